@@ -1021,16 +1021,19 @@ typedef struct drep_linkinfo {
     int link;                /* enum drep_linkkind */
     int kind;                /* enum drep_objkind of a hard link's object, else 0 */
     uint64_t id;             /* that object's id, else 0 */
-    uint32_t links;          /* hard links to that object, else 0 */
-    int attrs;               /* 0: the object has no attributes; 1: it may have some */
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
-    int number, flags; /* of an unknown link or object: its kind and flags in the file; else 0 */
+    int number, flags; /* of an unknown link: its kind and flags in the file; number also of an
+                          object of unknown kind; else 0 */
     uint64_t index;    /* of creation; links and dimensions of a group share one order */
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
 enum { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
+/* Lists the members of a group without reading their objects: a link says the kind of its object.
+ * drep_stat() has the counts of links and attributes, and tells an object of a known kind with
+ * flags of a newer version.  The callback may use the file, also change it; a handle that reads
+ * copies up to 64 links ahead of the callback, which a drep_refresh() there does not change. */
 DREP_API int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx);
 
 /* --------------------------------------------------------------- dimensions */

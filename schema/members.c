@@ -8,9 +8,7 @@ struct member member_of(const drep_linkinfo *link)
 {
     return (struct member){.link = link->link,
                            .kind = link->kind,
-                           .attrs = link->attrs,
                            .id = link->id,
-                           .links = link->links,
                            .number = link->number,
                            .flags = link->flags,
                            .index = link->index,
@@ -53,8 +51,6 @@ static int dimension_add(const drep_diminfo *info, void *ctx)
     struct member one = {.link = DREP_LINK_HARD,
                          .kind = DREP_OBJ_DIMENSION,
                          .id = info->id,
-                         .links = 1,
-                         .attrs = info->attrs,
                          .index = info->index};
 
     if (VEC_ROOM(m->list, m->len, m->room, 1))

@@ -13,9 +13,8 @@
 struct member {
     char *name, *target, *target_file; /* the last two of links that are not hard */
     int link;                          /* enum drep_linkkind */
-    int kind, attrs;                   /* of a hard link's object, as drep_linkinfo has them */
+    int kind;                          /* of a hard link's object, as drep_linkinfo has it */
     uint64_t id;
-    uint32_t links;
     int number, flags; /* of what a newer version wrote */
     uint64_t index;    /* of creation */
 };

@@ -1,64 +1,35 @@
-/* list.c - the call that lists the members of a group. */
+/* list.c - the call that lists the members of a group.
+ *
+ * The callback may use the file, so the lock is not held while it runs.  To take and give it back
+ * costs more than to find a link: links are copied in batches.  Where the callback may change the
+ * group a batch is one link. */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
 #include "base/vec.h"
 #include "name/external.h"
 #include "name/link.h"
+#include "name/object.h"
 #include "name/path.h"
+#include "space/slots.h"
 #include "tree/walk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Tells the callback of one link. It may use the file, so the lock is not held while it runs;
- * *theirs is what it gave. */
-static int list_one(drep_file *f, const char *name, const struct link_rec *link, drep_list_fn *fn,
-                    void *ctx, int *theirs)
-{
-    drep_linkinfo info = {.name = name, .link = link->kind, .index = link->index};
-    char *path = NULL, *file = NULL;
-    int err = 0;
+enum { BATCH = 64, BATCH_BYTES = 8192 /* of texts, from which on a batch ends */ };
 
-    if (link->kind == FMT_HARD) {
-        struct object_head head = {0};
-
-        err = head_load(f, link->object, &head);
-        /* The link says the kind; only the object's own flags say whether it can be read. */
-        info.kind = link->object_kind;
-        if (head.kind == FMT_LATER) {
-            info.kind = DREP_OBJ_UNKNOWN;
-            info.number = head.number;
-            info.flags = head.flags;
-        }
-        info.id = link->object;
-        info.links = head.links;
-        info.attrs = head.next_attr != 0;
-    } else if (link->kind == FMT_LATER) {
-        info.link = DREP_LINK_UNKNOWN;
-        info.number = link->number;
-        info.flags = link->flags;
-    } else {
-        path = mem_strndup((const char *)link->path.p, link->path.len);
-        file = link->kind == FMT_EXTERNAL ? mem_strndup((const char *)link->file.p, link->file.len)
-                                          : NULL;
-        if (!path || (link->kind == FMT_EXTERNAL && !file))
-            err = fail_nomem();
-        info.target = path;
-        info.target_file = file;
-    }
-    if (!err) {
-        /* The callback may use the file: the lock is not held while it runs. */
-        rwlock_read_done(&f->lock);
-        walk_begin(f);
-        *theirs = fn(&info, ctx);
-        walk_end();
-        err = read_begin(f);
-    }
-    mem_free(path);
-    mem_free(file);
-    return err;
-}
+/* A copied link.  Texts are offsets in the batch's, each ended by a NUL. */
+struct batch_link {
+    uint64_t index, object;
+    size_t name, path, file; /* 0: none, of path and file */
+    uint8_t kind, object_kind, number, flags;
+};
+struct batch {
+    int n, most;
+    struct batch_link link[BATCH];
+    struct buf text;
+};
 
 /* The links that a listing has yet to give: by name a walk, by creation all names at once, sorted
  * by the indices in their records. Names stand one behind the other in `names`, each ended by a
@@ -71,32 +42,147 @@ struct listing {
     drep_file *f;
     uint64_t group;
     int order;
-    struct link_walk walk; /* its value is what the last link points into, by creation too */
+    struct tree_walk walk;
     struct listed_link *p;
     size_t n, room, at;
     struct buf names;
-    char name[FMT_NAME_MAX + 1];
+    bool sorted; /* the links at p, so far */
+    struct batch batch;
 };
 
 /* Of a listing that failed half-way too. */
-static void listing_release(struct listing *l)
+static void listing_free(struct listing *l)
 {
     mem_free(l->p);
     buf_release(&l->names);
-    buf_release(&l->walk.value);
+    buf_release(&l->batch.text);
+    mem_free(l);
 }
 
-/* The next link of the walk; only valid names are given to callers. */
-static int walk_link(struct listing *l, const char **name, size_t *len)
+/* ---- batches ---- */
+
+/* Append a text and its NUL; *at: where it stands. */
+static int text_add(struct buf *b, const void *p, size_t len, size_t *at)
 {
-    int err = link_walk_next(&l->walk);
+    int err = buf_reserve(b, b->len + len + 1);
 
     if (err)
         return err;
-    *name = (const char *)l->walk.key.p + LINK_NAME_AT;
-    *len = l->walk.key.len - LINK_NAME_AT;
-    if (name_check((const uint8_t *)*name, *len) != 0)
-        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)", *len);
+    *at = b->len;
+    if (len)
+        memcpy(b->p + b->len, p, len);
+    b->p[b->len + len] = '\0';
+    b->len += len + 1;
+    return 0;
+}
+
+/* Copy a link; TREE_ENOUGH when the batch is full. */
+static int batch_add(struct batch *b, const void *name, size_t len, const struct link_rec *link)
+{
+    struct batch_link *to = &b->link[b->n];
+    int err;
+
+    *to = (struct batch_link){.index = link->index,
+                              .object = link->object,
+                              .kind = link->kind,
+                              .object_kind = link->object_kind,
+                              .number = link->number,
+                              .flags = link->flags};
+    err = text_add(&b->text, name, len, &to->name);
+    if (!err && (link->kind == FMT_SOFT || link->kind == FMT_EXTERNAL))
+        err = text_add(&b->text, link->path.p, link->path.len, &to->path);
+    if (!err && link->kind == FMT_EXTERNAL)
+        err = text_add(&b->text, link->file.p, link->file.len, &to->file);
+    if (err)
+        return fail_nomem();
+    return ++b->n == b->most || b->text.len >= BATCH_BYTES ? TREE_ENOUGH : 0;
+}
+
+static const char *batch_text(const struct batch *b, size_t at)
+{
+    return at ? (const char *)b->text.p + at : NULL;
+}
+
+static drep_linkinfo batch_info(const struct batch *b, const struct batch_link *link)
+{
+    drep_linkinfo info = {.name = (const char *)b->text.p + link->name,
+                          .link = link->kind,
+                          .target = batch_text(b, link->path),
+                          .target_file = batch_text(b, link->file),
+                          .index = link->index};
+
+    if (link->kind == FMT_LATER) {
+        info.link = DREP_LINK_UNKNOWN;
+        info.number = link->number;
+        info.flags = link->flags;
+    } else if (link->kind == FMT_HARD) {
+        info.id = link->object;
+        info.kind = link->object_kind;
+        if (info.kind < DREP_OBJ_GROUP || info.kind > DREP_OBJ_DIMENSION) {
+            info.kind = DREP_OBJ_UNKNOWN;
+            info.number = link->object_kind;
+        }
+    }
+    return info;
+}
+
+/* Give the callback the links of a batch; *theirs is what it gave. */
+static int batch_give(drep_file *f, const struct batch *b, drep_list_fn *fn, void *ctx, int *theirs)
+{
+    rwlock_read_done(&f->lock);
+    walk_begin(f);
+    for (int i = 0; i < b->n && *theirs == 0; i++) {
+        drep_linkinfo info = batch_info(b, &b->link[i]);
+
+        *theirs = fn(&info, ctx);
+    }
+    walk_end();
+    return read_begin(f);
+}
+
+/* ---- links ---- */
+
+static int entry_link(const struct key *key, const uint8_t *value, size_t len,
+                      struct link_rec *link)
+{
+    const uint8_t *name = key->p + LINK_NAME_AT;
+    size_t name_len = key->len - LINK_NAME_AT;
+    struct in in;
+    int err;
+
+    if (name_check(name, name_len) != 0)
+        return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)", name_len);
+    in_init(&in, value, len);
+    err = link_get(&in, link);
+    return !err ? 0 : fail(err, "link \"%.*s\": %s", (int)name_len, (const char *)name, in.why);
+}
+
+/* An entry of the walk for the batch. */
+static int add_entry(void *ctx, const struct key *key, const uint8_t *value, size_t len)
+{
+    struct listing *l = ctx;
+    struct link_rec link;
+    int err = entry_link(key, value, len, &link);
+
+    return err ? err : batch_add(&l->batch, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT, &link);
+}
+
+/* An entry of the walk for the list of all names. */
+static int add_name(void *ctx, const struct key *key, const uint8_t *value, size_t len)
+{
+    struct listing *l = ctx;
+    struct link_rec link;
+    size_t at;
+    int err = entry_link(key, value, len, &link);
+
+    if (err)
+        return err;
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 ||
+        text_add(&l->names, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT, &at) != 0)
+        return fail_nomem();
+    l->p[l->n] = (struct listed_link){link.index, at};
+    l->sorted &= l->n == 0 || l->p[l->n - 1].index < link.index;
+    l->n++;
     return 0;
 }
 
@@ -110,77 +196,106 @@ static int by_index(const void *a, const void *b)
 /* Collect the names of all links in the order of their creation. */
 static int names_load(struct listing *l)
 {
-    const char *name;
-    bool sorted = true;
-    size_t len;
     int err;
 
-    while (!(err = walk_link(l, &name, &len))) {
-        uint64_t index = l->walk.link.index;
-
-        if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_reserve(&l->names, l->names.len + len + 1))
-            return fail_nomem();
-        l->p[l->n] = (struct listed_link){index, l->names.len};
-        memcpy(l->names.p + l->names.len, name, len);
-        l->names.p[l->names.len + len] = '\0';
-        l->names.len += len + 1;
-        sorted &= l->n == 0 || l->p[l->n - 1].index < index;
-        l->n++;
-    }
-    if (err == DREP_ERR_NOT_FOUND && !sorted)
+    l->sorted = true;
+    while (!(err = tree_each(&l->walk, add_name, l)))
+        ;
+    if (err == DREP_ERR_NOT_FOUND && !l->sorted)
         qsort(l->p, l->n, sizeof *l->p, by_index);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int order)
 {
+    struct key key;
+
     l->f = f;
     l->group = group;
     l->order = order;
-    link_walk_begin(&l->walk, f, group);
+    l->batch.most = store_writable(f->st) ? 1 : BATCH;
+    key_make(&key, group, FMT_TAG_LINK);
+    tree_walk(&l->walk, f->st, &key, LINK_NAME_AT);
     return order == DREP_BY_NAME ? 0 : names_load(l);
 }
 
-/* The next link; DREP_ERR_NOT_FOUND: there is none. The callback may have changed the tree since
- * the last one: by name the walk goes on behind the last key, by creation those that are gone are
- * left out. */
-static int listing_next(struct listing *l, struct link_rec *link)
+/* Add the next link by creation, if it is still there. */
+static int add_created(struct listing *l)
 {
-    const char *name;
-    size_t len;
-    int err;
+    const struct listed_link *next = &l->p[l->at++];
+    const char *name = (const char *)l->names.p + next->name;
+    struct link_rec link;
+    struct peek peek;
+    int err = link_peek(l->f, l->group, name, strlen(name), &link, &peek);
 
-    if (l->walk.walk.st != l->f->st) { /* the callback returned in a child process */
-        struct key at = l->walk.walk.at;
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    if (link.index == next->index)
+        err = batch_add(&l->batch, name, strlen(name), &link);
+    tree_peeked(&peek);
+    return err;
+}
 
-        tree_walk(&l->walk.walk, l->f->st, &at, LINK_NAME_AT);
-        l->walk.walk.after = 1;
-    }
-    if (l->order == DREP_BY_NAME) {
-        err = walk_link(l, &name, &len);
-        if (err)
-            return err;
-        memcpy(l->name, name, len);
-        l->name[len] = '\0';
-        *link = l->walk.link;
-        return 0;
-    }
-    while (l->at < l->n) {
-        const struct listed_link *next = &l->p[l->at++];
+/* Fill the batch; DREP_ERR_NOT_FOUND: there are no more links. The callback may have changed the
+ * tree since the last batch: by name the walk goes on behind the last key, by creation those that
+ * are gone are left out. */
+static int listing_next(struct listing *l)
+{
+    int err = 0;
 
-        strcpy(l->name, (const char *)l->names.p + next->name);
-        err = link_find(l->f, l->group, l->name, strlen(l->name), link, &l->walk.value);
-        if (err != DREP_ERR_NOT_FOUND && (err || link->index == next->index))
-            return err;
+    l->batch.n = 0;
+    l->batch.text.len = 0;
+    if (l->walk.st != l->f->st) { /* the callback returned in a child process */
+        struct key key = l->walk.at;
+
+        tree_walk(&l->walk, l->f->st, &key, LINK_NAME_AT);
+        l->walk.after = 1;
     }
-    return DREP_ERR_NOT_FOUND;
+    if (l->order == DREP_BY_NAME)
+        return tree_each(&l->walk, add_entry, l);
+    while (!err && l->at < l->n)
+        err = add_created(l);
+    if (err == TREE_ENOUGH)
+        err = 0;
+    return !err && l->batch.n == 0 ? DREP_ERR_NOT_FOUND : err;
+}
+
+static int list_links(struct listing *l, drep_list_fn *fn, void *ctx, int *theirs)
+{
+    int err = 0;
+
+    while (!err && *theirs == 0) {
+        err = listing_next(l);
+        if (!err)
+            err = batch_give(l->f, &l->batch, fn, ctx, theirs);
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int list_group(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx,
+                      int *theirs)
+{
+    struct stored_object o = {0};
+    struct listing *l = NULL;
+    int err = path_find(file, group, &o);
+
+    if (!err && o.rec.kind != FMT_GROUP)
+        err = fail(DREP_ERR_KIND, "%s: not a group", group);
+    object_release(&o);
+    if (err)
+        return err;
+    l = mem_zalloc(1, sizeof *l);
+    if (!l)
+        return fail_nomem();
+    err = listing_begin(l, file, o.id, order);
+    if (!err)
+        err = list_links(l, fn, ctx, theirs);
+    listing_free(l);
+    return err;
 }
 
 int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx)
 {
-    struct stored_object o = {0};
-    struct listing l = {0};
-    struct link_rec link;
     struct external_target to;
     int err = external_target(file, group, &to), theirs = 0;
 
@@ -190,20 +305,8 @@ int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, v
         return external_done(&to, drep_list(to.file, to.path, order, fn, ctx));
     if ((err = read_begin(file)))
         return err;
-    err = !fn ? fail(DREP_ERR_ARG, "drep_list: no callback") : path_find(file, group, &o);
-    if (!err && o.rec.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "%s: not a group", group);
-    if (!err)
-        err = listing_begin(&l, file, o.id, order);
-    while (!err && theirs == 0) {
-        err = listing_next(&l, &link);
-        if (!err)
-            err = list_one(file, l.name, &link, fn, ctx, &theirs);
-    }
-    if (err == DREP_ERR_NOT_FOUND)
-        err = 0;
-    object_release(&o);
-    listing_release(&l);
+    err = !fn ? fail(DREP_ERR_ARG, "drep_list: no callback")
+              : list_group(file, group, order, fn, ctx, &theirs);
     if (theirs != 0 && !err) {
         rwlock_read_done(&file->lock);
         return theirs;

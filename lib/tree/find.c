@@ -119,9 +119,8 @@ static int seek(struct store *st, const struct key *key, struct tree_node **leaf
     return err;
 }
 
-/* Give the value of an entry in place, or copied from its own block. */
-static int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
-                     const uint8_t **p, size_t *len)
+int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
+              const uint8_t **p, size_t *len)
 {
     struct ref ref = {0, 0, 0};
     struct in in;

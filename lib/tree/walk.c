@@ -119,32 +119,88 @@ static int walk_seek(struct tree_walk *w, struct tree_node **out, uint32_t *at, 
     }
 }
 
+/* Find the next entry and its key.  It is decoded into *key: w->at must stay as it is if the walk
+ * ends here. */
+static int walk_key(struct tree_walk *w, struct tree_node **leaf, uint32_t *i, struct key *key)
+{
+    int same, err = walk_seek(w, leaf, i, &same);
+
+    if (err)
+        return err;
+    if (same) {
+        key->len = w->at.len;
+        memcpy(key->p, w->at.p, w->at.len);
+        node_next_key(*leaf, *i, key);
+    } else {
+        node_key(*leaf, *i, key);
+    }
+    return 0;
+}
+
+static bool inside(const struct tree_walk *w, const struct key *key)
+{
+    return key->len >= w->prefix && memcmp(key->p, w->at.p, w->prefix) == 0;
+}
+
+/* The walk goes on behind entry i, whose key this is. */
+static void walk_on(struct tree_walk *w, uint32_t i, const struct key *key)
+{
+    w->at.len = key->len;
+    memcpy(w->at.p, key->p, key->len);
+    w->after = 1;
+    w->pos = (int)i + 1;
+}
+
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value)
 {
     struct tree_node *leaf;
     uint32_t i;
-    int same;
-    int err = walk_seek(w, &leaf, &i, &same);
+    int err = walk_key(w, &leaf, &i, key);
 
     if (err)
         return err;
-    if (same) { /* decode into key: w->at must stay as it is if the walk ends here */
-        key->len = w->at.len;
-        memcpy(key->p, w->at.p, w->at.len);
-        node_next_key(leaf, i, key);
-    } else {
-        node_key(leaf, i, key);
-    }
-    if (key->len < w->prefix || memcmp(key->p, w->at.p, w->prefix) != 0)
+    if (!inside(w, key))
         err = DREP_ERR_NOT_FOUND;
     else if (value)
         err = value_get(w->st, leaf, i, value);
-    if (!err) {
-        w->at.len = key->len;
-        memcpy(w->at.p, key->p, key->len);
-        w->after = 1;
-        w->pos = (int)i + 1;
+    if (!err)
+        walk_on(w, i, key);
+    leaf_done(leaf);
+    return err;
+}
+
+int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
+{
+    struct buf far = {0};
+    struct tree_node *leaf;
+    struct key key, last;
+    uint32_t first, i;
+    int err = walk_key(w, &leaf, &i, &key);
+
+    if (err)
+        return err;
+    if (!inside(w, &key))
+        err = DREP_ERR_NOT_FOUND;
+    for (first = i; !err && i < leaf->n; i++) {
+        const uint8_t *value;
+        size_t len;
+
+        if (i > first) {
+            node_next_key(leaf, i, &key);
+            if (!inside(w, &key))
+                break;
+        }
+        err = value_see(w->st, leaf, i, &far, &value, &len);
+        if (!err)
+            err = fn(ctx, &key, value, len);
+        last.len = key.len; /* the walk goes on behind it */
+        memcpy(last.p, key.p, key.len);
     }
+    if (!err || err == TREE_ENOUGH) {
+        walk_on(w, i - 1, &last);
+        err = 0;
+    }
+    buf_release(&far);
     leaf_done(leaf);
     return err;
 }

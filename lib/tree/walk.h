@@ -23,4 +23,12 @@ void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, si
 /* DREP_ERR_NOT_FOUND without a message at the end.  value may be NULL. */
 int tree_next(struct tree_walk *w, struct key *key, struct buf *value);
 
+/* Called for each entry, whose value stands in the tree until the call returns: 0 to go on,
+ * TREE_ENOUGH to stop behind this entry, else an error. */
+#define TREE_ENOUGH (-1)
+typedef int tree_entry_fn(void *ctx, const struct key *key, const uint8_t *value, size_t len);
+/* Like tree_next() for several entries: calls fn for the next ones, not beyond the leaf of the
+ * first.  fn must not change the tree.  After an error the walk stands where it stood. */
+int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx);
+
 #endif

@@ -315,7 +315,7 @@ START_TEST(test_links_that_lead_nowhere)
     ok(drep_group_create(f, "g", 0));
     put_link(id_of("g"), "gone", 4, 0, 4711);
     fails(drep_stat(f, "g/gone", &info), DREP_ERR_FORMAT);
-    fails(drep_list(f, "g", DREP_BY_NAME, any_link, NULL), DREP_ERR_FORMAT);
+    ok(drep_list(f, "g", DREP_BY_NAME, any_link, NULL)); /* reads no objects */
     ok(drep_group_create(f, "h", 0));
     memset(name, 'x', sizeof name);
     put_link(id_of("h"), name, sizeof name, 0, id_of("g"));

@@ -214,8 +214,7 @@ START_TEST(test_D33_unknown_kinds_and_flags_are_items_of_their_own)
         ck_assert_int_eq(listed_as("d")->kind, DREP_OBJ_DATASET);
         ck_assert_int_eq(listed_as("object")->kind, DREP_OBJ_UNKNOWN);
         ck_assert_int_eq(listed_as("object")->number, 9);
-        ck_assert_int_eq(listed_as("flag")->kind, DREP_OBJ_UNKNOWN);
-        ck_assert_int_eq(listed_as("flag")->flags, 8);
+        ck_assert_int_eq(listed_as("flag")->kind, DREP_OBJ_DATASET); /* as its link says */
         ck_assert_int_eq(listed_as("link")->link, DREP_LINK_UNKNOWN);
         ck_assert_int_eq(listed_as("link")->number, 77);
         ck_assert_int_eq(listed_as("link flag")->flags, 2);
@@ -225,6 +224,8 @@ START_TEST(test_D33_unknown_kinds_and_flags_are_items_of_their_own)
     ck_assert_int_eq(v, 4);
     ck_assert_int_eq(drep_stat(f, "/object", &info), 0);
     ck_assert(info.kind == DREP_OBJ_UNKNOWN && info.number == 9 && info.attrs == 1);
+    ck_assert_int_eq(drep_stat(f, "/flag", &info), 0);
+    ck_assert(info.kind == DREP_OBJ_UNKNOWN && info.flags == 8);
     fails_later(drep_attr_info(f, "/d", "kind", &attr));
     ck_assert(attr.number == 2 && attr.flags == 0);
     fails_later(drep_attr_info(f, "/d", "flag", &attr));

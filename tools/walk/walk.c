@@ -45,7 +45,7 @@ static int path_set(struct tour *t, size_t keep, const char *name)
 
 /* -------------------------------------------------------------------- walk */
 
-static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given);
+static int visit(struct tour *t, int depth, int64_t index, bool *given);
 
 /* A failure of ours or of the library is reported; the walk goes on. */
 static int skip(struct tour *t, int err)
@@ -65,7 +65,7 @@ static int visit_member(struct tour *t, const struct member *m, int depth, int64
     int err;
 
     if (m->link == DREP_LINK_HARD) {
-        err = visit(t, m, depth, *index, &given);
+        err = visit(t, depth, *index, &given);
     } else {
         item.path = t->path;
         item.target = m->target;
@@ -201,23 +201,13 @@ static int visit_dimensions(struct tour *t, int depth)
     return d.err ? d.err : err ? skip(t, err) : 0;
 }
 
-/* For a dataset the entry in its group's list is enough. */
-static int look(struct tour *t, const struct member *m, drep_objinfo *info)
-{
-    if (!m || m->kind != DREP_OBJ_DATASET)
-        return drep_stat(t->walk->file, t->path, info);
-    *info = (drep_objinfo){.kind = m->kind, .id = m->id, .links = m->links, .attrs = -m->attrs};
-    return 0;
-}
-
-/* The object at t->path, a member of a group unless m is NULL.  *given: whether enter() saw
- * it. */
-static int visit(struct tour *t, const struct member *m, int depth, int64_t index, bool *given)
+/* The object at t->path.  *given: whether enter() saw it. */
+static int visit(struct tour *t, int depth, int64_t index, bool *given)
 {
     struct walk_item item = {.path = t->path, .depth = depth, .index = index};
     struct walk *walk = t->walk;
     bool deeper;
-    int err = look(t, m, &item.info);
+    int err = drep_stat(walk->file, t->path, &item.info);
 
     *given = false;
     if (!err)
@@ -265,7 +255,7 @@ int walk_run(struct walk *walk, const char *path)
     if (err)
         skip(&t, err);
     else
-        err = visit(&t, NULL, 0, 0, &given);
+        err = visit(&t, 0, 0, &given);
     paths_release(&t.met);
     free(t.path);
     return err;

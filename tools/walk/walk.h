@@ -18,7 +18,7 @@ struct walk_item {
     int link;                /* 0: the object itself; else enum drep_linkkind */
     const char *target;      /* of a link */
     const char *target_file; /* of an external one */
-    drep_objinfo info;       /* of an object; attrs of a dataset: 0, or -1, not counted; of an
+    drep_objinfo info;       /* of an object; attrs of a dimension: 0, or -1, not counted; of an
                                 unknown link its number and flags */
 };
 
