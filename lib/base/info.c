@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text that is not owned stands in the table of known hints: most pairs are defaults. */
 struct hint_pair {
-    char *key, *value;
+    const char *key, *value;
+    bool key_owned, value_owned;
 };
 
 struct drep_info {
@@ -36,14 +38,14 @@ static const struct hint {
 };
 enum { NHINTS = sizeof hints / sizeof hints[0] };
 
+static int by_key(const void *key, const void *hint)
+{
+    return strcmp(key, ((const struct hint *)hint)->key);
+}
+
 static const struct hint *hint_find(const char *key)
 {
-    int i;
-
-    for (i = 0; i < NHINTS; i++)
-        if (strcmp(hints[i].key, key) == 0)
-            return &hints[i];
-    return NULL;
+    return bsearch(key, hints, NHINTS, sizeof hints[0], by_key);
 }
 
 /* ------------------------------------------------------------- the list */
@@ -51,12 +53,35 @@ static const struct hint *hint_find(const char *key)
 /* Position of the key, or where to insert it. */
 static int place(const drep_info *info, const char *key, bool *found)
 {
-    int i;
+    int low = 0, high = info->n;
 
-    for (i = 0; i < info->n && strcmp(info->pair[i].key, key) < 0; i++)
-        ;
-    *found = i < info->n && strcmp(info->pair[i].key, key) == 0;
-    return i;
+    *found = false;
+    while (low < high) {
+        int mid = low + (high - low) / 2, order = strcmp(info->pair[mid].key, key);
+
+        if (order == 0) {
+            *found = true;
+            return mid;
+        }
+        if (order < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void value_free(struct hint_pair *pair)
+{
+    if (pair->value_owned)
+        mem_free((char *)(uintptr_t)pair->value);
+}
+
+static void pair_free(struct hint_pair *pair)
+{
+    if (pair->key_owned)
+        mem_free((char *)(uintptr_t)pair->key);
+    value_free(pair);
 }
 
 int drep_info_new(drep_info **out)
@@ -78,33 +103,40 @@ void drep_info_free(drep_info *info)
 
     if (!info)
         return;
-    for (i = 0; i < info->n; i++) {
-        mem_free(info->pair[i].key);
-        mem_free(info->pair[i].value);
-    }
+    for (i = 0; i < info->n; i++)
+        pair_free(&info->pair[i]);
     mem_free(info->pair);
     mem_free(info);
+}
+
+/* A copy of a text, or the one of the table of known hints that is equal to it; NULL: no memory. */
+static const char *text_copy(const char *text, const char *known, bool *owned)
+{
+    *owned = !known || strcmp(text, known) != 0;
+    return *owned ? mem_strdup(text) : known;
 }
 
 /* Set a key to any value, also an empty one: some defaults are. */
 static int put(drep_info *info, const char *key, const char *value)
 {
+    const struct hint *hint = hint_find(key);
     struct hint_pair new;
     bool found;
     int i = place(info, key, &found);
 
-    new.value = mem_strdup(value);
+    new.value = text_copy(value, hint ? hint->value : NULL, &new.value_owned);
     if (!new.value)
         return DREP_ERR_NOMEM;
     if (found) {
-        mem_free(info->pair[i].value);
+        value_free(&info->pair[i]);
         info->pair[i].value = new.value;
+        info->pair[i].value_owned = new.value_owned;
         return 0;
     }
-    new.key = mem_strdup(key);
+    new.key = text_copy(key, hint ? hint->key : NULL, &new.key_owned);
     if (!new.key || VEC_ROOM(info->pair, (size_t)info->n, info->room, 1)) {
-        mem_free(new.key);
-        mem_free(new.value);
+        new.key_owned &= new.key != NULL;
+        pair_free(&new);
         return DREP_ERR_NOMEM;
     }
     memmove(info->pair + i + 1, info->pair + i, (size_t)(info->n - i) * sizeof new);
@@ -146,8 +178,7 @@ int drep_info_delete(drep_info *info, const char *key)
     i = place(info, key, &found);
     if (!found)
         return fail(DREP_ERR_INFO_KEY, "hint \"%s\" is not set", key);
-    mem_free(info->pair[i].key);
-    mem_free(info->pair[i].value);
+    pair_free(&info->pair[i]);
     info->n--;
     memmove(info->pair + i, info->pair + i + 1, (size_t)(info->n - i) * sizeof *info->pair);
     return 0;
@@ -278,16 +309,17 @@ bool info_valid(const char *key, const char *value)
 int info_defaults(drep_info **out)
 {
     drep_info *info;
-    int i, err;
+    int err = drep_info_new(&info);
 
-    err = drep_info_new(&info);
-    for (i = 0; !err && i < NHINTS; i++) {
-        err = put(info, hints[i].key, hints[i].value);
-        if (err)
-            drep_info_free(info);
-    }
     if (err)
         return err;
+    if (VEC_ROOM(info->pair, 0, info->room, NHINTS)) {
+        drep_info_free(info);
+        return DREP_ERR_NOMEM;
+    }
+    for (int i = 0; i < NHINTS; i++) /* in the order of the keys, as the table is */
+        info->pair[i] = (struct hint_pair){hints[i].key, hints[i].value, false, false};
+    info->n = NHINTS;
     *out = info;
     return 0;
 }

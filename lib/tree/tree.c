@@ -16,14 +16,13 @@ int tree_init(struct tree *t, uint64_t cache_size)
     if (err)
         return err;
     t->hint = mem_zalloc(HINTS, sizeof(*t->hint));
-    t->pin = mem_zalloc(PINS, sizeof(*t->pin));
     t->finger = mem_zalloc(FINGERS, sizeof(*t->finger));
     for (int i = 0; t->finger && i < FINGERS; i++)
         atomic_flag_clear(&t->finger[i].busy);
     t->leaves_max = LEAVES_MAX;
     t->change = 1;
     t->shape = 1;
-    return t->hint && t->pin && t->finger ? 0 : DREP_ERR_NOMEM;
+    return t->hint && t->finger ? 0 : DREP_ERR_NOMEM;
 }
 
 /* Free a dirty subtree.  The recursion is as deep as the tree has levels. */

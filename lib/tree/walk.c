@@ -4,6 +4,8 @@
  * a walk whose pin was taken by another one descends again, and loses nothing but time. */
 #include "tree/walk.h"
 
+#include "base/error.h"
+#include "base/mem.h"
 #include "tree/descend.h"
 #include "tree/find.h"
 
@@ -25,12 +27,13 @@ void tree_walk(struct tree_walk *w, struct store *st, const struct key *from, si
 static struct tree_node *pin_get(struct tree_walk *w, struct key *next, int *more)
 {
     struct store *st = w->st;
-    struct pin *pin = &st->tree->pin[w->stamp % PINS];
     struct tree_node *leaf = NULL;
+    struct pin *pin;
 
     if (!w->stamp)
         return NULL;
     pthread_mutex_lock(&st->tree->lock);
+    pin = &st->tree->pin[w->stamp % PINS];
     if (pin->stamp == w->stamp && pin->change == st->tree->change) {
         leaf = pin->leaf;
         if (!leaf->dirty)
@@ -45,12 +48,18 @@ static struct tree_node *pin_get(struct tree_walk *w, struct key *next, int *mor
     return leaf;
 }
 
-static void pin_put(struct tree_walk *w, struct tree_node *leaf, const struct bounds *b)
+static int pin_put(struct tree_walk *w, struct tree_node *leaf, const struct bounds *b)
 {
     struct store *st = w->st;
     struct pin *pin;
 
     pthread_mutex_lock(&st->tree->lock);
+    if (!st->tree->pin)
+        st->tree->pin = mem_zalloc(PINS, sizeof(*st->tree->pin));
+    if (!st->tree->pin) {
+        pthread_mutex_unlock(&st->tree->lock);
+        return DREP_ERR_NOMEM;
+    }
     w->stamp = ++st->tree->next_stamp;
     pin = &st->tree->pin[w->stamp % PINS];
     node_unref(pin->leaf);
@@ -64,6 +73,7 @@ static void pin_put(struct tree_walk *w, struct tree_node *leaf, const struct bo
         memcpy(pin->high.p, b->high, b->high_len);
     }
     pthread_mutex_unlock(&st->tree->lock);
+    return 0;
 }
 
 /* Find the entry where the walk goes on, and pin its leaf.  *same: the entry follows the one with
@@ -101,8 +111,12 @@ static int walk_seek(struct tree_walk *w, struct tree_node **out, uint32_t *at, 
         if (equal && after)
             i++;
         if (i < leaf->n) {
-            pin_put(w, leaf, &t.b);
+            err = pin_put(w, leaf, &t.b);
             trail_release(&t);
+            if (err) {
+                leaf_done(leaf);
+                return err;
+            }
             *out = leaf;
             *at = i;
             return 0;
