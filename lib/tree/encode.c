@@ -47,8 +47,8 @@ static int mark_put(struct tree_node *n, uint32_t i, const struct key *key, size
         n->arena = arena;
         n->size = (uint32_t)size;
     }
-    n->mark[i] = (struct mark){words_of(key->p, key->len), n->used, (uint16_t)key->len,
-                               (uint16_t)in_block};
+    n->mark[i] =
+        (struct mark){words_of(key->p, key->len), n->used, (uint16_t)key->len, (uint16_t)in_block};
     memcpy(n->arena + n->used, key->p, key->len);
     n->used += (uint32_t)key->len;
     return 0;
