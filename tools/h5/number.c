@@ -182,6 +182,19 @@ hid_t real_for(int format, size_t size, int order)
     return named_real(r, (size_t)r->size, order);
 }
 
+bool scalar_beyond(const drep_scalar *s)
+{
+    int64_t power = s->exp_width < 62 ? (int64_t)1 << s->exp_width : INT64_MAX, most, least;
+
+    if (s->cls != DREP_SCALAR_REAL || s->format != DREP_FORMAT_CUSTOM || s->exp_base_log2 == 1)
+        return false;
+    /* The significand is a fraction; the least number has its last bit alone. */
+    return __builtin_sub_overflow(power - 1, s->exp_bias, &most) ||
+           __builtin_mul_overflow(most, (int64_t)s->exp_base_log2, &most) || most > 16384 ||
+           __builtin_mul_overflow(s->exp_bias, -(int64_t)s->exp_base_log2, &least) ||
+           least < -16494 + s->mant_width;
+}
+
 hid_t scalar_for(const drep_scalar *s)
 {
     struct atom a = {.size = s->size,

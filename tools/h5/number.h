@@ -15,5 +15,8 @@ hid_t made_int(size_t size, int is_signed, H5T_order_t order);
 /* A real of one of our formats, a number of ours; 0 where HDF5 cannot say it. */
 hid_t real_for(int format, size_t size, int order);
 hid_t scalar_for(const drep_scalar *s);
+/* True if scalar_for() gives a real that does not reach as far: one of base 16, which HDF5 cannot
+ * say, with an exponent that no binary128 has. */
+bool scalar_beyond(const drep_scalar *s);
 
 #endif

@@ -399,7 +399,10 @@ static hid_t to_hdf5(struct to *w, const drep_type *type)
     case DREP_KIND_PREDEFINED:
         return to_predefined(w, type);
     case DREP_KIND_SCALAR:
-        return scalar_for(drep_type_scalar_desc(type));
+        return scalar_beyond(drep_type_scalar_desc(type))
+                   ? fail_type(w->j,
+                               "reals of base 16 beyond binary128 have no counterpart in HDF5")
+                   : scalar_for(drep_type_scalar_desc(type));
     case DREP_KIND_STRING:
         return string_for(w, size, drep_type_string_pad(type));
     case DREP_KIND_VSTRING:
