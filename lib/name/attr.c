@@ -349,37 +349,39 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
 
 struct listed_attr {
     uint32_t index;
-    char *name;
+    size_t name; /* its place in names */
 };
+/* Names stand one behind the other, each ended by a NUL. */
 struct attr_list {
     struct listed_attr *p;
     size_t n, room;
+    struct buf names;
 };
 
 static void list_release(struct attr_list *l)
 {
-    for (size_t i = 0; i < l->n; i++)
-        mem_free(l->p[i].name);
     mem_free(l->p);
+    buf_release(&l->names);
 }
 
-static int list_add(struct attr_list *l, const struct key *key, const struct buf *value)
+static int list_add(void *ctx, const struct key *key, const uint8_t *value, size_t size)
 {
+    struct attr_list *l = ctx;
+    size_t len = key->len - 9;
     struct attr_rec rec;
     struct in in;
     int err;
 
-    in_init(&in, value->p, value->len);
+    in_init(&in, value, size);
     if ((err = attr_get(&in, &rec)))
-        return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
+        return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)len,
                     (const char *)key->p + 9, in.why, in.err_at);
-    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_reserve(&l->names, l->names.len + len + 1))
         return fail_nomem();
-    l->p[l->n].index = rec.index;
-    l->p[l->n].name = mem_strndup((const char *)key->p + 9, key->len - 9);
-    if (!l->p[l->n].name)
-        return fail_nomem();
-    l->n++;
+    l->p[l->n++] = (struct listed_attr){rec.index, l->names.len};
+    memcpy(l->names.p + l->names.len, key->p + 9, len);
+    l->names.p[l->names.len + len] = '\0';
+    l->names.len += len + 1;
     return 0;
 }
 
@@ -393,17 +395,14 @@ static int by_index(const void *a, const void *b)
 /* Collects all names in their order; they are few beside what they describe. */
 static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
 {
-    struct buf value = {0};
     struct tree_walk w;
     struct key key;
     int err;
 
     key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
-    while (!(err = tree_next(&w, &key, &value)))
-        if ((err = list_add(l, &key, &value)))
-            break;
-    buf_release(&value);
+    while (!(err = tree_each(&w, list_add, l)))
+        ;
     if (err != DREP_ERR_NOT_FOUND)
         return err;
     if (order == DREP_BY_CREATION && l->n > 1)
@@ -435,7 +434,7 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     if (!err) {
         walk_begin(file);
         for (size_t i = 0; theirs == 0 && i < l.n; i++)
-            theirs = fn(l.p[i].name, ctx);
+            theirs = fn((const char *)l.names.p + l.p[i].name, ctx);
         walk_end();
     }
     list_release(&l);

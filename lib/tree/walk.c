@@ -187,7 +187,7 @@ int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
 {
     struct buf far = {0};
     struct tree_node *leaf;
-    struct key key, last;
+    struct key key;
     uint32_t first, i;
     int err = walk_key(w, &leaf, &i, &key);
 
@@ -201,17 +201,17 @@ int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
 
         if (i > first) {
             node_next_key(leaf, i, &key);
-            if (!inside(w, &key))
+            if (!inside(w, &key)) {
+                node_key(leaf, i - 1, &key); /* the walk goes on behind it */
                 break;
+            }
         }
         err = value_see(w->st, leaf, i, &far, &value, &len);
         if (!err)
             err = fn(ctx, &key, value, len);
-        last.len = key.len; /* the walk goes on behind it */
-        memcpy(last.p, key.p, key.len);
     }
     if (!err || err == TREE_ENOUGH) {
-        walk_on(w, i - 1, &last);
+        walk_on(w, i - 1, &key);
         err = 0;
     }
     buf_release(&far);
