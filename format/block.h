@@ -48,6 +48,12 @@ static inline bool slot_elsewhere(const struct slot *s)
 {
     return s->incompatible & FMT_AT_END && !s->root.length;
 }
+/* True if the features of a whole slot refuse the file, also where the other slot is in force. */
+static inline bool slot_refused(const struct slot *s)
+{
+    return s->incompatible & ~FMT_INCOMPATIBLE ||
+           (s->incompatible & FMT_AT_END && s->sequence != 1);
+}
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
  * read when the version is not ours: state VALID, slot_is_ours() says so; nor references and

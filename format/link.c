@@ -112,6 +112,8 @@ static void value_get(struct in *in, struct attr_rec *t)
             in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
     }
     span_get(in, in_var32(in), &t->value);
+    if (!in->err && t->rank == FMT_RANK_NULL && t->value.len > 0)
+        in_fail(in, FMT_ERR_FORMAT, "a value of the null dataspace (R7.13)");
 }
 
 int attr_get(struct in *in, struct attr_rec *out)

@@ -85,6 +85,24 @@ static void bare_check(struct in *in, const struct object_rec *t)
     }
 }
 
+/* Parameters of the filters in the table; flags of a later version may give them another meaning.
+ */
+static bool params_fit(const struct filter_rec *f)
+{
+    if (f->flags & FMT_FLAGS_MEAN & ~FMT_FILTER_BARE)
+        return true;
+    switch (f->id) {
+    case FMT_FILTER_SHUFFLE:
+    case FMT_FILTER_BITSHUFFLE:
+        return f->param[0] >= 1;
+    case FMT_FILTER_DELTA:
+        return (f->param[0] == 1 || f->param[0] == 2 || f->param[0] == 4 || f->param[0] == 8) &&
+               f->param[1] <= 1;
+    default:
+        return true;
+    }
+}
+
 static void filter_get(struct in *in, struct filter_rec *f)
 {
     int known;
@@ -106,6 +124,8 @@ static void filter_get(struct in *in, struct filter_rec *f)
         in_fail(in, FMT_ERR_FORMAT, "wrong number of parameters of a filter (R8.31)");
     for (int i = 0; !in->err && i < f->nparams; i++)
         f->param[i] = in_u32(in);
+    if (!in->err && !params_fit(f))
+        in_fail(in, FMT_ERR_FORMAT, "a filter has a parameter that it cannot have (R8.32)");
 }
 
 /* Decode a dataset. Counts are checked before the lists that they size are read. */

@@ -28,8 +28,6 @@ static bool ref_inside(const struct ref *r, uint64_t end)
 /* Check the fields of a slot of our version whose sum is right. Returns what is wrong, or NULL. */
 static const char *slot_doubt(const struct slot *s)
 {
-    if (s->incompatible & FMT_AT_END && s->sequence != 1)
-        return "only the first commit can stand at the end of a file (R2.21)";
     if (slot_elsewhere(s))
         return NULL;
     if (s->header_size > FMT_SLOT_HEADER_MAX)
@@ -95,6 +93,12 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
         return SLOT_VALID;
     }
     slot_fields(&in, &t);
+    if (slot_refused(&t)) {
+        if (!(t.incompatible & ~FMT_INCOMPATIBLE)) /* else the refusal names the feature */
+            *why = "only the first commit can stand at the end of a file (R2.21)";
+        *out = t;
+        return SLOT_VALID;
+    }
     if (t.sequence == 0 || t.sequence % 2 == (uint64_t)which) {
         *why = "its sequence number belongs in the other slot";
         return SLOT_DAMAGED;
@@ -102,10 +106,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     *why = in.err ? in.why : slot_doubt(&t);
     if (t.header_size > FMT_SLOT_HEADER_MAX)
         t.header_size = 0;
-    if (t.incompatible & ~FMT_INCOMPATIBLE) /* the refusal names the feature */
-        *why = NULL;
-    else if (!*why &&
-             !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
+    if (!*why && !all_zero(bytes + HEADER_AT + t.header_size, FMT_SLOT_HEADER_MAX - t.header_size))
         *why = "bytes after its header proper are not zero (R2.12)";
     memcpy(t.header, bytes + HEADER_AT, t.header_size);
     *out = t;

@@ -4,9 +4,10 @@
 /* An extent of space that can exist: not empty, behind the slots. */
 static void extent_check(struct in *in, uint64_t offset, uint64_t length)
 {
-    if (!in->err &&
-        (offset < FMT_SPACE_START || offset > FMT_SIZE_MAX || length == 0 || length > FMT_SIZE_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "impossible extent (R6.3)");
+    if (!in->err && length == 0)
+        in_fail(in, FMT_ERR_FORMAT, "an extent of no bytes (R6.3)");
+    if (!in->err && (offset < FMT_SPACE_START || offset > FMT_SIZE_MAX || length > FMT_SIZE_MAX))
+        in_fail(in, FMT_ERR_FORMAT, "impossible extent (R2.14)");
 }
 
 int free_get(struct in *in, struct free_rec *out)

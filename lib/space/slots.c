@@ -14,7 +14,7 @@ static const uint8_t magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a}
 
 static bool at_end(const struct slots *s)
 {
-    return s->state[0] == SLOT_VALID && slot_is_ours(&s->slot[0]) &&
+    return s->state[0] == SLOT_VALID && slot_is_ours(&s->slot[0]) && !slot_refused(&s->slot[0]) &&
            s->slot[0].incompatible & FMT_AT_END;
 }
 
@@ -29,7 +29,7 @@ static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
         io->ops->read_at(io, bytes, sizeof(bytes), s->file_size - sizeof(bytes)))
         return 0;
     return slot_get(slot, bytes, 0, &why) == SLOT_VALID && !why && slot_is_ours(slot) &&
-           slot->incompatible & FMT_AT_END && slot->root.length &&
+           slot->incompatible & FMT_AT_END && slot->sequence == 1 && slot->root.length &&
            slot->end == s->file_size - sizeof(bytes) &&
            (!at_end(s) || memcmp(slot->uuid, s->slot[0].uuid, sizeof(slot->uuid)) == 0);
 }
@@ -165,6 +165,18 @@ int refuse_version(const struct slot *slot)
                 slot->major, slot->minor, FMT_MINOR);
 }
 
+static int refuse_features(const struct slots *s, int which)
+{
+    uint64_t unknown = s->slot[which].incompatible & ~FMT_INCOMPATIBLE;
+    int bit = 0;
+
+    if (!unknown)
+        return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + which, s->why[which]);
+    while (!(unknown >> bit & 1))
+        bit++;
+    return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown (R2.8)", bit);
+}
+
 /* The slot in force, or the one of this commit if it is there; and which one is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged)
 {
@@ -173,6 +185,10 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
     for (int i = 0; i < 2; i++) {
         if (s->state[i] == SLOT_VALID && !slot_is_ours(&s->slot[i]))
             return refuse_version(&s->slot[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (s->state[i] == SLOT_VALID && slot_refused(&s->slot[i]))
+            return refuse_features(s, i);
     }
     if (newest < 0)
         return refuse_slots(s);
@@ -194,14 +210,8 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
 
 int slot_check(const struct slot *slot, uint64_t file_size, int write)
 {
-    uint64_t unknown = slot->incompatible & ~FMT_INCOMPATIBLE;
     int bit = 0;
 
-    if (unknown) {
-        while (!(unknown >> bit & 1))
-            bit++;
-        return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown (R2.8)", bit);
-    }
     if (slot->write_incompatible && write) {
         while (!(slot->write_incompatible >> bit & 1))
             bit++;

@@ -19,7 +19,7 @@
 static int extent_inside(const struct store *st, uint64_t offset, uint64_t length)
 {
     if (offset < FMT_SPACE_START || offset > st->slot.end || length > st->slot.end - offset)
-        return fail(DREP_ERR_FORMAT, "free extent at byte %llu lies outside the file (R6.3)",
+        return fail(DREP_ERR_FORMAT, "free extent at byte %llu lies outside the file (R2.14)",
                     (unsigned long long)offset);
     return 0;
 }

@@ -431,10 +431,9 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return see_later(rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
-    if ((err = attr_count(&rec, &count)) || count == 0)
+    if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft->type, count)))
         return err;
-    err = value_check(&rec.value, ft->type, count);
-    return err || c->depth != CHUNK_DECODE ? err : read_attr(c, &rec, ft->type, count);
+    return count == 0 || c->depth != CHUNK_DECODE ? 0 : read_attr(c, &rec, ft->type, count);
 }
 
 /* The dataset that uses a dimension names it. */
@@ -443,8 +442,6 @@ static int see_user(struct checker *c, const struct key *key)
     struct stored_object o = {0};
     int err, d;
 
-    if (key->len != 18)
-        return fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
     d = key->p[17];
     err = object_load(c->f, key_u64(key->p + 9), &o);
     if (!err && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
@@ -462,8 +459,6 @@ static int see_type(struct checker *c, const struct key *key, const uint8_t *p, 
     uint32_t number;
     int err;
 
-    if (key->len != 13)
-        return fail(DREP_ERR_FORMAT, "a key of %zu bytes (R4.19)", key->len);
     number = key_u32(key->p + 9);
     in_init(&in, p, len);
     err = seen_add(&c->types, number);
@@ -581,7 +576,7 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     if (err)
         return err;
     if (__builtin_mul_overflow(rec->size, (uint64_t)rec->run, &bytes))
-        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R8.22)");
+        return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R2.14)");
     c->usage.chunks += rec->run;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
@@ -670,6 +665,33 @@ static bool placed(const struct key *key)
     }
 }
 
+/* True if an entry of this tag belongs to what its key names, the file or an object, and its tail
+ * has the tag's size.  Names and coordinates are looked at with the record. */
+static bool key_fits(const struct key *key)
+{
+    bool file = key_object(key->p) == FMT_OBJECT_FILE;
+
+    switch (key_tag(key->p)) {
+    case FMT_TAG_FREE:
+    case FMT_TAG_LOG: /* the file's are the store's to check */
+        return file;
+    case FMT_TAG_TYPE:
+        return file && key->len == 9 + 4;
+    case FMT_TAG_OBJECT:
+    case FMT_TAG_DATA:
+        return !file && key->len == 9;
+    case FMT_TAG_USER:
+        return !file && key->len == 9 + 9;
+    case FMT_TAG_LINK:
+    case FMT_TAG_DIM:
+    case FMT_TAG_ATTR:
+    case FMT_TAG_CHUNK:
+        return !file;
+    default:
+        return true;
+    }
+}
+
 /* Entries of an object stand behind its record; one finding for each object that has none. */
 static void see_owner(struct checker *c, const struct key *key, uint64_t where)
 {
@@ -705,6 +727,12 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     }
     if (of_later(c, key))
         return c->stop;
+    if (!key_fits(key)) {
+        err = fail(DREP_ERR_FORMAT, "tag %d with a key of %zu bytes (R4.19)", key_tag(key->p),
+                   key->len);
+        report(c, err, key, where, "entry");
+        return c->stop;
+    }
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";

@@ -6,7 +6,7 @@ bits; every step from there is done again by formats.py and compared bit for bit
 import formats as F
 from formats import C
 
-from drepread.reader import File
+from reader import File
 
 NO_LOSS = (0, 0, 0, -1, -1, -1)
 
@@ -118,10 +118,11 @@ class Side:
 
 
 def side_of(path):
-    """What the second reader takes from a file's header."""
-    header = File(path).header.reps[0]
-    return Side({code: (row.scalar.format, row.scalar.order, row.size, row.align)
-                 for code, row in header.table.items()})
+    """What the reader in Python takes from a file's header."""
+    with File(path) as file:
+        rep = file.header.representations[0]
+    rows = rep.encodings or {code: rep.encoding(code) for code in C.PREDEFINED}
+    return Side({code: (row.format, row.order, row.size, row.align) for code, row in rows.items()})
 
 
 def standard(name):

@@ -9,7 +9,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "spec"))
 
-from drepread import codes as C  # noqa: E402
+import codes as C  # noqa: E402
 
 OVER, INEXACT, NAN, TO_NUMBER = 1, 2, 4, 8
 WRAP, CLAMP = "wrap", "clamp"

@@ -5,7 +5,7 @@ Usage: tests/hetero/run-golden.py            prints TAP
        tests/hetero/run-golden.py --readme   puts the table of its findings into README.md
 
 tests/vectors/machines has one file of every machine, all of the same content, under the
-representation of its writer.  For each: the second reader and the command say the same, and
+representation of its writer.  For each: the reader in Python and the command say the same, and
 it is what exact arithmetic makes of the content on that machine.  For each two: `datarep
 diff` names the values that one of the writers could not hold, and no others.
 """
@@ -27,9 +27,8 @@ from machines import MACHINES  # noqa: E402
 
 sys.path.insert(0, os.path.join(HERE, "..", "spec"))
 import compare  # noqa: E402
-import drepjson  # noqa: E402
-from drepread.scalars import Dyadic, real  # noqa: E402
-from drepread.values import shortest32, show  # noqa: E402
+from reader import scalars  # noqa: E402
+from reader import text as json_text  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FOLDER = os.path.join(ROOT, "tests", "vectors", "machines")
@@ -55,8 +54,8 @@ def shown(x, form):
         return "nan"
     if x.kind == "inf":
         return "-inf" if x.neg else "inf"
-    value = real(x.neg, x.m if x.kind == "finite" else 0, x.e)
-    return show(shortest32(value)) if form == C.BINARY32 else show(value)
+    value = scalars.dyadic(x.m if x.kind == "finite" else 0, x.e, x.neg)
+    return json_text.real(value, form == C.BINARY32)
 
 
 def number(text):
@@ -80,7 +79,7 @@ def kept(value, code, side):
     if enc.form not in F.REALS:
         low = -(1 << 8 * size - 1) if enc.form == C.INT else 0
         high = (1 << 8 * size) - 1 + low
-        return show(min(max(int(value), low), high))
+        return json_text.integer(min(max(int(value), low), high))
     raw, _ = enc.encode(number(value), F.CLAMP)
     return shown(enc.decode(raw), enc.form)
 
@@ -260,9 +259,9 @@ def main():
     docs, tables = {}, {m.name: m.table for m in MACHINES}
     for name in names:
         path = os.path.join(FOLDER, name + ".drep")
-        result("%s: the command says what the second reader says" % name,
+        result("%s: the command says what the reader in Python says" % name,
                compare.compare(DATAREP, path))
-        docs[name] = compare.parse(drepjson.text(path))
+        docs[name] = compare.document(path)
     result("the content is what it was made from", content(docs[REFERENCE], values))
     for name in names:
         side = expect.side_of(os.path.join(FOLDER, name + ".drep"))

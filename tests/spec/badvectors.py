@@ -8,10 +8,10 @@ leaves the choice, as for limits); the rule of SPEC.md that the file breaks, whi
 import os
 import struct
 
+import borrowed
+import codes as C
 import drepwrite
 from drepwrite import Builder, i64, resum, u8, u16, u32, u64, var
-from drepread import borrowed
-from drepread import codes as C
 from vectors import description
 
 BAD = []
@@ -202,6 +202,15 @@ def stream_end_unknown_incompatible():
     return resum_end(data)
 
 
+@bad("UNSUPPORTED", "R2.8")
+def unknown_incompatible_in_older_slot():
+    b = sample()
+    b.commit()
+    data = bytearray(image(b))
+    data[40:48] = u64(1 << 17)
+    return resum(data)
+
+
 @bad("FORMAT", "R2.21")
 def at_end_later():
     """The feature in the third commit."""
@@ -210,6 +219,41 @@ def at_end_later():
     b.commit()
     data = bytearray(image(b))
     data[40:48] = u64(1)
+    return resum(data)
+
+
+@bad("FORMAT", "R2.21")
+def at_end_later_in_older_slot():
+    """The feature in the third commit, which the fourth followed."""
+    b = sample()
+    for _ in range(3):
+        b.commit()
+    data = bytearray(image(b))
+    data[40:48] = u64(1)
+    return resum(data)
+
+
+@bad("FORMAT", "R2.21")
+def at_end_in_slot_b():
+    b = sample()
+    b.commit()
+    data = bytearray(image(b))
+    data[4096 + 40:4096 + 48] = u64(1)
+    return resum(data, 1)
+
+
+@bad("FORMAT", "R2.21")
+def at_end_later_beside_end():
+    """The slot at the end is whole; slot A says another sequence."""
+    data = streamed()
+    data[16:24] = u64(3)
+    return resum(data)
+
+
+@bad("FORMAT", "R2.21")
+def at_end_with_parity_of_slot_b():
+    data = streamed()
+    data[16:24] = u64(2)
     return resum(data)
 
 
@@ -780,13 +824,6 @@ def attribute_of_nothing():
     return b
 
 
-@bad("FORMAT", "R7.6", "check")
-def attribute_index_twice():
-    b = sample()
-    b.tree[b.key(2, 48, b"b")] = b.tree[b.key(2, 48, b"a")]
-    return b
-
-
 @bad("FORMAT", "R7.5", "check")
 def link_index_twice():
     b = sample()
@@ -890,6 +927,32 @@ def type_uses():
     b.attr(2, "s", "vstring", "x")
     b.type_uses[0] = 3
     return b
+
+
+def with_value(shape, raw, t="INT"):
+    b = sample()
+    b.attr(2, "b", t, None, shape=shape, raw=raw)
+    return b
+
+
+@bad("FORMAT", "R5.37", "check")
+def attribute_of_no_elements_with_items():
+    return with_value((0,), b"\1\2\4" + bytes(4))
+
+
+@bad("FORMAT", "R5.36|R1.6", "check")
+def attribute_of_no_elements_without_rows():
+    return with_value((0,), b"")
+
+
+@bad("FORMAT", "R7.13", "check")
+def attribute_of_null_with_value():
+    return with_value(None, b"\1\2\4" + bytes(4))
+
+
+@bad("FORMAT", "R7.13", "check")
+def attribute_of_null_with_rows():
+    return with_value(None, b"\1\2\4")
 
 
 @bad("FORMAT", "R5.37")
@@ -1544,6 +1607,30 @@ def log_of_nothing():
     return b
 
 
+def logged(change):
+    """A second commit, whose LOG names the first by a changed record."""
+    b = sample()
+    b.commit()
+    log = b.slots[0]
+    b.tree[b.key(0, 2, u64(1))] = change(bytearray(
+        log[72:80] + log[64:72] + log[80:100] + log[156:164]))
+    return b
+
+
+@bad("FORMAT", "R6.5", "check")
+def log_root_behind_end():
+    """The root ends where the second commit's does, and behind the end of its own."""
+    def change(record):
+        record[8:16] = u64(struct.unpack(">Q", record[16:24])[0] + 64)
+        return bytes(record)
+    return logged(change)
+
+
+@bad("FORMAT", "R2.14", "check")
+def log_root_in_slots():
+    return logged(lambda record: bytes(record[:16]) + u64(4096) + bytes(record[24:]))
+
+
 @bad("FORMAT", "R6.2", "check")
 def payload_twice():
     b, d = grid()
@@ -1742,6 +1829,34 @@ def free_outside():
 
 
 @bad("FORMAT", "R4.19", "check")
+def object_key_with_tail():
+    b = sample()
+    b.tree[b.key(2, 16, b"x")] = b"whatever"
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
+def data_key_with_tail():
+    b = sample()
+    b.tree[b.key(2, 24, b"x")] = bytes(4)
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
+def free_of_object():
+    b = sample()
+    b.tree[b.key(2, 1, u64(8192))] = u64(64) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
+def attribute_of_file():
+    b = sample()
+    b.tree[b.key(0, 48, b"a")] = b.tree[b.key(2, 48, b"a")]
+    return b
+
+
+@bad("FORMAT", "R4.19", "check")
 def free_key():
     b = sample()
     b.tree[b.key(0, 1, u32(9))] = u64(64) + u64(0)
@@ -1846,6 +1961,20 @@ def delta_width():
     return b
 
 
+@bad("FORMAT", "R8.32")
+def delta_order():
+    b, d = grid(filters=[("delta", [4, 2])])
+    b.packed(d, (0,), [ints(b, 1, 2)])
+    return b
+
+
+@bad("FORMAT", "R8.32", "check")
+def delta_width_before_an_unknown_filter():
+    b, d = grid(filters=[("delta", [3, 0]), ("own", [1])])
+    b.packed(d, (0,), [ints(b, 1, 2)])
+    return b
+
+
 @bad("FORMAT", "R8.34")
 def deflate_trailing():
     b, d = grid(filters=[("deflate", [6])])
@@ -1888,6 +2017,13 @@ def filter_without_name():
 def filter_with_name():
     b, d = grid(filters=[("own", [1])])
     b.objects[d]["rest"] = b.objects[d]["rest"].replace(u16(32768), u16(16))
+    return b
+
+
+@bad("FORMAT", "R8.37", "check")
+def unknown_filter_with_name():
+    b, d = grid(filters=[("own", [1])])
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u16(32768), u16(40))
     return b
 
 

@@ -16,8 +16,8 @@ from fractions import Fraction
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from drepread import borrowed  # noqa: E402
-from drepread import codes as C  # noqa: E402
+import borrowed  # noqa: E402
+import codes as C  # noqa: E402
 
 UUID = bytes.fromhex("0f1e2d3c4b5a69788796a5b4c3d2e1f0")
 TIME = 1700000000123456789

@@ -11,9 +11,8 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from drepread import File  # noqa: E402
-from drepread.tojson import document  # noqa: E402
 import badvectors  # noqa: E402
+import reader  # noqa: E402
 import vectors  # noqa: E402
 
 
@@ -23,20 +22,6 @@ def lookup(root, path):
     for name in path.strip("/").split("/"):
         node = node["members"][name]
     return lookup(root, node["target"]) if node["kind"] == "link" else node
-
-
-def short(value):
-    return json.dumps(value, separators=(",", ":"))
-
-
-def one_line_each(doc):
-    """The document with each member of the root group on a line of its own."""
-    root = dict(doc["root"])
-    members = root.pop("members")
-    head = dict(doc)
-    del head["root"]
-    lines = ",\n".join("%s:%s" % (short(n), short(m)) for n, m in members.items())
-    return '%s,\n"root":%s,"members":{\n%s\n}}}\n' % (short(head)[:-1], short(root)[:-1], lines)
 
 
 def same(a, b):
@@ -56,18 +41,16 @@ def make(function, directory):
     path = os.path.join(directory, name)
     with open(path, "wb") as f:
         f.write(b.image())
-    doc = document(File(path))
-    doc["file"] = name
+    text = reader.document(path)
+    root = json.loads(text)["root"]
     for where, want in b.expect.items():
-        got = lookup(doc["root"], where)["data"]
+        got = lookup(root, where)["data"]
         assert same(got, want), "%s %s: %r is not %r" % (name, where, got, want)
-    with open(path[:-5] + ".json", "w") as f:
-        f.write(one_line_each(doc))
+    with open(path[:-5] + ".json", "w", encoding="utf-8") as f:
+        f.write(text)
     for sequence in getattr(b, "earlier", ()):
-        doc = document(File(path, sequence))
-        doc["file"] = name
-        with open("%s-%d.json" % (path[:-5], sequence), "w") as f:
-            f.write(one_line_each(doc))
+        with open("%s-%d.json" % (path[:-5], sequence), "w", encoding="utf-8") as f:
+            f.write(reader.document(path, sequence))
 
 
 def main(directory):

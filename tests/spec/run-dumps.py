@@ -12,9 +12,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 
-from drepread import tree  # noqa: E402
-from drepread import codes as C  # noqa: E402
-from drepread.errors import Cursor  # noqa: E402
+import codes as C  # noqa: E402
+import reader  # noqa: E402
+from reader.records import Record  # noqa: E402
 
 BEGIN, END = "<!-- dumps: begin, written by tests/spec/run-dumps.py --update -->", "<!-- dumps: end -->"
 OBJECTS = {1: "group", 2: "dataset", 3: "named datatype", 4: "dimension"}
@@ -52,9 +52,9 @@ class Pen:
         return values
 
     def var(self, meaning):
-        cur = Cursor(self.raw[self.at:])
-        v = cur.var()
-        self.note(cur.pos, "%s: %s" % (meaning, "unlimited" if v == (1 << 64) - 1 else v))
+        record = Record(self.raw[self.at:], self.at, "a record")
+        v = record.var()
+        self.note(record.position, "%s: %s" % (meaning, "unlimited" if v == (1 << 64) - 1 else v))
         return v
 
     def vars(self, n, meaning):
@@ -271,7 +271,7 @@ def header_record(p):
 def headers(vector):
     """The header proper as far as it stands in the slot."""
     image, slot = opened(vector)
-    pen = Pen(slot.raw[256:256 + slot.h])
+    pen = Pen(slot.header)
     while pen.left():
         header_record(pen)
     return "A header proper (`%s.drep`):\n\n%s" % (vector, written(pen))
@@ -324,15 +324,20 @@ SHOWN = [
 
 
 def opened(vector):
-    path = os.path.join(ROOT, "tests", "vectors", vector + ".drep")
-    with open(path, "rb") as f:
-        image = f.read()
-    return image, tree.choose_slot(image)[0]
+    with reader.File(path_of(vector)) as file, open(path_of(vector), "rb") as f:
+        return f.read(), file.slot
+
+
+def path_of(vector):
+    return os.path.join(ROOT, "tests", "vectors", vector + ".drep")
 
 
 def entries(vector):
-    image, slot = opened(vector)
-    return tree.walk_tree(tree.Blocks(image, slot), slot.root)
+    """All entries in the order of their keys: those of attributes stand behind the others."""
+    with reader.File(path_of(vector)) as file:
+        found = [entry for tags in file.tree.objects.values() for some in tags.values()
+                 for entry in some]
+        return [(entry.id, entry.tag, entry.tail, entry.value) for entry in found]
 
 
 def tail_text(tail, tag):
@@ -371,14 +376,13 @@ def sums(vector):
 
 def dump(title, vector, tag, wanted):
     number, take = TAGS[tag]
-    for key, value, _ in entries(vector):
-        ident = int.from_bytes(key[:8], "big") & ~(1 << 63)
-        if key[8] == number and wanted(ident, key[9:], value):
+    for ident, kind, tail, value in entries(vector):
+        if kind == number and wanted(ident, tail, value):
             pen = Pen(value)
             take(pen)
             pen.rest("fields of later versions")
             head = "%s (`%s.drep`, object %d, %s%s):" % (title, vector, ident, tag,
-                                                         tail_text(key[9:], tag))
+                                                         tail_text(tail, tag))
             return head + "\n\n" + written(pen)
     return "%s: no such record in %s.drep\n" % (title, vector)
 

@@ -3,7 +3,7 @@
 
 Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what
 else tests it; rules for readers and writers have good vectors that depend on them, or such a line.
-Every rule that a vector, a message of the library or the second reader names is one of the page.
+Every rule that a vector, a message of the library or of the reader in Python names is one of the page.
 Prints TAP; --table prints the table instead.
 """
 import glob
@@ -66,7 +66,7 @@ def named(known):
     """Sources and vectors name rules that exist."""
     numbers = {n for n, _ in known}
     files = [os.path.relpath(p, ROOT) for pattern in
-             ("format/*.[ch]", "lib/*/*.[ch]", "tests/spec/drepread/*.py")
+             ("format/*.[ch]", "lib/*/*.[ch]", "tests/spec/reader/*.py")
              for p in glob.glob(os.path.join(ROOT, pattern))]
     return ["%s names %s, which is no rule" % (path, r) for path in sorted(files)
             for r in sorted(set(re.findall(r"\b%s\b" % RULE, text(path))) - numbers)] + [

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """run-tables.py - do the tables of the sources and the pages that list them say the same?
 
-The lines of format/*.def are held against SPEC.md's tables, the second reader's, the manual pages
+The lines of format/*.def are held against SPEC.md's tables, those of the reader and the
+writer in Python, the manual pages
 and the public header: a line that is added in one place only is named here, with the places that lack it.
 Prints TAP.
 """
@@ -13,7 +14,10 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from drepread import codes, payload  # noqa: E402
+import codes  # noqa: E402
+from reader import filters as reader_filters  # noqa: E402
+from reader import scalars as reader_scalars  # noqa: E402
+from reader.codes import PREDEFINED  # noqa: E402
 
 
 def text(path):
@@ -39,7 +43,11 @@ def types():
             yield "SPEC.md: no row `| %s | %s |`" % (code, name)
         known = codes.PREDEFINED.get(int(code))
         if not known or (known[0], known[3], known[4]) != (name, int(external32), int(internal)):
-            yield "tests/spec/drepread/codes.py: %s is %s" % (name, known)
+            yield "tests/spec/codes.py: %s is %s" % (name, known)
+        known = PREDEFINED.get(int(code))
+        if not known or (known.name, known.external, known.internal) != (
+                name, int(external32), int(internal)):
+            yield "tests/spec/reader/codes.py: %s is %s" % (name, known)
         if not re.search(r"DREP_CODE_%s = %s\b" % (name, code), text("lib/datarep.h")):
             yield "lib/datarep.h: no DREP_CODE_%s = %s" % (name, code)
 
@@ -50,7 +58,10 @@ def formats():
         if not spec_row(number, name):
             yield "SPEC.md: no row `| %s | %s |`" % (number, name)
         if codes.FORMATS.get(int(number), ("",))[0] != name:
-            yield "tests/spec/drepread/codes.py: %s is %s" % (number, codes.FORMATS.get(int(number)))
+            yield "tests/spec/codes.py: %s is %s" % (number, codes.FORMATS.get(int(number)))
+        known = reader_scalars.FORMATS.get(int(number))
+        if (known.name if known else "custom") != name:
+            yield "tests/spec/reader/scalars.py: %s is %s" % (number, known)
         if not re.search(r"\b%s\b" % re.escape(name), text("tools/man/datarep-schema.5")):
             yield "tools/man/datarep-schema.5: no %s" % name
 
@@ -63,8 +74,9 @@ def filters():
     for _, number, name, _, _ in rows("format/filters.def"):
         if not spec_row(number, name):
             yield "SPEC.md: no row `| %s | %s |`" % (number, name)
-        if payload.NAMES.get(int(number)) != name:
-            yield "tests/spec/drepread/payload.py: %s is %s" % (number, payload.NAMES.get(int(number)))
+        known = reader_filters.NAMES.get(int(number))
+        if known != name:
+            yield "tests/spec/reader/filters.py: %s is %s" % (number, known)
         if not re.search(r"\b%s\b" % name, text("tools/man/datarep.5")):
             yield "tools/man/datarep.5: no %s" % name
         if every and not re.search(r"^.*filters.* %s\b" % name, version, flags=re.M):

@@ -10,7 +10,7 @@ import re
 import struct
 from fractions import Fraction
 
-from drepread import codes as C
+import codes as C
 import drepwrite
 from drepwrite import Builder, encode, i64, u8, u16, u64, var
 

@@ -244,7 +244,8 @@ static void attr_make(struct rnd *r, union record *rec)
         a->rank = FMT_RANK_NULL;
     for (int i = 0; a->rank != FMT_RANK_NULL && i < a->rank; i++)
         a->len[i] = rnd_upto(r, FMT_SIZE_MAX);
-    a->value = any_bytes(r, 60);
+    if (a->rank != FMT_RANK_NULL)
+        a->value = any_bytes(r, 60);
     a->tail = any_bytes(r, 30);
 }
 

@@ -290,7 +290,7 @@ def plain(form, data, order):
     return number
 
 
-class Encoding(namedtuple("Encoding", "format order size kind described")):
+class Encoding(namedtuple("Encoding", "format order size kind described align", defaults=(1,))):
     """How a predefined datatype is stored: `size` counts both parts of a complex."""
 
     def value(self, data):

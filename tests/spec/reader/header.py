@@ -7,6 +7,8 @@ from .records import Record
 
 MAX_HEADER = 1 << 20
 REP, EXTENTS, ENCODINGS, SCALARS, WITNESSES, HINTS, WRITER, MACHINE = range(1, 9)
+# Functions of representations of form 2, by name: (code, stored bytes) -> value (R3.11).
+FUNCTIONS = {}
 WITNESS_COUNT = {"integer": 3, "char": 3, "wchar": 3, "real": 5, "complex": 5, "bool": 2,
                  "bytes": 0}
 
@@ -127,7 +129,7 @@ class Representation:
                  % (form, part))
         need(order != 2 or part == 1 or part % 2 == 0, "R3.17", at + 3,
              "VAX order with an odd size")
-        return scalars.Encoding(form, order, size, datatype.kind, described)
+        return scalars.Encoding(form, order, size, datatype.kind, described, align)
 
     def _extents(self, record):
         need(record.left % 4 == 0, "R1.6", record.offset, "EXTENTS holds a part of a row")

@@ -82,7 +82,7 @@ def accounts(file):
         log_record(entry, file.slot)
     for entry in file.tree.of(0, tree.FREE):
         r = Record(entry.value, entry.offset, "a FREE entry")
-        spans.append(free(int.from_bytes(entry.tail, "big"), r.u64(), file, r.offset, "R6.3"))
+        spans.append(free(int.from_bytes(entry.tail, "big"), r.u64(), file, r.offset))
     if file.sequence == file.slot.sequence:
         blocks.update(file.header_space.blocks)
         reference = file.slot.pending
@@ -94,14 +94,15 @@ def accounts(file):
             r = Record(block.content, block.offset + tree.HEAD, "the pending list")
             for _ in range(block.count):
                 at = r.here
-                spans.append(free(r.u64(), r.u64(), file, at, "R6.4"))
+                spans.append(free(r.u64(), r.u64(), file, at))
                 r.u64()
     spans += [lines(at, at + length) for at, length in blocks.items()]
     apart(spans, "R6.2", "two owners")
 
 
-def free(begin, length, file, offset, rule):
-    need(length >= 1 and BLOCKS <= begin and begin + length <= file.space.end, rule, offset,
+def free(begin, length, file, offset):
+    need(length >= 1, "R6.3", offset, "a free extent of no bytes")
+    need(BLOCKS <= begin and begin + length <= file.space.end, "R2.14", offset,
          "a free extent lies outside the allocated space")
     return begin, begin + length
 

@@ -13,6 +13,9 @@ NAMES = {SHUFFLE: "shuffle", BITSHUFFLE: "bitshuffle", DELTA: "delta", DEFLATE: 
 PARAMETERS = {SHUFFLE: 1, BITSHUFFLE: 1, DELTA: 2, DEFLATE: 1, ZSTD: 1, LZ4: 1}
 COMPRESSORS = (DEFLATE, ZSTD, LZ4)
 
+# Functions of users' filters, by name: (parameters, bytes, length of the result) -> bytes (R8.38).
+FUNCTIONS = {}
+
 _zstd, _lz4 = library("zstd"), library("lz4")
 if _zstd:
     _zstd.ZSTD_decompress.restype = ctypes.c_size_t
@@ -35,6 +38,8 @@ class Filter:
         self.parameters = [r.u32() for _ in range(count)]
         self.bare = bool(self.flags & 1)
         self.newer = bool(self.flags & 14) or (self.id < USER and self.id not in NAMES)
+        need(not self.name or self.id >= USER, "R8.37", self.offset,
+             "a filter of the format has a name")
         if not self.newer:
             self._check()
 
@@ -44,7 +49,6 @@ class Filter:
             need(1 <= len(self.name.encode()) <= 127, "R8.37", at, "a user's filter has no name")
             need(not self.bare, "R8.33", at, "a user's filter is bare")
             return
-        need(not self.name, "R8.31", at, "a filter of the format has a name")
         need(len(self.parameters) == PARAMETERS[self.id], "R8.31", at, "%s has %d parameters"
              % (NAMES[self.id], len(self.parameters)))
         need(not self.bare or self.id in COMPRESSORS, "R8.33", at, "%s is bare" % NAMES[self.id])
@@ -78,10 +82,10 @@ def undo(filters, skipped, data, fixed, variable, most, offset):
     applied = [f for number, f in enumerate(filters) if not skipped >> number & 1]
     for number in reversed(range(len(applied))):
         current, before = applied[number], applied[:number]
-        if current.newer or current.id >= USER:
+        if current.newer or current.id >= USER and current.name not in FUNCTIONS:
             raise Newer("filter %s" % (current.name or current.id))
         behind = any(f.changes_lengths for f in before)
-        if current.id in COMPRESSORS:
+        if current.changes_lengths:
             data = decompress(current, data, limit(before, fixed, variable, most), fixed,
                               variable or behind, offset)
         else:
@@ -109,9 +113,12 @@ def decompress(current, data, most, fixed, no_bare, offset):
         data = data[8:]
         need(length <= most, "R8.35", offset, "a compressor says %d bytes, %d are possible"
              % (length, most))
-    result = {DEFLATE: inflate, ZSTD: unzstd, LZ4: unlz4}[current.id](data, length)
+    if current.id >= USER:
+        result = FUNCTIONS[current.name](current.parameters, data, length)
+    else:
+        result = {DEFLATE: inflate, ZSTD: unzstd, LZ4: unlz4}[current.id](data, length)
     need(result is not None and len(result) == length, "R8.34", offset,
-         "a stream of %s is damaged" % NAMES[current.id])
+         "a stream of %s is damaged" % (NAMES.get(current.id) or current.name))
     return result
 
 

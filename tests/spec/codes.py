@@ -1,4 +1,4 @@
-"""The tables of section 5: predefined datatypes and formats of scalars."""
+"""The tables of SPEC.md, section 5, as the writer has them: predefined datatypes, formats of scalars."""
 
 # code: (name, class, signed, size under external32, size under internal)
 PREDEFINED = {

@@ -195,13 +195,15 @@ class Attribute:
         value_at = r.here
         data = r.bytes(size)
         self.type = self.value = None
+        need(self.shape is not None or size == 0, "R7.13", value_at,
+             "attribute %r of the null dataspace has a value" % name)
         count = 0 if self.shape is None else 1
         for length in self.shape or []:
             count *= length
         try:
             self.type = file.type(self.type_number, at)
             T.check_use(self.type, False, at)
-            if self.shape is None and not data:
+            if self.shape is None:
                 return  # The null dataspace has no value to describe.
             self.value = SelfDescribed(data, self.type, count, value_at, file.path_of)
         except Newer:

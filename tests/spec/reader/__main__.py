@@ -1,4 +1,4 @@
-"""python3 -m second FILE [--commit N]: prints the JSON of a file."""
+"""python3 -m reader FILE [--commit N]: prints the JSON of a file."""
 
 import argparse
 import sys
@@ -7,14 +7,14 @@ from . import ReadError, document
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="second", description=__doc__)
+    parser = argparse.ArgumentParser(prog="reader", description=__doc__)
     parser.add_argument("file")
     parser.add_argument("--commit", type=int, metavar="N")
     arguments = parser.parse_args()
     try:
         sys.stdout.write(document(arguments.file, arguments.commit))
     except (ReadError, OSError) as e:
-        sys.exit("second: %s: %s" % (arguments.file, e))
+        sys.exit("reader: %s: %s" % (arguments.file, e))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
 import bisect
 
-from . import filters, tree
+from . import filters, scalars, tree
 from .elements import Codec, Payload, nested
 from .errors import Newer, need
 from .objects import CHUNKED, COMPACT, CONTIGUOUS, NONE, UNLIMITED
+from .header import FUNCTIONS
 from .records import Record, sum64
 from .slots import Reference
 
@@ -59,7 +60,7 @@ class ChunkRecord:
         else:
             self._placed(r)
         for offset, size in self.extents:
-            need(8192 <= offset and offset + size <= self.space.end, "R8.22", r.offset,
+            need(8192 <= offset and offset + size <= self.space.end, "R2.14", r.offset,
                  "a chunk lies outside the allocated space")
 
     def _plain(self, r):
@@ -162,25 +163,24 @@ class Dataset:
 
     def __init__(self, info, file):
         self.info, self.file, self.id, self.layout = info, file, info.id, info.layout
-        self.codec = Codec(info.rep.encoding)
+        self.codec = Codec(info.rep.encoding if info.rep.form == 1 else self._foreign)
         self.grid_rank = {CONTIGUOUS: 1, CHUNKED: len(info.shape or [])}.get(info.layout, 0)
         # Only a representation's author knows its elements, under form 2.
-        self.hidden = info.rep.form == 2 and bool(info.type.codes())
+        self.hidden = (info.rep.form == 2 and bool(info.type.codes())
+                       and info.rep.name not in FUNCTIONS)
         self.records, self.covered = [], {}
         self._check_entries()
         if info.shape is None:
             return
-        self.element = self._element_size()
+        self.element = self.codec.size(info.type)
         self._check_sizes()
         for entry in file.tree.of(self.id, tree.CHUNK):
             self._add(ChunkRecord(self, entry))
         self._check_cover()
 
-    def _element_size(self):
-        if self.info.rep.form == 1:
-            return self.codec.size(self.info.type)
-        extents = self.info.rep.extents
-        return Codec(lambda code: _Extent(extents[code])).size(self.info.type)
+    def _foreign(self, code):
+        rep = self.info.rep
+        return _Foreign(code, rep.extents[code], FUNCTIONS.get(rep.name))
 
     def _check_entries(self):
         at = self.info.offset
@@ -355,16 +355,24 @@ class Dataset:
             if self.info.fill is None:
                 raise Newer("a fill value")
             return self.info.fill.values()[0]
-        zeros = Payload(self.codec, self.info.type, bytes(self.element), self.element,
-                        self.info.offset, self.file.path_of)
+        # The value 0, whatever its bytes are under form 2.
+        codec = Codec(lambda code: scalars.predefined(code, False), packed=True)
+        size = codec.size(self.info.type)
+        zeros = Payload(codec, self.info.type, bytes(size), size, self.info.offset,
+                        self.file.path_of)
         return zeros.value(self.info.type, 0)
 
 
-class _Extent:
-    """Stands for an encoding of which only the size is known."""
+class _Foreign:
+    """The encoding of a datatype under form 2: its size, and its author's function if it is here."""
 
-    def __init__(self, size):
-        self.size = size
+    shortest32 = False
+
+    def __init__(self, code, size, function):
+        self.code, self.size, self.function = code, size, function
+
+    def value(self, data):
+        return self.function(self.code, data)
 
 
 class _Same:

@@ -234,7 +234,8 @@ def log_record(entry, slot):
     root, next_object = slots.Reference(r.bytes(20)), r.u64()
     sequence = int.from_bytes(entry.tail, "big")
     need(1 <= sequence < slot.sequence, "R6.5", r.offset, "the LOG names commit %d" % sequence)
-    need(end <= slot.end, "R6.5", r.offset, "commit %d ends behind the newest" % sequence)
-    need(slots.BLOCKS <= root.offset and root.offset + root.length <= end, "R6.5", r.offset,
-         "the root of commit %d lies outside its end" % sequence)
-    return time, end, root, next_object
+    need(slots.BLOCKS <= root.offset, "R2.14", r.offset, "the root of commit %d lies in the slots"
+         % sequence)
+    need(root.offset + root.length <= end, "R6.5", r.offset,
+         "the root of commit %d lies beyond its end" % sequence)
+    return time, min(end, slot.end), root, next_object
