@@ -117,6 +117,10 @@ static void filter_make(struct rnd *r, struct filter_rec *f)
                                                          : (int)rnd_below(r, FMT_PARAMS_MAX + 1));
     for (int i = 0; i < f->nparams; i++)
         f->param[i] = (uint32_t)rnd_u64(r);
+    if (f->id == FMT_FILTER_DELTA) {
+        f->param[0] = 1u << rnd_below(r, 4);
+        f->param[1] = (uint32_t)rnd_below(r, 2);
+    }
 }
 
 static void dataset_make(struct rnd *r, struct object_rec *o)
