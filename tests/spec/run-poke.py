@@ -22,7 +22,6 @@ sys.path.insert(0, HERE)
 
 import badvectors  # noqa: E402
 import borrowed  # noqa: E402
-import drepwrite  # noqa: E402
 import reader  # noqa: E402
 
 # Bad vectors that break a named rule in a way that this description does not look at.
