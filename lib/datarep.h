@@ -708,8 +708,9 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  * of a handle, and only the opener sets them.  An opener's own larger drep_chunk_max
  * raises drep_limit_chunk to its value.
  *
- * Cost of a handle.  Reading and writing take the caller's buffer, the cache, 16 MiB, and two
- * chunks (drep_limit_chunk) for each thread, for any content of the file; metadata (names,
+ * Cost of a handle.  Reading and writing take the caller's buffer, the cache, 16 MiB, two
+ * chunks (drep_limit_chunk) for each thread, and what drep_append() lets wait, for any content of
+ * the file; metadata (names,
  * attributes, types, compact datasets) takes memory in proportion to its stored
  * size.  Sizes are compared with the file's end before memory is allocated.  A call takes time in
  * proportion to the requested elements and the bytes of the file, with one
@@ -739,7 +740,8 @@ DREP_API const char *drep_info_key(const drep_info *info, int i);
  * drep_commit() and drep_refresh() run alone, in the order of arrival.  Neither kind
  * starves the other: a writing call goes before the reading calls that arrive after it, and
  * when it is done, all waiting reading calls proceed.  While a commit waits for the disk, calls
- * that read continue.  A call that closes a handle requires that no other call uses it any more.
+ * that read continue.  A call that reads where appended elements wait first writes them, alone.
+ * A call that closes a handle requires that no other call uses it any more.
  *
  * Closing.  A drep_file, drep_dataset or drep_view lives from the call that returned it to the call
  * that closes it, and handles may be closed in any order.  When a file is closed, its datasets
@@ -856,8 +858,9 @@ DREP_API int drep_open_image(const void *image, size_t size, const drep_info *in
  * replace one that a handle writes to; DREP_ERR_FILE_EXISTS, DREP_ERR_ACCESS,
  * DREP_ERR_NO_SUCH_FILE: a new file did not get its name; DREP_ERR_STALE: the file was removed or
  * replaced).  The handle becomes unusable only if a sync or the write of a
- * header slot failed, so that the state of the disk is unknown, or if a failed call could not
- * be rolled back: from then on every call that writes, and this one, gives
+ * header slot failed, so that the state of the disk is unknown, if a failed call could not
+ * be rolled back, or if appended elements could not be written (drep_append()): from then on
+ * every call that writes, and this one, gives
  * DREP_ERR_FAILED with the reason; the file is the last commit or, after a failed sync, this one.
  *
  * Committed space is not overwritten.  A chunk with any change moves as a whole
@@ -1253,8 +1256,17 @@ DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, voi
 DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
 /* Grows the dataset by n along dimension `dim` and writes the new elements: a block of the
  * dataset's shape with length n in that dimension, in row-major order, as drep_write() takes
- * it.  Atomic.  Many small appends cost little: their changes stay in
- * memory until the commit.  Errors of drep_dataset_resize() and drep_write(). */
+ * it.  Atomic.  Errors of drep_dataset_resize() and drep_write().
+ *
+ * Small appends wait in memory, up to 64 KiB for each dataset and 16 MiB for each file, in
+ * addition to what else a handle costs.  The call converts the elements; its range, the shape and
+ * all limits are settled then, and only I/O is delayed.  The elements go into the file when
+ * that memory is full, and before any other call that uses the file (drep_read() of any handle,
+ * drep_commit(), drep_close()): nobody misses them.  drep_abandon() drops them.  If they cannot be
+ * written then, they are lost: that call fails with the error (DREP_ERR_IO, DREP_ERR_NO_SPACE,
+ * DREP_ERR_NOMEM, ...), whose message names the dataset and the elements, and from then on every
+ * call that writes gives DREP_ERR_FAILED with that reason.  What may not be lost so late: commit.
+ * Elements of variable length, and those that a user's functions convert, do not wait. */
 DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type,
                          const void *buf, const drep_xfer *xfer);
 /* Calls fn for each stored chunk of the current shape, in grid order, with the coordinates of

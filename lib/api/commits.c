@@ -77,8 +77,9 @@ int drep_close(drep_file *file)
     } else if (file->op.error != 0) {
         fail_restore(&file->op.message);
         err = file->op.error;
-    } else if (store_writable(file->st) && (store_dirty(file->st) || file->hints.changed)) {
-        err = alone_begin(file);
+    } else if (store_writable(file->st) &&
+               (store_dirty(file->st) || file->hints.changed || file->tails.first)) {
+        err = change_begin(file);
         if (!err) {
             err = fail_in(commit(file), "%s", file->path);
             alone_end(file);

@@ -276,9 +276,12 @@ static bool drained(struct rwlock *l)
     return false;
 }
 
-/* Wait until no reader is inside.  The caller has the turn and does not hold turn_lock. */
+/* Wait until no reader is inside.  The caller has the turn and does not hold turn_lock.  Mostly
+ * nobody is, and a look at the clock would take longer than all the rest. */
 static void wait_alone(struct rwlock *l)
 {
+    if (drained(l))
+        return;
     atomic_fetch_or_explicit(&l->state, BARRED, memory_order_relaxed);
     for (int64_t end = now_ns() + PATIENCE; now_ns() < end;) {
         if (drained(l))

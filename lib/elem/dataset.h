@@ -36,6 +36,7 @@ struct drep_dataset {
     uint64_t removals;        /* of the file, when the dataset was last seen to be there */
     bool verified;            /* all of its run was, since it was written to last */
     struct dataset_map *maps; /* guarded by the lock */
+    struct tail *tail;        /* rows that were appended and wait; NULL: none do */
     bool deleted;             /* not in the commit that the reader moved to */
     drep_dataset *reloaded;   /* as it is there */
     drep_dataset *next;

@@ -51,6 +51,18 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
     return err;
 }
 
+/* True for parts that become whole chunks: nothing else of them is kept. */
+static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
+{
+    return p->n > 0 && p->n == p->all && (!t->appending || p->n == chunk_elements(t->ds));
+}
+
+/* True for parts that change a chunk. */
+static bool changes_chunk(const struct transfer *t, const struct chunk_part *p)
+{
+    return p->n > 0 && !writes_whole(t, p);
+}
+
 struct encoding {
     struct transfer *t;
     struct pool_turns turns;
@@ -69,9 +81,9 @@ static int encode_part(void *ctx, int64_t i)
     int err;
 
     part_of(t, i, &p);
-    w = p.n > 0 && p.n == p.all ? work_take(cs->st) : NULL;
+    w = writes_whole(t, &p) ? work_take(cs->st) : NULL;
     if (!w) {
-        err = p.n > 0 && p.n == p.all ? DREP_ERR_NOMEM : 0;
+        err = writes_whole(t, &p) ? DREP_ERR_NOMEM : 0;
         if (!err && pool_turn_wait(&e->turns, i))
             return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
@@ -247,8 +259,8 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
         seen += p.n;
         changed = p.n > 0 && chunk_is_changed(&ds->chunks, p.coord);
         if (changed)
-            undo += p.n == p.all ? payload : 3 * bytes_of(ds, p.n);
-        else if (p.n > 0 && p.n < p.all && more <= UINT64_MAX / 2 - payload)
+            undo += writes_whole(t, &p) ? payload : 3 * bytes_of(ds, p.n);
+        else if (changes_chunk(t, &p) && more <= UINT64_MAX / 2 - payload)
             more += payload;
     }
     if (seen < t->sel->count) /* there are batches to come */
@@ -274,9 +286,9 @@ static int edit_parts(struct transfer *t, int can, int threads)
     for (int64_t i = 0; !err && i <= t->nparts; i++) {
         if (i < t->nparts)
             part_of(t, i, &p);
-        if (i < t->nparts && p.n > 0 && p.n < p.all && !can)
+        if (i < t->nparts && changes_chunk(t, &p) && !can)
             err = rewrite_part(t, &p);
-        else if (i < t->nparts && p.n > 0 && p.n < p.all)
+        else if (i < t->nparts && changes_chunk(t, &p))
             part[n++] = i;
         if (!err && n > 0 && (n == most || i == t->nparts)) {
             err = writeback_room(&ds->chunks, (uint64_t)n * payload, 0, &ignored);

@@ -12,8 +12,7 @@
 
 #include <pthread.h>
 
-/* Checks that the selected items fill whole elements of memory's type. */
-static int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
+int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
 {
     int64_t items;
 
@@ -259,18 +258,19 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
 }
 
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
-                    int threads, bool writing)
+                    int threads, enum raw_way way)
 {
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err;
 
     if (!t)
         return fail_nomem();
-    if (!(err = raw_begin(t, ds, threads, writing))) {
+    if (!(err = raw_begin(t, ds, threads, way != RAW_READ))) {
         selection_all(&t->all, ds->rec.rank, len);
         for (int d = 0; d < ds->rec.rank; d++)
             t->all.dim[d].start = (int64_t)from[d];
         t->mem = buf;
+        t->appending = way == RAW_APPEND;
         err = raw_end(t, run_layout(t));
     }
     mem_free(t);

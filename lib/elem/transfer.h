@@ -19,6 +19,7 @@ struct transfer {
     struct conv conv; /* what each part starts from */
     char *mem;
     bool writing;
+    bool appending; /* chunks are not written before they are full */
     int threads;
     const drep_xfer *xfer;
     pthread_mutex_t lock; /* of the report */
@@ -36,6 +37,8 @@ struct transfer {
     bool begun; /* something may have been changed */
 };
 
+/* Do n elements of the dataset fill whole elements of memory's type? */
+int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n);
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);
@@ -44,8 +47,10 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
                   const void *buf, const drep_xfer *xfer);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
-/* Like dataset_raw(), with a box of them. */
+/* Like dataset_raw(), with a box of them.  RAW_APPEND writes, and more elements are to come behind
+ * these: a chunk that is not full yet waits in the cache. */
+enum raw_way { RAW_READ, RAW_WRITE, RAW_APPEND };
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
-                    int threads, bool writing);
+                    int threads, enum raw_way way);
 
 #endif

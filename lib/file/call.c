@@ -26,11 +26,49 @@ int file_check(const drep_file *f)
     return handle_is(f, HANDLE_FILE) ? file_here(f) : file_closed();
 }
 
+/* Keeps the first failure since the last commit, with its message, for drep_close(). */
+static void note_failure(drep_file *f, int err)
+{
+    if (f->op.error != 0)
+        return;
+    f->op.error = err;
+    fail_save(&f->op.message);
+}
+
+/* Writes the rows that wait, before a call that may look at them. */
+static int settle_tails(drep_file *f)
+{
+    int err = f->tails.first ? f->tails.settle(f) : 0;
+
+    if (fail_in(err, "%s", f->path))
+        note_failure(f, err);
+    return err;
+}
+
+/* Rows that wait are written by the lock alone; then the call goes on as a reader without letting
+ * a writer in between. */
+static int read_after_tails(drep_file *f)
+{
+    int err;
+
+    rwlock_read_done(&f->lock);
+    if ((err = alone_begin(f)))
+        return err;
+    if ((err = settle_tails(f)))
+        alone_end(f);
+    else
+        rwlock_write_to_read(&f->lock);
+    return err;
+}
+
+/* Nobody can append while a reader is inside, so that reads inside a read find nothing waiting. */
 int read_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    return err ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
+    if (!err)
+        err = fail_in(rwlock_read(&f->lock), "%s", f->path);
+    return err || !f->tails.first ? err : read_after_tails(f);
 }
 
 /* Settles what waits in memory, which needs the lock alone, and then goes on as a reader without
@@ -98,23 +136,26 @@ static int may_write(const drep_file *f)
 
 /* Notes what the handle keeps beside the store, for take_back(): the list of types and the codes in
  * use. */
-int write_begin(drep_file *f)
+int operation_begin(drep_file *f)
 {
-    int err = file_check(f);
+    int err = store_op_begin(f->st);
 
-    if (!err)
-        err = may_write(f);
-    if (err || (err = alone_begin(f)))
+    if (err)
         return err;
-    err = store_op_begin(f->st);
-    if (err) {
-        alone_end(f);
-        return fail_in(err, "%s", f->path);
-    }
     f->types.before = atomic_load(&f->types.list);
     reps_note(f);
     f->op.writing = true;
     return 0;
+}
+
+int write_begin(drep_file *f)
+{
+    int err = change_begin(f);
+
+    if (err || !(err = operation_begin(f)))
+        return err;
+    alone_end(f);
+    return fail_in(err, "%s", f->path);
 }
 
 bool write_refused(int err)
@@ -143,15 +184,6 @@ bool write_refused(int err)
     }
 }
 
-/* Keeps the first failure since the last commit, with its message, for drep_close(). */
-static void note_failure(drep_file *f, int err)
-{
-    if (f->op.error != 0)
-        return;
-    f->op.error = err;
-    fail_save(&f->op.message);
-}
-
 /* Takes the operation back: the store undoes its changes, the handle forgets what it learned from
  * them. The message of the failure stays. */
 static void take_back(drep_file *f)
@@ -166,13 +198,37 @@ static void take_back(drep_file *f)
     fail_restore(&why);
 }
 
+int append_begin(drep_file *f)
+{
+    int err = may_write(f);
+
+    if (err || (err = fail_in(rwlock_write(&f->lock), "%s", f->path)))
+        return err;
+    if (!(err = store_may_write(f->st)))
+        return 0;
+    alone_end(f);
+    return fail_in(err, "%s", f->path);
+}
+
+int append_end(drep_file *f, int err)
+{
+    if (fail_in(err, "%s", f->path) && !write_refused(err))
+        note_failure(f, err);
+    alone_end(f);
+    return err;
+}
+
 int change_begin(drep_file *f)
 {
     int err = file_check(f);
 
     if (!err)
         err = may_write(f);
-    return err ? err : alone_begin(f);
+    if (err || (err = alone_begin(f)))
+        return err;
+    if ((err = settle_tails(f)))
+        alone_end(f);
+    return err;
 }
 
 int change_end(drep_file *f, int err)
@@ -184,7 +240,7 @@ int change_end(drep_file *f, int err)
 }
 
 /* Ends the operation. Ending it may fail as well; then the store has taken it back. */
-int write_finish(drep_file *f, int err, bool counts)
+int operation_end(drep_file *f, int err)
 {
     if (!err)
         err = packed_flush(f->st, 0);
@@ -192,12 +248,15 @@ int write_finish(drep_file *f, int err, bool counts)
         err = store_op_end(f->st, 1);
     else
         take_back(f);
-    if (err) {
-        fail_in(err, "%s", f->path);
-        if (counts)
-            note_failure(f, err);
-    }
     f->op.writing = false;
+    return err;
+}
+
+int write_finish(drep_file *f, int err, bool counts)
+{
+    err = operation_end(f, err);
+    if (fail_in(err, "%s", f->path) && counts)
+        note_failure(f, err);
     alone_end(f);
     return err;
 }

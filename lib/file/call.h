@@ -14,6 +14,17 @@
 
 #include <stdbool.h>
 
+/* Rows that were appended and are not in the store yet (whole/append.c): changed by who holds the
+ * lock alone.  Every call but drep_append() writes them first. */
+struct tail;
+struct open_tails {
+    struct tail *first;
+    uint64_t bytes;              /* of their buffers */
+    int (*settle)(drep_file *f); /* writes all of them; after an error none is left */
+    void (*drop)(drep_file *f);  /* forgets all of them */
+    char why[256];               /* the handle refuses writes */
+};
+
 /* State of the call that holds the lock alone. */
 struct operation {
     bool writing;          /* an operation of the store is under way */
@@ -44,12 +55,19 @@ int write_begin(drep_file *f);
 int write_end(drep_file *f, int err);
 /* Like write_end(); counts: the failure is one that drep_close() gives. */
 int write_finish(drep_file *f, int err, bool counts);
+/* Inside calls that hold the lock alone without an operation: begins and ends one. */
+int operation_begin(drep_file *f);
+int operation_end(drep_file *f, int err);
 /* True for codes of calls that were refused for their arguments: nothing was lost by them. */
 bool write_refused(int err);
 
 /* For calls that change the file in no single operation: commits, seals. */
 int change_begin(drep_file *f);
 int change_end(drep_file *f, int err);
+
+/* For drep_append(), which lets rows wait: the handle is open, and what waits stays. */
+int append_begin(drep_file *f);
+int append_end(drep_file *f, int err);
 
 /* Around functions of the user's that run without the lock: they may do everything with the file
  * but close it.  Walks nest. */

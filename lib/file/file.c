@@ -39,6 +39,8 @@ void file_free(drep_file *f)
         return;
     }
     linked_release(f);
+    if (f->tails.first)
+        f->tails.drop(f);
     if (f->datasets.hooks)
         f->datasets.hooks->release(f);
     if (inherited)

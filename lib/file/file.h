@@ -45,6 +45,7 @@ struct drep_file {
     struct path_cache paths;
     struct linked_files linked;
     struct open_datasets datasets;
+    struct open_tails tails;
     struct operation op;
 };
 

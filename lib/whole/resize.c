@@ -15,9 +15,9 @@
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
-#include "elem/transfer.h"
 #include "name/dimension.h"
 #include "txn/writeback.h"
+#include "whole/resize.h"
 
 #include <string.h>
 
@@ -265,9 +265,7 @@ static int grow_dimensions(drep_file *f, const struct object_rec *rec)
     return err;
 }
 
-/* Stores the new shape; *o is the record as it is in the file then. The handle changes last, when
- * nothing can fail any more. */
-static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
+int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
 {
     uint64_t keep[DREP_MAX_RANK];
     bool shrinks = false;
@@ -300,8 +298,7 @@ static int reshape(drep_dataset *ds, const int64_t *dims, struct stored_object *
     return err;
 }
 
-/* The handle takes a record over and gives its own; cannot fail. */
-static void exchange(drep_dataset *ds, struct stored_object *o)
+void shape_exchange(drep_dataset *ds, struct stored_object *o)
 {
     struct stored_object old = {.id = ds->id, .rec = ds->rec, .bytes = ds->rec_bytes};
 
@@ -323,75 +320,12 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
         return fail(DREP_ERR_ARG, "drep_dataset_resize: null argument");
     if ((err = dataset_check(dataset, "drep_dataset_resize")) || (err = write_begin(dataset->file)))
         return err;
-    err = reshape(dataset, dims, &o);
+    err = shape_change(dataset, dims, &o);
     if (!err) {
-        exchange(dataset, &o);
+        shape_exchange(dataset, &o);
         dataset->trimmed = true;
     }
     object_release(&o);
     fail_in(err, "dataset \"%s\"", dataset->path);
-    return write_end(dataset->file, err);
-}
-
-/* ---- appending ---- */
-
-/* The shape with n more along one dimension, and the part that is new. */
-static int longer(const drep_dataset *ds, int dim, int64_t n, int64_t *dims,
-                  struct drep_selection *new)
-{
-    int rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank;
-
-    if (dim < 0 || dim >= rank)
-        return fail(DREP_ERR_DIMS, "dimension %d of %d", dim, rank);
-    if (n < 0)
-        return fail(DREP_ERR_COUNT, "%lld more", (long long)n);
-    selection_all(new, rank, ds->rec.len);
-    for (int d = 0; d < rank; d++)
-        dims[d] = (int64_t)ds->rec.len[d];
-    if (__builtin_add_overflow(dims[dim], n, &dims[dim]))
-        return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
-    new->dim[dim].start = (int64_t)ds->rec.len[dim];
-    new->dim[dim].n = n;
-    new->count = 1;
-    for (int d = 0; d < rank; d++)
-        if (__builtin_mul_overflow(new->count, new->dim[d].n, &new->count))
-            return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
-    return 0;
-}
-
-static int append(drep_dataset *ds, int dim, int64_t n, const drep_type *type, const void *buf,
-                  const drep_xfer *xfer)
-{
-    int64_t dims[DREP_MAX_RANK];
-    struct drep_selection new;
-    struct stored_object o = {0};
-    int err = longer(ds, dim, n, dims, &new), ignored;
-
-    if (!err) /* while nothing is changed yet */
-        err = writeback_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
-    if (!err)
-        err = reshape(ds, dims, &o);
-    if (!err) {
-        exchange(ds, &o);
-        err = dataset_write(ds, &new, type, buf, xfer);
-        if (err)
-            exchange(ds, &o); /* as the file is again, once the operation is taken back */
-        else
-            ds->trimmed = true;
-        object_release(&o);
-        return err;
-    }
-    object_release(&o);
-    return fail_in(err, "dataset \"%s\"", ds->path);
-}
-
-int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
-                const drep_xfer *xfer)
-{
-    int err;
-
-    if ((err = dataset_check(dataset, "drep_append")) || (err = write_begin(dataset->file)))
-        return err;
-    err = append(dataset, dim, n, type, buf, xfer);
     return write_end(dataset->file, err);
 }

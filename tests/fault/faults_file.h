@@ -34,6 +34,7 @@ enum effect {
     OPENS,   /* the case opens and closes handles of its own */
     CHANGES, /* on a handle that has written before: all or nothing */
     COMMITS, /* what the handle has written */
+    SETTLES, /* likewise, and rows that wait: without them the handle refuses to write */
     LEAVES,  /* likewise, and the handle is gone */
     MAKES    /* a file, in place of what is there */
 };
@@ -877,6 +878,14 @@ static int c_append(struct env *e)
     return err ? err : CALL(drep_append, e->ds, 0, info.rank == 2 ? 3 : 99, NULL, v, NULL);
 }
 
+/* The first append of a handle goes into the file, the next one waits. */
+static int p_append(struct env *e)
+{
+    int err = c_append(e);
+
+    return err ? err : c_append(e);
+}
+
 static int c_append_column(struct env *e)
 {
     static int32_t v[HIGH];
@@ -1165,6 +1174,11 @@ static const struct file_case file_cases[] = {
     {"append, filtered", CHANGES, "/k/packed", c_append, NULL},
     {"append a column", CHANGES, "/k/packed", c_append_column, NULL},
     {"append strings", CHANGES, "/k/text", c_append_text, NULL},
+    {"append behind what waits", SETTLES, "/k/rows", c_append, p_append},
+    {"commit appended rows", SETTLES, "/k/rows", c_commit, p_append},
+    {"commit appended rows, filtered", SETTLES, "/k/packed", c_commit, p_append},
+    {"write an attribute after rows", SETTLES, "/k/tiles", c_attr_int, p_append},
+    {"close with appended rows", LEAVES, "/k/rows", c_close, p_append},
     {"write contiguous", CHANGES, "/k/rows", c_write, NULL},
     {"write chunked", CHANGES, "/k/tiles", c_write, NULL},
     {"write filtered", CHANGES, "/k/packed", c_write, NULL},

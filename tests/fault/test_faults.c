@@ -84,7 +84,8 @@ static bool fits(int err)
 
 static bool is_writer(void)
 {
-    return now.c->effect == CHANGES || now.c->effect == COMMITS || now.c->effect == LEAVES;
+    return now.c->effect == CHANGES || now.c->effect == COMMITS || now.c->effect == SETTLES ||
+           now.c->effect == LEAVES;
 }
 
 static int opened(struct env *e)
@@ -174,12 +175,15 @@ static bool goes_on(bool committing, int err)
 static bool writer_after(int err)
 {
     uint64_t sum = 0, disk = 0, want = err ? now.before : now.after;
-    bool committing = now.c->effect == COMMITS;
+    bool committing = now.c->run == c_commit, settling = now.c->effect == SETTLES && err;
     int look_err = look(now.e.f, &sum);
 
+    /* Where nothing can be written any more, what was there cannot be put back either. */
+    if (look_err && settling && now.stays)
+        return goes_on(committing, err);
     if (look_err)
         return wrong("it cannot be read", look_err);
-    if (sum != want)
+    if (sum != want && !settling)
         return wrong("the handle holds something else", err);
     if (now.at < 6 || now.at % 5 == 0) {
         if (!on_disk(&disk))
