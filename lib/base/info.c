@@ -71,12 +71,14 @@ static int place(const drep_info *info, const char *key, bool *found)
     return low;
 }
 
+/* Pairs may point into the table of known hints, which is not theirs to free. */
 static void value_free(struct hint_pair *pair)
 {
     if (pair->value_owned)
         mem_free((char *)(uintptr_t)pair->value);
 }
 
+/* What the pair owns, not the pair, which is part of the list. */
 static void pair_free(struct hint_pair *pair)
 {
     if (pair->key_owned)

@@ -9,9 +9,7 @@
 #include "base/vec.h"
 #include "name/external.h"
 #include "name/link.h"
-#include "name/object.h"
 #include "name/path.h"
-#include "space/slots.h"
 #include "tree/walk.h"
 
 #include <stdlib.h>

@@ -201,7 +201,8 @@ static int visit_dimensions(struct tour *t, int depth)
     return d.err ? d.err : err ? skip(t, err) : 0;
 }
 
-/* The object at t->path.  *given: whether enter() saw it. */
+/* The object at t->path.  It is asked for its counts: those of links tell whether the walk can meet
+ * it again, those of attributes whether there are any to list.  *given: whether enter() saw it. */
 static int visit(struct tour *t, int depth, int64_t index, bool *given)
 {
     struct walk_item item = {.path = t->path, .depth = depth, .index = index};
