@@ -92,7 +92,7 @@ struct tree {
     uint8_t served[HINT_KINDS]; /* the hint that served keys of a kind last */
     struct finger *finger;
     pthread_mutex_t lock; /* of the pins */
-    struct pin *pin; /* NULL before the first walk */
+    struct pin *pin;      /* NULL before the first walk */
     uint64_t next_stamp;
     struct node_cache nodes; /* has locks of its own */
     struct budget budget;    /* of both caches */

@@ -511,7 +511,7 @@ const struct command convert_command = {
         "status is then 1.  The target appears when complete; it may be the source, and '-' is\n"
         "standard output, which is written in one pass.",
     .options = options,
-    .examples = "  datarep convert --datarep=native:s390x --chunk=/sst=1,180,360 a.drep b.drep\n"
-                "  datarep convert --datarep=external32 --only=/sst a.drep b.drep\n"
+    .examples = "  datarep convert --datarep=native:s390x --only=/sst --chunk=/sst=1,180,360 "
+                "a.drep b.drep\n"
                 "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",
     .operands = "<drep> <drep>"};
