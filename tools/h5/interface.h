@@ -10,8 +10,9 @@
 #include <limits.h>
 #include <stdint.h>
 
-/* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 6
+/* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
+ * command refuses a module that answers another. */
+#define DATAREP_HDF5_INTERFACE 7
 
 /* How much a finding weighs. */
 enum hdf5_weight {
