@@ -585,6 +585,38 @@ static int do_failing_write(struct both *b)
     return err == DREP_ERR_CONVERSION ? 0 : err ? err : DREP_ERR_FORMAT;
 }
 
+/* Rows one at a time: they wait in memory until something else needs the dataset, or a commit. */
+static int do_append(struct both *b)
+{
+    int node = some_node(b->model, b->rng, DATASET), err;
+    struct m_node *d;
+    drep_dataset *ds;
+    char path[200];
+    int64_t width, rows;
+
+    if (node < 0)
+        return 0;
+    d = &b->model->node[node];
+    width = d->rank == 2 ? d->dims[1] : 1;
+    if (d->layout == COMPACT || d->layout == BLOCK || d->layout == STRINGS || width == 0)
+        return 0;
+    rows = 1 + (int64_t)below(b->rng, d->rank == 2 ? 4 : 60);
+    path_of(b->model, node, path);
+    err = drep_dataset_open(b->file, path, &ds);
+    if (err)
+        return err;
+    for (; !err && rows > 0 && (d->dims[0] + 1) * width <= VALUES; rows--) {
+        int32_t *v = d->v + d->dims[0] * width;
+
+        for (int64_t i = 0; i < width; i++)
+            v[i] = (int32_t)below(b->rng, 100000);
+        d->dims[0]++;
+        err = drep_append(ds, 0, 1, DREP_INT32_T, v, NULL);
+    }
+    drep_dataset_close(ds);
+    return err;
+}
+
 static int do_resize(struct both *b)
 {
     static _Thread_local int32_t old[VALUES];
@@ -734,9 +766,9 @@ static int do_move(struct both *b)
 static inline int change(struct both *b)
 {
     static int (*const often[])(struct both *) = {
-        do_group, do_dataset, do_dataset, do_dataset, do_write,        do_write, do_write,
-        do_write, do_write,   do_resize,  do_resize,  do_attr,         do_attr,  do_attr,
-        do_link,  do_seal,    do_remove,  do_move,    do_failing_write};
+        do_group, do_dataset, do_dataset, do_dataset, do_write,  do_write,  do_write,
+        do_write, do_write,   do_resize,  do_resize,  do_append, do_append, do_attr,
+        do_attr,  do_attr,    do_link,    do_seal,    do_remove, do_move,   do_failing_write};
 
     return often[below(b->rng, sizeof often / sizeof *often)](b);
 }
