@@ -70,6 +70,9 @@ static void element_get(struct in *in, struct type_node *t)
         for (int i = 0; !in->err && i < t->rank; i++) {
             t->dim[i] = in_u64(in);
             size_check(in, t->dim[i]);
+            /* Before its element, which may be of a later version. */
+            if (!in->err && t->dim[i] == 0)
+                in_fail(in, FMT_ERR_FORMAT, "an array without elements (R5.7)");
         }
         break;
     case FMT_KIND_COMPOUND:

@@ -1736,6 +1736,12 @@ def array_of_nothing():
 
 
 @bad("FORMAT", "R5.7")
+def array_of_nothing_unknown():
+    """What the element is does not matter."""
+    return typed(b"\7\0\1" + u64(0) + b"\x63\0")
+
+
+@bad("FORMAT", "R5.7")
 def compound_of_nothing():
     return typed(b"\x08\1" + u32(0) + u64(8))
 

@@ -86,7 +86,7 @@ static void node_make(struct rnd *r, uint8_t kind, struct type_node *n)
         n->size = rnd_upto(r, FMT_SIZE_MAX);
     n->tag = name_make(r, 0);
     for (int i = 0; i < FMT_RANK_MAX; i++)
-        n->dim[i] = rnd_upto(r, FMT_SIZE_MAX);
+        n->dim[i] = 1 + rnd_upto(r, FMT_SIZE_MAX - 1);
     for (int i = 0; i < 3; i++)
         n->arg[i] = (int64_t)rnd_u64(r);
     if (kind == FMT_KIND_DARRAY) {
