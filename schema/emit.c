@@ -1,5 +1,6 @@
 /* emit.c - prints a file's structure as a schema that makes it again. */
 #include "base/vec.h"
+#include "format/utf8.h"
 #include "schema/doc.h"
 #include "schema/members.h"
 #include "schema/number.h"
@@ -196,9 +197,10 @@ static char *json_string(const char **p, size_t *size, bool *raw)
             *p += 4;
             *raw = *raw || code >= 0xdc80;
             /* Our own text has only controls and single bytes this way. */
-            if (code >= 0x80 && code < 0xdc80)
-                out[n++] = (char)(0xc0 | code >> 6);
-            out[n++] = (char)(code >= 0xdc80 || code < 0x80 ? code & 0xff : 0x80 | (code & 0x3f));
+            if (code >= 0xdc80)
+                out[n++] = (char)(code & 0xff);
+            else
+                n = (size_t)(utf8_put(out + n, code) - out);
         } else {
             out[n++] = **p;
         }

@@ -46,7 +46,7 @@ def read(path):
         text = f.read().replace("UUID", "%032x" % 1)
     text = re.sub(r'("(?:time|writer|machine)": )(?:"\.\.\."|\.\.\.)(,?)', r'\1"0"\2', text)
     text = re.sub(r'("(?:time|writer|machine)": "0")(?!,)$', r"\1,", text, flags=re.M)
-    return [json.loads(line) for line in text.splitlines()] if path.endswith("l") else [json.loads(text)]
+    return [json.loads(line) for line in text.split("\n") if line] if path.endswith("l") else [json.loads(text)]
 
 
 def complaint(validator, doc):
@@ -95,7 +95,8 @@ def printed(check):
                 continue
             seen += 1
             try:
-                docs = [json.loads(line) for line in text.splitlines()] if form == ["--jsonl"] else [json.loads(text)]
+                pieces = text.split("\n")[:-1] if form == ["--jsonl"] else [text]
+                docs = [json.loads(piece) for piece in pieces]
             except ValueError:
                 if done.returncode:
                     continue  # it stopped in the middle

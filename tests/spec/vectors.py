@@ -218,6 +218,21 @@ def compound():
 compound.strings = {}
 
 
+def control_names():
+    """Names and a tag with characters that change how others are shown: escaped in a type alone."""
+    b = Builder()
+    names = ["\x01", "tab\t", "\x7f\x80\x9f", "\u202a\u202e", "\u2066\u2069", "\xa0",
+             "\u2029\u202f\u2065\u206a", 'a"\\x01', "\U0010ffff"]
+    t = ("struct", [(name, "INT") for name in names])
+    d = b.dataset(1, "members", t, (), data=[tuple(range(len(names)))])
+    b.attr(d, "again", t, tuple(range(len(names))))
+    coded = ("enum", "INT8_T", list(zip(names, range(len(names)))))
+    b.dataset(1, "values", coded, (2,), data=[0, 3])
+    b.dataset(1, "tag", ("opaque", 2, "line\n\u2028"), (), data=["0102"])
+    return done(b, {"/members": dict(zip(names, range(len(names)))), "/values": [names[0], names[3]],
+                    "/tag": "0102"})
+
+
 def placed():
     """Compounds whose members lie anywhere; their gaps hold what a reader must not see."""
     b = Builder()
@@ -1144,11 +1159,11 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, placed, vlen, shared, chunked, runs, user_filter,
-        contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, runs,
+        user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, items, code, code_native, reps, reps_later, extended, later, later_chunks, readonly, second_commit,
-        commits, damaged_slot,
+        declared_cray, items, code, code_native, reps, reps_later, extended, later, later_chunks,
+        readonly, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

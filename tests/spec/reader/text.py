@@ -103,8 +103,16 @@ def any_text(data):
     return data.decode("utf-8", "surrogateescape")
 
 
+def controls(code):
+    """Does this character change how others are shown (R10.2)?"""
+    return (code < 0x20 or 0x7f <= code <= 0x9f or 0x202a <= code <= 0x202e
+            or 0x2066 <= code <= 0x2069)
+
+
 def quoted(text):
-    return '"%s"' % text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"%s"' % "".join(
+        "\\" + c if c in '"\\' else c if not controls(ord(c)) else
+        "".join("\\x%02x" % byte for byte in c.encode()) for c in text)
 
 
 def name(text):
