@@ -838,6 +838,21 @@ def items():
     return done(b, expect)
 
 
+def signs():
+    """Integers of a format of the other sign: their bits mean what the format says."""
+    values = {"INT": (C.UINT, 0, 4, [1, 1 << 31, (1 << 32) - 1]), "UNSIGNED": (C.INT, 0, 4, [1, -1, -1 << 31]),
+              "INT8_T": (C.UINT, 0, 1, [127, 128, 255]), "UINT8_T": (C.INT, 0, 1, [127, -128, -1]),
+              "LONG": (C.UINT, 1, 16, [1, 1 << 127, (1 << 128) - 1]), "UINT64_T": (C.INT, 1, 8, [-1, -1 << 63])}
+    b = Builder("signs", table={C.CODE_OF[name]: (form, order, size, 1)
+                                for name, (form, order, size, _) in values.items()})
+    both = ("struct", [("i", "INT"), ("u", ("array", [2], "UNSIGNED"))])
+    b.dataset(1, "both", both, (1,), data=[((1 << 32) - 1, [-1, 1])])
+    for name, (*_, data) in values.items():
+        b.dataset(1, name, name, (len(data),), data=data)
+    expect = {"/" + name: [shown(v) for v in data] for name, (*_, data) in values.items()}
+    return done(b, {"/both": [{"i": (1 << 32) - 1, "u": [-1, 1]}], **expect})
+
+
 def declared_ibm():
     third = "0x1.5555555555555555555555555554p-2"
     return declared("ibm-hex", {
@@ -1162,7 +1177,7 @@ def stream_later():
 GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, runs,
         user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
-        declared_cray, items, code, code_native, reps, reps_later, extended, later, later_chunks,
+        declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
         readonly, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 

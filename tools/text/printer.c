@@ -121,7 +121,7 @@ static int readable_code(const struct printer *p, int code, int datarep)
     const drep_encoding *plain = &p->plain[code], *stored = row_of(p, code, datarep);
     int64_t here = drep_type_size(drep_predefined(code));
     int format = stored->size ? stored->format : plain->format;
-    bool complex = printer_complex(p, code), wide;
+    bool complex = printer_complex(p, code), wide, other_sign;
 
     if (encoding_is_real(plain)) {
         if (format == plain->format && plain->format != DREP_FORMAT_BINARY128)
@@ -131,10 +131,13 @@ static int readable_code(const struct printer *p, int code, int datarep)
     if (plain->format != DREP_FORMAT_INT && plain->format != DREP_FORMAT_UINT)
         return code;
     wide = stored->size > 8;
+    /* The bits mean what the stored format says, also if the datatype has the other sign. */
+    other_sign =
+        format != plain->format && (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT);
     /* Types that differ by machine are widened: attributes do not say how they are stored. */
-    if (stored->size <= here && plain->size <= here)
+    if (stored->size <= here && plain->size <= here && !other_sign)
         return code;
-    if (plain->format == DREP_FORMAT_INT)
+    if ((other_sign ? format : plain->format) == DREP_FORMAT_INT)
         return wide ? DREP_CODE_INT128_T : DREP_CODE_INT64_T;
     return wide ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
 }
