@@ -96,6 +96,7 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     if (slot_refused(&t)) {
         if (!(t.incompatible & ~FMT_INCOMPATIBLE)) /* else the refusal names the feature */
             *why = "only the first commit can stand at the end of a file (R2.21)";
+        t.header_size = 0; /* nothing more of it is looked at */
         *out = t;
         return SLOT_VALID;
     }
