@@ -1346,6 +1346,13 @@ typedef struct drep_copying {
     int (*plan)(uint64_t id, drep_spec *spec, void *ctx);
     /* Called for each dataset with losses (report without indices); may be NULL. */
     int (*lost)(uint64_t id, const drep_report *report, void *ctx);
+    /* NULL: anything that a newer version wrote, and that cannot be copied without knowing it,
+     * fails the copy with DREP_ERR_UNSUPPORTED or DREP_ERR_UNSUPPORTED_DATAREP.  Else it is left
+     * out, and this is called with the id in `from` of the object that it belongs to and a message.
+     * Left out are: links, attributes and dimensions; whole objects, with all links to them, which
+     * are told each; references to those become null in another file, and so does a dataset's
+     * dimension. `plan` may be called once more for a dataset. */
+    int (*left_out)(uint64_t id, const char *message, void *ctx);
     /* Called with the number of payload bytes as they are written; may be NULL. */
     int (*progress)(int64_t bytes, void *ctx);
     void *ctx;
@@ -1362,11 +1369,13 @@ typedef struct drep_copying {
  * new_path upwards is taken, if it has the length or is unlimited, and else one is made in the
  * group of the copy.  A dimension's new_path is an address.  "/" to "/" copies a whole file into an
  * empty one (ids and unknown header records are kept too; representation and hints are those of
- * `to`).  The filter delta is dropped if the size of its numbers changes.  Memory: 12 bytes for
- * each hard link below path, nothing for "/" to "/".  Atomic.  Errors: DREP_ERR_EXISTS (new_path,
- * or `to` is not empty), DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there
- * is too short), DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk),
- * DREP_ERR_CHECKSUM. */
+ * `to`).  DREP_ERR_UNSUPPORTED: an unknown feature makes `from` read-only, so that its unknown
+ * entries and header records may not be copied; with left_out they are left out too.  The filter
+ * delta is dropped if the size of its numbers changes.  Memory: 12 bytes for each hard link below
+ * path, nothing for "/" to "/"; with left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS
+ * (new_path, or `to` is not empty), DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a
+ * dimension there is too short), DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and
+ * drep_limit_chunk), DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);
 

@@ -22,6 +22,7 @@
 #include "name/link.h"
 #include "name/object.h"
 #include "space/extents.h"
+#include "space/slots.h"
 #include "tree/edit.h"
 #include "tree/walk.h"
 #include "txn/commit.h"
@@ -949,12 +950,27 @@ static int copy_pieces(struct repair *r)
 
 /* ---- all of it ---- */
 
+/* drep_copy() refuses a file with such a feature, so that its objects are copied one by one. */
+static int see_features(struct repair *r)
+{
+    int err = slot_known(&r->from->st->slot);
+    char text[700];
+
+    if (!err)
+        return 0;
+    snprintf(text, sizeof text, "%s: entries and header records of unknown tags are left out",
+             drep_error());
+    return finding(err, 0, text, r);
+}
+
 /* The new file gets its name last, when nothing is left that may fail. */
 static int repair(struct repair *r)
 {
     bool good = false;
-    int err = mend_all(r);
+    int err = see_features(r);
 
+    if (!err)
+        err = mend_all(r);
     if (!err)
         err = copy_whole(r, &good);
     if (!err && !good) {

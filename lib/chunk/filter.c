@@ -364,6 +364,11 @@ bool filter_available(int id)
     return class_of(id) != NULL;
 }
 
+static bool flags_later(const struct filter_rec *f)
+{
+    return f->flags & FILTER_MEANS & ~FMT_FILTER_BARE;
+}
+
 static int filter_missing(const struct filter_rec *f)
 {
     const char *name = fmt_filter_name(f->id);
@@ -388,12 +393,23 @@ static bool prefixed(const struct filter_rec *f)
 static int class_get(const struct filter_rec *f, const struct filter_class **c,
                      const struct user_filter **user)
 {
-    if (f->flags & FILTER_MEANS & ~FMT_FILTER_BARE)
+    if (flags_later(f))
         return fail(DREP_ERR_UNSUPPORTED,
                     "filter %u with flags %u, written by a newer version (R1.9)", f->id, f->flags);
     *user = f->id >= FMT_FILTER_USER ? user_filter_find(&f->name) : NULL;
     *c = *user ? &users_class : class_of(f->id);
     return *c ? 0 : filter_missing(f);
+}
+
+int filters_later(const struct filter_rec *f, int n)
+{
+    for (int i = 0; i < n; i++) {
+        bool named = f[i].id >= FMT_FILTER_USER || fmt_filter_name(f[i].id);
+
+        if (!named || flags_later(&f[i]))
+            return filters_known(&f[i], 1, 0);
+    }
+    return 0;
 }
 
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped)

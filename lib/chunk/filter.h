@@ -27,6 +27,8 @@ bool filter_available(int id);
 /* Check that all filters of the list, but those skipped, are available; DREP_ERR_UNSUPPORTED
  * names the first one that is not. */
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
+/* 0; DREP_ERR_UNSUPPORTED names the first filter of the list that a newer version wrote. */
+int filters_later(const struct filter_rec *f, int n);
 /* Encode `size` bytes at buf through the list; `fixed` bytes at its start are the fixed part.
  * *skipped: filters not applied, because they did not shrink their input.  The result is in buf
  * or in the codec, until that is used again. */

@@ -208,16 +208,24 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
     return 0;
 }
 
-int slot_check(const struct slot *slot, uint64_t file_size, int write)
+int slot_known(const struct slot *slot)
 {
     int bit = 0;
 
-    if (slot->write_incompatible && write) {
-        while (!(slot->write_incompatible >> bit & 1))
-            bit++;
-        return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read (R2.9)",
-                    bit);
-    }
+    if (!slot->write_incompatible)
+        return 0;
+    while (!(slot->write_incompatible >> bit & 1))
+        bit++;
+    return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read (R2.9)",
+                bit);
+}
+
+int slot_check(const struct slot *slot, uint64_t file_size, int write)
+{
+    int err = write ? slot_known(slot) : 0;
+
+    if (err)
+        return err;
     if (write && slot->sequence >= FMT_SIZE_MAX - 1)
         return fail(DREP_ERR_LIMIT, "no sequence numbers left");
     if (slot->end > file_size)

@@ -24,6 +24,8 @@ int refuse_version(const struct slot *slot);
 /* Choose the slot in force, or the slot of commit `sequence` if there is one.  *damaged: 0, or 1 or
  * 2 for the slot that is damaged. */
 int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *damaged);
+/* 0; DREP_ERR_UNSUPPORTED names the first unknown feature that makes the file read-only. */
+int slot_known(const struct slot *slot);
 /* Check that this version can read, or write, what the slot describes. */
 int slot_check(const struct slot *slot, uint64_t file_size, int write);
 /* True if commit `sequence` is in a slot. */

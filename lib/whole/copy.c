@@ -3,7 +3,10 @@
  * First the objects are gathered that hard links lead to; in ascending order they get new
  * ids, so that an id is found again by its place, and then their entries are copied one
  * after the other, with the ids in them changed.  A whole file goes into an empty one with
- * the ids it has; then nothing is gathered and nothing grows with the number of objects. */
+ * the ids it has; then nothing is gathered and nothing grows with the number of objects.
+ *
+ * A partial copy always gathers: each object is looked at then, before anything is written, so that
+ * one that a newer version wrote is left out whole, with the links to it. */
 #include "whole/copy.h"
 
 #include "base/buf.h"
@@ -12,6 +15,8 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/vec.h"
+#include "chunk/each.h"
+#include "chunk/filter.h"
 #include "conv/refs.h"
 #include "elem/create.h"
 #include "elem/describe.h"
@@ -21,6 +26,7 @@
 #include "name/find.h"
 #include "name/link.h"
 #include "name/path.h"
+#include "space/slots.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 #include "tree/walk.h"
@@ -58,15 +64,23 @@ struct made { /* a dataset whose record is written */
     bool same, refers;
 };
 
+/* In copy.looked. */
+enum { COPIED = 1, LEFT_OUT };
+
 struct copy {
     drep_file *from, *to;
     const drep_copying *how;
-    bool whole; /* everything, into an empty file, under the same ids */
+    bool whole;    /* everything, into an empty file, under the same ids */
+    bool same_ids; /* likewise, but only what is gathered */
+    bool known;    /* the source has no feature that is unknown: entries of unknown tags are kept */
     /* The objects, ascending; how many of the links lead to each; the id of the first. */
     uint64_t *id;
     uint32_t *links;
     size_t n, room;
     uint64_t base;
+    struct idset looked;  /* partial: objects by id, with COPIED or LEFT_OUT */
+    struct idset dropped; /* partial: groups, with the number of their links that are left out */
+    bool tag_told[256];   /* of unknown entries */
     uint8_t kind;         /* of the object that is copied */
     struct idset types;   /* reference and form of each, with its number in type[], from 1 */
     struct type_at *type; /* in the order of their first use */
@@ -111,6 +125,11 @@ static size_t place_of(const struct copy *c, uint64_t id)
     return low < c->n && c->id[low] == id ? low : c->n;
 }
 
+static uint64_t new_id_of(const struct copy *c, size_t at)
+{
+    return c->same_ids ? c->id[at] : c->base + at;
+}
+
 /* A reference to an object that stays behind in another file becomes none. */
 static uint64_t map_reference(void *ctx, uint64_t id)
 {
@@ -118,8 +137,204 @@ static uint64_t map_reference(void *ctx, uint64_t id)
     size_t at = place_of(c, id);
 
     if (at < c->n)
-        return c->base + at;
+        return new_id_of(c, at);
     return c->from == c->to ? id : 0;
+}
+
+/* ---- things that a newer version wrote ---- */
+
+static bool is_later(int err)
+{
+    return err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP;
+}
+
+static bool partial(const struct copy *c)
+{
+    return c->how->left_out != NULL;
+}
+
+/* Tells that something of this object is left out, for the error that was reported last. */
+static int leave(struct copy *c, uint64_t id)
+{
+    struct fail_state why;
+
+    fail_save(&why);
+    return told(c, c->how->left_out(id, why.text, c->how->ctx));
+}
+
+/* Gives err back, but 0 for something of a newer version that a partial copy leaves out, told. */
+static int leave_later(struct copy *c, uint64_t id, int err)
+{
+    return err == DREP_ERR_UNSUPPORTED && partial(c) ? leave(c, id) : err;
+}
+
+static int leave_link(struct copy *c, uint64_t group, const char *name, size_t len, uint64_t id)
+{
+    fail(DREP_ERR_UNSUPPORTED, "link \"%.*s\" leads to object %llu, which is left out", (int)len,
+         name, (unsigned long long)id);
+    return leave(c, group);
+}
+
+/* Counts a link that the copy of the group lacks. */
+static int drop_link(struct copy *c, uint64_t group)
+{
+    uintptr_t *n = idset_add(&c->dropped, group);
+
+    if (!n)
+        return fail_nomem();
+    ++*n;
+    return 0;
+}
+
+static int see_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    (void)coord, (void)rec, (void)ctx;
+    return 0;
+}
+
+/* True if a copy of the dataset has the representation of its source for certain. */
+static bool keeps_rep(const struct copy *c, const drep_dataset *ds, const char *name)
+{
+    return name ? strcmp(name, DREP_DATAREP_STORED) == 0
+                : c->from == c->to || rep_same(file_default(c->to), ds->entry);
+}
+
+/* ---- plans ---- */
+
+static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int64_t *max,
+                    int64_t *chunk, drep_filter *filter)
+{
+    const struct object_rec *rec = &ds->rec;
+
+    memset(spec, 0, sizeof *spec);
+    spec->type = ds->ft->type;
+    spec->rank = rec->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : rec->rank;
+    for (int d = 0; d < spec->rank; d++) {
+        dims[d] = (int64_t)rec->len[d];
+        max[d] = rec->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)rec->max[d];
+        chunk[d] = rec->layout == FMT_CHUNKED ? rec->chunk[d] : 0;
+    }
+    spec->dims = dims;
+    spec->maxdims = max;
+    spec->layout = rec->layout;
+    spec->chunk = rec->layout == FMT_CHUNKED ? chunk : NULL;
+    dataset_filters(ds, filter);
+    spec->filters = filter;
+    spec->nfilters = rec->nfilters;
+    spec->fill = rec->fill;
+}
+
+static bool spec_changed(const drep_spec *a, const drep_spec *b)
+{
+    if (a->layout != b->layout || (!a->chunk) != (!b->chunk) || a->nfilters != b->nfilters ||
+        a->filters != b->filters)
+        return true;
+    return a->chunk != b->chunk;
+}
+
+/* The planned copy of a dataset, which the caller may change. */
+struct plan {
+    drep_spec was, spec;
+    int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    drep_filter filter[DREP_MAX_FILTERS];
+};
+
+static int ask_plan(struct copy *c, const drep_dataset *ds, struct plan *p)
+{
+    spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
+    p->was = p->spec;
+    return c->how->plan ? told(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
+}
+
+/* ---- gathering ---- */
+
+/* Filters that only a newer version knows hinder a copy whose elements do not stay encoded. */
+static int look_at_filters(struct copy *c, const drep_dataset *ds)
+{
+    const char *name = c->how->datarep;
+    struct plan plan;
+    int err = filters_later(ds->rec.filter, ds->rec.nfilters), asked;
+
+    if (!err)
+        return 0;
+    if ((asked = ask_plan(c, ds, &plan)))
+        return asked;
+    if (plan.spec.datarep)
+        name = plan.spec.datarep;
+    if (!spec_changed(&plan.spec, &plan.was) && keeps_rep(c, ds, name) &&
+        !type_refers(ds->ft->type))
+        return 0;
+    return filters_later(ds->rec.filter, ds->rec.nfilters);
+}
+
+/* Can the object be copied?  DREP_ERR_UNSUPPORTED, DREP_ERR_UNSUPPORTED_DATAREP: only a newer
+ * version knows all of it. */
+static int look_at(struct copy *c, uint64_t id)
+{
+    struct stored_object o = {0};
+    drep_dataset *ds = NULL;
+    struct ftype *ft;
+    char name[40];
+    int err = object_load(c->from, id, &o);
+
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if (!err && o.rec.kind == FMT_TYPE)
+        err = fail_in(ftype_get(c->from, o.rec.type, NULL, &ft), "%s", name);
+    if (!err && o.rec.kind == FMT_DATASET) {
+        err = dataset_get(c->from, id, name, &ds);
+        if (!err)
+            err = fail_in(chunk_each(&ds->chunks, see_record, NULL), "%s", name);
+        if (!err)
+            err = fail_in(look_at_filters(c, ds), "%s", name);
+        dataset_put(ds);
+    }
+    object_release(&o);
+    return err;
+}
+
+/* Looks at the object of a link, once: *copies says whether it and the link are copied. */
+static int look_through(struct copy *c, uint64_t group, const struct link_walk *w, bool *copies)
+{
+    const char *name = (const char *)w->key.p + LINK_NAME_AT;
+    uint64_t id = w->link.object;
+    uintptr_t *state;
+    int err;
+
+    state = idset_add(&c->looked, id);
+    if (!state)
+        return fail_nomem();
+    if (*state == LEFT_OUT) {
+        *copies = false;
+        return leave_link(c, group, name, w->key.len - LINK_NAME_AT, id);
+    }
+    *copies = true;
+    if (*state == COPIED)
+        return 0;
+    *state = COPIED;
+    err = look_at(c, id);
+    if (!is_later(err) || c->stopped)
+        return err;
+    *state = LEFT_OUT;
+    *copies = false;
+    return leave(c, id);
+}
+
+/* Tells which links of a group are left out; *copies: this one is not. */
+static int look_at_link(struct copy *c, uint64_t group, const struct link_walk *w, bool *copies)
+{
+    int err = 0;
+
+    *copies = true;
+    if (!partial(c))
+        return 0;
+    if (w->link.kind == FMT_LATER) {
+        *copies = false;
+        link_later((const char *)w->key.p + LINK_NAME_AT, w->key.len - LINK_NAME_AT, &w->link);
+        err = leave(c, group);
+    } else if (w->link.kind == FMT_HARD) {
+        err = look_through(c, group, w, copies);
+    }
+    return !err && !*copies ? drop_link(c, group) : err;
 }
 
 static int gather_add(struct copy *c, uint64_t id)
@@ -137,10 +352,16 @@ static int gather_dimensions(struct copy *c, uint64_t group)
     int err;
 
     dim_walk_begin(&w, c->from, group);
-    while (!(err = dim_walk_next(&w)))
-        if ((err =
-                 w.rec.kind == FMT_LATER ? dim_later(&w.key, &w.rec) : gather_add(c, w.rec.object)))
+    while (!(err = dim_walk_next(&w))) {
+        if (w.rec.kind == FMT_LATER)
+            err = leave_later(c, group, dim_later(&w.key, &w.rec));
+        else if (!partial(c) || !(err = look_at(c, w.rec.object)))
+            err = gather_add(c, w.rec.object);
+        else
+            err = leave_later(c, w.rec.object, err);
+        if (err)
             break;
+    }
     return dim_walk_end(&w, err);
 }
 
@@ -152,11 +373,15 @@ static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
     int err;
 
     link_walk_begin(&w, c->from, group);
-    while (!(err = link_walk_hard(&w))) {
+    while (!(err = partial(c) ? link_walk_next(&w) : link_walk_hard(&w))) {
         struct object_head head;
-        bool first = false;
+        bool first = false, copies;
 
-        err = gather_add(c, w.link.object);
+        err = look_at_link(c, group, &w, &copies);
+        if (!err && (!copies || w.link.kind != FMT_HARD))
+            continue;
+        if (!err)
+            err = gather_add(c, w.link.object);
         if (!err)
             err = head_load(c->from, w.link.object, &head);
         if (!err && head.kind == FMT_GROUP)
@@ -193,7 +418,10 @@ static int gather_end(struct copy *c)
         c->links[n]++;
     }
     c->n = n + 1;
-    return store_new_objects(c->to->st, c->n, &c->base);
+    if (!c->same_ids)
+        return store_new_objects(c->to->st, c->n, &c->base);
+    store_objects(c->to->st, store_objects_end(c->from->st));
+    return 0;
 }
 
 /* Gathers the objects that hard links lead to: groups from a worklist, so that depth does not
@@ -206,6 +434,10 @@ static int gather(struct copy *c, uint64_t id)
     bool first;
     int err = gather_add(c, id);
 
+    if (!err && partial(c))
+        err = look_at(c, id);
+    if (!err && partial(c) && idset_mark(&c->looked, id, &first))
+        err = fail_nomem();
     if (!err)
         err = head_load(c->from, id, &head);
     if (!err)
@@ -270,8 +502,7 @@ static int target_rep(struct copy *c, const drep_dataset *ds, const char *name, 
 
     if (!name)
         name = c->how->datarep;
-    if (name ? strcmp(name, DREP_DATAREP_STORED) == 0
-             : c->from == c->to || rep_same(file_default(c->to), ds->entry))
+    if (keeps_rep(c, ds, name))
         return kept_rep(c, ds, out);
     err = name ? rep_add(c->to, name, &at.to) : rep_get_number(c->to, 0, &at.to);
     if (!err)
@@ -418,9 +649,12 @@ static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
         return 0;
     }
     if (at < c->n) {
-        *to = c->base + at;
+        *to = new_id_of(c, at);
         return 0;
     }
+    if (c->same_ids)
+        return fail(DREP_ERR_UNSUPPORTED, "its dimension, object %llu, is left out",
+                    (unsigned long long)id);
     for (size_t i = 0; i < c->ndims; i++)
         if (c->dim[i].from == id) {
             *to = c->dim[i].to;
@@ -430,48 +664,21 @@ static int map_dim(struct copy *c, uint64_t id, uint64_t *to)
     return err == DREP_ERR_NOT_FOUND ? dim_in_target(c, id, to) : err;
 }
 
-static int map_dims(struct copy *c, uint64_t new_id, struct object_rec *rec)
+static int map_dims(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec)
 {
     int err = 0;
 
-    for (int d = 0; !err && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+    for (int d = 0; !err && rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+        uint64_t dim = 0;
+
         if (rec->dim[d] != 0)
-            err = map_dim(c, rec->dim[d], &rec->dim[d]);
+            err = leave_later(c, id, map_dim(c, rec->dim[d], &dim));
+        rec->dim[d] = dim;
+    }
     return !err ? dimension_uses_add(c->to, new_id, rec) : err;
 }
 
 /* ---- datasets ---- */
-
-static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int64_t *max,
-                    int64_t *chunk, drep_filter *filter)
-{
-    const struct object_rec *rec = &ds->rec;
-
-    memset(spec, 0, sizeof *spec);
-    spec->type = ds->ft->type;
-    spec->rank = rec->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : rec->rank;
-    for (int d = 0; d < spec->rank; d++) {
-        dims[d] = (int64_t)rec->len[d];
-        max[d] = rec->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)rec->max[d];
-        chunk[d] = rec->layout == FMT_CHUNKED ? rec->chunk[d] : 0;
-    }
-    spec->dims = dims;
-    spec->maxdims = max;
-    spec->layout = rec->layout;
-    spec->chunk = rec->layout == FMT_CHUNKED ? chunk : NULL;
-    dataset_filters(ds, filter);
-    spec->filters = filter;
-    spec->nfilters = rec->nfilters;
-    spec->fill = rec->fill;
-}
-
-static bool spec_changed(const drep_spec *a, const drep_spec *b)
-{
-    if (a->layout != b->layout || (!a->chunk) != (!b->chunk) || a->nfilters != b->nfilters ||
-        a->filters != b->filters)
-        return true;
-    return a->chunk != b->chunk;
-}
 
 /* Leaves a filter of numbers out where they have other sizes than it knows. */
 static bool drop_delta(drep_spec *spec, drep_filter *filter)
@@ -485,20 +692,6 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
         return false;
     spec->nfilters = n;
     return true;
-}
-
-/* The planned copy of a dataset, which the caller may change. */
-struct plan {
-    drep_spec was, spec;
-    int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
-    drep_filter filter[DREP_MAX_FILTERS];
-};
-
-static int ask_plan(struct copy *c, const drep_dataset *ds, struct plan *p)
-{
-    spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
-    p->was = p->spec;
-    return c->how->plan ? told(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
 }
 
 /* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
@@ -651,7 +844,7 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
     if (!err)
         err = plan_dataset(c, m->source, &plan, &rep, target, rec);
     if (!err)
-        err = map_dims(c, new_id, rec);
+        err = map_dims(c, id, new_id, rec);
     if (!err && rec->fill == FMT_FILL_VALUE)
         err = map_value(c, &rec->fill_value, m->source->ft->type, 1);
     if (!err && rec->fill == FMT_FILL_VALUE && !m->same)
@@ -684,6 +877,7 @@ static int map_scales(struct copy *c, struct span *scales)
 
 static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links, struct made *m)
 {
+    const uintptr_t *dropped;
     struct object_rec rec;
     uint32_t type = 0;
     struct in in;
@@ -696,6 +890,8 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
         return err;
     if (!c->whole)
         rec.links = links;
+    if (rec.kind == FMT_GROUP && (dropped = idset_find(&c->dropped, id)))
+        rec.members -= *dropped < rec.members ? *dropped : rec.members;
     if (rec.kind == FMT_TYPE) {
         err = map_type(c, rec.type, OF_NAMED, NULL, &type);
         rec.type = type;
@@ -718,8 +914,11 @@ static int copy_link(struct copy *c, struct key *key)
     if ((err = link_get(&in, &link)))
         return fail(err, "link \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
+    /* What is left out was told when it was gathered. */
     if (link.kind == FMT_LATER)
-        return link_later((const char *)key->p + 9, key->len - 9, &link);
+        return partial(c) ? 0 : link_later((const char *)key->p + 9, key->len - 9, &link);
+    if (link.kind == FMT_HARD && partial(c) && place_of(c, link.object) == c->n)
+        return 0;
     if (link.kind == FMT_HARD && !c->whole)
         link.object = map_reference(c, link.object);
     buf_out(&c->out, &out);
@@ -740,7 +939,9 @@ static int copy_dim_entry(struct copy *c, struct key *key)
         return fail(err, "dimension \"%.*s\": %s", (int)(key->len - DIM_NAME_AT),
                     (const char *)key->p + DIM_NAME_AT, in.why);
     if (rec.kind == FMT_LATER)
-        return dim_later(key, &rec);
+        return partial(c) ? 0 : dim_later(key, &rec);
+    if (partial(c) && place_of(c, rec.object) == c->n)
+        return 0;
     if (!c->whole)
         rec.object = map_reference(c, rec.object);
     buf_out(&c->out, &out);
@@ -749,7 +950,7 @@ static int copy_dim_entry(struct copy *c, struct key *key)
     return !err ? tree_put(c->to->st, key, c->out.p, c->out.len) : err;
 }
 
-static int copy_attr(struct copy *c, struct key *key)
+static int copy_attr(struct copy *c, uint64_t id, struct key *key)
 {
     struct buf rec_out = {0};
     struct attr_rec rec;
@@ -763,10 +964,11 @@ static int copy_attr(struct copy *c, struct key *key)
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
-    if (rec.kind == FMT_LATER)
-        return fail_in(attr_later(&rec), "attribute \"%.*s\"", (int)(key->len - 9),
-                       (const char *)key->p + 9);
-    err = ftype_get(c->from, rec.type, NULL, &ft);
+    err = rec.kind == FMT_LATER ? attr_later(&rec) : ftype_get(c->from, rec.type, NULL, &ft);
+    if (err)
+        return leave_later(
+            c, id,
+            fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9));
     if (!err)
         err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
@@ -788,8 +990,19 @@ static int copy_attr(struct copy *c, struct key *key)
                 : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
 }
 
+/* What an entry of an unknown tag says may have become false, or belong to a feature whose bit the
+ * copy does not have. */
+static int leave_entry(struct copy *c, uint64_t id, uint8_t tag)
+{
+    if (!partial(c) || c->tag_told[tag])
+        return 0;
+    c->tag_told[tag] = true;
+    fail(DREP_ERR_UNSUPPORTED, "entries of unknown tag %d, written by a newer version", tag);
+    return leave(c, id);
+}
+
 /* Copies an entry of a tag that has nothing to be changed, also of one that we do not know. */
-static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
+static int copy_entry(struct copy *c, struct key *key, uint64_t id, uint64_t new_id)
 {
     store_u64(key->p, key_apart(key->p) ? new_id | FMT_APART : new_id);
     switch (key_tag(key->p)) {
@@ -798,8 +1011,10 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t new_id)
     case FMT_TAG_DIM:
         return copy_dim_entry(c, key);
     case FMT_TAG_ATTR:
-        return copy_attr(c, key);
+        return copy_attr(c, id, key);
     default:
+        if (!c->known && key_tag(key->p) < FMT_TAG_APPLICATIONS)
+            return leave_entry(c, id, key_tag(key->p));
         return tree_put(c->to->st, key, c->value.p, c->value.len);
     }
 }
@@ -814,7 +1029,7 @@ static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
     key_make(&key, id | FMT_APART, 0);
     tree_walk(&w, c->from->st, &key, 8);
     while (!(err = tree_next(&w, &key, &c->value)))
-        if ((err = copy_entry(c, &key, new_id)))
+        if ((err = copy_entry(c, &key, id, new_id)))
             break;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
@@ -839,7 +1054,7 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct mad
             key_make(&key, id, FMT_TAG_CHUNK + 1);
             tree_walk(&w, c->from->st, &key, 8);
         } else if (tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK && tag != FMT_TAG_USER) {
-            err = copy_entry(c, &key, new_id);
+            err = copy_entry(c, &key, id, new_id);
         }
         if (err)
             return err;
@@ -878,7 +1093,9 @@ static int copy_objects(struct copy *c, uint64_t id, const char *name)
     int err = gather(c, id);
 
     for (size_t i = 0; !err && i < c->n; i++)
-        err = copy_object(c, c->id[i], c->base + i, c->links[i]);
+        err = copy_object(c, c->id[i], new_id_of(c, i), c->links[i]);
+    if (c->same_ids)
+        return err;
     if (!err && c->kind == FMT_DIMENSION) {
         struct dim_rec rec = {.kind = FMT_PLAIN, .object = map_reference(c, id)};
 
@@ -938,9 +1155,10 @@ static int copy(struct copy *c, const char *path, const char *new_path)
         err = empty(c->to, &yes);
         if (!err && !yes)
             err = fail(DREP_ERR_EXISTS, "a whole file can only be copied into an empty one");
-        c->whole = true;
+        c->whole = !partial(c);
+        c->same_ids = partial(c);
         if (!err)
-            err = copy_whole(c);
+            err = c->whole ? copy_whole(c) : copy_objects(c, id, "/");
     } else if (!err) {
         err = copy_target(c, id, new_path, &name);
         c->path = new_path;
@@ -949,7 +1167,7 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     }
     if (!err)
         err = types_end(c);
-    if (!err && c->whole) /* the last step: it is not taken back */
+    if (!err && (c->whole || c->same_ids) && c->known) /* the last step: it is not taken back */
         err =
             buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
     return err;
@@ -975,14 +1193,29 @@ static int copy_begin(drep_file *from, drep_file *to)
     return err;
 }
 
-static int copy_all(struct copy *c, const char *path, const char *new_path)
+/* A feature that makes files read-only may have records that a copy makes false.  refuse: without a
+ * function to tell it to. */
+static int see_features(struct copy *c, bool refuse)
+{
+    int err = slot_known(&c->from->st->slot);
+
+    c->known = err == 0;
+    if (!err || !(refuse || partial(c)))
+        return 0;
+    return leave_later(c, FMT_OBJECT_ROOT, err);
+}
+
+static int copy_all(struct copy *c, const char *path, const char *new_path, bool refuse)
 {
     int err;
 
     c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
     if ((err = copy_begin(c->from, c->to)))
         return err;
-    err = fail_in(copy(c, path, new_path), "copying \"%s\"", path);
+    err = see_features(c, refuse);
+    if (!err)
+        err = copy(c, path, new_path);
+    err = fail_in(err, "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);
     err = c->stopped ? write_finish(c->to, err, true) : write_end(c->to, err);
@@ -990,6 +1223,8 @@ static int copy_all(struct copy *c, const char *path, const char *new_path)
         *c->how->report = c->report;
     mem_free(c->id);
     mem_free(c->links);
+    idset_release(&c->looked);
+    idset_release(&c->dropped);
     idset_release(&c->types);
     mem_free(c->type);
     mem_free(c->rep);
@@ -1009,7 +1244,7 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
 
     if (!from || !to || !path || !new_path)
         return fail(DREP_ERR_ARG, "drep_copy: null argument");
-    return copy_all(&c, path, new_path);
+    return copy_all(&c, path, new_path, true);
 }
 
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
@@ -1017,5 +1252,5 @@ int object_copy(drep_file *from, const char *path, drep_file *to, const char *ne
 {
     struct copy c = {.from = from, .to = to, .how = &stored, .dim_path = dim_path, .dim_ctx = ctx};
 
-    return copy_all(&c, path, new_path);
+    return copy_all(&c, path, new_path, false);
 }

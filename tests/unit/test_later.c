@@ -450,6 +450,200 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
 }
 END_TEST
 
+/* ---- partial copies ---- */
+
+struct left {
+    int n, stop;
+    char text[4000];
+};
+
+static int note_left(uint64_t id, const char *message, void *ctx)
+{
+    struct left *l = ctx;
+    size_t n = strlen(l->text);
+
+    snprintf(l->text + n, sizeof l->text - n, "%d %s\n", (int)id, message);
+    return ++l->n == l->stop ? 99 : 0;
+}
+
+/* Copies the file, in part, into a new one that checks clean. */
+static drep_file *copy_partly(drep_file *f, const char *from, const char *to, struct left *l)
+{
+    drep_copying how = {.left_out = note_left, .ctx = l, .datarep = DREP_DATAREP_STORED};
+    int64_t findings = -1;
+    drep_file *g;
+
+    ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
+    ck_assert_msg(drep_copy(f, from, g, to, &how) == 0, "%s", drep_error());
+    ck_assert_int_eq(drep_commit(g), 0);
+    told_faults = 0;
+    ck_assert_int_eq(drep_check(g, 1, tell, NULL, &findings), 0);
+    ck_assert_int_eq(findings, 0);
+    ck_assert_int_eq(told_faults, 0);
+    return g;
+}
+
+static void left(const struct left *l, const char *text)
+{
+    ck_assert_msg(strstr(l->text, text) != NULL, "not told: %s of %s", text, l->text);
+}
+
+START_TEST(test_D33_a_partial_copy_leaves_out_what_is_newer)
+{
+    static const struct {
+        const char *vector;
+        int left;
+    } row[] = {{"later.drep", 9},    {"later-chunks.drep", 2}, {"reps-later.drep", 4},
+               {"readonly.drep", 1}, {"extended.drep", 0},     {"later.drep", 2}};
+    drep_objinfo a, b;
+    drep_file *f, *g;
+
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        struct left l = {.n = 0};
+        bool below = i + 1 == sizeof row / sizeof *row;
+
+        copy_vector(row[i].vector);
+        ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+        if (below) { /* one object */
+            g = copy_partly(f, "/d", "/copy", &l);
+            left(&l, "attribute \"kind\": unreadable: kind 2, ");
+            ck_assert_int_eq(drep_stat(g, "/copy", &b), 0);
+            ck_assert_int_eq(b.attrs, 1);
+        } else {
+            g = copy_partly(f, "/", "/", &l);
+        }
+        ck_assert_msg(l.n == row[i].left, "%s: %s", row[i].vector, l.text);
+        if (i == 0) {
+            left(&l, "1 link \"link\": kind 77, ");
+            left(&l, "3 object 3: kind 9, ");
+            left(&l, "5 object 5: layout 9, ");
+            left(&l, "7 object 7: fill 3, ");
+            listed.n = 0;
+            ck_assert_int_eq(drep_list(g, "/", DREP_BY_NAME, list_one, NULL), 0);
+            ck_assert_int_eq(listed.n, 2);
+            /* The ids stay. */
+            ck_assert_int_eq(drep_stat(f, "/d", &a), 0);
+            ck_assert_int_eq(drep_stat(g, "/d", &b), 0);
+            ck_assert_uint_eq(a.id, b.id);
+        }
+        ck_assert_int_eq(drep_close(g), 0);
+        ck_assert_int_eq(drep_close(f), 0);
+    }
+}
+END_TEST
+
+/* A stop by the caller ends the copy; nothing newer is half there. */
+START_TEST(test_D33_a_partial_copy_is_stopped_by_its_caller)
+{
+    drep_file *f, *g;
+
+    copy_vector("later.drep");
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    for (int stop = 1; stop <= 9; stop++) {
+        struct left l = {.stop = stop};
+        drep_copying how = {.left_out = note_left, .ctx = &l};
+
+        ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
+        ck_assert_int_eq(drep_copy(f, "/", g, "/", &how), 99);
+        ck_assert_int_eq(l.n, stop);
+        listed.n = 0;
+        ck_assert_int_eq(drep_list(g, "/", DREP_BY_NAME, list_one, NULL), 0);
+        ck_assert_int_eq(listed.n, 0);
+        drep_abandon(g);
+    }
+    /* There is nothing to copy of an object that is itself newer. */
+    {
+        struct left l = {.n = 0};
+        drep_copying how = {.left_out = note_left, .ctx = &l};
+
+        ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
+        fails_later(drep_copy(f, "/layout", g, "/layout", &how));
+        ck_assert_int_eq(l.n, 0);
+        ck_assert_int_eq(drep_close(g), 0);
+    }
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
+/* Sets a flag of a newer version in the record of an object. */
+static void make_later(uint64_t id)
+{
+    struct buf value = {0};
+    struct store *st = open_store(1);
+    struct key key;
+    uint8_t *header;
+    size_t size;
+
+    key_make(&key, id, FMT_TAG_OBJECT);
+    ck_assert_int_eq(tree_get(st, &key, &value), 0);
+    value.p[1] |= 8;
+    ck_assert_int_eq(tree_put(st, &key, value.p, value.len), 0);
+    store_header(st, &size);
+    header = malloc(size);
+    memcpy(header, store_header(st, &size), size);
+    ck_assert_int_eq(store_commit(st, header, size, size), 0);
+    store_close(st);
+    buf_release(&value);
+    free(header);
+}
+
+/* Every link to such an object is left out, with what only a group of that kind leads to; a
+ * dataset loses such a dimension. */
+START_TEST(test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out)
+{
+    const int64_t dims[] = {3};
+    const char *const names[] = {"n"};
+    const drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names};
+    struct left l = {.n = 0};
+    drep_objinfo group, dim, info;
+    drep_ref ref = {0, NULL};
+    drep_type *ref_type;
+    drep_dsinfo ds_info;
+    drep_dataset *ds;
+    drep_file *f, *g;
+
+    unlink(path);
+    ck_assert_int_eq(drep_create(path, 0, "external32", NULL, &f), 0);
+    ck_assert_int_eq(drep_dimension_create(f, "/#n", 3, 0), 0);
+    ck_assert_int_eq(drep_dataset_create(f, "/d", &spec, NULL), 0);
+    ck_assert_int_eq(drep_group_create(f, "/g", 0), 0);
+    ck_assert_int_eq(drep_group_create(f, "/g/inside", 0), 0);
+    ck_assert_int_eq(drep_group_create(f, "/g/both", 0), 0);
+    ck_assert_int_eq(drep_link_hard(f, "/g/both", "/both"), 0);
+    ck_assert_int_eq(drep_group_create(f, "/h", 0), 0);
+    ck_assert_int_eq(drep_link_hard(f, "/g", "/h/again"), 0);
+    ck_assert_int_eq(drep_link_soft(f, "/g", "/soft"), 0);
+    ck_assert_int_eq(drep_stat(f, "/g", &group), 0);
+    ck_assert_int_eq(drep_stat(f, "/#n", &dim), 0);
+    ref.object = group.id;
+    ck_assert_int_eq(drep_type_reference(DREP_REF_OBJECT, &ref_type), 0);
+    ck_assert_int_eq(drep_attr_write(f, "/h", "ref", ref_type, 0, NULL, &ref), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    make_later(group.id);
+    make_later(dim.id);
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    g = copy_partly(f, "/", "/", &l);
+    ck_assert_msg(l.n == 4, "%s", l.text);
+    left(&l, "link \"");
+    left(&l, "which is left out");
+    left(&l, "its dimension, object ");
+    ck_assert_int_eq(drep_stat(g, "/both", &info), 0);
+    ck_assert_int_eq(info.links, 1);
+    listed.n = 0;
+    ck_assert_int_eq(drep_list(g, "/h", DREP_BY_NAME, list_one, NULL), 0);
+    ck_assert_int_eq(listed.n, 0);
+    ck_assert_int_eq(drep_dataset_open(g, "/d", &ds), 0);
+    ck_assert_int_eq(drep_dataset_info(ds, &ds_info), 0);
+    ck_assert_uint_eq(ds_info.dim_ids[0], 0);
+    ck_assert_int_eq(drep_attr_read(g, "/h", "ref", ref_type, &ref), 0);
+    ck_assert_uint_eq(ref.object, 0);
+    drep_type_free(ref_type);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(drep_close(g), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("later");
@@ -466,6 +660,9 @@ int main(void)
     tcase_add_test(tc, test_D33_unknown_chunks_and_filters_are_notes);
     tcase_add_test(tc, test_D33_unknown_tags_and_features_stay);
     tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
+    tcase_add_test(tc, test_D33_a_partial_copy_leaves_out_what_is_newer);
+    tcase_add_test(tc, test_D33_a_partial_copy_is_stopped_by_its_caller);
+    tcase_add_test(tc, test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out);
     suite_add_tcase(suite, tc);
     err = run_suite(suite);
     unlink(path);

@@ -30,6 +30,7 @@ enum {
     OPTION_ONLY,
     OPTION_CHUNK,
     OPTION_FILTERS,
+    OPTION_PARTIAL,
     OPTION_ROOT,
     OPTION_RANGE
 };
@@ -52,11 +53,17 @@ struct loss {
     drep_report report;
 };
 
+/* What a newer version wrote, and of which object. */
+struct omission {
+    uint64_t id;
+    char *message;
+};
+
 struct conversion {
     const char *source, *target;
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
-    bool excl, verbose;
+    bool excl, verbose, partial;
     bool stream; /* the target is standard output */
     struct rule *rule;
     size_t nrules, rule_room;
@@ -65,6 +72,8 @@ struct conversion {
     struct idset chosen; /* the datasets that these are, or that are below them */
     struct loss *loss;
     size_t nlosses, loss_room;
+    struct omission *omission;
+    size_t nomissions, omission_room;
     char own[DREP_MAX_DATAREP_STRING]; /* that the schema says */
 };
 
@@ -248,6 +257,19 @@ static int lost(uint64_t id, const drep_report *report, void *ctx)
     return 0;
 }
 
+static int left_out(uint64_t id, const char *message, void *ctx)
+{
+    struct conversion *c = ctx;
+    char *copy = strdup(message);
+
+    if (!copy || VEC_ROOM(c->omission, c->nomissions, c->omission_room, 1)) {
+        free(copy);
+        return DREP_ERR_NOMEM;
+    }
+    c->omission[c->nomissions++] = (struct omission){id, copy};
+    return 0;
+}
+
 static int advance(int64_t bytes, void *ctx)
 {
     (void)ctx;
@@ -272,6 +294,30 @@ static void say_losses(const struct conversion *c, drep_file *file)
     }
 }
 
+/* The library names objects by number; those of a path are named by that. */
+static const char *without_number(const char *message)
+{
+    unsigned long long id;
+    int n = 0;
+
+    if (sscanf(message, "dataset \"object %llu\": %n", &id, &n) != 1 || n == 0)
+        sscanf(message, "object %llu: %n", &id, &n);
+    return message + n;
+}
+
+static void say_omissions(const struct conversion *c, drep_file *file)
+{
+    for (size_t i = 0; i < c->nomissions; i++) {
+        const char *message = c->omission[i].message;
+        char *path = NULL;
+
+        if (drep_object_path(file, c->omission[i].id, &path))
+            path = NULL;
+        tool_say(c->source, path, "left out: %s", path ? without_number(message) : message);
+        free(path);
+    }
+}
+
 /* True if the file as a whole takes another representation, and not the datasets of --only. */
 static bool replaces_all(const struct conversion *c)
 {
@@ -284,6 +330,7 @@ static int copy(struct conversion *c, drep_file *from, drep_file *to)
                         .range = c->range,
                         .plan = plan,
                         .lost = lost,
+                        .left_out = c->partial ? left_out : NULL,
                         .progress = advance,
                         .ctx = c};
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
@@ -347,6 +394,14 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
+/* True if a partial copy leaves the reason of this error out: not for a filter or functions that
+ * are only missing here. */
+static bool is_later(int err)
+{
+    return (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP) &&
+           (strstr(drep_error(), "newer version") || strstr(drep_error(), "(R2.9)"));
+}
+
 static int convert_into(struct conversion *c, drep_file *from)
 {
     bool in_place = !c->commit && !c->stream && same_file(c->source, c->target);
@@ -361,9 +416,13 @@ static int convert_into(struct conversion *c, drep_file *from)
     if (!err)
         err = copy(c, from, to);
     if (err) {
+        bool later = is_later(err);
+
         status = err == DREP_ERR_STOPPED && limit_stopped()
                      ? TOOL_IO
                      : tool_fail_copy(c->source, c->target, from, err);
+        if (later && !c->partial)
+            tool_say(c->source, NULL, "--partial copies what this version knows");
         drep_abandon(to);
         return status;
     }
@@ -371,8 +430,9 @@ static int convert_into(struct conversion *c, drep_file *from)
     if (err)
         return tool_fail(c->target, NULL, err);
     say_losses(c, from);
+    say_omissions(c, from);
     say_sizes(c);
-    return c->nlosses > 0 ? TOOL_DIFFERS : TOOL_FINE;
+    return c->nlosses > 0 || c->nomissions > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
 static int convert(struct conversion *c)
@@ -420,6 +480,9 @@ static int take_option(struct conversion *c, int option)
     case OPTION_CHUNK:
     case OPTION_FILTERS:
         return add_rule(c, option == OPTION_CHUNK, optarg);
+    case OPTION_PARTIAL:
+        c->partial = true;
+        return 0;
     case OPTION_ROOT:
         c->root = optarg;
         return 0;
@@ -451,6 +514,9 @@ static void release(struct conversion *c)
     free(c->only);
     idset_release(&c->chosen);
     free(c->loss);
+    for (i = 0; i < c->nomissions; i++)
+        free(c->omission[i].message);
+    free(c->omission);
 }
 
 static int convert_run(int argc, char **argv)
@@ -490,6 +556,7 @@ static const struct option_row options[] = {
      "auto contiguous"},
     {OPTION_FILTERS, "filters", "LIST", "none, or shuffle,zstd:3: for all, or for PATH=LIST",
      "none"},
+    {OPTION_PARTIAL, "partial", NULL, "leave out what a newer version wrote, and name it", NULL},
     {OPTION_ROOT, "root", "PATH", "only this object and everything below it", NULL},
     {OPTION_RANGE, "range", "HOW", "values out of range: strict (fail), clamp or wrap",
      "strict clamp wrap"},
