@@ -638,6 +638,7 @@ static int datarep_like(drep_file *f, const struct file_datarep *like, struct fi
     e->rep.table.custom = NULL;
     e->form = like->form;
     e->flags = like->flags;
+    e->later = like->later; /* then it is its record, and nothing else of it is known */
     memcpy(e->later_row, like->later_row, sizeof e->later_row);
     e->machine = mem_strdup(like->machine);
     if (!e->machine)
@@ -654,6 +655,8 @@ static int datarep_like(drep_file *f, const struct file_datarep *like, struct fi
         err = buf_set(&e->unknown, like->unknown.p, like->unknown.len);
     if (!err)
         err = buf_set(&e->tail[1], like->tail[1].p, like->tail[1].len);
+    if (!err)
+        err = buf_set(&e->record, like->record.p, like->record.len);
     if (err)
         datarep_free(e);
     else

@@ -101,6 +101,45 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
 }
 END_TEST
 
+/* A default representation with a flag that is not known comes along as its bytes. */
+START_TEST(test_D18_repair_keeps_a_default_representation)
+{
+    static uint8_t scratch[FMT_HEADER_MAX], bytes[FMT_HEADER_MAX], content[FMT_HEADER_MAX];
+    static struct header_rec h;
+    struct store *st;
+    const char *why;
+    const uint8_t *p;
+    size_t size, at, split, len;
+    int64_t findings = -1, number = 0;
+    struct out out;
+    drep_file *f;
+
+    make_file();
+    st = open_store(1);
+    p = store_header(st, &size);
+    ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
+    len = h.rep[0].len;
+    memcpy(content, h.rep[0].p, len);
+    content[1] |= 4; /* form, flags */
+    h.rep[0] = (struct span){content, len};
+    out_init(&out, bytes, sizeof(bytes));
+    header_put(&out, &h, &split);
+    ck_assert_int_eq(store_commit(st, bytes, out.at, split), 0);
+    store_close(st);
+    ck_assert_int_eq(drep_repair(path, "repaired.drep", 0, NULL, NULL, NULL, &findings), 0);
+    ck_assert_int_eq(drep_open("repaired.drep", DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_attr_read(f, "/g", "a", DREP_INT64_T, &number), 0);
+    ck_assert_int_eq(number, 7);
+    ck_assert_int_eq(drep_close(f), 0);
+    ck_assert_int_eq(rename("repaired.drep", path), 0);
+    st = open_store(0);
+    p = store_header(st, &size);
+    ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
+    ck_assert(h.rep[0].len == len && memcmp(h.rep[0].p, content, len) == 0);
+    store_close(st);
+}
+END_TEST
+
 /* ---- the tree ---- */
 
 START_TEST(test_D18_fields_and_entries_of_the_tree_stay)
@@ -654,6 +693,7 @@ int main(void)
     if (!mkdtemp(dir) || chdir(dir))
         return EXIT_FAILURE;
     tcase_add_test(tc, test_D18_records_and_codes_of_the_header_stay);
+    tcase_add_test(tc, test_D18_repair_keeps_a_default_representation);
     tcase_add_test(tc, test_D18_fields_and_entries_of_the_tree_stay);
     tcase_add_test(tc, test_D33_unknown_kinds_and_flags_are_items_of_their_own);
     tcase_add_test(tc, test_D33_unknown_layout_and_fill_hide_one_dataset);
