@@ -1067,11 +1067,14 @@ DREP_API int drep_dimension_remove(drep_file *file, const char *path);
 typedef struct drep_diminfo {
     const char *name; /* valid during the call */
     const char *path; /* its address; valid during the call */
-    uint64_t id;      /* 0: written by a newer version; calls with the address say so */
+    uint64_t id;      /* 0: a newer version wrote the name, and what it leads to is unknown */
     int64_t len;
     int unlimited;
     int attrs;      /* 0: it has no attributes; 1: it may have some */
     uint64_t index; /* of creation; links and dimensions of a group share one order */
+    int kind;       /* DREP_OBJ_DIMENSION, or DREP_OBJ_UNKNOWN: written by a newer version */
+    int number;     /* unknown: its kind as stored, and its flags */
+    int flags;
 } drep_diminfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_dimension_fn(const drep_diminfo *dimension, void *ctx);

@@ -669,8 +669,10 @@ static void put_length(struct emitter *e, const drep_objinfo *object)
 static void put_dimension(struct emitter *e, const struct member *m)
 {
     drep_objinfo object;
-    int err = drep_stat(e->file, m->target, &object);
+    int err = member_later(e->file, m->target, m);
 
+    if (!err)
+        err = drep_stat(e->file, m->target, &object);
     if (err) {
         e->options->failed(e->options->ctx, m->target, err);
         return;

@@ -49,7 +49,7 @@ static int dimension_add(const drep_diminfo *info, void *ctx)
 {
     struct members *m = ctx;
     struct member one = {
-        .link = DREP_LINK_HARD, .kind = DREP_OBJ_DIMENSION, .id = info->id, .index = info->index};
+        .link = DREP_LINK_HARD, .kind = info->kind, .id = info->id, .index = info->index};
 
     if (VEC_ROOM(m->list, m->len, m->room, 1))
         return DREP_ERR_NOMEM;

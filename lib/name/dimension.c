@@ -272,6 +272,8 @@ struct listed_dim {
     char *name, *path;
     int64_t len;
     bool unlimited, attrs;
+    int kind; /* enum drep_object_kind */
+    uint8_t number, flags;
 };
 struct dim_list {
     struct listed_dim *p;
@@ -314,20 +316,31 @@ static int by_creation(const void *a, const void *b)
 static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
 {
     struct stored_object dim = {0};
-    int err =
-        at->rec.kind == FMT_LATER ? DREP_ERR_UNSUPPORTED : object_load(f, at->rec.object, &dim);
+    int err = 0;
 
-    if (err == DREP_ERR_UNSUPPORTED) { /* the address leads to an error that says so */
+    at->kind = DREP_OBJ_DIMENSION;
+    if (at->rec.kind == FMT_LATER) { /* the address leads to an error that says so */
+        at->kind = DREP_OBJ_UNKNOWN;
+        at->number = at->rec.number;
+        at->flags = at->rec.flags;
         at->rec.object = 0;
         return path_dimension_address(f, group, at->name, 0, &at->path);
     }
-    if (!err && dim.rec.kind != FMT_DIMENSION)
+    err = object_load(f, at->rec.object, &dim);
+    if (err == DREP_ERR_UNSUPPORTED) {
+        at->kind = DREP_OBJ_UNKNOWN;
+        at->number = dim.rec.number;
+        at->flags = dim.rec.flags;
+        err = 0;
+    } else if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail(DREP_ERR_FORMAT, "%s: dimension \"%s\": object %llu is not a dimension", group,
                    at->name, (unsigned long long)at->rec.object);
     if (!err)
         err = path_dimension_address(f, group, at->name, at->rec.object, &at->path);
-    at->len = (int64_t)dim.rec.len[0];
-    at->unlimited = dim.rec.unlimited;
+    if (at->kind == DREP_OBJ_DIMENSION) {
+        at->len = (int64_t)dim.rec.len[0];
+        at->unlimited = dim.rec.unlimited;
+    }
     at->attrs = dim.rec.next_attr != 0;
     object_release(&dim);
     return err;
@@ -385,7 +398,10 @@ int drep_dimension_list(drep_file *file, const char *group, int order, drep_dime
                                  .len = l.p[i].len,
                                  .unlimited = l.p[i].unlimited,
                                  .attrs = l.p[i].attrs,
-                                 .index = l.p[i].rec.index};
+                                 .index = l.p[i].rec.index,
+                                 .kind = l.p[i].kind,
+                                 .number = l.p[i].number,
+                                 .flags = l.p[i].flags};
 
             theirs = fn(&info, ctx);
         }

@@ -130,8 +130,9 @@ def stated(doc):
         elif obj["kind"] == "dimension":
             lines.add("object %d dimension %d" % (number, obj["length"]))
         for name, dim in obj.get("dimensions", {}).items() if obj["kind"] == "group" else ():
-            lines.add("object %d dim %s to %d" % (number, hexed(name), dim["id"]))
-            walk(dim, "%s#%s" % (path, name))
+            if "id" in dim:  # Else the entry is of a kind that nobody knows.
+                lines.add("object %d dim %s to %d" % (number, hexed(name), dim["id"]))
+                walk(dim, "%s#%s" % (path, name))
         members = obj.get("members", {})
         if obj["kind"] == "group":
             lines.add("object %d group %d links" % (number, len(members)))

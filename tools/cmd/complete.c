@@ -174,8 +174,11 @@ static int offer_dimension(const drep_diminfo *info, void *ctx)
     if (!path)
         return DREP_ERR_NOMEM;
     snprintf(path, size, "%s#%s", m->group, info->name);
-    snprintf(what, sizeof what, "dimension %lld%s", (long long)info->len,
-             info->unlimited ? "/unlimited" : "");
+    if (info->kind == DREP_OBJ_UNKNOWN)
+        snprintf(what, sizeof what, "written by a newer version");
+    else
+        snprintf(what, sizeof what, "dimension %lld%s", (long long)info->len,
+                 info->unlimited ? "/unlimited" : "");
     if (strncmp(path, m->line->now, strlen(m->line->now)) == 0)
         offer_going(m->line, path, what, false);
     free(path);

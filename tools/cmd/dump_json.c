@@ -491,11 +491,14 @@ static int enter(struct walk *walk, const struct walk_item *item)
         put_object_end(d);
         return s->err;
     }
-    sink_format(s, "%s\"kind\": \"%s\", \"id\": %" PRIu64, d->lines ? "" : "{",
-                kinds[kind >= 1 && kind <= 4 ? kind : 0], item->info.id);
+    sink_format(s, "%s\"kind\": \"%s\"", d->lines ? "" : "{",
+                kinds[kind >= 1 && kind <= 4 ? kind : 0]);
+    if (item->info.id != 0) /* else not even the object is known */
+        sink_format(s, ", \"id\": %" PRIu64, item->info.id);
     if (kind == DREP_OBJ_UNKNOWN) {
         put_unknown(s, item->info.number, item->info.flags);
-        put_attributes(d, item);
+        if (item->info.id != 0)
+            put_attributes(d, item);
     } else if (kind == DREP_OBJ_DATASET) {
         put_dataset(d, item);
     } else if (kind == DREP_OBJ_TYPE) {

@@ -167,8 +167,10 @@ static int find_dimension(const drep_diminfo *info, void *ctx)
     }
     variable = variable_of(j, member, info->id, &kind);
     free(member);
-    if (kind != 0 && kind != DREP_OBJ_DATASET) {
-        job_say(j, HDF5_LOST, "dimension", path, "left out: HDF5 needs its name for a member");
+    if (info->kind == DREP_OBJ_UNKNOWN || (kind != 0 && kind != DREP_OBJ_DATASET)) {
+        job_say(j, HDF5_LOST, "dimension", path,
+                info->kind == DREP_OBJ_UNKNOWN ? "left out: written by a newer version"
+                                               : "left out: HDF5 needs its name for a member");
         free(path);
         free(source);
         return 0;

@@ -165,17 +165,6 @@ struct dimension_tour {
     int64_t index;
 };
 
-static int dimension_later(struct tour *t, const drep_diminfo *info)
-{
-    drep_objinfo none;
-    int err = drep_stat(t->walk->file, info->path, &none);
-
-    if (!t->walk->quiet)
-        tool_fail(t->walk->file_name, info->path, err);
-    t->walk->status = tool_worse(t->walk->status, tool_exit_code(err));
-    return 0;
-}
-
 static int visit_dimension(const drep_diminfo *info, void *ctx)
 {
     struct dimension_tour *d = ctx;
@@ -183,13 +172,15 @@ static int visit_dimension(const drep_diminfo *info, void *ctx)
     struct walk_item item = {
         .path = info->path, .name = info->name, .depth = d->depth, .index = d->index++};
 
-    item.info = (drep_objinfo){.kind = DREP_OBJ_DIMENSION,
+    item.info = (drep_objinfo){.kind = info->kind,
+                               .number = info->number,
+                               .flags = info->flags,
                                .id = info->id,
                                .links = 1,
                                .attrs = info->attrs ? -1 : 0,
                                .len = info->len,
                                .unlimited = info->unlimited};
-    d->err = info->id == 0 ? dimension_later(d->tour, info) : walk->enter(walk, &item);
+    d->err = walk->enter(walk, &item);
     return d->err;
 }
 
