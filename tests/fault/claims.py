@@ -44,7 +44,7 @@ def deflated(b, name, mib, chunks=1, maxshape=None, t="UINT8_T"):
     d = b.dataset(1, name, t, (chunks * size,), "chunked", (size,), DEFLATE2, maxshape=maxshape)
     raw = twice(mib)
     for i in range(chunks):
-        b.run(d, (i,), [raw], filtered=True)
+        b.packed(d, (i,), [raw])
     return d
 
 
@@ -85,7 +85,7 @@ def long_heap():
     low, high = a & 0xffff, a >> 16
     high = (high + low * ((mib << 20) - 16)) % 65521
     body += struct.pack(">I", high << 16 | low)
-    b.run(d, (0,), [apply_filter("deflate", [9], u64(mib << 20) + body, 0)], filtered=True)
+    b.packed(d, (0,), [apply_filter("deflate", [9], u64(mib << 20) + body, 0)])
     return done(b)
 
 
@@ -106,7 +106,7 @@ def many_filters():
     raw = u64(1 << 28) + zeros(256)
     for _ in range(15):
         raw = apply_filter("deflate", [9], raw, 0)
-    b.run(d, (0,), [raw], filtered=True)
+    b.packed(d, (0,), [raw])
     return done(b)
 
 
@@ -157,7 +157,7 @@ def wide_struct():
     b = Builder()
     record = b"\x08\1" + u32(1) + u64(1 << 40) + u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
     b.shape.size = lambda t: 8
-    b.used.add(8)
+    b.reps[0].used.add(8)
     b.dataset(1, "d", ("raw", record), (3,), "chunked", (1,))
     return done(b)
 
