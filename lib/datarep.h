@@ -1246,7 +1246,8 @@ typedef struct drep_dsinfo {
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
 
-/* What of a dataset is stored: a walk over all its chunks, which drep_dataset_info() does not need.
+/* Count what is stored of a dataset.  This reads the index of all its chunks, which
+ * drep_dataset_info() does not.
  * Chunks that a newer version wrote are not counted.  DREP_ERR_FORMAT, DREP_ERR_CHECKSUM. */
 typedef struct drep_dsusage {
     int64_t bytes;  /* payload in the file, without checksums */

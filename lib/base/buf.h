@@ -30,6 +30,8 @@ static inline int buf_reserve(struct buf *b, uint64_t size)
 int buf_room(struct buf *b, uint64_t size);
 /* Replace the contents by a copy. */
 int buf_set(struct buf *b, const void *p, size_t len);
+/* Append a text and a NUL; *at is where the text begins. */
+int buf_add_text(struct buf *b, const void *p, size_t len, size_t *at);
 void buf_release(struct buf *b);
 /* Back an empty buffer by a piece of `m` of at least `size` bytes.  It stays empty if that is too
  * small for a region, or if there is no memory. */

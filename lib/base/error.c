@@ -38,7 +38,7 @@ int fail_in(int err, const char *fmt, ...)
     if (n < 0)
         return err;
     len = strlen(next.text);
-    /* What the message begins with already is not said twice. */
+    /* A name that the message begins with is not repeated. */
     if (strncmp(message.text, next.text, len) == 0 && strncmp(message.text + len, ": ", 2) == 0)
         return err;
     if (sizeof(next.text) - len > 2) {

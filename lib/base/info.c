@@ -78,7 +78,7 @@ static void value_free(struct hint_pair *pair)
         mem_free((char *)(uintptr_t)pair->value);
 }
 
-/* What the pair owns, not the pair, which is part of the list. */
+/* Free the texts of a pair; the pair itself is part of the list. */
 static void pair_free(struct hint_pair *pair)
 {
     if (pair->key_owned)

@@ -367,7 +367,7 @@ static void list_release(struct attr_list *l)
 static int list_add(void *ctx, const struct key *key, const uint8_t *value, size_t size)
 {
     struct attr_list *l = ctx;
-    size_t len = key->len - 9;
+    size_t len = key->len - 9, at;
     struct attr_rec rec;
     struct in in;
     int err;
@@ -376,12 +376,9 @@ static int list_add(void *ctx, const struct key *key, const uint8_t *value, size
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)len,
                     (const char *)key->p + 9, in.why, in.err_at);
-    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_reserve(&l->names, l->names.len + len + 1))
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_add_text(&l->names, key->p + 9, len, &at) != 0)
         return fail_nomem();
-    l->p[l->n++] = (struct listed_attr){rec.index, l->names.len};
-    memcpy(l->names.p + l->names.len, key->p + 9, len);
-    l->names.p[l->names.len + len] = '\0';
-    l->names.len += len + 1;
+    l->p[l->n++] = (struct listed_attr){rec.index, at};
     return 0;
 }
 

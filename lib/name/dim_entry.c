@@ -17,8 +17,7 @@ static int dim_key(struct key *key, uint64_t group, const char *name, size_t len
     return 0;
 }
 
-/* Decode an entry; the message names it. */
-static int dim_decode(const struct key *key, const uint8_t *p, size_t len, struct dim_rec *rec)
+int dim_decode(const struct key *key, const uint8_t *p, size_t len, struct dim_rec *rec)
 {
     struct in in;
     int err;

@@ -10,6 +10,8 @@
 #include "format/record.h"
 #include "tree/walk.h"
 
+/* Decode the entry at this key into *rec, which points into p.  The message names it. */
+int dim_decode(const struct key *key, const uint8_t *p, size_t len, struct dim_rec *rec);
 /* Fail with DREP_ERR_UNSUPPORTED: an entry of a later version. */
 int dim_later(const struct key *key, const struct dim_rec *rec);
 /* Find a dimension of one group by its name.  DREP_ERR_NOT_FOUND, without a message. */

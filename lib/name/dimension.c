@@ -149,7 +149,7 @@ static void uses_walk(struct tree_walk *w, drep_file *f, uint64_t id)
     tree_walk(w, f->st, &key, USE_DATASET_AT);
 }
 
-/* The next dataset and its axis; DREP_ERR_NOT_FOUND: there is none. */
+/* Read the next dataset and its axis; DREP_ERR_NOT_FOUND at the end. */
 static int use_next(struct tree_walk *w, uint64_t *dataset, int *d)
 {
     struct key key;

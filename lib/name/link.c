@@ -19,24 +19,30 @@ static int link_key(struct key *key, uint64_t group, const char *name, size_t le
     return 0;
 }
 
+int link_decode(const char *name, size_t len, const void *p, size_t size, struct link_rec *link)
+{
+    struct in in;
+    int err;
+
+    in_init(&in, p, size);
+    err = link_get(&in, link);
+    return !err ? 0 : fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
+}
+
 int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
               struct peek *peek)
 {
     struct key key;
-    struct in in;
     int err = link_key(&key, group, name, len);
 
     if (!err)
         err = tree_peek(f->st, &key, peek);
     if (err)
         return err;
-    in_init(&in, peek->p, peek->len);
-    err = link_get(&in, link);
-    if (err) {
+    err = link_decode(name, len, peek->p, peek->len, link);
+    if (err)
         tree_peeked(peek);
-        return fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
-    }
-    return 0;
+    return err;
 }
 
 int link_later(const char *name, size_t len, const struct link_rec *link)
@@ -51,15 +57,13 @@ int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct
               struct buf *bytes)
 {
     struct peek peek;
-    struct in in;
     int err = link_peek(f, group, name, len, link, &peek);
 
     if (err)
         return err;
     err = buf_set(bytes, peek.p, peek.len);
     tree_peeked(&peek);
-    in_init(&in, bytes->p, bytes->len);
-    return err ? err : link_get(&in, link);
+    return err ? err : link_decode(name, len, bytes->p, bytes->len, link);
 }
 
 int link_add(drep_file *f, uint64_t group, const char *name, struct link_rec *link)
@@ -155,16 +159,11 @@ void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group)
 
 int link_walk_next(struct link_walk *w)
 {
-    struct in in;
     int err = tree_next(&w->walk, &w->key, &w->value);
 
-    if (err)
-        return err;
-    in_init(&in, w->value.p, w->value.len);
-    err = link_get(&in, &w->link);
-    return !err ? 0
-                : fail(err, "link \"%.*s\": %s", (int)(w->key.len - LINK_NAME_AT),
-                       (const char *)w->key.p + LINK_NAME_AT, in.why);
+    return err ? err
+               : link_decode((const char *)w->key.p + LINK_NAME_AT, w->key.len - LINK_NAME_AT,
+                             w->value.p, w->value.len, &w->link);
 }
 
 int link_walk_hard(struct link_walk *w)

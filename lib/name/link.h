@@ -13,6 +13,8 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+/* Decode the record of a link into *link, which points into p.  The message names the link. */
+int link_decode(const char *name, size_t len, const void *p, size_t size, struct link_rec *link);
 /* A copy of the link of this name; `bytes` is room that *link points into. */
 int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,
               struct buf *bytes);
@@ -43,7 +45,7 @@ struct link_walk {
     struct link_rec link;
 };
 void link_walk_begin(struct link_walk *w, drep_file *f, uint64_t group);
-/* The next link, of any kind; DREP_ERR_NOT_FOUND: there is none. */
+/* Decode the next link, of any kind; DREP_ERR_NOT_FOUND at the end. */
 int link_walk_next(struct link_walk *w);
 /* The next hard link. */
 int link_walk_hard(struct link_walk *w);

@@ -59,21 +59,6 @@ static void listing_free(struct listing *l)
 
 /* ---- batches ---- */
 
-/* Append a text and its NUL; *at: where it stands. */
-static int text_add(struct buf *b, const void *p, size_t len, size_t *at)
-{
-    int err = buf_reserve(b, b->len + len + 1);
-
-    if (err)
-        return err;
-    *at = b->len;
-    if (len)
-        memcpy(b->p + b->len, p, len);
-    b->p[b->len + len] = '\0';
-    b->len += len + 1;
-    return 0;
-}
-
 /* Copy a link; TREE_ENOUGH when the batch is full. */
 static int batch_add(struct batch *b, const void *name, size_t len, const struct link_rec *link)
 {
@@ -86,11 +71,11 @@ static int batch_add(struct batch *b, const void *name, size_t len, const struct
                               .object_kind = link->object_kind,
                               .number = link->number,
                               .flags = link->flags};
-    err = text_add(&b->text, name, len, &to->name);
+    err = buf_add_text(&b->text, name, len, &to->name);
     if (!err && (link->kind == FMT_SOFT || link->kind == FMT_EXTERNAL))
-        err = text_add(&b->text, link->path.p, link->path.len, &to->path);
+        err = buf_add_text(&b->text, link->path.p, link->path.len, &to->path);
     if (!err && link->kind == FMT_EXTERNAL)
-        err = text_add(&b->text, link->file.p, link->file.len, &to->file);
+        err = buf_add_text(&b->text, link->file.p, link->file.len, &to->file);
     if (err)
         return fail_nomem();
     return ++b->n == b->most || b->text.len >= BATCH_BYTES ? TREE_ENOUGH : 0;
@@ -145,14 +130,10 @@ static int entry_link(const struct key *key, const uint8_t *value, size_t len,
 {
     const uint8_t *name = key->p + LINK_NAME_AT;
     size_t name_len = key->len - LINK_NAME_AT;
-    struct in in;
-    int err;
 
     if (name_check(name, name_len) != 0)
         return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)", name_len);
-    in_init(&in, value, len);
-    err = link_get(&in, link);
-    return !err ? 0 : fail(err, "link \"%.*s\": %s", (int)name_len, (const char *)name, in.why);
+    return link_decode((const char *)name, name_len, value, len, link);
 }
 
 /* An entry of the walk for the batch. */
@@ -176,7 +157,7 @@ static int add_name(void *ctx, const struct key *key, const uint8_t *value, size
     if (err)
         return err;
     if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 ||
-        text_add(&l->names, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT, &at) != 0)
+        buf_add_text(&l->names, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT, &at) != 0)
         return fail_nomem();
     l->p[l->n] = (struct listed_link){link.index, at};
     l->sorted &= l->n == 0 || l->p[l->n - 1].index < link.index;

@@ -39,8 +39,8 @@ struct mark {
 };
 #define MARKED 16u /* every such entry has one, and the last */
 
-/* What a search needs of an entry of a clean leaf, so that it looks into the block only where the
- * key may be: sixteen of them are one line of memory. */
+/* The part of an entry of a clean leaf that rules it out in a search, so that a search reads the
+ * block only where the key may be.  Sixteen of them fill one cache line. */
 struct entry_head {
     uint16_t at;    /* in the block */
     uint8_t shared; /* bytes with the key before */

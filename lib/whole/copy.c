@@ -905,18 +905,17 @@ static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
 
 static int copy_link(struct copy *c, struct key *key)
 {
+    const char *name = (const char *)key->p + LINK_NAME_AT;
+    size_t len = key->len - LINK_NAME_AT;
     struct link_rec link;
     struct out out;
-    struct in in;
-    int err;
+    int err = link_decode(name, len, c->value.p, c->value.len, &link);
 
-    in_init(&in, c->value.p, c->value.len);
-    if ((err = link_get(&in, &link)))
-        return fail(err, "link \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
-                    in.why);
-    /* What is left out was told when it was gathered. */
+    if (err)
+        return err;
+    /* The gathering has reported what is left out here. */
     if (link.kind == FMT_LATER)
-        return partial(c) ? 0 : link_later((const char *)key->p + 9, key->len - 9, &link);
+        return partial(c) ? 0 : link_later(name, len, &link);
     if (link.kind == FMT_HARD && partial(c) && place_of(c, link.object) == c->n)
         return 0;
     if (link.kind == FMT_HARD && !c->whole)
@@ -931,13 +930,10 @@ static int copy_dim_entry(struct copy *c, struct key *key)
 {
     struct dim_rec rec;
     struct out out;
-    struct in in;
-    int err;
+    int err = dim_decode(key, c->value.p, c->value.len, &rec);
 
-    in_init(&in, c->value.p, c->value.len);
-    if ((err = dim_get(&in, &rec)))
-        return fail(err, "dimension \"%.*s\": %s", (int)(key->len - DIM_NAME_AT),
-                    (const char *)key->p + DIM_NAME_AT, in.why);
+    if (err)
+        return err;
     if (rec.kind == FMT_LATER)
         return partial(c) ? 0 : dim_later(key, &rec);
     if (partial(c) && place_of(c, rec.object) == c->n)
@@ -990,8 +986,8 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
                 : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
 }
 
-/* What an entry of an unknown tag says may have become false, or belong to a feature whose bit the
- * copy does not have. */
+/* An entry of an unknown tag is not copied: it may be false in the copy, or need a feature bit that
+ * the copy's header does not have. */
 static int leave_entry(struct copy *c, uint64_t id, uint8_t tag)
 {
     if (!partial(c) || c->tag_told[tag])
