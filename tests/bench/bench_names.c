@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #if HAVE_SQLITE
-#include <sqlite3.h>
+#include "peer_sql.h"
 #endif
 #if HAVE_LMDB
 #include <lmdb.h>
@@ -235,39 +235,20 @@ static void h5_opens(void *ctx)
 /* ---- SQLite ---- */
 
 #if HAVE_SQLITE
-static void sql_run(sqlite3 *db, const char *text)
+/* With one transaction open until sql_end(). */
+static sqlite3 *sql_begin(const struct work *w, int flags)
 {
-    bench_must(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, text);
-}
+    sqlite3 *db = sql_open(w->sql, flags);
 
-static sqlite3 *sql_open(const struct work *w, int flags)
-{
-    sqlite3 *db;
-
-    bench_must(sqlite3_open_v2(w->sql, &db, flags, NULL) == SQLITE_OK, "sqlite3_open_v2");
     sql_run(db, "BEGIN");
     return db;
 }
 
-static sqlite3_stmt *sql_prepare(sqlite3 *db, const char *text)
-{
-    sqlite3_stmt *stmt;
-
-    bench_must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK, text);
-    return stmt;
-}
-
-static void sql_close(sqlite3 *db, sqlite3_stmt *stmt)
+static void sql_end(sqlite3 *db, sqlite3_stmt *stmt)
 {
     sqlite3_finalize(stmt);
     sql_run(db, "COMMIT");
-    bench_must(sqlite3_close(db) == SQLITE_OK, "sqlite3_close");
-}
-
-static void sql_put(sqlite3_stmt *stmt)
-{
-    bench_must(sqlite3_step(stmt) == SQLITE_DONE, "sqlite3_step");
-    sqlite3_reset(stmt);
+    sql_close(db);
 }
 
 static void sql_object(struct work *w, sqlite3_stmt *set, sqlite3_stmt *attr, int i)
@@ -293,7 +274,7 @@ static void sql_object(struct work *w, sqlite3_stmt *set, sqlite3_stmt *attr, in
 static void sql_make(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3 *db = sql_begin(w, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     sqlite3_stmt *set, *attr;
 
     sql_run(db, "CREATE TABLE dataset(id INTEGER PRIMARY KEY, name TEXT UNIQUE NOT NULL, value)");
@@ -304,13 +285,13 @@ static void sql_make(void *ctx)
     for (int i = 0; i < w->n; i++)
         sql_object(w, set, attr, i);
     sqlite3_finalize(attr);
-    sql_close(db, set);
+    sql_end(db, set);
 }
 
 static void sql_find(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3 *db = sql_begin(w, SQLITE_OPEN_READONLY);
     sqlite3_stmt *stmt = sql_prepare(db, "SELECT value FROM dataset WHERE name = ?");
     char path[16];
 
@@ -319,23 +300,23 @@ static void sql_find(void *ctx)
 
         name_of(path, at);
         sqlite3_bind_text(stmt, 1, path + 1, -1, SQLITE_STATIC);
-        bench_must(sqlite3_step(stmt) == SQLITE_ROW, "sqlite3_step");
+        sql_step(stmt, SQLITE_ROW);
         look(w, at, sqlite3_column_double(stmt, 0));
         sqlite3_reset(stmt);
     }
-    sql_close(db, stmt);
+    sql_end(db, stmt);
     counted(w, LOOKUPS);
 }
 
 static void sql_list(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3 *db = sql_begin(w, SQLITE_OPEN_READONLY);
     sqlite3_stmt *stmt = sql_prepare(db, "SELECT name FROM dataset ORDER BY name");
 
     while (sqlite3_step(stmt) == SQLITE_ROW)
         w->found += sqlite3_column_text(stmt, 0)[0] == 'd';
-    sql_close(db, stmt);
+    sql_end(db, stmt);
     counted(w, w->n);
 }
 
@@ -343,7 +324,7 @@ static void sql_list(void *ctx)
 static void sql_attrs(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3 *db = sql_begin(w, SQLITE_OPEN_READONLY);
     sqlite3_stmt *stmt =
         sql_prepare(db, "SELECT name FROM attr WHERE id = (SELECT id FROM dataset WHERE name = ?) "
                         "ORDER BY name");
@@ -356,7 +337,7 @@ static void sql_attrs(void *ctx)
             w->found += sqlite3_column_text(stmt, 0)[0] != '\0';
         sqlite3_reset(stmt);
     }
-    sql_close(db, stmt);
+    sql_end(db, stmt);
     counted(w, w->n * w->attrs);
 }
 #endif

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #if HAVE_SQLITE
-#include <sqlite3.h>
+#include "peer_sql.h"
 #endif
 
 enum { OBJECTS = 100000, LOOKUPS = 10000, CHUNKS = 100000, CHUNK = 128 };
@@ -305,34 +305,8 @@ static void h5_names(void *ctx)
 /* ---- SQLite ---- */
 
 #if HAVE_SQLITE
-static sqlite3 *sql_open(const struct work *w, int flags)
-{
-    sqlite3 *db;
-
-    bench_must(sqlite3_open_v2(w->sql, &db, flags, NULL) == SQLITE_OK, "sqlite3_open_v2");
-    return db;
-}
-
-static void sql_run(sqlite3 *db, const char *text)
-{
-    bench_must(sqlite3_exec(db, text, NULL, NULL, NULL) == SQLITE_OK, text);
-}
-
-static sqlite3_stmt *sql_prepare(sqlite3 *db, const char *text)
-{
-    sqlite3_stmt *stmt;
-
-    bench_must(sqlite3_prepare_v2(db, text, -1, &stmt, NULL) == SQLITE_OK, text);
-    return stmt;
-}
-
-static void sql_step(sqlite3_stmt *stmt, int want)
-{
-    bench_must(sqlite3_step(stmt) == want, "sqlite3_step");
-}
-
 /* The statements of one object: its row, then those of its attributes. */
-static void sql_put(sqlite3_stmt *set, sqlite3_stmt *attr, int i)
+static void sql_object(sqlite3_stmt *set, sqlite3_stmt *attr, int i)
 {
     char path[32];
 
@@ -340,23 +314,20 @@ static void sql_put(sqlite3_stmt *set, sqlite3_stmt *attr, int i)
     sqlite3_bind_int(set, 1, i + 1);
     sqlite3_bind_text(set, 2, path + 1, -1, SQLITE_STATIC);
     sqlite3_bind_double(set, 3, i * 0.5);
-    sql_step(set, SQLITE_DONE);
-    sqlite3_reset(set);
+    sql_put(set);
     sqlite3_bind_int(attr, 1, i + 1);
     sqlite3_bind_text(attr, 2, "version", -1, SQLITE_STATIC);
     sqlite3_bind_int64(attr, 3, i);
-    sql_step(attr, SQLITE_DONE);
-    sqlite3_reset(attr);
+    sql_put(attr);
     sqlite3_bind_text(attr, 2, "scale", -1, SQLITE_STATIC);
     sqlite3_bind_double(attr, 3, i * 0.5);
-    sql_step(attr, SQLITE_DONE);
-    sqlite3_reset(attr);
+    sql_put(attr);
 }
 
 static void sql_make(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    sqlite3 *db = sql_open(w->sql, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
     sqlite3_stmt *set, *attr;
 
     sql_run(db, "PRAGMA synchronous=FULL");
@@ -367,16 +338,16 @@ static void sql_make(void *ctx)
     set = sql_prepare(db, "INSERT INTO dataset VALUES(?, ?, ?)");
     attr = sql_prepare(db, "INSERT INTO attr VALUES(?, ?, ?)");
     for (int i = 0; i < w->n; i++)
-        sql_put(set, attr, i);
+        sql_object(set, attr, i);
     sql_run(db, "COMMIT");
     sqlite3_finalize(set);
     sqlite3_finalize(attr);
-    sqlite3_close(db);
+    sql_close(db);
 }
 
 static void sql_begin(struct work *w)
 {
-    w->db = sql_open(w, SQLITE_OPEN_READONLY);
+    w->db = sql_open(w->sql, SQLITE_OPEN_READONLY);
     w->stmt = sql_prepare(w->db, "SELECT value FROM dataset WHERE name = ?");
 }
 
@@ -391,7 +362,7 @@ static void sql_one(struct work *w, const char *path, double want)
 static void sql_end(struct work *w)
 {
     sqlite3_finalize(w->stmt);
-    sqlite3_close(w->db);
+    sql_close(w->db);
 }
 
 static const struct side sql_side = {
@@ -405,7 +376,7 @@ static void sql_find(void *ctx)
 static void sql_list(void *ctx)
 {
     struct work *w = ctx;
-    sqlite3 *db = sql_open(w, SQLITE_OPEN_READONLY);
+    sqlite3 *db = sql_open(w->sql, SQLITE_OPEN_READONLY);
     sqlite3_stmt *stmt = sql_prepare(db, "SELECT name FROM dataset ORDER BY name");
 
     w->sum = 0;
@@ -413,7 +384,7 @@ static void sql_list(void *ctx)
         w->sum += sqlite3_column_text(stmt, 0)[0] == 'd';
     bench_must(w->sum == w->n, "listing everything");
     sqlite3_finalize(stmt);
-    sqlite3_close(db);
+    sql_close(db);
 }
 #endif
 
