@@ -29,7 +29,9 @@ struct ghost {
 struct chunk_cache {
     pthread_mutex_t lock;
     pthread_cond_t loaded;
-    struct cache_entry *chain[CHAINS];
+    /* CHAINS; NULL before the first entry.  Most files that are opened read no chunk, and to
+     * clear tables would be half of opening one. */
+    struct cache_entry **chain;
     struct cache_entry *newest, *oldest; /* those that may be evicted */
     uint64_t size;                       /* bytes of all */
     struct budget *budget;
@@ -40,8 +42,8 @@ struct chunk_cache {
     uint64_t op;                    /* number of the operation under way */
     struct cache_entry *op_changed; /* what it changed */
     struct cache_dataset *datasets;
-    struct ghost ghost[GHOSTS];
-    uint64_t clock; /* bytes read without being kept */
+    struct ghost *ghost; /* GHOSTS; NULL before the first one */
+    uint64_t clock;      /* bytes read without being kept */
     uint64_t uses;
 };
 
@@ -101,7 +103,7 @@ static bool same_key(const struct cache_entry *d, const struct cache_key *k, uin
 
 static struct cache_entry *find(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
-    struct cache_entry *d = c->chain[sum % CHAINS];
+    struct cache_entry *d = c->chain ? c->chain[sum % CHAINS] : NULL;
 
     while (d && !same_key(d, k, sum))
         d = d->chain;
@@ -231,7 +233,8 @@ void chunk_cache_clear(struct chunk_cache *c)
         take_out(c, d);
     }
     regions_closing(&c->mem, 0);
-    memset(c->ghost, 0, sizeof(c->ghost));
+    if (c->ghost)
+        memset(c->ghost, 0, GHOSTS * sizeof(*c->ghost));
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -263,13 +266,21 @@ void chunk_cache_free(struct chunk_cache *c)
     pthread_cond_destroy(&c->loaded);
     regions_release(&c->mem);
     pthread_mutex_destroy(&c->lock);
+    mem_free(c->chain);
+    mem_free(c->ghost);
     mem_free(c);
 }
 
-static struct cache_entry *make(const struct cache_key *k, uint64_t sum)
+/* Make an entry, and before the first one the table. */
+static struct cache_entry *make(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
-    struct cache_entry *d = mem_zalloc(1, sizeof(*d) + (size_t)k->rank * sizeof(*k->coord));
+    struct cache_entry *d;
 
+    if (!c->chain)
+        c->chain = mem_zalloc(CHAINS, sizeof(*c->chain));
+    if (!c->chain)
+        return NULL;
+    d = mem_zalloc(1, sizeof(*d) + (size_t)k->rank * sizeof(*k->coord));
     if (!d)
         return NULL;
     d->refs = 1;
@@ -322,7 +333,7 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
     d = wait_for(c, k, sum);
     *load = !d;
     if (!d) {
-        d = make(k, sum);
+        d = make(c, k, sum);
         if (d && room <= cache_most(c) && !find(c, k, sum)) {
             evict(c, room, &spare);
             if (!spare.p && c->size >= MEM_HUGE) /* a small file takes no more memory than it
@@ -398,9 +409,16 @@ uint64_t cache_seen(struct chunk_cache *c, const struct cache_key *k, uint64_t b
                     uint64_t size)
 {
     uint64_t sum = sum_of_key(k), before;
-    struct ghost *g = &c->ghost[sum % GHOSTS];
+    struct ghost *g;
 
     pthread_mutex_lock(&c->lock);
+    if (!c->ghost)
+        c->ghost = mem_zalloc(GHOSTS, sizeof(*c->ghost));
+    if (!c->ghost) { /* nothing is noted then */
+        pthread_mutex_unlock(&c->lock);
+        return 0;
+    }
+    g = &c->ghost[sum % GHOSTS];
     before = g->sum == sum && c->clock - g->clock < cache_most(c) / 4 ? g->blocks : 0;
     c->clock += size;
     *g = (struct ghost){sum, before | blocks, c->clock};
@@ -637,7 +655,7 @@ void cache_drop_cells(struct chunk_cache *c, const struct cache_key *key, uint64
 void cache_drop_object(struct chunk_cache *c, uint64_t object)
 {
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < CHAINS; i++) {
+    for (size_t i = 0; c->chain && i < CHAINS; i++) {
         struct cache_entry *d = c->chain[i], *next;
 
         for (; d; d = next) {
