@@ -993,6 +993,9 @@ typedef struct drep_objinfo {
 
 /* Follows links.  The message of DREP_ERR_NOT_FOUND names the missing part. */
 DREP_API int drep_stat(drep_file *file, const char *path, drep_objinfo *out);
+/* Tells what `path` leads to: *kind is one of enum drep_objkind, or 0 if there is nothing, which is
+ * not an error here and leaves drep_error() alone; a soft link that leads nowhere is nothing. */
+DREP_API int drep_exists(drep_file *file, const char *path, int *kind);
 /* One path of the object with this id, malloc'ed. */
 DREP_API int drep_object_path(drep_file *file, uint64_t id, char **path);
 
@@ -1038,6 +1041,24 @@ enum { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
  * flags of a newer version.  The callback may use the file, also change it; a handle that reads
  * copies up to 64 links ahead of the callback, which a drep_refresh() there does not change. */
 DREP_API int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx);
+
+/* An object that drep_visit() shows; the texts are valid during the call. */
+typedef struct drep_visited {
+    const char *path; /* a path from the root, "/g/x"; of a dimension its address, "/g#time" */
+    int kind;         /* enum drep_objkind */
+    uint64_t id;      /* 0: a dimension whose entry a newer version wrote */
+    int number;       /* DREP_OBJ_UNKNOWN: its kind as stored */
+} drep_visited;
+/* Non-zero stops the walk and becomes its result. */
+typedef int drep_visit_fn(const drep_visited *object, void *ctx);
+/* Calls fn for the object at `path` and, if that is a group, for every object below it: each
+ * once, by the first of its hard links, a group before what it holds, its dimensions before its
+ * other members.  order: DREP_BY_NAME or DREP_BY_CREATION, in each group.  Soft and external links
+ * are not followed and not shown: drep_list() has them.  fn may use the file, also change it: what
+ * it removes is not visited, what it adds to a group that was not visited yet is.  Memory: the
+ * names of one group at each level, and a few words for each object.
+ * DREP_ERR_NOT_FOUND, and the errors of drep_list(). */
+DREP_API int drep_visit(drep_file *file, const char *path, int order, drep_visit_fn *fn, void *ctx);
 
 /* --------------------------------------------------------------- dimensions */
 
@@ -1125,6 +1146,21 @@ DREP_API void drep_attrinfo_release(drep_attrinfo *info);
  * elements would span more than the address space). */
 DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
                             const drep_type *type, void *buf);
+/* Reads any text: a string of fixed or variable length, CHAR elements of any rank, WCHAR elements.
+ * *value is malloc'ed, ends with a NUL, and has no padding; of an attribute without elements it is
+ * "".  Bytes of fixed strings and CHAR are given as they are stored, also if they are not UTF-8;
+ * vstrings and WCHAR are UTF-8.  DREP_ERR_NOT_FOUND, DREP_ERR_TYPE (not a text), DREP_ERR_COUNT
+ * (several strings: drep_attr_read()), DREP_ERR_CONVERSION (a WCHAR that is not a character). */
+DREP_API int drep_attr_read_string(drep_file *file, const char *path, const char *name,
+                                   char **value);
+/* Reads any one number: an integer, real, enumerated or boolean value of any size, of rank 0 or
+ * with all lengths 1.  DREP_ERR_NOT_FOUND, DREP_ERR_TYPE (not a number), DREP_ERR_COUNT (none, or
+ * several), DREP_ERR_CONVERSION: an int64_t does not hold exactly this value, or a double, which is
+ * rounded, not one of its size. */
+DREP_API int drep_attr_read_int64(drep_file *file, const char *path, const char *name,
+                                  int64_t *value);
+DREP_API int drep_attr_read_double(drep_file *file, const char *path, const char *name,
+                                   double *value);
 DREP_API int drep_attr_remove(drep_file *file, const char *path, const char *name);
 typedef int drep_attr_fn(const char *name, void *ctx);
 DREP_API int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn,

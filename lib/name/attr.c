@@ -212,21 +212,12 @@ int attr_count(const struct attr_rec *rec, int64_t *count)
     return 0;
 }
 
-/* An attribute, its type and number of elements. */
-struct attr_found {
-    struct key key;
-    struct attr_rec rec;
-    struct peek peek;
-    struct ftype *ft;
-    int64_t count;
-};
-
-static void found_release(struct attr_found *a)
+void attr_found_release(struct attr_found *a)
 {
     tree_peeked(&a->peek);
 }
 
-static int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a)
+int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a)
 {
     uint64_t id;
     int err = path_id(f, path, &id);
@@ -274,7 +265,7 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         out->count = a.count;
         out->number = out->flags = 0;
     }
-    found_release(&a);
+    attr_found_release(&a);
     if (err == DREP_ERR_UNSUPPORTED) {
         memset(out, 0, sizeof *out);
         out->number = a.rec.kind == FMT_LATER ? a.rec.number : -1;
@@ -318,7 +309,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
         err = type_elements(type, items / type->items, &items);
     if (!err && a.count > 0)
         err = value_unpack(&file->values, &a.rec.value, a.ft->type, a.count, type, buf);
-    found_release(&a);
+    attr_found_release(&a);
     fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);
 }
@@ -328,7 +319,7 @@ static int attr_remove(drep_file *f, const char *path, const char *name)
     struct attr_found a;
     int err = attr_find(f, path, name, &a);
 
-    found_release(&a);
+    attr_found_release(&a);
     if (!err)
         err = tree_del(f->st, &a.key);
     return err ? err : ftype_unuse(f, a.rec.type);

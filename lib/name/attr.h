@@ -4,6 +4,7 @@
 
 #include "file/file.h"
 #include "format/record.h"
+#include "tree/find.h"
 
 /* 0, or FMT_ERR_NAME: a name of an attribute may have '/', unlike that of an object. */
 int attr_name_check(const uint8_t *p, size_t len);
@@ -11,6 +12,20 @@ int attr_name_check(const uint8_t *p, size_t len);
 int attr_later(const struct attr_rec *rec);
 /* Number of elements; 0 in the null dataspace. */
 int attr_count(const struct attr_rec *rec, int64_t *count);
+
+/* An attribute inside a call that reads: its record, which points into the tree until
+ * attr_found_release(), its type and its number of elements. */
+struct attr_found {
+    struct key key;
+    struct attr_rec rec;
+    struct peek peek;
+    struct ftype *ft;
+    int64_t count;
+};
+/* Released also after an error. */
+int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a);
+void attr_found_release(struct attr_found *a);
+
 /* All attributes of an object. */
 int attrs_remove(drep_file *f, uint64_t id);
 int attrs_count(drep_file *f, uint64_t id, int64_t *n);

@@ -50,6 +50,54 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     return read_end(file, err);
 }
 
+/* What the head of an object says: a newer version may have written the rest. */
+static int head_kind(drep_file *file, const char *path, int *kind)
+{
+    struct object_head head;
+    uint64_t id = 0;
+    int err = path_id(file, path, &id);
+
+    if (!err)
+        err = head_load(file, id, &head);
+    if (!err)
+        *kind = head.kind == FMT_LATER ? DREP_OBJ_UNKNOWN : head.kind;
+    return err;
+}
+
+/* Runs in the file that the path leads to. */
+static int kind_at(drep_file *file, const char *path, int *kind)
+{
+    int err = read_begin(file);
+
+    return err ? err : read_end(file, head_kind(file, path, kind));
+}
+
+int drep_exists(drep_file *file, const char *path, int *kind)
+{
+    struct fail_state before;
+    struct external_target to;
+    int found = 0, err;
+
+    fail_save(&before);
+    if ((err = external_target(file, path, &to)))
+        return err;
+    if (!kind)
+        err = fail(DREP_ERR_ARG, "drep_exists: null argument");
+    else if (to.file)
+        err = kind_at(to.file, to.path, &found);
+    else
+        err = kind_at(file, path, &found);
+    if (to.file)
+        err = external_done(&to, err);
+    if (err == DREP_ERR_NOT_FOUND) /* an answer, no failure */
+        err = 0;
+    if (err)
+        return err;
+    fail_restore(&before);
+    *kind = found;
+    return 0;
+}
+
 int drep_group_create(drep_file *file, const char *path, int parents)
 {
     struct object_rec rec = {.kind = FMT_GROUP};

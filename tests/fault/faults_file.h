@@ -178,6 +178,8 @@ static void base_make(const char *dir)
     sure(drep_attr_write(f, "/", "many", DREP_INT32_T, 1, &many, v), "attribute");
     sure(drep_attr_write(f, "/k", "few", DREP_INT32_T, 1, &few, v), "attribute");
     sure(drep_attr_write(f, "/k/rows", "few", DREP_INT32_T, 1, &few, v), "attribute");
+    sure(drep_attr_write_string(f, "/k/type", "text", "a text"), "attribute");
+    sure(drep_attr_write_int(f, "/k/type", "one", 1), "attribute");
     sure(drep_close(f), "close");
     base_unsealed();
 }
@@ -206,6 +208,47 @@ static int c_stat(struct env *e)
     int err = CALL(drep_stat, e->f, "/k/g/soft", &info);
 
     return err ? err : info.kind == DREP_OBJ_DATASET ? 0 : WRONG;
+}
+
+static int c_exists(struct env *e)
+{
+    int kind = 0, err = CALL(drep_exists, e->f, "/k/g/soft", &kind);
+
+    if (!err && kind == DREP_OBJ_DATASET)
+        err = drep_exists(e->f, "/k/g/none", &kind);
+    return err ? err : kind == 0 ? 0 : WRONG;
+}
+
+static int count_object(const drep_visited *object, void *ctx)
+{
+    *(int *)ctx += object->path[0] == '/';
+    return 0;
+}
+
+static int c_visit(struct env *e)
+{
+    int n = 0, twice = 0, err = CALL(drep_visit, e->f, "/k", DREP_BY_NAME, count_object, &n);
+
+    if (!err)
+        err = drep_visit(e->f, "/k", DREP_BY_CREATION, count_object, &twice);
+    return err ? err : n > 8 && n == twice ? 0 : WRONG;
+}
+
+static int c_attr_values(struct env *e)
+{
+    char *text = NULL;
+    int64_t n = 0;
+    double x = 0;
+    int err = CALL(drep_attr_read_string, e->f, "/k/type", "text", &text);
+
+    if (!err)
+        err = strcmp(text, "a text") == 0 ? 0 : WRONG;
+    free(text);
+    if (!err)
+        err = CALL(drep_attr_read_int64, e->f, "/k/type", "one", &n);
+    if (!err)
+        err = CALL(drep_attr_read_double, e->f, "/k/type", "one", &x);
+    return err ? err : n == 1 && x == 1 ? 0 : WRONG;
 }
 
 static int c_object_path(struct env *e)
@@ -1105,6 +1148,9 @@ static int c_create_new(struct env *e)
 
 static const struct file_case file_cases[] = {
     {"stat", READS, NULL, c_stat, NULL},
+    {"exists", READS, NULL, c_exists, NULL},
+    {"visit", READS, NULL, c_visit, NULL},
+    {"read a text and numbers", READS, NULL, c_attr_values, NULL},
     {"path of an object", READS, NULL, c_object_path, NULL},
     {"open a named type", READS, NULL, c_type_open, NULL},
     {"list", READS, NULL, c_list, NULL},

@@ -34,6 +34,7 @@ static drep_view *view_out;
 static drep_type *type_out;
 static drep_info *info_out;
 static char *path_out;
+static int kind_out;
 static size_t size_out;
 
 static int see_link(const drep_linkinfo *link, void *ctx)
@@ -46,6 +47,13 @@ static int see_link(const drep_linkinfo *link, void *ctx)
 static int see_name(const char *name, void *ctx)
 {
     (void)name;
+    (void)ctx;
+    return 0;
+}
+
+static int see_object(const drep_visited *object, void *ctx)
+{
+    (void)object;
     (void)ctx;
     return 0;
 }
@@ -108,6 +116,11 @@ static int header_scalars(void)
 #define FILE_CALLS(X)                                                                    \
     X(stat, drep_stat(h.f, h.path, &out.object), false)                                  \
     X(object_path, drep_object_path(h.f, 1, &path_out), false)                           \
+    X(exists, drep_exists(h.f, h.path, &kind_out), false)                                \
+    X(visit, drep_visit(h.f, "/", DREP_BY_NAME, see_object, NULL), false)                \
+    X(attr_read_string, drep_attr_read_string(h.f, h.path, "s", &path_out), false)       \
+    X(attr_read_int64, drep_attr_read_int64(h.f, h.path, "n", &out.n), false)            \
+    X(attr_read_double, drep_attr_read_double(h.f, h.path, "n", out.value), false)       \
     X(object_usage, drep_object_usage(h.f, h.path, &out.object_usage), false)            \
     X(usage, drep_usage_get(h.f, &out.usage), false)                                     \
     X(check, drep_check(h.f, 1, NULL, NULL, NULL), false)                                \
@@ -216,6 +229,7 @@ static void make_file(void)
     ok(drep_dataset_create(f, "/a", &spec, &ds));
     ok(drep_write(ds, NULL, NULL, buf, NULL));
     ok(drep_attr_write_int(f, "/a", "n", 1));
+    ok(drep_attr_write_string(f, "/a", "s", "text"));
     ok(drep_type_commit(f, "/t", DREP_DOUBLE));
     ok(drep_group_create(f, "/g", 0));
     drep_dataset_close(ds);
