@@ -1302,7 +1302,8 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
  * addition to what else a handle costs.  The call converts the elements; its range, the shape and
  * all limits are settled then, and only I/O is delayed.  The elements go into the file when
  * that memory is full, and before any other call that uses the file (drep_read() of any handle,
- * drep_commit(), drep_close()): nobody misses them.  drep_abandon() drops them.  If they cannot be
+ * drep_commit(), drep_close()): nobody misses them.  drep_dataset_info() counts them and writes
+ * none.  drep_abandon() drops them.  If they cannot be
  * written then, they are lost: that call fails with the error (DREP_ERR_IO, DREP_ERR_NO_SPACE,
  * DREP_ERR_NOMEM, ...), whose message names the dataset and the elements, and from then on every
  * call that writes gives DREP_ERR_FAILED with that reason.  What may not be lost so late: commit.

@@ -16,6 +16,12 @@ struct dataset_map {
     struct mapped at;
 };
 
+/* Rows of one dimension that were appended and are not in the shape of the record yet. */
+struct waiting_rows {
+    int dim;
+    int64_t n;
+};
+
 struct drep_dataset {
     drep_file *file; /* NULL: closed, and everything of its own that the handle had */
     uint64_t id;
@@ -36,9 +42,10 @@ struct drep_dataset {
     uint64_t removals;        /* of the file, when the dataset was last seen to be there */
     bool verified;            /* all of its run was, since it was written to last */
     struct dataset_map *maps; /* guarded by the lock */
-    struct tail *tail;        /* rows that were appended and wait; NULL: none do */
-    bool deleted;             /* not in the commit that the reader moved to */
-    drep_dataset *reloaded;   /* as it is there */
+    struct tail *tail;        /* rows that were appended and wait (whole/append.c), or NULL */
+    struct waiting_rows waiting;
+    bool deleted;           /* not in the commit that the reader moved to */
+    drep_dataset *reloaded; /* as it is there */
     drep_dataset *next;
     struct object_rec rec; /* spans point into rec_bytes */
     struct chunks chunks;

@@ -76,6 +76,15 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
     }
 }
 
+/* Counts rows that wait in memory: append.c has seen to it that the shape may have them. */
+static void add_waiting(const struct waiting_rows *rows, drep_dsinfo *out)
+{
+    out->dims[rows->dim] += rows->n;
+    out->count = 1;
+    for (int d = 0; d < out->rank; d++)
+        out->count *= out->dims[d];
+}
+
 int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 {
     const struct object_rec *r;
@@ -85,7 +94,7 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
         return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
     if ((err = dataset_check(dataset, "drep_dataset_info")))
         return err;
-    if ((err = read_begin(dataset->file)))
+    if ((err = read_begin_waiting(dataset->file)))
         return err;
     r = &dataset->rec;
     memset(out, 0, sizeof *out);
@@ -103,6 +112,8 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     if (r->layout == FMT_CONTIGUOUS)
         out->chunk[0] = (int64_t)r->slab;
     out->count = dataset_count(dataset);
+    if (dataset->waiting.n > 0)
+        add_waiting(&dataset->waiting, out);
     out->layout = r->layout;
     out->nfilters = r->nfilters;
     dataset_filters(dataset, out->filters);

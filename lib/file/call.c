@@ -61,13 +61,18 @@ static int read_after_tails(drep_file *f)
     return err;
 }
 
-/* Nobody can append while a reader is inside, so that reads inside a read find nothing waiting. */
-int read_begin(drep_file *f)
+int read_begin_waiting(drep_file *f)
 {
     int err = file_check(f);
 
-    if (!err)
-        err = fail_in(rwlock_read(&f->lock), "%s", f->path);
+    return err ? err : fail_in(rwlock_read(&f->lock), "%s", f->path);
+}
+
+/* Nobody can append while a reader is inside, so that reads inside a read find nothing waiting. */
+int read_begin(drep_file *f)
+{
+    int err = read_begin_waiting(f);
+
     return err || !f->tails.first ? err : read_after_tails(f);
 }
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 /* Rows that were appended and are not in the store yet (whole/append.c): changed by who holds the
- * lock alone.  Every call but drep_append() writes them first. */
+ * lock alone.  Calls that look at the store write them first. */
 struct tail;
 struct open_tails {
     struct tail *first;
@@ -39,6 +39,8 @@ int file_check(const drep_file *f);
 int file_closed(void);
 
 int read_begin(drep_file *f);
+/* Like read_begin(), for calls that need nothing of the store: rows that wait stay. */
+int read_begin_waiting(drep_file *f);
 /* Like read_begin(), for calls that look at what is stored: no changes wait in memory then. */
 int read_begin_stored(drep_file *f);
 /* The ends of calls give err back, read_end() with the path put in front of the message;

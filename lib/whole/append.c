@@ -3,8 +3,8 @@
  * A row is what the dataset has for one index of the dimension that grows.  Small appends wait in
  * memory: the call converts them into the dataset's tail and settles everything that may be refused
  * (range, shape, limits), so that only I/O is left.  The rows go into the file together, as one
- * append in an operation of its own, when the tail is full, and before any call but drep_append()
- * looks at the file (file/call.c).  Until then the handle, like the store, has the shape without
+ * append in an operation of its own, when the tail is full, and before any other call looks at the
+ * file (file/call.c).  Until then the record of the handle, like the store, has the shape without
  * them.  Everything else takes the same way without waiting: rows that are many, of variable
  * length, converted by a user's functions, or not back to back with those before; and the first
  * append through a handle, which clears what another writer may have left outside the shape.
@@ -30,13 +30,12 @@
 
 struct tail {
     struct tail *next;
-    drep_dataset *ds; /* a reference, so that the tail outlives the caller's handles */
-    int dim;
-    int64_t row, size;     /* elements of a row, bytes of it */
-    int64_t n, room, most; /* rows: waiting, that the buffer holds, that the shape may have more */
-    drep_type *type;       /* of the memory that `conv` converts, a reference; NULL: none yet */
-    bool whole;            /* its elements are as many as the dataset's */
-    bool gaps;             /* elements have bytes that no item fills: zeros */
+    drep_dataset *ds;   /* a reference, so that the tail outlives the caller's handles */
+    int64_t row, size;  /* elements of a row, bytes of it */
+    int64_t room, most; /* rows: that the buffer holds, that the shape may have more */
+    drep_type *type;    /* of the memory that `conv` converts, a reference; NULL: none yet */
+    bool whole;         /* its elements are as many as the dataset's */
+    bool gaps;          /* elements have bytes that no item fills: zeros */
     int range;
     struct conv conv;
     uint8_t *bytes;
@@ -140,68 +139,68 @@ static void tail_free(struct tail *t)
     *at = t->next;
     f->tails.bytes -= (uint64_t)(t->room * t->size);
     t->ds->tail = NULL;
+    t->ds->waiting = (struct waiting_rows){0};
     drep_type_free(t->type);
     mem_free(t->bytes);
     mem_free(t);
 }
 
-/* The file is being closed, and nobody else uses its datasets. */
+/* Forgets all rows that wait. */
 static void tails_drop(drep_file *f)
 {
     while (f->tails.first) {
         drep_dataset *ds = f->tails.first->ds;
 
         tail_free(f->tails.first);
-        ds->refs--;
+        dataset_put(ds);
     }
 }
 
-/* Writes the rows of a tail and ends it, whether they could be written or not. */
-static int tail_settle(struct tail *t)
+/* The rows of a tail could not be written: the handle refuses to write from now on, also the rows
+ * of all other tails. */
+static void tail_failed(const struct tail *t, int err)
 {
     drep_dataset *ds = t->ds;
     drep_file *f = ds->file;
-    struct new_rows rows = {.dim = t->dim, .n = t->n, .buf = t->bytes, .stored = true};
-    long long first = (long long)ds->rec.len[t->dim], last = first + t->n - 1;
-    int err = t->n > 0 ? append_rows(ds, &rows) : 0;
+    long long first = (long long)ds->rec.len[ds->waiting.dim], last = first + ds->waiting.n - 1;
+    struct fail_state why;
+
+    fail_in(err, "elements %lld to %lld of dimension %d, appended before", first, last,
+            ds->waiting.dim);
+    snprintf(f->tails.why, sizeof f->tails.why,
+             "elements %lld to %lld of dimension %d, appended to dataset \"%s\", could not be "
+             "written",
+             first, last, ds->waiting.dim, ds->path);
+    f->st->failed = f->tails.why;
+    fail_save(&why);
+    tails_drop(f);
+    fail_restore(&why);
+}
+
+/* Writes the rows of a tail and ends it. */
+static int tail_settle(struct tail *t)
+{
+    drep_dataset *ds = t->ds;
+    struct new_rows rows = {
+        .dim = ds->waiting.dim, .n = ds->waiting.n, .buf = t->bytes, .stored = true};
+    int err = rows.n > 0 ? append_rows(ds, &rows) : 0;
 
     if (err) {
-        fail_in(err, "elements %lld to %lld of dimension %d, appended before", first, last, t->dim);
-        snprintf(f->tails.why, sizeof f->tails.why,
-                 "elements %lld to %lld of dimension %d, appended to dataset \"%s\", could not be "
-                 "written",
-                 first, last, t->dim, ds->path);
-        f->st->failed = f->tails.why;
+        tail_failed(t, err);
+        return err;
     }
     tail_free(t);
     dataset_put(ds);
-    return err;
-}
-
-/* Writes all tails, or `only` this one; after an error no tail can be written any more. */
-static int tails_write(drep_file *f, struct tail *only)
-{
-    struct fail_state why;
-    int err = only ? tail_settle(only) : 0;
-
-    while (!err && !only && f->tails.first)
-        err = tail_settle(f->tails.first);
-    if (!err || !f->tails.first)
-        return err;
-    fail_save(&why);
-    while (f->tails.first) {
-        drep_dataset *ds = f->tails.first->ds;
-
-        tail_free(f->tails.first);
-        dataset_put(ds);
-    }
-    fail_restore(&why);
-    return err;
+    return 0;
 }
 
 static int tails_settle(drep_file *f)
 {
-    return tails_write(f, NULL);
+    int err = 0;
+
+    while (!err && f->tails.first)
+        err = tail_settle(f->tails.first);
+    return err;
 }
 
 /* Number of rows that the dimension takes, if the dataset refers to one that has no more. */
@@ -267,7 +266,7 @@ static int tail_new(drep_dataset *ds, int dim, struct tail **out)
     if (!t)
         return fail_nomem();
     t->ds = dataset_hold(ds);
-    t->dim = dim;
+    ds->waiting.dim = dim;
     t->row = row;
     t->size = row * ds->esize;
     t->most = (int64_t)(max - ds->rec.len[dim]);
@@ -301,7 +300,7 @@ static int tail_convert(struct tail *t, const drep_type *type, const drep_xfer *
 static bool tail_room(struct tail *t, int64_t n)
 {
     struct open_tails *all = &t->ds->file->tails;
-    int64_t have = t->room * t->size, want = (t->n + n) * t->size, size;
+    int64_t have = t->room * t->size, want = (n + t->ds->waiting.n) * t->size, size;
     uint8_t *p;
 
     size = want <= TAIL_FIRST && have == 0 ? TAIL_FIRST : TAIL_MOST;
@@ -311,8 +310,8 @@ static bool tail_room(struct tail *t, int64_t n)
     p = mem_alloc((size_t)size);
     if (!p)
         return false;
-    if (t->n > 0)
-        memcpy(p, t->bytes, (size_t)(t->n * t->size));
+    if (t->ds->waiting.n > 0)
+        memcpy(p, t->bytes, (size_t)(t->ds->waiting.n * t->size));
     mem_free(t->bytes);
     t->bytes = p;
     t->room = size / t->size;
@@ -325,7 +324,7 @@ static int tail_add(struct tail *t, int64_t n, const drep_type *type, const void
                     const drep_xfer *xfer)
 {
     drep_dataset *ds = t->ds;
-    uint8_t *to = t->bytes + t->n * t->size;
+    uint8_t *to = t->bytes + ds->waiting.n * t->size;
     bool report = xfer && xfer->report;
     int range = xfer ? xfer->range : DREP_RANGE_DEFAULT, err = 0;
 
@@ -347,7 +346,7 @@ static int tail_add(struct tail *t, int64_t n, const drep_type *type, const void
         conv_report(&t->conv, xfer);
     }
     if (!err)
-        t->n += n;
+        ds->waiting.n += n;
     return err;
 }
 
@@ -358,13 +357,13 @@ static int append_later(drep_dataset *ds, const struct new_rows *rows, bool *don
     struct tail *t = ds->tail;
     int err = 0;
 
-    if (rows->n <= 0 || (t && t->dim != rows->dim))
+    if (rows->n <= 0 || (t && ds->waiting.dim != rows->dim))
         return 0;
     if (!t && ((err = tail_new(ds, rows->dim, &t)) || !t))
         return err;
-    if (rows->n > t->most - t->n || rows->n > TAIL_APPEND / t->size)
+    if (rows->n > t->most - ds->waiting.n || rows->n > TAIL_APPEND / t->size)
         return 0;
-    if (rows->n > t->room - t->n && !tail_room(t, rows->n))
+    if (rows->n > t->room - ds->waiting.n && !tail_room(t, rows->n))
         return 0;
     *done = true;
     return fail_in(tail_add(t, rows->n, type, rows->buf, rows->xfer), "dataset \"%s\"", ds->path);
@@ -382,7 +381,7 @@ static int append(drep_dataset *ds, const struct new_rows *rows)
     if (f->tails.bytes > TAILS_MOST - (uint64_t)TAIL_MOST)
         err = tails_settle(f);
     else if (ds->tail)
-        err = tails_write(f, ds->tail);
+        err = tail_settle(ds->tail);
     if (!err)
         err = append_later(ds, rows, &done);
     return err || done ? err : append_rows(ds, rows);

@@ -74,11 +74,15 @@ START_TEST(test_D47_small_appends_do_no_io)
 {
     drep_file *f = on_disk();
     drep_dataset *ds = growing(f, "/a", DREP_UNLIMITED, _i * 100, DREP_INT32_T);
+    drep_dsinfo info;
     size_t events;
 
     append_some(ds, 0, 1);
     events = disk.events;
     append_some(ds, 1, 16000);
+    ok(drep_dataset_info(ds, &info)); /* knows them without a look at the file */
+    ck_assert_int_eq(info.dims[0], 16000);
+    ck_assert_int_eq(info.count, 16000);
     ck_assert_uint_eq(disk.events, events);
     append_some(ds, 16000, 40000); /* 64 KiB are 16,384 */
     ck_assert_uint_gt(disk.events, events);
