@@ -22,23 +22,23 @@ const uint8_t *in_short(struct in *in)
 
 uint64_t in_var_long(struct in *in)
 {
-    size_t start = in->at;
+    size_t left = in_left(in), n = 0;
+    const uint8_t *p = in->p + in->at;
     uint64_t v = 0;
 
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        const uint8_t *p = in_bytes(in, 1);
-
-        if (!p)
-            return 0;
-        v |= (uint64_t)(*p & 0x7f) << shift;
-        if (*p & 0x80)
-            continue;
-        in->last = start;
-        if ((shift && *p == 0) || (shift == 63 && *p > 1))
-            break;
-        return v;
+    while (n < left && n < 9 && p[n] & 0x80) {
+        v |= (uint64_t)(p[n] & 0x7f) << 7 * n;
+        n++;
     }
-    in->last = start;
+    if (n == left) {
+        in->at += n;
+        in_short(in);
+        return 0;
+    }
+    in->last = in->at;
+    in->at += n + 1;
+    if ((n == 0 || p[n] > 0) && (n < 9 || p[n] == 1))
+        return v | (uint64_t)p[n] << 7 * n;
     in_fail(in, FMT_ERR_FORMAT, "a number is not in its shortest form (R1.10)");
     return 0;
 }

@@ -78,15 +78,27 @@ static inline int64_t in_i64(struct in *in)
     return (int64_t)in_u64(in);
 }
 
-/* Slow path of in_var(): more than one byte, or none. */
+/* Slow path of in_var(): more than three bytes, or none, or not the shortest form. */
 uint64_t in_var_long(struct in *in);
 /* A number in groups of 7 bits, the lowest first, in as few bytes as hold it. */
 static inline uint64_t in_var(struct in *in)
 {
-    if (in->err || in->at >= in->size || in->p[in->at] > 0x7f)
+    size_t left = in_left(in), n;
+    const uint8_t *p = in->p + in->at;
+    uint32_t v;
+
+    if (left > 0 && p[0] < 0x80) {
+        v = p[0], n = 1;
+    } else if (left > 1 && p[1] < 0x80 && p[1] > 0) {
+        v = (p[0] & 0x7fu) | (uint32_t)p[1] << 7, n = 2;
+    } else if (left > 2 && p[1] >= 0x80 && p[2] < 0x80 && p[2] > 0) {
+        v = (p[0] & 0x7fu) | (p[1] & 0x7fu) << 7 | (uint32_t)p[2] << 14, n = 3;
+    } else {
         return in_var_long(in);
+    }
     in->last = in->at;
-    return in->p[in->at++];
+    in->at += n;
+    return v;
 }
 /* Like in_var(), but refuses numbers of more than 32 bits. */
 uint32_t in_var32(struct in *in);

@@ -21,26 +21,38 @@ int text_check(const uint8_t *p, size_t len)
     return FMT_OK;
 }
 
+/* True if eight bytes are ASCII, and none is NUL or a slash: where no byte has its upper bit set,
+ * subtracting 1 from each sets that bit only of a zero, or of bytes above one. */
+static bool plain_word(uint64_t v)
+{
+    const uint64_t ones = 0x0101010101010101, high = 0x8080808080808080;
+
+    return ((v | (v - ones) | ((v ^ ones * '/') - ones)) & high) == 0;
+}
+
+/* True for most names: the last eight bytes may be looked at twice. */
+static bool name_plain(const uint8_t *p, size_t len)
+{
+    if (len < 8)
+        return false;
+    for (size_t at = 0; at + 8 < len; at += 8) {
+        if (!plain_word(load_u64(p + at)))
+            return false;
+    }
+    return plain_word(load_u64(p + len - 8));
+}
+
 int name_check(const uint8_t *p, size_t len)
 {
     if (len == 0 || len > FMT_NAME_MAX)
         return FMT_ERR_NAME;
     if (p[0] == '.' && (len == 1 || (len == 2 && p[1] == '.')))
         return FMT_ERR_NAME;
+    if (name_plain(p, len))
+        return FMT_OK;
     if (memchr(p, '/', len))
         return FMT_ERR_NAME;
     return text_check(p, len);
-}
-
-void span_get(struct in *in, size_t len, struct span *out)
-{
-    out->p = in_bytes(in, len);
-    out->len = out->p ? len : 0;
-}
-
-void span_rest(struct in *in, struct span *out)
-{
-    span_get(in, in_left(in), out);
 }
 
 void span_put(struct out *out, const struct span *s)

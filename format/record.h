@@ -15,8 +15,15 @@ struct span {
     size_t len;
 };
 
-void span_get(struct in *in, size_t len, struct span *out);
-void span_rest(struct in *in, struct span *out);
+static inline void span_get(struct in *in, size_t len, struct span *out)
+{
+    out->p = in_bytes(in, len);
+    out->len = out->p ? len : 0;
+}
+static inline void span_rest(struct in *in, struct span *out)
+{
+    span_get(in, in_left(in), out);
+}
 void span_put(struct out *out, const struct span *s);
 
 struct free_rec {

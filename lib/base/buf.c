@@ -66,20 +66,6 @@ int buf_set(struct buf *b, const void *p, size_t len)
     return 0;
 }
 
-int buf_add_text(struct buf *b, const void *p, size_t len, size_t *at)
-{
-    int err = buf_reserve(b, (uint64_t)b->len + len + 1);
-
-    if (err)
-        return err;
-    *at = b->len;
-    if (len)
-        memcpy(b->p + b->len, p, len);
-    b->p[b->len + len] = '\0';
-    b->len += len + 1;
-    return 0;
-}
-
 void buf_release(struct buf *b)
 {
     if (b->region)

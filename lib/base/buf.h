@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct region;
 struct regions;
@@ -31,7 +32,19 @@ int buf_room(struct buf *b, uint64_t size);
 /* Replace the contents by a copy. */
 int buf_set(struct buf *b, const void *p, size_t len);
 /* Append a text and a NUL; *at is where the text begins. */
-int buf_add_text(struct buf *b, const void *p, size_t len, size_t *at);
+static inline int buf_add_text(struct buf *b, const void *p, size_t len, size_t *at)
+{
+    int err = buf_reserve(b, (uint64_t)b->len + len + 1);
+
+    if (err)
+        return err;
+    *at = b->len;
+    if (len)
+        memcpy(b->p + b->len, p, len);
+    b->p[b->len + len] = '\0';
+    b->len += len + 1;
+    return 0;
+}
 void buf_release(struct buf *b);
 /* Back an empty buffer by a piece of `m` of at least `size` bytes.  It stays empty if that is too
  * small for a region, or if there is no memory. */

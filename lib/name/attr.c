@@ -338,12 +338,16 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
 
 /* ---- listing ---- */
 
+enum { NAMES = 512 /* bytes that a list of names begins with */ };
+
 struct listed_attr {
     uint32_t index;
     size_t name; /* its place in names */
 };
-/* Names stand one behind the other, each ended by a NUL. */
+/* Names stand one behind the other, in their order, each ended by a NUL.  By creation, p lists
+ * them in the order of their indices. */
 struct attr_list {
+    int order;
     struct listed_attr *p;
     size_t n, room;
     struct buf names;
@@ -367,7 +371,11 @@ static int list_add(void *ctx, const struct key *key, const uint8_t *value, size
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)len,
                     (const char *)key->p + 9, in.why, in.err_at);
-    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0 || buf_add_text(&l->names, key->p + 9, len, &at) != 0)
+    if (buf_add_text(&l->names, key->p + 9, len, &at) != 0)
+        return fail_nomem();
+    if (l->order == DREP_BY_NAME)
+        return 0;
+    if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
         return fail_nomem();
     l->p[l->n++] = (struct listed_attr){rec.index, at};
     return 0;
@@ -381,27 +389,43 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Collects all names in their order; they are few beside what they describe. */
-static int list_names(drep_file *f, uint64_t id, int order, struct attr_list *l)
+static int list_names(drep_file *f, uint64_t id, struct attr_list *l)
 {
     struct tree_walk w;
     struct key key;
     int err;
 
+    if (buf_reserve(&l->names, NAMES))
+        return fail_nomem();
     key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
     while (!(err = tree_each(&w, list_add, l)))
         ;
     if (err != DREP_ERR_NOT_FOUND)
         return err;
-    if (order == DREP_BY_CREATION && l->n > 1)
+    if (l->n > 1)
         qsort(l->p, l->n, sizeof *l->p, by_index);
     return 0;
+}
+
+/* Give the callback the names; gives what it gave. */
+static int list_give(const struct attr_list *l, drep_attr_fn *fn, void *ctx)
+{
+    const char *names = (const char *)l->names.p;
+    int theirs = 0;
+
+    for (size_t i = 0; theirs == 0 && i < l->n; i++)
+        theirs = fn(names + l->p[i].name, ctx);
+    if (l->order == DREP_BY_NAME)
+        for (size_t at = 0; theirs == 0 && at < l->names.len; at += strlen(names + at) + 1)
+            theirs = fn(names + at, ctx);
+    return theirs;
 }
 
 int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn, void *ctx)
 {
     struct object_head head;
-    struct attr_list l = {0};
+    struct attr_list l = {.order = order};
     uint64_t id;
     struct external_target to;
     int err = external_target(file, path, &to), theirs = 0;
@@ -416,13 +440,12 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     if (!err)
         err = head_load(file, id, &head);
     if (!err)
-        err = list_names(file, id, order, &l);
+        err = list_names(file, id, &l);
     /* The callback may use the file: the lock is not held while it runs. */
     err = read_end(file, err);
     if (!err) {
         walk_begin(file);
-        for (size_t i = 0; theirs == 0 && i < l.n; i++)
-            theirs = fn((const char *)l.names.p + l.p[i].name, ctx);
+        theirs = list_give(&l, fn, ctx);
         walk_end();
     }
     list_release(&l);

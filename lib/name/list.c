@@ -60,7 +60,8 @@ static void listing_free(struct listing *l)
 /* ---- batches ---- */
 
 /* Copy a link; TREE_ENOUGH when the batch is full. */
-static int batch_add(struct batch *b, const void *name, size_t len, const struct link_rec *link)
+static inline int batch_add(struct batch *b, const void *name, size_t len,
+                            const struct link_rec *link)
 {
     struct batch_link *to = &b->link[b->n];
     int err;
@@ -125,8 +126,8 @@ static int batch_give(drep_file *f, const struct batch *b, drep_list_fn *fn, voi
 
 /* ---- links ---- */
 
-static int entry_link(const struct key *key, const uint8_t *value, size_t len,
-                      struct link_rec *link)
+static inline int entry_link(const struct key *key, const uint8_t *value, size_t len,
+                             struct link_rec *link)
 {
     const uint8_t *name = key->p + LINK_NAME_AT;
     size_t name_len = key->len - LINK_NAME_AT;

@@ -119,16 +119,13 @@ static int seek(struct store *st, const struct key *key, struct tree_node **leaf
     return err;
 }
 
-int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
-              const uint8_t **p, size_t *len)
+int value_far(struct store *st, const struct tree_node *leaf, struct buf *far, const uint8_t **p,
+              size_t *len)
 {
     struct ref ref = {0, 0, 0};
     struct in in;
     int err;
 
-    *p = node_value(leaf, i, len);
-    if (!(*len & ITEM_FAR))
-        return 0;
     in_init(&in, *p, FMT_REF_SIZE);
     ref_get(&in, &ref);
     if (in.err || !ref.length)
@@ -138,6 +135,14 @@ int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct
     *p = far->p;
     *len = far->len;
     return err;
+}
+
+/* Give the value of entry i of a leaf in place, or read from its own block into *far. */
+static int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
+                     const uint8_t **p, size_t *len)
+{
+    *p = node_value(leaf, i, len);
+    return *len & ITEM_FAR ? value_far(st, leaf, far, p, len) : 0;
 }
 
 int value_get(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *value)

@@ -29,10 +29,10 @@ void tree_peeked(struct peek *peek);
 int tree_floor(struct store *st, const struct key *key, size_t prefix, struct key *found,
                struct buf *value);
 
-/* For tree/walk.c: give the value of entry i of a leaf in place, or read from its own block into
- * *far; the same as a copy. */
-int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
-              const uint8_t **p, size_t *len);
+/* For tree/walk.c: read a value from the block that *p refers to into *far; and copy that of entry
+ * i of a leaf. */
+int value_far(struct store *st, const struct tree_node *leaf, struct buf *far, const uint8_t **p,
+              size_t *len);
 int value_get(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *value);
 
 #endif

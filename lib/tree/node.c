@@ -51,11 +51,6 @@ size_t node_memory(const struct tree_node *n)
 
 /* ---- clean leaves ---- */
 
-static struct entry entry_of(const struct tree_node *n, uint32_t i)
-{
-    return entry_load(n->block + n->entry[i].at);
-}
-
 static const uint8_t *mark_key(const struct tree_node *n, uint32_t i)
 {
     return n->arena + n->mark[i].at;
@@ -70,7 +65,7 @@ void node_next_key(const struct tree_node *n, uint32_t i, struct key *key)
         memcpy(key->p, item_key(n, i), key->len);
         return;
     }
-    e = entry_of(n, i);
+    e = node_entry(n, i);
     key_follow(&e, key);
 }
 
@@ -96,7 +91,7 @@ const uint8_t *node_value(const struct tree_node *n, uint32_t i, size_t *len)
         *len = n->item[i].value_len;
         return item_value(n, i);
     }
-    e = entry_of(n, i);
+    e = node_entry(n, i);
     *len = e.value_len | (e.far ? ITEM_FAR : 0);
     return e.value;
 }
@@ -131,7 +126,7 @@ static uint32_t scan(const struct tree_node *n, uint32_t i, uint32_t end, size_t
             continue;
         if (head.first > key[same])
             return i;
-        e = entry_of(n, i);
+        e = node_entry(n, i);
         k = key_common(e.suffix, e.suffix_len, key + e.shared, len - e.shared);
         same = e.shared + k;
         if (same == len) { /* the key ends here */
@@ -215,7 +210,7 @@ static void unpack(const struct tree_node *n, struct tree_node *to)
     struct key key;
 
     for (uint32_t i = 0; i < n->n; i++) {
-        struct entry e = entry_of(n, i);
+        struct entry e = node_entry(n, i);
 
         key_follow(&e, &key);
         memcpy(to->arena + to->used, key.p, key.len);
@@ -231,7 +226,7 @@ static size_t unpacked(const struct tree_node *n)
     size_t sum = 0;
 
     for (uint32_t i = 0; i < n->n; i++) {
-        struct entry e = entry_of(n, i);
+        struct entry e = node_entry(n, i);
 
         sum += (size_t)e.shared + e.suffix_len + e.value_len;
     }

@@ -79,6 +79,12 @@ struct tree_node {
     struct region *from;               /* whose piece it is; NULL: from mem_alloc() */
 };
 
+/* Entry i of a clean leaf. */
+static inline struct entry node_entry(const struct tree_node *n, uint32_t i)
+{
+    return entry_load(n->block + n->entry[i].at);
+}
+
 static inline uint32_t node_marks(const struct tree_node *n)
 {
     return marks_of(n->n);

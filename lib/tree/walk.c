@@ -183,32 +183,54 @@ int tree_next(struct tree_walk *w, struct key *key, struct buf *value)
     return err;
 }
 
+/* Go on from the entry with key *key to the next one, number i, with its value; false: the walk
+ * ends before that one, and *key stays.  Neighbours mostly share the prefix of the walk. */
+static bool step(const struct tree_walk *w, const struct tree_node *leaf, uint32_t i,
+                 struct key *key, const uint8_t **value, size_t *len)
+{
+    struct entry e;
+
+    if (!leaf->block) {
+        if (leaf->item[i].key_len < w->prefix || memcmp(item_key(leaf, i), w->at.p, w->prefix) != 0)
+            return false;
+        node_next_key(leaf, i, key);
+        *value = node_value(leaf, i, len);
+        return true;
+    }
+    e = node_entry(leaf, i);
+    if (e.shared < w->prefix && (e.shared + e.suffix_len < w->prefix ||
+                                 memcmp(e.suffix, w->at.p + e.shared, w->prefix - e.shared) != 0))
+        return false;
+    key_follow(&e, key);
+    *value = e.value;
+    *len = e.value_len | (e.far ? ITEM_FAR : 0);
+    return true;
+}
+
 int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
 {
     struct buf far = {0};
+    const uint8_t *value;
     struct tree_node *leaf;
     struct key key;
-    uint32_t first, i;
+    uint32_t i;
+    size_t len;
     int err = walk_key(w, &leaf, &i, &key);
 
     if (err)
         return err;
     if (!inside(w, &key))
         err = DREP_ERR_NOT_FOUND;
-    for (first = i; !err && i < leaf->n; i++) {
-        const uint8_t *value;
-        size_t len;
-
-        if (i > first) {
-            node_next_key(leaf, i, &key);
-            if (!inside(w, &key)) {
-                node_key(leaf, i - 1, &key); /* the walk goes on behind it */
-                break;
-            }
-        }
-        err = value_see(w->st, leaf, i, &far, &value, &len);
+    else
+        value = node_value(leaf, i, &len);
+    while (!err) {
+        if (len & ITEM_FAR)
+            err = value_far(w->st, leaf, &far, &value, &len);
         if (!err)
             err = fn(ctx, &key, value, len);
+        i++;
+        if (err || i == leaf->n || !step(w, leaf, i, &key, &value, &len))
+            break;
     }
     if (!err || err == TREE_ENOUGH) {
         walk_on(w, i - 1, &key);
