@@ -1255,8 +1255,9 @@ typedef struct drep_spec {
 } drep_spec;
 
 /* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE (or placed members that have no room, as the
- * representation stores them), DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT,
- * DREP_ERR_CONVERSION (the file's representation cannot hold the fill value). */
+ * representation stores them), DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT (also a fill value for
+ * an element of more than drep_limit_chunk bytes, or of more than 1 MiB and 16 times the value's
+ * own bytes), DREP_ERR_CONVERSION (the file's representation cannot hold the fill value). */
 DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                                  drep_dataset **out); /* out may be NULL */
 DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out);

@@ -4,6 +4,7 @@
 #include "chunk/filter.h"
 #include "chunk/registry.h"
 #include "elem/dataset.h"
+#include "elem/fill.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
@@ -343,6 +344,8 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (!err && spec->fill == DREP_FILL_VALUE) {
         err = !spec->fill_value ? fail(DREP_ERR_ARG, "no fill value")
                                 : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
+        if (!err)
+            err = fail_in(fill_fits(f, ft, fill.len), "fill value");
         if (!err)
             err = value_settle(rep, fill.p, fill.len, ft, DREP_RANGE_WRAP, &lost);
         if (!err && lost.overflow > 0)

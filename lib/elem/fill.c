@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#define FILL_MAX ((int64_t)64 << 20) /* bytes of an element whose fill is not zero bytes */
+/* Bytes of an element with a fill value: so many in any case, and so many times the value's own. */
+#define FILL_FREE ((uint64_t)1 << 20)
+#define FILL_TIMES 16
 
 /* Writes the pattern, by doubling what is written already: the fill of a large chunk costs a few
  * copies. */
@@ -62,6 +64,23 @@ static int zero_is_zero(int code, void *ctx)
     return err;
 }
 
+/* The gaps of a type cost nothing in its file, so that the opener's limit alone would let a few
+ * hundred bytes take megabytes for each dataset. */
+int fill_fits(const drep_file *f, const struct ftype *ft, size_t len)
+{
+    int64_t memory = ft->type->prog.extent, stored = ft->stored.extent;
+    uint64_t each = (uint64_t)(memory > stored ? memory : stored);
+    uint64_t most = f->st->opts.chunk_limit;
+
+    if (each > most)
+        return fail(DREP_ERR_LIMIT, "for an element of %llu bytes; drep_limit_chunk is %llu",
+                    (unsigned long long)each, (unsigned long long)most);
+    if (each > FILL_FREE && each / FILL_TIMES > len)
+        return fail(DREP_ERR_LIMIT, "%zu bytes for an element of %llu, most of it gaps", len,
+                    (unsigned long long)each);
+    return 0;
+}
+
 /* Makes one stored element of the fill value. A table converts without memory in between, whose
  * types may hold less than the file's; functions are called once. */
 static int fill_convert(drep_dataset *ds)
@@ -70,10 +89,11 @@ static int fill_convert(drep_dataset *ds)
     const drep_type *type = ds->ft->type;
     struct conv c;
     void *value;
-    int err = 0;
+    int err =
+        fill_fits(f, ds->ft, ds->rec.fill == FMT_FILL_VALUE ? ds->rec.fill_value.len : SIZE_MAX);
 
-    if (ds->esize > FILL_MAX || type->prog.extent > FILL_MAX)
-        return fail(DREP_ERR_LIMIT, "for an element of %lld bytes", (long long)ds->esize);
+    if (err)
+        return err;
     ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
     value = mem_zalloc(1, (uint64_t)type->prog.extent);
     if (!ds->fill || !value)

@@ -7,6 +7,10 @@
 
 #include "elem/dataset.h"
 
+/* DREP_ERR_LIMIT: an element of the type, as stored or in memory, is longer than the opener allows
+ * a fill value to make it, or much longer than the `len` bytes that state the value (SIZE_MAX:
+ * nothing states it). */
+int fill_fits(const drep_file *f, const struct ftype *ft, size_t len);
 /* Makes the handle's fill. */
 int fill_make(drep_dataset *ds);
 /* Stored elements of the fill value, from byte `offset` of the pattern on. */

@@ -20,6 +20,7 @@
 #include "conv/refs.h"
 #include "elem/create.h"
 #include "elem/describe.h"
+#include "elem/fill.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
 #include "name/dimension.h"
@@ -811,6 +812,8 @@ static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
 
     if (rec->fill_value.p != c->out.p)
         err = buf_set(&c->out, rec->fill_value.p, rec->fill_value.len);
+    if (!err)
+        err = fill_fits(c->to, target, c->out.len);
     if (!err)
         err = value_settle(rep, c->out.p, c->out.len, target, range, &lost);
     rec->fill_value = (struct span){c->out.p, c->out.len};

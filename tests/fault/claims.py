@@ -163,6 +163,16 @@ def wide_struct():
 
 
 @claim
+def fill_of_gaps():
+    """Fill values of one byte in elements of 16,000,000."""
+    b = Builder()
+    gaps = ("struct", [("a", "INT8_T")], [15999999], 16000000)
+    for i in range(20):
+        b.dataset(1, "d" * (i + 1), gaps, (3,), "chunked", (1,), fill=1, fill_value=(7,))
+    return done(b)
+
+
+@claim
 def empty_elements():
     """2^40 elements of no bytes each."""
     b = Builder()

@@ -995,6 +995,20 @@ def later():
     return done(b, {"/d": 7})
 
 
+def later_dims():
+    """Dimensions of a later version: the entry, or the object that it leads to."""
+    b = Builder()
+    x = b.dimension(1, "x", 2)
+    del b.objects[b.dimension(1, "entry", 3)]
+    key = b.key(1, 34, b"entry")
+    b.tree[key] = b"\2\0" + b.tree[key][2:]
+    o = b.dimension(1, "object", 4)
+    b.attr(o, "a", "INT", 5)
+    b.objects[o].update(kind=9, rest=b"whatever")
+    b.dataset(1, "d", "INT", (2,), dims=(x,), data=[6, 7])
+    return done(b, {"/d": [6, 7]})
+
+
 def later_chunks():
     """Chunks and filters of a later version: only the elements cannot be read."""
     b = Builder()
@@ -1178,6 +1192,7 @@ GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, 
         user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
+        later_dims,
         readonly, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 

@@ -314,6 +314,47 @@ START_TEST(test_copies_without_room_are_packed)
 }
 END_TEST
 
+/* A fill value of two numbers for an element of megabytes of gaps, or of more than the opener
+ * allows: both are refused before memory is made for them. */
+START_TEST(test_fill_of_gaps_is_refused)
+{
+    const int64_t n = 2, far[] = {0, (int64_t)15 << 20}, room[] = {0, (int64_t)1 << 19};
+    const drep_type *const types[] = {DREP_SHORT, DREP_SHORT};
+    int16_t *value = calloc(1, (size_t)16 << 20);
+    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1, .fill_value = value};
+    drep_file *f = new_file(":memory:", "external32");
+    drep_type *type;
+    drep_info *info;
+
+    ck_assert_ptr_nonnull(value);
+    value[0] = 7;
+    ok(drep_type_compound(2, names, far, types, 0, &type));
+    spec.type = type;
+    ok(drep_dataset_create(f, "none", &spec, NULL));
+    spec.fill = DREP_FILL_VALUE;
+    fails(drep_dataset_create(f, "gaps", &spec, NULL), DREP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(
+        strstr(drep_error(), "7 bytes for an element of 15728642, most of it gaps"));
+    drep_type_free(type);
+    ok(drep_type_compound(2, names, room, types, 0, &type));
+    spec.type = type;
+    ok(drep_dataset_create(f, "some", &spec, NULL));
+    check_file(f);
+    ok(drep_close(f));
+
+    ok(drep_info_new(&info));
+    ok(drep_info_set(info, "drep_limit_chunk", "65536"));
+    ok(drep_create(":memory:", 0, "external32", info, &f));
+    drep_info_free(info);
+    fails(drep_dataset_create(f, "some", &spec, NULL), DREP_ERR_LIMIT);
+    ck_assert_ptr_nonnull(
+        strstr(drep_error(), "element of 524290 bytes; drep_limit_chunk is 65536"));
+    ok(drep_close(f));
+    drep_type_free(type);
+    free(value);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data placed");
@@ -326,6 +367,7 @@ int main(void)
     tcase_add_test(t, test_members_without_room);
     tcase_add_test(t, test_copies_stay_placed);
     tcase_add_test(t, test_copies_without_room_are_packed);
+    tcase_add_test(t, test_fill_of_gaps_is_refused);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -396,6 +396,30 @@ START_TEST(test_D33_write_incompatible_files_are_read_only)
 }
 END_TEST
 
+static int note_dimension(const drep_diminfo *d, void *ctx)
+{
+    char *text = ctx;
+
+    sprintf(text + strlen(text), "%s %d %d %d %d;", d->path, d->kind, (int)d->id, d->number,
+            (int)d->len);
+    return 0;
+}
+
+/* tests/vectors/later-dims.drep: an entry of an unknown kind, and one that leads to an object of an
+ * unknown kind, are listed beside the others. */
+START_TEST(test_D33_unknown_dimensions_are_listed)
+{
+    char text[1000] = "";
+    drep_file *f;
+
+    copy_vector("later-dims.drep");
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_dimension_list(f, "/", DREP_BY_CREATION, note_dimension, text), 0);
+    ck_assert_str_eq(text, "/#x 4 2 0 2;/#entry 255 0 2 0;/#object 255 4 9 0;");
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
 /* tests/vectors/later.drep: a layout and a fill that are not known hide their dataset alone, whose
  * record and entries stay through changes of its head. */
 START_TEST(test_D33_unknown_layout_and_fill_hide_one_dataset)
@@ -700,6 +724,7 @@ int main(void)
     tcase_add_test(tc, test_D33_unknown_chunks_and_filters_are_notes);
     tcase_add_test(tc, test_D33_unknown_tags_and_features_stay);
     tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
+    tcase_add_test(tc, test_D33_unknown_dimensions_are_listed);
     tcase_add_test(tc, test_D33_a_partial_copy_leaves_out_what_is_newer);
     tcase_add_test(tc, test_D33_a_partial_copy_is_stopped_by_its_caller);
     tcase_add_test(tc, test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out);
