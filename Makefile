@@ -66,7 +66,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero docs deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -191,7 +191,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
-    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero docs install install-strip \
+    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
@@ -448,6 +448,11 @@ hetero-short: ## like hetero, for s390x, i386 and m68k with some of the unit tes
 	@tools/install-deps build test interop hetero-short
 	+@$(SUB) MODE=release all test-programs
 	@tests/hetero/run-short.py
+
+musl: ## build the core with musl as a static library, run the vectors and unit tests
+	@tools/install-deps build test
+	@dir=$$(mktemp -d); SRCDIR="$(CURDIR)" BUILDDIR="$(CURDIR)/build" TMPDIR=$$dir tests/install/run-musl.sh --full; \
+	    status=$$?; rm -rf $$dir; exit $$status
 
 docs: ## check the man pages; format the library's reference into build/docs
 	@tools/install-deps docs

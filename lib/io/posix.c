@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -44,6 +44,12 @@ struct posix {
 #define AHEAD_MIN ((uint64_t)1 << 20)   /* smaller files grow as they are written */
 #define AHEAD_MAX ((uint64_t)64 << 20)  /* bytes taken at once */
 #define AHEAD_UNIT ((uint64_t)64 << 10) /* files end at a multiple of this then */
+
+/* What fstatfs() says of file systems in memory; not every C library has <linux/magic.h>. */
+#define TMPFS_TYPE 0x01021994u
+#define RAMFS_TYPE 0x858458f6u
+
+#define NO_REPLACE 1u /* RENAME_NOREPLACE of the kernel */
 
 #define LINKS_MAX 40 /* symbolic links on the way to a new file, as Linux has it */
 
@@ -422,7 +428,7 @@ static void keep_permissions(struct posix *f)
 }
 
 /* Give the file a new name without replacing: EEXIST. File systems without link() have
- * renameat2(). */
+ * renameat2(), which not every C library has. */
 static int name_new(const struct posix *f)
 {
     if (linkat(f->dir, f->temporary, f->dir, f->name, 0) == 0) {
@@ -431,7 +437,7 @@ static int name_new(const struct posix *f)
     }
     if (errno == EEXIST)
         return -1;
-    return renameat2(f->dir, f->temporary, f->dir, f->name, RENAME_NOREPLACE);
+    return (int)syscall(SYS_renameat2, f->dir, f->temporary, f->dir, f->name, NO_REPLACE);
 }
 
 static int name_over(const struct posix *f)
@@ -540,7 +546,7 @@ static void posix_leave(struct io *io)
 }
 
 /* The locks are given up by name: a forked process may have the description open for long. */
-static void posix_close(struct io *io)
+static void posix_end(struct io *io)
 {
     struct posix *f = (struct posix *)io;
 
@@ -566,7 +572,7 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .named = posix_named,
                                         .map = posix_map,
                                         .unmap = posix_unmap,
-                                        .close = posix_close,
+                                        .close = posix_end,
                                         .leave = posix_leave,
                                         .reopen = posix_reopen,
                                         .apart = posix_apart};
@@ -742,7 +748,7 @@ static int posix_apart(struct io *io, struct io **out)
     if (!err)
         err = open_temporary(f, 0600);
     if (err) {
-        posix_close(&f->io);
+        posix_end(&f->io);
         return err;
     }
     unlinkat(f->dir, f->temporary, 0);
@@ -764,8 +770,8 @@ static int start_ahead(struct posix *f)
         return fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
     f->has_lock = 1;
     f->size = (uint64_t)s.st_size;
-    f->ahead = fstatfs(f->fd, &fs) == 0 && (uint32_t)fs.f_type != TMPFS_MAGIC &&
-               (uint32_t)fs.f_type != RAMFS_MAGIC;
+    f->ahead = fstatfs(f->fd, &fs) == 0 && (uint32_t)fs.f_type != TMPFS_TYPE &&
+               (uint32_t)fs.f_type != RAMFS_TYPE;
     return 0;
 }
 
@@ -803,7 +809,7 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
     if (!err && (mode == IO_CREATE || mode == IO_WRITE))
         err = start_ahead(f);
     if (err) {
-        posix_close(&f->io);
+        posix_end(&f->io);
         return err;
     }
     *out = &f->io;
@@ -835,7 +841,7 @@ static int posix_reopen(struct io *io, struct io **out)
     f->fd = open_same(of);
     if (f->fd < 0 || fstat(f->fd, &own) || fstat(of->fd, &old) || own.st_dev != old.st_dev ||
         own.st_ino != old.st_ino) {
-        posix_close(&f->io);
+        posix_end(&f->io);
         return fail(DREP_ERR_STALE, "%s: the file cannot be opened again in the child process",
                     io->path);
     }
@@ -938,7 +944,7 @@ int io_beside(int dir, const char *name, const char *path, struct io **out, int 
     if (err) {
         if (f->fd >= 0)
             close(*inner);
-        posix_close(&f->io);
+        posix_end(&f->io);
         return err;
     }
     *out = &f->io;
@@ -958,7 +964,7 @@ int io_temporary(const char *path, struct io **out)
     if (f->fd < 0) {
         int err = fail_errno(path, "temporary file");
 
-        posix_close(&f->io);
+        posix_end(&f->io);
         return err;
     }
     unlink(name);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum syscall_kind {
@@ -100,8 +101,7 @@ int inject_lstat(const char *path, struct stat *s) __asm__("lstat64");
 int inject_fstatat(int dir, const char *path, struct stat *s, int flags) __asm__("fstatat64");
 int inject_renameat(int a, const char *from, int b, const char *to) __asm__("renameat");
 int inject_linkat(int a, const char *from, int b, const char *to, int flags) __asm__("linkat");
-int inject_renameat2(int a, const char *from, int b, const char *to,
-                     unsigned flags) __asm__("renameat2");
+long inject_syscall(long number, long a, long b, long c, long d, long e, long f) __asm__("syscall");
 void *inject_mmap(void *p, size_t n, int prot, int flags, int fd, off_t at) __asm__("mmap64");
 
 ssize_t inject_pread(int fd, void *buf, size_t n, off_t at)
@@ -227,11 +227,12 @@ int inject_linkat(int a, const char *from, int b, const char *to, int flags)
     return fails(ON_NAME) ? -1 : call(a, from, b, to, flags);
 }
 
-int inject_renameat2(int a, const char *from, int b, const char *to, unsigned flags)
+/* The library calls renameat2() this way, as not every C library has it. */
+long inject_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
-    REAL("renameat2", int, int, const char *, int, const char *, unsigned);
+    REAL("syscall", long, long, long, long, long, long, long, long);
 
-    return fails(ON_NAME) ? -1 : call(a, from, b, to, flags);
+    return number == SYS_renameat2 && fails(ON_NAME) ? -1 : call(number, a, b, c, d, e, f);
 }
 
 /* Memory of the C library and of the sanitizer comes this way too. */

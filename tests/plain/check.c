@@ -17,7 +17,8 @@ struct test {
 
 struct TCase {
     const char *name;
-    plain_fixture_fn *setup, *teardown;
+    plain_fixture_fn *setup, *teardown; /* of each test */
+    plain_fixture_fn *begin, *end;      /* of all of them */
     double timeout;
     struct test *first, **last;
     TCase *next;
@@ -85,6 +86,12 @@ void tcase_add_checked_fixture(TCase *tc, plain_fixture_fn *setup, plain_fixture
 {
     tc->setup = setup;
     tc->teardown = teardown;
+}
+
+void tcase_add_unchecked_fixture(TCase *tc, plain_fixture_fn *setup, plain_fixture_fn *teardown)
+{
+    tc->begin = setup;
+    tc->end = teardown;
 }
 
 void plain_add(TCase *tc, plain_fn *fn, const char *name, int from, int to)
@@ -196,15 +203,24 @@ static void run_one(SRunner *r)
         r->failures++;
 }
 
+static void run_case(SRunner *r)
+{
+    if (now->begin != NULL)
+        now->begin();
+    for (now_test = now->first; now_test != NULL; now_test = now_test->next)
+        for (now_i = now_test->from; now_i < now_test->to; now_i++)
+            run_one(r);
+    if (now->end != NULL)
+        now->end();
+}
+
 void srunner_run_all(SRunner *runner, enum print_output how)
 {
     (void)how;
     for (Suite *s = runner->first; s != NULL; s = s->next) {
         printf("Running suite(s): %s\n", s->name);
         for (now = s->first; now != NULL; now = now->next)
-            for (now_test = now->first; now_test != NULL; now_test = now_test->next)
-                for (now_i = now_test->from; now_i < now_test->to; now_i++)
-                    run_one(runner);
+            run_case(runner);
     }
     printf("%d%%: Checks: %d, Failures: %d, Errors: %d\n",
            runner->checks == 0

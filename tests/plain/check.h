@@ -26,6 +26,8 @@ TCase *tcase_create(const char *name);
 void suite_add_tcase(Suite *suite, TCase *tc);
 void tcase_set_timeout(TCase *tc, double seconds); /* CK_TIMEOUT_MULTIPLIER times as long */
 void tcase_add_checked_fixture(TCase *tc, plain_fixture_fn *setup, plain_fixture_fn *teardown);
+/* Once for all tests of the case, in the process of the runner; nothing may fail there. */
+void tcase_add_unchecked_fixture(TCase *tc, plain_fixture_fn *setup, plain_fixture_fn *teardown);
 void plain_add(TCase *tc, plain_fn *fn, const char *name, int from, int to);
 SRunner *srunner_create(Suite *suite);
 void srunner_add_suite(SRunner *runner, Suite *suite);
@@ -70,6 +72,7 @@ void plain_fail(const char *file, int line, const char *format, ...)
 #define ck_assert_uint_gt(x, y) PLAIN_COMPARE(uintmax_t, "%ju", x, >, y)
 #define ck_assert_uint_ge(x, y) PLAIN_COMPARE(uintmax_t, "%ju", x, >=, y)
 #define ck_assert_double_eq(x, y) PLAIN_COMPARE(double, "%.17g", x, ==, y)
+#define ck_assert_double_le(x, y) PLAIN_COMPARE(double, "%.17g", x, <=, y)
 #define ck_assert_ptr_eq(x, y) \
     PLAIN_COMPARE(void *, "%p", (void *)(uintptr_t)(x), ==, (void *)(uintptr_t)(y))
 #define ck_assert_ptr_ne(x, y) \
