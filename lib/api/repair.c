@@ -338,7 +338,7 @@ static int see_attr(struct repair *r)
     if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, NULL, &ft) != 0)
         return 0;
     err = attr_count(&rec, &count);
-    return !err && count > 0 ? value_check(&rec.value, ft->type, count) : err;
+    return !err && count > 0 ? value_check(&rec.value, ft, count) : err;
 }
 
 /* Takes away attributes whose values are malformed, one after the other. */

@@ -271,24 +271,98 @@ static int self_load(struct self *s, struct in *in, const drep_type *type)
     return self_open(s, type);
 }
 
-/* Reads the rows of a value and finds its items; `in` stands behind them then. */
-static int value_open(struct self *s, struct in *in, const struct span *value,
-                      const drep_type *type, int64_t count, const uint8_t **items)
+/* The rows that the first value of a type had, and the table that they make: mostly all of a
+ * file's values of a type were written by one machine. */
+struct self_kept {
+    struct self self;
+    size_t size; /* of head */
+    uint8_t head[];
+};
+
+void value_self_free(struct self_kept *kept)
 {
-    uint64_t bytes = 0;
+    if (kept)
+        prog_release(&kept->self.prog);
+    mem_free(kept);
+}
+
+/* Two threads may keep one at once; the first one stays, since others may be using it. */
+static int self_keep(struct ftype *ft, const struct span *value, const struct self_kept **out)
+{
+    struct self_kept *mine, *none = NULL;
+    struct in in;
     int err;
 
-    memset(s, 0, sizeof *s);
-    in_init(in, value->p, value->len);
-    if ((err = self_load(s, in, type)))
+    in_init(&in, value->p, value->len);
+    mine = mem_zalloc(1, sizeof *mine + 1 + 2 * (FMT_CODE_MAX + 1));
+    if (!mine)
+        return fail_nomem();
+    if ((err = self_load(&mine->self, &in, ft->type))) {
+        mem_free(mine);
         return err;
-    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)s->prog.extent, &bytes) ||
-        bytes > in_left(in)) {
-        prog_release(&s->prog);
+    }
+    mine->size = in.at;
+    memcpy(mine->head, value->p, mine->size);
+    *out = mine;
+    if (!atomic_compare_exchange_strong(&ft->self, &none, mine)) {
+        value_self_free(mine);
+        *out = none;
+    }
+    return 0;
+}
+
+/* A value whose rows were read. */
+struct opened {
+    const struct self *self;
+    struct self own; /* what self is, if it was made for this value alone */
+    const uint8_t *items;
+    struct in in; /* stands behind the items */
+};
+
+static void value_close(struct opened *o)
+{
+    if (o->self == &o->own)
+        prog_release(&o->own.prog);
+}
+
+static bool kept_is(const struct self_kept *kept, const struct span *value)
+{
+    return kept && value->len >= kept->size && memcmp(value->p, kept->head, kept->size) == 0;
+}
+
+static int value_rows(struct opened *o, const struct span *value, struct ftype *ft)
+{
+    const struct self_kept *kept = atomic_load_explicit(&ft->self, memory_order_acquire);
+    int err;
+
+    if (!kept && ft->kept && (err = self_keep(ft, value, &kept)))
+        return err;
+    in_init(&o->in, value->p, value->len);
+    if (kept_is(kept, value)) {
+        o->self = &kept->self;
+        in_bytes(&o->in, kept->size);
+        return 0;
+    }
+    memset(&o->own, 0, sizeof o->own);
+    o->self = &o->own;
+    return self_load(&o->own, &o->in, ft->type);
+}
+
+/* Reads the rows of a value and finds its items. */
+static int value_open(struct opened *o, const struct span *value, struct ftype *ft, int64_t count)
+{
+    uint64_t bytes = 0;
+    int err = value_rows(o, value, ft);
+
+    if (err)
+        return err;
+    if (__builtin_mul_overflow((uint64_t)count, (uint64_t)o->self->prog.extent, &bytes) ||
+        bytes > in_left(&o->in)) {
+        value_close(o);
         return fail(DREP_ERR_FORMAT, "a value of %lld elements in %zu bytes (R5.37)",
                     (long long)count, value->len);
     }
-    *items = in_bytes(in, (size_t)bytes);
+    o->items = in_bytes(&o->in, (size_t)bytes);
     return 0;
 }
 
@@ -300,23 +374,21 @@ static int value_heap(const struct self *s, const drep_type *type, int64_t count
                           : 0;
 }
 
-int value_check(const struct span *value, const drep_type *type, int64_t count)
+int value_check(const struct span *value, struct ftype *ft, int64_t count)
 {
-    const uint8_t *items;
-    struct self s;
-    struct in in;
+    struct opened o;
     size_t rest;
-    int err = value_open(&s, &in, value, type, count, &items);
+    int err = value_open(&o, value, ft, count);
 
     if (err)
         return err;
-    rest = in_left(&in);
-    if (!type->variable && rest > 0)
+    rest = in_left(&o.in);
+    if (!ft->type->variable && rest > 0)
         err = fail(DREP_ERR_FORMAT, "a value of %lld elements, followed by %zu extra bytes (R5.37)",
                    (long long)count, rest);
     if (!err)
-        err = value_heap(&s, type, count, items, in_bytes(&in, rest), rest);
-    prog_release(&s.prog);
+        err = value_heap(o.self, ft->type, count, o.items, in_bytes(&o.in, rest), rest);
+    value_close(&o);
     return err;
 }
 
@@ -340,93 +412,88 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
 }
 
 /* Decodes a value of any type. */
-static int value_take(struct value_cache *cache, const struct span *value, const drep_type *type,
+static int value_take(struct value_cache *cache, const struct span *value, struct ftype *ft,
                       int64_t count, const drep_type *want, void *buf)
 {
-    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
-    int64_t tiles = want->items > 0 ? count * type->items / want->items : 0;
-    const uint8_t *items;
-    struct self s;
+    int64_t tiles = want->items > 0 ? count * ft->type->items / want->items : 0;
+    const struct self *s;
+    struct opened o;
     struct conv c;
-    struct in in;
-    int err = value_open(&s, &in, value, type, count, &items);
+    int err = value_open(&o, value, ft, count);
 
     if (err)
         return err;
-    if (!err)
-        err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, want, false);
+    s = o.self;
+    err = conv_init_table(&c, cache->rep, ft, &s->table, &s->sizes, &s->prog, want, false);
     if (!err) {
-        c.heap_size = in_left(&in);
-        c.heap = in_bytes(&in, c.heap_size);
-        err = value_heap(&s, type, count, items, c.heap, c.heap_size);
+        c.heap_size = in_left(&o.in);
+        c.heap = in_bytes(&o.in, c.heap_size);
+        err = value_heap(s, ft->type, count, o.items, c.heap, c.heap_size);
     }
     if (!err) {
         memory_clear(want, tiles, buf);
-        err = conv_read(&c, buf, 0, items, s.prog.extent, count);
+        err = conv_read(&c, buf, 0, o.items, s->prog.extent, count);
         if (err)
             drep_vlen_free(want, tiles, buf);
     }
-    prog_release(&s.prog);
+    value_close(&o);
     return err;
 }
 
-int value_unpack(struct value_cache *cache, const struct span *value, const drep_type *type,
+int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf)
 {
     const struct value_plan *plan = NULL;
-    int err = want == type ? plan_get(cache, type, &plan) : 0;
+    int err = want == ft->type ? plan_get(cache, want, &plan) : 0;
 
     if (err)
         return err;
     if (plan && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
         return plan_value(plan, value, count, buf);
-    return value_take(cache, value, type, count, want, buf);
+    return value_take(cache, value, ft, count, want, buf);
 }
 
-int value_stored(const struct file_rep *rep, const struct span *value, const struct ftype *ft,
+int value_stored(const struct file_rep *rep, const struct span *value, struct ftype *ft,
                  uint8_t *out)
 {
     struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
-    const uint8_t *items;
-    struct self s;
-    struct in in;
-    int err = value_open(&s, &in, value, ft->type, 1, &items);
+    struct opened o;
+    int err = value_open(&o, value, ft, 1);
 
     if (err)
         return err;
-    err = rep_convert(out, &(struct rep_side){&ft->stored, file_rep_table(rep, true), 0}, items,
-                      &(struct rep_side){&s.prog, &s.table, 0}, ft->type->items, &opts, NULL);
-    prog_release(&s.prog);
+    err = rep_convert(out, &(struct rep_side){&ft->stored, file_rep_table(rep, true), 0}, o.items,
+                      &(struct rep_side){&o.self->prog, &o.self->table, 0}, ft->type->items, &opts,
+                      NULL);
+    value_close(&o);
     return err;
 }
 
-int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const struct ftype *ft,
+int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, struct ftype *ft,
                  int range, drep_report *report)
 {
     struct rep_opts in_opts = {.range = range, .value_range = range, .report = report};
     struct rep_opts out_opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
     struct span span = {value, len};
     struct rep_side self, file;
-    const uint8_t *items;
+    struct opened o;
     uint8_t *stored;
-    struct self s;
-    struct in in;
     int err;
 
     if (ft->type->variable || !file_rep_table(rep, true))
         return 0;
-    if ((err = value_open(&s, &in, &span, ft->type, 1, &items)))
+    if ((err = value_open(&o, &span, ft, 1)))
         return err;
-    self = (struct rep_side){&s.prog, &s.table, 0};
+    self = (struct rep_side){&o.self->prog, &o.self->table, 0};
     file = (struct rep_side){&ft->stored, file_rep_table(rep, true), 0};
     stored = mem_zalloc(1, (uint64_t)ft->stored.extent + 1);
     err = !stored ? fail_nomem()
-                  : rep_convert(stored, &file, items, &self, ft->type->items, &in_opts, NULL);
+                  : rep_convert(stored, &file, o.items, &self, ft->type->items, &in_opts, NULL);
     if (!err)
-        err = rep_convert(value + (items - value), &self, stored, &file, ft->type->items, &out_opts,
-                          NULL);
+        err = rep_convert(value + (o.items - value), &self, stored, &file, ft->type->items,
+                          &out_opts, NULL);
     mem_free(stored);
-    prog_release(&s.prog);
+    value_close(&o);
     return err == DREP_ERR_TYPE ? 0 : err; /* references are the same everywhere */
 }
 
@@ -435,19 +502,18 @@ int value_refs(struct buf *value, const drep_type *type, int64_t count,
 {
     struct span span = {value->p, value->len};
     struct refs refs = {.map = map, .ctx = ctx};
-    const uint8_t *items;
-    struct self s;
-    struct in in;
-    int err = value_open(&s, &in, &span, type, count, &items);
+    struct ftype ft = {.type = (drep_type *)(uintptr_t)type};
+    struct opened o;
+    int err = value_open(&o, &span, &ft, count);
 
     if (err)
         return err;
-    refs.sizes = &s.sizes;
-    refs.heap = value->p + in.at;
-    refs.heap_size = in_left(&in);
-    err = value_heap(&s, type, count, items, refs.heap, refs.heap_size);
+    refs.sizes = &o.self->sizes;
+    refs.heap = value->p + o.in.at;
+    refs.heap_size = in_left(&o.in);
+    err = value_heap(o.self, type, count, o.items, refs.heap, refs.heap_size);
     if (!err)
-        err = refs_map(&refs, &s.prog, value->p + (items - span.p), count);
-    prog_release(&s.prog);
+        err = refs_map(&refs, &o.self->prog, value->p + (o.items - span.p), count);
+    value_close(&o);
     return err;
 }

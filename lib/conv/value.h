@@ -23,19 +23,21 @@ void value_cache_release(struct value_cache *cache);
 int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, const void *buf,
                struct buf *out);
 /* Does it hold `count` elements of this type?  Asked before memory is made for them. */
-int value_check(const struct span *value, const drep_type *type, int64_t count);
+int value_check(const struct span *value, struct ftype *ft, int64_t count);
 /* The inverse of value_pack(), as elements of `want` with as many items in all. */
-int value_unpack(struct value_cache *cache, const struct span *value, const drep_type *type,
+int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf);
+/* Free what a type that is kept for the life of a file knows of its values; may be NULL. */
+void value_self_free(struct self_kept *kept);
 
 /* Converts the one element of a value to the form in which the file stores it; `out` is all zeros
  * before.  For files with a table and types of fixed length. */
-int value_stored(const struct file_rep *rep, const struct span *value, const struct ftype *ft,
+int value_stored(const struct file_rep *rep, const struct span *value, struct ftype *ft,
                  uint8_t *out);
 /* Changes a fill value to what storing it in the file makes of it, so that elements which were
  * never written are what they would be if they had been.  In files of functions, and for types of
  * variable length, it stays as it is. */
-int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, const struct ftype *ft,
+int value_settle(const struct file_rep *rep, uint8_t *value, size_t len, struct ftype *ft,
                  int range, drep_report *report);
 /* Replaces each reference in a value by what map() makes of it. */
 int value_refs(struct buf *value, const drep_type *type, int64_t count,

@@ -158,7 +158,8 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     else
         memset(value, 0, (size_t)type->prog.extent);
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)
-        err = value_unpack(&dataset->file->values, &dataset->rec.fill_value, own, 1, type, value);
+        err = value_unpack(&dataset->file->values, &dataset->rec.fill_value, dataset->ft, 1, type,
+                           value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 

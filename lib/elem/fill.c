@@ -108,7 +108,7 @@ static int fill_convert(drep_dataset *ds)
         err = 0; /* references go through memory, which holds them */
     }
     if (!err && ds->rec.fill == FMT_FILL_VALUE)
-        err = value_unpack(&f->values, &ds->rec.fill_value, type, 1, type, value);
+        err = value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, type, value);
     if (!err)
         err = conv_init(&c, ds->rep, ds->ft, type, NULL, true);
     if (!err) {
@@ -130,7 +130,7 @@ int fill_make(drep_dataset *ds)
     if ((!ds->rep->datarep && type_has_codes(ds->ft->type)) || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)
-        err = value_check(&ds->rec.fill_value, ds->ft->type, 1);
+        err = value_check(&ds->rec.fill_value, ds->ft, 1);
     else if (!(err = type_each_code(ds->ft->type, zero_is_zero, (void *)(uintptr_t)ds->rep)))
         return 0;
     if (err <= 0)

@@ -30,6 +30,7 @@ static void ftype_free(struct type_entry *t)
 {
     for (int i = 0; i < 2; i++)
         mem_free(atomic_load_explicit(&t->ft.ready[i], memory_order_relaxed));
+    value_self_free(atomic_load_explicit(&t->ft.self, memory_order_relaxed));
     if (t->ft.type)
         drep_type_free(t->ft.type);
     if (t->ft.laid_out)

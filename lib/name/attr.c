@@ -241,8 +241,8 @@ int attr_find(drep_file *f, const char *path, const char *name, struct attr_foun
 
 int drep_attr_info(drep_file *file, const char *path, const char *name, drep_attrinfo *out)
 {
-    struct attr_found a = {.rec = {.kind = FMT_PLAIN}};
     struct external_target to;
+    struct attr_found a;
     int err = external_target(file, path, &to);
 
     if (err)
@@ -251,13 +251,14 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         return external_done(&to, drep_attr_info(to.file, to.path, name, out));
     if ((err = read_begin(file)))
         return err;
+    a.rec.kind = FMT_PLAIN;
     a.peek = (struct peek){0};
     err = !out ? fail(DREP_ERR_ARG, "null argument") : attr_find(file, path, name, &a);
     if (!err && a.count > 0) /* callers make memory for as many elements */
-        err = value_check(&a.rec.value, a.ft->type, a.count);
+        err = value_check(&a.rec.value, a.ft, a.count);
     if (!err) {
-        memset(out, 0, sizeof *out);
         strcpy(out->name, name); /* its length was checked */
+        memset(out->dims, 0, sizeof out->dims);
         out->type = drep_type_ref(a.ft->type);
         out->rank = a.rec.rank == FMT_RANK_NULL ? DREP_NULL_SPACE : a.rec.rank;
         for (int d = 0; d < out->rank; d++)
@@ -308,7 +309,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
     if (!err && items > 0)
         err = type_elements(type, items / type->items, &items);
     if (!err && a.count > 0)
-        err = value_unpack(&file->values, &a.rec.value, a.ft->type, a.count, type, buf);
+        err = value_unpack(&file->values, &a.rec.value, a.ft, a.count, type, buf);
     attr_found_release(&a);
     fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);
@@ -373,7 +374,7 @@ static int list_add(void *ctx, const struct key *key, const uint8_t *value, size
                     (const char *)key->p + 9, in.why, in.err_at);
     if (buf_add_text(&l->names, key->p + 9, len, &at) != 0)
         return fail_nomem();
-    if (l->order == DREP_BY_NAME)
+    if (l->order != DREP_BY_CREATION)
         return 0;
     if (VEC_ROOM(l->p, l->n, l->room, 1) != 0)
         return fail_nomem();
@@ -416,7 +417,7 @@ static int list_give(const struct attr_list *l, drep_attr_fn *fn, void *ctx)
 
     for (size_t i = 0; theirs == 0 && i < l->n; i++)
         theirs = fn(names + l->p[i].name, ctx);
-    if (l->order == DREP_BY_NAME)
+    if (l->order != DREP_BY_CREATION)
         for (size_t at = 0; theirs == 0 && at < l->names.len; at += strlen(names + at) + 1)
             theirs = fn(names + at, ctx);
     return theirs;
@@ -460,9 +461,10 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n)
     struct key key;
     int err;
 
+    *n = 0;
     key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
-    for (*n = 0; !(err = tree_next(&w, &key, NULL)); ++*n)
+    while (!(err = tree_count(&w, n)))
         ;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

@@ -30,7 +30,7 @@ static int elements_load(drep_file *f, const struct attr_found *a, const drep_ty
 
     if (!p)
         return fail_nomem();
-    err = items == 0 ? 0 : value_unpack(&f->values, &a->rec.value, a->ft->type, a->count, want, p);
+    err = items == 0 ? 0 : value_unpack(&f->values, &a->rec.value, a->ft, a->count, want, p);
     if (err) {
         mem_free(p);
         return err;
@@ -42,9 +42,8 @@ static int elements_load(drep_file *f, const struct attr_found *a, const drep_ty
 static int vstring_load(drep_file *f, const struct attr_found *a, char **text)
 {
     char *p = NULL;
-    int err = a->count == 0
-                  ? 0
-                  : value_unpack(&f->values, &a->rec.value, a->ft->type, 1, a->ft->type, &p);
+    int err =
+        a->count == 0 ? 0 : value_unpack(&f->values, &a->rec.value, a->ft, 1, a->ft->type, &p);
 
     if (!err && !p)
         p = mem_strdup("");
@@ -152,7 +151,7 @@ static int number_load(drep_file *f, const struct attr_found *a, const struct wa
     if (a->count != 1 || a->ft->type->items != 1)
         return fail(DREP_ERR_COUNT, "it is %lld numbers",
                     (long long)(a->count * a->ft->type->items));
-    err = value_unpack(&f->values, &a->rec.value, a->ft->type, 1, type, value);
+    err = value_unpack(&f->values, &a->rec.value, a->ft, 1, type, value);
     if (err)
         return err;
     if (w->real)
@@ -181,7 +180,7 @@ static int value_load(drep_file *file, const char *path, const char *name, const
         return err;
     err = attr_find(file, path, name, &a);
     if (!err && a.count > 0) /* memory is made for as many elements */
-        err = value_check(&a.rec.value, a.ft->type, a.count);
+        err = value_check(&a.rec.value, a.ft, a.count);
     if (!err)
         err = w->text ? text_load(file, &a, w->text) : number_load(file, &a, w);
     attr_found_release(&a);

@@ -9,7 +9,7 @@
 
 int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 {
-    struct stored_object o = {0};
+    struct stored_object o; /* long: only what is looked at is set */
     struct object_head head;
     int64_t attrs = 0;
     uint64_t id = 0;
@@ -22,6 +22,8 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
         return external_done(&to, drep_stat(to.file, to.path, out));
     if ((err = read_begin(file)))
         return err;
+    o.bytes = (struct buf){0};
+    o.rec.kind = 0;
     err = !out ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_id(file, path, &id);
     if (!err)
         err = head_load(file, id, &head);

@@ -207,6 +207,30 @@ static bool step(const struct tree_walk *w, const struct tree_node *leaf, uint32
     return true;
 }
 
+int tree_count(struct tree_walk *w, int64_t *n)
+{
+    struct tree_node *leaf;
+    const uint8_t *value;
+    struct key key;
+    uint32_t first, i;
+    size_t len;
+    int err = walk_key(w, &leaf, &i, &key);
+
+    if (err)
+        return err;
+    if (!inside(w, &key)) {
+        leaf_done(leaf);
+        return DREP_ERR_NOT_FOUND;
+    }
+    first = i++;
+    while (i < leaf->n && step(w, leaf, i, &key, &value, &len))
+        i++;
+    *n += i - first;
+    walk_on(w, i - 1, &key);
+    leaf_done(leaf);
+    return 0;
+}
+
 int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
 {
     struct buf far = {0};

@@ -30,5 +30,7 @@ typedef int tree_entry_fn(void *ctx, const struct key *key, const uint8_t *value
 /* Like tree_next() for several entries: calls fn for the next ones, not beyond the leaf of the
  * first.  fn must not change the tree.  After an error the walk stands where it stood. */
 int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx);
+/* Like tree_each(), but add the number of entries to *n without reading their values. */
+int tree_count(struct tree_walk *w, int64_t *n);
 
 #endif

@@ -192,7 +192,7 @@ static int see_dataset_type(struct checker *c, const struct object_rec *rec)
         err = dataset_type(c->f, rec, rep, &rep->rep, &ft);
 
     if (!err && rec->fill == FMT_FILL_VALUE)
-        err = fail_in(value_check(&rec->fill_value, ft->type, 1), "fill value");
+        err = fail_in(value_check(&rec->fill_value, ft, 1), "fill value");
     return err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : err;
 }
 
@@ -387,9 +387,9 @@ static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, s
 }
 
 /* Its elements, converted. */
-static int read_attr(struct checker *c, const struct attr_rec *rec, const drep_type *type,
-                     int64_t count)
+static int read_attr(struct checker *c, const struct attr_rec *rec, struct ftype *ft, int64_t count)
 {
+    const drep_type *type = ft->type;
     uint64_t bytes;
     void *buf;
     int err;
@@ -399,7 +399,7 @@ static int read_attr(struct checker *c, const struct attr_rec *rec, const drep_t
     buf = mem_zalloc(1, bytes + 1);
     if (!buf)
         return fail_nomem();
-    err = value_unpack(&c->f->values, &rec->value, type, count, type, buf);
+    err = value_unpack(&c->f->values, &rec->value, ft, count, type, buf);
     drep_vlen_free(type, count, buf);
     mem_free(buf);
     return err;
@@ -431,9 +431,9 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return see_later(rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
-    if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft->type, count)))
+    if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft, count)))
         return err;
-    return count == 0 || c->depth != CHUNK_DECODE ? 0 : read_attr(c, &rec, ft->type, count);
+    return count == 0 || c->depth != CHUNK_DECODE ? 0 : read_attr(c, &rec, ft, count);
 }
 
 /* The dataset that uses a dimension names it. */

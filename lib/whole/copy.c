@@ -698,7 +698,7 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
 /* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
  * layout does not fit there. */
 static int plan_dataset(struct copy *c, const drep_dataset *ds, struct plan *p,
-                        const struct rep_at *rep, const struct ftype *target,
+                        const struct rep_at *rep, struct ftype *target,
                         struct object_rec *rec)
 {
     drep_spec *spec = &p->spec, *was = &p->was;
@@ -804,7 +804,7 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
 
 /* Changes the fill value to what the other representation makes of it. */
 static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
-                       const struct ftype *target, struct object_rec *rec)
+                       struct ftype *target, struct object_rec *rec)
 {
     int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
     drep_report lost = {0};
@@ -974,7 +974,7 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
             err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
-        err = value_check(&rec.value, ft->type, count);
+        err = value_check(&rec.value, ft, count);
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = map_value(c, &rec.value, ft->type, count);
     buf_out(&rec_out, &out);

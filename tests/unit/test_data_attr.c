@@ -1,5 +1,7 @@
 /* test_data_attr.c - attributes: every type under every representation, replaced,
  * listed, converted, and their limits (D5). */
+#include "file/file.h"
+
 #include "data_help.h"
 
 static drep_file *f;
@@ -277,6 +279,33 @@ START_TEST(test_references)
 }
 END_TEST
 
+/* Values of one type need not have the rows of the first one, which the type keeps: another machine
+ * may have written them. */
+START_TEST(test_rows_of_other_machines)
+{
+    const uint8_t four[] = {1, DREP_FORMAT_INT, 4, 0xff, 0xff, 0xff, 0xfe};
+    const uint8_t eight[] = {1, DREP_FORMAT_INT, 8, 0, 0, 0, 0, 0, 0, 1, 2};
+    const struct span value[] = {{four, sizeof four}, {eight, sizeof eight}};
+    const int want[] = {-2, 258};
+    struct ftype kept = {.kept = true};
+
+    ok(drep_type_contiguous(1, DREP_INT, &kept.type));
+    for (int i = 0; i < 6; i++) {
+        const struct span *v = &value[(i + i / 2) % 2];
+        struct span cut = {v->p, v->len - 1};
+        int got = 0;
+
+        ok(value_check(v, &kept, 1));
+        ok(value_unpack(&f->values, v, &kept, 1, kept.type, &got));
+        ck_assert_int_eq(got, want[v - value]);
+        fails(value_check(&cut, &kept, 1), DREP_ERR_FORMAT);
+        fails(value_check(v, &kept, 2), DREP_ERR_FORMAT);
+    }
+    value_self_free(atomic_load(&kept.self));
+    drep_type_free(kept.type);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data attr");
@@ -292,6 +321,7 @@ int main(void)
     tcase_add_test(t, test_replacing_ten_thousand_times);
     tcase_add_test(t, test_names_and_objects);
     tcase_add_test(t, test_large_values);
+    tcase_add_test(t, test_rows_of_other_machines);
     tcase_add_test(t, test_references);
     suite_add_tcase(s, t);
     return run_suite(s);
