@@ -469,6 +469,13 @@ man_in = $(patsubst tools/man/%,$D$(mandir)/man$(1)/%,$(filter %.$(1),$(MAN)))
 SCHEMAS := $(wildcard schema/*.yaml schema/examples/*.yaml)
 D := $(DESTDIR)
 
+# What the files for pkg-config and CMake say of this build.
+fill_in = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \
+    -e 's|@VERSION@|$(VERSION)|' -e 's|@SOMAJOR@|$(SOMAJOR)|' \
+    -e 's|@LIB_TO_INCLUDE@|$(shell realpath -m --relative-to=$(libdir) $(includedir))|' \
+    -e 's|@POINTER@|$(lastword $(shell echo __SIZEOF_POINTER__ | $(CC) -E -P -))|' \
+    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|'
+
 install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
@@ -482,17 +489,17 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
 	install -m 644 $(STATIC) $D$(libdir)/
-	install -m 644 lib/datarep.h $D$(includedir)/
+	install -m 644 lib/datarep.h lib/datarep.hpp $D$(includedir)/
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	install -D -m 644 tools/share/dump.schema.json $D$(datadir)/datarep/dump.schema.json
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLUDEDIR@|$(includedir)|' \
-	    -e 's|@VERSION@|$(VERSION)|' \
-	    -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|' lib/datarep.pc.in \
-	    > $D$(libdir)/pkgconfig/datarep.pc
+	$(fill_in) lib/datarep.pc.in > $D$(libdir)/pkgconfig/datarep.pc
+	install -d $D$(libdir)/cmake/datarep
+	for f in datarep-config datarep-config-version; do \
+	    $(fill_in) lib/$$f.cmake.in > $D$(libdir)/cmake/datarep/$$f.cmake || exit 1; done
 
 # Strip debug information, keep the symbols that a linker needs.
 install-strip: install ## install without debug information
@@ -504,10 +511,11 @@ install-strip: install ## install without debug information
 uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
+	    $D$(includedir)/datarep.hpp \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
-	rm -rf $D$(libdir)/datarep $D$(datadir)/datarep
+	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep
 
 clean: ## remove build/
 	rm -rf build

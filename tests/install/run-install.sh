@@ -66,8 +66,39 @@ build_cxx() {
         LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/app-cxx"
 }
 
+# datarep.hpp, without a warning.
+build_hpp() {
+    # shellcheck disable=SC2046
+    g++ -std=c++20 -Wall -Wextra -Wconversion -Wshadow -Werror -o "$TMPDIR/hpp" tests/install/app.cc \
+        $(flags --cflags --libs) &&
+        mkdir -p "$TMPDIR/hpp.d" && LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/hpp" "$TMPDIR/hpp.d" &&
+        [ "$(wc -l < lib/datarep.hpp)" -le 300 ]
+}
+
+# Both targets, out of a tree that was moved.
+build_cmake() {
+    mkdir -p "$TMPDIR/cmake" && cp -r "$root/usr" "$TMPDIR/cmake/moved" &&
+        cp "$TMPDIR/app.c" "$TMPDIR/cmake/" || return 1
+    cat > "$TMPDIR/cmake/CMakeLists.txt" << 'END'
+cmake_minimum_required(VERSION 3.16)
+project(app C)
+find_package(datarep 0.1 REQUIRED)
+foreach(how datarep static)
+  add_executable(app-${how} app.c)
+  target_link_libraries(app-${how} PRIVATE datarep::${how})
+endforeach()
+END
+    (cd "$TMPDIR/cmake" && env -u MAKEFLAGS cmake -S . -B build -DCMAKE_PREFIX_PATH="$PWD/moved" &&
+        env -u MAKEFLAGS cmake --build build && build/app-datarep && build/app-static &&
+        readelf -d build/app-datarep | grep -q 'NEEDED.*\[libdatarep\.so\.0\]' &&
+        ! readelf -d build/app-static | grep -q libdatarep &&
+        sed -i 's/datarep 0.1/datarep 0.2/' CMakeLists.txt &&
+        ! env -u MAKEFLAGS cmake -S . -B other -DCMAKE_PREFIX_PATH="$PWD/moved")
+}
+
 installed() {
-    for f in bin/datarep include/datarep.h lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
+    for f in bin/datarep include/datarep.h include/datarep.hpp \
+        lib/cmake/datarep/datarep-config.cmake lib/cmake/datarep/datarep-config-version.cmake lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
         share/man/man5/datarep.5 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
@@ -126,7 +157,7 @@ leaves_nothing() {
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..12
+echo 1..14
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -136,6 +167,8 @@ check "file(1) and update-mime-database take what is installed" known
 check "a program builds and runs with the shared library" build_shared
 check "a program builds and runs with the static library" build_static
 check "a C++ program builds and runs" build_cxx
+check "a C++20 program builds and runs with datarep.hpp, which has at most 300 lines" build_hpp
+check "programs build and run by find_package(datarep), in a moved tree; 0.2 is refused" build_cmake
 check "the installed command runs" "$root/usr/bin/datarep" --version
 check "nothing that is installed knows where it was built" no_source_path
 check "make install-strip leaves no debug information, and all that one links with" stripped
