@@ -690,6 +690,11 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the chunk cache of each file; changes of
  *                        filtered chunks, which are encoded together later, take 7/8 at most.
+ *   drep_fetch_size=4194304   Bytes that a handle fetches at once before they are asked for, where
+ *                        a round trip to the file is dear (not in a local file or in memory):
+ *                        all metadata of a packed file if it is not larger, else neighbouring
+ *                        nodes; the chunks of one transfer.  A handle holds three times as many at
+ *                        most.  0: each block and chunk is read when it is needed.
  *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk that this handle
  *                        creates.
  *   drep_limit_chunk=16777216  Maximum bytes that a filtered chunk may decode to, its contents of
@@ -704,8 +709,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  * header of a file that is created with them and apply whenever it is opened later, within the
  * opener's limits: a stored drep_chunk_max beyond
  * drep_limit_chunk and a stored striping_unit beyond 16 MiB are ignored.  No other drep_ hint
- * is ever taken from a file: drep_limit_chunk, drep_cache_size and drep_threads bound the cost
- * of a handle, and only the opener sets them.  An opener's own larger drep_chunk_max
+ * is ever taken from a file: drep_limit_chunk, drep_cache_size, drep_fetch_size and drep_threads
+ * bound the cost of a handle, and only the opener sets them.  An opener's own larger drep_chunk_max
  * raises drep_limit_chunk to its value.
  *
  * Cost of a handle.  Reading and writing take the caller's buffer, the cache, 16 MiB, two

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "space/fetch.h"
 #include "space/slots.h"
 #include "tree/undo.h"
 
@@ -33,12 +34,13 @@ static bool all_absent(const uint64_t *sums, size_t n)
     return true;
 }
 
-/* Verify bytes against their checksums; absent ones promise nothing. */
-static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_t *sums,
-                  uint64_t offset)
+/* Compare bytes with their checksums; absent ones promise nothing.  *bad: offset of the first block
+ * that differs, from p. */
+static bool agrees(const uint8_t *p, size_t size, const uint64_t *sums, uint64_t *bad)
 {
     uint64_t real[PIECE_BLOCKS];
 
+    *bad = 0;
     while (size > 0) {
         size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
         size_t blocks = (size_t)sums_of(n);
@@ -48,15 +50,34 @@ static int verify(struct store *st, const uint8_t *p, size_t size, const uint64_
         else
             sum_blocks(p, n, real);
         for (size_t i = 0; i < blocks; i++) {
-            if (real[i] != sums[i] && sums[i])
-                return mismatch(st, offset + i * BLOCK);
+            if (real[i] != sums[i] && sums[i]) {
+                *bad += i * BLOCK;
+                return false;
+            }
         }
         p += n;
         size -= n;
         sums += blocks;
-        offset += n;
+        *bad += n;
     }
-    return 0;
+    return true;
+}
+
+/* Read blocks and, with `check`, verify them.  Bytes that were fetched count only if they need no
+ * check or pass it. */
+static int read_summed(struct store *st, uint8_t *p, size_t size, const uint64_t *sums,
+                       uint64_t offset, int check)
+{
+    uint64_t bad;
+    int err;
+
+    if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, p, size, offset) &&
+        (!check || agrees(p, size, sums, &bad)))
+        return 0;
+    err = st->io->ops->read_at(st->io, p, size, offset);
+    if (!err && check && !agrees(p, size, sums, &bad))
+        err = mismatch(st, offset + bad);
+    return err;
 }
 
 /* Length of the stretches of a run whose blocks follow each other without a short one between:
@@ -146,9 +167,8 @@ static int read_stretch(struct store *st, uint8_t *p, uint8_t *scratch, uint64_t
         size_t now = bytes < PIECE_BYTES ? (size_t)bytes : PIECE_BYTES;
         uint8_t *to = p ? p : scratch;
 
-        err = st->io->ops->read_at(st->io, to, now, offset);
-        if (!err && (st->opts.verify || !p)) /* a caller that takes no bytes wants them verified */
-            err = verify(st, to, now, sums, offset);
+        /* A caller that takes no bytes wants them verified. */
+        err = read_summed(st, to, now, sums, offset, st->opts.verify || !p);
         p = p ? p + now : NULL;
         offset += now;
         sums += sums_of(now);
@@ -221,12 +241,8 @@ int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, 
 /* Read all blocks of the part, verified. */
 static int read_blocks(struct store *st, const struct payload_part *p, uint8_t *room)
 {
-    size_t size = (size_t)(p->high - p->low);
-    int err = st->io->ops->read_at(st->io, room, size, p->at + p->low);
-
-    if (!err && st->opts.verify)
-        err = verify(st, room, size, p->sum, p->at + p->low);
-    return err;
+    return read_summed(st, room, (size_t)(p->high - p->low), p->sum, p->at + p->low,
+                       st->opts.verify);
 }
 
 static int read_through(struct store *st, const struct payload_part *p, uint8_t *to)
@@ -257,7 +273,7 @@ int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t inde
         return 0;
     part = part_of(r, index, offset, size);
     if (!st->opts.verify)
-        return st->io->ops->read_at(st->io, p, (size_t)size, part.at + offset);
+        return read_summed(st, p, (size_t)size, NULL, part.at + offset, 0);
     if ((part.low != part.from || part.high != part.to) && part.high - part.low <= BOUNCE)
         return read_through(st, &part, p);
     /* Read whole blocks straight to where they belong, those at the edges through a copy. */
@@ -443,11 +459,15 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, i
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
     err = buf_reserve(out, rec->size);
-    if (!err)
-        err = read_stored(st, out->p, (size_t)rec->size, rec->offset, threads);
     if (err)
         return err;
     out->len = (size_t)rec->size;
+    if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, out->p, out->len, rec->offset) &&
+        (!check || sum_stored(out->p, out->len) == rec->sum[0]))
+        return 0;
+    err = read_stored(st, out->p, out->len, rec->offset, threads);
+    if (err)
+        return err;
     if (check && sum_stored(out->p, out->len) != rec->sum[0])
         return mismatch(st, rec->offset);
     return 0;

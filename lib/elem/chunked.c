@@ -3,12 +3,14 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/ahead.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
 #include "elem/decoded.h"
 #include "elem/fill.h"
 #include "elem/scatter.h"
+#include "space/fetch.h"
 
 #include <string.h>
 
@@ -131,6 +133,7 @@ static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_p
  * threads. */
 struct chunk_share {
     struct transfer *t;
+    int64_t first;  /* part */
     int64_t pieces; /* of each part; cut in */
     int dim;        /* this dimension, */
     int64_t len;    /* so many of the chunk's indices each */
@@ -162,7 +165,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
     struct part_mover m;
     int err;
 
-    part_of(t, i / s->pieces, &p);
+    part_of(t, s->first + i / s->pieces, &p);
     if (s->pieces > 1)
         part_narrow(s, i % s->pieces, &p);
     if (p.n == 0)
@@ -188,8 +191,8 @@ static int read_chunk_share(void *ctx, int64_t i)
     return err;
 }
 
-/* Reads all parts in this thread, with one set of buffers; the threads help to decode instead. */
-static int read_alone(const struct chunk_share *s)
+/* Reads n parts in this thread, with one set of buffers; the threads help to decode instead. */
+static int read_alone(const struct chunk_share *s, int64_t n)
 {
     struct store *st = s->t->ds->file->st;
     struct work *w = work_take(st);
@@ -197,9 +200,55 @@ static int read_alone(const struct chunk_share *s)
 
     if (!err)
         work_threads(w, s->t->threads);
-    for (int64_t i = 0; !err && i < s->t->nparts; i++)
+    for (int64_t i = 0; !err && i < n; i++)
         err = read_piece(s, w, i);
     work_give(st, w);
+    return err;
+}
+
+/* Tells chunks_ahead() what a part wants of its chunk: the bytes from the first selected element to
+ * the last one. */
+static void part_wants(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+{
+    const struct chunk_share *s = ctx;
+    const drep_selection *sel = s->t->sel;
+    int64_t first = 0, last = 0;
+    struct chunk_part p;
+
+    part_of(s->t, s->first + (int64_t)i, &p);
+    memcpy(coord, p.coord, (size_t)s->t->ds->chunks.rank * sizeof *coord);
+    *low = *high = 0;
+    if (p.n == 0)
+        return;
+    for (int d = 0; !p.piece && d < sel->rank; d++) {
+        first = first * p.len[d] + span_at(&sel->dim[d], p.k0[d]) - p.from[d];
+        last = last * p.len[d] + span_at(&sel->dim[d], p.k1[d] - 1) - p.from[d];
+    }
+    for (int64_t k = 0; p.piece && k < p.npieces; k++) {
+        first = k > 0 ? first : p.piece[0].at;
+        last = p.piece[k].at + p.piece[k].n > last ? p.piece[k].at + p.piece[k].n - 1 : last;
+    }
+    *low = bytes_of(s->t->ds, first);
+    *high = bytes_of(s->t->ds, last + 1);
+}
+
+/* Reads parts whose chunks are fetched together, as many at a time as one fetch holds. */
+static int read_fetched(struct chunk_share *s, int threads)
+{
+    struct chunks *cs = &s->t->ds->chunks;
+    struct fetched *m;
+    int err = 0;
+
+    while (!err && s->first < s->t->nparts) {
+        int64_t n = s->t->nparts - s->first;
+
+        n = (int64_t)chunks_ahead(cs, n < (int64_t)AHEAD_CHUNKS ? (size_t)n : AHEAD_CHUNKS,
+                                  part_wants, s, &m);
+        err =
+            threads <= 1 ? read_alone(s, n) : pool_run(threads, n * s->pieces, read_chunk_share, s);
+        fetch_end(cs->st, m);
+        s->first += n;
+    }
     return err;
 }
 
@@ -257,7 +306,9 @@ static int read_parts(struct transfer *t)
         threads = t->threads;
         cut_parts(&s);
     }
-    return threads <= 1 ? read_alone(&s)
+    if (fetch_on(t->ds->file->st))
+        return read_fetched(&s, threads);
+    return threads <= 1 ? read_alone(&s, t->nparts)
                         : pool_run(threads, t->nparts * s.pieces, read_chunk_share, &s);
 }
 

@@ -272,6 +272,7 @@ void hint_store_opts(const drep_info *info, struct store_opts *o, uint8_t uuid[1
     if (o->chunk_limit > PTRDIFF_MAX)
         o->chunk_limit = PTRDIFF_MAX;
     o->cache_size = (uint64_t)hint_size(info, "drep_cache_size");
+    o->fetch_size = (uint64_t)hint_size(info, "drep_fetch_size");
     o->threads = (int)info_int(info, "drep_threads");
     o->pack = info_bool(info, "drep_pack");
     o->uuid = fixed_uuid(info, uuid);

@@ -13,8 +13,18 @@
 
 struct io;
 
+/* One of the ranges of read_many: `size` bytes from `offset` on go to buf. */
+struct io_range {
+    uint64_t offset;
+    size_t size;
+    void *buf;
+};
+
 struct io_ops {
     int (*read_at)(struct io *io, void *buf, size_t size, uint64_t offset);
+    /* Read several ranges, ascending and disjoint, in as few round trips as the driver can (NULL:
+     * one read_at() for each). After an error some of the buffers may be filled. */
+    int (*read_many)(struct io *io, const struct io_range *range, size_t n);
     int (*write_at)(struct io *io, const void *buf, size_t size, uint64_t offset);
     int (*size)(struct io *io, uint64_t *size);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
@@ -51,7 +61,14 @@ struct io_ops {
 struct io {
     const struct io_ops *ops;
     char *path; /* for messages */
+    /* What the driver says of itself. */
+    size_t first;        /* bytes to read first, at byte 0; less than both slots: these alone */
+    uint64_t round_trip; /* what one costs, in the bytes that could be moved meanwhile; 0: nothing
+                            that reading ahead would save */
 };
+
+/* Read several ranges by read_many() or, where the driver has none, one by one. */
+int io_read_many(struct io *io, const struct io_range *range, size_t n);
 
 enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
 

@@ -21,6 +21,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -136,6 +137,54 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
         offset += (uint64_t)n;
     }
     return 0;
+}
+
+#define VECTOR_MAX 64 /* adjacent ranges that one call reads */
+
+/* Read adjacent ranges by one call. What it leaves, after a short read or an error, is read range
+ * by range, and its error is reported there. */
+static size_t read_adjacent(const struct posix *f, const struct io_range *range, size_t n)
+{
+    struct iovec to[VECTOR_MAX];
+    size_t done = 0, left;
+    ssize_t got;
+
+    for (size_t i = 0; i < n; i++)
+        to[i] = (struct iovec){range[i].buf, range[i].size};
+    do
+        got = preadv(f->fd, to, (int)n, (off_t)range->offset);
+    while (got < 0 && errno == EINTR);
+    for (left = got > 0 ? (size_t)got : 0; done < n && left >= range[done].size; done++)
+        left -= range[done].size;
+    return done;
+}
+
+/* Number of ranges from the first on that are adjacent in the file. */
+static size_t adjacent(const struct io_range *range, size_t n)
+{
+    size_t many = 1, size = range->size;
+
+    while (many < n && many < VECTOR_MAX && range->offset <= (uint64_t)INT64_MAX - CALL_MAX &&
+           range[many].offset == range->offset + size && range[many].size <= CALL_MAX - size)
+        size += range[many++].size;
+    return size <= CALL_MAX ? many : 1;
+}
+
+/* A local file has no round trip to save: only adjacent ranges share a call. */
+static int posix_read_many(struct io *io, const struct io_range *range, size_t n)
+{
+    const struct posix *f = (const struct posix *)io;
+    int err = 0;
+
+    while (!err && n > 0) {
+        size_t many = adjacent(range, n), done = many > 1 ? read_adjacent(f, range, many) : 0;
+
+        for (; !err && done < many; done++)
+            err = posix_read(io, range[done].buf, range[done].size, range[done].offset);
+        range += many;
+        n -= many;
+    }
+    return err;
 }
 
 /* Preallocate ahead of a growing file: growth in small steps is laid out in pieces, and each
@@ -562,6 +611,7 @@ static int posix_apart(struct io *io, struct io **out);
 static int posix_reopen(struct io *io, struct io **out);
 
 static const struct io_ops posix_ops = {.read_at = posix_read,
+                                        .read_many = posix_read_many,
                                         .write_at = posix_write,
                                         .size = posix_size,
                                         .truncate = posix_truncate,

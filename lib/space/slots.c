@@ -5,6 +5,8 @@
 #include "space/slots.h"
 
 #include "base/error.h"
+#include "base/mem.h"
+#include "space/fetch.h"
 
 #include <string.h>
 
@@ -96,17 +98,11 @@ int slots_bring(struct store *st)
 
 /* ---- both slots ---- */
 
-/* Both slots as they stand in the file; what is behind the file's end counts as zeros. */
-int slots_read(struct io *io, struct slots *s)
-{
-    uint8_t bytes[2 * FMT_SLOT_SIZE] = {0};
-    uint64_t size;
-    int err = io->ops->size(io, &size);
+#define SLOTS_SIZE ((size_t)2 * FMT_SLOT_SIZE)
 
-    if (!err)
-        err = io->ops->read_at(io, bytes, size < sizeof(bytes) ? (size_t)size : sizeof(bytes), 0);
-    if (err)
-        return err;
+/* Decode both slots of a file of this size. */
+static int slots_set(struct io *io, struct slots *s, const uint8_t *bytes, uint64_t size)
+{
     for (int i = 0; i < 2; i++)
         s->state[i] = slot_get(&s->slot[i], bytes + i * FMT_SLOT_SIZE, i, &s->why[i]);
     if (s->state[0] == SLOT_VALID && s->state[1] == SLOT_VALID && slot_is_ours(&s->slot[0]) &&
@@ -114,13 +110,47 @@ int slots_read(struct io *io, struct slots *s)
         s->state[0] = s->state[1] = SLOT_DAMAGED;
         s->why[0] = s->why[1] = "the two slots belong to different files (R2.6)";
     }
-    if (size < sizeof(bytes) && memcmp(bytes, magic, sizeof(magic)) == 0)
+    if (size < SLOTS_SIZE && memcmp(bytes, magic, sizeof(magic)) == 0)
         return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu (R2.13)",
                     (unsigned long long)size);
     s->file_size = size;
     s->damaged = s->cut = 0;
     look_at_end(io, s);
     return 0;
+}
+
+/* Both slots as they stand in the file; what is behind the file's end counts as zeros. */
+int slots_read(struct io *io, struct slots *s)
+{
+    uint8_t bytes[SLOTS_SIZE] = {0};
+    uint64_t size;
+    int err = io->ops->size(io, &size);
+
+    if (!err)
+        err = io->ops->read_at(io, bytes, size < SLOTS_SIZE ? (size_t)size : SLOTS_SIZE, 0);
+    return err ? err : slots_set(io, s, bytes, size);
+}
+
+int slots_read_first(struct store *st, struct slots *s)
+{
+    uint8_t bytes[SLOTS_SIZE];
+    struct fetched *front;
+    uint64_t size;
+    int err;
+
+    if (!fetch_on(st) || st->io->first <= SLOTS_SIZE)
+        return slots_read(st->io, s);
+    err = st->io->ops->size(st->io, &size);
+    if (err)
+        return err;
+    front = fetch_front(st, size < st->io->first ? (size_t)size : st->io->first);
+    if (!front || front->size < SLOTS_SIZE) {
+        mem_free(front);
+        return slots_read(st->io, s);
+    }
+    memcpy(bytes, front->range[0].buf, SLOTS_SIZE);
+    fetch_keep(st, front);
+    return slots_set(st->io, s, bytes, size);
 }
 
 static int refuse_slots(const struct slots *s)

@@ -19,6 +19,9 @@ struct slots {
 /* Read both slots; what lies behind the end of the file counts as zeros.  The state of a file that
  * was written as a stream stands in a slot at its end: that one takes the place of slot A. */
 int slots_read(struct io *io, struct slots *s);
+/* Like slots_read() for the first look at the file: where a round trip is dear, keep what stands
+ * behind the slots too. */
+int slots_read_first(struct store *st, struct slots *s);
 /* DREP_ERR_VERSION: the slot is of another draft or version of the format. */
 int refuse_version(const struct slot *slot);
 /* Choose the slot in force, or the slot of commit `sequence` if there is one.  *damaged: 0, or 1 or

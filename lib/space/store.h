@@ -28,6 +28,7 @@ struct store_opts {
     uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
     uint64_t chunk_limit; /* what a filtered chunk may decode to (hint drep_limit_chunk) */
     uint64_t cache_size;  /* bytes of both caches, of nodes and of chunks */
+    uint64_t fetch_size;  /* bytes fetched at once (hint drep_fetch_size) */
     int threads;          /* that encode changed chunks (hint drep_threads) */
     uint64_t commit;      /* open: this one, 0: the newest */
     int pack;             /* create: all nodes in one extent (hint drep_pack) */
@@ -46,6 +47,7 @@ struct store {
     uint64_t next_object;
     uint32_t next_type;
     struct space *space;       /* space/space.h: free and allocated bytes */
+    struct fetch *fetch;       /* space/fetch.h: bytes read before they are asked for */
     struct tree *tree;         /* tree/tree.h: nodes in memory */
     struct undo *undo;         /* tree/undo.h: how to take the operation under way back */
     struct runs *runs;         /* chunk/run.h: records of the open transaction */

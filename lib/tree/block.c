@@ -7,6 +7,7 @@
 #include "tree/block.h"
 
 #include "base/error.h"
+#include "space/fetch.h"
 #include "space/slots.h"
 #include "space/space.h"
 #include "tree/tree.h"
@@ -91,6 +92,28 @@ static int keep(struct store *st, const uint8_t *block, size_t size, uint64_t of
     return err ? err : st->tree->kept->ops->write_at(st->tree->kept, block, size, offset);
 }
 
+/* Take a block from what was fetched, if that is what the reference says. */
+static bool block_fetched(struct store *st, const struct ref *ref, uint8_t *block)
+{
+    struct block_head head;
+    const char *why = "";
+
+    do {
+        if (fetch_take(st, FETCH_META, block, ref->length, ref->offset) ||
+            (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, block, ref->length, ref->offset)))
+            return block_get(&head, block, ref->length, &why) == 0 &&
+                   head.checksum == ref->checksum;
+    } while (fetch_extent(st, ref->offset));
+    return false;
+}
+
+int block_read(struct store *st, struct io *io, const struct ref *ref, uint8_t *block)
+{
+    if (io == st->io && fetch_on(st) && block_fetched(st, ref, block))
+        return 0;
+    return io->ops->read_at(io, block, ref->length, ref->offset & ~APART);
+}
+
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count)
 {
     struct block_head head;
@@ -99,7 +122,7 @@ int block_load(struct store *st, const struct ref *ref, int kind, struct buf *ou
     if (!err)
         err = buf_reserve(out, ref->length);
     if (!err)
-        err = block_io(st)->ops->read_at(block_io(st), out->p, ref->length, ref->offset);
+        err = block_read(st, block_io(st), ref, out->p);
     if (!err)
         err = block_check(st, ref, kind, 0, out->p, &head);
     if (err)

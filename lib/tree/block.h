@@ -19,7 +19,10 @@ int block_load(struct store *st, const struct ref *ref, int kind, struct buf *ou
 int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
                 uint64_t offset, struct ref *out);
 
-/* For tree/load.c.  Check a reference before memory is allocated for its block. */
+/* For tree/load.c.  Read the bytes of a block, unchecked: those that were fetched, if they are what
+ * the reference says, else from the file. */
+int block_read(struct store *st, struct io *io, const struct ref *ref, uint8_t *block);
+/* Check a reference before memory is allocated for its block. */
 int block_ref_check(const struct store *st, const struct ref *ref, int kind);
 /* Check the bytes of a block against what is known of it; level -1: any. */
 int block_check(struct store *st, const struct ref *ref, int kind, int level, const uint8_t *block,

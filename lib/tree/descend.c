@@ -4,6 +4,8 @@
  * attached to the node above (`kept`), because they are few and every descent needs them. */
 #include "tree/descend.h"
 
+#include "space/fetch.h"
+#include "tree/ahead.h"
 #include "tree/load.h"
 
 /* Store a reference where many threads may store theirs; the first one wins, and its node is
@@ -58,6 +60,8 @@ static int child_load(struct store *st, const struct tree_node *n, uint32_t i,
         *out = c.node;
         return 0;
     }
+    if (fetch_on(st))
+        ahead_child(st, n, i);
     err = node_load(st, &c.ref, n->level - 1, &child);
     if (err)
         return err;
@@ -75,6 +79,45 @@ static int child_load(struct store *st, const struct tree_node *n, uint32_t i,
     return 0;
 }
 
+/* Step from n to its child i; the node is added to the trail if nobody else holds it. */
+static int step_down(struct store *st, struct trail *t, uint32_t i, struct tree_node **n, int *held)
+{
+    struct tree_node *kept = NULL;
+
+    bounds_narrow(&t->b, *n, i);
+    if (*held)
+        t->node[t->n++] = *n;
+    if ((*n)->kept)
+        kept = atomic_load_explicit(&(*n)->kept[i], memory_order_acquire);
+    if (!kept)
+        return child_load(st, *n, i, &t->b, n, held);
+    *n = kept;
+    *held = 0;
+    return 0;
+}
+
+int descend_above(struct store *st, const uint8_t *key, size_t len, struct trail *t,
+                  struct tree_node **n, uint32_t *i)
+{
+    int err, held;
+
+    t->n = 0;
+    t->b = (struct bounds){.low = NULL, .high = NULL};
+    err = root_get(st, n, &held);
+    while (!err && (*n)->level > 1)
+        err = step_down(st, t, node_child(*n, key, len), n, &held);
+    if (!err && held)
+        t->node[t->n++] = *n;
+    if (!err && !(*n)->level)
+        err = DREP_ERR_NOT_FOUND;
+    if (err) {
+        trail_release(t);
+        return err;
+    }
+    *i = node_child(*n, key, len);
+    return 0;
+}
+
 /* The leaf where a key belongs, or (below) where the greatest key less than it does. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
             struct tree_node **leaf)
@@ -87,21 +130,10 @@ int descend(struct store *st, const uint8_t *key, size_t len, int below, struct 
     err = root_get(st, &n, &held);
     while (!err && n->level) {
         uint32_t i = node_child(n, key, len);
-        struct tree_node *kept = NULL;
 
         if (below && i > 0 && item_compare(n, i, key, len) == 0)
             i--;
-        bounds_narrow(&t->b, n, i);
-        if (held)
-            t->node[t->n++] = n;
-        if (n->kept)
-            kept = atomic_load_explicit(&n->kept[i], memory_order_acquire);
-        if (kept) {
-            n = kept;
-            held = 0;
-        } else {
-            err = child_load(st, n, i, &t->b, &n, &held);
-        }
+        err = step_down(st, t, i, &n, &held);
     }
     if (err) {
         trail_release(t);

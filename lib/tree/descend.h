@@ -26,6 +26,10 @@ static inline void trail_release(struct trail *t)
  * leaf_done() gives the leaf back. */
 int descend(struct store *st, const uint8_t *key, size_t len, int below, struct trail *t,
             struct tree_node **leaf);
+/* Find the node above that leaf, and the leaf's number there, without reading the leaf. The trail
+ * holds the node.  DREP_ERR_NOT_FOUND: the root is a leaf. */
+int descend_above(struct store *st, const uint8_t *key, size_t len, struct trail *t,
+                  struct tree_node **n, uint32_t *i);
 /* A clean leaf is held; a dirty one cannot go while anybody reads. */
 static inline void leaf_done(struct tree_node *leaf)
 {

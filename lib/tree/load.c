@@ -11,7 +11,7 @@ int node_fetch(struct store *st, const struct ref *ref, uint8_t *block)
 {
     struct io *io = ref->offset & APART ? st->tree->apart : st->io;
 
-    return io->ops->read_at(io, block, ref->length, ref->offset & ~APART);
+    return block_read(st, io, ref, block);
 }
 
 int node_read(struct store *st, const struct ref *ref, int level, struct tree_node **out)

@@ -75,6 +75,15 @@ struct finger {
     uint8_t key[FINGER_KEY];
 };
 
+/* Leaves that are read in turn, where a round trip is dear (tree/ahead.c). */
+#define STREAMS 4
+struct stream_ahead {
+    uint64_t parent; /* where the node above stands */
+    uint32_t next;   /* its child that was not fetched yet */
+    bool ended;      /* there is none: the stream goes on below another node */
+    uint64_t size;   /* bytes that were fetched last */
+};
+
 struct tree {
     struct tree_node *node;          /* the root when it is dirty */
     struct ref root;                 /* when it is clean; length 0: the tree is empty */
@@ -94,8 +103,9 @@ struct tree {
     pthread_mutex_t lock; /* of the pins */
     struct pin *pin;      /* NULL before the first walk */
     uint64_t next_stamp;
-    struct node_cache nodes; /* has locks of its own */
-    struct budget budget;    /* of both caches */
+    struct stream_ahead stream[STREAMS]; /* under `lock` too; the one that was used last first */
+    struct node_cache nodes;             /* has locks of its own */
+    struct budget budget;                /* of both caches */
 };
 
 /* cache_size: bytes of both caches. */

@@ -6,6 +6,7 @@
 #include "chunk/cache.h"
 #include "chunk/run.h"
 #include "chunk/work_state.h"
+#include "space/fetch.h"
 #include "space/slots.h"
 #include "space/space.h"
 #include "tree/tree.h"
@@ -38,6 +39,7 @@ void store_set_memory(struct store *st, size_t leaves, size_t undo, size_t freed
 struct store_parts {
     struct store store;
     struct space space;
+    struct fetch fetch;
     struct tree tree;
     struct undo undo;
     struct runs runs;
@@ -53,6 +55,7 @@ static struct store *parts_new(void)
     if (!p)
         return NULL;
     st->space = &p->space;
+    st->fetch = &p->fetch;
     st->tree = &p->tree;
     st->undo = &p->undo;
     st->runs = &p->runs;
@@ -75,7 +78,9 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     st->opts = *opts;
     st->opts.uuid = NULL;
     store_set_opts(st, opts);
-    err = tree_init(st->tree, opts->cache_size);
+    err = fetch_init(st, opts->fetch_size);
+    if (!err)
+        err = tree_init(st->tree, opts->cache_size);
     if (!err)
         err = runs_init(st->runs);
     if (!err)
@@ -184,6 +189,7 @@ static void memory_release(struct store *st)
     chunk_cache_free(st->cache);
     tree_release(st->tree);
     undo_release(st->undo);
+    fetch_release(st->fetch);
     space_release(st->space);
     buf_release(&st->txn->header);
 }

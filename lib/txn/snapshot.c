@@ -1,7 +1,7 @@
 /* snapshot.c - which commit a handle looks at: the slots, the locks of readers, the log.
  *
- * A reader chooses a commit, locks it, and looks again: if the commit is still in a slot, no
- * writer had begun to reuse its space before the lock was there.  Otherwise it tries again. */
+ * A reader holds a lock that stands for all commits while it reads the slots and locks the one that
+ * it chooses, so no writer begins to reuse its space meanwhile. */
 #include "txn/snapshot.h"
 
 #include "base/error.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TRIES 8   /* to lock a commit before a writer makes two more */
+#define TRIES 8   /* to read a slot without locks */
 #define SETTLE 50 /* to read a slot that is being written */
 #define SETTLE_NS 1000000
 
@@ -84,7 +84,7 @@ static int writer_at_work(struct store *st)
 static int slots_settle(struct store *st, struct slots *s)
 {
     const struct timespec wait = {0, SETTLE_NS};
-    int err = slots_read(st->io, s);
+    int err = st->slot.sequence ? slots_read(st->io, s) : slots_read_first(st, s);
 
     for (int i = 0; !err && !st->writable && slots_damaged(s) && i < SETTLE; i++) {
         int busy = writer_at_work(st) || (!st->opts.lock && i < TRIES);
@@ -163,34 +163,18 @@ int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot 
     return 0;
 }
 
-/* Choose and lock the newest commit: it was still in a slot when the lock was held.  If a writer
- * is faster each time, a lock on commit 0 keeps all of them until one is chosen. */
+/* Choose and lock the newest commit.  A lock on commit 0 keeps all of them meanwhile, so the slots
+ * need not be read again once the lock is there. */
 static int choose_newest(struct store *st, struct slot *slot)
 {
-    struct slots s = {0};
-    int err, all;
+    int all, err = lock_commit(st, 0, &all);
 
-    for (int i = 0; i < TRIES; i++) {
-        err = snapshot_choose(st, 0, 0, slot);
-        if (!err)
-            err = lock_commit(st, slot->sequence, &st->locked);
-        if (err || !st->locked)
-            return err;
-        err = slots_read(st->io, &s);
-        if (!err && slots_hold(&s, slot->sequence))
-            return 0;
-        unlock_commit(st, slot->sequence);
-        st->locked = 0;
-        if (err)
-            return err;
-    }
-    err = lock_commit(st, 0, &all);
-    if (err)
-        return err;
-    err = snapshot_choose(st, 0, 0, slot);
     if (!err)
+        err = snapshot_choose(st, 0, 0, slot);
+    if (!err && all)
         err = lock_commit(st, slot->sequence, &st->locked);
-    unlock_commit(st, 0);
+    if (all)
+        unlock_commit(st, 0);
     return err;
 }
 

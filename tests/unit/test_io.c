@@ -238,6 +238,43 @@ START_TEST(test_image_is_read_only)
 }
 END_TEST
 
+/* Both drivers: ranges that touch and ranges that do not, short ones, more than one call takes. */
+START_TEST(test_many_ranges)
+{
+    enum { RANGES = 200, BYTES = 4000 };
+    static uint8_t bytes[BYTES], got[RANGES][40];
+    struct io_range range[RANGES];
+    uint64_t at = 7;
+    struct io *io;
+
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 256);
+    if (_i)
+        ck_assert_int_eq(io_memory(NULL, 0, &io), 0);
+    else
+        ck_assert_int_eq(io_posix(in_dir("many"), IO_CREATE, 0, 0666, &io), 0);
+    ck_assert_int_eq(io->ops->write_at(io, bytes, BYTES, 0), 0);
+    for (int i = 0; i < RANGES; i++) {
+        range[i] = (struct io_range){at, (size_t)(i * 5 % 17), got[i]};
+        at += range[i].size + (i % 5 == 4 ? 3 : 0);
+    }
+    ck_assert_uint_lt(at, BYTES);
+    ck_assert_int_eq(io_read_many(io, range, RANGES), 0);
+    for (int i = 0; i < RANGES; i++)
+        ck_assert_int_eq(memcmp(got[i], bytes + range[i].offset, range[i].size), 0);
+    ck_assert_int_eq(io_read_many(io, range, 0), 0);
+    /* The end of the file, in the middle of a call and alone. */
+    range[0] = (struct io_range){BYTES - 10, 8, got[0]};
+    range[1] = (struct io_range){BYTES - 2, 2, got[1]};
+    range[2] = (struct io_range){BYTES, 1, got[2]};
+    ck_assert_int_eq(io_read_many(io, range, 2), 0);
+    ck_assert_int_eq(memcmp(got[1], bytes + BYTES - 2, 2), 0);
+    ck_assert_int_eq(io_read_many(io, range, 3), DREP_ERR_TRUNCATE);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "4000"));
+    io->ops->close(io);
+}
+END_TEST
+
 START_TEST(test_each_allocation_fails)
 {
     struct io *io = NULL;
@@ -271,6 +308,7 @@ int main(void)
     tcase_add_loop_test(t, test_map_and_size, 0, 2);
     tcase_add_test(t, test_full_disk);
     tcase_add_test(t, test_image_is_read_only);
+    tcase_add_loop_test(t, test_many_ranges, 0, 2);
     tcase_add_loop_test(t, test_each_allocation_fails, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);

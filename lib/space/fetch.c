@@ -1,0 +1,250 @@
+/* fetch.c - bytes of the file that were read before they were asked for. */
+#include "space/fetch.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/pool.h"
+#include "space/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int fetch_init(struct store *st, uint64_t most)
+{
+    struct fetch *f = st->fetch;
+
+    if (lock_init(&f->extent))
+        return fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
+    if (pthread_rwlock_init(&f->lock, NULL)) {
+        pthread_mutex_destroy(&f->extent);
+        return fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock");
+    }
+    f->ready = true;
+    f->most = st->io->round_trip ? most : 0;
+    return 0;
+}
+
+static void free_all(struct fetched *m)
+{
+    while (m) {
+        struct fetched *next = m->next;
+
+        mem_free(m);
+        m = next;
+    }
+}
+
+void fetch_release(struct fetch *f)
+{
+    if (!f->ready)
+        return;
+    free_all(f->kept);
+    free_all(f->lent);
+    pthread_rwlock_destroy(&f->lock);
+    pthread_mutex_destroy(&f->extent);
+    f->ready = false;
+}
+
+/* ---- reading ---- */
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct io_range *x = a, *y = b;
+
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Join ranges that overlap or touch, or whose gap costs less than a round trip of its own where
+ * the driver makes one for each range. */
+static size_t join(const struct io *io, struct io_range *range, size_t n)
+{
+    uint64_t gap = io->ops->read_many ? 0 : io->round_trip;
+    size_t m = 0;
+
+    qsort(range, n, sizeof(*range), by_offset);
+    for (size_t i = 1; i < n; i++) {
+        uint64_t end = range[m].offset + range[m].size, far = range[i].offset + range[i].size;
+
+        if (range[i].offset > end && range[i].offset - end > gap)
+            range[++m] = range[i];
+        else if (far > end)
+            range[m].size = (size_t)(far - range[m].offset);
+    }
+    return m + 1;
+}
+
+/* Leave out what is not in the file or exceeds the limit. */
+static size_t limit(const struct store *st, struct io_range *range, size_t n, uint64_t *size)
+{
+    uint64_t end = store_end(st);
+    size_t m = 0;
+
+    *size = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (range[i].offset > end || range[i].size > end - range[i].offset ||
+            range[i].size > st->fetch->most - *size)
+            continue;
+        *size += range[i].size;
+        range[m++] = range[i];
+    }
+    return m;
+}
+
+static struct fetched *read_ranges(struct io *io, const struct io_range *range, size_t n,
+                                   uint64_t size)
+{
+    size_t head = sizeof(struct fetched) + n * sizeof(*range);
+    struct fetched *m = mem_alloc(head + (size_t)size);
+    struct fail_state why;
+    uint8_t *p;
+
+    if (!m)
+        return NULL;
+    *m = (struct fetched){.size = size, .n = n};
+    p = (uint8_t *)m + head;
+    for (size_t i = 0; i < n; i++) {
+        m->range[i] = range[i];
+        m->range[i].buf = p;
+        p += range[i].size;
+    }
+    fail_save(&why);
+    if (io_read_many(io, m->range, n)) {
+        mem_free(m);
+        m = NULL;
+    }
+    fail_restore(&why);
+    return m;
+}
+
+struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n)
+{
+    uint64_t size;
+
+    if (n > 0)
+        n = limit(st, range, join(st->io, range, n), &size);
+    return n > 0 ? read_ranges(st->io, range, n, size) : NULL;
+}
+
+struct fetched *fetch_front(struct store *st, size_t size)
+{
+    struct io_range range = {0, size, NULL};
+
+    return read_ranges(st->io, &range, 1, size);
+}
+
+/* ---- the lists ---- */
+
+void fetch_keep(struct store *st, struct fetched *m)
+{
+    struct fetch *f = st->fetch;
+    struct fetched **at;
+    uint64_t size = 0;
+
+    if (!m)
+        return;
+    pthread_rwlock_wrlock(&f->lock);
+    m->next = f->kept;
+    f->kept = m;
+    for (at = &f->kept; *at && size <= f->most; at = &(*at)->next)
+        size += (*at)->size;
+    free_all(*at);
+    *at = NULL;
+    pthread_rwlock_unlock(&f->lock);
+}
+
+void fetch_lend(struct store *st, struct fetched *m)
+{
+    struct fetch *f = st->fetch;
+
+    if (!m)
+        return;
+    pthread_rwlock_wrlock(&f->lock);
+    m->next = f->lent;
+    f->lent = m;
+    atomic_fetch_add(&f->lent_n, 1);
+    pthread_rwlock_unlock(&f->lock);
+}
+
+void fetch_end(struct store *st, struct fetched *m)
+{
+    struct fetch *f = st->fetch;
+    struct fetched **at = &f->lent;
+
+    if (!m)
+        return;
+    pthread_rwlock_wrlock(&f->lock);
+    while (*at != m)
+        at = &(*at)->next;
+    *at = m->next;
+    atomic_fetch_sub(&f->lent_n, 1);
+    pthread_rwlock_unlock(&f->lock);
+    mem_free(m);
+}
+
+/* Find the range that has these bytes. */
+static const struct io_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
+{
+    size_t low = 0, high = m->n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (m->range[mid].offset <= offset)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == 0)
+        return NULL;
+    offset -= m->range[low - 1].offset;
+    return offset <= m->range[low - 1].size && size <= m->range[low - 1].size - offset
+               ? &m->range[low - 1]
+               : NULL;
+}
+
+bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, uint64_t offset)
+{
+    struct fetch *f = st->fetch;
+    const struct io_range *range = NULL;
+
+    pthread_rwlock_rdlock(&f->lock);
+    for (const struct fetched *m = kind == FETCH_META ? f->kept : f->lent; m && !range; m = m->next)
+        range = range_of(m, size, offset);
+    if (range && buf)
+        memcpy(buf, (const uint8_t *)range->buf + (offset - range->offset), size);
+    pthread_rwlock_unlock(&f->lock);
+    return range != NULL;
+}
+
+/* ---- the metadata extent ---- */
+
+static bool extent_serves(const struct store *st, uint64_t offset)
+{
+    const struct slot *s = &st->slot;
+
+    return s->meta_offset && offset - s->meta_offset < s->meta_length &&
+           s->meta_length <= st->fetch->most;
+}
+
+bool fetch_extent_waits(const struct store *st, uint64_t offset)
+{
+    return extent_serves(st, offset) &&
+           atomic_load_explicit(&st->fetch->extent_tried, memory_order_acquire) !=
+               st->slot.meta_offset;
+}
+
+bool fetch_extent(struct store *st, uint64_t offset)
+{
+    struct io_range range = {st->slot.meta_offset, (size_t)st->slot.meta_length, NULL};
+    struct fetch *f = st->fetch;
+
+    if (!fetch_extent_waits(st, offset))
+        return false;
+    pthread_mutex_lock(&f->extent);
+    if (fetch_extent_waits(st, offset)) {
+        fetch_keep(st, fetch_ranges(st, &range, 1));
+        atomic_store_explicit(&f->extent_tried, range.offset, memory_order_release);
+    }
+    pthread_mutex_unlock(&f->extent);
+    return true;
+}

@@ -1,0 +1,321 @@
+/* test_reads.c - how often a file is read, where each round trip counts (D41).
+ *
+ * Each work begins with the opening, on a driver that counts.  `near`: a driver that has no round
+ * trip to save, as the local file; `far`: one as HTTP would be; each for a packed file and for one
+ * that is not. */
+#include "file/file.h" /* before Check, which has a fail() of its own */
+
+#include "countio.h"
+#include "data_help.h"
+
+#define GROUPS 100
+#define EACH 99        /* datasets of a group */
+#define ROWS 317       /* of chunks, and as many in a row: 10^5 */
+#define CHUNK 8        /* elements of a chunk along a dimension */
+#define SLICE_ROWS 100 /* of other datasets */
+#define SLICE_CHUNK 14 /* 64 elements touch five chunks */
+#define PATH_MAX_TEST 64
+
+/* ---- the files ---- */
+
+static drep_file *create(const char *name, bool pack)
+{
+    drep_info *info =
+        hints("drep_sync=none", pack ? "drep_pack=true" : "drep_pack=false", (char *)NULL);
+    drep_file *f;
+
+    ok(drep_create(temp_path(name), DREP_RDWR, "external32", info, &f));
+    drep_info_free(info);
+    if (!pack) /* the extent that the slot names is that of the first commit */
+        ok(drep_commit(f));
+    return f;
+}
+
+static void add_attributes(drep_file *f, const char *path)
+{
+    ok(drep_attr_write_string(f, path, "units", "metres per second, measured"));
+    ok(drep_attr_write_string(f, path, "long_name", "a name that says what the value is of"));
+    ok(drep_attr_write_string(f, path, "origin", "made by a test, to have some bytes here"));
+}
+
+static void make_objects(const char *name, bool pack)
+{
+    drep_file *f = create(name, pack);
+    char path[PATH_MAX_TEST];
+
+    for (int g = 0; g < GROUPS; g++) {
+        snprintf(path, sizeof path, "/group%03d", g);
+        ok(drep_group_create(f, path, 0));
+        for (int i = 0; i < EACH; i++) {
+            double value = g * EACH + i;
+            drep_dataset *ds;
+
+            snprintf(path, sizeof path, "/group%03d/measured%02d", g, i);
+            ds = new_dataset(f, path, DREP_DOUBLE, 0, NULL);
+            ok(drep_write(ds, NULL, NULL, &value, NULL));
+            drep_dataset_close(ds);
+            add_attributes(f, path);
+        }
+    }
+    ok(drep_close(f));
+}
+
+static double value_at(int64_t row, int64_t column)
+{
+    return (double)(row * 3 + column % 1000) + (double)((row ^ column) % 7) / 8;
+}
+
+/* A square of chunks, deflated or not. */
+static void make_square(const char *name, bool pack, int64_t square, int64_t chunk, int nfilters)
+{
+    static const drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
+    int64_t n = square * chunk, dims[2] = {n, n}, chunks[2] = {chunk, chunk};
+    drep_spec spec = {.type = DREP_DOUBLE,
+                      .rank = 2,
+                      .dims = dims,
+                      .layout = DREP_CHUNKED,
+                      .chunk = chunks,
+                      .filters = &filter,
+                      .nfilters = nfilters};
+    drep_file *f = create(name, pack);
+    double *rows = malloc((size_t)(n * chunk) * sizeof *rows);
+    drep_dataset *ds;
+
+    ck_assert_ptr_nonnull(rows);
+    ok(drep_dataset_create(f, "/a", &spec, &ds));
+    for (int64_t r = 0; r < square; r++) {
+        int64_t start[2] = {r * chunk, 0}, count[2] = {chunk, n};
+        drep_selection *sel;
+
+        for (int64_t i = 0; i < chunk * n; i++)
+            rows[i] = value_at(r * chunk + i / n, i % n);
+        ok(drep_select_box(2, start, count, NULL, NULL, &sel));
+        ok(drep_write(ds, sel, NULL, rows, NULL));
+        drep_selection_free(sel);
+    }
+    free(rows);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+
+/* ---- the works ---- */
+
+static drep_file *open_on(struct count_file *c, drep_info *info)
+{
+    drep_file *f;
+
+    ok(file_open_on(count_io(c), DREP_RDONLY, info, 0, &f));
+    return f;
+}
+
+struct walk {
+    drep_file *f;
+    const char *group;
+    int objects;
+};
+
+static int see_attribute(const char *name, void *ctx)
+{
+    (void)name;
+    (void)ctx;
+    return 0;
+}
+
+static int walk_member(const drep_linkinfo *link, void *ctx)
+{
+    struct walk *w = ctx, inner = {w->f, NULL, 0};
+    char path[PATH_MAX_TEST];
+    drep_objinfo info;
+
+    snprintf(path, sizeof path, "%s/%s", w->group, link->name);
+    ok(drep_stat(w->f, path, &info));
+    w->objects++;
+    if (link->kind == DREP_OBJ_GROUP) {
+        inner.group = path;
+        ok(drep_list(w->f, path, DREP_BY_NAME, walk_member, &inner));
+        ck_assert_int_eq(inner.objects, EACH);
+        w->objects += inner.objects;
+    } else {
+        double value = -1;
+        drep_dataset *ds;
+
+        ok(drep_dataset_open(w->f, path, &ds));
+        ok(drep_read(ds, NULL, NULL, &value, NULL));
+        ck_assert(value >= 0 && value < GROUPS * EACH);
+        drep_dataset_close(ds);
+        ok(drep_attr_list(w->f, path, DREP_BY_NAME, see_attribute, NULL));
+    }
+    return 0;
+}
+
+static void walk_all(drep_file *f)
+{
+    struct walk w = {f, "", 0};
+
+    ok(drep_list(f, "/", DREP_BY_NAME, walk_member, &w));
+    ck_assert_int_eq(w.objects, GROUPS * (EACH + 1));
+}
+
+static void describe(drep_file *f)
+{
+    drep_dsinfo info;
+    drep_dataset *ds;
+
+    ok(drep_dataset_open(f, "/a", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.dims[0], ROWS * CHUNK);
+    ck_assert_int_eq(info.nfilters, 1);
+    drep_dataset_close(ds);
+}
+
+static void read_box(drep_file *f, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    int64_t start[2] = {row, column}, count[2] = {rows, columns};
+    double *got = malloc((size_t)(rows * columns) * sizeof *got);
+    drep_selection *sel;
+    drep_dataset *ds;
+
+    ck_assert_ptr_nonnull(got);
+    ok(drep_dataset_open(f, "/a", &ds));
+    ok(drep_select_box(2, start, count, NULL, NULL, &sel));
+    ok(drep_read(ds, sel, NULL, got, NULL));
+    for (int64_t i = 0; i < rows * columns; i++)
+        ck_assert(got[i] == value_at(row + i / columns, column + i % columns));
+    drep_selection_free(sel);
+    drep_dataset_close(ds);
+    free(got);
+}
+
+static void one_element(drep_file *f)
+{
+    read_box(f, 1000, 2000, 1, 1);
+}
+
+static void slice(drep_file *f)
+{
+    read_box(f, 15 * SLICE_CHUNK + 3, 20 * SLICE_CHUNK + 3, 64, 64);
+}
+
+static void column(drep_file *f)
+{
+    read_box(f, 0, 1234, ROWS * CHUNK, 1);
+}
+
+/* ---- the table ---- */
+
+static const struct work {
+    const char *name;
+    void (*run)(drep_file *f);
+    int file;      /* objects, small chunks, larger ones, those without filters */
+    int64_t trips; /* at most: packed and far, by the issue; */
+    int64_t loose; /* not packed and far; */
+    int64_t near;  /* packed and near: reads */
+} works[] = {
+    {"open, list and walk 10,000 objects", walk_all, 0, 4, 24, 1000},
+    {"describe 10^5 filtered chunks", describe, 1, 2, 4, 6},
+    {"one element of 10^5 filtered chunks", one_element, 1, 5, 5, 7},
+    {"64x64 of 25 filtered chunks", slice, 2, 3, 6, 60},
+    {"64x64 of 25 plain chunks", slice, 3, 3, 6, 120},
+    {"a column of 10^5 filtered chunks", column, 1, 8, 8, 700},
+};
+enum { WORKS = sizeof works / sizeof works[0], FILES = 4 };
+
+static void make_file(int file, const char *name, bool pack)
+{
+    if (file == 0)
+        make_objects(name, pack);
+    else
+        make_square(name, pack, file == 1 ? ROWS : SLICE_ROWS, file == 1 ? CHUNK : SLICE_CHUNK,
+                    file < 3);
+}
+
+static void run_work(const struct work *w, struct count_file *c, const char *how, drep_info *info)
+{
+    drep_file *f;
+
+    count_reset(c);
+    f = open_on(c, info);
+    w->run(f);
+    printf("# %-36s %-13s %5lld reads %5lld trips %9lld bytes %7.2f s\n", w->name, how,
+           (long long)c->reads, (long long)c->trips, (long long)c->bytes, c->seconds);
+    ok(drep_close(f));
+}
+
+/* Runs the works of a packed file: far, near, and far without reading ahead. */
+static void run_packed(const struct work *w, struct count_file *c)
+{
+    drep_info *info = hints("drep_fetch_size=0", (char *)NULL);
+
+    run_work(w, c, "far packed", NULL);
+    ck_assert_int_le(c->trips, w->trips);
+    run_work(w, c, "one by one", info);
+    ck_assert_int_eq(c->trips, c->reads);
+    ck_assert_int_le(c->reads, w->near);
+    c->round_trip = 0;
+    run_work(w, c, "near packed", NULL);
+    ck_assert_int_le(c->reads, w->near);
+    c->round_trip = COUNT_TRIP;
+    drep_info_free(info);
+}
+
+START_TEST(test_D41_few_round_trips)
+{
+    for (int file = 0; file < FILES; file++) {
+        for (int pack = 1; pack >= 0; pack--) {
+            struct count_file c;
+
+            make_file(file, "counted", pack);
+            count_init(&c, temp_path("counted"));
+            for (int i = 0; i < WORKS; i++) {
+                if (works[i].file != file)
+                    continue;
+                if (pack) {
+                    run_packed(&works[i], &c);
+                    continue;
+                }
+                run_work(&works[i], &c, "far", NULL);
+                ck_assert_int_le(c.trips, works[i].loose);
+            }
+            count_release(&c);
+        }
+    }
+}
+END_TEST
+
+/* What was fetched is advice: where all of it is wrong, or fails, the values are right and nothing
+ * is reported. */
+START_TEST(test_D41_what_was_fetched_is_used_only_if_its_sum_agrees)
+{
+    for (int i = 1; i < WORKS; i++) {
+        struct count_file c;
+
+        if (works[i].file == 1 && i > 2)
+            continue;
+        make_file(works[i].file, "counted", i % 2);
+        count_init(&c, temp_path("counted"));
+        c.damage = true;
+        run_work(&works[i], &c, "damaged", NULL);
+        c.damage = false;
+        c.fail = true;
+        run_work(&works[i], &c, "failing", NULL);
+        count_release(&c);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("reads");
+    TCase *c = tcase_create("all");
+    SRunner *r = srunner_create(s);
+    int failed;
+
+    tcase_add_test(c, test_D41_few_round_trips);
+    tcase_add_test(c, test_D41_what_was_fetched_is_used_only_if_its_sum_agrees);
+    tcase_set_timeout(c, 300);
+    suite_add_tcase(s, c);
+    srunner_run_all(r, CK_NORMAL);
+    failed = srunner_ntests_failed(r);
+    srunner_free(r);
+    return failed != 0;
+}
