@@ -23,7 +23,8 @@ static void span16_put(struct out *out, const struct span *s)
 
 /* Kind and flags, which begin every record of links and attributes: FMT_LATER where one of them
  * is not known here. */
-static inline uint8_t kind_get(struct in *in, uint8_t first, uint8_t last, uint8_t *number, uint8_t *flags)
+static inline uint8_t kind_get(struct in *in, uint8_t first, uint8_t last, uint8_t *number,
+                               uint8_t *flags)
 {
     const uint8_t *p = in_left(in) >= 2 ? in_bytes(in, 2) : NULL;
 

@@ -23,7 +23,7 @@ int fail(int err, const char *fmt, ...)
     return err;
 }
 
-int fail_in(int err, const char *fmt, ...)
+int fail_prefix(int err, const char *fmt, ...)
 {
     struct fail_state next;
     va_list args;

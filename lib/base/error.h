@@ -10,8 +10,15 @@
 /* Set the message and return err: `return fail(DREP_ERR_ARG, "rank %d", r);` */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
-/* Prefix the message with "<text>: " and return err; does nothing when err is 0. */
-int fail_in(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+/* Prefix the message with "<text>: " and return err; does nothing when err is 0.  Most calls end
+ * with this and have not failed: a macro, so that they neither call a function nor count as cold.
+ */
+int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+#define fail_in(err, ...)                                \
+    __extension__({                                      \
+        int failed_ = (err);                             \
+        failed_ ? fail_prefix(failed_, __VA_ARGS__) : 0; \
+    })
 
 /* Set the message "out of memory"; returns DREP_ERR_NOMEM. */
 int fail_nomem(void) __attribute__((cold));

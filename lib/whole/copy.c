@@ -698,8 +698,7 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
 /* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
  * layout does not fit there. */
 static int plan_dataset(struct copy *c, const drep_dataset *ds, struct plan *p,
-                        const struct rep_at *rep, struct ftype *target,
-                        struct object_rec *rec)
+                        const struct rep_at *rep, struct ftype *target, struct object_rec *rec)
 {
     drep_spec *spec = &p->spec, *was = &p->was;
     struct object_rec plan;
