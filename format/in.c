@@ -42,14 +42,3 @@ uint64_t in_var_long(struct in *in)
     in_fail(in, FMT_ERR_FORMAT, "a number is not in its shortest form (R1.10)");
     return 0;
 }
-
-uint32_t in_var32(struct in *in)
-{
-    uint64_t v = in_var(in);
-
-    if (v > UINT32_MAX) {
-        in_fail(in, FMT_ERR_FORMAT, "a number is beyond 2^32 - 1 (R1.10)");
-        return 0;
-    }
-    return (uint32_t)v;
-}

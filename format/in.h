@@ -101,6 +101,14 @@ static inline uint64_t in_var(struct in *in)
     return v;
 }
 /* Like in_var(), but refuses numbers of more than 32 bits. */
-uint32_t in_var32(struct in *in);
+static inline uint32_t in_var32(struct in *in)
+{
+    uint64_t v = in_var(in);
+
+    if (v <= UINT32_MAX)
+        return (uint32_t)v;
+    in_fail(in, FMT_ERR_FORMAT, "a number is beyond 2^32 - 1 (R1.10)");
+    return 0;
+}
 
 #endif

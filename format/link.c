@@ -114,45 +114,48 @@ void dim_put(struct out *out, const struct dim_rec *r)
     span_put(out, &r->tail);
 }
 
-/* Type, shape and value. */
-static void value_get(struct in *in, struct attr_rec *t)
-{
-    t->type = in_var32(in);
-    if (!in->err && t->type == 0)
-        in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
-    t->rank = in_u8(in);
-    if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R7.13)");
-    for (int i = 0; !in->err && t->rank != FMT_RANK_NULL && i < t->rank; i++) {
-        t->len[i] = in_var(in);
-        if (t->len[i] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
-    }
-    span_get(in, in_var32(in), &t->value);
-    if (!in->err && t->rank == FMT_RANK_NULL && t->value.len > 0)
-        in_fail(in, FMT_ERR_FORMAT, "a value of the null dataspace (R7.13)");
-}
-
+/* Like link_get(), leaves numbers in registers; mostly few of the lengths are in use. */
 int attr_get(struct in *in, struct attr_rec *out)
 {
-    struct attr_rec t;
+    struct span value = {0}, tail;
+    uint64_t len[FMT_RANK_MAX];
+    uint8_t number, flags, rank = 0;
+    uint32_t index, type = 0;
+    uint8_t kind = kind_get(in, FMT_PLAIN, FMT_PLAIN, &number, &flags);
 
-    memset(&t, 0, offsetof(struct attr_rec, len)); /* mostly few of the lengths are in use */
-    t.value = (struct span){0};
-    t.kind = kind_get(in, FMT_PLAIN, FMT_PLAIN, &t.number, &t.flags);
-    t.index = in_var32(in);
-    if (t.kind == FMT_PLAIN)
-        value_get(in, &t);
-    span_rest(in, &t.tail);
+    index = in_var32(in);
+    if (kind == FMT_PLAIN) {
+        type = in_var32(in);
+        if (!in->err && type == 0)
+            in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
+        rank = in_u8(in);
+        if (!in->err && rank > FMT_RANK_MAX && rank != FMT_RANK_NULL)
+            in_fail(in, FMT_ERR_FORMAT, "impossible rank (R7.13)");
+        for (int i = 0; !in->err && rank != FMT_RANK_NULL && i < rank; i++) {
+            len[i] = in_var(in);
+            if (len[i] > FMT_SIZE_MAX)
+                in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
+        }
+        span_get(in, in_var32(in), &value);
+        if (!in->err && rank == FMT_RANK_NULL && value.len > 0)
+            in_fail(in, FMT_ERR_FORMAT, "a value of the null dataspace (R7.13)");
+    }
+    span_rest(in, &tail);
     if (in->err)
         return in->err;
-    memcpy(out, &t, offsetof(struct attr_rec, len));
-    if (t.rank != FMT_RANK_NULL)
-        memcpy(out->len, t.len, t.rank * sizeof(t.len[0]));
-    out->value = t.value;
-    out->tail = t.tail;
+    out->kind = kind;
+    out->number = number;
+    out->flags = flags;
+    out->index = index;
+    out->type = type;
+    out->rank = rank;
+    if (rank > 0 && rank != FMT_RANK_NULL)
+        memcpy(out->len, len, rank * sizeof(len[0]));
+    out->value = value;
+    out->tail = tail;
     return FMT_OK;
 }
+
 void attr_put(struct out *out, const struct attr_rec *r)
 {
     out_u8(out, r->kind == FMT_LATER ? r->number : FMT_PLAIN);

@@ -17,11 +17,11 @@
 
 enum { BATCH = 64, BATCH_BYTES = 8192 /* of texts, from which on a batch ends */ };
 
-/* A copied link.  Texts are offsets in the batch's, each ended by a NUL. */
+/* A copied link.  Texts are offsets in the batch's, each ended by a NUL; spans of the record point
+ * nowhere any more. */
 struct batch_link {
-    uint64_t index, object;
+    struct link_rec rec;
     size_t name, path, file; /* 0: none, of path and file */
-    uint8_t kind, object_kind, number, flags;
 };
 struct batch {
     int n, most;
@@ -59,19 +59,15 @@ static void listing_free(struct listing *l)
 
 /* ---- batches ---- */
 
-/* Copy a link; TREE_ENOUGH when the batch is full. */
-static inline int batch_add(struct batch *b, const void *name, size_t len,
-                            const struct link_rec *link)
+/* Copy the texts of the link whose record stands in the batch already: it is decoded there, since
+ * to copy what was just written makes the processor wait.  TREE_ENOUGH when the batch is full. */
+static inline int batch_add(struct batch *b, const void *name, size_t len)
 {
     struct batch_link *to = &b->link[b->n];
+    const struct link_rec *link = &to->rec;
     int err;
 
-    *to = (struct batch_link){.index = link->index,
-                              .object = link->object,
-                              .kind = link->kind,
-                              .object_kind = link->object_kind,
-                              .number = link->number,
-                              .flags = link->flags};
+    to->path = to->file = 0;
     err = buf_add_text(&b->text, name, len, &to->name);
     if (!err && (link->kind == FMT_SOFT || link->kind == FMT_EXTERNAL))
         err = buf_add_text(&b->text, link->path.p, link->path.len, &to->path);
@@ -89,22 +85,23 @@ static const char *batch_text(const struct batch *b, size_t at)
 
 static drep_linkinfo batch_info(const struct batch *b, const struct batch_link *link)
 {
+    const struct link_rec *rec = &link->rec;
     drep_linkinfo info = {.name = (const char *)b->text.p + link->name,
-                          .link = link->kind,
+                          .link = rec->kind,
                           .target = batch_text(b, link->path),
                           .target_file = batch_text(b, link->file),
-                          .index = link->index};
+                          .index = rec->index};
 
-    if (link->kind == FMT_LATER) {
+    if (rec->kind == FMT_LATER) {
         info.link = DREP_LINK_UNKNOWN;
-        info.number = link->number;
-        info.flags = link->flags;
-    } else if (link->kind == FMT_HARD) {
-        info.id = link->object;
-        info.kind = link->object_kind;
+        info.number = rec->number;
+        info.flags = rec->flags;
+    } else if (rec->kind == FMT_HARD) {
+        info.id = rec->object;
+        info.kind = rec->object_kind;
         if (info.kind < DREP_OBJ_GROUP || info.kind > DREP_OBJ_DIMENSION) {
             info.kind = DREP_OBJ_UNKNOWN;
-            info.number = link->object_kind;
+            info.number = rec->object_kind;
         }
     }
     return info;
@@ -141,10 +138,10 @@ static inline int entry_link(const struct key *key, const uint8_t *value, size_t
 static int add_entry(void *ctx, const struct key *key, const uint8_t *value, size_t len)
 {
     struct listing *l = ctx;
-    struct link_rec link;
-    int err = entry_link(key, value, len, &link);
+    struct batch *b = &l->batch;
+    int err = entry_link(key, value, len, &b->link[b->n].rec);
 
-    return err ? err : batch_add(&l->batch, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT, &link);
+    return err ? err : batch_add(b, key->p + LINK_NAME_AT, key->len - LINK_NAME_AT);
 }
 
 /* An entry of the walk for the list of all names. */
@@ -204,14 +201,15 @@ static int add_created(struct listing *l)
 {
     const struct listed_link *next = &l->p[l->at++];
     const char *name = (const char *)l->names.p + next->name;
-    struct link_rec link;
+    struct batch *b = &l->batch;
+    struct link_rec *link = &b->link[b->n].rec;
     struct peek peek;
-    int err = link_peek(l->f, l->group, name, strlen(name), &link, &peek);
+    int err = link_peek(l->f, l->group, name, strlen(name), link, &peek);
 
     if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    if (link.index == next->index)
-        err = batch_add(&l->batch, name, strlen(name), &link);
+    if (link->index == next->index)
+        err = batch_add(b, name, strlen(name));
     tree_peeked(&peek);
     return err;
 }
