@@ -246,8 +246,12 @@ enum drep_kind {
     DREP_KIND_DUP = 43
 };
 
-enum { DREP_ORDER_C = 0, DREP_ORDER_FORTRAN = 1 };
-enum { DREP_DISTRIBUTE_NONE = 0, DREP_DISTRIBUTE_BLOCK = 1, DREP_DISTRIBUTE_CYCLIC = 2 };
+enum drep_array_order { DREP_ORDER_C = 0, DREP_ORDER_FORTRAN = 1 };
+enum drep_distribution {
+    DREP_DISTRIBUTE_NONE = 0,
+    DREP_DISTRIBUTE_BLOCK = 1,
+    DREP_DISTRIBUTE_CYCLIC = 2
+};
 #define DREP_DISTRIBUTE_DFLT_DARG (-1)
 
 /* Constructors of the MPI standard (MPI 5.0, chapter 5); counts and displacements
@@ -292,7 +296,7 @@ DREP_API int drep_type_compound(int64_t count, const char *const *names, const i
 /* A block of rank 1..32 dimensions of `base`, row-major, contiguous. */
 DREP_API int drep_type_array(int rank, const int64_t *dims, const drep_type *base, drep_type **out);
 /* Text of a fixed number of bytes; `pad` defines where it ends. */
-enum { DREP_PAD_NUL = 0, DREP_PAD_NULTERM = 1, DREP_PAD_SPACE = 2 };
+enum drep_pad { DREP_PAD_NUL = 0, DREP_PAD_NULTERM = 1, DREP_PAD_SPACE = 2 };
 DREP_API int drep_type_string(int64_t size, int pad, drep_type **out);
 /* In memory a char * (NUL-terminated, NULL reads as ""). */
 DREP_API int drep_type_vstring(drep_type **out);
@@ -306,7 +310,7 @@ DREP_API int drep_type_enum(const drep_type *base, int64_t count, const char *co
 /* base: an integer or bool type; 0 is false, anything else true. */
 DREP_API int drep_type_boolean(const drep_type *base, drep_type **out);
 /* In memory a drep_ref. */
-enum { DREP_REF_OBJECT = 0, DREP_REF_REGION = 1 };
+enum drep_ref_what { DREP_REF_OBJECT = 0, DREP_REF_REGION = 1 };
 DREP_API int drep_type_reference(int what, drep_type **out);
 
 /* In memory, one element of a sequence: `data` holds count elements of the base,
@@ -332,9 +336,9 @@ DREP_API void drep_vlen_free(const drep_type *type, int64_t count, void *buf);
  * bytes.  Bits count from 0, the least significant bit of the scalar read as one
  * number in its byte order.  Its encoding is independent of the data
  * representation. */
-enum { DREP_SCALAR_INT = 1, DREP_SCALAR_REAL = 2, DREP_SCALAR_BITS = 3 };
-enum { DREP_BIG = 0, DREP_LITTLE = 1, DREP_VAX = 2 };
-enum { DREP_NORM_IMPLIED = 0, DREP_NORM_MSBSET = 1, DREP_NORM_NONE = 2 };
+enum drep_scalar_class { DREP_SCALAR_INT = 1, DREP_SCALAR_REAL = 2, DREP_SCALAR_BITS = 3 };
+enum drep_byte_order { DREP_BIG = 0, DREP_LITTLE = 1, DREP_VAX = 2 };
+enum drep_norm { DREP_NORM_IMPLIED = 0, DREP_NORM_MSBSET = 1, DREP_NORM_NONE = 2 };
 typedef struct drep_scalar {
     uint8_t cls;        /* DREP_SCALAR_... */
     uint8_t order;      /* DREP_BIG, DREP_LITTLE, DREP_VAX (16-bit words, little-endian inside) */
@@ -413,7 +417,7 @@ DREP_API int drep_type_print(const drep_type *type, char **text);
 DREP_API int drep_type_parse(const char *text, drep_type **out);
 
 /* A cursor walks the data items of a tiled typemap (tile k at k * extent) from
- * any position.  It is the caller's storage; nothing to release. */
+ * any position.  It is the caller's storage; nothing to release.  Threads: one at a time. */
 typedef struct drep_cursor {
     int64_t opaque[264];
 } drep_cursor;
@@ -538,7 +542,7 @@ DREP_API int drep_register_datarep(const char *name, drep_conversion_fn *read,
                                    drep_conversion_fn *write, drep_extent_fn *extent,
                                    void *extra_state);
 /* Like drep_register_datarep(), with flags. */
-enum { DREP_REP_SERIAL = 1 }; /* never call the functions from two threads at once */
+enum drep_rep_flags { DREP_REP_SERIAL = 1 }; /* never call the functions from two threads at once */
 DREP_API int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
                                          drep_conversion_fn *write, drep_extent_fn *extent,
                                          void *extra_state, unsigned flags);
@@ -596,7 +600,12 @@ DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, i
 /* Policy for values out of the target's range.  WRAP: integers lose their
  * upper bits (MPI's rule for external32), reals saturate; CLAMP: the nearest
  * representable value; STRICT: DREP_ERR_CONVERSION naming the item. */
-enum { DREP_RANGE_DEFAULT = 0, DREP_RANGE_WRAP = 1, DREP_RANGE_CLAMP = 2, DREP_RANGE_STRICT = 3 };
+enum drep_range {
+    DREP_RANGE_DEFAULT = 0,
+    DREP_RANGE_WRAP = 1,
+    DREP_RANGE_CLAMP = 2,
+    DREP_RANGE_STRICT = 3
+};
 
 /* Losses of a transfer, counted in numbers: a complex item is two.  Indices count data items
  * of the transfer, -1: none. */
@@ -613,9 +622,12 @@ typedef struct drep_report {
 /* Options of a transfer.  A zero-initialised struct or a NULL pointer selects the
  * defaults. */
 typedef struct drep_xfer {
-    int range;           /* DREP_RANGE_... */
+    int range;           /* enum drep_range */
     int threads;         /* 0: the file's; 1: only the caller's */
     drep_report *report; /* filled when not NULL */
+    size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
+                            checked.  DREP_ERR_BUFFER before anything is moved if the elements
+                            reach beyond it */
 } drep_xfer;
 
 /* Converts in memory: `count` elements of `from` at src into as many data items of
@@ -640,6 +652,19 @@ DREP_API int drep_unpack(const char *datarep, const void *inbuf, int64_t insize,
                          void *outbuf, int64_t count, const drep_type *type);
 DREP_API int drep_pack_size(const char *datarep, int64_t count, const drep_type *type,
                             int64_t *size);
+
+/* Like drep_pack() and drep_unpack(), with options (NULL: like them): threads share the conversion
+ * of more than a MiB, values out of range are treated as xfer->range says (default: wrap) and
+ * counted in the report, and xfer->buf_size is checked of the elements' memory, inbuf or outbuf.
+ * Of a representation of functions, which know neither, one thread calls them, and the report has
+ * only the items.  DREP_ERR_CONVERSION under DREP_RANGE_STRICT, DREP_ERR_ARG (range), and *position
+ * stays. */
+DREP_API int drep_pack_xfer(const char *datarep, const void *inbuf, int64_t count,
+                            const drep_type *type, void *outbuf, int64_t outsize, int64_t *position,
+                            const drep_xfer *xfer);
+DREP_API int drep_unpack_xfer(const char *datarep, const void *inbuf, int64_t insize,
+                              int64_t *position, void *outbuf, int64_t count, const drep_type *type,
+                              const drep_xfer *xfer);
 
 /* Self-describing pack units (SPEC.md, 12): a header with the representation, its
  * encodings if it is a table, the machine, the number of items, and checksums; then the output of
@@ -722,6 +747,7 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  * exception: drep_check(), drep_copy(), drep_repair() and filters decode stored bytes, which
  * can expand up to 1,032 times (zstd: without a bound).  See SECURITY.md for
  * details. */
+/* Threads may share a drep_info that none of them changes. */
 typedef struct drep_info drep_info;
 #define DREP_MAX_INFO_KEY 255
 #define DREP_MAX_INFO_VAL 4096
@@ -806,10 +832,12 @@ DREP_API const char *drep_info_key(const drep_info *info, int i);
  * Only this library may write to a container or truncate it.  If another program does, calls
  * fail with DREP_ERR_TRUNCATE, DREP_ERR_CHECKSUM or DREP_ERR_FORMAT when they read changed
  * bytes; access to a mapping of drep_dataset_map() may raise a signal (SIGBUS). */
+/* Threads may share it for every call; drep_close() and drep_abandon() only when no other call
+ * uses it any more. */
 typedef struct drep_file drep_file;
 
 /* Access modes. */
-enum {
+enum drep_amode {
     DREP_RDONLY = 1,
     DREP_RDWR = 2,
     DREP_EXCL = 4,       /* create: fail if the file exists */
@@ -818,7 +846,8 @@ enum {
 };
 
 /* Creates a container whose default data representation is `datarep` ("native", "external32",
- * "internal", "native:ABI", a declared or registered one).  It is built under a temporary
+ * "internal", "native:ABI", a declared or registered one; NULL: "native", this machine's, which
+ * every other can read and this one can map).  It is built under a temporary
  * name and appears at `path` with the first commit; an existing file is
  * replaced only then, and cannot be opened for writing until then.  info
  * may be NULL; the hint file_perm applies if nothing is replaced.  Path ":memory:"
@@ -1040,7 +1069,7 @@ typedef struct drep_linkinfo {
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
 typedef int drep_list_fn(const drep_linkinfo *link, void *ctx);
-enum { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
+enum drep_list_order { DREP_BY_NAME = 0, DREP_BY_CREATION = 1 };
 /* Lists the members of a group without reading their objects: a link says the kind of its object.
  * drep_stat() has the counts of links and attributes, and tells an object of a known kind with
  * flags of a newer version.  The callback may use the file, also change it; a handle that reads
@@ -1180,12 +1209,14 @@ DREP_API int drep_attr_write_double(drep_file *file, const char *path, const cha
 
 /* ----------------------------------------------------------------- datasets */
 
+/* Threads may share it for every call; drep_dataset_close() only when no other call uses it any
+ * more. */
 typedef struct drep_dataset drep_dataset;
 #define DREP_UNLIMITED ((int64_t)-1)
 
 enum drep_layout { DREP_LAYOUT_AUTO = 0, DREP_COMPACT = 1, DREP_CONTIGUOUS = 2, DREP_CHUNKED = 3 };
 
-enum {
+enum drep_filter_id {
     DREP_FILTER_SHUFFLE = 1,
     DREP_FILTER_BITSHUFFLE = 2,
     DREP_FILTER_DELTA = 3,
@@ -1229,14 +1260,16 @@ typedef int drep_filter_fn(const uint32_t *params, int nparams, const void *in, 
  * DREP_ERR_EXISTS, DREP_ERR_NAME (empty or too long), DREP_ERR_ARG (no decode), DREP_ERR_NOMEM.
  * Thread safe. */
 #define DREP_MAX_FILTER_NAME 128 /* with the NUL */
-enum { DREP_FILTER_KEEP = 1 };
+enum drep_filter_flags { DREP_FILTER_KEEP = 1 };
 DREP_API int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_fn *decode,
                                   void *extra_state, unsigned flags);
 
 enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 };
 
 /* Specification of a new dataset; zero-initialise, then set.  Pointers are only read during the
- * call. */
+ * call.  What contradicts itself is refused with DREP_ERR_ARG: dims, maxdims, dim_names or chunk
+ * with rank 0; a fill_value that `fill` does not ask for; filters without nfilters; a chunk for a
+ * layout without chunks. */
 typedef struct drep_spec {
     const drep_type *type; /* of one element in memory; required */
     /* The data representation of its elements: NULL, the file's default; else a name as for
@@ -1335,14 +1368,14 @@ DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void 
  * (another byte order or size, another layout of members, references, variable length), the
  * elements are not in one run (chunked, compact, not all written, or split by a later overwrite:
  * `datarep convert` repairs that), or the driver cannot map; DREP_ERR_CHECKSUM. */
-enum { DREP_MAP_UNVERIFIED = 1 };
+enum drep_map_flags { DREP_MAP_UNVERIFIED = 1 };
 DREP_API int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data,
                               size_t *size);
 /* DREP_ERR_ARG: `data` is not a mapping of this dataset. */
 DREP_API int drep_dataset_unmap(drep_dataset *dataset, const void *data);
 
-/* A set of elements.  NULL always means all.  A box selects count[d] blocks of
- * block[d] elements, stride[d] apart from start[d]; stride and block NULL: 1. */
+/* A set of elements.  Immutable: threads may share it.  NULL always means all.  A box selects
+ * count[d] blocks of block[d] elements, stride[d] apart from start[d]; stride and block NULL: 1. */
 typedef struct drep_selection drep_selection;
 DREP_API int drep_select_box(int rank, const int64_t *start, const int64_t *count,
                              const int64_t *stride, const int64_t *block, drep_selection **out);
@@ -1353,6 +1386,20 @@ DREP_API int drep_select_points(int rank, int64_t n, const int64_t *coords, drep
  * DREP_ERR_UNSUPPORTED_OPERATION (points, which have an order), DREP_ERR_LIMIT. */
 DREP_API int drep_select_union(const drep_selection *a, const drep_selection *b,
                                drep_selection **out);
+/* Makes the box that a text describes, as NumPy and `datarep dump` write it, in an array of these
+ * dimensions: "[0,10:20,::2]".  Each part is an index or a range START:STOP:STEP, whose numbers may
+ * be left out; negative ones count from the end; a stop beyond the end means the end; STEP is
+ * positive.  "..." and missing parts at the end mean all of their dimensions.  DREP_ERR_SYNTAX with
+ * the column in the message, DREP_ERR_RANGE (an index outside), DREP_ERR_DIMS (too many parts). */
+DREP_API int drep_select_parse(const char *text, int rank, const int64_t *dims,
+                               drep_selection **out);
+/* Describes a selection that is a box, in its rank of numbers each, for which arrays of
+ * DREP_MAX_RANK have room; each may be NULL.  Equal sets have equal numbers: neighbouring blocks
+ * are one.  single: 1 where drep_select_parse() found one index instead of a range, so that
+ * programs may leave this dimension out of their result.  DREP_ERR_UNSUPPORTED_OPERATION: points or
+ * a union. */
+DREP_API int drep_selection_box(const drep_selection *sel, int *rank, int64_t *start,
+                                int64_t *count, int64_t *stride, int64_t *block, int *single);
 DREP_API int64_t drep_selection_count(const drep_selection *sel);
 DREP_API void drep_selection_free(drep_selection *sel);
 
@@ -1370,6 +1417,31 @@ DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const d
                        void *buf, const drep_xfer *xfer);
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                         const void *buf, const drep_xfer *xfer);
+
+/* Like drep_read() and drep_write(), of the box of count[d] elements from start[d] on, d up to the
+ * dataset's rank.  start NULL: from the first; count NULL: up to the last. */
+DREP_API int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
+                           const drep_type *type, void *buf, const drep_xfer *xfer);
+DREP_API int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
+                            const drep_type *type, const void *buf, const drep_xfer *xfer);
+
+/* One of the values that drep_readv() reads; zero-initialise, then set. */
+typedef struct drep_item {
+    const char *path;      /* of a dataset, or with attr of any object */
+    const char *attr;      /* an attribute of it; NULL: elements of the dataset */
+    const char *select;    /* as for drep_select_parse(); NULL: all elements */
+    const drep_type *type; /* in memory; NULL: the stored one's */
+    void *buf;             /* gets the elements, as of drep_read() or drep_attr_read() */
+    size_t buf_size;       /* bytes there, 0: not checked */
+    int err;               /* gets this item's result */
+} drep_item;
+/* Reads n datasets, parts of them, or attributes, in order, without opening handles and all from
+ * the same commit, except those that external links lead to.  An item that fails does not stop the
+ * others: the call returns the error of the first that does, with its message, and each has its own
+ * in `err`.  xfer: range, threads and a report of all items, without indices; its buf_size is not
+ * used.  Errors of an item: those of drep_dataset_open(), drep_select_parse() and drep_read(), or
+ * of drep_attr_read(); DREP_ERR_BUFFER. */
+DREP_API int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfer *xfer);
 
 /* ------------------------------------------------------------------- copies */
 

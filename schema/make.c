@@ -76,11 +76,11 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
     drep_spec spec = {.type = o->type,
                       .datarep = datarep_of(m, o),
                       .rank = o->rank,
-                      .dims = o->dims,
-                      .maxdims = o->maxdims,
+                      .dims = o->rank > 0 ? o->dims : NULL,
+                      .maxdims = o->rank > 0 ? o->maxdims : NULL,
                       .layout = o->layout,
                       .chunk = o->has_chunk ? o->chunk : NULL,
-                      .filters = o->filters,
+                      .filters = o->nfilters > 0 ? o->filters : NULL,
                       .nfilters = o->nfilters,
                       .fill = o->fill};
     int d, err;
@@ -90,7 +90,7 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
             return false;
         names[d] = o->dim[d] ? o->dim[d]->path : NULL;
     }
-    if (o->has_dims)
+    if (o->has_dims && o->rank > 0)
         spec.dim_names = names;
     if (o->fill_value) {
         if (!elements_encode_exact(&m->encoder, o->type, 0, NULL, o->fill_value, &fill))

@@ -74,11 +74,11 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
 int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                 drep_file **out)
 {
-    if (!path || !datarep || !out)
+    if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    return create(path, amode & DREP_EXCL, NULL, datarep, NULL, info, out);
+    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, out);
 }
 
 int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,

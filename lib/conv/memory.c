@@ -151,6 +151,8 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
                     (long long)count);
     if (items > 0 && (err = type_elements(to, items / to->items, &same)))
         return fail_in(err, "drep_convert");
+    if (items > 0 && xfer && (err = type_fits(to, items / to->items, xfer->buf_size)))
+        return fail_in(err, "drep_convert");
     transfer_opts(&opts, &report, xfer);
     opts.var = &move;
     if (items > 0)

@@ -363,6 +363,25 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     return err;
 }
 
+/* Refuses what the caller cannot have meant: one half of two members that belong together. */
+static int spec_check(const drep_spec *spec)
+{
+    bool array = spec->dims || spec->maxdims || spec->dim_names || spec->chunk;
+
+    if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
+        return fail(DREP_ERR_ARG, "fill %d", spec->fill);
+    if (spec->fill_value && spec->fill != DREP_FILL_VALUE)
+        return fail(DREP_ERR_ARG, "a fill_value, but fill is not DREP_FILL_VALUE");
+    if (spec->filters && spec->nfilters == 0)
+        return fail(DREP_ERR_ARG, "filters, but nfilters is 0");
+    if (spec->rank == 0 && array)
+        return fail(DREP_ERR_ARG, "dims, maxdims, dim_names or chunk, but rank is 0");
+    if (spec->chunk && (spec->layout == DREP_COMPACT || spec->layout == DREP_CONTIGUOUS))
+        return fail(DREP_ERR_ARG, "a chunk, but the layout is %s",
+                    spec->layout == DREP_COMPACT ? "compact" : "contiguous");
+    return 0;
+}
+
 int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                         drep_dataset **out)
 {
@@ -374,8 +393,8 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
         return err;
     if (!path || !spec || !spec->type)
         err = fail(DREP_ERR_ARG, "a dataset needs a path and a type");
-    else if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
-        err = fail(DREP_ERR_ARG, "fill %d", spec->fill);
+    else
+        err = spec_check(spec);
     if (!err)
         err = dataset_create(file, path, spec, &id);
     if (!err && out)

@@ -42,8 +42,7 @@ static int load_rep(drep_dataset *ds)
     return rep_resolved(ds->file, ds->entry, &ds->rep) == DREP_ERR_NOMEM ? fail_nomem() : 0;
 }
 
-/* DREP_ERR_UNSUPPORTED_DATAREP: the functions for its elements are not here. */
-static int dataset_usable(drep_dataset *ds)
+int dataset_usable(drep_dataset *ds)
 {
     const struct file_rep *rep;
     int err;

@@ -78,6 +78,33 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
     return 0;
 }
 
+int drep_selection_box(const drep_selection *sel, int *rank, int64_t *start, int64_t *count,
+                       int64_t *stride, int64_t *block, int *single)
+{
+    if (!sel)
+        return fail(DREP_ERR_ARG, "drep_selection_box: no selection");
+    if (!selection_is_box(sel))
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the selection is %s, not a box",
+                    sel->coords ? "points" : "a union");
+    if (rank)
+        *rank = sel->rank;
+    for (int d = 0; d < sel->rank; d++) {
+        const struct span_dim *s = &sel->dim[d];
+
+        if (start)
+            start[d] = s->start;
+        if (count)
+            count[d] = s->n / s->block;
+        if (stride)
+            stride[d] = s->stride;
+        if (block)
+            block[d] = s->block;
+        if (single)
+            single[d] = (int)(sel->single >> d & 1);
+    }
+    return 0;
+}
+
 int64_t drep_selection_count(const drep_selection *sel)
 {
     return !sel ? 0 : sel->count;

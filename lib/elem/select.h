@@ -18,6 +18,7 @@ struct drep_selection {
     int rank;
     int64_t count;
     struct span_dim dim[DREP_MAX_RANK]; /* a box */
+    uint32_t single;                    /* bit d: a text gave one index of dimension d */
     int64_t npoints;                    /* points when coords is set */
     int64_t *coords;
     int nboxes; /* a union when box is set: rank dimensions for each */

@@ -11,11 +11,11 @@
 #include "elem/mover.h"
 
 #include <pthread.h>
+#include <string.h>
 
-int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
+int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
-    int64_t items;
-
+    int64_t items, tiles;
     int err;
 
     if (__builtin_mul_overflow(n, ds->ft->stored.items, &items))
@@ -24,7 +24,12 @@ int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n)
         return fail(DREP_ERR_COUNT,
                     "the selection's %lld data items do not fill whole elements of %lld items",
                     (long long)items, (long long)mem->items);
-    err = items > 0 ? type_elements(mem, items / mem->items, &items) : 0;
+    if (items == 0)
+        return 0;
+    tiles = items / mem->items;
+    err = type_elements(mem, tiles, &items);
+    if (!err && xfer)
+        err = type_fits(mem, tiles, xfer->buf_size);
     return !err ? 0 : fail_in(err, "memory");
 }
 
@@ -75,7 +80,7 @@ static bool needs_no_plan(const drep_dataset *ds, const drep_type *type, const c
                           const drep_xfer *xfer)
 {
     return !ds->ft->type->variable && dataset_count(ds) > 0 && ds->esize > 0 && mem &&
-           (!type || type == ds->ft->type) && (!xfer || !xfer->report);
+           (!type || type == ds->ft->type) && (!xfer || (!xfer->report && xfer->buf_size == 0));
 }
 
 static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const drep_xfer *xfer,
@@ -112,7 +117,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
         err = ds->rec.rank == FMT_RANK_NULL ? null_check(t)
                                             : selection_check(t->sel, ds->rec.rank, ds->rec.len);
     if (!err)
-        err = items_check(ds, !type ? ds->ft->type : type, t->sel->count);
+        err = items_check(ds, !type ? ds->ft->type : type, t->sel->count, xfer);
     if (!err && t->sel->count > 0 && !mem)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err)
@@ -145,8 +150,7 @@ int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
     return transfer_run(ds, sel, type, buf, xfer, false);
 }
 
-/* A report counts one transfer. */
-static void report_clear(const drep_xfer *xfer)
+void report_clear(const drep_xfer *xfer)
 {
     if (xfer && xfer->report)
         *xfer->report =
@@ -185,6 +189,67 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
     if ((err = dataset_check(dataset, "drep_write")) || (err = write_begin(dataset->file)))
         return err;
     err = dataset_write(dataset, sel, type, buf, xfer);
+    return write_end(dataset->file, err);
+}
+
+/* ---- boxes ---- */
+
+/* The box in a dataset of this shape; NULL: from the first, up to the last. */
+static int box_of(const drep_dataset *ds, const int64_t *start, const int64_t *count,
+                  struct drep_selection *box)
+{
+    int rank = ds->rec.rank;
+
+    if (rank == FMT_RANK_NULL)
+        return fail(DREP_ERR_RANGE, "a box in the null dataspace");
+    memset(box, 0, sizeof *box);
+    box->rank = rank;
+    box->count = 1;
+    for (int d = 0; d < rank; d++) {
+        int64_t from = !start ? 0 : start[d], len = (int64_t)ds->rec.len[d];
+        int64_t n = count ? count[d] : from < len ? len - from : 0;
+
+        if (from < 0 || n < 0 || from > len || n > len - from)
+            return fail(DREP_ERR_RANGE,
+                        "box: %lld elements from index %lld on in dimension %d, whose length is "
+                        "%lld",
+                        (long long)n, (long long)from, d, (long long)len);
+        box->dim[d] = (struct span_dim){from, 1, 1, n};
+        box->count *= n;
+    }
+    return 0;
+}
+
+int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
+                  const drep_type *type, void *buf, const drep_xfer *xfer)
+{
+    struct drep_selection box;
+    int err;
+
+    if ((err = dataset_check(dataset, "drep_read_box")))
+        return err;
+    report_clear(xfer);
+    if ((err = read_begin(dataset->file)))
+        return err;
+    if (!(err = dataset_alive(dataset)) && !(err = box_of(dataset, start, count, &box)))
+        err = transfer_run(dataset, &box, type, buf, xfer, false);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
+                   const drep_type *type, const void *buf, const drep_xfer *xfer)
+{
+    struct drep_selection box;
+    int err;
+
+    if ((err = dataset_check(dataset, "drep_write_box")) || (err = write_begin(dataset->file)))
+        return err;
+    if (!(err = dataset_alive(dataset)))
+        err = box_of(dataset, start, count, &box);
+    if (err)
+        fail_in(err, "dataset \"%s\"", dataset->path);
+    else
+        err = dataset_write(dataset, &box, type, buf, xfer);
     return write_end(dataset->file, err);
 }
 

@@ -37,11 +37,14 @@ struct transfer {
     bool begun; /* something may have been changed */
 };
 
-/* Do n elements of the dataset fill whole elements of memory's type? */
-int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n);
+/* Do n elements of the dataset fill whole elements of memory's type, and are these inside the
+ * buffer that the transfer names? */
+int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n, const drep_xfer *xfer);
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);
+/* A report counts one call. */
+void report_clear(const drep_xfer *xfer);
 /* Writes inside an operation of the store. */
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                   const void *buf, const drep_xfer *xfer);

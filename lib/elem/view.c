@@ -952,7 +952,8 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
         return err;
     if (count < 0 || offset < 0)
         return fail(DREP_ERR_COUNT, "offset %lld, count %lld", (long long)offset, (long long)count);
-    if ((err = type_elements(a->type, count, &items)))
+    if ((err = type_elements(a->type, count, &items)) ||
+        (a->xfer && (err = type_fits(a->type, count, a->xfer->buf_size))))
         return err;
     if (writing && !v->writable)
         return fail(DREP_ERR_READ_ONLY, "opened read-only");

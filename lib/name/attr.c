@@ -284,11 +284,33 @@ void drep_attrinfo_release(drep_attrinfo *info)
     }
 }
 
+int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
+              size_t size)
+{
+    struct attr_found a;
+    int64_t items = 0, tiles = 0;
+    int err = attr_find(f, path, name, &a);
+
+    if (!err && !type)
+        type = a.ft->type;
+    if (!err && a.count > 0 && !buf)
+        err = fail(DREP_ERR_ARG, "no buffer");
+    if (!err && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
+                 (items > 0 && (type->items == 0 || items % type->items != 0))))
+        err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
+    if (!err && items > 0)
+        err = type_elements(type, tiles = items / type->items, &items);
+    if (!err)
+        err = type_fits(type, tiles, size);
+    if (!err && a.count > 0)
+        err = value_unpack(&f->values, &a.rec.value, a.ft, a.count, type, buf);
+    attr_found_release(&a);
+    return fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+}
+
 int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
                    void *buf)
 {
-    struct attr_found a;
-    int64_t items;
     struct external_target to;
     int err = external_target(file, path, &to);
 
@@ -298,21 +320,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
         return external_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
     if ((err = read_begin(file)))
         return err;
-    err = attr_find(file, path, name, &a);
-    if (!err && !type)
-        type = a.ft->type;
-    if (!err && a.count > 0 && !buf)
-        err = fail(DREP_ERR_ARG, "no buffer");
-    if (!err && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
-                 (items > 0 && (type->items == 0 || items % type->items != 0))))
-        err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
-    if (!err && items > 0)
-        err = type_elements(type, items / type->items, &items);
-    if (!err && a.count > 0)
-        err = value_unpack(&file->values, &a.rec.value, a.ft, a.count, type, buf);
-    attr_found_release(&a);
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
-    return read_end(file, err);
+    return read_end(file, attr_load(file, path, name, type, buf, 0));
 }
 
 static int attr_remove(drep_file *f, const char *path, const char *name)

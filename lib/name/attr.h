@@ -25,6 +25,9 @@ struct attr_found {
 /* Released also after an error. */
 int attr_find(drep_file *f, const char *path, const char *name, struct attr_found *a);
 void attr_found_release(struct attr_found *a);
+/* drep_attr_read() inside a call that reads; size: bytes at buf, 0: not checked. */
+int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
+              size_t size);
 
 /* All attributes of an object. */
 int attrs_remove(drep_file *f, uint64_t id);

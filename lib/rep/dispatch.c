@@ -166,7 +166,7 @@ static int take_native(const struct dispatch *t, int64_t position, int64_t items
     err = type_each_code(t->type, is_native, &check);
     if (!err)
         err = packed_size(&t->sizes, t->type, position, items, used);
-    return err ? err : packed_convert(check.native, &part, t->reading, done);
+    return err ? err : packed_convert(check.native, &part, t->reading, NULL, done);
 }
 
 /* ------------------------------------------------------------- both ways */

@@ -5,8 +5,12 @@
 #include "rep/registry.h"
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "rep/dispatch.h"
 #include "rep/packed.h"
+#include "rep/tables.h"
+
+#include <pthread.h>
 
 struct pack_unit {
     const struct datarep *rep;
@@ -60,40 +64,166 @@ static int room(const struct pack_unit *u, const void *user, const void *packed,
     return 0;
 }
 
-int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
-              void *outbuf, int64_t outsize, int64_t *position)
+/* ---- by the engine, with options ---- */
+
+#define PART_SIZE (1 << 20) /* packed bytes that are worth a thread */
+
+static const drep_report no_report = {
+    .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+
+/* A transfer that is cut into parts of `per` items, whole elements each. */
+struct pack_parts {
+    const struct pack_unit *u;
+    struct type_sizes sizes;
+    struct packed_items all;
+    bool reading;
+    int range;
+    int64_t per;
+    bool counts;
+    pthread_mutex_t lock; /* of the report */
+    drep_report report;
+};
+
+static void first_of(int64_t *to, int64_t first)
 {
-    struct pack_unit u;
-    int err = unit_init(&u, datarep, count, type);
+    if (first >= 0 && (*to < 0 || first < *to))
+        *to = first;
+}
+
+static void report_add(struct pack_parts *p, const drep_report *part)
+{
+    pthread_mutex_lock(&p->lock);
+    p->report.items += part->items;
+    p->report.overflow += part->overflow;
+    p->report.inexact += part->inexact;
+    p->report.nan_lost += part->nan_lost;
+    first_of(&p->report.first_overflow, part->first_overflow);
+    first_of(&p->report.first_inexact, part->first_inexact);
+    first_of(&p->report.first_nan_lost, part->first_nan_lost);
+    pthread_mutex_unlock(&p->lock);
+}
+
+static int part_convert(void *ctx, int64_t i)
+{
+    struct pack_parts *p = ctx;
+    struct packed_items part = p->all;
+    drep_report report = no_report;
+    struct rep_opts opts = {.range = p->range, .value_range = p->range};
+    int64_t offset;
+    int err;
+
+    part.position = i * p->per;
+    part.items = part.items - part.position < p->per ? part.items - part.position : p->per;
+    opts.base = part.position;
+    opts.report = p->counts ? &report : NULL;
+    err = packed_size(&p->sizes, part.type, 0, part.position, &offset);
+    if (err)
+        return err;
+    part.file = (uint8_t *)part.file + offset;
+    err = packed_convert(p->u->rep->table, &part, p->reading, &opts, NULL);
+    if (!err && p->counts)
+        report_add(p, &report);
+    return err;
+}
+
+static int parts_convert(struct pack_parts *p, const drep_xfer *xfer)
+{
+    int64_t tile = p->all.type->items, elements = p->all.items / tile;
+    int64_t n = p->u->size / PART_SIZE + 1;
+    int err;
+
+    rep_table_sizes(p->u->rep->table, &p->sizes);
+    n = n > elements ? elements : n;
+    p->per = (elements + n - 1) / n * tile;
+    n = (p->all.items + p->per - 1) / p->per;
+    pthread_mutex_init(&p->lock, NULL);
+    err = pool_run(xfer->threads > 0 ? xfer->threads : pool_cpus(), n, part_convert, p);
+    pthread_mutex_destroy(&p->lock);
+    return err;
+}
+
+/* Moves the items of a unit between the user's buffer and the packed bytes. */
+static int unit_move(const struct pack_unit *u, const drep_type *type, void *user, void *buffer,
+                     int64_t position, bool reading, const drep_xfer *xfer)
+{
+    uint8_t *packed = !buffer ? NULL : (uint8_t *)buffer + position;
+    struct pack_parts p = {.u = u,
+                           .all = {type, 0, u->items, user, packed},
+                           .reading = reading,
+                           .counts = xfer && xfer->report,
+                           .report = no_report};
+    int err = 0;
+
+    if (u->items > 0 && xfer && u->rep->table) {
+        p.range = xfer->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : xfer->range;
+        err = parts_convert(&p, xfer);
+    } else if (u->items > 0) {
+        err = reading ? rep_read_items(u->rep, NULL, user, type, 0, u->items, packed, INT64_MAX,
+                                       NULL, NULL)
+                      : rep_write_items(u->rep, NULL, user, type, 0, u->items, packed, INT64_MAX,
+                                        NULL, NULL);
+        p.report.items = u->items;
+    }
+    if (p.counts)
+        *xfer->report = p.report;
+    return err;
+}
+
+/* What both directions check before they move anything. */
+static int move_init(struct pack_unit *u, const char *datarep, int64_t count, const drep_type *type,
+                     const drep_xfer *xfer)
+{
+    int err = unit_init(u, datarep, count, type);
 
     if (!err)
-        err = type_elements(type, count, &u.items);
+        err = type_elements(type, count, &u->items);
+    if (!err && xfer && (xfer->range < DREP_RANGE_DEFAULT || xfer->range > DREP_RANGE_STRICT))
+        err = fail(DREP_ERR_ARG, "range %d", xfer->range);
+    if (!err && xfer)
+        err = type_fits(type, count, xfer->buf_size);
+    return err;
+}
+
+int drep_pack_xfer(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
+                   void *outbuf, int64_t outsize, int64_t *position, const drep_xfer *xfer)
+{
+    struct pack_unit u;
+    int err = move_init(&u, datarep, count, type, xfer);
+
     if (!err)
         err = room(&u, inbuf, outbuf, outsize, position, DREP_ERR_BUFFER);
-    if (!err && u.items)
-        err = rep_write_items(u.rep, NULL, inbuf, type, 0, u.items, (uint8_t *)outbuf + *position,
-                              INT64_MAX, NULL, NULL);
+    if (!err)
+        err = unit_move(&u, type, (void *)(uintptr_t)inbuf, outbuf, *position, false, xfer);
     if (err)
         return fail_in(err, "pack");
     *position += u.size;
     return 0;
 }
 
-int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
-                void *outbuf, int64_t count, const drep_type *type)
+int drep_unpack_xfer(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
+                     void *outbuf, int64_t count, const drep_type *type, const drep_xfer *xfer)
 {
     struct pack_unit u;
-    int err = unit_init(&u, datarep, count, type);
+    int err = move_init(&u, datarep, count, type, xfer);
 
     if (!err)
-        err = type_elements(type, count, &u.items);
-    if (!err)
         err = room(&u, outbuf, inbuf, insize, position, DREP_ERR_TRUNCATE);
-    if (!err && u.items)
-        err = rep_read_items(u.rep, NULL, outbuf, type, 0, u.items,
-                             (const uint8_t *)inbuf + *position, INT64_MAX, NULL, NULL);
+    if (!err)
+        err = unit_move(&u, type, outbuf, (void *)(uintptr_t)inbuf, *position, true, xfer);
     if (err)
         return fail_in(err, "unpack");
     *position += u.size;
     return 0;
+}
+
+int drep_pack(const char *datarep, const void *inbuf, int64_t count, const drep_type *type,
+              void *outbuf, int64_t outsize, int64_t *position)
+{
+    return drep_pack_xfer(datarep, inbuf, count, type, outbuf, outsize, position, NULL);
+}
+
+int drep_unpack(const char *datarep, const void *inbuf, int64_t insize, int64_t *position,
+                void *outbuf, int64_t count, const drep_type *type)
+{
+    return drep_unpack_xfer(datarep, inbuf, insize, position, outbuf, count, type, NULL);
 }

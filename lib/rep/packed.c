@@ -113,16 +113,18 @@ int packed_size(const struct type_sizes *sizes, const drep_type *type, int64_t p
 /* ------------------------------------------------------------- the engine */
 
 int packed_convert(const struct rep_table *table, const struct packed_items *p, bool reading,
-                   int64_t *done)
+                   const struct rep_opts *opts, int64_t *done)
 {
     struct type_sizes sizes;
     struct prog packed;
     struct rep_side user = {&p->type->prog, rep_native(), p->position};
     struct rep_side file = {&packed, table, 0};
-    const struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    const struct rep_opts wrap = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
     int64_t before;
     int err;
 
+    if (!opts)
+        opts = &wrap;
     rep_table_sizes(table, &sizes);
     err = prog_build(&packed, p->type, &sizes, PROG_PACKED);
     if (err)
@@ -132,9 +134,9 @@ int packed_convert(const struct rep_table *table, const struct packed_items *p, 
     err = packed_size(&sizes, p->type, 0, file.position, &before);
     packed.origin -= err ? 0 : before;
     if (!err && reading)
-        err = rep_convert(p->user, &user, p->file, &file, p->items, &opts, done);
+        err = rep_convert(p->user, &user, p->file, &file, p->items, opts, done);
     else if (!err)
-        err = rep_convert(p->file, &file, p->user, &user, p->items, &opts, done);
+        err = rep_convert(p->file, &file, p->user, &user, p->items, opts, done);
     prog_release(&packed);
     return err;
 }

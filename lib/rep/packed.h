@@ -20,9 +20,9 @@ struct packed_items {
     int64_t position, items;
     void *user, *file;
 };
-/* Converts them by the engine, values out of range wrapped; reading: to the user's buffer.
- * *done as rep_convert() has it. */
+/* Converts them by the engine; reading: to the user's buffer.  opts NULL: values out of range are
+ * wrapped.  *done as rep_convert() has it. */
 int packed_convert(const struct rep_table *table, const struct packed_items *p, bool reading,
-                   int64_t *done);
+                   const struct rep_opts *opts, int64_t *done);
 
 #endif

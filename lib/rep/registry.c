@@ -35,7 +35,7 @@ static int engine_read(void *userbuf, const drep_type *type, int64_t count, void
 {
     const struct packed_items items = {type, position, count, userbuf, filebuf};
 
-    return packed_convert(extra_state, &items, true, NULL);
+    return packed_convert(extra_state, &items, true, NULL, NULL);
 }
 
 static int engine_write(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
@@ -43,7 +43,7 @@ static int engine_write(void *userbuf, const drep_type *type, int64_t count, voi
 {
     const struct packed_items items = {type, position, count, userbuf, filebuf};
 
-    return packed_convert(extra_state, &items, false, NULL);
+    return packed_convert(extra_state, &items, false, NULL, NULL);
 }
 
 static int engine_extent(const drep_type *type, int64_t *extent, void *extra_state)

@@ -194,6 +194,19 @@ int type_elements(const drep_type *type, int64_t count, int64_t *items)
     return 0;
 }
 
+int type_fits(const drep_type *type, int64_t count, size_t size)
+{
+    int64_t last;
+
+    if (size == 0 || count == 0 || type->items == 0)
+        return 0;
+    last = type->prog.extent > 0 ? (count - 1) * type->prog.extent : 0;
+    if (last + type->true_ub <= 0 || (uint64_t)(last + type->true_ub) <= size)
+        return 0;
+    return fail(DREP_ERR_BUFFER, "%lld elements reach to byte %lld, the buffer has %zu",
+                (long long)count, (long long)(last + type->true_ub), size);
+}
+
 int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *ctx)
 {
     for (size_t i = 0; i < sizeof(type->codes) / sizeof(*type->codes); i++) {

@@ -73,6 +73,9 @@ const struct type_sizes *type_native_sizes(void);
  * DREP_ERR_VALUE_TOO_LARGE (more than 2^63 of them, or elements so far apart that no memory
  * holds them: then there is no buffer to look at). */
 int type_elements(const drep_type *type, int64_t count, int64_t *items);
+/* DREP_ERR_BUFFER: `count` elements, which type_elements() has seen, reach beyond `size` bytes.
+ * size 0: nobody knows how many there are. */
+int type_fits(const drep_type *type, int64_t count, size_t size);
 
 /* Call fn once for each predefined code in the description (any depth, also in sequences), in
  * the order of the codes; the bytes of strings and opaques do not count as a datatype. Stops at,

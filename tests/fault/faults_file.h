@@ -251,6 +251,33 @@ static int c_attr_values(struct env *e)
     return err ? err : n == 1 && x == 1 ? 0 : WRONG;
 }
 
+static int c_readv(struct env *e)
+{
+    static int32_t rows[2], few[ATTR_MAX];
+    drep_item items[] = {{.path = "/k/rows", .select = "[1:3]", .buf = rows, .buf_size = 8},
+                         {.path = "/k", .attr = "few", .type = DREP_INT32_T, .buf = few}};
+    int err = CALL(drep_readv, e->f, items, 2, NULL);
+
+    return err ? err : rows[0] == 7 && rows[1] == 14 ? 0 : WRONG;
+}
+
+static int c_read_box(struct env *e)
+{
+    static const int64_t start[2] = {3, 4}, count[2] = {20, 30};
+    static int32_t v[600];
+    int err = CALL(drep_read_box, e->ds, start, count, DREP_INT32_T, v, NULL);
+
+    return err ? err : v[0] == (3 * WIDE + 4) * 7 % 1000 ? 0 : WRONG;
+}
+
+static int c_write_box(struct env *e)
+{
+    static const int64_t start[2] = {3, 4}, count[2] = {20, 30};
+    static const int32_t v[600] = {1, 2, 3};
+
+    return CALL(drep_write_box, e->ds, start, count, DREP_INT32_T, v, NULL);
+}
+
 static int c_object_path(struct env *e)
 {
     drep_objinfo info;
@@ -1151,6 +1178,9 @@ static const struct file_case file_cases[] = {
     {"exists", READS, NULL, c_exists, NULL},
     {"visit", READS, NULL, c_visit, NULL},
     {"read a text and numbers", READS, NULL, c_attr_values, NULL},
+    {"read several values", READS, NULL, c_readv, NULL},
+    {"read a box", READS, "/k/tiles", c_read_box, NULL},
+    {"write a box", CHANGES, "/k/tiles", c_write_box, NULL},
     {"path of an object", READS, NULL, c_object_path, NULL},
     {"open a named type", READS, NULL, c_type_open, NULL},
     {"list", READS, NULL, c_list, NULL},

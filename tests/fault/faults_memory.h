@@ -307,6 +307,23 @@ static int m_pack(void)
     return err;
 }
 
+/* Above the size from which threads share the work. */
+static int m_pack_xfer(void)
+{
+    static double from[300000], back[300000];
+    static char bytes[2400000];
+    drep_report report;
+    const drep_xfer xfer = {.threads = 2, .report = &report, .buf_size = sizeof from};
+    int64_t at = 0, from_at = 0;
+    int err = CALL(drep_pack_xfer, "external32", from, 300000, DREP_DOUBLE, bytes, sizeof bytes,
+                   &at, &xfer);
+
+    if (!err)
+        err = CALL(drep_unpack_xfer, "external32", bytes, at, &from_at, back, 300000, DREP_DOUBLE,
+                   &xfer);
+    return err ? err : at == sizeof bytes && from_at == at && report.items == 300000 ? 0 : WRONG;
+}
+
 static int m_unit(void)
 {
     static double from[300], back[300];
@@ -481,8 +498,14 @@ static int m_info(void)
 static int m_select(void)
 {
     static const int64_t coords[] = {1, 2, 3, 4};
-    drep_selection *box = NULL, *points = NULL, *both = NULL;
+    drep_selection *box = NULL, *points = NULL, *both = NULL, *text = NULL;
     int err = CALL(drep_select_box, 3, others, some, NULL, NULL, &box);
+
+    if (!err)
+        err = CALL(drep_select_parse, "[0,::2]", 3, some, &text);
+    if (!err)
+        err = CALL(drep_selection_box, text, NULL, NULL, NULL, NULL, NULL, NULL);
+    drep_selection_free(text);
 
     if (!err)
         err = CALL(drep_select_points, 2, 2, coords, &points);
@@ -528,6 +551,7 @@ static const struct memory_case {
                     {"convert", m_convert},
                     {"convert many", m_convert_many},
                     {"pack", m_pack},
+                    {"pack with threads", m_pack_xfer},
                     {"pack units", m_unit},
                     {"register", m_register},
                     {"register with flags", m_register_flags},

@@ -1,5 +1,6 @@
 /* test_data_short.c - the calls that do in one step what others do in several: attributes of one
- * text or number, what a path leads to, every object once. */
+ * text or number, what a path leads to, every object once, boxes, many values, selections as text;
+ * and contradictions that are refused. */
 #include "data_help.h"
 
 static drep_file *f;
@@ -347,6 +348,319 @@ START_TEST(test_visit_deep_and_wide)
 }
 END_TEST
 
+/* ---- elements ---- */
+
+/* A file with /x, the numbers 0..59 in a shape of 3, 4, 5. */
+static drep_dataset *numbers(void)
+{
+    const int64_t dims[3] = {3, 4, 5};
+    drep_dataset *ds = new_dataset(f, "/x", DREP_INT, 3, dims);
+    int v[60];
+
+    for (int i = 0; i < 60; i++)
+        v[i] = i;
+    ok(drep_write(ds, NULL, DREP_INT, v, NULL));
+    return ds;
+}
+
+START_TEST(test_boxes)
+{
+    const int64_t start[3] = {1, 2, 3}, count[3] = {2, 2, 2}, end[3] = {3, 4, 5}, none[3] = {0},
+                  beyond[3] = {1, 1, 6}, negative[3] = {0, -1, 0}, huge[3] = {INT64_MAX, 1, 1};
+    drep_dataset *ds = numbers(), *scalar = new_dataset(f, "/s", DREP_INT, 0, NULL);
+    double v[60], w[8] = {-1, -2, -3, -4, -5, -6, -7, -8};
+    drep_report report;
+    const drep_xfer xfer = {.report = &report, .buf_size = sizeof w};
+
+    ok(drep_read_box(ds, start, count, DREP_DOUBLE, v, NULL));
+    for (int i = 0; i < 8; i++)
+        ck_assert(v[i] == (1 + i / 4) * 20 + (2 + i / 2 % 2) * 5 + 3 + i % 2);
+    ok(drep_read_box(ds, start, NULL, DREP_DOUBLE, v, NULL)); /* up to the last: the same box */
+    ck_assert(v[7] == 59);
+    ok(drep_read_box(ds, NULL, count, DREP_DOUBLE, v, NULL));
+    ck_assert(v[0] == 0 && v[7] == 26);
+    ok(drep_read_box(ds, NULL, NULL, DREP_DOUBLE, v, NULL));
+    ck_assert(v[59] == 59);
+    ok(drep_read_box(ds, end, none, DREP_DOUBLE, NULL, NULL));
+    ok(drep_read_box(ds, end, NULL, DREP_DOUBLE, NULL, NULL));
+    ok(drep_write_box(ds, start, count, DREP_DOUBLE, w, &xfer));
+    ck_assert_int_eq(report.items, 8);
+    ok(drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
+    ck_assert(v[33] == -1 && v[34] == -2 && v[59] == -8 && v[32] == 32);
+    fails(drep_read_box(ds, beyond, NULL, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    fails(drep_read_box(ds, NULL, beyond, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    fails(drep_read_box(ds, start, huge, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    fails(drep_read_box(ds, huge, start, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    fails(drep_write_box(ds, negative, NULL, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    fails(drep_write_box(ds, NULL, negative, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    ok(drep_write_box(scalar, NULL, NULL, DREP_DOUBLE, w, NULL));
+    ok(drep_read_box(scalar, none, count, DREP_DOUBLE, v, NULL)); /* no dimension looks at them */
+    ck_assert(v[0] == -1);
+    drep_dataset_close(scalar);
+    scalar = new_dataset(f, "/null", DREP_INT, DREP_NULL_SPACE, NULL);
+    fails(drep_read_box(scalar, NULL, NULL, DREP_DOUBLE, v, NULL), DREP_ERR_RANGE);
+    drep_dataset_close(scalar);
+    drep_dataset_close(ds);
+}
+END_TEST
+
+START_TEST(test_the_size_of_the_buffer)
+{
+    drep_dataset *ds = numbers();
+    drep_type *pairs;
+    int v[60];
+    double w[60];
+    drep_view *view;
+    int64_t n;
+    drep_xfer xfer = {.buf_size = sizeof v};
+
+    ok(drep_read(ds, NULL, DREP_INT, v, &xfer));
+    ok(drep_read(ds, NULL, NULL, v, &xfer));
+    ok(drep_write(ds, NULL, DREP_INT, v, &xfer));
+    xfer.buf_size--;
+    memset(v, 0xee, sizeof v);
+    fails(drep_read(ds, NULL, DREP_INT, v, &xfer), DREP_ERR_BUFFER);
+    fails(drep_read(ds, NULL, NULL, v, &xfer), DREP_ERR_BUFFER);
+    fails(drep_write(ds, NULL, DREP_INT, v, &xfer), DREP_ERR_BUFFER);
+    fails(drep_read_box(ds, NULL, NULL, DREP_INT, v, &xfer), DREP_ERR_BUFFER);
+    fails(drep_convert(DREP_INT, v, DREP_DOUBLE, w, 60, &xfer), DREP_ERR_BUFFER);
+    ck_assert_int_eq(v[0], (int)0xeeeeeeee);
+    ok(drep_view_dataset(ds, &view));
+    fails(drep_read_at(view, 0, v, 60, DREP_INT, &xfer, &n), DREP_ERR_BUFFER);
+    ok(drep_read_at(view, 0, v, 59, DREP_INT, &xfer, &n));
+    ok(drep_view_close(view));
+    /* With gaps: 30 elements of two numbers, the second 12 bytes behind the first. */
+    ok(drep_type_vector(2, 1, 3, DREP_INT, &pairs));
+    xfer.buf_size = 29 * 16 + 16;
+    ck_assert_int_eq(drep_type_extent(pairs), 16);
+    ok(drep_read(ds, NULL, pairs, w, &xfer));
+    xfer.buf_size--;
+    fails(drep_read(ds, NULL, pairs, w, &xfer), DREP_ERR_BUFFER);
+    drep_type_free(pairs);
+    drep_dataset_close(ds);
+}
+END_TEST
+
+/* The text's box against indices that a loop counts. */
+START_TEST(test_select_parse)
+{
+    static const struct {
+        const char *text, *want; /* start:count:step of each dimension, ! behind an index */
+    } cases[] = {{"[]", "0:3:1 0:10:1"},
+                 {"[...]", "0:3:1 0:10:1"},
+                 {"[1]", "1:1:1! 0:10:1"},
+                 {"[-1,-10]", "2:1:1! 0:1:1!"},
+                 {"[:,2:5]", "0:3:1 2:3:1"},
+                 {"[0:2,::3]", "0:2:1 0:4:3"},
+                 {"[ 0 : 2 , 1 : 9 : 4 ]", "0:2:1 1:2:4"},
+                 {"[...,7]", "0:3:1 7:1:1!"},
+                 {"[2,...]", "2:1:1! 0:10:1"},
+                 {"[2,...,3]", "2:1:1! 3:1:1!"},
+                 {"[1:,:-3]", "1:2:1 0:7:1"},
+                 {"[5:9,-99:99:9]", "3:0:1 0:2:9"},
+                 {"[2:1]", "2:0:1 0:10:1"},
+                 {"[::9223372036854775807]", "0:1:1 0:10:1"},
+                 {"[+1:+2,]", "1:1:1 0:10:1"}};
+    static const struct {
+        const char *text;
+        int err, column;
+    } bad[] = {{"", DREP_ERR_SYNTAX, 1},          {"1", DREP_ERR_SYNTAX, 1},
+               {"[1", DREP_ERR_SYNTAX, 3},        {"[1,2,3]", DREP_ERR_DIMS, 6},
+               {"[3]", DREP_ERR_RANGE, 2},        {"[0,-11]", DREP_ERR_RANGE, 4},
+               {"[a]", DREP_ERR_SYNTAX, 2},       {"[1 2]", DREP_ERR_SYNTAX, 4},
+               {"[::0]", DREP_ERR_SYNTAX, 4},     {"[::-1]", DREP_ERR_SYNTAX, 4},
+               {"[1]x", DREP_ERR_SYNTAX, 4},      {"[-]", DREP_ERR_SYNTAX, 2},
+               {"[...,...]", DREP_ERR_SYNTAX, 2}, {"[1:2:3:4]", DREP_ERR_SYNTAX, 7},
+               {"[...,1,2,3]", DREP_ERR_DIMS, 2}, {"[99999999999999999999]", DREP_ERR_SYNTAX, 2}};
+    const int64_t dims[2] = {3, 10};
+    drep_selection *sel;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int64_t start[2], count[2], step[2];
+        int single[2], rank;
+        char text[100];
+
+        ok(drep_select_parse(cases[i].text, 2, dims, &sel));
+        ok(drep_selection_box(sel, &rank, start, count, step, NULL, single));
+        snprintf(text, sizeof text, "%d:%d:%d%s %d:%d:%d%s", (int)start[0], (int)count[0],
+                 (int)step[0], single[0] ? "!" : "", (int)start[1], (int)count[1], (int)step[1],
+                 single[1] ? "!" : "");
+        ck_assert_str_eq(text, cases[i].want);
+        ck_assert_int_eq(rank, 2);
+        ck_assert_int_eq(drep_selection_count(sel), count[0] * count[1]);
+        drep_selection_free(sel);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char column[40];
+
+        fails(drep_select_parse(bad[i].text, 2, dims, &sel), bad[i].err);
+        snprintf(column, sizeof column, "%s: column %d: ", bad[i].text, bad[i].column);
+        ck_assert_msg(strncmp(drep_error(), column, strlen(column)) == 0, "%s: %s", bad[i].text,
+                      drep_error());
+    }
+    ok(drep_select_parse("[]", 0, NULL, &sel));
+    ck_assert_int_eq(drep_selection_count(sel), 1);
+    drep_selection_free(sel);
+    fails(drep_select_parse("[0]", 0, NULL, &sel), DREP_ERR_DIMS);
+    fails(drep_select_parse(NULL, 0, NULL, &sel), DREP_ERR_ARG);
+    fails(drep_select_parse("[]", 2, NULL, &sel), DREP_ERR_ARG);
+    fails(drep_select_parse("[]", 33, dims, &sel), DREP_ERR_ARG);
+    fails(drep_select_parse("[]", 2, dims, NULL), DREP_ERR_ARG);
+    fails(drep_select_parse("[]", 1, &(int64_t){-1}, &sel), DREP_ERR_DIMS);
+}
+END_TEST
+
+/* What a box was made of, or an equal one. */
+START_TEST(test_selection_box)
+{
+    const int64_t start[2] = {1, 2}, count[2] = {3, 2}, stride[2] = {4, 5}, block[2] = {4, 3};
+    drep_selection *sel, *two;
+    int64_t s[2], c[2], st[2], b[2];
+    int rank = 0, single[2] = {9, 9};
+
+    ok(drep_select_box(2, start, count, stride, block, &sel));
+    ok(drep_selection_box(sel, &rank, s, c, st, b, single));
+    ck_assert(rank == 2 && s[0] == 1 && c[0] == 12 && st[0] == 1 && b[0] == 1);
+    ck_assert(s[1] == 2 && c[1] == 2 && st[1] == 5 && b[1] == 3);
+    ck_assert(single[0] == 0 && single[1] == 0);
+    ok(drep_selection_box(sel, NULL, NULL, NULL, NULL, NULL, NULL));
+    ok(drep_select_union(sel, sel, &two));
+    fails(drep_selection_box(two, NULL, NULL, NULL, NULL, NULL, NULL),
+          DREP_ERR_UNSUPPORTED_OPERATION);
+    drep_selection_free(two);
+    ok(drep_select_points(2, 1, start, &two));
+    fails(drep_selection_box(two, NULL, NULL, NULL, NULL, NULL, NULL),
+          DREP_ERR_UNSUPPORTED_OPERATION);
+    drep_selection_free(two);
+    drep_selection_free(sel);
+    fails(drep_selection_box(NULL, NULL, NULL, NULL, NULL, NULL, NULL), DREP_ERR_ARG);
+}
+END_TEST
+
+START_TEST(test_readv)
+{
+    int part[6], all[60], small[4];
+    double factor = 0;
+    int16_t narrow[60];
+    drep_report report;
+    const drep_xfer xfer = {.range = DREP_RANGE_CLAMP, .report = &report};
+    drep_item items[] = {
+        {.path = "/x", .select = "[1,:,2:5:3]", .type = DREP_INT, .buf = part, .buf_size = 16},
+        {.path = "/x", .attr = "factor", .type = DREP_DOUBLE, .buf = &factor, .buf_size = 8},
+        {.path = "/none", .buf = small},
+        {.path = "/x", .buf = all, .buf_size = sizeof all},
+        {.path = "/x", .buf = all, .buf_size = sizeof all - 1},
+        {.path = "/x", .attr = "factor", .buf = small, .buf_size = 7},
+        {.path = "/x", .attr = "none", .buf = small},
+        {.path = "/", .buf = small},
+        {.path = "/x", .select = "[9]", .buf = small},
+        {.path = "/x", .attr = "factor", .select = "[0]", .buf = small},
+        {.buf = small},
+        {.path = "/big", .type = DREP_INT16_T, .buf = narrow},
+    };
+    static const int want[] = {0,
+                               0,
+                               DREP_ERR_NOT_FOUND,
+                               0,
+                               DREP_ERR_BUFFER,
+                               DREP_ERR_BUFFER,
+                               DREP_ERR_NOT_FOUND,
+                               DREP_ERR_KIND,
+                               DREP_ERR_RANGE,
+                               DREP_ERR_ARG,
+                               DREP_ERR_ARG,
+                               0};
+    const int n = sizeof items / sizeof *items;
+    const int64_t two = 2;
+    drep_dataset *ds = numbers();
+
+    drep_dataset_close(ds);
+    ok(drep_attr_write_double(f, "/x", "factor", 2.5));
+    ds = new_dataset(f, "/big", DREP_INT, 1, &two);
+    ok(drep_write(ds, NULL, DREP_INT, (int[]){70000, 5}, NULL));
+    drep_dataset_close(ds);
+    fails(drep_readv(f, items, n, &xfer), DREP_ERR_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "/none"));
+    for (int i = 0; i < n; i++)
+        ck_assert_msg(items[i].err == want[i], "%d: %d", i, items[i].err);
+    ck_assert(part[0] == 22 && part[1] == 27 && part[2] == 32 && part[3] == 37);
+    ck_assert(factor == 2.5 && all[59] == 59);
+    ck_assert(narrow[0] == 32767 && narrow[1] == 5);
+    ck_assert_int_eq(report.items, 4 + 60 + 2);
+    ck_assert_int_eq(report.overflow, 1);
+    ck_assert_int_eq(report.first_overflow, -1);
+    ok(drep_readv(f, items, 2, NULL));
+    ok(drep_readv(f, NULL, 0, NULL));
+    fails(drep_readv(f, NULL, 1, NULL), DREP_ERR_ARG);
+    fails(drep_readv(f, items, -1, NULL), DREP_ERR_COUNT);
+}
+END_TEST
+
+START_TEST(test_readv_through_external_links)
+{
+    const char *path = temp_path("links");
+    drep_info *info = hints("drep_external=true", (char *)NULL);
+    drep_file *g = new_file(path, "native");
+    int v[2] = {0};
+    drep_item items[] = {{.path = "/there/x", .buf = &v[0]},
+                         {.path = "/x", .buf = &v[1]},
+                         {.path = "/there/none", .buf = v}};
+    drep_dataset *ds = new_dataset(g, "/x", DREP_INT, 0, NULL);
+
+    ok(drep_write(ds, NULL, NULL, &(int){7}, NULL));
+    drep_dataset_close(ds);
+    ok(drep_link_external(g, strrchr(path, '/') + 1, "/", "/there"));
+    ok(drep_close(g));
+    ok(drep_open(path, DREP_RDONLY, info, &g));
+    fails(drep_readv(g, items, 3, NULL), DREP_ERR_NOT_FOUND);
+    ck_assert(items[0].err == 0 && items[1].err == 0 && v[0] == 7 && v[1] == 7);
+    ok(drep_close(g));
+    drep_info_free(info);
+}
+END_TEST
+
+START_TEST(test_create_without_a_representation)
+{
+    drep_header header;
+    drep_file *g;
+
+    ok(drep_create(":memory:", DREP_RDWR, NULL, NULL, &g));
+    ok(drep_header_get(g, &header));
+    ck_assert_str_eq(header.datarep, "native");
+    drep_abandon(g);
+}
+END_TEST
+
+/* One half of two members that belong together. */
+START_TEST(test_contradictions_in_a_spec)
+{
+    const int64_t two[2] = {2, 2};
+    const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
+    const char *const names[2] = {"a", "b"};
+    const int value = 5;
+    const drep_spec refused[] = {
+        {.type = DREP_INT, .dims = two},
+        {.type = DREP_INT, .maxdims = two},
+        {.type = DREP_INT, .chunk = two},
+        {.type = DREP_INT, .dim_names = names},
+        {.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value},
+        {.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value, .fill = DREP_FILL_NONE},
+        {.type = DREP_INT, .rank = 2, .dims = two, .fill = DREP_FILL_VALUE},
+        {.type = DREP_INT, .rank = 2, .dims = two, .filters = &filter},
+        {.type = DREP_INT, .rank = 2, .dims = two, .nfilters = 1},
+        {.type = DREP_INT, .rank = 2, .dims = two, .chunk = two, .layout = DREP_CONTIGUOUS},
+        {.type = DREP_INT, .rank = 2, .dims = two, .chunk = two, .layout = DREP_COMPACT},
+    };
+    int kind;
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        fails(drep_dataset_create(f, "/new", &refused[i], NULL), DREP_ERR_ARG);
+        ok(drep_exists(f, "/new", &kind));
+        ck_assert_int_eq(kind, 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data short");
@@ -360,6 +674,14 @@ int main(void)
     tcase_add_test(t, test_visit);
     tcase_add_test(t, test_visit_while_the_file_changes);
     tcase_add_test(t, test_visit_deep_and_wide);
+    tcase_add_test(t, test_boxes);
+    tcase_add_test(t, test_the_size_of_the_buffer);
+    tcase_add_test(t, test_select_parse);
+    tcase_add_test(t, test_selection_box);
+    tcase_add_test(t, test_readv);
+    tcase_add_test(t, test_readv_through_external_links);
+    tcase_add_test(t, test_create_without_a_representation);
+    tcase_add_test(t, test_contradictions_in_a_spec);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

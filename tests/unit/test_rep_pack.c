@@ -341,6 +341,92 @@ START_TEST(test_bad_arguments)
 }
 END_TEST
 
+/* A MiB and more is packed by threads: the bytes are those of one thread. */
+START_TEST(test_threads_pack_the_same_bytes)
+{
+    enum { N = 300000 };
+    static const char *const reps[] = {"external32", "native:m68k", "internal"};
+    static const int64_t displs[] = {0, 8, 32};
+    const drep_type *const types[] = {DREP_INT, DREP_DOUBLE, DREP_LONG_DOUBLE};
+    drep_type *t, *members;
+    int64_t size, at = 0, one = 0;
+    uint8_t *in, *back, *packed, *same;
+
+    ck_assert_int_eq(drep_type_struct(3, NULL, displs, types, &members), 0);
+    ck_assert_int_eq(drep_type_resized(0, 48, members, &t), 0);
+    drep_type_free(members);
+    in = calloc(N, 48);
+    back = calloc(N, 48);
+    for (int i = 0; i < N; i++) {
+        memcpy(in + 48 * i, &(int){i - 1000}, 4);
+        memcpy(in + 48 * i + 8, &(double){i * 0.25}, 8);
+        *(long double *)(void *)(in + 48 * i + 32) = i;
+    }
+    for (size_t r = 0; r < sizeof reps / sizeof *reps; r++) {
+        drep_report report;
+        drep_xfer xfer = {.threads = 4, .report = &report};
+
+        ck_assert_int_eq(drep_pack_size(reps[r], N, t, &size), 0);
+        packed = malloc((size_t)size);
+        same = malloc((size_t)size);
+        at = one = 0;
+        ck_assert_int_eq(drep_pack(reps[r], in, N, t, same, size, &one), 0);
+        ck_assert_int_eq(drep_pack_xfer(reps[r], in, N, t, packed, size, &at, &xfer), 0);
+        ck_assert(at == size && memcmp(packed, same, (size_t)size) == 0);
+        ck_assert_int_eq(report.items, 3 * N);
+        at = 0;
+        ck_assert_int_eq(drep_unpack_xfer(reps[r], packed, size, &at, back, N, t, &xfer), 0);
+        at = 0;
+        ck_assert_int_eq(drep_pack(reps[r], back, N, t, packed, size, &at), 0);
+        ck_assert(memcmp(packed, same, (size_t)size) == 0);
+        free(packed);
+        free(same);
+    }
+    free(in);
+    free(back);
+    drep_type_free(t);
+}
+END_TEST
+
+/* U+1F600 has no place in the two bytes of external32's WCHAR: this packed as f600, unseen. */
+START_TEST(test_values_out_of_range_are_told)
+{
+    enum { N = 700000, AT = 654321 };
+    wchar_t *in = calloc(N, sizeof *in);
+    uint8_t *packed = malloc(2 * N);
+    int64_t at = 0, items = 77;
+    drep_report report = {.items = items};
+    drep_xfer xfer = {.threads = 3, .report = &report};
+
+    in[AT] = in[AT + 7] = 0x1f600;
+    ck_assert_int_eq(drep_pack_xfer("external32", in, N, DREP_WCHAR, packed, 2 * N, &at, &xfer), 0);
+    ck_assert_int_eq(packed[2 * AT] << 8 | packed[2 * AT + 1], 0xf600);
+    ck_assert(report.items == N && report.overflow == 2 && report.first_overflow == AT);
+    ck_assert(report.first_inexact == -1 && report.first_nan_lost == -1);
+    xfer.range = DREP_RANGE_CLAMP;
+    at = 0;
+    ck_assert_int_eq(drep_pack_xfer("external32", in, N, DREP_WCHAR, packed, 2 * N, &at, &xfer), 0);
+    ck_assert_int_ne(packed[2 * AT] << 8 | packed[2 * AT + 1], 0xf600);
+    xfer.range = DREP_RANGE_STRICT;
+    at = 4;
+    ck_assert_int_eq(drep_pack_xfer("external32", in, N - 2, DREP_WCHAR, packed, 2 * N, &at, &xfer),
+                     DREP_ERR_CONVERSION);
+    ck_assert_int_eq(at, 4);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "654321"));
+    xfer.range = 9;
+    ck_assert_int_eq(drep_pack_xfer("external32", in, 1, DREP_WCHAR, packed, 2 * N, &at, &xfer),
+                     DREP_ERR_ARG);
+    xfer = (drep_xfer){.buf_size = 7};
+    ck_assert_int_eq(drep_pack_xfer("external32", in, 2, DREP_WCHAR, packed, 2 * N, &at, &xfer),
+                     DREP_ERR_BUFFER);
+    at = 0;
+    ck_assert_int_eq(drep_unpack_xfer("external32", packed, 2 * N, &at, in, 2, DREP_WCHAR, &xfer),
+                     DREP_ERR_BUFFER);
+    free(in);
+    free(packed);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rep_pack");
@@ -360,6 +446,8 @@ int main(void)
     tcase_add_test(tc, test_P6_too_small_a_buffer_is_left_alone);
     tcase_add_test(tc, test_P5_sizes);
     tcase_add_test(tc, test_packing_in_place);
+    tcase_add_test(tc, test_threads_pack_the_same_bytes);
+    tcase_add_test(tc, test_values_out_of_range_are_told);
     tcase_add_test(tc, test_bad_arguments);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

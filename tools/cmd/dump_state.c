@@ -20,7 +20,7 @@ int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info)
 
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
 {
-    const char *wrong = NULL;
+    int wrong = 0;
 
     if (d->operand.slice && strcmp(path, d->operand.path) == 0)
         wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
@@ -28,7 +28,7 @@ bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struc
         slice_all(out, info->rank, info->dims);
     if (!wrong)
         return true;
-    tool_say(d->file_name, path, "%s: %s", d->operand.slice, wrong);
+    tool_say(d->file_name, path, "%s", drep_error());
     d->status = tool_worse(d->status, TOOL_USAGE);
     return false;
 }

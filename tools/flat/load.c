@@ -97,7 +97,7 @@ int load_create(const struct source *s, const struct exchange *x, drep_file *fil
                 bool grows, drep_dataset **out)
 {
     int64_t most[DREP_MAX_RANK];
-    drep_spec spec = {.type = s->stored, .rank = s->rank, .dims = s->dims};
+    drep_spec spec = {.type = s->stored, .rank = s->rank, .dims = s->rank > 0 ? s->dims : NULL};
     const char *slash = strrchr(path, '/');
     char *group;
     int err = 0;

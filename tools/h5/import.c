@@ -321,8 +321,8 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
     drep_spec spec = {.type = s->map.type,
                       .datarep = s->datarep,
                       .rank = s->rank,
-                      .dims = dims,
-                      .maxdims = maxdims,
+                      .dims = s->rank > 0 ? dims : NULL,
+                      .maxdims = s->rank > 0 ? maxdims : NULL,
                       .placed = s->placed};
     int d, err = 0;
 
@@ -344,6 +344,11 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
     }
     if (err)
         return err;
+    /* What the layout left without use. */
+    if (spec.nfilters == 0)
+        spec.filters = NULL;
+    if (spec.layout == DREP_COMPACT || spec.layout == DREP_CONTIGUOUS)
+        spec.chunk = NULL;
     err = drep_dataset_create(j->d, o->path, &spec, NULL);
     return err ? job_fail_drep(j, err) : made(j, o);
 }

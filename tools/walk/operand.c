@@ -100,7 +100,8 @@ int operand_missing(const char *file_name, drep_file *file, const char *path, in
 int operand_open(const struct operand *operand, const char *file_name, drep_file *file,
                  drep_dataset **dataset, drep_dsinfo *info, struct slice *slice)
 {
-    const char *path = operand->path, *wrong = NULL;
+    const char *path = operand->path;
+    int wrong = 0;
     drep_objinfo kind;
     drep_dataset *ds;
     int err = drep_stat(file, path, &kind);
@@ -123,7 +124,7 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
     else if (!err)
         slice_all(slice, info->rank, info->dims);
     if (wrong) {
-        tool_say(file_name, path, "%s: %s", operand->slice, wrong);
+        tool_say(file_name, path, "%s", drep_error());
         err = TOOL_USAGE;
     }
     if (err)

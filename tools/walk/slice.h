@@ -15,8 +15,8 @@ struct slice {
 
 /* Everything. */
 void slice_all(struct slice *out, int rank, const int64_t *dims);
-/* text begins with "[".  NULL, or what is wrong with it (a constant string). */
-const char *slice_parse(struct slice *out, const char *text, int rank, const int64_t *dims);
+/* 0, or an error of drep_select_parse(). */
+int slice_parse(struct slice *out, const char *text, int rank, const int64_t *dims);
 /* The shape of what is selected; gives its rank. */
 int slice_shape(const struct slice *slice, int64_t *dims);
 
