@@ -1617,6 +1617,138 @@ typedef struct drep_objusage {
 /* DREP_ERR_NOT_FOUND, DREP_ERR_FORMAT. */
 DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage *out);
 
+/* ----------------------------------------------------------------- examples */
+
+/* Five usual programs.  check() prints drep_error() and ends if its argument is not 0; the programs
+ * are whole in tests/examples/five, beside the same ones for netCDF and HDF5.
+ *
+ * Write a field over time, latitude and longitude, with coordinates and units.  Example: grid.
+ *
+ *     static void write_grid(const char *path)
+ *     {
+ *         const int64_t dims[] = {2, 3, 4}, maxdims[] = {DREP_UNLIMITED, 3, 4};
+ *         const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE}};
+ *         drep_spec spec = {.type = DREP_FLOAT,
+ *                           .rank = 3,
+ *                           .dims = dims,
+ *                           .maxdims = maxdims,
+ *                           .dim_names = names,
+ *                           .filters = filters,
+ *                           .nfilters = 2};
+ *         drep_dataset *v, *y, *x;
+ *         drep_file *file;
+ *
+ *         check(drep_create(path, DREP_RDWR, NULL, NULL, &file));
+ *         check(drep_dataset_create(file, "/sst", &spec, &v));
+ *         spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 1};
+ *         spec.dim_names = names + 1;
+ *         check(drep_dataset_create(file, "/lat", &spec, &y));
+ *         spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 2};
+ *         spec.dim_names = names + 2;
+ *         check(drep_dataset_create(file, "/lon", &spec, &x));
+ *         check(drep_attr_write_string(file, "/", "title", "sea surface temperature"));
+ *         check(drep_attr_write_string(file, "/sst", "units", "K"));
+ *         check(drep_attr_write_string(file, "/lat", "units", "degrees_north"));
+ *         check(drep_attr_write_string(file, "/lon", "units", "degrees_east"));
+ *         check(drep_write(v, NULL, DREP_FLOAT, sst, NULL));
+ *         check(drep_write(y, NULL, DREP_FLOAT, lat, NULL));
+ *         check(drep_write(x, NULL, DREP_FLOAT, lon, NULL));
+ *         drep_dataset_close(v);
+ *         drep_dataset_close(y);
+ *         drep_dataset_close(x);
+ *         check(drep_close(file));
+ *     }
+ *
+ * Read rows 1 and 2 of step 1 as doubles, whatever is stored.  Example: slice.
+ *
+ *     static void read_slice(const char *path, double rows[2][4])
+ *     {
+ *         drep_item item = {.path = "/sst", .select = "[1,1:3]", .type = DREP_DOUBLE, .buf = rows};
+ *         drep_file *file;
+ *
+ *         check(drep_open(path, DREP_RDONLY, NULL, &file));
+ *         check(drep_readv(file, &item, 1, NULL));
+ *         check(drep_close(file));
+ *     }
+ *
+ * Add a step along an unlimited dimension.  Example: append.
+ *
+ *     static void append_step(const char *path, const float *step)
+ *     {
+ *         drep_dataset *v;
+ *         drep_file *file;
+ *
+ *         check(drep_open(path, DREP_RDWR, NULL, &file));
+ *         check(drep_dataset_open(file, "/sst", &v));
+ *         check(drep_append(v, 0, 1, DREP_FLOAT, step, NULL));
+ *         drep_dataset_close(v);
+ *         check(drep_close(file));
+ *     }
+ *
+ * Read texts and numbers that others wrote, and write some.  Example: attributes.
+ *
+ *     static void show_attributes(const char *path)
+ *     {
+ *         char *title, *units;
+ *         int64_t version;
+ *         drep_file *file;
+ *         double factor;
+ *
+ *         check(drep_open(path, DREP_RDWR, NULL, &file));
+ *         check(drep_attr_read_string(file, "/", "title", &title));
+ *         check(drep_attr_read_string(file, "/sst", "units", &units));
+ *         check(drep_attr_write_double(file, "/sst", "scale_factor", 0.01));
+ *         check(drep_attr_write_int(file, "/", "version", 3));
+ *         check(drep_attr_read_double(file, "/sst", "scale_factor", &factor));
+ *         check(drep_attr_read_int64(file, "/", "version", &version));
+ *         check(drep_close(file));
+ *         printf("%s, %s, %g, %d\n", title, units, factor, (int)version);
+ *         free(title);
+ *         free(units);
+ *     }
+ *
+ * List any file: drep_visit() calls show_object for each object.  Example: unknown.
+ *
+ *     static int show_attribute(const char *name, void *ctx)
+ *     {
+ *         const struct place *at = ctx;
+ *         double number;
+ *         char *text;
+ *
+ *         if (drep_attr_read_string(at->file, at->path, name, &text) == 0) {
+ *             printf("%s: %s = %s\n", at->path, name, text);
+ *             free(text);
+ *         } else if (drep_attr_read_double(at->file, at->path, name, &number) == 0) {
+ *             printf("%s: %s = %g\n", at->path, name, number);
+ *         } else {
+ *             printf("%s: %s\n", at->path, name);
+ *         }
+ *         return 0;
+ *     }
+ *
+ *     static int show_object(const drep_visited *object, void *ctx)
+ *     {
+ *         struct place at = {ctx, object->path};
+ *         drep_dataset *dataset;
+ *         drep_dsinfo info;
+ *         char *type;
+ *
+ *         if (object->kind == DREP_OBJ_DATASET) {
+ *             check(drep_dataset_open(at.file, at.path, &dataset));
+ *             check(drep_dataset_info(dataset, &info));
+ *             check(drep_type_print(info.type, &type));
+ *             printf("%s %s", at.path, type);
+ *             for (int d = 0; d < info.rank; d++)
+ *                 printf(" %lld", (long long)info.dims[d]);
+ *             printf("\n");
+ *             free(type);
+ *             drep_dataset_close(dataset);
+ *         }
+ *         check(drep_attr_list(at.file, at.path, DREP_BY_CREATION, show_attribute, &at));
+ *         return 0;
+ *     }
+ */
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,7 +100,7 @@ static void drep_write_all(void *ctx)
                       .dims = (int64_t[]){SIDE, SIDE},
                       .chunk = (int64_t[]){CHUNK, CHUNK},
                       .layout = DREP_CHUNKED,
-                      .filters = w->pipe->filter,
+                      .filters = w->pipe->nfilters > 0 ? w->pipe->filter : NULL,
                       .nfilters = w->pipe->nfilters};
     drep_dataset *set;
     drep_file *file;

@@ -590,7 +590,7 @@ static void add_filters(drep_spec *spec, drep_filter *filters, const struct shap
     int i, n = maybe(40) ? 1 + below(2) : 0;
 
     spec->layout = s->rank > 0 && maybe(60) ? DREP_CHUNKED : maybe(40) ? DREP_CONTIGUOUS : 0;
-    spec->chunk = spec->layout == DREP_CHUNKED && maybe(70) ? s->chunk : NULL;
+    spec->chunk = spec->layout == DREP_CHUNKED && s->rank > 0 && maybe(70) ? s->chunk : NULL;
     for (i = 0; i < n && spec->layout == DREP_CHUNKED; i++) {
         filters[i] = (drep_filter){.id = ids[below(6)], .level = maybe(50) ? -1 : 1 + below(3)};
         if (drep_filter_available(filters[i].id))
@@ -598,7 +598,7 @@ static void add_filters(drep_spec *spec, drep_filter *filters, const struct shap
         else
             break;
     }
-    spec->filters = filters;
+    spec->filters = spec->nfilters > 0 ? filters : NULL;
 }
 
 static void add_dataset(struct world *w, const char *path)
@@ -614,22 +614,24 @@ static void add_dataset(struct world *w, const char *path)
     int n;
 
     make_shape(&s, maybe(40));
-    spec = (drep_spec){.type = type,
-                       .rank = s.rank,
-                       .dims = s.dims,
-                       .maxdims = s.most,
-                       .dim_names = s.names,
-                       .fill = below(3),
-                       .fill_value = fill_value};
+    spec = (drep_spec){.type = type, .rank = s.rank, .fill = below(3)};
+    spec.fill_value = spec.fill == DREP_FILL_VALUE ? fill_value : NULL;
+    if (s.rank > 0) {
+        spec.dims = s.dims;
+        spec.maxdims = s.most;
+        spec.dim_names = s.names;
+    }
     add_filters(&spec, filters, &s);
     /* Not every combination is one. */
     if (drep_dataset_create(w->file, path, &spec, &ds)) {
         spec.layout = DREP_LAYOUT_AUTO;
         spec.nfilters = 0;
+        spec.filters = NULL;
         spec.chunk = NULL;
         n = drep_dataset_create(w->file, path, &spec, &ds);
         if (n == DREP_ERR_CONVERSION) { /* the representation does not hold the fill value */
             spec.fill = DREP_FILL_DEFAULT;
+            spec.fill_value = NULL;
             n = drep_dataset_create(w->file, path, &spec, &ds);
         }
         must(n, path);

@@ -490,13 +490,15 @@ static int do_dataset(struct both *b)
     if (spec.layout == DREP_CHUNKED)
         spec.chunk = chunks[d->layout];
     if (d->layout == PACKED)
-        spec.filters = filter, spec.nfilters = random_filters(b, filter);
+        spec.nfilters = random_filters(b, filter);
+    if (spec.nfilters > 0)
+        spec.filters = filter;
     if (d->layout == STRINGS) {
         err = drep_type_vstring(&string);
         spec.type = string;
     }
     spec.fill = d->fill ? DREP_FILL_VALUE : DREP_FILL_DEFAULT;
-    spec.fill_value = &d->fill;
+    spec.fill_value = d->fill ? &d->fill : NULL;
     if (!err)
         err = drep_dataset_create(b->file, path, &spec, NULL);
     drep_type_free(string);

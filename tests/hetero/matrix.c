@@ -361,7 +361,7 @@ static void write_types(void)
             spec.chunk = &chunk;
             for (int i = 0; i < (common ? 1 : 3) && drep_filter_available(filters[i].id); i++)
                 spec.nfilters = code % 6 == 2 ? i + 1 : 0;
-            spec.filters = filters;
+            spec.filters = spec.nfilters > 0 ? filters : NULL;
         }
         snprintf(path, sizeof path, "/types/%s", drep_code_name(code));
         print_line("made", path, &r, spec.type, n, buf);
@@ -406,6 +406,8 @@ static void write_filters(void)
             filters[spec.nfilters++].id = chains[c].id[i];
             all &= drep_filter_available(chains[c].id[i]);
         }
+        if (spec.nfilters == 0)
+            spec.filters = NULL;
         if (all)
             write_dataset(chains[c].path, &spec, NULL, DREP_INT32_T, 12 * 21, buf);
         else

@@ -522,7 +522,7 @@ static void make_sets(struct rows_run *t)
 
         spec.layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED;
         spec.chunk = i == 0 ? NULL : chunk;
-        spec.filters = &filter;
+        spec.filters = i == 2 ? &filter : NULL;
         spec.nfilters = i == 2;
         if (i == 3) {
             dims[0] = max[0] = 1;

@@ -249,8 +249,8 @@ static void create_dataset(struct run *t, int i)
     t->type[i] = value_type(kinds[i]);
     spec.type = t->type[i];
     spec.chunk = chunk;
-    spec.filters = filters;
     spec.nfilters = i == 0 || i == 1 || i == 4 ? drep_filter_available(DREP_FILTER_DEFLATE) + 1 : 0;
+    spec.filters = spec.nfilters > 0 ? filters : NULL;
     *o = (struct m_object){.used = true, .type = kinds[i], .rank = 2, .layout = DREP_CHUNKED};
     if (i == DATASETS - 1) {
         spec.layout = o->layout = DREP_CONTIGUOUS;

@@ -282,7 +282,7 @@ static void one_selection(size_t layout, int kind, const char *what)
                       .dims = dims,
                       .layout = layouts[layout].layout,
                       .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
-                      .filters = &shuffle,
+                      .filters = layouts[layout].nfilters ? &shuffle : NULL,
                       .nfilters = layouts[layout].nfilters};
     size_t size = kind_size[kind];
     drep_selection *sel;
@@ -559,7 +559,7 @@ START_TEST(test_write_function_that_writes_less)
                               .dims = dims,
                               .layout = layouts[layout].layout,
                               .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
-                              .filters = &shuffle,
+                              .filters = layouts[layout].nfilters ? &shuffle : NULL,
                               .nfilters = layouts[layout].nfilters,
                               .fill = DREP_FILL_NONE};
 

@@ -357,8 +357,11 @@ END_TEST
 START_TEST(test_D22_a_new_chunk_alone_is_a_change)
 {
     const int64_t dims = 8192, chunk = 1024, count = 1024;
-    drep_spec spec = {
-        .type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = _i, .chunk = &chunk};
+    drep_spec spec = {.type = DREP_INT64_T,
+                      .rank = 1,
+                      .dims = &dims,
+                      .layout = _i,
+                      .chunk = _i == DREP_CHUNKED ? &chunk : NULL};
     int64_t v[1024];
     drep_file *f;
 

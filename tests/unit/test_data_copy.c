@@ -24,7 +24,7 @@ static drep_dataset *chunked(drep_file *f, const char *path, const drep_type *ty
                       .dims = dims,
                       .chunk = chunk,
                       .layout = DREP_CHUNKED,
-                      .filters = &filters,
+                      .filters = filter != 0 ? &filters : NULL,
                       .nfilters = filter != 0};
     drep_dataset *ds;
 
@@ -78,7 +78,7 @@ START_TEST(test_every_layout_into_every_other)
                           .dims = dims,
                           .layout = wants[a].layout,
                           .chunk = wants[a].layout == DREP_CHUNKED ? wants[a].chunk : NULL,
-                          .filters = &filter,
+                          .filters = filter.id != 0 ? &filter : NULL,
                           .nfilters = filter.id != 0};
         drep_dataset *ds;
         char path[20];

@@ -358,7 +358,8 @@ static void do_dataset(struct run *t)
     o.fill = spec.fill == DREP_FILL_VALUE ? value(t) : 0;
     make_values(t, o.type, &o.fill, 1);
     spec.type = t->type[o.type];
-    spec.fill_value = t->buf;
+    spec.fill_value = spec.fill == DREP_FILL_VALUE ? t->buf : NULL;
+    spec.filters = spec.nfilters > 0 ? spec.filters : NULL;
     ok(drep_dataset_create(t->f, path, &spec, &ds));
     ok(drep_dataset_info(ds, &info));
     o.layout = info.layout;

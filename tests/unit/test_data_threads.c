@@ -97,7 +97,7 @@ static void make_datasets(const char *path, const char *datarep)
                           .dims = dims,
                           .layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
                           .chunk = i == 0 ? NULL : chunk,
-                          .filters = filter,
+                          .filters = i == 2 ? filter : NULL,
                           .nfilters = i == 2 ? 1 + drep_filter_available(DREP_FILTER_DEFLATE) : 0};
         drep_dataset *ds;
 

@@ -347,7 +347,7 @@ static void world_open(struct world *w, bool create)
                           .dims = &dims,
                           .layout = k == 1 ? DREP_CONTIGUOUS : DREP_CHUNKED,
                           .chunk = &chunk,
-                          .filters = &packed,
+                          .filters = k == 2 ? &packed : NULL,
                           .nfilters = k == 2};
         char path[20];
 
@@ -717,7 +717,7 @@ START_TEST(test_D43_calls_inside_conversions_are_refused)
                       .maxdims = &max,
                       .layout = DREP_CHUNKED,
                       .chunk = &chunk,
-                      .filters = &filter,
+                      .filters = _i % 2 ? &filter : NULL,
                       .nfilters = _i % 2};
     drep_dataset *ds;
     drep_file *f;
