@@ -78,8 +78,8 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
                       .rank = o->rank,
                       .dims = o->rank > 0 ? o->dims : NULL,
                       .maxdims = o->rank > 0 ? o->maxdims : NULL,
-                      .layout = o->layout,
-                      .chunk = o->has_chunk ? o->chunk : NULL,
+                      .layout = o->has_chunk ? DREP_CHUNKED : o->layout,
+                      .chunk = o->has_chunk && o->rank > 0 ? o->chunk : NULL,
                       .filters = o->nfilters > 0 ? o->filters : NULL,
                       .nfilters = o->nfilters,
                       .fill = o->fill};

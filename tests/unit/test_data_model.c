@@ -360,6 +360,10 @@ static void do_dataset(struct run *t)
     spec.type = t->type[o.type];
     spec.fill_value = spec.fill == DREP_FILL_VALUE ? t->buf : NULL;
     spec.filters = spec.nfilters > 0 ? spec.filters : NULL;
+    if (spec.rank == 0) {
+        spec.dims = spec.maxdims = spec.chunk = NULL;
+        spec.dim_names = NULL;
+    }
     ok(drep_dataset_create(t->f, path, &spec, &ds));
     ok(drep_dataset_info(ds, &info));
     o.layout = info.layout;

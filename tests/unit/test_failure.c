@@ -346,7 +346,7 @@ static void world_open(struct world *w, bool create)
                           .rank = 1,
                           .dims = &dims,
                           .layout = k == 1 ? DREP_CONTIGUOUS : DREP_CHUNKED,
-                          .chunk = &chunk,
+                          .chunk = k == 1 ? NULL : &chunk,
                           .filters = k == 2 ? &packed : NULL,
                           .nfilters = k == 2};
         char path[20];
