@@ -22,6 +22,17 @@ static const struct fmt_format_line formats[] = {
 #include "format/formats.def"
 };
 
+enum {
+#define X(name, number, text, cls, sizes, size, type, complex) LINE_##name,
+#include "format/formats.def"
+};
+
+/* The line of each number, from 1; 0: none. */
+static const uint8_t format_line[UINT8_MAX + 1] = {
+#define X(name, number, text, cls, sizes, size, type, complex) [number] = LINE_##name + 1,
+#include "format/formats.def"
+};
+
 static const struct {
     const char *name;
     uint16_t id;
@@ -81,10 +92,9 @@ int fmt_code_internal(int code)
 
 const struct fmt_format_line *fmt_format(int format)
 {
-    for (size_t i = 0; i < ROWS(formats); i++)
-        if (formats[i].number == format)
-            return &formats[i];
-    return NULL;
+    int line = format > 0 && format <= UINT8_MAX ? format_line[format] : 0;
+
+    return line ? &formats[line - 1] : NULL;
 }
 
 int fmt_format_from_name(const char *name)

@@ -241,6 +241,12 @@ static bool int_parse(const char *at, const char *end, int64_t *out)
     text[len] = 0;
     if (!isdigit((unsigned char)text[text[0] == '+' || text[0] == '-']))
         return false;
+    for (value = 0, rest = text; isdigit((unsigned char)*rest) && rest < text + 18; rest++)
+        value = 10 * value + (*rest - '0');
+    if (*rest == '\0') { /* mostly: no sign, and far from overflow */
+        *out = value;
+        return true;
+    }
     errno = 0;
     value = strtoll(text, &rest, 10);
     if (errno || *rest)

@@ -64,7 +64,7 @@ int header_load(drep_file *f, const drep_info *info)
         f->values.rep = &file_default(f)->rep;
         err = hints_load(&f->hints, &h->hints);
     }
-    if (!err)
+    if (!err && drep_info_count(f->hints.stored) > 0) /* else those of the opener are in force */
         err = hints_merge(&f->hints, info);
     if (!err)
         err = buf_set(&f->header.unknown, h->unknown.p, h->unknown.len);

@@ -23,11 +23,12 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
         err = store_stale(f->st, header_load(f, info));
     if (!err && f->amode == DREP_RDWR)
         err = store_numbers(f->st);
-    if (!err) {
+    if (!err && drep_info_count(f->hints.stored) > 0) {
         hint_store_opts(f->hints.all, &opts, uuid); /* with what the header says */
         store_set_opts(f->st, &opts);
-        err = file_opened(f);
     }
+    if (!err)
+        err = file_opened(f);
     return fail_in(err, "%s", f->path);
 }
 
