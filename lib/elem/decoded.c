@@ -8,6 +8,7 @@
 #include "chunk/work.h"
 #include "chunk/write.h"
 #include "conv/heap.h"
+#include "elem/fill.h"
 #include "elem/payload.h"
 #include "elem/scatter.h"
 #include "txn/writeback.h"
@@ -21,6 +22,37 @@
 #define LOOK_MAX ((int64_t)1 << 16)    /* parts that are looked at before an operation begins */
 
 /* ---- whole chunks ---- */
+
+struct blanking {
+    uint8_t *payload;
+    int64_t size; /* of an element */
+};
+
+static int blank_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct blanking *b = ctx;
+
+    (void)mem;
+    for (int64_t i = 0; i < n; i++)
+        memset(b->payload + (at + i * step) * b->size, 0, (size_t)b->size);
+    return 0;
+}
+
+/* Puts the fill value, with contents of its own, where the dataset does not reach: it may grow. */
+static int fill_outside(struct transfer *t, const struct chunk_part *p, uint8_t *payload,
+                        struct buf *heap)
+{
+    drep_dataset *ds = t->ds;
+    struct part_mover plain = {.t = t};
+    struct blanking blank = {payload, ds->esize};
+    int err = fill_bytes(ds, payload, 0, ds->chunks.payload);
+
+    if (!err)
+        err = part_runs(&plain, p, blank_run, NULL, &blank);
+    return err ? err
+               : heap_move(&ds->ft->stored, payload, chunk_elements(ds), ds->fill_heap.p,
+                           ds->fill_heap.len, heap);
+}
 
 /* Builds the payload of a chunk of which all is written, with its own heap. */
 static int make_payload(struct transfer *t, const struct chunk_part *p, struct buf *b)
@@ -38,8 +70,14 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
     if (!ds->ft->type->variable)
         return part_payload(t, p, b->p, full);
     memset(b->p, 0, (size_t)full);
-    if ((err = part_begin(&m, t, p->n)))
+    if (bytes_of(ds, p->n) < full && ds->fill && ds->fill_err == 0)
+        err = fill_outside(t, p, b->p, &heap);
+    if (!err)
+        err = part_begin(&m, t, p->n);
+    if (err) {
+        buf_release(&heap);
         return err;
+    }
     m.c.heap_out = &heap;
     s.t = m.t;
     s.payload = b->p;

@@ -712,6 +712,43 @@ START_TEST(test_filters_that_write_less)
 }
 END_TEST
 
+/* ---- elements with texts that no call has written ---- */
+
+/* A chunk of which all is written that the dataset has: when this grows, the rest is its fill, each
+ * element with a text of its own. */
+START_TEST(test_fill_behind_a_whole_chunk)
+{
+    const int64_t len[] = {3}, max[] = {DREP_UNLIMITED}, chunk[] = {8}, more[] = {8};
+    const char *const fill = "nothing";
+    const char *in[8] = {"x", "yy", "zzz", "4", "5", "6", "7", "8"};
+    drep_file *f = new_file(":memory:", "external32");
+    drep_type *text = value_type(V_VSTRING);
+    drep_spec spec = {.type = text,
+                      .rank = 1,
+                      .dims = len,
+                      .maxdims = max,
+                      .layout = DREP_CHUNKED,
+                      .chunk = chunk,
+                      .fill = DREP_FILL_VALUE,
+                      .fill_value = &fill};
+    drep_dataset *ds;
+    char *out[8];
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, text, in, NULL));
+    ok(drep_dataset_resize(ds, more));
+    ok(drep_read(ds, NULL, text, out, NULL));
+    for (int i = 0; i < 8; i++)
+        ck_assert_str_eq(out[i], i < 3 ? in[i] : fill);
+    drep_vlen_free(text, 8, out);
+    ok(drep_write(ds, NULL, text, in, NULL));
+    check_file(f);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_type_free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data calls");
@@ -728,6 +765,7 @@ int main(void)
     tcase_add_test(t, test_packing_function_that_writes_less);
     tcase_add_test(t, test_read_function_that_writes_less);
     tcase_add_test(t, test_filters_that_write_less);
+    tcase_add_test(t, test_fill_behind_a_whole_chunk);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
