@@ -885,6 +885,60 @@ DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_
 /* Opens a container in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
                              drep_file **out);
+
+/* Files behind a program's own functions: in memory that it shares, in a part of another file, in a
+ * store of objects, behind a network.
+ *
+ * A driver reads and writes bytes at offsets.  Each function gets the `state` that the program
+ * passed with the driver, and returns 0 or DREP_ERR_IO, _NO_SPACE, _ACCESS, _READ_ONLY, _NOMEM,
+ * _TRUNCATE, _STALE, _FILE_IN_USE or _UNSUPPORTED_OPERATION (any other value counts as
+ * DREP_ERR_IO).  The call that needed the bytes then fails with that code; its message names the
+ * file, the object and the byte.  Reads and writes are whole: a part of them is a failure.
+ *
+ * Several threads may call read_many and write_at at once, for bytes that do not overlap; while
+ * another function runs, none does.  A function must not use the file that it serves. */
+typedef struct drep_range {
+    uint64_t offset; /* in the file */
+    size_t size;
+    void *buf;
+} drep_range;
+typedef struct drep_driver {
+    /* Required.  Fills the buffers of n ranges, which ascend and do not overlap; DREP_ERR_TRUNCATE
+     * for bytes beyond the end.  The fewer round trips the better. */
+    int (*read_many)(void *state, const drep_range *range, size_t n);
+    int (*size)(void *state, uint64_t *size); /* required: bytes of the file */
+    /* NULL: the file can only be read.  Writing behind the end makes the file longer; what no write
+     * has reached is zeros. */
+    int (*write_at)(void *state, const void *buf, size_t size, uint64_t offset);
+    int (*truncate)(void *state, uint64_t size); /* required with write_at: sets the size */
+    int (*sync)(void *state); /* what was written is durable when it returns; NULL: it is anyway */
+    /* NULL, or both: locks of single bytes, between 2^62-1 and 2^63, which need not exist in the
+     * file.  how: 0 release, 1 shared, 2 exclusive.  Never waits: DREP_ERR_FILE_IN_USE.  A second
+     * lock of the same state replaces its first.  locked: *held = 1 if another state holds any of
+     * the bytes [first, first + count), exclusively or not.  Without locks the program sees to it
+     * that there is one writer, and readers may become stale (drep_refresh()). */
+    int (*lock)(void *state, uint64_t byte, int how);
+    int (*locked)(void *state, uint64_t first, uint64_t count, int *held);
+    void (*close)(void *state); /* the last call, with this state; gives locks up (NULL: nothing) */
+    /* What a round trip costs, in bytes that could be moved meanwhile: 0 for memory or a local
+     * disk, 1,000,000 for 50 ms at 20 MB/s.  If it is not 0, the first read takes first_read bytes
+     * (65536 is a good value; less than 8192 counts as that), and what will be needed is read
+     * together (hint drep_fetch_size). */
+    uint64_t round_trip;
+    size_t first_read;
+} drep_driver;
+
+/* Opens the last commit of a file behind a driver, like drep_open().  The driver is copied; the
+ * state must live until `close`, which is called when the file is closed, or before this call
+ * returns an error other than DREP_ERR_ARG, DREP_ERR_AMODE.  In a forked child the handle is of no
+ * use: DREP_ERR_STALE, and `close` is not called there.  name: for messages, NULL: "(driver)".
+ * Errors: those of drep_open(); DREP_ERR_ARG (a required function is missing). */
+DREP_API int drep_open_driver(const drep_driver *driver, void *state, const char *name, int amode,
+                              const drep_info *info, drep_file **out);
+/* Creates a container in a file behind a driver, which must be empty (else DREP_ERR_FILE_EXISTS),
+ * like drep_create(); but it is written in place: before the first commit it is no Datarep file. */
+DREP_API int drep_create_driver(const drep_driver *driver, void *state, const char *name,
+                                const char *datarep, const drep_info *info, drep_file **out);
 /* Makes all changes since the last commit durable, atomically; if there are none,
  * no commit is made.  A failed call leaves no changes, so this commits the successful calls,
  * even after failures.  If the commit fails, the transaction stays open and may be committed

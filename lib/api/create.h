@@ -1,4 +1,4 @@
-/* create.h - making files on bytes of any kind: for tests. */
+/* create.h - making files on bytes of any kind. */
 #ifndef API_CREATE_H
 #define API_CREATE_H
 

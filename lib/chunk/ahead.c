@@ -17,7 +17,7 @@ struct vector {
     struct chunks *cs;
     chunk_want_fn *want;
     void *ctx;
-    struct io_range *range;
+    drep_range *range;
     size_t n, room;
     uint64_t size;      /* of payload; blocks of checksums are small */
     struct buf value;   /* of the record at hand */
@@ -37,7 +37,7 @@ static void add(struct vector *v, uint64_t offset, uint64_t size)
 {
     if (size == 0 || size > SIZE_MAX || VEC_ROOM(v->range, v->n, v->room, 1))
         return;
-    v->range[v->n++] = (struct io_range){offset, (size_t)size, NULL};
+    v->range[v->n++] = (drep_range){offset, (size_t)size, NULL};
 }
 
 /* ---- what is stored ---- */

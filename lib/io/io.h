@@ -8,23 +8,17 @@
 #ifndef IO_IO_H
 #define IO_IO_H
 
+#include <datarep.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct io;
 
-/* One of the ranges of read_many: `size` bytes from `offset` on go to buf. */
-struct io_range {
-    uint64_t offset;
-    size_t size;
-    void *buf;
-};
-
 struct io_ops {
     int (*read_at)(struct io *io, void *buf, size_t size, uint64_t offset);
     /* Read several ranges, ascending and disjoint, in as few round trips as the driver can (NULL:
      * one read_at() for each). After an error some of the buffers may be filled. */
-    int (*read_many)(struct io *io, const struct io_range *range, size_t n);
+    int (*read_many)(struct io *io, const drep_range *range, size_t n);
     int (*write_at)(struct io *io, const void *buf, size_t size, uint64_t offset);
     int (*size)(struct io *io, uint64_t *size);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
@@ -68,7 +62,7 @@ struct io {
 };
 
 /* Read several ranges by read_many() or, where the driver has none, one by one. */
-int io_read_many(struct io *io, const struct io_range *range, size_t n);
+int io_read_many(struct io *io, const drep_range *range, size_t n);
 
 enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
 
@@ -89,6 +83,8 @@ int io_temporary(const char *path, struct io **out);
 /* stream: what is settled is written to the descriptor, in order; it stays open. `name` is for
  * messages.  Bytes that have left can neither be written nor read. */
 int io_stream(int fd, const char *name, struct io **out);
+/* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
+int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);
 

@@ -1,7 +1,7 @@
 /* many.c - several ranges read by one call. */
 #include "io/io.h"
 
-int io_read_many(struct io *io, const struct io_range *range, size_t n)
+int io_read_many(struct io *io, const drep_range *range, size_t n)
 {
     int err = 0;
 

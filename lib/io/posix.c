@@ -143,7 +143,7 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
 /* Read adjacent ranges by one call. What it leaves, after a short read or an error, is read range
  * by range, and its error is reported there. */
-static size_t read_adjacent(const struct posix *f, const struct io_range *range, size_t n)
+static size_t read_adjacent(const struct posix *f, const drep_range *range, size_t n)
 {
     struct iovec to[VECTOR_MAX];
     size_t done = 0, left;
@@ -160,7 +160,7 @@ static size_t read_adjacent(const struct posix *f, const struct io_range *range,
 }
 
 /* Number of ranges from the first on that are adjacent in the file. */
-static size_t adjacent(const struct io_range *range, size_t n)
+static size_t adjacent(const drep_range *range, size_t n)
 {
     size_t many = 1, size = range->size;
 
@@ -171,7 +171,7 @@ static size_t adjacent(const struct io_range *range, size_t n)
 }
 
 /* A local file has no round trip to save: only adjacent ranges share a call. */
-static int posix_read_many(struct io *io, const struct io_range *range, size_t n)
+static int posix_read_many(struct io *io, const drep_range *range, size_t n)
 {
     const struct posix *f = (const struct posix *)io;
     int err = 0;

@@ -49,14 +49,14 @@ void fetch_release(struct fetch *f)
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct io_range *x = a, *y = b;
+    const drep_range *x = a, *y = b;
 
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 /* Join ranges that overlap or touch, or whose gap costs less than a round trip of its own where
  * the driver makes one for each range. */
-static size_t join(const struct io *io, struct io_range *range, size_t n)
+static size_t join(const struct io *io, drep_range *range, size_t n)
 {
     uint64_t gap = io->ops->read_many ? 0 : io->round_trip;
     size_t m = 0;
@@ -74,7 +74,7 @@ static size_t join(const struct io *io, struct io_range *range, size_t n)
 }
 
 /* Leave out what is not in the file or exceeds the limit. */
-static size_t limit(const struct store *st, struct io_range *range, size_t n, uint64_t *size)
+static size_t limit(const struct store *st, drep_range *range, size_t n, uint64_t *size)
 {
     uint64_t end = store_end(st);
     size_t m = 0;
@@ -90,8 +90,7 @@ static size_t limit(const struct store *st, struct io_range *range, size_t n, ui
     return m;
 }
 
-static struct fetched *read_ranges(struct io *io, const struct io_range *range, size_t n,
-                                   uint64_t size)
+static struct fetched *read_ranges(struct io *io, const drep_range *range, size_t n, uint64_t size)
 {
     size_t head = sizeof(struct fetched) + n * sizeof(*range);
     struct fetched *m = mem_alloc(head + (size_t)size);
@@ -116,7 +115,7 @@ static struct fetched *read_ranges(struct io *io, const struct io_range *range, 
     return m;
 }
 
-struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n)
+struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n)
 {
     uint64_t size;
 
@@ -127,7 +126,7 @@ struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n)
 
 struct fetched *fetch_front(struct store *st, size_t size)
 {
-    struct io_range range = {0, size, NULL};
+    drep_range range = {0, size, NULL};
 
     return read_ranges(st->io, &range, 1, size);
 }
@@ -182,7 +181,7 @@ void fetch_end(struct store *st, struct fetched *m)
 }
 
 /* Find the range that has these bytes. */
-static const struct io_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
+static const drep_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
 {
     size_t low = 0, high = m->n;
 
@@ -205,7 +204,7 @@ static const struct io_range *range_of(const struct fetched *m, size_t size, uin
 bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, uint64_t offset)
 {
     struct fetch *f = st->fetch;
-    const struct io_range *range = NULL;
+    const drep_range *range = NULL;
 
     pthread_rwlock_rdlock(&f->lock);
     for (const struct fetched *m = kind == FETCH_META ? f->kept : f->lent; m && !range; m = m->next)
@@ -235,7 +234,7 @@ bool fetch_extent_waits(const struct store *st, uint64_t offset)
 
 bool fetch_extent(struct store *st, uint64_t offset)
 {
-    struct io_range range = {st->slot.meta_offset, (size_t)st->slot.meta_length, NULL};
+    drep_range range = {st->slot.meta_offset, (size_t)st->slot.meta_length, NULL};
     struct fetch *f = st->fetch;
 
     if (!fetch_extent_waits(st, offset))

@@ -20,7 +20,7 @@ struct fetched {
     struct fetched *next;
     uint64_t size; /* bytes of all ranges */
     size_t n;
-    struct io_range range[];
+    drep_range range[];
 };
 
 struct fetch {
@@ -45,7 +45,7 @@ static inline bool fetch_on(const struct store *st)
 
 /* Read ranges, whose buffers are not looked at, in one round trip.  They are sorted and joined in
  * place; what exceeds `most` is left out.  NULL: nothing was read. */
-struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n);
+struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n);
 /* Like fetch_ranges() for the first bytes of a file of which nothing is known yet. */
 struct fetched *fetch_front(struct store *st, size_t size);
 /* Keep metadata; m may be NULL. */

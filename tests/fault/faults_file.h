@@ -671,6 +671,77 @@ static int p_image(struct env *e)
     return e->size ? 0 : DREP_ERR_IO;
 }
 
+/* The image as a driver's file. */
+static int image_size(void *state, uint64_t *size)
+{
+    *size = ((const struct env *)state)->size;
+    return 0;
+}
+
+static int image_read(void *state, const drep_range *range, size_t n)
+{
+    const struct env *e = state;
+
+    for (size_t i = 0; i < n; i++) {
+        if (range[i].offset > e->size || range[i].size > e->size - range[i].offset)
+            return DREP_ERR_TRUNCATE;
+        memcpy(range[i].buf, (const char *)e->image + range[i].offset, range[i].size);
+    }
+    return 0;
+}
+
+static int image_write(void *state, const void *buf, size_t size, uint64_t offset)
+{
+    struct env *e = state;
+    char *p =
+        e->size - size < offset || e->size < size ? realloc(e->image, offset + size) : e->image;
+
+    if (!p)
+        return DREP_ERR_NOMEM;
+    e->image = p;
+    if (offset > e->size)
+        memset(p + e->size, 0, offset - e->size);
+    e->size = offset + size > e->size ? offset + size : e->size;
+    memcpy(p + offset, buf, size);
+    return 0;
+}
+
+static int image_truncate(void *state, uint64_t size)
+{
+    struct env *e = state;
+    char zero = 0;
+
+    if (size > e->size)
+        return image_write(state, &zero, 1, size - 1);
+    e->size = size;
+    return 0;
+}
+
+static const drep_driver image_driver = {.read_many = image_read,
+                                         .size = image_size,
+                                         .write_at = image_write,
+                                         .truncate = image_truncate,
+                                         .round_trip = 1000000,
+                                         .first_read = 65536};
+
+static int c_open_driver(struct env *e)
+{
+    drep_file *f = NULL;
+    int err = CALL(drep_open_driver, &image_driver, e, "image", DREP_RDONLY, NULL, &f);
+
+    return closed(f, err);
+}
+
+static int c_create_driver(struct env *e)
+{
+    drep_file *f = NULL;
+    int err;
+
+    e->size = 0;
+    err = CALL(drep_create_driver, &image_driver, e, "image", "internal", NULL, &f);
+    return closed(f, err);
+}
+
 static int c_open_image(struct env *e)
 {
     drep_file *f = NULL;
@@ -1213,6 +1284,8 @@ static const struct file_case file_cases[] = {
     {"open the header", OPENS, NULL, c_open_header, NULL},
     {"open an earlier commit", OPENS, NULL, c_open_commit, NULL},
     {"open an image", OPENS, NULL, c_open_image, p_image},
+    {"open a driver's file", OPENS, NULL, c_open_driver, p_image},
+    {"create a driver's file", OPENS, NULL, c_create_driver, NULL},
     {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"raw view", OPENS, NULL, c_raw, NULL},
     {"create a stream", OPENS, NULL, c_create_stream, p_stream},

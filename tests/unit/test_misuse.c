@@ -534,6 +534,8 @@ END_TEST
     X(drep_open("x", DREP_RDONLY, NULL, NULL))                         \
     X(drep_open_commit(NULL, DREP_RDONLY, 0, NULL, &file_out))         \
     X(drep_open_image(NULL, 0, NULL, &file_out))                       \
+    X(drep_open_driver(NULL, NULL, "x", DREP_RDONLY, NULL, &file_out)) \
+    X(drep_create_driver(NULL, NULL, "x", "native", NULL, &file_out))  \
     X(drep_repair(NULL, NULL, 0, NULL, NULL, NULL, NULL))              \
     X(drep_view_raw(NULL, DREP_RDONLY, NULL, &view_out))               \
     X(drep_stat(h.f, NULL, &out.object))                               \

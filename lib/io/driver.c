@@ -1,0 +1,184 @@
+/* driver.c - a file behind the functions of a program (drep_driver).
+ *
+ * The functions say that they failed, and this file where: each message has the name that the
+ * program gave, what was done, and the byte.  Without write_at the handle only reads: nobody calls
+ * driver_write() and driver_truncate() then. */
+#include "io/io.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+
+struct driver {
+    struct io io;
+    drep_driver fn;
+    void *state;
+};
+
+/* The codes that a function may give; any other one is DREP_ERR_IO. */
+static int code_of(int err)
+{
+    switch (err) {
+    case DREP_ERR_ACCESS:
+    case DREP_ERR_FILE_IN_USE:
+    case DREP_ERR_NOMEM:
+    case DREP_ERR_NO_SPACE:
+    case DREP_ERR_READ_ONLY:
+    case DREP_ERR_STALE:
+    case DREP_ERR_TRUNCATE:
+    case DREP_ERR_UNSUPPORTED_OPERATION:
+        return err;
+    default:
+        return DREP_ERR_IO;
+    }
+}
+
+static int failed(const struct io *io, int err, const char *what)
+{
+    return fail(code_of(err), "%s: %s: the driver failed: %s", io->path, what,
+                drep_strerror(code_of(err)));
+}
+
+static int failed_at(const struct io *io, int err, const char *what, uint64_t offset)
+{
+    return fail(code_of(err), "%s: %s: the driver failed at byte %llu: %s", io->path, what,
+                (unsigned long long)offset, drep_strerror(code_of(err)));
+}
+
+static int driver_many(struct io *io, const drep_range *range, size_t n)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err;
+
+    for (size_t i = 0; i < n; i++) {
+        if (range[i].offset > INT64_MAX || range[i].size > INT64_MAX - range[i].offset)
+            return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
+                        (unsigned long long)range[i].offset);
+    }
+    err = n > 0 ? d->fn.read_many(d->state, range, n) : 0;
+    return err ? failed_at(io, err, "read", range->offset) : 0;
+}
+
+static int driver_read(struct io *io, void *buf, size_t size, uint64_t offset)
+{
+    drep_range range = {offset, size, buf};
+
+    return size > 0 ? driver_many(io, &range, 1) : 0;
+}
+
+static int driver_write(struct io *io, const void *buf, size_t size, uint64_t offset)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err;
+
+    if (size == 0)
+        return 0;
+    if (offset > INT64_MAX || size > INT64_MAX - offset)
+        return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
+                    (unsigned long long)offset);
+    err = d->fn.write_at(d->state, buf, size, offset);
+    return err ? failed_at(io, err, "write", offset) : 0;
+}
+
+static int driver_size(struct io *io, uint64_t *size)
+{
+    const struct driver *d = (const struct driver *)io;
+    uint64_t is = 0;
+    int err = d->fn.size(d->state, &is);
+
+    if (err)
+        return failed(io, err, "size");
+    *size = is;
+    return 0;
+}
+
+static int driver_truncate(struct io *io, uint64_t size)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err = d->fn.truncate(d->state, size);
+
+    return err ? failed_at(io, err, "truncate", size) : 0;
+}
+
+static int driver_sync(struct io *io)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err = d->fn.sync ? d->fn.sync(d->state) : 0;
+
+    return err ? failed(io, err, "sync") : 0;
+}
+
+static int driver_lock(struct io *io, uint64_t byte, int how)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err = d->fn.lock ? d->fn.lock(d->state, byte, how) : DREP_ERR_UNSUPPORTED_OPERATION;
+
+    if (err == DREP_ERR_FILE_IN_USE)
+        return fail(err, "%s: file is in use by another writer", io->path);
+    return err ? failed(io, err, "lock") : 0;
+}
+
+static int driver_probe(struct io *io, uint64_t first, uint64_t count, int *held)
+{
+    const struct driver *d = (const struct driver *)io;
+    int err;
+
+    *held = 0;
+    err = d->fn.locked ? d->fn.locked(d->state, first, count, held) : 0;
+    return err ? failed(io, err, "lock") : 0;
+}
+
+/* The spare file of a program's own is memory: nothing is known of its storage. */
+static int driver_apart(struct io *io, struct io **out)
+{
+    (void)io;
+    return io_memory(NULL, 0, out);
+}
+
+/* In a child process: what the state refers to is the parent's. */
+static void driver_leave(struct io *io)
+{
+    mem_free(io->path);
+    mem_free(io);
+}
+
+static void driver_close(struct io *io)
+{
+    const struct driver *d = (const struct driver *)io;
+
+    if (d->fn.close)
+        d->fn.close(d->state);
+    driver_leave(io);
+}
+
+static const struct io_ops driver_ops = {.read_at = driver_read,
+                                         .read_many = driver_many,
+                                         .write_at = driver_write,
+                                         .size = driver_size,
+                                         .truncate = driver_truncate,
+                                         .sync = driver_sync,
+                                         .lock = driver_lock,
+                                         .probe = driver_probe,
+                                         .close = driver_close,
+                                         .leave = driver_leave,
+                                         .apart = driver_apart};
+
+int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out)
+{
+    struct driver *d = mem_zalloc(1, sizeof(*d));
+
+    if (d)
+        d->io.path = mem_strdup(name ? name : "(driver)");
+    if (!d || !d->io.path) {
+        mem_free(d);
+        if (driver->close)
+            driver->close(state);
+        return DREP_ERR_NOMEM;
+    }
+    d->io.ops = &driver_ops;
+    d->io.first = driver->first_read;
+    d->io.round_trip = driver->round_trip;
+    d->fn = *driver;
+    d->state = state;
+    *out = &d->io;
+    return 0;
+}
