@@ -147,7 +147,8 @@ int self_get(struct in *in, struct self_rec *out)
         t.row[i].format = in_u8(in);
         t.row[i].size = in_u8(in);
         if (!in->err && fmt_format_class(t.row[i].format) < 0)
-            in_fail(in, FMT_ERR_FORMAT, "unknown format of a value (R5.36)");
+            in_fail(in, FMT_ERR_UNSUPPORTED,
+                    "unknown format of a value, written by a newer version (R5.36)");
         if (!in->err && !row_possible(t.row[i].format, t.row[i].size))
             in_fail(in, FMT_ERR_FORMAT, "impossible format of a value (R5.36)");
     }

@@ -1234,6 +1234,13 @@ DREP_API void drep_attrinfo_release(drep_attrinfo *info);
  * elements would span more than the address space). */
 DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
                             const drep_type *type, void *buf);
+/* How the value is stored, which is in no representation of the file: a row for each predefined
+ * datatype that occurs in its type, codes ascending.  At most `max` are stored, *n is their number
+ * (0 if there are no elements).  A value means what its row says: that of an INT stored as uint is
+ * not negative, and drep_attr_read() as DREP_INT wraps it, as it does any that does not fit.
+ * Errors as drep_attr_info(). */
+DREP_API int drep_attr_encodings(drep_file *file, const char *path, const char *name,
+                                 drep_encoding *rows, int max, int *n);
 /* Reads any text: a string of fixed or variable length, CHAR elements of any rank, WCHAR elements.
  * *value is malloc'ed, ends with a NUL, and has no padding; of an attribute without elements it is
  * "".  Bytes of fixed strings and CHAR are given as they are stored, also if they are not UTF-8;
@@ -1374,6 +1381,10 @@ typedef struct drep_dsinfo {
     int64_t element_size; /* bytes in the file */
 } drep_dsinfo;
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
+/* The type whose structs have the offsets and extents that they have in the file, to make another
+ * dataset like it with drep_spec.placed (new reference).  *type = NULL if members lie as they do
+ * without `placed`, or where they have no room in memory, as they are longer here. */
+DREP_API int drep_dataset_placed(drep_dataset *dataset, drep_type **type);
 
 /* Count what is stored of a dataset.  This reads the index of all its chunks, which
  * drep_dataset_info() does not.
@@ -1386,6 +1397,9 @@ DREP_API int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out);
 /* The fill value as one element of `type` (equal number of items; NULL: the info's type),
  * variable-length parts malloc'ed. */
 DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value);
+/* How it is stored, as drep_attr_encodings() says; *n = 0 if the dataset has none of its own. */
+DREP_API int drep_dataset_fill_encodings(drep_dataset *dataset, drep_encoding *rows, int max,
+                                         int *n);
 DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
 /* Grows the dataset by n along dimension `dim` and writes the new elements: a block of the
  * dataset's shape with length n in that dimension, in row-major order, as drep_write() takes

@@ -402,6 +402,36 @@ static void compare_open(struct comparing *w, const struct object *o, drep_datas
         compare_data(w, o, have, want);
 }
 
+static int placed_text(drep_dataset *ds, char **text)
+{
+    drep_type *type;
+    int err = drep_dataset_placed(ds, &type);
+
+    if (!err && type)
+        err = drep_type_print(type, text);
+    if (!err)
+        drep_type_free(type);
+    return err;
+}
+
+/* Compare the offsets of members in the file. */
+static void compare_placed(struct comparing *w, const struct object *o, drep_dataset *have,
+                           drep_dataset *want)
+{
+    char *a = NULL, *b = NULL;
+    int err = placed_text(have, &a);
+
+    if (!err)
+        err = placed_text(want, &b);
+    if (err)
+        failed(w, o->at, o->path, err);
+    else if ((a || b) && (!a || !b || strcmp(a, b) != 0))
+        differs(w, place(o, "placed"), o->path, "members", a ? a : "not placed",
+                b ? b : "not placed");
+    free(a);
+    free(b);
+}
+
 static void compare_dataset(struct comparing *w, const struct object *o)
 {
     drep_dataset *have, *want;
@@ -416,6 +446,8 @@ static void compare_dataset(struct comparing *w, const struct object *o)
         failed(w, o->at, o->path, err);
     } else {
         compare_open(w, o, have, want);
+        if (o->placed)
+            compare_placed(w, o, have, want);
         drep_dataset_close(want);
     }
     drep_dataset_close(have);

@@ -599,16 +599,23 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
     drep_dataset *ds;
     drep_dsinfo info;
     drep_dsusage usage = {0};
+    drep_type *placed = NULL;
     int err = drep_dataset_open(e->file, path, &ds);
 
     begin_map(e, false);
     if (!err) {
         err = drep_dataset_info(ds, &info);
+        if (!err)
+            err = drep_dataset_placed(ds, &placed);
         if (!err && o->data)
             err = drep_dataset_usage(ds, &usage);
         if (!err) {
             put_plain(e, "dataset");
-            put_type(e, info.type);
+            put_type(e, placed ? placed : info.type);
+            if (placed) {
+                put_plain(e, "placed");
+                put_plain(e, "true");
+            }
             put_rep_name(e, info.datarep_number);
             put_space(e, path, &info);
         }
@@ -624,6 +631,7 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
         }
         if (!err)
             put_fill(e, path, &info);
+        drep_type_free(placed);
         drep_dataset_close(ds);
     }
     if (err)

@@ -82,7 +82,8 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
                       .chunk = o->has_chunk && o->rank > 0 ? o->chunk : NULL,
                       .filters = o->nfilters > 0 ? o->filters : NULL,
                       .nfilters = o->nfilters,
-                      .fill = o->fill};
+                      .fill = o->fill,
+                      .placed = o->placed};
     int d, err;
 
     for (d = 0; d < o->rank; d++) {

@@ -703,11 +703,21 @@ static bool read_elements(struct schema *s, struct object *o)
     return (!o->from || read_source(s, o->from, &o->source)) && fine;
 }
 
+static bool read_placed(struct schema *s, struct object *o)
+{
+    const struct doc *placed = doc_get(o->at, "placed");
+
+    o->placed = doc_is(placed, "true");
+    if (placed && !o->placed && !doc_is(placed, "false"))
+        return complain(&s->c, placed, "placed is true or false");
+    return true;
+}
+
 static bool read_dataset(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"dataset", "datarep", "shape",   "maxshape", "dims",
                                        "chunk",   "layout",  "filters", "fill",     "data",
-                                       "from",    "attrs",   NULL};
+                                       "from",    "attrs",   "placed",  NULL};
     const struct doc *fill = doc_get(o->at, "fill"), *datarep = doc_get(o->at, "datarep");
     bool fine = doc_keys(&s->c, o->at, keys);
 
@@ -718,7 +728,7 @@ static bool read_dataset(struct schema *s, struct object *o)
         return false;
     /* A plugin may bring it: whether it is there is found out when the dataset is made. */
     fine = (!datarep || doc_string(&s->c, datarep, &o->datarep)) && fine;
-    fine = read_layout(s, o) && fine;
+    fine = read_layout(s, o) && read_placed(s, o) && fine;
     if (doc_is(fill, "none")) {
         o->fill = DREP_FILL_NONE;
     } else if (fill && (!doc_null(fill) || drep_type_kind(o->type) == DREP_KIND_REFERENCE)) {

@@ -45,6 +45,7 @@ struct object {
     struct object *dim[DREP_MAX_RANK];
     bool has_dims, has_chunk;
     const char *datarep; /* NULL: not said */
+    bool placed;         /* members keep the offsets of the type */
     int layout;
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters;

@@ -392,6 +392,27 @@ int value_check(const struct span *value, struct ftype *ft, int64_t count)
     return err;
 }
 
+int value_encodings(const struct span *value, const drep_type *type, drep_encoding *rows, int max,
+                    int *n)
+{
+    bool used[DREP_CODE_MAX + 1] = {false};
+    struct self s = {0};
+    struct in in;
+    int err = type_each_code(type, mark_code, used);
+
+    in_init(&in, value->p, value->len);
+    if (err || (err = self_load(&s, &in, type)))
+        return err;
+    *n = 0;
+    for (int code = 1; code <= DREP_CODE_MAX; code++) {
+        if (used[code] && *n < max)
+            rows[*n] = s.table.row[code];
+        *n += used[code];
+    }
+    prog_release(&s.prog);
+    return 0;
+}
+
 /* Decodes a value whose one row is that of this machine: nothing needs to be made for it. */
 static int plan_value(const struct value_plan *p, const struct span *value, int64_t count,
                       void *buf)

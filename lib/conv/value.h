@@ -24,6 +24,9 @@ int value_pack(struct value_cache *cache, const drep_type *type, int64_t count, 
                struct buf *out);
 /* Does it hold `count` elements of this type?  Asked before memory is made for them. */
 int value_check(const struct span *value, struct ftype *ft, int64_t count);
+/* The rows of a value: at most `max` are stored, *n is their number. */
+int value_encodings(const struct span *value, const drep_type *type, drep_encoding *rows, int max,
+                    int *n);
 /* The inverse of value_pack(), as elements of `want` with as many items in all. */
 int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf);

@@ -122,6 +122,20 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     return read_end(dataset->file, 0);
 }
 
+int drep_dataset_placed(drep_dataset *dataset, drep_type **type)
+{
+    int err;
+
+    if (!type)
+        return fail(DREP_ERR_ARG, "drep_dataset_placed: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_placed")))
+        return err;
+    if ((err = read_begin(dataset->file)))
+        return err;
+    err = ftype_placed(dataset->file, dataset->rec.type, dataset->rep, type);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
 int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
 {
     struct stored_usage u = {0};
@@ -160,6 +174,23 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)
         err = value_unpack(&dataset->file->values, &dataset->rec.fill_value, dataset->ft, 1, type,
                            value);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+int drep_dataset_fill_encodings(drep_dataset *dataset, drep_encoding *rows, int max, int *n)
+{
+    int found = 0, err;
+
+    if (!n || (!rows && max > 0))
+        return fail(DREP_ERR_ARG, "drep_dataset_fill_encodings: null argument");
+    if ((err = dataset_check(dataset, "drep_dataset_fill_encodings")))
+        return err;
+    if ((err = read_begin(dataset->file)))
+        return err;
+    if (dataset->rec.fill == FMT_FILL_VALUE)
+        err = value_encodings(&dataset->rec.fill_value, dataset->ft->type, rows, max, &found);
+    if (!err)
+        *n = found;
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 

@@ -336,20 +336,59 @@ static bool has_room(const struct buf *rec, const struct type_sizes *sizes)
     return true;
 }
 
+/* Reads the record of a stored type; *placed: its compounds lie elsewhere than usual. */
+static int placed_record(drep_file *f, uint32_t ref, const struct file_rep *rep,
+                         const struct ftype *ft, struct buf *rec, bool *placed)
+{
+    struct buf usual = {0};
+    int err = read_record(f, ref - FMT_TYPE_FIRST, rec);
+
+    if (!err)
+        err = make_record(ft->type, &rep->sizes, rep->layout, &usual);
+    *placed = !err && (rec->len != usual.len || memcmp(rec->p + 8, usual.p + 8, rec->len - 8) != 0);
+    buf_release(&usual);
+    return err;
+}
+
+int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_type **type)
+{
+    struct buf rec = {0}, own = {0};
+    struct type_sizes sizes;
+    drep_type *made = NULL;
+    struct ftype *ft;
+    bool placed = false;
+    struct in in;
+    int err = ftype_get(f, ref, rep, &ft);
+
+    if (!err && ref >= FMT_TYPE_FIRST)
+        err = placed_record(f, ref, rep, ft, &rec, &placed);
+    if (!err && placed) {
+        in_init(&in, rec.p + 8, rec.len - 8);
+        err = type_get_placed(&in, &rep->sizes, &made);
+    }
+    /* Without room in memory nobody can write such elements at once. */
+    rep_table_sizes(rep_native(), &sizes);
+    if (!err && made && make_record(made, &sizes, PROG_PLACED, &own) != 0) {
+        drep_type_free(made);
+        made = NULL;
+    }
+    if (!err)
+        *type = made;
+    buf_release(&rec);
+    buf_release(&own);
+    return err;
+}
+
 int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, uint32_t from_ref,
                    const struct file_rep *from_rep, uint32_t *ref)
 {
-    struct buf rec = {0}, usual = {0};
+    struct buf rec = {0};
     struct ftype *ft;
     bool placed = false;
     int err = ftype_get(from, from_ref, from_rep, &ft);
 
-    if (!err && from_ref >= FMT_TYPE_FIRST) {
-        err = read_record(from, from_ref - FMT_TYPE_FIRST, &rec);
-        if (!err)
-            err = make_record(ft->type, &from_rep->sizes, from_rep->layout, &usual);
-        placed = !err && (rec.len != usual.len || memcmp(rec.p + 8, usual.p + 8, rec.len - 8) != 0);
-    }
+    if (!err && from_ref >= FMT_TYPE_FIRST)
+        err = placed_record(from, from_ref, from_rep, ft, &rec, &placed);
     if (placed && has_room(&rec, &rep->sizes)) {
         store_u64(rec.p, 1);
         err = use_record(f, &rec, ref);
@@ -357,7 +396,6 @@ int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, ui
         err = ftype_use(f, ft->type, rep, ref);
     }
     buf_release(&rec);
-    buf_release(&usual);
     return err;
 }
 

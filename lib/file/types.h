@@ -41,6 +41,10 @@ int ftype_use_placed(drep_file *f, const drep_type *type, const struct file_rep 
  * `rep`, they keep their layout. */
 int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, uint32_t from_ref,
                    const struct file_rep *from_rep, uint32_t *ref);
+/* The type to give to ftype_use_placed() for a dataset like that of this reference; *type = NULL if
+ * its compounds lie as ftype_use() lays them out, or where members of this machine's sizes would
+ * overlap. */
+int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_type **type);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);

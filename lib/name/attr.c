@@ -323,6 +323,31 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
     return read_end(file, attr_load(file, path, name, type, buf, 0));
 }
 
+int drep_attr_encodings(drep_file *file, const char *path, const char *name, drep_encoding *rows,
+                        int max, int *n)
+{
+    struct external_target to;
+    struct attr_found a;
+    int found = 0, err = external_target(file, path, &to);
+
+    if (err)
+        return err;
+    if (to.file)
+        return external_done(&to, drep_attr_encodings(to.file, to.path, name, rows, max, n));
+    if ((err = read_begin(file)))
+        return err;
+    err = attr_find(file, path, name, &a);
+    if (!err && (!n || (!rows && max > 0)))
+        err = fail(DREP_ERR_ARG, "null argument");
+    if (!err && a.count > 0)
+        err = value_encodings(&a.rec.value, a.ft->type, rows, max, &found);
+    if (!err)
+        *n = found;
+    attr_found_release(&a);
+    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    return read_end(file, err);
+}
+
 static int attr_remove(drep_file *f, const char *path, const char *name)
 {
     struct attr_found a;

@@ -134,6 +134,20 @@ static int text_load(drep_file *f, const struct attr_found *a, char **text)
 
 /* ---- numbers ---- */
 
+/* Choose an integer that holds each of its format, which may be of another sign and width than the
+ * datatype. */
+static int integer_type(const struct attr_found *a, const drep_type **type)
+{
+    drep_encoding row;
+    int n, err = value_encodings(&a->rec.value, a->ft->type, &row, 1, &n);
+
+    if (!err && n == 1 && row.format == DREP_FORMAT_INT)
+        *type = drep_predefined(DREP_CODE_INT128_T);
+    else if (!err && n == 1 && row.format == DREP_FORMAT_UINT)
+        *type = drep_predefined(DREP_CODE_UINT128_T);
+    return err;
+}
+
 static int number_load(drep_file *f, const struct attr_found *a, const struct wanted *w)
 {
     const drep_type *type = a->ft->type;
@@ -151,7 +165,9 @@ static int number_load(drep_file *f, const struct attr_found *a, const struct wa
     if (a->count != 1 || a->ft->type->items != 1)
         return fail(DREP_ERR_COUNT, "it is %lld numbers",
                     (long long)(a->count * a->ft->type->items));
-    err = value_unpack(&f->values, &a->rec.value, a->ft, 1, type, value);
+    err = integer_type(a, &type);
+    if (!err)
+        err = value_unpack(&f->values, &a->rec.value, a->ft, 1, type, value);
     if (err)
         return err;
     if (w->real)

@@ -16,6 +16,7 @@ struct getter {
     struct in *in;
     const struct type_sizes *sizes;
     bool stored; /* build shapes */
+    bool placed; /* types lie in memory as the record says */
     int depth, sequences;
 };
 
@@ -210,16 +211,37 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
     return 0;
 }
 
-/* All members have names, or none has: then it is a struct. */
-static int make_compound(struct getter *g, const struct entry_list *l, drep_type **type)
+/* Make a struct of members without names, which `size` bytes hold; 0: as C lays it out. */
+static int make_struct(const struct entry_list *l, int64_t size, drep_type **type)
 {
     const drep_type *const *types = (const drep_type *const *)l->type;
+    drep_type *made;
+    int err = drep_type_struct(l->n, NULL, size > 0 ? l->a : NULL, types, &made);
+
+    if (err)
+        return err;
+    if (size == 0) {
+        *type = made;
+        return 0;
+    }
+    err = drep_type_resized(0, size, made, type);
+    drep_type_free(made);
+    return err;
+}
+
+/* All members have names, or none has: then it is a struct. */
+static int make_compound(struct getter *g, const struct type_node *n, const struct entry_list *l,
+                         drep_type **type)
+{
+    const drep_type *const *types = (const drep_type *const *)l->type;
+    int64_t size = g->placed ? (int64_t)n->size : 0;
 
     if (l->named && l->named != l->n)
         return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names (R5.15)");
     if (!l->named)
-        return refused(g, drep_type_struct(l->n, NULL, NULL, types, type));
-    return refused(g, drep_type_compound(l->n, (const char *const *)l->name, NULL, types, 0, type));
+        return refused(g, make_struct(l, size, type));
+    return refused(g, drep_type_compound(l->n, (const char *const *)l->name,
+                                         g->placed ? l->a : NULL, types, size, type));
 }
 
 /* Read a compound. A stored one states offsets, which may differ from this machine's: the type
@@ -242,7 +264,7 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
         if (l.a[i])
             err = wrong(g, DREP_ERR_FORMAT, "offsets in a compound that is not laid out (R5.17)");
     if (!err)
-        err = make_compound(g, &l, &made);
+        err = make_compound(g, n, &l, &made);
     if (!err && g->stored)
         err = compound_shape(n, &l, shape);
     if (err)
@@ -458,4 +480,19 @@ int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type, st
         *stored = p;
     *type = t;
     return 0;
+}
+
+int type_get_placed(struct in *in, const struct type_sizes *sizes, drep_type **type)
+{
+    struct getter g = {.in = in, .sizes = sizes, .stored = true, .placed = true};
+    struct shape shape = {0};
+    drep_type *t = NULL;
+    int err = get_type(&g, &t, &shape);
+
+    shape_release(&shape);
+    if (err)
+        drep_type_free(t);
+    else
+        *type = t;
+    return err;
 }

@@ -102,6 +102,9 @@ struct in;
 int type_put(const drep_type *type, const struct type_sizes *sizes, enum prog_layout layout,
              struct out *out);
 int type_get(struct in *in, const struct type_sizes *sizes, drep_type **type, struct prog *stored);
+/* The type of elements whose members lie in memory where they do in the file, and take as much
+ * there as this machine needs: they may overlap. */
+int type_get_placed(struct in *in, const struct type_sizes *sizes, drep_type **type);
 
 /* A scalar and its record. */
 struct scalar_rec;

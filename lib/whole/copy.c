@@ -963,17 +963,16 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
                     in.why);
     err = rec.kind == FMT_LATER ? attr_later(&rec) : ftype_get(c->from, rec.type, NULL, &ft);
-    if (err)
-        return leave_later(
-            c, id,
-            fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9));
-    if (!err)
-        err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
             err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = value_check(&rec.value, ft, count);
+    if (err)
+        return leave_later(
+            c, id,
+            fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9));
+    err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = map_value(c, &rec.value, ft->type, count);
     buf_out(&rec_out, &out);

@@ -365,6 +365,14 @@ static int c_attr_info(struct env *e)
     return err;
 }
 
+static int c_attr_encodings(struct env *e)
+{
+    drep_encoding row;
+    int n = 0, err = CALL(drep_attr_encodings, e->f, "/k/rows", "few", &row, 1, &n);
+
+    return err ? err : n == 1 ? 0 : WRONG;
+}
+
 static int c_attr_read(struct env *e)
 {
     int32_t v[ATTR_MAX];
@@ -409,12 +417,25 @@ static int c_dataset_info(struct env *e)
     return err ? err : info.count == HIGH * WIDE && usage.chunks == 9 ? 0 : WRONG;
 }
 
+static int c_dataset_placed(struct env *e)
+{
+    drep_type *type = NULL;
+    int err = CALL(drep_dataset_placed, e->ds, &type);
+
+    drep_type_free(type);
+    return err ? err : type ? WRONG : 0;
+}
+
 static int c_dataset_fill(struct env *e)
 {
+    drep_encoding row;
     int32_t v = 0;
-    int err = CALL(drep_dataset_fill, e->ds, NULL, &v);
+    int n = 0, err = CALL(drep_dataset_fill, e->ds, NULL, &v);
 
-    return err ? err : v == 9 ? 0 : WRONG;
+    if (!err && v != 9)
+        return WRONG;
+    err = err ? err : CALL(drep_dataset_fill_encodings, e->ds, &row, 1, &n);
+    return err ? err : n == 1 ? 0 : WRONG;
 }
 
 static int count_chunk(const int64_t *start, void *ctx)
@@ -1258,11 +1279,13 @@ static const struct file_case file_cases[] = {
     {"dimensions", READS, NULL, c_dimensions, NULL},
     {"coordinates", READS, NULL, c_coordinate, NULL},
     {"ask for an attribute", READS, NULL, c_attr_info, NULL},
+    {"ask how an attribute is stored", READS, NULL, c_attr_encodings, NULL},
     {"read attributes", READS, NULL, c_attr_read, NULL},
     {"list attributes", READS, NULL, c_attr_list, NULL},
     {"open a dataset", READS, NULL, c_dataset_open, NULL},
     {"describe a dataset", READS, "/k/packed", c_dataset_info, NULL},
     {"fill value", READS, "/k/packed", c_dataset_fill, NULL},
+    {"placed members", READS, "/k/packed", c_dataset_placed, NULL},
     {"chunks", READS, "/k/packed", c_dataset_chunks, NULL},
     {"read contiguous", READS, "/k/rows", c_read, NULL},
     {"read compact", READS, "/k/small", c_read, NULL},

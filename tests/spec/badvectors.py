@@ -970,6 +970,13 @@ def attribute_format_size():
     return b
 
 
+@bad("FORMAT", "R5.36|R3.19")
+def attribute_format_class():
+    b = sample()
+    b.tree[b.key(2, 48, b"a")] = b"\1\0" + var(0) + var(8) + u8(0) + var(7) + b"\1\x14\4" + bytes(4)
+    return b
+
+
 @bad("FORMAT|LIMIT", "R7.13")
 def attribute_rank():
     b = sample()

@@ -654,7 +654,8 @@ class Builder:
         return fixed + bytes(heap), len(fixed)
 
     def dataset(self, parent, name, t, shape=(), layout="null", chunk=(), filters=(), fill=0,
-                fill_value=None, maxshape=None, dims=None, tail=b"", data=None, rep=0):
+                fill_value=None, maxshape=None, dims=None, tail=b"", data=None, rep=0,
+                fill_forms=None):
         """Declares a dataset.  shape None: null dataspace.  `data` is a flat list: stored compact,
         or as one contiguous slab."""
         ident = self.new(2, parent, name)
@@ -688,7 +689,7 @@ class Builder:
             rest += b"".join(map(u32, parameters))
         rest += u8(fill)
         if fill == 1:
-            raw = self_described(t, [fill_value])
+            raw = self_described(t, [fill_value], fill_forms)
             rest += var(len(raw)) + raw
         o["rest"], o["tail"] = rest, tail
         o["type"], o["filters"], o["ranks"] = t, filters, len(chunk)

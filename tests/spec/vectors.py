@@ -845,7 +845,17 @@ def signs():
               "LONG": (C.UINT, 1, 16, [1, 1 << 127, (1 << 128) - 1]), "UINT64_T": (C.INT, 1, 8, [-1, -1 << 63])}
     b = Builder("signs", table={C.CODE_OF[name]: (form, order, size, 1)
                                 for name, (form, order, size, _) in values.items()})
+    # Attributes and fill values too, also wider than their datatypes are here.
+    forms = {C.CODE_OF[name]: (form, size) for name, (form, _, size, _) in values.items()}
     both = ("struct", [("i", "INT"), ("u", ("array", [2], "UNSIGNED"))])
+    d = b.dataset(1, "fill", "INT", (2,), "chunked", (2,), fill=1, fill_value=(1 << 32) - 1,
+                  fill_forms=forms)
+    b.attr(d, "both", both, ((1 << 32) - 1, [-1, 1]), forms=forms)
+    for name, (*_, data) in values.items():
+        b.attr(d, name, name, data, (len(data),), forms=forms)
+    b.attr(d, "wide", "UINT8_T", -1 << 100, forms={C.CODE_OF["UINT8_T"]: (C.INT, 16)})
+    b.attr(d, "pair", "LONG_DOUBLE", 1 + Fraction(1, 1 << 140), forms={C.CODE_OF["LONG_DOUBLE"]:
+                                                                      (C.DOUBLE_DOUBLE, 16)})
     b.dataset(1, "both", both, (1,), data=[((1 << 32) - 1, [-1, 1])])
     for name, (*_, data) in values.items():
         b.dataset(1, name, name, (len(data),), data=data)

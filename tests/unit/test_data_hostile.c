@@ -265,6 +265,79 @@ START_TEST(test_attribute_longer_than_its_value)
 }
 END_TEST
 
+/* Stores -1 in four bytes, whose row is then changed to this format. */
+static void put_formatted(const char *name, uint8_t format)
+{
+    const int32_t minus = -1;
+    uint8_t text[200], value[7];
+    struct buf bytes = {0};
+    struct attr_rec rec;
+    struct out out;
+    struct key key;
+    struct in in;
+
+    ok(drep_attr_write(f, "/", name, DREP_INT32_T, 0, NULL, &minus));
+    key_make_attr(&key, 1);
+    key_add_bytes(&key, name, strlen(name));
+    ok(tree_get(f->st, &key, &bytes));
+    in_init(&in, bytes.p, bytes.len);
+    ck_assert_int_eq(attr_get(&in, &rec), 0);
+    ck_assert_uint_eq(rec.value.len, sizeof value);
+    memcpy(value, rec.value.p, sizeof value);
+    value[1] = format;
+    rec.value.p = value;
+    out_init(&out, text, sizeof text);
+    attr_put(&out, &rec);
+    put(&key, text, out.at);
+    buf_release(&bytes);
+}
+
+static int leave(uint64_t id, const char *what, void *ctx)
+{
+    ck_assert_uint_eq(id, 1);
+    ck_assert_ptr_nonnull(strstr(what, "newer version (R5.36)"));
+    ++*(int *)ctx;
+    return 0;
+}
+
+/* A value means what its row says; one whose format is not known hides itself alone. */
+START_TEST(test_values_by_their_formats)
+{
+    int left = 0;
+    drep_copying how = {.range = DREP_RANGE_STRICT, .left_out = leave, .ctx = &left};
+    drep_encoding row;
+    drep_attrinfo info;
+    drep_file *g;
+    int64_t wide;
+    int32_t same;
+    int n;
+
+    put_formatted("later", 200);
+    put_formatted("unsigned", DREP_FORMAT_UINT);
+    reopen(DREP_RDONLY);
+    ok(drep_attr_read_int64(f, "/", "unsigned", &wide));
+    ck_assert_int_eq(wide, UINT32_MAX);
+    ok(drep_attr_read(f, "/", "unsigned", DREP_INT32_T, &same));
+    ck_assert_int_eq(same, -1);
+    ok(drep_attr_encodings(f, "/", "unsigned", &row, 1, &n));
+    ck_assert(n == 1 && row.code == DREP_CODE_INT32_T && row.format == DREP_FORMAT_UINT &&
+              row.size == 4);
+    fails(drep_attr_info(f, "/", "later", &info), DREP_ERR_UNSUPPORTED);
+    ck_assert_int_eq(info.number, -1);
+    fails(drep_attr_encodings(f, "/", "later", &row, 1, &n), DREP_ERR_UNSUPPORTED);
+    ck_assert_int_eq(findings(), 0);
+    g = new_file(":memory:", "external32");
+    fails(drep_copy(f, "/", g, "/", NULL), DREP_ERR_UNSUPPORTED);
+    ok(drep_copy(f, "/", g, "/", &how));
+    ck_assert_int_eq(left, 1);
+    ok(drep_attr_read_int64(g, "/", "unsigned", &wide));
+    ck_assert_int_eq(wide, UINT32_MAX);
+    fails(drep_attr_info(g, "/", "later", &info), DREP_ERR_NOT_FOUND);
+    check_file(g);
+    ok(drep_close(g));
+}
+END_TEST
+
 /* ---- links ---- */
 
 static void put_link(uint64_t group, const char *name, size_t len, uint64_t index, uint64_t object)
@@ -808,6 +881,7 @@ int main(void)
     tcase_add_test(t, test_elements_without_end);
     tcase_add_test(t, test_chunks_beyond_memory);
     tcase_add_test(t, test_attribute_longer_than_its_value);
+    tcase_add_test(t, test_values_by_their_formats);
     tcase_add_test(t, test_groups_in_circles);
     tcase_add_test(t, test_links_that_lead_nowhere);
     tcase_add_test(t, test_places_in_a_heap);

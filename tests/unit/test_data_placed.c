@@ -284,6 +284,7 @@ START_TEST(test_copies_without_room_are_packed)
     drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
     short out[4] = {0};
     drep_type *type;
+    char *text;
     drep_dataset *ds;
     drep_dsinfo info;
 
@@ -307,6 +308,17 @@ START_TEST(test_copies_without_room_are_packed)
     ok(drep_dataset_info(ds, &info));
     ck_assert_int_eq(info.element_size, 5);
     drep_dataset_close(ds);
+    drep_type_free(type);
+    ok(drep_dataset_open(g, "d", &ds));
+    ok(drep_dataset_placed(ds, &type));
+    ck_assert_ptr_null(type);
+    drep_dataset_close(ds);
+    ok(drep_dataset_open(f, "e", &ds));
+    ok(drep_dataset_placed(ds, &type));
+    drep_dataset_close(ds);
+    ok(drep_type_print(type, &text));
+    ck_assert_str_eq(text, "struct{s: SHORT, i: SHORT}:5");
+    free(text);
     drep_type_free(type);
     check_file(g);
     ok(drep_close(g));

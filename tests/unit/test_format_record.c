@@ -851,7 +851,7 @@ static const struct {
     {"self", "01 15 04", FMT_ERR_FORMAT},
     {"self", "01 17 10", FMT_ERR_FORMAT},
     {"self", "01 ff 08", FMT_ERR_FORMAT},
-    {"self", "01 08 08", FMT_ERR_FORMAT},
+    {"self", "01 08 08", FMT_ERR_UNSUPPORTED},
     /* Kinds and flags of later versions. */
     {"chunk", "04 00 00000001 0000000000002040 0000000000000001 00000000000000aa",
      FMT_ERR_UNSUPPORTED},

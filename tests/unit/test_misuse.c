@@ -65,6 +65,8 @@ static int see_commit(const drep_commitinfo *commit, void *ctx)
     return 0;
 }
 
+static int count_out;
+
 static int see_start(const int64_t *start, void *ctx)
 {
     (void)start;
@@ -130,6 +132,7 @@ static int header_scalars(void)
     X(attr_list, drep_attr_list(h.f, h.path, DREP_BY_NAME, see_name, NULL), false)       \
     X(attr_info, drep_attr_info(h.f, h.path, "n", &out.attr), false)                     \
     X(attr_read, drep_attr_read(h.f, h.path, "n", DREP_INT64_T, &out.n), false)          \
+    X(attr_encodings, drep_attr_encodings(h.f, h.path, "n", NULL, 0, &count_out), false) \
     X(type_open, drep_type_open(h.f, "/t", &type_out), false)                            \
     X(dataset_open, drep_dataset_open(h.f, h.path, &dataset_out), false)                 \
     X(header_get, drep_header_get(h.f, &out.header), false)                              \
@@ -159,18 +162,20 @@ static int header_scalars(void)
     X(copy, drep_copy(h.f, h.path, h.f, "/copy", NULL), true)                            \
     X(dataset_create, create_dataset(), true)
 
-#define DATASET_CALLS(X)                                                  \
-    X(info, drep_dataset_info(h.ds, &out.ds), false)                      \
-    X(fill, drep_dataset_fill(h.ds, NULL, buf), false)                    \
-    X(chunks, drep_dataset_chunks(h.ds, see_start, NULL), false)          \
-    X(map, drep_dataset_map(h.ds, 0, &mapped, &size_out), false)          \
-    X(read, drep_read(h.ds, NULL, NULL, buf, NULL), false)                \
-    X(read_box, drep_read_box(h.ds, NULL, NULL, NULL, buf, NULL), false)  \
-    X(view_dataset, drep_view_dataset(h.ds, &view_out), false)            \
-    X(unmap, drep_dataset_unmap(h.ds, buf), true)                         \
-    X(write, drep_write(h.ds, NULL, NULL, buf, NULL), true)               \
-    X(write_box, drep_write_box(h.ds, NULL, NULL, NULL, buf, NULL), true) \
-    X(append, drep_append(h.ds, 0, 1, NULL, buf, NULL), true)             \
+#define DATASET_CALLS(X)                                                             \
+    X(info, drep_dataset_info(h.ds, &out.ds), false)                                 \
+    X(fill, drep_dataset_fill(h.ds, NULL, buf), false)                               \
+    X(placed, drep_dataset_placed(h.ds, &type_out), false)                           \
+    X(fill_encodings, drep_dataset_fill_encodings(h.ds, NULL, 0, &count_out), false) \
+    X(chunks, drep_dataset_chunks(h.ds, see_start, NULL), false)                     \
+    X(map, drep_dataset_map(h.ds, 0, &mapped, &size_out), false)                     \
+    X(read, drep_read(h.ds, NULL, NULL, buf, NULL), false)                           \
+    X(read_box, drep_read_box(h.ds, NULL, NULL, NULL, buf, NULL), false)             \
+    X(view_dataset, drep_view_dataset(h.ds, &view_out), false)                       \
+    X(unmap, drep_dataset_unmap(h.ds, buf), true)                                    \
+    X(write, drep_write(h.ds, NULL, NULL, buf, NULL), true)                          \
+    X(write_box, drep_write_box(h.ds, NULL, NULL, NULL, buf, NULL), true)            \
+    X(append, drep_append(h.ds, 0, 1, NULL, buf, NULL), true)                        \
     X(resize, drep_dataset_resize(h.ds, dims), true)
 
 #define VIEW_CALLS(X)                                                \
@@ -551,6 +556,9 @@ END_TEST
     X(drep_attr_info(h.f, "/a", NULL, &out.attr))                      \
     X(drep_attr_info(h.f, "/a", "n", NULL))                            \
     X(drep_attr_read(h.f, "/a", "n", DREP_INT64_T, NULL))              \
+    X(drep_attr_encodings(h.f, "/a", NULL, NULL, 0, &count_out))       \
+    X(drep_attr_encodings(h.f, "/a", "n", NULL, 0, NULL))              \
+    X(drep_attr_encodings(h.f, "/a", "n", NULL, 1, &count_out))        \
     X(drep_attr_write(h.f, "/a", NULL, DREP_INT, 0, NULL, buf))        \
     X(drep_attr_write(h.f, "/a", "x", NULL, 0, NULL, buf))             \
     X(drep_attr_write(h.f, "/a", "x", DREP_INT, 1, NULL, buf))         \
@@ -578,7 +586,10 @@ END_TEST
     X(drep_dataset_open(h.f, NULL, &dataset_out))                      \
     X(drep_dataset_open(h.f, "/a", NULL))                              \
     X(drep_dataset_info(h.ds, NULL))                                   \
+    X(drep_dataset_placed(h.ds, NULL))                                 \
     X(drep_dataset_fill(h.ds, NULL, NULL))                             \
+    X(drep_dataset_fill_encodings(h.ds, NULL, 0, NULL))                \
+    X(drep_dataset_fill_encodings(h.ds, NULL, 1, &count_out))          \
     X(drep_dataset_resize(h.ds, NULL))                                 \
     X(drep_dataset_chunks(h.ds, NULL, NULL))                           \
     X(drep_dataset_map(h.ds, 0, NULL, NULL))                           \

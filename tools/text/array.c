@@ -19,10 +19,11 @@ void array_release(struct array *v)
 
 int array_attr(struct array *out, const struct printer *p, const char *path, const char *name)
 {
+    drep_encoding rows[DREP_CODE_MAX];
     struct array v = {0};
     drep_attrinfo info;
     int64_t extent;
-    int err = drep_attr_info(p->file, path, name, &info);
+    int n = 0, err = drep_attr_info(p->file, path, name, &info);
 
     if (err == DREP_ERR_UNSUPPORTED) {
         out->number = info.number;
@@ -33,7 +34,9 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
     v.rank = info.rank;
     memcpy(v.dims, info.dims, sizeof v.dims);
     v.shown = drep_type_ref(info.type);
-    err = printer_type(p, info.type, PRINTER_NO_DATAREP, &v.type);
+    err = drep_attr_encodings(p->file, path, name, rows, DREP_CODE_MAX, &n);
+    if (!err)
+        err = printer_value_type(p, info.type, rows, n, &v.type);
     if (!err && info.rank != DREP_NULL_SPACE) {
         extent = drep_type_extent(v.type);
         v.buf = calloc((size_t)info.count + 1, (size_t)(extent > 0 ? extent : 1));
@@ -63,18 +66,16 @@ static int read_scalar(drep_dataset *dataset, const drep_type *type, void *eleme
     return drep_read(dataset, NULL, type, element, NULL);
 }
 
-static int read_one(struct array *out, const struct printer *p, drep_dataset *dataset,
-                    const drep_dsinfo *info, int datarep, read_one_fn *read)
+/* Takes `type` over: the one that the element is read as. */
+static int read_one(struct array *out, drep_dataset *dataset, const drep_dsinfo *info,
+                    drep_type *type, read_one_fn *read)
 {
-    struct array v = {.shown = drep_type_ref(info->type)};
-    int64_t extent;
-    int err = printer_type(p, info->type, datarep, &v.type);
+    struct array v = {.shown = drep_type_ref(info->type), .type = type};
+    int64_t extent = drep_type_extent(type);
+    int err;
 
-    if (!err) {
-        extent = drep_type_extent(v.type);
-        v.buf = calloc(1, (size_t)(extent > 0 ? extent : 1));
-        err = v.buf ? read(dataset, v.type, v.buf) : DREP_ERR_NOMEM;
-    }
+    v.buf = calloc(1, (size_t)(extent > 0 ? extent : 1));
+    err = v.buf ? read(dataset, v.type, v.buf) : DREP_ERR_NOMEM;
     v.count = !err;
     if (err)
         array_release(&v);
@@ -86,13 +87,22 @@ static int read_one(struct array *out, const struct printer *p, drep_dataset *da
 int array_fill(struct array *out, const struct printer *p, drep_dataset *dataset,
                const drep_dsinfo *info)
 {
-    return read_one(out, p, dataset, info, PRINTER_NO_DATAREP, read_fill);
+    drep_encoding rows[DREP_CODE_MAX];
+    drep_type *type;
+    int n, err = drep_dataset_fill_encodings(dataset, rows, DREP_CODE_MAX, &n);
+
+    if (!err)
+        err = printer_value_type(p, info->type, rows, n, &type);
+    return err ? err : read_one(out, dataset, info, type, read_fill);
 }
 
 int array_dataset(struct array *out, const struct printer *p, drep_dataset *dataset,
                   const drep_dsinfo *info)
 {
-    return read_one(out, p, dataset, info, info->datarep_number, read_scalar);
+    drep_type *type;
+    int err = printer_type(p, info->type, info->datarep_number, &type);
+
+    return err ? err : read_one(out, dataset, info, type, read_scalar);
 }
 
 void array_put(const struct array *v, const struct printer *p, struct sink *s)

@@ -105,6 +105,9 @@ static int real_code(int format, bool complex)
     return complex ? f->complex : f->type;
 }
 
+/* The place of a value's own rows among those of the representations. */
+#define OWN_ROWS DREP_MAX_DATAREPS
+
 /* Return the encoding of a predefined type under a representation. */
 static const drep_encoding *row_of(const struct printer *p, int code, int datarep)
 {
@@ -134,7 +137,6 @@ static int readable_code(const struct printer *p, int code, int datarep)
     /* The bits mean what the stored format says, also if the datatype has the other sign. */
     other_sign =
         format != plain->format && (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT);
-    /* Types that differ by machine are widened: attributes do not say how they are stored. */
     if (stored->size <= here && plain->size <= here && !other_sign)
         return code;
     if ((other_sign ? format : plain->format) == DREP_FORMAT_INT)
@@ -255,4 +257,15 @@ int printer_type(const struct printer *p, const drep_type *type, int datarep, dr
     }
     *out = drep_type_ref(type);
     return 0;
+}
+
+int printer_value_type(const struct printer *p, const drep_type *type, const drep_encoding *rows,
+                       int n, drep_type **out)
+{
+    drep_encoding by_code[DREP_CODE_MAX + 1] = {{0}};
+    struct printer value = *p;
+
+    load_rows(by_code, rows, n);
+    value.stored[OWN_ROWS] = by_code;
+    return printer_type(&value, type, OWN_ROWS, out);
 }

@@ -3,7 +3,7 @@
  * Values are read through a datatype of the printer's choice (printer_type), in which
  * nothing is lost: a long double of any machine arrives as a binary128 or as the pair of
  * doubles that it is, an integer that is wider in the file than here in as many bits as it
- * needs.  (Of complex pairs of doubles, and of pairs in attributes, 113 bits arrive.) */
+ * needs.  (Of complex pairs of doubles 113 bits arrive.) */
 #ifndef TOOLS_TEXT_PRINTER_H
 #define TOOLS_TEXT_PRINTER_H
 
@@ -28,11 +28,12 @@ struct printer {
     struct paths *paths;         /* of all objects, found when the first is asked for */
     struct print_search *search; /* whether they were looked for, by any thread */
     /* By code: how each of the file's representations holds it, by its number (NULL: none, or one
-     * without a table), and the formats by which we know what it is. */
-    drep_encoding *stored[DREP_MAX_DATAREPS], plain[DREP_CODE_MAX + 1];
+     * without a table), behind them how a value holds it that is in none; and the formats by which
+     * we know what it is. */
+    drep_encoding *stored[DREP_MAX_DATAREPS + 1], plain[DREP_CODE_MAX + 1];
 };
 
-/* For printer_type(): attributes and fill values, which are in no representation of the file. */
+/* For printer_type(): elements that come from elsewhere than a file. */
 #define PRINTER_NO_DATAREP (-1)
 
 /* 0 or a DREP_ERR_... code. */
@@ -48,4 +49,7 @@ bool printer_complex(const struct printer *p, int code);
 /* The datatype to read elements of `type` as (new reference).  datarep: the number of the
  * representation that holds them.  From then on values may be printed by several threads. */
 int printer_type(const struct printer *p, const drep_type *type, int datarep, drep_type **out);
+/* Likewise for an attribute or a fill value, which states its own rows. */
+int printer_value_type(const struct printer *p, const drep_type *type, const drep_encoding *rows,
+                       int n, drep_type **out);
 #endif
