@@ -600,7 +600,7 @@ DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, i
 /* Policy for values out of the target's range.  WRAP: integers lose their
  * upper bits (MPI's rule for external32), reals saturate; CLAMP: the nearest
  * representable value; STRICT: DREP_ERR_CONVERSION naming the item. */
-enum drep_range {
+enum drep_range_mode {
     DREP_RANGE_DEFAULT = 0,
     DREP_RANGE_WRAP = 1,
     DREP_RANGE_CLAMP = 2,
@@ -622,7 +622,7 @@ typedef struct drep_report {
 /* Options of a transfer.  A zero-initialised struct or a NULL pointer selects the
  * defaults. */
 typedef struct drep_xfer {
-    int range;           /* enum drep_range */
+    int range;           /* enum drep_range_mode */
     int threads;         /* 0: the file's; 1: only the caller's */
     drep_report *report; /* filled when not NULL */
     size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
