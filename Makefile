@@ -22,6 +22,7 @@ mandir ?= $(datadir)/man
 bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
+docdir ?= $(datadir)/doc/datarep
 magicdir ?= $(datadir)/file/magic
 mimedir ?= $(datadir)/mime/packages
 pokedir ?= $(datadir)/poke/pickles
@@ -66,7 +67,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl docs deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -191,7 +192,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
-    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl docs install install-strip \
+    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
@@ -454,6 +455,10 @@ musl: ## build the core with musl as a static library, run the vectors and unit 
 	@dir=$$(mktemp -d); SRCDIR="$(CURDIR)" BUILDDIR="$(CURDIR)/build" TMPDIR=$$dir tests/install/run-musl.sh --full; \
 	    status=$$?; rm -rf $$dir; exit $$status
 
+deb: ## build the Debian packages into build/deb, install them in a new Debian, build programs there
+	@tools/install-deps build interop packaging
+	@tests/install/deb build/deb
+
 docs: ## check the man pages; format the library's reference into build/docs
 	@tools/install-deps docs
 	mandoc -T lint -W warning $(MAN)
@@ -485,6 +490,8 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -D -m 644 tools/share/datarep.magic $D$(magicdir)/datarep
 	install -D -m 644 tools/share/datarep.xml $D$(mimedir)/datarep.xml
 	install -D -m 644 tools/share/datarep.pk $D$(pokedir)/datarep.pk
+	install -D -m 644 LICENSE $D$(docdir)/LICENSE
+	sed '/\*\//q' $(BORROWED) > $D$(docdir)/xxhash.notice
 	install -m 644 $(SHARED) $D$(libdir)/
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
@@ -515,7 +522,7 @@ uninstall: ## remove the installed files
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
-	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep
+	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)
 
 clean: ## remove build/
 	rm -rf build

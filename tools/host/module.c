@@ -4,7 +4,9 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 /* From the directory of the command; the Makefile knows better. */
@@ -19,15 +21,18 @@ static const struct {
 
 typedef int interface_fn(void);
 
-/* The directory of the running command, with a slash at its end. */
-static bool own_directory(char *path, size_t size)
+/* The directory of the running command, with a slash at its end.  Where /proc is not mounted, as in
+ * some chroots, the path by which the command was started says it. */
+static bool own_directory(char path[PATH_MAX])
 {
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    const char *started = (const char *)getauxval(AT_EXECFN); /* 0: the kernel does not say */
     char *slash;
 
-    if (n <= 0)
+    if (n > 0)
+        path[n] = '\0';
+    else if (!started || !realpath(started, path))
         return false;
-    path[n] = '\0';
     slash = strrchr(path, '/');
     if (!slash)
         return false;
@@ -43,7 +48,7 @@ static bool find(const char *name, char *path, size_t size)
     size_t i;
     int n;
 
-    if (!own_directory(own, sizeof own))
+    if (!own_directory(own))
         return false;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         n = snprintf(path, size, "%s%sdatarep-%s.so", own, places[i], name);
