@@ -360,15 +360,18 @@ static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
     return NULL;
 }
 
-/* busy: a call that goes on may use the dataset, which then stays in the list without references
+/* handle: the reference is that of a caller's handle, which is closed under the same lock.
+ * busy: a call that goes on may use the dataset, which then stays in the list without references
  * until the file is closed. */
-static void dataset_unref(drep_file *f, drep_dataset *ds, bool busy)
+static void dataset_unref(drep_file *f, drep_dataset *ds, bool handle, bool busy)
 {
     drep_dataset *unused = NULL;
 
     if (file_settle(f) != 0)
         return;
     pthread_mutex_lock(&f->datasets.lock);
+    if (handle && --ds->opens == 0)
+        handle_remove(ds, HANDLE_DATASET);
     if (--ds->refs == 0 && !busy)
         unused = dataset_drop(f, ds);
     pthread_mutex_unlock(&f->datasets.lock);
@@ -381,7 +384,7 @@ void dataset_put(drep_dataset *ds)
     if (!ds)
         return;
     if (ds->file)
-        dataset_unref(ds->file, ds, false);
+        dataset_unref(ds->file, ds, false, false);
     else if (--ds->refs == 0)
         dataset_free(ds);
 }
@@ -522,16 +525,11 @@ void drep_dataset_close(drep_dataset *dataset)
     if (!dataset || !handle_is(dataset, HANDLE_DATASET))
         return;
     f = dataset->file;
-    if (f && file_settle(f) != 0)
+    if (f) {
+        dataset_unref(f, dataset, true, rwlock_mine(&f->lock, false));
         return;
-    if (f)
-        pthread_mutex_lock(&f->datasets.lock);
+    }
     if (--dataset->opens == 0)
         handle_remove(dataset, HANDLE_DATASET);
-    if (f)
-        pthread_mutex_unlock(&f->datasets.lock);
-    if (f && rwlock_mine(&f->lock, false))
-        dataset_unref(f, dataset, true);
-    else
-        dataset_put(dataset);
+    dataset_put(dataset);
 }

@@ -125,8 +125,11 @@ static int fill_convert(drep_dataset *ds)
  * default one, which is an error only when it is needed. */
 int fill_make(drep_dataset *ds)
 {
+    const struct rep_table *table = file_rep_table(ds->rep, true);
     int err = 0;
 
+    if (table && table->ncustom == 0 && ds->rec.fill != FMT_FILL_VALUE)
+        return 0; /* zero is zero bytes in every format of ours */
     if ((!ds->rep->datarep && type_has_codes(ds->ft->type)) || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)

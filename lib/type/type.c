@@ -220,16 +220,13 @@ int type_each_code(const drep_type *type, int (*fn)(int code, void *ctx), void *
     return 0;
 }
 
-static int any_code(int code, void *ctx)
-{
-    (void)code;
-    (void)ctx;
-    return 1;
-}
-
 bool type_has_codes(const drep_type *type)
 {
-    return type_each_code(type, any_code, NULL) != 0;
+    uint64_t any = 0;
+
+    for (size_t i = 0; i < sizeof(type->codes) / sizeof(*type->codes); i++)
+        any |= type->codes[i];
+    return any != 0;
 }
 
 /* ------------------------------------------------------------------- queries */
