@@ -131,7 +131,7 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/kern/%.o $(BUILD)/obj/lib/chunk/shuffle%.o $(BUILD)/obj/lib/tree/%.o: TUNED = -O3
 endif
 $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
-$(BUILD)/obj/tests/unit/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
+$(BUILD)/obj/tests/unit/%.o $(BUILD)/obj/tests/fault/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests use the runner of tests/plain.
 ifndef HAVE_CHECK
 CHECK_CFLAGS = -Itests/plain

@@ -942,6 +942,33 @@ static int c_copy_file(struct env *e)
     return err;
 }
 
+static int count_left(uint64_t id, const char *what, void *ctx)
+{
+    (void)id, (void)what;
+    ++*(int *)ctx;
+    return 0;
+}
+
+/* Of a file with items of a newer version. */
+static int c_copy_partly(struct env *e)
+{
+    int left = 0;
+    drep_copying how = {.left_out = count_left, .ctx = &left};
+    drep_file *from = NULL, *to = NULL;
+    int err = drep_open(TESTS_DIR "/vectors/later.drep", DREP_RDONLY, NULL, &from);
+
+    (void)e;
+    if (err == 0)
+        err = drep_create(":memory:", DREP_RDWR, "internal", NULL, &to);
+    if (err == 0)
+        err = CALL(drep_copy, from, "/", to, "/", &how);
+    if (err == 0 && left != 9)
+        err = WRONG;
+    drep_abandon(to);
+    drep_abandon(from);
+    return err;
+}
+
 static int c_remove(struct env *e)
 {
     return CALL(drep_link_remove, e->f, "/k/tiles");
@@ -1325,6 +1352,7 @@ static const struct file_case file_cases[] = {
     {"external link", CHANGES, NULL, c_link_external, NULL},
     {"copy a group", CHANGES, NULL, c_copy, NULL},
     {"copy the file", READS, NULL, c_copy_file, NULL},
+    {"copy what is known of a file", READS, NULL, c_copy_partly, NULL},
     {"remove a dataset", CHANGES, NULL, c_remove, NULL},
     {"remove a group", CHANGES, NULL, c_remove_group, NULL},
     {"move a link", CHANGES, NULL, c_move, NULL},

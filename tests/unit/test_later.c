@@ -213,10 +213,12 @@ static const drep_linkinfo *listed_as(const char *name)
 }
 
 static int told_notes, told_faults;
+static char told_text[300]; /* the last */
 
 static int tell(int err, uint64_t offset, const char *message, void *ctx)
 {
     (void)offset, (void)ctx;
+    snprintf(told_text, sizeof told_text, "%s", message);
     if (err)
         told_faults++;
     else if (strstr(message, "written by a newer version"))
@@ -595,6 +597,28 @@ START_TEST(test_D33_a_partial_copy_leaves_out_what_is_newer)
 }
 END_TEST
 
+/* tests/vectors/readonly.drep: repair makes a file that may be written, and says what it may lack.
+ */
+START_TEST(test_D33_a_repair_drops_an_unknown_feature)
+{
+    static const char mended[] = "test_later_mended.drep";
+    int64_t findings = 0;
+    drep_file *f;
+
+    copy_vector("readonly.drep");
+    unlink(mended);
+    told_notes = told_faults = 0;
+    ck_assert_int_eq(drep_repair(path, mended, 0, NULL, tell, NULL, &findings), 0);
+    ck_assert_int_eq(findings, 1);
+    ck_assert_msg(strstr(told_text, "feature 40 is unknown") != NULL, "%s", told_text);
+    ck_assert_int_eq(rename(mended, path), 0);
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+    ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", 5), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    checks_clean(0);
+}
+END_TEST
+
 /* A stop by the caller ends the copy; nothing newer is half there. */
 START_TEST(test_D33_a_partial_copy_is_stopped_by_its_caller)
 {
@@ -707,6 +731,56 @@ START_TEST(test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out)
 }
 END_TEST
 
+/* The dimension of a dataset in the copied group lies outside of it, and is newer: without
+ * `partial` the error names it, with it the dataset loses it, once. */
+START_TEST(test_D33_a_newer_dimension_outside_of_the_copy)
+{
+    const int64_t dims[] = {3};
+    const char *const names[] = {"n"};
+    const int32_t in[] = {7, 8, 9};
+    const drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names};
+    static const char *const paths[] = {"/g", "/g/d"};
+    drep_objinfo dim;
+    drep_dsinfo info;
+    drep_dataset *ds;
+    drep_file *f, *g;
+    char name[40];
+
+    unlink(path);
+    ck_assert_int_eq(drep_create(path, 0, "external32", NULL, &f), 0);
+    ck_assert_int_eq(drep_dimension_create(f, "/#n", 3, 0), 0);
+    ck_assert_int_eq(drep_group_create(f, "/g", 0), 0);
+    ck_assert_int_eq(drep_dataset_create(f, "/g/d", &spec, &ds), 0);
+    ck_assert_int_eq(drep_write(ds, NULL, NULL, in, NULL), 0);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(drep_stat(f, "/#n", &dim), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    make_later(dim.id);
+    snprintf(name, sizeof name, "object %d", (int)dim.id);
+    for (int i = 0; i < 2; i++) {
+        struct left l = {.n = 0};
+        int32_t out[3] = {0};
+
+        ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+        ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
+        fails_later(drep_copy(f, paths[i], g, "/c", NULL));
+        ck_assert_msg(strstr(drep_error(), name) != NULL, "%s", drep_error());
+        drep_abandon(g);
+        g = copy_partly(f, paths[i], "/c", &l);
+        ck_assert_msg(l.n == 1, "%s", l.text);
+        left(&l, name);
+        ck_assert_int_eq(drep_dataset_open(g, i == 0 ? "/c/d" : "/c", &ds), 0);
+        ck_assert_int_eq(drep_dataset_info(ds, &info), 0);
+        ck_assert_uint_eq(info.dim_ids[0], 0);
+        ck_assert_int_eq(drep_read(ds, NULL, NULL, out, NULL), 0);
+        ck_assert_mem_eq(in, out, sizeof in);
+        drep_dataset_close(ds);
+        ck_assert_int_eq(drep_close(g), 0);
+        ck_assert_int_eq(drep_close(f), 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("later");
@@ -726,6 +800,8 @@ int main(void)
     tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
     tcase_add_test(tc, test_D33_unknown_dimensions_are_listed);
     tcase_add_test(tc, test_D33_a_partial_copy_leaves_out_what_is_newer);
+    tcase_add_test(tc, test_D33_a_repair_drops_an_unknown_feature);
+    tcase_add_test(tc, test_D33_a_newer_dimension_outside_of_the_copy);
     tcase_add_test(tc, test_D33_a_partial_copy_is_stopped_by_its_caller);
     tcase_add_test(tc, test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out);
     suite_add_tcase(suite, tc);
