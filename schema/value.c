@@ -67,6 +67,7 @@ int encoder_store(struct encoder *e, const char *datarep)
         if (rows[i].format == DREP_FORMAT_CUSTOM && rows[i].custom >= nscalars)
             continue;
         e->stored[rows[i].code] = rows[i].format;
+        e->size[rows[i].code] = rows[i].size;
         e->bits[rows[i].code] = format_bits(rows[i].format, &scalars[rows[i].custom]);
         e->wide[rows[i].code] = wide_form(rows[i].format, &scalars[rows[i].custom]);
     }
@@ -125,18 +126,32 @@ bool encoding_is_complex(const drep_encoding *row)
  * all that any machine's representation can hold. */
 enum way { HELD, WIDEST };
 
+/* An integer may have more bytes in the file than here, or the other sign. */
+static int integer_on_way(const struct encoder *e, int code, enum way way)
+{
+    int format = e->plain[code].format, here = (int)drep_type_size(drep_predefined(code));
+    int size = e->plain[code].size <= 8 ? e->plain[code].size : here;
+    bool other = way == HELD && e->stored[code] != format &&
+                 (e->stored[code] == DREP_FORMAT_INT || e->stored[code] == DREP_FORMAT_UINT);
+
+    if (other)
+        format = e->stored[code];
+    if (way == HELD && e->size[code] > size)
+        size = e->size[code];
+    if (!other && here >= size)
+        return code;
+    if (format == DREP_FORMAT_INT)
+        return size > 8 ? DREP_CODE_INT128_T : DREP_CODE_INT64_T;
+    return size > 8 ? DREP_CODE_UINT128_T : DREP_CODE_UINT64_T;
+}
+
 static int code_on_way(const struct encoder *e, int code, enum way way)
 {
-    const drep_encoding *plain = &e->plain[code];
-    int format = plain->format;
+    int format = e->plain[code].format;
 
-    if (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT) {
-        /* A long may have more bytes in the file than here. */
-        if (plain->size > 8 || drep_type_size(drep_predefined(code)) >= plain->size)
-            return code;
-        return format == DREP_FORMAT_INT ? DREP_CODE_INT64_T : DREP_CODE_UINT64_T;
-    }
-    if (!encoding_is_real(plain))
+    if (format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT)
+        return integer_on_way(e, code, way);
+    if (!encoding_is_real(&e->plain[code]))
         return code;
     if (way == WIDEST && format != DREP_FORMAT_BINARY128)
         return code;
@@ -356,15 +371,16 @@ static bool put_complex(const struct encoder *e, const struct doc *node, int64_t
 static bool put_predefined(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     int code = drep_type_code(p.type), format = e->plain[code].format, bits = e->bits[code];
+    int held = drep_type_code(p.held); /* an integer of the sign that it is stored with */
     int64_t size = drep_type_size(p.held);
     void *at = p.at;
 
     switch (format) {
     case DREP_FORMAT_BYTES:
-    case DREP_FORMAT_UINT:
         return put_integer(e, node, size, false, at);
+    case DREP_FORMAT_UINT:
     case DREP_FORMAT_INT:
-        return put_integer(e, node, size, true, at);
+        return put_integer(e, node, size, e->plain[held].format == DREP_FORMAT_INT, at);
     case DREP_FORMAT_CHAR:
     case DREP_FORMAT_UNICODE:
         return put_character(e, node, size, at);

@@ -14,6 +14,7 @@ struct encoder {
     struct complaints *c;
     drep_encoding plain[DREP_CODE_MAX + 1];   /* by code: the formats that say what it is */
     int stored[DREP_CODE_MAX + 1];            /* by code: the format it will be stored in, */
+    int size[DREP_CODE_MAX + 1];              /* its size, */
     int bits[DREP_CODE_MAX + 1];              /* and its precision, as number_quad() takes it */
     struct wide_form wide[DREP_CODE_MAX + 1]; /* reals that no binary128 holds */
     /* The object at a path, 0 if there is none.  NULL: references are not looked up. */
