@@ -628,11 +628,26 @@ typedef struct drep_xfer {
     size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
                             checked.  DREP_ERR_BUFFER before anything is moved if the elements
                             reach beyond it */
+    int members;         /* DREP_MEMBERS_... */
 } drep_xfer;
+
+/* Members by name.  If the type in memory and the dataset's or attribute's are compounds, also
+ * inside arrays, sequences and structs, their members are matched by name, level by level: memory
+ * may have any of them in any order.  Only these are read, converted, counted in a report and
+ * passed to a representation's functions.  A write keeps the other members; in new elements they
+ * are the fill value.  Members of one name have equally many data items.  Where one side has no
+ * names, all its items are matched by position, and so are those of views (drep_read_at) and packs.
+ * DREP_ERR_TYPE: a member that the file lacks, no member in common, or a write of some members of
+ * a sequence's elements, which are always new.
+ *
+ * Members of memory that the file lacks: refused, or in a read set to zeros, variable-length ones
+ * to empty (at least one member must be in the file). */
+enum { DREP_MEMBERS_STRICT = 0, DREP_MEMBERS_FILL = 1 };
 
 /* Converts in memory: `count` elements of `from` at src into as many data items of
  * `to` at dst, both in this machine's form.  Variable-length parts are copied into
- * malloc'ed memory, for drep_vlen_free().  DREP_ERR_TYPE, DREP_ERR_CONVERSION,
+ * malloc'ed memory, for drep_vlen_free().  Members go by name, as in a read of `from` (above).
+ * DREP_ERR_TYPE, DREP_ERR_CONVERSION,
  * DREP_ERR_COUNT (a negative count, or the items do not fill whole elements of `to`),
  * DREP_ERR_VALUE_TOO_LARGE (more elements than any memory holds: nothing was read). */
 DREP_API int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
@@ -1229,7 +1244,8 @@ typedef struct drep_attrinfo {
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);
-/* Reads all elements as `type` (equal number of items) into buf.  DREP_ERR_NOT_FOUND,
+/* Reads all elements as `type` (equal number of items, or members by name: drep_xfer) into buf.
+ * DREP_ERR_NOT_FOUND, DREP_ERR_TYPE,
  * DREP_ERR_COUNT (the items do not fill whole elements of `type`), DREP_ERR_VALUE_TOO_LARGE (the
  * elements would span more than the address space). */
 DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
@@ -1473,14 +1489,13 @@ DREP_API void drep_selection_free(drep_selection *sel);
 
 /* Reads or writes the selected elements, in row-major order of the selection (points: in
  * their order), into or from consecutive elements of `type` at buf; type NULL: the
- * dataset's.  The data items of the selection must fill a whole number of
- * `type`s.  Equal signatures are converted by representation, others by value
- * (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to
- * others at the next commit; one that fails changes nothing, and drep_close() then abandons
- * the transaction unless drep_commit() is called before.
- * Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION, DREP_ERR_CHECKSUM (object and
- * byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (the elements at buf would span more than the
- * address space), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
+ * dataset's.  Members of compounds go by name (drep_xfer).  The data items of the selection must
+ * fill a whole number of `type`s.  Equal signatures are converted by representation, others by
+ * value (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to others at the
+ * next commit; one that fails changes nothing, and drep_close() then abandons the transaction
+ * unless drep_commit() is called before. Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION,
+ * DREP_ERR_CHECKSUM (object and byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (the elements at
+ * buf would span more than the address space), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
 DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                        void *buf, const drep_xfer *xfer);
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,

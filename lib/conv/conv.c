@@ -24,6 +24,13 @@ static bool plain_leaf(const drep_type *leaf)
     return leaf->kind == DREP_KIND_PREDEFINED;
 }
 
+/* True if items come one after another at one distance: an array of numbers, or one member of each
+ * element. */
+static bool one_array(const struct prog *p)
+{
+    return p->dense || (p->root->op == NODE_LEAF && p->items == 1);
+}
+
 /* Where both sides are one array of one scalar, the kernel is picked once, and conversion is a loop
  * over numbers. */
 static int set_kernel(struct conv *c, bool writing)
@@ -33,7 +40,7 @@ static int set_kernel(struct conv *c, bool writing)
     const drep_encoding *fe, *me;
     int err;
 
-    if (!c->table || !c->stored->dense || !mem->dense || !c->stored->root)
+    if (!c->table || !c->stored->root || !mem->root || !one_array(c->stored) || !one_array(mem))
         return 0;
     fl = c->stored->root->leaf;
     ml = mem->root->leaf;
@@ -45,7 +52,7 @@ static int set_kernel(struct conv *c, bool writing)
     if (err)
         return err;
     c->dense = true;
-    if (plain_leaf(fl) && fl == ml) {
+    if (plain_leaf(fl) && fl == ml && c->stored->dense && mem->dense) {
         fe = &c->table->row[fl->code];
         me = &rep_native()->row[fl->code];
         c->copy = fe->format == me->format && fe->size == me->size &&
@@ -166,7 +173,8 @@ void conv_report(const struct conv *c, const drep_xfer *xfer)
 static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                       bool writing)
 {
-    int64_t per = c->stored->items, msize = c->mem->prog.root->stride;
+    int64_t per = c->stored->items;
+    int64_t msize = c->mem->items == 1 ? c->mem->prog.extent : c->mem->prog.root->stride;
     int64_t fsize = c->stored->root->stride;
     char *m = mem + c->mem->prog.origin + at * per * msize;
     uint8_t *p = file + c->stored->origin;
@@ -251,6 +259,46 @@ static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t
         copy_each(dst, dst_step, src, src_step, size, n);
 }
 
+/* Bytes of an item of this leaf in the file. */
+static int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf)
+{
+    switch (leaf->kind) {
+    case DREP_KIND_PREDEFINED:
+        return sizes->size[leaf->code];
+    case DREP_KIND_SCALAR:
+        return leaf->scalar.size;
+    case DREP_KIND_REFERENCE:
+        return drep_type_reference_what(leaf) == DREP_REF_REGION ? sizes->region_size
+                                                                 : sizes->object_size;
+    case DREP_KIND_VSTRING:
+        return sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
+    default:
+        return sizes->vlen_size;
+    }
+}
+
+/* Moves the bytes of the members that a write names; those between them stay. */
+static int copy_members(const struct conv *c, uint8_t *dst, int64_t step, const uint8_t *src,
+                        int64_t n)
+{
+    for (; n > 0; n--, dst += step, src += c->stored->extent) {
+        int64_t left = c->stored->items;
+        drep_cursor cursor;
+        drep_run run;
+        int err = cursor_init(&cursor, c->stored, 0);
+
+        if (err)
+            return err;
+        for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count) {
+            size_t size = (size_t)stored_size(c->sizes, run.type);
+
+            for (int64_t i = 0, at = run.offset; i < run.count; i++, at += run.stride)
+                memcpy(dst + at, src + at, size);
+        }
+    }
+    return 0;
+}
+
 /* Chooses among bytes as they are, the kernel, the engine and a user's functions. */
 static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                     bool writing)
@@ -261,6 +309,8 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
         int64_t es = c->stored->extent;
         uint8_t *m = (uint8_t *)mem + at * es;
 
+        if (writing && c->ft->part)
+            return copy_members(c, file, step, m, n);
         if (writing)
             copy_raw(file, step, m, es, (size_t)es, n);
         else
@@ -298,6 +348,13 @@ static void inner_release(struct inner *in)
         prog_release(&in->ft.stored);
 }
 
+/* True if the elements of this sequence lie packed in the heap, and not as a record of their type
+ * says, or as type_match() found them. */
+static bool packed_content(const struct conv *c, const drep_type *leaf)
+{
+    return c->self && !(c->ft->matched && leaf->content.root);
+}
+
 /* Makes the converter of a sequence's elements from that of the whole. Sequences nest only so deep,
  * whatever a file says. */
 static int inner_init(struct inner *in, const struct conv *c, const drep_type *file_leaf,
@@ -310,8 +367,9 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
         return fail(DREP_ERR_LIMIT, "sequences nested deeper than %d", FMT_SEQ_DEPTH_MAX);
     memset(in, 0, sizeof *in);
     in->ft.type = (drep_type *)(uintptr_t)file_base;
-    err = heap_prog(file_leaf, c->self ? c->sizes : NULL, c->layout, &in->ft.stored,
-                    &in->ft.laid_out);
+    in->ft.matched = c->ft->matched;
+    err = heap_prog(file_leaf, packed_content(c, file_leaf) ? c->sizes : NULL, c->layout,
+                    &in->ft.stored, &in->ft.laid_out);
     if (err)
         return err;
     in->conv = *c;

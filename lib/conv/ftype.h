@@ -16,7 +16,9 @@ struct ftype {
     drep_type *type;    /* as this machine holds it */
     struct prog stored; /* as the file does, where laid_out; attributes carry their own layout */
     bool laid_out;
-    bool kept; /* for the life of the file: conv_init() may keep its result in `ready` */
+    bool matched; /* the members that memory names (conv/members.h); */
+    bool part;    /* elements have others, which a write keeps */
+    bool kept;    /* for the life of the file: conv_init() may keep its result in `ready` */
     _Atomic(struct conv *) ready[2];  /* to read, to write elements of this type in memory */
     _Atomic(struct self_kept *) self; /* kept: how a value of this type lies (conv/value.c) */
 };

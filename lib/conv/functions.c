@@ -246,7 +246,7 @@ static int call_woven(struct conv *c, char *elem, uint8_t *file, int64_t n, uint
         err = weave(c, elem + i * extent, file + i * es, p + i * c->called_size, false);
     if (!err && c->called)
         err = call(c, elem, c->called, 0, n * c->called->items, p, writing);
-    if (writing)
+    if (writing && !c->ft->part)
         memset(file, 0, (size_t)(n * es)); /* gaps are zeros */
     for (int64_t i = 0; writing && !err && i < n; i++)
         err = weave(c, elem + i * extent, file + i * es, p + i * c->called_size, true);
@@ -384,8 +384,9 @@ int functions_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t 
         return fail_nomem();
     for (; !err && n > 0; n -= run.n, run.at += run.n) {
         run.n = n < room ? n : room;
-        for (int64_t i = 0; !writing && i < run.n; i++, file += step)
-            memcpy(packed + i * es, file, (size_t)es);
+        for (int64_t i = 0; (!writing || c->ft->part) && i < run.n; i++)
+            memcpy(packed + i * es, file + i * step, (size_t)es);
+        file += writing ? 0 : run.n * step;
         err = functions_move(c, mem, &run, 1, run.n, packed, writing, &next);
         for (int64_t i = 0; writing && !err && i < run.n; i++, file += step)
             memcpy(file, packed + i * es, (size_t)es);

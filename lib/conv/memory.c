@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conv/members.h"
 
 #include <string.h>
 
@@ -133,34 +134,75 @@ void memory_clear(const drep_type *type, int64_t count, void *buf)
             memset((char *)buf + run.offset + i * run.stride, 0, (size_t)run.type->prog.extent);
 }
 
+void memory_zero(const drep_type *type, int64_t count, void *buf)
+{
+    int64_t left = count * type->items;
+    drep_cursor cursor;
+    drep_run run;
+
+    if (cursor_init(&cursor, &type->prog, 0) != 0)
+        return;
+    for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
+        for (int64_t i = 0; i < run.count; i++)
+            memset((char *)buf + run.offset + i * run.stride, 0, (size_t)run.type->prog.extent);
+}
+
+/* The elements of `to` that `count` of `from` fill. */
+static int tiles_of(const drep_type *to, const drep_type *from, int64_t count, int64_t *tiles)
+{
+    int64_t items = 0, same = 0;
+    int err = type_elements(from, count, &items);
+
+    if (!err && items > 0 && (to->items == 0 || items % to->items != 0))
+        err = fail(DREP_ERR_COUNT, "%lld elements do not fill whole targets", (long long)count);
+    if (!err && items > 0)
+        err = type_elements(to, items / to->items, &same);
+    if (!err)
+        *tiles = items > 0 ? items / to->items : 0;
+    return err;
+}
+
+/* Converts whole elements. */
+static int convert_elements(const drep_type *to, void *dst, const drep_type *from, const void *src,
+                            int64_t tiles, struct rep_opts *opts)
+{
+    struct rep_var move = {move_memory, opts};
+    int64_t items = tiles * to->items;
+    int err;
+
+    opts->var = &move;
+    memory_clear(to, tiles, dst);
+    err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
+                      &(struct rep_side){&from->prog, rep_native(), 0}, items, opts, NULL);
+    if (err)
+        drep_vlen_free(to, tiles, dst);
+    return err;
+}
+
 int drep_convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
                  int64_t count, const drep_xfer *xfer)
 {
     struct rep_opts opts = {0};
-    struct rep_var move = {move_memory, &opts};
+    struct type_match both;
+    enum match_way way;
     drep_report report;
-    int64_t items = 0, same = 0;
+    int64_t tiles = 0;
     int err;
 
     if (!to || !from || (count > 0 && (!dst || !src)))
         return fail(DREP_ERR_ARG, "drep_convert: null argument");
-    if ((err = type_elements(from, count, &items)))
-        return fail_in(err, "drep_convert");
-    if (items > 0 && (to->items == 0 || items % to->items != 0))
-        return fail(DREP_ERR_COUNT, "drep_convert: %lld elements do not fill whole targets",
-                    (long long)count);
-    if (items > 0 && (err = type_elements(to, items / to->items, &same)))
-        return fail_in(err, "drep_convert");
-    if (items > 0 && xfer && (err = type_fits(to, items / to->items, xfer->buf_size)))
+    if ((err = picked_way(xfer, false, &way)) || (err = type_match(from, NULL, to, way, &both)))
         return fail_in(err, "drep_convert");
     transfer_opts(&opts, &report, xfer);
-    opts.var = &move;
-    if (items > 0)
-        memory_clear(to, items / to->items, dst);
-    err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
-                      &(struct rep_side){&from->prog, rep_native(), 0}, items, &opts, NULL);
-    if (err && items > 0)
-        drep_vlen_free(to, items / to->items, dst);
+    err = tiles_of(both.mem, both.file, count, &tiles);
+    if (!err && xfer)
+        err = type_fits(to, tiles, xfer->buf_size);
+    fail_in(err, "drep_convert");
+    if (!err && both.lacks)
+        memory_zero(to, tiles, dst);
+    if (!err)
+        err = convert_elements(both.mem, dst, both.file, src, tiles, &opts);
+    type_match_release(&both);
     if (xfer && xfer->report)
         *xfer->report = report;
     return err;

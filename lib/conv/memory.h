@@ -24,5 +24,7 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
 /* Zeroes the pointers in `count` elements of a type that holds any, so that drep_vlen_free() may
  * follow a transfer that failed in the middle. */
 void memory_clear(const drep_type *type, int64_t count, void *buf);
+/* Zeroes all items of `count` elements: numbers 0, contents empty.  Gaps stay as they are. */
+void memory_zero(const drep_type *type, int64_t count, void *buf);
 
 #endif

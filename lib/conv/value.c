@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "conv/conv.h"
 #include "conv/heap.h"
+#include "conv/members.h"
 #include "conv/memory.h"
 #include "conv/refs.h"
 
@@ -432,12 +433,26 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
     return conv_read(&c, buf, 0, value->p + PLAN_HEAD, p->self.prog.extent, count);
 }
 
+/* The elements of memory that `count` of the value fill. */
+static int value_tiles(const drep_type *type, int64_t count, const drep_type *want, int64_t *tiles)
+{
+    int64_t items;
+
+    if (__builtin_mul_overflow(count, type->items, &items) ||
+        (items > 0 && (want->items == 0 || items % want->items != 0)))
+        return fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
+    *tiles = items > 0 ? items / want->items : 0;
+    return type_elements(want, *tiles, &items);
+}
+
 /* Decodes a value of any type. */
 static int value_take(struct value_cache *cache, const struct span *value, struct ftype *ft,
-                      int64_t count, const drep_type *want, void *buf)
+                      int64_t count, const drep_type *want, void *buf, size_t size)
 {
-    int64_t tiles = want->items > 0 ? count * ft->type->items / want->items : 0;
+    struct picked_members m = {.used = false};
+    struct ftype *taken = ft;
     const struct self *s;
+    int64_t tiles = 0;
     struct opened o;
     struct conv c;
     int err = value_open(&o, value, ft, count);
@@ -445,7 +460,19 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
     if (err)
         return err;
     s = o.self;
-    err = conv_init_table(&c, cache->rep, ft, &s->table, &s->sizes, &s->prog, want, false);
+    if (!ft->laid_out)
+        err = picked_init(&m, ft, &s->sizes, want, MATCH_READ);
+    if (!err && m.used) {
+        taken = &m.ft;
+        want = m.mem;
+    }
+    if (!err)
+        err = value_tiles(taken->type, count, want, &tiles);
+    if (!err)
+        err = type_fits(want, tiles, size);
+    if (!err)
+        err = conv_init_table(&c, cache->rep, taken, &s->table, &s->sizes,
+                              m.used ? &m.ft.stored : &s->prog, want, false);
     if (!err) {
         c.heap_size = in_left(&o.in);
         c.heap = in_bytes(&o.in, c.heap_size);
@@ -457,21 +484,32 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
         if (err)
             drep_vlen_free(want, tiles, buf);
     }
+    picked_release(&m);
     value_close(&o);
     return err;
+}
+
+int value_unpack_into(struct value_cache *cache, const struct span *value, struct ftype *ft,
+                      int64_t count, const drep_type *want, void *buf, size_t size)
+{
+    const struct value_plan *plan = NULL;
+    int64_t items;
+    int err = want == ft->type ? plan_get(cache, want, &plan) : 0;
+
+    if (err)
+        return err;
+    if (!plan || value->len < PLAN_HEAD || memcmp(value->p, plan->head, PLAN_HEAD) != 0)
+        return value_take(cache, value, ft, count, want, buf, size);
+    err = type_elements(want, count, &items);
+    if (!err)
+        err = type_fits(want, count, size);
+    return err ? err : plan_value(plan, value, count, buf);
 }
 
 int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf)
 {
-    const struct value_plan *plan = NULL;
-    int err = want == ft->type ? plan_get(cache, want, &plan) : 0;
-
-    if (err)
-        return err;
-    if (plan && value->len >= PLAN_HEAD && memcmp(value->p, plan->head, PLAN_HEAD) == 0)
-        return plan_value(plan, value, count, buf);
-    return value_take(cache, value, ft, count, want, buf);
+    return value_unpack_into(cache, value, ft, count, want, buf, 0);
 }
 
 int value_stored(const struct file_rep *rep, const struct span *value, struct ftype *ft,

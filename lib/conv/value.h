@@ -27,9 +27,13 @@ int value_check(const struct span *value, struct ftype *ft, int64_t count);
 /* The rows of a value: at most `max` are stored, *n is their number. */
 int value_encodings(const struct span *value, const drep_type *type, drep_encoding *rows, int max,
                     int *n);
-/* The inverse of value_pack(), as elements of `want` with as many items in all. */
+/* The inverse of value_pack(), as elements of `want` with as many items in all, or with members by
+ * name where ft is not laid out.  DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE. */
 int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf);
+/* The same into `size` bytes, 0: nobody knows how many there are.  Also DREP_ERR_BUFFER. */
+int value_unpack_into(struct value_cache *cache, const struct span *value, struct ftype *ft,
+                      int64_t count, const drep_type *want, void *buf, size_t size);
 /* Free what a type that is kept for the life of a file knows of its values; may be NULL. */
 void value_self_free(struct self_kept *kept);
 

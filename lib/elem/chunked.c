@@ -397,7 +397,8 @@ static int write_parts(struct transfer *t)
         if (p.n == 0)
             continue;
         /* A contiguous dataset's last slab is as long as the dataset. */
-        if (p.n == p.all && (t->ds->rec.layout == FMT_CHUNKED || p.all == chunk_elements(t->ds))) {
+        if (p.n == p.all && !writes_members(t) &&
+            (t->ds->rec.layout == FMT_CHUNKED || p.all == chunk_elements(t->ds))) {
             memcpy(b->coord + b->n * rank, p.coord, (size_t)rank * sizeof *b->coord);
             b->part[b->n++] = i;
             if (b->n == BATCH)

@@ -354,7 +354,7 @@ static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
 
         now = (slab_n - in - 1) / step + 1;
         now = now < n ? now : n;
-        if (step > 1 || in > 0 || now < len) {
+        if (step > 1 || in > 0 || now < len || writes_members(f->t)) {
             err = write_part(f, slab, in, step, now, mem);
             continue;
         }

@@ -2,6 +2,7 @@
 #include "elem/describe.h"
 
 #include "base/error.h"
+#include "base/mem.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "elem/dataset.h"
@@ -152,6 +153,27 @@ int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
     return read_end(dataset->file, err);
 }
 
+/* Reads the fill value; members that have names go by them. */
+static int fill_read(drep_dataset *ds, const drep_type *type, void *value)
+{
+    drep_file *f = ds->file;
+    const drep_type *own = ds->ft->type;
+    void *whole;
+    int err;
+
+    if (!type->named || !own->named)
+        return value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, type, value);
+    whole = mem_zalloc(1, (uint64_t)own->prog.extent + 1);
+    if (!whole)
+        return fail_nomem();
+    err = value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, own, whole);
+    if (!err)
+        err = drep_convert(type, value, own, whole, 1, NULL);
+    drep_vlen_free(own, 1, whole);
+    mem_free(whole);
+    return err;
+}
+
 int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
 {
     const drep_type *own;
@@ -172,8 +194,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     else
         memset(value, 0, (size_t)type->prog.extent);
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)
-        err = value_unpack(&dataset->file->values, &dataset->rec.fill_value, dataset->ft, 1, type,
-                           value);
+        err = fill_read(dataset, type, value);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 

@@ -32,14 +32,17 @@ void conv_end(const struct transfer *t, const struct conv *c)
     pthread_mutex_unlock(lock);
 }
 
-void conv_raw(struct conv *c, const drep_dataset *ds)
+void conv_raw(struct conv *c, const drep_dataset *ds, const struct conv *named)
 {
+    const struct ftype *ft = named && named->ft->part ? named->ft : ds->ft;
+
     *c = (struct conv){.rep = ds->rep,
-                       .ft = ds->ft,
+                       .ft = ft,
                        .mem = ds->ft->type,
-                       .stored = &ds->ft->stored,
+                       .sizes = &ds->rep->sizes,
+                       .stored = &ft->stored,
                        .raw = true,
-                       .copy = true};
+                       .copy = !ft->part};
 }
 
 char *plain_memory(const struct transfer *t, int64_t at)
@@ -121,7 +124,7 @@ int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
         return fail_nomem();
     }
     conv_begin(t, &s->conv);
-    conv_raw(&m->c, t->ds);
+    conv_raw(&m->c, t->ds, t->writing ? &t->conv : NULL);
     s->raw.conv = m->c;
     m->t = &s->raw;
     m->stage = s;

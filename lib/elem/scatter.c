@@ -56,7 +56,7 @@ static int read_holes(const struct scatter *s)
     uint64_t size = s->high - s->low, have = 0;
     int err = 0;
 
-    if (s->filled == size) {
+    if (s->filled == size && !writes_members(s->t)) {
         if (prog_gaps(&ds->ft->stored))
             memset(s->b->p, 0, (size_t)size); /* gaps are zeros */
         return 0;

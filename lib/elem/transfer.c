@@ -13,12 +13,12 @@
 #include <pthread.h>
 #include <string.h>
 
-int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n, const drep_xfer *xfer)
+int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
     int64_t items, tiles;
     int err;
 
-    if (__builtin_mul_overflow(n, ds->ft->stored.items, &items))
+    if (__builtin_mul_overflow(n, stored->items, &items))
         return fail(DREP_ERR_VALUE_TOO_LARGE, "more than 2^63 data items");
     if (items > 0 && (mem->items == 0 || items % mem->items != 0))
         return fail(DREP_ERR_COUNT,
@@ -49,7 +49,7 @@ static int run_layout(struct transfer *t)
 {
     drep_dataset *ds = t->ds;
     const drep_type *mem = t->conv.mem;
-    int64_t tiles = mem->items > 0 ? t->sel->count * ds->ft->stored.items / mem->items : 0;
+    int64_t tiles = mem->items > 0 ? t->sel->count * t->conv.stored->items / mem->items : 0;
     int err;
 
     if (!t->writing && !t->conv.raw)
@@ -94,6 +94,41 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
     return err ? err : compact_whole(ds, &c, mem, writing, done);
 }
 
+/* Checks that whole elements of memory are inside its buffer. */
+static int fill_fits(const struct transfer *t, const drep_type *whole)
+{
+    int64_t items = 0, tiles = t->sel->count * t->members.ft.stored.items / t->members.mem->items;
+    int err = type_elements(whole, tiles, &items);
+
+    if (!err && t->xfer)
+        err = type_fits(whole, tiles, t->xfer->buf_size);
+    return !err ? 0 : fail_in(err, "memory");
+}
+
+/* Settles what is moved between which types, and makes the converter. */
+static int transfer_types(struct transfer *t, const drep_type *whole)
+{
+    const drep_type *type = whole;
+    drep_dataset *ds = t->ds;
+    struct ftype *ft = ds->ft;
+    enum match_way way;
+    int err = picked_way(t->xfer, t->writing, &way);
+
+    if (!err)
+        err = picked_init(&t->members, ft, &ds->rep->sizes, whole, way);
+    if (!err && t->members.used) {
+        ft = &t->members.ft;
+        type = t->members.mem;
+    }
+    if (!err)
+        err = items_check(&ft->stored, type, t->sel->count, t->xfer);
+    if (!err && t->members.lacks) /* zeros go to members of `whole` that are not in `type` */
+        err = fill_fits(t, whole);
+    if (!err && t->sel->count > 0 && !t->mem)
+        err = fail(DREP_ERR_ARG, "no buffer");
+    return err ? err : conv_init(&t->conv, ds->rep, ft, type, t->xfer, t->writing);
+}
+
 /* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
 static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                        char *mem, const drep_xfer *xfer, bool writing)
@@ -117,15 +152,15 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
         err = ds->rec.rank == FMT_RANK_NULL ? null_check(t)
                                             : selection_check(t->sel, ds->rec.rank, ds->rec.len);
     if (!err)
-        err = items_check(ds, !type ? ds->ft->type : type, t->sel->count, xfer);
-    if (!err && t->sel->count > 0 && !mem)
-        err = fail(DREP_ERR_ARG, "no buffer");
-    if (!err)
-        err = conv_init(&t->conv, ds->rep, ds->ft, type, xfer, writing);
+        err = transfer_types(t, !type ? ds->ft->type : type);
     if (!err && writing)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);
-    if (!err && t->sel->count > 0 && ds->esize > 0)
+    if (!err && t->sel->count > 0 && ds->esize > 0) {
+        if (t->members.lacks)
+            memory_zero(type, t->sel->count * t->conv.stored->items / t->conv.mem->items, mem);
         err = run_layout(t);
+    }
+    picked_release(&t->members);
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
     return err;
@@ -281,7 +316,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
     t->sel = &t->all;
     t->writing = writing;
     t->threads = threads;
-    conv_raw(&t->conv, ds);
+    conv_raw(&t->conv, ds, NULL);
     pthread_mutex_init(&t->lock, NULL);
     return 0;
 }

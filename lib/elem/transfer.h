@@ -9,6 +9,7 @@
 #define ELEM_TRANSFER_H
 
 #include "conv/conv.h"
+#include "conv/members.h"
 #include "elem/dataset.h"
 #include "elem/select.h"
 
@@ -16,6 +17,7 @@ struct transfer {
     drep_dataset *ds;
     struct drep_selection all;
     const struct drep_selection *sel;
+    struct picked_members members;
     struct conv conv; /* what each part starts from */
     char *mem;
     bool writing;
@@ -37,9 +39,14 @@ struct transfer {
     bool begun; /* something may have been changed */
 };
 
-/* Do n elements of the dataset fill whole elements of memory's type, and are these inside the
- * buffer that the transfer names? */
-int items_check(const drep_dataset *ds, const drep_type *mem, int64_t n, const drep_xfer *xfer);
+/* Do n stored elements fill whole elements of memory's type, and are these inside the buffer that
+ * the transfer names? */
+int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer);
+/* True if the transfer writes some members of each element and keeps the others. */
+static inline bool writes_members(const struct transfer *t)
+{
+    return t->conv.ft->part;
+}
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);

@@ -288,22 +288,14 @@ int attr_load(drep_file *f, const char *path, const char *name, const drep_type 
               size_t size)
 {
     struct attr_found a;
-    int64_t items = 0, tiles = 0;
     int err = attr_find(f, path, name, &a);
 
     if (!err && !type)
         type = a.ft->type;
     if (!err && a.count > 0 && !buf)
         err = fail(DREP_ERR_ARG, "no buffer");
-    if (!err && (__builtin_mul_overflow(a.count, a.ft->type->items, &items) ||
-                 (items > 0 && (type->items == 0 || items % type->items != 0))))
-        err = fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
-    if (!err && items > 0)
-        err = type_elements(type, tiles = items / type->items, &items);
-    if (!err)
-        err = type_fits(type, tiles, size);
     if (!err && a.count > 0)
-        err = value_unpack(&f->values, &a.rec.value, a.ft, a.count, type, buf);
+        err = value_unpack_into(&f->values, &a.rec.value, a.ft, a.count, type, buf, size);
     attr_found_release(&a);
     return fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
 }

@@ -46,6 +46,10 @@ static inline int64_t shape_extent(const struct shape *s)
 int shape_apart(const struct shape *members, int64_t n, const int64_t *blocklens,
                 const int64_t *offsets, int64_t size);
 
+/* Members of a stored compound of `size` bytes at their offsets, in any order. */
+int shape_place(struct shape *out, const struct shape *members, int64_t n, const int64_t *offsets,
+                int64_t size);
+
 /* Shapes one after the other in typemap order. */
 struct shape_piece {
     struct node *node;

@@ -184,30 +184,27 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
  * and leave gaps. */
 static int compound_shape(const struct type_node *n, struct entry_list *l, struct shape *shape)
 {
-    bool laid_out = n->flags & LAID_OUT;
-    bool over = false;
-    int64_t end = 0;
-    struct join j;
-    int err = 0;
+    struct shape made;
+    int err = shape_place(&made, l->shape, l->n, l->a, (int64_t)n->size);
 
-    join_init(&j);
-    for (int64_t i = 0; i < l->n && !err; i++) {
-        if (!laid_out)
-            l->a[i] = end;
-        end = size_add(end, shape_extent(&l->shape[i]), &over);
-        err = over ? size_fail() : join_add(&j, &l->shape[i], l->a[i]);
-    }
-    if (!err && laid_out)
-        err = fail_in(shape_apart(l->shape, l->n, NULL, l->a, (int64_t)n->size), "datatype record");
-    if (err) {
-        join_release(&j);
-        return err;
-    }
-    err = join_finish(&j, shape);
     if (err)
         return err;
-    shape->lb = 0;
-    shape->ub = laid_out ? (int64_t)n->size : end;
+    err = fail_in(shape_apart(l->shape, l->n, NULL, l->a, (int64_t)n->size), "datatype record");
+    if (err)
+        shape_release(&made);
+    else
+        *shape = made;
+    return err;
+}
+
+/* Keeps the offsets for transfers that take members by name. */
+static int keep_offsets(const struct type_node *n, const struct entry_list *l, drep_type *type)
+{
+    type->placed = mem_array((uint64_t)l->n + 1, sizeof *type->placed);
+    if (!type->placed)
+        return DREP_ERR_NOMEM;
+    memcpy(type->placed, l->a, (size_t)l->n * sizeof *l->a);
+    type->placed[l->n] = (int64_t)n->size;
     return 0;
 }
 
@@ -267,6 +264,8 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
         err = make_compound(g, n, &l, &made);
     if (!err && g->stored)
         err = compound_shape(n, &l, shape);
+    if (!err && g->stored)
+        err = keep_offsets(n, &l, made);
     if (err)
         drep_type_free(made);
     else

@@ -358,6 +358,27 @@ int join_add(struct join *j, const struct shape *s, int64_t shift)
     return join_push(j, t.node, t.at);
 }
 
+int shape_place(struct shape *out, const struct shape *members, int64_t n, const int64_t *offsets,
+                int64_t size)
+{
+    struct join j;
+    int err = 0;
+
+    join_init(&j);
+    for (int64_t i = 0; i < n && !err; i++)
+        err = join_add(&j, &members[i], offsets[i]);
+    if (err) {
+        join_release(&j);
+        return err;
+    }
+    err = join_finish(&j, out);
+    if (err)
+        return err;
+    out->lb = 0;
+    out->ub = size;
+    return 0;
+}
+
 /* True if leaf b, at b->at, continues `count` items of a, `stride` bytes apart. Two single items
  * do only if they touch: any two are at some distance. */
 static bool leaf_goes_on(const struct shape_piece *a, int64_t count, int64_t stride,

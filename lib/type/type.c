@@ -65,6 +65,7 @@ static int inherit(drep_type *t)
         t->weight += m->weight; /* both at most 2^24 before */
         t->variable = t->variable || m->variable;
         t->portable = t->portable && m->portable;
+        t->named = t->named || m->named;
         t->codes[0] |= m->codes[0];
         t->codes[1] |= m->codes[1];
         if (t->weight > TYPE_WEIGHT_MAX)
@@ -80,11 +81,14 @@ static void own_traits(drep_type *t)
 {
     t->portable = true;
     switch (t->kind) {
+    case DREP_KIND_COMPOUND:
+        t->named = true;
+        t->portable = false;
+        break;
     case DREP_KIND_HVECTOR:
     case DREP_KIND_HINDEXED:
     case DREP_KIND_HINDEXED_BLOCK:
     case DREP_KIND_STRUCT:
-    case DREP_KIND_COMPOUND:
     case DREP_KIND_RESIZED:
         t->portable = false;
         break;
@@ -169,6 +173,7 @@ void drep_type_free(drep_type *type)
         drep_type_free((drep_type *)type->member[i]);
     mem_free(type->member);
     mem_free(type->args);
+    mem_free(type->placed);
     mem_free(type->name);
     mem_free(type->tag);
     mem_free(type);

@@ -21,6 +21,7 @@ struct drep_type {
     bool marked;       /* lb and ub were set by resized, subarray or darray somewhere inside */
     bool blank;        /* neither items nor bounds that were set */
     bool natural;      /* struct: made without displacements */
+    bool named;        /* is or holds a compound, also in sequences */
     uint64_t codes[2]; /* bit c: code c is inside; bit c - 64 of the second */
     int64_t weight;
     int64_t size, lb, ub, true_lb, true_ub, items, align;
@@ -28,6 +29,9 @@ struct drep_type {
     /* A sequence that type_get() made with `stored`: its elements as they lie in the
      * heap of that file.  items 0 in every other type. */
     struct prog content;
+    /* A compound or struct that type_get() made with `stored`, or type_match(): the bytes before
+     * each member in the file, and those of all.  NULL in every other type. */
+    int64_t *placed;
     _Atomic(drep_type *) called; /* what type_called() made, NULL before */
 
     /* The description. */

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "chunk/filter.h"
+#include "elem/fill.h"
 #include "elem/transfer.h"
 #include "name/object.h"
 #include "txn/writeback.h"
@@ -37,6 +38,7 @@ struct tail {
     bool whole;         /* its elements are as many as the dataset's */
     bool gaps;          /* elements have bytes that no item fills: zeros */
     int range;
+    struct picked_members members; /* what `type` takes of the dataset's members */
     struct conv conv;
     uint8_t *bytes;
 };
@@ -128,6 +130,13 @@ static int append_rows(drep_dataset *ds, const struct new_rows *rows)
 
 /* ---- tails ---- */
 
+static void tail_forget_type(struct tail *t)
+{
+    drep_type_free(t->type);
+    t->type = NULL;
+    picked_release(&t->members);
+}
+
 /* Takes a tail off the list and frees it, with its rows.  The dataset keeps its reference. */
 static void tail_free(struct tail *t)
 {
@@ -140,7 +149,7 @@ static void tail_free(struct tail *t)
     f->tails.bytes -= (uint64_t)(t->room * t->size);
     t->ds->tail = NULL;
     t->ds->waiting = (struct waiting_rows){0};
-    drep_type_free(t->type);
+    tail_forget_type(t);
     mem_free(t->bytes);
     mem_free(t);
 }
@@ -283,14 +292,23 @@ static int tail_new(drep_dataset *ds, int dim, struct tail **out)
 static int tail_convert(struct tail *t, const drep_type *type, const drep_xfer *xfer)
 {
     drep_dataset *ds = t->ds;
+    struct picked_members members;
+    enum match_way way;
     struct conv c;
-    int err = conv_init(&c, ds->rep, ds->ft, type, xfer, true);
+    int err = picked_way(xfer, true, &way);
 
+    if (!err)
+        err = picked_init(&members, ds->ft, &ds->rep->sizes, type, way);
     if (err)
         return err;
-    drep_type_free(t->type);
+    tail_forget_type(t);
+    t->members = members;
+    err = conv_init(&c, ds->rep, members.used ? &t->members.ft : ds->ft,
+                    members.used ? members.mem : type, xfer, true);
+    if (err)
+        return err;
     t->type = drep_type_ref(type);
-    t->whole = type->items == ds->ft->stored.items && type->items > 0;
+    t->whole = type->items == c.stored->items && type->items > 0;
     t->range = xfer ? xfer->range : DREP_RANGE_DEFAULT;
     t->conv = c;
     return 0;
@@ -331,13 +349,17 @@ static int tail_add(struct tail *t, int64_t n, const drep_type *type, const void
     if (t->type != type || t->range != range || report || t->conv.opts.report)
         err = tail_convert(t, type, xfer);
     if (!err && !t->whole)
-        err = items_check(ds, type, n * t->row, xfer);
+        err = items_check(t->conv.stored, type, n * t->row, xfer);
     if (!err && !buf)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (err)
         return err;
-    if (t->gaps)
+    if (t->conv.ft->part)
+        err = fill_bytes(ds, to, 0, (uint64_t)(n * t->size));
+    else if (t->gaps)
         memset(to, 0, (size_t)(n * t->size));
+    if (err)
+        return err;
     t->conv.opts.report = report ? &t->conv.report : NULL;
     err = conv_write(&t->conv, buf, 0, to, ds->esize, n * t->row);
     if (report) {

@@ -1,0 +1,880 @@
+/* test_data_members.c - members by name (D44): random choices of members, in any order, are
+ * written and read under every representation and layout, against a model of whole elements. */
+#include "data_help.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- elements, and what memory takes of them ---- */
+
+struct pair {
+    int16_t p;
+    double q;
+};
+struct whole {
+    int32_t a;
+    float b[3];
+    struct pair c[2];
+    char s[5];
+    double d;
+    char *text;
+    drep_vlen list; /* of pairs */
+};
+enum { A, B, C, S, D, TEXT, LIST, MEMBERS, FIXED = TEXT };
+static const char *const names[] = {"a", "b", "c", "s", "d", "text", "list"};
+static const size_t offsets[] = {offsetof(struct whole, a),   offsetof(struct whole, b),
+                                 offsetof(struct whole, c),   offsetof(struct whole, s),
+                                 offsetof(struct whole, d),   offsetof(struct whole, text),
+                                 offsetof(struct whole, list)};
+
+/* The members that one transfer names, in its order. */
+struct choice {
+    drep_type *type;
+    int n, member[MEMBERS];
+    int64_t offset[MEMBERS];
+    int pairs, pair[2]; /* of "c": 0 is p, 1 is q */
+    int64_t pair_offset[2], pair_size;
+};
+
+static drep_type *pair_type(int n, const int *which)
+{
+    const char *const both[] = {"p", "q"};
+    const drep_type *const types[] = {DREP_INT16_T, DREP_DOUBLE};
+    const char *name[2];
+    const drep_type *type[2];
+    drep_type *t;
+
+    for (int i = 0; i < n; i++) {
+        name[i] = both[which[i]];
+        type[i] = types[which[i]];
+    }
+    ok(drep_type_compound(n, name, NULL, type, 0, &t));
+    return t;
+}
+
+static drep_type *member_type(int m, const struct choice *c)
+{
+    const int64_t two = 2, three = 3;
+    drep_type *t, *pair;
+
+    switch (m) {
+    case A:
+        return drep_type_ref(DREP_INT32_T);
+    case B:
+        ok(drep_type_array(1, &three, DREP_FLOAT, &t));
+        return t;
+    case C:
+        pair = pair_type(c->pairs, c->pair);
+        ok(drep_type_array(1, &two, pair, &t));
+        drep_type_free(pair);
+        return t;
+    case S:
+        ok(drep_type_string(5, DREP_PAD_NUL, &t));
+        return t;
+    case D:
+        return drep_type_ref(DREP_DOUBLE);
+    case TEXT:
+        ok(drep_type_vstring(&t));
+        return t;
+    default:
+        pair = pair_type(2, (const int[]){0, 1});
+        ok(drep_type_sequence(pair, &t));
+        drep_type_free(pair);
+        return t;
+    }
+}
+
+static void choice_type(struct choice *c)
+{
+    drep_type *types[MEMBERS], *pair = pair_type(c->pairs, c->pair);
+    const char *name[MEMBERS];
+
+    for (int i = 0; i < c->n; i++) {
+        types[i] = member_type(c->member[i], c);
+        name[i] = names[c->member[i]];
+    }
+    ok(drep_type_compound(c->n, name, NULL, (const drep_type *const *)types, 0, &c->type));
+    for (int i = 0; i < c->n; i++) {
+        c->offset[i] = drep_type_member_offset(c->type, i);
+        drep_type_free(types[i]);
+    }
+    for (int i = 0; i < c->pairs; i++)
+        c->pair_offset[i] = drep_type_member_offset(pair, i);
+    c->pair_size = drep_type_extent(pair);
+    drep_type_free(pair);
+}
+
+static struct choice choose_all(int members)
+{
+    struct choice c = {.n = members, .pairs = 2, .pair = {0, 1}};
+
+    for (int i = 0; i < members; i++)
+        c.member[i] = i;
+    choice_type(&c);
+    return c;
+}
+
+static unsigned seed = 1;
+
+static int draw(int n)
+{
+    return rand_r(&seed) % n;
+}
+
+static struct choice choose(int members)
+{
+    struct choice c = {.n = 1 + draw(members), .pairs = 1 + draw(2)};
+
+    for (int i = 0; i < members; i++)
+        c.member[i] = i;
+    for (int i = 0; i < members - 1; i++) {
+        int k = i + draw(members - i), m = c.member[i];
+
+        c.member[i] = c.member[k];
+        c.member[k] = m;
+    }
+    c.pair[0] = draw(2);
+    c.pair[1] = 1 - c.pair[0];
+    choice_type(&c);
+    return c;
+}
+
+/* ---- values ---- */
+
+static char *text_of(int v)
+{
+    char text[30];
+
+    snprintf(text, sizeof text, "%.*s%d", v % 13, "abcdefghijklmn", v);
+    return strdup(text);
+}
+
+/* Every value survives all of the representations. */
+static struct whole make(int v, int members)
+{
+    struct whole w = {.a = v, .b = {(float)v, (float)v / 2, -1}, .d = v * 0.25};
+
+    for (int i = 0; i < 2; i++)
+        w.c[i] = (struct pair){(int16_t)(v + i), v - 0.5 * i};
+    memset(w.s, 'a' + v % 26, (size_t)(v % 6));
+    if (members == FIXED)
+        return w;
+    w.text = text_of(v);
+    w.list.count = v % 4;
+    w.list.data = calloc(4, sizeof(struct pair));
+    for (int i = 0; i < v % 4; i++)
+        ((struct pair *)w.list.data)[i] = (struct pair){(int16_t)(v - i), v};
+    return w;
+}
+
+static void forget(struct whole *w)
+{
+    free(w->text);
+    free(w->list.data);
+}
+
+/* Moves member i of the choice between a whole element and memory. */
+static void move(const struct choice *c, int i, struct whole *w, char *mem, bool to_mem)
+{
+    static const size_t sizes[] = {4, 12, 0, 5, 8, sizeof(char *), sizeof(drep_vlen)};
+    char *m = mem + c->offset[i], *x = (char *)w + offsets[c->member[i]];
+
+    if (c->member[i] != C) {
+        to_mem ? memcpy(m, x, sizes[c->member[i]]) : memcpy(x, m, sizes[c->member[i]]);
+        return;
+    }
+    for (int k = 0; k < 2; k++)
+        for (int j = 0; j < c->pairs; j++) {
+            char *from = (char *)&w->c[k] + (c->pair[j] ? offsetof(struct pair, q) : 0);
+            char *to = m + k * c->pair_size + c->pair_offset[j];
+            size_t size = c->pair[j] ? 8 : 2;
+
+            to_mem ? memcpy(to, from, size) : memcpy(from, to, size);
+        }
+}
+
+static bool same_member(const struct choice *c, int i, const struct whole *x, const struct whole *y)
+{
+    switch (c->member[i]) {
+    case A:
+        return x->a == y->a;
+    case B:
+        return memcmp(x->b, y->b, sizeof x->b) == 0;
+    case C:
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < c->pairs; j++)
+                if (c->pair[j] ? x->c[k].q != y->c[k].q : x->c[k].p != y->c[k].p)
+                    return false;
+        return true;
+    case S:
+        return memcmp(x->s, y->s, 5) == 0;
+    case D:
+        return x->d == y->d;
+    case TEXT:
+        return strcmp(text_or_none(x->text), text_or_none(y->text)) == 0;
+    default:
+        if (x->list.count != y->list.count)
+            return false;
+        for (int64_t k = 0; k < x->list.count; k++) {
+            const struct pair *p = x->list.data, *q = y->list.data;
+
+            if (p[k].p != q[k].p || p[k].q != q[k].q)
+                return false;
+        }
+        return true;
+    }
+}
+
+/* ---- against the model ---- */
+
+enum { ROWS = 60, COLS = 7, COUNT = ROWS * COLS };
+
+struct world {
+    drep_file *f;
+    drep_dataset *ds;
+    int members;
+    int64_t rows;
+    struct whole model[COUNT];
+};
+
+/* A box, points, or everything; element k of the selection is number at[k]. */
+static drep_selection *draw_selection(const struct world *w, int *at, int *n)
+{
+    int64_t start[2], count[2], stride[2], points[40][2];
+    int kind = draw(4);
+    drep_selection *sel = NULL;
+
+    *n = 0;
+    if (kind == 0) {
+        *n = (int)w->rows * COLS;
+        for (int i = 0; i < *n; i++)
+            at[i] = i;
+        return NULL;
+    }
+    if (kind == 1) {
+        int many = 1 + draw(40), step = (int)(w->rows * COLS) / many;
+
+        for (int i = 0; i < many; i++) {
+            at[i] = i * step + draw(step);
+            points[i][0] = at[i] / COLS;
+            points[i][1] = at[i] % COLS;
+        }
+        *n = many;
+        ok(drep_select_points(2, many, points[0], &sel));
+        return sel;
+    }
+    for (int d = 0; d < 2; d++) {
+        int len = d == 0 ? (int)w->rows : COLS;
+
+        start[d] = draw(len);
+        stride[d] = 1 + draw(3);
+        count[d] = 1 + draw((len - (int)start[d] - 1) / (int)stride[d] + 1);
+    }
+    for (int64_t i = 0; i < count[0]; i++)
+        for (int64_t j = 0; j < count[1]; j++)
+            at[(*n)++] = (int)((start[0] + i * stride[0]) * COLS + start[1] + j * stride[1]);
+    ok(drep_select_box(2, start, count, stride, NULL, &sel));
+    return sel;
+}
+
+static void write_some(struct world *w, const drep_xfer *xfer)
+{
+    struct choice c = choose(w->members);
+    int at[COUNT], n, value = draw(1000);
+    drep_selection *sel = draw_selection(w, at, &n);
+    int64_t extent = drep_type_extent(c.type);
+    char *mem = calloc((size_t)n, (size_t)extent);
+
+    for (int k = 0; k < n; k++) {
+        struct whole e = make(value + k, w->members), old = w->model[at[k]];
+
+        for (int i = 0; i < c.n; i++) {
+            move(&c, i, &e, mem + k * extent, true);
+            move(&c, i, &w->model[at[k]], mem + k * extent, false);
+            if (c.member[i] == TEXT)
+                e.text = old.text;
+            if (c.member[i] == LIST)
+                e.list = old.list;
+        }
+        forget(&e);
+    }
+    ok(drep_write(w->ds, sel, c.type, mem, xfer));
+    free(mem);
+    drep_selection_free(sel);
+    drep_type_free(c.type);
+}
+
+static void read_some(struct world *w, struct choice c, const drep_xfer *xfer)
+{
+    int at[COUNT], n;
+    drep_selection *sel = draw_selection(w, at, &n);
+    int64_t extent = drep_type_extent(c.type);
+    char *mem = malloc((size_t)(n * extent));
+    drep_report report = {0};
+    drep_xfer counted = *xfer;
+
+    memset(mem, 0x5a, (size_t)(n * extent));
+    counted.report = draw(2) ? &report : NULL;
+    ok(drep_read(w->ds, sel, c.type, mem, &counted));
+    if (counted.report)
+        ck_assert_int_eq(report.items, n * drep_type_items(c.type));
+    for (int k = 0; k < n; k++) {
+        struct whole e = {0};
+
+        for (int i = 0; i < c.n; i++) {
+            move(&c, i, &e, mem + k * extent, false);
+            ck_assert_msg(same_member(&c, i, &e, &w->model[at[k]]), "member %s of element %d",
+                          names[c.member[i]], at[k]);
+        }
+    }
+    drep_vlen_free(c.type, n, mem);
+    free(mem);
+    drep_selection_free(sel);
+    drep_type_free(c.type);
+}
+
+/* Adds rows of some members; the others are fill. */
+static void append_some(struct world *w)
+{
+    struct choice c = choose(w->members);
+    int64_t extent = drep_type_extent(c.type);
+    char *mem = calloc(COLS, (size_t)extent);
+    int value = draw(1000);
+
+    for (int k = 0; k < COLS; k++) {
+        struct whole e = make(value + k, w->members), *m = &w->model[w->rows * COLS + k];
+
+        memset(m, 0, sizeof *m);
+        for (int i = 0; i < c.n; i++) {
+            move(&c, i, &e, mem + k * extent, true);
+            move(&c, i, m, mem + k * extent, false);
+            if (c.member[i] == TEXT)
+                e.text = NULL;
+            if (c.member[i] == LIST)
+                e.list.data = NULL;
+        }
+        forget(&e);
+    }
+    ok(drep_append(w->ds, 0, 1, c.type, mem, NULL));
+    w->rows++;
+    free(mem);
+    drep_type_free(c.type);
+}
+
+/* layout: a DREP_ one, or that plus 100 for filters. */
+static void world_make(struct world *w, const char *datarep, int members, int layout)
+{
+    const int64_t dims[] = {20, COLS}, max[] = {layout == DREP_COMPACT ? 20 : DREP_UNLIMITED, COLS};
+    const int64_t chunk[] = {8, 4};
+    const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
+    struct choice all = choose_all(members);
+    drep_spec spec = {.type = all.type,
+                      .rank = 2,
+                      .dims = dims,
+                      .maxdims = max,
+                      .layout = layout % 100,
+                      .chunk = layout % 100 == DREP_CHUNKED ? chunk : NULL,
+                      .filters = &filter,
+                      .nfilters = layout >= 100};
+
+    memset(w, 0, sizeof *w);
+    w->f = new_file(":memory:", datarep);
+    w->members = members;
+    w->rows = 20;
+    ok(drep_dataset_create(w->f, "d", &spec, &w->ds));
+    drep_type_free(all.type);
+}
+
+static void world_end(struct world *w)
+{
+    check_file(w->f);
+    for (int i = 0; i < COUNT; i++)
+        forget(&w->model[i]);
+    drep_dataset_close(w->ds);
+    ok(drep_close(w->f));
+}
+
+static void try_all(const char *datarep, int members, int layout, int threads)
+{
+    static struct world w;
+    const drep_xfer xfer = {.threads = threads};
+
+    world_make(&w, datarep, members, layout);
+    for (int round = 0; round < 25; round++) {
+        write_some(&w, &xfer);
+        read_some(&w, choose(members), &xfer);
+        if (layout != DREP_COMPACT && round % 2 == 0)
+            append_some(&w);
+        if (round % 8 == 0)
+            ok(drep_commit(w.f));
+        read_some(&w, choose_all(members), &xfer);
+    }
+    world_end(&w);
+}
+
+START_TEST(test_D44_any_members_in_any_order)
+{
+    static const int layouts[] = {DREP_COMPACT, DREP_CONTIGUOUS, DREP_CHUNKED, DREP_CHUNKED + 100};
+    const char *seeds = getenv("DREP_TEST_SEED");
+
+    seed = seeds ? (unsigned)strtoul(seeds, NULL, 0) : 1;
+    register_datareps();
+    for (int r = 0; r < DATAREPS; r++)
+        for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+            bool chunked = layouts[l] % 100 == DREP_CHUNKED;
+
+            try_all(datareps[r], FIXED, layouts[l], 1 + (int)l % 3);
+            if (chunked || layouts[l] == DREP_COMPACT)
+                try_all(datareps[r], MEMBERS, layouts[l], 1 + (int)l % 3);
+        }
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static drep_type *compound_of(int n, const char *const *name, const drep_type *const *types)
+{
+    drep_type *t;
+
+    ok(drep_type_compound(n, name, NULL, types, 0, &t));
+    return t;
+}
+
+START_TEST(test_D44_members_that_the_file_lacks)
+{
+    const char *const ab[] = {"a", "b"}, *const bz[] = {"b", "z"}, *const yz[] = {"y", "z"};
+    const drep_type *const two[] = {DREP_INT32_T, DREP_DOUBLE};
+    const drep_type *const other[] = {DREP_DOUBLE, DREP_INT32_T};
+    drep_type *file = compound_of(2, ab, two), *mem = compound_of(2, bz, other);
+    drep_type *none = compound_of(2, yz, other);
+    drep_file *f = new_file(":memory:", "external32");
+    const int64_t dims[] = {4}, max[] = {DREP_UNLIMITED};
+    const drep_spec spec = {.type = file, .rank = 1, .dims = dims, .maxdims = max};
+    drep_dataset *ds;
+    const drep_xfer fill = {.members = DREP_MEMBERS_FILL};
+    struct {
+        int32_t a;
+        double b;
+    } in[4], back[4];
+    struct {
+        double b;
+        int32_t z;
+    } out[4];
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    for (int i = 0; i < 4; i++) {
+        memset(&in[i], 0, sizeof in[i]);
+        in[i].a = i;
+        in[i].b = i + 0.5;
+    }
+    ok(drep_write(ds, NULL, file, in, NULL));
+    memset(out, 0x77, sizeof out);
+    fails(drep_read(ds, NULL, mem, out, NULL), DREP_ERR_TYPE);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "\"z\""));
+    ok(drep_read(ds, NULL, mem, out, &fill));
+    for (int i = 0; i < 4; i++) {
+        ck_assert(out[i].b == i + 0.5);
+        ck_assert_int_eq(out[i].z, 0);
+    }
+    fails(drep_write(ds, NULL, mem, out, NULL), DREP_ERR_TYPE);
+    fails(drep_write(ds, NULL, mem, out, &fill), DREP_ERR_TYPE);
+    fails(drep_append(ds, 0, 1, mem, out, &fill), DREP_ERR_TYPE);
+    fails(drep_read(ds, NULL, none, out, &fill), DREP_ERR_TYPE);
+    fails(drep_read(ds, NULL, mem, out, &(drep_xfer){.members = 7}), DREP_ERR_ARG);
+    ok(drep_read(ds, NULL, file, back, NULL));
+    for (int i = 0; i < 4; i++)
+        ck_assert(back[i].a == i && back[i].b == i + 0.5);
+    drep_dataset_close(ds);
+    ok(drep_close(f)); /* a refused call does not count as a failed write */
+    drep_type_free(file);
+    drep_type_free(mem);
+    drep_type_free(none);
+}
+END_TEST
+
+/* Members of one name but of other lengths are no match; without names everything goes by place. */
+START_TEST(test_D44_shapes_and_sides_without_names)
+{
+    const char *const ab[] = {"a", "b"}, *const a[] = {"a"};
+    const int64_t two = 2, three = 3;
+    drep_type *pair, *triple, *file, *mem, *plain;
+    drep_file *f = new_file(":memory:", "internal");
+    drep_dataset *ds;
+    struct {
+        int32_t a[2];
+        double b;
+    } in[3] = {{{1, 2}, 3}, {{4, 5}, 6}, {{7, 8}, 9}};
+    double out[9];
+
+    ok(drep_type_array(1, &two, DREP_INT32_T, &pair));
+    ok(drep_type_array(1, &three, DREP_INT32_T, &triple));
+    file = compound_of(2, ab, (const drep_type *const[]){pair, DREP_DOUBLE});
+    mem = compound_of(1, a, (const drep_type *const[]){triple});
+    ds = new_dataset(f, "d", file, 1, (const int64_t[]){3});
+    ok(drep_write(ds, NULL, file, in, NULL));
+    fails(drep_read(ds, NULL, mem, out, NULL), DREP_ERR_TYPE);
+    ok(drep_type_contiguous(3, DREP_DOUBLE, &plain));
+    ok(drep_read(ds, NULL, plain, out, NULL));
+    for (int i = 0; i < 9; i++)
+        ck_assert(out[i] == i + 1);
+    drep_type_free(plain);
+    /* Several elements at once, in a struct without names. */
+    drep_type_free(mem);
+    mem = compound_of(1, a, (const drep_type *const[]){pair});
+    ok(drep_type_contiguous(3, mem, &plain));
+    ok(drep_read(ds, NULL, plain, out, NULL));
+    for (int i = 0; i < 3; i++)
+        ck_assert(((int32_t *)out)[2 * i] == 3 * i + 1 && ((int32_t *)out)[2 * i + 1] == 3 * i + 2);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_type_free(pair);
+    drep_type_free(triple);
+    drep_type_free(file);
+    drep_type_free(mem);
+    drep_type_free(plain);
+}
+END_TEST
+
+/* A fill value in another order; a member that is left out of rows that grow is fill. */
+START_TEST(test_D44_fill_values)
+{
+    const char *const ab[] = {"a", "b"}, *const ba[] = {"b", "a"}, *const b[] = {"b"};
+    drep_type *file = compound_of(2, ab, (const drep_type *const[]){DREP_INT32_T, DREP_DOUBLE});
+    drep_type *turned = compound_of(2, ba, (const drep_type *const[]){DREP_DOUBLE, DREP_INT32_T});
+    drep_type *only = compound_of(1, b, (const drep_type *const[]){DREP_DOUBLE});
+    const struct {
+        int32_t a;
+        double b;
+    } fill = {7, 2.5};
+    struct {
+        double b;
+        int32_t a;
+    } out = {0}, rows[4];
+    const int64_t dims[] = {2}, max[] = {DREP_UNLIMITED}, chunk[] = {3};
+    const double new[] = {-1, -2};
+
+    for (int chunked = 0; chunked < 2; chunked++) {
+        drep_spec spec = {.type = file,
+                          .rank = 1,
+                          .dims = dims,
+                          .maxdims = max,
+                          .layout = chunked ? DREP_CHUNKED : DREP_CONTIGUOUS,
+                          .chunk = chunked ? chunk : NULL,
+                          .fill = DREP_FILL_VALUE,
+                          .fill_value = &fill};
+        drep_file *f = new_file(":memory:", "external32");
+        drep_dataset *ds;
+
+        ok(drep_dataset_create(f, "d", &spec, &ds));
+        ok(drep_dataset_fill(ds, turned, &out));
+        ck_assert(out.a == 7 && out.b == 2.5);
+        ok(drep_append(ds, 0, 1, only, new, NULL));
+        ok(drep_append(ds, 0, 1, only, new + 1, NULL));
+        ok(drep_read(ds, NULL, turned, rows, NULL));
+        for (int i = 0; i < 4; i++)
+            ck_assert(rows[i].a == 7 && rows[i].b == (i < 2 ? 2.5 : 1 - i));
+        drep_dataset_close(ds);
+        check_file(f);
+        ok(drep_close(f));
+    }
+    drep_type_free(file);
+    drep_type_free(turned);
+    drep_type_free(only);
+}
+END_TEST
+
+/* ---- sequences ---- */
+
+/* Some members of a sequence's elements are read, but never written. */
+START_TEST(test_D44_sequences)
+{
+    const char *const list[] = {"list"};
+    static const int swapped[] = {1, 0}, first[] = {0};
+    drep_type *pair = pair_type(2, (const int[]){0, 1}), *seq, *file;
+    drep_type *turned = pair_type(2, swapped), *only = pair_type(1, first), *tseq, *oseq;
+    drep_type *mem, *part;
+    struct pair data[] = {{1, 2}, {3, 4}, {5, 6}};
+    struct {
+        double q;
+        int16_t p;
+    } reversed[] = {{20, 10}, {40, 30}};
+    drep_vlen in[2] = {{3, data}, {1, data + 1}}, out[2];
+
+    ok(drep_type_sequence(pair, &seq));
+    ok(drep_type_sequence(turned, &tseq));
+    ok(drep_type_sequence(only, &oseq));
+    file = compound_of(1, list, (const drep_type *const[]){seq});
+    mem = compound_of(1, list, (const drep_type *const[]){tseq});
+    part = compound_of(1, list, (const drep_type *const[]){oseq});
+    register_datareps();
+    for (int r = 0; r < DATAREPS; r++) {
+        drep_file *f = new_file(":memory:", datareps[r]);
+        drep_dataset *ds = new_dataset(f, "d", file, 1, (const int64_t[]){2});
+        drep_vlen back = {2, reversed};
+
+        ok(drep_write(ds, NULL, file, in, NULL));
+        ok(drep_read(ds, NULL, part, out, NULL));
+        ck_assert_int_eq(out[0].count, 3);
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(((int16_t *)out[0].data)[i], data[i].p);
+        fails(drep_write(ds, NULL, part, out, NULL), DREP_ERR_TYPE);
+        drep_vlen_free(part, 2, out);
+        out[0] = out[1] = back;
+        ok(drep_write(ds, NULL, mem, out, NULL));
+        ok(drep_read(ds, NULL, file, out, NULL));
+        for (int i = 0; i < 2; i++) {
+            const struct pair *p = out[i].data;
+
+            ck_assert(p[0].p == 10 && p[0].q == 20 && p[1].p == 30 && p[1].q == 40);
+        }
+        drep_vlen_free(file, 2, out);
+        /* The same in an attribute, whose contents lie packed. */
+        ok(drep_attr_write(f, "d", "list", file, 1, (const int64_t[]){2}, in));
+        ok(drep_attr_read(f, "d", "list", part, out));
+        for (int i = 0; i < 3; i++)
+            ck_assert_int_eq(((int16_t *)out[0].data)[i], data[i].p);
+        drep_vlen_free(part, 2, out);
+        drep_dataset_close(ds);
+        check_file(f);
+        ok(drep_close(f));
+    }
+    drep_type_free(pair);
+    drep_type_free(seq);
+    drep_type_free(file);
+    drep_type_free(turned);
+    drep_type_free(only);
+    drep_type_free(tseq);
+    drep_type_free(oseq);
+    drep_type_free(mem);
+    drep_type_free(part);
+}
+END_TEST
+
+/* ---- attributes and memory ---- */
+
+START_TEST(test_D44_attributes_and_memory)
+{
+    static struct whole w[3];
+    char mem[3 * 200], other[3 * 200];
+
+    seed = 7;
+    for (int round = 0; round < 300; round++) {
+        struct choice all = choose_all(MEMBERS), c = choose(MEMBERS);
+        drep_file *f = new_file(":memory:", "external32");
+        int64_t extent = drep_type_extent(c.type);
+        const int64_t n = 3;
+
+        for (int i = 0; i < 3; i++)
+            w[i] = make(round + i, MEMBERS);
+        ok(drep_attr_write(f, "/", "a", all.type, 1, &n, w));
+        ok(drep_attr_read(f, "/", "a", c.type, mem));
+        ok(drep_convert(c.type, other, all.type, w, 3, NULL));
+        for (int k = 0; k < 3; k++)
+            for (int i = 0; i < c.n; i++) {
+                struct whole x = {0}, y = {0};
+
+                move(&c, i, &x, mem + k * extent, false);
+                move(&c, i, &y, other + k * extent, false);
+                ck_assert_msg(same_member(&c, i, &x, &w[k]), "attribute: %s", names[c.member[i]]);
+                ck_assert_msg(same_member(&c, i, &y, &w[k]), "memory: %s", names[c.member[i]]);
+            }
+        drep_vlen_free(c.type, 3, mem);
+        drep_vlen_free(c.type, 3, other);
+        for (int i = 0; i < 3; i++)
+            forget(&w[i]);
+        ok(drep_close(f));
+        drep_type_free(all.type);
+        drep_type_free(c.type);
+    }
+}
+END_TEST
+
+/* ---- a user's functions ---- */
+
+static atomic_int called; /* items */
+
+static int counted_read(void *user, const drep_type *type, int64_t count, void *file,
+                        int64_t position, void *state)
+{
+    (void)state;
+    atomic_fetch_add(&called, (int)count);
+    return xor_run(user, type, count, file, position, true);
+}
+
+static int counted_write(void *user, const drep_type *type, int64_t count, void *file,
+                         int64_t position, void *state)
+{
+    (void)state;
+    atomic_fetch_add(&called, (int)count);
+    return xor_run(user, type, count, file, position, false);
+}
+
+/* D44, U5: functions convert the named members' items and no others. */
+START_TEST(test_D44_U5_functions_see_the_members_alone)
+{
+    static struct world w;
+    const char *const d[] = {"d"};
+    drep_type *mem = compound_of(1, d, (const drep_type *const[]){DREP_DOUBLE});
+    double buf[20 * COLS];
+
+    ok(drep_register_datarep("counted", counted_read, counted_write, native_extent, NULL));
+    for (int layout = 0; layout < 2; layout++) {
+        world_make(&w, "counted", FIXED, layout ? DREP_CHUNKED + 100 : DREP_CHUNKED);
+        for (int i = 0; i < 20 * COLS; i++)
+            buf[i] = w.model[i].d = i;
+        atomic_store(&called, 0);
+        ok(drep_write(w.ds, NULL, mem, buf, NULL));
+        ck_assert_int_eq(atomic_load(&called), 20 * COLS);
+        atomic_store(&called, 0);
+        ok(drep_read(w.ds, NULL, mem, buf, NULL));
+        ck_assert_int_eq(atomic_load(&called), 20 * COLS);
+        for (int i = 0; i < 20 * COLS; i++)
+            ck_assert(buf[i] == i);
+        for (int round = 0; round < 5; round++)
+            read_some(&w, choose_all(FIXED), &(const drep_xfer){0});
+        world_end(&w);
+    }
+    drep_type_free(mem);
+}
+END_TEST
+
+/* ---- threads ---- */
+
+static struct world shared;
+
+static void *reader(void *ctx)
+{
+    unsigned mine = (unsigned)(uintptr_t)ctx;
+
+    for (int round = 0; round < 40; round++) {
+        const char *name[] = {rand_r(&mine) % 2 ? "a" : "d"};
+        drep_type *mem = compound_of(1, name, (const drep_type *const[]){DREP_DOUBLE});
+        double buf[20 * COLS];
+
+        ok(drep_read(shared.ds, NULL, mem, buf, &(drep_xfer){.threads = 2}));
+        for (int i = 0; i < 20 * COLS; i++)
+            ck_assert(buf[i] == (name[0][0] == 'a' ? shared.model[i].a : shared.model[i].d));
+        drep_type_free(mem);
+    }
+    return NULL;
+}
+
+START_TEST(test_D44_threads_share_a_dataset)
+{
+    struct choice all = choose_all(FIXED);
+    struct whole w[20 * COLS];
+    pthread_t thread[4];
+
+    world_make(&shared, "external32", FIXED, DREP_CHUNKED);
+    for (int i = 0; i < 20 * COLS; i++)
+        shared.model[i] = w[i] = make(i, FIXED);
+    {
+        int64_t extent = drep_type_extent(all.type);
+        char *mem = calloc(20 * COLS, (size_t)extent);
+
+        for (int k = 0; k < 20 * COLS; k++)
+            for (int i = 0; i < all.n; i++)
+                move(&all, i, &w[k], mem + k * extent, true);
+        ok(drep_write(shared.ds, NULL, all.type, mem, NULL));
+        free(mem);
+    }
+    for (int i = 0; i < 4; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, reader, (void *)(uintptr_t)(i + 1)), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+    world_end(&shared);
+    drep_type_free(all.type);
+}
+END_TEST
+
+/* ---- many members ---- */
+
+/* A thousand members backwards: found without comparing each with each, and in the right place. */
+START_TEST(test_D44_many_members)
+{
+    enum { MANY = 1000 };
+    static char text[MANY][8];
+    static const char *up[MANY], *down[MANY];
+    static const drep_type *types[MANY];
+    static int32_t in[MANY], out[MANY];
+    drep_file *f = new_file(":memory:", "external32");
+    drep_type *file, *mem;
+    drep_dataset *ds;
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text[i], sizeof text[i], "m%d", i);
+        up[i] = down[MANY - 1 - i] = text[i];
+        types[i] = DREP_INT32_T;
+        in[i] = i;
+    }
+    file = compound_of(MANY, up, types);
+    mem = compound_of(MANY, down, types);
+    ds = new_dataset(f, "d", file, 1, (const int64_t[]){1});
+    ok(drep_write(ds, NULL, file, in, NULL));
+    ok(drep_read(ds, NULL, mem, out, NULL));
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(out[i], MANY - 1 - i);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_type_free(file);
+    drep_type_free(mem);
+}
+END_TEST
+
+/* Every allocation fails once: nothing leaks, and nothing of a write stays (D11). */
+START_TEST(test_D44_allocations_fail)
+{
+    static struct world w;
+    const char *const da[] = {"d", "a"};
+    drep_type *mem = compound_of(2, da, (const drep_type *const[]){DREP_DOUBLE, DREP_INT32_T});
+    struct {
+        double d;
+        int32_t a;
+    } buf[20 * COLS];
+    int64_t n;
+    int err;
+
+    world_make(&w, "external32", FIXED, DREP_CHUNKED);
+    for (int i = 0; i < 20 * COLS; i++) {
+        memset(&buf[i], 0, sizeof buf[i]);
+        buf[i].d = w.model[i].d = i;
+        buf[i].a = w.model[i].a = -i;
+    }
+    for (n = 0, err = DREP_ERR_NOMEM; err == DREP_ERR_NOMEM; n++) {
+        mem_fail_at(n);
+        err = drep_write(w.ds, NULL, mem, buf, NULL);
+        mem_fail_at(-1);
+    }
+    ok(err);
+    ck_assert_int_gt(n, 10);
+    for (n = 0, err = DREP_ERR_NOMEM; err == DREP_ERR_NOMEM; n++) {
+        mem_fail_at(n);
+        err = drep_read(w.ds, NULL, mem, buf, NULL);
+        mem_fail_at(-1);
+    }
+    ok(err);
+    read_some(&w, choose_all(FIXED), &(const drep_xfer){0});
+    world_end(&w);
+    drep_type_free(mem);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("data members");
+    TCase *tcase = tcase_create("members");
+
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase, test_D44_any_members_in_any_order);
+    tcase_add_test(tcase, test_D44_members_that_the_file_lacks);
+    tcase_add_test(tcase, test_D44_shapes_and_sides_without_names);
+    tcase_add_test(tcase, test_D44_fill_values);
+    tcase_add_test(tcase, test_D44_sequences);
+    tcase_add_test(tcase, test_D44_attributes_and_memory);
+    tcase_add_test(tcase, test_D44_U5_functions_see_the_members_alone);
+    tcase_add_test(tcase, test_D44_threads_share_a_dataset);
+    tcase_add_test(tcase, test_D44_many_members);
+    tcase_add_test(tcase, test_D44_allocations_fail);
+    suite_add_tcase(suite, tcase);
+    return run_suite(suite);
+}
