@@ -19,6 +19,7 @@ root:
   sst: {dataset: FLOAT, dims: [lat]}
   two words: {dataset: INT, shape: [3]}
   "it's": {dataset: INT, data: 1}
+  rows: {dataset: {struct: {value: INT, where: point}}, shape: [3]}
   grid: {inner: {dataset: DOUBLE, shape: [3, 4]}, deep: {x: {dataset: INT, data: 1}}}
 YAML
 check "create" status 0 create -s sea.yaml sea.drep
@@ -50,13 +51,15 @@ check "files of a kind" offers ":files .drep" dump ""
 check "any files" offers ":files" import ""
 check "directories" offers ":dirs" dump --plugins=
 check "help" offers "stat" help st
-check "the root group" offers "/grid/ /it's /point /sst /two words /#lat" dump sea.drep ""
+check "the root group" offers "/grid/ /it's /point /rows /sst /two words /#lat" dump sea.drep ""
 check "a group" offers "/grid/deep/ /grid/inner" dump sea.drep /grid/
 check "without the slash" offers "grid/" dump sea.drep g
 check "behind options" offers "/sst" dump -H --width 3 sea.drep /s
 check "behind two dashes" offers "/sst" dump -- sea.drep /s
 check "of the second file" offers "/sst" diff cut.drep sea.drep /grid /s
 check "several" offers "/sst" plot sea.drep /lat /grid/inner /s
+check "members behind a selection" offers "/rows[0:2].value /rows[0:2].where" dump sea.drep "/rows[0:2]."
+check "members of a member" offers "/rows[].where.x" dump sea.drep "/rows[].where."
 check "what it is" sh -c "datarep __complete dump sea.drep /grid/i | grep -qzx '=DOUBLE \[3, 4\]	/grid/inner'"
 check "a group goes on" sh -c "datarep __complete dump sea.drep /gr | grep -qzx '+group	/grid/'"
 for file in cut.drep notes.txt nope pipe.drep folder; do

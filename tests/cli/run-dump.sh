@@ -226,6 +226,53 @@ for g in range(3):
             <(sed -n "\\|^$path: |,/^\$/p" "$tmp/many.txt" | sed '/^$/d') || return 1
     done
 }
+# One member of each struct: what Python takes from the whole.
+members() {
+    cat > "$tmp/members.yaml" <<'YAML'
+types:
+  xy: {struct: {x: FLOAT, y: FLOAT}}
+  pq: {struct: {p: SHORT, q: INT}}
+  row: {struct: {id: INT, value: DOUBLE, at: xy, parts: {array: pq, shape: [2]}, "odd.name": SHORT, list: {seq: pq}}}
+root:
+  t:
+    dataset: row
+    shape: [3]
+    data:
+      - {id: 1, value: 1.5, at: {x: 1, y: 2}, parts: [{p: 1, q: 2}, {p: 3, q: 4}], "odd.name": 7, list: []}
+      - {id: 2, value: 2.5, at: {x: 3, y: 4}, parts: [{p: 5, q: 6}, {p: 7, q: 8}], "odd.name": 8, list: [{p: 1, q: 9}]}
+      - {id: 3, value: -1, at: {x: 5, y: 6}, parts: [{p: 9, q: 0}, {p: 0, q: 1}], "odd.name": 9, list: [{p: 2, q: 8}, {p: 3, q: 7}]}
+  s: {dataset: xy, data: {x: 5, y: 6}}
+  "t[0].id": {dataset: INT, data: 77}
+YAML
+    "$DATAREP" create -s "$tmp/members.yaml" "$tmp/members.drep" || return 1
+    python3 - "$DATAREP" "$tmp/members.drep" <<'PY'
+import json, subprocess, sys
+def show(*what):
+    return subprocess.run([sys.argv[1], "dump", *what], check=True, capture_output=True).stdout
+def data(path):
+    return json.loads(show("--json", sys.argv[2], path))["object"]["data"]
+whole = data("/t")
+def only(v, name):
+    return [only(e, name) for e in v] if isinstance(v, list) else {name: v[name]}
+for name in "id", "value", "at", "parts", "odd.name", "list":
+    assert data("/t[:].%s" % name) == [e[name] for e in whole], name
+    assert data("/t[2].%s" % name) == whole[2][name], name
+assert data("/t[::2].at.y") == [2.0, 6.0]
+assert data("/t[1:].parts.q") == [only(e["parts"], "q") for e in whole[1:]]
+assert data("/t[:].list.p") == [only(e["list"], "p") for e in whole]
+assert data("/s[].y") == 6.0
+assert data("/t[0].id") == 77 # the object of that name
+assert data("/t[0:1].id") == [1]
+assert show(sys.argv[2], "/s[].x").endswith(b"data = 5.0\n")
+assert show("--jsonl", sys.argv[2], "/t[:2].value") == b"1.5\n2.5\n"
+assert show("--raw", "--as", "native:s390x", sys.argv[2], "/t[:].id") == bytes([0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3])
+assert b"1.5, 2.5, -1.0" in show(sys.argv[2], "/t[:].value")
+PY
+}
+check "one member of each struct" members
+check "a member that is none" refuses 2 "no such member" dump members.drep "/t[1].nope"
+check "a member of a number" refuses 2 "no such member" dump members.drep "/t[1].id.x"
+check "a member of other commands" refuses 2 "text after the" plot --preview members.drep "/t[:].id"
 check "2,700 objects" many_objects
 check "in little memory" no_memory
 check "a broken pipe" broken_pipe

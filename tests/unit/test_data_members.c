@@ -374,7 +374,7 @@ static void world_make(struct world *w, const char *datarep, int members, int la
                       .maxdims = max,
                       .layout = layout % 100,
                       .chunk = layout % 100 == DREP_CHUNKED ? chunk : NULL,
-                      .filters = &filter,
+                      .filters = layout >= 100 ? &filter : NULL,
                       .nfilters = layout >= 100};
 
     memset(w, 0, sizeof *w);

@@ -21,6 +21,7 @@
 #include "tools/host/limit.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
+#include "tools/walk/field.h"
 #include "tools/walk/walk.h"
 #include <dirent.h>
 #include <stdlib.h>
@@ -185,6 +186,55 @@ static int offer_dimension(const drep_diminfo *info, void *ctx)
     return 0;
 }
 
+/* The members of a struct, behind `begun`: a selection with "." at its end. */
+static void offer_fields(struct completion_line *l, const drep_type *type, const char *begun)
+{
+    int64_t i;
+
+    for (i = 0; i < drep_type_members(type); i++) {
+        const char *name = drep_type_member_name(type, i);
+        size_t size = strlen(begun) + (name ? strlen(name) : 0) + 1;
+        char *text = name ? malloc(size) : NULL, *what = NULL;
+
+        if (text && drep_type_print(drep_type_member(type, i), &what) == 0) {
+            snprintf(text, size, "%s%s", begun, name);
+            if (strncmp(text, l->now, strlen(l->now)) == 0)
+                offer_going(l, text, what, false);
+        }
+        free(what);
+        free(text);
+    }
+}
+
+/* Members behind the selection of a dataset: "/t[0:3].va", "/t[].position.". */
+static void offer_selected(struct completion_line *l, drep_file *file)
+{
+    const char *end = strstr(l->now, "]."), *bracket = end ? strchr(l->now, '[') : NULL;
+    char *path = bracket ? strndup(l->now, (size_t)(bracket - l->now)) : NULL;
+    char *begun = end ? strndup(l->now, (size_t)(strrchr(end, '.') + 1 - l->now)) : NULL;
+    drep_type *inner = NULL;
+    drep_dsinfo info;
+    drep_dataset *ds;
+
+    if (path && begun && drep_dataset_open(file, path, &ds) == 0) {
+        size_t behind = (size_t)(end - l->now) + 2, len = strlen(begun) - 1;
+        bool nested = len >= behind;
+
+        if (drep_dataset_info(ds, &info) == 0 && nested) {
+            begun[len] = '\0';
+            if (field_type(info.type, begun + behind, &inner) == 0)
+                info.type = inner;
+            begun[len] = '.';
+        }
+        if (!nested || inner)
+            offer_fields(l, info.type, begun);
+        drep_type_free(inner);
+        drep_dataset_close(ds);
+    }
+    free(path);
+    free(begun);
+}
+
 /* Paths inside a file.  Whatever is wrong with it, nobody wants to hear of it now. */
 static void offer_paths(struct completion_line *l, const char *name)
 {
@@ -198,6 +248,7 @@ static void offer_paths(struct completion_line *l, const char *name)
         drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &m.file) == 0) {
         m.group = group;
         (void)drep_list(m.file, *group ? group : "/", DREP_BY_NAME, offer_member, &m);
+        offer_selected(l, m.file);
         /* The mark of a dimension may stand behind its group without a slash. */
         mark = strchr(slash ? slash : l->now, '#');
         if (mark) {

@@ -62,9 +62,9 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
     if (err)
         return tool_fail(d->file_name, NULL, err);
     d->printer.own = true;
-    if (operand_init(&d->operand, d->file, object))
-        status = tool_no_memory();
-    else
+    status = operand_init(&d->operand, d->file, object) ? tool_no_memory() : 0;
+    d->operand.members = true;
+    if (!status)
         status = check_object(d, form);
     if (!status) {
         begin_progress(d);
@@ -245,9 +245,10 @@ const struct command dump_command = {
     .name = "dump",
     .run = dump_run,
     .summary = "print a file or a part of it, as text, JSON or a schema",
-    .usage = "[options] FILE [PATH[SLICE]]",
+    .usage = "[options] FILE [PATH[SLICE][.MEMBER]]",
     .about = "Prints a file's header, its objects and their values.  PATH: only that object;\n"
-             "SLICE selects part of a dataset in NumPy's notation.",
+             "SLICE selects part of a dataset in NumPy's notation, MEMBER one member of\n"
+             "its structs: '/t[0:3].value', '/t[:].position.x'.",
     .options = options,
     .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
                 "  datarep dump -H --yaml a.drep > a.yaml",

@@ -370,7 +370,7 @@ static void put_values(struct dump *d, const char *path, drep_dataset *ds, const
                         .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
     drep_type *type;
-    int err = printer_type(&d->printer, info->type, info->datarep_number, &type);
+    int err = dump_type(&d->printer, info, slice, &type);
 
     data.nest.rank = slice_shape(slice, data.nest.dims);
     if (!err) {

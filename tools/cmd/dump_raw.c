@@ -9,6 +9,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
+#include "tools/walk/field.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -89,15 +90,18 @@ static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const dr
 {
     struct raw_dump r = {.dump = d, .slice = slice};
     struct printer plain = d->printer;
-    drep_type *type = NULL;
+    drep_type *type = NULL, *member = NULL;
+    drep_dsinfo shown = *info;
     bool has = true;
-    int err;
+    int err = slice->member ? field_type(info->type, slice->member, &member) : 0;
 
     plain.own = false; /* values are converted again, to bytes */
-    err = printer_type(&plain, info->type, info->datarep_number, &type);
-
+    if (member)
+        shown.type = member;
+    if (!err)
+        err = printer_type(&plain, shown.type, info->datarep_number, &type);
     if (!err) {
-        err = abi_init(&r.abi, &d->printer, d->as ? d->as : "native", info, type);
+        err = abi_init(&r.abi, &d->printer, d->as ? d->as : "native", &shown, type);
         has = err != DREP_ERR_TYPE;
     }
     if (!err && put == put_lines)
@@ -109,6 +113,7 @@ static bool put_all(struct dump *d, const char *path, drep_dataset *ds, const dr
     abi_release(&r.abi);
     free(r.bytes);
     drep_type_free(type);
+    drep_type_free(member);
     return has;
 }
 

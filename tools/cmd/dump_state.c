@@ -3,6 +3,7 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include "tools/walk/field.h"
 #include <string.h>
 
 void dump_failed(struct dump *d, const char *path, int err)
@@ -18,17 +19,29 @@ int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info)
     return err || d->header_only || d->operand.slice ? err : drep_dataset_usage(ds, &usage);
 }
 
+int dump_type(const struct printer *p, const drep_dsinfo *info, const struct slice *slice,
+              drep_type **out)
+{
+    drep_type *member = NULL;
+    int err = slice->member ? field_type(info->type, slice->member, &member) : 0;
+
+    if (!err)
+        err = printer_type(p, member ? member : info->type, info->datarep_number, out);
+    drep_type_free(member);
+    return err;
+}
+
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
 {
-    int wrong = 0;
+    const char *wrong = NULL;
 
     if (d->operand.slice && strcmp(path, d->operand.path) == 0)
-        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims);
+        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims, info->type);
     else
         slice_all(out, info->rank, info->dims);
     if (!wrong)
         return true;
-    tool_say(d->file_name, path, "%s", drep_error());
+    tool_say(d->file_name, path, "%s", wrong);
     d->status = tool_worse(d->status, TOOL_USAGE);
     return false;
 }

@@ -25,6 +25,10 @@ void dump_failed(struct dump *d, const char *path, int err);
 /* What a dataset says of itself.  If all of its elements are to follow, its chunks are looked at
  * too: what is wrong between them shows in none. */
 int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info);
+/* The type that the selected values are read and shown as: the elements', or their member's.  A
+ * DREP_ERR_... code. */
+int dump_type(const struct printer *p, const drep_dsinfo *info, const struct slice *slice,
+              drep_type **out);
 /* The slice of a dataset of this shape; false after saying what is wrong. */
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out);
 

@@ -311,7 +311,7 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
     struct text_rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
     drep_type *type;
-    int err = printer_type(&d->printer, info->type, info->datarep_number, &type);
+    int err = dump_type(&d->printer, info, slice, &type);
 
     if (!err) {
         err = stream_run(&stream, ds, info, type, slice);
@@ -338,6 +338,33 @@ static void put_one(struct dump *d, const char *path, drep_dataset *ds, const dr
     array_release(&v);
 }
 
+static int put_element(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                       int64_t count)
+{
+    struct dump *d = ctx;
+
+    (void)first;
+    (void)count;
+    print_value(&d->printer, d->sink, type, elements);
+    return 0;
+}
+
+/* One member of it. */
+static void put_member(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                       const struct slice *slice)
+{
+    drep_type *type = NULL;
+    int err = dump_type(&d->printer, info, slice, &type);
+
+    sink_char(d->sink, ' ');
+    if (!err)
+        err = blocks_each(ds, info, type, slice, put_element, d);
+    sink_char(d->sink, '\n');
+    drep_type_free(type);
+    if (err)
+        dump_failed(d, path, err);
+}
+
 static void put_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
@@ -350,6 +377,8 @@ static void put_data(struct dump *d, const char *path, drep_dataset *ds, const d
     sink_text(s, "  data =");
     if (slice_count(&slice) == 0) {
         sink_text(s, " []\n");
+    } else if (slice.rank == 0 && slice.member) {
+        put_member(d, path, ds, info, &slice);
     } else if (slice.rank == 0) {
         put_one(d, path, ds, info);
     } else {

@@ -1,5 +1,6 @@
 /* blocks.c - cutting a selection into blocks, and reading them. */
 #include "tools/walk/blocks.h"
+#include "tools/walk/field.h"
 #include <stdlib.h>
 
 #define BLOCK_SIZE ((int64_t)4 << 20)
@@ -82,14 +83,16 @@ int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *
     const struct slice *s = b->slice;
     int64_t start[DREP_MAX_RANK];
     drep_selection *selection = NULL;
-    int d, err = 0;
+    drep_type *around = NULL;
+    int d, err = s->member ? field_around(s->type, s->member, type, &around) : 0;
 
     for (d = 0; d < s->rank; d++)
         start[d] = s->start[d] + b->at[d] * s->step[d];
-    if (s->rank > 0)
+    if (!err && s->rank > 0)
         err = drep_select_box(s->rank, start, b->count, s->step, NULL, &selection);
     if (!err)
-        err = drep_read(dataset, selection, type, buf, b->xfer);
+        err = drep_read(dataset, selection, around ? around : type, buf, b->xfer);
+    drep_type_free(around);
     drep_selection_free(selection);
     return err;
 }

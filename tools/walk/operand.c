@@ -7,10 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where the selection begins: at the last "[" that a "]" follows at the end or before a member. */
+static char *find_slice(char *path)
+{
+    char *end = strrchr(path, ']'), *dot = NULL, *p;
+
+    for (p = strstr(path, "]."); p; p = strstr(p + 1, "]."))
+        dot = p;
+    if (!end || (end[1] && end != dot))
+        end = dot;
+    for (p = end; p && p >= path; p--)
+        if (*p == '[')
+            return p;
+    return NULL;
+}
+
 int operand_init(struct operand *out, drep_file *file, const char *text)
 {
     size_t size = text ? strlen(text) : 0;
-    char *path = malloc(size + 2), *slice = NULL;
+    char *path = malloc(size + 2), *slice = NULL, *at;
     drep_objinfo info;
 
     if (!path)
@@ -20,19 +35,19 @@ int operand_init(struct operand *out, drep_file *file, const char *text)
     path[0] = '/';
     memcpy(path + 1, text ? text : "", size);
     path[++size] = '\0';
-    if (path[size - 1] == ']' && drep_stat(file, path, &info) && strchr(path, '[')) {
-        slice = strdup(strrchr(path, '['));
+    at = find_slice(path);
+    if (at && drep_stat(file, path, &info)) {
+        slice = strdup(at);
         if (!slice) {
             free(path);
             return DREP_ERR_NOMEM;
         }
-        *strrchr(path, '[') = '\0';
+        *at = '\0';
         size = strlen(path);
     }
     while (size > 1 && path[size - 1] == '/')
         path[--size] = '\0';
-    out->path = path;
-    out->slice = slice;
+    *out = (struct operand){.path = path, .slice = slice};
     return 0;
 }
 
@@ -101,7 +116,7 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
                  drep_dataset **dataset, drep_dsinfo *info, struct slice *slice)
 {
     const char *path = operand->path;
-    int wrong = 0;
+    const char *wrong = NULL;
     drep_objinfo kind;
     drep_dataset *ds;
     int err = drep_stat(file, path, &kind);
@@ -120,11 +135,12 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
     if (err)
         err = tool_fail(file_name, path, err);
     if (!err && operand->slice)
-        wrong = slice_parse(slice, operand->slice, info->rank, info->dims);
+        wrong = slice_parse(slice, operand->slice, info->rank, info->dims,
+                            operand->members ? info->type : NULL);
     else if (!err)
         slice_all(slice, info->rank, info->dims);
     if (wrong) {
-        tool_say(file_name, path, "%s", drep_error());
+        tool_say(file_name, path, "%s", wrong);
         err = TOOL_USAGE;
     }
     if (err)

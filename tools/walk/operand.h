@@ -1,15 +1,16 @@
-/* operand.h - PATH[SLICE], as it stands on a command line. */
+/* operand.h - PATH[SLICE].MEMBER, as it stands on a command line. */
 #ifndef TOOLS_WALK_OPERAND_H
 #define TOOLS_WALK_OPERAND_H
 
 #include "tools/walk/slice.h"
 
 struct operand {
-    char *path;  /* from the root, no slash at its end */
-    char *slice; /* "[...]", or NULL */
+    char *path;   /* from the root, no slash at its end */
+    char *slice;  /* "[...]" or "[...].member", or NULL */
+    bool members; /* the command shows single members: else they are refused */
 };
 
-/* "a/b/[0]" -> "/a/b", "[0]".  A name may itself end in "]": an object that is there wins.
+/* "a/b/[0]" -> "/a/b", "[0]".  A name may itself contain "]": an object that is there wins.
  * NULL is the root.  0 or DREP_ERR_NOMEM. */
 int operand_init(struct operand *out, drep_file *file, const char *text);
 void operand_release(struct operand *operand);

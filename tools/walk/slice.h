@@ -1,4 +1,5 @@
-/* slice.h - which elements to show: "[10:20,::2,-1]", as NumPy has it. */
+/* slice.h - which elements to show: "[10:20,::2,-1]", as NumPy has it; and ".value" behind it:
+ * which member of each. */
 #ifndef TOOLS_WALK_SLICE_H
 #define TOOLS_WALK_SLICE_H
 
@@ -11,12 +12,16 @@ struct slice {
     int64_t count[DREP_MAX_RANK];
     int64_t step[DREP_MAX_RANK];
     bool single[DREP_MAX_RANK]; /* given by one index: the dimension vanishes */
+    const char *member;         /* "value", in the text that was parsed; NULL: whole elements */
+    const drep_type *type;      /* with member: of whole elements */
 };
 
 /* Everything. */
 void slice_all(struct slice *out, int rank, const int64_t *dims);
-/* 0, or an error of drep_select_parse(). */
-int slice_parse(struct slice *out, const char *text, int rank, const int64_t *dims);
+/* text begins with "[" and must outlive *out.  type: of the elements; NULL refuses a member.  NULL,
+ * or what is wrong with it, valid until the next failing call. */
+const char *slice_parse(struct slice *out, const char *text, int rank, const int64_t *dims,
+                        const drep_type *type);
 /* The shape of what is selected; gives its rank. */
 int slice_shape(const struct slice *slice, int64_t *dims);
 
