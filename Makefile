@@ -469,7 +469,7 @@ deps-%: ## install the Debian packages of a group (tools/install-deps lists them
 
 # ------------------------------------------------------------------ install
 
-MAN := $(wildcard tools/man/*.[15])
+MAN := $(wildcard tools/man/*.[157])
 man_in = $(patsubst tools/man/%,$D$(mandir)/man$(1)/%,$(filter %.$(1),$(MAN)))
 SCHEMAS := $(wildcard schema/*.yaml schema/examples/*.yaml)
 D := $(DESTDIR)
@@ -482,7 +482,8 @@ fill_in = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLU
     -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|'
 
 install: all ## install into DESTDIR and PREFIX (default /usr/local)
-	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5
+	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5 \
+	    $D$(mandir)/man7
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
 	install -D -m 644 tools/completion/datarep.bash $D$(bashdir)/datarep
 	install -D -m 644 tools/completion/_datarep $D$(zshdir)/_datarep
@@ -499,6 +500,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	install -m 644 lib/datarep.h lib/datarep.hpp $D$(includedir)/
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
+	install -m 644 $(filter %.7,$(MAN)) $D$(mandir)/man7/
 	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
@@ -519,7 +521,7 @@ uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
 	    $D$(includedir)/datarep.hpp \
-	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) \
+	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) $(call man_in,7) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
 	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)

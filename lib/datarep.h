@@ -710,7 +710,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
 /* -------------------------------------------------------------------- hints */
 
 /* Key and value strings that advise the library (MPI 5.0, chapter 10 and
- * 14.2.8).  Unknown keys are ignored.
+ * 14.2.8).  Unknown keys are ignored, and so are values that are not valid for their key.
+ * datarep-hints(7) lists all.
  *
  * Datarep's own, with their defaults:
  *   drep_sync=commit     A commit is durable when drep_commit() returns: data and nodes are
@@ -1061,7 +1062,8 @@ DREP_API int drep_header_hints(const drep_file *file, drep_info **out);
 DREP_API int drep_header_scalars(const drep_file *file, int number, const drep_scalar **scalars,
                                  int *n);
 /* Gets all supported hints with the values in effect, in a new object for the caller
- * to free; sets those in `info`. */
+ * to free; sets those in `info`, except those that act only when a file is opened.  Hints for
+ * several processes (cb_nodes and others) are stored, but one process has their defaults. */
 DREP_API int drep_get_info(const drep_file *file, drep_info **out);
 DREP_API int drep_set_info(drep_file *file, const drep_info *info);
 

@@ -124,7 +124,12 @@ int drep_get_info(const drep_file *file, drep_info **out)
         return err;
     if ((err = info_defaults(&info)))
         return err;
-    err = info_merge(info, file->hints.all);
+    for (int i = 0; !err && i < drep_info_count(file->hints.all); i++) {
+        const char *key = drep_info_key(file->hints.all, i);
+
+        if (hint_acts(key))
+            err = info_merge_one(info, file->hints.all, key);
+    }
     if (!err)
         err = drep_info_set(info, "filename", file->path);
     if (err) {

@@ -25,7 +25,16 @@ struct drep_info {
     size_t room;
 };
 
-enum kind { BOOL, INT, INTS, WORD, WORDS, STRING, OCTAL };
+enum kind { BOOL, INT, SIZE, COUNT, COUNTS, SYNC, SUMS, SWITCH, STYLES, STRING, OCTAL, UUID };
+
+/* The words of kinds that have some, each followed by a blank. */
+static const char *const words[] = {
+    [SYNC] = "commit none ",
+    [SUMS] = "on deferred ",
+    [SWITCH] = "on off ",
+    [STYLES] =
+        "read_once write_once read_mostly write_mostly sequential reverse_sequential random ",
+};
 
 static const struct hint {
     const char *key;
@@ -255,12 +264,20 @@ static bool int_parse(const char *at, const char *end, int64_t *out)
     return true;
 }
 
-static bool word_ok(const char *at, const char *end)
+/* True for one of the words of a kind. */
+static bool word_ok(const char *at, const char *end, enum kind kind)
 {
-    for (; at < end; at++)
-        if (*at == ' ' || !isprint((unsigned char)*at))
-            return false;
-    return true;
+    for (const char *w = words[kind]; *w; w = strchr(w, ' ') + 1)
+        if (end > at && strncmp(w, at, (size_t)(end - at)) == 0 && w[end - at] == ' ')
+            return true;
+    return false;
+}
+
+static bool uuid_ok(const char *value)
+{
+    size_t digits = strspn(value, "0123456789abcdefABCDEF");
+
+    return !value[digits] && (digits == 32 || digits == 0);
 }
 
 static bool list_ok(const char *value, enum kind kind)
@@ -272,7 +289,7 @@ static bool list_ok(const char *value, enum kind kind)
         value = list_next(value, &at, &end);
         if (at == end)
             return false;
-        if (kind == INTS ? !int_parse(at, end, &number) : !word_ok(at, end))
+        if (kind == COUNTS ? !int_parse(at, end, &number) || number < 1 : !word_ok(at, end, kind))
             return false;
     }
     return true;
@@ -288,11 +305,18 @@ static bool value_ok(const struct hint *hint, const char *value)
         return strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
     case INT:
         return int_parse(value, end, &number);
-    case INTS:
-    case WORDS:
+    case SIZE:
+    case COUNT:
+        return int_parse(value, end, &number) && number >= (hint->kind == COUNT);
+    case COUNTS:
+    case STYLES:
         return list_ok(value, hint->kind);
-    case WORD:
-        return value < end && !strchr(value, ',') && word_ok(value, end);
+    case SYNC:
+    case SUMS:
+    case SWITCH:
+        return word_ok(value, end, hint->kind);
+    case UUID:
+        return uuid_ok(value);
     case OCTAL:
         return value < end && strspn(value, "01234567") == (size_t)(end - value) &&
                end - value <= 8;
@@ -332,18 +356,20 @@ int info_defaults(drep_info **out)
     return 0;
 }
 
+int info_merge_one(drep_info *into, const drep_info *from, const char *key)
+{
+    const char *value = drep_info_get(from, key);
+
+    return value && info_valid(key, value) ? put(into, key, value) : 0;
+}
+
 int info_merge(drep_info *into, const drep_info *from)
 {
-    int i, err;
+    int err = 0;
 
-    for (i = 0; i < drep_info_count(from); i++) {
-        if (!info_valid(from->pair[i].key, from->pair[i].value))
-            continue;
-        err = put(into, from->pair[i].key, from->pair[i].value);
-        if (err)
-            return err;
-    }
-    return 0;
+    for (int i = 0; !err && i < drep_info_count(from); i++)
+        err = info_merge_one(into, from, from->pair[i].key);
+    return err;
 }
 
 const char *info_str(const drep_info *info, const char *key)
@@ -371,6 +397,18 @@ int64_t info_int(const drep_info *info, const char *key)
 bool info_bool(const drep_info *info, const char *key)
 {
     return strcmp(info_str(info, key), "true") == 0;
+}
+
+bool info_has(const drep_info *info, const char *key, const char *word)
+{
+    const char *value = info_str(info, key), *at, *end;
+
+    while (value && *value) {
+        value = list_next(value, &at, &end);
+        if ((size_t)(end - at) == strlen(word) && strncmp(at, word, (size_t)(end - at)) == 0)
+            return true;
+    }
+    return false;
 }
 
 int info_ints(const drep_info *info, const char *key, int64_t *out, int max)

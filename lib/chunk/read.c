@@ -260,8 +260,10 @@ int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, u
     if (front >= 0 && each % w->cs->filter[front].param[0])
         front = -1;
 
-    /* A chunk that is read a second time will be read again. */
-    if (!w->entry && !keep)
+    /* A chunk that is read a second time will be read again, if nobody says otherwise. */
+    if (!w->entry && !keep && w->cs->st->opts.style & STYLE_RANDOM)
+        keep = true;
+    else if (!w->entry && !keep && !(w->cs->st->opts.style & STYLE_ONCE))
         keep = cache_seen(w->cs->st->cache, &key, 1, w->cs->payload) != 0;
     if (!w->entry)
         err = keep ? load_kept(w, &key, front >= 0) : load(w, bytes, front >= 0 ? unit : NULL);

@@ -84,7 +84,8 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
     struct in_memory s = {t, c, NULL};
     const uint8_t *bytes = NULL;
     struct buf *b = work_buf(w);
-    int cache = ds->chunks.fits || bytes_of(ds, p->n) < full;
+    bool once = ds->file->st->opts.style & STYLE_ONCE;
+    int cache = (ds->chunks.fits && !once) || bytes_of(ds, p->n) < full;
     int err =
         chunk_shuffled(w, cache, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
 

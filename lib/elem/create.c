@@ -122,10 +122,12 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
     }
     rec->layout = (uint8_t)spec->layout;
     if (spec->layout == DREP_LAYOUT_AUTO)
-        rec->layout = spec->chunk || spec->nfilters > 0 || !fixed ? FMT_CHUNKED
-                      : bytes <= COMPACT_AUTO                     ? FMT_COMPACT
-                      : variable                                  ? FMT_CHUNKED
-                                                                  : FMT_CONTIGUOUS;
+        rec->layout = spec->chunk || spec->nfilters > 0 || !fixed ||
+                              (rec->rank > 0 && chunk_from_hints(f, rec, esize))
+                          ? FMT_CHUNKED
+                      : bytes <= COMPACT_AUTO ? FMT_COMPACT
+                      : variable              ? FMT_CHUNKED
+                                              : FMT_CONTIGUOUS;
     if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
         return fail(DREP_ERR_LIMIT, "compact datasets are fixed, unfiltered and at most %d bytes",
                     COMPACT_MAX);

@@ -183,8 +183,37 @@ int hints_change(struct hints *h, const drep_info *changes)
     return err;
 }
 
+/* Hints that nothing here acts on: of several processes, and of storage in several places. */
+bool hint_acts(const char *key)
+{
+    static const char *const idle[] = {"cb_block_size",  "cb_nodes", "collective_buffering",
+                                       "io_node_list",   "nb_proc",  "num_io_nodes",
+                                       "striping_factor"};
+
+    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
+        if (strcmp(key, idle[i]) == 0)
+            return false;
+    return true;
+}
+
+/* Puts the hint access_style in force. */
+static void style_note(drep_file *f)
+{
+    const drep_info *all = f->hints.all;
+    bool random = info_has(all, "access_style", "random") ||
+                  info_has(all, "access_style", "reverse_sequential");
+    bool sequential = info_has(all, "access_style", "sequential");
+    struct io *io = f->st->io;
+
+    f->st->opts.style = (info_has(all, "access_style", "read_once") ? STYLE_ONCE : 0) |
+                        (info_has(all, "access_style", "random") ? STYLE_RANDOM : 0);
+    if (io->ops->advise)
+        io->ops->advise(io, random ? IO_RANDOM : sequential ? IO_SEQUENTIAL : IO_NORMAL);
+}
+
 void hints_note(drep_file *f)
 {
+    style_note(f);
     f->hints.threads = info_int(f->hints.all, "drep_threads");
     reps_staging(f, info_int(f->hints.all, "cb_buffer_size"));
     f->hints.chunk_max = hint_size(f->hints.all, "drep_chunk_max");

@@ -39,6 +39,9 @@ int hints_put(const struct hints *h, struct buf *to);
 
 /* A hint that is a size; a negative one counts as its default. */
 int64_t hint_size(const drep_info *info, const char *key);
+/* True for hints that act on this handle; the others are kept in the header for programs that have
+ * several processes, and what is in force is their default. */
+bool hint_acts(const char *key);
 /* True for hints that act when a file is opened, and not after. */
 bool hint_is_fixed(const char *key);
 /* The permissions of a file that is made (hint file_perm). */

@@ -47,6 +47,9 @@ struct io_ops {
     /* Bytes before `upto` will neither change nor be read again: a stream may send them (NULL: it
      * is no stream, and bytes may change at any time). */
     int (*settle)(struct io *io, uint64_t upto);
+    /* How the file will be read from now on, IO_..., for the system's read-ahead (NULL: of no
+     * use). */
+    void (*advise)(struct io *io, int pattern);
     /* Make a second, nameless file on the same storage, deleted when it is closed (NULL:
      * cannot). */
     int (*apart)(struct io *io, struct io **out);
@@ -63,6 +66,8 @@ struct io {
 
 /* Read several ranges by read_many() or, where the driver has none, one by one. */
 int io_read_many(struct io *io, const drep_range *range, size_t n);
+
+enum io_pattern { IO_NORMAL, IO_SEQUENTIAL, IO_RANDOM };
 
 enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
 

@@ -249,6 +249,16 @@ static int posix_size(struct io *io, uint64_t *size)
     return 0;
 }
 
+/* Advice only: a system that does not take it reads as it does without. */
+static void posix_advise(struct io *io, int pattern)
+{
+    static const int advice[] = {[IO_NORMAL] = POSIX_FADV_NORMAL,
+                                 [IO_SEQUENTIAL] = POSIX_FADV_SEQUENTIAL,
+                                 [IO_RANDOM] = POSIX_FADV_RANDOM};
+
+    (void)posix_fadvise(((struct posix *)io)->fd, 0, 0, advice[pattern]);
+}
+
 static int posix_truncate(struct io *io, uint64_t size)
 {
     struct posix *f = (struct posix *)io;
@@ -625,6 +635,7 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .close = posix_end,
                                         .leave = posix_leave,
                                         .reopen = posix_reopen,
+                                        .advise = posix_advise,
                                         .apart = posix_apart};
 
 static struct posix *posix_new(const char *path)

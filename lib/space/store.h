@@ -18,6 +18,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+/* How payload will be read (hint access_style). */
+enum store_style {
+    STYLE_ONCE = 1,   /* never again: chunks are not cached */
+    STYLE_RANDOM = 2, /* here and there: decoded chunks are cached at once */
+};
+
 struct store_opts {
     int lock;             /* take locks (hint drep_lock) */
     int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
@@ -29,6 +35,7 @@ struct store_opts {
     uint64_t chunk_limit; /* what a filtered chunk may decode to (hint drep_limit_chunk) */
     uint64_t cache_size;  /* bytes of both caches, of nodes and of chunks */
     uint64_t fetch_size;  /* bytes fetched at once (hint drep_fetch_size) */
+    int style;            /* enum store_style */
     int threads;          /* that encode changed chunks (hint drep_threads) */
     uint64_t commit;      /* open: this one, 0: the newest */
     int pack;             /* create: all nodes in one extent (hint drep_pack) */

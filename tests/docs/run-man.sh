@@ -14,13 +14,13 @@ result() { # STATUS NAME
     fi
 }
 
-for page in tools/man/*.[15]; do
+for page in tools/man/*.[157]; do
     mandoc -T lint -W warning "$page" > "$TMPDIR/log" 2>&1
     result $? "mandoc -T lint $page"
     # What a page refers to is there, and it names itself.
     name=$(basename "$page")
     { grep -qix "\.Dt ${name%.*} ${name##*.}" "$page" || echo "its title is not its name"
-      sed -n 's/^\.\(It \)\{0,1\}Xr \(datarep[a-z-]*\) \([15]\).*/\2.\3/p' "$page" | while read -r other; do
+      sed -n 's/^\.\(It \)\{0,1\}Xr \(datarep[a-z-]*\) \([157]\).*/\2.\3/p' "$page" | while read -r other; do
         [ -f "tools/man/$other" ] || echo "no $other"
       done; } > "$TMPDIR/log"
     [ ! -s "$TMPDIR/log" ]

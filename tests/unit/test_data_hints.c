@@ -2,6 +2,7 @@
  * honoured, which say nothing. */
 #include "data_help.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 static const char *value_of(drep_info *info, const char *key)
@@ -49,8 +50,8 @@ START_TEST(test_C4_H3_all_supported_hints_and_nothing_else)
         ck_assert_int_eq(drep_info_count(info), n);
         for (int i = 0; i < n; i++)
             value_of(info, keys[i]);
-        ck_assert_str_eq(value_of(info, "cb_nodes"), "7");
-        ck_assert_str_eq(value_of(info, "nb_proc"), "1"); /* what does not parse is ignored */
+        ck_assert_str_eq(value_of(info, "cb_nodes"), "1"); /* in force: there is one process */
+        ck_assert_str_eq(value_of(info, "nb_proc"), "1");  /* what does not parse is ignored */
         ck_assert_str_eq(value_of(info, "drep_keep"), "5");
         ck_assert_str_eq(value_of(info, "filename"), path); /* output only */
         ck_assert_str_eq(value_of(info, "drep_sync"), pass == 0 ? "none" : "commit");
@@ -74,6 +75,182 @@ START_TEST(test_C4_H3_all_supported_hints_and_nothing_else)
 }
 END_TEST
 
+/* What cannot be in force is not reported, nor stored. */
+START_TEST(test_H1_H3_values_that_cannot_be_in_force)
+{
+    static const char *const pairs[] = {"cb_buffer_size=-1",
+                                        "cb_buffer_size=0",
+                                        "cb_nodes=0",
+                                        "access_style=foo",
+                                        "access_style=random,foo",
+                                        "access_style=rand",
+                                        "drep_threads=-1",
+                                        "drep_keep=0",
+                                        "drep_sync=never",
+                                        "drep_sync=comm",
+                                        "drep_checksum=off",
+                                        "drep_verify=maybe",
+                                        "drep_uuid=zz",
+                                        "drep_uuid=0011",
+                                        "drep_cache_size=-1",
+                                        "drep_chunk_max=0",
+                                        "striping_unit=0",
+                                        "chunked=0,5",
+                                        "chunked_size=-1",
+                                        "drep_fetch_size=-1",
+                                        "collective_buffering=yes",
+                                        "drep_limit_chunk=0",
+                                        "nb_proc=-4"};
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        drep_file *f = create(":memory:", hints(pairs[i], (char *)NULL)), *plain;
+        char key[40];
+        drep_info *info, *other;
+
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(pairs[i], "="), pairs[i]);
+        ok(drep_header_hints(f, &info));
+        ck_assert_msg(!drep_info_get(info, key), "%s", pairs[i]);
+        drep_info_free(info);
+        plain = create(":memory:", NULL);
+        ok(drep_get_info(f, &info));
+        ok(drep_get_info(plain, &other));
+        ck_assert_msg(strcmp(value_of(info, key), value_of(other, key)) == 0, "%s", pairs[i]);
+        drep_info_free(info);
+        drep_info_free(other);
+        drep_abandon(plain);
+        info = hints(pairs[i], (char *)NULL);
+        ok(drep_set_info(f, info));
+        drep_info_free(info);
+        ok(drep_header_hints(f, &info));
+        ck_assert_msg(!drep_info_get(info, key), "%s", pairs[i]);
+        drep_info_free(info);
+        drep_abandon(f);
+    }
+}
+END_TEST
+
+/* ---- access_style ---- */
+
+static int last_advice = -1;
+
+/* In place of the C library's: what the library advises. */
+int posix_fadvise(int fd, off_t offset, off_t len, int advice)
+{
+    (void)fd;
+    (void)offset;
+    (void)len;
+    last_advice = advice;
+    return 0;
+}
+
+static int decoded;
+
+static int copy_filter(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                       void *out, size_t *out_size, void *extra_state)
+{
+    (void)params;
+    (void)nparams;
+    if (*out_size >= in_size)
+        memcpy(out, in, in_size);
+    *out_size = in_size;
+    decoded += extra_state != NULL;
+    return 0;
+}
+
+static int decode_filter(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                         void *out, size_t *out_size, void *extra_state)
+{
+    return copy_filter(params, nparams, in, in_size, out, out_size, extra_state);
+}
+
+static int encode_filter(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                         void *out, size_t *out_size, void *extra_state)
+{
+    (void)extra_state;
+    return copy_filter(params, nparams, in, in_size, out, out_size, NULL);
+}
+
+/* The system is told how the file is read, and a chunk that is read three times is
+ * decoded as often as the style wants it: once it was read a second time it stays, except under
+ * read_once; under random it stays at once. */
+START_TEST(test_H_access_style)
+{
+    static const struct {
+        const char *hint;
+        int advice, decoded;
+    } cases[] = {{"access_style=read_mostly", POSIX_FADV_NORMAL, 2},
+                 {"access_style=sequential", POSIX_FADV_SEQUENTIAL, 2},
+                 {"access_style=reverse_sequential", POSIX_FADV_RANDOM, 2},
+                 {"access_style=random", POSIX_FADV_RANDOM, 1},
+                 {"access_style=read_once , sequential", POSIX_FADV_SEQUENTIAL, 3}};
+    const int64_t n = 8 * 4096, start = 0, count = 4096;
+    const drep_filter filter = {.id = DREP_FILTER_USER, .name = "counted"};
+    const drep_spec spec = {.type = DREP_INT,
+                            .rank = 1,
+                            .dims = &n,
+                            .layout = DREP_CHUNKED,
+                            .chunk = &count,
+                            .filters = &filter,
+                            .nfilters = 1};
+    static int v[8 * 4096];
+    const char *path = temp_path("style");
+    drep_file *f = create(path, NULL);
+    drep_dataset *ds;
+    drep_info *info;
+
+    ok(drep_register_filter("counted", encode_filter, decode_filter, v, DREP_FILTER_KEEP));
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        last_advice = -1;
+        decoded = 0;
+        f = reopen(path, DREP_RDONLY, hints(cases[i].hint, "drep_cache_size=100000", (char *)NULL));
+        ck_assert_msg(last_advice == cases[i].advice, "%s: %d", cases[i].hint, last_advice);
+        ok(drep_dataset_open(f, "d", &ds));
+        for (int pass = 0; pass < 3; pass++)
+            ok(drep_read_box(ds, &start, &count, NULL, v, NULL));
+        ck_assert_msg(decoded == cases[i].decoded, "%s: %d", cases[i].hint, decoded);
+        info = hints("access_style=random", (char *)NULL);
+        ok(drep_set_info(f, info));
+        drep_info_free(info);
+        ck_assert_int_eq(last_advice, POSIX_FADV_RANDOM);
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+}
+END_TEST
+
+/* Nobody chose a layout: the hints do. */
+START_TEST(test_H_chunked_without_a_layout)
+{
+    const int64_t dims[] = {100, 60}, other[] = {60, 100};
+    drep_spec spec = {.type = DREP_INT, .rank = 2, .dims = dims};
+    drep_file *f = create(":memory:", hints("chunked=100,60", "chunked_size=10,20", (char *)NULL));
+    drep_dataset *ds;
+    drep_dsinfo info;
+
+    ok(drep_dataset_create(f, "d", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.layout, DREP_CHUNKED);
+    ck_assert(info.chunk[0] == 10 && info.chunk[1] == 20);
+    drep_dataset_close(ds);
+    spec.dims = other;
+    ok(drep_dataset_create(f, "e", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.layout, DREP_CONTIGUOUS);
+    drep_dataset_close(ds);
+    spec.dims = dims;
+    spec.layout = DREP_CONTIGUOUS; /* the caller did */
+    ok(drep_dataset_create(f, "g", &spec, &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.layout, DREP_CONTIGUOUS);
+    drep_dataset_close(ds);
+    drep_abandon(f);
+}
+END_TEST
+
 START_TEST(test_H1_H2_setting_some)
 {
     drep_file *f = create(":memory:", hints("cb_nodes=3", (char *)NULL));
@@ -84,7 +261,7 @@ START_TEST(test_H1_H2_setting_some)
     drep_info_free(info);
     ok(drep_get_info(f, &info));
     ck_assert_str_eq(value_of(info, "access_style"), "random,read_mostly");
-    ck_assert_str_eq(value_of(info, "cb_nodes"), "3");
+    ck_assert_str_eq(value_of(info, "cb_nodes"), "1");
     ck_assert_ptr_null(drep_info_get(info, "unknown"));
     ck_assert_str_eq(value_of(info, "drep_keep"), "2"); /* acts when a file is opened */
     ok(drep_set_info(f, info)); /* what it gives it takes, empty values too */
@@ -405,6 +582,9 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_test(t, test_C4_H3_all_supported_hints_and_nothing_else);
+    tcase_add_test(t, test_H1_H3_values_that_cannot_be_in_force);
+    tcase_add_test(t, test_H_access_style);
+    tcase_add_test(t, test_H_chunked_without_a_layout);
     tcase_add_test(t, test_H1_H2_setting_some);
     tcase_add_test(t, test_H3_values_that_are_no_text);
     tcase_add_test(t, test_H_chunked);

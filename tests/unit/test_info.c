@@ -41,7 +41,8 @@ START_TEST(test_H5_values_by_kind)
     ck_assert(!info_valid("collective_buffering", "True"));
     ck_assert(!info_valid("collective_buffering", "1"));
     ck_assert(info_valid("cb_nodes", "+12"));
-    ck_assert(info_valid("cb_nodes", "-3"));
+    ck_assert(!info_valid("cb_nodes", "-3"));
+    ck_assert(info_valid("drep_time", "-3"));
     ck_assert(!info_valid("cb_nodes", "+ 12"));
     ck_assert(!info_valid("cb_nodes", "12 "));
     ck_assert(!info_valid("cb_nodes", "0x10"));

@@ -59,7 +59,7 @@ START_TEST(test_H1_H3_C4_all_that_are_known)
     drep_info_free(info);
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
         ck_assert_str_ne(value_of(f, reserved[i]), "(not there)");
-    ck_assert_str_eq(value_of(f, "cb_nodes"), "3");
+    ck_assert_str_eq(value_of(f, "cb_nodes"), "1"); /* what is in force: one process */
     ck_assert_str_eq(value_of(f, "collective_buffering"), "false");
     ck_assert_str_eq(value_of(f, "no_such_hint"), "(not there)");
     /* All of them and nothing else; each time a new object. */
@@ -70,8 +70,8 @@ START_TEST(test_H1_H3_C4_all_that_are_known)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         ck_assert_ptr_nonnull(drep_info_get(one, known[i]));
     ok(drep_info_set(one, "cb_nodes", "9"));
-    ck_assert_str_eq(drep_info_get(two, "cb_nodes"), "3");
-    ck_assert_str_eq(value_of(f, "cb_nodes"), "3");
+    ck_assert_str_eq(drep_info_get(two, "cb_nodes"), "1");
+    ck_assert_str_eq(value_of(f, "cb_nodes"), "1");
     drep_info_free(one);
     drep_info_free(two);
     drep_abandon(f);
@@ -80,22 +80,22 @@ END_TEST
 
 START_TEST(test_H2_the_others_stay)
 {
-    drep_info *info = hints("cb_nodes=3", "nb_proc=5", "drep_sync=none", (char *)NULL);
+    drep_info *info = hints("cb_buffer_size=3", "drep_threads=5", "drep_sync=none", (char *)NULL);
     drep_file *f;
 
     ok(drep_create(":memory:", DREP_RDWR, "external32", info, &f));
     drep_info_free(info);
-    info = hints("nb_proc=7", "unknown=1", (char *)NULL);
+    info = hints("drep_threads=7", "unknown=1", (char *)NULL);
     ok(drep_set_info(f, info));
     drep_info_free(info);
-    ck_assert_str_eq(value_of(f, "nb_proc"), "7");
-    ck_assert_str_eq(value_of(f, "cb_nodes"), "3");
+    ck_assert_str_eq(value_of(f, "drep_threads"), "7");
+    ck_assert_str_eq(value_of(f, "cb_buffer_size"), "3");
     /* A value that is none, and a key that only counts at opening. */
-    info = hints("nb_proc=many", "cb_nodes=4", "drep_sync=commit", (char *)NULL);
+    info = hints("drep_threads=many", "cb_buffer_size=4", "drep_sync=commit", (char *)NULL);
     ok(drep_set_info(f, info));
     drep_info_free(info);
-    ck_assert_str_eq(value_of(f, "nb_proc"), "7");
-    ck_assert_str_eq(value_of(f, "cb_nodes"), "4");
+    ck_assert_str_eq(value_of(f, "drep_threads"), "7");
+    ck_assert_str_eq(value_of(f, "cb_buffer_size"), "4");
     ck_assert_str_eq(value_of(f, "drep_sync"), "none");
     drep_abandon(f);
 }
@@ -149,7 +149,8 @@ START_TEST(test_H5_how_values_are_written)
                 {"collective_buffering", "1", 0},
                 {"cb_nodes", "5", 1},
                 {"cb_nodes", "+5", 1},
-                {"cb_nodes", "-5", 1},
+                {"cb_nodes", "-5", 0},
+                {"drep_time", "-5", 1},
                 {"cb_nodes", "9223372036854775807", 1},
                 {"cb_nodes", "9223372036854775808", 0},
                 {"cb_nodes", "- 5", 0},

@@ -34,26 +34,14 @@ static bool attribute_number(const struct series *s, const char *name, double *o
 /* An attribute's text, malloc'ed, or NULL. */
 static char *attribute_text(const struct series *s, const char *name)
 {
-    drep_attrinfo info;
-    drep_type *text;
     char *out = NULL;
 
-    if (drep_attr_info(s->printer->file, s->path, name, &info))
+    if (drep_attr_read_string(s->printer->file, s->path, name, &out))
         return NULL;
-    if (info.count == 1 &&
-        (drep_type_kind(info.type) == DREP_KIND_VSTRING ||
-         drep_type_kind(info.type) == DREP_KIND_STRING) &&
-        drep_type_vstring(&text) == 0) {
-        if (drep_attr_read(s->printer->file, s->path, name, text, &out))
-            out = NULL;
-        drep_type_free(text);
-    }
-    drep_attrinfo_release(&info);
-    if (out && !*out) {
-        free(out);
-        out = NULL;
-    }
-    return out;
+    if (*out)
+        return out;
+    free(out);
+    return NULL;
 }
 
 static void read_attributes(struct series *s)
