@@ -1,4 +1,7 @@
-/* driver.c - files behind the functions of a program. */
+/* driver.c - files behind the functions of a program.
+ *
+ * Whatever is wrong with the arguments is told before the state belongs to the library: it is
+ * closed by whatever fails from then on. */
 #include "api/create.h"
 #include "base/error.h"
 #include "file/file.h"

@@ -11,6 +11,7 @@
 #include "chunk/payload.h"
 #include "chunk/shuffle.h"
 #include "chunk/work_state.h"
+#include "space/fetch.h"
 
 #include <assert.h>
 #include <string.h>
@@ -53,6 +54,9 @@ static void put_entry(struct work *w)
 
 void chunk_leave(struct work *w)
 {
+    if (w->ahead)
+        fetch_end(w->cs->st, w->ahead);
+    w->ahead = NULL;
     put_entry(w);
     if (w->stored)
         run_leave(w->cs->st, &w->found);
@@ -352,6 +356,15 @@ static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
     return (blocks | more << (top + 1)) & all;
 }
 
+/* Where a round trip is dear, a few blocks more cost less than reads of their own: take all from
+ * the first one to the last. */
+static uint64_t between(const struct store *st, uint64_t blocks)
+{
+    if (!fetch_on(st) || !blocks)
+        return blocks;
+    return ~(uint64_t)0 >> __builtin_clzll(blocks) & ~(uint64_t)0 << __builtin_ctzll(blocks);
+}
+
 /* Serve a window from the cache: 1 in *done, unless it is not worth it. */
 static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wanted, uint8_t **p,
                      int *done)
@@ -384,11 +397,29 @@ static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wan
     if (cache_lacks(c, w->entry, blocks, &valid)) {
         all = sums_of(size) >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << sums_of(size)) - 1;
         blocks = read_ahead(blocks & ~valid, valid | before, all) & ~valid;
+        blocks = between(cs->st, blocks) & ~valid;
         err = read_blocks(w, start, blocks, w->entry->bytes.p);
         cache_loaded(c, w->entry, blocks, err);
     }
     *p = w->entry->bytes.p + (low - start);
     return err;
+}
+
+/* Where a round trip is dear, a whole window is followed by others: fetch the chunk from byte `low`
+ * on, as far as one fetch goes. */
+static void window_ahead(struct work *w, uint64_t low)
+{
+    const struct chunk_run *r = w->found.run;
+    struct store *st = w->cs->st;
+    uint64_t size = r->rec.size - low, at = r->rec.offset + w->found.index * r->rec.size + low;
+    drep_range range = {at, 0, NULL};
+
+    if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, NULL, WINDOW_BYTES, at))
+        return;
+    fetch_end(st, w->ahead);
+    range.size = (size_t)(size < st->fetch->most ? size : st->fetch->most);
+    w->ahead = fetch_ranges(st, &range, 1);
+    fetch_lend(st, w->ahead);
 }
 
 int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, uint64_t wanted,
@@ -411,10 +442,12 @@ int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, u
     there = sums_of(*have);
     if (there < 64)
         blocks &= ((uint64_t)1 << there) - 1;
+    if (!err && fetch_on(w->cs->st) && *have == WINDOW_BYTES)
+        window_ahead(w, low);
     if (!err && high - low > 64 * FMT_SUM_BLOCK)
         return *have ? payload_blocks(w->cs->st, w->found.run, w->found.index, low, low + *have, *p)
                      : 0;
-    return err ? err : read_blocks(w, low, blocks, *p);
+    return err ? err : read_blocks(w, low, between(w->cs->st, blocks), *p);
 }
 
 /* ---- a part into the caller's memory ---- */

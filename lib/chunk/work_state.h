@@ -22,6 +22,8 @@ struct work {
     struct run_hit found;      /* its run is kept from chunk to chunk */
     struct cache_entry *entry; /* held */
     bool stored;
+    struct fetched
+        *ahead; /* what comes behind a window of it, where a round trip is dear; or NULL */
 };
 
 struct works {

@@ -222,7 +222,7 @@ static int write_all(drep_file *f, double add)
         drep_dataset *ds = NULL;
 
         spec.layout = DREP_CHUNKED;
-        spec.filters = &filter;
+        spec.filters = k > 0 ? &filter : NULL;
         spec.nfilters = k;
         if (drep_stat(f, path, &(drep_objinfo){0}) == 0)
             err = drep_dataset_open(f, path, &ds);
