@@ -393,6 +393,8 @@ int value_check(const struct span *value, struct ftype *ft, int64_t count)
     return err;
 }
 
+/* For those who show values: the type alone says neither their signs nor their widths. A row that
+ * nothing in the type uses is refused with the value, by self_load(). */
 int value_encodings(const struct span *value, const drep_type *type, drep_encoding *rows, int max,
                     int *n)
 {

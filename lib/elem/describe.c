@@ -123,6 +123,8 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     return read_end(dataset->file, 0);
 }
 
+/* Only the record has the offsets: the type of a dataset lies in memory as this machine's compiler
+ * would put it, whatever machine wrote the file. */
 int drep_dataset_placed(drep_dataset *dataset, drep_type **type)
 {
     int err;
@@ -198,6 +200,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
 }
 
+/* A default fill has no rows: it is zero, whatever stores it. */
 int drep_dataset_fill_encodings(drep_dataset *dataset, drep_encoding *rows, int max, int *n)
 {
     int found = 0, err;
