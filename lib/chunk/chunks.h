@@ -21,7 +21,7 @@ struct chunks {
     int wrap;         /* number of last coordinates that carry into the one before (near.h) */
     uint64_t grid[FMT_RANK_MAX]; /* chunks along each of these; the others have no bound here */
     int fits;                    /* all of it fits into the cache */
-    int grows;                   /* contiguous: the dataset may become longer */
+    int grows;                   /* plain: what is appended stands behind the last chunk's end */
     int slabs;                   /* contiguous: no chunk can be filtered */
     int variable;                /* payload may be followed by a heap */
     int nfilters;

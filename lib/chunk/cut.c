@@ -106,6 +106,7 @@ int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n)
         err = keep_part(st, r, stay, r->rec.run - stay);
     if (err)
         return err;
+    room_drop(st, r->rec.offset);
     sums_free(st, &r->rec.refs, WITH_OP);
     free_payload(st, r, index, stay);
     return 0;

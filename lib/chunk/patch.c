@@ -1,8 +1,9 @@
 /* patch.c - writing parts of chunks, and removing chunks.
  *
  * Three ways, the cheapest first: overwrite in place; lengthen a chunk into space that the run
- * has behind it; write the whole chunk anew, by the same plan as any other write (chunk/write.h).
- * Old bytes that a commit refers to are never touched. */
+ * has behind it, or that was kept there for it (chunk/room.h); write the whole chunk anew, by the
+ * same plan as any other write (chunk/write.h).  Old bytes that a commit refers to are never
+ * touched. */
 #include "chunk/patch.h"
 
 #include "base/error.h"
@@ -64,8 +65,8 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
 }
 
 /* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
- * appends copy it and small commits do not take a slab each; what is not used of it is given back
- * when the run is closed. */
+ * appends copy it and small commits do not take a chunk each; what is not used of it is given back
+ * when the run is closed, or kept if commits and appends take turns. */
 static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
@@ -81,21 +82,40 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* Write the whole chunk anew, in place of what is stored; it may grow later. */
+/* Write the whole chunk anew, in place of what is stored; it may grow later.  grows: it moves
+ * because a commit came between appends, and probably more will. */
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
-                      uint64_t old)
+                      uint64_t old, bool grows)
 {
     struct buf b = {0};
+    struct run_hit f;
     int err = compose(cs, coord, patch, old, &b);
 
     if (!err)
         err = chunk_write_plain(cs, coord, b.p, b.len, room_of(cs, coord, b.len));
     buf_release(&b);
-    return err;
+    if (err || !grows || run_find(cs, coord, &f))
+        return err;
+    f.run->grows = f.run->rec.run == 1;
+    run_done(cs->st, &f);
+    return 0;
 }
 
-/* Lengthen the only chunk of a run within the space of the run. */
-static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch)
+/* True if the only chunk of a run may become `end` bytes long where it stands: *space is what the
+ * run has then. */
+static bool may_grow(struct store *st, const struct chunk_run *r, uint64_t end, uint64_t *space)
+{
+    uint64_t to = round_up(end, FMT_ALIGN), at = r->rec.offset;
+
+    *space = r->space;
+    if (end <= r->space && space_fresh(st, at, r->space))
+        return true;
+    *space = to > r->space ? to : r->space;
+    return room_take(st, at, at + r->space, at + *space);
+}
+
+/* Lengthen the only chunk of a run within `space` bytes. */
+static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch, uint64_t space)
 {
     struct store *st = cs->st;
     uint64_t old = f->run->rec.size, end = patch->offset + patch->size;
@@ -123,13 +143,14 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch)
             fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
         memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
         /* The old bytes on disk do not change, so nothing is noted for undo. */
-        err =
-            payload_write(st, b.p, 1, end - low, r->rec.offset + low, r->sum + low / FMT_SUM_BLOCK);
+        err = payload_append(st, b.p, old - low, end - low, r->rec.offset + low,
+                             r->sum + low / FMT_SUM_BLOCK);
     }
     buf_release(&b);
     if (err)
         return err;
     r->rec.size = end;
+    r->space = space;
     r->dirty = true;
     store_changed(st);
     return 0;
@@ -142,7 +163,7 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
     struct store *st = cs->st;
     struct chunk_run *r = f->run;
     uint64_t at = r->rec.offset + f->index * r->rec.size;
-    uint64_t end = patch->offset + patch->size;
+    uint64_t end = patch->offset + patch->size, space;
     enum step_kind kind;
     int err;
 
@@ -166,9 +187,8 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
         return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
                              kind == STEP_NOTED);
     }
-    if (r->rec.run == 1 && end <= r->space && patch->offset >= r->rec.size &&
-        space_fresh(st, at, r->space))
-        return grow(cs, f, patch);
+    if (r->rec.run == 1 && patch->offset >= r->rec.size && may_grow(st, r, end, &space))
+        return grow(cs, f, patch, space);
     *done = 0;
     return 0;
 }
@@ -218,6 +238,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
     struct patch patch = {offset, size, buf, fill, fill_size};
     uint64_t old = 0;
     struct run_hit f;
+    bool grows = false;
     int done = 0;
     int err = store_may_write(cs->st);
 
@@ -240,6 +261,8 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
                        : chunk_patch(cs, coord, old, size - (old - offset),
                                      patch.p + (old - offset), fill, fill_size);
         }
+        grows = old > 0 && offset >= old && f.run->rec.run == 1 &&
+                (f.run->grows || !space_fresh(cs->st, f.run->rec.offset, old));
         err = patch_in_place(cs, &f, &patch, &done);
         run_done(cs->st, &f);
         if (!err && !done)
@@ -249,7 +272,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
     }
     if (err || done)
         return err;
-    return patch_anew(cs, coord, &patch, old);
+    return patch_anew(cs, coord, &patch, old, grows);
 }
 
 /* ---- removing ---- */

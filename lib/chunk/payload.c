@@ -156,6 +156,21 @@ int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
     return err;
 }
 
+int payload_append(struct store *st, const uint8_t *p, uint64_t have, uint64_t size,
+                   uint64_t offset, uint64_t *sums)
+{
+    size_t block = size < BLOCK ? (size_t)size : BLOCK;
+    int err;
+
+    if (have >= BLOCK || have == 0)
+        return payload_write(st, p, 1, size, offset, sums);
+    sum_new(st, p, block, sums);
+    err = st->io->ops->write_at(st->io, p + have, block - (size_t)have, offset + have);
+    if (!err && size > block)
+        err = payload_write(st, p + block, 1, size - block, offset + block, sums + 1);
+    return err;
+}
+
 /* ---- reading whole chunks ---- */
 
 static int read_stretch(struct store *st, uint8_t *p, uint8_t *scratch, uint64_t bytes,

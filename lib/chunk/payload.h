@@ -13,6 +13,9 @@
 /* Write n chunks of `size` bytes from p to `offset`, and compute their checksums. */
 int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size, uint64_t offset,
                   uint64_t *sums);
+/* Like payload_write() for one chunk, whose first `have` bytes are in the file as they are. */
+int payload_append(struct store *st, const uint8_t *p, uint64_t have, uint64_t size,
+                   uint64_t offset, uint64_t *sums);
 /* Overwrite part of a chunk of an open run in place, and update its checksums.  noted: keep the old
  * bytes for undo. */
 int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,

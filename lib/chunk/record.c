@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/near.h"
+#include "chunk/room.h"
 #include "tree/block.h"
 #include "tree/edit.h"
 #include "tree/walk.h"
@@ -128,6 +129,7 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
     r->tail = (struct buf){0};
     r->sum = r->rec.sum;
     r->room = FMT_SUMS_INLINE;
+    r->grows = false;
     bytes = rec->size * rec->run; /* chunk_get() saw to it that this is possible */
     if (rec->offset > end || bytes > end - rec->offset)
         return fail(DREP_ERR_FORMAT, "chunks at byte %llu lie outside the file (R2.14)",
@@ -321,6 +323,8 @@ static void free_record(struct store *st, const struct chunk_rec *rec)
     }
     for (uint32_t i = 0; i < lines.n; i++)
         space_free(st, lines.at[i].offset, lines.at[i].length, WITH_OP);
+    if (!rec->filtered)
+        room_drop(st, rec->offset);
     sums_free(st, &rec->refs, WITH_OP);
 }
 

@@ -25,6 +25,7 @@ struct chunk_run {
     /* The rest is for open runs (chunk/run.h). */
     uint64_t space; /* bytes from rec.offset on that belong to the run */
     uint64_t used;  /* when, to choose the run to close */
+    bool grows;     /* commits came between appends to its only chunk (chunk/room.h) */
     bool in_tree;   /* the tree has a record for this key, maybe out of date */
     bool dirty;     /* it is out of date */
     bool opened;    /* by the operation, from the tree */

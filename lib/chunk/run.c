@@ -84,6 +84,7 @@ static void found_row(struct chunks *cs, const uint64_t *coord, const struct chu
     f->local.heap = f->local.base_sum = NULL;
     f->local.refs = f->local.tail = (struct buf){0};
     f->local.in_tree = true;
+    f->local.grows = false;
     f->run = &f->local;
     f->index = 0;
 }
@@ -244,7 +245,7 @@ static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t s
     return 0;
 }
 
-/* Give back the space that a run kept for growing. */
+/* Give back the space that a run had for growing, or keep it until the next commit. */
 static void trim(struct store *st, struct chunk_run *r)
 {
     uint64_t bytes = round_up(run_bytes(r) ? run_bytes(r) : 1, FMT_ALIGN);
@@ -253,7 +254,9 @@ static void trim(struct store *st, struct chunk_run *r)
     /* If the operation is taken back, the growth of before it is not needed either. */
     if (r->captured && r->base_run && base < r->base_space)
         space_unused(st, r->rec.offset + base, r->base_space - base);
-    if (bytes < r->space)
+    if (r->grows && r->rec.run == 1 && !r->captured)
+        room_keep(st, r->rec.offset, r->rec.offset + bytes, r->rec.offset + r->space);
+    else if (bytes < r->space)
         space_free(st, r->rec.offset + bytes, r->space - bytes, r->captured ? WITH_OP : ANYWAY);
     r->space = bytes;
 }
@@ -343,6 +346,7 @@ void runs_release(struct runs *runs)
         run_unref(runs->recent[i].run);
     for (int i = 0; i < runs->nreserved; i++)
         extents_release(&runs->reserved[i].left);
+    mem_free(runs->rooms.slot);
     pthread_mutex_destroy(&runs->lock);
     memset(runs, 0, sizeof(*runs));
 }

@@ -12,6 +12,7 @@
 
 #include "chunk/packed.h"
 #include "chunk/record.h"
+#include "chunk/room.h"
 
 #include <pthread.h>
 
@@ -43,6 +44,7 @@ struct runs {
     struct reservation reserved[RESERVATIONS];
     int nreserved;
     struct packed_runs packed;
+    struct rooms rooms;
 };
 int runs_init(struct runs *runs);
 void runs_release(struct runs *runs);

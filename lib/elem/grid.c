@@ -119,17 +119,26 @@ static bool fits_cache(const drep_file *f, const struct object_rec *rec, uint64_
     return all <= cache;
 }
 
-/* True if the dataset may grow, so that its slabs are placed with room behind them. */
-static bool grows(const struct object_rec *rec)
+int dimension_behind(const struct object_rec *rec)
 {
-    return rec->layout == FMT_CONTIGUOUS && rec->rank > 0 && rec->rank != FMT_RANK_NULL &&
-           rec->has_max && rec->max[0] > rec->len[0];
+    int first = 0;
+
+    if (rec->rank == 0 || rec->rank == FMT_RANK_NULL || !rec->has_max)
+        return -1;
+    if (rec->layout == FMT_CONTIGUOUS)
+        return rec->max[0] > rec->len[0] ? 0 : -1;
+    while (first < rec->rank - 1 && rec->len[first] == 1 && rec->max[first] == 1)
+        first++;
+    for (int d = first + 1; d < rec->rank; d++)
+        if (rec->len[d] > rec->chunk[d])
+            return -1;
+    return rec->layout == FMT_CHUNKED && rec->max[first] > rec->len[first] ? first : -1;
 }
 
 void chunks_reshape(const drep_file *f, const struct object_rec *rec, struct chunks *cs)
 {
     cs->fits = fits_cache(f, rec, cs->payload);
-    cs->grows = grows(rec);
+    cs->grows = !chunks_whole(cs) && dimension_behind(rec) >= 0;
 }
 
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
@@ -145,7 +154,6 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
         bytes = INT64_MAX;
     cs->payload = (uint64_t)bytes;
     cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
-    chunks_reshape(f, rec, cs);
     if (rec->layout == FMT_CHUNKED)
         near_set(cs, rec->max, rec->chunk);
     cs->slabs = rec->layout != FMT_CHUNKED;
@@ -153,6 +161,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->nfilters = rec->nfilters;
     memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
     cs->name = path;
+    chunks_reshape(f, rec, cs);
 }
 
 /* ---- inside and outside ---- */

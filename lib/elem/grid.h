@@ -22,6 +22,9 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft);
 /* The chunks of an object as lib/chunk sees them; `path` is for messages and stays the caller's. */
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,
                bool variable, const char *path, struct chunks *cs);
+/* The dimension along which each new index lies behind the elements that there are, in the last
+ * chunk or slab and the only one that holds it; -1: there is none. */
+int dimension_behind(const struct object_rec *rec);
 /* The shape changed: sets what follows from it. */
 void chunks_reshape(const drep_file *f, const struct object_rec *rec, struct chunks *cs);
 

@@ -131,8 +131,9 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
 
 /* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
 static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                       char *mem, const drep_xfer *xfer, bool writing)
+                       char *mem, const drep_xfer *xfer, enum transfer_way way)
 {
+    bool writing = way != READING;
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err = 0;
 
@@ -141,6 +142,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     t->ds = ds;
     t->mem = mem;
     t->writing = writing;
+    t->appending = way == APPENDING;
     t->xfer = xfer;
     pthread_mutex_init(&t->lock, NULL);
     t->threads = threads_of(ds, xfer);
@@ -169,20 +171,20 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
 /* Moves the selected elements in one direction; the message of an error does not name the dataset.
  */
 static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                        char *mem, const drep_xfer *xfer, bool writing)
+                        char *mem, const drep_xfer *xfer, enum transfer_way way)
 {
     bool done = false;
     int err = 0;
 
     if (ds->rec.layout == FMT_COMPACT && !sel && needs_no_plan(ds, type, mem, xfer))
-        err = run_whole(ds, type, mem, xfer, writing, &done);
-    return err || done ? err : run_planned(ds, sel, type, mem, xfer, writing);
+        err = run_whole(ds, type, mem, xfer, way != READING, &done);
+    return err || done ? err : run_planned(ds, sel, type, mem, xfer, way);
 }
 
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer)
 {
-    return transfer_run(ds, sel, type, buf, xfer, false);
+    return transfer_run(ds, sel, type, buf, xfer, READING);
 }
 
 void report_clear(const drep_xfer *xfer)
@@ -202,18 +204,20 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
     report_clear(xfer);
     if ((err = read_begin(dataset->file)))
         return err;
-    err = fail_in(transfer_run(dataset, sel, type, buf, xfer, false), "dataset \"%s\"",
+    err = fail_in(transfer_run(dataset, sel, type, buf, xfer, READING), "dataset \"%s\"",
                   dataset->path);
     return read_end(dataset->file, err);
 }
 
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                  const void *buf, const drep_xfer *xfer)
+                  const void *buf, const drep_xfer *xfer, bool appending)
 {
+    enum transfer_way way = appending ? APPENDING : WRITING;
+
     report_clear(xfer);
     ds->verified = false;
-    return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, true),
-                   "dataset \"%s\"", ds->path);
+    return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), "dataset \"%s\"",
+                   ds->path);
 }
 
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
@@ -223,7 +227,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
 
     if ((err = dataset_check(dataset, "drep_write")) || (err = write_begin(dataset->file)))
         return err;
-    err = dataset_write(dataset, sel, type, buf, xfer);
+    err = dataset_write(dataset, sel, type, buf, xfer, false);
     return write_end(dataset->file, err);
 }
 
@@ -284,7 +288,7 @@ int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *c
     if (err)
         fail_in(err, "dataset \"%s\"", dataset->path);
     else
-        err = dataset_write(dataset, &box, type, buf, xfer);
+        err = dataset_write(dataset, &box, type, buf, xfer, false);
     return write_end(dataset->file, err);
 }
 
@@ -358,19 +362,19 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
 }
 
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
-                    int threads, enum raw_way way)
+                    int threads, enum transfer_way way)
 {
     struct transfer *t = mem_zalloc(1, sizeof *t);
     int err;
 
     if (!t)
         return fail_nomem();
-    if (!(err = raw_begin(t, ds, threads, way != RAW_READ))) {
+    if (!(err = raw_begin(t, ds, threads, way != READING))) {
         selection_all(&t->all, ds->rec.rank, len);
         for (int d = 0; d < ds->rec.rank; d++)
             t->all.dim[d].start = (int64_t)from[d];
         t->mem = buf;
-        t->appending = way == RAW_APPEND;
+        t->appending = way == APPENDING;
         err = raw_end(t, run_layout(t));
     }
     mem_free(t);

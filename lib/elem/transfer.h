@@ -21,7 +21,8 @@ struct transfer {
     struct conv conv; /* what each part starts from */
     char *mem;
     bool writing;
-    bool appending; /* chunks are not written before they are full */
+    bool appending; /* more is to come behind: chunks are not written before they are full, or short
+                     */
     int threads;
     const drep_xfer *xfer;
     pthread_mutex_t lock; /* of the report */
@@ -52,15 +53,14 @@ int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
                  const drep_xfer *xfer);
 /* A report counts one call. */
 void report_clear(const drep_xfer *xfer);
-/* Writes inside an operation of the store. */
+/* Writes inside an operation of the store.  appending: more elements are to come behind these. */
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                  const void *buf, const drep_xfer *xfer);
+                  const void *buf, const drep_xfer *xfer, bool appending);
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
-/* Like dataset_raw(), with a box of them.  RAW_APPEND writes, and more elements are to come behind
- * these: a chunk that is not full yet waits in the cache. */
-enum raw_way { RAW_READ, RAW_WRITE, RAW_APPEND };
+/* Like dataset_raw(), with a box of them. */
+enum transfer_way { READING, WRITING, APPENDING };
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
-                    int threads, enum raw_way way);
+                    int threads, enum transfer_way way);
 
 #endif

@@ -17,6 +17,7 @@
 void space_release(struct space *sp)
 {
     extents_release(&sp->avail);
+    extents_release(&sp->kept);
     extents_release(&sp->fresh);
     later_release(&sp->later);
     later_release(&sp->pending);
@@ -282,6 +283,48 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
         return false;
     }
     return true;
+}
+
+/* ---- keeping ---- */
+
+int space_keep(struct store *st, uint64_t offset, uint64_t size)
+{
+    struct space *sp = st->space;
+    int err = touch_reserve(sp, 2);
+
+    if (!err)
+        err = extents_take(&sp->fresh, offset, size);
+    if (err)
+        return err;
+    err = extents_add(&sp->kept, offset, size, NULL);
+    if (err) {
+        extents_add(&sp->fresh, offset, size, NULL); /* if that fails, it is slack */
+        return err;
+    }
+    touch(sp, offset);
+    return 0;
+}
+
+int space_take_kept(struct store *st, uint64_t offset, uint64_t size)
+{
+    struct space *sp = st->space;
+    int err = touch_reserve(sp, 2);
+
+    if (!err)
+        err = claim(st, offset, size, WITH_OP);
+    if (!err)
+        err = extents_take(&sp->kept, offset, size);
+    if (err)
+        return err;
+    touch(sp, offset);
+    touch(sp, offset + size);
+    return 0;
+}
+
+void space_unkeep(struct store *st, uint64_t offset, uint64_t size)
+{
+    if (extents_take(&st->space->kept, offset, size) == 0)
+        make_available(st->space, offset, size, 0); /* if that fails, it is slack */
 }
 
 /* ---- freeing ---- */

@@ -35,6 +35,7 @@ struct space {
     bool committing;           /* the FREE entries are written: avail must not change */
     uint64_t end;              /* of allocated space */
     struct extents avail;      /* free now */
+    struct extents kept;       /* free for every commit, but kept for chunks that grow */
     struct extents fresh;      /* allocated by the open transaction, below the committed end too */
     uint64_t limit;            /* what commits up to this one freed is in avail */
     struct later_list later;   /* freed by later commits, with a FREE entry each, by sequence */
@@ -71,6 +72,12 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size);
 void space_free(struct store *st, uint64_t offset, uint64_t size, enum keep keep);
 /* True if the open transaction allocated these bytes: then they may be overwritten. */
 bool space_fresh(const struct store *st, uint64_t offset, uint64_t size);
+/* Keep bytes that the open transaction allocated, and that no commit shall refer to: its FREE
+ * entries list them, but no allocation takes them.  Then either allocate some of them, or let them
+ * be free for all. */
+int space_keep(struct store *st, uint64_t offset, uint64_t size);
+int space_take_kept(struct store *st, uint64_t offset, uint64_t size);
+void space_unkeep(struct store *st, uint64_t offset, uint64_t size);
 /* Free bytes if the operation is taken back. */
 void space_unused(struct store *st, uint64_t offset, uint64_t size);
 

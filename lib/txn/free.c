@@ -212,7 +212,8 @@ static int update_touched(struct store *st)
         uint64_t offset = sp->touched[i];
         struct extent e;
 
-        if (extents_find(&sp->avail, offset, &e) && e.offset == offset)
+        if ((extents_find(&sp->avail, offset, &e) || extents_find(&sp->kept, offset, &e)) &&
+            e.offset == offset)
             err = put_free(st, offset, e.length, 0);
         else
             err = drop_free(st, offset);

@@ -32,7 +32,8 @@ static uint64_t dirty_bytes(const struct tree_node *n)
 static uint64_t free_leaves(const struct space *sp)
 {
     uint64_t changes = sp->freed.n + sp->pending.n + sp->ntouched + RESERVED;
-    uint64_t entries = changes + extents_count(&sp->avail) + (sp->later.n - sp->later.head);
+    uint64_t entries = changes + extents_count(&sp->avail) + extents_count(&sp->kept) +
+                       (sp->later.n - sp->later.head);
     uint64_t all = 2 * LEAF_MAX + 32 * entries;
 
     return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;

@@ -86,14 +86,14 @@ static int write_new(drep_dataset *ds, const struct new_rows *rows,
     int threads = (int)ds->file->hints.threads;
 
     if (!rows->stored)
-        return dataset_write(ds, new, rows->type, rows->buf, rows->xfer);
+        return dataset_write(ds, new, rows->type, rows->buf, rows->xfer, ds->chunks.grows);
     for (int d = 0; d < new->rank; d++) {
         from[d] = (uint64_t) new->dim[d].start;
         len[d] = (uint64_t) new->dim[d].n;
     }
     ds->verified = false;
     return dataset_raw_box(ds, from, len, (void *)(uintptr_t)rows->buf,
-                           threads > 0 ? threads : pool_cpus(), RAW_APPEND);
+                           threads > 0 ? threads : pool_cpus(), APPENDING);
 }
 
 /* Grows the dataset and writes its new rows, as one operation. *o keeps what the handle must take

@@ -74,7 +74,7 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
     int err = buf_reserve(in, element_bytes(c->from, n));
 
     if (!err)
-        err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, RAW_READ);
+        err = dataset_raw_box(c->from, box->from, box->len, in->p, c->threads, READING);
     if (!err && !c->same_elements) {
         err = buf_reserve(out, element_bytes(c->to, n));
         if (!err)
@@ -86,7 +86,7 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
         err = refs_map(&(struct refs){.map = c->map, .ctx = c->map_ctx}, &c->to->ft->stored, out->p,
                        (int64_t)n);
     if (!err)
-        err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, RAW_WRITE);
+        err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, WRITING);
     return !err ? copy_progress(c, element_bytes(c->to, n)) : err;
 }
 

@@ -65,7 +65,7 @@ static inline uint64_t mix_values(uint64_t h, const int32_t *v, int64_t n)
 #define ATTR_MAX 1500 /* of one attribute: beyond what stands in a leaf */
 #define TEXT_MAX 64
 
-enum layout { COMPACT, ROWS, BLOCK, TILES, PACKED, STRINGS, STRIPES, LAYOUTS };
+enum layout { COMPACT, ROWS, BLOCK, TILES, PACKED, STRINGS, STRIPES, LINE, LAYOUTS };
 
 struct m_attr {
     char name[8];
@@ -454,8 +454,11 @@ static int random_filters(struct both *b, drep_filter *filter)
 /* The shapes that there are: what is small, what grows, what comes in runs, in filters. */
 static int do_dataset(struct both *b)
 {
-    static const int64_t chunks[LAYOUTS][2] = {
-        [TILES] = {16, 24}, [PACKED] = {20, 32}, [STRINGS] = {24}, [STRIPES] = {2, 1024}};
+    static const int64_t chunks[LAYOUTS][2] = {[TILES] = {16, 24},
+                                               [PACKED] = {20, 32},
+                                               [STRINGS] = {24},
+                                               [STRIPES] = {2, 1024},
+                                               [LINE] = {2500}};
     static const int64_t unlimited[2] = {DREP_UNLIMITED, DREP_UNLIMITED};
     int group = some_node(b->model, b->rng, GROUP), node = free_node(b->model), err = 0;
     drep_filter filter[2];
@@ -469,7 +472,9 @@ static int do_dataset(struct both *b)
     new_link(b, group, node, NULL, path);
     d = &b->model->node[node];
     *d = (struct m_node){.links = 1, .layout = (int)below(b->rng, LAYOUTS)};
-    d->rank = d->layout == COMPACT || d->layout == ROWS || d->layout == STRINGS ? 1 : 2;
+    d->rank = d->layout == COMPACT || d->layout == ROWS || d->layout == STRINGS || d->layout == LINE
+                  ? 1
+                  : 2;
     for (int k = 0; k < d->rank; k++)
         d->dims[k] = 1 + (int64_t)below(b->rng, d->rank == 1 ? 300 : 60);
     if (d->layout == ROWS)
@@ -587,10 +592,23 @@ static int do_failing_write(struct both *b)
     return err == DREP_ERR_CONVERSION ? 0 : err ? err : DREP_ERR_FORMAT;
 }
 
+/* A dataset that stands in one line, if there is one: its last chunk grows across commits. */
+static int some_line(struct both *b)
+{
+    int node = -1;
+
+    for (int tries = 0; tries < 8; tries++) {
+        node = some_node(b->model, b->rng, DATASET);
+        if (node < 0 || b->model->node[node].layout == LINE || b->model->node[node].layout == ROWS)
+            break;
+    }
+    return node;
+}
+
 /* Rows one at a time: they wait in memory until something else needs the dataset, or a commit. */
 static int do_append(struct both *b)
 {
-    int node = some_node(b->model, b->rng, DATASET), err;
+    int node = some_line(b), err;
     struct m_node *d;
     drep_dataset *ds;
     char path[200];
@@ -768,9 +786,10 @@ static int do_move(struct both *b)
 static inline int change(struct both *b)
 {
     static int (*const often[])(struct both *) = {
-        do_group, do_dataset, do_dataset, do_dataset, do_write,  do_write,  do_write,
-        do_write, do_write,   do_resize,  do_resize,  do_append, do_append, do_attr,
-        do_attr,  do_attr,    do_link,    do_seal,    do_remove, do_move,   do_failing_write};
+        do_group,  do_dataset, do_dataset, do_dataset,      do_write,  do_write,
+        do_write,  do_write,   do_write,   do_resize,       do_append, do_append,
+        do_append, do_append,  do_attr,    do_attr,         do_attr,   do_link,
+        do_seal,   do_remove,  do_move,    do_failing_write};
 
     return often[below(b->rng, sizeof often / sizeof *often)](b);
 }

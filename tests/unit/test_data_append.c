@@ -140,6 +140,135 @@ START_TEST(test_D47_every_call_sees_them)
 }
 END_TEST
 
+/* ---- a commit after each ---- */
+
+/* Bytes of payload that were given to the file since the last call. */
+static size_t payload_written(void)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < disk.events; i++) {
+        const struct fault_event *e = &disk.event[i];
+
+        if (e->kind == FAULT_WRITE && memcmp(e->bytes, "DRPB", 4) != 0 &&
+            memcmp(e->bytes,
+                   "\x89"
+                   "DRP",
+                   4) != 0)
+            bytes += e->size;
+    }
+    fault_forget(&disk);
+    return bytes;
+}
+
+/* The first n elements, as another handle finds them that opens the file now. */
+static drep_file *look_now(int n, drep_dataset **ds)
+{
+    drep_file *f;
+
+    ok(file_open_on(fault_io(&disk), DREP_RDONLY, NULL, 0, &f));
+    ok(drep_dataset_open(f, "/a", ds));
+    holds(*ds, n);
+    return f;
+}
+
+/* What is appended between commits is written behind the last chunk, which does not move: so a
+ * commit costs a slot, a node and little else.  What an earlier commit has of that chunk stays as
+ * it is, and its sums with it. */
+START_TEST(test_R8_41_a_chunk_grows_where_it_is)
+{
+    enum { N = 4000, CHUNK = 3000 };
+    drep_file *f = on_disk(), *reader = NULL;
+    drep_dataset *ds = growing(f, "/a", DREP_UNLIMITED, _i * CHUNK, DREP_INT32_T), *old = NULL;
+    drep_selection *seven;
+    size_t moved = 0;
+    int seen_n = 0;
+
+    for (int n = 1; n <= N; n++) {
+        append_some(ds, n - 1, n);
+        ok(drep_commit(f));
+        if (n % 500 == 250) { /* a reader that stays */
+            if (reader) {
+                holds(old, seen_n);
+                check_file(reader);
+                drep_dataset_close(old);
+                ok(drep_close(reader));
+            }
+            reader = look_now(n, &old);
+            seen_n = n;
+        }
+        if (n > 1)
+            moved += payload_written() != sizeof *values;
+        if (n % 1000 == 0)
+            check_file(f);
+    }
+    ck_assert_uint_le(moved, 8); /* where the room behind it ended */
+    holds(old, seen_n);
+    /* An element that a commit has moves the chunk; the next ones are behind it again. */
+    ok(drep_select_box(1, (int64_t[]){7}, (int64_t[]){1}, NULL, NULL, &seven));
+    ok(drep_write(ds, seven, DREP_INT32_T, values + 7, NULL));
+    drep_selection_free(seven);
+    append_some(ds, N, N + 1);
+    ok(drep_commit(f));
+    holds(old, seen_n);
+    /* Rows of an operation that fails leave nothing, and the file goes on. */
+    disk.fail_at = 1;
+    disk.fail_code = DREP_ERR_NO_SPACE;
+    append_some(ds, N + 1, N + 2);
+    ck_assert_int_ne(drep_commit(f), 0);
+    disk.fail_at = -1;
+    drep_abandon(f);
+    drep_dataset_close(ds);
+    drep_dataset_close(old);
+    ok(drep_close(reader));
+    reader = look_now(N + 1, &old);
+    check_file(reader);
+    drep_dataset_close(old);
+    ok(drep_close(reader));
+    /* The next writer may use all that the last one kept. */
+    ok(file_open_on(fault_io(&disk), DREP_RDWR, NULL, 0, &f));
+    ok(drep_dataset_open(f, "/a", &ds));
+    append_some(ds, N + 1, N + 3);
+    ok(drep_commit(f));
+    append_some(ds, N + 3, N + 4);
+    check_file(f);
+    holds(ds, N + 4);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    fault_release(&disk);
+}
+END_TEST
+
+/* Commits that are kept show what they had, each with its sums. */
+START_TEST(test_R8_41_earlier_commits_stay)
+{
+    const char *path = temp_path("kept");
+    drep_info *info;
+    drep_dataset *ds;
+    drep_file *f;
+
+    ok(drep_info_new(&info));
+    ok(drep_info_set(info, "drep_keep", "100"));
+    ok(drep_create(path, DREP_RDWR, "native", info, &f));
+    ds = growing(f, "/a", DREP_UNLIMITED, _i * 700, DREP_INT32_T);
+    for (int n = 1; n <= 90; n++) {
+        append_some(ds, 13 * (n - 1), 13 * n);
+        ok(drep_commit(f));
+    }
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    for (int n = 1; n <= 90; n++) {
+        ok(drep_open_commit(path, DREP_RDONLY, (uint64_t)n, NULL, &f));
+        ok(drep_dataset_open(f, "/a", &ds));
+        holds(ds, 13 * n);
+        check_file(f);
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+    drep_info_free(info);
+}
+END_TEST
+
 START_TEST(test_D47_abandoning_drops_them)
 {
     const char *path = temp_path("drops");
@@ -698,6 +827,8 @@ int main(void)
     tcase_add_checked_fixture(t, begin, NULL);
     tcase_add_loop_test(t, test_D47_small_appends_do_no_io, 0, 2);
     tcase_add_test(t, test_D47_every_call_sees_them);
+    tcase_add_loop_test(t, test_R8_41_a_chunk_grows_where_it_is, 0, 2);
+    tcase_add_loop_test(t, test_R8_41_earlier_commits_stay, 0, 2);
     tcase_add_test(t, test_D47_abandoning_drops_them);
     tcase_add_test(t, test_D47_types_and_reports);
     tcase_add_test(t, test_D47_what_cannot_be_is_refused_at_once);
