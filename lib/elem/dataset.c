@@ -360,7 +360,9 @@ static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
     return NULL;
 }
 
-/* handle: the reference is that of a caller's handle, which is closed under the same lock.
+/* Nobody can find the dataset in the list between the two counts: one that opens it meanwhile
+ * either comes first and finds references, or comes second and makes the dataset anew.
+ * handle: the reference is that of a caller's handle, which is closed under the same lock.
  * busy: a call that goes on may use the dataset, which then stays in the list without references
  * until the file is closed. */
 static void dataset_unref(drep_file *f, drep_dataset *ds, bool handle, bool busy)

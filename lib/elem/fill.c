@@ -129,7 +129,8 @@ int fill_make(drep_dataset *ds)
     int err = 0;
 
     if (table && table->ncustom == 0 && ds->rec.fill != FMT_FILL_VALUE)
-        return 0; /* zero is zero bytes in every format of ours */
+        return 0; /* zero is zero bytes in every format of ours, and all codes have one of them:
+                   * so most datasets are opened without a look at their types */
     if ((!ds->rep->datarep && type_has_codes(ds->ft->type)) || ds->esize == 0)
         return 0;
     if (ds->rec.fill == FMT_FILL_VALUE)

@@ -133,7 +133,7 @@ static void our_one(struct work *w, drep_file *file, int at)
 {
     drep_dataset *set;
     char path[16];
-    double v;
+    double v = 0;
 
     name_of(path, at);
     bench_must(drep_dataset_open(file, path, &set) == 0 &&
