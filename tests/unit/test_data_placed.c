@@ -333,7 +333,7 @@ START_TEST(test_fill_of_gaps_is_refused)
     const int64_t n = 2, far[] = {0, (int64_t)15 << 20}, room[] = {0, (int64_t)1 << 19};
     const drep_type *const types[] = {DREP_SHORT, DREP_SHORT};
     int16_t *value = calloc(1, (size_t)16 << 20);
-    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1, .fill_value = value};
+    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
     drep_file *f = new_file(":memory:", "external32");
     drep_type *type;
     drep_info *info;
@@ -344,6 +344,7 @@ START_TEST(test_fill_of_gaps_is_refused)
     spec.type = type;
     ok(drep_dataset_create(f, "none", &spec, NULL));
     spec.fill = DREP_FILL_VALUE;
+    spec.fill_value = value;
     fails(drep_dataset_create(f, "gaps", &spec, NULL), DREP_ERR_LIMIT);
     ck_assert_ptr_nonnull(
         strstr(drep_error(), "7 bytes for an element of 15728642, most of it gaps"));
