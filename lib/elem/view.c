@@ -112,7 +112,8 @@ int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view 
 
     if (!path || !out)
         return fail(DREP_ERR_ARG, "drep_view_raw: null argument");
-    if ((amode & ~DREP_EXCL) != DREP_RDONLY && (amode & ~DREP_EXCL) != DREP_RDWR)
+    /* Nothing is made for reading, so nothing can be required not to exist. */
+    if (amode != DREP_RDONLY && (amode & ~DREP_EXCL) != DREP_RDWR)
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
     if ((err = view_new(path, info, &v)))
         return err;

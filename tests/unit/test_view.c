@@ -429,6 +429,23 @@ START_TEST(test_C7_strict_and_report_on_a_view)
 }
 END_TEST
 
+START_TEST(test_access_modes_of_raw_views)
+{
+    static const int refused[] = {0, DREP_EXCL, DREP_RDONLY | DREP_EXCL, DREP_RDONLY | DREP_RDWR,
+                                  DREP_RDWR | DREP_HEADER_ONLY};
+    drep_view *v;
+
+    unlink(path);
+    ck_assert_int_eq(drep_view_raw(path, DREP_RDWR | DREP_EXCL, NULL, &v), 0);
+    ck_assert_int_eq(drep_view_close(v), 0);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        ck_assert_int_eq(drep_view_raw(path, refused[i], NULL, &v), DREP_ERR_AMODE);
+    ck_assert_int_eq(drep_view_raw(path, DREP_RDWR | DREP_EXCL, NULL, &v), DREP_ERR_FILE_EXISTS);
+    ck_assert_int_eq(drep_view_raw(path, DREP_RDONLY, NULL, &v), 0);
+    ck_assert_int_eq(drep_view_close(v), 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("view");
@@ -449,6 +466,7 @@ int main(void)
     tcase_add_test(t, test_U6_any_staging_same_bytes);
     tcase_add_test(t, test_D6_view_of_a_dataset);
     tcase_add_test(t, test_C7_strict_and_report_on_a_view);
+    tcase_add_test(t, test_access_modes_of_raw_views);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_set_fork_status(r, CK_NOFORK);
