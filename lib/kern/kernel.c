@@ -182,6 +182,22 @@ static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
     return tile;
 }
 
+/* Where the first pass only looks for what is refused, and finds nothing in the tile, the others
+ * may write to the target itself. */
+static bool looks_clean(const struct pass_run *r, const struct rows *rows, const struct rows *tile)
+{
+    const struct pass_plan *p = &r->k->plan;
+    struct tally t = {0, 0, 0, 0};
+
+    if (!r->look[0] || r->npass < 2 || p->loads || p->stores || rows->dst == rows->src ||
+        !solid(tile, tile->src_step, &tile->src_pace, p->load.size) ||
+        !solid(tile, tile->dst_step, &tile->dst_pace, p->store.size))
+        return false;
+    r->pass[0](r->k, NULL, tile->src + pace_at(&tile->src_pace, 0),
+               tile->per * tile->rows * p->parts, &t);
+    return (t.overflow | t.refused) == 0;
+}
+
 /* Run rows through the passes, tile by tile. If the float unit is not in its default state the
  * general pass, which uses integers alone, does all of it. */
 static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
@@ -214,6 +230,12 @@ static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
                       solid(&tile, tile.dst_step, &tile.dst_pace, p->store.size);
 
         m = tile.per * tile.rows;
+        if (p->strict && looks_clean(&r, rows, &tile)) {
+            const struct pass_run rest = {k, r.npass - 1, r.pass + 1, r.look + 1, r.width + 1};
+
+            tile_run(&rest, &tile, buffer, tile.dst + pace_at(&tile.dst_pace, 0), &t);
+            continue;
+        }
         done =
             tile_run(&r, &tile, buffer, direct ? tile.dst + pace_at(&tile.dst_pace, 0) : NULL, &t);
         allowed = m;

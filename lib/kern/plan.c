@@ -160,13 +160,17 @@ static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
 {
     struct pass_plan *p = &k->plan;
     enum sort via = src;
-    pass_fn *pass;
+    pass_fn *pass, *look = NULL;
 
     if (src < I32)
         via = I32;
-    pass = pass_float(dst, via, p->counts || p->clamp, isa_get());
+    if (p->strict && !k->report)
+        look = pass_float_look(dst, via, isa_get());
+    pass = pass_float(dst, via, !look && (p->counts || p->clamp), isa_get());
     if (!pass)
         return false;
+    if (look)
+        add_pass(p, look, 0);
     if (src < I32)
         add_resize(p, I32, src);
     add_pass(p, pass, sort_width(dst));

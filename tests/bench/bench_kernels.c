@@ -231,6 +231,26 @@ BEST static void loop_float_double(void *ctx)
     }
 }
 
+BEST static void loop_double_float_native(void *ctx)
+{
+    struct work *w = ctx;
+    float *restrict to = ROW(float, user);
+    const double *restrict from = ROW(double, file);
+
+    for (int64_t i = 0; i < w->count; i++)
+        to[i] = (float)from[i];
+}
+
+BEST static void loop_int64_int32(void *ctx)
+{
+    struct work *w = ctx;
+    int32_t *restrict to = ROW(int32_t, user);
+    const int64_t *restrict from = ROW(int64_t, file);
+
+    for (int64_t i = 0; i < w->count; i++)
+        to[i] = (int32_t)from[i];
+}
+
 static void numbers(struct work *w, int64_t bytes)
 {
     const drep_scalar big = {.cls = DREP_SCALAR_INT,
@@ -252,6 +272,17 @@ static void numbers(struct work *w, int64_t bytes)
     row(w, "int64, big-endian, to double", "loop", loop_int64_double, convert, 0.8);
     drep_type_free(stored);
     bench_doubles(ROW(double, user), (size_t)bytes / 8, 3);
+    set(w, DREP_FLOAT, NULL, bytes, 4, 8);
+    w->stored = DREP_DOUBLE;
+    bench_doubles(ROW(double, file), (size_t)bytes / 8, 3);
+    for (int64_t i = 0; i < w->count; i++) /* in the range of floats */
+        ROW(double, file)[i] = (double)(float)i * 1.0625;
+    row(w, "double to float, checked", "loop", loop_double_float_native, convert, 1.0);
+    set(w, DREP_INT32_T, NULL, bytes, 4, 8);
+    w->stored = DREP_INT64_T;
+    for (int64_t i = 0; i < w->count; i++)
+        ROW(int64_t, file)[i] = i - 12345;
+    row(w, "int64 to int32, checked", "loop", loop_int64_int32, convert, 1.0);
     declare("float", DREP_CODE_DOUBLE, DREP_FORMAT_BINARY32, DREP_BIG, 4);
     set(w, DREP_DOUBLE, "float", bytes, 8, 4);
     row(w, "double to float, big-endian", "loop", loop_double_float, pack, 0.8);

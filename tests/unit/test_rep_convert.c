@@ -11,6 +11,8 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 
+#include <math.h>
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { SAMPLES = 1500 };
 #else
@@ -890,6 +892,41 @@ START_TEST(test_structs_in_any_shape)
 }
 END_TEST
 
+/* STRICT, without a report: the first value that rounds to an infinity is found wherever it stands
+ * in a tile; the values before it are written, and nothing after. */
+START_TEST(test_strict_narrowing_anywhere)
+{
+    enum { MANY = 300 };
+    static const uint64_t edge[] = {0x47efffffefffffff, 0x47effffff0000000};
+    double in[MANY];
+    float out[MANY];
+    int64_t wide[MANY];
+    int32_t thin[MANY];
+
+    for (int at = 0; at < MANY; at++)
+        for (int over = 0; over < 2; over++) {
+            for (int i = 0; i < MANY; i++) {
+                in[i] = i % 7 == 0 ? INFINITY : i % 7 == 1 ? NAN : i * 0.1;
+                wide[i] = i - 150;
+                out[i] = -1;
+                thin[i] = 77777;
+            }
+            memcpy(&in[at], &edge[over], 8);
+            wide[at] = over ? -(int64_t)INT32_MAX - 2 : -(int64_t)INT32_MAX - 1;
+            ck_assert_int_eq(drep_convert(DREP_FLOAT, out, DREP_DOUBLE, in, MANY, NULL),
+                             over ? DREP_ERR_CONVERSION : 0);
+            ck_assert_int_eq(drep_convert(DREP_INT32_T, thin, DREP_INT64_T, wide, MANY, NULL),
+                             over ? DREP_ERR_CONVERSION : 0);
+            for (int i = 0; i < MANY; i++) {
+                float want = over && i >= at ? -1 : (float)in[i];
+
+                ck_assert(memcmp(&out[i], &want, 4) == 0);
+                ck_assert_int_eq(thin[i], over && i >= at ? 77777 : (int32_t)wide[i]);
+            }
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("rep_convert");
@@ -906,6 +943,7 @@ int main(void)
     tcase_add_test(tc, test_scalars_of_named_formats);
     tcase_add_test(tc, test_structs_in_any_shape);
     tcase_add_test(tc, test_D4_items_of_variable_length_are_passed_on);
+    tcase_add_test(tc, test_strict_narrowing_anywhere);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
