@@ -101,6 +101,7 @@ have = $(foreach h,$(1),$(if $(HAVE_$(h)),-DHAVE_$(h)=1))
 # The second directory in which the command searches modules, relative to its own,
 # so that an installed tree may be moved.
 MODULE_DIR := $(shell realpath -m --relative-to=$(bindir) $(libdir)/datarep)
+DATA_DIR := $(shell realpath -m --relative-to=$(bindir) $(datadir)/datarep)
 
 # Every part is compiled only with the flags of the libraries that it uses: when
 # one appears, only the parts that use it are rebuilt.
@@ -110,7 +111,7 @@ COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
 # datarep-hdf5.so can call it back; that module keeps its own names to itself, as the command
 # may have the same.
 FLAGS_core = $(FILTER_FLAGS) -fvisibility=hidden
-FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
+FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"' -DDATAREP_DATA_DIR='"$(DATA_DIR)"'
 FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidden
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)

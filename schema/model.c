@@ -632,7 +632,8 @@ static bool read_csv(struct schema *s, const struct doc *map, struct schema_sour
 static bool read_raw(struct schema *s, const struct doc *map, struct schema_source *out)
 {
     static const char *const keys[] = {"raw", "datarep", "offset", "order", "records", NULL};
-    static const char *const forms[] = {"fortran", "4-little", "4-big", "8-little", "8-big", NULL};
+    static const char *const forms[] = {"fortran", "4-little", "4-big", "8-little", "8-big",
+                                        "V",       "VB",       "VBS",   NULL};
     const struct doc *order = doc_get(map, "order"), *offset = doc_get(map, "offset");
     bool fine = doc_keys(&s->c, map, keys);
     int i;
@@ -649,7 +650,7 @@ static bool read_raw(struct schema *s, const struct doc *map, struct schema_sour
         ;
     if (out->records && !forms[i])
         fine = complain(&s->c, doc_get(map, "records"),
-                        "records is fortran, 4-little, 4-big, 8-little or 8-big");
+                        "records is fortran, 4-little, 4-big, 8-little, 8-big, V, VB or VBS");
     return fine;
 }
 

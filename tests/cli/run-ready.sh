@@ -79,6 +79,44 @@ tape() {
     done
 }
 
+# A tree as `make install` makes it: schemas are found from the command.
+by_name() {
+    local tree=$tmp/tree/bin/datarep installed=$tmp/tree/share/datarep/schemas
+    mkdir -p "$tmp/tree/bin" "$installed" "$tmp/here" && cp "$DATAREP" "$tree" &&
+        cp "$schemas"/*.yaml "$installed" || return 1
+    cd "$tmp/here" || return 1
+    # By its whole name and without its end; a file here comes first.
+    "$tree" create -s climate_grid.yaml a.drep && "$tree" create -s climate_grid b.drep &&
+        "$tree" diff a.drep b.drep && "$tree" validate -s climate_grid a.drep || return 1
+    "$tree" reps -s legacy cray | grep -q 'FLOAT .*cray64' &&
+        "$tree" reps -s legacy.yaml | grep -q '^pdp11 (table)' || return 1
+    printf 'root: {mine: {dataset: INT}}' > climate_grid.yaml
+    "$tree" create -s climate_grid.yaml c.drep && "$tree" ls c.drep | grep -q '^/mine' || return 1
+    # One that is absent: what there is, and no file.
+    "$tree" create -s nonsense.yaml d.drep 2> err && return 1
+    [ ! -e d.drep ] && grep -q 'nonsense.yaml: no such file here.*climate_grid.yaml, image_stack.yaml, legacy.yaml' err &&
+        ! "$tree" create -s ./legacy.yaml d.drep 2> err && ! grep -q image_stack err || {
+        cat err
+        return 1
+    }
+    [ "$("$tree" __complete create -s leg | tr '\0' '\n' | cut -f2 | grep -cx legacy.yaml)" = 1 ]
+}
+
+# The example of datarep-import(1), there and back.
+archive() {
+    local tree=$tmp/tree/bin/datarep n
+    cd "$tmp/here" || return 1
+    # 2.5 as a Cray had it, 64,800 times in 180 records.
+    printf '\100\002\240\0\0\0\0\0' > word && for n in 1 2 3 4 5 6 7 8 9; do cat word word > 2; mv 2 word; done
+    head -c 2880 word > record
+    for ((n = 0; n < 180; n++)); do printf '\0\0\0\0\0\0\13\100'; cat record; printf '\0\0\0\0\0\0\13\100'; done > run7.dat
+    "$tree" import -s legacy.yaml --datarep=cray --type=REAL --order=F --shape=360,180 --records=8-big run7.dat run7.drep &&
+        "$tree" ls run7.drep | grep -q 'REAL \[360, 180\]' &&
+        [ "$("$tree" dump run7.drep '/run7[359,179]' | tail -n 1 | grep -c '2\.5')" = 1 ] &&
+        "$tree" export -s legacy.yaml --datarep=cray --order=F --records=8-big run7.drep again.dat &&
+        cmp run7.dat again.dat
+}
+
 for schema in "$schemas"/*.yaml; do
     name=$(basename "$schema" .yaml)
     check "$name" ready "$name"
@@ -88,4 +126,6 @@ check "particle_table takes a table" particles
 check "image_stack takes bare elements" images
 check "time_series_log takes samples as they come" samples
 check "legacy reads a tape" tape
+check "installed schemas are found by name" by_name
+check "the manual's archive, there and back" archive
 done_testing

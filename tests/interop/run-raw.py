@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""run-raw - bare elements and Fortran's records through import and export.
+"""run-raw - bare elements, Fortran's and IBM's records through import and export.
 
 The files come from others: Python's struct, a C compiler (structs with its padding), gfortran
 (all lengths and orders of its records, pieces too), and tables of IBM and VAX numbers.  What
@@ -320,10 +320,216 @@ def broken_records(tmp):
     write(f, b"neither here nor there")
     status, _, err = run(*options, "--records=fortran", f, drep)
     check(status == 4 and "not Fortran records" in err, "%d %s", status, err)
-    for more, pattern in ((("--order=F",), "the other way round"), (("--offset=4",), "in their order"),
+    for more, pattern in ((("--offset=4",), "records are read from the first"),
                           (("--records=5-big",), "--records is")):
         status, _, err = run(*options, "--records=4-little", *more, f, drep)
         check(status == 2 and pattern in err, "%s: %d %s", more, status, err)
+
+
+# A Fortran program's array A(I,J,K): the first index varies fastest in the file.
+SHAPE = (5, 3, 4)
+
+
+def element(i, j, k):
+    return 100.0 * i + 10 * j + k
+
+
+def column_records(tmp):
+    """Arrays of columns in records of any lengths; back in one for each index of the last dimension."""
+    r = random.Random(SEED)
+    ni, nj, nk = SHAPE
+    f, g, drep, back, part = places(tmp, "f.dat", "g.dat", "x.drep", "back.dat", "part.dat")
+    want = [[[element(i, j, k) for k in range(nk)] for j in range(nj)] for i in range(ni)]
+    values = [element(i, j, k) for k in range(nk) for j in range(nj) for i in range(ni)]
+    image = struct.pack(">%dd" % len(values), *values)
+    framed = lambda b: struct.pack(">q", len(b)) + b + struct.pack(">q", len(b))
+    planes = b"".join(framed(image[n:n + 8 * ni * nj]) for n in range(0, len(image), 8 * ni * nj))
+    for cuts in ([], list(range(8 * ni, len(image), 8 * ni)), sorted(r.sample(range(1, len(image)), 9)), [7, 7, 7]):
+        ends = [0] + cuts + [len(image)]
+        write(f, b"".join(framed(image[a:b]) for a, b in zip(ends, ends[1:])))
+        for shape in ("5,3,4", "5,3,*"):
+            fine("import", "--type=DOUBLE", "--order=F", "--shape=" + shape, "--datarep=external32",
+                 "--records=8-big", "-i", "/x", f, drep)
+            check(data(drep) == want, "%s %s: %s", cuts, shape, data(drep))
+    options = ("--order=F", "--datarep=external32", "--records=8-big")
+    fine("export", *options, drep, back)
+    check(read(back) == planes, "exported otherwise: %s", read(back).hex())
+    check(fine("export", *options, "--format=raw", drep, "-") == planes, "to a pipe otherwise")
+    fine("import", "--type=DOUBLE", "--shape=5,3,4", *options, "-i", "/x", back, g)
+    fine("diff", drep, g)
+    fine("export", *options, "--root=/x[1:4,2,::2]", drep, part)
+    few = b"".join(framed(struct.pack(">3d", *(element(i, 2, k) for i in range(1, 4)))) for k in (0, 2))
+    check(read(part) == few, "a part otherwise: %s", read(part).hex())
+
+
+def large_columns(tmp):
+    """Several boxes of several chunks, many records to each mark and many marks."""
+    rows, columns = 1500, 2000
+    f, drep, back = places(tmp, "f.dat", "x.drep", "back.dat")
+    column = lambda j: struct.pack("<i%ddi" % rows, 8 * rows, *(float(i * columns + j) for i in range(rows)), 8 * rows)
+    image = b"".join(map(column, range(columns)))
+    write(f, image)
+    options = ("--order=F", "--records=fortran", "--datarep=internal")
+    fine("import", "--type=DOUBLE", "--shape=*,%d" % columns, *options, "-i", "/x", f, drep)
+    check(data(drep, "/x[7,3:6]") == [7.0 * columns + j for j in (3, 4, 5)], "%s", data(drep, "/x[7,3:6]"))
+    check(data(drep, "/x[1499,1999]") == 1499.0 * columns + 1999, "%s", data(drep, "/x[1499,1999]"))
+    fine("export", *options, drep, back)
+    check(read(back) == image, "exported otherwise")
+
+
+# ------------------------------------------------------------------- IBM's records
+# As "z/OS DFSMS Using Data Sets" has them: descriptors of 4 bytes, lengths of 2 in big-endian order that
+# include their descriptor; segment code 0: whole, 1: first, 2: last, 3: between.
+
+def rdw(contents, code=0):
+    return struct.pack(">HBB", len(contents) + 4, code, 0) + contents
+
+
+def bdw(block, large=False):
+    return (struct.pack(">I", len(block) + 4 | 1 << 31) if large else struct.pack(">HH", len(block) + 4, 0)) + block
+
+
+def spanned(contents, sizes):
+    """The segments of a record, cut at random."""
+    parts = []
+    while contents or not parts:
+        n = sizes()
+        parts.append(contents[:n])
+        contents = contents[n:]
+    last = len(parts) - 1
+    return [rdw(p, 0 if last == 0 else 1 if i == 0 else 2 if i == last else 3) for i, p in enumerate(parts)]
+
+
+def blocked(pieces, r, large=False):
+    out = b""
+    while pieces:
+        n = r.randrange(1, 6)
+        out += bdw(b"".join(pieces[:n]), large)
+        pieces = pieces[n:]
+    return out
+
+
+def unblocked(image, form):
+    """The records of a file of V, VB or VBS, by the rules again; None: it breaks them."""
+    got, at, record = [], 0, None
+    try:
+        while at < len(image):
+            end = len(image)
+            if form != "V":
+                n, zero = struct.unpack_from(">HH", image, at)
+                if n & 1 << 15:
+                    n, zero = struct.unpack_from(">I", image, at)[0] & 2**31 - 1, 0
+                end = at + n
+                assert zero == 0 and 8 <= n and end <= len(image)
+                at += 4
+            while at < end:
+                n, code, zero = struct.unpack_from(">HBB", image[:end], at)
+                assert 4 <= n <= end - at and code < (1 if form == "VB" else 4) and zero == 0
+                assert (record is not None) == bool(code & 2)
+                record = (record or b"") + image[at + 4:at + n]
+                if not code & 1:
+                    got.append(record)
+                    record = None
+                at += n
+        return got if record is None else None
+    except (AssertionError, struct.error):
+        return None
+
+
+def ibm_blocks(image):
+    """The lengths of the blocks."""
+    at, sizes = 0, []
+    while at < len(image):
+        sizes.append(struct.unpack_from(">H", image, at)[0])
+        at += sizes[-1]
+    return sizes
+
+
+def ibm(tmp):
+    r = random.Random(SEED)
+    f, drep, back, again = places(tmp, "f.dat", "x.drep", "back.dat", "y.drep")
+    for turn in range(20):
+        lengths = [r.randrange(0, 40) for _ in range(r.randrange(1, 60))]
+        lists = [[r.randrange(-2**31, 2**31) for _ in range(n)] for n in lengths]
+        contents = [struct.pack(">%di" % len(v), *v) for v in lists]
+        want = [v for values in lists for v in values]
+        segments = [s for c in contents for s in spanned(c, lambda: r.randrange(1, 90))]
+        for form, image in (("V", b"".join(map(rdw, contents))), ("V", b"".join(segments)),
+                            ("VB", blocked([rdw(c) for c in contents], r)),
+                            ("VBS", blocked([rdw(c) for c in contents], r, large=True)),
+                            ("VBS", blocked(segments, r))):
+            write(f, image)
+            fine("import", "--type=INT", "--datarep=external32", "--records=" + form, "-i", "/x", f, drep)
+            check(data(drep) == want, "%s, turn %d: %s", form, turn, data(drep))
+    # A record for each row, or each element of one dimension; large ones in segments.
+    for shape, kind in (((7,), "INT"), ((5, 6), "INT"), ((3, 20000), "INT"), ((30, 4000), "INT")):
+        count = 1
+        for n in shape:
+            count *= n
+        image = struct.pack(">%di" % count, *range(count))
+        write(f, image)
+        text = ",".join(map(str, shape))
+        fine("import", "--format=raw", "--type=" + kind, "--datarep=external32", "--shape=" + text, "-i", "/x", f, drep)
+        size = len(image) // shape[0]
+        rows = [image[i:i + size] for i in range(0, len(image), size)]
+        for form in ("V", "VB", "VBS"):
+            status, _, err = run("export", "--datarep=external32", "--records=" + form, drep, back)
+            if form != "VBS" and size > 32752:
+                check(status == 2 and "--records=VBS" in err, "%s %s: %d %s", shape, form, status, err)
+                continue
+            check(status == 0 and not err, "%s %s: %s", shape, form, err)
+            check(unblocked(read(back), form) == rows, "%s %s: other records", shape, form)
+            check(form == "V" or max(ibm_blocks(read(back))) <= 32760, "%s %s: a longer block", shape, form)
+            fine("import", "--type=INT", "--datarep=external32", "--shape=" + text, "--records=" + form, "-i", "/x",
+                 back, again)
+            fine("diff", drep, again)
+
+
+def broken_ibm(tmp):
+    """Cut anywhere, and every bit of every descriptor changed: an error with its byte, or the same records."""
+    f, drep = places(tmp, "f.dat", "x.drep")
+    contents = [struct.pack(">%di" % n, *range(n)) for n in (2, 0, 5, 1)]
+    pieces = [rdw(contents[0]), rdw(contents[1]), rdw(contents[2][:7], 1), rdw(contents[2][7:9], 3),
+              rdw(contents[2][9:], 2), rdw(contents[3])]
+    whole = [rdw(c) for c in contents]
+    forms = {"V": b"".join(pieces), "VB": bdw(whole[0] + whole[1]) + bdw(whole[2] + whole[3]),
+             "VBS": bdw(b"".join(pieces[:3])) + bdw(b"".join(pieces[3:]))}
+    descriptors = {"V": [0, 12, 16, 27, 33, 48], "VB": [0, 4, 16, 20, 24, 48], "VBS": [0, 4, 16, 20, 31, 35, 41, 56]}
+    taken = 0
+    ends = {"V": {0, 12, 16, 48, 56}, "VB": {0, 20, 56}, "VBS": {0, 64}}
+    options = ("import", "--type=INT", "--datarep=external32", "-i", "/x")
+    for form, image in forms.items():
+        for cut in range(len(image) + 1):
+            write(f, image[:cut])
+            status, _, err = run(*options, "--records=" + form, f, drep)
+            check((status == 0) == (cut in ends[form]), "%s cut at %d: %d %s", form, cut, status, err)
+            check(status == 0 or status == 4 and "byte" in err and f in err, "%s cut at %d: %s", form, cut, err)
+        for at in descriptors[form]:
+            for bit in range(32):
+                bad = bytearray(image)
+                bad[at + bit // 8] ^= 1 << bit % 8
+                write(f, bytes(bad))
+                if os.path.exists(drep):
+                    os.unlink(drep)
+                status, _, err = run(*options, "--records=" + form, f, drep)
+                got = unblocked(bytes(bad), form)
+                if got is not None and all(len(c) % 4 == 0 for c in got):
+                    taken += 1
+                    check(status == 0 and data(drep) == [v for c in got for v in struct.unpack(">%di" % (len(c) // 4), c)],
+                          "%s, bit %d of byte %d: %d %s", form, bit, at, status, err)
+                    continue
+                check(status == 4 and "byte" in err and f in err, "%s, bit %d of byte %d: %d %s", form, bit, at, status, err)
+                check(not os.path.exists(drep), "a file was made")
+    check(taken < 8, "%d changes of bits leave a file of records", taken)
+    for image, form, pattern in ((rdw(b"12345678") + rdw(b"1234567"), "V", "record 2, of 7 bytes, is not a whole"),
+                                 (forms["VBS"], "VB", "--records=VBS joins them (byte 22)"),
+                                 (bdw(b""), "VB", "a block of 4 bytes holds no record (byte 0)"),
+                                 (rdw(b"1234", 7), "V", "segment code 7 is not 0, 1, 2 or 3 (byte 2)"),
+                                 (rdw(b"1234", 2), "V", "continues no record (byte 2)"),
+                                 (rdw(b"1234", 1) + rdw(b"1234"), "V", "before the last segment of another (byte 10)")):
+        write(f, image)
+        status, _, err = run(*options, "--records=" + form, f, drep)
+        check(status == 4 and pattern in err, "%s: %d %s", pattern, status, err)
 
 
 def usage(tmp):
@@ -388,7 +594,9 @@ def main():
     cases = [("bare elements of all orders", bare), ("shapes, and columns first", shapes),
              ("several blocks", large), ("structs of a compiler", structs),
              ("numbers of IBM, VAX and Cray", legacy), ("gfortran's records", records),
-             ("broken records", broken_records), ("wrong usage", usage), ("into what is there", into),
+             ("broken records", broken_records),
+             ("arrays of columns in records", column_records), ("large arrays of columns", large_columns),
+             ("IBM's records", ibm), ("IBM's records, broken", broken_ibm), ("wrong usage", usage), ("into what is there", into),
              ("digits that this machine has not", rounded)]
     print("1..%d" % len(cases), flush=True)
     for i, (name, case) in enumerate(cases, 1):

@@ -18,12 +18,14 @@
 #include "tools/cmd/bashword.h"
 #include "tools/cmd/table.h"
 #include "tools/host/exit.h"
+#include "tools/host/installed.h"
 #include "tools/host/limit.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
 #include "tools/walk/field.h"
 #include "tools/walk/walk.h"
 #include <dirent.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -348,6 +350,23 @@ static void offer_files(struct completion_line *l, const char *ends, bool direct
     free(folder);
 }
 
+/* Installed schemas are found by their names. */
+static void offer_schemas(struct completion_line *l)
+{
+    char folder[PATH_MAX + 1];
+    DIR *dir = installed_schemas(folder, sizeof folder) ? opendir(folder) : NULL;
+    struct dirent *entry;
+    const char *end;
+
+    while (dir && (entry = readdir(dir))) {
+        end = strrchr(entry->d_name, '.');
+        if (end && strcmp(end, ".yaml") == 0)
+            offer(l, entry->d_name, "installed schema");
+    }
+    if (dir)
+        closedir(dir);
+}
+
 /* ------------------------------------------------------------ kinds of words */
 
 static void offer_words(struct completion_line *l, const char *words);
@@ -360,9 +379,10 @@ static void offer_kind(struct completion_line *l, const char *kind)
         offer_files(l, ".drep", false);
     else if (strcmp(kind, "<hdf5>") == 0)
         offer_files(l, ".h5 .hdf5 .nc .nc4 .he5", false);
-    else if (strcmp(kind, "<schema>") == 0)
+    else if (strcmp(kind, "<schema>") == 0) {
+        offer_schemas(l);
         offer_files(l, ".yaml .yml", false);
-    else if (strcmp(kind, "<file>") == 0)
+    } else if (strcmp(kind, "<file>") == 0)
         offer_files(l, "", false);
     else if (strcmp(kind, "<dir>") == 0)
         offer_files(l, "", true);

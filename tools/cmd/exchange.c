@@ -84,14 +84,10 @@ static int get_order(struct flat *f)
 
 static int get_records(struct flat *f)
 {
-    int width;
-    bool big;
-
     f->records = optarg;
-    if (records_form(optarg, &width, &big))
+    if (records_form(optarg))
         return 0;
-    return tool_usage(f->x->command,
-                      "--records is fortran, 4-little, 4-big, 8-little or 8-big, not '%s'", optarg);
+    return tool_usage(f->x->command, "--records is " RECORD_FORMS ", not '%s'", optarg);
 }
 
 bool flat_option(struct flat *f, int option, int *status)

@@ -54,8 +54,8 @@ enum {
 #define FLAT_ROWS                                                                            \
     {FLAT_ORDER, "order", "C|F", "raw: row-major or column-major, as in Fortran", "C F"},    \
         {FLAT_RECORDS, "records", "HOW",                                                     \
-         "raw: Fortran records: fortran, 4-little, 4-big, 8-little, 8-big",                  \
-         "fortran 4-little 4-big 8-little 8-big"},                                           \
+         "raw: fortran, 4-little, 4-big, 8-little, 8-big; of IBM: V, VB, VBS",               \
+         "fortran 4-little 4-big 8-little 8-big V VB VBS"},                                  \
         {FLAT_DELIMITER, "delimiter", "C", "csv: field separator (, or tab in .tsv)", NULL}, \
     {                                                                                        \
         FLAT_NO_HEADER, "no-header", NULL, "csv: the first line holds no names", NULL        \

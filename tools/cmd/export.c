@@ -4,6 +4,7 @@
 #include "tools/cmd/hdf5.h"
 #include "tools/flat/flat.h"
 #include "tools/flat/format.h"
+#include "tools/flat/recipe.h"
 #include "tools/host/message.h"
 #include <getopt.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static int export_run(int argc, char **argv)
     struct exchange x = {.command = "export", .range = DREP_RANGE_STRICT, .nfilters = -1};
     struct flat f = {.x = &x, .format = -1};
     struct options o = {.command = &export_command, .argc = argc, .argv = argv};
+    char own[DREP_MAX_DATAREP_STRING];
     int option, status = 0;
     char **files;
 
@@ -66,6 +68,8 @@ static int export_run(int argc, char **argv)
                             "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
                             ".tsv, .raw, .bin or .dat; or --format=NAME",
                             x.dst);
+    if (!status && f.schema)
+        status = recipe_datarep(f.schema, own, sizeof own);
     if (status)
         return status;
     return f.format == FLAT_NONE ? hdf5_run(&x, false) : flat_export(&f);
@@ -78,6 +82,7 @@ static const struct option_row options[] = {
     {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare the output", NULL},
     {OPTION_DATAREP, "datarep", "NAME", "raw: representation of the elements (the source's)",
      "<datarep>"},
+    {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
     FLAT_ROWS,
     OPTION_ROW_LIMIT,
     {0}};

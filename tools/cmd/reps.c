@@ -1,6 +1,7 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
 #include "schema/suggest.h"
 #include "tools/cmd/command.h"
+#include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -162,15 +163,20 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
 
 enum { OPTION_CHECK = OPTION_LONG, OPTION_PLUGIN, OPTION_JSON };
 
-/* Exit code. */
+/* Makes more representations known, before any is asked for.  An exit code. */
 static int load(int option, const char *what)
 {
-    int err = option == OPTION_PLUGIN ? drep_plugin_load(what) : drep_plugin_path(what);
+    char own[DREP_MAX_DATAREP_STRING];
+    int err;
 
+    if (option == 's')
+        return recipe_datarep(what, own, sizeof own);
+    err = option == OPTION_PLUGIN ? drep_plugin_load(what) : drep_plugin_path(what);
     return err ? tool_fail(NULL, NULL, err) : TOOL_FINE;
 }
 
 static const struct option_row options[] = {
+    {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
     {OPTION_CHECK, "check", NULL, "check the rules for NAMEs", NULL},
     {OPTION_PLUGIN, "plugin", "FILE", "load this plugin first", "<file>"},
     OPTION_ROW_PLUGINS,
@@ -187,7 +193,7 @@ static int reps_run(int argc, char **argv)
     char **names;
 
     while ((option = option_next(&o)) > 0) {
-        if (option == OPTION_PLUGIN || option == OPTION_PLUGINS) {
+        if (option == OPTION_PLUGIN || option == OPTION_PLUGINS || option == 's') {
             status = load(option, optarg);
             if (status)
                 return status;
@@ -220,6 +226,6 @@ const struct command reps_command = {
     .about = "Lists the data representations; with NAMEs, the encoding of every datatype: bytes,\n"
              "alignment inside a struct, byte order, format.",
     .options = options,
-    .examples = "  datarep reps native:s390x\n"
+    .examples = "  datarep reps -s legacy.yaml cray\n"
                 "  datarep reps --plugin=./mine.so --check mine",
     .operands = "<datarep>..."};

@@ -244,7 +244,6 @@ struct raw_source {
     int fd;
     char *bytes; /* a block of records */
     size_t cap;
-    int64_t at; /* records: elements read */
     int64_t rounded;
 };
 
@@ -310,6 +309,29 @@ static int read_view(struct source *s, const int64_t *start, const int64_t *coun
     return TOOL_IO;
 }
 
+/* The bytes of a box in records: in columns, run by run along the first dimensions. */
+static int read_runs(struct source *s, const int64_t *start, const int64_t *count)
+{
+    struct raw_source *r = s->own;
+    int64_t len = count[0], at[DREP_MAX_RANK] = {0}, position;
+    char *to = r->bytes;
+    int d, run = 1, status = 0;
+
+    while (run < s->rank && count[run - 1] == s->dims[run - 1])
+        len *= count[run++];
+    for (;;) {
+        position = 0;
+        for (d = s->rank - 1; d >= 0; d--)
+            position = position * s->dims[d] + start[d] + at[d];
+        status = records_read(&r->records, position * r->item, to, (size_t)(len * r->item));
+        to += len * r->item;
+        for (d = run; d < s->rank && ++at[d] == count[d]; d++)
+            at[d] = 0;
+        if (status || d == s->rank)
+            return status;
+    }
+}
+
 /* Elements in records are packed: what MPI_Unpack_external takes, record after record. */
 static int read_records(struct source *s, const int64_t *start, const int64_t *count, void *buf)
 {
@@ -318,7 +340,6 @@ static int read_records(struct source *s, const int64_t *start, const int64_t *c
     size_t size = (size_t)(n * r->item);
     int err, status;
 
-    (void)start;
     if (size > r->cap) {
         free(r->bytes);
         r->bytes = malloc(size);
@@ -326,7 +347,10 @@ static int read_records(struct source *s, const int64_t *start, const int64_t *c
         if (!r->bytes)
             return tool_no_memory();
     }
-    status = records_read(&r->records, r->bytes, size);
+    if (n > 0 && s->column_major)
+        status = read_runs(s, start, count);
+    else
+        status = records_read(&r->records, place(s, start) * r->item, r->bytes, size);
     if (status)
         return status;
     err = drep_unpack(r->raw.datarep, r->bytes, (int64_t)size, &position, buf, n, s->type);
@@ -388,20 +412,19 @@ static int open_records(struct source *s, struct raw_source *r)
     const struct raw_file *raw = &r->raw;
     int status, err;
 
-    if (raw->offset > 0 || raw->column_major) {
-        tool_say(s->file, NULL,
-                 "records are read in their order from the first; give the shape the other way "
-                 "round");
+    if (raw->offset > 0) {
+        tool_say(s->file, NULL, "records are read from the first; --offset is for files without");
         return TOOL_USAGE;
     }
-    status = records_open(&r->records, s->file, r->fd, raw->records);
-    if (status)
-        return status;
-    r->size = r->records.payload;
     err = drep_pack_size(raw->datarep, 1, s->type, &r->item);
     if (err)
         return tool_fail(s->file, NULL, err);
+    status = records_open(&r->records, s->file, r->fd, raw->records, r->item);
+    if (status)
+        return status;
+    r->size = r->records.payload;
     s->read = read_records;
+    s->column_major = raw->column_major && s->rank > 1;
     return 0;
 }
 

@@ -1,15 +1,16 @@
-/* raw_out.c - a dataset as bare elements, through a view or in Fortran's records.
+/* raw_out.c - a dataset as bare elements, through a view or in records.
  *
- * Without records the elements go through a view, which places and converts them; records are
- * packed and framed here, as a length stands before and after each. */
+ * Without records the elements go through a view, which places and converts them; those of
+ * records are packed here, in the order of the file, and framed by record_out.c. */
 #include "tools/flat/raw_out.h"
 #include "tools/flat/column_major.h"
 #include "tools/flat/raw_in.h"
-#include "tools/flat/records.h"
+#include "tools/flat/record_out.h"
 #include "tools/flat/verify.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include "tools/walk/box.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_MAX ((int64_t)INT32_MAX - 8) /* bytes between two lengths of 4 bytes */
+#define BOX_SIZE ((int64_t)16 << 20) /* bytes in memory, of columns */
 
 struct raw_out {
     struct extract e;
@@ -133,126 +134,131 @@ static int write_view(struct raw_out *r, const char *name)
 
 /* ------------------------------------------------------------------- records */
 
-struct record_writer {
-    int fd, width;
-    bool big;
-    const struct outlet *outlet;
-    int64_t left, piece; /* of the record; of the piece being written */
-    bool inside;         /* the piece continues another */
-};
-
-static int put_mark(const struct record_writer *w, int64_t length)
+/* A record for each index of the dimension that varies slowest.  Of one dimension or none,
+ * Fortran has one record, IBM's forms have one for each element. */
+static int64_t record_len(const struct raw_out *r, bool ibm)
 {
-    unsigned char mark[8];
-
-    return outlet_put(w->outlet, w->fd, mark, records_mark(w->width, w->big, length, mark));
-}
-
-/* The length before a piece is negative if another follows, behind it if one came before. */
-static int begin_piece(struct record_writer *w)
-{
-    int64_t most = w->width == 4 ? PIECE_MAX : INT64_MAX;
-
-    w->piece = w->left < most ? w->left : most;
-    return put_mark(w, w->left > w->piece ? -w->piece : w->piece);
-}
-
-static int put_record(struct record_writer *w, const char *bytes, int64_t size, int64_t *done)
-{
-    int64_t part;
-    int status = 0;
-
-    while (size > 0 && !status) {
-        if (*done == w->piece) {
-            status = put_mark(w, w->inside ? -w->piece : w->piece);
-            w->left -= w->piece;
-            w->inside = true;
-            *done = 0;
-            if (!status)
-                status = begin_piece(w);
-        }
-        part = w->piece - *done < size ? w->piece - *done : size;
-        if (!status)
-            status = outlet_put(w->outlet, w->fd, bytes, (size_t)part);
-        bytes += part;
-        size -= part;
-        *done += part;
-    }
-    return status;
-}
-
-/* A record for each index of the first dimension, or one for all. */
-static int64_t record_len(const struct raw_out *r)
-{
+    bool columns = r->e.outlet->f->column_major;
     int64_t len = 1;
-    int d;
+    int d, slowest = r->rank < 2 && !ibm ? -1 : columns ? r->rank - 1 : 0;
 
-    for (d = r->rank > 1; d < r->rank; d++)
-        len *= r->dims[d];
+    for (d = 0; d < r->rank; d++)
+        len *= d == slowest ? 1 : r->dims[d];
     return len;
 }
 
-static int pack_block(const struct raw_out *r, char *packed, int64_t size)
+static int put_elements(const struct raw_out *r, struct record_out *out, int64_t len, char *packed,
+                        int64_t size)
 {
     int64_t position = 0;
-    int err = drep_pack(r->datarep, r->buf, r->blocks.len, r->e.info.type, packed, size, &position);
+    int err = drep_pack(r->datarep, r->buf, len, r->e.info.type, packed, size, &position);
 
-    return err ? extract_failed(&r->e, err) : 0;
+    return err ? extract_failed(&r->e, err) : record_out_put(out, packed, size);
 }
 
-/* The packed bytes of a block, which may begin and end inside of records. */
-static int put_block(struct record_writer *w, const char *bytes, int64_t size, int64_t record,
-                     int64_t *done)
+static int write_rows(struct raw_out *r, struct record_out *out, int64_t item)
 {
-    int64_t part;
+    char *packed = malloc((size_t)(r->blocks.most * item) + 1);
+    int status = packed ? 0 : tool_no_memory();
+
+    while (!status && blocks_next(&r->blocks)) {
+        status = next(r);
+        if (!status)
+            status = put_elements(r, out, r->blocks.len, packed, r->blocks.len * item);
+    }
+    free(packed);
+    return status;
+}
+
+/* Boxes in the order of columns, by an array whose dimensions are turned round: whole first
+ * dimensions, some indices of the next.  Gives the elements of the largest box. */
+static int64_t turned_boxes(struct box *b, const struct raw_out *r, int64_t most)
+{
+    int64_t dims[DREP_MAX_RANK], step[DREP_MAX_RANK], len = 1;
+    int d;
+
+    for (d = 0; d < r->rank; d++)
+        dims[r->rank - 1 - d] = r->dims[d];
+    for (d = r->rank - 1; d >= 0; d--) {
+        step[d] = dims[d] < most / len ? dims[d] : most / len;
+        step[d] = step[d] > 0 ? step[d] : 1;
+        len *= step[d];
+        most = step[d] < dims[d] ? 0 : most;
+    }
+    box_init(b, r->rank, dims, step);
+    return len;
+}
+
+/* Reads a box of the export, the first dimension fastest. */
+static int read_turned(struct raw_out *r, const struct box *b)
+{
+    const struct slice *slice = &r->e.slice;
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], columns[DREP_MAX_RANK];
+    drep_report report = {0};
+    drep_xfer xfer = {.range = r->e.outlet->x->range, .report = &report};
+    drep_selection *selection = NULL;
+    drep_type *type = NULL;
+    int d, k = 0, err;
+
+    for (d = 0; d < slice->rank; d++) {
+        start[d] = slice->start[d];
+        count[d] = 1;
+        if (slice->single[d])
+            continue;
+        start[d] += b->start[r->rank - 1 - k] * slice->step[d];
+        columns[k] = count[d] = b->count[r->rank - 1 - k];
+        k++;
+    }
+    err = drep_select_box(slice->rank, start, count, slice->step, NULL, &selection);
+    if (!err)
+        err = column_major_elements(r->e.info.type, r->rank, columns, &type);
+    if (!err)
+        err = drep_read(r->e.dataset, selection, type, r->buf, &xfer);
+    drep_type_free(type);
+    drep_selection_free(selection);
+    r->e.rounded += report.inexact;
+    return err ? extract_failed(&r->e, err) : outlet_advance((uint64_t)box_elements(b));
+}
+
+static int write_turned(struct raw_out *r, struct record_out *out, int64_t item)
+{
+    int64_t extent = drep_type_extent(r->e.info.type), most = BOX_SIZE / (extent > 0 ? extent : 1);
+    struct box b;
+    char *packed;
     int status = 0;
 
-    while (size > 0 && !status) {
-        if (w->left == 0) {
-            w->left = record;
-            w->inside = false;
-            *done = 0;
-            status = begin_piece(w);
-        }
-        part = w->left - *done < size ? w->left - *done : size;
+    if (slice_count(&r->e.slice) == 0)
+        return 0;
+    most = turned_boxes(&b, r, most > 0 ? most : 1);
+    free(r->buf);
+    r->buf = calloc((size_t)most, (size_t)extent + 1);
+    packed = malloc((size_t)(most * item) + 1);
+    if (!r->buf || !packed)
+        status = tool_no_memory();
+    while (!status && box_next(&b)) {
+        status = read_turned(r, &b);
         if (!status)
-            status = put_record(w, bytes, part, done);
-        bytes += part;
-        size -= part;
-        if (!status && *done == w->left) {
-            status = put_mark(w, w->inside ? -w->piece : w->piece);
-            w->left = 0;
-        }
+            status = put_elements(r, out, box_elements(&b), packed, box_elements(&b) * item);
     }
+    free(packed);
     return status;
 }
 
 static int write_records(struct raw_out *r, int fd)
 {
-    struct record_writer w = {.fd = fd, .outlet = r->e.outlet};
-    int64_t item, size, done = 0, record;
-    char *packed;
-    int status = 0, err = drep_pack_size(r->datarep, 1, r->e.info.type, &item);
+    const struct flat *f = r->e.outlet->f;
+    const struct record_form *form = records_form(f->records);
+    struct record_out *out;
+    int64_t item;
+    int status, err = drep_pack_size(r->datarep, 1, r->e.info.type, &item);
 
     if (err)
         return extract_failed(&r->e, err);
-    records_form(r->e.outlet->f->records, &w.width, &w.big);
-    if (w.width == 0)
-        w.width = 4;
-    record = record_len(r) * item;
-    packed = malloc((size_t)(r->blocks.most * item) + 1);
-    if (!packed)
-        return tool_no_memory();
-    while (!status && blocks_next(&r->blocks)) {
-        size = r->blocks.len * item;
-        status = next(r);
-        if (!status)
-            status = pack_block(r, packed, size);
-        if (!status)
-            status = put_block(&w, packed, size, record, &done);
-    }
-    free(packed);
-    return status;
+    status = record_out_open(&out, r->e.outlet, fd, form, record_len(r, form->ibm) * item);
+    if (status)
+        return status;
+    status = f->column_major && r->rank > 1 ? write_turned(r, out, item) : write_rows(r, out, item);
+    return record_out_close(out, status);
 }
 
 static int read_back(const struct raw_out *r, const char *name)

@@ -6,7 +6,9 @@
 #include "tools/flat/raw_in.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/installed.h"
 #include "tools/host/message.h"
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -54,6 +56,58 @@ static int read_all(const char *name, char **text, size_t *size)
     *text = buf;
     *size = len;
     return 0;
+}
+
+/* ------------------------------------------------------- installed schemas */
+
+static int is_schema(const struct dirent *entry)
+{
+    size_t size = strlen(entry->d_name);
+
+    return size > 5 && strcmp(entry->d_name + size - 5, ".yaml") == 0;
+}
+
+/* Says that there is no such schema, and which are installed. */
+static void say_absent(const char *name, const char *folder)
+{
+    struct dirent **entries = NULL;
+    char list[1024] = "";
+    int i, n = scandir(folder, &entries, is_schema, alphasort);
+    size_t len = 0;
+
+    for (i = 0; i < n; i++) {
+        if (len + strlen(entries[i]->d_name) + 3 < sizeof list)
+            len += (size_t)sprintf(list + len, "%s%s", i ? ", " : "", entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    if (n > 0)
+        tool_say(name, NULL, "no such file here, and no such schema in %s, which has %s", folder,
+                 list);
+    else
+        tool_say(name, NULL, "%s", strerror(ENOENT));
+}
+
+/* Finds an installed schema where there is no file of this name; *found stays NULL where there is
+ * one, or the name is a path.  An exit code. */
+static int find_installed(const char *name, char **found)
+{
+    static const char *const ends[] = {"", ".yaml"};
+    char folder[PATH_MAX + 1], path[2 * PATH_MAX];
+    size_t i;
+
+    if (strchr(name, '/') || strcmp(name, "-") == 0 || access(name, F_OK) == 0 || errno != ENOENT ||
+        !installed_schemas(folder, sizeof folder))
+        return 0;
+    for (i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(path, sizeof path, "%s%s%s", folder, name, ends[i]);
+        if (*name == '\0' || access(path, R_OK) != 0)
+            continue;
+        *found = strdup(path);
+        return *found ? 0 : tool_no_memory();
+    }
+    say_absent(name, folder);
+    return TOOL_IO;
 }
 
 void recipe_say(void *ctx, int line, int column, const char *message)
@@ -194,23 +248,30 @@ static char *folder_of(const char *name)
 
 int recipe_read(struct recipe *r, const char *name)
 {
-    char *text;
+    char *text, *found = NULL;
     size_t size;
-    int err, status;
+    int err, status = find_installed(name, &found);
 
-    *r = (struct recipe){.name = strcmp(name, "-") == 0 ? "stdin" : name};
-    status = read_all(name, &text, &size);
-    if (status)
-        return status;
-    err = schema_read(text, size, recipe_say, r, &r->schema);
-    free(text);
-    if (err)
-        return tool_exit_code(err);
-    r->folder = folder_of(name);
-    if (!r->folder) {
-        tool_say(name, NULL, "%s", strerror(errno));
+    *r = (struct recipe){.name = strcmp(name, "-") == 0 ? "stdin"
+                                 : found                ? found
+                                                        : name,
+                         .found = found};
+    if (!status)
+        status = read_all(found ? found : name, &text, &size);
+    if (!status) {
+        err = schema_read(text, size, recipe_say, r, &r->schema);
+        free(text);
+        status = err ? tool_exit_code(err) : 0;
+    }
+    if (!status) {
+        r->folder = folder_of(found ? found : name);
+        status = r->folder ? 0 : TOOL_IO;
+        if (status)
+            tool_say(r->name, NULL, "%s", strerror(errno));
+    }
+    if (status) {
         recipe_release(r);
-        return TOOL_IO;
+        return status;
     }
     schema_loader(r->schema, load, r);
     return 0;
@@ -220,6 +281,7 @@ void recipe_release(struct recipe *r)
 {
     schema_free(r->schema);
     free(r->folder);
+    free(r->found);
     *r = (struct recipe){0};
 }
 

@@ -15,10 +15,12 @@ struct recipe {
     const char *name; /* for messages */
     struct schema *schema;
     char *folder; /* where the files that it names are */
+    char *found;  /* the path of an installed schema; NULL: the name that was given */
 };
 
-/* Reads and checks the schema in a file, "-": standard input.  The files that it names are
- * those in its folder (the working directory) and below; links lead nowhere else.  0, or an
+/* Reads and checks the schema in a file, "-": standard input.  A name without a slash that is
+ * no file here is that of an installed schema, with or without ".yaml".  The files that it names
+ * are those in its folder (the working directory) and below; links lead nowhere else.  0, or an
  * exit code after saying what is wrong.  The recipe must not move after that. */
 int recipe_read(struct recipe *out, const char *name);
 void recipe_release(struct recipe *recipe);

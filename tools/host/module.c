@@ -1,12 +1,11 @@
 /* module.c - shared objects beside the command or in its library directory. */
 #include "tools/host/module.h"
+#include "tools/host/installed.h"
 #include "tools/host/message.h"
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 /* From the directory of the command; the Makefile knows better. */
@@ -21,25 +20,6 @@ static const struct {
 
 typedef int interface_fn(void);
 
-/* The directory of the running command, with a slash at its end.  Where /proc is not mounted, as in
- * some chroots, the path by which the command was started says it. */
-static bool own_directory(char path[PATH_MAX])
-{
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    const char *started = (const char *)getauxval(AT_EXECFN); /* 0: the kernel does not say */
-    char *slash;
-
-    if (n > 0)
-        path[n] = '\0';
-    else if (!started || !realpath(started, path))
-        return false;
-    slash = strrchr(path, '/');
-    if (!slash)
-        return false;
-    slash[1] = '\0';
-    return true;
-}
-
 /* Find the module's path; false if there is none. */
 static bool find(const char *name, char *path, size_t size)
 {
@@ -48,7 +28,7 @@ static bool find(const char *name, char *path, size_t size)
     size_t i;
     int n;
 
-    if (!own_directory(own))
+    if (!installed_command(own))
         return false;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         n = snprintf(path, size, "%s%sdatarep-%s.so", own, places[i], name);
