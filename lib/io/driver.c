@@ -32,6 +32,7 @@ static int code_of(int err)
     }
 }
 
+/* Report a failure that no byte belongs to. */
 static int failed(const struct io *io, int err, const char *what)
 {
     return fail(code_of(err), "%s: %s: the driver failed: %s", io->path, what,
@@ -44,6 +45,8 @@ static int failed_at(const struct io *io, int err, const char *what, uint64_t of
                 (unsigned long long)offset, drep_strerror(code_of(err)));
 }
 
+/* Offsets are those of files everywhere: a driver may use signed ones. The message of a vector that
+ * fails names its first byte, as nothing says which of its ranges it was. */
 static int driver_many(struct io *io, const drep_range *range, size_t n)
 {
     const struct driver *d = (const struct driver *)io;
@@ -79,6 +82,7 @@ static int driver_write(struct io *io, const void *buf, size_t size, uint64_t of
     return err ? failed_at(io, err, "write", offset) : 0;
 }
 
+/* *size stays as it is where the function fails, whatever it did with its own. */
 static int driver_size(struct io *io, uint64_t *size)
 {
     const struct driver *d = (const struct driver *)io;
@@ -107,6 +111,7 @@ static int driver_sync(struct io *io)
     return err ? failed(io, err, "sync") : 0;
 }
 
+/* Without locks a handle goes on unlocked, as on a file system that has none. */
 static int driver_lock(struct io *io, uint64_t byte, int how)
 {
     const struct driver *d = (const struct driver *)io;
@@ -117,6 +122,7 @@ static int driver_lock(struct io *io, uint64_t byte, int how)
     return err ? failed(io, err, "lock") : 0;
 }
 
+/* Nobody holds a lock where there are none. */
 static int driver_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 {
     const struct driver *d = (const struct driver *)io;
@@ -162,6 +168,7 @@ static const struct io_ops driver_ops = {.read_at = driver_read,
                                          .leave = driver_leave,
                                          .apart = driver_apart};
 
+/* The state belongs to the io from here on: it is closed also where there is no memory for that. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out)
 {
     struct driver *d = mem_zalloc(1, sizeof(*d));

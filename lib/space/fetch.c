@@ -90,6 +90,8 @@ static size_t limit(const struct store *st, drep_range *range, size_t n, uint64_
     return m;
 }
 
+/* Read ranges into one piece of memory.  Nothing that fails here is told, also not by a message:
+ * the read that needs the bytes will fail too, and knows what for. */
 static struct fetched *read_ranges(struct io *io, const drep_range *range, size_t n, uint64_t size)
 {
     size_t head = sizeof(struct fetched) + n * sizeof(*range);
@@ -133,6 +135,7 @@ struct fetched *fetch_front(struct store *st, size_t size)
 
 /* ---- the lists ---- */
 
+/* The newest piece stays whatever its size, so at most twice `most` is kept. */
 void fetch_keep(struct store *st, struct fetched *m)
 {
     struct fetch *f = st->fetch;
@@ -217,6 +220,7 @@ bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, 
 
 /* ---- the metadata extent ---- */
 
+/* True if the extent has this byte and may be fetched as a whole. */
 static bool extent_serves(const struct store *st, uint64_t offset)
 {
     const struct slot *s = &st->slot;
