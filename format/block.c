@@ -2,6 +2,7 @@
  *
  * A block is read only through a reference that states its length and sum, so a stale or torn
  * block is recognised before any of its fields is believed. */
+/* SPDX-License-Identifier: MIT */
 #include "format/block.h"
 
 static const uint8_t block_magic[4] = {0x44, 0x52, 0x50, 0x42};

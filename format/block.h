@@ -1,4 +1,5 @@
 /* block.h - sums, references, slots, block headers, node entries, keys. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_BLOCK_H
 #define FORMAT_BLOCK_H
 

@@ -3,6 +3,7 @@
  * Files hold big-endian numbers at any alignment: load_u16() .. store_u64().  Kernels work on
  * little-endian bytes; LITTLE16() .. LITTLE64() swap a number of this machine to and from those.
  * HOST_LITTLE is for code that addresses the bytes of a number in memory. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_BYTEORDER_H
 #define FORMAT_BYTEORDER_H
 

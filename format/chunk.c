@@ -1,5 +1,6 @@
 /* chunk.c - the record that says where chunks are stored, and by which sums they are
  * verified. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 #define FAR 1u        /* plain: sums stand in blocks */

@@ -3,6 +3,7 @@
  * A sequence of records {u16 tag, u32 length, content}; a representation nests such records.  Rows
  * of later versions' codes stand behind ours, since codes ascend, and are kept as the tail of their
  * record. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 
 #define TAGS 65536

@@ -4,6 +4,7 @@
  * values as witnesses.  Datasets name them by number.  Lists are indexed by the code of a
  * predefined datatype.  As in record.h, a decoder points into the bytes it was given, and keeps
  * what a later version added. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_HEADER_H
 #define FORMAT_HEADER_H
 

@@ -1,4 +1,5 @@
 /* in.c - the slow paths of the bounded cursor: errors, kept apart so that the reads stay small. */
+/* SPDX-License-Identifier: MIT */
 #include "format/in.h"
 
 int in_fail(struct in *in, int err, const char *why)

@@ -4,6 +4,7 @@
  * reads like its table in SPEC.md, with one check at the end.  `at` of the error
  * counts from the start of the buffer; the caller adds where that lies.  The reads
  * are inline because the tree decodes whole nodes with them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_IN_H
 #define FORMAT_IN_H
 

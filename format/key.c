@@ -1,4 +1,5 @@
 /* key.c - keys of the tree: {object, tag, tail}, big-endian, so that byte order sorts them. */
+/* SPDX-License-Identifier: MIT */
 #include "format/block.h"
 
 #include <assert.h>

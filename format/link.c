@@ -3,6 +3,7 @@
  * All are named by their key in the tree; the record repeats no name. Text fields have a length
  * of their own and are checked as UTF-8 here, so that nothing above this file meets a malformed
  * one. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 #include <string.h>

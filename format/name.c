@@ -1,4 +1,5 @@
 /* name.c - checks names and texts: UTF-8 to the letter. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "format/utf8.h"
 

@@ -2,6 +2,7 @@
  *
  * The tables are short and names are looked up when a schema or a command line is read, so all
  * searches are linear. */
+/* SPDX-License-Identifier: MIT */
 #include "format/numbers.h"
 
 #include <string.h>

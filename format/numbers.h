@@ -1,6 +1,7 @@
 /* numbers.h - every number that appears in a file: codes, tags, kinds, limits.
  *
  * The tables behind it are the .def files of this folder; SPEC.md is the law. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_NUMBERS_H
 #define FORMAT_NUMBERS_H
 

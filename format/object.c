@@ -1,5 +1,6 @@
 /* object.c - the record that says what an object is: a group, a dataset, a named
  * datatype or a dimension. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 #define HAS_MAX 1u

@@ -1,4 +1,5 @@
 /* out.c - the slow paths of the writer: growing, bytes, patches. */
+/* SPDX-License-Identifier: MIT */
 #include "format/out.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * Beyond the buffer's size it asks grow() for more; without grow() it only counts (`at` is then
  * the size needed) and err is FMT_ERR_BUFFER. The writes are inline because every change of the
  * tree encodes a record with them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_OUT_H
 #define FORMAT_OUT_H
 

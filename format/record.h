@@ -3,6 +3,7 @@
  * A decoder leaves its destination untouched on failure and points into the bytes it
  * was given for names, texts and values (they must outlive the struct).  `tail` is
  * what follows the last field: kept by writers. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_RECORD_H
 #define FORMAT_RECORD_H
 

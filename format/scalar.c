@@ -1,4 +1,5 @@
 /* scalar.c - descriptions of scalars, and the head of a self-described value. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 /* A run of bits; empty when width is 0. */

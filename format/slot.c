@@ -2,6 +2,7 @@
  *
  * Commits alternate between the slots: the older one is overwritten, so one of the two is whole
  * at any moment, and the valid one with the higher sequence is in force. */
+/* SPDX-License-Identifier: MIT */
 #include "format/block.h"
 
 static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};

@@ -1,4 +1,5 @@
 /* space.c - records of free, pending and logged extents. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 /* An extent of space that can exist: not empty, behind the slots. */

@@ -3,6 +3,7 @@
  * The functions compiled here use what the compiler may assume of every processor; on
  * x86-64 that is SSE2, so AVX2 is chosen at run time and doubles the speed (AVX-512 gains
  * nothing more: the additions wait for each other). */
+/* SPDX-License-Identifier: MIT */
 #define SUM sum_base
 #define SUM_HOLE sum_base_hole
 #define SUM_BLOCKS sum_base_blocks

@@ -2,6 +2,7 @@
  *
  * Inside format/ only: block.h is the interface.  sum_body.h makes the functions of one
  * set from xxhash.h; sum.c asks the processor which to call. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_SUM_H
 #define FORMAT_SUM_H
 

@@ -1,4 +1,5 @@
 /* sum_avx2.c - the sum of bytes with AVX2. */
+/* SPDX-License-Identifier: MIT */
 #include "format/sum.h"
 
 #ifdef SUM_X86

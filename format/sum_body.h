@@ -2,6 +2,7 @@
  *
  * SUM, SUM_HOLE and SUM_BLOCKS name the functions, XXH_VECTOR (if the includer defines it) the
  * set.  Everything of xxhash.h becomes static here. */
+/* SPDX-License-Identifier: MIT */
 #include "format/numbers.h"
 #include "format/sum.h"
 

@@ -1,6 +1,7 @@
 /* typerec.c - datatype records, node by node.
  *
  * Children are not read here: whoever walks a record counts its depth. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
 #define LAID_OUT 1u

@@ -2,6 +2,7 @@
  *
  * Well-formed sequences only, as Unicode's table 3-7 lists them: shortest forms, no surrogates,
  * nothing above U+10FFFF.  All checks of texts and names are loops over utf8_next(). */
+/* SPDX-License-Identifier: MIT */
 #ifndef FORMAT_UTF8_H
 #define FORMAT_UTF8_H
 

@@ -12,6 +12,7 @@
  * signed bytes.  Strings are UTF-8 and end with a NUL.
  *
  * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
+/* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_H
 #define DATAREP_H
 

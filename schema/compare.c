@@ -3,6 +3,7 @@
  * The schema is made into a file, in memory if it can be, so that the library settles what it
  * leaves open, and the two are compared object by object; the model knows the places.  What a
  * schema does not say about storage (layout, chunks, filters, fill) is free. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "schema/model.h"
 #include "schema/paths.h"

@@ -4,6 +4,7 @@
  * whether anything follows: exact, whatever the length of the text.  What will be stored with
  * fewer than 112 bits is rounded to odd (the last bit set if anything is lost): rounding that
  * to the nearest with at least two bits less is the same as rounding the text itself. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/number.h"
 #include "format/byteorder.h"
 #include <ctype.h>

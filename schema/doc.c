@@ -1,4 +1,5 @@
 /* doc.c - takes a tree of nodes apart, politely. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/doc.h"
 #include "base/vec.h"
 #include "schema/suggest.h"

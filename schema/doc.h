@@ -2,6 +2,7 @@
  *
  * Bounded: one document, no aliases, no tags, SCHEMA_DEPTH_MAX deep, SCHEMA_NODES_MAX
  * nodes, no key twice. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_DOC_H
 #define SCHEMA_DOC_H
 

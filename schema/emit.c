@@ -1,4 +1,5 @@
 /* emit.c - prints a file's structure as a schema that makes it again. */
+/* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 #include "format/utf8.h"
 #include "schema/doc.h"

@@ -3,6 +3,7 @@
  * Objects come first, in the order of the schema (an object that another needs comes
  * before it), then hard links that point forwards, then values, so that references find
  * their objects. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/model.h"
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 /* members.c - the members of a group and the attributes of an object, as lists in memory. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "base/vec.h"
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * The library hands them out one by one to a callback, with text that lives as long as the call;
  * whoever sorts, counts or goes into groups copies them first. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_MEMBERS_H
 #define SCHEMA_MEMBERS_H
 

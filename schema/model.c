@@ -2,6 +2,7 @@
  *
  * In four passes: the objects and their names; the datatypes; datasets, whose
  * dimensions may stand anywhere; links and values, which may name any object. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/model.h"
 #include "base/vec.h"
 #include "schema/paths.h"

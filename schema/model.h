@@ -2,6 +2,7 @@
  *
  * Values stay in the tree: they were encoded once to be checked, and are encoded again
  * when they are written, because references need objects that exist. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_MODEL_H
 #define SCHEMA_MODEL_H
 

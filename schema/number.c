@@ -1,5 +1,6 @@
 /* number.c - integers, binary32 and binary64 in text.  Independent of the locale as long as
  * the program has not set one, as the command has not. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/number.h"
 #include "format/byteorder.h"
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* number.h - numbers in text. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_NUMBER_H
 #define SCHEMA_NUMBER_H
 

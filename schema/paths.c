@@ -1,4 +1,5 @@
 /* paths.c - paths of objects. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/paths.h"
 #include <stdio.h>
 #include <stdlib.h>

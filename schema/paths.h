@@ -2,6 +2,7 @@
  *
  * An object may have several hard links; it is printed, exported or compared at the first path
  * and linked to at the others. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_PATHS_H
 #define SCHEMA_PATHS_H
 

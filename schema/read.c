@@ -1,4 +1,5 @@
 /* read.c - reads YAML into a tree of nodes, within limits. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/doc.h"
 #include "base/vec.h"
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* rep.c - reads declared data representations. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/rep.h"
 #include "base/vec.h"
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* rep.h - data representations that a schema declares: tables of encodings as data.
  *
  *     mainframe: {order: big, base: external32, types: {FLOAT: ibm-hex32, LONG: {size: 4}}} */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_REP_H
 #define SCHEMA_REP_H
 

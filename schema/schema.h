@@ -3,6 +3,7 @@
  * A schema says everything about a file but bulk data: representation, hints, types,
  * dimensions, groups, datasets, attributes, links; small datasets may carry values.
  * The language: datarep(1), "SCHEMAS". */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_SCHEMA_H
 #define SCHEMA_SCHEMA_H
 

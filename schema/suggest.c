@@ -1,4 +1,5 @@
 /* suggest.c - the distance between words, as typing errors go. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/suggest.h"
 #include <datarep.h>
 #include <stdint.h>

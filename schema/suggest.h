@@ -2,6 +2,7 @@
  *
  * Offer all words that would do; the nearest is kept while it is near enough to be a typing
  * error: one letter added, left out, changed or swapped, and one more for each four letters. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_SUGGEST_H
 #define SCHEMA_SUGGEST_H
 

@@ -2,6 +2,7 @@
  *
  * Names of other types are replaced by what they stand for in the text of a one-line
  * type, which the library then reads. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/type.h"
 #include "base/vec.h"
 #include "schema/suggest.h"

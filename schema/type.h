@@ -1,4 +1,5 @@
 /* type.h - datatypes of a schema: one line ("seq(sample)"), or a map. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_TYPE_H
 #define SCHEMA_TYPE_H
 

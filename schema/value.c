@@ -1,4 +1,5 @@
 /* value.c - values in a schema become elements in memory. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/value.h"
 #include "format/byteorder.h"
 #include "schema/number.h"

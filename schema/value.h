@@ -4,6 +4,7 @@
  * gives the value nearest to the text: numbers that will be stored in 32 and 64 bits as
  * such, pairs of doubles as such, vax-h and custom formats as a real of 32 bytes, all others as
  * FLOAT128 (schema/decimal.c). */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCHEMA_VALUE_H
 #define SCHEMA_VALUE_H
 

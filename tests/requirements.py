@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """requirements.py - prints which tests prove which rule, and fails for a rule without one.
 
 Rules are the lines of requirements.txt.  A test names a rule

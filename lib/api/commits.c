@@ -2,6 +2,7 @@
  *
  * A reader stays on the commit that it opened until drep_refresh(); a writer's changes count from
  * drep_commit() on, which drep_close() calls unless a write failed. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/rwlock.h"

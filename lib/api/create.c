@@ -2,6 +2,7 @@
  *
  * A new file has a header, a root group and nothing else; nobody sees it before its first commit.
  */
+/* SPDX-License-Identifier: MIT */
 #include "api/create.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* create.h - making files on bytes of any kind. */
+/* SPDX-License-Identifier: MIT */
 #ifndef API_CREATE_H
 #define API_CREATE_H
 

@@ -1,4 +1,5 @@
 /* describe.c - what a handle says of its file: header, types, hints. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/info.h"
 #include "file/file.h"

@@ -1,4 +1,5 @@
 /* open.c - opening files by path, and images of files in memory. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "file/file.h"
 

@@ -4,6 +4,7 @@
  * damaged becomes fill.  If all of that can be copied as it is and the copy has no fault, that is
  * it.  Else the objects are copied one after the other from the root on, and what cannot be
  * copied is left out. */
+/* SPDX-License-Identifier: MIT */
 #include "api/repair.h"
 
 #include "base/error.h"

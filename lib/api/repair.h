@@ -1,4 +1,5 @@
 /* repair.h - drep_repair() on bytes of any kind: for tests. */
+/* SPDX-License-Identifier: MIT */
 #ifndef API_REPAIR_H
 #define API_REPAIR_H
 

@@ -1,4 +1,5 @@
 /* version.c - what this library is and has. */
+/* SPDX-License-Identifier: MIT */
 #include "base/isa.h"
 #include "chunk/filter.h"
 

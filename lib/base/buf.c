@@ -1,4 +1,5 @@
 /* buf.c - a growing array of bytes that one owner uses for many values. */
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 
 #include "base/error.h"

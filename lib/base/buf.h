@@ -3,6 +3,7 @@
  * {0} is empty; buf_release() frees the memory and leaves {0}.  The contents survive growth, and a
  * failed call leaves the buffer as it was.  Every function that allocates gives 0 or
  * DREP_ERR_NOMEM. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
 

@@ -1,4 +1,5 @@
 /* clock.h - the time that bounds a thread's patience. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 

@@ -2,6 +2,7 @@
  *
  * The message is a fixed array of each thread: failing must not itself fail for
  * want of memory. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
 #include <stdarg.h>

@@ -2,6 +2,7 @@
  *
  * The innermost place says what is wrong, each outer place puts its name in
  * front: "a.drep: dataset \"/t\": chunk (3,0): checksum mismatch at byte 81920". */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

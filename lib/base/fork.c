@@ -3,6 +3,7 @@
  * One handler is installed in the process, at the first use of anything that needs it.  It runs
  * in the child alone: the parent's fork() never waits for locks of this library, which threads
  * may hold for as long as a user's function runs. */
+/* SPDX-License-Identifier: MIT */
 #include "base/fork.h"
 
 #include "base/rwlock.h"

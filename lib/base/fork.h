@@ -4,6 +4,7 @@
  * the child, and what they guard may be half changed.  So locks are made anew there: of this
  * library's registries and pool at once, by hooks; of a handle when it is next used, which it
  * sees by a count of the forks that led to this process. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_FORK_H
 #define BASE_FORK_H
 

@@ -4,6 +4,7 @@
  * its address is done; one that does not looks again if the version has changed meanwhile.
  * A table that became too small is kept, because a reader may still be in it: all the old
  * ones together are smaller than the newest. */
+/* SPDX-License-Identifier: MIT */
 #include "base/handle.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * handle up before it reads a byte of it, so a closed handle is an error and no access to
  * freed memory.  Only an address that a new handle of the same kind has taken over cannot
  * be told from the old one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_HANDLE_H
 #define BASE_HANDLE_H
 

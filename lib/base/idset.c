@@ -1,4 +1,5 @@
 /* idset.c - a hashed set of 64-bit ids: open addressing, at most half full. */
+/* SPDX-License-Identifier: MIT */
 #include "base/idset.h"
 
 #include "base/mem.h"

@@ -2,6 +2,7 @@
  *
  * Ids come from files, where several links may lead to one object and hostile ones lead in
  * circles: whoever follows them marks what was visited.  0 is no id.  Zero-initialise. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_IDSET_H
 #define BASE_IDSET_H
 

@@ -1,6 +1,7 @@
 /* info.c - hints: a small list of keys and values in order of the keys.
  *
  * drep_info_...() keeps what it is given; info_...() knows format/hints.def. */
+/* SPDX-License-Identifier: MIT */
 #include "base/info.h"
 
 #include "base/error.h"

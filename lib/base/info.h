@@ -2,6 +2,7 @@
  *
  * Keys and defaults are format/hints.def.  A value that does not parse as its
  * kind is ignored, and the old one stays (requirement H2). */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_INFO_H
 #define BASE_INFO_H
 

@@ -1,4 +1,5 @@
 /* isa.c - asks the processor once. */
+/* SPDX-License-Identifier: MIT */
 #include "base/isa.h"
 
 #include <pthread.h>

@@ -2,6 +2,7 @@
  *
  * Loops that gain from them are compiled once for each set, with the attributes below, and
  * chosen at run time; the portable form is always there. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_ISA_H
 #define BASE_ISA_H
 

@@ -3,6 +3,7 @@
  * Everything is malloc's, so that what the public interface hands out can go to
  * free().  The fault counter is one relaxed load for a library that runs no
  * test. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 
 #include "base/error.h"

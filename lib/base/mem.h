@@ -4,6 +4,7 @@
  * allocation fail.  Every function that allocates reports DREP_ERR_NOMEM itself
  * through fail(); NULL is the only sign.  Sizes are of 64 bits on every machine: what a
  * file asks for must not be cut to fit before it is refused. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 

@@ -4,6 +4,7 @@
  * To load code is to trust it, and the name may come from a file of unknown origin: it
  * chooses among what lies in those directories, never the directory, and what anybody
  * else could have written is refused.  What was loaded stays for the life of the process. */
+/* SPDX-License-Identifier: MIT */
 #include "base/plugin.h"
 
 #include "base/error.h"

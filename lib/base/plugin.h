@@ -2,6 +2,7 @@
  *
  * Both are looked up alike: first among those that this process knows, then as NAME.so in the
  * directories that the user enabled. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_PLUGIN_H
 #define BASE_PLUGIN_H
 

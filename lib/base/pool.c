@@ -8,6 +8,7 @@
  * watches for the next one a little while before it sleeps, where a processor is free for
  * that, and so does a caller for the end of his job: small jobs that follow each other
  * closely wake nobody. */
+/* SPDX-License-Identifier: MIT */
 #include "base/pool.h"
 
 #include "base/clock.h"

@@ -5,6 +5,7 @@
  * taking part; it returns when all have ended.  The result is the error of the
  * lowest index that failed, its message moved to the caller; after a failure
  * indices not yet begun are skipped.  Calls from inside a worker run serially. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_POOL_H
 #define BASE_POOL_H
 

@@ -3,6 +3,7 @@
  * What large pieces do not use any more is given back to the system at once, a small one is
  * not worth the call.  A region of which nothing is used goes as a whole, but for the last one
  * with room for small pieces: the next one is likely to be asked for. */
+/* SPDX-License-Identifier: MIT */
 #include "base/regions.h"
 
 #include "base/mem.h"

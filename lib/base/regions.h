@@ -3,6 +3,7 @@
  * A region is memory for some pieces of one size, in large pages: the processor finds its way to
  * those much faster than to a small page for each leaf, and a page that was never used costs as
  * much as to decode half of it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_REGIONS_H
 #define BASE_REGIONS_H
 

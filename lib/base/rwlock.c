@@ -6,6 +6,7 @@
  * Each sleeps under a mutex and a condition of its own: threads that were woken need time to run,
  * and nobody is to wait for them but who must (a shared condition makes a second broadcast wait for
  * the first). */
+/* SPDX-License-Identifier: MIT */
 #include "base/rwlock.h"
 
 #include "base/clock.h"

@@ -10,6 +10,7 @@
  *   - A thread that reads or writes and asks for the same lock to write, or writes and asks for
  *     it to read, would wait for itself: DREP_ERR_ARG.
  * The functions of a pool_run() count as part of the call that started it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_RWLOCK_H
 #define BASE_RWLOCK_H
 

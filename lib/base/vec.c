@@ -1,4 +1,5 @@
 /* vec.c - arrays that grow: overflow of sizes and lack of memory are handled here alone. */
+/* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 
 #include "base/mem.h"

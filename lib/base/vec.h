@@ -9,6 +9,7 @@
  *     w->id[w->n++] = id;
  *
  * Room doubles, so each element is copied twice on average.  mem_free() frees the array. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 

@@ -1,4 +1,5 @@
 /* ahead.c - the chunks of one transfer, fetched together where a round trip to the file is dear. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/ahead.h"
 
 #include "base/error.h"

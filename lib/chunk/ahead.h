@@ -2,6 +2,7 @@
  *
  * One vector brings the leaves that name the chunks, another one their bytes and the blocks of
  * checksums that plain chunks need.  All of it is advice (space/fetch.h): nothing here fails. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_AHEAD_H
 #define CHUNK_AHEAD_H
 

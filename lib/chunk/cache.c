@@ -5,6 +5,7 @@
  * written back.  An operation that is taken back needs dirty entries as they were when it began:
  * those that were dirty then keep notes of overwritten bytes, or all of their bytes; entries that
  * only became dirty in the operation are simply dropped, because the file has what they were. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/cache.h"
 
 #include "base/mem.h"

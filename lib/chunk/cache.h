@@ -4,6 +4,7 @@
  * same bytes load them once: the second waits for the first.  A dirty entry, one with changes,
  * stays until it is written back (txn/writeback.c), and remembers how it was before the operation
  * under way.  `lock` in the cache protects everything but the bytes of an entry that is held. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_CACHE_H
 #define CHUNK_CACHE_H
 

@@ -4,6 +4,7 @@
  * dataset are slabs, numbered from 0 (rank 1).  A chunk is filtered (it went through the dataset's
  * filters, and is stored and decoded as a whole) or plain.  A payload is a fixed part, which may be
  * followed by a heap for elements of variable length. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_CHUNKS_H
 #define CHUNK_CHUNKS_H
 

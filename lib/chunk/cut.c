@@ -2,6 +2,7 @@
  *
  * The run is closed first, so that what is left of it can become records; records are never
  * changed, only replaced. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/cut.h"
 
 #include "base/mem.h"

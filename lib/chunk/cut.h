@@ -3,6 +3,7 @@
  * The rest of the run becomes records of its own.  Payload stays where it is, except that chunks
  * whose size is no multiple of a unit of space may have to move, because two records cannot share a
  * unit. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_CUT_H
 #define CHUNK_CUT_H
 

@@ -1,4 +1,5 @@
 /* each.c - looking at all stored chunks of a dataset, and at one record. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/each.h"
 
 #include "base/error.h"

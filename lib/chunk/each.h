@@ -1,4 +1,5 @@
 /* each.h - looking at all stored chunks of a dataset, and at one record. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_EACH_H
 #define CHUNK_EACH_H
 

@@ -2,6 +2,7 @@
  *
  * An entry that has a shuffle left in place is made plain first: changes are to elements as the
  * dataset has them. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/edit.h"
 
 #include "chunk/read.h"

@@ -3,6 +3,7 @@
  * Chunks that are decoded as a whole are changed in memory: many small writes cost one encoding.
  * Their entries become dirty, and are written back when a commit comes or memory runs short
  * (txn/writeback.c).  Other threads may change other chunks meanwhile. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_EDIT_H
 #define CHUNK_EDIT_H
 

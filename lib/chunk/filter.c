@@ -4,6 +4,7 @@
  * of a payload; compressors and users' filters put the length of their input, 8 bytes big-endian,
  * before their output.  A compressor that does not shrink its input is skipped for that chunk.
  * SPEC.md, section 8. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/filter.h"
 #include "base/buf.h"
 #include "chunk/registry.h"

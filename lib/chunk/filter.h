@@ -3,6 +3,7 @@
  * SPEC.md, 8, says what each filter does.  A filter that does not shrink its input is skipped, and
  * the record says so.  Decoding is bounded: no stage may grow beyond the limits below, whatever the
  * file claims. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_FILTER_H
 #define CHUNK_FILTER_H
 

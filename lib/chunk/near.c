@@ -1,4 +1,5 @@
 /* near.c - which chunks of a grid follow each other in a run of filtered ones. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/near.h"
 
 void near_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk)

@@ -3,6 +3,7 @@
  * They count in row-major order over the last dimensions of the grid, of which only the first may
  * be unlimited (SPEC.md, section 8): so the chunks of one time step are neighbours, and the last of
  * a step and the first of the next are. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_NEAR_H
 #define CHUNK_NEAR_H
 

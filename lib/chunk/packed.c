@@ -2,6 +2,7 @@
  *
  * In memory the rows of a run may lie anywhere.  When the run goes into the tree, rows that follow
  * each other without a gap become packed records, others placed ones. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/packed.h"
 
 #include "base/error.h"

@@ -10,6 +10,7 @@
  * if these bytes were never used since that line was allocated; else at a line of its own.  A
  * packed record promises just that of the bytes behind its last row, so a run that lost a row is
  * stored as a placed one, whatever its rows look like.  Two records share no line. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PACKED_H
 #define CHUNK_PACKED_H
 

@@ -4,6 +4,7 @@
  * has behind it, or that was kept there for it (chunk/room.h); write the whole chunk anew, by the
  * same plan as any other write (chunk/write.h).  Old bytes that a commit refers to are never
  * touched. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/patch.h"
 
 #include "base/error.h"

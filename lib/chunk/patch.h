@@ -2,6 +2,7 @@
  *
  * A part of a plain chunk that the open transaction wrote is changed where it stands.  A chunk of a
  * commit moves as a whole, once, and belongs to the transaction from then on. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PATCH_H
 #define CHUNK_PATCH_H
 

@@ -2,6 +2,7 @@
  *
  * A part of a chunk is read with all of the 4 KiB blocks it touches, because only those have
  * checksums. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/payload.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Every 4 KiB block of plain payload has a checksum, and so has every filtered chunk as a whole; 0
  * stands for one that was left out.  Large transfers go in pieces: a piece is summed while it is in
  * the processor's cache, so memory is read once. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PAYLOAD_H
 #define CHUNK_PAYLOAD_H
 

@@ -2,6 +2,7 @@
  *
  * In order of preference: the chunk's place in a reservation; directly behind the chunk before
  * it; the lowest free extent that fits. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/place.h"
 
 #include "tree/walk.h"

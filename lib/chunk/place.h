@@ -4,6 +4,7 @@
  * number of writes: so a stretch is reserved for them ahead, and a slab goes behind the one before
  * it where that is free.  Reservations outlive operations; what is not used is freed with the
  * transaction. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PLACE_H
 #define CHUNK_PLACE_H
 

@@ -2,6 +2,7 @@
  *
  * First all chunks that move are cut out of their runs, then all new space is found: so a
  * rewritten row of chunks gets one stretch, not the holes between its neighbours. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/plan.h"
 
 #include "chunk/cut.h"

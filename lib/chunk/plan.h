@@ -7,6 +7,7 @@
  *
  * Steps are planned one after the other, in grid order, so that neighbours come to stand back to
  * back; chunk/write.c then applies them with as many threads as there are. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PLAN_H
 #define CHUNK_PLAN_H
 

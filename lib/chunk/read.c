@@ -4,6 +4,7 @@
  * or at the second read.  Pieces of plain chunks: if the dataset fits into the cache, at the
  * second read of a block, or when a reader goes on where it stopped; reading ahead then at most
  * doubles what is read. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/read.h"
 
 #include "base/error.h"

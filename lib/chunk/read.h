@@ -6,6 +6,7 @@
  * again are cached.
  *
  * A thread reads chunk by chunk: chunk_at(), any of the calls below, chunk_leave(). */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_READ_H
 #define CHUNK_READ_H
 

@@ -2,6 +2,7 @@
  *
  * A record that comes from the file is checked against the file's end before memory is allocated
  * for it, and the number of its checksums against its chunks. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/record.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * back to back in the file.  The record holds their place and the checksums of their 4 KiB blocks,
  * or references to blocks of checksums.  A run of filtered chunks has a row for each of them
  * (chunk/packed.h); where one of these is read, it is a run of its own with one checksum. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_RECORD_H
 #define CHUNK_RECORD_H
 

@@ -1,4 +1,5 @@
 /* registry.c - the filters that programs and plugins registered, besides the built-in ones. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"

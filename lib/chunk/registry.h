@@ -1,4 +1,5 @@
 /* registry.h - the filters that programs and plugins registered. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_REGISTRY_H
 #define CHUNK_REGISTRY_H
 

@@ -1,4 +1,5 @@
 /* room.c - space behind plain chunks that grow. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/room.h"
 
 #include "base/mem.h"

@@ -19,6 +19,7 @@
  *
  * Memory is bounded: a table of fixed size, in which a newer chunk may displace an older one, which
  * moves then when it grows next. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_ROOM_H
 #define CHUNK_ROOM_H
 

@@ -3,6 +3,7 @@
  * An open run that is put into the tree in the middle of an operation goes there twice: first as
  * it was before the operation, not noted for undo; then as it is.  So taking the operation back
  * needs nothing from the run: the tree's own notes bring its old record back. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/run.h"
 
 #include "base/error.h"

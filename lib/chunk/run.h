@@ -7,6 +7,7 @@
  *
  * An operation that is taken back restores open runs to what they were: run_capture() notes that
  * before the first change. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_RUN_H
 #define CHUNK_RUN_H
 

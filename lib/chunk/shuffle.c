@@ -1,5 +1,6 @@
 /* shuffle.c - the shuffle filters with what every processor of this kind has, and the choice
  * between that and AVX2. */
+/* SPDX-License-Identifier: MIT */
 #include "base/isa.h"
 #include "chunk/shuffle.h"
 

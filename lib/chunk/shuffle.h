@@ -2,6 +2,7 @@
  *
  * What the filters of these names do (SPEC.md, 8), on whole elements only: n elements of s
  * bytes at `in`, n * s bytes to `out`, which do not overlap.  Bits: n is a multiple of 8. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_SHUFFLE_H
 #define CHUNK_SHUFFLE_H
 

@@ -1,4 +1,5 @@
 /* shuffle_avx2.c - the form with AVX2: two lanes. */
+/* SPDX-License-Identifier: MIT */
 #include "base/isa.h"
 #include "chunk/shuffle.h"
 

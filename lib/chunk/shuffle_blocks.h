@@ -5,6 +5,7 @@
  * register's number, and that bit of the number into the lowest bit of the position.  Four turns
  * bring the number of the byte outside and that of the element inside, or back.  Both functions at
  * the end give the number of elements they did, from the first on; without vectors 0. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_SHUFFLE_BLOCKS_H
 #define CHUNK_SHUFFLE_BLOCKS_H
 

@@ -2,6 +2,7 @@
  *
  * The includer defines SHUFFLE(name), the names of the functions, and SHUFFLE_LANES, the 16-byte
  * lanes of its vectors; 0: no vectors. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/shuffle.h"
 #include "chunk/shuffle_blocks.h"
 

@@ -3,6 +3,7 @@
  *
  * Included once per shuffle*.c, which defines SHUFFLE_LANES; 0: the machine has no such vectors.
  * GCC and clang turn these shuffles of constants into one instruction each. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_SHUFFLE_LANES_H
 #define CHUNK_SHUFFLE_LANES_H
 

@@ -1,5 +1,6 @@
 /* work.c - what one thread needs while it moves chunks.  A struct work given back keeps its
  * buffers and compressors for the next thread that takes it. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/work.h"
 
 #include "base/error.h"

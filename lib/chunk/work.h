@@ -2,6 +2,7 @@
  *
  * A thread takes a struct work and gives it back; those not in use wait in a list, so that nothing
  * is allocated for each chunk. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_WORK_H
 #define CHUNK_WORK_H
 

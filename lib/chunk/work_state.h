@@ -1,4 +1,5 @@
 /* work_state.h - the parts of struct work, for the files of this room. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_WORK_STATE_H
 #define CHUNK_WORK_STATE_H
 

@@ -4,6 +4,7 @@
  * recorded by this one.  A chunk overwritten in place gets its new checksums only when its bytes
  * are in the file.  Chunks whose old bytes are noted for undo are overwritten while they are
  * recorded, one by one, because the notes are a stack. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/write.h"
 
 #include "base/error.h"

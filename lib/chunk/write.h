@@ -3,6 +3,7 @@
  * Payload is summed and written by several threads at once, and recorded when all of it is in the
  * file.  If anything fails the operation is taken back as a whole (txn/op.h); nothing that a commit
  * refers to was touched. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_WRITE_H
 #define CHUNK_WRITE_H
 

@@ -1,4 +1,5 @@
 /* conv.c - elements between memory and the bytes of a file. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/conv.h"
 
 #include "base/error.h"

@@ -5,6 +5,7 @@
  * do, functions.c calls them.  Contents of variable length live in a heap beside the elements: a
  * transfer reads from `heap` or appends to `heap_out`, and each sequence is a conversion of its
  * own. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_CONV_H
 #define CONV_CONV_H
 

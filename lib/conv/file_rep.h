@@ -4,6 +4,7 @@
  * describes them, and the engine of lib/rep converts, or a user's functions convert and the table
  * is missing.  lib/file/header.c fills this in when a header is read or made; nothing but the size
  * of staging changes while the file is open, so no lock guards it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_FILE_REP_H
 #define CONV_FILE_REP_H
 

@@ -2,6 +2,7 @@
  *
  * lib/file/types.c makes those that records name and keeps them for the life of the file; code that
  * converts single elements builds one of its own on the stack. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_FTYPE_H
 #define CONV_FTYPE_H
 

@@ -4,6 +4,7 @@
  * stored ones back to back, those of memory where they are if the function can work there,
  * else in native elements.  One call converts them, more only where staging is full.  A
  * function sees predefined types; the other items of an element go beside it. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/functions.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * A call costs far more than an item, so the items of a transfer are brought together first; one
  * call converts them, more only where staging is full. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_FUNCTIONS_H
 #define CONV_FUNCTIONS_H
 

@@ -1,4 +1,5 @@
 /* heap.c - contents of variable length: the heap behind stored elements. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/heap.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * A text or sequence is stored as a reference of 16 bytes, {u64 count, u64 offset}, to a heap that
  * follows the elements of its chunk or value.  Elements of sequences may hold references in turn.
  * Nothing here converts: heaps are checked, weighed and moved as bytes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_HEAP_H
 #define CONV_HEAP_H
 

@@ -1,4 +1,5 @@
 /* members.c - a transfer of members by name. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/members.h"
 
 #include "base/error.h"

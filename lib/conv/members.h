@@ -2,6 +2,7 @@
  *
  * Where memory's type and the file's are compounds with names, a transfer moves what both have
  * (type/match.h): its converter is made with these types in place of the whole ones. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_MEMBERS_H
 #define CONV_MEMBERS_H
 

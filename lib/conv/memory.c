@@ -1,4 +1,5 @@
 /* memory.c - elements from memory to memory, with copies of what they point to. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/memory.h"
 
 #include "base/error.h"

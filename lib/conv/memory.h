@@ -2,6 +2,7 @@
  *
  * The first step of every conversion that ends in memory: options, reports, new memory for the
  * elements of sequences. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_MEMORY_H
 #define CONV_MEMORY_H
 

@@ -1,4 +1,5 @@
 /* refs.c - references to other objects inside stored elements. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/refs.h"
 
 #include "base/error.h"

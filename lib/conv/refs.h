@@ -2,6 +2,7 @@
  *
  * A reference is the number of an object.  When objects are copied their numbers change, and every
  * reference in attributes, fill values and elements changes with them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_REFS_H
 #define CONV_REFS_H
 

@@ -1,4 +1,5 @@
 /* transcode.c - stored elements of one file as stored elements of another. */
+/* SPDX-License-Identifier: MIT */
 #include "conv/transcode.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Where tables describe both sides the engine goes from one to the other in one pass, so that
  * nothing is lost that both can hold, whatever this machine can; where functions convert, through
  * native memory.  Contents of variable length go from heap to heap. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_TRANSCODE_H
 #define CONV_TRANSCODE_H
 

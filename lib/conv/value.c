@@ -1,4 +1,5 @@
 /* value.c - self-described values: attributes and fill values (SPEC.md, 5.6). */
+/* SPDX-License-Identifier: MIT */
 #include "conv/value.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * They are not in the file's representation: each carries the format and size of the predefined
  * types in it, all big-endian and packed, so that a reader that knows nothing of the representation
  * can show them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CONV_VALUE_H
 #define CONV_VALUE_H
 

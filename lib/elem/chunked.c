@@ -1,4 +1,5 @@
 /* chunked.c - elements of chunked datasets, and whatever selects single elements. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/chunked.h"
 
 #include "base/mem.h"

@@ -2,6 +2,7 @@
  *
  * One part is what of the selection falls into one chunk.  Parts are independent: reads share them
  * between threads, writes of whole chunks too. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_CHUNKED_H
 #define ELEM_CHUNKED_H
 

@@ -2,6 +2,7 @@
  *
  * What no chunk covers is fill, so a tool that copies a sparse dataset need not read it.
  * The coordinates are collected first: the caller's function may use the file. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"

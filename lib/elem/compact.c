@@ -1,4 +1,5 @@
 /* compact.c - elements that stand in the tree: small datasets. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/compact.h"
 
 #include "elem/mover.h"

@@ -1,4 +1,5 @@
 /* compact.h - elements that stand in the tree: small datasets. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_COMPACT_H
 #define ELEM_COMPACT_H
 

@@ -1,4 +1,5 @@
 /* contiguous.c - elements of datasets whose chunks are slabs of one sequence. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/contiguous.h"
 
 #include "base/mem.h"

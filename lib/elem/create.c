@@ -1,4 +1,5 @@
 /* create.c - creating datasets: layout, chunks and filters of a new one. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/create.h"
 
 #include "chunk/filter.h"

@@ -1,4 +1,5 @@
 /* create.h - creating datasets: layout, chunks and filters of a new one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_CREATE_H
 #define ELEM_CREATE_H
 

@@ -1,4 +1,5 @@
 /* dataset.c - open datasets: one handle an object and file, which all openers share. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/dataset.h"
 
 #include "base/handle.h"

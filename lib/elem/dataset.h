@@ -3,6 +3,7 @@
  * A handle knows its record, its type and its fill value; it is reloaded when the reader moves to
  * another commit.  When the file is closed first, the handle stays as a shell that answers with an
  * error.  The lists and counts of handles are guarded by the file's datasets.lock. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_DATASET_H
 #define ELEM_DATASET_H
 

@@ -1,4 +1,5 @@
 /* decoded.c - writing chunks that are decoded whole: filtered ones, and those with heaps. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/decoded.h"
 
 #include "base/pool.h"

@@ -2,6 +2,7 @@
  *
  * A chunk that is written whole is encoded at once, by several threads.  Parts of chunks change
  * them in memory, where they wait for more. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_DECODED_H
 #define ELEM_DECODED_H
 

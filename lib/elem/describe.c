@@ -1,4 +1,5 @@
 /* describe.c - what a dataset says of itself. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/describe.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* describe.h - what a dataset says of itself. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_DESCRIBE_H
 #define ELEM_DESCRIBE_H
 

@@ -1,4 +1,5 @@
 /* fill.c - the fill value: what elements are that were never written. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/fill.h"
 
 #include "base/mem.h"

@@ -2,6 +2,7 @@
  *
  * A handle keeps one stored element of it, made once through the file's functions or table.  Most
  * datasets need none: their fill is zero, and that is zero bytes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_FILL_H
 #define ELEM_FILL_H
 

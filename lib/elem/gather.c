@@ -1,4 +1,5 @@
 /* gather.c - reading elements that need not be decoded: exactly the blocks they stand in. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/gather.h"
 
 #include "chunk/read.h"

@@ -3,6 +3,7 @@
  * Runs of a chunk come upwards.  They are collected while one window of the chunk holds them; then
  * the blocks that they touch are read, verified and converted from, while they are in the
  * processor's cache. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_GATHER_H
 #define ELEM_GATHER_H
 

@@ -1,4 +1,5 @@
 /* grid.c - the chunks that a dataset has, by what its record says. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/grid.h"
 
 #include "chunk/near.h"

@@ -3,6 +3,7 @@
  * Integers only: nothing here reads or converts.  The chunks of a contiguous dataset are the slabs
  * of one sequence, those of a chunked one the cells of a grid.  What a file stores outside the
  * shape means nothing. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_GRID_H
 #define ELEM_GRID_H
 

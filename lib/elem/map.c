@@ -2,6 +2,7 @@
  *
  * Only where the stored form is that of memory, byte for byte, and all elements stand in one
  * run; anything else is refused with the reason. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/info.h"

@@ -1,4 +1,5 @@
 /* mover.c - moves the elements of one part between its layout and memory. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/mover.h"
 
 #include "base/mem.h"

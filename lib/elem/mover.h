@@ -4,6 +4,7 @@
  * user's functions convert, those of a stage, which brings the elements of the part together, so
  * that one call converts them.  One part, what a selection takes of one chunk, is then one transfer
  * of the functions, however many runs it has.  Where the stage is full, another transfer begins. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_MOVER_H
 #define ELEM_MOVER_H
 

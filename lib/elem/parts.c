@@ -1,4 +1,5 @@
 /* parts.c - what of a selection falls into which chunk. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/parts.h"
 
 #include "base/mem.h"

@@ -2,6 +2,7 @@
  *
  * A box is cut dimension by dimension.  Points and unions become pieces, which are sorted by chunk;
  * a batch of them at a time, so that memory stays bounded whatever is selected. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PARTS_H
 #define ELEM_PARTS_H
 

@@ -1,4 +1,5 @@
 /* payload.c - whole payloads: the elements of a chunk or of a compact dataset, fill included. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/payload.h"
 
 #include "chunk/read.h"

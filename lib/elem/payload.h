@@ -3,6 +3,7 @@
  * A payload is its elements, back to back, and behind them the heap that they refer to; `fixed` is
  * the number of bytes before the heap.  What a file stores may be less than a payload: the rest is
  * fill. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PAYLOAD_H
 #define ELEM_PAYLOAD_H
 

@@ -1,4 +1,5 @@
 /* readv.c - many small values in one call: no handles, one lock, one commit. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/transfer.h"
 #include "name/attr.h"
 #include "name/external.h"

@@ -1,4 +1,5 @@
 /* scatter.c - writing elements of unfiltered chunks. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/scatter.h"
 
 #include "chunk/patch.h"

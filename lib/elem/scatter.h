@@ -2,6 +2,7 @@
  *
  * A chunk that is written whole is put together in memory.  Else runs near each other are patched
  * at once: what lies between them is read first. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SCATTER_H
 #define ELEM_SCATTER_H
 

@@ -1,4 +1,5 @@
 /* select.c - which elements: boxes and points. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/select.h"
 
 #include "base/error.h"

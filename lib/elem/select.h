@@ -2,6 +2,7 @@
  *
  * A box is one span a dimension.  Whatever the selection, its elements have numbers: their places
  * in memory, in row-major order, or in the order in which points were given. */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SELECT_H
 #define ELEM_SELECT_H
 

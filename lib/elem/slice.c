@@ -1,4 +1,5 @@
 /* slice.c - selections as NumPy writes them: "[0,10:20,::2]". */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "elem/select.h"

@@ -1,4 +1,5 @@
 /* transfer.c - reading and writing the elements of datasets. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/transfer.h"
 
 #include "base/mem.h"

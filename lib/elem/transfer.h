@@ -5,6 +5,7 @@
  * is read, verified and converted while it is in the processor's cache; parts run in the worker
  * pool. A write runs inside one operation of the store: when an element fails, nothing of it stays.
  */
+/* SPDX-License-Identifier: MIT */
 #ifndef ELEM_TRANSFER_H
 #define ELEM_TRANSFER_H
 

@@ -3,6 +3,7 @@
  * A union is kept as its boxes and walked in row-major order: in each dimension the indices
  * fall into ranges over which the same boxes hold, and inside of a range only those are
  * looked at further.  Nothing is expanded, so blocks without number cost no memory. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "elem/select.h"

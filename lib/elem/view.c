@@ -4,6 +4,7 @@
  * bytes behind a displacement.  A transfer walks its items in order, brings whole items
  * into a staging buffer, and hands them to the representation with a position that
  * counts up, the same user buffer and the same datatype in every call. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/info.h"

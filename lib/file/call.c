@@ -1,4 +1,5 @@
 /* call.c - the begin and the end of every call that uses a file. */
+/* SPDX-License-Identifier: MIT */
 #include "file/call.h"
 
 #include "base/handle.h"

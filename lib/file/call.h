@@ -4,6 +4,7 @@
  * operation of the store: when a call fails, nothing of it stays, neither in the store nor in what
  * the handle keeps in memory.  The first failure that is no refusal of arguments makes drep_close()
  * abandon, unless a commit succeeds before. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_CALL_H
 #define FILE_CALL_H
 

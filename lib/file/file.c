@@ -1,4 +1,5 @@
 /* file.c - making and freeing the handle of a file. */
+/* SPDX-License-Identifier: MIT */
 #include "file/file.h"
 
 #include "base/handle.h"

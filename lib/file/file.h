@@ -2,6 +2,7 @@
  *
  * Each part has one owner, the file in this room that its header names, and one lock at most. Locks
  * are taken in this order: `lock`, then one of the others, never two of those at once. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_FILE_H
 #define FILE_FILE_H
 

@@ -1,4 +1,5 @@
 /* header.c - the header proper as a handle keeps it: representations, hints, writer. */
+/* SPDX-License-Identifier: MIT */
 #include "file/header.h"
 
 #include "base/error.h"

@@ -1,6 +1,7 @@
 /* header.h - the header proper as a handle keeps it: representations (reps.h), hints, writer.
  *
  * Records and fields that this version does not know are kept and written again. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_HEADER_H
 #define FILE_HEADER_H
 

@@ -1,4 +1,5 @@
 /* hints.c - the hints of a handle: those in force, and those that stand in the header. */
+/* SPDX-License-Identifier: MIT */
 #include "file/hints.h"
 
 #include "file/file.h"

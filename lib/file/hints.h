@@ -3,6 +3,7 @@
  * Four lists meet: the defaults, what the header of the file says, what its opener says, and what
  * drep_set_info() says later.  A file only advises: where following it could cost the opener more
  * than the opener allows, its hint gives way. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_HINTS_H
 #define FILE_HINTS_H
 

@@ -1,4 +1,5 @@
 /* inherit.c - handles that came to this process by fork(). */
+/* SPDX-License-Identifier: MIT */
 #include "file/inherit.h"
 
 #include "base/error.h"

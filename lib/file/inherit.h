@@ -5,6 +5,7 @@
  * a handle that writes stays with the process that opened it.  One that reads gets a description
  * and a lock of its own at its first use, on the same commit, and a new store: what other threads
  * of the parent were doing in the old one at the time of the fork never ends here. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_INHERIT_H
 #define FILE_INHERIT_H
 

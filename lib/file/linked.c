@@ -1,4 +1,5 @@
 /* linked.c - the files behind external links. */
+/* SPDX-License-Identifier: MIT */
 #include "file/linked.h"
 
 #include "base/error.h"

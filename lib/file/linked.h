@@ -3,6 +3,7 @@
  * A file that a link leads to is opened for reading, once, and belongs to the handle; its own links
  * lead on, but only so deep.  Handles are only ever put in front of the list, so whoever has one
  * may follow `next` without the lock. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_LINKED_H
 #define FILE_LINKED_H
 

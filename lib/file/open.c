@@ -1,4 +1,5 @@
 /* open.c - opening a file on bytes of any kind. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "file/file.h"
 #include "space/slots.h"

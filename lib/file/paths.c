@@ -1,4 +1,5 @@
 /* paths.c - where paths led: a cache of two. */
+/* SPDX-License-Identifier: MIT */
 #include "file/paths.h"
 
 #include "file/file.h"

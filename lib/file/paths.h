@@ -2,6 +2,7 @@
  *
  * Most calls name the object of the call before, or a neighbour in the same group.  Uses trylock:
  * on contention the cache is skipped.  A writer is alone and takes no lock. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_PATHS_H
 #define FILE_PATHS_H
 

@@ -1,4 +1,5 @@
 /* reps.c - the representations of a file, which its datasets name by number. */
+/* SPDX-License-Identifier: MIT */
 #include "file/reps.h"
 
 #include "base/error.h"

@@ -7,6 +7,7 @@
  *
  * Entries are only ever added, and stay where they are for the life of the handle: datasets and
  * cached types point to them.  A failed operation takes back those that it added. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_REPS_H
 #define FILE_REPS_H
 

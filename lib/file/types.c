@@ -1,4 +1,5 @@
 /* types.c - the datatypes that a file's records name. */
+/* SPDX-License-Identifier: MIT */
 #include "file/types.h"
 
 #include "base/error.h"

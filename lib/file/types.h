@@ -4,6 +4,7 @@
  * uses and goes with the last one.  Types read so far are kept for the life of the file in a list
  * that only grows while readers may look, so reading it takes no lock.  A failed operation takes
  * back what it added. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_TYPES_H
 #define FILE_TYPES_H
 

@@ -1,4 +1,5 @@
 /* witness.c - witnesses: a few values of each type, stored by the functions of a representation. */
+/* SPDX-License-Identifier: MIT */
 #include "file/witness.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Another representation may be registered under the same name elsewhere.  So the header of a file
  * whose elements functions convert holds the stored bytes of 0, 1, the largest value and some more;
  * whoever opens it converts them back and compares. */
+/* SPDX-License-Identifier: MIT */
 #ifndef FILE_WITNESS_H
 #define FILE_WITNESS_H
 

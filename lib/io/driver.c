@@ -3,6 +3,7 @@
  * The functions say that they failed, and this file where: each message has the name that the
  * program gave, what was done, and the byte.  Without write_at the handle only reads: nobody calls
  * driver_write() and driver_truncate() then. */
+/* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
 #include "base/error.h"

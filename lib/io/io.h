@@ -5,6 +5,7 @@
  * EINTR are the driver's business. Reading beyond the end is DREP_ERR_TRUNCATE. read_at and
  * write_at may be called from many threads at once for disjoint bytes, but not beside any other
  * function. */
+/* SPDX-License-Identifier: MIT */
 #ifndef IO_IO_H
 #define IO_IO_H
 

@@ -1,4 +1,5 @@
 /* many.c - several ranges read by one call. */
+/* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
 int io_read_many(struct io *io, const drep_range *range, size_t n)

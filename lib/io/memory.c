@@ -1,6 +1,7 @@
 /* memory.c - a file that lies in memory: growing, or a read-only view of an image.
  *
  * Growing may move it, so that is done alone; bytes are moved by many threads at once. */
+/* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
 #include "base/error.h"

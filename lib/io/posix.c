@@ -5,6 +5,7 @@
  * the directory: the process may go to another one meanwhile, and the directory may be moved.
  * Locks are those of open file descriptions: they exclude other handles of the same process too,
  * and a forked process shares them with its parent. */
+/* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Bytes that may still change wait in a window in memory.  When the store settles them, they leave:
  * in order, without gaps, and cannot be read again.  What does not fit into the window waits in a
  * nameless temporary file, so memory is bounded whatever the store writes first. */
+/* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Each function returns what was lost as LOST_ bits.  Formats differ in what they have beyond
  * the finite numbers (enum real_specials): where an infinity or a NaN is missing, the largest
  * number or the format's own substitute stands for it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_ENCODE_H
 #define KERN_ENCODE_H
 

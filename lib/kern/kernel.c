@@ -2,6 +2,7 @@
  *
  * Rows go through the passes a tile at a time.  What a tile lost is only counted; where the
  * first loss stands is looked for, item by item, when somebody wants to know. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/pass.h"
 
 #include <string.h>

@@ -5,6 +5,7 @@
  * make little-endian), one to three passes, store (put in order, scatter).  A pass
  * knows two kinds of scalar and nothing of strides or byte order, so that a few dozen
  * of them, each compiled for several instruction sets, serve every pair of encodings. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_KERNEL_H
 #define KERN_KERNEL_H
 

@@ -2,6 +2,7 @@
  *
  * Where units divide 16 bytes, any order (and any zeroed padding) is one byte shuffle
  * of a vector; elsewhere loads, byte swaps and stores of one unit at a time. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/piece.h"
 
 #include <datarep.h>

@@ -3,6 +3,7 @@
  * A move is made once for a pair of encodings and then applied to rows of items: so many items at
  * equal steps, the rows at equal steps again or where a list says.  Gathering a tile for the
  * passes and scattering it afterwards are moves too. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_MOVE_H
 #define KERN_MOVE_H
 

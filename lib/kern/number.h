@@ -8,6 +8,7 @@
  * Here are numbers and the way from a real's fields to one; encode.h is the inverse, real.h
  * takes the fields from bytes.  All is inlined where a format is known at compile time:
  * side.c makes the general functions of it, pass_soft.c the fast ones. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_NUMBER_H
 #define KERN_NUMBER_H
 

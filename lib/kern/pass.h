@@ -2,6 +2,7 @@
  *
  * Each is a loop over scalars that lie back to back, little-endian, compiled once for each set of
  * vector instructions; the functions here look one up. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_PASS_H
 #define KERN_PASS_H
 

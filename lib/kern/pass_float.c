@@ -3,6 +3,7 @@
  * The 16-bit formats are bit arithmetic.  Between binary32, binary64 and integers the
  * processor's float unit works, only where it gives the same bits as side.c, NaNs
  * included; it must be in its default state, which kernel.c asks before each run. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/pass.h"
 #include "kern/real.h"
 

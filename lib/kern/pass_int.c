@@ -1,6 +1,7 @@
 /* pass_int.c - passes over integers: resizing, bounds, truth; and EBCDIC.
  *
  * Each loop is written once, over sizes and signs that its callers give as constants. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/pass.h"
 #include "kern/real.h"
 

@@ -1,5 +1,6 @@
 /* pass_soft.c - passes by number.h: between any two scalars, and fast ones between the
  * pairs of formats that files are full of. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/encode.h"
 #include "kern/pass.h"
 #include "kern/real.h"

@@ -3,6 +3,7 @@
  * Fields that are neighbours on both sides travel together, in pieces of the sizes that
  * a vector register is loaded and stored with.  A piece touches its own bytes and no
  * others: what lies between fields belongs to somebody else. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/piece.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * The fields of an element that are neighbours on both sides are joined into pieces that a vector
  * register loads and stores; a list of pieces is made once for a pair of types and run over all
  * elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_PIECE_H
 #define KERN_PIECE_H
 

@@ -2,6 +2,7 @@
  *
  * A pair of encodings is looked at once and written down as passes, the fastest that give the
  * bits of the general form. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/plan.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * The pair alone decides, never the pair of types: all types that share an encoding share its
  * kernels. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_PLAN_H
 #define KERN_PLAN_H
 

@@ -1,6 +1,7 @@
 /* real.h - the fields of a real from and to its bytes, for formats that have a name.
  *
  * Scalars come as little-endian bytes; move.c puts them so. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_REAL_H
 #define KERN_REAL_H
 

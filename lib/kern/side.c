@@ -2,6 +2,7 @@
  *
  * The general form of number.h: descriptions are looked at while running.  It is the
  * reference of the fast forms, and does what they leave. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/side.h"
 
 #include "base/error.h"

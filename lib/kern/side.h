@@ -2,6 +2,7 @@
  *
  * The descriptions are read while running, bit by bit where need be.  This general form is the
  * reference of the fast passes and converts what they leave. */
+/* SPDX-License-Identifier: MIT */
 #ifndef KERN_SIDE_H
 #define KERN_SIDE_H
 

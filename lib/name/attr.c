@@ -1,4 +1,5 @@
 /* attr.c - attributes: small named values of any object. */
+/* SPDX-License-Identifier: MIT */
 #include "name/attr.h"
 
 #include "base/mem.h"

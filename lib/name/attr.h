@@ -1,4 +1,5 @@
 /* attr.h - attributes: small named values of any object. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_ATTR_H
 #define NAME_ATTR_H
 

@@ -2,6 +2,7 @@
  *
  * What a program expects to be a title or a factor was written by others, as a fixed string, as
  * characters, as an array of one; these calls take all of them. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "conv/value.h"
 #include "format/utf8.h"

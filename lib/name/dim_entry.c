@@ -1,4 +1,5 @@
 /* dim_entry.c - the dimensions of a group. */
+/* SPDX-License-Identifier: MIT */
 #include "name/dim_entry.h"
 
 #include "name/object.h"

@@ -2,6 +2,7 @@
  *
  * An entry names the object of one dimension, which has no other entry and no link.  Its index of
  * creation comes from the counter that the group's links use too. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_DIM_ENTRY_H
 #define NAME_DIM_ENTRY_H
 

@@ -1,4 +1,5 @@
 /* dimension.c - dimensions: objects with a length that datasets share. */
+/* SPDX-License-Identifier: MIT */
 #include "name/dimension.h"
 
 #include "base/buf.h"

@@ -2,6 +2,7 @@
  *
  * A dataset names the dimension of each of its axes; the dimension keeps an entry for each use, so
  * that removing it finds the datasets. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_DIMENSION_H
 #define NAME_DIMENSION_H
 

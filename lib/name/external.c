@@ -1,4 +1,5 @@
 /* external.c - external links: where a reading call goes on in another file. */
+/* SPDX-License-Identifier: MIT */
 #include "name/external.h"
 
 #include "base/error.h"

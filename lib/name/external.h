@@ -2,6 +2,7 @@
  *
  * Where the path of a call that reads crosses an external link, and the opener allowed it (hint
  * drep_external), the call goes on in the other file (file/linked.h). */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_EXTERNAL_H
 #define NAME_EXTERNAL_H
 

@@ -1,4 +1,5 @@
 /* find.c - a path of an object that is known by its number. */
+/* SPDX-License-Identifier: MIT */
 #include "name/find.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * Objects do not know where they hang, so the tree of groups is searched from the root, each group
  * once and the nearest first. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_FIND_H
 #define NAME_FIND_H
 

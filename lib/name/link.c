@@ -1,4 +1,5 @@
 /* link.c - the links of groups. */
+/* SPDX-License-Identifier: MIT */
 #include "name/link.h"
 
 #include "name/object.h"

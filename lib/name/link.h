@@ -2,6 +2,7 @@
  *
  * A link is one entry, by its name; its record has the number of its creation and the kind of the
  * object.  The group counts its members, and an object its hard links. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_LINK_H
 #define NAME_LINK_H
 

@@ -1,4 +1,5 @@
 /* links.c - the calls that make and move links. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/mem.h"

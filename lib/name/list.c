@@ -3,6 +3,7 @@
  * The callback may use the file, so the lock is not held while it runs.  To take and give it back
  * costs more than to find a link: links are copied in batches.  Where the callback may change the
  * group a batch is one link. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rwlock.h"

@@ -1,4 +1,5 @@
 /* object.c - the records of objects. */
+/* SPDX-License-Identifier: MIT */
 #include "name/object.h"
 
 #include "base/vec.h"

@@ -2,6 +2,7 @@
  *
  * An object is a group, a dataset, a dimension or a named datatype.  Its record begins with a head
  * of fixed length (kind, links, counts), which most calls need alone and change where it stands. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_OBJECT_H
 #define NAME_OBJECT_H
 

@@ -1,4 +1,5 @@
 /* objects.c - the calls that make groups and named datatypes and describe objects. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "name/attr.h"
 #include "name/external.h"

@@ -1,4 +1,5 @@
 /* path.c - paths: the names that lead from the root to an object. */
+/* SPDX-License-Identifier: MIT */
 #include "name/path.h"
 
 #include "base/mem.h"

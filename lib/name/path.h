@@ -3,6 +3,7 @@
  * A dimension has an address instead: the path of its group, "#" and its name.  Soft links are
  * followed by splicing their path in.  Reading calls may leave the file at an external link
  * (external.h); all others refuse it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef NAME_PATH_H
 #define NAME_PATH_H
 

@@ -3,6 +3,7 @@
  * The groups between the start and the object at hand are frames on a stack, each with the names
  * of its members, which were copied when it was entered: the function that is called may do
  * everything with the file.  The stack grows with the depth of the file, not with ours. */
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/idset.h"

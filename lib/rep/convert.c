@@ -5,6 +5,7 @@
  * their fields are paired once and then run over all turns: those that only move bytes
  * together, in pieces, the others field by field, while some turns are in cache.  Whatever
  * fits neither goes through two cursors, run by run. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 
 #include "base/error.h"

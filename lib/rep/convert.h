@@ -2,6 +2,7 @@
  *
  * Both sides are typemaps tiled over memory, so packed bytes, elements of a file and a user's
  * buffer are all alike to it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_CONVERT_H
 #define REP_CONVERT_H
 

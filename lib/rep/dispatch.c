@@ -3,6 +3,7 @@
  * MPI 5.0, 14.7.3: a transfer is cut into calls wherever whole data items end; every
  * call has the same userbuf and datatype, count in items, and the position where the
  * call before it ended. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/dispatch.h"
 
 #include "base/error.h"

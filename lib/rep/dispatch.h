@@ -1,4 +1,5 @@
 /* dispatch.h - transfers through conversion functions, over packed items. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_DISPATCH_H
 #define REP_DISPATCH_H
 

@@ -2,6 +2,7 @@
  *
  * MPI 5.0, 5.3: exactly the data, no header, so that units of "external32" are what
  * every MPI calls by that name. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/registry.h"
 
 #include "base/error.h"

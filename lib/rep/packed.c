@@ -2,6 +2,7 @@
  *
  * The packed side is the same typemap laid out again without gaps, so one engine converts
  * between any two layouts. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/packed.h"
 
 #include "base/error.h"

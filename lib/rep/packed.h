@@ -3,6 +3,7 @@
  * Between the items of a user's buffer, laid out by a typemap, and the same items without a gap
  * under another representation.  Items are numbered through the tiled typemap, so a transfer may
  * begin anywhere; the packed bytes begin with its first item. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_PACKED_H
 #define REP_PACKED_H
 

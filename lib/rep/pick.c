@@ -1,4 +1,5 @@
 /* pick.c - picks the kernel that converts items of one type and table to another's. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/pick.h"
 
 #include "base/error.h"

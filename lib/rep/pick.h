@@ -1,4 +1,5 @@
 /* pick.h - the kernel that converts items of one leaf and table to another's. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_PICK_H
 #define REP_PICK_H
 

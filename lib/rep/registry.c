@@ -3,6 +3,7 @@
  * Add-only: an entry, once found, may be used for ever without a lock.  The built-in
  * ones are made at first use from tables.c and are entries like any other: their
  * functions are the engine's, and their extra state is their table. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/registry.h"
 
 #include "base/error.h"

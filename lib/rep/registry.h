@@ -1,4 +1,5 @@
 /* registry.h - entries of the registry, inside this room. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_REGISTRY_H
 #define REP_REGISTRY_H
 

@@ -4,6 +4,7 @@
  * from and to, and functions.  Built-in, machine and declared ones have both (their
  * functions call the engine); registered ones have functions only.  Every transfer
  * of a function-form goes through the dispatcher; nothing asks for a name. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_REP_H
 #define REP_REP_H
 

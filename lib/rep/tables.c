@@ -3,6 +3,7 @@
  *
  * A table follows from three things: sizes and alignments, a byte order, and the
  * format of long double.  All are made once, at first use, and never change. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/tables.h"
 
 #include "base/error.h"

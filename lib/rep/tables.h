@@ -1,4 +1,5 @@
 /* tables.h - the built-in tables, inside this room. */
+/* SPDX-License-Identifier: MIT */
 #ifndef REP_TABLES_H
 #define REP_TABLES_H
 

@@ -3,6 +3,7 @@
  * A unit of drep_pack() is the data alone (MPI 5.0, 5.3): whoever unpacks it must know what
  * machine packed it.  These begin with the same records as a file's header, so that a table
  * travels with the data, and end where they say. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/registry.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * Everything comes from format/formats.def: a format that gets a line there is described
  * without a change of this file. */
+/* SPDX-License-Identifier: MIT */
 #include "format/numbers.h"
 #include "scalar/scalar.h"
 

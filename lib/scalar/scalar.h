@@ -3,6 +3,7 @@
  * The facts of every format stand in format/formats.def; here they are a table of structs.
  * The table is static so that a compiler that knows the format of a loop folds the fields
  * into it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SCALAR_SCALAR_H
 #define SCALAR_SCALAR_H
 

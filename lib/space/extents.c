@@ -1,4 +1,5 @@
 /* extents.c - a set of bytes, held as sorted extents that never touch. */
+/* SPDX-License-Identifier: MIT */
 #include "space/extents.h"
 
 #include "base/error.h"

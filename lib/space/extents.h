@@ -2,6 +2,7 @@
  *
  * Extents that meet become one.  It is an array of pages of extents, so a change moves a
  * page and not everything, and a search for room skips a page by its longest extent. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_EXTENTS_H
 #define SPACE_EXTENTS_H
 

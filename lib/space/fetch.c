@@ -1,4 +1,5 @@
 /* fetch.c - bytes of the file that were read before they were asked for. */
+/* SPDX-License-Identifier: MIT */
 #include "space/fetch.h"
 
 #include "base/error.h"

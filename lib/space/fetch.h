@@ -8,6 +8,7 @@
  *
  * Metadata is kept, the oldest is dropped first; payload is lent to one transfer, which gives it
  * back before its call ends.  Any thread; `lock` protects the lists. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_FETCH_H
 #define SPACE_FETCH_H
 

@@ -2,6 +2,7 @@
  *
  * Adding may fail for lack of memory.  Callers that free space ignore that: the bytes become
  * slack, which wastes space and breaks nothing. */
+/* SPDX-License-Identifier: MIT */
 #include "space/list.h"
 
 #include "base/mem.h"

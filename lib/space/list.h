@@ -2,6 +2,7 @@
  *
  * An extent_list collects what was freed.  A later_list also keeps the commit that freed each
  * extent, because readers may look at older commits until the extent is reused. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_LIST_H
 #define SPACE_LIST_H
 

@@ -2,6 +2,7 @@
  *
  * A reader may see a slot that is being written: its checksum is wrong for a moment.  So a damaged
  * slot is evidence only when no writer is at work (txn/snapshot.c waits for that). */
+/* SPDX-License-Identifier: MIT */
 #include "space/slots.h"
 
 #include "base/error.h"

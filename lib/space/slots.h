@@ -2,6 +2,7 @@
  *
  * Commits write the slots in turn, so the other one is whole while one is being written.  A slot
  * is believed when its checksum is right; the one with the greater sequence number is in force. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_SLOTS_H
 #define SPACE_SLOTS_H
 

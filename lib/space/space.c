@@ -3,6 +3,7 @@
  * An allocation takes the lowest extent of avail that fits, else bytes at the end of the file.
  * `touched` collects the offsets whose FREE entry may be out of date: only commits write FREE
  * entries, so that an allocation changes no node. */
+/* SPDX-License-Identifier: MIT */
 #include "space/space.h"
 
 #include "base/error.h"

@@ -10,6 +10,7 @@
  * Extents are multiples of FMT_ALIGN bytes, except in files of other writers.  One thread at a
  * time: all of it belongs to the writer.  space.c owns struct space; txn/free.c moves extents
  * between it and the FREE entries of the tree. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 

@@ -1,6 +1,7 @@
 /* store.c - what every room asks of an open container: its slot, its numbers, whether it may be
  * written.  Numbers of objects and datatypes are only ever given out upwards; an operation that is
  * taken back gives its numbers back too (txn/op.c). */
+/* SPDX-License-Identifier: MIT */
 #include "space/store.h"
 
 #include "base/error.h"

@@ -8,6 +8,7 @@
  * What only some files need is a structure of its own, behind a pointer here.  Its header says
  * which file owns it and which lock protects it; a room uses its own part and those of the rooms
  * below. */
+/* SPDX-License-Identifier: MIT */
 #ifndef SPACE_STORE_H
 #define SPACE_STORE_H
 

@@ -1,4 +1,5 @@
 /* ahead.c - nodes that are fetched together, where a round trip to the file is dear. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/ahead.h"
 
 #include "base/mem.h"

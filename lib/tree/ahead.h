@@ -3,6 +3,7 @@
  * Interior nodes are few, and every descent needs them: the children of an interior node are
  * fetched at once.  Leaves that are read in turn are fetched ahead, each time twice as many.  All
  * of it is advice (space/fetch.h): nothing here fails. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_AHEAD_H
 #define TREE_AHEAD_H
 

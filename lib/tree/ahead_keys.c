@@ -1,6 +1,7 @@
 /* ahead_keys.c - the leaves of known keys, fetched by one vector where a round trip is dear.
  *
  * Only the nodes above the leaves are read on the way: those come together too (tree/ahead.h). */
+/* SPDX-License-Identifier: MIT */
 #include "tree/ahead_keys.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* ahead_keys.h - the leaves of known keys, fetched by one vector where a round trip is dear. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_AHEAD_KEYS_H
 #define TREE_AHEAD_KEYS_H
 

@@ -4,6 +4,7 @@
  * before any field is used, and the owner's uuid and the sequence number before the content is
  * believed.  A reader whose snapshot was overwritten gets DREP_ERR_STALE instead of a checksum
  * error. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/block.h"
 
 #include "base/error.h"

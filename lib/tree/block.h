@@ -3,6 +3,7 @@
  * A block is believed only when its reference lies inside the file, and when everything that the
  * reference and its owner say about the block is true.  Blocks are never changed in place: a block
  * that a commit refers to stays as it is until its space is reused. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_BLOCK_H
 #define TREE_BLOCK_H
 

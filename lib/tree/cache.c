@@ -2,6 +2,7 @@
  *
  * Each shard is an open-addressed table by offset, at most half full, with a clock hand that
  * evicts nodes not used since its last turn. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/cache.h"
 
 #include "base/error.h"

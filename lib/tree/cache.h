@@ -2,6 +2,7 @@
  *
  * A node is found by its offset in the file, and is the right one only if length and checksum agree
  * too: space is reused.  Each shard has a lock, which is held to look and never while reading. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_CACHE_H
 #define TREE_CACHE_H
 

@@ -2,6 +2,7 @@
  *
  * Clean nodes need no lock: once a node is reachable it never changes.  Interior nodes stay
  * attached to the node above (`kept`), because they are few and every descent needs them. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/descend.h"
 
 #include "space/fetch.h"

@@ -3,6 +3,7 @@
  * A descent carries the bounds that separators promise about the keys below; a node in the file
  * that breaks the promise is refused.  Levels fall by one at each step, so a hostile file cannot
  * lead in circles. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_DESCEND_H
 #define TREE_DESCEND_H
 

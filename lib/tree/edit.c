@@ -3,6 +3,7 @@
  * The order within a change: find the leaf, note the old entry for undo, reserve memory, change.
  * An error before the last step leaves the tree as it was; a note without its change is harmless,
  * as replaying it restores what is there. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/edit.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * A change is noted for undo first, and either happens or fails before it began.  Keys and values
  * are copied.  One thread at a time, and no reader meanwhile. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_EDIT_H
 #define TREE_EDIT_H
 

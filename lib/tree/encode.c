@@ -3,6 +3,7 @@
  * Decoding a clean leaf is one pass over its entries, which costs as much as all the rest of a
  * look-up: so the common case is checked with as few branches as possible, and leaf_refuse()
  * finds out afterwards what was wrong. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/encode.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * Decoding checks everything that later searches rely on: the order of keys, their number and
  * lengths, and what a node of its level may hold.  Nothing behind it checks again. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_ENCODE_H
 #define TREE_ENCODE_H
 

@@ -2,6 +2,7 @@
  *
  * Three ways to the leaf, the cheapest first: the finger of this thread (a clean tree), a hint (a
  * dirty one), the descent from the root. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/find.h"
 
 #include "base/error.h"

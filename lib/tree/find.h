@@ -1,6 +1,7 @@
 /* find.h - looking up one entry.
  *
  * Any number of threads may look up at once, as long as nobody changes the tree. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_FIND_H
 #define TREE_FIND_H
 

@@ -1,4 +1,5 @@
 /* hint.c - the dirty leaves changed last, by the bounds of their keys. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/hint.h"
 
 void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w)

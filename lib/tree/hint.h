@@ -4,6 +4,7 @@
  * shape does: no split, merge or spill since.  What is changed in turn (a link, an object, a chunk)
  * has keys of different kinds, so each kind remembers the hint that served it last.  For the writer
  * alone. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_HINT_H
 #define TREE_HINT_H
 

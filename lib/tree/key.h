@@ -1,6 +1,7 @@
 /* key.h - fast comparison and copying of the tree's keys.
  *
  * Most keys differ in their first sixteen bytes: those are compared as two numbers. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_KEY_H
 #define TREE_KEY_H
 

@@ -1,4 +1,5 @@
 /* load.c - clean nodes: read from the file, or found in the cache. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/load.h"
 
 #include "base/error.h"

@@ -1,6 +1,7 @@
 /* load.h - clean nodes: read from the file, or found in the cache.
  *
  * A node comes with one reference for the caller, who gives it back by node_unref(). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_LOAD_H
 #define TREE_LOAD_H
 

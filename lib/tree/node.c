@@ -2,6 +2,7 @@
  *
  * A dirty node is an array of items over an arena of bytes.  Changing a value leaves its old bytes
  * in the arena as waste; when room is needed the node is rebuilt without them. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/node.h"
 
 #include "base/error.h"

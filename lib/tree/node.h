@@ -6,6 +6,7 @@
  * (they are compressed only in the file), so a search is a binary search with memcmp.  A clean leaf
  * is kept as it stands in the file, with the head of each entry and the whole key of every
  * sixteenth: most of what is read is looked at once. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_NODE_H
 #define TREE_NODE_H
 

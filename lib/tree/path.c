@@ -3,6 +3,7 @@
  * Freeing the clean node's space at once is safe: the last commit refers to it, so space keeps it
  * untouched until no reader can look at that commit (space/space.h).  A leaf that waits apart was
  * never in the file. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/path.h"
 
 #include "base/mem.h"

@@ -3,6 +3,7 @@
  * A clean node is never changed.  Before a change, the nodes from the root to the leaf are copied
  * into memory, and the space of the clean ones is freed; it stays untouched until no commit refers
  * to it (space/space.h).  Dirty nodes know their parent, and belong to it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_PATH_H
 #define TREE_PATH_H
 

@@ -4,6 +4,7 @@
  * that no commit refers to, and its parent, which stays in memory, refers to it; if it changes
  * again, that space is free at once.  With drep_pack, where the commit puts all nodes into one
  * extent, leaves wait in a file beside instead. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/spill.h"
 
 #include "base/mem.h"

@@ -3,6 +3,7 @@
  * A large transaction would keep every leaf that it changes in memory.  So leaves are written to
  * fresh space when they are many, and become clean; a later change copies them again.  No commit
  * refers to them before the next one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_SPILL_H
 #define TREE_SPILL_H
 

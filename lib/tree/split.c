@@ -3,6 +3,7 @@
  * A split inserts the separator into the parent first, which may split that one too; only when
  * nothing can fail any more do items move.  Every step changes `shape`, so hints and pins notice.
  */
+/* SPDX-License-Identifier: MIT */
 #include "tree/split.h"
 
 #include "base/error.h"

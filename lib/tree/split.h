@@ -1,6 +1,7 @@
 /* split.h - keeping dirty nodes neither too full nor too empty.
  *
  * Every change of the shape either happens or fails before it began: memory is reserved first. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_SPLIT_H
 #define TREE_SPLIT_H
 

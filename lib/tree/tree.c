@@ -1,5 +1,6 @@
 /* tree.c - making and releasing the tree's state in memory, and the check that a node keeps to
  * the bounds of its parent. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/tree.h"
 
 #include "base/error.h"

@@ -8,6 +8,7 @@
  * `change` and `shape` are versions: whatever remembers a leaf keeps the version with it, and is
  * worthless when the version has moved on.  The writer owns all of it, but for what `lock` protects
  * and for what is atomic. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_TREE_H
 #define TREE_TREE_H
 

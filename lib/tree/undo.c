@@ -3,6 +3,7 @@
  * Notes are a stack of bytes, each with its head at the end, so that replaying reads them
  * backwards.  A large stack moves to free space of the file: nothing refers to that space, and it
  * is free again when the operation ends. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/undo.h"
 
 #include "base/error.h"

@@ -7,6 +7,7 @@
  *
  * Notes stay in memory up to a limit, and then move to free space of the file.  Nothing here has to
  * be durable: a crash loses the whole transaction.  For the writer alone. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_UNDO_H
 #define TREE_UNDO_H
 

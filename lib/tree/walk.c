@@ -2,6 +2,7 @@
  *
  * A pin keeps the leaf of a walk, with the version of the tree.  There are few pins for all walks:
  * a walk whose pin was taken by another one descends again, and loses nothing but time. */
+/* SPDX-License-Identifier: MIT */
 #include "tree/walk.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * A walk remembers its last key, so the tree may change between calls.  It also leaves a pin in its
  * leaf, which spares the descent while nothing changes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TREE_WALK_H
 #define TREE_WALK_H
 

@@ -3,6 +3,7 @@
  * It reads blocks from the file, past the cache, and goes on beside what is damaged.  Every byte
  * that something refers to is claimed; a second claim is a finding, so no subtree is walked
  * twice. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/check.h"
 
 #include "base/buf.h"

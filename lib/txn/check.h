@@ -2,6 +2,7 @@
  *
  * The check knows blocks, keys and space, and claims every byte that something refers to.  What
  * an entry means it asks a function of the room above, which claims payload in turn. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_CHECK_H
 #define TXN_CHECK_H
 

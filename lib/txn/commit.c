@@ -4,6 +4,7 @@
  * commit refers to, and then the slot.  After the first sync all blocks are durable; after the
  * second one the slot is, and the commit cannot be lost.  Slots are written in turn: if the
  * machine stops while one is being written, the other one still has the last commit. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/commit.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * commit uses; sync; the slot; sync.  Until the slot is written the file is the last commit,
  * whatever happens.  An error before that leaves a transaction that can be tried again; from there
  * on nobody knows what reached the disk, and the handle refuses writes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_COMMIT_H
 #define TXN_COMMIT_H
 

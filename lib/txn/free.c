@@ -3,6 +3,7 @@
  * Writing a FREE entry changes the tree, which frees and dirties nodes: so from the moment
  * entries are written, what is freed goes to `late` (a commit refers to it) or `left` (none
  * does), and both to the pending list. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/free.h"
 
 #include "base/buf.h"

@@ -6,6 +6,7 @@
  *
  * An extent may be reused when no commit that refers to it can be opened: not one in a slot, nor in
  * the log, nor one that a reader has locked. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_FREE_H
 #define TXN_FREE_H
 

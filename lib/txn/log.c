@@ -1,5 +1,6 @@
 /* log.c - the LOG entries of the tree: the commits before this one that can still be opened.  An
  * entry has what a slot has but for the lists: enough to read the commit, not to continue it. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/log.h"
 
 #include "base/buf.h"

@@ -1,6 +1,7 @@
 /* log.h - the LOG entries of the tree: the commits before this one that can still be opened.
  *
  * Each commit drops the entries that are beyond drep_keep and adds one for the commit before it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_LOG_H
 #define TXN_LOG_H
 

@@ -2,6 +2,7 @@
  *
  * Nodes go to reserved extents and to the end of the file, both of which no commit refers to.
  * Until the slot is written, a failure only has to forget where they went. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/nodes.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Their space is reserved before the FREE entries are brought up to date, because writing those
  * entries dirties more nodes.  What the reserved extents do not hold goes to the end of the file.
  */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_NODES_H
 #define TXN_NODES_H
 

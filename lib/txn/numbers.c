@@ -1,4 +1,5 @@
 /* numbers.c - the numbers of objects and datatypes that a tree uses. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/numbers.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* numbers.h - the numbers of objects and datatypes that a tree uses. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_NUMBERS_H
 #define TXN_NUMBERS_H
 

@@ -4,6 +4,7 @@
  * tree; then the tree's entries and overwritten payload, from the last note to the first; space
  * at last, when nothing refers to what the operation allocated.  If replaying itself fails
  * (memory, I/O), the handle refuses to write: the last commit is untouched. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/op.h"
 
 #include "base/error.h"

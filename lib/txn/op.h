@@ -4,6 +4,7 @@
  * Taking back restores: open runs and cache entries from their own notes, entries of the tree and
  * overwritten payload from struct undo, space from struct space_op, and the numbers given out.  It
  * leaves alone what does not depend on the operation: leaves written early, reservations. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_OP_H
 #define TXN_OP_H
 

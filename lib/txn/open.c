@@ -1,4 +1,5 @@
 /* open.c - making, opening and closing a store. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/open.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* open.h - making, opening and closing a store. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_OPEN_H
 #define TXN_OPEN_H
 

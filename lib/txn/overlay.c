@@ -1,4 +1,5 @@
 /* overlay.c - a file that cannot be written, with room for more bytes behind its end. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/overlay.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * Reads below `end` go to the file, everything above goes to another one that has no name, or to
  * memory. So a damaged file can be repaired by the same code that writes any file, and is never
  * changed. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_OVERLAY_H
 #define TXN_OVERLAY_H
 

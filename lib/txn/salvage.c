@@ -4,6 +4,7 @@
  * nodes are unreadable, the rest of the file is searched for leaves of any age.  Payload stays
  * where it is: the store writes behind the file's end (txn/overlay.h), and the damaged file is
  * never changed. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/salvage.h"
 
 #include "base/error.h"

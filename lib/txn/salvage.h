@@ -1,4 +1,5 @@
 /* salvage.h - reading what is left of a damaged file (drep_repair). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_SALVAGE_H
 #define TXN_SALVAGE_H
 

@@ -1,5 +1,6 @@
 /* seal.c - filling in the checksums that were left out when payload was written.  Payload stays
  * where it is, committed or not; only its record and its checksums are written again. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/seal.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 /* seal.h - filling in the checksums that were left out when payload was written. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_SEAL_H
 #define TXN_SEAL_H
 

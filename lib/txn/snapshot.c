@@ -2,6 +2,7 @@
  *
  * A reader holds a lock that stands for all commits while it reads the slots and locks the one that
  * it chooses, so no writer begins to reuse its space meanwhile. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/snapshot.h"
 
 #include "base/error.h"

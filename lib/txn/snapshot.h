@@ -3,6 +3,7 @@
  * A reader locks the number of its commit, and a writer reuses no space that this commit or a later
  * one refers to.  So whoever holds a lock on any commit may look at all later ones too: they can be
  * chosen in peace. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_SNAPSHOT_H
 #define TXN_SNAPSHOT_H
 

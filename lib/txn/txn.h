@@ -3,6 +3,7 @@
  * What the slot and the header say of the commit in force, and how the next one will be published.
  * snapshot.c and commit.c own it; the writer changes it, and readers only while nobody else uses
  * the store. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_TXN_H
 #define TXN_TXN_H
 

@@ -5,6 +5,7 @@
  * taking the caller's back later does not take the write-back back.  In the middle of an
  * operation only entries that were clean when it began are written; taking it back then drops
  * them. */
+/* SPDX-License-Identifier: MIT */
 #include "txn/writeback.h"
 
 #include "base/mem.h"

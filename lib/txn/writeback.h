@@ -4,6 +4,7 @@
  * when they take nearly all of the cache, those used longest ago first, in grid order, by several
  * threads.  In the middle of an operation nothing is written back but what the operation itself
  * changed first: so taking it back finds the rest as it was. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TXN_WRITEBACK_H
 #define TXN_WRITEBACK_H
 

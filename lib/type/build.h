@@ -4,6 +4,7 @@
  * make every constructor: repeat, shift, and join.  All of them check that no
  * number leaves +-2^62, and all fold what lies regularly, so that a typemap stays
  * as small as its description. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TYPE_BUILD_H
 #define TYPE_BUILD_H
 

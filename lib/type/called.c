@@ -4,6 +4,7 @@
  * bytes, scalars and whatever has variable length are not theirs (SPEC.md, "Data items").
  * What is left of a datatype without these items is a datatype again, with the same bounds
  * and displacements, so that one call converts the items of many elements where they lie. */
+/* SPDX-License-Identifier: MIT */
 #include "type/type.h"
 
 #include "base/mem.h"

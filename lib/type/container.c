@@ -1,5 +1,6 @@
 /* container.c - the constructors of the kinds that containers add to MPI's:
  * compounds, arrays, texts, enums, scalars, and what has a variable length. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * ready: when a run uses one up, the one behind it is looked at anyway, and taken
  * along where it goes on.  Offsets wrap instead of overflowing, because the leaf
  * held ready may lie beyond whatever the caller has. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

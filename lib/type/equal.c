@@ -4,6 +4,7 @@
  * ever expanded: equal programs are equal at once, and others are compared run by run.  Folding
  * (shape.c) asks for equal nodes, and a leaf may be a sequence of some other type, so that all
  * three comparisons need each other and stand here together. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * One walk builds two things: the type as this machine would hold it, and the typemap
  * that the record describes.  Everything read is hostile until checked. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

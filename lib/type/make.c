@@ -2,6 +2,7 @@
  *
  * Each checks its arguments and stores them in the order of its parameters;
  * prog.c knows what they mean. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* match.c - members by name: what two datatypes with named members have in common. */
+/* SPDX-License-Identifier: MIT */
 #include "type/match.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * sequences and structs: the names decide, not the order.  The result is a pair of datatypes with
  * the same data items in the same order, which is memory's, so that everything behind goes by
  * position.  Where one side has no names, its items are taken by position and whole. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TYPE_MATCH_H
 #define TYPE_MATCH_H
 

@@ -34,6 +34,7 @@
  * In this order the arguments are those of the constructors.  A compound's ":int" is its extent.  A
  * struct without its second list lies as C would put it.  Blanks may stand between any two words.
  */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * Everything is a constant table made from format/types.def: there is nothing to
  * initialise, so nothing that threads could race for. */
+/* SPDX-License-Identifier: MIT */
 #include "type/type.h"
 
 #include "format/numbers.h"

@@ -2,6 +2,7 @@
  *
  * The grammar stands in parse.c; whatever is printed parses back to an equal
  * type. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -4,6 +4,7 @@
  * memory it runs once a constructor, over the finished typemaps of the members;
  * with other sizes it runs for all levels, as if the same calls were made on the
  * machine that has those sizes. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

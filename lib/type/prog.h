@@ -8,6 +8,7 @@
  *
  * A node's origin is where its first item lies, so a loop's child and a sequence's
  * first branch begin at their parent's origin. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TYPE_PROG_H
 #define TYPE_PROG_H
 

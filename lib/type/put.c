@@ -2,6 +2,7 @@
  *
  * An element in a file has no memory layout: every MPI constructor becomes the array
  * or the compound of what it picks, in typemap order. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

@@ -3,6 +3,7 @@
  * What lies regularly becomes one node: neighbouring leaves merge, and equal pieces at
  * equal distances become a loop, at other distances a list.  The order of the items
  * never changes. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

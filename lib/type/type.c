@@ -3,6 +3,7 @@
  *
  * A constructor fills in the description; type_finish() derives all else from it,
  * so that nothing is stated twice. */
+/* SPDX-License-Identifier: MIT */
 #include "type/build.h"
 
 #include "base/error.h"

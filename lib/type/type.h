@@ -2,6 +2,7 @@
  *
  * A type keeps how it was made, for records, printing and comparison, and next to it the typemap
  * that transfers walk (prog.h).  Both are immutable once the type is made. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TYPE_TYPE_H
 #define TYPE_TYPE_H
 

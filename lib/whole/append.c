@@ -11,6 +11,7 @@
  *
  * If rows that waited cannot be written, they are lost, and the handle says so: it refuses to write
  * from then on, since a commit would have a hole where the caller was told of success. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"

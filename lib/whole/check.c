@@ -3,6 +3,7 @@
  * The store walks blocks, sums and space; here every record is decoded, links and
  * uses are counted against what objects say, and, when asked for, every element is
  * read and converted.  A finding never ends the walk. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"

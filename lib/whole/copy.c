@@ -7,6 +7,7 @@
  *
  * A partial copy always gathers: each object is looked at then, before anything is written, so that
  * one that a newer version wrote is left out whole, with the links to it. */
+/* SPDX-License-Identifier: MIT */
 #include "whole/copy.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 /* copy.h - copies of objects, for callers that copy one after the other. */
+/* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_COPY_H
 #define WHOLE_COPY_H
 

@@ -1,4 +1,5 @@
 /* copy_boxes.c - a dataset's elements into another: box by box through the usual transfers. */
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/pool.h"
 #include "chunk/each.h"

@@ -1,4 +1,5 @@
 /* copy_chunks.c - a dataset's elements into another: payload by payload. */
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 /* copy_payload.c - the elements of one dataset into another that has none yet. */
+/* SPDX-License-Identifier: MIT */
 #include "whole/copy_payload.h"
 
 #include <string.h>

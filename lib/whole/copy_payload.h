@@ -10,6 +10,7 @@
  *   copy_gathered()   other chunks of a variable-length type: each payload of the target from those
  *                     of the source that it touches
  *   copy_boxes()      other chunks: box by box through the usual transfers */
+/* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_COPY_PAYLOAD_H
 #define WHOLE_COPY_PAYLOAD_H
 

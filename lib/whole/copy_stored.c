@@ -1,4 +1,5 @@
 /* copy_stored.c - a dataset's elements into another: stored bytes as they are. */
+/* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/error.h"
 #include "chunk/each.h"

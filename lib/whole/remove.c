@@ -2,6 +2,7 @@
  *
  * An object goes with its last hard link: its attributes, its chunks, its uses of dimensions and of
  * datatypes.  A group takes along the members that nothing else links to. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/patch.h"

@@ -4,6 +4,7 @@
  * places that hold nothing or fill.  Shrinking leaves them so: chunks outside go, and the
  * cut-off part of a chunk that stays is overwritten.  What another writer left is cleared
  * when a handle grows the dataset for the first time. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/vec.h"

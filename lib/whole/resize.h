@@ -1,4 +1,5 @@
 /* resize.h - changing the shape of a dataset, for calls that also write its elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_RESIZE_H
 #define WHOLE_RESIZE_H
 

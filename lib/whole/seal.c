@@ -1,4 +1,5 @@
 /* seal.c - checksums for what was written without them. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "elem/grid.h"
 #include "name/object.h"

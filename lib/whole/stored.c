@@ -1,4 +1,5 @@
 /* stored.c - walks over the elements of a dataset that are stored. */
+/* SPDX-License-Identifier: MIT */
 #include "whole/stored.h"
 
 #include "base/mem.h"

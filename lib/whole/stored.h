@@ -2,6 +2,7 @@
  *
  * What is not stored is fill and cannot be wrong, so the work follows the size of the file and not
  * that of the dataset: a sparse dataset may have 2^62 elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_STORED_H
 #define WHOLE_STORED_H
 

@@ -1,4 +1,5 @@
 /* usage.c - what one object takes of the file. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "chunk/each.h"
 #include "chunk/record.h"

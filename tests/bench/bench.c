@@ -1,4 +1,5 @@
 /* bench.c - what the benchmarks share. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -3,6 +3,7 @@
  * A row is a piece of work with competitors; every round runs each competitor once, in
  * turn, so that a machine whose speed drifts treats all alike.  Figures are medians;
  * the first competitor of a row is the limit that the others are held against. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BENCH_H
 #define BENCH_H
 

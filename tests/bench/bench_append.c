@@ -6,6 +6,7 @@
  * to the kernel.  After a row its files are read and compared.  A separate run counts what one
  * commit costs: bytes given to the kernel and syncs, of which a write to a file opened with
  * O_DSYNC is one, too. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -5,6 +5,7 @@
  * Every run opens the file, works and closes it again, so all caches begin empty.  Where
  * nothing else is said, Datarep runs as it comes: sums verified, a cache of 64 MiB, as many
  * threads as processors. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -2,6 +2,7 @@
  *
  * Standard output goes into a file.  The digits of the large dump are read back first: a
  * text that is fast and loses some would be no text of these numbers. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -2,6 +2,7 @@
  *
  * Limits run in the same program, in one thread: plain pwrite and pread, the same with XXH3
  * over every 4 KiB block, the same with a byte swap besides. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

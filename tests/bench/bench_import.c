@@ -3,6 +3,7 @@
  * The commands are run as users run them.  import of a deflated file to zstd may not take
  * longer than h5repack to deflate 1; an export whose numbers HDF5 can hold as the container
  * has them may not take longer for their byte order, as it would if HDF5 turned them. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <hdf5.h>

@@ -3,6 +3,7 @@
  * Everything goes through drep_pack(), drep_unpack() and drep_convert() in one thread; the
  * foreign formats are declared representations.  The argument is MiB of a side, 256 if
  * none. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

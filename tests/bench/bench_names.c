@@ -4,6 +4,7 @@
  * prepared statements, and both with one transaction open for all of a run, so that neither takes a
  * lock for each look-up.  Every run opens its file and closes it.  All files are synced when they
  * are made. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -4,6 +4,7 @@
  * Every side ends with its data as durable as the others': Datarep and SQLite sync, HDF5
  * is synced by us.  SQLite has a table of datasets and one of attributes, both with the
  * keys that the look-ups need, and prepared statements. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

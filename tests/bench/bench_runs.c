@@ -4,6 +4,7 @@
  * interleaved variables with a commit each thousand.  Printed for each: free space, bytes of the
  * tree a chunk, time a chunk.  The bars are for the first: 1 % of free space, 14 bytes.  The
  * argument `runs=N` writes N chunks (by default 20,000; the bars are said of 200,000). */
+/* SPDX-License-Identifier: MIT */
 #include "tests/bench/bench.h"
 
 #include <datarep.h>

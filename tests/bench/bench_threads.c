@@ -6,6 +6,7 @@
  * program that knows of no lock: its commit is two writes, fdatasync, a write and fdatasync, and
  * its readers call pread.  They show what the kernel and the disk leave of each.  All runs are
  * interleaved; figures are medians. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -4,6 +4,7 @@
  * one thread; a user's conversion function beside the built-in kernel, and under selections
  * of datasets; what checks and
  * reports cost; and what a second thread brings.  The argument is MiB, 256 if none. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <datarep.h>

@@ -1,4 +1,5 @@
 /* limit.c - the loops that the limits are made of, for the best instructions at hand. */
+/* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* peer_sql.h - SQLite as a competitor: calls that have to succeed.
  *
  * Include where HAVE_SQLITE is set. */
+/* SPDX-License-Identifier: MIT */
 #ifndef BENCH_PEER_SQL_H
 #define BENCH_PEER_SQL_H
 

@@ -4,6 +4,7 @@
  *        start datarep FILE ELEMENT   dataset /x
  *
  * It links what a program that uses the library links, and nothing more, on both sides. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """versus.py - is any row of the benchmarks slower than it was?
 
 Usage: tests/bench/versus.py OLD NEW [--rounds=7] [PROGRAM[:ARGUMENT]...]

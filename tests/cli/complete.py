@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """complete.py - drives a shell in a pseudo-terminal and presses its completion key.
 
     complete.py bash|zsh SETUP LINE    prints the line after the tabulator key; a line that

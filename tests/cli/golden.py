@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """golden.py - files written as every known machine holds the C types, against the bytes that its
 compiler made (tests/vectors/golden.def).
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """png.py - reads the pixels of a PNG with the standard library, for tests of plot.
 
     png.py CHECK FILE ARGUMENT...    one of the checks below; says what is wrong

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-complete-names.py - hostile names of objects and files, completed in a pseudo-terminal by
 bash, zsh and fish in every state of quotes, and submitted: the command gets exactly that name,
 nothing runs, and no control character reaches the terminal."""

@@ -2,6 +2,7 @@
 # run-complete.sh - what the shells complete: asked of the command itself, and by pressing the
 # key in a pseudo-terminal.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 scripts=$HERE/../../tools/completion

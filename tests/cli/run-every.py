@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-every.py - every subcommand with every option: what it prints, and its exit status.
 
 every/COMMAND.txt is a session as a terminal would show it:

@@ -3,6 +3,7 @@
 # made, structs with their gaps among them (D1), and values that any machine is shown alike.
 # slow: every value of every machine
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 golden() {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-log.sh - the commits of a file, and what each of them holds.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 file=$HERE/../vectors/commits.drep
 

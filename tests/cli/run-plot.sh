@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-plot.sh - plot: pictures, looked at pixel by pixel, and previews.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 png() { # CHECK FILE ARGUMENT...

@@ -3,6 +3,7 @@
 #
 # Every subcommand that makes a file does the same, whether the library or the command writes it.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 cd "$tmp" || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-terminal.py - what the command does on a terminal: colours, bars, and how it is stopped.
 
 Terminals are pseudo-terminals.  Nothing waits for a machine to be slow: a command is held up by

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-text.sh - a NUL inside a text of variable length is malformed: it is never cut silently.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 broken=$HERE/../vectors/bad

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-usage.sh - help, wrong command lines, and exit statuses.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
 helps() { # COMMAND: its help names it, on stdout alone, in at most 40 lines of 100 columns

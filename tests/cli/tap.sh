@@ -3,6 +3,7 @@
 # A case is `check NAME COMMAND...`: ok when the command succeeds; what it printed is
 # shown when it does not.  `done_testing` prints the plan.
 # shellcheck shell=bash
+# SPDX-License-Identifier: MIT
 
 cd "$(dirname "$0")" || exit 1
 DATAREP=${DATAREP:-$PWD/../../build/release/datarep}

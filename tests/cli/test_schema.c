@@ -3,6 +3,7 @@
  * Everything that the public interface can put into a file is drawn at random; the command
  * prints it as a schema and makes a file from that; then the two files are compared through
  * the public interface, and the command must find that each is as the schema says.  TAP. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdarg.h>
 #include <stdbool.h>

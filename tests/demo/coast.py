@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """coast - makes a small netCDF-4 file like those of gmt-gshhg-low: coast.py FILE"""
 import sys
 

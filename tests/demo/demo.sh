@@ -4,6 +4,7 @@
 # Called by `make demo` with the command in PATH.  The file is a coastline of the world
 # (netCDF-4) from Debian's package gmt-gshhg-low; if that is not available, a small file
 # of equal structure is made through HDF5.  Exit status 0: all steps gave the expected result.
+# SPDX-License-Identifier: MIT
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-demo.sh - the demonstration shows what it says.
+# SPDX-License-Identifier: MIT
 set -u
 PATH="$(dirname "$DATAREP"):$PATH" sh "$SRCDIR/tests/demo/demo.sh" > "$TMPDIR/log" 2>&1
 status=$?

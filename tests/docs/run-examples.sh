@@ -2,6 +2,7 @@
 # run-examples.sh - builds and runs the example programs of tests/examples.
 #
 # NAME.c with NAME.out beside it is a program that prints just that; the others need more.
+# SPDX-License-Identifier: MIT
 set -u
 lib=$BUILDDIR/release
 n=0

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-five.py - five usual programs, each written against <datarep.h>, netCDF, HDF5 and HDF5-HL.
 
 All of tests/examples/five are compiled and run, and must print the same.  A table shows the lines

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-man.sh - the man pages: well formed, one for every subcommand, their examples in order.
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 n=0

@@ -7,6 +7,7 @@
 #     <!-- test: output -->   what the example before it prints on its standard output
 #     <!-- test: file NAME -->  a file that the examples after it find under that name
 # The examples of one document run in order in one directory.
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 lib=$BUILDDIR/release

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-security.sh - SECURITY.md: its tables say what the command and the library do.
 # shellcheck disable=SC2016 # backquotes of Markdown
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 n=0

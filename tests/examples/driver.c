@@ -1,6 +1,7 @@
 /* driver.c - a file in the program's own memory, behind functions of its own.
  *
  * cc driver.c $(pkg-config --cflags --libs datarep) */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * The file keeps 32-bit reals, chunked and compressed; the reader asks for doubles of every
  * other row, and gets them converted. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * Records of 20 bytes: a number of 32 bits, two hexadecimal reals of 32 and 64 bits, four bytes
  * of something else.  A declared representation says how numbers lie there; the view's filetype
  * leaves out what is not wanted. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

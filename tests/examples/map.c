@@ -3,6 +3,7 @@
  * Under native, numbers lie as this machine has them; a dataset in one run can then be mapped.
  * Where a file comes from another machine the library says why it cannot, and the program
  * reads, which converts. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * The sender packs as its own machine holds data, which costs a copy; the receiver, whatever it
  * is, unpacks into its own form.  The unit can lie anywhere: a socket, a queue, a file. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

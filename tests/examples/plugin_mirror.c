@@ -5,6 +5,7 @@
  *
  * The file's name is the representation's, so that whoever opens a file that names
  * "mirror", with this directory in DREP_PLUGIN_PATH, gets these functions. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 /* Items [position, position + count) of the typemap tiled over userbuf; at filebuf they

@@ -2,6 +2,7 @@
  *
  * Built as xor.so into a directory named by the hint drep_plugin_path, it serves every file
  * whose datasets name the filter "xor". */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 static int turn(const uint32_t *params, int nparams, const void *in, size_t in_size, void *out,

@@ -2,6 +2,7 @@
  *
  * Between datatypes of other signature the library refuses what the target cannot hold; a
  * program may ask for the nearest instead, and for a report of what that cost. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

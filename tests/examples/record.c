@@ -2,6 +2,7 @@
  *
  * The file holds the members packed under external32; offsets, gaps and byte order of this
  * machine's struct play no part in it.  Another program may ask for some of the members only. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stddef.h>
 #include <stdio.h>

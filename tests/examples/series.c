@@ -2,6 +2,7 @@
  *
  * The writer appends and commits; the reader, which could be another process, sees the commit
  * it opened until it asks for the newest.  Nobody waits. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

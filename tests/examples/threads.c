@@ -1,6 +1,7 @@
 /* threads.c - many threads read through one handle, none waits for another.
  *
  * cc threads.c -pthread $(pkg-config --cflags --libs datarep) */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
  * a key that comes as extra state.  `user_datarep write F` registers it and writes a
  * container; `user_datarep read F`, another process, is refused until it has
  * registered it too. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

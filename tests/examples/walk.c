@@ -5,6 +5,7 @@
  *
  * Only the header and the tree are read, so it does not matter how large the file is, nor
  * whether this process knows its representation. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

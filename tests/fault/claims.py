@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """claims.py - small files that claim to be large.
 
 Each function gives the bytes of one file, well formed as far as SPEC.md goes, that asks its

@@ -12,6 +12,7 @@
  * process is tried instead: everything that was written, in order.
  *
  * The seed of the piece of work is printed when it fails. */
+/* SPDX-License-Identifier: MIT */
 #include "model.h"
 
 #include "../unit/faultio.h"

@@ -4,6 +4,7 @@
  * Afterwards the handle holds what it held before the call (or after it, if the call says that
  * it succeeded) and goes on, or says that it does not; the file is the last commit; a new
  * handle finds nothing wrong with it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FAULT_FAULTS_FILE_H
 #define TESTS_FAULT_FAULTS_FILE_H
 

@@ -1,4 +1,5 @@
 /* faults_memory.h - public calls that touch no file: every allocation of theirs fails once. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FAULT_FAULTS_MEMORY_H
 #define TESTS_FAULT_FAULTS_MEMORY_H
 

@@ -4,6 +4,7 @@
  *   growth small PATH    1,000 commits of 100 bytes each
  *   growth same PATH     200 commits that write the same elements again
  *   growth none PATH     as small, with drep_sync=none */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 #include <stdio.h>

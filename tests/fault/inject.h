@@ -2,6 +2,7 @@
  *
  * The library is linked in, so a function of the same symbol in this program stands before
  * libc's.  Counted are only calls that the fault can hit, so that the n-th is always one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FAULT_INJECT_H
 #define TESTS_FAULT_INJECT_H
 

@@ -8,6 +8,7 @@
  * The allowance is LIMIT_MEMORY plus twice the size of the file.  It is the library's bound
  * (SECURITY.md, "Limits") for a handle with a cache of 1 MiB and one thread: 16 MiB, two chunks of
  * 16 MiB each at most; the rest is the buffers of the test itself. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FAULT_LIMIT_H
 #define TESTS_FAULT_LIMIT_H
 

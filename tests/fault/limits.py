@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """limits.py - runs the command on hostile files, and measures what it takes.
 
 run() is subprocess.run() besides peak memory, processor time and an end for what does not end;

@@ -5,6 +5,7 @@
  * shapes, every value, every attribute.  The model computes it from plain arrays, look() from
  * the file, so millions of files can be held against it.  A value is an integer; datasets of
  * strings hold its text. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FAULT_MODEL_H
 #define TESTS_FAULT_MODEL_H
 

@@ -5,6 +5,7 @@
  * MUTANT_WRITTEN also as it is after it was written to, if it can be; COUNT 0 changes nothing
  * before.)  Half of the changed files get right sums on the way to the change, so that it is not
  * merely a wrong sum.  The child says what went wrong by its exit status or its signal. */
+/* SPDX-License-Identifier: MIT */
 #include "api/repair.h"
 #include "base/error.h"
 #include "tests/fuzz/change.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """powercut.py WRITER DIRECTORY SECONDS SEED - the power fails while a file is written.
 
 On a file system in a loop device, which is shut down by ioctl in the middle of the writer's work:

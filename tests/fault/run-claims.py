@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-claims.py - small files that claim to be large (claims.py), through the command.
 
 Each run has to stay within SECURITY.md's bars: memory at most the limit that the command states

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run-crash.sh - files as a crash at any moment could have left them; `make crash` tries a million.
 # timeout: 600
+# SPDX-License-Identifier: MIT
 set -u
 : "${BUILDDIR:=build}"
 test=0

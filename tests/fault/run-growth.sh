@@ -3,6 +3,7 @@
 #
 # A file grows in few steps however it is written, a commit syncs twice, drep_sync=none never,
 # and nothing that was taken ahead is left when the file is closed.
+# SPDX-License-Identifier: MIT
 set -u
 : "${BUILDDIR:=build}" "${TMPDIR:=/tmp}"
 program=$BUILDDIR/release/tests/fault/growth

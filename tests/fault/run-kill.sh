@@ -4,6 +4,7 @@
 # After each kill -9 at a random moment the file opens, is whole, and holds exactly what the
 # last commit wrote: the one reported as made, or the one that was being made.
 # timeout: 300
+# SPDX-License-Identifier: MIT
 set -u
 : "${BUILDDIR:=build}" "${TMPDIR:=/tmp}"
 exec /usr/bin/python3 - "$BUILDDIR/release/tests/fault/writer" "$TMPDIR" <<'PY'

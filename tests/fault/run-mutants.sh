@@ -1,6 +1,7 @@
 #!/bin/sh
 # run-mutants.sh - ten thousand changed files, with limits of memory and time; some under ASan.
 # timeout: 1200
+# SPDX-License-Identifier: MIT
 set -u
 : "${BUILDDIR:=build}"
 : "${SRCDIR:=.}"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # run-soak.sh - a writer and four readers, killed again and again; `make soak` does it for long.
 # timeout: 300
+# SPDX-License-Identifier: MIT
 set -u
 : "${BUILDDIR:=build}" "${SRCDIR:=.}" "${TMPDIR:=/tmp}"
 if text=$(/usr/bin/python3 "$SRCDIR/tests/fault/soak.py" "$BUILDDIR/release/tests/fault/writer" \

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """soak.py WRITER DIRECTORY SECONDS SEED - one process writes, four look on, and they are killed.
 
 The writer commits for ever and is killed at random moments; after each kill the file must be the

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """test_repair.py - damaged copies of a file are repaired, and nothing is lost in silence.
 
 Whatever the damage is: the new file has no fault that is not told, the old one is not touched,

@@ -11,6 +11,7 @@
  *
  * All of a file follows from the number of its last commit, which stands in an attribute,
  * so a checker can tell what every element must be.  Only the public interface is used. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* change.h - everything that a writer can do to a file. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FUZZ_CHANGE_H
 #define TESTS_FUZZ_CHANGE_H
 

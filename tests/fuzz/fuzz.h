@@ -1,4 +1,5 @@
 /* fuzz.h - what fuzz targets share. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FUZZ_H
 #define TESTS_FUZZ_H
 

@@ -3,6 +3,7 @@
  * Whatever is accepted as a scalar converts without harm to whatever else is, alone, in
  * rows and in structs; and kernels for no processor in particular agree with those for
  * this one, in bytes, reports and errors. */
+/* SPDX-License-Identifier: MIT */
 #include "base/isa.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,6 +2,7 @@
  * representation through other chunks and filters, and without what a newer version wrote.
  *
  * The copy of a file without a fault is one without a fault. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/image.h"
 
 /* Small chunks for what is small: a file of some bytes may hold millions of elements. */

@@ -1,6 +1,7 @@
 /* fuzz_csv.c - tables: refused with a line and a column, or read to their end.
  *
  * The first byte chooses between inference and a given type, with and without header. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
 #include "tools/flat/csv_columns.h"
 #include <fcntl.h>

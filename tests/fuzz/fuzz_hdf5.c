@@ -5,6 +5,7 @@
  * header is in the rest, which is the file.  A chunk: bytes 1 to 4 are filters, byte 5 those
  * that were skipped, byte 6 the size of an element, byte 7 their number; the rest is the chunk.
  * libhdf5 itself is not called with the bytes: tests/interop/run-mutants.py does that. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/header.h"

@@ -2,6 +2,7 @@
  *
  * What is accepted is written in our order of records, read again, and then must not
  * change any more. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,6 +2,7 @@
  *
  * What is accepted prints as a line that means the same, and that stays as it is when it
  * goes through once more. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
 
 #include <datarep.h>

@@ -2,6 +2,7 @@
  *
  * Bit 0 of the first byte makes magic, length and checksum right, so that what lies
  * behind them is reached. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,5 +1,6 @@
 /* fuzz_npy.c - headers of .npy files: refused with a place, or understood, and then what is
  * written for them is understood in the same way. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/fuzz.h"
 #include "tools/flat/npy.h"
 #include <string.h>

@@ -1,5 +1,6 @@
 /* fuzz_open.c - a whole file of any bytes: opened, listed, read to the last element,
  * checked and closed. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/image.h"
 #include "tests/fuzz/visit.h"
 

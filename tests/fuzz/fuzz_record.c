@@ -2,6 +2,7 @@
  *
  * The first byte of the input selects the decoder.  What it accepts is encoded again and
  * must be the same bytes. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 #include "format/record.h"
 #include "tests/fuzz/fuzz.h"

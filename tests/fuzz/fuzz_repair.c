@@ -1,5 +1,6 @@
 /* fuzz_repair.c - a whole file of any bytes is repaired: what comes out is a file without a
  * fault, whatever it came from. */
+/* SPDX-License-Identifier: MIT */
 #include "api/repair.h"
 #include "tests/fuzz/image.h"
 

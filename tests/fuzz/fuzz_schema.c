@@ -2,6 +2,7 @@
  *
  * A schema that is refused is so after saying why; one that is taken is made in memory,
  * where the library may still refuse, saying why. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/schema.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,6 +2,7 @@
  *
  * The first byte of the input says which slot it is (bit 0) and whether magic and sum
  * are made right (bit 1), so that the fields behind them are reached. */
+/* SPDX-License-Identifier: MIT */
 #include "format/block.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,6 +2,7 @@
  *
  * What a record is accepted as can be printed, parsed, compared, walked, and written as
  * a record again that means the same. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "tests/fuzz/fuzz.h"
 #include "type/type.h"

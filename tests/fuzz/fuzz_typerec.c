@@ -1,6 +1,7 @@
 /* fuzz_typerec.c - a whole datatype record of any bytes, walked as deep as one may be.
  *
  * What is accepted is encoded again and must be the same bytes. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -1,6 +1,7 @@
 /* fuzz_write.c - a whole file of any bytes is opened for writing and everything in it changed.
  *
  * What a commit leaves opens again; if the file had no fault, it has none then. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fuzz/change.h"
 #include "tests/fuzz/image.h"
 

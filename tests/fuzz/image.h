@@ -2,6 +2,7 @@
  *
  * An input is taken as it is, and then once more with all sums on the way from the slots
  * made right, so that a change somewhere inside is not merely a wrong sum. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FUZZ_IMAGE_H
 #define TESTS_FUZZ_IMAGE_H
 

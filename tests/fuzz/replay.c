@@ -4,6 +4,7 @@
  * file or a directory of files; hidden ones are skipped.  Before an input is run its name
  * is printed, so the last line of the log of a crash names it.  An input that takes more memory
  * than limit.h allows fails.  Reports one TAP case. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/fault/limit.h"
 
 #include <dirent.h>

@@ -1,4 +1,5 @@
 /* visit.h - everything that a reader can ask of a file. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_FUZZ_VISIT_H
 #define TESTS_FUZZ_VISIT_H
 

@@ -5,6 +5,7 @@
  *
  * hetero.py --count runs it once and three times under an emulator that logs every
  * instruction: half of the difference is what N elements take. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """count.py - how many instructions conversions take on each machine, by element.
 
 Usage: tests/hetero/count.py [MACHINE...]    those that `make hetero` has built, or the named

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What the logs of matrix.c must say: values, reports, layouts; and what its files hold.
 
 The numbers that everything begins with are made here, as binary128 and as integers of 128

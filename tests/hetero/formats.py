@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Scalars by exact arithmetic: what a value becomes in another format, and what is lost.
 
 Written from SPEC.md, 5.2, alone, with Python's integers; it shares no line with the library.

@@ -6,6 +6,7 @@
  * is this machine's long double also from or to memory.  Then the compiler of this machine is
  * asked for a second opinion on what its own long double, double and float make of each
  * other. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/rep.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """hetero.py - builds Datarep for other machines, runs it there, and compares what they say.
 
 Usage: tests/hetero/hetero.py [MACHINE...]    all machines when none is named

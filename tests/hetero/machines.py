@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The machines: compiler and emulator of each.
 
 A machine is a triplet of Debian's cross compilers and an emulator of qemu-user; i386 runs on

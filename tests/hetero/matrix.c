@@ -12,6 +12,7 @@
  * VALUES: lines "INT hex" (two's complement) and "REAL hex" (binary128), each 32 digits, the
  * most significant first.  They become the values of each type here, clamped and rounded.
  * Numbers move as bytes only: no floating-point register has a say. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 
 #include <stdbool.h>

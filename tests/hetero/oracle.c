@@ -6,6 +6,7 @@
  * Bytes are hexadecimal, most significant first; a double-double is two binary64, the larger
  * first.  lost: "-" nothing, "x" rounded, "o" out of range, "n" a NaN, of which only that it
  * stays one is said.  Runs where MPFR is; hard.c holds every machine's library against it. */
+/* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-golden.py - the files that the machines of the world wrote, read here.
 
 Usage: tests/hetero/run-golden.py            prints TAP

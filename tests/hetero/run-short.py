@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # timeout: 1800
+# SPDX-License-Identifier: MIT
 """run-short.py - three other machines, in a few minutes (make hetero-short).
 
 Datarep is built for s390x, i386 and m68k and runs there: the vectors, the long doubles, some

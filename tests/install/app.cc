@@ -1,4 +1,5 @@
 // app.cc - what datarep.hpp has, used as a program of a stranger uses it.  argv[1]: a directory.
+// SPDX-License-Identifier: MIT
 #include <datarep.hpp>
 
 #include <cstdio>

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-install.sh - what `make install` puts where, and that a separate program builds with it.
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 root=$TMPDIR/root

@@ -6,6 +6,7 @@
 # musl has no libraries of Debian beside it: what is built here needs the C library and xxHash
 # alone, and the tests take the runner of tests/plain.
 # timeout: 900
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 full=${1-}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """hdf5compare - an HDF5 file, through h5py, against what `datarep dump --json` says of its
 container, and against another HDF5 file.
 

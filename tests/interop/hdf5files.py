@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """hdf5files - makes the HDF5 files that run-hdf5.py sends through import and export.
 
 Each function decorated with @case makes one file; what h5py has no call for goes through

@@ -3,6 +3,7 @@
  * Usage: hdf5gen DIR    makes DIR/NAME.h5 for each case and prints a line for it: its name,
  * the features it shows, what import is to keep as annotations, and what is lost; fields
  * between tabs, words between commas.  run-hdf5.py sends the files through both ways. */
+/* SPDX-License-Identifier: MIT */
 #define H5_USE_110_API
 #include <hdf5.h>
 #include <stdint.h>

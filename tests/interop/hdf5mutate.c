@@ -7,6 +7,7 @@
  * Then every sum (Jenkins' lookup3) that was right before is right again.
  *
  * Usage: hdf5mutate SEED IN OUT [NAME...]; prints what it has done. */
+/* SPDX-License-Identifier: MIT */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """hdf5trip - one HDF5 file through import and export, and what has to be the same after.
 
 Used by run-hdf5.py for files that tests make, by run-packages.py for files of others.

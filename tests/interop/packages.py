@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """packages - files of Debian packages, fetched once into build/packages."""
 import fcntl
 import glob

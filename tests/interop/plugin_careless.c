@@ -4,6 +4,7 @@
  * written, "fill" one of the fill value, "arrays" keeps libhdf5's own conversion of arrays,
  * which loses strings; "write" flips a bit of the last byte that is written into a file with
  * ".out" in its name. */
+/* SPDX-License-Identifier: MIT */
 #define H5_USE_110_API
 #include <dlfcn.h>
 #include <hdf5.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-csv - tables in CSV through import and export, against Python's csv module.
 
 Random tables, written by csv.writer in its dialects, must be read as the values they were

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-damage - damaged HDF5 files, imported.
 
 libhdf5 crashes and hangs on some of them.  Whatever it does, import ends in time and in the

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-ends.sh - where import and export read and write: pipes, the source itself, filters.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../cli/tap.sh"
 
 command -v h5diff > /dev/null || {

@@ -4,6 +4,7 @@
 # The vectors hold what this machine's types do not: long doubles of other formats, a short
 # of three bytes, IBM and Cray reals.  Their export must lose nothing (it would say so), be
 # an HDF5 file, and come back.  TAP on stdout.
+# SPDX-License-Identifier: MIT
 set -u
 
 datarep=${DATAREP:-build/release/datarep}

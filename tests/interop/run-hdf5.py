@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-hdf5 - HDF5 files through import and export, against h5py, h5diff and h5dump.
 
 For each file of hdf5files.py and hdf5gen.c and for data representations (external32,

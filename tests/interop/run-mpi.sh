@@ -2,6 +2,7 @@
 # run-mpi.sh - external32 as MPICH and Open MPI pack it, where they are right (E5 to E8, E12, P6).
 #
 # What each gets wrong is left out and named below: comparing would prove nothing.
+# SPDX-License-Identifier: MIT
 set -u
 cd "$(dirname "$0")" || exit 1
 build=${BUILDDIR:-$PWD/../../build}

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-mutants - HDF5 files damaged where their structure is, imported under strace.
 
 hdf5mutate changes fields of object headers, B-trees, heaps and chunk indexes and mends the

@@ -4,6 +4,7 @@
 # For each .cdl beside this script and each data representation ncdump must print the
 # same before and after, and h5diff must find no difference.  TAP on stdout.
 # timeout: 300
+# SPDX-License-Identifier: MIT
 set -u
 
 datarep=${DATAREP:-build/release/datarep}

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-numpy - .npy and .npz files through import and export, against NumPy.
 
 Random dtypes (every kind, both orders, nested, blocks, padding, titles), shapes, orders of

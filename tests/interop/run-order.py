@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-order - importing keeps the byte order of each dataset and the offsets of members, exporting gives them back.
 
 An HDF5 file with datasets of both orders: their elements must lie in the Datarep file as they lie

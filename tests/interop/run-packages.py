@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-packages - netCDF-4 files as the world has them, through import and export.
 
 All nine files of Debian's package gmt-gshhg-low and the one of gmt-dcw (25 MB), under

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-raw - bare elements, Fortran's and IBM's records through import and export.
 
 The files come from others: Python's struct, a C compiler (structs with its padding), gfortran

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-schema - every HDF5 and netCDF-4 file of this suite, and those of Debian packages, imported
 and printed as a schema.
 

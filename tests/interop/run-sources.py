@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-sources - which files an import reads, and what it says of values that are not there.
 
 Virtual datasets, raw files and links that lead to other files: present, absent, too short,

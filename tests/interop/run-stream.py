@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-stream - large files through import and export, and ends in the middle.
 
 Memory stays within a bound, whatever the file's size: 2 GiB of numbers, contiguous and in

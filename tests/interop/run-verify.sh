@@ -3,6 +3,7 @@
 #
 # plugin_careless.so makes libhdf5 lose values without a word; export must see each, name the
 # object, the element and both values, and leave no file.  TAP on stdout.
+# SPDX-License-Identifier: MIT
 set -u
 
 datarep=${DATAREP:-build/release/datarep}

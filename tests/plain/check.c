@@ -1,4 +1,5 @@
 /* check.c - runs the tests of a suite, one after the other (check.h beside it). */
+/* SPDX-License-Identifier: MIT */
 #include "check.h"
 
 #include <setjmp.h>

@@ -3,6 +3,7 @@
  * Debian has it for its own machines only; the tests of the others are built with this
  * header and check.c in its place.  Same names, same summary line; nothing more than the
  * tests need.  A failed assertion leaves the test by longjmp(), as in Check. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_PLAIN_CHECK_H
 #define TESTS_PLAIN_CHECK_H
 

@@ -2,6 +2,7 @@
  *
  * Items are kept as they are, most significant byte first.  A plugin puts functions of
  * its own in the place of one or two of these. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_REPS_PLAIN_H
 #define TESTS_REPS_PLAIN_H
 

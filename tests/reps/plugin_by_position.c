@@ -1,4 +1,5 @@
 /* plugin_by_position.c - the bytes of an item depend on where it stands. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static void put(char *file, char *item, int64_t size, int64_t position)

@@ -1,4 +1,5 @@
 /* plugin_count_types.c - takes the count for one of datatypes. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

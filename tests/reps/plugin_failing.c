@@ -1,4 +1,5 @@
 /* plugin_failing.c - fails in every thousandth call. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

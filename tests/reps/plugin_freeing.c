@@ -1,4 +1,5 @@
 /* plugin_freeing.c - gives away a datatype that is not its own. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

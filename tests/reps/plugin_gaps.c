@@ -1,4 +1,5 @@
 /* plugin_gaps.c - reads over the gaps between items too. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int read_items(void *user, const drep_type *type, int64_t count, void *file,

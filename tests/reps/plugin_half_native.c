@@ -1,4 +1,5 @@
 /* plugin_half_native.c - has no read function and other extents than this machine. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int extent(const drep_type *type, int64_t *bytes, void *state)

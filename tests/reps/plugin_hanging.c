@@ -1,4 +1,5 @@
 /* plugin_hanging.c - does not come back from a call for 16 INT. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
 /* plugin_native_forms.c - good ones: without functions, serial, and declared as a table. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 int drep_plugin_init(void)

@@ -1,4 +1,5 @@
 /* plugin_not_reentrant.c - puts every item together in memory that all threads share. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 #include <sched.h>
 

@@ -1,4 +1,5 @@
 /* plugin_other_name.c - a plugin that registers another name than its own. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 int drep_plugin_init(void)

@@ -1,4 +1,5 @@
 /* plugin_overlong.c - writes one byte behind the last item. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

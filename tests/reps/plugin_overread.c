@@ -1,4 +1,5 @@
 /* plugin_overread.c - reads one byte behind the last item. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int read_items(void *user, const drep_type *type, int64_t count, void *file,

@@ -1,4 +1,5 @@
 /* plugin_remembering.c - goes on where its last call ended, instead of where it is told. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

@@ -1,4 +1,5 @@
 /* plugin_short_write.c - writes at most 100 items in a call, and says nothing. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int write_items(void *user, const drep_type *type, int64_t count, void *file,

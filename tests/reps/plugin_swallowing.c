@@ -1,4 +1,5 @@
 /* plugin_swallowing.c - does not say so when it writes nothing. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static void put(char *file, char *item, int64_t size, int64_t position)

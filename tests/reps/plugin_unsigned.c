@@ -1,4 +1,5 @@
 /* plugin_unsigned.c - loses the sign of every number. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static void put(char *file, char *item, int64_t size, int64_t position)

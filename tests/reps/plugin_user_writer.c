@@ -1,4 +1,5 @@
 /* plugin_user_writer.c - turns the bytes round in the buffer of the user, and back. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static void put(char *file, char *item, int64_t size, int64_t position)

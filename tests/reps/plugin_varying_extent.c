@@ -1,4 +1,5 @@
 /* plugin_varying_extent.c - its extents grow from call to call. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int extent(const drep_type *type, int64_t *bytes, void *state)

@@ -1,4 +1,5 @@
 /* plugin_wrong_extent.c - says one byte more than it writes. */
+/* SPDX-License-Identifier: MIT */
 #include "plain.h"
 
 static int extent(const drep_type *type, int64_t *bytes, void *state)

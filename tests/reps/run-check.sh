@@ -2,6 +2,7 @@
 # run-check.sh - `datarep reps --check` passes what keeps the rules, says what breaks them,
 # and plugins are loaded from where the user said, and from nowhere else.
 # shellcheck disable=SC1091,SC2154 # tmp and the functions come from there
+# SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../cli/tap.sh"
 built=${BUILDDIR:-$PWD/../../build}/release/tests
 mkdir -p "$tmp/plugins"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-deps.py - tools/install-deps waits while another apt or dpkg works.
 
 The locks are those of a dpkg of the test's own: apt-get is real, and finds in a copy of the

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-figures.sh - tools/figures finds what it is to find, in a tree of two rooms made for it.
+# SPDX-License-Identifier: MIT
 set -u
 tree=$TMPDIR/tree
 n=0

@@ -2,6 +2,7 @@
 # run-make.sh - the Makefile compiles again what a change of flags concerns, and nothing else.
 #
 # One object of each kind, built in a directory of the test's own.
+# SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 unset V MAKEFLAGS

@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-mutate.sh - tests/mutate finds the function that no test notices, in a tree made for it.
+# SPDX-License-Identifier: MIT
 set -u
 tree=$TMPDIR/tree
 n=0

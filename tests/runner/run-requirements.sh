@@ -1,5 +1,6 @@
 #!/bin/bash
 # run-requirements.sh - every rule is named by a test, and one that is not is noticed.
+# SPDX-License-Identifier: MIT
 set -u
 fake=$TMPDIR/tests
 mkdir -p "$fake"

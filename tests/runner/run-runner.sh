@@ -2,6 +2,7 @@
 # run-runner.sh - the test driver counts what it is told, and every way to break down.
 #
 # A copy of the driver runs small programs in a tree of its own.
+# SPDX-License-Identifier: MIT
 set -u
 fake=$TMPDIR/tree
 mkdir -p "$fake/tests/suite"

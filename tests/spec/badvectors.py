@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """badvectors.py - files that break exactly one *must* each, and how each must be refused.
 
 EXPECT holds lines `NAME CATEGORY RULE [check]`: a name from errors.def (or two, where the page

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Libraries that the writer borrows, called through ctypes: XXH3, Zstandard, LZ4."""
 
 import ctypes

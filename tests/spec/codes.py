@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The tables of SPEC.md, section 5, as the writer has them: predefined datatypes, formats of scalars."""
 
 # code: (name, class, signed, size under external32, size under internal)

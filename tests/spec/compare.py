@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """compare.py DATAREP FILE... - does `DATAREP dump --json` say what the independent reader says?
 
 Strict: types, order of members, strings, lengths; integers exactly; reals by the bits of the

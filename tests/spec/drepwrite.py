@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """drepwrite.py - a small writer of Datarep test files, from SPEC.md alone.
 
 It shares nothing with the reader but the tables of section 5 and the borrowed

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """makevectors.py DIRECTORY - write every vector of vectors.py and badvectors.py into DIRECTORY.
 
 The good ones get their JSON beside them, with the bare file name as "file"; the kept bad ones go

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-abnf.py - do the grammars of SPEC.md describe the text forms that are printed?
 
 A grammar is the ABNF behind `<!-- abnf: NAME -->`; a recogniser of our own reads it (RFC 5234, with

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-dumps.py [--update] - do the dumps of records in SPEC.md (11.2) show what is in the vectors?
 
 Each record is found by its key in a vector and taken apart field by field; the page must hold exactly

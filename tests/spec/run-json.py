@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-json.py - does the JSON Schema of `datarep dump` describe what is printed, and nothing else?
 
 The schema, tools/share/dump.schema.json, takes the JSON of every vector, what the command prints of it

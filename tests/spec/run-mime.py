@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-mime.py - do file(1) and the desktops' database know Datarep files and pack units?
 
 file(1) reads tools/share/datarep.magic, update-mime-database compiles tools/share/datarep.xml, and

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-poke.py - does the description of the format for GNU poke hold for every vector?
 
 tools/share/datarep.pk was written from SPEC.md alone.  It walks every good vector and shows the objects,

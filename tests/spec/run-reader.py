@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-reader.py - does a reader that was written from SPEC.md alone read what the page says?
 
 Every good vector must give its JSON byte for byte, every bad one must be refused by the rule that

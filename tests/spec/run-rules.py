@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-rules.py [--table] - which vectors keep and break each rule of SPEC.md?
 
 Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-spec.py - does everybody read and write the file format as SPEC.md says?  Prints TAP.
 
 First the writer is held to the vectors, and both to the worked examples of the page; then, if the

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run-tables.py - do the tables of the sources and the pages that list them say the same?
 
 The lines of format/*.def are held against SPEC.md's tables, those of the reader and the

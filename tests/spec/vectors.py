@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """vectors.py - the good vectors, one function each, and the data to expect of them.
 
 Every function returns a Builder that was committed; `expect` maps the path of a dataset to its

@@ -1,5 +1,6 @@
 /* bytes.h - what tests of bytes share: random numbers that can be repeated, and bytes
  * written as hexadecimal text. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_BYTES_H
 #define TESTS_BYTES_H
 

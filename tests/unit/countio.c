@@ -1,4 +1,5 @@
 /* countio.c - a file far away: a read-only driver that counts reads and charges for them. */
+/* SPDX-License-Identifier: MIT */
 #include "countio.h"
 
 #include "base/error.h"

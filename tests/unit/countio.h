@@ -2,6 +2,7 @@
  *
  * It behaves as an HTTP server with ranges would: no locks, a dear round trip, one request for a
  * whole vector.  Time is counted, not spent. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_UNIT_COUNTIO_H
 #define TESTS_UNIT_COUNTIO_H
 

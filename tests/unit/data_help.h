@@ -3,6 +3,7 @@
  *
  * A value number is a small integer; number 0 is the value that unwritten elements have
  * (zero, false, the empty string).  Every value survives all of the representations. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_DATA_HELP_H
 #define TESTS_DATA_HELP_H
 

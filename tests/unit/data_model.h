@@ -1,5 +1,6 @@
 /* data_model.h - a plain in-memory model of a container: what test_data_model.c holds
  * the library against.  Values are kept by their numbers (data_help.h). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_DATA_MODEL_H
 #define TESTS_DATA_MODEL_H
 

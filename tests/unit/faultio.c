@@ -1,4 +1,5 @@
 /* faultio.c - files in memory that fail when told to, and remember what was written. */
+/* SPDX-License-Identifier: MIT */
 #include "faultio.h"
 
 #include "base/error.h"

@@ -2,6 +2,7 @@
  *
  * Every write and sync is recorded, so that a test can build what a crash at any moment
  * could have left: all writes up to a sync, and any of those after it, whole or torn. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_UNIT_FAULTIO_H
 #define TESTS_UNIT_FAULTIO_H
 

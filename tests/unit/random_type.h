@@ -2,6 +2,7 @@
  *
  * The expansion follows the standard's definitions copy by copy and knows nothing
  * of loops: it is the oracle for whatever the library compiles. */
+/* SPDX-License-Identifier: MIT */
 #ifndef RANDOM_TYPE_H
 #define RANDOM_TYPE_H
 

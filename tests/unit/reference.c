@@ -1,4 +1,5 @@
 /* reference.c - conversions of single items by arithmetic alone (reference.h). */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/reference.h"
 
 #ifdef HAVE_REFERENCE

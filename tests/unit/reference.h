@@ -5,6 +5,7 @@
  * nearest; it shares no table and no line with the library, and it is slow.
  *
  * `le` are the bytes of one scalar, least significant first, 16 at most. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TESTS_REFERENCE_H
 #define TESTS_REFERENCE_H
 

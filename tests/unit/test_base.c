@@ -1,5 +1,6 @@
 /* test_base.c - the last message, the texts of the codes, checked allocation, arrays that grow
  * and sets of ids. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 
 #undef fail /* a macro of Check's */

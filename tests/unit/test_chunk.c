@@ -1,4 +1,5 @@
 /* test_chunk.c - chunks against a model: runs, sums, writing in place, taking back. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "bytes.h"
 #include "faultio.h"

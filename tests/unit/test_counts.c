@@ -1,6 +1,7 @@
 /* test_counts.c - counts that no memory and no file can hold, and negative ones, in every call
  * that takes one: refused with the code that the header names, before any buffer is looked at
  * (the sanitizers watch). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <limits.h>

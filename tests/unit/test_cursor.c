@@ -1,5 +1,6 @@
 /* test_cursor.c - compiled typemaps and cursors against typemaps expanded item by
  * item, for random types of all kinds (U5, U6, U8, V3, V4). */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/random_type.h"
 
 #include "tests/unit/bytes.h"

@@ -1,5 +1,6 @@
 /* test_data_attr.c - attributes: every type under every representation, replaced,
  * listed, converted, and their limits (D5). */
+/* SPDX-License-Identifier: MIT */
 #include "file/file.h"
 
 #include "data_help.h"

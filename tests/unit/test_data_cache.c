@@ -1,5 +1,6 @@
 /* test_data_cache.c - elements through the chunk cache, whatever its size: random writes,
  * appends, unions and failures against plain arrays; and elements where they lie in the file. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "data_model.h"
 

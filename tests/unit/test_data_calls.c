@@ -1,5 +1,6 @@
 /* test_data_calls.c - how often a user's functions are called for elements of datasets, and
  * what becomes of bytes that they do not write (requirement U, D9). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <malloc.h>

@@ -2,6 +2,7 @@
  *
  * All of a file follows from the number of its commit, so that whoever reads it can tell
  * which one it is and whether it is whole (D16). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>
@@ -422,7 +423,7 @@ static const char *const keeps[] = {"drep_keep=0", "drep_keep=1", "drep_keep=2",
 
 START_TEST(test_D16_log_and_earlier_commits)
 {
-    static const int keep[] = {1, 1, 2, 3, 9};
+    static const int keep[] = {2, 1, 2, 3, 9}; /* 0 cannot be in force: the default */
     drep_file *w = writer("log", keeps[_i], 0), *early = NULL, *f, *r;
     int theirs = 77;
 

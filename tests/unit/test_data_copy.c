@@ -1,4 +1,5 @@
 /* test_data_copy.c - drep_copy(): what random files (test_data_model.c) seldom hold. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/transfer.h"
 #include "data_help.h"
 #include "format/block.h"

@@ -1,5 +1,6 @@
 /* test_data_external.c - links that lead to other files: only where the opener allows it, only
  * to regular files in or below the directory, only so deep (D21). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  *
  * Both sides go on until each has its count, which takes milliseconds; the time is only a bound,
  * for a lock that keeps somebody out. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* test_data_fault.c - every allocation of every call fails once: the call says so, leaks
  * nothing, leaves the handle usable and the file as the last commit left it (D11). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 static const char *path;

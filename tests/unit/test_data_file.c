@@ -1,5 +1,6 @@
 /* test_data_file.c - when a container becomes visible, who may write it, what a snapshot
  * sees, what a failed write does (D11, D16, D22). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <sys/stat.h>

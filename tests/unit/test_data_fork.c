@@ -1,6 +1,7 @@
 /* test_data_fork.c - handles in a child process: one that writes stays the parent's, one that
  * reads goes on with a lock of its own, and nothing that the child does touches the parent's
  * file or locks. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* test_data_hints.c - hints of containers (requirement H): which are kept, which are
  * honoured, which say nothing. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <fcntl.h>

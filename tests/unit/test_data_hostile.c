@@ -1,5 +1,6 @@
 /* test_data_hostile.c - records that no writer of ours would write, behind right sums:
  * they are refused or harmless, and ask for no memory that the file does not justify. */
+/* SPDX-License-Identifier: MIT */
 #include "chunk/write.h"
 #include "elem/dataset.h"
 #include "file/file.h"

@@ -1,5 +1,6 @@
 /* test_data_members.c - members by name (D44): random choices of members, in any order, are
  * written and read under every representation and layout, against a model of whole elements. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>

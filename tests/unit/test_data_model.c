@@ -4,6 +4,7 @@
  * failed writes leave what they must (D11, D22); a reader sees the commit it looks at,
  * whatever the writer does meanwhile; copies are what they were copied from, also in another
  * file, in other chunks and under another representation.  DREP_TEST_SEED repeats a run. */
+/* SPDX-License-Identifier: MIT */
 #include "data_model.h"
 
 #include <fcntl.h>

@@ -1,5 +1,6 @@
 /* test_data_object.c - names, paths, links, dimensions and named datatypes of a
  * container, and their limits (D17, D20, D21). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 static drep_file *f;

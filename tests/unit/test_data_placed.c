@@ -1,5 +1,6 @@
 /* test_data_placed.c - datasets whose structs keep the offsets of their type: values come back
  * under every representation, gaps are zeros, copies keep them, and what has no room is refused. */
+/* SPDX-License-Identifier: MIT */
 #include "elem/dataset.h"
 #include "tree/find.h"
 #include "data_help.h"

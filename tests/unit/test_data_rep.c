@@ -1,5 +1,6 @@
 /* test_data_rep.c - representations of containers: a user's functions (requirement U),
  * what the header says of them, and who wins over a name (D7, D8, D9, D10). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* test_data_replace.c - files that are replaced, removed or moved while somebody has them open:
  * a commit that succeeds is at the path, and nobody replaces what a writer holds. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <errno.h>

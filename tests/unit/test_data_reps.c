@@ -1,5 +1,6 @@
 /* test_data_reps.c - several representations in one file (D32): each dataset has its own, the
  * header lists each once, and there are at most 256 of them. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #define VALUES 8

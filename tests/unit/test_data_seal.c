@@ -1,4 +1,5 @@
 /* test_data_seal.c - payload without checksums, and how it gets them (D13). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #define LEN 5000

@@ -1,6 +1,7 @@
 /* test_data_short.c - the calls that do in one step what others do in several: attributes of one
  * text or number, what a path leads to, every object once, boxes, many values, selections as text;
  * and contradictions that are refused. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 static drep_file *f;

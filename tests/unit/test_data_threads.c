@@ -1,5 +1,6 @@
 /* test_data_threads.c - many threads on one handle: readers of different parts, of the
  * same parts, and writers that are serialised (D23).  Meant for MODE=tsan. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>

@@ -1,5 +1,6 @@
 /* test_data_transfer.c - elements between memory and datasets: selections, values that
  * change their type, what a range lets pass, memory types of any form (D11, D12, C5, C7). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 static drep_file *f;

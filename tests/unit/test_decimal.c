@@ -3,6 +3,7 @@
  *
  * The texts are random ones of any length, and for each format the exact middles between
  * two of its neighbours, with digits far behind them that tip the balance. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 
 #include <datarep.h>

@@ -1,4 +1,5 @@
 /* test_driver.c - files behind a program's own functions (drep_driver). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <pthread.h>

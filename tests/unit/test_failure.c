@@ -2,6 +2,7 @@
  *
  * What a failed call leaves (nothing), what drep_commit() and drep_close() make of it, which
  * failures count, and what a call from inside a callback gets. */
+/* SPDX-License-Identifier: MIT */
 #include "api/create.h"
 #include "file/file.h"
 #include "data_help.h"

@@ -1,5 +1,6 @@
 /* test_filter.c - filters: the vector forms against SPEC.md's words, pipelines of all of
  * them, users' own, damage and limits. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include "base/isa.h"

@@ -1,6 +1,7 @@
 /* test_format_block.c - numbers, cursors, sums, references, slots, blocks, entries, keys.
  *
  * Vectors are written by hand from SPEC.md; their sums were computed with xxhsum. */
+/* SPDX-License-Identifier: MIT */
 #include "format/block.h"
 #include "tests/unit/bytes.h"
 

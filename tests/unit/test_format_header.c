@@ -1,5 +1,6 @@
 /* test_format_header.c - the header proper: there and back, cut short, against vectors
  * written by hand from SPEC.md, and what it refuses. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 #include "tests/unit/bytes.h"
 

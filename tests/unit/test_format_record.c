@@ -1,5 +1,6 @@
 /* test_format_record.c - every record that is a value of the tree: there and back, cut
  * short everywhere, against vectors written by hand from SPEC.md, and at its limits. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "tests/unit/bytes.h"
 

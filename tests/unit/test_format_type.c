@@ -1,5 +1,6 @@
 /* test_format_type.c - datatype records: whole random trees there and back, cut short,
  * vectors of every kind written by hand from SPEC.md, and what a node refuses. */
+/* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 #include "tests/unit/bytes.h"
 

@@ -2,6 +2,7 @@
  *
  * Every slot, header, block, entry and record of tests/vectors/ is read by the decoders
  * alone and comes back as the same bytes. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 #include "tests/unit/bytes.h"
 

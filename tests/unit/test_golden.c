@@ -3,6 +3,7 @@
  * D7, D10: native:NAME must read vectors/golden.def to the right values on any machine,
  * and write those values back to the same bytes.  Values pass through binary128, which
  * holds all of them exactly; what they must be stands here as hexadecimal constants. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/rep.h"
 #include "tests/unit/bytes.h"

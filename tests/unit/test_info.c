@@ -1,4 +1,5 @@
 /* test_info.c - hints.  H1-H3, H5, C4. */
+/* SPDX-License-Identifier: MIT */
 #include "base/info.h"
 #include "base/mem.h"
 #include "tests/unit/bytes.h"

@@ -1,4 +1,5 @@
 /* test_io.c - files and memory behind one interface. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/io.h"

@@ -1,6 +1,7 @@
 /* test_kernel.c - kernels: every instruction set, stride and alignment gives the same
  * bytes; integers, booleans, characters and descriptions against plain arithmetic.
  * E5, E9, E10, E13, C7, D2, D12. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"

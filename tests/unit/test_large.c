@@ -2,6 +2,7 @@
  *
  * Memory that large is a few pages seen many times, files are sparse; but the last page of
  * either is one of its own, so that an offset cut to 32 bits misses it. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/dispatch.h"
 #include "rep/rep.h"
 #include "tests/unit/bytes.h"

@@ -1,6 +1,7 @@
 /* test_later.c - D18: what a later version of the format put into a file stays when we
  * change the file: header records, codes, fields behind the last known one, entries of
  * the tree. */
+/* SPDX-License-Identifier: MIT */
 #include "format/header.h"
 #include "io/io.h"
 #include "tests/unit/bytes.h"

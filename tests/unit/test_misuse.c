@@ -1,6 +1,7 @@
 /* test_misuse.c - every public call with handles that it must not get: none, closed ones, those
  * whose file is closed, opened for something else.  Each gives an error, or what datarep.h says;
  * none crashes (this runs under ASan too) or waits. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 enum { N = 100 };

@@ -1,5 +1,6 @@
 /* test_plugin.c - plugins through the interface: where they are looked for, by how many
  * threads, and what is refused.  The command's side of it is in tests/reps. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <fcntl.h>

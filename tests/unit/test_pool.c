@@ -1,6 +1,7 @@
 /* test_pool.c - the worker pool: every index once, the lowest error, no nesting, forks.
  *
  * (fail) is the library's; Check has a macro of that name. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/pool.h"
 #include "tests/unit/bytes.h"

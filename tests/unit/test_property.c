@@ -6,6 +6,7 @@
  *
  * Every case begins with a seed of its own, which a failure names: DREP_TEST_SEED=SEED
  * begins there.  PROPERTY_TIME=SECONDS goes on for so long. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/dispatch.h"
 #include "rep/rep.h"

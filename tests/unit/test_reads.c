@@ -3,6 +3,7 @@
  * Each work begins with the opening, on a driver that counts.  `near`: a driver that has no round
  * trip to save, as the local file; `far`: one as HTTP would be; each for a packed file and for one
  * that is not. */
+/* SPDX-License-Identifier: MIT */
 #include "file/file.h" /* before Check, which has a fail() of its own */
 
 #include "countio.h"

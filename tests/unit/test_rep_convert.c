@@ -3,6 +3,7 @@
  * The oracle converts one item at a time, at the offset that the expansion of the
  * typemap gives it (random_type.h).  Whatever way the engine takes, and however a
  * transfer is cut into calls, the bytes must be those.  U5-U8, U10, D7. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/dispatch.h"
 #include "rep/packed.h"

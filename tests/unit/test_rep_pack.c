@@ -1,4 +1,5 @@
 /* test_rep_pack.c - pack units, byte for byte.  E1-E13 where they say bytes, P1-P6. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 
 #include <datarep.h>

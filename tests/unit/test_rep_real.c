@@ -2,6 +2,7 @@
  *
  * The first reference is arithmetic alone (reference.h), the second MPFR.  Neither shares a
  * table or a line with the library.  E6, E7, E11, C7. */
+/* SPDX-License-Identifier: MIT */
 #include "rep/convert.h"
 #include "rep/pick.h"
 #include "rep/rep.h"

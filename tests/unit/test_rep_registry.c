@@ -1,5 +1,6 @@
 /* test_rep_registry.c - names, tables and functions of data representations.
  * U1-U4, U7-U11, C3, C6, D7, D9, V3, V4, X1-X3. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "rep/convert.h"
 #include "rep/dispatch.h"

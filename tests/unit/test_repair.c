@@ -2,6 +2,7 @@
  *
  * Most files here have a link to an object that does not exist, so that the file cannot be copied
  * as a whole and every object is copied by itself. */
+/* SPDX-License-Identifier: MIT */
 #include "name/link.h"
 #include "file/file.h"
 #include "data_help.h"

@@ -2,6 +2,7 @@
  *
  * Each test is named after the rules that it tries literally, with the bytes that the
  * standard (MPI 5.0, 14.5.2) asks for. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <complex.h>

@@ -1,4 +1,5 @@
 /* test_requirements_file.c - the rules of hints and of containers. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include "base/info.h"

@@ -1,5 +1,6 @@
 /* test_requirements_user.c - the rules of views, extents, representations of one's own, and
  * errors; on raw files, where they hold literally. */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
 #include <fcntl.h>

@@ -1,6 +1,7 @@
 /* test_rwlock.c - the lock of a file handle: who waits for whom, and who never does.
  *
  * (fail) is the library's; Check has a macro of that name. */
+/* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/pool.h"
 #include "base/rwlock.h"

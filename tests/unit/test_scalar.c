@@ -1,4 +1,5 @@
 /* test_scalar.c - the table of scalar formats: what it says is what the conversions do. */
+/* SPDX-License-Identifier: MIT */
 #include "kern/side.h"
 #include "scalar/scalar.h"
 #include "tests/unit/bytes.h"

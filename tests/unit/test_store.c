@@ -3,6 +3,7 @@
  *
  * What a store holds is told by one number, a sum over all its entries and chunks, so that
  * states can be compared. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "faultio.h"
 

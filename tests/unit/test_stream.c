@@ -1,4 +1,5 @@
 /* test_stream.c - containers that are written to a descriptor in order (D39). */
+/* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 #include "format/block.h"
 #include "io/io.h"

@@ -1,4 +1,5 @@
 /* test_tree.c - the tree against a sorted array, over commits, operations and reopening. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "faultio.h"
 

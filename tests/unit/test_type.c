@@ -1,5 +1,6 @@
 /* test_type.c - constructors, extents, layouts of C structs, file extents (V2, V3,
  * V4, X3, E3, E4, C2, C8), queries, hostile arguments, and every allocation failing. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 

@@ -1,4 +1,5 @@
 /* test_type_record.c - datatype records: what they say, and what they refuse (D1). */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 

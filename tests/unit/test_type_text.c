@@ -1,4 +1,5 @@
 /* test_type_text.c - the one-line form of datatypes: there and back. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 #include "tests/unit/random_type.h"
 

@@ -1,5 +1,6 @@
 /* test_utf8.c - UTF-8 and byte order: every code point there and back, every pair of bytes against
  * Unicode's table 3-7, numbers against their bytes. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 
 #include "format/byteorder.h"

@@ -3,6 +3,7 @@
  *
  * The value of a row goes through a real that holds every number of every format exactly: 114
  * bits of significand, 20 of exponent. */
+/* SPDX-License-Identifier: MIT */
 #include "tests/unit/bytes.h"
 
 #include <datarep.h>

@@ -1,4 +1,5 @@
 /* test_view.c - views of headerless files and of datasets (requirements V, X, U). */
+/* SPDX-License-Identifier: MIT */
 #include <check.h>
 #include <datarep.h>
 #include <stdio.h>

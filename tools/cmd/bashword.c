@@ -1,4 +1,5 @@
 /* bashword.c - the words of a bash command line, and texts quoted to go into it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/bashword.h"
 #include "format/utf8.h"
 #include "tools/text/sink.h"

@@ -3,6 +3,7 @@
  * Readline replaces only the end of a word: what stands behind an open quote, or behind one
  * of the characters in COMP_WORDBREAKS.  A candidate must therefore be quoted for the state
  * that bash's parser is in where the replacement begins. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_BASHWORD_H
 #define TOOLS_CMD_BASHWORD_H
 

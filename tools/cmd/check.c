@@ -1,5 +1,6 @@
 /* check.c - `datarep check`: verifies references and checksums, makes those that are absent,
  * writes what is left of a damaged file into a new one. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

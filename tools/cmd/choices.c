@@ -1,6 +1,7 @@
 /* choices.c - arguments of options that several subcommands have.
  *
  * An option of several subcommands is parsed here once, with one message for each error. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/choices.h"
 #include "tools/host/message.h"
 #include <stdlib.h>

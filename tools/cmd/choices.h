@@ -1,4 +1,5 @@
 /* choices.h - arguments of options that several subcommands have. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_CHOICES_H
 #define TOOLS_CMD_CHOICES_H
 

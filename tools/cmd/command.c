@@ -2,6 +2,7 @@
  *
  * Help, getopt's tables and suggestions are made of the same rows, so an option that is listed is
  * one that is understood. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "schema/suggest.h"
 #include "tools/host/exit.h"

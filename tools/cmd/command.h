@@ -2,6 +2,7 @@
  *
  * One table a subcommand: its help, the options that getopt looks for, suggestions for
  * misspelt ones and what a shell completes all come from it, so they cannot differ. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_COMMAND_H
 #define TOOLS_CMD_COMMAND_H
 

@@ -13,6 +13,7 @@
  * zsh and fish quote candidates themselves, and know their ways to show files.  bash does
  * neither safely for a completion function, so with --bash candidates come quoted and
  * files are listed here (behind ":files"). */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/complete.h"
 #include "schema/members.h"
 #include "tools/cmd/bashword.h"

@@ -1,4 +1,5 @@
 /* complete.h - what a shell may put where the cursor is. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_COMPLETE_H
 #define TOOLS_CMD_COMPLETE_H
 

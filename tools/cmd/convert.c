@@ -2,6 +2,7 @@
  * in other chunks or through other filters.
  *
  * drep_copy() does the work; here is what it is to do, and what it says. */
+/* SPDX-License-Identifier: MIT */
 #include "base/idset.h"
 #include "base/vec.h"
 #include "tools/cmd/choices.h"

@@ -1,6 +1,7 @@
 /* create.c - `datarep create`: makes a file from a schema.
  *
  * The schema is read completely before the file is made, so that an error in it leaves nothing. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"

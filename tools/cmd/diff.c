@@ -2,6 +2,7 @@
  *
  * Objects are paired by path, each pair once: a file may link to one object in several places, and
  * hostile links may lead in circles. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/diff.h"
 #include "schema/members.h"
 #include "schema/paths.h"

@@ -1,4 +1,5 @@
 /* diff.h - one run of `diff`: both sides, what is compared, what was found. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DIFF_H
 #define TOOLS_CMD_DIFF_H
 

@@ -2,6 +2,7 @@
  *
  * Values are compared in blocks read from both sides.  Chunks that neither side has stored are
  * equal fill values and are skipped, as a sparse dataset may be larger than any memory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/diff_data.h"
 #include "schema/members.h"
 #include "tools/cmd/diff.h"

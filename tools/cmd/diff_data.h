@@ -1,4 +1,5 @@
 /* diff_data.h - datasets and attributes compared. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DIFF_DATA_H
 #define TOOLS_CMD_DIFF_DATA_H
 

@@ -1,4 +1,5 @@
 /* diff_say.c - differences as lines, or as JSON. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/diff_say.h"
 #include "tools/cmd/diff.h"
 #include "tools/host/color.h"

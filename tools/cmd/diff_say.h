@@ -1,6 +1,7 @@
 /* diff_say.h - differences as lines, or as JSON.
  *
  * Each function says one difference, and counts it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DIFF_SAY_H
 #define TOOLS_CMD_DIFF_SAY_H
 

@@ -1,4 +1,5 @@
 /* dump.c - `datarep dump`: prints a file, or one object of it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/dump.h"
 #include "schema/suggest.h"
 #include "tools/cmd/command.h"

@@ -1,4 +1,5 @@
 /* dump.h - the forms in which `dump` shows a file. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DUMP_H
 #define TOOLS_CMD_DUMP_H
 

@@ -2,6 +2,7 @@
  *
  * Finding an object and its attributes takes longer than to print them, and needs no other
  * object: while the walk goes on, all processors print what it met into memory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/dump_ahead.h"
 #include "base/vec.h"
 #include "tools/cmd/dump_state.h"

@@ -1,4 +1,5 @@
 /* dump_ahead.h - objects of a dump, several at a time, in their order. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DUMP_AHEAD_H
 #define TOOLS_CMD_DUMP_AHEAD_H
 

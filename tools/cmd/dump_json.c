@@ -1,5 +1,6 @@
 /* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
  * one line an object. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "tools/cmd/dump.h"
 #include "tools/cmd/dump_state.h"

@@ -1,4 +1,5 @@
 /* dump_raw.c - elements as bytes: themselves, or in hexadecimal beside their values. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/dump_raw.h"
 #include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"

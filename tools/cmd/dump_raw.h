@@ -1,4 +1,5 @@
 /* dump_raw.h - elements as bytes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DUMP_RAW_H
 #define TOOLS_CMD_DUMP_RAW_H
 

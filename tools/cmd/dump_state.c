@@ -1,4 +1,5 @@
 /* dump_state.c - one run of `dump`. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

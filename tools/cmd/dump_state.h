@@ -1,4 +1,5 @@
 /* dump_state.h - one run of `dump`: what it shows and how, whatever the form. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_DUMP_STATE_H
 #define TOOLS_CMD_DUMP_STATE_H
 

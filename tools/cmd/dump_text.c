@@ -1,5 +1,6 @@
 /* dump_text.c - the form of a file for people: a line an object, attributes under it, values
  * in rows with the index of their first element behind them. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "tools/cmd/dump.h"
 #include "tools/cmd/dump_ahead.h"

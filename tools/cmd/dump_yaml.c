@@ -1,4 +1,5 @@
 /* dump_yaml.c - a file as a schema that makes it again. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/dump.h"
 #include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"

@@ -1,4 +1,5 @@
 /* exchange.c - the command line of import and export. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/exchange.h"
 #include "tools/cmd/choices.h"
 #include "tools/flat/records.h"

@@ -2,6 +2,7 @@
  *
  * Both directions share most options; EXCHANGE_ROWS and FLAT_ROWS are the rows of them for a
  * table of options, FLAT_IMPORT_ROWS those of import alone. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_EXCHANGE_H
 #define TOOLS_CMD_EXCHANGE_H
 

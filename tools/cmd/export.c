@@ -1,4 +1,5 @@
 /* export.c - `datarep export`: a Datarep file becomes a file of another format. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/cmd/exchange.h"
 #include "tools/cmd/hdf5.h"

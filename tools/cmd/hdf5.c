@@ -1,4 +1,5 @@
 /* exchange.c - import and export: the HDF5 module in its own process, and its report. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/hdf5.h"
 #include "tools/cmd/choices.h"
 #include "tools/cmd/report.h"

@@ -2,6 +2,7 @@
  *
  * The module runs in a process of its own: libhdf5 crashes on some damaged files, and
  * then somebody must say so and take away what is half made. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_HDF5_H
 #define TOOLS_CMD_HDF5_H
 

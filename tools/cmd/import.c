@@ -1,6 +1,7 @@
 /* import.c - `datarep import`: a file of another format becomes a Datarep file.
  *
  * One row a format: how it is recognised, and who reads it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/choices.h"
 #include "tools/cmd/command.h"
 #include "tools/cmd/exchange.h"

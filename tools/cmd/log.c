@@ -1,4 +1,5 @@
 /* log.c - `datarep log`: the commits of a file that can still be opened. */
+/* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"

@@ -1,4 +1,5 @@
 /* ls.c - `datarep ls`: one line an object. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"

@@ -1,4 +1,5 @@
 /* main.c - `datarep`: finds the subcommand and runs it. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/suggest.h"
 #include "tools/cmd/complete.h"
 #include "tools/cmd/table.h"

@@ -1,4 +1,5 @@
 /* plot.c - `datarep plot`: one picture of some numbers. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"

@@ -1,4 +1,5 @@
 /* report.c - findings of import and export, on stderr and in a file. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/report.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -2,6 +2,7 @@
  *
  * On stderr: a line for each loss, then one that counts; with verbose a line for
  * everything.  In a file, if asked for: everything, as text or as JSON. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_REPORT_H
 #define TOOLS_CMD_REPORT_H
 

@@ -1,4 +1,5 @@
 /* reps.c - `datarep reps`: the data representations that this command knows. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/suggest.h"
 #include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"

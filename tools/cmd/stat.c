@@ -1,4 +1,5 @@
 /* stat.c - `datarep stat`: where the bytes of a file are. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -1,6 +1,7 @@
 /* table.c - the table of all subcommands.
  *
  * The only place where all subcommands are known; none of them includes it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/table.h"
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* table.h - the table of all subcommands.
  *
  * Above them: main() and completion read it, no subcommand does. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_TABLE_H
 #define TOOLS_CMD_TABLE_H
 

@@ -1,4 +1,5 @@
 /* validate.c - `datarep validate`: says where a file is not as a schema describes it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"

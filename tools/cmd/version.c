@@ -1,4 +1,5 @@
 /* version.c - `datarep --version`. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/cmd/version.h"
 #include "tools/host/cage.h"
 #include "tools/host/message.h"

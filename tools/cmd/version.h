@@ -1,4 +1,5 @@
 /* version.h - what this command was built of. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_VERSION_H
 #define TOOLS_CMD_VERSION_H
 

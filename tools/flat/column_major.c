@@ -1,4 +1,5 @@
 /* column_major.c - boxes whose first dimension runs fastest. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/column_major.h"
 
 /* The box as vectors of vectors, the dimensions from `first` on in steps of `by` being those that

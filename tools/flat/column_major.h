@@ -1,4 +1,5 @@
 /* column_major.h - boxes whose first dimension runs fastest, as Fortran has them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_COLUMN_MAJOR_H
 #define TOOLS_FLAT_COLUMN_MAJOR_H
 

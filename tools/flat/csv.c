@@ -1,4 +1,5 @@
 /* csv.c - comma-separated values. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/csv.h"
 #include "base/vec.h"
 #include "tools/host/exit.h"

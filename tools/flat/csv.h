@@ -2,6 +2,7 @@
  *
  * Records end with LF or CRLF.  A field in quotes may hold anything, a quote twice; one
  * without has no quotes inside.  The text is UTF-8, with or without a byte order mark. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_CSV_H
 #define TOOLS_FLAT_CSV_H
 

@@ -1,4 +1,5 @@
 /* csv_columns.c - the columns that elements of a datatype make. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/csv_columns.h"
 #include "base/vec.h"
 #include "schema/value.h"

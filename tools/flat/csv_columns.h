@@ -2,6 +2,7 @@
  *
  * Members of compounds are columns by their names: `a`, inside one another `a.b`, elements of
  * an array `m[0]` or `m[1,2]`; a complex number is two, `z.real` and `z.imag`. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_CSV_COLUMNS_H
 #define TOOLS_FLAT_CSV_COLUMNS_H
 

@@ -2,6 +2,7 @@
  *
  * The file is read twice: to count its records, and to tell the types of its columns where
  * nobody said them; then for the values, which become elements as those of a schema do. */
+/* SPDX-License-Identifier: MIT */
 #include "schema/number.h"
 #include "schema/value.h"
 #include "tools/flat/csv.h"

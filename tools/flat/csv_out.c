@@ -2,6 +2,7 @@
  *
  * A table is formatted by all processors through stream.h, so a line must not depend on the one
  * before it.  It is verified by a sum of its bytes, as text does not tell all values apart. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/csv_out.h"
 #include "base/vec.h"
 #include "format/utf8.h"

@@ -1,4 +1,5 @@
 /* csv_out.h - datasets as a table in CSV. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_CSV_OUT_H
 #define TOOLS_FLAT_CSV_OUT_H
 

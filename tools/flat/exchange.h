@@ -1,4 +1,5 @@
 /* exchange.h - what an import or export is asked to do, whatever the other format. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_EXCHANGE_H
 #define TOOLS_FLAT_EXCHANGE_H
 

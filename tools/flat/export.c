@@ -3,6 +3,7 @@
  * The target is written under a hidden name, read back through the reader that import uses,
  * compared, and gets its own name last.  Standard output and devices are written directly and
  * cannot be read back. */
+/* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "tools/flat/csv_out.h"

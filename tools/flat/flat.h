@@ -1,5 +1,6 @@
 /* flat.h - import and export of files without a tree of their own: NumPy's arrays and
  * archives, tables in CSV, bare elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_FLAT_H
 #define TOOLS_FLAT_FLAT_H
 

@@ -1,4 +1,5 @@
 /* format.c - which format a file is of. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/format.h"
 #include <string.h>
 #include <strings.h>

@@ -1,4 +1,5 @@
 /* format.h - which format a file is of, by its first bytes or by its name. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_FORMAT_H
 #define TOOLS_FLAT_FORMAT_H
 

@@ -2,6 +2,7 @@
  *
  * One commit: the target is opened or made, its datasets are filled, and only then is it
  * committed.  A failure abandons the file, so that no target is left half filled. */
+/* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"

@@ -2,6 +2,7 @@
  *
  * A source is read box by box and each box is written at once.  Boxes end where chunks do, so
  * that no chunk is written twice: a filtered chunk would be compressed each time. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/load.h"
 #include "tools/flat/column_major.h"
 #include "tools/host/exit.h"

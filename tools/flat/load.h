@@ -1,4 +1,5 @@
 /* load.h - puts what a source has into datasets, block by block. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_LOAD_H
 #define TOOLS_FLAT_LOAD_H
 

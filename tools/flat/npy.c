@@ -2,6 +2,7 @@
  *
  * A dictionary with 'descr', 'fortran_order' and 'shape', as repr() writes it; strings,
  * integers, True, False, tuples and lists are all there is in it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/npy.h"
 #include "base/vec.h"
 #include "format/byteorder.h"

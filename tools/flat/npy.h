@@ -5,6 +5,7 @@
  * the same items as this machine holds them, into which the library converts; STORED, what a
  * dataset has.  The last two differ only in complex numbers (pairs among NUMBERS, in the same
  * bytes) and in texts (code points among NUMBERS, a vstring when STORED). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_NPY_H
 #define TOOLS_FLAT_NPY_H
 

@@ -1,4 +1,5 @@
 /* npy_in.c - a .npy file as a source. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/npy_in.h"
 #include "tools/flat/npy.h"
 #include "tools/flat/source.h"

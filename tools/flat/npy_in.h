@@ -1,4 +1,5 @@
 /* npy_in.h - a .npy file as a source. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_NPY_IN_H
 #define TOOLS_FLAT_NPY_IN_H
 

@@ -2,6 +2,7 @@
  *
  * An archive asks for the bytes of one member after the other, so the conversion is a reader that
  * is asked for bytes, not a loop that writes them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/npy_out.h"
 #include "tools/flat/npy.h"
 #include "tools/host/exit.h"

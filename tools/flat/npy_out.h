@@ -1,4 +1,5 @@
 /* npy_out.h - a dataset as the bytes of a .npy file, as they are asked for. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_NPY_OUT_H
 #define TOOLS_FLAT_NPY_OUT_H
 

@@ -1,4 +1,5 @@
 /* npy_type.c - NumPy's dtypes and our datatypes. */
+/* SPDX-License-Identifier: MIT */
 #include "format/byteorder.h"
 #include "format/utf8.h"
 #include "tools/flat/npy.h"

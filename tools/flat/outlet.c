@@ -2,6 +2,7 @@
  *
  * Formats differ in how they convert and place a block; reading it, counting rounded values and
  * writing bytes is done here for all of them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/outlet.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

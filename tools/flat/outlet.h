@@ -2,6 +2,7 @@
  *
  * A format reads what it writes through a struct extract, block by block, converts it and puts
  * the bytes.  Functions give an exit code after saying what is wrong. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_OUTLET_H
 #define TOOLS_FLAT_OUTLET_H
 

@@ -1,4 +1,5 @@
 /* raw_in.c - files that are nothing but elements, read and written through views. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/raw_in.h"
 #include "tools/flat/records.h"
 #include "tools/flat/source.h"

@@ -1,4 +1,5 @@
 /* raw_in.h - bare elements as a source. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_RAW_IN_H
 #define TOOLS_FLAT_RAW_IN_H
 

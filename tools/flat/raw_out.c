@@ -2,6 +2,7 @@
  *
  * Without records the elements go through a view, which places and converts them; those of
  * records are packed here, in the order of the file, and framed by record_out.c. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/raw_out.h"
 #include "tools/flat/column_major.h"
 #include "tools/flat/raw_in.h"

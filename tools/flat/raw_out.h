@@ -1,4 +1,5 @@
 /* raw_out.h - a dataset as bare elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_RAW_OUT_H
 #define TOOLS_FLAT_RAW_OUT_H
 

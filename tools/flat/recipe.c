@@ -1,4 +1,5 @@
 /* recipe.c - reads a schema file, and says what is wrong with it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/recipe.h"
 #include "tools/flat/csv_columns.h"
 #include "tools/flat/load.h"

@@ -1,4 +1,5 @@
 /* recipe.h - schemas that a command line names. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_RECIPE_H
 #define TOOLS_FLAT_RECIPE_H
 

@@ -2,6 +2,7 @@
  *
  * A length that stands before its record is known in advance, as all are equal.  That of a block
  * is not: a block is made in memory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/record_out.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

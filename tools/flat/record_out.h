@@ -1,4 +1,5 @@
 /* record_out.h - bytes into records of equal length, framed as records.h says. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_RECORD_OUT_H
 #define TOOLS_FLAT_RECORD_OUT_H
 

@@ -2,6 +2,7 @@
  *
  * All lengths are read and checked once, when the file is opened.  Places to begin at are marked
  * on the way, so that elements can be read in any order. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/records.h"
 #include "base/mem.h"
 #include "base/vec.h"

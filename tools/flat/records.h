@@ -8,6 +8,7 @@
  * VB and VBS, before each block (BDW).  Lengths are big-endian and include their descriptor; of a
  * block, the first bit tells a length of 31 bits from one of 15.  The third byte of a piece's is
  * its segment code: 0 a whole record, 1 its first piece, 2 its last, 3 one between. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_RECORDS_H
 #define TOOLS_FLAT_RECORDS_H
 

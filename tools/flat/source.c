@@ -1,6 +1,7 @@
 /* source.c - arrays in files of other kinds.
  *
  * Formats fill in the functions of a struct source; what all of them hold is released here. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/source.h"
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
  * A source is one array: its datatype, its shape, and boxes of elements on demand.  What is
  * wrong with a file is said by whoever finds it, with the byte, or the line and column;
  * functions give an exit code. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_SOURCE_H
 #define TOOLS_FLAT_SOURCE_H
 

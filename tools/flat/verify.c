@@ -3,6 +3,7 @@
  * The reader knows the file only by its bytes, and gives elements in the datatype that the file
  * says; so numbers are compared by what they are worth, whatever their width.  What a format has
  * no elements of the same kind for (a wide character, in NumPy a text) is not compared. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/verify.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

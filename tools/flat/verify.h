@@ -1,4 +1,5 @@
 /* verify.h - an exported array, read back through the reader that import has. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_VERIFY_H
 #define TOOLS_FLAT_VERIFY_H
 

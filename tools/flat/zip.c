@@ -1,6 +1,7 @@
 /* zip.c - zip archives, by a module.
  *
  * The command and the module exchange descriptors and bytes only; messages are the command's. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/zip.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"

@@ -2,6 +2,7 @@
  *
  * libzip brings a library of ciphers along, so it is in a module, datarep-zip.so, loaded by
  * these functions alone.  They give an exit code after saying what is wrong. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_FLAT_ZIP_H
 #define TOOLS_FLAT_ZIP_H
 

@@ -1,4 +1,5 @@
 /* zip_module.c - what becomes datarep-zip.so: zip archives through libzip. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/flat/zip.h"
 #include <fcntl.h>
 #include <stdio.h>

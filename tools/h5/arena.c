@@ -1,4 +1,5 @@
 /* arena.c - memory for the strings and sequences that HDF5 reads. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/arena.h"
 #include <stddef.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* arena.h - memory for the strings and sequences that HDF5 reads. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ARENA_H
 #define TOOLS_H5_ARENA_H
 

@@ -8,6 +8,7 @@
  * is converted more than once: in datasets and attributes of several elements, in arrays of
  * arrays and in sequences of arrays.  Here every element gets a background of zeros: nothing
  * stood there before. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/array.h"
 #include "tools/h5/library.h"
 #include <stdlib.h>

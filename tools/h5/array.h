@@ -1,4 +1,5 @@
 /* array.h - a conversion of arrays in place of libhdf5's, which loses strings and sequences. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ARRAY_H
 #define TOOLS_H5_ARRAY_H
 

@@ -1,4 +1,5 @@
 /* attribute_in.c - the attributes of an HDF5 object become those of ours. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/attribute_in.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/header.h"

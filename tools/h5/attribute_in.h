@@ -1,4 +1,5 @@
 /* attribute_in.h - the attributes of an HDF5 object become those of ours. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ATTRIBUTE_IN_H
 #define TOOLS_H5_ATTRIBUTE_IN_H
 

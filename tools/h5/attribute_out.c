@@ -1,5 +1,6 @@
 /* attribute_out.c - the attributes of a container's objects become HDF5's, or are compared with
  * them while the file is read back. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/attribute_out.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,4 +1,5 @@
 /* attribute_out.h - the attributes of a container's objects become HDF5's. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ATTRIBUTE_OUT_H
 #define TOOLS_H5_ATTRIBUTE_OUT_H
 

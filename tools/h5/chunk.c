@@ -2,6 +2,7 @@
  *
  * Only for the filters that most files have: shuffle, deflate and fletcher32, in any
  * order.  Whatever is not as expected is left to HDF5, which then says what is wrong. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/chunk.h"
 #include <libdeflate.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* chunk.h - the stored bytes of a chunk become its elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_CHUNK_H
 #define TOOLS_H5_CHUNK_H
 

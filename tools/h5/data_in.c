@@ -2,6 +2,7 @@
  *
  * Memory holds one block, however large the dataset is: some chunks, or 4 MiB; of strings
  * and sequences as much as may be read at once, else fewer elements. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/data_in.h"
 #include "tools/h5/arena.h"
 #include "tools/h5/chunk.h"

@@ -1,4 +1,5 @@
 /* data_in.h - the elements of an HDF5 dataset go into a container's. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_DATA_IN_H
 #define TOOLS_H5_DATA_IN_H
 

@@ -3,6 +3,7 @@
  *
  * They are read as HDF5's file has them, so that HDF5 converts nothing, in blocks that
  * bound memory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/data_out.h"
 #include "tools/h5/arena.h"
 #include "tools/h5/drain.h"

@@ -1,4 +1,5 @@
 /* data_out.h - the elements of a container's dataset go into an HDF5 one. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_DATA_OUT_H
 #define TOOLS_H5_DATA_OUT_H
 

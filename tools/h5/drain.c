@@ -1,4 +1,5 @@
 /* drain.c - a dataset of the container on its way out. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/drain.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/interface.h"

@@ -1,4 +1,5 @@
 /* drain.h - a dataset of the container on its way out. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_DRAIN_H
 #define TOOLS_H5_DRAIN_H
 

@@ -1,4 +1,5 @@
 /* encoding.c - how the container stores numbers, and what of it HDF5 can say. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/encoding.h"
 #include "tools/h5/job.h"
 #include <datarep.h>

@@ -1,4 +1,5 @@
 /* encoding.h - how the container stores numbers, and what of it HDF5 can say. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ENCODING_H
 #define TOOLS_H5_ENCODING_H
 

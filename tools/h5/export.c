@@ -3,6 +3,7 @@
  * The import backwards: find the objects, make them and their links in order, then move
  * attributes and data, last the attributes that make dimension objects the dimension
  * scales of HDF5 and netCDF-4.  What import kept in attributes of ours comes back. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/export.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,4 +1,5 @@
 /* export.h - a container becomes an HDF5 file. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_EXPORT_H
 #define TOOLS_H5_EXPORT_H
 

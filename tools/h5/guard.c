@@ -5,6 +5,7 @@
  * that every file that libhdf5 opens as HDF5 comes through that decision; files opened on the
  * way inherit the driver.  libhdf5 opens raw files by itself: virtual.c judges them
  * before it reads. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/guard.h"
 #include "tools/h5/job.h"
 #include <datarep.h>

@@ -1,4 +1,5 @@
 /* guard.h - the files that an import may read. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_GUARD_H
 #define TOOLS_H5_GUARD_H
 

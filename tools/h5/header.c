@@ -3,6 +3,7 @@
  * libhdf5 takes the size of a fill value from its message and the bytes that it copies from
  * the datatype: a damaged file makes it read beyond its memory.  What it does not check is
  * checked here, before it is asked ("HDF5 File Format Specification", IV). */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"
 #include <datarep.h>

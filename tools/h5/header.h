@@ -1,4 +1,5 @@
 /* header.h - messages of object headers, checked before HDF5 reads them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_HEADER_H
 #define TOOLS_H5_HEADER_H
 

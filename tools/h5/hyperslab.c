@@ -1,4 +1,5 @@
 /* hyperslab.c - boxes as HDF5 selects them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/hyperslab.h"
 
 int box_select_hdf5(const struct box *b, hid_t space)

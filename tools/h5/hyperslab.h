@@ -1,4 +1,5 @@
 /* hyperslab.h - boxes as HDF5 selects them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_HYPERSLAB_H
 #define TOOLS_H5_HYPERSLAB_H
 

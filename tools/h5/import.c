@@ -3,6 +3,7 @@
  * Four walks: find the objects and what is a dimension; find who uses which dimension;
  * make objects and links in their order; move attributes and data.  References can so
  * name objects that come later, and memory holds one entry an object and one block. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/import.h"
 #include "schema/paths.h"
 #include "tools/h5/attribute_in.h"

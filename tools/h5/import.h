@@ -1,4 +1,5 @@
 /* import.h - an HDF5 or netCDF-4 file becomes a container. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_IMPORT_H
 #define TOOLS_H5_IMPORT_H
 

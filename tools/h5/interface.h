@@ -3,6 +3,7 @@
  * The module is the shared object datarep-hdf5.so (the rest of tools/h5), loaded only by the
  * subcommands that need it, so that nothing else pays for HDF5.  It finds drep_* in the
  * executable that loads it, and opens and closes both files itself. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_INTERFACE_H
 #define TOOLS_H5_INTERFACE_H
 

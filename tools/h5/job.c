@@ -1,4 +1,5 @@
 /* job.c - the state of one import or export, and what it says. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/job.h"
 #include "schema/paths.h"
 #include "tools/h5/interface.h"

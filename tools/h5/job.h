@@ -2,6 +2,7 @@
  *
  * Everything that has no counterpart on the other side is said to the caller, with its weight,
  * never dropped in silence.  A function that fails leaves the reason in j->why. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_JOB_H
 #define TOOLS_H5_JOB_H
 

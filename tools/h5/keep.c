@@ -3,6 +3,7 @@
  * Comments, links of users' own kinds, links that make circles, names that we cannot
  * have, which datatypes are named ones, the user block: read here, written as the
  * attributes that parts.h names, and brought back by export. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/keep.h"
 #include "tools/h5/header.h"
 #include "tools/h5/interface.h"

@@ -1,4 +1,5 @@
 /* keep.h - what a container has no place for, kept in attributes of its objects. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_KEEP_H
 #define TOOLS_H5_KEEP_H
 

@@ -2,6 +2,7 @@
  *
  * Import chooses the container's way by HDF5's, and notes what export would choose
  * otherwise.  Export chooses by the container's way and the notes that still fit. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/layout.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"

@@ -1,4 +1,5 @@
 /* layout.h - how datasets are stored: layout, chunks, filters, in both worlds. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_LAYOUT_H
 #define TOOLS_H5_LAYOUT_H
 

@@ -1,6 +1,7 @@
 /* map.c - how elements lie in both memories.
  *
  * A map owns the datatypes of both sides; parts are owned by the map that they are in. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/map.h"
 #include <datarep.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* map.h - how elements lie in both memories. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_MAP_H
 #define TOOLS_H5_MAP_H
 

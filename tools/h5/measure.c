@@ -6,6 +6,7 @@
  * once before: by chunk.c where that knows the filters, else by libhdf5 itself, in a
  * file in memory whose dataset has the same filters and between them one of ours (a probe),
  * which sees how many bytes come through. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/measure.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/header.h"

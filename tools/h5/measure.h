@@ -1,4 +1,5 @@
 /* measure.h - whether stored chunks hold what HDF5 will read of them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_MEASURE_H
 #define TOOLS_H5_MEASURE_H
 

@@ -1,6 +1,7 @@
 /* module.c - the HDF5 module of the command: its entry points.
  *
  * Compiled into datarep-hdf5.so, which import and export load. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/array.h"
 #include "tools/h5/attribute_out.h"
 #include "tools/h5/export.h"

@@ -2,6 +2,7 @@
  *
  * Invalid bytes are replaced and a hash of the whole name is appended, so that two names that
  * differ only in those bytes stay different. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/name.h"
 #include "format/utf8.h"
 #include "tools/h5/note.h"

@@ -1,4 +1,5 @@
 /* name.h - names of links and attributes that we cannot have. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_NAME_H
 #define TOOLS_H5_NAME_H
 

@@ -2,6 +2,7 @@
  *
  * HDF5 lets objects share a named datatype, a container only equal ones: a list of references
  * restores the sharing. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/named.h"
 #include "base/vec.h"
 #include "tools/h5/interface.h"

@@ -1,4 +1,5 @@
 /* named.h - which datatypes of an object's data and attributes are named ones. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_NAMED_H
 #define TOOLS_H5_NAMED_H
 

@@ -3,6 +3,7 @@
  * "hdf5:remarks" is an array of texts, one note each; datarep(1) lists the words.
  * Import writes them, export obeys those that make sense and ignores the rest: users may
  * have changed what they speak of. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/note.h"
 #include "base/vec.h"
 #include "tools/h5/job.h"

@@ -1,6 +1,7 @@
 /* note.h - the attributes of ours that keep what a container has no place for.
  *
  * The attribute KEEP_NOTES holds lines about one object (datarep(1), "HDF5"). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_NOTE_H
 #define TOOLS_H5_NOTE_H
 

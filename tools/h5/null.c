@@ -3,6 +3,7 @@
  * HDF5 tells an absent string from an empty one; a container does not.  Where all empty
  * strings of an item are absent one note says it; where only some are, notes list
  * them by their number: elements row-major, strings in an element in order. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/null.h"
 #include "base/vec.h"
 #include "tools/h5/interface.h"

@@ -1,4 +1,5 @@
 /* null.h - strings of variable length that HDF5 has not at all. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_NULL_H
 #define TOOLS_H5_NULL_H
 

@@ -1,4 +1,5 @@
 /* number.c - HDF5's datatypes of numbers, whole or as the text of a note. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/number.h"
 #include "tools/h5/encoding.h"
 #include "tools/text/real.h"

@@ -1,4 +1,5 @@
 /* number.h - HDF5's datatypes of numbers, whole or as the text of a note. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_NUMBER_H
 #define TOOLS_H5_NUMBER_H
 

@@ -1,6 +1,7 @@
 /* object.c - the objects of one job.
  *
  * Import finds an object by its address, export by its id; both are 64-bit keys of one set. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/object.h"
 #include "base/idset.h"
 #include "base/mem.h"

@@ -2,6 +2,7 @@
  *
  * An HDF5 object is known by its address, one of ours by its id; the source's is the key by which
  * it is found. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_OBJECT_H
 #define TOOLS_H5_OBJECT_H
 

@@ -1,6 +1,7 @@
 /* odd_link.c - links that have no counterpart in a container.
  *
  * Links are collected while objects are made and written as notes of the group that held them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/odd_link.h"
 #include "base/mem.h"
 #include "base/vec.h"

@@ -1,6 +1,7 @@
 /* odd_link.h - links that have no counterpart in a container: circles, users' own classes,
  * names that we cannot have.  Import keeps them in attributes, from which export makes them again.
  */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_ODD_LINK_H
 #define TOOLS_H5_ODD_LINK_H
 

@@ -2,6 +2,7 @@
  *
  * The file is closed, and opened again for reading, so that what is compared is what the
  * next reader of the file will get from libhdf5; it has not got its name yet. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/read_back.h"
 #include "tools/h5/export.h"
 #include "tools/h5/job.h"

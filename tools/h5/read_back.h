@@ -1,4 +1,5 @@
 /* read_back.h - reading an exported file back. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_READ_BACK_H
 #define TOOLS_H5_READ_BACK_H
 

@@ -2,6 +2,7 @@
  *
  * A target may come later in the walk than a reference to it; therefore all objects are made before
  * any value is moved. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/reference.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"

@@ -1,4 +1,5 @@
 /* reference.h - references of HDF5 and ours. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_REFERENCE_H
 #define TOOLS_H5_REFERENCE_H
 

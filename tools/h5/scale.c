@@ -4,6 +4,7 @@
  * becomes a dataset too, of the same name, along that dimension.  The attributes CLASS, NAME,
  * REFERENCE_LIST and DIMENSION_LIST are left out where export makes the same again, and
  * kept as attributes where it would not. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/scale.h"
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"

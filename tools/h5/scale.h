@@ -1,4 +1,5 @@
 /* scale.h - dimension scales of HDF5 and netCDF-4. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_SCALE_H
 #define TOOLS_H5_SCALE_H
 

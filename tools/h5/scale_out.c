@@ -3,6 +3,7 @@
  * A scale is a dataset with the attributes CLASS and NAME, and REFERENCE_LIST with its uses; a
  * dataset says in DIMENSION_LIST which scales its dimensions have.  These are written last, as
  * they refer to objects that must exist. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/scale_out.h"
 #include "base/vec.h"
 #include "tools/h5/attribute_out.h"

@@ -1,4 +1,5 @@
 /* scale_out.h - dimension objects become the dimension scales of HDF5 and netCDF-4. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_SCALE_OUT_H
 #define TOOLS_H5_SCALE_OUT_H
 

@@ -1,6 +1,7 @@
 /* source.c - a dataset of HDF5, as import reads it.
  *
  * libhdf5 trusts a dataset's header, so the header is checked before its properties are read. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/source.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/header.h"

@@ -1,4 +1,5 @@
 /* source.h - a dataset of HDF5, as import reads it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_SOURCE_H
 #define TOOLS_H5_SOURCE_H
 

@@ -2,6 +2,7 @@
  *
  * HDF5 itself runs under one lock; what needs none of it (inflating chunks, putting their
  * rows in place) is done here. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/threads.h"
 #include <pthread.h>
 #include <sched.h>

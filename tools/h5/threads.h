@@ -1,4 +1,5 @@
 /* threads.h - threads that work through a list together. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_THREADS_H
 #define TOOLS_H5_THREADS_H
 

@@ -4,6 +4,7 @@
  * and significand, bias, implied bit), never by its size.  Integers become the
  * fixed-width types, reals with a name those of that name; every other number keeps its
  * bytes and becomes a scalar.  In memory all numbers stay as HDF5's file has them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/type_in.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/job.h"

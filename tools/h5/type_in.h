@@ -1,4 +1,5 @@
 /* type_in.h - what HDF5's datatypes are to us. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_TYPE_IN_H
 #define TOOLS_H5_TYPE_IN_H
 

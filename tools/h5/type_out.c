@@ -3,6 +3,7 @@
  * Numbers get the order, size and format in which the container stores them, wherever
  * HDF5 can say it, so that their bytes are copied.  Remarks that import left say what a
  * container does not: character sets, gaps of compounds, strange numbers. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/type_out.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/job.h"

@@ -1,4 +1,5 @@
 /* type_out.h - HDF5's datatypes, made from ours. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_TYPE_OUT_H
 #define TOOLS_H5_TYPE_OUT_H
 

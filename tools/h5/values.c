@@ -2,6 +2,7 @@
  *
  * Most types are the same bytes on both sides; what differs is walked member by member:
  * references, sequences of them, complex numbers of the other byte order. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/values.h"
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"

@@ -1,4 +1,5 @@
 /* values.h - elements between HDF5's memory and ours. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_VALUES_H
 #define TOOLS_H5_VALUES_H
 

@@ -5,6 +5,7 @@
  * that of export (export.c, data_out.c) with j->back set; here is what it compares
  * with.  Values are the same if their bits are: what a conversion rounded or cut is reported
  * when it is written and no difference here. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/verify.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"

@@ -1,4 +1,5 @@
 /* verify.h - what an exported file is compared with. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_VERIFY_H
 #define TOOLS_H5_VERIFY_H
 

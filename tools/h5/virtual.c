@@ -4,6 +4,7 @@
  * there, and opens raw files by itself.  So each mapping is followed first, as libhdf5 will:
  * through other files, links and virtual datasets down to the raw files.  What is absent is
  * listed; a raw file that may not be read forbids reading the dataset at all. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/h5/virtual.h"
 #include "base/vec.h"
 #include "tools/h5/guard.h"

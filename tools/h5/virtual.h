@@ -1,4 +1,5 @@
 /* virtual.h - the files that hold a dataset's elements. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_VIRTUAL_H
 #define TOOLS_H5_VIRTUAL_H
 

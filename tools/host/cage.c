@@ -1,4 +1,5 @@
 /* cage.c - Landlock and seccomp by their system calls; other systems have neither. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/cage.h"
 #include <stdio.h>
 #include <string.h>

@@ -10,6 +10,7 @@
  *   touch other processes, mounts, modules, keys.
  *
  * A kernel that offers less refuses nothing else; the caller's own checks then stand alone. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_CAGE_H
 #define TOOLS_HOST_CAGE_H
 

@@ -1,4 +1,5 @@
 /* color.c - colours on a terminal. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/color.h"
 #include <datarep.h>
 #include <stdlib.h>

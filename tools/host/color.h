@@ -1,4 +1,5 @@
 /* color.h - whether to print in colours, and which. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_COLOR_H
 #define TOOLS_HOST_COLOR_H
 

@@ -1,4 +1,5 @@
 /* exit.c - how a run ends: the exit code of each error of the library. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/exit.h"
 #include <datarep.h>
 #include <stddef.h>

@@ -1,6 +1,7 @@
 /* exit.h - how a run ends: exit codes, and what a user may do about an error.
  *
  * Nothing calls exit(): a subcommand gives its code back to main(). */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_EXIT_H
 #define TOOLS_HOST_EXIT_H
 

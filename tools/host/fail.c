@@ -1,4 +1,5 @@
 /* fail.c - the library's messages in the form of ours: FILE: PATH: what (byte N); what to do. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/fail.h"
 #include "tools/host/exit.h"
 #include "tools/host/label.h"

@@ -2,6 +2,7 @@
  *
  * Above limit.h: a failure may mean that a limit was reached, which is then said once, with the
  * option that raises it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_FAIL_H
 #define TOOLS_HOST_FAIL_H
 

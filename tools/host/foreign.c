@@ -1,4 +1,5 @@
 /* foreign.c - other formats, by the bytes that they begin with. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/foreign.h"
 #include <string.h>
 

@@ -1,4 +1,5 @@
 /* foreign.h - what a file is that is not ours. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_FOREIGN_H
 #define TOOLS_HOST_FOREIGN_H
 

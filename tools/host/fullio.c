@@ -1,4 +1,5 @@
 /* fullio.c - reading and writing as many bytes as were asked for. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/fullio.h"
 #include <errno.h>
 #include <unistd.h>

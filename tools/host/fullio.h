@@ -1,6 +1,7 @@
 /* fullio.h - reading and writing as many bytes as were asked for.
  *
  * read() and write() may stop before that, at a signal or where a pipe is full. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_FULLIO_H
 #define TOOLS_HOST_FULLIO_H
 

@@ -1,4 +1,5 @@
 /* input.c - standard input as a file that can be read anywhere. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/input.h"
 #include "tools/host/fail.h"
 #include "tools/host/fullio.h"

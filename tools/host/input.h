@@ -2,6 +2,7 @@
  *
  * A container is read here and there, a pipe only once: what comes through one is kept in
  * memory, or when it is more than a little, in a file without a name in $TMPDIR. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_INPUT_H
 #define TOOLS_HOST_INPUT_H
 

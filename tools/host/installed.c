@@ -1,6 +1,7 @@
 /* installed.c - where this command and its data are installed.
  *
  * Both are found from the running command, so that a tree that was moved stays whole. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/installed.h"
 #include <limits.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* installed.h - where this command and its data are installed. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_INSTALLED_H
 #define TOOLS_HOST_INSTALLED_H
 

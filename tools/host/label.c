@@ -1,4 +1,5 @@
 /* label.c - what a file on the command line is called. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/label.h"
 #include <stdio.h>
 #include <string.h>

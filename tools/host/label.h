@@ -2,6 +2,7 @@
  *
  * "-" is standard input: messages say so, and the library, which was given something else in its
  * place, has a third name for it in its own messages. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_LABEL_H
 #define TOOLS_HOST_LABEL_H
 

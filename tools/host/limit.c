@@ -1,4 +1,5 @@
 /* limit.c - what the files on the command line may cost. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/limit.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"

@@ -12,6 +12,7 @@
  *
  * Nothing is limited before limit_file() is called for the first time.  A child process calls
  * limit_child(): the system gives it the parent's memory limit, but not the timer. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_LIMIT_H
 #define TOOLS_HOST_LIMIT_H
 

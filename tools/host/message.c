@@ -1,4 +1,5 @@
 /* message.c - messages on stderr in one form: FILE: PATH: what. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/message.h"
 #include "tools/host/exit.h"
 #include "tools/host/label.h"

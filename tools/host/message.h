@@ -2,6 +2,7 @@
  *
  * They go to stderr as `datarep: FILE: PATH: what (byte N); what to do`; stdout carries
  * results only.  Failures of the library are said by fail.h in the same form. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_MESSAGE_H
 #define TOOLS_HOST_MESSAGE_H
 

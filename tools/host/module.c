@@ -1,4 +1,5 @@
 /* module.c - shared objects beside the command or in its library directory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/module.h"
 #include "tools/host/installed.h"
 #include "tools/host/message.h"

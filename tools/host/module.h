@@ -1,6 +1,7 @@
 /* module.h - parts of the command that are shared objects, loaded when they are needed.
  *
  * HDF5 and Cairo are large; only the subcommands that need them pay for loading them. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_MODULE_H
 #define TOOLS_HOST_MODULE_H
 

@@ -1,4 +1,5 @@
 /* open.c - opening Datarep files. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/open.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

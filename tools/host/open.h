@@ -1,4 +1,5 @@
 /* open.h - opening the Datarep files that a command line names. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_OPEN_H
 #define TOOLS_HOST_OPEN_H
 

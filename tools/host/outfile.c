@@ -1,4 +1,5 @@
 /* outfile.c - a file that appears at its place when it is whole. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/outfile.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"

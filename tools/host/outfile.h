@@ -8,6 +8,7 @@
  * replaced hands down its permissions, its access control list and user's attributes, and, as
  * far as the process may, its owner and group; whoever cannot be given what they had gets
  * nothing more than others have.  A new file has the permissions that the umask leaves it. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_OUTFILE_H
 #define TOOLS_HOST_OUTFILE_H
 

@@ -1,4 +1,5 @@
 /* progress.c - what is done, how fast, and how long it will still take. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/progress.h"
 #include "tools/host/color.h"
 #include "tools/host/limit.h"

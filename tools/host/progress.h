@@ -3,6 +3,7 @@
  * It stands on the last line of stderr, only where that is a terminal, and goes when the
  * work is done; messages take its place (statusline.h) and it comes back below them. One
  * piece of work at a time, told of by one thread at a time. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_PROGRESS_H
 #define TOOLS_HOST_PROGRESS_H
 

@@ -1,4 +1,5 @@
 /* statusline.c - the last line of the terminal. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/statusline.h"
 #include <stdarg.h>
 #include <stdbool.h>

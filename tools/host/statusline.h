@@ -1,6 +1,7 @@
 /* statusline.h - the last line of the terminal, which messages take the place of.
  *
  * progress.h puts its bar there; whatever prints on stderr takes it away first. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_STATUSLINE_H
 #define TOOLS_HOST_STATUSLINE_H
 

@@ -1,4 +1,5 @@
 /* stop.c - signals that ask for an end. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/stop.h"
 #include "tools/host/unfinished.h"
 #include <signal.h>

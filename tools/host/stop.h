@@ -4,6 +4,7 @@
  * whether one came, takes back what is not whole and ends as that signal would have ended
  * it.  A second one of a kind ends it at once, and what is not whole is removed all the same;
  * what is committed stays in any case. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_STOP_H
 #define TOOLS_HOST_STOP_H
 

@@ -1,4 +1,5 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/supervise.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"

@@ -2,6 +2,7 @@
  *
  * For libraries that crash or hang on damaged files: the parent says so and takes away
  * what is half made, and signals reach an end in any case. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_SUPERVISE_H
 #define TOOLS_HOST_SUPERVISE_H
 

@@ -3,6 +3,7 @@
  * A new container of the library grows under a name that the library does not tell; the links in
  * /proc/self/fd do.  Where there is no /proc such a file stays, as it does after SIGKILL.  All that
  * unfinished_remove() calls is safe in a signal handler. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/unfinished.h"
 #include <errno.h>
 #include <fcntl.h>

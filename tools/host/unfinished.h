@@ -1,4 +1,5 @@
 /* unfinished.h - files that are not whole yet, taken away when the process ends at once. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_UNFINISHED_H
 #define TOOLS_HOST_UNFINISHED_H
 

@@ -1,4 +1,5 @@
 /* utf8.c - text on a terminal. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/utf8.h"
 #include "format/utf8.h"
 #include <string.h>

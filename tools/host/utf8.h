@@ -1,4 +1,5 @@
 /* utf8.h - text on a terminal: what is shown of it, and how wide. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_UTF8_H
 #define TOOLS_HOST_UTF8_H
 

@@ -1,4 +1,5 @@
 /* workers.c - a few threads for a while: starting one costs less than a page of text. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/host/workers.h"
 #include <pthread.h>
 #include <sched.h>

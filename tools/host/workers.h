@@ -8,6 +8,7 @@
  *         workers_push(workers);
  *     }
  *     err = workers_finish(workers); */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_HOST_WORKERS_H
 #define TOOLS_HOST_WORKERS_H
 

@@ -1,4 +1,5 @@
 /* axis.c - ticks, their texts, and colour scales. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/plot/axis.h"
 #include "tools/plot/plot.h"
 #include <float.h>

@@ -1,4 +1,5 @@
 /* axis.h - ticks, their texts, and colour scales. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_PLOT_AXIS_H
 #define TOOLS_PLOT_AXIS_H
 

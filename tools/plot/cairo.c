@@ -2,6 +2,7 @@
  *
  * A frame with ticks and texts around it, in it lines or an image with a scale at its
  * side; sizes are in pixels, or in points where there are none. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/plot/plot.h"
 #include <cairo-pdf.h>
 #include <cairo-svg.h>

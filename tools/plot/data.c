@@ -1,4 +1,5 @@
 /* data.c - numbers of a dataset, reduced to what a picture has room for. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/plot/data.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

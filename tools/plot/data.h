@@ -1,4 +1,5 @@
 /* data.h - numbers of a dataset, reduced to what a picture has room for. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_PLOT_DATA_H
 #define TOOLS_PLOT_DATA_H
 

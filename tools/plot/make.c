@@ -1,6 +1,7 @@
 /* make.c - what the picture shows: lines or an image, its axes and its texts.
  *
  * Everything is decided here, in numbers and texts, so that a picture is drawn without the file. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/plot/make.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -1,4 +1,5 @@
 /* make.h - how `plot` works out a picture. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_PLOT_MAKE_H
 #define TOOLS_PLOT_MAKE_H
 

@@ -2,6 +2,7 @@
  *
  * Everything is decided before drawing: numbers are reduced to what the picture has room
  * for, axes have their ticks and texts.  The module knows nothing of files. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_PLOT_PLOT_H
 #define TOOLS_PLOT_PLOT_H
 

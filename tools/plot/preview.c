@@ -1,4 +1,5 @@
 /* preview.c - pictures made of characters. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/plot/preview.h"
 #include "tools/host/color.h"
 #include "tools/plot/plot.h"

@@ -1,4 +1,5 @@
 /* preview.h - pictures made of characters. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_PLOT_PREVIEW_H
 #define TOOLS_PLOT_PREVIEW_H
 

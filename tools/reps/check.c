@@ -1,6 +1,7 @@
 /* check.c - runs the checks of a data representation, and prints what came of them.
  *
  * One child process a check: it may crash or hang and is then only one failed check. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/check.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"

@@ -1,4 +1,5 @@
 /* check.h - `datarep reps --check`: runs the checks of data representations. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_CHECK_H
 #define TOOLS_REPS_CHECK_H
 

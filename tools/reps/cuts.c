@@ -2,6 +2,7 @@
  *
  * MPI 5.0, 14.7.3: the library may cut a transfer wherever data items end, so any start
  * with any count must do its part of what one call does. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/cuts.h"
 #include "tools/reps/guarded.h"
 #include "tools/reps/value.h"

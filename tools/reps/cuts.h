@@ -1,4 +1,5 @@
 /* cuts.h - transfers of random datatypes, cut in every way. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_CUTS_H
 #define TOOLS_REPS_CUTS_H
 

@@ -2,6 +2,7 @@
  *
  * A function that reads or writes outside its buffer hits a protected page and is reported by the
  * name of the buffer. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/guarded.h"
 #include <stdio.h>
 #include <stdlib.h>

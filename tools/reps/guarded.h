@@ -1,4 +1,5 @@
 /* guarded.h - memory between two pages that may not be touched. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_GUARDED_H
 #define TOOLS_REPS_GUARDED_H
 

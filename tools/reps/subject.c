@@ -1,6 +1,7 @@
 /* subject.c - the representation under test.
  *
  * A call is noted before it is made, so that a crash in a user's function can be named. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/subject.h"
 #include <stdarg.h>
 #include <stdio.h>

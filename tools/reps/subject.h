@@ -3,6 +3,7 @@
  * Each check runs in a child process of its own, because the functions under test may do
  * anything.  What the child finds goes through memory that it shares with its parent, so
  * that a crash still tells what was going on. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_SUBJECT_H
 #define TOOLS_REPS_SUBJECT_H
 

@@ -2,6 +2,7 @@
  *
  * The rules are those of MPI 5.0, 14.7.3, and ours that in a dataset an item's bytes
  * depend on its value and type alone.  Functions are called as the library calls them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/suite.h"
 #include "tools/reps/cuts.h"
 #include "tools/reps/guarded.h"

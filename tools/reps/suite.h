@@ -1,4 +1,5 @@
 /* suite.h - what `datarep reps --check` demands of a data representation. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_SUITE_H
 #define TOOLS_REPS_SUITE_H
 

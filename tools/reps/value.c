@@ -1,6 +1,7 @@
 /* value.c - values and datatypes to try a data representation with.
  *
  * Small values exist in every representation of a type; edge values need not. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/reps/value.h"
 #include <float.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 /* value.h - values and datatypes to try a representation with. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_REPS_VALUE_H
 #define TOOLS_REPS_VALUE_H
 

@@ -1,4 +1,5 @@
 /* abi.c - putting elements together from the bytes of their items. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/abi.h"
 #include "base/vec.h"
 #include "tools/text/printer.h"

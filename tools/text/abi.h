@@ -2,6 +2,7 @@
  *
  * Members of a compound lie where that machine's C compiler puts them, gaps are zeros;
  * under a representation that packs they lie one behind the other. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_ABI_H
 #define TOOLS_TEXT_ABI_H
 

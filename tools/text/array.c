@@ -1,4 +1,5 @@
 /* array.c - small arrays in memory. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/array.h"
 #include "tools/text/nesting.h"
 #include "tools/text/print.h"

@@ -1,6 +1,7 @@
 /* array.h - small arrays in memory: attributes, fill values, datasets of one element.
  *
  * Large datasets never are in memory as a whole: blocks.h, stream.h. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_ARRAY_H
 #define TOOLS_TEXT_ARRAY_H
 

@@ -1,4 +1,5 @@
 /* compare.c - walking over two elements side by side. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/compare.h"
 #include "format/byteorder.h"
 #include "tools/text/num.h"

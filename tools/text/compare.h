@@ -3,6 +3,7 @@
  *
  * Values are compared, not bytes: numbers by what they are worth whatever their width and
  * format, texts whatever their padding, references by the path that they lead to. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_COMPARE_H
 #define TOOLS_TEXT_COMPARE_H
 

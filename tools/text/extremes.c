@@ -1,6 +1,7 @@
 /* extremes.c - the least and the greatest value of a dataset.
  *
  * Both are kept as elements, so that they are printed with every digit they have. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/extremes.h"
 #include "tools/host/progress.h"
 #include "tools/text/num.h"

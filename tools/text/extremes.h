@@ -1,4 +1,5 @@
 /* extremes.h - the least and the greatest value of a dataset. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_EXTREMES_H
 #define TOOLS_TEXT_EXTREMES_H
 

@@ -1,4 +1,5 @@
 /* nesting.c - elements as lists nested as deep as their rank. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/nesting.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"

@@ -1,4 +1,5 @@
 /* nesting.h - elements as lists nested as deep as their rank. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_NESTING_H
 #define TOOLS_TEXT_NESTING_H
 

@@ -2,6 +2,7 @@
  *
  * Integers of up to 128 bits are compared and printed exactly; other numbers are taken as the
  * sum of two doubles, which holds all formats up to binary128 but for its last bits. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/num.h"
 #include "format/byteorder.h"
 #include "tools/text/printer.h"

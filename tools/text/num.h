@@ -1,4 +1,5 @@
 /* num.h - one number of any type, as it lies in memory. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_NUM_H
 #define TOOLS_TEXT_NUM_H
 

@@ -2,6 +2,7 @@
  *
  * The kind of the type decides the form; members and items recurse, as deep as the type is
  * nested. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/print.h"
 #include "format/utf8.h"
 #include "schema/value.h"

@@ -1,4 +1,5 @@
 /* print.h - one element as text: the value form of JSON, and the same for people. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_PRINT_H
 #define TOOLS_TEXT_PRINT_H
 

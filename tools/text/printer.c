@@ -1,4 +1,5 @@
 /* printer.c - how the elements of a file are read so that they can be printed. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/printer.h"
 #include "schema/value.h"
 #include "tools/walk/walk.h"

@@ -1,4 +1,5 @@
 /* real.c - real numbers as the shortest text that reads back to the same value. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/real.h"
 #include "format/byteorder.h"
 #include "tools/text/shortest.h"

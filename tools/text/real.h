@@ -3,6 +3,7 @@
  * Values are taken from memory as the machine holds them: the narrow formats widen to
  * float exactly; everything wider than a double arrives as binary128, except that pairs of
  * doubles, whose sum may need two thousand bits, stay pairs. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_REAL_H
 #define TOOLS_TEXT_REAL_H
 

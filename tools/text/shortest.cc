@@ -2,6 +2,7 @@
  *
  * The one C++ file: std::to_chars is a well-kept implementation of shortest round-trip
  * printing, and needs no locale. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/shortest.h"
 #include <charconv>
 #include <cmath>

@@ -3,6 +3,7 @@
  * Gives the length of what was written at text, which has room for SHORTEST_MAX
  * bytes; no NUL follows.  Finite values only.  Where there is no C++ compiler,
  * real.c has a slower version of both. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_SHORTEST_H
 #define TOOLS_TEXT_SHORTEST_H
 

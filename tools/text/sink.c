@@ -1,4 +1,5 @@
 /* sink.c - buffered output with a sticky error, and the escaping of text. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/sink.h"
 #include "format/utf8.h"
 #include "tools/host/exit.h"

@@ -3,6 +3,7 @@
  * The first write error is kept and everything after it is dropped, so that code which
  * prints need not check; sink_close() tells.  Nothing is written before the buffer is
  * full or closed: what fails early leaves stdout empty. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_SINK_H
 #define TOOLS_TEXT_SINK_H
 

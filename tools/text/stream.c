@@ -1,4 +1,5 @@
 /* stream.c - blocks of elements cut into pieces for several processors. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/stream.h"
 #include "tools/host/progress.h"
 #include "tools/host/workers.h"

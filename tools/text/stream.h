@@ -3,6 +3,7 @@
  * Elements are read in blocks; a block is cut into pieces, each formatted for itself into
  * memory, and what they gave is printed one after the other.  So a piece must not ask
  * what stands before it: it is told the number of its first element. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_STREAM_H
 #define TOOLS_TEXT_STREAM_H
 

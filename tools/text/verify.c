@@ -1,4 +1,5 @@
 /* verify.c - compares what was written with what is read back. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/text/verify.h"
 #include "tools/text/array.h"
 #include "tools/text/printer.h"

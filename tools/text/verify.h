@@ -2,6 +2,7 @@
  *
  * Bits are compared, not what they are worth: -0 is not 0, one NaN is not another, and texts
  * differ in their padding too. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_VERIFY_H
 #define TOOLS_TEXT_VERIFY_H
 

@@ -1,4 +1,5 @@
 /* blocks.c - cutting a selection into blocks, and reading them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/blocks.h"
 #include "tools/walk/field.h"
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  *
  * A dataset is never in memory as a whole: a block is as many whole rows, planes, ... as
  * fit, and ends where a row of chunks does if one fits. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_BLOCKS_H
 #define TOOLS_WALK_BLOCKS_H
 

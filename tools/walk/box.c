@@ -2,6 +2,7 @@
  *
  * The last box of a dimension is cut at its edge; a box is never empty, and an array with a
  * dimension of length 0 has no boxes. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>

@@ -1,4 +1,5 @@
 /* box.h - an array walked in boxes. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_BOX_H
 #define TOOLS_WALK_BOX_H
 

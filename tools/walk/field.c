@@ -1,4 +1,5 @@
 /* field.c - one member of each element. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/field.h"
 #include <string.h>
 

@@ -2,6 +2,7 @@
  *
  * Elements are read by name as a compound that has this member alone; as that has the member's
  * layout, what was read is shown as the member itself. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_FIELD_H
 #define TOOLS_WALK_FIELD_H
 

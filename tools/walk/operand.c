@@ -1,4 +1,5 @@
 /* operand.c - finding what PATH[SLICE] means. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/operand.h"
 #include "schema/suggest.h"
 #include "tools/host/exit.h"

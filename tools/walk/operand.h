@@ -1,4 +1,5 @@
 /* operand.h - PATH[SLICE].MEMBER, as it stands on a command line. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_OPERAND_H
 #define TOOLS_WALK_OPERAND_H
 

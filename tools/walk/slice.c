@@ -1,4 +1,5 @@
 /* slice.c - selections as NumPy writes them. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/slice.h"
 #include "tools/walk/field.h"
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* slice.h - which elements to show: "[10:20,::2,-1]", as NumPy has it; and ".value" behind it:
  * which member of each. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_SLICE_H
 #define TOOLS_WALK_SLICE_H
 

@@ -1,6 +1,7 @@
 /* sparse.c - the chunks that were ever written, of two datasets side by side.
  *
  * Only a grid that both datasets share can be compared chunk by chunk. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/sparse.h"
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  *
  * A dataset may have 2^48 elements and two chunks.  Where both have the same grid, all that
  * neither has stored reads as the fill values: one such chunk speaks for the others. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_SPARSE_H
 #define TOOLS_WALK_SPARSE_H
 

@@ -1,4 +1,5 @@
 /* walk.c - all objects of a file, depth first. */
+/* SPDX-License-Identifier: MIT */
 #include "tools/walk/walk.h"
 #include "base/vec.h"
 #include "schema/members.h"

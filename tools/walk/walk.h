@@ -3,6 +3,7 @@
  * A group is followed by its dimensions, then by its members.
  * An object is given where the walk meets it first; another hard link to it comes as a
  * link to that path, as soft and external links do. */
+/* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_WALK_H
 #define TOOLS_WALK_WALK_H
 

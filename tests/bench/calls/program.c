@@ -3,6 +3,7 @@
  * Usage: program strided|box      prints the address of each function of the library that is
  * entered, in order, and "-" for each return.  The dataset is chunked and filtered, under a
  * representation that a user registered: all that a write can meet. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

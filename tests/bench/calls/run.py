@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: MIT
 """run.py - counts the calls of one drep_write, and those that change rooms.
 
 Usage: tests/bench/calls/run.py [--list]

@@ -1,4 +1,5 @@
 /* append-drep.c - adds a step to a file. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* append-hdf5.c - adds a step to a file. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

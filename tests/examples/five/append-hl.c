@@ -1,4 +1,5 @@
 /* append-hl.c - adds a step to a file: H5DOappend does it for dimensions that the caller counts. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* append-netcdf.c - adds a step to a file. */
+/* SPDX-License-Identifier: MIT */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>

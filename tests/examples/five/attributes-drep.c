@@ -1,4 +1,5 @@
 /* attributes-drep.c - reads titles and units, adds a factor and a version, reads them back. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* attributes-hdf5.c - reads titles and units, adds a factor and a version, reads them back. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* attributes-hl.c - reads titles and units, adds a factor and a version, reads them back. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* grid-drep.c - writes a field with coordinates and units. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* grid-hdf5.c - writes a field with coordinates and units. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

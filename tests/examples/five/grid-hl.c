@@ -1,4 +1,5 @@
 /* grid-hl.c - writes a field with coordinates and units. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* grid-netcdf.c - writes a field with coordinates and units. */
+/* SPDX-License-Identifier: MIT */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* slice-drep.c - reads the last two rows of the second step. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

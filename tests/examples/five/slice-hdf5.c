@@ -1,4 +1,5 @@
 /* slice-hdf5.c - reads the last two rows of the second step. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

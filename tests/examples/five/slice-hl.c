@@ -1,5 +1,6 @@
 /* slice-hl.c - reads the last two rows of the second step: HDF5-HL has nothing for parts of a
  * dataset. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* slice-netcdf.c - reads the last two rows of the second step. */
+/* SPDX-License-Identifier: MIT */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>

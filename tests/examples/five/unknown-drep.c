@@ -1,4 +1,5 @@
 /* unknown-drep.c - lists the objects of any file with types, shapes and attributes. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* unknown-hdf5.c - lists the objects of any file with types, shapes and attributes. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* unknown-hl.c - lists the objects of any file with types, shapes and attributes. */
+/* SPDX-License-Identifier: MIT */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <stdio.h>

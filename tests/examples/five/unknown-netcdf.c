@@ -1,4 +1,5 @@
 /* unknown-netcdf.c - lists the objects of any file with types, shapes and attributes. */
+/* SPDX-License-Identifier: MIT */
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* cases.h - values that two programs pack: pack.c with MPI, ours.c with this library. */
+/* SPDX-License-Identifier: MIT */
 #ifndef CASES_H
 #define CASES_H
 

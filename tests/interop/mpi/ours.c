@@ -1,4 +1,5 @@
 /* ours.c - what pack.c prints, from this library. */
+/* SPDX-License-Identifier: MIT */
 #include <datarep.h>
 #include <stdlib.h>
 

@@ -4,6 +4,7 @@
  * cases.h, which ours.c packs with drep_pack().  Built by
  * run-mpi.sh with whatever MPI there is; it needs nothing of ours.
  * With an argument it packs pair types and a struct, too, which end MPICH's. */
+/* SPDX-License-Identifier: MIT */
 #include <mpi.h>
 
 #include "cases.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A reader of Datarep files, written from SPEC.md alone.
 
 One module for each section of the page: slots (2), header (3), tree (4), codes, datatypes, scalars

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """python3 -m reader FILE [--commit N]: prints the JSON of a file."""
 
 import argparse

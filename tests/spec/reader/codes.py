@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The predefined datatypes (SPEC.md 5.1)."""
 
 from collections import namedtuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Datasets: chunk records, sums, elements (SPEC.md 8.1 to 8.3)."""
 
 import bisect

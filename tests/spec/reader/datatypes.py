@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Datatype records (SPEC.md 5.4)."""
 
 from . import scalars

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The JSON of a file (SPEC.md 10.1), piece by piece: groups may be nested without bound."""
 
 import os

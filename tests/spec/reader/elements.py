@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Elements in the file: sizes, items, contents of the heap (SPEC.md 5.6)."""
 
 from . import datatypes as T

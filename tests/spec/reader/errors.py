@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What can be wrong with a file, and what a newer version may know better (SPEC.md 1.1, 1.3)."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """A file: one commit of it, read and verified (SPEC.md 1.5)."""
 
 import os

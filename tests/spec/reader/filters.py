@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Filters (SPEC.md 8.4)."""
 
 import ctypes

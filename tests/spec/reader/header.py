@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """The header proper: representations and hints (SPEC.md 3)."""
 
 from . import scalars

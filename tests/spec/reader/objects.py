@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Objects, links, attributes, dimensions: their records (SPEC.md 7)."""
 
 from . import datatypes as T

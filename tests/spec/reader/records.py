@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Numbers, texts and records (SPEC.md 1.3)."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Scalars: what their bytes mean (SPEC.md 5.2, 5.3, 5.5).
 
 A finite real is a Dyadic, mantissa x 2^exponent, exact even where the exponent has 64 bits; the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Slots: which state of the file counts (SPEC.md 2)."""
 
 import struct

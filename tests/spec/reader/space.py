@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """What only a check of the whole file finds: space, counts, uses (SPEC.md 6 and the rules marked
 (check))."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Text forms: JSON values and one-line datatypes (SPEC.md 10)."""
 
 import json

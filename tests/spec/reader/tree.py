@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Blocks and the tree (SPEC.md 4)."""
 
 from collections import namedtuple

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Pack units (SPEC.md 12)."""
 
 from .errors import need
