@@ -135,7 +135,7 @@ inline constexpr int code =
 
 using detail::ask, detail::require, detail::take;
 
-// A datatype; type::parse("struct {double t; int n}") is one in its one-line form.
+// A datatype; type::parse("struct{t: DOUBLE, n: INT}") takes the one-line form.
 class type : public detail::handle<drep_type, drep_type_free> {
 public:
     using handle::handle;

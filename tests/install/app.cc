@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     abandon(path);
     datarep::file moved = datarep::file::open(path), f = std::move(moved);
     assert(moved.get() == nullptr && f.exists("/"));
-    assert(datarep::type::parse("DOUBLE").text() == "DOUBLE");
+    assert(datarep::type::parse("struct{t: DOUBLE}").text() == "struct{t: DOUBLE}");
     assert(code_of([] { (void)datarep::file::open("/no/such/file"); }) == DREP_ERR_NO_SUCH_FILE);
     std::puts("ok");
 }
