@@ -229,7 +229,7 @@ static int check_etypes(const struct prog *file, const struct prog *e)
     if ((err = cursor_init(&fc, file, 0)) || (err = cursor_init(&ec, e, 0)))
         return err;
     for (; left > 0; at++, left--) {
-        int64_t offset;
+        int64_t offset, own; /* where the item lies in the file, and in its etype */
 
         if (fleft == 0) {
             drep_cursor_next(&fc, left, &fr);
@@ -249,10 +249,10 @@ static int check_etypes(const struct prog *file, const struct prog *e)
             continue;
         }
         drep_cursor_next(&ec, 1, &er);
+        own = er.offset - at / e->items * e->extent;
         if (at % e->items == 0)
-            base = offset - er.offset % (e->extent > 0 ? e->extent : 1);
-        if (fr.type != er.type || (e->extent > 0 && base % e->extent != 0) ||
-            offset - base != er.offset - at / e->items * e->extent)
+            base = offset - own;
+        if (fr.type != er.type || (e->extent > 0 && base % e->extent != 0) || offset - base != own)
             return fail(DREP_ERR_TYPE, "filetype: item %lld has another layout than in the etype",
                         (long long)at);
         fleft--;

@@ -174,6 +174,42 @@ START_TEST(test_V6_illegal_views)
 }
 END_TEST
 
+/* An etype whose items begin at or beyond its extent, and filetypes built of it. */
+START_TEST(test_V6_etype_that_begins_behind_its_extent)
+{
+    static const int in[4] = {1, 2, 3, 4};
+    int out[4] = {0}, raw[6];
+    drep_type *e, *two, *apart, *off;
+    drep_view *v = open_raw();
+    int64_t items;
+
+    must(drep_type_indexed_block(1, 2, (int64_t[]){2}, DREP_INT, &e));
+    ck_assert_int_eq(drep_type_extent(e), 8);
+    must(drep_view_set(v, 0, e, e, "native", NULL));
+    must(drep_write_at(v, 0, in, 4, DREP_INT, NULL, NULL));
+    must(drep_read_at(v, 1, out, 2, DREP_INT, NULL, &items));
+    ck_assert_int_eq(items, 2);
+    ck_assert_mem_eq(out, in + 2, 8);
+    must(drep_view_set(v, 0, DREP_INT, DREP_INT, "native", NULL));
+    must(drep_read_at(v, 0, raw, 6, DREP_INT, NULL, NULL));
+    ck_assert_mem_eq(raw + 2, in, 16);
+
+    must(drep_type_contiguous(2, e, &two));
+    must(drep_view_set(v, 0, e, two, "native", NULL));
+    must(drep_read_at(v, 0, out, 4, DREP_INT, NULL, NULL));
+    ck_assert_mem_eq(out, in, 16);
+    must(drep_type_hindexed(2, (int64_t[]){1, 1}, (int64_t[]){0, 16}, e, &apart));
+    must(drep_view_set(v, 0, e, apart, "native", NULL));
+    must(drep_type_hindexed(1, (int64_t[]){1}, (int64_t[]){4}, e, &off));
+    ck_assert_int_eq(drep_view_set(v, 0, e, off, "native", NULL), DREP_ERR_TYPE);
+    drep_type_free(off);
+    drep_type_free(apart);
+    drep_type_free(two);
+    drep_type_free(e);
+    must(drep_view_close(v));
+}
+END_TEST
+
 START_TEST(test_U3_C6_unknown_datarep_keeps_the_view)
 {
     char name[DREP_MAX_DATAREP_STRING];
@@ -460,6 +496,7 @@ int main(void)
     tcase_add_test(t, test_V4_X3_byte_displacements_stay);
     tcase_add_test(t, test_V5_displacement_is_bytes);
     tcase_add_test(t, test_V6_illegal_views);
+    tcase_add_test(t, test_V6_etype_that_begins_behind_its_extent);
     tcase_add_test(t, test_U3_C6_unknown_datarep_keeps_the_view);
     tcase_add_test(t, test_V8_C5_short_reads_count_items);
     tcase_add_test(t, test_U5_U6_U7_U11_calls_of_one_transfer);
