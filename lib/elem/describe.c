@@ -8,6 +8,7 @@
 #include "chunk/filter.h"
 #include "elem/dataset.h"
 #include "tree/find.h"
+#include "type/match.h"
 
 #include <string.h>
 
@@ -156,15 +157,33 @@ int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
     return read_end(dataset->file, err);
 }
 
-/* Reads the fill value; members that have names go by them. */
+/* True if members that go by name are in the same places on both sides. */
+static int same_order(const drep_type *own, const drep_type *type, bool *same)
+{
+    struct type_match both;
+    int err = 0;
+
+    *same = !type->named || !own->named;
+    if (*same || (err = type_match(own, NULL, type, MATCH_READ, &both)))
+        return err;
+    *same = both.file == own && both.mem == type;
+    type_match_release(&both);
+    return 0;
+}
+
+/* Reads the fill value.  Members in another order go through this machine's type, all others
+ * directly, as that may hold less than the file. */
 static int fill_read(drep_dataset *ds, const drep_type *type, void *value)
 {
     drep_file *f = ds->file;
     const drep_type *own = ds->ft->type;
     void *whole;
-    int err;
+    bool same;
+    int err = same_order(own, type, &same);
 
-    if (!type->named || !own->named)
+    if (err)
+        return err;
+    if (same)
         return value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, type, value);
     whole = mem_zalloc(1, (uint64_t)own->prog.extent + 1);
     if (!whole)
