@@ -264,9 +264,9 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
     if (!err)
         err = make_compound(g, n, &l, &made);
     if (!err && g->stored)
-        err = compound_shape(n, &l, shape);
-    if (!err && g->stored)
         err = keep_offsets(n, &l, made);
+    if (!err && g->stored)
+        err = compound_shape(n, &l, shape);
     if (err)
         drep_type_free(made);
     else
@@ -317,8 +317,9 @@ static int get_over_base(struct getter *g, const struct type_node *n, drep_type 
     err = refused(g, err);
     if (!err)
         err = stored_shape(g, made, &base_shape, shape);
-    if (!err && g->stored && n->kind == FMT_KIND_SEQUENCE)
-        err = prog_from(&made->content, &base_shape);
+    if (!err && g->stored && n->kind == FMT_KIND_SEQUENCE &&
+        (err = prog_from(&made->content, &base_shape)))
+        shape_release(shape);
     shape_release(&base_shape);
     drep_type_free(base);
     if (err)
