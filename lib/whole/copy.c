@@ -1197,7 +1197,7 @@ static int see_features(struct copy *c, bool refuse)
 {
     int err = slot_known(&c->from->st->slot);
 
-    c->known = err == 0;
+    c->known = !err;
     if (!err || !(refuse || partial(c)))
         return 0;
     return leave_later(c, FMT_OBJECT_ROOT, err);
