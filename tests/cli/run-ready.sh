@@ -108,7 +108,7 @@ archive() {
     local tree=$tmp/tree/bin/datarep n
     cd "$tmp/here" || return 1
     # 2.5 as a Cray had it, 64,800 times in 180 records.
-    printf '\100\002\240\0\0\0\0\0' > word && for n in 1 2 3 4 5 6 7 8 9; do cat word word > 2; mv 2 word; done
+    printf '\100\002\240\0\0\0\0\0' > word && for n in 1 2 3 4 5 6 7 8 9; do cat word word > twice; mv twice word; done
     head -c 2880 word > record
     for ((n = 0; n < 180; n++)); do printf '\0\0\0\0\0\0\13\100'; cat record; printf '\0\0\0\0\0\0\13\100'; done > run7.dat
     "$tree" import -s legacy.yaml --datarep=cray --type=REAL --order=F --shape=360,180 --records=8-big run7.dat run7.drep &&
