@@ -794,7 +794,7 @@ END_TEST
 START_TEST(test_D44_many_members)
 {
     enum { MANY = 1000 };
-    static char text[MANY][8];
+    static char text[MANY][16];
     static const char *up[MANY], *down[MANY];
     static const drep_type *types[MANY];
     static int32_t in[MANY], out[MANY];
