@@ -89,6 +89,36 @@ DREP_API const char *drep_strerror(int err);
 /* One line: library and format version, filters built in, CPU kernels in use. */
 DREP_API const char *drep_version(void);
 
+/* ------------------------------------------------------------------ structs */
+
+/* Options that a caller passes and results that it gets are structs of its own memory, which may
+ * grow in later versions.  Each begins with its size in bytes and is initialised by the macro of
+ * its name, whose members not named are zeros, the defaults:
+ *
+ *     drep_read(ds, NULL, DREP_DOUBLE, buf, &DREP_XFER(.threads = 1));
+ *     drep_dsinfo info = DREP_DSINFO;
+ *     drep_dataset_info(ds, &info);
+ *
+ * Programs and libraries of different versions work together: what an older program's options do
+ * not have is the default, and its results get only what they have room for.  A library older than
+ * the program sets members that it does not know to zeros in results, and refuses them in options
+ * (DREP_ERR_UNSUPPORTED) unless they are zeros.  A size of 0, or less than the first version's, is
+ * DREP_ERR_ARG with a message that names the macro.
+ *
+ * Structs that callbacks get are the library's and may grow at their end.  Elements of arrays
+ * (drep_encoding, drep_scalar, drep_filter, drep_repinfo, drep_range, drep_item) and cursors never
+ * change. */
+/* clang-format off */
+#ifdef __cplusplus
+extern "C++" {
+template <class T> T drep_sized(T t) { t.size = sizeof t; return t; }
+}
+#define DREP_SIZED(type, ...) drep_sized(type{__VA_ARGS__})
+#else
+#define DREP_SIZED(type, ...) (type){.size = sizeof(type), __VA_ARGS__}
+#endif
+/* clang-format on */
+
 /* --------------------------------------------------------------- datatypes */
 
 /* A datatype describes elements in memory.  Immutable, reference counted, safe
@@ -568,11 +598,13 @@ DREP_API int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx);
  * representation on another; under DREP_REP_SERIAL by one thread at a time.
  * DREP_ERR_UNSUPPORTED_DATAREP. */
 typedef struct drep_datarep {
+    size_t size; /* set by DREP_DATAREP */
     drep_conversion_fn *read, *write;
     drep_extent_fn *extent;
     void *extra_state;
     unsigned flags; /* DREP_REP_... */
 } drep_datarep;
+#define DREP_DATAREP DREP_SIZED(drep_datarep, )
 DREP_API int drep_datarep_get(const char *name, drep_datarep *out);
 
 /* Plugins.  For an unregistered data representation or filter (drep_register_filter), the
@@ -611,6 +643,7 @@ enum drep_range_mode {
 /* Losses of a transfer, counted in numbers: a complex item is two.  Indices count data items
  * of the transfer, -1: none. */
 typedef struct drep_report {
+    size_t size;      /* set by DREP_REPORT */
     int64_t items;    /* converted */
     int64_t overflow; /* out of the target's range */
     int64_t inexact;  /* rounded */
@@ -619,10 +652,11 @@ typedef struct drep_report {
     int64_t first_inexact;
     int64_t first_nan_lost;
 } drep_report;
+#define DREP_REPORT DREP_SIZED(drep_report, )
 
-/* Options of a transfer.  A zero-initialised struct or a NULL pointer selects the
- * defaults. */
+/* Options of a transfer: DREP_XFER(.threads = 1).  NULL: the defaults. */
 typedef struct drep_xfer {
+    size_t size;         /* set by DREP_XFER(...) */
     int range;           /* enum drep_range_mode */
     int threads;         /* 0: the file's; 1: only the caller's */
     drep_report *report; /* filled when not NULL */
@@ -631,6 +665,7 @@ typedef struct drep_xfer {
                             reach beyond it */
     int members;         /* DREP_MEMBERS_... */
 } drep_xfer;
+#define DREP_XFER(...) DREP_SIZED(drep_xfer, __VA_ARGS__)
 
 /* Members by name.  If the type in memory and the dataset's or attribute's are compounds, also
  * inside arrays, sequences and structs, their members are matched by name, level by level: memory
@@ -700,11 +735,13 @@ DREP_API int drep_pack_unit_size(const char *datarep, int64_t count, const drep_
                                  int64_t *size);
 /* Reads the header of the unit at `position`; its data may still be missing. */
 typedef struct drep_unitinfo {
+    size_t size; /* set by DREP_UNITINFO */
     char datarep[DREP_MAX_DATAREP_STRING];
-    char machine[64];        /* that packed it ("amd64"), "" if unknown */
-    int64_t items;           /* data items */
-    int64_t data_size, size; /* bytes of the data; of the whole unit */
+    char machine[64];             /* that packed it ("amd64"), "" if unknown */
+    int64_t items;                /* data items */
+    int64_t data_size, unit_size; /* bytes of the data; of the whole unit */
 } drep_unitinfo;
+#define DREP_UNITINFO DREP_SIZED(drep_unitinfo, )
 DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position,
                                  drep_unitinfo *out);
 
@@ -921,10 +958,11 @@ typedef struct drep_range {
     void *buf;
 } drep_range;
 typedef struct drep_driver {
+    size_t size; /* set by DREP_DRIVER(...) */
     /* Required.  Fills the buffers of n ranges, which ascend and do not overlap; DREP_ERR_TRUNCATE
      * for bytes beyond the end.  The fewer round trips the better. */
     int (*read_many)(void *state, const drep_range *range, size_t n);
-    int (*size)(void *state, uint64_t *size); /* required: bytes of the file */
+    int (*file_size)(void *state, uint64_t *size); /* required: bytes of the file */
     /* NULL: the file can only be read.  Writing behind the end makes the file longer; what no write
      * has reached is zeros. */
     int (*write_at)(void *state, const void *buf, size_t size, uint64_t offset);
@@ -945,6 +983,7 @@ typedef struct drep_driver {
     uint64_t round_trip;
     size_t first_read;
 } drep_driver;
+#define DREP_DRIVER(...) DREP_SIZED(drep_driver, __VA_ARGS__)
 
 /* Opens the last commit of a file behind a driver, like drep_open().  The driver is copied; the
  * state must live until `close`, which is called when the file is closed, or before this call
@@ -1028,6 +1067,7 @@ DREP_API int drep_open_commit(const char *path, int amode, uint64_t sequence, co
 
 /* Contents of the header.  Strings are borrowed: they live as long as the handle. */
 typedef struct drep_header {
+    size_t size;         /* set by DREP_HEADER */
     const char *datarep; /* the default one: that of datasets whose creator asked for no other */
     const char *form;    /* its form, as in drep_repinfo */
     const char *writer;  /* library and version */
@@ -1039,6 +1079,7 @@ typedef struct drep_header {
     uint64_t end;     /* end of allocated space, bytes */
     int damaged_slot; /* 0: none; 1 or 2: that header slot is damaged */
 } drep_header;
+#define DREP_HEADER DREP_SIZED(drep_header, )
 DREP_API int drep_header_get(const drep_file *file, drep_header *out);
 /* The data representations of a file.  Each dataset has one of them.  Numbers ascend; 0 is the
  * default.  Two may have one name (native, of two machines). */
@@ -1088,7 +1129,8 @@ enum drep_linkkind {
 };
 
 typedef struct drep_objinfo {
-    int kind; /* enum drep_objkind */
+    size_t size; /* set by DREP_OBJINFO */
+    int kind;    /* enum drep_objkind */
     uint64_t id;
     uint32_t links; /* hard links to it */
     int64_t attrs;
@@ -1097,6 +1139,7 @@ typedef struct drep_objinfo {
     int unlimited;     /* dimensions */
     int number, flags; /* DREP_OBJ_UNKNOWN: its kind and its flags, one of which is unknown here */
 } drep_objinfo;
+#define DREP_OBJINFO DREP_SIZED(drep_objinfo, )
 
 /* Follows links.  The message of DREP_ERR_NOT_FOUND names the missing part. */
 DREP_API int drep_stat(drep_file *file, const char *path, drep_objinfo *out);
@@ -1235,6 +1278,7 @@ DREP_API int drep_dimension_set_scales(drep_file *file, const char *path, const 
 DREP_API int drep_attr_write(drep_file *file, const char *path, const char *name,
                              const drep_type *type, int rank, const int64_t *dims, const void *buf);
 typedef struct drep_attrinfo {
+    size_t size; /* set by DREP_ATTRINFO */
     char name[1024];
     drep_type *type; /* new reference: this machine's type in memory */
     int rank;        /* or DREP_NULL_SPACE */
@@ -1243,6 +1287,7 @@ typedef struct drep_attrinfo {
     int number,
         flags; /* after DREP_ERR_UNSUPPORTED: the kind and flags of the attribute in the file */
 } drep_attrinfo;
+#define DREP_ATTRINFO DREP_SIZED(drep_attrinfo, )
 /* DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED: written by a newer version (`number` and `flags` are
  * set, number is -1 if only the datatype is unknown).  drep_attrinfo_release() frees the type. */
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
@@ -1347,11 +1392,12 @@ DREP_API int drep_register_filter(const char *name, drep_filter_fn *encode, drep
 
 enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 };
 
-/* Specification of a new dataset; zero-initialise, then set.  Pointers are only read during the
- * call.  What contradicts itself is refused with DREP_ERR_ARG: dims, maxdims, dim_names or chunk
- * with rank 0; a fill_value that `fill` does not ask for; filters without nfilters; a chunk for a
- * layout without chunks. */
+/* Specification of a new dataset: DREP_SPEC(.type = DREP_DOUBLE).  Pointers are only read during
+ * the call.  What contradicts itself is refused with DREP_ERR_ARG: dims, maxdims, dim_names or
+ * chunk with rank 0; a fill_value that `fill` does not ask for; filters without nfilters; a chunk
+ * for a layout without chunks. */
 typedef struct drep_spec {
+    size_t size;           /* set by DREP_SPEC(...) */
     const drep_type *type; /* of one element in memory; required */
     /* The data representation of its elements: NULL, the file's default; else a name as for
      * drep_create(), or one that the file has.  One with an equal table counts as the same. */
@@ -1372,6 +1418,7 @@ typedef struct drep_spec {
     int placed; /* 0: members of structs are packed, or under `native` lie as in C; else they keep
                    the offsets, and structs the extent, that they have in type, gaps as zeros */
 } drep_spec;
+#define DREP_SPEC(...) DREP_SIZED(drep_spec, __VA_ARGS__)
 
 /* Errors: DREP_ERR_EXISTS, DREP_ERR_TYPE (or placed members that have no room, as the
  * representation stores them), DREP_ERR_DIMS, DREP_ERR_ARG, DREP_ERR_LIMIT (also a fill value for
@@ -1384,6 +1431,7 @@ DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset *
 DREP_API void drep_dataset_close(drep_dataset *dataset);
 
 typedef struct drep_dsinfo {
+    size_t size; /* set by DREP_DSINFO */
     uint64_t id;
     const drep_type *type; /* borrowed: this machine's type in memory */
     const char *datarep;   /* the data representation of its elements, borrowed */
@@ -1400,6 +1448,7 @@ typedef struct drep_dsinfo {
     int fill;             /* enum drep_fill */
     int64_t element_size; /* bytes in the file */
 } drep_dsinfo;
+#define DREP_DSINFO DREP_SIZED(drep_dsinfo, )
 DREP_API int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out);
 /* The type whose structs have the offsets and extents that they have in the file, to make another
  * dataset like it with drep_spec.placed (new reference).  *type = NULL if members lie as they do
@@ -1410,9 +1459,11 @@ DREP_API int drep_dataset_placed(drep_dataset *dataset, drep_type **type);
  * drep_dataset_info() does not.
  * Chunks that a newer version wrote are not counted.  DREP_ERR_FORMAT, DREP_ERR_CHECKSUM. */
 typedef struct drep_dsusage {
+    size_t size;    /* set by DREP_DSUSAGE */
     int64_t bytes;  /* payload in the file, without checksums */
     int64_t chunks; /* compact, contiguous: pieces of the payload that are stored */
 } drep_dsusage;
+#define DREP_DSUSAGE DREP_SIZED(drep_dsusage, )
 DREP_API int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out);
 /* The fill value as one element of `type` (equal number of items; NULL: the info's type),
  * variable-length parts malloc'ed. */
@@ -1535,10 +1586,11 @@ DREP_API int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfe
 /* drep_copying.datarep: each copy has the data representation of its source, which is added to the
  * file where needed. */
 #define DREP_DATAREP_STORED "stored"
-/* Options of drep_copy().  Zero-initialise, then set.  The functions run while both files
- * are in use: calls with them are refused (Callbacks, above).  A non-zero return stops the copy and
- * becomes its result. */
+/* Options of drep_copy(): DREP_COPYING(.datarep = "external32").  The functions run while both
+ * files are in use: calls with them are refused (Callbacks, above).  A non-zero return stops the
+ * copy and becomes its result. */
 typedef struct drep_copying {
+    size_t size; /* set by DREP_COPYING(...) */
     int range;   /* DREP_RANGE_...: values that the other representation cannot hold;
                     DREP_RANGE_DEFAULT: strict */
     int threads; /* 0: those of the file that is written; 1: only the caller's */
@@ -1564,6 +1616,7 @@ typedef struct drep_copying {
     void *ctx;
     drep_report *report; /* total of all datasets, without indices; may be NULL */
 } drep_copying;
+#define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
  * it, to `new_path` of `to`, which may be the same file.  Attributes, creation order, hard links
  * among the copied objects, soft and external links are kept.  Placed members (drep_spec.placed)
@@ -1686,14 +1739,17 @@ DREP_API int drep_seal(drep_file *file, int64_t *blocks);
 
 /* Space usage of a file, in bytes. */
 typedef struct drep_usage {
+    size_t size; /* set by DREP_USAGE */
     int64_t file, slots, nodes, blobs, sums, data, free, slack;
     int64_t objects, chunks;
     int64_t absent; /* blocks of payload without a checksum (drep_checksum=deferred) */
 } drep_usage;
+#define DREP_USAGE DREP_SIZED(drep_usage, )
 /* Reads the metadata and the checksums, not the payload. */
 DREP_API int drep_usage_get(drep_file *file, drep_usage *out);
 /* Space usage of one object. */
 typedef struct drep_objusage {
+    size_t size;      /* set by DREP_OBJUSAGE */
     int64_t metadata; /* its entries in the tree before they are packed into nodes, including a
                          compact dataset's elements */
     int64_t data;     /* payload of its chunks */
@@ -1701,6 +1757,7 @@ typedef struct drep_objusage {
     int64_t payload;  /* the chunks before filters (without variable parts of filtered ones) */
     int64_t chunks;
 } drep_objusage;
+#define DREP_OBJUSAGE DREP_SIZED(drep_objusage, )
 /* DREP_ERR_NOT_FOUND, DREP_ERR_FORMAT. */
 DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage *out);
 
@@ -1713,24 +1770,19 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *
  *     static void write_grid(const char *path)
  *     {
- *         const int64_t dims[] = {2, 3, 4}, maxdims[] = {DREP_UNLIMITED, 3, 4};
+ *         const int64_t dims[] = {2, 3, 4}, most[] = {DREP_UNLIMITED, 3, 4};
  *         const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE}};
- *         drep_spec spec = {.type = DREP_FLOAT,
- *                           .rank = 3,
- *                           .dims = dims,
- *                           .maxdims = maxdims,
- *                           .dim_names = names,
- *                           .filters = filters,
- *                           .nfilters = 2};
+ *         drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 3, .dims = dims, .maxdims = most,
+ *                                    .dim_names = names, .filters = filters, .nfilters = 2);
  *         drep_dataset *v, *y, *x;
  *         drep_file *file;
  *
  *         check(drep_create(path, DREP_RDWR, NULL, NULL, &file));
  *         check(drep_dataset_create(file, "/sst", &spec, &v));
- *         spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 1};
+ *         spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = dims + 1);
  *         spec.dim_names = names + 1;
  *         check(drep_dataset_create(file, "/lat", &spec, &y));
- *         spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 2};
+ *         spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = dims + 2);
  *         spec.dim_names = names + 2;
  *         check(drep_dataset_create(file, "/lon", &spec, &x));
  *         check(drep_attr_write_string(file, "/", "title", "sea surface temperature"));
@@ -1817,7 +1869,7 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *     {
  *         struct place at = {ctx, object->path};
  *         drep_dataset *dataset;
- *         drep_dsinfo info;
+ *         drep_dsinfo info = DREP_DSINFO;
  *         char *type;
  *
  *         if (object->kind == DREP_OBJ_DATASET) {

@@ -73,6 +73,8 @@ protected:
 template <class T, class Call, class... A> T ask(Call call, A... args)
 {
     T value{};
+    if constexpr (requires { sizeof value.size; })
+        value.size = sizeof value;
     check(call(args..., &value));
     return value;
 }
@@ -245,7 +247,7 @@ public:
     // maxdims: DREP_UNLIMITED where it may grow.  spec: the rest of what a dataset may have.
     template <class T>
     dataset create_dataset(str path, const shape &dims, const shape &maxdims = {},
-                           drep_spec spec = {})
+                           drep_spec spec = DREP_SPEC())
     {
         require(maxdims.empty() || maxdims.size() == dims.size(),
                 "datarep::file::create_dataset: ranks differ");

@@ -147,7 +147,7 @@ static void compare_attr_values(struct comparing *w, const struct object *o, con
 /* Compare an attribute: existence, type, shape, and only if all agree the value, by its text. */
 static void compare_attr(struct comparing *w, const struct object *o, const struct attr *a)
 {
-    drep_attrinfo have, want;
+    drep_attrinfo have = DREP_ATTRINFO, want = DREP_ATTRINFO;
     char what[1100];
     int err = drep_attr_info(w->have, o->path, a->name, &have);
 
@@ -223,7 +223,7 @@ static bool shape_fits(const drep_dsinfo *have, const drep_dsinfo *want)
 
 static void compare_dims(struct comparing *w, const struct object *o, const drep_dsinfo *have)
 {
-    drep_objinfo named;
+    drep_objinfo named = DREP_OBJINFO;
     char *path;
     int d;
 
@@ -373,7 +373,7 @@ static void compare_data(struct comparing *w, const struct object *o, drep_datas
 static void compare_open(struct comparing *w, const struct object *o, drep_dataset *have,
                          drep_dataset *want)
 {
-    drep_dsinfo a, b;
+    drep_dsinfo a = DREP_DSINFO, b = DREP_DSINFO;
     bool type, shape;
     int err = drep_dataset_info(have, &a);
 
@@ -506,7 +506,7 @@ static const char *const links[] = {"an object", "an object", "a soft link", "an
 
 static void compare_link(struct comparing *w, const struct object *o, const struct member *have)
 {
-    drep_objinfo target;
+    drep_objinfo target = DREP_OBJINFO;
 
     if (have->link == DREP_LINK_UNKNOWN) {
         failed(w, o->at, o->path, member_later(w->have, o->path, have));
@@ -533,7 +533,7 @@ static void compare_group(struct comparing *w, const struct object *group);
 
 static void compare_object(struct comparing *w, const struct object *o)
 {
-    drep_objinfo have;
+    drep_objinfo have = DREP_OBJINFO;
     int err = drep_stat(w->have, o->path, &have);
 
     if (err) {
@@ -596,7 +596,7 @@ static void compare_dimensions(struct comparing *w, const struct object *group)
 static void compare_group(struct comparing *w, const struct object *group)
 {
     struct members members = {0};
-    drep_objinfo have;
+    drep_objinfo have = DREP_OBJINFO;
     size_t i;
     int err;
 
@@ -629,7 +629,7 @@ static void compare_group(struct comparing *w, const struct object *group)
 static void compare_datarep(struct comparing *w)
 {
     const char *want = w->s->datarep;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     int err = drep_header_get(w->have, &header);
 
     if (err) {
@@ -672,7 +672,7 @@ static const char *usable_datarep(const struct schema *s, drep_file *file)
 {
     drep_encoding rows[DREP_CODE_MAX];
     const char *name = s->datarep;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     size_t i;
     int n;
 

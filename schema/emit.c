@@ -371,7 +371,7 @@ static void put_attr(struct emitter *e, const char *path, const char *name)
     const struct schema_print_options *o = e->options;
     char *text = NULL;
     enum value_form form;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     int err = drep_attr_info(e->file, path, name, &info);
 
     if (!err && info.rank != DREP_NULL_SPACE) {
@@ -447,7 +447,7 @@ static void put_dimension_name(struct emitter *e, const char *dataset, const cha
 static void put_space(struct emitter *e, const char *path, const drep_dsinfo *info)
 {
     bool named = false, shape = false, maxshape = false;
-    drep_objinfo dimension;
+    drep_objinfo dimension = DREP_OBJINFO;
     const char *names[DREP_MAX_RANK] = {NULL};
     int64_t most;
     int d;
@@ -598,8 +598,8 @@ static void put_dataset(struct emitter *e, const char *path, const drep_objinfo 
 {
     const struct schema_print_options *o = e->options;
     drep_dataset *ds;
-    drep_dsinfo info;
-    drep_dsusage usage = {0};
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
     drep_type *placed = NULL;
     int err = drep_dataset_open(e->file, path, &ds);
 
@@ -677,7 +677,7 @@ static void put_length(struct emitter *e, const drep_objinfo *object)
 
 static void put_dimension(struct emitter *e, const struct member *m)
 {
-    drep_objinfo object;
+    drep_objinfo object = DREP_OBJINFO;
     int err = member_later(e->file, m->target, m);
 
     if (!err)
@@ -747,7 +747,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
 static void put_object(struct emitter *e, const char *path, const char *name)
 {
     const struct schema_print_options *o = e->options;
-    drep_objinfo object;
+    drep_objinfo object = DREP_OBJINFO;
     const char *before;
     int err = drep_stat(e->file, path, &object);
 

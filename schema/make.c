@@ -35,7 +35,7 @@ static bool refuse(struct schema_maker *m, const struct doc *at, const char *wha
 static uint64_t object_id(void *ctx, const char *path)
 {
     struct schema_maker *m = ctx;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     return drep_stat(m->file, path, &info) ? 0 : info.id;
 }
@@ -74,17 +74,13 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
 {
     const char *names[DREP_MAX_RANK];
     struct elements fill = {0};
-    drep_spec spec = {.type = o->type,
-                      .datarep = datarep_of(m, o),
-                      .rank = o->rank,
-                      .dims = o->rank > 0 ? o->dims : NULL,
-                      .maxdims = o->rank > 0 ? o->maxdims : NULL,
-                      .layout = o->has_chunk ? DREP_CHUNKED : o->layout,
-                      .chunk = o->has_chunk && o->rank > 0 ? o->chunk : NULL,
-                      .filters = o->nfilters > 0 ? o->filters : NULL,
-                      .nfilters = o->nfilters,
-                      .fill = o->fill,
-                      .placed = o->placed};
+    drep_spec spec =
+        DREP_SPEC(.type = o->type, .datarep = datarep_of(m, o), .rank = o->rank,
+                  .dims = o->rank > 0 ? o->dims : NULL, .maxdims = o->rank > 0 ? o->maxdims : NULL,
+                  .layout = o->has_chunk ? DREP_CHUNKED : o->layout,
+                  .chunk = o->has_chunk && o->rank > 0 ? o->chunk : NULL,
+                  .filters = o->nfilters > 0 ? o->filters : NULL, .nfilters = o->nfilters,
+                  .fill = o->fill, .placed = o->placed);
     int d, err;
 
     for (d = 0; d < o->rank; d++) {
@@ -108,7 +104,7 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
 
 static bool make_link(struct schema_maker *m, struct object *o)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err;
 
     if (o->link == DREP_LINK_SOFT) {
@@ -204,8 +200,8 @@ static int store_as(struct schema_maker *m, const struct object *o)
 
 static bool write_data(struct schema_maker *m, const struct object *o)
 {
-    drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
-    drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
+    drep_report report = {.size = sizeof(drep_report), .first_overflow = -1, .first_nan_lost = -1};
+    drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT, .report = &report);
     struct elements v;
     drep_dataset *ds;
     int err = store_as(m, o);

@@ -80,7 +80,7 @@ void members_release(struct members *m)
 
 int member_later(drep_file *file, const char *path, const struct member *m)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_type *type;
 
     if (m->link == DREP_LINK_UNKNOWN)

@@ -905,8 +905,8 @@ static bool encode_as(const struct encoder *e, const drep_type *type, const drep
 {
     struct elements held, v = {0};
     int64_t extent = drep_type_extent(to);
-    drep_report report = {.first_overflow = -1, .first_nan_lost = -1};
-    drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &report};
+    drep_report report = {.size = sizeof(drep_report), .first_overflow = -1, .first_nan_lost = -1};
+    drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT, .report = &report);
     int err = 0;
 
     if (!elements_encode(e, type, rank, dims, node, &held))

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/info.h"
+#include "base/sized.h"
 #include "file/file.h"
 #include "txn/txn.h"
 
@@ -16,24 +17,25 @@ static const char *form_name(const struct file_datarep *e)
 int drep_header_get(const drep_file *file, drep_header *out)
 {
     const struct slot *slot;
+    drep_header is;
     int err;
 
-    if (!file || !out)
-        return fail(DREP_ERR_ARG, "drep_header_get: null argument");
-    if ((err = file_check(file)))
+    if ((err = sized_check(SIZED_drep_header, out, "drep_header_get")) || (err = file_check(file)))
         return err;
+    is = DREP_HEADER;
     slot = store_slot(file->st);
-    out->datarep = file_default(file)->rep.name;
-    out->form = form_name(file_default(file));
-    out->writer = file->header.writer;
-    out->machine = file_default(file)->machine;
-    out->version_major = slot->major;
-    out->version_minor = slot->minor;
-    out->sequence = slot->sequence;
-    out->time = slot->time;
-    memcpy(out->uuid, slot->uuid, sizeof out->uuid);
-    out->end = slot->end;
-    out->damaged_slot = store_damaged_slot(file->st);
+    is.datarep = file_default(file)->rep.name;
+    is.form = form_name(file_default(file));
+    is.writer = file->header.writer;
+    is.machine = file_default(file)->machine;
+    is.version_major = slot->major;
+    is.version_minor = slot->minor;
+    is.sequence = slot->sequence;
+    is.time = slot->time;
+    memcpy(is.uuid, slot->uuid, sizeof is.uuid);
+    is.end = slot->end;
+    is.damaged_slot = store_damaged_slot(file->st);
+    sized_put(SIZED_drep_header, &is, out);
     return 0;
 }
 

@@ -5,13 +5,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/create.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "file/file.h"
 
 /* What the functions must have; `close` is not called for a driver that is refused here. */
 static int driver_check(const char *call, const drep_driver *driver, bool writes)
 {
-    if (!driver->read_many || !driver->size)
-        return fail(DREP_ERR_ARG, "%s: a driver without read_many or size", call);
+    if (!driver->read_many || !driver->file_size)
+        return fail(DREP_ERR_ARG, "%s: a driver without read_many or file_size", call);
     if (!driver->lock != !driver->locked)
         return fail(DREP_ERR_ARG, "%s: a driver with one of lock and locked", call);
     if (writes && (!driver->write_at || !driver->truncate))
@@ -23,14 +24,17 @@ int drep_open_driver(const drep_driver *driver, void *state, const char *name, i
                      const drep_info *info, drep_file **out)
 {
     int mode = amode & ~DREP_HEADER_ONLY, err;
+    drep_driver own;
     struct io *io;
 
-    if (!driver || !out)
+    if (!out)
         return fail(DREP_ERR_ARG, "drep_open_driver: null argument");
+    if ((err = sized_get(SIZED_drep_driver, driver, &own, "drep_open_driver")))
+        return err;
     if ((mode != DREP_RDONLY && mode != DREP_RDWR) || amode == (DREP_RDWR | DREP_HEADER_ONLY))
         return fail(DREP_ERR_AMODE, "drep_open_driver: access mode %d", amode);
-    if ((err = driver_check("drep_open_driver", driver, mode == DREP_RDWR)) ||
-        (err = io_driver(driver, state, name, &io)))
+    if ((err = driver_check("drep_open_driver", &own, mode == DREP_RDWR)) ||
+        (err = io_driver(&own, state, name, &io)))
         return err;
     return file_open_on(io, amode, info, 0, out);
 }
@@ -38,14 +42,16 @@ int drep_open_driver(const drep_driver *driver, void *state, const char *name, i
 int drep_create_driver(const drep_driver *driver, void *state, const char *name,
                        const char *datarep, const drep_info *info, drep_file **out)
 {
+    drep_driver own;
     uint64_t size;
     struct io *io;
     int err;
 
-    if (!driver || !datarep || !out)
+    if (!datarep || !out)
         return fail(DREP_ERR_ARG, "drep_create_driver: null argument");
-    if ((err = driver_check("drep_create_driver", driver, true)) ||
-        (err = io_driver(driver, state, name, &io)))
+    if ((err = sized_get(SIZED_drep_driver, driver, &own, "drep_create_driver")) ||
+        (err = driver_check("drep_create_driver", &own, true)) ||
+        (err = io_driver(&own, state, name, &io)))
         return err;
     err = io->ops->size(io, &size);
     if (!err && size > 0)

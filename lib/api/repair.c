@@ -426,7 +426,7 @@ static int copy_whole(struct repair *r, bool *good)
     *good = false;
     if (err)
         return err;
-    err = drep_copy(r->from, "/", r->to, "/", &(drep_copying){.datarep = DREP_DATAREP_STORED});
+    err = drep_copy(r->from, "/", r->to, "/", &DREP_COPYING(.datarep = DREP_DATAREP_STORED));
     if (!err)
         err = drep_commit(r->to);
     if (!err)
@@ -588,8 +588,12 @@ static int copy_attr(const char *name, void *ctx)
     struct repair *r = at->r;
     drep_attrinfo *info = mem_alloc(sizeof *info);
     void *buf = NULL;
-    int err = !info ? DREP_ERR_NOMEM : drep_attr_info(r->from, at->path, name, info);
+    int err = DREP_ERR_NOMEM;
 
+    if (info) {
+        *info = DREP_ATTRINFO;
+        err = drep_attr_info(r->from, at->path, name, info);
+    }
     if (!err) {
         int64_t extent = drep_type_extent(info->type);
 

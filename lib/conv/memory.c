@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "conv/members.h"
 
 #include <string.h>
@@ -186,25 +187,25 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
     struct rep_opts opts = {0};
     struct type_match both;
     enum match_way way;
-    drep_report report;
+    struct xfer x;
     int64_t tiles = 0;
     int err;
 
     if (!to || !from || (count > 0 && (!dst || !src)))
         return fail(DREP_ERR_ARG, "drep_convert: null argument");
-    if ((err = picked_way(xfer, false, &way)) || (err = type_match(from, NULL, to, way, &both)))
+    if ((err = xfer_begin(&x, xfer, "drep_convert")))
+        return err;
+    if ((err = picked_way(x.use, false, &way)) || (err = type_match(from, NULL, to, way, &both)))
         return fail_in(err, "drep_convert");
-    transfer_opts(&opts, &report, xfer);
+    transfer_opts(&opts, &x.report, x.use);
     err = tiles_of(both.mem, both.file, count, &tiles);
-    if (!err && xfer)
-        err = type_fits(to, tiles, xfer->buf_size);
+    if (!err && x.use)
+        err = type_fits(to, tiles, x.use->buf_size);
     fail_in(err, "drep_convert");
     if (!err && both.lacks)
         memory_zero(to, tiles, dst);
     if (!err)
         err = convert_elements(both.mem, dst, both.file, src, tiles, &opts);
     type_match_release(&both);
-    if (xfer && xfer->report)
-        *xfer->report = report;
-    return err;
+    return xfer_end(&x, err);
 }

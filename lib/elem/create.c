@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/create.h"
 
+#include "base/sized.h"
 #include "chunk/filter.h"
 #include "chunk/registry.h"
 #include "elem/dataset.h"
@@ -371,6 +372,8 @@ static int spec_check(const drep_spec *spec)
 {
     bool array = spec->dims || spec->maxdims || spec->dim_names || spec->chunk;
 
+    if (!spec->type)
+        return fail(DREP_ERR_ARG, "a dataset needs a type");
     if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
         return fail(DREP_ERR_ARG, "fill %d", spec->fill);
     if (spec->fill_value && spec->fill != DREP_FILL_VALUE)
@@ -389,17 +392,20 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
                         drep_dataset **out)
 {
     drep_dataset *ds = NULL;
+    drep_spec own;
     uint64_t id = 0;
     int err = write_begin(file);
 
     if (err)
         return err;
-    if (!path || !spec || !spec->type)
-        err = fail(DREP_ERR_ARG, "a dataset needs a path and a type");
-    else
-        err = spec_check(spec);
+    if (!path)
+        err = fail(DREP_ERR_ARG, "a dataset needs a path");
     if (!err)
-        err = dataset_create(file, path, spec, &id);
+        err = sized_get(SIZED_drep_spec, spec, &own, "drep_dataset_create");
+    if (!err)
+        err = spec_check(&own);
+    if (!err)
+        err = dataset_create(file, path, &own, &id);
     if (!err && out)
         err = dataset_get_created(file, id, path, &file->op.scratch[0], &ds);
     if (!err && ds) {

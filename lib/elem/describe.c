@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "elem/dataset.h"
@@ -91,37 +92,37 @@ static void add_waiting(const struct waiting_rows *rows, drep_dsinfo *out)
 int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 {
     const struct object_rec *r;
+    drep_dsinfo is;
     int err;
 
-    if (!out)
-        return fail(DREP_ERR_ARG, "drep_dataset_info: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_info")))
-        return err;
-    if ((err = read_begin_waiting(dataset->file)))
+    if ((err = sized_check(SIZED_drep_dsinfo, out, "drep_dataset_info")) ||
+        (err = dataset_check(dataset, "drep_dataset_info")) ||
+        (err = read_begin_waiting(dataset->file)))
         return err;
     r = &dataset->rec;
-    memset(out, 0, sizeof *out);
-    out->id = dataset->id;
-    out->type = dataset->ft->type;
-    out->datarep = dataset->rep->name;
-    out->datarep_number = dataset->entry->number;
-    out->rank = r->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : r->rank;
-    for (int d = 0; d < out->rank; d++) {
-        out->dims[d] = (int64_t)r->len[d];
-        out->maxdims[d] = r->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)r->max[d];
-        out->dim_ids[d] = r->has_dims ? r->dim[d] : 0;
-        out->chunk[d] = r->layout == FMT_CHUNKED ? r->chunk[d] : 0;
+    is = DREP_DSINFO;
+    is.id = dataset->id;
+    is.type = dataset->ft->type;
+    is.datarep = dataset->rep->name;
+    is.datarep_number = dataset->entry->number;
+    is.rank = r->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : r->rank;
+    for (int d = 0; d < is.rank; d++) {
+        is.dims[d] = (int64_t)r->len[d];
+        is.maxdims[d] = r->max[d] == FMT_UNLIMITED ? DREP_UNLIMITED : (int64_t)r->max[d];
+        is.dim_ids[d] = r->has_dims ? r->dim[d] : 0;
+        is.chunk[d] = r->layout == FMT_CHUNKED ? r->chunk[d] : 0;
     }
     if (r->layout == FMT_CONTIGUOUS)
-        out->chunk[0] = (int64_t)r->slab;
-    out->count = dataset_count(dataset);
+        is.chunk[0] = (int64_t)r->slab;
+    is.count = dataset_count(dataset);
     if (dataset->waiting.n > 0)
-        add_waiting(&dataset->waiting, out);
-    out->layout = r->layout;
-    out->nfilters = r->nfilters;
-    dataset_filters(dataset, out->filters);
-    out->fill = r->fill;
-    out->element_size = dataset->esize;
+        add_waiting(&dataset->waiting, &is);
+    is.layout = r->layout;
+    is.nfilters = r->nfilters;
+    dataset_filters(dataset, is.filters);
+    is.fill = r->fill;
+    is.element_size = dataset->esize;
+    sized_put(SIZED_drep_dsinfo, &is, out);
     return read_end(dataset->file, 0);
 }
 
@@ -146,14 +147,13 @@ int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
     struct stored_usage u = {0};
     int err;
 
-    if (!out)
-        return fail(DREP_ERR_ARG, "drep_dataset_usage: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_usage")) ||
+    if ((err = sized_check(SIZED_drep_dsusage, out, "drep_dataset_usage")) ||
+        (err = dataset_check(dataset, "drep_dataset_usage")) ||
         (err = read_begin_stored(dataset->file)))
         return err;
     err = fail_in(usage_of(dataset, &u), "dataset \"%s\"", dataset->path);
     if (!err)
-        *out = u.sum;
+        sized_put(SIZED_drep_dsusage, &u.sum, out);
     return read_end(dataset->file, err);
 }
 

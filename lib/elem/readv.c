@@ -1,5 +1,6 @@
 /* readv.c - many small values in one call: no handles, one lock, one commit. */
 /* SPDX-License-Identifier: MIT */
+#include "base/sized.h"
 #include "elem/transfer.h"
 #include "name/attr.h"
 #include "name/external.h"
@@ -43,7 +44,7 @@ static int elements_read(drep_file *f, const drep_item *item, const drep_xfer *x
 
 static int item_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)
 {
-    drep_xfer own = !xfer ? (drep_xfer){0} : *xfer;
+    drep_xfer own = !xfer ? DREP_XFER() : *xfer;
 
     if (!item->path)
         return fail(DREP_ERR_ARG, "an item without a path");
@@ -110,19 +111,17 @@ static int items_follow(drep_file *file, drep_item *items, int n, const drep_xfe
 
 int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfer *xfer)
 {
-    drep_report *report = xfer ? xfer->report : NULL;
+    struct xfer x;
     int err;
 
-    if ((err = file_check(file)))
+    if ((err = file_check(file)) || (err = xfer_begin(&x, xfer, "drep_readv")))
         return err;
     if (n < 0)
         return fail(DREP_ERR_COUNT, "drep_readv: %d items", n);
     if (n > 0 && !items)
         return fail(DREP_ERR_ARG, "drep_readv: null argument");
-    report_clear(xfer);
-    err =
-        file->linked.follow ? items_follow(file, items, n, xfer) : items_read(file, items, n, xfer);
-    if (report)
-        report->first_overflow = report->first_inexact = report->first_nan_lost = -1;
-    return err;
+    err = file->linked.follow ? items_follow(file, items, n, x.use)
+                              : items_read(file, items, n, x.use);
+    x.report.first_overflow = x.report.first_inexact = x.report.first_nan_lost = -1;
+    return xfer_end(&x, err);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/sized.h"
 #include "chunk/filter.h"
 #include "conv/memory.h"
 #include "elem/chunked.h"
@@ -188,26 +189,18 @@ int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
     return transfer_run(ds, sel, type, buf, xfer, READING);
 }
 
-void report_clear(const drep_xfer *xfer)
-{
-    if (xfer && xfer->report)
-        *xfer->report =
-            (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
-}
-
 int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type, void *buf,
               const drep_xfer *xfer)
 {
+    struct xfer x;
     int err;
 
-    if ((err = dataset_check(dataset, "drep_read")))
+    if ((err = dataset_check(dataset, "drep_read")) || (err = xfer_begin(&x, xfer, "drep_read")) ||
+        (err = read_begin(dataset->file)))
         return err;
-    report_clear(xfer);
-    if ((err = read_begin(dataset->file)))
-        return err;
-    err = fail_in(transfer_run(dataset, sel, type, buf, xfer, READING), "dataset \"%s\"",
+    err = fail_in(transfer_run(dataset, sel, type, buf, x.use, READING), "dataset \"%s\"",
                   dataset->path);
-    return read_end(dataset->file, err);
+    return xfer_end(&x, read_end(dataset->file, err));
 }
 
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
@@ -215,7 +208,6 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
 {
     enum transfer_way way = appending ? APPENDING : WRITING;
 
-    report_clear(xfer);
     ds->verified = false;
     return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), "dataset \"%s\"",
                    ds->path);
@@ -224,12 +216,14 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                const void *buf, const drep_xfer *xfer)
 {
+    struct xfer x;
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write")) || (err = write_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_write")) ||
+        (err = xfer_begin(&x, xfer, "drep_write")) || (err = write_begin(dataset->file)))
         return err;
-    err = dataset_write(dataset, sel, type, buf, xfer, false);
-    return write_end(dataset->file, err);
+    err = dataset_write(dataset, sel, type, buf, x.use, false);
+    return xfer_end(&x, write_end(dataset->file, err));
 }
 
 /* ---- boxes ---- */
@@ -264,33 +258,35 @@ int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *co
                   const drep_type *type, void *buf, const drep_xfer *xfer)
 {
     struct drep_selection box;
+    struct xfer x;
     int err;
 
-    if ((err = dataset_check(dataset, "drep_read_box")))
-        return err;
-    report_clear(xfer);
-    if ((err = read_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_read_box")) ||
+        (err = xfer_begin(&x, xfer, "drep_read_box")) || (err = read_begin(dataset->file)))
         return err;
     if (!(err = dataset_alive(dataset)) && !(err = box_of(dataset, start, count, &box)))
-        err = transfer_run(dataset, &box, type, buf, xfer, false);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+        err = transfer_run(dataset, &box, type, buf, x.use, READING);
+    err = fail_in(err, "dataset \"%s\"", dataset->path);
+    return xfer_end(&x, read_end(dataset->file, err));
 }
 
 int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
                    const drep_type *type, const void *buf, const drep_xfer *xfer)
 {
     struct drep_selection box;
+    struct xfer x;
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write_box")) || (err = write_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_write_box")) ||
+        (err = xfer_begin(&x, xfer, "drep_write_box")) || (err = write_begin(dataset->file)))
         return err;
     if (!(err = dataset_alive(dataset)))
         err = box_of(dataset, start, count, &box);
     if (err)
         fail_in(err, "dataset \"%s\"", dataset->path);
     else
-        err = dataset_write(dataset, &box, type, buf, xfer, false);
-    return write_end(dataset->file, err);
+        err = dataset_write(dataset, &box, type, buf, x.use, false);
+    return xfer_end(&x, write_end(dataset->file, err));
 }
 
 /* ---- stored elements as they are, for views ---- */

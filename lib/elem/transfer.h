@@ -52,8 +52,6 @@ static inline bool writes_members(const struct transfer *t)
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);
-/* A report counts one call. */
-void report_clear(const drep_xfer *xfer);
 /* Writes inside an operation of the store.  appending: more elements are to come behind these. */
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                   const void *buf, const drep_xfer *xfer, bool appending);

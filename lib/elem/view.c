@@ -9,6 +9,7 @@
 #include "base/handle.h"
 #include "base/info.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "elem/transfer.h"
 #include "rep/convert.h"
 #include "rep/dispatch.h"
@@ -996,37 +997,40 @@ static int view_moved(const struct view_transfer *a, int err, int64_t *items)
 int drep_read_at(drep_view *view, int64_t offset, void *buf, int64_t count, const drep_type *type,
                  const drep_xfer *xfer, int64_t *items)
 {
-    struct view_transfer a = {
-        .v = view, .type = type, .user = buf, .xfer = xfer, .report = NO_REPORT};
+    struct view_transfer a = {.v = view, .type = type, .user = buf, .report = NO_REPORT};
+    struct xfer x;
     int err;
 
     if (!type)
         return fail(DREP_ERR_ARG, "drep_read_at: null argument");
-    if ((err = view_enter(view, "drep_read_at")))
+    if ((err = xfer_begin(&x, xfer, "drep_read_at")) || (err = view_enter(view, "drep_read_at")))
         return err;
+    a.xfer = x.use;
     if (view->ds && (err = read_begin(view->ds->file)))
         return view_leave(view, err);
     err = view_move(&a, offset, count, false);
     if (view->ds)
         read_end(view->ds->file, err);
-    return view_moved(&a, err, items);
+    return xfer_end(&x, view_moved(&a, err, items));
 }
 
 int drep_write_at(drep_view *view, int64_t offset, const void *buf, int64_t count,
                   const drep_type *type, const drep_xfer *xfer, int64_t *items)
 {
     struct view_transfer a = {
-        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .xfer = xfer, .report = NO_REPORT};
+        .v = view, .type = type, .user = (char *)(uintptr_t)buf, .report = NO_REPORT};
+    struct xfer x;
     int err;
 
     if (!type)
         return fail(DREP_ERR_ARG, "drep_write_at: null argument");
-    if ((err = view_enter(view, "drep_write_at")))
+    if ((err = xfer_begin(&x, xfer, "drep_write_at")) || (err = view_enter(view, "drep_write_at")))
         return err;
+    a.xfer = x.use;
     if (view->ds && (err = write_begin(view->ds->file)))
         return view_leave(view, err);
     err = view_move(&a, offset, count, true);
     if (view->ds && (err = write_end(view->ds->file, err)))
         a.position = 0; /* all of it was taken back */
-    return view_moved(&a, err, items);
+    return xfer_end(&x, view_moved(&a, err, items));
 }

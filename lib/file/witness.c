@@ -127,7 +127,7 @@ static bool is_nan(int code, const uint8_t *native)
     double d[2] = {0, 0};
 
     if (drep_convert(complex ? DREP_C_DOUBLE_COMPLEX : DREP_DOUBLE, d, type, native, 1,
-                     &(drep_xfer){.range = DREP_RANGE_WRAP}) != 0)
+                     &DREP_XFER(.range = DREP_RANGE_WRAP)) != 0)
         return false;
     return d[0] != d[0] && (!complex || d[1] != d[1]);
 }

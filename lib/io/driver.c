@@ -88,7 +88,7 @@ static int driver_size(struct io *io, uint64_t *size)
 {
     const struct driver *d = (const struct driver *)io;
     uint64_t is = 0;
-    int err = d->fn.size(d->state, &is);
+    int err = d->fn.file_size(d->state, &is);
 
     if (err)
         return failed(io, err, "size");

@@ -3,6 +3,7 @@
 #include "name/attr.h"
 
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "name/external.h"
 #include "name/object.h"
@@ -244,9 +245,10 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
 {
     struct external_target to;
     struct attr_found a;
-    int err = external_target(file, path, &to);
+    drep_attrinfo is;
+    int err = sized_check(SIZED_drep_attrinfo, out, "drep_attr_info");
 
-    if (err)
+    if (err || (err = external_target(file, path, &to)))
         return err;
     if (to.file)
         return external_done(&to, drep_attr_info(to.file, to.path, name, out));
@@ -254,24 +256,25 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         return err;
     a.rec.kind = FMT_PLAIN;
     a.peek = (struct peek){0};
-    err = !out ? fail(DREP_ERR_ARG, "null argument") : attr_find(file, path, name, &a);
+    err = attr_find(file, path, name, &a);
     if (!err && a.count > 0) /* callers make memory for as many elements */
         err = value_check(&a.rec.value, a.ft, a.count);
     if (!err) {
-        strcpy(out->name, name); /* its length was checked */
-        memset(out->dims, 0, sizeof out->dims);
-        out->type = drep_type_ref(a.ft->type);
-        out->rank = a.rec.rank == FMT_RANK_NULL ? DREP_NULL_SPACE : a.rec.rank;
-        for (int d = 0; d < out->rank; d++)
-            out->dims[d] = (int64_t)a.rec.len[d];
-        out->count = a.count;
-        out->number = out->flags = 0;
+        is = DREP_ATTRINFO;
+        strcpy(is.name, name); /* its length was checked */
+        is.type = drep_type_ref(a.ft->type);
+        is.rank = a.rec.rank == FMT_RANK_NULL ? DREP_NULL_SPACE : a.rec.rank;
+        for (int d = 0; d < is.rank; d++)
+            is.dims[d] = (int64_t)a.rec.len[d];
+        is.count = a.count;
+        sized_put(SIZED_drep_attrinfo, &is, out);
     }
     attr_found_release(&a);
     if (err == DREP_ERR_UNSUPPORTED) {
-        memset(out, 0, sizeof *out);
-        out->number = a.rec.kind == FMT_LATER ? a.rec.number : -1;
-        out->flags = a.rec.kind == FMT_LATER ? a.rec.flags : 0;
+        is = DREP_ATTRINFO;
+        is.number = a.rec.kind == FMT_LATER ? a.rec.number : -1;
+        is.flags = a.rec.kind == FMT_LATER ? a.rec.flags : 0;
+        sized_put(SIZED_drep_attrinfo, &is, out);
     }
     fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
     return read_end(file, err);

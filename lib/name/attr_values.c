@@ -153,8 +153,8 @@ static int number_load(drep_file *f, const struct attr_found *a, const struct wa
 {
     const drep_type *type = a->ft->type;
     _Alignas(16) uint8_t value[64];
-    drep_report report;
-    const drep_xfer xfer = {.range = DREP_RANGE_STRICT, .report = &report};
+    drep_report report = DREP_REPORT;
+    const drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_STRICT, .report = &report);
     int64_t integer;
     int err;
 

@@ -1,6 +1,7 @@
 /* objects.c - the calls that make groups and named datatypes and describe objects. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/sized.h"
 #include "name/attr.h"
 #include "name/external.h"
 #include "name/link.h"
@@ -15,9 +16,10 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     int64_t attrs = 0;
     uint64_t id = 0;
     struct external_target to;
-    int err = external_target(file, path, &to);
+    drep_objinfo is;
+    int err = sized_check(SIZED_drep_objinfo, out, "drep_stat");
 
-    if (err)
+    if (err || (err = external_target(file, path, &to)))
         return err;
     if (to.file)
         return external_done(&to, drep_stat(to.file, to.path, out));
@@ -25,7 +27,7 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
         return err;
     o.bytes = (struct buf){0};
     o.rec.kind = 0;
-    err = !out ? fail(DREP_ERR_ARG, "drep_stat: null argument") : path_id(file, path, &id);
+    err = path_id(file, path, &id);
     if (!err)
         err = head_load(file, id, &head);
     if (!err && head.kind != FMT_LATER)
@@ -35,19 +37,20 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     if (!err)
         err = attrs_count(file, id, &attrs);
     if (!err) {
-        memset(out, 0, sizeof *out);
-        out->kind = head.kind == FMT_LATER ? DREP_OBJ_UNKNOWN : head.kind;
-        out->id = id;
-        out->links = head.links;
-        out->attrs = attrs;
-        out->number = head.kind == FMT_LATER ? head.number : 0;
-        out->flags = head.kind == FMT_LATER ? head.flags : 0;
+        is = DREP_OBJINFO;
+        is.kind = head.kind == FMT_LATER ? DREP_OBJ_UNKNOWN : head.kind;
+        is.id = id;
+        is.links = head.links;
+        is.attrs = attrs;
+        is.number = head.kind == FMT_LATER ? head.number : 0;
+        is.flags = head.kind == FMT_LATER ? head.flags : 0;
         if (o.rec.kind == FMT_GROUP)
-            out->members = (int64_t)o.rec.members;
+            is.members = (int64_t)o.rec.members;
         if (o.rec.kind == FMT_DIMENSION) {
-            out->len = (int64_t)o.rec.len[0];
-            out->unlimited = o.rec.unlimited;
+            is.len = (int64_t)o.rec.len[0];
+            is.unlimited = o.rec.unlimited;
         }
+        sized_put(SIZED_drep_objinfo, &is, out);
     }
     object_release(&o);
     return read_end(file, err);

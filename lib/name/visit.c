@@ -178,7 +178,7 @@ static int start_path(struct visit *v, const char *path)
 
 static int visit_all(struct visit *v, const char *path)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     struct member start;
     bool first;
     int err = drep_stat(v->f, path, &info);

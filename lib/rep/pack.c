@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "base/sized.h"
 #include "rep/dispatch.h"
 #include "rep/packed.h"
 #include "rep/tables.h"
@@ -189,12 +190,17 @@ int drep_pack_xfer(const char *datarep, const void *inbuf, int64_t count, const 
                    void *outbuf, int64_t outsize, int64_t *position, const drep_xfer *xfer)
 {
     struct pack_unit u;
-    int err = move_init(&u, datarep, count, type, xfer);
+    struct xfer x;
+    int err;
 
+    if ((err = xfer_begin(&x, xfer, "drep_pack_xfer")))
+        return err;
+    err = move_init(&u, datarep, count, type, x.use);
     if (!err)
         err = room(&u, inbuf, outbuf, outsize, position, DREP_ERR_BUFFER);
     if (!err)
-        err = unit_move(&u, type, (void *)(uintptr_t)inbuf, outbuf, *position, false, xfer);
+        err = unit_move(&u, type, (void *)(uintptr_t)inbuf, outbuf, *position, false, x.use);
+    xfer_end(&x, err);
     if (err)
         return fail_in(err, "pack");
     *position += u.size;
@@ -205,12 +211,17 @@ int drep_unpack_xfer(const char *datarep, const void *inbuf, int64_t insize, int
                      void *outbuf, int64_t count, const drep_type *type, const drep_xfer *xfer)
 {
     struct pack_unit u;
-    int err = move_init(&u, datarep, count, type, xfer);
+    struct xfer x;
+    int err;
 
+    if ((err = xfer_begin(&x, xfer, "drep_unpack_xfer")))
+        return err;
+    err = move_init(&u, datarep, count, type, x.use);
     if (!err)
         err = room(&u, outbuf, inbuf, insize, position, DREP_ERR_TRUNCATE);
     if (!err)
-        err = unit_move(&u, type, outbuf, (void *)(uintptr_t)inbuf, *position, true, xfer);
+        err = unit_move(&u, type, outbuf, (void *)(uintptr_t)inbuf, *position, true, x.use);
+    xfer_end(&x, err);
     if (err)
         return fail_in(err, "unpack");
     *position += u.size;

@@ -10,6 +10,7 @@
 #include "base/fork.h"
 #include "base/mem.h"
 #include "base/plugin.h"
+#include "base/sized.h"
 #include "format/record.h"
 #include "rep/packed.h"
 #include "rep/tables.h"
@@ -410,14 +411,19 @@ int drep_datarep_scalars(const char *name, drep_scalar *scalars, int max, int *n
 int drep_datarep_get(const char *name, drep_datarep *out)
 {
     const struct datarep *rep = NULL;
+    drep_datarep is;
     int err;
 
-    if (!out)
-        return fail(DREP_ERR_ARG, "null pointer for the data representation");
-    err = rep_need(name, &rep);
-    if (err)
+    if ((err = sized_check(SIZED_drep_datarep, out, "drep_datarep_get")) ||
+        (err = rep_need(name, &rep)))
         return err;
-    *out = (drep_datarep){rep->read, rep->write, rep->extent, rep->extra_state, rep->flags};
+    is = DREP_DATAREP;
+    is.read = rep->read;
+    is.write = rep->write;
+    is.extent = rep->extent;
+    is.extra_state = rep->extra_state;
+    is.flags = rep->flags;
+    sized_put(SIZED_drep_datarep, &is, out);
     return 0;
 }
 

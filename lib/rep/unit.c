@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "format/block.h"
 #include "format/in.h"
 #include "format/out.h"
@@ -462,10 +463,10 @@ int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position, dre
 {
     struct packed_head f = {.size = 0};
     int err = place_check(inbuf, insize, &position);
-    drep_unitinfo info = {.items = 0};
+    drep_unitinfo info = DREP_UNITINFO;
 
-    if (!err && !out)
-        err = fail(DREP_ERR_ARG, "null pointer for the result");
+    if (!err)
+        err = sized_check(SIZED_drep_unitinfo, out, "drep_pack_unit_info");
     if (!err)
         err = head_get(&f, (const uint8_t *)inbuf + position, insize - position);
     if (!err) {
@@ -477,8 +478,8 @@ int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t position, dre
             memcpy(info.machine, f.h->machine.p, n);
         info.items = (int64_t)f.fixed.items;
         info.data_size = (int64_t)f.fixed.size;
-        info.size = f.size;
-        *out = info;
+        info.unit_size = f.size;
+        sized_put(SIZED_drep_unitinfo, &info, out);
     }
     found_release(&f);
     return fail_in(err, "pack unit info");

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/sized.h"
 #include "chunk/filter.h"
 #include "elem/fill.h"
 #include "elem/transfer.h"
@@ -413,10 +414,13 @@ static int append(drep_dataset *ds, const struct new_rows *rows)
 int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
                 const drep_xfer *xfer)
 {
-    const struct new_rows rows = {dim, n, type, buf, xfer, false};
+    struct new_rows rows = {dim, n, type, buf, NULL, false};
+    struct xfer x;
     int err;
 
-    if ((err = dataset_check(dataset, "drep_append")) || (err = append_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_append")) ||
+        (err = xfer_begin(&x, xfer, "drep_append")) || (err = append_begin(dataset->file)))
         return err;
-    return append_end(dataset->file, append(dataset, &rows));
+    rows.xfer = x.use;
+    return xfer_end(&x, append_end(dataset->file, append(dataset, &rows)));
 }

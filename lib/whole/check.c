@@ -6,6 +6,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
@@ -1162,9 +1163,14 @@ int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_
 
 int drep_usage_get(drep_file *file, drep_usage *out)
 {
-    if (!out)
-        return fail(DREP_ERR_ARG, "drep_usage_get: null argument");
-    return check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, NULL, out);
+    drep_usage usage;
+    int err = sized_check(SIZED_drep_usage, out, "drep_usage_get");
+
+    if (!err)
+        err = check(file, CHUNK_COUNT, NULL, NULL, NULL, NULL, NULL, &usage);
+    if (!err)
+        sized_put(SIZED_drep_usage, &usage, out);
+    return err;
 }
 
 int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx)

@@ -15,6 +15,7 @@
 #include "base/idset.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
@@ -208,8 +209,7 @@ static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int6
 {
     const struct object_rec *rec = &ds->rec;
 
-    memset(spec, 0, sizeof *spec);
-    spec->type = ds->ft->type;
+    *spec = DREP_SPEC(.type = ds->ft->type);
     spec->rank = rec->rank == FMT_RANK_NULL ? DREP_NULL_SPACE : rec->rank;
     for (int d = 0; d < spec->rank; d++) {
         dims[d] = (int64_t)rec->len[d];
@@ -807,7 +807,7 @@ static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
                        struct ftype *target, struct object_rec *rec)
 {
     int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
-    drep_report lost = {0};
+    drep_report lost = DREP_REPORT;
     int err = 0;
 
     if (rec->fill_value.p != c->out.p)
@@ -1218,7 +1218,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
         err = read_end(c->from, err);
     err = c->stopped ? write_finish(c->to, err, true) : write_end(c->to, err);
     if (c->how->report)
-        *c->how->report = c->report;
+        sized_put(SIZED_drep_report, &c->report, c->how->report);
     mem_free(c->id);
     mem_free(c->links);
     idset_release(&c->looked);
@@ -1232,17 +1232,25 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     return err;
 }
 
-static const drep_copying plain = {.range = DREP_RANGE_DEFAULT};
-static const drep_copying stored = {.range = DREP_RANGE_DEFAULT, .datarep = DREP_DATAREP_STORED};
+static const drep_copying plain = {.datarep = NULL};
+static const drep_copying stored = {.datarep = DREP_DATAREP_STORED};
 
 int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
               const drep_copying *how)
 {
-    struct copy c = {.from = from, .to = to, .how = how ? how : &plain};
+    struct copy c = {.from = from, .to = to, .how = &plain};
+    drep_copying own;
+    int err = 0;
 
     if (!from || !to || !path || !new_path)
         return fail(DREP_ERR_ARG, "drep_copy: null argument");
-    return copy_all(&c, path, new_path, true);
+    if (how) {
+        err = sized_get(SIZED_drep_copying, how, &own, "drep_copy");
+        if (!err && own.report)
+            err = sized_check(SIZED_drep_report, own.report, "drep_copy");
+        c.how = &own;
+    }
+    return err ? err : copy_all(&c, path, new_path, true);
 }
 
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,

@@ -1,6 +1,7 @@
 /* usage.c - what one object takes of the file. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/sized.h"
 #include "chunk/each.h"
 #include "chunk/record.h"
 #include "elem/dataset.h"
@@ -75,9 +76,10 @@ int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
     struct stored_object o = {0};
     int err;
 
-    if (!path || !out)
+    if (!path)
         return fail(DREP_ERR_ARG, "drep_object_usage: null argument");
-    if ((err = read_begin(file)))
+    if ((err = sized_check(SIZED_drep_objusage, out, "drep_object_usage")) ||
+        (err = read_begin(file)))
         return err;
     err = path_find(file, path, &o);
     if (!err)
@@ -87,6 +89,6 @@ int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
     object_release(&o);
     err = read_end(file, err);
     if (!err)
-        *out = c.u;
+        sized_put(SIZED_drep_objusage, &c.u, out);
     return err;
 }

@@ -143,7 +143,7 @@ static void our_run(void *ctx)
     struct work *w = ctx;
     const int64_t none = 0, max = DREP_UNLIMITED, chunk = CHUNK;
     const drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max);
     drep_dataset *set;
     drep_file *file;
 
@@ -175,7 +175,7 @@ static void must_hold(const struct work *w, const double *v, const char *what)
 static void our_verify(const struct work *w)
 {
     double *v = malloc((size_t)w->n * sizeof *v);
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *set;
     drep_file *file;
 

@@ -95,14 +95,11 @@ static void drep_remove(void *ctx)
 static void drep_write_all(void *ctx)
 {
     struct work *w = ctx;
-    drep_xfer xfer = {.threads = w->threads};
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 2,
-                      .dims = (int64_t[]){SIDE, SIDE},
-                      .chunk = (int64_t[]){CHUNK, CHUNK},
-                      .layout = DREP_CHUNKED,
-                      .filters = w->pipe->nfilters > 0 ? w->pipe->filter : NULL,
-                      .nfilters = w->pipe->nfilters};
+    drep_xfer xfer = DREP_XFER(.threads = w->threads);
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = (int64_t[]){SIDE, SIDE},
+                               .chunk = (int64_t[]){CHUNK, CHUNK}, .layout = DREP_CHUNKED,
+                               .filters = w->pipe->nfilters > 0 ? w->pipe->filter : NULL,
+                               .nfilters = w->pipe->nfilters);
     drep_dataset *set;
     drep_file *file;
 
@@ -122,7 +119,7 @@ static void drep_open_set(struct work *w, const drep_info *info, drep_file **fil
 
 static void drep_boxes(struct work *w, const drep_info *info)
 {
-    drep_xfer xfer = {.threads = w->threads};
+    drep_xfer xfer = DREP_XFER(.threads = w->threads);
     double *to = w->back;
     drep_dataset *set;
     drep_file *file;
@@ -761,7 +758,7 @@ struct reader {
 static void *read_chunks(void *ctx)
 {
     struct reader *r = ctx;
-    drep_xfer one = {.threads = 1};
+    drep_xfer one = DREP_XFER(.threads = 1);
     const int64_t count[] = {CHUNK, CHUNK};
 
     for (int i = r->first; i < SIDE / CHUNK * (SIDE / CHUNK); i += r->step) {

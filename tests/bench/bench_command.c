@@ -114,7 +114,7 @@ static void make_sets(const struct work *w, int groups, bool attribute)
 {
     const hsize_t dims[1] = {LEN};
     const int64_t len = LEN;
-    drep_spec spec = {.type = DREP_FLOAT, .rank = 1, .dims = &len};
+    drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = &len);
     drep_file *file;
     drep_dataset *set;
     hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -155,7 +155,7 @@ static void make_described(const struct work *w)
     static const char *const texts[][2] = {
         {"units", "m"}, {"long_name", "a text of some length"}, {"comment", "another, as long"}};
     const int64_t len = LEN;
-    drep_spec spec = {.type = DREP_FLOAT, .rank = 1, .dims = &len};
+    drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = &len);
     drep_dataset *set;
     drep_file *file;
     char path[32];
@@ -180,7 +180,7 @@ static void make_doubles(const struct work *w)
 {
     const hsize_t dims[1] = {DOUBLES};
     const int64_t len = DOUBLES;
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &len};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &len);
     drep_file *file;
     drep_dataset *set = NULL;
     hid_t f = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);

@@ -210,8 +210,8 @@ static void copy(void *ctx)
 static void drep_write_all(void *ctx)
 {
     struct work *w = ctx;
-    drep_xfer xfer = {.threads = w->threads};
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){COUNT}};
+    drep_xfer xfer = DREP_XFER(.threads = w->threads);
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){COUNT});
     drep_dataset *set;
     drep_file *file;
 
@@ -225,7 +225,7 @@ static void drep_write_all(void *ctx)
 static void drep_read_all(void *ctx)
 {
     struct work *w = ctx;
-    drep_xfer xfer = {.threads = w->threads};
+    drep_xfer xfer = DREP_XFER(.threads = w->threads);
     drep_dataset *set;
     drep_file *file;
 
@@ -392,7 +392,7 @@ static int peaks(struct work *w)
 static void small_drep(void *ctx)
 {
     struct work *w = ctx;
-    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE);
     drep_file *file;
     char path[32];
 

@@ -60,7 +60,7 @@ static void pack_in_place(void *ctx)
 static void convert(void *ctx)
 {
     struct work *w = ctx;
-    const drep_xfer xfer = {.threads = 1};
+    const drep_xfer xfer = DREP_XFER(.threads = 1);
 
     bench_must(drep_convert(w->type, w->user, w->stored, w->file, w->count, &xfer) == 0, "convert");
 }

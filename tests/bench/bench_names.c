@@ -108,7 +108,7 @@ static drep_file *our_open(const struct work *w)
 static void our_make(void *ctx)
 {
     struct work *w = ctx;
-    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE);
     char path[16], name[16];
     drep_dataset *set;
     drep_file *file;

@@ -65,7 +65,7 @@ static void name_of(char path[32], int i)
 static void drep_make(void *ctx)
 {
     struct work *w = ctx;
-    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE);
     drep_file *file;
     char path[32];
 
@@ -769,13 +769,10 @@ static void child_drep(void *ctx)
 static void make_chunks(struct work *w, double *v)
 {
     drep_filter lz4 = {.id = DREP_FILTER_LZ4};
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 1,
-                      .dims = (int64_t[]){(int64_t)CHUNKS * CHUNK},
-                      .chunk = (int64_t[]){CHUNK},
-                      .filters = &lz4,
-                      .nfilters = 1};
-    drep_dsusage usage;
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){(int64_t)CHUNKS * CHUNK},
+                  .chunk = (int64_t[]){CHUNK}, .filters = &lz4, .nfilters = 1);
+    drep_dsusage usage = DREP_DSUSAGE;
     drep_dataset *set;
     drep_file *file;
     int fd;

@@ -32,14 +32,9 @@ static drep_dataset *make_dataset(drep_file *f, const char *name, int64_t steps)
 {
     int64_t dims[2] = {steps, CHUNK}, max[2] = {DREP_UNLIMITED, CHUNK}, chunk[2] = {1, CHUNK};
     const drep_filter filters[] = {{.id = DREP_FILTER_LZ4}};
-    drep_spec spec = {.type = DREP_UINT8_T,
-                      .rank = 2,
-                      .dims = dims,
-                      .maxdims = max,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk,
-                      .filters = filters,
-                      .nfilters = 1};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_UINT8_T, .rank = 2, .dims = dims, .maxdims = max,
+                  .layout = DREP_CHUNKED, .chunk = chunk, .filters = filters, .nfilters = 1);
     drep_dataset *ds;
 
     bench_must(drep_dataset_create(f, name, &spec, &ds) == 0, drep_error());
@@ -58,8 +53,8 @@ static void write_steps(drep_dataset *ds, int64_t first, int64_t n, const unsign
 
 static int report(const char *title, int64_t chunks, double seconds, int bars)
 {
-    drep_usage usage;
-    drep_objusage object;
+    drep_usage usage = DREP_USAGE;
+    drep_objusage object = DREP_OBJUSAGE;
     int64_t findings, tree = 0, size;
     double waste, each;
     drep_file *f;

@@ -160,7 +160,7 @@ static const char *file_name(char *out, size_t size, const char *kind_of)
 int main(void)
 {
     const int64_t len = LEN;
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &len};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &len);
     static double v[3 * FAR / sizeof(double)];
     struct rates r[KINDS];
     char path[400], raw[400];

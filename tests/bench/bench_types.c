@@ -525,7 +525,7 @@ struct selected {
 static void selected_move(const struct selected *s, drep_dataset *set, const drep_selection *sel,
                           int writing)
 {
-    const drep_xfer one = {.threads = 1};
+    const drep_xfer one = DREP_XFER(.threads = 1);
 
     bench_must((writing ? drep_write(set, sel, NULL, s->w->user, &one)
                         : drep_read(set, sel, NULL, s->w->file, &one)) == 0,
@@ -643,11 +643,10 @@ static void selections(struct work *w)
                "register");
     bench_doubles((double *)(void *)w->user, N, 5);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const drep_spec spec = {.type = DREP_DOUBLE,
-                                .rank = rows[i].rank,
-                                .dims = rows[i].dims,
-                                .layout = rows[i].layout,
-                                .chunk = rows[i].layout == DREP_CHUNKED ? rows[i].chunk : NULL};
+        const drep_spec spec =
+            DREP_SPEC(.type = DREP_DOUBLE, .rank = rows[i].rank, .dims = rows[i].dims,
+                      .layout = rows[i].layout,
+                      .chunk = rows[i].layout == DREP_CHUNKED ? rows[i].chunk : NULL);
 
         s.set = selected_open("by item", &spec, &f);
         s.table = selected_open("external32", &spec, &g);
@@ -673,7 +672,7 @@ static void selections(struct work *w)
 
 static void convert(struct work *w, int range, drep_report *report)
 {
-    const drep_xfer xfer = {.range = range, .threads = 1, .report = report};
+    const drep_xfer xfer = DREP_XFER(.range = range, .threads = 1, .report = report);
 
     bench_must(drep_convert(w->type, w->file, DREP_DOUBLE, w->user, w->count, &xfer) == 0,
                "convert");
@@ -686,7 +685,7 @@ static void unchecked(void *w)
 
 static void checked(void *w)
 {
-    drep_report report;
+    drep_report report = DREP_REPORT;
 
     convert(w, DREP_RANGE_STRICT, &report);
 }
@@ -731,7 +730,7 @@ static void copy_two(void *ctx)
 
 static void read_with(struct work *w, int threads)
 {
-    const drep_xfer xfer = {.threads = threads};
+    const drep_xfer xfer = DREP_XFER(.threads = threads);
 
     bench_must(drep_read(w->dataset, NULL, NULL, w->user, &xfer) == 0, "read");
 }
@@ -758,11 +757,8 @@ static void threads(struct work *w, int64_t bytes)
     const drep_encoding hex = {DREP_CODE_DOUBLE, DREP_FORMAT_IBM_HEX64, DREP_BIG, 8, 1, 0, 0};
     double copied;
     int64_t dims = bytes / 8;
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 1,
-                      .dims = &dims,
-                      .layout = DREP_CHUNKED,
-                      .chunk = (int64_t[]){131072}};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &dims,
+                               .layout = DREP_CHUNKED, .chunk = (int64_t[]){131072});
     drep_file *f;
 
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {

@@ -303,7 +303,7 @@ static double any_real(void)
 
 static void fill_real(const drep_type *type, char *at, bool complex)
 {
-    drep_xfer clamp = {.range = DREP_RANGE_CLAMP};
+    drep_xfer clamp = DREP_XFER(.range = DREP_RANGE_CLAMP);
     double parts[2] = {any_real(), any_real()};
 
     /* What a NaN carries has no text; the one that a text gives is quiet and positive. */
@@ -355,7 +355,7 @@ static void fill_predefined(const drep_type *type, char *at)
 static void fill_scalar(const drep_type *type, char *at)
 {
     const drep_scalar *s = drep_type_scalar_desc(type);
-    drep_xfer wrap = {.range = DREP_RANGE_WRAP};
+    drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     int64_t n = (int64_t)next();
     int bit;
 
@@ -546,7 +546,7 @@ static void add_attrs(struct world *w, const char *path)
 
 static void note_object(struct world *w, const char *path)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     must(drep_stat(w->file, path, &info), path);
     if (w->objects < 64)
@@ -604,18 +604,18 @@ static void add_filters(drep_spec *spec, drep_filter *filters, const struct shap
 
 static void add_dataset(struct world *w, const char *path)
 {
-    drep_xfer wrap = {.range = DREP_RANGE_WRAP};
+    drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     drep_type *type = any_type(0);
     drep_filter filters[4] = {{0}};
     drep_dataset *ds = NULL;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     struct shape s;
     void *fill_value = values(w, type, 1), *buf;
     drep_spec spec;
     int n;
 
     make_shape(&s, maybe(40));
-    spec = (drep_spec){.type = type, .rank = s.rank, .fill = below(3)};
+    spec = DREP_SPEC(.type = type, .rank = s.rank, .fill = below(3));
     spec.fill_value = spec.fill == DREP_FILL_VALUE ? fill_value : NULL;
     if (s.rank > 0) {
         spec.dims = s.dims;
@@ -676,7 +676,7 @@ static void add_members(struct world *w, const char *group, int depth)
 {
     char path[4096], name[64];
     drep_type *type;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int i, n = 1 + below(depth ? 5 : 8);
 
     for (i = 0; i < n; i++) {
@@ -789,7 +789,7 @@ static bool differ(const char *path, const char *what)
 
 static bool same_path(const struct pair *p, uint64_t a, uint64_t b)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *path;
     bool same;
 
@@ -894,7 +894,7 @@ static int add_attr(const char *name, void *ctx)
 
 static bool compare_attr(const struct pair *p, const char *path, const char *name)
 {
-    drep_attrinfo a, b;
+    drep_attrinfo a = DREP_ATTRINFO, b = DREP_ATTRINFO;
     void *x, *y;
     bool fine;
 
@@ -979,7 +979,7 @@ static bool compare_elements(const struct pair *p, const char *path, drep_datase
 static bool compare_open(const struct pair *p, const char *path, drep_dataset *a, drep_dataset *b)
 {
     size_t size;
-    drep_dsinfo x, y;
+    drep_dsinfo x = DREP_DSINFO, y = DREP_DSINFO;
     int d;
 
     if (drep_dataset_info(a, &x) || drep_dataset_info(b, &y))
@@ -1098,7 +1098,7 @@ static bool compare_group(const struct pair *p, const char *group)
 
 static bool compare_object(const struct pair *p, const char *path)
 {
-    drep_objinfo a, b;
+    drep_objinfo a = DREP_OBJINFO, b = DREP_OBJINFO;
     drep_type *x, *y;
     bool fine;
 
@@ -1145,7 +1145,7 @@ static bool same_hints(const struct pair *p)
 static bool compare_files(const char *first, const char *second, bool data)
 {
     struct pair p = {.data = data};
-    drep_header a, b;
+    drep_header a = DREP_HEADER, b = DREP_HEADER;
     bool fine;
 
     must(drep_open(first, DREP_RDONLY, NULL, &p.a), first);

@@ -69,10 +69,10 @@ static void check(int err)
 
 int main(void)
 {
-    drep_driver driver = {
-        .read_many = read_many, .size = get_size, .write_at = write_at, .truncate = set_size};
+    drep_driver driver = DREP_DRIVER(.read_many = read_many, .file_size = get_size,
+                                     .write_at = write_at, .truncate = set_size);
     int64_t dims[2] = {300, 300}, chunk[2] = {30, 30}, start[2] = {0, 7}, count[2] = {300, 1};
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk);
     static int32_t values[300 * 300];
     drep_selection *column;
     struct bytes b = {0};

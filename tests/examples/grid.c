@@ -40,13 +40,9 @@ static void write_file(void)
     const char *names[] = {"time", "lat", "lon"};
     int64_t dims[] = {STEPS, LAT, LON}, chunk[] = {1, LAT, LON};
     drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .level = 1}};
-    drep_spec spec = {.type = DREP_FLOAT,
-                      .rank = 3,
-                      .dims = dims,
-                      .dim_names = names,
-                      .chunk = chunk,
-                      .filters = filters,
-                      .nfilters = drep_filter_available(DREP_FILTER_DEFLATE) ? 2 : 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 3, .dims = dims, .dim_names = names,
+                               .chunk = chunk, .filters = filters,
+                               .nfilters = drep_filter_available(DREP_FILTER_DEFLATE) ? 2 : 1);
     drep_dataset *sst;
     drep_file *file;
 

@@ -20,8 +20,8 @@ static void check(int err)
 
 static void write_file(const char *path, const char *datarep)
 {
-    drep_spec spec = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){LEN}, .layout = DREP_CONTIGUOUS};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){LEN},
+                               .layout = DREP_CONTIGUOUS);
     double *values = malloc(LEN * sizeof *values);
     drep_dataset *dataset;
     drep_file *file;

@@ -49,7 +49,7 @@ int main(void)
 {
     drep_type *type = state_type();
     struct state s[2];
-    drep_unitinfo info;
+    drep_unitinfo info = DREP_UNITINFO;
     int64_t size, position = 0;
     void *unit = sender(type, &size);
 

@@ -19,9 +19,9 @@ int main(void)
 {
     double values[] = {1, 2.5, 300, -4};
     signed char back[4];
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){4}};
-    drep_report report;
-    drep_xfer nearest = {.range = DREP_RANGE_CLAMP, .report = &report};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){4});
+    drep_report report = DREP_REPORT;
+    drep_xfer nearest = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
     drep_dataset *dataset;
     drep_file *file;
 

@@ -47,9 +47,9 @@ int main(void)
 {
     struct sample out[] = {{1, {0, 0.5f, 1}, 0, "first"}, {2, {2, 2.5f, 3}, 1, ""}}, back[2];
     drep_type *type = sample_type();
-    drep_spec spec = {.type = type, .rank = 1, .dims = (int64_t[]){2}};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = (int64_t[]){2});
     drep_dataset *samples;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_file *file;
     char *text;
     int i;

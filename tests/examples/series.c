@@ -17,7 +17,7 @@ static void check(int err)
 
 static int64_t length(drep_dataset *dataset)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     check(drep_dataset_info(dataset, &info));
     return info.dims[0];
@@ -41,8 +41,8 @@ static int show_commit(const drep_commitinfo *commit, void *ctx)
 int main(void)
 {
     int64_t none = 0, unlimited = DREP_UNLIMITED, chunk = 1024;
-    drep_spec spec = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &unlimited, .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &unlimited,
+                               .chunk = &chunk);
     drep_file *writer, *reader;
     drep_dataset *out, *in;
     double last[3];

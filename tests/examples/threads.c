@@ -30,7 +30,7 @@ static void *add_up(void *arg)
     struct part *p = arg;
     int64_t count = EACH, i;
     double *values = malloc(EACH * sizeof *values);
-    drep_xfer alone = {.threads = 1};
+    drep_xfer alone = DREP_XFER(.threads = 1);
     drep_selection *box;
 
     p->err = values ? drep_select_box(1, &p->start, &count, NULL, NULL, &box) : DREP_ERR_NOMEM;
@@ -49,7 +49,8 @@ static void *add_up(void *arg)
 static void write_file(void)
 {
     int64_t n = THREADS * EACH, i;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = (int64_t[]){4096}};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = (int64_t[]){4096});
     int32_t *values = malloc((size_t)n * sizeof *values);
     drep_dataset *dataset;
     drep_file *file;

@@ -65,8 +65,8 @@ int main(int argc, char **argv)
 {
     static unsigned char key = 0x5a;
     double data[4] = {0, 1, -2.5, 1e300}, back[4];
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){4}};
-    drep_header header;
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = (int64_t[]){4});
+    drep_header header = DREP_HEADER;
     drep_dataset *set;
     drep_file *file;
 

@@ -21,7 +21,7 @@ static int walk(struct place *p);
 static int show_attr(const char *name, void *ctx)
 {
     struct place *p = ctx;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     char *type;
     int err = drep_attr_info(p->file, p->path, name, &info);
 
@@ -39,7 +39,7 @@ static int show_attr(const char *name, void *ctx)
 static int show_dataset(struct place *p)
 {
     drep_dataset *dataset;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     char *type;
     int err = drep_dataset_open(p->file, p->path, &dataset), d;
 

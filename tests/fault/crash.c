@@ -125,7 +125,7 @@ static void check_content(drep_file *f, uint64_t want, const char *what)
 {
     char found[1000] = "";
     int64_t findings = 0;
-    drep_header h;
+    drep_header h = DREP_HEADER;
     uint64_t sum;
 
     must(drep_header_get(f, &h), what);
@@ -144,7 +144,7 @@ static void check_content(drep_file *f, uint64_t want, const char *what)
 /* No byte is lost: what is in no use can be used again. */
 static void check_space(drep_file *f)
 {
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     must(drep_usage_get(f, &usage), "usage");
     if (usage.slack == 0)
@@ -198,7 +198,7 @@ static void go_on(struct fault_file *state, const struct model *model)
 static void judge(struct fault_file *state, uint64_t least, uint64_t most)
 {
     drep_file *f;
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     w.states++;
     must(drep_open_image(state->p, state->size, NULL, &f), "a state does not open");
@@ -313,7 +313,7 @@ static void try_all(bool committed)
 /* Where nothing was changed no commit is made. */
 static void commit_now(void)
 {
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     must(drep_commit(w.handle), "commit");
     must(drep_header_get(w.handle, &h), "header");

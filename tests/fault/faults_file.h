@@ -86,7 +86,7 @@ static void base_datasets(drep_file *f)
     static const char *const names[2] = {"x", NULL};
     const drep_filter filter[2] = {{.id = DREP_FILTER_SHUFFLE},
                                    {.id = DREP_FILTER_DEFLATE, .level = 1}};
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = len, .maxdims = most};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = len, .maxdims = most);
     drep_type *string;
     const int32_t nine = 9;
 
@@ -97,11 +97,11 @@ static void base_datasets(drep_file *f)
     spec.maxdims = NULL;
     base_dataset(f, "/k/small", &spec);
     sure(drep_type_vstring(&string), "type");
-    spec = (drep_spec){.type = string, .rank = 1, .dims = grid, .chunk = part, .maxdims = most};
+    spec = DREP_SPEC(.type = string, .rank = 1, .dims = grid, .chunk = part, .maxdims = most);
     spec.layout = DREP_CHUNKED;
     base_dataset(f, "/k/text", &spec);
     drep_type_free(string);
-    spec = (drep_spec){.type = DREP_INT32_T, .rank = 2, .dims = grid, .chunk = chunk};
+    spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = grid, .chunk = chunk);
     spec.layout = DREP_CHUNKED;
     spec.maxdims = most;
     spec.fill = DREP_FILL_VALUE;
@@ -118,14 +118,10 @@ static void base_dimensions(drep_file *f)
 {
     static const int64_t len = HIGH, most = DREP_UNLIMITED;
     static const char *const name = "x";
-    const drep_spec spec = {.type = DREP_INT32_T,
-                            .rank = 1,
-                            .dims = &len,
-                            .maxdims = &most,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &len,
-                            .dim_names = &name};
-    drep_objinfo rows;
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .maxdims = &most,
+                  .layout = DREP_CHUNKED, .chunk = &len, .dim_names = &name);
+    drep_objinfo rows = DREP_OBJINFO;
 
     base_dataset(f, "/x", &spec);
     sure(drep_stat(f, "/k/rows", &rows), "stat");
@@ -137,8 +133,8 @@ static void base_dimensions(drep_file *f)
 static void base_unsealed(void)
 {
     const int64_t len = ROWS_LEN;
-    const drep_spec spec = {
-        .type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS);
     drep_info *info;
     drep_file *f;
 
@@ -205,7 +201,7 @@ static void copy_file(const char *from, const char *to)
 
 static int c_stat(struct env *e)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err = CALL(drep_stat, e->f, "/k/g/soft", &info);
 
     return err ? err : info.kind == DREP_OBJ_DATASET ? 0 : WRONG;
@@ -281,7 +277,7 @@ static int c_write_box(struct env *e)
 
 static int c_object_path(struct env *e)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *path = NULL;
     int err = drep_stat(e->f, "/k/g/h", &info);
 
@@ -358,7 +354,7 @@ static int c_coordinate(struct env *e)
 
 static int c_attr_info(struct env *e)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     int err = CALL(drep_attr_info, e->f, "/k/rows", "few", &info);
 
     if (!err)
@@ -409,8 +405,8 @@ static int c_dataset_open(struct env *e)
 
 static int c_dataset_info(struct env *e)
 {
-    drep_dsinfo info;
-    drep_dsusage usage = {0};
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
     int err = CALL(drep_dataset_info, e->ds, &info);
 
     if (!err)
@@ -526,7 +522,7 @@ static int c_header(struct env *e)
     const drep_scalar *scalars;
     drep_repinfo list[2];
     drep_info *info = NULL, *stored = NULL;
-    drep_header h;
+    drep_header h = DREP_HEADER;
     int n, err = CALL(drep_header_get, e->f, &h);
 
     if (!err)
@@ -569,14 +565,14 @@ static int c_check(struct env *e)
 
 static int c_usage(struct env *e)
 {
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     return CALL(drep_usage_get, e->f, &usage);
 }
 
 static int c_object_usage(struct env *e)
 {
-    drep_objusage usage;
+    drep_objusage usage = DREP_OBJUSAGE;
 
     return CALL(drep_object_usage, e->f, "/k/packed", &usage);
 }
@@ -739,12 +735,9 @@ static int image_truncate(void *state, uint64_t size)
     return 0;
 }
 
-static const drep_driver image_driver = {.read_many = image_read,
-                                         .size = image_size,
-                                         .write_at = image_write,
-                                         .truncate = image_truncate,
-                                         .round_trip = 1000000,
-                                         .first_read = 65536};
+static const drep_driver image_driver =
+    DREP_DRIVER(.read_many = image_read, .file_size = image_size, .write_at = image_write,
+                .truncate = image_truncate, .round_trip = 1000000, .first_read = 65536);
 
 static int c_open_driver(struct env *e)
 {
@@ -797,8 +790,8 @@ static int c_follow(struct env *e)
 static int p_map(struct env *e)
 {
     const int64_t len = ROWS_LEN;
-    const drep_spec spec = {
-        .type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS);
     drep_file *f;
     int err = drep_create(e->path, DREP_RDWR, "native", NULL, &f);
 
@@ -874,7 +867,7 @@ static int c_dimension_remove(struct env *e)
 
 static int c_dimension_set_scales(struct env *e)
 {
-    drep_objinfo rows, unsealed;
+    drep_objinfo rows = DREP_OBJINFO, unsealed = DREP_OBJINFO;
     uint64_t ids[2];
     int err = drep_stat(e->f, "/k/rows", &rows);
 
@@ -933,7 +926,7 @@ static int c_copy(struct env *e)
 
 static int c_copy_file(struct env *e)
 {
-    drep_copying how = {.plan = other_chunks};
+    drep_copying how = DREP_COPYING(.plan = other_chunks);
     drep_file *to = NULL;
     int err = CALL(drep_create, ":memory:", DREP_RDWR, "internal", NULL, &to);
 
@@ -954,7 +947,7 @@ static int count_left(uint64_t id, const char *what, void *ctx)
 static int c_copy_partly(struct env *e)
 {
     int left = 0;
-    drep_copying how = {.left_out = count_left, .ctx = &left};
+    drep_copying how = DREP_COPYING(.left_out = count_left, .ctx = &left);
     drep_file *from = NULL, *to = NULL;
     int err = drep_open(TESTS_DIR "/vectors/later.drep", DREP_RDONLY, NULL, &from);
 
@@ -1027,15 +1020,9 @@ static int c_dataset_create(struct env *e)
     static const char *const names[2] = {"y", "x"};
     const drep_filter filter = {.id = DREP_FILTER_BITSHUFFLE};
     const int32_t fill = 3;
-    drep_spec spec = {.type = DREP_INT32_T,
-                      .rank = 2,
-                      .dims = dims,
-                      .maxdims = most,
-                      .dim_names = names,
-                      .filters = &filter,
-                      .nfilters = 1,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = &fill};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .maxdims = most,
+                               .dim_names = names, .filters = &filter, .nfilters = 1,
+                               .fill = DREP_FILL_VALUE, .fill_value = &fill);
     drep_dataset *ds = NULL;
     int err = CALL(drep_dataset_create, e->f, "/k/g/made", &spec, &ds);
 
@@ -1062,7 +1049,7 @@ static int c_shrink(struct env *e)
 static int c_append(struct env *e)
 {
     static int32_t v[3 * WIDE > 99 ? 3 * WIDE : 99];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_info(e->ds, &info);
 
     return err ? err : CALL(drep_append, e->ds, 0, info.rank == 2 ? 3 : 99, NULL, v, NULL);
@@ -1103,7 +1090,7 @@ static int c_write(struct env *e)
 static int c_write_threads(struct env *e)
 {
     static int32_t v[ROWS_LEN];
-    const drep_xfer xfer = {.threads = 2};
+    const drep_xfer xfer = DREP_XFER(.threads = 2);
 
     return CALL(drep_write, e->ds, NULL, NULL, v, &xfer);
 }

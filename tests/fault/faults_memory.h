@@ -313,8 +313,8 @@ static int m_pack_xfer(void)
 {
     static double from[300000], back[300000];
     static char bytes[2400000];
-    drep_report report;
-    const drep_xfer xfer = {.threads = 2, .report = &report, .buf_size = sizeof from};
+    drep_report report = DREP_REPORT;
+    const drep_xfer xfer = DREP_XFER(.threads = 2, .report = &report, .buf_size = sizeof from);
     int64_t at = 0, from_at = 0;
     int err = CALL(drep_pack_xfer, "external32", from, 300000, DREP_DOUBLE, bytes, sizeof bytes,
                    &at, &xfer);
@@ -330,7 +330,7 @@ static int m_unit(void)
     static double from[300], back[300];
     static char bytes[8000];
     int64_t at = 0, from_at = 0, size = 0;
-    drep_unitinfo info;
+    drep_unitinfo info = DREP_UNITINFO;
     int err = CALL(drep_pack_unit_size, "native:m68k", 300, DREP_DOUBLE, &size);
 
     if (!err)
@@ -368,7 +368,7 @@ static int extent_1(const drep_type *type, int64_t *extent, void *state)
 static int named(char name[32], const char *what)
 {
     static int n;
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     snprintf(name, 32, "%s%d", what, n++);
     return CALL(drep_datarep_get, name, &rep) == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : WRONG;
@@ -376,7 +376,7 @@ static int named(char name[32], const char *what)
 
 static int registered(const char *name, int err)
 {
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     if (err == DREP_ERR_NOMEM)
         return drep_datarep_get(name, &rep) == DREP_ERR_UNSUPPORTED_DATAREP ? err : WRONG;

@@ -32,8 +32,8 @@ static void put(drep_dataset *ds, int64_t at, int64_t n, const double *v)
 
 static drep_dataset *make(drep_file *f, int64_t len, int64_t max)
 {
-    const drep_spec spec = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = &len, .maxdims = &max, .layout = DREP_CONTIGUOUS};
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &len, .maxdims = &max,
+                                     .layout = DREP_CONTIGUOUS);
     drep_dataset *ds;
 
     must(drep_dataset_create(f, "d", &spec, &ds));

@@ -221,7 +221,7 @@ static int look_attr(const char *name, void *ctx)
 {
     struct look_attrs *a = ctx;
     int32_t v[ATTR_MAX];
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     int err = drep_attr_info(a->l->file, a->path, name, &info);
 
     if (err)
@@ -285,7 +285,7 @@ static uint64_t look_dataset(struct look *l, const char *path, uint64_t h)
 {
     static _Thread_local int32_t v[VALUES];
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     l->err = drep_dataset_open(l->file, path, &ds);
     if (l->err)
@@ -310,7 +310,7 @@ static uint64_t look_node(struct look *l, const char *path, int depth)
     const char *name = *path ? path : "/";
     struct look_attrs a = {l, name, 0};
     struct look_links g = {l, path, 0, depth};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     l->err = drep_stat(l->file, name, &info);
     if (l->err)
@@ -465,7 +465,7 @@ static int do_dataset(struct both *b)
     drep_filter filter[2];
     drep_type *string = NULL;
     struct m_node *d;
-    drep_spec spec = {.type = DREP_INT32_T};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T);
     char path[200];
 
     if (group < 0 || node < 0)

@@ -139,7 +139,7 @@ static void enough(int err)
 
 static void copy(drep_file *from, const drep_info *info)
 {
-    drep_copying how = {.range = DREP_RANGE_CLAMP, .threads = 1};
+    drep_copying how = DREP_COPYING(.range = DREP_RANGE_CLAMP, .threads = 1);
     drep_file *to = NULL;
 
     PROMISE(drep_create(":memory:", 0, "external32", info, &to) == 0);

@@ -104,7 +104,7 @@ static void *room_for(const drep_type *type, int64_t n)
 
 static void see_attr(struct seen *s, const char *path, const char *name)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     char full[2200];
     void *buf;
 
@@ -142,7 +142,7 @@ static int each_attr(const char *name, void *ctx)
 static void see_dataset(struct seen *s, const char *path)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     void *buf;
 
     if (drep_dataset_open(s->file, path, &ds)) {
@@ -215,7 +215,7 @@ static void see_group(struct seen *s, const char *path, int depth)
 static int look(const void *image, size_t size, struct seen *s, int *damaged)
 {
     struct names a = {s, "/", 0};
-    drep_header header;
+    drep_header header = DREP_HEADER;
     int err;
 
     s->n = 0;
@@ -322,14 +322,11 @@ static int make(const char *path)
 {
     static const int64_t dims[2] = {6, 40}, chunk[2] = {4, 20}, one[1] = {100};
     const drep_filter filters[2] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DELTA}};
-    drep_spec chunked = {.type = DREP_INT32_T,
-                         .rank = 2,
-                         .dims = dims,
-                         .layout = DREP_CHUNKED,
-                         .chunk = chunk,
-                         .filters = filters,
-                         .nfilters = 2};
-    drep_spec plain = {.type = DREP_DOUBLE, .rank = 1, .dims = one, .layout = DREP_CONTIGUOUS};
+    drep_spec chunked =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .layout = DREP_CHUNKED,
+                  .chunk = chunk, .filters = filters, .nfilters = 2);
+    drep_spec plain =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = one, .layout = DREP_CONTIGUOUS);
     int32_t a[240];
     double b[100];
     drep_dataset *ds = NULL;

@@ -53,7 +53,7 @@ static int32_t chunk_of(int64_t n, int64_t i)
 static void names(drep_file *f, int64_t n)
 {
     char path[64];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     snprintf(path, sizeof(path), "/g%d", (int)(n % NAMES));
     if (drep_stat(f, path, &info) == 0)
@@ -85,7 +85,8 @@ static void grow(drep_file *f, int64_t n)
 {
     const int64_t none = 0, max = DREP_UNLIMITED, count = STEP, len = grown_of(n);
     const int64_t start = len - STEP;
-    const drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &max};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &max);
     int64_t v[STEP];
     drep_selection *sel;
     drep_dataset *ds;
@@ -136,17 +137,14 @@ static void create(const char *path)
 {
     const int64_t dims[2] = {SIDE, SIDE}, chunk[2] = {16, 32}, len = LEN;
     const drep_filter filters[1] = {{.id = DREP_FILTER_SHUFFLE}};
-    const drep_spec plain = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
-    const drep_spec chunked = {.type = DREP_INT32_T,
-                               .rank = 2,
-                               .dims = dims,
-                               .layout = DREP_CHUNKED,
-                               .chunk = chunk,
-                               .filters = filters,
-                               .nfilters = 1};
+    const drep_spec plain =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS);
+    const drep_spec chunked =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .layout = DREP_CHUNKED,
+                  .chunk = chunk, .filters = filters, .nfilters = 1);
     const int64_t none = 0, unlimited = DREP_UNLIMITED;
-    const drep_spec grown = {.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &unlimited};
+    const drep_spec grown =
+        DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &unlimited);
     drep_info *info;
     drep_file *f;
 
@@ -239,7 +237,7 @@ static int same_grown(drep_file *f, int64_t n)
 {
     static int64_t got[ROUND * STEP];
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int same;
 
     must(drep_dataset_open(f, "/grown", &ds), "open");
@@ -257,7 +255,7 @@ static int same_names(drep_file *f, int64_t n)
 {
     for (int k = 0; k < NAMES; k++) {
         char path_of[32];
-        drep_objinfo info;
+        drep_objinfo info = DREP_OBJINFO;
 
         snprintf(path_of, sizeof(path_of), "/g%d", k);
         if ((drep_stat(f, path_of, &info) == 0) != has_name(n, k)) {
@@ -286,7 +284,7 @@ static int same_all(drep_file *f, drep_dataset *plain, drep_dataset *chunked, in
 static int do_check(const char *path)
 {
     drep_dataset *plain, *chunked;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     drep_file *f;
     int64_t n, findings = 0;
 
@@ -342,7 +340,7 @@ static void let_go(struct held *h)
 
 static void hold(struct held *h, drep_file *f)
 {
-    drep_header header;
+    drep_header header = DREP_HEADER;
 
     h->f = f;
     h->n = commit_of(f);

@@ -21,7 +21,7 @@ static inline int paths_add(const drep_linkinfo *link, void *ctx)
 {
     struct paths *p = ctx;
     const char *group = p->group;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *path;
 
     if (p->n == CHANGED_MAX)
@@ -118,7 +118,7 @@ static inline void change_elements(drep_dataset *ds, const drep_dsinfo *info, un
 static inline void change_dataset(drep_file *file, const char *path, unsigned how)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     if (drep_dataset_open(file, path, &ds))
         return;
@@ -130,7 +130,7 @@ static inline void change_dataset(drep_file *file, const char *path, unsigned ho
 static inline void change_links(drep_file *file, const char *path, unsigned how)
 {
     char *other = malloc(strlen(path) + 8), *third = malloc(strlen(path) + 8);
-    drep_copying copying = {.range = DREP_RANGE_CLAMP, .threads = 1};
+    drep_copying copying = DREP_COPYING(.range = DREP_RANGE_CLAMP, .threads = 1);
 
     sprintf(other, "%s other", path);
     sprintf(third, "%s third", path);
@@ -148,7 +148,7 @@ static inline void change_links(drep_file *file, const char *path, unsigned how)
 
 static inline void change_object(drep_file *file, const char *path, unsigned how)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     if (drep_stat(file, path, &info))
         return;
@@ -162,7 +162,7 @@ static inline void make_texts(drep_file *file)
 {
     const char *text[2] = {"one text", "another text"};
     int64_t two = 2;
-    drep_spec spec = {.rank = 1, .dims = &two};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &two);
     drep_dataset *ds;
     drep_type *type;
 
@@ -181,13 +181,8 @@ static inline void make_objects(drep_file *file)
 {
     int64_t dims[] = {300}, max[] = {DREP_UNLIMITED}, chunk[] = {16};
     const char *names[] = {"x"};
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 1,
-                      .dims = dims,
-                      .maxdims = max,
-                      .dim_names = names,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .maxdims = max,
+                               .dim_names = names, .layout = DREP_CHUNKED, .chunk = chunk);
     double value[300] = {1, 2, 3};
     drep_dataset *ds;
 

@@ -77,7 +77,7 @@ static int convert(enum isa isa, const drep_type *to, uint8_t *dst, int64_t size
                    const drep_type *from, const uint8_t *src, int64_t n, int range,
                    drep_report *report)
 {
-    const drep_xfer xfer = {.range = range, .threads = 1, .report = report};
+    const drep_xfer xfer = DREP_XFER(.range = range, .threads = 1, .report = report);
     int err;
 
     memset(dst, 0x5c, (size_t)size);
@@ -92,7 +92,7 @@ static void try(const drep_type *to, const drep_type *from, struct input *in, in
     int64_t from_size = drep_type_extent(from) * n, to_size = drep_type_extent(to) * n;
     uint8_t *src = malloc((size_t)from_size + 1), *a = malloc((size_t)to_size + 1),
             *b = malloc((size_t)to_size + 1);
-    drep_report one, other;
+    drep_report one = DREP_REPORT, other = DREP_REPORT;
     int err;
 
     for (int64_t i = 0; i < from_size; i++)

@@ -52,9 +52,10 @@ static void copy(drep_file *from, const char *datarep, const drep_info *info,
 static void run(const uint8_t *data, size_t size)
 {
     int64_t chunk[DREP_MAX_RANK];
-    drep_copying same = {.range = DREP_RANGE_WRAP, .threads = 1};
-    drep_copying other = {.range = DREP_RANGE_CLAMP, .threads = 1, .plan = plan, .ctx = chunk};
-    drep_copying part = {.range = DREP_RANGE_WRAP, .threads = 1, .left_out = leave};
+    drep_copying same = DREP_COPYING(.range = DREP_RANGE_WRAP, .threads = 1);
+    drep_copying other =
+        DREP_COPYING(.range = DREP_RANGE_CLAMP, .threads = 1, .plan = plan, .ctx = chunk);
+    drep_copying part = DREP_COPYING(.range = DREP_RANGE_WRAP, .threads = 1, .left_out = leave);
     drep_file *file = NULL;
     drep_info *info;
 

@@ -55,7 +55,7 @@ static inline void *room(const drep_type *type, int64_t count)
 static inline int visit_attr(const char *name, void *ctx)
 {
     struct visit *v = ctx;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     void *buf;
     int err = drep_attr_info(v->file, v->group, name, &info);
 
@@ -137,7 +137,7 @@ static inline int chunk_start(const int64_t *start, void *ctx)
 static inline void visit_dataset(struct visit *v, const char *path)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int chunks = 0, err;
     void *buf;
 
@@ -212,7 +212,7 @@ static inline int visit_dimension(const drep_diminfo *dimension, void *ctx)
 
 static inline void visit_object(struct visit *v, const char *path)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_type *type;
     char *other;
     int err = drep_stat(v->file, path, &info);
@@ -275,9 +275,9 @@ static inline void read_everything(drep_file *file)
 {
     struct visit v = {.file = file, .objects = OBJECTS_MAX, .group = "/"};
     const drep_encoding *rows;
-    drep_header header;
-    drep_objusage object;
-    drep_usage usage;
+    drep_header header = DREP_HEADER;
+    drep_objusage object = DREP_OBJUSAGE;
+    drep_usage usage = DREP_USAGE;
     drep_info *info;
     int64_t findings;
     int n, found = 0, err;

@@ -61,7 +61,7 @@ static int declare(void)
 static int once(const struct row *row, int64_t n, const char *in, char *out)
 {
     const drep_type *to = drep_predefined(row->to), *from = drep_predefined(row->from);
-    drep_xfer xfer = {.range = DREP_RANGE_WRAP, .threads = 1};
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_WRAP, .threads = 1);
     int64_t at = 0;
 
     if (row->how == VALUE)
@@ -74,7 +74,7 @@ static int convert(const struct row *row, int64_t n, int times)
     const drep_type *from = drep_predefined(row->from);
     char *in = calloc((size_t)n + 1, 16), *out = calloc((size_t)n + 1, 16);
     int32_t *numbers = calloc((size_t)n + 1, sizeof *numbers);
-    drep_xfer xfer = {.range = DREP_RANGE_WRAP, .threads = 1};
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_WRAP, .threads = 1);
     int64_t at = 0;
     int err = declare();
 

@@ -94,7 +94,7 @@ static bool through(const struct batch *b, const struct rep_table *dst, const st
     const drep_encoding *d = &dst->row[DREP_CODE_LONG_DOUBLE],
                         *s = &src->row[DREP_CODE_LONG_DOUBLE];
     uint8_t *in = calloc((size_t)b->n + 1, 16), *out = malloc((size_t)b->n * 16 + 16);
-    drep_report r = {0, 0, 0, 0, -1, -1, -1};
+    drep_report r = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
     struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP, .report = &r};
     struct type_sizes dst_sizes, src_sizes;
     struct prog to, from;
@@ -206,7 +206,7 @@ static void compilers_opinion(void)
         long double to_long;
         double to_double;
         float to_float;
-        drep_xfer xfer = {.range = DREP_RANGE_WRAP};
+        drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_WRAP);
 
         if (drep_convert(DREP_LONG_DOUBLE, &to_long, DREP_DOUBLE, &d, 1, &xfer) != 0 ||
             drep_convert(DREP_DOUBLE, &to_double, DREP_LONG_DOUBLE, &e, 1, &xfer) != 0 ||

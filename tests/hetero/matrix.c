@@ -204,7 +204,7 @@ static void show_constants(void)
 
 static drep_xfer clamp_to(drep_report *r)
 {
-    return (drep_xfer){.range = DREP_RANGE_CLAMP, .threads = 1, .report = r};
+    return DREP_XFER(.range = DREP_RANGE_CLAMP, .threads = 1, .report = r);
 }
 
 static void convert(const drep_type *to, void *dst, const drep_type *from, const void *src,
@@ -265,7 +265,7 @@ static int values_of(int code, void *buf, drep_report *r)
     const drep_type *t = drep_predefined(code);
     const char *name = drep_code_name(code);
 
-    *r = (drep_report){0, 0, 0, 0, -1, -1, -1};
+    *r = (drep_report){sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
     if (strstr(name, "COMPLEX") != NULL) {
         complex_values(code, buf, r);
         return reals.n;
@@ -309,8 +309,8 @@ static int values_of(int code, void *buf, drep_report *r)
 static void write_dataset(const char *path, const drep_spec *spec, const drep_selection *sel,
                           const drep_type *type, int64_t n, const void *buf)
 {
-    drep_report r = {0, 0, 0, 0, -1, -1, -1};
-    drep_xfer xfer = {.range = DREP_RANGE_WRAP, .report = &r};
+    drep_report r = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_WRAP, .report = &r);
     drep_dataset *ds;
 
     must(drep_dataset_create(file, path, spec, &ds), path);
@@ -322,7 +322,7 @@ static void write_dataset(const char *path, const drep_spec *spec, const drep_se
 static void write_attribute(const char *path, const char *name, const drep_type *type, int64_t n,
                             const void *buf)
 {
-    const drep_report none = {0, 0, 0, 0, -1, -1, -1};
+    const drep_report none = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
     char where[200];
 
     must(drep_attr_write(file, path, name, type, 1, &n, buf), name);
@@ -348,11 +348,12 @@ static void write_types(void)
     uint64_t buf[VALUES_MAX * ITEM_MAX / 8];
     const int64_t chunk = 7;
     char path[100];
-    drep_report r;
+    drep_report r = DREP_REPORT;
 
     must(drep_group_create(file, "/types", 0), "/types");
     for (int code = 1; code <= DREP_CODE_MAX; code++) {
-        drep_spec spec = {.type = drep_predefined(code), .rank = 1, .layout = 1 + code % 3};
+        drep_spec spec =
+            DREP_SPEC(.type = drep_predefined(code), .rank = 1, .layout = 1 + code % 3);
         int64_t n;
 
         memset(buf, 0, sizeof buf);
@@ -393,12 +394,8 @@ static void write_filters(void)
     must(drep_group_create(file, "/filters", 0), "/filters");
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         drep_filter filters[3] = {{.id = 0}};
-        drep_spec spec = {.type = DREP_INT32_T,
-                          .rank = 2,
-                          .dims = dims,
-                          .chunk = chunk,
-                          .layout = DREP_CHUNKED,
-                          .filters = filters};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk,
+                                   .layout = DREP_CHUNKED, .filters = filters);
         bool all = true;
 
         for (int i = 0; i < 3 && chains[c].id[i] != 0; i++) {
@@ -423,17 +420,12 @@ static void write_fill(void)
                   stride[] = {2, 2};
     const drep_type *type = common ? DREP_DOUBLE : DREP_LONG_DOUBLE;
     char values[12 * ITEM_MAX], fill[ITEM_MAX];
-    drep_spec spec = {.type = type,
-                      .rank = 2,
-                      .dims = dims,
-                      .maxdims = (const int64_t[]){DREP_UNLIMITED, 11},
-                      .chunk = chunk,
-                      .layout = DREP_CHUNKED,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = fill};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 2, .dims = dims,
+                               .maxdims = (const int64_t[]){DREP_UNLIMITED, 11}, .chunk = chunk,
+                               .layout = DREP_CHUNKED, .fill = DREP_FILL_VALUE, .fill_value = fill);
     uint8_t wide[12][16];
     drep_selection *sel;
-    drep_report r;
+    drep_report r = DREP_REPORT;
 
     for (int i = 0; i < 12; i++)
         memcpy(wide[i], reals.wide[i % reals.n], 16);
@@ -540,7 +532,7 @@ static void outer_fill(struct outer *o, int i)
     static const char *const texts[] = {"", "text", "Zürich, Ελλάς, 東京",
                                         "a longer one, to be compressed"};
     static short numbers[] = {1, -2, 32767, -32768, 5};
-    drep_report r;
+    drep_report r = DREP_REPORT;
 
     memset(o, 0, sizeof *o);
     o->c = (char)('a' + i);
@@ -572,7 +564,8 @@ static void write_compounds(int64_t n)
     struct outer *o = calloc((size_t)n, sizeof *o);
     drep_type *t = outer_type();
     const int64_t chunk = 4;
-    drep_spec spec = {.type = t, .rank = 1, .dims = &n, .layout = DREP_CHUNKED, .chunk = &chunk};
+    drep_spec spec =
+        DREP_SPEC(.type = t, .rank = 1, .dims = &n, .layout = DREP_CHUNKED, .chunk = &chunk);
 
     for (int64_t i = 0; i < n; i++)
         outer_fill(&o[i], (int)i);
@@ -601,11 +594,9 @@ static void write_rest(void)
     const short grid[3][2] = {{1, 2}, {3, 4}, {-5, 6}};
     const drep_ref regions[] = {{1, NULL}, {0, NULL}, {1, (char *)(uintptr_t) "[0:3:2, 1:2:1]"}};
     drep_type *region;
-    drep_spec spec = {.type = DREP_SHORT,
-                      .rank = 2,
-                      .dims = dims,
-                      .dim_names = (const char *const[]){"lat", "lon"},
-                      .layout = DREP_CONTIGUOUS};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_SHORT, .rank = 2, .dims = dims,
+                  .dim_names = (const char *const[]){"lat", "lon"}, .layout = DREP_CONTIGUOUS);
 
     must(drep_dimension_create(file, "/#lat", 3, 1), "/#lat");
     write_dataset("/grid", &spec, NULL, DREP_SHORT, 6, grid);
@@ -615,12 +606,12 @@ static void write_rest(void)
     must(drep_attr_write_string(file, "/grid", "units", "K"), "units");
     must(drep_attr_write_int(file, "/grid", "number", -1234567890123), "number");
     must(drep_type_reference(DREP_REF_REGION, &region), "region");
-    spec = (drep_spec){.type = region, .rank = 1, .dims = &dims[0]};
+    spec = DREP_SPEC(.type = region, .rank = 1, .dims = &dims[0]);
     write_dataset("/regions", &spec, NULL, region, 3, regions);
     drep_type_free(region);
-    spec = (drep_spec){.type = DREP_LONG, .rank = 1, .dims = &none};
+    spec = DREP_SPEC(.type = DREP_LONG, .rank = 1, .dims = &none);
     write_dataset("/empty", &spec, NULL, DREP_LONG, 0, &none);
-    spec = (drep_spec){.type = DREP_LONG_DOUBLE, .rank = DREP_NULL_SPACE};
+    spec = DREP_SPEC(.type = DREP_LONG_DOUBLE, .rank = DREP_NULL_SPACE);
     must(drep_dataset_create(file, "/null", &spec, NULL), "/null");
 }
 
@@ -701,8 +692,8 @@ static void write_file(const char *path, const char *datarep, int structs)
 static void read_as(const char *what, const char *path, drep_dataset *ds, const drep_type *type,
                     int64_t n, int range)
 {
-    drep_report r = {0, 0, 0, 0, -1, -1, -1};
-    drep_xfer xfer = {.range = range, .report = &r};
+    drep_report r = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
+    drep_xfer xfer = DREP_XFER(.range = range, .report = &r);
     void *buf = calloc((size_t)n + 1, (size_t)drep_type_extent(type) + 16);
     int err = drep_read(ds, NULL, type, buf, &xfer);
 
@@ -736,9 +727,9 @@ static const drep_type *widest(int code)
 
 static int read_attribute(const char *name, void *ctx)
 {
-    const drep_report none = {0, 0, 0, 0, -1, -1, -1};
+    const drep_report none = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
     const char *path = ctx;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     char where[1300];
     void *buf;
 
@@ -756,7 +747,7 @@ static int read_attribute(const char *name, void *ctx)
 static void read_dataset(const char *path)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     const drep_type *wide;
 
     must(drep_dataset_open(file, path, &ds), path);
@@ -799,7 +790,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
 static void read_file(const char *path)
 {
     int64_t findings = 0;
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     must(drep_open(path, DREP_RDONLY, NULL, &file), path);
     must(drep_header_get(file, &h), path);

@@ -103,7 +103,7 @@ static inline drep_file *new_file(const char *path, const char *datarep)
 static inline drep_dataset *new_dataset(drep_file *f, const char *path, const drep_type *type,
                                         int rank, const int64_t *dims)
 {
-    drep_spec spec = {.type = type, .rank = rank, .dims = dims};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = rank, .dims = dims);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));

@@ -349,7 +349,7 @@ static int no_finding(int err, uint64_t offset, const char *message, void *ctx)
 static drep_usage check_store(struct model *m)
 {
     struct claiming cl = {m};
-    drep_usage usage = {0};
+    drep_usage usage = DREP_USAGE;
     int64_t findings;
 
     ck_assert_int_eq(
@@ -587,7 +587,7 @@ static void long_untouched(const struct long_runs *l, const struct fault_file *f
 
 static void long_commit(struct long_runs *l, const struct fault_file *file)
 {
-    drep_usage usage = {0};
+    drep_usage usage = DREP_USAGE;
     int64_t findings;
 
     long_untouched(l, file);

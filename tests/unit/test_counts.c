@@ -220,7 +220,7 @@ START_TEST(test_datasets_and_attributes)
         refused(drep_attr_write(f, "/", "b", DREP_INT64_T, 1, dims, buf), codes, "attr", huge[i]);
         refused(drep_attr_write(f, "/", "b", DREP_INT64_T, 2, dims, buf), codes, "attr", huge[i]);
         refused(drep_dataset_create(
-                    f, "e", &(drep_spec){.type = DREP_INT64_T, .rank = 2, .dims = dims}, NULL),
+                    f, "e", &DREP_SPEC(.type = DREP_INT64_T, .rank = 2, .dims = dims), NULL),
                 codes, "create", huge[i]);
         refused(drep_append(ds, 0, huge[i], NULL, buf, NULL), codes, "append", huge[i]);
     }
@@ -231,7 +231,7 @@ START_TEST(test_datasets_and_attributes)
                 negative[i]);
         refused(
             drep_dataset_create(
-                f, "e", &(drep_spec){.type = DREP_INT64_T, .rank = 1, .dims = &negative[i]}, NULL),
+                f, "e", &DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &negative[i]), NULL),
             codes, "create", negative[i]);
         refused(drep_append(ds, 0, negative[i], NULL, buf, NULL), codes, "append", negative[i]);
         refused(drep_dataset_resize(ds, &negative[i]), codes, "resize", negative[i]);

@@ -37,12 +37,9 @@ static drep_dataset *growing(drep_file *f, const char *path, int64_t max, int64_
                              const drep_type *type)
 {
     const int64_t none = 0;
-    const drep_spec spec = {.type = type,
-                            .rank = 1,
-                            .dims = &none,
-                            .maxdims = &max,
-                            .layout = chunk > 0 ? DREP_CHUNKED : DREP_CONTIGUOUS,
-                            .chunk = chunk > 0 ? &chunk : NULL};
+    const drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &none, .maxdims = &max,
+                                     .layout = chunk > 0 ? DREP_CHUNKED : DREP_CONTIGUOUS,
+                                     .chunk = chunk > 0 ? &chunk : NULL);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
@@ -58,7 +55,7 @@ static void append_some(drep_dataset *ds, int from, int to)
 static void holds(drep_dataset *ds, int n)
 {
     int32_t *back = malloc(sizeof values);
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ck_assert_ptr_nonnull(back);
     ok(drep_dataset_info(ds, &info));
@@ -75,7 +72,7 @@ START_TEST(test_D47_small_appends_do_no_io)
 {
     drep_file *f = on_disk();
     drep_dataset *ds = growing(f, "/a", DREP_UNLIMITED, _i * 100, DREP_INT32_T);
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     size_t events;
 
     append_some(ds, 0, 1);
@@ -103,7 +100,7 @@ START_TEST(test_D47_every_call_sees_them)
     drep_file *f = new_file(path, "small");
     drep_dataset *ds = growing(f, "/a", DREP_UNLIMITED, 64, DREP_INT32_T), *other;
     const int64_t longer = 200;
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     append_some(ds, 0, 10);
     ok(drep_dataset_open(f, "/a", &other));
@@ -300,9 +297,9 @@ START_TEST(test_D47_types_and_reports)
 {
     drep_file *f = new_file(temp_path("types"), "native");
     drep_dataset *ds = growing(f, "/a", DREP_UNLIMITED, 0, DREP_INT16_T);
-    const drep_xfer clamp = {.range = DREP_RANGE_CLAMP};
-    drep_report report;
-    const drep_xfer told = {.range = DREP_RANGE_CLAMP, .report = &report};
+    const drep_xfer clamp = DREP_XFER(.range = DREP_RANGE_CLAMP);
+    drep_report report = DREP_REPORT;
+    const drep_xfer told = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
     int16_t back[6];
 
     ok(drep_append(ds, 0, 1, DREP_INT16_T, &(int16_t){1}, NULL));
@@ -331,7 +328,7 @@ START_TEST(test_D47_what_cannot_be_is_refused_at_once)
     drep_file *f = new_file(temp_path("refused"), "internal");
     const int64_t none = 0, max = DREP_UNLIMITED;
     const char *const name = "x";
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &none, .maxdims = &max};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &none, .maxdims = &max);
     drep_dataset *ds = growing(f, "/a", 12, 0, DREP_INT32_T), *first, *second;
     drep_type *pair;
 
@@ -491,14 +488,9 @@ START_TEST(test_D47_each_chunk_is_encoded_once)
 {
     const drep_filter filter = {.id = DREP_FILTER_USER, .name = "noted"};
     const int64_t none = 0, max = DREP_UNLIMITED, chunk = 1000;
-    const drep_spec spec = {.type = DREP_INT32_T,
-                            .rank = 1,
-                            .dims = &none,
-                            .maxdims = &max,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &chunk,
-                            .filters = &filter,
-                            .nfilters = 1};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &none, .maxdims = &max,
+                  .layout = DREP_CHUNKED, .chunk = &chunk, .filters = &filter, .nfilters = 1);
     drep_file *f = new_file(temp_path("encoded"), "native");
     drep_dataset *ds;
 
@@ -578,7 +570,7 @@ START_TEST(test_D47_threads)
     atomic_int shared = 0;
     struct appender a[3];
     pthread_t thread[3];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     for (int i = 0; i < 3; i++) {
         char name[3] = {'/', (char)('a' + i), '\0'};
@@ -647,7 +639,7 @@ static void make_sets(struct rows_run *t)
     for (int i = 0; i < SETS; i++) {
         int64_t width = 1 + (int64_t)below(t, 5), chunk[2] = {10, 2};
         int64_t dims[2] = {0, width}, max[2] = {DREP_UNLIMITED, width};
-        drep_spec spec = {.type = DREP_INT32_T, .rank = 2, .dims = dims, .maxdims = max};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .maxdims = max);
         char name[3] = {'/', (char)('a' + i), '\0'};
 
         spec.layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED;
@@ -742,7 +734,7 @@ static void one_append(struct rows_run *t, int i)
 static void look(struct rows_run *t, int i)
 {
     struct row_set *s = &t->set[i];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_dataset_info(s->ds[below(t, 2)], &info));
     ck_assert_int_eq(info.dims[i == 3], s->n);

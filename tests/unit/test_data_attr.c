@@ -30,7 +30,7 @@ START_TEST(test_D5_every_type_under_every_datarep)
         for (int kind = 0; kind < V_KINDS; kind++) {
             drep_type *type = value_type(kind);
             int64_t extent = drep_type_extent(type), three = 3;
-            drep_attrinfo info;
+            drep_attrinfo info = DREP_ATTRINFO;
 
             snprintf(name, sizeof name, "a%d", kind);
             memset(buf, 0, sizeof buf);
@@ -62,7 +62,7 @@ END_TEST
 START_TEST(test_ranks_and_null_space)
 {
     int64_t dims[33], v[24] = {1, 2, 3};
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
 
     for (int i = 0; i < 33; i++)
         dims[i] = 1;
@@ -120,7 +120,7 @@ END_TEST
 
 static int add_name(const char *name, void *ctx)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
 
     strcat(ctx, name);
     ok(drep_attr_info(f, "/", name, &info)); /* the file may be used meanwhile */
@@ -133,7 +133,7 @@ static int add_name(const char *name, void *ctx)
 START_TEST(test_attributes_of_others_stay)
 {
     static const char *const paths[] = {"/a", "/b", "/c"};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     double v = 0;
 
     for (int i = 0; i < 3; i++) {
@@ -160,7 +160,7 @@ END_TEST
 START_TEST(test_replacing_and_listing)
 {
     char names[100] = "";
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_attr_write_string(f, "/", "z", "text"));
     ok(drep_attr_write_int(f, "/", "m", 1));
@@ -190,7 +190,7 @@ END_TEST
 /* A value of a type of its own, replaced again and again, leaves nothing behind. */
 START_TEST(test_replacing_ten_thousand_times)
 {
-    drep_usage before, after;
+    drep_usage before = DREP_USAGE, after = DREP_USAGE;
     char text[100];
 
     ok(drep_group_create(f, "g", 0));
@@ -249,7 +249,7 @@ END_TEST
 START_TEST(test_references)
 {
     drep_type *object, *region;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_ref ref = {0, NULL}, back;
     char *path;
 

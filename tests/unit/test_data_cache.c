@@ -145,7 +145,7 @@ static void do_append(struct run *t, int i, bool fail)
     int d = (int)below(t, (uint64_t)o->rank), err;
     int64_t dims[4], n = (int64_t)below(t, 4), count = 1, at = 0;
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     memcpy(dims, o->dims, sizeof dims);
     dims[d] += n;
@@ -243,7 +243,7 @@ static void create_dataset(struct run *t, int i)
     int64_t chunk[2] = {3, 4}, dims[2] = {20, 17};
     struct m_object *o = &t->now[i];
     char name[2] = {(char)('a' + i), '\0'};
-    drep_spec spec = {.rank = 2, .dims = dims, .maxdims = max, .layout = DREP_CHUNKED};
+    drep_spec spec = DREP_SPEC(.rank = 2, .dims = dims, .maxdims = max, .layout = DREP_CHUNKED);
     int64_t grows[2] = {DREP_UNLIMITED, 17};
     drep_dataset *ds;
 
@@ -300,13 +300,13 @@ END_TEST
 START_TEST(test_appends_to_a_contiguous_dataset)
 {
     const int64_t none = 0, max = DREP_UNLIMITED, n = 3000;
-    const drep_spec spec = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max, .layout = DREP_CONTIGUOUS};
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max,
+                                     .layout = DREP_CONTIGUOUS);
     const char *path = temp_path("appends");
     drep_file *f = new_file(path, "external32");
     double row[100], *back = malloc((size_t)n * sizeof row);
     drep_dataset *ds;
-    drep_usage u;
+    drep_usage u = DREP_USAGE;
 
     ok(drep_dataset_create(f, "d", &spec, &ds));
     for (int i = 0; i < n; i++) {
@@ -400,8 +400,8 @@ START_TEST(test_appends_and_commits_keep_the_file_small)
 {
     const int64_t none = 0, max = DREP_UNLIMITED, slab = SLAB * (int64_t)sizeof(double);
     const int64_t some = 2000 + 11000 * _i, n = 4000000 / some * some;
-    const drep_spec spec = {
-        .type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max, .layout = DREP_CONTIGUOUS};
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &none, .maxdims = &max,
+                                     .layout = DREP_CONTIGUOUS);
     double *v = malloc((size_t)some * sizeof *v), back;
     drep_file *f = new_file(temp_path("logged"), "internal");
     drep_selection *last;
@@ -481,13 +481,9 @@ static drep_dataset *counted_dataset(int64_t chunks, drep_file **f)
         hints("drep_sync=none", "drep_cache_size=2097152", "drep_threads=2", (char *)NULL);
     const drep_filter filter = {.id = DREP_FILTER_USER, .name = "counted"};
     const int64_t n = chunks * CHUNK, chunk = CHUNK;
-    const drep_spec spec = {.type = DREP_DOUBLE,
-                            .rank = 1,
-                            .dims = &n,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &chunk,
-                            .filters = &filter,
-                            .nfilters = 1};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n, .layout = DREP_CHUNKED,
+                  .chunk = &chunk, .filters = &filter, .nfilters = 1);
     double *zeros = calloc((size_t)n, sizeof *zeros);
     drep_dataset *ds;
 
@@ -621,7 +617,7 @@ END_TEST
 
 static drep_dataset *series(drep_file *f, const char *name, const drep_type *type, int64_t n)
 {
-    drep_spec spec = {.type = type, .rank = 1, .dims = &n, .layout = DREP_CONTIGUOUS};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &n, .layout = DREP_CONTIGUOUS);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, name, &spec, &ds));
@@ -722,7 +718,7 @@ START_TEST(test_map_refuses_with_the_reason)
     const char *other = *(const char *)&(const short){1} ? "native:s390x" : "native:amd64";
     const int64_t n = 100, chunk = 10, at = 99, one = 1;
     drep_file *f = new_file(temp_path("refused"), "native");
-    drep_spec spec = {.type = DREP_INT, .rank = 1, .dims = &n, .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &n, .chunk = &chunk);
     drep_selection *last;
     drep_type *text;
     drep_dataset *ds;
@@ -810,13 +806,10 @@ static drep_dataset *field_new(drep_file *f, const char *name, int64_t side)
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, name,
-                           &(drep_spec){.type = DREP_INT32_T,
-                                        .rank = 2,
-                                        .dims = (int64_t[]){FIELD, FIELD},
-                                        .chunk = (int64_t[]){side, side},
-                                        .layout = DREP_CHUNKED,
-                                        .filters = filters,
-                                        .nfilters = 2},
+                           &DREP_SPEC(.type = DREP_INT32_T, .rank = 2,
+                                      .dims = (int64_t[]){FIELD, FIELD},
+                                      .chunk = (int64_t[]){side, side}, .layout = DREP_CHUNKED,
+                                      .filters = filters, .nfilters = 2),
                            &ds));
     return ds;
 }
@@ -843,7 +836,7 @@ START_TEST(test_random_boxes_of_more_than_the_cache)
     }
     for (int i = 0; i < BOXES; i++) {
         int k = (int)rnd_below(&r, 2), writes = rnd_below(&r, 3) == 0;
-        drep_xfer xfer = {.threads = 1 + (int)rnd_below(&r, 2)};
+        drep_xfer xfer = DREP_XFER(.threads = 1 + (int)rnd_below(&r, 2));
         int64_t start[2], count[2];
         drep_selection *sel;
         size_t n = 0;

@@ -276,15 +276,13 @@ static void one_selection(size_t layout, int kind, const char *what)
     static int at[COUNT];
     const int64_t dims[] = {ROWS, COLUMNS};
     const drep_filter shuffle = {.id = DREP_FILTER_SHUFFLE};
-    const drep_xfer one = {.threads = 1};
+    const drep_xfer one = DREP_XFER(.threads = 1);
     drep_type *type = kind_type(kind);
-    drep_spec spec = {.type = type,
-                      .rank = 2,
-                      .dims = dims,
-                      .layout = layouts[layout].layout,
-                      .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
-                      .filters = layouts[layout].nfilters ? &shuffle : NULL,
-                      .nfilters = layouts[layout].nfilters};
+    drep_spec spec =
+        DREP_SPEC(.type = type, .rank = 2, .dims = dims, .layout = layouts[layout].layout,
+                  .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
+                  .filters = layouts[layout].nfilters ? &shuffle : NULL,
+                  .nfilters = layouts[layout].nfilters);
     size_t size = kind_size[kind];
     drep_selection *sel;
     drep_dataset *ds;
@@ -342,12 +340,8 @@ START_TEST(test_D9_fill_in_one_call)
 {
     const int64_t dims[] = {ROWS, COLUMNS}, chunk[] = {16, 25};
     const int32_t fill = 77;
-    drep_spec spec = {.type = DREP_INT32_T,
-                      .rank = 2,
-                      .dims = dims,
-                      .chunk = chunk,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = &fill};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk,
+                               .fill = DREP_FILL_VALUE, .fill_value = &fill);
     static int32_t back[COUNT];
     static int at[COUNT];
     drep_selection *sel;
@@ -360,7 +354,7 @@ START_TEST(test_D9_fill_in_one_call)
     ok(drep_dataset_create(f, "d", &spec, &ds));
     n = choose("stride", &sel, at);
     atomic_store(&spy.n, 0);
-    ok(drep_read(ds, sel, NULL, back, &(drep_xfer){.threads = 1}));
+    ok(drep_read(ds, sel, NULL, back, &DREP_XFER(.threads = 1)));
     check_calls(2, 1, at, n);
     for (int i = 0; i < n; i++)
         ck_assert_int_eq(back[i], fill);
@@ -374,7 +368,7 @@ END_TEST
 START_TEST(test_D9_values_convert_in_one_call)
 {
     const int64_t n = 5000, chunk = 1000, count = 2500, stride = 2, zero = 0;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk);
     static double in[2500], out[2500];
     drep_selection *sel;
     drep_dataset *ds;
@@ -413,7 +407,7 @@ START_TEST(test_D9_items_convert_in_rows)
     const int64_t dims[] = {HIGH, WIDE}, chunk[] = {10, 10}, items = ITEMS;
     static double in[ALL], out[ALL];
     static int32_t plain[ALL];
-    drep_spec spec = {.rank = 2, .dims = dims, .chunk = chunk};
+    drep_spec spec = DREP_SPEC(.rank = 2, .dims = dims, .chunk = chunk);
     drep_type *triple;
     drep_dataset *ds;
     drep_file *f;
@@ -444,7 +438,7 @@ START_TEST(test_U6_D9_full_staging)
 {
     const int64_t n = 10000, count = 5000, stride = 2, zero = 0;
     drep_info *info = hints("drep_sync=none", "cb_buffer_size=4000", (char *)NULL);
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &n};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &n);
     static int32_t in[5000], out[5000];
     drep_selection *sel;
     drep_dataset *ds;
@@ -479,9 +473,9 @@ START_TEST(test_D9_threads_do_not_cut_parts)
 {
     const int64_t n = 3 << 20, chunk = 1 << 18, stride = 2, count = n / 2, zero = 0;
     int32_t *in = malloc((size_t)n * sizeof *in), *out = calloc((size_t)n, sizeof *out);
-    const drep_xfer four = {.threads = 4};
+    const drep_xfer four = DREP_XFER(.threads = 4);
     drep_selection *sel;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     drep_file *f;
 
@@ -490,11 +484,8 @@ START_TEST(test_D9_threads_do_not_cut_parts)
     for (int64_t i = 0; i < n; i++)
         in[i] = (int32_t)(i * 5);
     for (int layout = DREP_CONTIGUOUS; layout <= DREP_CHUNKED; layout++) {
-        drep_spec spec = {.type = DREP_INT32_T,
-                          .rank = 1,
-                          .dims = &n,
-                          .layout = layout,
-                          .chunk = layout == DREP_CHUNKED ? &chunk : NULL};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .layout = layout,
+                                   .chunk = layout == DREP_CHUNKED ? &chunk : NULL);
 
         f = new_file(":memory:", "counting");
         ok(drep_dataset_create(f, "d", &spec, &ds));
@@ -555,14 +546,12 @@ START_TEST(test_write_function_that_writes_less)
         in[i] = 0x01020304;
     for (size_t layout = 0; layout < sizeof layouts / sizeof layouts[0]; layout++)
         for (int how = 0; how < 3; how++) {
-            drep_spec spec = {.type = DREP_INT32_T,
-                              .rank = 2,
-                              .dims = dims,
-                              .layout = layouts[layout].layout,
-                              .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
-                              .filters = layouts[layout].nfilters ? &shuffle : NULL,
-                              .nfilters = layouts[layout].nfilters,
-                              .fill = DREP_FILL_NONE};
+            drep_spec spec =
+                DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims,
+                          .layout = layouts[layout].layout,
+                          .chunk = layouts[layout].chunk[0] ? layouts[layout].chunk : NULL,
+                          .filters = layouts[layout].nfilters ? &shuffle : NULL,
+                          .nfilters = layouts[layout].nfilters, .fill = DREP_FILL_NONE);
 
             f = new_file(":memory:", "lazy writer");
             ok(drep_dataset_create(f, "d", &spec, &ds));
@@ -683,12 +672,8 @@ START_TEST(test_filters_that_write_less)
     for (int k = 0; k < 2; k++) {
         const drep_filter filter = {.id = DREP_FILTER_USER,
                                     .name = k ? "lazy decoder" : "lazy encoder"};
-        drep_spec spec = {.type = DREP_INT32_T,
-                          .rank = 1,
-                          .dims = &n,
-                          .chunk = &n,
-                          .filters = &filter,
-                          .nfilters = 1};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &n,
+                                   .filters = &filter, .nfilters = 1);
         drep_info *info = hints("drep_sync=none", "drep_cache_size=0", (char *)NULL);
         drep_dataset *ds;
         drep_file *f;
@@ -724,14 +709,9 @@ START_TEST(test_fill_behind_a_whole_chunk)
     const char *in[8] = {"x", "yy", "zzz", "4", "5", "6", "7", "8"};
     drep_file *f = new_file(":memory:", "external32");
     drep_type *text = value_type(V_VSTRING);
-    drep_spec spec = {.type = text,
-                      .rank = 1,
-                      .dims = len,
-                      .maxdims = max,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = &fill};
+    drep_spec spec =
+        DREP_SPEC(.type = text, .rank = 1, .dims = len, .maxdims = max, .layout = DREP_CHUNKED,
+                  .chunk = chunk, .fill = DREP_FILL_VALUE, .fill_value = &fill);
     drep_dataset *ds;
     char *out[8];
 

@@ -55,19 +55,12 @@ static void make(drep_file *f)
                   chunk[2] = {8, 16};
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
     drep_type *text;
-    drep_spec wide = {.type = DREP_INT64_T,
-                      .rank = 1,
-                      .dims = &len,
-                      .maxdims = &unlimited,
-                      .layout = DREP_CONTIGUOUS};
-    drep_spec rows = {.type = DREP_INT64_T,
-                      .rank = 2,
-                      .dims = side,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk,
-                      .filters = &filter,
-                      .nfilters = 1};
-    drep_spec one = {.type = NULL, .rank = 0};
+    drep_spec wide = DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &len, .maxdims = &unlimited,
+                               .layout = DREP_CONTIGUOUS);
+    drep_spec rows =
+        DREP_SPEC(.type = DREP_INT64_T, .rank = 2, .dims = side, .layout = DREP_CHUNKED,
+                  .chunk = chunk, .filters = &filter, .nfilters = 1);
+    drep_spec one = DREP_SPEC(.type = NULL, .rank = 0);
 
     ok(drep_type_vstring(&text));
     one.type = text;
@@ -122,7 +115,7 @@ static int64_t number_of(drep_file *f)
 static void wide_is(drep_dataset *ds, int64_t n)
 {
     static _Thread_local int64_t v[WIDE + 1000];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_dataset_info(ds, &info));
     ck_assert_int_eq(info.dims[0], wide_len(n));
@@ -184,7 +177,7 @@ static void three_close(const struct three *t)
 static void whole(drep_file *f, int64_t n)
 {
     struct three t = three_open(f);
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     ck_assert_int_eq(number_of(f), n);
     ok(drep_header_get(f, &h));
@@ -192,7 +185,7 @@ static void whole(drep_file *f, int64_t n)
     three_are(&t, n);
     three_close(&t);
     for (int k = 0; k < NAMES; k++) {
-        drep_objinfo info;
+        drep_objinfo info = DREP_OBJINFO;
         char name[32];
 
         snprintf(name, sizeof name, "names/%d", k);
@@ -233,7 +226,7 @@ START_TEST(test_D16_refresh_takes_open_datasets_along)
 {
     drep_file *w = writer("refresh", "drep_keep=2", 3), *r = reader_of(NULL), *other;
     struct three t = three_open(r);
-    drep_header before, after;
+    drep_header before = DREP_HEADER, after = DREP_HEADER;
 
     ok(drep_header_get(r, &before));
     for (int64_t n = 4; n < 60; n++) {
@@ -358,11 +351,8 @@ END_TEST
 START_TEST(test_D22_a_new_chunk_alone_is_a_change)
 {
     const int64_t dims = 8192, chunk = 1024, count = 1024;
-    drep_spec spec = {.type = DREP_INT64_T,
-                      .rank = 1,
-                      .dims = &dims,
-                      .layout = _i,
-                      .chunk = _i == DREP_CHUNKED ? &chunk : NULL};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = _i,
+                               .chunk = _i == DREP_CHUNKED ? &chunk : NULL);
     int64_t v[1024];
     drep_file *f;
 
@@ -490,7 +480,7 @@ END_TEST
 /* Bytes of the file after commits from..to, each of which changes a few groups. */
 static int64_t come_and_go(drep_file *f, int from, int to)
 {
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     for (int i = from; i < to; i++) {
         char name[20];

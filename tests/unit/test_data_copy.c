@@ -20,13 +20,9 @@ static drep_dataset *chunked(drep_file *f, const char *path, const drep_type *ty
                              const int64_t *dims, const int64_t *chunk, int filter)
 {
     drep_filter filters = {.id = filter};
-    drep_spec spec = {.type = type,
-                      .rank = rank,
-                      .dims = dims,
-                      .chunk = chunk,
-                      .layout = DREP_CHUNKED,
-                      .filters = filter != 0 ? &filters : NULL,
-                      .nfilters = filter != 0};
+    drep_spec spec =
+        DREP_SPEC(.type = type, .rank = rank, .dims = dims, .chunk = chunk, .layout = DREP_CHUNKED,
+                  .filters = filter != 0 ? &filters : NULL, .nfilters = filter != 0);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
@@ -74,13 +70,10 @@ START_TEST(test_every_layout_into_every_other)
         in[i] = i * 0.25;
     for (int a = 0; a < n; a++) {
         drep_filter filter = {.id = wants[a].filter};
-        drep_spec spec = {.type = DREP_DOUBLE,
-                          .rank = 2,
-                          .dims = dims,
-                          .layout = wants[a].layout,
-                          .chunk = wants[a].layout == DREP_CHUNKED ? wants[a].chunk : NULL,
-                          .filters = filter.id != 0 ? &filter : NULL,
-                          .nfilters = filter.id != 0};
+        drep_spec spec =
+            DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = wants[a].layout,
+                      .chunk = wants[a].layout == DREP_CHUNKED ? wants[a].chunk : NULL,
+                      .filters = filter.id != 0 ? &filter : NULL, .nfilters = filter.id != 0);
         drep_dataset *ds;
         char path[20];
 
@@ -92,13 +85,13 @@ START_TEST(test_every_layout_into_every_other)
     for (int to_rep = 0; to_rep < DATAREPS; to_rep++)
         for (int b = 0; b < n; b++) {
             struct want w = wants[b];
-            drep_copying how = {.plan = want_plan, .ctx = &w, .threads = 1 + b % 2};
+            drep_copying how = DREP_COPYING(.plan = want_plan, .ctx = &w, .threads = 1 + b % 2);
             drep_file *to = memory_file(datareps[to_rep]);
 
             ok(drep_copy(from, "/", to, "/", &how));
             ck_assert_int_eq(w.asked, n);
             for (int a = 0; a < n; a++) {
-                drep_dsinfo info;
+                drep_dsinfo info = DREP_DSINFO;
                 drep_dataset *ds;
                 char path[20];
 
@@ -127,8 +120,8 @@ START_TEST(test_nothing_is_lost_between_tables)
     uint8_t quad[16] = {0x3f, 0xfd, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55,
                         0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x57};
     uint8_t got[16];
-    drep_report report;
-    drep_copying how = {.report = &report};
+    drep_report report = DREP_REPORT;
+    drep_copying how = DREP_COPYING(.report = &report);
     drep_file *from = memory_file("external32"), *to = memory_file("internal");
     drep_file *back = memory_file("external32");
     drep_dataset *ds = new_dataset(from, "/q", drep_predefined(DREP_CODE_LONG_DOUBLE), 0, NULL);
@@ -180,7 +173,7 @@ START_TEST(test_ranges_and_reports)
     const int64_t n = 10000;
     int32_t *in = malloc((size_t)n * 4), *out = malloc((size_t)n * 4);
     struct losses l = {0};
-    drep_copying how = {.lost = note_loss, .ctx = &l, .range = DREP_RANGE_CLAMP};
+    drep_copying how = DREP_COPYING(.lost = note_loss, .ctx = &l, .range = DREP_RANGE_CLAMP);
     drep_file *from = memory_file("external32"), *to = memory_file("small");
     drep_dataset *ds = new_dataset(from, "/x", DREP_INT32_T, 1, &n);
 
@@ -213,8 +206,8 @@ START_TEST(test_items_are_counted_once)
     static const char *const to_rep[] = {"internal", "xor"};
     const int64_t n = 10000;
     double *v = calloc((size_t)n, sizeof *v);
-    drep_report report;
-    drep_copying how = {.report = &report};
+    drep_report report = DREP_REPORT;
+    drep_copying how = DREP_COPYING(.report = &report);
     drep_file *from = memory_file("external32"), *to = memory_file(to_rep[_i]);
     drep_dataset *ds = new_dataset(from, "/x", DREP_DOUBLE, 1, &n);
 
@@ -252,7 +245,7 @@ static drep_type *holder_type(void)
 
 static uint64_t id_of(drep_file *f, const char *path)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_stat(f, path, &info));
     return info.id;
@@ -326,8 +319,8 @@ static void with_dims(drep_file *f, const char *path, const char *a, const char 
                       const int64_t *dims, const int64_t *max)
 {
     const char *const names[] = {a, b};
-    drep_spec spec = {
-        .type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max, .dim_names = names};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max, .dim_names = names);
 
     ok(drep_dataset_create(f, path, &spec, NULL));
 }
@@ -335,7 +328,7 @@ static void with_dims(drep_file *f, const char *path, const char *a, const char 
 static void dims_are(drep_file *f, const char *path, const char *a, const char *b)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_dataset_open(f, path, &ds));
     ok(drep_dataset_info(ds, &info));
@@ -348,7 +341,7 @@ START_TEST(test_dimensions_come_along_or_are_found)
 {
     const int64_t dims[] = {4, 6}, max[] = {DREP_UNLIMITED, 6};
     drep_file *from = memory_file("external32"), *to = memory_file("external32");
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(from, "/g", 0));
     ok(drep_dimension_create(from, "/#time", 4, 1));
@@ -411,7 +404,8 @@ START_TEST(test_sparse_datasets_stay_sparse)
     for (int k = 0; k < 6; k++) {
         drep_type *text;
         struct want w = {DREP_CHUNKED, DREP_FILTER_LZ4, {100, 30}, 0, {0}};
-        drep_copying how = {.plan = k % 2 ? want_plan : NULL, .ctx = &w, .progress = count_bytes};
+        drep_copying how =
+            DREP_COPYING(.plan = k % 2 ? want_plan : NULL, .ctx = &w, .progress = count_bytes);
         drep_file *from = memory_file("external32"), *to = memory_file(reps[k / 2]);
         drep_dataset *ds;
 
@@ -503,9 +497,9 @@ static int stop_at_once(int64_t bytes, void *ctx)
 START_TEST(test_refused_copies_leave_nothing)
 {
     drep_file *from = memory_file("external32"), *to = memory_file("external32");
-    drep_copying how = {.progress = stop_at_once};
+    drep_copying how = DREP_COPYING(.progress = stop_at_once);
     const int64_t n = 100;
-    drep_objinfo before, after;
+    drep_objinfo before = DREP_OBJINFO, after = DREP_OBJINFO;
     drep_dataset *ds = new_dataset(from, "/x", DREP_INT, 1, &n);
     int in[100] = {1};
 

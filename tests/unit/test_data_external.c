@@ -115,7 +115,7 @@ static int count_name(const char *name, void *ctx)
 
 START_TEST(test_D21_not_unless_allowed)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_file *f;
 
     setup();
@@ -130,8 +130,8 @@ END_TEST
 
 START_TEST(test_D21_calls_that_read_go_on_in_the_other_file)
 {
-    drep_attrinfo attr;
-    drep_objinfo info;
+    drep_attrinfo attr = DREP_ATTRINFO;
+    drep_objinfo info = DREP_OBJINFO;
     drep_dataset *ds;
     drep_type *type;
     drep_file *f;

@@ -157,7 +157,7 @@ static atomic_int depth;
 /* While a writer waits for this very call: whatever reads goes on, whatever writes is refused. */
 static int use_file(void)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *text = NULL;
 
     if (depth > 0)
@@ -181,7 +181,7 @@ static int nosy_read(void *user, const drep_type *type, int64_t count, void *fil
 
 static int see_link(const drep_linkinfo *link, void *ctx)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     (void)link;
     (void)ctx;
@@ -199,7 +199,7 @@ static int list_again(const drep_linkinfo *link, void *ctx)
 
 static int one_commit(const drep_commitinfo *commit, void *ctx)
 {
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     (void)commit;
     (void)ctx;
@@ -233,7 +233,7 @@ START_TEST(test_callbacks_beside_a_writer)
     atomic_init(&writes, 0);
     writer = begin(write_on, &writes);
     for (int i = 0; i < 50; i++) {
-        drep_xfer xfer = {.threads = 1 + i % 3};
+        drep_xfer xfer = DREP_XFER(.threads = 1 + i % 3);
 
         ok(drep_read(ds, NULL, DREP_DOUBLE, v, &xfer));
         if (i % 10 == 0) {

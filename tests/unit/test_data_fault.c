@@ -14,7 +14,7 @@ static int make_dataset(drep_file *f, const char *name, int kind, int layout, dr
     static const drep_filter filter[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE}};
     const int64_t max[] = {DREP_UNLIMITED, 9};
     drep_type *type = value_type(kind);
-    drep_spec spec = {.type = type, .rank = 2, .dims = dims, .layout = layout};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 2, .dims = dims, .layout = layout);
     int err;
 
     if (layout == DREP_CHUNKED) {
@@ -107,8 +107,8 @@ static int any_link(const drep_linkinfo *link, void *ctx)
 
 static int call_look(drep_file *f)
 {
-    drep_objinfo info;
-    drep_attrinfo a;
+    drep_objinfo info = DREP_OBJINFO;
+    drep_attrinfo a = DREP_ATTRINFO;
     char *text = NULL, *where;
     int err = drep_stat(f, "g/h", &info);
 
@@ -161,7 +161,7 @@ static int call_named_type(drep_file *f)
 static int create_kind(drep_file *f, int kind)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = make_dataset(f, "new", kind, DREP_CHUNKED, &ds);
 
     if (err != 0)
@@ -180,7 +180,7 @@ static int move(drep_file *f, const char *name, int kind, bool writing)
 {
     static uint8_t buf[63 * VALUE_ROOM];
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(f, name, &ds);
 
     if (err != 0)

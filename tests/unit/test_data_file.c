@@ -142,7 +142,7 @@ START_TEST(test_D22_mistakes_do_not_abandon)
     fails(drep_group_create(f, "a/b/c", 0), DREP_ERR_NOT_FOUND);
     fails(drep_group_create(f, "d", 0), DREP_ERR_EXISTS);
     fails(drep_link_remove(f, "nothing"), DREP_ERR_NOT_FOUND);
-    fails(drep_dataset_create(f, "e", &(drep_spec){.type = DREP_INT, .rank = 33}, NULL),
+    fails(drep_dataset_create(f, "e", &DREP_SPEC(.type = DREP_INT, .rank = 33), NULL),
           DREP_ERR_DIMS);
     ok(drep_close(f));
     f = open_file(path, DREP_RDONLY);
@@ -197,7 +197,7 @@ START_TEST(test_D16_damaged_slot_is_reported)
 {
     const char *path = temp_path("slot");
     drep_file *f = new_file(path, "external32");
-    drep_header h;
+    drep_header h = DREP_HEADER;
     FILE *p;
 
     put(f, "d", 1);
@@ -389,7 +389,7 @@ START_TEST(test_null_arguments)
     drep_abandon(NULL);
     drep_dataset_close(NULL);
     ok(drep_create(":memory:", DREP_RDWR, "native", NULL, &f));
-    fails(drep_stat(f, NULL, &(drep_objinfo){0}), DREP_ERR_ARG);
+    fails(drep_stat(f, NULL, &DREP_OBJINFO), DREP_ERR_ARG);
     fails(drep_stat(f, "/", NULL), DREP_ERR_ARG);
     fails(drep_group_create(f, NULL, 1), DREP_ERR_ARG);
     fails(drep_dimension_create(f, NULL, 1, 0), DREP_ERR_ARG);

@@ -114,10 +114,10 @@ static int try_writer(void *ctx)
     enum { USED = DREP_ERR_FILE_IN_USE };
     const struct both *b = ctx;
     const int64_t len = 3;
-    drep_spec spec = {.type = DREP_INT, .rank = 1, .dims = &len};
-    drep_header h;
-    drep_objinfo o;
-    drep_dsinfo d;
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len);
+    drep_header h = DREP_HEADER;
+    drep_objinfo o = DREP_OBJINFO;
+    drep_dsinfo d = DREP_DSINFO;
     drep_info *info;
     drep_view *view;
     int64_t n;

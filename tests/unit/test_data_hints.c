@@ -186,13 +186,9 @@ START_TEST(test_H_access_style)
                  {"access_style=read_once , sequential", POSIX_FADV_SEQUENTIAL, 3}};
     const int64_t n = 8 * 4096, start = 0, count = 4096;
     const drep_filter filter = {.id = DREP_FILTER_USER, .name = "counted"};
-    const drep_spec spec = {.type = DREP_INT,
-                            .rank = 1,
-                            .dims = &n,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &count,
-                            .filters = &filter,
-                            .nfilters = 1};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &n, .layout = DREP_CHUNKED, .chunk = &count,
+                  .filters = &filter, .nfilters = 1);
     static int v[8 * 4096];
     const char *path = temp_path("style");
     drep_file *f = create(path, NULL);
@@ -227,10 +223,10 @@ END_TEST
 START_TEST(test_H_chunked_without_a_layout)
 {
     const int64_t dims[] = {100, 60}, other[] = {60, 100};
-    drep_spec spec = {.type = DREP_INT, .rank = 2, .dims = dims};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims);
     drep_file *f = create(":memory:", hints("chunked=100,60", "chunked_size=10,20", (char *)NULL));
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_dataset_create(f, "d", &spec, &ds));
     ok(drep_dataset_info(ds, &info));
@@ -280,7 +276,7 @@ START_TEST(test_H3_values_that_are_no_text)
     drep_file *f = create(
         path, hints("io_node_list=n\xf6", "num_io_nodes=3", "drep_machine=\xf6", (char *)NULL));
     drep_info *info = hints("io_node_list=\xff", (char *)NULL);
-    drep_header header;
+    drep_header header = DREP_HEADER;
 
     ok(drep_set_info(f, info));
     drep_info_free(info);
@@ -299,12 +295,12 @@ END_TEST
 START_TEST(test_H_chunked)
 {
     const int64_t dims[] = {100, 60}, other[] = {60, 100};
-    drep_spec spec = {.type = DREP_INT, .rank = 2, .dims = dims, .layout = DREP_CHUNKED};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims, .layout = DREP_CHUNKED);
     const char *path = temp_path("chunked");
     drep_file *f = create(path, hints("chunked=100, 60", "chunked_size=10 ,20", "chunked_item=4",
                                       "drep_sync=none", (char *)NULL));
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_info *kept;
 
     ok(drep_dataset_create(f, "d", &spec, &ds));
@@ -360,7 +356,7 @@ START_TEST(test_fixed_uuid_time_and_machine)
 {
     const char *path[] = {temp_path("u0"), temp_path("u1")};
     static uint8_t bytes[2][1 << 16];
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     for (int i = 0; i < 2; i++) {
         drep_file *f =
@@ -391,11 +387,8 @@ START_TEST(test_H1_bad_values)
     const int64_t n = 5000;
     static int v[5000], back[5000];
     drep_filter deflate = {.id = DREP_FILTER_DEFLATE};
-    drep_spec spec = {.type = DREP_INT,
-                      .rank = 1,
-                      .dims = &n,
-                      .filters = &deflate,
-                      .nfilters = drep_filter_available(DREP_FILTER_DEFLATE)};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &n, .filters = &deflate,
+                               .nfilters = drep_filter_available(DREP_FILTER_DEFLATE));
     drep_file *f = create(temp_path("bad"),
                           hints("striping_unit=-5", "drep_cache_size=-1", "drep_chunk_max=-1",
                                 "drep_keep=-7", "drep_threads=-2", "cb_buffer_size=-3",
@@ -421,11 +414,11 @@ START_TEST(test_D24_chunk_max)
     const int64_t n = 5 << 20;
     static int8_t v[5 << 20], back[5 << 20];
     drep_filter filter = {.id = DREP_FILTER_BITSHUFFLE};
-    drep_spec spec = {
-        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n,
+                               .filters = &filter, .nfilters = 1);
     drep_dataset *ds;
     drep_file *f;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     f = create(temp_path("max"), hints("drep_chunk_max=4194304", (char *)NULL));
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_LIMIT);
@@ -483,8 +476,8 @@ START_TEST(test_D24_chunk_limit_is_the_openers)
     const int64_t n = 20 << 20;
     static int8_t v[20 << 20];
     drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
-    drep_spec spec = {
-        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n,
+                               .filters = &filter, .nfilters = 1);
     const char *path = temp_path("limit");
     drep_dataset *ds;
     drep_file *f;
@@ -547,8 +540,8 @@ START_TEST(test_D24_chunk_limit_and_repair)
     const int64_t n = 5 << 20;
     static int8_t v[5 << 20], back[5 << 20];
     drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
-    drep_spec spec = {
-        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n,
+                               .filters = &filter, .nfilters = 1);
     const char *path = temp_path("limit"), *new_path = temp_path("mended");
     drep_dataset *ds;
     drep_info *info;

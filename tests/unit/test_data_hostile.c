@@ -43,7 +43,7 @@ static void put(const struct key *key, const void *value, size_t len)
 
 static uint64_t id_of(const char *name)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_stat(f, name, &info));
     return info.id;
@@ -111,8 +111,8 @@ START_TEST(test_shapes_of_fill_alone)
     const int64_t n = 1000, chunk = 100;
     const int32_t seven = 7;
     drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    drep_spec spec = {
-        .type = DREP_INT32_T, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE, .fill_value = &seven};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE,
+                               .fill_value = &seven);
     struct stored_object o;
 
     spec.layout = DREP_CONTIGUOUS;
@@ -178,17 +178,16 @@ START_TEST(test_elements_without_end)
     drep_type *small, *big;
     struct stored_object o;
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     uint32_t ref;
 
     ok(drep_type_array(1, &four, DREP_UINT8_T, &small));
     ok(drep_type_array(1, &(int64_t){(int64_t)1 << 40}, DREP_UINT8_T, &big));
-    ok(drep_dataset_create(f, "a", &(drep_spec){.type = small, .layout = DREP_CHUNKED}, NULL));
-    ok(drep_dataset_create(
-        f, "b",
-        &(drep_spec){
-            .type = small, .layout = DREP_CHUNKED, .fill = DREP_FILL_VALUE, .fill_value = zero},
-        NULL));
+    ok(drep_dataset_create(f, "a", &DREP_SPEC(.type = small, .layout = DREP_CHUNKED), NULL));
+    ok(drep_dataset_create(f, "b",
+                           &DREP_SPEC(.type = small, .layout = DREP_CHUNKED,
+                                      .fill = DREP_FILL_VALUE, .fill_value = zero),
+                           NULL));
     for (int i = 0; i < 2; i++) {
         ok(store_op_begin(f->st));
         ok(ftype_use(f, big, &file_default(f)->rep, &ref));
@@ -223,7 +222,7 @@ START_TEST(test_chunks_beyond_memory)
     ok(drep_select_box(2, (int64_t[]){0, 0}, (int64_t[]){1, 1}, NULL, NULL, &first));
     ok(drep_dataset_create(
         f, "texts",
-        &(drep_spec){.type = vstring, .rank = 2, .dims = n, .layout = DREP_CHUNKED, .chunk = n},
+        &DREP_SPEC(.type = vstring, .rank = 2, .dims = n, .layout = DREP_CHUNKED, .chunk = n),
         &ds));
     ok(drep_read(ds, first, vstring, &back, NULL));
     ck_assert_str_eq(back, "");
@@ -247,7 +246,7 @@ START_TEST(test_attribute_longer_than_its_value)
     struct out out;
     struct key key;
     struct in in;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
 
     ok(drep_attr_write(f, "/", "a", DREP_INT32_T, 1, &two, v));
     key_make_attr(&key, 1);
@@ -305,9 +304,9 @@ static int leave(uint64_t id, const char *what, void *ctx)
 START_TEST(test_values_by_their_formats)
 {
     int left = 0;
-    drep_copying how = {.range = DREP_RANGE_STRICT, .left_out = leave, .ctx = &left};
+    drep_copying how = DREP_COPYING(.range = DREP_RANGE_STRICT, .left_out = leave, .ctx = &left);
     drep_encoding row;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     drep_file *g;
     int64_t wide;
     int32_t same;
@@ -365,7 +364,7 @@ static int any_link(const drep_linkinfo *link, void *ctx)
 
 START_TEST(test_groups_in_circles)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *where;
 
     ok(drep_group_create(f, "a/b/c", 1));
@@ -384,7 +383,7 @@ END_TEST
 START_TEST(test_links_that_lead_nowhere)
 {
     char name[1031];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(f, "g", 0));
     put_link(id_of("g"), "gone", 4, 0, 4711);
@@ -556,7 +555,7 @@ START_TEST(test_copy_of_shared_references)
     drep_ref refs[2] = {{0, NULL}, {0, NULL}};
     drep_vlen v[3] = {{2, refs}, {2, refs}, {2, refs}};
     drep_file *to;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_type_reference(DREP_REF_OBJECT, &ref));
     ok(drep_type_sequence(ref, &type));
@@ -607,10 +606,11 @@ END_TEST
 START_TEST(test_more_payload_than_elements)
 {
     const int64_t dims = 8, chunk = 4, value[8] = {0};
-    drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED);
     uint8_t payload[48] = {0};
     drep_dataset *ds;
-    drep_dsusage usage;
+    drep_dsusage usage = DREP_DSUSAGE;
     uint64_t first = 0;
 
     spec.chunk = &chunk;
@@ -671,7 +671,8 @@ static int count_chunk(const int64_t *start, void *ctx)
 START_TEST(test_chunks_outside_the_shape)
 {
     const int64_t dims = 7, chunk = 4, max = DREP_UNLIMITED, value[7] = {0};
-    drep_spec spec = {.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &dims, .layout = DREP_CHUNKED);
     uint64_t beyond[2] = {2, (uint64_t)1 << 62};
     uint8_t payload[32] = {0};
     drep_dataset *ds;
@@ -738,13 +739,9 @@ START_TEST(test_every_damaged_chunk_is_told)
 {
     const int64_t n = 64 * 6, chunk = 64;
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    const drep_spec spec = {.type = DREP_UINT8_T,
-                            .rank = 1,
-                            .dims = &n,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &chunk,
-                            .filters = &filter,
-                            .nfilters = 1};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_UINT8_T, .rank = 1, .dims = &n, .layout = DREP_CHUNKED,
+                  .chunk = &chunk, .filters = &filter, .nfilters = 1);
     struct damage_told told = {0, 0, 0};
     uint8_t v[64 * 6];
     drep_dataset *ds;
@@ -778,7 +775,7 @@ START_TEST(test_check_beside_changes)
 {
     const int64_t four = 4;
     int64_t n = 0;
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     drep_dataset_close(new_dataset(f, "d", DREP_INT32_T, 1, &four));
     ok(drep_check(f, 1, say_finding, NULL, &n));
@@ -807,8 +804,8 @@ START_TEST(test_elements_outside_the_shape_mean_nothing)
         static int32_t v[100], back[400];
         static drep_vlen lists[100], lists_back[400];
         drep_vlen fill_list = {1, (void *)(uintptr_t)&fill};
-        drep_spec spec = {
-            .rank = 2, .dims = n, .maxdims = max, .chunk = chunk, .fill = DREP_FILL_VALUE};
+        drep_spec spec = DREP_SPEC(.rank = 2, .dims = n, .maxdims = max, .chunk = chunk,
+                                   .fill = DREP_FILL_VALUE);
         struct stored_object o;
         drep_dataset *ds;
 

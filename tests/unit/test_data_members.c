@@ -311,7 +311,7 @@ static void read_some(struct world *w, struct choice c, const drep_xfer *xfer)
     drep_selection *sel = draw_selection(w, at, &n);
     int64_t extent = drep_type_extent(c.type);
     char *mem = malloc((size_t)(n * extent));
-    drep_report report = {0};
+    drep_report report = DREP_REPORT;
     drep_xfer counted = *xfer;
 
     memset(mem, 0x5a, (size_t)(n * extent));
@@ -369,14 +369,10 @@ static void world_make(struct world *w, const char *datarep, int members, int la
     const int64_t chunk[] = {8, 4};
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
     struct choice all = choose_all(members);
-    drep_spec spec = {.type = all.type,
-                      .rank = 2,
-                      .dims = dims,
-                      .maxdims = max,
-                      .layout = layout % 100,
-                      .chunk = layout % 100 == DREP_CHUNKED ? chunk : NULL,
-                      .filters = layout >= 100 ? &filter : NULL,
-                      .nfilters = layout >= 100};
+    drep_spec spec =
+        DREP_SPEC(.type = all.type, .rank = 2, .dims = dims, .maxdims = max, .layout = layout % 100,
+                  .chunk = layout % 100 == DREP_CHUNKED ? chunk : NULL,
+                  .filters = layout >= 100 ? &filter : NULL, .nfilters = layout >= 100);
 
     memset(w, 0, sizeof *w);
     w->f = new_file(":memory:", datarep);
@@ -398,7 +394,7 @@ static void world_end(struct world *w)
 static void try_all(const char *datarep, int members, int layout, int threads)
 {
     static struct world w;
-    const drep_xfer xfer = {.threads = threads};
+    const drep_xfer xfer = DREP_XFER(.threads = threads);
 
     world_make(&w, datarep, members, layout);
     for (int round = 0; round < 25; round++) {
@@ -450,9 +446,9 @@ START_TEST(test_D44_members_that_the_file_lacks)
     drep_type *none = compound_of(2, yz, other);
     drep_file *f = new_file(":memory:", "external32");
     const int64_t dims[] = {4}, max[] = {DREP_UNLIMITED};
-    const drep_spec spec = {.type = file, .rank = 1, .dims = dims, .maxdims = max};
+    const drep_spec spec = DREP_SPEC(.type = file, .rank = 1, .dims = dims, .maxdims = max);
     drep_dataset *ds;
-    const drep_xfer fill = {.members = DREP_MEMBERS_FILL};
+    const drep_xfer fill = DREP_XFER(.members = DREP_MEMBERS_FILL);
     struct {
         int32_t a;
         double b;
@@ -481,7 +477,7 @@ START_TEST(test_D44_members_that_the_file_lacks)
     fails(drep_write(ds, NULL, mem, out, &fill), DREP_ERR_TYPE);
     fails(drep_append(ds, 0, 1, mem, out, &fill), DREP_ERR_TYPE);
     fails(drep_read(ds, NULL, none, out, &fill), DREP_ERR_TYPE);
-    fails(drep_read(ds, NULL, mem, out, &(drep_xfer){.members = 7}), DREP_ERR_ARG);
+    fails(drep_read(ds, NULL, mem, out, &DREP_XFER(.members = 7)), DREP_ERR_ARG);
     ok(drep_read(ds, NULL, file, back, NULL));
     for (int i = 0; i < 4; i++)
         ck_assert(back[i].a == i && back[i].b == i + 0.5);
@@ -555,14 +551,10 @@ START_TEST(test_D44_fill_values)
     const double new[] = {-1, -2};
 
     for (int chunked = 0; chunked < 2; chunked++) {
-        drep_spec spec = {.type = file,
-                          .rank = 1,
-                          .dims = dims,
-                          .maxdims = max,
-                          .layout = chunked ? DREP_CHUNKED : DREP_CONTIGUOUS,
-                          .chunk = chunked ? chunk : NULL,
-                          .fill = DREP_FILL_VALUE,
-                          .fill_value = &fill};
+        drep_spec spec = DREP_SPEC(.type = file, .rank = 1, .dims = dims, .maxdims = max,
+                                   .layout = chunked ? DREP_CHUNKED : DREP_CONTIGUOUS,
+                                   .chunk = chunked ? chunk : NULL, .fill = DREP_FILL_VALUE,
+                                   .fill_value = &fill);
         drep_file *f = new_file(":memory:", "external32");
         drep_dataset *ds;
 
@@ -732,7 +724,7 @@ START_TEST(test_D44_U5_functions_see_the_members_alone)
         for (int i = 0; i < 20 * COLS; i++)
             ck_assert(buf[i] == i);
         for (int round = 0; round < 5; round++)
-            read_some(&w, choose_all(FIXED), &(const drep_xfer){0});
+            read_some(&w, choose_all(FIXED), &DREP_XFER());
         world_end(&w);
     }
     drep_type_free(mem);
@@ -752,7 +744,7 @@ static void *reader(void *ctx)
         drep_type *mem = compound_of(1, name, (const drep_type *const[]){DREP_DOUBLE});
         double buf[20 * COLS];
 
-        ok(drep_read(shared.ds, NULL, mem, buf, &(drep_xfer){.threads = 2}));
+        ok(drep_read(shared.ds, NULL, mem, buf, &DREP_XFER(.threads = 2)));
         for (int i = 0; i < 20 * COLS; i++)
             ck_assert(buf[i] == (name[0][0] == 'a' ? shared.model[i].a : shared.model[i].d));
         drep_type_free(mem);
@@ -854,7 +846,7 @@ START_TEST(test_D44_allocations_fail)
         mem_fail_at(-1);
     }
     ok(err);
-    read_some(&w, choose_all(FIXED), &(const drep_xfer){0});
+    read_some(&w, choose_all(FIXED), &DREP_XFER());
     world_end(&w);
     drep_type_free(mem);
 }

@@ -66,12 +66,12 @@ static void look_dataset(struct run *t, int object)
     drep_dataset *ds = open_dataset(t, object);
     size_t extent = (size_t)drep_type_extent(t->type[o->type]);
     struct choice *c = &t->choice;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_dataset_info(ds, &info));
     ck_assert_int_eq(info.rank, o->rank);
     for (int d = 0; d < o->rank; d++) {
-        drep_objinfo dim = {.id = 0};
+        drep_objinfo dim = {.size = sizeof(drep_objinfo), .id = 0};
         char path[400];
 
         ck_assert_int_eq(info.dims[d], o->dims[d]);
@@ -106,7 +106,7 @@ static void look_attrs(struct run *t, int object)
     object_path(&t->now, object, path);
     for (int i = 0; i < ATTRS; i++) {
         const struct m_attr *a = &t->now.object[object].attr[i];
-        drep_attrinfo info;
+        drep_attrinfo info = DREP_ATTRINFO;
 
         name[1] = (char)('0' + i);
         if (!a->used) {
@@ -158,7 +158,7 @@ static int look_dimension(const drep_diminfo *dimension, void *ctx)
 
     for (int i = 0; i < LINKS; i++) {
         const struct m_link *m = &l->t->now.link[i];
-        drep_objinfo info;
+        drep_objinfo info = DREP_OBJINFO;
 
         if (!m->used || m->group != l->group || strcmp(m->name, dimension->name) != 0)
             continue;
@@ -177,7 +177,7 @@ static void look_object(struct run *t, int object)
 {
     const struct m_object *o = &t->now.object[object];
     char path[400], *found;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int members = 0;
 
     object_path(&t->now, object, path);
@@ -341,12 +341,12 @@ static void do_dataset(struct run *t)
 {
     int object = free_object(&t->now);
     struct m_object o = {.used = true, .kind = DREP_OBJ_DATASET, .links = 1};
-    drep_spec spec = {.fill = (int)below(t, 3)};
+    drep_spec spec = DREP_SPEC(.fill = (int)below(t, 3));
     const char *names[4];
     char dim_path[4][400];
     int64_t chunk[4];
     drep_filter filter[3];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     char path[400];
 
@@ -518,7 +518,7 @@ static void do_link(struct run *t)
 static void do_external_link(struct run *t)
 {
     char path[400];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int i = model_link(&t->now, &t->r, DREP_LINK_EXTERNAL, 0, path);
 
     if (i == NONE)
@@ -664,7 +664,7 @@ static void do_export(struct run *t)
     const char *datarep = datareps[below(t, DATAREPS)];
     int object = below(t, 2) ? 0 : some_object(&t->now, &t->r, 0), place[OBJECTS];
     struct planner p = {.t = t};
-    drep_copying how = {.plan = below(t, 2) ? plan : NULL, .ctx = &p, .threads = 1};
+    drep_copying how = DREP_COPYING(.plan = below(t, 2) ? plan : NULL, .ctx = &p, .threads = 1);
     static struct model copy;
     const char *to;
     char from[400];

@@ -23,7 +23,7 @@ static void names_error(const char *part)
 
 START_TEST(test_paths)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(f, "/a/b/c", 1));
     ok(drep_group_create(f, "a/b/d", 0));
@@ -52,7 +52,7 @@ END_TEST
 START_TEST(test_D17_names)
 {
     char name[1100];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     memset(name, 'n', sizeof name);
     name[1023] = '\0';
@@ -77,7 +77,7 @@ END_TEST
 
 START_TEST(test_D21_no_group_is_its_own_ancestor)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(f, "a/b/c", 1));
     ok(drep_link_hard(f, "a/b", "again"));
@@ -98,7 +98,7 @@ END_TEST
 START_TEST(test_D21_many_paths_are_walked_once)
 {
     char at[200] = "g", below[200], path[2][200], *found;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(f, at, 0));
     for (int i = 0; i < 40; i++) {
@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(test_D21_soft_links)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char name[24];
 
     ok(drep_group_create(f, "a/b", 1));
@@ -166,7 +166,7 @@ END_TEST
 
 START_TEST(test_move_and_remove)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_dataset *ds;
     int32_t v = 3;
 
@@ -200,7 +200,7 @@ START_TEST(test_handle_outlives_its_dataset)
 {
     drep_type *type = value_type(V_FLAT);
     drep_dataset *ds = new_dataset(f, "d", type, 0, NULL);
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_link_remove(f, "d"));
     fails(drep_group_create(f, "x/y", 0), DREP_ERR_NOT_FOUND);
@@ -221,7 +221,7 @@ struct names {
 static int add_name(const drep_linkinfo *link, void *ctx)
 {
     struct names *n = ctx;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     strcat(n->text, link->name);
     ok(drep_stat(f, "/", &info)); /* the file may be used meanwhile */
@@ -257,7 +257,7 @@ END_TEST
 
 static int as_stat_says(const drep_linkinfo *link, void *ctx)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ++*(int *)ctx;
     ok(drep_stat(f, link->name, &info));
@@ -297,7 +297,7 @@ static int one_of_many(const drep_linkinfo *link, void *ctx)
     struct all_links *all = ctx;
     int want = all->order == DREP_BY_NAME ? all->n : LINKS - 1 - all->n;
     char name[16];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     snprintf(name, sizeof name, "n%03d", want);
     ck_assert_str_eq(link->name, name);
@@ -355,7 +355,7 @@ END_TEST
 /* What a path led to is kept: not longer than it leads there. */
 START_TEST(test_paths_that_led_elsewhere)
 {
-    drep_objinfo before, after;
+    drep_objinfo before = DREP_OBJINFO, after = DREP_OBJINFO;
 
     ok(drep_group_create(f, "g/h/x", 1));
     ok(drep_group_create(f, "g/h/y", 1));
@@ -383,11 +383,11 @@ START_TEST(test_D20_dimensions)
 {
     const int64_t dims[] = {4, 3}, max[] = {DREP_UNLIMITED, 3}, more[] = {9, 3};
     const char *const names[] = {"time", "x"};
-    drep_spec spec = {
-        .type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max, .dim_names = names};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims, .maxdims = max, .dim_names = names);
     drep_dataset *ds, *other;
-    drep_dsinfo info;
-    drep_objinfo dim;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_objinfo dim = DREP_OBJINFO;
 
     ok(drep_group_create(f, "g/h", 1));
     ok(drep_dimension_create(f, "g#x", 3, 0));
@@ -440,7 +440,7 @@ START_TEST(test_named_types)
     enum { LINES = sizeof lines / sizeof *lines };
     char *before, *after;
     drep_type *type, *back;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < LINES; i++) {
@@ -483,7 +483,7 @@ START_TEST(test_types_of_calls_taken_back)
     ok(drep_type_commit(f, "t", DREP_INT));
     for (int i = 0; i < 20; i++) {
         fails(drep_type_commit(f, "t", i % 2 ? a : b), DREP_ERR_EXISTS);
-        fails(drep_dataset_create(f, "t", &(drep_spec){.type = i % 2 ? b : a}, NULL),
+        fails(drep_dataset_create(f, "t", &DREP_SPEC(.type = i % 2 ? b : a), NULL),
               DREP_ERR_EXISTS);
     }
     ok(drep_type_commit(f, "b", b));

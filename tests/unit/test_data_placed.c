@@ -62,9 +62,9 @@ static drep_dataset *place(drep_file *f, const drep_type *type, int layout, bool
 {
     const int64_t n = COUNT, chunk = 16;
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    drep_spec spec = {.type = type, .rank = 1, .dims = &n, .layout = layout, .placed = 1};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &n, .layout = layout, .placed = 1);
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     if (layout == DREP_CHUNKED)
         spec.chunk = &chunk;
@@ -130,7 +130,7 @@ START_TEST(test_gaps_are_zeros)
     drep_type *type = placed_type();
     drep_dataset *ds = place(f, type, DREP_COMPACT, false);
     struct buf bytes = {0};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     struct key key;
 
     make(all, 1);
@@ -164,7 +164,7 @@ START_TEST(test_view_of_members_out_of_order)
     int32_t seen[4];
     drep_file *f = new_file(":memory:", "external32");
     drep_type *type;
-    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &n, .placed = 1);
     drep_dataset *ds;
     drep_view *v;
 
@@ -196,7 +196,7 @@ START_TEST(test_members_without_room)
                                 .size = 4,
                                 .align = 1};
     drep_file *f;
-    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &n, .placed = 1);
     drep_type *type;
 
     ok(drep_declare_datarep("wide", "external32", &wide, 1, NULL, 0));
@@ -220,7 +220,7 @@ END_TEST
 static void check_offsets(drep_file *f, const char *path)
 {
     struct buf bytes = {0};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     struct key key;
 
     ok(drep_stat(f, path, &info));
@@ -246,7 +246,7 @@ START_TEST(test_copies_stay_placed)
         drep_file *f = new_file(":memory:", reps[r % REPS]), *g;
         int layout = r % 2 ? DREP_COMPACT : DREP_CHUNKED;
         drep_dataset *ds = place(f, type, layout, layout == DREP_CHUNKED);
-        drep_dsinfo info;
+        drep_dsinfo info = DREP_DSINFO;
 
         ok(drep_write(ds, NULL, type, all, NULL));
         drep_dataset_close(ds);
@@ -282,12 +282,12 @@ START_TEST(test_copies_without_room_are_packed)
                                 .align = 1};
     const short in[] = {1, -2, 3, -4};
     drep_file *f = new_file(":memory:", "external32"), *g;
-    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &n, .placed = 1);
     short out[4] = {0};
     drep_type *type;
     char *text;
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
 
     ok(drep_declare_datarep("wider", "external32", &wide, 1, NULL, 0));
     g = new_file(":memory:", "wider");
@@ -334,7 +334,7 @@ START_TEST(test_fill_of_gaps_is_refused)
     const int64_t n = 2, far[] = {0, (int64_t)15 << 20}, room[] = {0, (int64_t)1 << 19};
     const drep_type *const types[] = {DREP_SHORT, DREP_SHORT};
     int16_t *value = calloc(1, (size_t)16 << 20);
-    drep_spec spec = {.rank = 1, .dims = &n, .placed = 1};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &n, .placed = 1);
     drep_file *f = new_file(":memory:", "external32");
     drep_type *type;
     drep_info *info;

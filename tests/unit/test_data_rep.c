@@ -142,7 +142,7 @@ END_TEST
 START_TEST(test_U6_D9_parts_begin_at_position_0)
 {
     const int64_t n = 30, chunk = 4;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk);
     int32_t in[30], out[30] = {0};
     drep_file *f;
     drep_dataset *ds;
@@ -217,7 +217,8 @@ static int no_zero(void *user, const drep_type *type, int64_t count, void *file,
 START_TEST(test_U9_fill_that_functions_refuse)
 {
     const int64_t n = 10, max = 20, more = 12;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .maxdims = &max, .chunk = &n};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .maxdims = &max, .chunk = &n);
     int32_t in[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, out[12];
     drep_file *f;
     drep_dataset *ds;
@@ -243,9 +244,9 @@ START_TEST(test_fill_is_what_the_representation_holds)
     const int64_t n = 10, chunk = 4, first = 0, count = 1;
     const double third = 1.0 / 3, large = 1e300;
     drep_encoding narrow = {DREP_CODE_DOUBLE, DREP_FORMAT_BINARY32, DREP_BIG, 4, 1, 0, 0};
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE};
-    drep_report report = {0};
-    drep_copying copying = {.report = &report};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n, .fill = DREP_FILL_VALUE);
+    drep_report report = DREP_REPORT;
+    drep_copying copying = DREP_COPYING(.report = &report);
     double fill, all[10], one = 7;
     drep_selection *sel;
     drep_file *f, *to;
@@ -358,7 +359,7 @@ END_TEST
 
 START_TEST(test_U4_X2_type_that_is_not_representable)
 {
-    drep_spec spec = {.type = DREP_DOUBLE};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE);
     drep_file *f;
 
     spy_setup();
@@ -410,7 +411,7 @@ END_TEST
 
 START_TEST(test_C3_null_function_with_another_extent)
 {
-    drep_spec spec = {.type = DREP_INT};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT);
     drep_file *f;
 
     spy_setup();
@@ -429,7 +430,7 @@ START_TEST(test_C1_extents_that_differ_at_reopen)
     const int64_t n = 4;
     drep_dataset *ds;
     drep_file *f;
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     spy_setup();
     f = new_file(temp_path("ext"), "spy");
@@ -518,7 +519,7 @@ END_TEST
 START_TEST(test_D8_unregistered_name_shows_its_header)
 {
     const char *path = temp_path("gone");
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_dataset *ds;
     drep_file *f;
     int32_t v = 5;
@@ -529,7 +530,7 @@ START_TEST(test_D8_unregistered_name_shows_its_header)
 
         drep_register_datarep("elsewhere", xor_read, xor_write, native_extent, NULL);
         if (drep_create(path, DREP_RDWR, "elsewhere", NULL, &f) == 0) {
-            drep_dataset_create(f, "d", &(drep_spec){.type = DREP_INT32_T, .rank = 1, .dims = &n},
+            drep_dataset_create(f, "d", &DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n),
                                 NULL);
             drep_attr_write_int(f, "/", "answer", 42);
             drep_close(f);
@@ -572,7 +573,7 @@ START_TEST(test_D8_table_of_the_header_wins)
 
         drep_declare_datarep("mine", "external32", &big, 1, NULL, 0);
         if (drep_create(path, DREP_RDWR, "mine", NULL, &f) == 0 &&
-            drep_dataset_create(f, "d", &(drep_spec){.type = DREP_INT}, &ds) == 0) {
+            drep_dataset_create(f, "d", &DREP_SPEC(.type = DREP_INT), &ds) == 0) {
             drep_write(ds, NULL, NULL, &one, NULL);
             drep_dataset_close(ds);
             drep_close(f);
@@ -605,8 +606,8 @@ static void many_chunks(const char *datarep)
 {
     const int64_t n = 4 << 20, chunk = 64 << 10;
     static int32_t v[4 << 20], in[4 << 20];
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk};
-    drep_xfer xfer = {.threads = 4};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n, .chunk = &chunk);
+    drep_xfer xfer = DREP_XFER(.threads = 4);
     drep_dataset *ds;
     drep_file *f = new_file(temp_path("many"), datarep);
 

@@ -285,7 +285,7 @@ enum { PROCESSES = 4, TURNS = 40, TRIES = 20000 };
 
 static int same_uuid(const char *path, drep_file *f)
 {
-    drep_header mine, there;
+    drep_header mine = DREP_HEADER, there = DREP_HEADER;
     drep_file *g;
     int same;
 

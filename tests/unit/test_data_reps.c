@@ -75,11 +75,8 @@ static const char *dataset_path(int form)
 static void put_dataset(drep_file *f, int form)
 {
     const int64_t n = VALUES;
-    const drep_spec spec = {.type = DREP_INT32_T,
-                            .datarep = forms[form].name,
-                            .rank = 1,
-                            .dims = &n,
-                            .layout = DREP_CONTIGUOUS};
+    const drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .datarep = forms[form].name, .rank = 1,
+                                     .dims = &n, .layout = DREP_CONTIGUOUS);
     int32_t v[VALUES];
     drep_dataset *ds;
 
@@ -94,7 +91,7 @@ static void put_dataset(drep_file *f, int form)
 static void check_dataset(drep_file *f, int form, const char *name, int number)
 {
     int32_t v[VALUES] = {0};
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
 
     ok(drep_dataset_open(f, dataset_path(form), &ds));
@@ -139,8 +136,8 @@ static void make_several(const char *path)
         ck_assert_int_eq(count_reps(f), i + 1);
     }
     /* A second dataset of one makes no second entry. */
-    ok(drep_dataset_create(f, "/again",
-                           &(drep_spec){.type = DREP_INT32_T, .datarep = forms[2].name}, NULL));
+    ok(drep_dataset_create(f, "/again", &DREP_SPEC(.type = DREP_INT32_T, .datarep = forms[2].name),
+                           NULL));
     check_list(f);
     check_file(f);
     ok(drep_close(f));
@@ -184,7 +181,7 @@ END_TEST
 /* Those that a copy needs are added in the order in which its datasets need them. */
 START_TEST(test_D32_copies_keep_or_change_representations)
 {
-    const drep_copying stored = {.datarep = DREP_DATAREP_STORED};
+    const drep_copying stored = DREP_COPYING(.datarep = DREP_DATAREP_STORED);
     uint8_t bytes[4 * VALUES];
     drep_file *f, *g;
 
@@ -216,7 +213,7 @@ END_TEST
 START_TEST(test_D32_failed_calls_add_none)
 {
     const int64_t n = 2;
-    drep_spec spec = {.type = DREP_INT32_T, .datarep = "nobody's", .rank = 1, .dims = &n};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .datarep = "nobody's", .rank = 1, .dims = &n);
     drep_file *f;
 
     register_datareps();
@@ -273,9 +270,9 @@ static void check_numbered(drep_file *f, int k)
 
 START_TEST(test_D32_at_most_256_representations)
 {
-    const drep_copying stored = {.datarep = DREP_DATAREP_STORED};
+    const drep_copying stored = DREP_COPYING(.datarep = DREP_DATAREP_STORED);
     drep_file *f = new_file(temp_path("many"), "external32"), *g;
-    drep_spec spec = {.type = DREP_INT32_T};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T);
     char path[20];
     drep_dataset *ds;
 

@@ -34,7 +34,7 @@ static void put(drep_file *f, const char *name, int64_t from, int64_t n, int32_t
 
 static int64_t absent(drep_file *f)
 {
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
 
     ok(drep_usage_get(f, &usage));
     return usage.absent;
@@ -73,7 +73,8 @@ static void make(drep_file *f)
 {
     const int64_t len = LEN, max = DREP_UNLIMITED, chunk = 777, one = 3;
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &len, .layout = DREP_CONTIGUOUS);
 
     ok(drep_dataset_create(f, "rows", &spec, NULL));
     spec.layout = DREP_CHUNKED;
@@ -83,7 +84,7 @@ static void make(drep_file *f)
     spec.filters = &filter;
     spec.nfilters = 1;
     ok(drep_dataset_create(f, "packed", &spec, NULL));
-    spec = (drep_spec){.type = DREP_INT32_T, .rank = 1, .dims = &one, .layout = DREP_COMPACT};
+    spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &one, .layout = DREP_COMPACT);
     ok(drep_dataset_create(f, "small", &spec, NULL));
 }
 
@@ -187,7 +188,7 @@ END_TEST
 
 START_TEST(test_D13_deferred_sums_are_absent_until_sealed)
 {
-    drep_header before, after;
+    drep_header before = DREP_HEADER, after = DREP_HEADER;
     int64_t missing, n = -1;
     drep_file *f, *r;
 

@@ -252,7 +252,7 @@ static int see(const drep_visited *object, void *ctx)
     static const char kinds[] = "?gdt#";
     struct seen *s = ctx;
     size_t len = strlen(s->text);
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     snprintf(s->text + len, sizeof s->text - len, "%s%s:%c", len ? " " : "", object->path,
              kinds[object->kind]);
@@ -370,8 +370,8 @@ START_TEST(test_boxes)
                   beyond[3] = {1, 1, 6}, negative[3] = {0, -1, 0}, huge[3] = {INT64_MAX, 1, 1};
     drep_dataset *ds = numbers(), *scalar = new_dataset(f, "/s", DREP_INT, 0, NULL);
     double v[60], w[8] = {-1, -2, -3, -4, -5, -6, -7, -8};
-    drep_report report;
-    const drep_xfer xfer = {.report = &report, .buf_size = sizeof w};
+    drep_report report = DREP_REPORT;
+    const drep_xfer xfer = DREP_XFER(.report = &report, .buf_size = sizeof w);
 
     ok(drep_read_box(ds, start, count, DREP_DOUBLE, v, NULL));
     for (int i = 0; i < 8; i++)
@@ -413,7 +413,7 @@ START_TEST(test_the_size_of_the_buffer)
     double w[60];
     drep_view *view;
     int64_t n;
-    drep_xfer xfer = {.buf_size = sizeof v};
+    drep_xfer xfer = DREP_XFER(.buf_size = sizeof v);
 
     ok(drep_read(ds, NULL, DREP_INT, v, &xfer));
     ok(drep_read(ds, NULL, NULL, v, &xfer));
@@ -543,8 +543,8 @@ START_TEST(test_readv)
     int part[6], all[60], small[4];
     double factor = 0;
     int16_t narrow[60];
-    drep_report report;
-    const drep_xfer xfer = {.range = DREP_RANGE_CLAMP, .report = &report};
+    drep_report report = DREP_REPORT;
+    const drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
     drep_item items[] = {
         {.path = "/x", .select = "[1,:,2:5:3]", .type = DREP_INT, .buf = part, .buf_size = 16},
         {.path = "/x", .attr = "factor", .type = DREP_DOUBLE, .buf = &factor, .buf_size = 8},
@@ -622,7 +622,7 @@ END_TEST
 
 START_TEST(test_create_without_a_representation)
 {
-    drep_header header;
+    drep_header header = DREP_HEADER;
     drep_file *g;
 
     ok(drep_create(":memory:", DREP_RDWR, NULL, NULL, &g));
@@ -640,17 +640,19 @@ START_TEST(test_contradictions_in_a_spec)
     const char *const names[2] = {"a", "b"};
     const int value = 5;
     const drep_spec refused[] = {
-        {.type = DREP_INT, .dims = two},
-        {.type = DREP_INT, .maxdims = two},
-        {.type = DREP_INT, .chunk = two},
-        {.type = DREP_INT, .dim_names = names},
-        {.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value},
-        {.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value, .fill = DREP_FILL_NONE},
-        {.type = DREP_INT, .rank = 2, .dims = two, .fill = DREP_FILL_VALUE},
-        {.type = DREP_INT, .rank = 2, .dims = two, .filters = &filter},
-        {.type = DREP_INT, .rank = 2, .dims = two, .nfilters = 1},
-        {.type = DREP_INT, .rank = 2, .dims = two, .chunk = two, .layout = DREP_CONTIGUOUS},
-        {.type = DREP_INT, .rank = 2, .dims = two, .chunk = two, .layout = DREP_COMPACT},
+        DREP_SPEC(.type = DREP_INT, .dims = two),
+        DREP_SPEC(.type = DREP_INT, .maxdims = two),
+        DREP_SPEC(.type = DREP_INT, .chunk = two),
+        DREP_SPEC(.type = DREP_INT, .dim_names = names),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .fill_value = &value,
+                  .fill = DREP_FILL_NONE),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .fill = DREP_FILL_VALUE),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .filters = &filter),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .nfilters = 1),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .chunk = two,
+                  .layout = DREP_CONTIGUOUS),
+        DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = two, .chunk = two, .layout = DREP_COMPACT),
     };
     int kind;
 

@@ -93,13 +93,11 @@ static void make_datasets(const char *path, const char *datarep)
     register_datareps();
     f = new_file(path, datarep);
     for (int i = 0; i < 3; i++) {
-        drep_spec spec = {.type = i == 1 ? DREP_FLOAT : DREP_DOUBLE,
-                          .rank = 2,
-                          .dims = dims,
-                          .layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
-                          .chunk = i == 0 ? NULL : chunk,
-                          .filters = i == 2 ? filter : NULL,
-                          .nfilters = i == 2 ? 1 + drep_filter_available(DREP_FILTER_DEFLATE) : 0};
+        drep_spec spec =
+            DREP_SPEC(.type = i == 1 ? DREP_FLOAT : DREP_DOUBLE, .rank = 2, .dims = dims,
+                      .layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
+                      .chunk = i == 0 ? NULL : chunk, .filters = i == 2 ? filter : NULL,
+                      .nfilters = i == 2 ? 1 + drep_filter_available(DREP_FILTER_DEFLATE) : 0);
         drep_dataset *ds;
 
         ok(drep_dataset_create(f, names[i], &spec, &ds));
@@ -138,7 +136,7 @@ static void *anything(void *ctx)
     char name[20], *text;
 
     for (int i = 0; i < 40; i++) {
-        drep_objinfo info;
+        drep_objinfo info = DREP_OBJINFO;
         drep_dataset *ds;
         double v[4] = {p->number, p->number, p->number, p->number};
         const int64_t four = 4;
@@ -146,9 +144,8 @@ static void *anything(void *ctx)
         snprintf(name, sizeof name, "t%d-%d", p->number, i);
         switch ((p->number + i) % 4) {
         case 0:
-            if (drep_dataset_create(f, name,
-                                    &(drep_spec){.type = DREP_DOUBLE, .rank = 1, .dims = &four},
-                                    &ds) != 0) {
+            if (drep_dataset_create(
+                    f, name, &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &four), &ds) != 0) {
                 bad++;
                 break;
             }
@@ -199,9 +196,9 @@ static void *read_types(void *ctx)
     char name[32];
 
     for (int i = 0; i < 20; i++) {
-        drep_attrinfo info;
+        drep_attrinfo info = DREP_ATTRINFO;
         drep_dataset *ds;
-        drep_dsinfo d;
+        drep_dsinfo d = DREP_DSINFO;
 
         snprintf(name, sizeof name, "d%d", (i + p->number) % 20);
         if (drep_dataset_open(f, name, &ds) != 0) {
@@ -281,7 +278,7 @@ static void check_box(drep_dataset *ds, struct rnd *r, double *to)
     }
     ok(drep_select_box(3, start, count, stride, block, &sel));
     for (int t = 0; t < 3; t++) {
-        drep_xfer xfer = {.threads = threads[t]};
+        drep_xfer xfer = DREP_XFER(.threads = threads[t]);
         const double *p = to;
 
         memset(to, 0x55, (size_t)(n[0] * n[1] * n[2]) * sizeof *to);
@@ -306,17 +303,14 @@ static drep_dataset *new_box(const char *name, const drep_type *type, int nfilte
         {{.id = DREP_FILTER_BITSHUFFLE}, {.id = DREP_FILTER_LZ4}}};
     const double fill = -1;
     const float small = -1;
-    drep_spec spec = {.type = type,
-                      .rank = 3,
-                      .dims = dims,
-                      .layout = nfilters < 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
-                      .chunk = nfilters < 0 ? NULL : chunk,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = type == DREP_FLOAT ? (const void *)&small : &fill,
-                      .filters = nfilters > 0 ? filters[nfilters > 2] : NULL,
-                      .nfilters = nfilters > 2   ? 2
-                                  : nfilters < 0 ? 0
-                                                 : nfilters};
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 3, .dims = dims,
+                               .layout = nfilters < 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
+                               .chunk = nfilters < 0 ? NULL : chunk, .fill = DREP_FILL_VALUE,
+                               .fill_value = type == DREP_FLOAT ? (const void *)&small : &fill,
+                               .filters = nfilters > 0 ? filters[nfilters > 2] : NULL,
+                               .nfilters = nfilters > 2   ? 2
+                                           : nfilters < 0 ? 0
+                                                          : nfilters);
     drep_dataset *ds;
 
     if (!drep_filter_available(DREP_FILTER_LZ4) && spec.nfilters > 1)

@@ -19,8 +19,8 @@ static void teardown(void)
 static drep_dataset *chunked(const char *path, const drep_type *type, int rank, const int64_t *dims,
                              const int64_t *chunk)
 {
-    drep_spec spec = {
-        .type = type, .rank = rank, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk};
+    drep_spec spec =
+        DREP_SPEC(.type = type, .rank = rank, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
@@ -72,7 +72,7 @@ START_TEST(test_wide_strides_in_a_sparse_dataset)
     int16_t v[6] = {1, 2, 3, 4, 5, 6}, back[6] = {0};
     drep_selection *sel, *points;
     int64_t coords[12];
-    drep_dsusage usage;
+    drep_dsusage usage = DREP_DSUSAGE;
 
     ok(drep_select_box(2, start, count, stride, NULL, &sel));
     ok(drep_write(ds, sel, NULL, v, NULL));
@@ -99,8 +99,8 @@ END_TEST
 START_TEST(test_resize_of_a_sparse_dataset)
 {
     const int64_t zero = 0, max = DREP_UNLIMITED, huge = (int64_t)1 << 50, small = 10, ten = 10;
-    drep_spec spec = {
-        .type = DREP_INT32_T, .rank = 1, .dims = &zero, .maxdims = &max, .chunk = &ten};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &zero, .maxdims = &max, .chunk = &ten);
     int32_t v[10], all[10];
     drep_selection *end;
 
@@ -139,7 +139,7 @@ END_TEST
 START_TEST(test_D25_appending)
 {
     const int64_t zero[] = {0, 3}, max[] = {DREP_UNLIMITED, 3};
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 2, .dims = zero, .maxdims = max};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = zero, .maxdims = max);
     drep_dataset *ds;
     static int32_t all[3 * 2000];
 
@@ -171,20 +171,18 @@ START_TEST(test_D12_values_that_do_not_fit)
 
     for (int k = 0; k < 3; k++) {
         drep_dataset *ds;
-        drep_report r;
-        drep_xfer strict = {.range = DREP_RANGE_STRICT, .report = &r};
-        drep_xfer clamp = {.range = DREP_RANGE_CLAMP, .report = &r};
-        drep_xfer wrap = {.range = DREP_RANGE_WRAP, .report = &r};
+        drep_report r = DREP_REPORT;
+        drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT, .report = &r);
+        drep_xfer clamp = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &r);
+        drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP, .report = &r);
         double in[1000], back[1000];
 
         ok(drep_dataset_create(f, names[k],
-                               &(drep_spec){.type = DREP_INT8_T,
-                                            .rank = 1,
-                                            .dims = &n,
-                                            .layout = k == 0   ? DREP_CHUNKED
-                                                      : k == 1 ? DREP_CONTIGUOUS
-                                                               : DREP_COMPACT,
-                                            .chunk = k == 0 ? &chunk : NULL},
+                               &DREP_SPEC(.type = DREP_INT8_T, .rank = 1, .dims = &n,
+                                          .layout = k == 0   ? DREP_CHUNKED
+                                                    : k == 1 ? DREP_CONTIGUOUS
+                                                             : DREP_COMPACT,
+                                          .chunk = k == 0 ? &chunk : NULL),
                                &ds));
         for (int i = 0; i < n; i++)
             in[i] = i % 100;
@@ -225,10 +223,10 @@ START_TEST(test_C7_D12_wrap_and_clamp)
     double in[] = {1e9, -1e9, 0.0 / 0.0, 5}, nan_in = 0.0 / 0.0;
     int32_t whole[] = {0x12345, -70000, 5, -5};
     int16_t out[4];
-    drep_report r;
+    drep_report r = DREP_REPORT;
 
     for (int range = DREP_RANGE_WRAP; range <= DREP_RANGE_CLAMP; range++) {
-        drep_xfer x = {.range = range, .report = &r};
+        drep_xfer x = DREP_XFER(.range = range, .report = &r);
 
         ok(drep_write(ds, NULL, DREP_DOUBLE, in, &x));
         ok(drep_read(ds, NULL, NULL, out, NULL));
@@ -258,8 +256,8 @@ START_TEST(test_E5_C5_narrow_longs)
     const long in[] = {wide ? (long)0x1122334455667788 : 0x55667788, -2, 7};
     drep_dataset *ds = new_dataset(f, "d", DREP_LONG, 1, &n);
     long out[3];
-    drep_report r;
-    drep_xfer report = {.report = &r}, strict = {.range = DREP_RANGE_STRICT};
+    drep_report r = DREP_REPORT;
+    drep_xfer report = DREP_XFER(.report = &r), strict = DREP_XFER(.range = DREP_RANGE_STRICT);
 
     ok(drep_write(ds, NULL, NULL, in, &report));
     ck_assert_int_eq(r.overflow, wide);
@@ -314,7 +312,7 @@ START_TEST(test_memory_types_with_holes)
     drep_file *g = new_file(temp_path("holes"), datareps[_i]);
     int32_t in[8][12], out[8][12], two[30][4];
     drep_type *frame, *vector, *pair;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .chunk = chunk);
     drep_dataset *ds;
 
     for (int i = 0; i < 96; i++)
@@ -355,7 +353,7 @@ START_TEST(test_C5_items_must_fill_whole_elements)
     ok(drep_type_contiguous(0, DREP_INT, &none));
     fails(drep_write(ds, NULL, three, v, NULL), DREP_ERR_COUNT);
     fails(drep_read(ds, NULL, none, v, NULL), DREP_ERR_COUNT);
-    fails(drep_dataset_create(f, "e", &(drep_spec){.type = none}, NULL), DREP_ERR_TYPE);
+    fails(drep_dataset_create(f, "e", &DREP_SPEC(.type = none), NULL), DREP_ERR_TYPE);
     drep_type_free(three);
     drep_type_free(none);
     drep_dataset_close(ds);
@@ -405,7 +403,7 @@ START_TEST(test_null_space_and_scalars)
     drep_dataset *ds = new_dataset(f, "null", DREP_DOUBLE, DREP_NULL_SPACE, NULL);
     drep_selection *sel;
     const int64_t one = 1;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     double v = 3.25;
 
     ok(drep_dataset_info(ds, &info));
@@ -434,7 +432,7 @@ END_TEST
 START_TEST(test_shapes_that_are_none)
 {
     int64_t dims[33], max[33], huge[] = {(int64_t)1 << 40, (int64_t)1 << 40};
-    drep_spec spec = {.type = DREP_INT, .rank = 33, .dims = dims};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 33, .dims = dims);
     drep_filter many[17] = {{.id = DREP_FILTER_SHUFFLE}}, odd = {.id = 99};
 
     for (int i = 0; i < 33; i++)
@@ -472,7 +470,7 @@ START_TEST(test_shapes_that_are_none)
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_UNSUPPORTED_OPERATION);
     spec.layout = DREP_COMPACT;
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_LIMIT);
-    spec = (drep_spec){.type = DREP_INT, .fill = DREP_FILL_VALUE};
+    spec = DREP_SPEC(.type = DREP_INT, .fill = DREP_FILL_VALUE);
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_ARG);
     spec.rank = 32;
     spec.fill = 0;

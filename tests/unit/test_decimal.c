@@ -168,7 +168,7 @@ static bool wanted(const struct format *f, const char *text, mpfr_t out)
 
 static bool given(const struct format *f, const char *text, mpfr_t out)
 {
-    drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT);
     const drep_scalar wide_scalar = number_wide_scalar();
     unsigned char quad[NUMBER_WIDE_SIZE], stored[17];
     bool wide = f->wide.bits != 0;

@@ -190,14 +190,10 @@ static void disk_close(void *state)
     free(state);
 }
 
-static const drep_driver full = {.read_many = disk_read,
-                                 .size = disk_size,
-                                 .write_at = disk_write,
-                                 .truncate = disk_truncate,
-                                 .sync = disk_sync,
-                                 .lock = disk_lock,
-                                 .locked = disk_locked,
-                                 .close = disk_close};
+static const drep_driver full =
+    DREP_DRIVER(.read_many = disk_read, .file_size = disk_size, .write_at = disk_write,
+                .truncate = disk_truncate, .sync = disk_sync, .lock = disk_lock,
+                .locked = disk_locked, .close = disk_close);
 
 /* ---- what is written ---- */
 
@@ -212,7 +208,7 @@ static int write_all(drep_file *f, double add)
 {
     static const drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
     int64_t dims[2] = {SIDE, SIDE}, chunk[2] = {20, 20};
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 2, .dims = dims, .chunk = chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .chunk = chunk);
     static double values[SIDE * SIDE];
     int err = 0;
 
@@ -225,7 +221,7 @@ static int write_all(drep_file *f, double add)
         spec.layout = DREP_CHUNKED;
         spec.filters = k > 0 ? &filter : NULL;
         spec.nfilters = k;
-        if (drep_stat(f, path, &(drep_objinfo){0}) == 0)
+        if (drep_stat(f, path, &DREP_OBJINFO) == 0)
             err = drep_dataset_open(f, path, &ds);
         else
             err = drep_dataset_create(f, path, &spec, &ds);
@@ -327,7 +323,8 @@ END_TEST
 
 START_TEST(test_a_driver_that_reads)
 {
-    drep_driver reads = {.read_many = disk_read, .size = disk_size, .close = disk_close};
+    drep_driver reads =
+        DREP_DRIVER(.read_many = disk_read, .file_size = disk_size, .close = disk_close);
     drep_file *f;
     struct disk d;
 
@@ -341,7 +338,7 @@ START_TEST(test_a_driver_that_reads)
     reads.lock = disk_lock;
     fails(drep_open_driver(&reads, NULL, NULL, DREP_RDONLY, NULL, &f), DREP_ERR_ARG);
     reads.lock = NULL;
-    reads.size = NULL;
+    reads.file_size = NULL;
     fails(drep_open_driver(&reads, NULL, NULL, DREP_RDONLY, NULL, &f), DREP_ERR_ARG);
     fails(drep_open_driver(&full, NULL, NULL, DREP_RDWR | DREP_HEADER_ONLY, NULL, &f),
           DREP_ERR_AMODE);
@@ -499,7 +496,7 @@ START_TEST(test_fork)
     ck_assert_int_ge(child, 0);
     if (child == 0) {
         int64_t closed = d.closed;
-        int err = drep_stat(f, "/plain", &(drep_objinfo){0});
+        int err = drep_stat(f, "/plain", &DREP_OBJINFO);
 
         drep_abandon(f);
         _exit(err == DREP_ERR_STALE && d.closed == closed ? 0 : 1);

@@ -25,19 +25,15 @@ static void numbers(void)
 static drep_dataset *small_numbers(drep_file *f, const char *path)
 {
     const int64_t dims = N, max = DREP_UNLIMITED, chunk = 100;
-    drep_spec spec = {.type = DREP_INT16_T,
-                      .rank = 1,
-                      .dims = &dims,
-                      .maxdims = &max,
-                      .layout = DREP_CHUNKED,
-                      .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT16_T, .rank = 1, .dims = &dims, .maxdims = &max,
+                               .layout = DREP_CHUNKED, .chunk = &chunk);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
     return ds;
 }
 
-static const drep_xfer strict = {.range = DREP_RANGE_STRICT};
+static const drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT);
 
 static int put(drep_dataset *ds, const int32_t *values)
 {
@@ -83,17 +79,15 @@ static int count_links(const drep_linkinfo *link, void *ctx)
 START_TEST(test_D43_a_failed_call_leaves_nothing)
 {
     const char *path = temp_path("nothing");
-    const drep_copying stopping = {.progress = stop_77};
+    const drep_copying stopping = DREP_COPYING(.progress = stop_77);
     const int32_t too_much = 1 << 29;
     const int64_t one = 1;
-    drep_spec fill = {.type = DREP_INT32_T, /* of 24 bits in this file */
-                      .rank = 1,
-                      .dims = &one,
-                      .fill = DREP_FILL_VALUE,
-                      .fill_value = &too_much};
+    drep_spec fill =
+        DREP_SPEC(.type = DREP_INT32_T, /* of 24 bits in this file */
+                  .rank = 1, .dims = &one, .fill = DREP_FILL_VALUE, .fill_value = &too_much);
     drep_file *f = new_file(path, "small");
     drep_dataset *ds = small_numbers(f, "/a");
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int links = 0;
 
     ok(put(ds, good));
@@ -158,10 +152,10 @@ END_TEST
 START_TEST(test_D43_close_abandons_and_gives_the_first_error)
 {
     const char *path = temp_path("first");
-    const drep_copying stopping = {.progress = stop_77};
+    const drep_copying stopping = DREP_COPYING(.progress = stop_77);
     drep_file *f = begin_with(path, _i);
     drep_dataset *ds = small_numbers(f, "/a"), *other = small_numbers(f, "/b");
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     ok(put(other, good));
     fails(put(ds, bad), DREP_ERR_CONVERSION);
@@ -196,7 +190,7 @@ static int stop_as_argument(uint64_t id, drep_spec *spec, void *ctx)
 START_TEST(test_D43_a_stopped_copy_counts)
 {
     const char *path = temp_path("stopped");
-    const drep_copying stopping = {.plan = stop_as_argument};
+    const drep_copying stopping = DREP_COPYING(.plan = stop_as_argument);
     drep_file *f = begin_with(path, 1);
 
     fails(drep_copy(f, "/old", f, "/new", &stopping), DREP_ERR_ARG);
@@ -211,7 +205,8 @@ START_TEST(test_D43_refused_arguments_do_not_count)
     const int64_t one[] = {1}, far[] = {N}, wrong[] = {-5};
     drep_file *f = begin_with(path, _i);
     drep_dataset *ds = small_numbers(f, "/a");
-    drep_spec none = {.type = NULL}, level = {.type = DREP_INT, .rank = 1, .dims = one};
+    drep_spec none = DREP_SPEC(.type = NULL),
+              level = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = one);
     drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 99};
     drep_selection *beyond;
 
@@ -343,13 +338,10 @@ static void world_open(struct world *w, bool create)
         ok(file_open_on(fault_io(&disk), DREP_RDWR, info, 0, &w->f));
     drep_info_free(info);
     for (int k = 0; k < SETS; k++) {
-        drep_spec spec = {.type = DREP_INT32_T,
-                          .rank = 1,
-                          .dims = &dims,
-                          .layout = k == 1 ? DREP_CONTIGUOUS : DREP_CHUNKED,
-                          .chunk = k == 1 ? NULL : &chunk,
-                          .filters = k == 2 ? &packed : NULL,
-                          .nfilters = k == 2};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims,
+                                   .layout = k == 1 ? DREP_CONTIGUOUS : DREP_CHUNKED,
+                                   .chunk = k == 1 ? NULL : &chunk,
+                                   .filters = k == 2 ? &packed : NULL, .nfilters = k == 2);
         char path[20];
 
         snprintf(path, sizeof path, "/d%d", k);
@@ -554,12 +546,12 @@ static void call_everything(void)
     const void *data;
     drep_file *f = inside.f, *g;
     drep_dataset *ds = inside.ds, *other;
-    drep_spec spec = {.type = DREP_INT};
-    drep_objinfo object;
-    drep_objusage used;
-    drep_usage usage;
-    drep_dsinfo info;
-    drep_attrinfo attr;
+    drep_spec spec = DREP_SPEC(.type = DREP_INT);
+    drep_objinfo object = DREP_OBJINFO;
+    drep_objusage used = DREP_OBJUSAGE;
+    drep_usage usage = DREP_USAGE;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_attrinfo attr = DREP_ATTRINFO;
     drep_type *type;
     drep_info *some;
     int32_t all[2 * N];
@@ -709,17 +701,12 @@ START_TEST(test_D43_calls_inside_conversions_are_refused)
     const char *path = temp_path("inside");
     const int64_t dims = N, max = DREP_UNLIMITED, chunk = 100;
     const drep_filter filter = {.id = DREP_FILTER_USER, .name = "curious"};
-    const drep_xfer xfer = {.threads = _i / 2 == 0 ? 1 : 4};
+    const drep_xfer xfer = DREP_XFER(.threads = _i / 2 == 0 ? 1 : 4);
     drep_info *info =
         hints("drep_sync=none", _i / 2 == 0 ? "drep_threads=1" : "drep_threads=4", (char *)NULL);
-    drep_spec spec = {.type = DREP_INT32_T,
-                      .rank = 1,
-                      .dims = &dims,
-                      .maxdims = &max,
-                      .layout = DREP_CHUNKED,
-                      .chunk = &chunk,
-                      .filters = _i % 2 ? &filter : NULL,
-                      .nfilters = _i % 2};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims, .maxdims = &max,
+                               .layout = DREP_CHUNKED, .chunk = &chunk,
+                               .filters = _i % 2 ? &filter : NULL, .nfilters = _i % 2);
     drep_dataset *ds;
     drep_file *f;
 
@@ -753,10 +740,8 @@ END_TEST
 
 START_TEST(test_D43_calls_inside_a_copy_are_refused)
 {
-    const drep_copying how = {.range = DREP_RANGE_CLAMP,
-                              .plan = curious_plan,
-                              .lost = curious_lost,
-                              .progress = curious_progress};
+    const drep_copying how = DREP_COPYING(.range = DREP_RANGE_CLAMP, .plan = curious_plan,
+                                          .lost = curious_lost, .progress = curious_progress);
     drep_file *from = new_file(":memory:", "external32"), *to = new_file(":memory:", "small");
     const int64_t dims = N;
     drep_dataset *ds = new_dataset(from, "/a", DREP_INT32_T, 1, &dims);

@@ -325,12 +325,8 @@ enum { ROWS = 40, COLUMNS = 50 };
 
 static drep_dataset *user_dataset(drep_file *f, const char *path, const drep_filter *filter, int n)
 {
-    drep_spec spec = {.type = DREP_INT32_T,
-                      .rank = 2,
-                      .dims = (int64_t[]){ROWS, COLUMNS},
-                      .chunk = (int64_t[]){16, 16},
-                      .filters = filter,
-                      .nfilters = n};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = (int64_t[]){ROWS, COLUMNS},
+                               .chunk = (int64_t[]){16, 16}, .filters = filter, .nfilters = n);
     drep_dataset *ds;
 
     ok(drep_dataset_create(f, path, &spec, &ds));
@@ -359,8 +355,8 @@ START_TEST(test_users_filters_in_files)
     drep_filter dropped = {.id = DREP_FILTER_USER, .name = "test-dropped", .nparams = 8};
     const char *path = temp_path("users.drep");
     drep_dataset *ds;
-    drep_dsinfo info;
-    drep_dsusage usage;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
     drep_file *f;
 
     register_all();
@@ -421,8 +417,8 @@ START_TEST(test_users_filters_that_fail)
     register_all();
     ok(drep_create(":memory:", 0, "external32", NULL, &f));
     for (int i = 0; i < 8; i++) {
-        drep_spec spec = {
-            .type = DREP_INT, .rank = 1, .dims = (int64_t[]){4}, .filters = &bad[i], .nfilters = 1};
+        drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = (int64_t[]){4},
+                                   .filters = &bad[i], .nfilters = 1);
 
         if (bad[i].id < DREP_FILTER_USER && !drep_filter_available(bad[i].id))
             continue;
@@ -449,7 +445,7 @@ START_TEST(test_a_filter_that_nobody_has)
 {
     const char *path = TESTS_DIR "/vectors/user-filter.drep";
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_file *f;
     int32_t v[12];
 

@@ -40,7 +40,7 @@ static int pick(struct kernel *k, const struct shape *to, const struct shape *fr
 
 static void report_clear(drep_report *report)
 {
-    *report = (drep_report){0, 0, 0, 0, -1, -1, -1};
+    *report = (drep_report){sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
 }
 
 /* ------------------------------------------- one answer, however it is got */
@@ -197,7 +197,7 @@ static void check_pair(const struct shape *to, const struct shape *from)
     static uint8_t items[MOST * 32], want[MOST * 32], other[MOST * 32];
     static const int64_t counts[] = {1, 2, 7, 64, 65, MOST};
     static const int64_t gaps[] = {0, 1, 8, 40};
-    drep_report known, report;
+    drep_report known = DREP_REPORT, report = DREP_REPORT;
     struct kernel k;
     int64_t i;
     int isa;
@@ -361,7 +361,7 @@ static void check_ints(const struct shape *to, const struct shape *from, int ran
 {
     enum { N = 500 };
     uint8_t in[N * 16], out[N * 16], one[16];
-    drep_report report, want;
+    drep_report report = DREP_REPORT, want = DREP_REPORT;
     int64_t i, bad, refused = 0;
     struct kernel k;
 
@@ -431,7 +431,7 @@ static void check_real_int(const struct shape *to, double d, int range)
     double above = __builtin_ldexp(1, bits), below = is_signed ? -above - 1 : -1;
     bool over = d >= above, under = is_signed && bits > 52 ? d < -above : d <= below, nan = d != d;
     uint8_t in[8], out[16], want[16];
-    drep_report report;
+    drep_report report = DREP_REPORT;
     struct kernel k;
     int64_t bad;
     uint64_t image;
@@ -501,7 +501,7 @@ START_TEST(test_integers_to_reals)
                                      s & 1 ? DREP_FORMAT_UINT : DREP_FORMAT_INT, i % 2,
                                      sizes[s / 2]};
                 uint8_t in[16], out[8];
-                drep_report report;
+                drep_report report = DREP_REPORT;
                 struct kernel k;
                 double want, got;
                 float f;
@@ -621,7 +621,7 @@ START_TEST(test_C7_wide_characters)
     const struct shape two = {DREP_CODE_WCHAR, DREP_FORMAT_UNICODE, DREP_BIG, 2};
     const struct shape four = {DREP_CODE_WCHAR, DREP_FORMAT_UNICODE, DREP_LITTLE, 4};
     const uint8_t in[8] = {0xac, 0x20, 0, 0, 0x00, 0xf6, 0x01, 0x00};
-    drep_report report;
+    drep_report report = DREP_REPORT;
     uint8_t out[8];
     struct kernel k;
 

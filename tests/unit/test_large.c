@@ -73,8 +73,8 @@ END_TEST
 /* An extent of 0: any number of items in no memory.  The report counts them all. */
 START_TEST(test_convert_and_report_more_items_than_2_31)
 {
-    drep_report report;
-    drep_xfer xfer = {.range = DREP_RANGE_CLAMP, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
     drep_type *from, *to;
     int16_t in = 300;
     int8_t out = 0;
@@ -218,7 +218,7 @@ static void far_boxes(const drep_spec *spec)
     double in[7], out[7];
     drep_selection *sel;
     drep_dataset *d;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_file *f;
 
     must(drep_create(path, 0, "external32", NULL, &f));
@@ -258,13 +258,8 @@ static drep_spec large_spec(int layout, const int64_t *dims, const int64_t *chun
 {
     static const double fill = -1;
 
-    return (drep_spec){.type = DREP_DOUBLE,
-                       .rank = 1,
-                       .dims = dims,
-                       .layout = layout,
-                       .chunk = chunk,
-                       .fill = DREP_FILL_VALUE,
-                       .fill_value = &fill};
+    return DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .layout = layout, .chunk = chunk,
+                     .fill = DREP_FILL_VALUE, .fill_value = &fill);
 }
 
 START_TEST(test_chunked_dataset_of_2_33_elements)

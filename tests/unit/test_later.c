@@ -238,8 +238,8 @@ static void fails_later(int err)
 START_TEST(test_D33_unknown_kinds_and_flags_are_items_of_their_own)
 {
     char command[200];
-    drep_attrinfo attr;
-    drep_objinfo info;
+    drep_attrinfo attr = DREP_ATTRINFO;
+    drep_objinfo info = DREP_OBJINFO;
     drep_dataset *ds;
     drep_file *f, *g;
     int64_t findings = -1;
@@ -428,7 +428,7 @@ END_TEST
 START_TEST(test_D33_unknown_layout_and_fill_hide_one_dataset)
 {
     struct buf before = {0}, after = {0};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_file *f, *g;
     struct store *st;
     struct key key;
@@ -480,8 +480,8 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
 {
     static const char *const names[] = {"/kind", "/flag", "/filter", "/filter flag"};
     const int64_t start[] = {0}, two[] = {2};
-    drep_dsinfo info;
-    drep_dsusage usage;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
     drep_dataset *ds;
     drep_selection *first;
     int64_t sealed = -1;
@@ -535,7 +535,8 @@ static int note_left(uint64_t id, const char *message, void *ctx)
 /* Copies the file, in part, into a new one that checks clean. */
 static drep_file *copy_partly(drep_file *f, const char *from, const char *to, struct left *l)
 {
-    drep_copying how = {.left_out = note_left, .ctx = l, .datarep = DREP_DATAREP_STORED};
+    drep_copying how =
+        DREP_COPYING(.left_out = note_left, .ctx = l, .datarep = DREP_DATAREP_STORED);
     int64_t findings = -1;
     drep_file *g;
 
@@ -561,7 +562,7 @@ START_TEST(test_D33_a_partial_copy_leaves_out_what_is_newer)
         int left;
     } row[] = {{"later.drep", 9},    {"later-chunks.drep", 2}, {"reps-later.drep", 4},
                {"readonly.drep", 1}, {"extended.drep", 0},     {"later.drep", 2}};
-    drep_objinfo a, b;
+    drep_objinfo a = DREP_OBJINFO, b = DREP_OBJINFO;
     drep_file *f, *g;
 
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
@@ -629,7 +630,7 @@ START_TEST(test_D33_a_partial_copy_is_stopped_by_its_caller)
     ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
     for (int stop = 1; stop <= 9; stop++) {
         struct left l = {.stop = stop};
-        drep_copying how = {.left_out = note_left, .ctx = &l};
+        drep_copying how = DREP_COPYING(.left_out = note_left, .ctx = &l);
 
         ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
         ck_assert_int_eq(drep_copy(f, "/", g, "/", &how), 99);
@@ -642,7 +643,7 @@ START_TEST(test_D33_a_partial_copy_is_stopped_by_its_caller)
     /* There is nothing to copy of an object that is itself newer. */
     {
         struct left l = {.n = 0};
-        drep_copying how = {.left_out = note_left, .ctx = &l};
+        drep_copying how = DREP_COPYING(.left_out = note_left, .ctx = &l);
 
         ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
         fails_later(drep_copy(f, "/layout", g, "/layout", &how));
@@ -681,12 +682,13 @@ START_TEST(test_D33_a_partial_copy_has_nothing_that_leads_to_what_is_left_out)
 {
     const int64_t dims[] = {3};
     const char *const names[] = {"n"};
-    const drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names);
     struct left l = {.n = 0};
-    drep_objinfo group, dim, info;
+    drep_objinfo group = DREP_OBJINFO, dim = DREP_OBJINFO, info = DREP_OBJINFO;
     drep_ref ref = {0, NULL};
     drep_type *ref_type;
-    drep_dsinfo ds_info;
+    drep_dsinfo ds_info = DREP_DSINFO;
     drep_dataset *ds;
     drep_file *f, *g;
 
@@ -739,10 +741,11 @@ START_TEST(test_D33_a_newer_dimension_outside_of_the_copy)
     const int64_t dims[] = {3};
     const char *const names[] = {"n"};
     const int32_t in[] = {7, 8, 9};
-    const drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = dims, .dim_names = names);
     static const char *const paths[] = {"/g", "/g/d"};
-    drep_objinfo dim;
-    drep_dsinfo info;
+    drep_objinfo dim = DREP_OBJINFO;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     drep_file *f, *g;
     char name[40];

@@ -17,7 +17,7 @@ static struct {
 
 /* Room for whatever they give. */
 static int64_t dims[DREP_MAX_RANK] = {N};
-static union {
+static struct {
     drep_objinfo object;
     drep_attrinfo attr;
     drep_dsinfo ds;
@@ -26,7 +26,12 @@ static union {
     drep_objusage object_usage;
     int64_t n;
     double value[2 * N];
-} out;
+} out = {.object = DREP_OBJINFO,
+         .attr = DREP_ATTRINFO,
+         .ds = DREP_DSINFO,
+         .header = DREP_HEADER,
+         .usage = DREP_USAGE,
+         .object_usage = DREP_OBJUSAGE};
 static double buf[2 * N];
 static const void *mapped;
 static drep_file *file_out;
@@ -85,7 +90,7 @@ static int see_leak(uint64_t offset, uint64_t length, void *ctx)
 
 static int create_dataset(void)
 {
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = dims};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims);
 
     return drep_dataset_create(h.f, "/new", &spec, &dataset_out);
 }
@@ -224,12 +229,8 @@ static const char *file_path;
 static void make_file(void)
 {
     const int64_t max = DREP_UNLIMITED, chunk = 10;
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 1,
-                      .dims = dims,
-                      .maxdims = &max,
-                      .layout = DREP_CHUNKED,
-                      .chunk = &chunk};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .maxdims = &max,
+                               .layout = DREP_CHUNKED, .chunk = &chunk);
     drep_file *f;
     drep_dataset *ds;
 
@@ -471,9 +472,10 @@ START_TEST(test_what_was_lent_and_mapped_stays)
 {
     drep_filter delta = {.id = DREP_FILTER_DEFLATE};
     const int64_t chunk = 10;
-    drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = dims, .layout = DREP_CONTIGUOUS};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .layout = DREP_CONTIGUOUS);
     drep_dataset *filtered;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     const double *p;
     drep_file *f;
 

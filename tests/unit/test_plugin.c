@@ -41,7 +41,7 @@ START_TEST(test_a_hint_leads_to_it)
     drep_info *info;
     drep_file *f, *header;
     drep_dataset *ds;
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
     int out[3];
     drep_view *v;
     int64_t n;
@@ -85,8 +85,8 @@ END_TEST
 START_TEST(test_a_filter_too)
 {
     const drep_filter xor = {.id = DREP_FILTER_USER, .name = "xor", .nparams = 1, .param = {0x5a}};
-    drep_spec spec = {
-        .type = DREP_INT, .rank = 1, .dims = (int64_t[]){3}, .filters = &xor, .nfilters = 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = (int64_t[]){3}, .filters = &xor,
+                               .nfilters = 1);
     const int in[] = {1, 2, 3};
     const char *path = temp_path("x.drep");
     drep_dataset *ds;
@@ -125,7 +125,7 @@ END_TEST
 
 static void *resolve(void *arg)
 {
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     return (void *)(intptr_t)drep_datarep_get(arg, &rep);
 }
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(test_what_is_refused)
 {
     const char *path;
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     fails(drep_plugin_path("relative"), DREP_ERR_ARG);
     fails(drep_plugin_path("/absolute:relative"), DREP_ERR_ARG);
@@ -185,7 +185,7 @@ END_TEST
 
 START_TEST(test_every_allocation_failing)
 {
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
     int64_t n = 0;
     int err;
 

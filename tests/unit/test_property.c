@@ -228,7 +228,7 @@ static void must(int err)
 
 static void by_functions(const char *name, const char *of)
 {
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     must(drep_datarep_get(of, &rep));
     must(drep_register_datarep(name, rep.read, rep.write, rep.extent, rep.extra_state));
@@ -236,7 +236,7 @@ static void by_functions(const char *name, const char *of)
 
 static void subjects_register(void)
 {
-    drep_datarep native;
+    drep_datarep native = DREP_DATAREP;
 
     must(drep_declare_datarep("declared", "external32", rows_declared, ROWS_DECLARED, scalars, 1));
     by_functions("code-external32", "external32");

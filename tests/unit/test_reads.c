@@ -71,13 +71,9 @@ static void make_square(const char *name, bool pack, int64_t square, int64_t chu
 {
     static const drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = 1};
     int64_t n = square * chunk, dims[2] = {n, n}, chunks[2] = {chunk, chunk};
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 2,
-                      .dims = dims,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunks,
-                      .filters = nfilters > 0 ? &filter : NULL,
-                      .nfilters = nfilters};
+    drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = DREP_CHUNKED,
+                  .chunk = chunks, .filters = nfilters > 0 ? &filter : NULL, .nfilters = nfilters);
     drep_file *f = create(name, pack);
     double *rows = malloc((size_t)(n * chunk) * sizeof *rows);
     drep_dataset *ds;
@@ -126,7 +122,7 @@ static int walk_member(const drep_linkinfo *link, void *ctx)
 {
     struct walk *w = ctx, inner = {w->f, NULL, 0};
     char path[PATH_MAX_TEST];
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     snprintf(path, sizeof path, "%s/%s", w->group, link->name);
     ok(drep_stat(w->f, path, &info));
@@ -159,7 +155,7 @@ static void walk_all(drep_file *f)
 
 static void describe(drep_file *f)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
 
     ok(drep_dataset_open(f, "/a", &ds));
@@ -299,7 +295,7 @@ START_TEST(test_D41_few_large_reads)
     for (int64_t i = 0; i < side * side; i++)
         values[i] = value_at(i / side, i % side);
     for (int k = 0; k < 2; k++) {
-        drep_spec spec = {.type = DREP_DOUBLE, .rank = 2, .dims = dims};
+        drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims);
         drep_dataset *ds;
 
         spec.layout = k == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED;

@@ -364,8 +364,8 @@ START_TEST(test_threads_pack_the_same_bytes)
         *(long double *)(void *)(in + 48 * i + 32) = i;
     }
     for (size_t r = 0; r < sizeof reps / sizeof *reps; r++) {
-        drep_report report;
-        drep_xfer xfer = {.threads = 4, .report = &report};
+        drep_report report = DREP_REPORT;
+        drep_xfer xfer = DREP_XFER(.threads = 4, .report = &report);
 
         ck_assert_int_eq(drep_pack_size(reps[r], N, t, &size), 0);
         packed = malloc((size_t)size);
@@ -396,8 +396,8 @@ START_TEST(test_values_out_of_range_are_told)
     wchar_t *in = calloc(N, sizeof *in);
     uint8_t *packed = malloc(2 * N);
     int64_t at = 0, items = 77;
-    drep_report report = {.items = items};
-    drep_xfer xfer = {.threads = 3, .report = &report};
+    drep_report report = {.size = sizeof(drep_report), .items = items};
+    drep_xfer xfer = DREP_XFER(.threads = 3, .report = &report);
 
     in[AT] = in[AT + 7] = 0x1f600;
     ck_assert_int_eq(drep_pack_xfer("external32", in, N, DREP_WCHAR, packed, 2 * N, &at, &xfer), 0);
@@ -417,7 +417,7 @@ START_TEST(test_values_out_of_range_are_told)
     xfer.range = 9;
     ck_assert_int_eq(drep_pack_xfer("external32", in, 1, DREP_WCHAR, packed, 2 * N, &at, &xfer),
                      DREP_ERR_ARG);
-    xfer = (drep_xfer){.buf_size = 7};
+    xfer = DREP_XFER(.buf_size = 7);
     ck_assert_int_eq(drep_pack_xfer("external32", in, 2, DREP_WCHAR, packed, 2 * N, &at, &xfer),
                      DREP_ERR_BUFFER);
     at = 0;

@@ -118,7 +118,7 @@ START_TEST(test_bytes_of_a_unit)
     const double in = 1.5;
     size_t size;
     uint8_t *want = hex_bytes(text, &size), got[256];
-    drep_unitinfo info;
+    drep_unitinfo info = DREP_UNITINFO;
     int64_t position = 0;
     double out = 0;
 
@@ -134,7 +134,7 @@ START_TEST(test_bytes_of_a_unit)
     ck_assert_str_eq(info.machine, "amd64");
     ck_assert_int_eq(info.items, 1);
     ck_assert_int_eq(info.data_size, 8);
-    ck_assert_int_eq(info.size, (int64_t)size);
+    ck_assert_int_eq(info.unit_size, (int64_t)size);
     must(drep_unpack_unit(want, (int64_t)size, &position, &out, 1, DREP_DOUBLE));
     ck_assert(out == 1.5);
     free(want);
@@ -305,7 +305,7 @@ START_TEST(test_hostile_units)
     int64_t size, i;
     uint8_t *unit = packed("native:m68k", &size), *copy;
     struct particle out[2];
-    drep_unitinfo info;
+    drep_unitinfo info = DREP_UNITINFO;
     struct rnd r;
     int err;
 

@@ -46,14 +46,9 @@ static void make_dataset(drep_file *f)
     const int64_t dims = N, chunk = CHUNK;
     const char *const dim = "x";
     const int32_t fill = -1, v[N] = {10, 11, 12, 13, 14, 15};
-    const drep_spec spec = {.type = DREP_INT32_T,
-                            .rank = 1,
-                            .dims = &dims,
-                            .dim_names = &dim,
-                            .layout = DREP_CHUNKED,
-                            .chunk = &chunk,
-                            .fill = DREP_FILL_VALUE,
-                            .fill_value = &fill};
+    const drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims,
+                                     .dim_names = &dim, .layout = DREP_CHUNKED, .chunk = &chunk,
+                                     .fill = DREP_FILL_VALUE, .fill_value = &fill);
     drep_dataset *ds;
 
     ok(drep_dimension_create(f, "/g#x", N, 0));
@@ -202,9 +197,9 @@ START_TEST(test_dimensions_elsewhere)
     const char *path = temp_path("far"), *new_path = temp_path("far.new");
     const char *const dim = "/m#x";
     const int64_t dims = N;
-    drep_spec spec = {.type = DREP_INT32_T, .rank = 1, .dims = &dims, .dim_names = &dim};
-    drep_objinfo x, root;
-    drep_dsinfo info;
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims, .dim_names = &dim);
+    drep_objinfo x = DREP_OBJINFO, root = DREP_OBJINFO;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     drep_file *f = new_file(path, "internal");
 
@@ -236,7 +231,7 @@ END_TEST
 START_TEST(test_links)
 {
     const char *path = temp_path("links"), *new_path = temp_path("links.new");
-    drep_objinfo one, two;
+    drep_objinfo one = DREP_OBJINFO, two = DREP_OBJINFO;
     char all[400] = "";
     drep_file *f;
 
@@ -259,9 +254,9 @@ START_TEST(test_dimensions_and_named_types)
 {
     const char *path = temp_path("dims"), *new_path = temp_path("dims.new");
     drep_type *type;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
-    drep_objinfo dim;
+    drep_objinfo dim = DREP_OBJINFO;
     drep_file *f;
 
     make_source(path, _i);
@@ -290,7 +285,7 @@ START_TEST(test_lost_and_found)
 {
     const char *path = temp_path("lost"), *new_path = temp_path("lost.new");
     char name[60], inside[80], text[100];
-    drep_objinfo group, there;
+    drep_objinfo group = DREP_OBJINFO, there = DREP_OBJINFO;
     drep_file *f;
 
     make_source(path, true);
@@ -424,8 +419,8 @@ static void make_limited(const char *path)
     static int8_t v[BIG];
     const int64_t n = BIG;
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    const drep_spec spec = {
-        .type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n, .filters = &filter, .nfilters = 1};
+    const drep_spec spec = DREP_SPEC(.type = DREP_INT8_T, .rank = 1, .dims = &n, .chunk = &n,
+                                     .filters = &filter, .nfilters = 1);
     drep_dataset *ds;
     drep_file *f;
 

@@ -310,14 +310,14 @@ START_TEST(test_E10_C7_beyond_two_bytes)
 {
     const wchar_t wide[] = {L'a', (wchar_t)0x1f600, L'b'};
     const int64_t dims[] = {3};
-    drep_xfer xfer = {.range = DREP_RANGE_STRICT};
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_STRICT);
     drep_file *f = new_file(":memory:", "external32");
     drep_dataset *ds = new_dataset(f, "/w", DREP_WCHAR, 1, dims);
-    drep_report report;
+    drep_report report = DREP_REPORT;
     wchar_t back[3];
 
     fails(drep_write(ds, NULL, NULL, wide, &xfer), DREP_ERR_CONVERSION);
-    xfer = (drep_xfer){.range = DREP_RANGE_CLAMP, .report = &report};
+    xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
     ok(drep_write(ds, NULL, NULL, wide, &xfer));
     ck_assert_int_eq(report.overflow, 1);
     ck_assert_int_eq(report.first_overflow, 1);

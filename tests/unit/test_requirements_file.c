@@ -275,7 +275,7 @@ END_TEST
 START_TEST(test_C3_U10_native_form_needs_native_extents)
 {
     const int64_t dims[] = {3};
-    const drep_spec spec = {.type = DREP_DOUBLE, .rank = 1, .dims = dims};
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims);
     drep_dataset *ds;
     drep_file *f;
 
@@ -459,7 +459,7 @@ START_TEST(test_D7_table_and_functions_agree)
         const int64_t dims[] = {20};
         static uint8_t packed[20 * 100];
         int64_t size = 0;
-        drep_datarep rep;
+        drep_datarep rep = DREP_DATAREP;
         drep_dataset *ds;
         drep_file *f;
 
@@ -468,7 +468,8 @@ START_TEST(test_D7_table_and_functions_agree)
         ok(drep_register_datarep(twin, rep.read, rep.write, rep.extent, rep.extra_state));
         ok(drep_pack(names[n], in, 20, type, packed, sizeof packed, &size));
         for (int functions = 0; functions < 2; functions++) {
-            drep_spec spec = {.type = type, .rank = 1, .dims = dims, .layout = DREP_CONTIGUOUS};
+            drep_spec spec =
+                DREP_SPEC(.type = type, .rank = 1, .dims = dims, .layout = DREP_CONTIGUOUS);
             char back[sizeof in];
 
             /* native:ABI lays compounds out as that machine's structs do. */
@@ -533,8 +534,8 @@ START_TEST(test_D12_E5_ranges)
     drep_file *f = new_file(":memory:", "external32");
     drep_dataset *longs = new_dataset(f, "/l", DREP_LONG, 1, two);
     drep_dataset *shorts = new_dataset(f, "/s", DREP_INT16_T, 1, three);
-    drep_report report;
-    drep_xfer xfer = {.report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.report = &report);
     int16_t s[3];
     long l[2];
 
@@ -567,17 +568,14 @@ START_TEST(test_D20_dimensions_are_shared)
 {
     const int64_t three[] = {3}, five[] = {5}, unlimited[] = {DREP_UNLIMITED};
     const char *const names[] = {"x"};
-    const drep_spec spec = {.type = DREP_INT,
-                            .rank = 1,
-                            .dims = three,
-                            .maxdims = unlimited,
-                            .dim_names = names,
-                            .layout = DREP_CHUNKED};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = three, .maxdims = unlimited,
+                  .dim_names = names, .layout = DREP_CHUNKED);
     const int in[] = {1, 2, 3, 4, 5};
     drep_file *f = new_file(":memory:", "external32");
     drep_dataset *a, *b;
-    drep_dsinfo ia, ib;
-    drep_objinfo x;
+    drep_dsinfo ia = DREP_DSINFO, ib = DREP_DSINFO;
+    drep_objinfo x = DREP_OBJINFO;
 
     ok(drep_dimension_create(f, "/#x", 3, 1));
     ok(drep_dataset_create(f, "/a", &spec, &a));
@@ -601,7 +599,7 @@ END_TEST
 START_TEST(test_D21_links_lead_where_they_may)
 {
     drep_file *f = new_file(":memory:", "external32");
-    drep_objinfo o;
+    drep_objinfo o = DREP_OBJINFO;
 
     ok(drep_group_create(f, "/a/b", 1));
     ck_assert_int_ne(drep_link_hard(f, "/a", "/a/b/loop"), 0);
@@ -624,7 +622,7 @@ END_TEST
 START_TEST(test_D22_nothing_is_there_before_the_first_commit)
 {
     const char *path = temp_path("d22");
-    drep_objinfo o;
+    drep_objinfo o = DREP_OBJINFO;
     drep_file *f = new_file(path, "external32");
 
     ok(drep_group_create(f, "/old", 0));
@@ -658,7 +656,7 @@ static void *take_turns(void *arg)
     drep_dataset *ds = NULL;
 
     for (int round = 0; round < 10; round++) {
-        const drep_spec spec = {.type = DREP_INT, .rank = 1, .dims = dims};
+        const drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = dims);
 
         snprintf(path, sizeof path, "/d%d-%d", number, round);
         for (int i = 0; i < 100; i++)
@@ -707,13 +705,9 @@ START_TEST(test_D24_filtered_chunks_are_bounded)
 {
     const int64_t dims[] = {(int64_t)1 << 24}, chunk[] = {(int64_t)1 << 22};
     const drep_filter filter = {.id = DREP_FILTER_SHUFFLE};
-    const drep_spec spec = {.type = DREP_DOUBLE,
-                            .rank = 1,
-                            .dims = dims,
-                            .layout = DREP_CHUNKED,
-                            .chunk = chunk,
-                            .filters = &filter,
-                            .nfilters = 1};
+    const drep_spec spec =
+        DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = dims, .layout = DREP_CHUNKED,
+                  .chunk = chunk, .filters = &filter, .nfilters = 1);
     drep_info *info = hints("drep_chunk_max=67108864", "drep_sync=none", (char *)NULL);
     drep_file *f = new_file(":memory:", "external32");
     drep_dataset *ds;
@@ -731,13 +725,13 @@ END_TEST
 START_TEST(test_D25_grow_and_move)
 {
     const int64_t two[] = {2}, four[] = {4}, unlimited[] = {DREP_UNLIMITED}, start[] = {2};
-    const drep_spec spec = {
-        .type = DREP_INT, .rank = 1, .dims = two, .maxdims = unlimited, .layout = DREP_CHUNKED};
+    const drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = two, .maxdims = unlimited,
+                                     .layout = DREP_CHUNKED);
     const int in[] = {1, 2, 3, 4};
     drep_file *f = new_file(":memory:", "external32");
     drep_selection *end;
     drep_dataset *ds;
-    drep_objinfo o;
+    drep_objinfo o = DREP_OBJINFO;
     int out[4];
 
     ok(drep_group_create(f, "/g", 0));

@@ -104,7 +104,7 @@ START_TEST(test_precision_and_range_are_those_of_conversions)
         ck_assert_int_eq(drep_type_scalar(&s, &type), 0);
         d = HUGE_VAL;
         ck_assert_int_eq(
-            drep_convert(type, bytes, DREP_DOUBLE, &d, 1, &(drep_xfer){.range = DREP_RANGE_CLAMP}),
+            drep_convert(type, bytes, DREP_DOUBLE, &d, 1, &DREP_XFER(.range = DREP_RANGE_CLAMP)),
             0);
         ck_assert_int_eq(drep_convert(DREP_DOUBLE, &d, type, bytes, 1, NULL), 0);
         if (isfinite(d)) {

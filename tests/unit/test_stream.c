@@ -159,13 +159,11 @@ static drep_file *source(double *data)
         data[i] = i * 0.5;
     for (int i = 0; i < 3; i++) {
         drep_filter filter = {.id = filters[i]};
-        drep_spec spec = {.type = DREP_DOUBLE,
-                          .rank = 2,
-                          .dims = shape,
-                          .layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
-                          .chunk = i == 0 ? NULL : cut,
-                          .filters = filters[i] ? &filter : NULL,
-                          .nfilters = filters[i] != 0};
+        drep_spec spec =
+            DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = shape,
+                      .layout = i == 0 ? DREP_CONTIGUOUS : DREP_CHUNKED,
+                      .chunk = i == 0 ? NULL : cut, .filters = filters[i] ? &filter : NULL,
+                      .nfilters = filters[i] != 0);
         drep_dataset *ds;
         char path[10];
 
@@ -182,7 +180,7 @@ static drep_file *source(double *data)
 static void check_copy(const struct reader *r, const double *data)
 {
     double *out = malloc(sizeof *out * ROWS * COLUMNS);
-    drep_header h;
+    drep_header h = DREP_HEADER;
     drep_file *f;
 
     ok(drep_open_image(r->p, r->size, NULL, &f));
@@ -229,7 +227,8 @@ START_TEST(test_D39_what_is_copied_leaves_and_can_be_read)
 
     for (int which = 0; which < 5; which++)
         for (int other = 0; other < 2; other++) {
-            drep_copying how = {.plan = recut, .ctx = &which, .threads = 1 + which % 2 * 3};
+            drep_copying how =
+                DREP_COPYING(.plan = recut, .ctx = &which, .threads = 1 + which % 2 * 3);
             int fd = pipe_to(&r);
 
             ok(drep_create_stream(fd, other ? "internal" : NULL, other ? NULL : from, NULL, &to));
@@ -391,7 +390,7 @@ END_TEST
 
 static int exists(drep_file *f, const char *path)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     return drep_stat(f, path, &info) == 0;
 }

@@ -216,7 +216,7 @@ static int no_finding(int err, uint64_t offset, const char *message, void *ctx)
 static void check_store(struct store *st)
 {
     int64_t findings = 0;
-    drep_usage usage = {0};
+    drep_usage usage = DREP_USAGE;
 
     ck_assert_int_eq(store_check(st, no_finding, NULL, NULL, NULL, NULL, &findings, &usage), 0);
     ck_assert_int_eq(findings, 0);
@@ -600,7 +600,7 @@ START_TEST(test_tree_in_order_is_full)
     /* Keys in order at several places: leaves are full, wherever that is. */
     struct fault_file file;
     struct store *st;
-    drep_usage usage = {0};
+    drep_usage usage = DREP_USAGE;
     uint64_t bytes = 0;
     uint8_t v[40] = {1};
     int64_t findings;
@@ -633,7 +633,7 @@ START_TEST(test_tree_many_objects)
     /* What making many small datasets does, until interior nodes are cut too. */
     struct fault_file file;
     struct store *st;
-    drep_usage usage = {0};
+    drep_usage usage = DREP_USAGE;
     uint8_t v[100] = {1};
     int64_t findings;
     struct key key;

@@ -164,7 +164,7 @@ END_TEST
 /* From every format to every other in one step, by its own loop, and by way of the value. */
 static void check_pair(const struct row *row, const drep_type *from, const char *format, int size)
 {
-    const drep_xfer xfer = {.range = DREP_RANGE_CLAMP};
+    const drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP);
     uint8_t bytes[16], value[WIDE], got[16] = {0}, want[16] = {0};
     drep_type *to = type_of(format, "big", size), *wide = wide_type();
 

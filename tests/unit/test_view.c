@@ -409,11 +409,8 @@ END_TEST
 START_TEST(test_D6_view_of_a_dataset)
 {
     double in[12], out[12] = {0}, row[3];
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 2,
-                      .dims = (int64_t[]){4, 3},
-                      .layout = DREP_CHUNKED,
-                      .chunk = (int64_t[]){2, 2}};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = (int64_t[]){4, 3},
+                               .layout = DREP_CHUNKED, .chunk = (int64_t[]){2, 2});
     drep_dataset *ds;
     drep_file *f;
     drep_view *v;
@@ -451,8 +448,8 @@ START_TEST(test_C7_strict_and_report_on_a_view)
 {
     const int wide = sizeof(long) > 4; /* else nothing is narrowed */
     const long in[4] = {1, (long)(wide ? (int64_t)1 << 40 : 2), 3, (long)((int64_t)1 << 41)};
-    drep_report r;
-    drep_xfer strict = {.range = DREP_RANGE_STRICT}, wrap = {.report = &r};
+    drep_report r = DREP_REPORT;
+    drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT), wrap = DREP_XFER(.report = &r);
     int64_t items;
     drep_view *v = open_raw();
 

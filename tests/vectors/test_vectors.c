@@ -70,7 +70,7 @@ static void good(const char *dir, const char *name)
     int code_form, err, ok = 0;
     int64_t findings = 0;
     drep_file *f = NULL;
-    drep_header h;
+    drep_header h = DREP_HEADER;
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     err = drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &f);
@@ -116,7 +116,7 @@ static int logged(const drep_commitinfo *commit, void *ctx)
     struct log *log = ctx;
     int64_t findings = 0;
     drep_file *f = NULL;
-    drep_header h;
+    drep_header h = DREP_HEADER;
     int err = drep_open_commit(log->path, DREP_RDONLY, commit->sequence, NULL, &f);
 
     if (err == 0)

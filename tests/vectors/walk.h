@@ -110,7 +110,7 @@ static void walk_type(struct walk *w, const drep_type *type)
 static int walk_attr(const char *name, void *ctx)
 {
     struct walk *w = ctx;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     char *buf;
 
     if (walk_fail(w, drep_attr_info(w->file, w->path, name, &info)) != 0)
@@ -135,9 +135,9 @@ static int walk_attr(const char *name, void *ctx)
 
 static void walk_dataset(struct walk *w)
 {
-    drep_dsinfo *info = calloc(1, sizeof *info);
+    drep_dsinfo is = DREP_DSINFO, *info = &is;
     drep_dataset *ds = NULL;
-    drep_dsusage usage;
+    drep_dsusage usage = DREP_DSUSAGE;
     char *buf;
 
     if (walk_fail(w, drep_dataset_open(w->file, w->path, &ds)) == 0 &&
@@ -158,7 +158,6 @@ static void walk_dataset(struct walk *w)
         }
     }
     drep_dataset_close(ds);
-    free(info);
 }
 
 static int walk_object(struct walk *w, int kind);
@@ -193,7 +192,7 @@ static int walk_link(const drep_linkinfo *link, void *ctx)
 
 static int walk_object(struct walk *w, int kind)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     drep_type *type;
 
     if (++w->objects > 100000 || w->err != 0)

@@ -77,7 +77,7 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
 static int check_file(struct check_run *check, bool deep)
 {
     int64_t findings = 0;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     drep_file *file;
     int status = tool_open_commit(check->file_name, DREP_RDONLY | (deep ? 0 : DREP_HEADER_ONLY),
                                   NULL, check->commit, &file);
@@ -106,7 +106,7 @@ static int check_file(struct check_run *check, bool deep)
 /* A rescue that found little must not look like one that found all. */
 static void put_rebuilt(struct sink *s, const char *name, bool whole)
 {
-    drep_usage usage = {.objects = 0};
+    drep_usage usage = DREP_USAGE;
     drep_file *file;
 
     if (drep_open(name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file) == 0) {

@@ -94,7 +94,7 @@ static void describe(drep_file *file, const char *path, const drep_linkinfo *lin
                      size_t size)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     char *type = NULL;
     size_t n;
@@ -216,7 +216,7 @@ static void offer_selected(struct completion_line *l, drep_file *file)
     char *path = bracket ? strndup(l->now, (size_t)(bracket - l->now)) : NULL;
     char *begun = end ? strndup(l->now, (size_t)(strrchr(end, '.') + 1 - l->now)) : NULL;
     drep_type *inner = NULL;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
 
     if (path && begun && drep_dataset_open(file, path, &ds) == 0) {

@@ -129,7 +129,7 @@ static int add_rule(struct conversion *c, bool chunks, const char *text)
 static int find_named(const struct conversion *c, drep_file *file, struct rule *r)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(file, r->path, &ds);
 
     if (err)
@@ -170,7 +170,7 @@ static int choose(struct walk *walk, const struct walk_item *item)
 static int find_chosen(struct conversion *c, drep_file *file)
 {
     struct walk walk = {.file = file, .depth = -1, .enter = choose, .ctx = c, .quiet = true};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     for (size_t i = 0; i < c->nonly; i++) {
         int err = drep_stat(file, c->only[i], &info);
@@ -327,15 +327,12 @@ static bool replaces_all(const struct conversion *c)
 
 static int copy(struct conversion *c, drep_file *from, drep_file *to)
 {
-    drep_copying how = {.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED,
-                        .range = c->range,
-                        .plan = plan,
-                        .lost = lost,
-                        .left_out = c->partial ? left_out : NULL,
-                        .progress = advance,
-                        .ctx = c};
+    drep_copying how =
+        DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
+                     .plan = plan, .lost = lost, .left_out = c->partial ? left_out : NULL,
+                     .progress = advance, .ctx = c);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(from, root, &info);
 
     if (err)

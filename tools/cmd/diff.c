@@ -194,7 +194,7 @@ static const char *kind_name(int kind)
 
 static void compare_objects(struct diff *d, const char *a_path, const char *b_path)
 {
-    drep_objinfo a, b;
+    drep_objinfo a = DREP_OBJINFO, b = DREP_OBJINFO;
     int err = drep_stat(d->a.file, a_path, &a);
 
     if (err) {
@@ -231,7 +231,7 @@ static void compare_objects(struct diff *d, const char *a_path, const char *b_pa
 static int side_open(struct diff_side *side, const char *name, const char *path,
                      const char *plugins, bool header_only)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err, status;
 
     side->name = name;
@@ -273,7 +273,7 @@ static void begin_progress(const struct diff *d)
 
 static void compare_files(struct diff *d)
 {
-    drep_header a, b;
+    drep_header a = DREP_HEADER, b = DREP_HEADER;
 
     if ((d->parts & DIFF_STORAGE) && drep_header_get(d->a.file, &a) == 0 &&
         drep_header_get(d->b.file, &b) == 0 && strcmp(a.datarep, b.datarep) != 0)

@@ -29,9 +29,9 @@ typedef void form_fn(struct dump *d);
 static int check_object(const struct dump *d, form_fn *form)
 {
     const char *path = d->operand.path;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     struct slice slice;
-    drep_dsinfo ds_info;
+    drep_dsinfo ds_info = DREP_DSINFO;
     drep_dataset *ds;
     int status, err = drep_stat(d->file, path, &info);
 
@@ -56,8 +56,10 @@ static void begin_progress(const struct dump *d)
 
 static int dump_open(struct dump *d, const char *object, form_fn *form)
 {
-    int status, err = drep_header_get(d->file, &d->header);
+    int status, err;
 
+    d->header = DREP_HEADER;
+    err = drep_header_get(d->file, &d->header);
     if (!err)
         err = printer_init(&d->printer, d->file, form != dump_text);
     if (err)
@@ -172,7 +174,7 @@ static bool take(struct dump_options *a, int option)
 static int check_as(const char *name)
 {
     struct suggestion meant = {.word = name};
-    drep_datarep rep;
+    drep_datarep rep = DREP_DATAREP;
 
     if (!name || strcmp(name, "stored") == 0 || drep_datarep_get(name, &rep) == 0)
         return 0;

@@ -402,7 +402,7 @@ static void put_data(struct dump *d, const struct walk_item *item, drep_dataset 
 static void put_dataset(struct dump *d, const struct walk_item *item)
 {
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(d->file, item->path, &ds);
 
     if (err) {
@@ -573,8 +573,8 @@ void dump_json(struct dump *d)
 static bool put_one(struct dump *d)
 {
     struct slice slice;
-    drep_objinfo info;
-    drep_dsinfo ds_info;
+    drep_objinfo info = DREP_OBJINFO;
+    drep_dsinfo ds_info = DREP_DSINFO;
     drep_dataset *ds;
 
     if (d->header_only || drep_stat(d->file, d->operand.path, &info) ||

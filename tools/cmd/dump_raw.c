@@ -127,7 +127,7 @@ bool dump_bytes(struct dump *d, const char *path, drep_dataset *ds, const drep_d
 void dump_raw(struct dump *d)
 {
     struct slice slice;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
     int status = operand_open(&d->operand, d->file_name, d->file, &ds, &info, &slice);
 

@@ -14,7 +14,7 @@ void dump_failed(struct dump *d, const char *path, int err)
 
 int dump_describe(const struct dump *d, drep_dataset *ds, drep_dsinfo *info)
 {
-    drep_dsusage usage;
+    drep_dsusage usage = DREP_DSUSAGE;
     int err = drep_dataset_info(ds, info);
 
     return err || d->header_only || d->operand.slice ? err : drep_dataset_usage(ds, &usage);

@@ -471,7 +471,7 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
 {
     struct sink *s = d->sink;
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(d->file, item->path, &ds);
 
     sink_text(s, "dataset");

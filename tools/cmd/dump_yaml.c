@@ -62,7 +62,7 @@ static int give_block(void *ctx, const drep_type *type, const void *elements, in
 static int give_all(struct giver *g, drep_dataset *ds)
 {
     struct slice slice;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_type *type;
     int err = drep_dataset_info(ds, &info);
 

@@ -47,7 +47,7 @@ static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *m
 static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info)
 {
     double logical = (double)info->count * (double)info->element_size;
-    drep_dsusage usage;
+    drep_dsusage usage = DREP_DSUSAGE;
     int i, err = drep_dataset_usage(ds, &usage);
 
     if (err)
@@ -75,7 +75,7 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
     drep_dataset *ds;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(ls->file, item->path, &ds);
 
     if (err)
@@ -198,7 +198,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
 {
     struct walk walk = {
         .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = enter, .ctx = ls};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(ls->file, path, &info);
 
     if (err)

@@ -147,7 +147,7 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
         err = drep_datarep_walk(show, r);
     for (i = 0; i < argc; i++) {
         struct wanted w = {.reps = r, .name = argv[i]};
-        drep_datarep rep;
+        drep_datarep rep = DREP_DATAREP;
 
         /* A plugin's name is in the list once somebody asked for it. */
         (void)drep_datarep_get(argv[i], &rep);

@@ -186,7 +186,7 @@ static int see_object(struct walk *walk, const struct walk_item *item)
 {
     struct stat_run *r = walk->ctx;
     drep_dataset *ds = NULL;
-    drep_objusage usage;
+    drep_objusage usage = DREP_OBJUSAGE;
     drep_dsinfo *info;
     int err;
 
@@ -197,6 +197,8 @@ static int see_object(struct walk *walk, const struct walk_item *item)
         put_object(r, item, &usage);
     if (!err && usage.chunks > 0) {
         info = malloc(sizeof *info);
+        if (info)
+            *info = DREP_DSINFO;
         err = info ? drep_dataset_open(r->file, item->path, &ds) : DREP_ERR_NOMEM;
         if (!err)
             err = drep_dataset_info(ds, info);
@@ -225,7 +227,7 @@ static int see_objects(struct stat_run *r)
 
 static int stat_file(struct stat_run *r)
 {
-    drep_usage usage;
+    drep_usage usage = DREP_USAGE;
     int err, status = tool_open(r->file_name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &r->file);
 
     if (status)

@@ -177,7 +177,7 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
     struct validated_dataset p = {.out = out};
     struct printer *a = NULL, *b = NULL;
     drep_type *type;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = printer_of(ctx, have_file, &a);
 
     if (!err)

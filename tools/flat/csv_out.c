@@ -290,7 +290,7 @@ static int open_column(struct csv_group *g, const struct printer *p, size_t i)
 {
     char *path = path_of_member(g->path, g->name[i]);
     drep_type *type;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = path ? drep_dataset_open(g->outlet->file, path, &g->dataset[i]) : DREP_ERR_NOMEM;
     int status = 0;
 

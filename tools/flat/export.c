@@ -226,7 +226,7 @@ static int open_extract(struct archive_entry *m, struct extract *e)
 {
     int err = drep_dataset_open(m->o->file, m->path, &m->ds);
 
-    *e = (struct extract){.outlet = m->o, .path = m->path, .dataset = m->ds};
+    *e = (struct extract){.outlet = m->o, .path = m->path, .dataset = m->ds, .info = DREP_DSINFO};
     if (!err)
         err = drep_dataset_info(m->ds, &e->info);
     if (err)
@@ -438,7 +438,7 @@ static int put_one(struct outlet *o, const struct operand *operand, struct outfi
 
 static int put_operand(struct outlet *o, struct operand *operand, struct outfile *out)
 {
-    drep_objinfo object;
+    drep_objinfo object = DREP_OBJINFO;
     size_t n = 1;
     int status = 0, err = drep_stat(o->file, operand->path, &object);
     bool group = !err && object.kind == DREP_OBJ_GROUP && !operand->slice;

@@ -103,7 +103,7 @@ static char *target_path(const struct flat *f)
 /* An existing dataset, NULL where there is nothing yet. */
 static int find_dataset(const struct intake *in, const char *path, drep_dataset **out)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(in->file, path, &info);
 
     *out = NULL;
@@ -184,7 +184,7 @@ static int get_shape(const struct flat *x, struct raw_file *raw)
 static int raw_from_dataset(const struct intake *in, drep_dataset *dataset, struct raw_file *raw,
                             drep_type **type)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_info(dataset, &info);
 
     if (err)
@@ -298,7 +298,7 @@ static int group_room(struct dataset_group *g)
 
 static int group_open(struct dataset_group *g, drep_type **row)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     size_t i;
     int err = drep_list(g->in->file, g->in->path, DREP_BY_CREATION, add_member, g), status;
 
@@ -388,7 +388,7 @@ static int take_columns(struct intake *in, struct csv_table *table, bool exists)
 static int table_for(struct csv_table *table, const struct intake *in, drep_dataset *dataset,
                      drep_type **type)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_info(dataset, &info);
 
     if (err)
@@ -420,10 +420,10 @@ static int take_csv(struct intake *in)
                               .delimiter = delimiter_of(f, in->x->src),
                               .header = !f->no_header,
                               .missing = f->missing ? f->missing : ""};
-    drep_objinfo object = {0};
+    drep_objinfo object = DREP_OBJINFO;
     drep_dataset *dataset = NULL;
     drep_type *type = NULL;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     struct source s;
     int status = 0, err = drep_stat(in->file, in->path, &object);
 

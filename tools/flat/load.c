@@ -98,7 +98,8 @@ int load_create(const struct source *s, const struct exchange *x, drep_file *fil
                 bool grows, drep_dataset **out)
 {
     int64_t most[DREP_MAX_RANK];
-    drep_spec spec = {.type = s->stored, .rank = s->rank, .dims = s->rank > 0 ? s->dims : NULL};
+    drep_spec spec =
+        DREP_SPEC(.type = s->stored, .rank = s->rank, .dims = s->rank > 0 ? s->dims : NULL);
     const char *slash = strrchr(path, '/');
     char *group;
     int err = 0;
@@ -152,7 +153,7 @@ static int does_not_fit(const struct source *s, const struct target *t, const dr
 int load_fit(const struct source *s, struct target *t, bool append)
 {
     int64_t dims[DREP_MAX_RANK];
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     bool same = true, grown = false;
     int d, err = drep_dataset_info(t->dataset, &info);
 
@@ -178,7 +179,7 @@ int load_fit(const struct source *s, struct target *t, bool append)
 static int write_box(const struct source *s, const struct target *t, const struct box *b,
                      const drep_type *type, const void *buf)
 {
-    drep_xfer xfer = {.range = t->range};
+    drep_xfer xfer = DREP_XFER(.range = t->range);
     int64_t start[DREP_MAX_RANK];
     drep_selection *sel = NULL;
     drep_type *columns = NULL;
@@ -251,7 +252,7 @@ static int move_boxes(struct source *s, const struct target *t, struct box *b, c
 
 static int move_all(struct source *s, const struct target *t, box_fn *write)
 {
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     struct box b;
     int64_t len;
     uint64_t total = 1;

@@ -112,7 +112,7 @@ static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
 {
     struct npy_types types;
     struct npy_dtype d;
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     drep_type *vstring;
     char *descr = NULL;
     bool fine = false;
@@ -221,8 +221,8 @@ static int prepare(struct npy_out *n)
 
 static int convert_block(struct npy_out *n)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = n->e.outlet->x->range, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = n->e.outlet->x->range, .report = &report);
     void *numbers = n->elements;
     int64_t at, len = n->blocks.len;
     int err = 0;

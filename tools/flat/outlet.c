@@ -35,8 +35,8 @@ int extract_failed(const struct extract *e, int err)
 
 int extract_read(struct extract *e, struct blocks *b, const drep_type *type, void *buf)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = e->outlet->x->range, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = e->outlet->x->range, .report = &report);
     int err;
 
     b->xfer = &xfer;

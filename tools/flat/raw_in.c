@@ -285,8 +285,8 @@ static int read_view(struct source *s, const int64_t *start, const int64_t *coun
 {
     struct raw_source *r = s->own;
     int64_t items, n = box_len(s, count), want = n * drep_type_items(s->type);
-    drep_report report = {0};
-    drep_xfer xfer = {.report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.report = &report);
     drep_type *box;
     int err;
 

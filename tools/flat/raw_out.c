@@ -105,8 +105,8 @@ static int write_columns(const struct raw_out *r, drep_view *view, const drep_ty
 
 static int write_view(struct raw_out *r, const char *name)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = r->e.outlet->x->range, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = r->e.outlet->x->range, .report = &report);
     drep_type *filetype = NULL;
     drep_view *view = NULL;
     int64_t size;
@@ -125,7 +125,7 @@ static int write_view(struct raw_out *r, const char *name)
             err = drep_write_at(view, r->blocks.first, r->buf, r->blocks.len, r->e.info.type, &xfer,
                                 NULL);
         r->changed += report.inexact + report.overflow + report.nan_lost;
-        report = (drep_report){0};
+        report = DREP_REPORT;
     }
     if (view && !err)
         err = drep_view_close(view);
@@ -195,8 +195,8 @@ static int read_turned(struct raw_out *r, const struct box *b)
 {
     const struct slice *slice = &r->e.slice;
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], columns[DREP_MAX_RANK];
-    drep_report report = {0};
-    drep_xfer xfer = {.range = r->e.outlet->x->range, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = r->e.outlet->x->range, .report = &report);
     drep_selection *selection = NULL;
     drep_type *type = NULL;
     int d, k = 0, err;

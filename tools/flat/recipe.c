@@ -192,7 +192,7 @@ static int open_raw(const struct schema_source *source, const char *path, int fd
 static int load_from(const struct schema_source *source, const char *path, int fd, struct target *t)
 {
     struct source s;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int status, err = drep_dataset_info(t->dataset, &info);
 
     if (err)

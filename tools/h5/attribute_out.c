@@ -245,6 +245,7 @@ static int export_attribute(const char *name, void *ctx)
     info = calloc(1, sizeof *info);
     if (!info)
         return as->err = job_no_memory(j);
+    *info = DREP_ATTRINFO;
     snprintf(what, sizeof what, "attribute \"%.1023s\" is not kept", name);
     err = drep_attr_info(j->d, as->path, name, info);
     if (err)

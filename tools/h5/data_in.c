@@ -80,8 +80,8 @@ static int is_none(const struct filler *f, const struct box *b, const void *d)
 static int write_box(struct filler *f, const struct box *b, const void *d)
 {
     struct job *j = f->j;
-    drep_report report = {0};
-    drep_xfer xfer = {.range = j->o->range, .threads = j->o->threads, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = j->o->range, .threads = j->o->threads, .report = &report);
     drep_selection *sel = NULL;
     int err = 0, none = is_none(f, b, d);
 
@@ -603,7 +603,7 @@ static int is_copy(struct job *j, const struct h5_source *s)
 int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, struct notes *r)
 {
     struct filler f = {.j = j, .o = o, .s = s};
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err;
 
     if (j->lean)

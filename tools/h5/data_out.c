@@ -87,8 +87,9 @@ static struct verified place_of(const struct emptier *e, const struct box *b)
 /* Reads the elements of a block as HDF5 has them in its file. */
 static int read_ours(struct emptier *e, const struct box *b)
 {
-    drep_report report = {0};
-    drep_xfer xfer = {.range = e->j->o->range, .threads = e->j->o->threads, .report = &report};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer =
+        DREP_XFER(.range = e->j->o->range, .threads = e->j->o->threads, .report = &report);
     drep_selection *sel = NULL;
     int err = 0;
 

@@ -38,7 +38,7 @@ hid_t type_out(struct job *j, const struct h5_object *o, const drep_type *type, 
 
 int drain_open(struct job *j, const struct h5_object *o, struct drain *out)
 {
-    struct drain d = {.path = job_source(j, o)};
+    struct drain d = {.path = job_source(j, o), .info = DREP_DSINFO, .usage = DREP_DSUSAGE};
     struct sharings all = {0};
     int err = d.path ? drep_dataset_open(j->d, d.path, &d.ds) : DREP_ERR_NOMEM;
 

@@ -48,7 +48,7 @@ H5T_order_t order_to_hdf5(int order)
 int encodings_load(struct job *j)
 {
     drep_encoding base[256];
-    drep_header h;
+    drep_header h = DREP_HEADER;
     int i, n = 0;
     int err = drep_header_get(j->d, &h);
 

@@ -56,11 +56,13 @@ struct group_walk {
  * group, and lies along it first; 0: none. */
 static uint64_t variable_of(struct job *j, const char *path, uint64_t dimension, int *kind)
 {
-    drep_objinfo object;
+    drep_objinfo object = DREP_OBJINFO;
     drep_dataset *ds = NULL;
     drep_dsinfo *info = calloc(1, sizeof *info);
     uint64_t id = 0;
 
+    if (info)
+        *info = DREP_DSINFO;
     *kind = drep_stat(j->d, path, &object) == 0 ? object.kind : 0;
     if (info && *kind == DREP_OBJ_DATASET && drep_dataset_open(j->d, path, &ds) == 0 &&
         drep_dataset_info(ds, info) == 0 && info->rank > 0 && info->dim_ids[0] == dimension)
@@ -74,7 +76,7 @@ static uint64_t variable_of(struct job *j, const char *path, uint64_t dimension,
 static int is_taken(struct group_walk *w, const char *name)
 {
     const struct h5_object *o = NULL;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     char *address;
 
     if (asprintf(&address, "%s//#%s", w->source, name) < 0)
@@ -314,7 +316,7 @@ static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 
 static int find_objects(struct job *j)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     size_t i;
     int err = drep_stat(j->d, j->o->root ? j->o->root : "/", &info);
 

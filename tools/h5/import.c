@@ -195,7 +195,7 @@ static int find_objects(struct job *j)
 
 static int made(struct job *j, struct h5_object *o)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(j->d, o->path, &info);
 
     if (err)
@@ -223,7 +223,7 @@ static int make_parents(struct job *j, const char *path)
 /* The dimension object of a scale, made at its first use. */
 static int make_dimension(struct job *j, struct h5_object *o)
 {
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int err;
 
     if (drep_stat(j->d, o->dim_path, &info) == 0 && info.kind == DREP_OBJ_DIMENSION)
@@ -319,12 +319,9 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
     int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
     const char *names[H5S_MAX_RANK] = {NULL};
     drep_filter filters[DREP_MAX_FILTERS];
-    drep_spec spec = {.type = s->map.type,
-                      .datarep = s->datarep,
-                      .rank = s->rank,
-                      .dims = s->rank > 0 ? dims : NULL,
-                      .maxdims = s->rank > 0 ? maxdims : NULL,
-                      .placed = s->placed};
+    drep_spec spec = DREP_SPEC(.type = s->map.type, .datarep = s->datarep, .rank = s->rank,
+                               .dims = s->rank > 0 ? dims : NULL,
+                               .maxdims = s->rank > 0 ? maxdims : NULL, .placed = s->placed);
     int d, err = 0;
 
     for (d = 0; d < s->rank; d++) {
@@ -603,7 +600,7 @@ static int move_named(struct mover *m, hid_t object)
 static int note_storage(struct mover *m, const struct h5_source *s)
 {
     drep_dataset *ds = NULL;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     int err = drep_dataset_open(m->j->d, m->o->path, &ds);
 
     if (!err)

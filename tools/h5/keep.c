@@ -206,7 +206,7 @@ static int write_circles(struct job *j, const char *path, const struct circle *l
 
 int circles_read(struct job *j, const char *path, struct odd_link **links, size_t *n)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     drep_type *type = NULL;
     struct circle *list = NULL;
     int64_t i, count = 0;

@@ -166,7 +166,7 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 /* The user block that the container keeps; *size is 0 without one. */
 static int read_user_block(struct job *j, void **block, size_t *size)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     int err;
 
     *block = NULL;

@@ -110,7 +110,7 @@ int sharings_write(struct job *j, const struct sharings *all, const char *path)
 
 int sharings_read(struct job *j, const char *path, struct sharings *all)
 {
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     drep_type *type = NULL;
     struct shared *list;
     int64_t i, n = 0;

@@ -95,8 +95,11 @@ int notes_read(struct job *j, const char *path, struct notes *r)
 {
     drep_attrinfo *info = calloc(1, sizeof *info);
     int64_t n = -1;
-    int err = info ? drep_attr_info(j->d, path, KEEP_NOTES, info) : job_no_memory(j);
+    int err;
 
+    if (info)
+        *info = DREP_ATTRINFO;
+    err = info ? drep_attr_info(j->d, path, KEEP_NOTES, info) : job_no_memory(j);
     memset(r, 0, sizeof *r);
     if (!err) {
         if (info->rank == 1 && drep_type_kind(info->type) == DREP_KIND_VSTRING)

@@ -56,6 +56,8 @@ static int is_carried(struct job *j, const struct h5_object *o, hid_t object, co
         return H5Aexists(object, name) > 0;
     path = job_source(j, o);
     info = calloc(1, sizeof *info);
+    if (info)
+        *info = DREP_ATTRINFO;
     there = path && info && drep_attr_info(j->d, path, name, info) == 0;
     if (there)
         drep_attrinfo_release(info);
@@ -88,7 +90,7 @@ static int list_scales(struct job *j, struct h5_object *o, struct users *u)
     hobj_ref_t refs[DREP_MAX_RANK];
     hvl_t lists[DREP_MAX_RANK];
     drep_dataset *ds = NULL;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     hid_t dset, type, space;
     hsize_t rank;
     char *path = job_source(j, o);
@@ -189,6 +191,8 @@ static int is_nameless(struct job *j, const struct h5_object *o)
     drep_attrinfo *info = calloc(1, sizeof *info);
     int nameless = 0;
 
+    if (info)
+        *info = DREP_ATTRINFO;
     if (path && info && drep_attr_info(j->d, path, SCALE_NAME, info) == 0) {
         nameless = info->rank == DREP_NULL_SPACE;
         drep_attrinfo_release(info);

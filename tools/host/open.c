@@ -121,7 +121,7 @@ int tool_open_commit(const char *path, int amode, const char *plugins, const cha
                      drep_file **out)
 {
     uint64_t number;
-    drep_header header;
+    drep_header header = DREP_HEADER;
     drep_info *info;
     drep_file *file;
     int err, status = commit_number(path, commit, &number);

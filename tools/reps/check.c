@@ -218,7 +218,7 @@ static int natives(struct subject *s)
 
 static int check_one(struct check_report *r, const char *name, struct findings *findings)
 {
-    struct subject s = {.name = name, .findings = findings};
+    struct subject s = {.name = name, .findings = findings, .rep = DREP_DATAREP};
     const struct rep_check *check;
     int err = drep_datarep_get(name, &s.rep), failed = 0;
 

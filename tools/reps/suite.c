@@ -585,8 +585,8 @@ static int dataset_moves(struct subject *s, const drep_type *type, int64_t n, ui
                          uint8_t *back, bool *same)
 {
     const int64_t dims[1] = {n}, chunk[1] = {7}, start[1] = {5}, count[1] = {11};
-    const drep_spec spec = {
-        .type = type, .rank = 1, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk};
+    const drep_spec spec =
+        DREP_SPEC(.type = type, .rank = 1, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk);
     int64_t extent = drep_type_extent(type);
     drep_selection *part = NULL;
     drep_dataset *set = NULL;

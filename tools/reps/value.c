@@ -84,7 +84,7 @@ static void int_put(const drep_encoding *row, int64_t value, void *item)
 
 static void real_put(int code, double re, double im, void *item)
 {
-    const drep_xfer wrap = {.range = DREP_RANGE_WRAP};
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     const double both[2] = {re, im};
 
     memset(item, 0, (size_t)drep_type_extent(drep_predefined(code)));
@@ -137,7 +137,7 @@ void sample_put(const struct subject *s, int code, enum values kind, int i, stru
 /* Both parts of a complex, as doubles. */
 static void real_get(int code, const void *item, double out[2])
 {
-    const drep_xfer wrap = {.range = DREP_RANGE_WRAP};
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
 
     out[0] = out[1] = 0;
     drep_convert(is_complex(code) ? DREP_C_DOUBLE_COMPLEX : DREP_DOUBLE, out, drep_predefined(code),

@@ -329,7 +329,7 @@ void abi_release(struct abi *abi)
 static int gather(const struct abi *abi, const struct abi_leaf *leaf, const char *elements,
                   int64_t count, unsigned char *items)
 {
-    const drep_xfer strict = {.range = DREP_RANGE_STRICT};
+    const drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT);
     int64_t size = leaf->count * leaf->size, position = 0;
     drep_type *all;
     int err = drep_type_hvector(count, leaf->count, abi->stride, leaf->from, &all);

@@ -22,7 +22,7 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
 {
     drep_encoding rows[DREP_CODE_MAX];
     struct array v = {0};
-    drep_attrinfo info;
+    drep_attrinfo info = DREP_ATTRINFO;
     int64_t extent;
     int n = 0, err = drep_attr_info(p->file, path, name, &info);
 
@@ -134,7 +134,7 @@ static int sink_string(struct sink *s, char **text)
 int array_text(const struct printer *p, const char *path, const char *name, char **text)
 {
     drep_dataset *ds = NULL;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     struct array v;
     struct sink s;
     int err;

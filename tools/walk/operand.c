@@ -27,7 +27,7 @@ int operand_init(struct operand *out, drep_file *file, const char *text)
 {
     size_t size = text ? strlen(text) : 0;
     char *path = malloc(size + 2), *slice = NULL, *at;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     if (!path)
         return DREP_ERR_NOMEM;
@@ -72,7 +72,7 @@ static int offer(const drep_linkinfo *link, void *ctx)
 static char *missing_part(drep_file *file, const char *path, char **name)
 {
     char *part = strdup(path), *end;
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
 
     for (end = part; part && end; *end = '/') {
         end = strchr(end + 1, '/');
@@ -91,7 +91,7 @@ int operand_missing(const char *file_name, drep_file *file, const char *path, in
 {
     char *name = NULL, *part = err == DREP_ERR_NOT_FOUND ? missing_part(file, path, &name) : NULL;
     struct suggestion meant = {.word = NULL};
-    drep_objinfo info;
+    drep_objinfo info = DREP_OBJINFO;
     int status = tool_exit_code(err);
 
     if (name) {
@@ -118,7 +118,7 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
 {
     const char *path = operand->path;
     const char *wrong = NULL;
-    drep_objinfo kind;
+    drep_objinfo kind = DREP_OBJINFO;
     drep_dataset *ds;
     int err = drep_stat(file, path, &kind);
 
@@ -132,6 +132,7 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
     err = drep_dataset_open(file, path, &ds);
     if (err)
         return tool_fail(file_name, path, err);
+    *info = DREP_DSINFO;
     err = drep_dataset_info(ds, info);
     if (err)
         err = tool_fail(file_name, path, err);

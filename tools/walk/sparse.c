@@ -26,7 +26,7 @@ bool sparse_pays(drep_dataset *a, const drep_dsinfo *a_info, drep_dataset *b,
                  const drep_dsinfo *b_info)
 {
     int64_t size = drep_type_extent(a_info->type), chunks = 1, elements = 1;
-    drep_dsusage x, y;
+    drep_dsusage x = DREP_DSUSAGE, y = DREP_DSUSAGE;
     int d;
 
     if (!same_grid(a_info, b_info) || size <= 0 || a_info->count < LEAST_SIZE / size)

@@ -173,7 +173,8 @@ static int visit_dimension(const drep_diminfo *info, void *ctx)
     struct walk_item item = {
         .path = info->path, .name = info->name, .depth = d->depth, .index = d->index++};
 
-    item.info = (drep_objinfo){.kind = info->kind,
+    item.info = (drep_objinfo){.size = sizeof(drep_objinfo),
+                               .kind = info->kind,
                                .number = info->number,
                                .flags = info->flags,
                                .id = info->id,
@@ -197,7 +198,7 @@ static int visit_dimensions(struct tour *t, int depth)
  * it again, those of attributes whether there are any to list.  *given: whether enter() saw it. */
 static int visit(struct tour *t, int depth, int64_t index, bool *given)
 {
-    struct walk_item item = {.path = t->path, .depth = depth, .index = index};
+    struct walk_item item = {.path = t->path, .depth = depth, .index = index, .info = DREP_OBJINFO};
     struct walk *walk = t->walk;
     bool deeper;
     int err = drep_stat(walk->file, t->path, &item.info);
@@ -258,7 +259,7 @@ int walk_run(struct walk *walk, const char *path)
 static int add_size(struct walk *walk, const struct walk_item *item)
 {
     uint64_t *sum = walk->ctx;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     drep_dataset *ds;
 
     if (item->link || item->info.kind != DREP_OBJ_DATASET ||

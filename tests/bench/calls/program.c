@@ -99,14 +99,9 @@ QUIET int main(int argc, char **argv)
                   count[2] = {COUNT, COUNT};
     int64_t stride[2] = {1, 1};
     drep_filter filters[2] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .level = 1}};
-    drep_spec spec = {.type = DREP_DOUBLE,
-                      .rank = 2,
-                      .dims = dims,
-                      .layout = DREP_CHUNKED,
-                      .chunk = chunk,
-                      .filters = filters,
-                      .nfilters = 2};
-    drep_xfer xfer = {.threads = 1};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims, .layout = DREP_CHUNKED,
+                               .chunk = chunk, .filters = filters, .nfilters = 2);
+    drep_xfer xfer = DREP_XFER(.threads = 1);
     drep_selection *selection;
     drep_dataset *set;
     drep_file *file;

@@ -18,24 +18,19 @@ static void check(int err)
 
 static void write_grid(const char *path)
 {
-    const int64_t dims[] = {2, 3, 4}, maxdims[] = {DREP_UNLIMITED, 3, 4};
+    const int64_t dims[] = {2, 3, 4}, most[] = {DREP_UNLIMITED, 3, 4};
     const drep_filter filters[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE}};
-    drep_spec spec = {.type = DREP_FLOAT,
-                      .rank = 3,
-                      .dims = dims,
-                      .maxdims = maxdims,
-                      .dim_names = names,
-                      .filters = filters,
-                      .nfilters = 2};
+    drep_spec spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 3, .dims = dims, .maxdims = most,
+                               .dim_names = names, .filters = filters, .nfilters = 2);
     drep_dataset *v, *y, *x;
     drep_file *file;
 
     check(drep_create(path, DREP_RDWR, NULL, NULL, &file));
     check(drep_dataset_create(file, "/sst", &spec, &v));
-    spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 1};
+    spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = dims + 1);
     spec.dim_names = names + 1;
     check(drep_dataset_create(file, "/lat", &spec, &y));
-    spec = (drep_spec){.type = DREP_FLOAT, .rank = 1, .dims = dims + 2};
+    spec = DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = dims + 2);
     spec.dim_names = names + 2;
     check(drep_dataset_create(file, "/lon", &spec, &x));
     check(drep_attr_write_string(file, "/", "title", "sea surface temperature"));

@@ -38,7 +38,7 @@ static int show_object(const drep_visited *object, void *ctx)
 {
     struct place at = {ctx, object->path};
     drep_dataset *dataset;
-    drep_dsinfo info;
+    drep_dsinfo info = DREP_DSINFO;
     char *type;
 
     if (object->kind == DREP_OBJ_DATASET) {
