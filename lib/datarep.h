@@ -676,6 +676,14 @@ typedef struct drep_xfer {
  * DREP_ERR_TYPE: a member that the file lacks, no member in common, or a write of some members of
  * a sequence's elements, which are always new.
  *
+ * Texts.  Where one side has a string and the other a vstring, the string's padding says where its
+ * text ends, and the text gets the padding of its string; each is one item of the transfer.  One
+ * that the other side cannot hold is out of range: longer than the string (DREP_PAD_NULTERM: than
+ * its size - 1), or with a NUL before its end, where a char * ends.  DREP_RANGE_STRICT, the
+ * default: DREP_ERR_CONVERSION; else what fits of it, in whole characters, and `overflow` counts
+ * it.  `inexact` counts texts that end with spaces and are padded with spaces.  Bytes are not
+ * checked to be UTF-8.
+ *
  * Members of memory that the file lacks: refused, or in a read set to zeros, variable-length ones
  * to empty (at least one member must be in the file). */
 enum { DREP_MEMBERS_STRICT = 0, DREP_MEMBERS_FILL = 1 };

@@ -7,6 +7,7 @@
 #include "conv/functions.h"
 #include "conv/heap.h"
 #include "conv/memory.h"
+#include "conv/text.h"
 
 #include <string.h>
 
@@ -273,6 +274,8 @@ static int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf
                                                                  : sizes->object_size;
     case DREP_KIND_VSTRING:
         return sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
+    case DREP_KIND_STRING:
+        return leaf->args[0];
     default:
         return sizes->vlen_size;
     }
@@ -438,12 +441,38 @@ static int read_text(struct conv *c, struct heap_ref at, char **dst)
     return 0;
 }
 
+/* Reads a string as a vstring, a vstring as a string, or a string's bytes. */
+static int read_string(struct conv *c, const drep_type *dst_leaf, void *dst,
+                       const drep_type *src_leaf, const void *src)
+{
+    struct heap_ref at;
+    const uint8_t *p = NULL;
+    char *s;
+    int err;
+
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        at = heap_ref_get(src);
+        err = at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, &p);
+        return err ? err : text_give(&c->opts, c->var.item, p, (size_t)at.count, dst_leaf, dst);
+    }
+    if (dst_leaf->kind == DREP_KIND_STRING) {
+        memcpy(dst, src, (size_t)src_leaf->args[0]);
+        return 0;
+    }
+    err = text_take(&c->opts, c->var.item, src_leaf, src, &s);
+    if (!err)
+        memcpy(dst, &s, sizeof s);
+    return err;
+}
+
 /* Reads an item that the engine cannot: sequences, texts and references. */
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                      const void *src)
 {
     struct conv *c = ctx;
 
+    if (texts(dst_leaf, src_leaf))
+        return read_string(c, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     if (src_leaf->kind == DREP_KIND_SEQUENCE) {
@@ -519,14 +548,39 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     return err;
 }
 
-static int write_text(struct conv *c, const char *s, uint8_t *dst)
+static int write_bytes(struct conv *c, const void *s, uint64_t len, uint8_t *dst)
 {
-    uint64_t len = !s ? 0 : strlen(s), offset = 0;
+    uint64_t offset = 0;
     int err = len == 0 ? 0 : heap_add(c->heap_out, c->heap_base, s, len, &offset);
 
     if (!err)
         heap_ref_put(dst, len, offset);
     return err;
+}
+
+static int write_text(struct conv *c, const char *s, uint8_t *dst)
+{
+    return write_bytes(c, s, !s ? 0 : strlen(s), dst);
+}
+
+/* Writes a string as a vstring, a vstring as a string, or a string's bytes. */
+static int write_string(struct conv *c, const drep_type *dst_leaf, void *dst,
+                        const drep_type *src_leaf, const void *src)
+{
+    size_t n = 0;
+    char *s;
+    int err;
+
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        memcpy(&s, src, sizeof s);
+        return text_give(&c->opts, c->var.item, s, !s ? 0 : strlen(s), dst_leaf, dst);
+    }
+    if (dst_leaf->kind == DREP_KIND_STRING) {
+        memcpy(dst, src, (size_t)src_leaf->args[0]);
+        return 0;
+    }
+    err = text_held(&c->opts, c->var.item, src_leaf, src, &n);
+    return err ? err : write_bytes(c, src, n, dst);
 }
 
 /* Writes an item that the engine cannot: sequences, texts and references. */
@@ -539,6 +593,8 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
     drep_ref ref;
     char *s;
 
+    if (texts(dst_leaf, src_leaf))
+        return write_string(c, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {

@@ -298,7 +298,7 @@ static int move_native(struct conv *c, char *mem, const struct mem_run *run, int
     int err = 0;
 
     room = room < n ? room : n;
-    v.move = (struct rep_var){move_memory, &v.opts};
+    v.move = (struct rep_var){.move = move_memory, .ctx = &v.opts};
     v.opts.var = &v.move;
     c->var.ctx = c;
     c->opts.var = &c->var;

@@ -23,7 +23,7 @@ int picked_init(struct picked_members *out, const struct ftype *ft, const struct
     int err;
 
     memset(out, 0, sizeof *out);
-    if (!mem || mem == ft->type || !mem->named || !ft->type->named)
+    if (!mem || mem == ft->type || !type_matches(ft->type, mem))
         return 0;
     if ((err = type_match(ft->type, sizes, mem, way, &both)))
         return err;

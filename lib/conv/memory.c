@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "conv/members.h"
+#include "conv/text.h"
 
 #include <string.h>
 
@@ -63,6 +64,7 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
                          const drep_type *sb, const drep_vlen *src)
 {
     struct rep_opts o = *opts;
+    struct rep_var move = {.move = move_memory, .ctx = &o};
     drep_vlen to = {0, NULL};
     int64_t items = 0; /* what memory holds */
     int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
@@ -70,6 +72,7 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     if (err)
         return err;
     o.report = NULL;
+    o.var = &move;
     if (items > 0) {
         if ((err = sequence_count(sb, src->count, db, &to.count)))
             return err;
@@ -87,6 +90,28 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     return 0;
 }
 
+/* Copies a text of fixed or variable length to one of the other kind, or bytes as they are. */
+static int copy_text(const struct rep_opts *opts, const drep_type *dst_leaf, void *dst,
+                     const drep_type *src_leaf, const void *src)
+{
+    int64_t item = opts->var->item;
+    char *s;
+    int err;
+
+    if (dst_leaf->kind == src_leaf->kind) {
+        memcpy(dst, src, (size_t)src_leaf->args[0]);
+        return 0;
+    }
+    if (dst_leaf->kind == DREP_KIND_STRING) {
+        memcpy(&s, src, sizeof s);
+        return text_give(opts, item, s, !s ? 0 : strlen(s), dst_leaf, dst);
+    }
+    err = text_take(opts, item, src_leaf, src, &s);
+    if (!err)
+        memcpy(dst, &s, sizeof s);
+    return err;
+}
+
 /* Target and source own their contents apart: each can be freed without the other. */
 int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                 const void *src)
@@ -96,6 +121,8 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
     char *s;
     int err;
 
+    if (texts(dst_leaf, src_leaf))
+        return copy_text(ctx, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {
@@ -168,7 +195,7 @@ static int tiles_of(const drep_type *to, const drep_type *from, int64_t count, i
 static int convert_elements(const drep_type *to, void *dst, const drep_type *from, const void *src,
                             int64_t tiles, struct rep_opts *opts)
 {
-    struct rep_var move = {move_memory, opts};
+    struct rep_var move = {.move = move_memory, .ctx = opts};
     int64_t items = tiles * to->items;
     int err;
 

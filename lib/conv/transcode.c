@@ -106,7 +106,7 @@ static int by_tables(struct transcoder *a, uint8_t *dst, int64_t dstep, const ui
 {
     bool solid = n == 1 || (sstep == a->source->extent && dstep == a->target->extent);
     int64_t turns = solid ? 1 : n, each = (solid ? n : 1) * a->source->items;
-    const struct rep_var var = {transcode_content, a};
+    struct rep_var var = {.move = transcode_content, .ctx = a};
     int err = 0;
 
     a->opts.var = &var;

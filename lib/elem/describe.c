@@ -163,7 +163,7 @@ static int same_order(const drep_type *own, const drep_type *type, bool *same)
     struct type_match both;
     int err = 0;
 
-    *same = !type->named || !own->named;
+    *same = !type_matches(own, type);
     if (*same || (err = type_match(own, NULL, type, MATCH_READ, &both)))
         return err;
     *same = both.file == own && both.mem == type;

@@ -174,16 +174,17 @@ static void group(struct field_part *p, int64_t items)
 static int move_items(const struct conversion *c, const drep_type *to, const drep_type *from,
                       const struct rows *r, int64_t *moved)
 {
-    const struct rep_var *var = c->opts->var;
-    int64_t row, i;
+    struct rep_var *var = c->opts->var;
+    int64_t base = c->opts->base, row, i;
     int err;
 
-    if (!one_item(to) || !one_item(from) || to->kind != from->kind)
+    if (!one_item(to) || !one_item(from))
         return fail(DREP_ERR_TYPE, "no conversion between items of variable and of fixed length");
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
     for (row = 0; row < r->rows; row++)
         for (i = 0; i < r->per; i++, ++*moved) {
+            var->item = base + *moved;
             err = var->move(var->ctx, to, r->dst + pace_at(&r->dst_pace, row) + i * r->dst_step,
                             from, r->src + pace_at(&r->src_pace, row) + i * r->src_step);
             if (err)

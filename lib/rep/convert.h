@@ -14,20 +14,21 @@ struct rep_side {
     int64_t position; /* data item of the tiled typemap to begin with */
 };
 
-/* Converts one-item leaves of variable length; the engine only finds them.
+/* Converts one-item leaves (of variable length, texts); the engine only finds them.
  * dst, src: addresses of the two items; type: the leaf on the memory side. */
 struct rep_var {
     int (*move)(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                 const void *src);
     void *ctx;
+    int64_t item; /* the engine's: number of the item that is moved, as in the report */
 };
 
 struct rep_opts {
-    int range;                 /* DREP_RANGE_WRAP, CLAMP or STRICT; for equal types */
-    int value_range;           /* for items whose types differ */
-    drep_report *report;       /* NULL, or counts are added; first_* as base + item */
-    int64_t base;              /* number of this call's first item in the transfer */
-    const struct rep_var *var; /* NULL: DREP_ERR_TYPE at such a leaf */
+    int range;           /* DREP_RANGE_WRAP, CLAMP or STRICT; for equal types */
+    int value_range;     /* for items whose types differ */
+    drep_report *report; /* NULL, or counts are added; first_* as base + item */
+    int64_t base;        /* number of this call's first item in the transfer */
+    struct rep_var *var; /* NULL: DREP_ERR_TYPE at such a leaf */
 };
 
 /* Converts `items` data items.  Leaf by leaf through kernels picked once by pair of

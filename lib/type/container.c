@@ -180,6 +180,18 @@ int drep_type_string(int64_t size, int pad, drep_type **out)
     return type_finish(t, out);
 }
 
+int type_text(const drep_type *string, drep_type **out)
+{
+    drep_type *t = type_new(DREP_KIND_STRING, 2, 0);
+
+    if (!t)
+        return DREP_ERR_NOMEM;
+    t->args[0] = string->args[0];
+    t->args[1] = string->args[1];
+    t->text = true;
+    return type_finish(t, out);
+}
+
 int drep_type_opaque(int64_t size, const char *tag, drep_type **out)
 {
     drep_type *t;

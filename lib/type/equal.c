@@ -36,6 +36,8 @@ bool leaf_same(const drep_type *a, const drep_type *b)
         return true;
     case DREP_KIND_REFERENCE:
         return a->args[0] == b->args[0];
+    case DREP_KIND_STRING:
+        return a->args[0] == b->args[0] && a->args[1] == b->args[1];
     }
     return false; /* predefined: there is one of each */
 }

@@ -1,4 +1,4 @@
-/* match.c - members by name: what two datatypes with named members have in common. */
+/* match.c - what two datatypes have in common: members of one name, texts. */
 /* SPDX-License-Identifier: MIT */
 #include "type/match.h"
 
@@ -339,7 +339,7 @@ static int match_sequences(struct matching *w, const drep_type *file, const drep
 
     if (err || !base.file)
         return err;
-    if (w->way == MATCH_WRITE && base.file->items != file->member[0]->items)
+    if (w->way == MATCH_WRITE && base.file->size != file->member[0]->size)
         err = fail(DREP_ERR_TYPE, "the elements of a sequence are written with all members");
     if (!err)
         err = sequence_of(w, w->sizes != NULL, file, base.file, &both.file);
@@ -365,6 +365,36 @@ static bool parallel(const drep_type *file, const drep_type *mem)
     return true;
 }
 
+/* True if strings of a fixed length are on one side and of variable length on the other. */
+static bool texts_differ(const drep_type *a, const drep_type *b)
+{
+    return (a->texts & TEXT_FIXED && b->texts & TEXT_VARIABLE) ||
+           (a->texts & TEXT_VARIABLE && b->texts & TEXT_FIXED);
+}
+
+bool type_matches(const drep_type *file, const drep_type *mem)
+{
+    return (file->named && mem->named) || texts_differ(file, mem);
+}
+
+/* A string and a vstring: one item each. */
+static int match_texts(const drep_type *file, const drep_type *mem, struct common *out)
+{
+    struct common both = {NULL, NULL};
+    int err = file->kind == DREP_KIND_STRING ? type_text(file, &both.file) : 0;
+
+    if (!err && mem->kind == DREP_KIND_STRING)
+        err = type_text(mem, &both.mem);
+    if (err)
+        return err;
+    if (!both.file)
+        both.file = drep_type_ref(file);
+    if (!both.mem)
+        both.mem = drep_type_ref(mem);
+    *out = both;
+    return 0;
+}
+
 /* All items of both. */
 static int match_whole(const drep_type *file, const drep_type *mem, bool tiles, struct common *out)
 {
@@ -383,7 +413,7 @@ static int match(struct matching *w, const drep_type *file, const drep_type *mem
     struct common core = {NULL, NULL}, both = {NULL, NULL};
     int err;
 
-    if (file == mem || !file->named || !mem->named || fc->items == 0 || mc->items == 0)
+    if (file == mem || !type_matches(file, mem) || fc->items == 0 || mc->items == 0)
         return match_whole(file, mem, tiles, out);
     if (!tiles && file->items / fc->items != mem->items / mc->items)
         return fail(DREP_ERR_TYPE, "%lld of them in the file, %lld in memory",
@@ -392,6 +422,9 @@ static int match(struct matching *w, const drep_type *file, const drep_type *mem
         err = match_members(w, fc, mc, &core);
     else if (fc->kind == DREP_KIND_SEQUENCE && mc->kind == DREP_KIND_SEQUENCE)
         err = match_sequences(w, fc, mc, &core);
+    else if ((fc->kind == DREP_KIND_STRING && mc->kind == DREP_KIND_VSTRING) ||
+             (fc->kind == DREP_KIND_VSTRING && mc->kind == DREP_KIND_STRING))
+        err = match_texts(fc, mc, &core);
     else
         return match_whole(file, mem, tiles, out);
     if (err || !core.file)
@@ -418,7 +451,7 @@ int type_match(const drep_type *file, const struct type_sizes *sizes, const drep
         return err;
     if (!both.file)
         return fail(DREP_ERR_TYPE, "memory and file have no member in common");
-    *out = (struct type_match){both.file, both.mem, both.file->items != file->items, w.lacks};
+    *out = (struct type_match){both.file, both.mem, both.file->size != file->size, w.lacks};
     return 0;
 }
 

@@ -1,9 +1,12 @@
-/* match.h - members by name: what two datatypes with named members have in common.
+/* match.h - what two datatypes have in common: members of one name, texts.
  *
  * Compounds of both sides are held against each other level by level, also inside arrays,
  * sequences and structs: the names decide, not the order.  The result is a pair of datatypes with
  * the same data items in the same order, which is memory's, so that everything behind goes by
- * position.  Where one side has no names, its items are taken by position and whole. */
+ * position.  Where one side has no names, its items are taken by position and whole.
+ *
+ * A string on one side and a vstring on the other become one item each, which conv/text.h converts.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef TYPE_MATCH_H
 #define TYPE_MATCH_H
@@ -21,6 +24,9 @@ struct type_match {
     bool part;             /* the file's elements have items beside them */
     bool lacks;            /* memory's have */
 };
+
+/* False: the types as they are, item by item. */
+bool type_matches(const drep_type *file, const drep_type *mem);
 
 /* file: the type of a record as type_get() makes it, with the sizes of its representation; sizes
  * NULL: `file` is a type in memory too.  The extents are those of the whole elements.

@@ -537,7 +537,8 @@ int shape_compose(struct shape *out, const drep_type *type, const struct shape *
     switch (type->kind) {
     case DREP_KIND_STRING:
     case DREP_KIND_OPAQUE:
-        return shape_leaf(out, DREP_BYTE, 1, 1, type->args[0]);
+        return type->text ? shape_leaf(out, type, type->args[0], 1, 1)
+                          : shape_leaf(out, DREP_BYTE, 1, 1, type->args[0]);
     case DREP_KIND_STRUCT:
     case DREP_KIND_COMPOUND:
         return compose_struct(out, type, members, layout);

@@ -3,7 +3,8 @@
  * A type is compiled into a `prog`, a small tree of loops; data items are numbered
  * in typemap order.  Leaves are predefined types and scalars, and one-item leaves
  * of variable length (sequence, vstring, reference).  Enum and boolean appear as
- * their base, string and opaque as BYTEs (SPEC.md, "Data items").
+ * their base, string and opaque as BYTEs (SPEC.md, "Data items"); a string that becomes a
+ * vstring, or a vstring that becomes a string, is one item (type/match.h).
  * The same tree, laid out with other sizes, describes elements in a file.
  *
  * A node's origin is where its first item lies, so a loop's child and a sequence's
@@ -32,8 +33,8 @@ struct node {
     int64_t items;  /* data items in the whole node */
     int64_t count;  /* leaf: items; loop, list: turns; seq: branches */
     int64_t stride; /* leaf: bytes between items, of one item its size; loop: between turns */
-    /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE); others: that
-     * of all their leaves, NULL if they differ */
+    /* leaf: its type (kind PREDEFINED, SCALAR, SEQUENCE, VSTRING, REFERENCE, STRING that is a
+     * text); others: that of all their leaves, NULL if they differ */
     const drep_type *leaf;
     struct node **child; /* loop, list: 1; seq: count, in typemap order */
     int64_t *offset;     /* list, seq: bytes of each turn or branch from the node's origin */

@@ -67,6 +67,7 @@ static int inherit(drep_type *t)
         t->variable = t->variable || m->variable;
         t->portable = t->portable && m->portable;
         t->named = t->named || m->named;
+        t->texts |= m->texts;
         t->codes[0] |= m->codes[0];
         t->codes[1] |= m->codes[1];
         if (t->weight > TYPE_WEIGHT_MAX)
@@ -93,8 +94,14 @@ static void own_traits(drep_type *t)
     case DREP_KIND_RESIZED:
         t->portable = false;
         break;
-    case DREP_KIND_SEQUENCE:
+    case DREP_KIND_STRING:
+        t->texts = TEXT_FIXED;
+        break;
     case DREP_KIND_VSTRING:
+        t->texts = TEXT_VARIABLE;
+        t->variable = true;
+        break;
+    case DREP_KIND_SEQUENCE:
         t->variable = true;
         break;
     case DREP_KIND_REFERENCE:

@@ -13,6 +13,8 @@
  * whatever walks a description. */
 #define TYPE_WEIGHT_MAX ((int64_t)1 << 24)
 
+enum { TEXT_FIXED = 1, TEXT_VARIABLE = 2 };
+
 struct drep_type {
     atomic_size_t refs; /* predefined: never counted */
     int kind;
@@ -23,6 +25,8 @@ struct drep_type {
     bool blank;        /* neither items nor bounds that were set */
     bool natural;      /* struct: made without displacements */
     bool named;        /* is or holds a compound, also in sequences */
+    bool text;         /* a string that is one item: type_match() makes it */
+    unsigned texts;    /* which of TEXT_FIXED and TEXT_VARIABLE it is or holds, also in sequences */
     uint64_t codes[2]; /* bit c: code c is inside; bit c - 64 of the second */
     int64_t weight;
     int64_t size, lb, ub, true_lb, true_ub, items, align;

@@ -1,5 +1,6 @@
 /* test_data_members.c - members by name (D44): random choices of members, in any order, are
- * written and read under every representation and layout, against a model of whole elements. */
+ * written and read under every representation and layout, against a model of whole elements.
+ * Half of the choices have the texts in another form than the file: fixed for variable. */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
@@ -35,7 +36,10 @@ struct choice {
     int64_t offset[MEMBERS];
     int pairs, pair[2]; /* of "c": 0 is p, 1 is q */
     int64_t pair_offset[2], pair_size;
+    bool other; /* "s" is a vstring in memory, "text" a string */
+    int pad;    /* of that */
 };
+enum { TEXT_ROOM = 20 };
 
 static drep_type *pair_type(int n, const int *which)
 {
@@ -70,12 +74,12 @@ static drep_type *member_type(int m, const struct choice *c)
         drep_type_free(pair);
         return t;
     case S:
-        ok(drep_type_string(5, DREP_PAD_NUL, &t));
+        ok(c->other ? drep_type_vstring(&t) : drep_type_string(5, DREP_PAD_NUL, &t));
         return t;
     case D:
         return drep_type_ref(DREP_DOUBLE);
     case TEXT:
-        ok(drep_type_vstring(&t));
+        ok(c->other ? drep_type_string(TEXT_ROOM, c->pad, &t) : drep_type_vstring(&t));
         return t;
     default:
         pair = pair_type(2, (const int[]){0, 1});
@@ -136,6 +140,8 @@ static struct choice choose(int members)
     }
     c.pair[0] = draw(2);
     c.pair[1] = 1 - c.pair[0];
+    c.other = draw(2);
+    c.pad = draw(3);
     choice_type(&c);
     return c;
 }
@@ -174,12 +180,50 @@ static void forget(struct whole *w)
     free(w->list.data);
 }
 
+/* The text of "s" in memory for a write: one of the last COUNT. */
+static char *text_of_string(const char s[5])
+{
+    static char texts[60 * 7][6];
+    static int next;
+    char *t = texts[next++ % (60 * 7)];
+
+    memcpy(t, s, 5);
+    return t;
+}
+
+/* The same for texts in the other form; a text of "text" that comes from memory is new. */
+static void move_text(const struct choice *c, int member, struct whole *w, char *m, bool to_mem)
+{
+    char *s;
+    size_t n;
+
+    if (member == S && to_mem) {
+        s = text_of_string(w->s);
+        memcpy(m, &s, sizeof s);
+    } else if (member == S) {
+        memcpy(&s, m, sizeof s);
+        memset(w->s, 0, 5);
+        memcpy(w->s, s, strlen(s));
+    } else if (to_mem) {
+        memset(m, c->pad == DREP_PAD_SPACE ? ' ' : 0, TEXT_ROOM);
+        memcpy(m, text_or_none(w->text), strlen(text_or_none(w->text)));
+    } else {
+        for (n = TEXT_ROOM; n > 0 && m[n - 1] == (c->pad == DREP_PAD_SPACE ? ' ' : 0); n--)
+            ;
+        w->text = strndup(m, n);
+    }
+}
+
 /* Moves member i of the choice between a whole element and memory. */
 static void move(const struct choice *c, int i, struct whole *w, char *mem, bool to_mem)
 {
     static const size_t sizes[] = {4, 12, 0, 5, 8, sizeof(char *), sizeof(drep_vlen)};
     char *m = mem + c->offset[i], *x = (char *)w + offsets[c->member[i]];
 
+    if (c->other && (c->member[i] == S || c->member[i] == TEXT)) {
+        move_text(c, c->member[i], w, m, to_mem);
+        return;
+    }
     if (c->member[i] != C) {
         to_mem ? memcpy(m, x, sizes[c->member[i]]) : memcpy(x, m, sizes[c->member[i]]);
         return;
@@ -292,8 +336,11 @@ static void write_some(struct world *w, const drep_xfer *xfer)
         for (int i = 0; i < c.n; i++) {
             move(&c, i, &e, mem + k * extent, true);
             move(&c, i, &w->model[at[k]], mem + k * extent, false);
-            if (c.member[i] == TEXT)
+            if (c.member[i] == TEXT) {
+                if (c.other)
+                    free(e.text);
                 e.text = old.text;
+            }
             if (c.member[i] == LIST)
                 e.list = old.list;
         }
@@ -303,6 +350,20 @@ static void write_some(struct world *w, const drep_xfer *xfer)
     free(mem);
     drep_selection_free(sel);
     drep_type_free(c.type);
+}
+
+static bool has_member(const struct choice *c, int member)
+{
+    for (int i = 0; i < c->n; i++)
+        if (c->member[i] == member)
+            return true;
+    return false;
+}
+
+/* Bytes of a string in memory that are one item in the transfer. */
+static int64_t counted_bytes(const struct choice *c)
+{
+    return c->other && has_member(c, TEXT) ? TEXT_ROOM - 1 : 0;
 }
 
 static void read_some(struct world *w, struct choice c, const drep_xfer *xfer)
@@ -318,7 +379,7 @@ static void read_some(struct world *w, struct choice c, const drep_xfer *xfer)
     counted.report = draw(2) ? &report : NULL;
     ok(drep_read(w->ds, sel, c.type, mem, &counted));
     if (counted.report)
-        ck_assert_int_eq(report.items, n * drep_type_items(c.type));
+        ck_assert_int_eq(report.items, n * (drep_type_items(c.type) - counted_bytes(&c)));
     for (int k = 0; k < n; k++) {
         struct whole e = {0};
 
@@ -327,6 +388,8 @@ static void read_some(struct world *w, struct choice c, const drep_xfer *xfer)
             ck_assert_msg(same_member(&c, i, &e, &w->model[at[k]]), "member %s of element %d",
                           names[c.member[i]], at[k]);
         }
+        if (c.other)
+            free(has_member(&c, TEXT) ? e.text : NULL);
     }
     drep_vlen_free(c.type, n, mem);
     free(mem);
@@ -349,7 +412,7 @@ static void append_some(struct world *w)
         for (int i = 0; i < c.n; i++) {
             move(&c, i, &e, mem + k * extent, true);
             move(&c, i, m, mem + k * extent, false);
-            if (c.member[i] == TEXT)
+            if (c.member[i] == TEXT && !c.other)
                 e.text = NULL;
             if (c.member[i] == LIST)
                 e.list.data = NULL;
@@ -670,6 +733,10 @@ START_TEST(test_D44_attributes_and_memory)
                 move(&c, i, &y, other + k * extent, false);
                 ck_assert_msg(same_member(&c, i, &x, &w[k]), "attribute: %s", names[c.member[i]]);
                 ck_assert_msg(same_member(&c, i, &y, &w[k]), "memory: %s", names[c.member[i]]);
+                if (c.other && c.member[i] == TEXT) {
+                    free(x.text);
+                    free(y.text);
+                }
             }
         drep_vlen_free(c.type, 3, mem);
         drep_vlen_free(c.type, 3, other);
@@ -852,6 +919,122 @@ START_TEST(test_D44_allocations_fail)
 }
 END_TEST
 
+/* ---- texts ---- */
+
+static drep_type *string_type(int64_t size, int pad)
+{
+    drep_type *t;
+
+    ok(drep_type_string(size, pad, &t));
+    return t;
+}
+
+static drep_type *vstring_type(void)
+{
+    drep_type *t;
+
+    ok(drep_type_vstring(&t));
+    return t;
+}
+
+/* One text from memory to memory; NULL for what is refused. */
+static void text_goes(const drep_type *from, const void *src, const drep_type *to, int range,
+                      const char *want, int64_t overflow, int64_t inexact)
+{
+    drep_report report = DREP_REPORT;
+    const drep_xfer xfer = DREP_XFER(.range = range, .report = &report);
+    char bytes[32] = {0}, *text = NULL;
+    bool variable = drep_type_kind(to) == DREP_KIND_VSTRING;
+    int err = drep_convert(to, variable ? (void *)&text : bytes, from, src, 1, &xfer);
+
+    ck_assert_int_eq(err, want ? 0 : DREP_ERR_CONVERSION);
+    if (!want)
+        return;
+    ck_assert_int_eq(memcmp(variable ? text : bytes, want,
+                            variable ? strlen(want) + 1 : (size_t)drep_type_size(to)),
+                     0);
+    ck_assert_int_eq(report.overflow, overflow);
+    ck_assert_int_eq(report.first_overflow, overflow ? 0 : -1);
+    ck_assert_int_eq(report.inexact, inexact);
+    free(text);
+}
+
+START_TEST(test_texts_that_do_not_fit)
+{
+    drep_type *v = vstring_type(), *nul = string_type(5, DREP_PAD_NUL);
+    drep_type *term = string_type(5, DREP_PAD_NULTERM), *space = string_type(5, DREP_PAD_SPACE);
+    const char *five = "abcde", *six = "abcdef", *wide = "abcd\xc3\xa9", *end = "ab ";
+
+    text_goes(v, &five, nul, DREP_RANGE_STRICT, "abcde", 0, 0);
+    text_goes(v, &five, term, 0, NULL, 0, 0);
+    text_goes(v, &five, term, DREP_RANGE_CLAMP, "abcd", 1, 0);
+    text_goes(v, &six, space, 0, NULL, 0, 0);
+    text_goes(v, &six, space, DREP_RANGE_WRAP, "abcde", 1, 0);
+    text_goes(v, &wide, nul, DREP_RANGE_CLAMP, "abcd\0", 1, 0);
+    text_goes(v, &end, space, DREP_RANGE_STRICT, "ab   ", 0, 1);
+    text_goes(v, &end, nul, DREP_RANGE_STRICT, "ab \0", 0, 0);
+    text_goes(v, &(char *){NULL}, space, 0, "     ", 0, 0);
+    text_goes(nul, "ab\0\0", v, 0, "ab", 0, 0);
+    text_goes(nul, "a\0b\0", v, 0, NULL, 0, 0);
+    text_goes(nul, "a\0b\0", v, DREP_RANGE_CLAMP, "a", 1, 0);
+    text_goes(term, "a\0b\0", v, 0, "a", 0, 0);
+    text_goes(term, "abcde", v, 0, "abcde", 0, 0);
+    text_goes(space, "a b  ", v, 0, "a b", 0, 0);
+    text_goes(space, "     ", v, 0, "", 0, 0);
+    drep_type_free(v);
+    drep_type_free(nul);
+    drep_type_free(term);
+    drep_type_free(space);
+}
+END_TEST
+
+/* The error names the element; an array of strings is an array of texts. */
+START_TEST(test_texts_of_datasets_and_attributes)
+{
+    drep_file *f = new_file(":memory:", "external32");
+    const int64_t three = 3, two = 2;
+    drep_type *v = vstring_type(), *s = string_type(4, DREP_PAD_SPACE), *both, *texts;
+    drep_dataset *ds = new_dataset(f, "d", s, 1, &three), *vs = new_dataset(f, "v", v, 1, &three);
+    const char *three_texts[] = {"one", "two", "three"}, *four[] = {"a", "b", "c", "dddd"};
+    char *back[4] = {NULL}, bytes[16];
+
+    fails(drep_write(ds, NULL, v, three_texts, NULL), DREP_ERR_CONVERSION);
+    ck_assert_msg(strstr(drep_error(), "dataset \"d\"") && strstr(drep_error(), "item 2"), "%s",
+                  drep_error());
+    three_texts[2] = "drei";
+    ok(drep_write(ds, NULL, v, three_texts, NULL));
+    ok(drep_read(ds, NULL, v, back, NULL));
+    ck_assert_str_eq(back[0], "one");
+    ck_assert_str_eq(back[2], "drei");
+    drep_vlen_free(v, 3, back);
+    ok(drep_write(vs, NULL, s, "one two drei", NULL));
+    ok(drep_read(vs, NULL, v, back, NULL));
+    ck_assert_str_eq(back[1], "two");
+    drep_vlen_free(v, 3, back);
+    ok(drep_read(vs, NULL, s, bytes, NULL));
+    ck_assert_int_eq(memcmp(bytes, "one two drei", 12), 0);
+    fails(drep_read(vs, NULL, DREP_CHAR, bytes, NULL), DREP_ERR_TYPE);
+
+    ok(drep_type_array(1, &two, s, &both));
+    ok(drep_type_array(1, &two, v, &texts));
+    ok(drep_attr_write(f, "/d", "pairs", texts, 1, &two, four));
+    ok(drep_attr_read(f, "/d", "pairs", both, bytes));
+    ck_assert_int_eq(memcmp(bytes, "a   b   c   dddd", 16), 0);
+    ok(drep_attr_write(f, "/d", "pairs", both, 1, &two, bytes));
+    ok(drep_attr_read(f, "/d", "pairs", texts, back));
+    ck_assert_str_eq(back[3], "dddd");
+    drep_vlen_free(texts, 2, back);
+    check_file(f);
+    drep_type_free(v);
+    drep_type_free(s);
+    drep_type_free(both);
+    drep_type_free(texts);
+    drep_dataset_close(ds);
+    drep_dataset_close(vs);
+    ok(drep_close(f));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("data members");
@@ -868,6 +1051,8 @@ int main(void)
     tcase_add_test(tcase, test_D44_threads_share_a_dataset);
     tcase_add_test(tcase, test_D44_many_members);
     tcase_add_test(tcase, test_D44_allocations_fail);
+    tcase_add_test(tcase, test_texts_that_do_not_fit);
+    tcase_add_test(tcase, test_texts_of_datasets_and_attributes);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }

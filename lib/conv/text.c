@@ -1,0 +1,89 @@
+/* text.c - texts: strings of a fixed size become char *, and the other way. */
+/* SPDX-License-Identifier: MIT */
+#include "conv/text.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/utf8.h"
+
+#include <string.h>
+
+size_t text_size(const drep_type *string, const void *bytes)
+{
+    size_t n = (size_t)string->args[0];
+    const char *p = bytes;
+
+    if (string->args[1] == DREP_PAD_NULTERM)
+        return strnlen(p, n);
+    while (n > 0 && p[n - 1] == (string->args[1] == DREP_PAD_SPACE ? ' ' : '\0'))
+        n--;
+    return n;
+}
+
+/* Counts a text that the other side does not hold whole; an error where that is asked for. */
+static int text_lost(const struct rep_opts *opts, int64_t item, const char *why, size_t at)
+{
+    if (opts->value_range == DREP_RANGE_STRICT)
+        return fail(DREP_ERR_CONVERSION, "item %lld: %s %zu", (long long)item, why, at);
+    if (opts->report && opts->report->overflow++ == 0)
+        opts->report->first_overflow = item;
+    return 0;
+}
+
+int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
+              size_t *size)
+{
+    size_t n = text_size(string, bytes), held = strnlen(bytes, n);
+    int err = held < n ? text_lost(opts, item, "its text has a NUL at byte", held) : 0;
+
+    if (!err)
+        *size = held;
+    return err;
+}
+
+int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
+              char **out)
+{
+    size_t n = 0;
+    int err = text_held(opts, item, string, bytes, &n);
+    char *s;
+
+    if (err)
+        return err;
+    if (!(s = mem_strndup(bytes, n)))
+        return fail_nomem();
+    *out = s;
+    return 0;
+}
+
+/* The bytes of whole characters among the first n of a longer text; of one that is not UTF-8, n. */
+static size_t whole_characters(const uint8_t *text, size_t size, size_t n)
+{
+    size_t at = n;
+
+    while (at > 0 && n - at < 4 && (text[at] & 0xc0) == 0x80)
+        at--;
+    return utf8_next(text + at, size - at, &(uint32_t){0}) > 0 ? at : n;
+}
+
+int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_t size,
+              const drep_type *string, void *bytes)
+{
+    size_t room = (size_t)string->args[0] - (string->args[1] == DREP_PAD_NULTERM), n = size;
+    int pad = string->args[1] == DREP_PAD_SPACE ? ' ' : 0;
+    int err = 0;
+
+    if (size > room) {
+        err = text_lost(opts, item, "its text is longer than", room);
+        n = whole_characters(text, size, room);
+    }
+    if (err)
+        return err;
+    if (n > 0)
+        memcpy(bytes, text, n);
+    memset((char *)bytes + n, pad, (size_t)string->args[0] - n);
+    if (n == size && n > 0 && pad == ' ' && ((const char *)text)[n - 1] == ' ' && opts->report &&
+        opts->report->inexact++ == 0)
+        opts->report->first_inexact = item;
+    return 0;
+}

@@ -1,0 +1,34 @@
+/* text.h - texts: strings of a fixed size become char *, and the other way.
+ *
+ * The padding of a string says where its text ends; a text gets the padding of its string.  A text
+ * that the other side cannot hold (longer than the string, a NUL inside) is out of range: an error
+ * under DREP_RANGE_STRICT, else what fits of it, in whole characters, and counted in the report.  A
+ * text whose last spaces become padding is inexact. */
+/* SPDX-License-Identifier: MIT */
+#ifndef CONV_TEXT_H
+#define CONV_TEXT_H
+
+#include "rep/convert.h"
+
+/* True if both are strings or vstrings, and one of them is a string. */
+static inline bool texts(const drep_type *a, const drep_type *b)
+{
+    return (a->kind == DREP_KIND_STRING && b->kind == DREP_KIND_STRING) ||
+           (a->kind == DREP_KIND_STRING && b->kind == DREP_KIND_VSTRING) ||
+           (a->kind == DREP_KIND_VSTRING && b->kind == DREP_KIND_STRING);
+}
+
+/* Bytes of the text in a string's. */
+size_t text_size(const drep_type *string, const void *bytes);
+
+/* A string's text in new memory; `item` numbers it.  DREP_ERR_CONVERSION, DREP_ERR_NOMEM. */
+int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
+              char **out);
+/* Writes a text as a string.  DREP_ERR_CONVERSION. */
+int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_t size,
+              const drep_type *string, void *bytes);
+/* As much of a string's text as memory can hold: without bytes from a NUL on. */
+int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
+              size_t *size);
+
+#endif
