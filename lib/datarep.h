@@ -559,7 +559,9 @@ DREP_API const drep_format_info *drep_format_describe(int format);
  * errors of the function, which `datarep reps --check` finds. */
 typedef int drep_conversion_fn(void *userbuf, const drep_type *datatype, int64_t count,
                                void *filebuf, int64_t position, void *extra_state);
-/* Sets *file_extent to the bytes of a predefined datatype in the file. */
+/* Sets *file_extent to the bytes of a predefined datatype in the file, 1 to 255, or to
+ * DREP_UNDEFINED if there is no such type.  Asked for the datatypes in use, once for each file or
+ * view: DREP_ERR_VALUE_TOO_LARGE, or DREP_ERR_CONVERSION if it returns non-zero. */
 typedef int drep_extent_fn(const drep_type *datatype, int64_t *file_extent, void *extra_state);
 
 #define DREP_CONVERSION_NULL ((drep_conversion_fn *)0)
@@ -615,8 +617,9 @@ DREP_API int drep_datarep_get(const char *name, drep_datarep *out);
  * the previous list; NULL or "" clears it.  Names with characters other than letters, digits,
  * ".", "_" and "-" are never looked up.  A plugin is loaded once and stays for the life of the
  * process.  It is refused (DREP_ERR_UNSUPPORTED_DATAREP with the reason) if it is not a
- * regular file, if it or its directory is owned by a user other than root and the effective
- * user or is world-writable, or if it does not register the name.
+ * regular file, if it, its directory or one above that (except a sticky one, such as /tmp) is owned
+ * by a user other than root and the effective user or is world-writable, or if it does not register
+ * the name.  It need not be linked with the library.
  * DREP_ERR_ARG (a relative path), DREP_ERR_NOMEM.  Thread safe. */
 DREP_API int drep_plugin_path(const char *dirs);
 /* Loads the plugin `file`, which may register any names.  DREP_ERR_NO_SUCH_FILE,
@@ -1112,6 +1115,9 @@ DREP_API int drep_header_hints(const drep_file *file, drep_info **out);
 /* The custom scalars that rows of the table refer to; *scalars is borrowed.  DREP_ERR_NOT_FOUND. */
 DREP_API int drep_header_scalars(const drep_file *file, int number, const drep_scalar **scalars,
                                  int *n);
+/* The access mode of the handle (MPI 5.0, 14.2.7, MPI_File_get_amode): DREP_RDONLY, also with
+ * DREP_HEADER_ONLY, or DREP_RDWR.  DREP_EXCL only acts when a file is made, and is not kept. */
+DREP_API int drep_get_amode(const drep_file *file, int *amode);
 /* Gets all supported hints with the values in effect, in a new object for the caller
  * to free; sets those in `info`, except those that act only when a file is opened.  Hints for
  * several processes (cb_nodes and others) are stored, but one process has their defaults. */
@@ -1677,6 +1683,8 @@ DREP_API int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype
  * bytes.  Each may be NULL. */
 DREP_API int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype,
                            drep_type **filetype, char *datarep);
+/* The access mode: DREP_RDONLY or DREP_RDWR, of a dataset's view that of its file. */
+DREP_API int drep_view_get_amode(const drep_view *view, int *amode);
 /* Bytes from one element of `type` to the next under the view's representation. */
 DREP_API int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent);
 /* Offset of etype number `offset` of the view, in bytes from the file's start. */

@@ -116,6 +116,18 @@ int drep_header_types(const drep_file *file, int number, const drep_encoding **r
     return read_end(f, err);
 }
 
+int drep_get_amode(const drep_file *file, int *amode)
+{
+    int err;
+
+    if (!file || !amode)
+        return fail(DREP_ERR_ARG, "drep_get_amode: null argument");
+    if ((err = file_check(file)))
+        return err;
+    *amode = file->amode;
+    return 0;
+}
+
 int drep_get_info(const drep_file *file, drep_info **out)
 {
     drep_info *info;

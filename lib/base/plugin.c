@@ -75,6 +75,31 @@ static int trusted(const struct stat *st, const char *what)
     return 0;
 }
 
+/* Checks the directories above one: whoever may rename one of them may put another in its place.
+ * Of a sticky directory, such as /tmp, only the owner of what is in it may do so. */
+static int trusted_above(int dir)
+{
+    struct stat below, st;
+    int at = dir, up, err = 0;
+
+    if (fstat(at, &st) != 0)
+        return fail(DREP_ERR_IO, "its directory: %s", strerror(errno));
+    do {
+        below = st;
+        up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+        if (at != dir)
+            close(at);
+        at = up;
+        if (at < 0 || fstat(at, &st) != 0)
+            err = fail(DREP_ERR_ACCESS, "a directory above it: %s", strerror(errno));
+        else if (!(st.st_mode & S_ISVTX))
+            err = trusted(&st, "a directory above it");
+    } while (!err && (st.st_ino != below.st_ino || st.st_dev != below.st_dev));
+    if (at >= 0)
+        close(at);
+    return err;
+}
+
 /* Open `base` in a directory. The checks and the load use the same descriptor, so the file
  * checked is the file loaded. DREP_ERR_NO_SUCH_FILE. */
 static int open_in(int dir, const char *base, struct stat *st, int *out)
@@ -94,6 +119,8 @@ static int open_in(int dir, const char *base, struct stat *st, int *out)
         err = fail(DREP_ERR_ACCESS, "it is not a regular file");
     if (!err)
         err = trusted(&dir_st, "its directory");
+    if (!err)
+        err = trusted_above(dir);
     if (!err)
         err = trusted(st, "it");
     if (err) {
@@ -119,6 +146,20 @@ static const char *reason(const char *path)
     return text;
 }
 
+/* A plugin that is not linked with this library finds its functions only if they are global.  They
+ * are not if a program loaded the library for itself alone (RTLD_LOCAL), as Python does.  False if
+ * the library is no shared object, or they were global already. */
+static bool share_symbols(void)
+{
+    static bool done;
+    Dl_info own;
+
+    if (done || !dladdr((void *)(uintptr_t)plugin_find, &own) || !own.dli_fname)
+        return false;
+    done = true;
+    return dlopen(own.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) != NULL;
+}
+
 /* The descriptor stays open as long as the object is loaded: the loader knows the object
  * by the name of the descriptor, which must not come to mean another file. */
 static int attach(struct plugin *p)
@@ -127,6 +168,8 @@ static int attach(struct plugin *p)
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", p->fd);
     p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!p->handle && share_symbols())
+        p->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     return p->handle ? 0 : fail(DREP_ERR_UNSUPPORTED, "it cannot be loaded: %s", reason(path));
 }
 

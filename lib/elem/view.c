@@ -420,6 +420,17 @@ int drep_view_set(drep_view *view, int64_t disp, const drep_type *etype, const d
     return err ? err : view_leave(view, view_set(view, disp, etype, filetype, datarep, info));
 }
 
+int drep_view_get_amode(const drep_view *view, int *amode)
+{
+    int err = view_check(view, "drep_view_get_amode");
+
+    if (!err && !amode)
+        err = fail(DREP_ERR_ARG, "drep_view_get_amode: null argument");
+    if (!err)
+        *amode = view->writable ? DREP_RDWR : DREP_RDONLY;
+    return err;
+}
+
 int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_type **filetype,
                   char *datarep)
 {

@@ -403,6 +403,19 @@ static int check_functions(const struct file_datarep *e, const struct file_rep *
     return 0;
 }
 
+/* Asks functions for the sizes of the datatypes that the file uses. */
+static int ask_sizes(const struct file_datarep *e, struct file_rep *full)
+{
+    int err = 0;
+
+    rep_sizes_none(&full->sizes);
+    for (int c = 1; !err && c <= DREP_CODE_MAX; c++)
+        if (e->used[c] && !is_bytes(c))
+            err = rep_ask_size(full->datarep, c, &full->sizes);
+    bytes_are_bytes(&full->sizes);
+    return err;
+}
+
 /* Makes the entry's representation with functions that were found. */
 static int join_functions(const struct file_datarep *e, const struct datarep *rep,
                           struct file_rep **out)
@@ -414,8 +427,7 @@ static int join_functions(const struct file_datarep *e, const struct datarep *re
         return fail_nomem();
     *full = e->rep;
     full->datarep = rep;
-    err = rep_sizes(rep, &full->sizes);
-    bytes_are_bytes(&full->sizes);
+    err = ask_sizes(e, full);
     if (!err)
         err = check_functions(e, full);
     if (err)
@@ -704,6 +716,9 @@ static int use_code(int code, void *ctx)
                     "datarep \"%s\" has an encoding of %s that was written by a newer version",
                     e->rep.name, drep_code_name(code));
     if ((err = rep_resolved(u->f, e, &rep)))
+        return err;
+    if (rep->sizes.size[code] == 0 && rep->datarep && !rep->datarep->table &&
+        (err = rep_ask_size(rep->datarep, code, &atomic_load(&e->resolved)->sizes)))
         return err;
     if (rep->sizes.size[code] == 0)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", rep->name, drep_code_name(code));

@@ -470,6 +470,16 @@ static int rep_extent(const struct datarep *rep, int code, int64_t *extent)
     return 0;
 }
 
+int rep_ask_size(const struct datarep *rep, int code, struct type_sizes *sizes)
+{
+    int64_t extent = 0;
+    int err = rep_extent(rep, code, &extent);
+
+    if (!err)
+        sizes->size[code] = (uint8_t)extent;
+    return err;
+}
+
 struct used {
     const struct datarep *rep;
     struct type_sizes *sizes;
@@ -478,16 +488,11 @@ struct used {
 static int used_size(int code, void *ctx)
 {
     const struct used *u = ctx;
-    int64_t extent = 0;
-    int err = rep_extent(u->rep, code, &extent);
 
-    if (!err)
-        u->sizes->size[code] = (uint8_t)extent;
-    return err;
+    return rep_ask_size(u->rep, code, u->sizes);
 }
 
-/* Sizes in a container of leaves that no function sees (SPEC.md, 5.6). */
-static void sizes_blank(struct type_sizes *sizes)
+void rep_sizes_none(struct type_sizes *sizes)
 {
     static const struct rep_table none;
 
@@ -503,24 +508,8 @@ int rep_sizes_of(const struct datarep *rep, const drep_type *type, struct type_s
         rep_table_sizes(rep->table, sizes);
         return 0;
     }
-    sizes_blank(sizes);
+    rep_sizes_none(sizes);
     return type_each_code(type, used_size, &used);
-}
-
-int rep_sizes(const struct datarep *rep, struct type_sizes *sizes)
-{
-    int64_t extent = 0;
-    int c;
-
-    if (rep->table) {
-        rep_table_sizes(rep->table, sizes);
-        return 0;
-    }
-    sizes_blank(sizes);
-    for (c = 1; c <= DREP_CODE_MAX; c++)
-        if (rep_extent(rep, c, &extent) == 0)
-            sizes->size[c] = (uint8_t)extent;
-    return 0;
 }
 
 int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *extent)

@@ -47,10 +47,13 @@ void rep_scoped_free(struct datarep *rep);
 /* DREP_ERR_FORMAT with the reason: sizes beyond 32 bytes, fields that overlap or
  * leave the scalar, a format that is not its size, a class that is not its type's. */
 int rep_table_check(const struct rep_table *table);
-/* For type_put() and prog_build(); of a function form by calling its extent function.
- * rep_sizes() asks it for every predefined type and takes a failure for "no such type";
- * rep_sizes_of() only for those in `type`, where a failure is an error (U4). */
-int rep_sizes(const struct datarep *rep, struct type_sizes *sizes);
+/* Asks the extent function for the size of one predefined datatype: 1 to 255 bytes (U4).
+ * DREP_ERR_VALUE_TOO_LARGE, DREP_ERR_CONVERSION (the function failed). */
+int rep_ask_size(const struct datarep *rep, int code, struct type_sizes *sizes);
+/* The sizes in a container of what no function sees (SPEC.md, 5.6); no predefined datatype has any. */
+void rep_sizes_none(struct type_sizes *sizes);
+/* For type_put() and prog_build(): the sizes of what is in `type`; functions are asked.  Errors of
+ * rep_ask_size(). */
 int rep_sizes_of(const struct datarep *rep, const drep_type *type, struct type_sizes *sizes);
 void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes);
 

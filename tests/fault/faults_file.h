@@ -496,6 +496,8 @@ static int c_view(struct env *e)
         return view ? WRONG : err;
     err = CALL(drep_view_set, view, 4, DREP_INT32_T, DREP_INT32_T, NULL, NULL);
     if (!err)
+        err = CALL(drep_view_get_amode, view, &(int){0});
+    if (!err)
         err = CALL(drep_view_get, view, &n, &etype, &filetype, name);
     if (!err)
         err = n == 4 ? 0 : WRONG;
@@ -537,6 +539,8 @@ static int c_header(struct env *e)
         err = CALL(drep_header_hints, e->f, &stored);
     if (!err)
         err = CALL(drep_get_info, e->f, &info);
+    if (!err)
+        err = CALL(drep_get_amode, e->f, &(int){0});
     if (!err)
         err = CALL(drep_set_info, e->f, info);
     drep_info_free(info);

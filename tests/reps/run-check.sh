@@ -4,8 +4,10 @@
 # shellcheck disable=SC1091,SC2154 # tmp and the functions come from there
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/../cli/tap.sh"
-built=${BUILDDIR:-$PWD/../../build}/release/tests
-mkdir -p "$tmp/plugins"
+# Copies, since nobody knows who may write above the build.
+built=$tmp/built
+mkdir -p "$tmp/plugins" "$built"
+cp -r "${BUILDDIR:-$PWD/../../build}/release/tests/"{reps,examples} "$built"
 cp "$built/examples/plugin_mirror.so" "$tmp/plugins/mirror.so"
 unset DREP_PLUGIN_PATH
 
@@ -106,7 +108,24 @@ check "a relative path in an option is one from here" \
     sh -c "cd '$tmp' && '$DATAREP' reps --plugins=nowhere:plugins/ mirror"
 check "a directory that anybody may write" bad_mode 777 "$tmp/plugins"
 check "a plugin that anybody may write" bad_mode 757 "$tmp/plugins/mirror.so"
+above() { # MODE COMMAND...: with a directory above that of the plugins
+    mkdir -p "$tmp/above/one/two" && cp "$tmp/plugins/mirror.so" "$tmp/above/one/two" || return 1
+    chmod "$1" "$tmp/above"
+    "${@:2}"
+    local result=$?
+    rm -r "$tmp/above"
+    return $result
+}
+check "a directory above them that anybody may write" \
+    above 777 refuses 4 'a directory above it is writable by everybody' \
+    reps --check --plugins "$tmp/above/one/two" mirror
+check "unless it is sticky" above 1777 loads --plugins "$tmp/above/one/two"
 check "after that it is loaded again" loads --plugins "$tmp/plugins"
+
+# A program that keeps the library's names for itself (RTLD_LOCAL), as Python does.
+check "a plugin that is not linked with the library, in a host that keeps it local" \
+    python3 -c 'import ctypes, sys; sys.exit(ctypes.CDLL(sys.argv[1]).drep_plugin_load(sys.argv[2].encode()))' \
+    "$(dirname "$DATAREP")/libdatarep.so" "$tmp/plugins/mirror.so"
 
 ln -s mirror.so "$tmp/plugins/link.so"
 mkdir "$tmp/plugins/folder.so"

@@ -364,7 +364,7 @@ START_TEST(test_U4_X2_type_that_is_not_representable)
 
     spy_setup();
     f = new_file(temp_path("no"), "spy");
-    fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_TYPE);
+    fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_VALUE_TOO_LARGE);
     ck_assert_ptr_nonnull(strstr(drep_error(), "DOUBLE"));
     spec.type = DREP_INT;
     ok(drep_dataset_create(f, "d", &spec, NULL));

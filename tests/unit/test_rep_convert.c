@@ -767,7 +767,7 @@ START_TEST(test_D4_items_of_variable_length_are_passed_on)
     ck_assert_int_eq(drep_type_vstring(&text), 0);
     members[0] = text;
     ck_assert_int_eq(drep_type_struct(2, NULL, NULL, members, &type), 0);
-    var = (struct rep_var){var_count, &seen};
+    var = (struct rep_var){.move = var_count, .ctx = &seen};
     ck_assert_int_eq(rep_convert(out, &(struct rep_side){&type->prog, rep_native(), 0}, in,
                                  &(struct rep_side){&type->prog, rep_native(), 0}, 20, &opts,
                                  &done),

@@ -444,6 +444,36 @@ START_TEST(test_U4_the_extent_function)
 }
 END_TEST
 
+/* Of a container, too: only the datatypes in use, once for each handle. */
+START_TEST(test_U4_extents_of_a_container)
+{
+    const char *path = temp_path("u4.drep");
+    drep_dataset *ds;
+    drep_file *f;
+    int64_t two = 2;
+
+    register_eleven();
+    memset(eleven.asked, 0, sizeof eleven.asked);
+    f = new_file(path, "eleven");
+    drep_dataset_close(new_dataset(f, "/d", DREP_DOUBLE, 1, &two));
+    drep_dataset_close(new_dataset(f, "/e", DREP_DOUBLE, 1, &two));
+    fails(drep_dataset_create(f, "/w", &DREP_SPEC(.type = DREP_WCHAR), NULL),
+          DREP_ERR_VALUE_TOO_LARGE);
+    fails(drep_dataset_create(f, "/l", &DREP_SPEC(.type = DREP_LONG), NULL), DREP_ERR_CONVERSION);
+    for (int code = 1; code <= DREP_CODE_MAX; code++)
+        ck_assert_int_eq(eleven.asked[code], code == DREP_CODE_DOUBLE || code == DREP_CODE_WCHAR ||
+                                                 code == DREP_CODE_LONG);
+    ok(drep_close(f));
+    memset(eleven.asked, 0, sizeof eleven.asked);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "/d", &ds));
+    drep_dataset_close(ds);
+    for (int code = 1; code <= DREP_CODE_MAX; code++)
+        ck_assert_int_eq(eleven.asked[code], code == DREP_CODE_DOUBLE);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* Items of 11 and 3 bytes stand one behind the other; the position is the number of the
  * item, whatever it is cut into. */
 START_TEST(test_U5_U6_U8_mixed_items)
@@ -615,6 +645,7 @@ int main(void)
     tcase_add_test(tc, test_U1_registering);
     tcase_add_test(tc, test_U2_C6_a_name_is_registered_once);
     tcase_add_test(tc, test_U4_the_extent_function);
+    tcase_add_test(tc, test_U4_extents_of_a_container);
     tcase_add_test(tc, test_U5_U6_U8_mixed_items);
     tcase_add_test(tc, test_U9_a_failing_function);
     tcase_add_test(tc, test_U10_C3_a_missing_function);
