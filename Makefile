@@ -505,7 +505,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
-	install -D -m 644 tools/share/dump.schema.json $D$(datadir)/datarep/dump.schema.json
+	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
 	$(fill_in) lib/datarep.pc.in > $D$(libdir)/pkgconfig/datarep.pc
 	install -d $D$(libdir)/cmake/datarep
 	for f in datarep-config datarep-config-version; do \

@@ -50,7 +50,8 @@ int rep_table_check(const struct rep_table *table);
 /* Asks the extent function for the size of one predefined datatype: 1 to 255 bytes (U4).
  * DREP_ERR_VALUE_TOO_LARGE, DREP_ERR_CONVERSION (the function failed). */
 int rep_ask_size(const struct datarep *rep, int code, struct type_sizes *sizes);
-/* The sizes in a container of what no function sees (SPEC.md, 5.6); no predefined datatype has any. */
+/* The sizes in a container of what no function sees (SPEC.md, 5.6); no predefined datatype has any.
+ */
 void rep_sizes_none(struct type_sizes *sizes);
 /* For type_put() and prog_build(): the sizes of what is in `type`; functions are asked.  Errors of
  * rep_ask_size(). */

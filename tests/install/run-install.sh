@@ -104,7 +104,7 @@ installed() {
         share/man/man5/datarep.5 share/man/man7/datarep-hints.7 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
         share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
-        share/mime/packages/datarep.xml share/datarep/dump.schema.json \
+        share/mime/packages/datarep.xml share/datarep/dump.schema.json share/datarep/output.schema.json \
         share/poke/pickles/datarep.pk share/doc/datarep/LICENSE; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"

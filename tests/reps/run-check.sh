@@ -62,7 +62,7 @@ as_json() {
     status 1 reps --check --json --plugin "$built/reps/plugin_unsigned.so" unsigned internal || return 1
     python3 - "$tmp/out" <<'PY'
 import json, sys
-bad, good = json.load(open(sys.argv[1]))
+bad, good = json.load(open(sys.argv[1]))["datareps"]
 assert (bad["name"], bad["ok"]) == ("unsigned", False), bad
 assert (good["name"], good["ok"]) == ("internal", True), good
 assert [c["check"] for c in bad["checks"]] == [c["check"] for c in good["checks"]]

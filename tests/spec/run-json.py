@@ -11,8 +11,10 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCHEMA = os.path.join(ROOT, "tools", "share", "dump.schema.json")
@@ -191,11 +193,58 @@ def refuses(check):
     return wrong if tried else ["nothing was tried"]
 
 
+# What every subcommand prints with --json, of a good file and of a bad one where it has one.
+OUTPUTS = (["check", "G"], ["check", "-d", "B"], ["check", "--repair=N", "G"], ["check", "--repair=N", "B"],
+           ["check", "--seal", "C"], ["diff", "G", "C"], ["diff", "G", "O"], ["log", "G"], ["ls", "-rlm", "G"],
+           ["ls", "-rl", "L"], ["ls", "-r", "F"], ["reps"], ["reps", "external32", "native"],
+           ["reps", "--check", "external32"], ["stat", "-r", "G"], ["validate", "-s", "S", "G"],
+           ["validate", "-s", "S", "O"], ["export", "G", "H"], ["import", "H", "N"])
+
+
+def outputs(_):
+    """The documents of output.schema.json, and that it takes none with a key more."""
+    from jsonschema import Draft202012Validator
+    with open(os.path.join(ROOT, "tools", "share", "output.schema.json"), encoding="utf-8") as f:
+        schema = json.load(f)
+    Draft202012Validator.check_schema(schema)
+    check, wrong, seen = Draft202012Validator(schema), [], 0
+    vector = os.path.join(ROOT, "tests/vectors/%s.drep").__mod__
+    with tempfile.TemporaryDirectory() as d:
+        files = {"G": vector("compound"), "O": vector("dims"), "L": vector("links"), "F": vector("later"),
+                 "B": vector("bad/node-order"), "C": d + "/copy.drep", "N": d + "/new.drep", "S": d + "/s.yaml",
+                 "H": d + "/x.h5"}
+        shutil.copy(files["G"], files["C"])
+        with open(files["S"], "w", encoding="utf-8") as f:
+            subprocess.run([DATAREP, "dump", "--yaml", files["O"]], stdout=f, check=True)
+        for args in OUTPUTS:
+            words = [re.sub(r"(^|=)([A-Z])$", lambda m: m[1] + files[m[2]], a) for a in args]
+            done = subprocess.run([DATAREP, words[0], "--json", *words[1:]], capture_output=True, timeout=60,
+                                  check=False)
+            if args[0] in ("import", "export") and b"HDF5" in done.stderr and not done.stdout:
+                print("# without HDF5: " + args[0])
+                continue
+            try:
+                docs = [json.loads(t) for t in re.split(r"\n(?=\{)", done.stdout.decode())]
+            except ValueError as e:
+                wrong.append("%s: %s; %s" % (" ".join(args), e, done.stderr.decode()[:300]))
+                continue
+            for doc in docs:
+                seen += 1
+                said = complaint(check, doc)
+                if said:
+                    wrong.append("%s: %s" % (" ".join(args), said))
+                if check.is_valid(dict(doc, unheard=1)) or check.is_valid(dict(doc, version=2)):
+                    wrong.append("%s: a key more, or another version, is taken" % " ".join(args))
+    print("# %d documents of %d calls" % (seen, len(OUTPUTS)))
+    return wrong
+
+
 def main():
     tests = (("every vector's JSON is of the schema", vectors),
              ("so are the outputs that the command's tests expect", expected),
              ("so is what the command prints of good and bad vectors", printed),
-             ("spoiled documents are refused", refuses))
+             ("spoiled documents are refused", refuses),
+             ("what the other subcommands print is of their schema", outputs))
     try:
         check = validators()
     except ImportError:

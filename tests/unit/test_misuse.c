@@ -146,7 +146,7 @@ static int header_scalars(void)
     X(header_scalars, header_scalars(), false)                                           \
     X(header_hints, drep_header_hints(h.f, &info_out), false)                            \
     X(get_info, drep_get_info(h.f, &info_out), false)                                    \
-    X(get_amode, drep_get_amode(h.f, &count_out), false)                                  \
+    X(get_amode, drep_get_amode(h.f, &count_out), false)                                 \
     X(set_info, set_info(), false)                                                       \
     X(refresh, drep_refresh(h.f), false)                                                 \
     X(log, drep_log(h.f, see_commit, NULL), false)                                       \
@@ -187,7 +187,7 @@ static int header_scalars(void)
 
 #define VIEW_CALLS(X)                                                \
     X(view_set, drep_view_set(h.v, 0, h.t, h.t, NULL, NULL), false)  \
-    X(view_get_amode, drep_view_get_amode(h.v, &count_out), false)    \
+    X(view_get_amode, drep_view_get_amode(h.v, &count_out), false)   \
     X(view_get, drep_view_get(h.v, &out.n, NULL, NULL, NULL), false) \
     X(view_extent, drep_view_type_extent(h.v, h.t, &out.n), false)   \
     X(view_offset, drep_view_byte_offset(h.v, 1, &out.n), false)     \

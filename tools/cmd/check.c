@@ -20,9 +20,64 @@
 
 struct check_run {
     const char *file_name, *commit;
-    bool quiet;
+    bool quiet, json;
+    int64_t said;   /* entries of the list that is printed as JSON */
+    int64_t sealed; /* blocks of this file, -1: none were asked for */
     struct sink sink;
 };
+
+/* ---- as JSON: a document for each file ---- */
+
+static void list_begin(struct check_run *check, const char *key)
+{
+    check->said = 0;
+    if (check->json)
+        sink_format(&check->sink, ", \"%s\": [", key);
+}
+
+static void list_end(struct check_run *check)
+{
+    if (check->json)
+        sink_text(&check->sink, check->said > 0 ? "\n]" : "]");
+}
+
+static void document_begin(struct check_run *check)
+{
+    if (!check->json)
+        return;
+    sink_document(&check->sink, "file", check->file_name);
+    if (check->sealed >= 0)
+        sink_format(&check->sink, ", \"sealed\": %" PRId64, check->sealed);
+}
+
+static void document_end(struct check_run *check, int status)
+{
+    if (check->json)
+        sink_format(&check->sink, ", \"result\": \"%s\"}\n",
+                    status == TOOL_FINE      ? "ok"
+                    : status == TOOL_DIFFERS ? "findings"
+                                             : "failed");
+}
+
+/* An entry of a list, up to its first member. */
+static void json_entry(struct check_run *check)
+{
+    sink_text(&check->sink, check->said++ ? ",\n {" : "\n {");
+}
+
+static void json_finding(struct check_run *check, int err, uint64_t offset, const char *text)
+{
+    struct sink *s = &check->sink;
+
+    json_entry(check);
+    sink_format(s, "\"error\": %d, \"byte\": ", err);
+    offset ? sink_u64(s, offset) : sink_text(s, "null");
+    sink_text(s, ", \"message\": ");
+    sink_quoted(s, text, strlen(text));
+    sink_char(s, '}');
+}
+
+/* ---- what is found ---- */
 
 static int finding(int err, uint64_t offset, const char *message, void *ctx)
 {
@@ -31,8 +86,10 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     const char *raise = limit_advice(err, message ? message : "");
     char text[2000]; /* names in it may be anything */
 
-    if (!check->quiet) {
-        snprintf(text, sizeof text, "%s", message && *message ? message : drep_strerror(err));
+    snprintf(text, sizeof text, "%s", message && *message ? message : drep_strerror(err));
+    if (check->json) {
+        json_finding(check, err, offset, text);
+    } else if (!check->quiet) {
         utf8_clean(text);
         sink_name(s, check->file_name);
         if (offset)
@@ -52,6 +109,11 @@ static int leak(uint64_t offset, uint64_t length, void *ctx)
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
 
+    if (check->json) {
+        json_entry(check);
+        sink_format(s, "\"byte\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", offset, length);
+        return s->err ? DREP_ERR_STOPPED : 0;
+    }
     sink_name(s, check->file_name);
     sink_format(s, ": note: %" PRIu64 " bytes at byte %" PRIu64 " belong to nothing\n", length,
                 offset);
@@ -64,6 +126,13 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
 
+    if (check->json) {
+        json_entry(check);
+        sink_text(s, "\"path\": ");
+        sink_quoted(s, path, strlen(path));
+        sink_format(s, ", \"blocks\": %" PRId64 "}", blocks);
+        return s->err ? DREP_ERR_STOPPED : 0;
+    }
     sink_name(s, check->file_name);
     sink_text(s, ": note: ");
     sink_name(s, path);
@@ -72,6 +141,21 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
                 "; datarep check --seal computes them\n",
                 blocks);
     return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+/* What is right, but not all of it known to be. */
+static void put_notes(struct check_run *check, drep_file *file)
+{
+    list_begin(check, "unverified");
+    drep_unsealed(file, unsealed, check);
+    list_end(check);
+    list_begin(check, "unreferenced");
+    drep_leaks(file, leak, check);
+    list_end(check);
+    if (check->json)
+        return;
+    sink_name(&check->sink, check->file_name);
+    sink_text(&check->sink, ": ok\n");
 }
 
 static int check_file(struct check_run *check, bool deep)
@@ -85,7 +169,10 @@ static int check_file(struct check_run *check, bool deep)
 
     if (status)
         return status;
+    document_begin(check);
+    list_begin(check, "findings");
     err = drep_check(file, deep, finding, check, &findings);
+    list_end(check);
     if (err && err != DREP_ERR_STOPPED)
         status = tool_fail(check->file_name, NULL, err);
     else if (findings > 0)
@@ -93,25 +180,29 @@ static int check_file(struct check_run *check, bool deep)
     /* tool_open() has told of a damaged slot on stderr; it is a finding too. */
     if (!status && drep_header_get(file, &header) == 0 && header.damaged_slot)
         status = TOOL_DIFFERS;
-    if (!status && !check->quiet) {
-        drep_unsealed(file, unsealed, check);
-        drep_leaks(file, leak, check);
-        sink_name(&check->sink, check->file_name);
-        sink_text(&check->sink, ": ok\n");
-    }
+    if (!status && !check->quiet)
+        put_notes(check, file);
+    document_end(check, status);
     drep_close(file);
     return status;
 }
 
 /* A rescue that found little must not look like one that found all. */
-static void put_rebuilt(struct sink *s, const char *name, bool whole)
+static void put_rebuilt(struct check_run *check, const char *name, bool whole)
 {
+    struct sink *s = &check->sink;
     drep_usage usage = DREP_USAGE;
     drep_file *file;
 
     if (drep_open(name, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file) == 0) {
         drep_usage_get(file, &usage);
         drep_close(file);
+    }
+    if (check->json) {
+        sink_text(s, ", \"repaired\": ");
+        sink_quoted(s, name, strlen(name));
+        sink_format(s, ", \"objects\": %" PRId64, usage.objects);
+        return;
     }
     sink_name(s, name);
     if (whole)
@@ -128,22 +219,27 @@ static int repair_file(struct check_run *check, const char *target, bool excl)
 {
     int64_t findings = 0;
     drep_info *info;
-    int err = tool_info(NULL, &info);
+    int status, err = tool_info(NULL, &info);
 
     limit_file_named(check->file_name);
     limit_object(check->file_name, NULL);
     stop_catch();
     outfile_from(check->file_name);
+    document_begin(check);
+    list_begin(check, "findings");
     if (!err)
         err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, finding, check,
                           &findings);
     drep_info_free(info);
+    list_end(check);
 
-    if (err && err != DREP_ERR_STOPPED)
-        return tool_fail(check->file_name, NULL, err);
     if (!check->quiet && !err)
-        put_rebuilt(&check->sink, target, findings == 0);
-    return findings > 0 ? TOOL_DIFFERS : TOOL_FINE;
+        put_rebuilt(check, target, findings == 0);
+    status = err && err != DREP_ERR_STOPPED ? tool_fail(check->file_name, NULL, err)
+             : findings > 0                 ? TOOL_DIFFERS
+                                            : TOOL_FINE;
+    document_end(check, status);
+    return status;
 }
 
 static int seal_file(struct check_run *check)
@@ -162,14 +258,15 @@ static int seal_file(struct check_run *check)
         err = drep_close(file);
     if (err)
         return tool_fail(check->file_name, NULL, err);
-    if (!check->quiet) {
+    check->sealed = blocks;
+    if (!check->quiet && !check->json) {
         sink_name(s, check->file_name);
         sink_format(s, ": %" PRId64 " blocks sealed\n", blocks);
     }
     return TOOL_FINE;
 }
 
-enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL };
+enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL, OPTION_JSON };
 
 static const struct option_row options[] = {
     {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
@@ -177,6 +274,7 @@ static const struct option_row options[] = {
     {OPTION_REPAIR, "repair", "NEW", "write the readable part of FILE into NEW", "<drep>"},
     {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
     {OPTION_SEAL, "seal", NULL, "compute absent checksums (drep_checksum=deferred)", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_COMMIT,
     OPTION_ROW_LIMIT,
     {0}};
@@ -192,6 +290,7 @@ static int check_files(struct check_run *check, const struct check_options *aske
 
     for (; *files; files++) {
         check->file_name = *files;
+        check->sealed = -1;
         if (asked->seal)
             status = tool_worse(status, seal_file(check));
         status = tool_worse(status, asked->repair ? repair_file(check, asked->repair, asked->excl)
@@ -213,6 +312,7 @@ static int check_run(int argc, char **argv)
         asked.seal |= option == OPTION_SEAL;
         asked.excl |= option == 'n';
         check.quiet |= option == 'q';
+        check.json |= option == OPTION_JSON;
         if (option == OPTION_REPAIR)
             asked.repair = optarg;
         if (option == OPTION_COMMIT)
@@ -220,6 +320,8 @@ static int check_run(int argc, char **argv)
     }
     if (option < 0)
         return o.status;
+    if (check.quiet && check.json)
+        return tool_usage(check_command.name, "one of --json and -q");
     if (asked.repair && asked.seal)
         return tool_usage(check_command.name, "a damaged file is not sealed");
     if (check.commit && (asked.repair || asked.seal))

@@ -25,8 +25,7 @@ int diff_begin(struct diff *d)
 
     if (!d->json)
         return 0;
-    sink_text(s, "{\"a\": ");
-    sink_quoted(s, d->a.name, strlen(d->a.name));
+    sink_document(s, "a", d->a.name);
     sink_text(s, ", \"b\": ");
     sink_quoted(s, d->b.name, strlen(d->b.name));
     sink_text(s, ", \"differences\": [");

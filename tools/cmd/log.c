@@ -28,8 +28,7 @@ static int add(const drep_commitinfo *commit, void *ctx)
 
 static void put_json(struct sink *s, const char *file_name, const struct log *log)
 {
-    sink_text(s, "{\"path\": ");
-    sink_quoted(s, file_name, strlen(file_name));
+    sink_document(s, "file", file_name);
     sink_text(s, ", \"commits\": [");
     for (size_t i = log->n; i-- > 0;)
         sink_format(

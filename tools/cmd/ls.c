@@ -13,6 +13,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/walk.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@
 struct ls {
     const char *file_name;
     drep_file *file;
-    bool lengthy, extremes;
+    bool lengthy, extremes, json;
+    bool any;               /* an object was printed */
     struct printer printer; /* of extremes */
     struct sink sink;
     int status;
@@ -71,6 +73,83 @@ static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info
     return 0;
 }
 
+/* ---- as JSON ---- */
+
+static void quote(struct sink *s, const char *key, const char *text)
+{
+    sink_format(s, ", \"%s\": ", key);
+    sink_quoted(s, text, strlen(text));
+}
+
+static void quote_type(struct sink *s, const drep_type *type)
+{
+    struct sink text;
+
+    sink_text(s, ", \"type\": ");
+    if (sink_init(&text, -1)) {
+        s->err = ENOMEM;
+        return;
+    }
+    print_type_text(&text, type, false);
+    sink_quoted(s, text.buf, text.len);
+    sink_release(&text);
+}
+
+/* Lengths; NULL of an unlimited one. */
+static void put_list(struct sink *s, const char *key, const int64_t *lengths, int n)
+{
+    sink_format(s, ", \"%s\": [", key);
+    for (int k = 0; k < n; k++) {
+        sink_text(s, k ? ", " : "");
+        lengths[k] == DREP_UNLIMITED ? sink_text(s, "null") : sink_i64(s, lengths[k]);
+    }
+    sink_char(s, ']');
+}
+
+static void put_filters_json(struct sink *s, const drep_dsinfo *info)
+{
+    struct sink text;
+
+    sink_text(s, ", \"filters\": [");
+    for (int i = 0; i < info->nfilters; i++) {
+        if (sink_init(&text, -1)) {
+            s->err = ENOMEM;
+            return;
+        }
+        print_filter(&text, &info->filters[i]);
+        sink_text(s, i ? ", " : "");
+        sink_quoted(s, text.buf, text.len);
+        sink_release(&text);
+    }
+    sink_char(s, ']');
+}
+
+static int put_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *info)
+{
+    static const char *const layouts[] = {"auto", "compact", "contiguous", "chunked"};
+    drep_dsusage usage = DREP_DSUSAGE;
+    struct sink *s = &ls->sink;
+    int err = 0;
+
+    quote_type(s, info->type);
+    if (info->rank == DREP_NULL_SPACE) {
+        sink_text(s, ", \"shape\": null");
+        return 0;
+    }
+    put_list(s, "shape", info->dims, info->rank);
+    put_list(s, "maxshape", info->maxdims, info->rank);
+    quote(s, "datarep", info->datarep);
+    quote(s, "layout", layouts[info->layout]);
+    if (info->layout == DREP_CHUNKED)
+        put_list(s, "chunk", info->chunk, info->rank);
+    put_filters_json(s, info);
+    if (ls->lengthy && !(err = drep_dataset_usage(ds, &usage)))
+        sink_format(s, ", \"bytes\": %" PRId64, usage.bytes);
+    return err;
+}
+
+/* ---- as text ---- */
+
 static int put_dataset(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
@@ -81,7 +160,11 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
     if (err)
         return err;
     err = drep_dataset_info(ds, &info);
-    if (!err) {
+    if (!err && ls->json) {
+        err = put_dataset_json(ls, ds, &info);
+        if (!err && ls->extremes)
+            err = extremes_put(&ls->printer, s, ds, &info);
+    } else if (!err) {
         sink_char(s, ' ');
         print_type_text(s, info.type, false);
         if (info.rank == DREP_NULL_SPACE) {
@@ -110,8 +193,12 @@ static int put_type(struct ls *ls, const struct walk_item *item)
 
     if (err)
         return err;
-    sink_char(&ls->sink, ' ');
-    print_type_text(&ls->sink, type, false);
+    if (ls->json) {
+        quote_type(&ls->sink, type);
+    } else {
+        sink_char(&ls->sink, ' ');
+        print_type_text(&ls->sink, type, false);
+    }
     drep_type_free(type);
     return 0;
 }
@@ -168,6 +255,60 @@ static int put_object(struct ls *ls, const struct walk_item *item)
     }
 }
 
+/* A link, or what a newer version wrote. */
+static void put_link_json(struct sink *s, const struct walk_item *item)
+{
+    static const char *const kinds[] = {
+        [DREP_LINK_HARD] = "hard link",
+        [DREP_LINK_SOFT] = "soft link",
+        [DREP_LINK_EXTERNAL] = "external link",
+    };
+
+    if (item->link == DREP_LINK_UNKNOWN) {
+        quote(s, "kind", "unknown link");
+        sink_format(s, ", \"number\": %d", item->info.number);
+        return;
+    }
+    quote(s, "kind", kinds[item->link]);
+    if (item->target_file)
+        quote(s, "file", item->target_file);
+    quote(s, "target", item->target);
+}
+
+static int put_json(struct ls *ls, const struct walk_item *item)
+{
+    struct sink *s = &ls->sink;
+
+    sink_text(s, ls->any ? ",\n {\"path\": " : "\n {\"path\": ");
+    sink_quoted(s, item->path, strlen(item->path));
+    ls->any = true;
+    if (item->link) {
+        put_link_json(s, item);
+        return 0;
+    }
+    switch (item->info.kind) {
+    case DREP_OBJ_DATASET:
+        quote(s, "kind", "dataset");
+        return put_dataset(ls, item);
+    case DREP_OBJ_TYPE:
+        quote(s, "kind", "type");
+        return put_type(ls, item);
+    case DREP_OBJ_UNKNOWN:
+        quote(s, "kind", "unknown object");
+        sink_format(s, ", \"number\": %d", item->info.number);
+        return 0;
+    case DREP_OBJ_DIMENSION:
+        quote(s, "kind", "dimension");
+        sink_format(s, ", \"length\": %" PRId64 ", \"unlimited\": %s", item->info.len,
+                    item->info.unlimited ? "true" : "false");
+        return 0;
+    default:
+        quote(s, "kind", "group");
+        sink_format(s, ", \"members\": %" PRId64, item->info.members);
+        return 0;
+    }
+}
+
 static int enter(struct walk *walk, const struct walk_item *item)
 {
     struct ls *ls = walk->ctx;
@@ -178,6 +319,13 @@ static int enter(struct walk *walk, const struct walk_item *item)
     /* The group that was asked for is not a line; anything else is. */
     if (item->depth == 0 && !item->link && item->info.kind == DREP_OBJ_GROUP)
         return 0;
+    if (ls->json) {
+        err = put_json(ls, item);
+        sink_char(s, '}');
+        if (err)
+            ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
+        return s->err;
+    }
     sink_color(s, color_of(item->link ? 0 : item->info.kind));
     sink_name(s, item->path);
     sink_color(s, COLOR_END);
@@ -211,16 +359,25 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
         printer_release(&ls->printer);
         return tool_no_memory();
     }
-    ls->sink.color = color;
+    ls->sink.color = color && !ls->json;
+    ls->printer.json = ls->json;
+    if (ls->json) {
+        sink_document(&ls->sink, "file", ls->file_name);
+        sink_text(&ls->sink, ", \"objects\": [");
+    }
     if (ls->extremes)
         progress_begin("reading", PROGRESS_BYTES, walk_bytes(ls->file, path));
     walk_run(&walk, path);
     progress_end();
+    if (ls->json)
+        sink_text(&ls->sink, ls->any ? "\n]}\n" : "]}\n");
     if (ls->extremes)
         printer_release(&ls->printer);
     ls->status = tool_worse(ls->status, walk.status);
     return tool_worse(ls->status, sink_close(&ls->sink));
 }
+
+enum { OPTION_JSON = OPTION_LONG };
 
 static const struct option_row options[] = {
     {'r', "recursive", NULL, "also list nested groups", NULL},
@@ -229,6 +386,7 @@ static const struct option_row options[] = {
      "compression ratio",
      NULL},
     {'m', "minmax", NULL, "also print the least and greatest value; reads all values", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
     OPTION_ROW_COLOR,
@@ -252,6 +410,7 @@ static void take(struct ls *ls, struct arguments *a, int option)
         a->color = optarg ? optarg : "always";
     ls->lengthy = ls->lengthy || option == 'l';
     ls->extremes = ls->extremes || option == 'm';
+    ls->json = ls->json || option == OPTION_JSON;
 }
 
 static int ls_run(int argc, char **argv)

@@ -34,8 +34,7 @@ int report_begin(struct report *r)
     r->open = true;
     if (!r->json)
         return TOOL_FINE;
-    sink_text(&r->sink, "{\"source\": ");
-    sink_quoted(&r->sink, r->src, strlen(r->src));
+    sink_document(&r->sink, "source", r->src);
     sink_text(&r->sink, ", \"target\": ");
     sink_quoted(&r->sink, r->dst, strlen(r->dst));
     sink_format(&r->sink, ", \"direction\": \"%s\", \"findings\": [",

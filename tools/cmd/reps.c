@@ -87,7 +87,7 @@ static int show(const char *name, const char *form, void *ctx)
     int err = 0;
 
     if (r->json) {
-        sink_text(s, r->shown ? ",\n {\"name\": " : "[\n {\"name\": ");
+        sink_text(s, r->shown ? ",\n {\"name\": " : "\n {\"name\": ");
         sink_quoted(s, name, strlen(name));
         sink_text(s, ", \"form\": ");
         sink_quoted(s, form, strlen(form));
@@ -143,6 +143,8 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
     int err = 0, i;
 
     r->tables = argc > 0;
+    if (r->json)
+        sink_text(&r->sink, "{\"version\": 1, \"datareps\": [");
     if (argc == 0)
         err = drep_datarep_walk(show, r);
     for (i = 0; i < argc; i++) {
@@ -159,7 +161,7 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
     if (err && err != DREP_ERR_STOPPED)
         r->status = tool_worse(r->status, tool_fail(NULL, NULL, err));
     if (r->json)
-        sink_text(&r->sink, r->shown ? "\n]\n" : "[]\n");
+        sink_text(&r->sink, r->shown ? "\n]}\n" : "]}\n");
 }
 
 enum { OPTION_CHECK = OPTION_LONG, OPTION_PLUGIN, OPTION_JSON };

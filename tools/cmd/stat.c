@@ -40,7 +40,7 @@ static void put_usage(struct stat_run *r, const drep_usage *usage)
         int64_t value;
         bool bytes;
     } rows[] = {
-        {"file", "the whole file", usage->file, true},
+        {"size", "the whole file", usage->file, true},
         {"slots", "header slots", usage->slots, true},
         {"nodes", "nodes of the tree", usage->nodes, true},
         {"blobs", "large values and lists", usage->blobs, true},
@@ -57,8 +57,7 @@ static void put_usage(struct stat_run *r, const drep_usage *usage)
     size_t i;
 
     if (r->json) {
-        sink_text(s, "{\"path\": ");
-        sink_quoted(s, r->file_name, strlen(r->file_name));
+        sink_document(s, "file", r->file_name);
     } else {
         sink_name(s, r->file_name);
         sink_text(s, ":\n");

@@ -16,11 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
+struct asked {
+    const char *plugins;
+    bool extra, header_only, json;
+};
+
 #if HAVE_YAML
 struct validate {
     const struct recipe *recipe;
     struct printer have, want;
     struct sink sink;
+    bool json;
+    int said;
 };
 
 /* Differences are results, so they go to stdout. */
@@ -28,6 +35,14 @@ static void say(void *ctx, int line, int column, const char *message)
 {
     struct validate *v = ctx;
 
+    if (v->json) {
+        sink_format(&v->sink,
+                    "%s\n {\"line\": %d, \"column\": %d, \"message\": ", v->said++ ? "," : "",
+                    line > 0 ? line : 0, line > 0 ? column : 0);
+        sink_quoted(&v->sink, message, strlen(message));
+        sink_char(&v->sink, '}');
+        return;
+    }
     sink_text(&v->sink, v->recipe->name);
     if (line > 0)
         sink_format(&v->sink, ":%d:%d", line, column);
@@ -202,6 +217,22 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
 
 /* -------------------------------------------------------------- command line */
 
+static void document_begin(struct validate *v, const char *path)
+{
+    if (!v->json)
+        return;
+    sink_document(&v->sink, "file", path);
+    sink_text(&v->sink, ", \"schema\": ");
+    sink_quoted(&v->sink, v->recipe->name, strlen(v->recipe->name));
+    sink_text(&v->sink, ", \"differences\": [");
+}
+
+static void document_end(struct validate *v)
+{
+    if (v->json)
+        sink_format(&v->sink, "%s], \"found\": %d}\n", v->said ? "\n" : "", v->said);
+}
+
 static int compare(struct validate *v, drep_file *file, bool extra, bool header_only)
 {
     const char *dir = getenv("TMPDIR");
@@ -223,17 +254,17 @@ static int compare(struct validate *v, drep_file *file, bool extra, bool header_
     return differences ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static int validate(const char *schema, const char *path, const char *plugins, bool extra,
-                    bool header_only)
+static int validate(const char *schema, const char *path, const struct asked *asked)
 {
     struct recipe recipe;
-    struct validate v = {.recipe = &recipe};
+    struct validate v = {.recipe = &recipe, .json = asked->json};
     drep_file *file;
     int err, status = recipe_read(&recipe, schema);
 
     if (status)
         return status;
-    status = tool_open(path, DREP_RDONLY | (header_only ? DREP_HEADER_ONLY : 0), plugins, &file);
+    status = tool_open(path, DREP_RDONLY | (asked->header_only ? DREP_HEADER_ONLY : 0),
+                       asked->plugins, &file);
     if (!status) {
         err = printer_init(&v.have, file, true);
         if (err) {
@@ -242,7 +273,9 @@ static int validate(const char *schema, const char *path, const char *plugins, b
             status = tool_no_memory();
             printer_release(&v.have);
         } else {
-            status = compare(&v, file, extra, header_only);
+            document_begin(&v, path);
+            status = compare(&v, file, asked->extra, asked->header_only);
+            document_end(&v);
             status = tool_worse(status, sink_close(&v.sink));
             printer_release(&v.have);
         }
@@ -252,22 +285,22 @@ static int validate(const char *schema, const char *path, const char *plugins, b
     return status;
 }
 #else
-static int validate(const char *schema, const char *path, const char *plugins, bool extra,
-                    bool header_only)
+static int validate(const char *schema, const char *path, const struct asked *asked)
 {
     (void)path;
-    (void)plugins;
-    (void)extra;
-    (void)header_only;
+    (void)asked;
     tool_say(schema, NULL, "built without libyaml, so without schemas");
     return TOOL_CORRUPT;
 }
 #endif
 
+enum { OPTION_JSON = OPTION_LONG };
+
 static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
     {'x', "extra", NULL, "allow objects and attributes that the schema lacks", NULL},
     {'H', "header", NULL, "do not compare the values of datasets", NULL},
+    {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_LIMIT,
     {0}};
@@ -275,8 +308,8 @@ static const struct option_row options[] = {
 static int validate_run(int argc, char **argv)
 {
     struct options o = {.command = &validate_command, .argc = argc, .argv = argv};
-    const char *schema = NULL, *plugins = NULL;
-    bool extra = false, header_only = false;
+    struct asked asked = {.plugins = NULL};
+    const char *schema = NULL;
     int option;
     char **files;
 
@@ -284,9 +317,10 @@ static int validate_run(int argc, char **argv)
         if (option == 's')
             schema = optarg;
         if (option == OPTION_PLUGINS)
-            plugins = optarg;
-        extra = extra || option == 'x';
-        header_only = header_only || option == 'H';
+            asked.plugins = optarg;
+        asked.extra = asked.extra || option == 'x';
+        asked.header_only = asked.header_only || option == 'H';
+        asked.json = asked.json || option == OPTION_JSON;
     }
     if (option < 0)
         return o.status;
@@ -297,7 +331,7 @@ static int validate_run(int argc, char **argv)
         return o.status;
     if (strcmp(schema, "-") == 0 && strcmp(files[0], "-") == 0)
         return tool_usage(o.command->name, "only one of both comes from standard input");
-    return validate(schema, files[0], plugins, extra, header_only);
+    return validate(schema, files[0], &asked);
 }
 
 const struct command validate_command = {

@@ -201,7 +201,7 @@ static void put_begin(struct check_report *r, const char *name)
         sink_text(s, "\n");
         return;
     }
-    sink_text(s, r->checked ? ",\n {\"name\": " : "[\n {\"name\": ");
+    sink_text(s, r->checked ? ",\n {\"name\": " : "\n {\"name\": ");
     sink_quoted(s, name, strlen(name));
     sink_text(s, ", \"checks\": [");
 }
@@ -251,10 +251,12 @@ int reps_check(char **names, int n, bool json)
     if (findings == MAP_FAILED || sink_init(&r.sink, STDOUT_FILENO)) {
         return tool_no_memory();
     }
+    if (json)
+        sink_text(&r.sink, "{\"version\": 1, \"datareps\": [");
     for (i = 0; i < n; i++)
         r.status = tool_worse(r.status, check_one(&r, names[i], findings));
     if (json)
-        sink_text(&r.sink, r.checked ? "\n]\n" : "[]\n");
+        sink_text(&r.sink, r.checked ? "\n]}\n" : "]}\n");
     munmap(findings, sizeof *findings);
     if (r.checked == 0 && r.status) {
         sink_release(&r.sink);

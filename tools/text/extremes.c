@@ -140,14 +140,16 @@ static int take_block(void *ctx, const drep_type *type, const void *elements, in
 
 static void put(const struct extremes *e, struct sink *s)
 {
+    bool json = e->printer->json;
+
     if (e->any) {
-        sink_text(s, "  min ");
+        sink_text(s, json ? ", \"min\": " : "  min ");
         print_value(e->printer, s, e->type, e->least);
-        sink_text(s, "  max ");
+        sink_text(s, json ? ", \"max\": " : "  max ");
         print_value(e->printer, s, e->type, e->greatest);
     }
     if (e->nans)
-        sink_format(s, "  %" PRId64 " NaN", e->nans);
+        sink_format(s, json ? ", \"nans\": %" PRId64 : "  %" PRId64 " NaN", e->nans);
 }
 
 static int read_all(struct extremes *e, struct sink *s, drep_dataset *dataset,

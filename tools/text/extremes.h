@@ -7,7 +7,8 @@
 #include "tools/text/sink.h"
 
 /* Reads all elements, in blocks, and prints what they are between: "min A  max B", and how
- * many are NaN, each with two spaces before it.  Prints nothing of elements that have no
+ * many are NaN, each with two spaces before it; as JSON "min", "max" and "nans", each with a
+ * comma before it.  Prints nothing of elements that have no
  * order: texts, compounds, complex numbers.  A DREP_ERR_... code. */
 int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
                  const drep_dsinfo *info);

@@ -264,6 +264,12 @@ void sink_quoted(struct sink *s, const char *bytes, size_t size)
     sink_char(s, '"');
 }
 
+void sink_document(struct sink *s, const char *key, const char *name)
+{
+    sink_format(s, "{\"version\": 1, \"%s\": ", key);
+    sink_quoted(s, name, strlen(name));
+}
+
 void sink_name(struct sink *s, const char *name)
 {
     size_t at = 0, n, size = strlen(name);

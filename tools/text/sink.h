@@ -74,6 +74,9 @@ void sink_spaces(struct sink *s, int n);
 /* A JSON string in double quotes.  Bytes that are not UTF-8 come out as \udc80 to
  * \udcff, control characters escaped. */
 void sink_quoted(struct sink *s, const char *bytes, size_t size);
+/* Begins a JSON document of the command: {"version": 1, KEY: NAME (tools/share/output.schema.json).
+ */
+void sink_document(struct sink *s, const char *key, const char *name);
 /* A name as it is where it is plain to see, quoted otherwise. */
 void sink_name(struct sink *s, const char *name);
 /* Set the colour of what follows (color.h), if colours are on in this sink. */
