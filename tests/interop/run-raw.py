@@ -533,6 +533,60 @@ def broken_ibm(tmp):
         check(status == 4 and pattern in err, "%s: %d %s", pattern, status, err)
 
 
+# -------------------------------------------------- records that are not read
+
+def simh(rows):
+    return b"".join(struct.pack("<I", len(x)) + x + bytes(len(x) % 2) + struct.pack("<I", len(x)) for x in rows) \
+        + struct.pack("<II", 0, 0) + b"\xff" * 4
+
+
+def awstape(rows):
+    image, before = b"", 0
+    for x in rows + [b""]:
+        image += struct.pack("<HHBB", len(x), before, 0xa0 if x else 0x40, 0) + x
+        before = len(x)
+    return image
+
+
+def cos(rows):
+    """By the manual of COS: a block control word in each 512 words, a control word behind each record."""
+    words = [(8 << 60, x) for x in rows] + [(14 << 60, b""), (15 << 60, b"")]
+    flat = []
+    for control, x in words:
+        x += bytes(-len(x) % 8)
+        flat += [x[i:i + 8] for i in range(0, len(x), 8)] + [(control,)]
+    blocks = [flat[i:i + 511] for i in range(0, len(flat), 511)]
+    image = b""
+    for number, block in enumerate(blocks):
+        block += [bytes(8)] * (511 - len(block))
+        marks = [i for i, w in enumerate(block) if isinstance(w, tuple)] + [511]
+        out = [struct.pack(">Q", number << 9 | marks[0])]
+        for i, w in enumerate(block):
+            if isinstance(w, tuple):
+                following = min((m for m in marks if m > i), default=511)
+                w = struct.pack(">Q", w[0] | (following - i - 1))
+            out.append(w)
+        image += b"".join(out)
+    return image
+
+
+def vms(rows):
+    return b"".join(struct.pack("<H", len(x)) + x + bytes(len(x) % 2) for x in rows)
+
+
+def not_read(tmp):
+    """What other machines wrote is refused by the name of its blocking, whatever was asked for."""
+    r = random.Random(7)
+    rows = [r.randbytes(r.choice((8, 80, 800, 4096, 9000))) for _ in range(30)]
+    for name, make in (("SIMH", simh), ("AWSTAPE", awstape), ("COS", cos), ("OpenVMS", vms)):
+        f, drep = places(tmp, name + ".dat", name + ".drep")
+        write(f, make(rows))
+        for form in ("fortran", "4-little", "8-big", "VB"):
+            status, _, err = run("import", "--type=BYTE", "--datarep=external32", "--records=" + form, f, drep)
+            check(status == 4 and name in err and "not read" in err, "%s %s: %d %s", name, form, status, err)
+        check(not os.path.exists(drep), "%s: a file was made", name)
+
+
 def usage(tmp):
     source, drep = places(tmp, "x.raw", "x.drep")
     write(source, bytes(8))
@@ -597,7 +651,7 @@ def main():
              ("numbers of IBM, VAX and Cray", legacy), ("gfortran's records", records),
              ("broken records", broken_records),
              ("arrays of columns in records", column_records), ("large arrays of columns", large_columns),
-             ("IBM's records", ibm), ("IBM's records, broken", broken_ibm), ("wrong usage", usage), ("into what is there", into),
+             ("IBM's records", ibm), ("IBM's records, broken", broken_ibm), ("other blockings", not_read), ("wrong usage", usage), ("into what is there", into),
              ("digits that this machine has not", rounded)]
     print("1..%d" % len(cases), flush=True)
     for i, (name, case) in enumerate(cases, 1):

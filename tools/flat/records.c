@@ -6,6 +6,7 @@
 #include "tools/flat/records.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "tools/flat/blocking.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/fullio.h"
@@ -271,7 +272,8 @@ static int say(const struct records *r, const struct doubt *d)
 static int try_forms(struct records *r, const struct record_form *given, int64_t item)
 {
     struct doubt first = {.at = -1}, d = {.at = 0};
-    int i;
+    const char *blocking;
+    int i, status;
 
     for (i = 0; i < (given->width ? 1 : FORTRAN_FORMS); i++) {
         r->form = given->width ? given : &forms[i];
@@ -283,9 +285,13 @@ static int try_forms(struct records *r, const struct record_form *given, int64_t
         if (errno)
             break;
     }
+    blocking = errno ? NULL : blocking_of(r->fd, r->size);
     if (given->width == 0 && !errno)
         tool_say(r->file, NULL, "not Fortran records, or of an unknown kind");
-    return say(r, &first);
+    status = say(r, &first);
+    if (blocking)
+        tool_say(r->file, NULL, "it seems to be %s, which is not read", blocking);
+    return status;
 }
 
 int records_open(struct records *out, const char *file, int fd, const char *how, int64_t item)
