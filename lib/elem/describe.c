@@ -157,42 +157,19 @@ int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
     return read_end(dataset->file, err);
 }
 
-/* True if members that go by name are in the same places on both sides. */
-static int same_order(const drep_type *own, const drep_type *type, bool *same)
-{
-    struct type_match both;
-    int err = 0;
-
-    *same = !type_matches(own, type);
-    if (*same || (err = type_match(own, NULL, type, MATCH_READ, &both)))
-        return err;
-    *same = both.file == own && both.mem == type;
-    type_match_release(&both);
-    return 0;
-}
-
-/* Reads the fill value.  Members in another order go through this machine's type, all others
- * directly, as that may hold less than the file. */
+/* Reads the fill value, which carries its own layout, as an attribute does. */
 static int fill_read(drep_dataset *ds, const drep_type *type, void *value)
 {
-    drep_file *f = ds->file;
-    const drep_type *own = ds->ft->type;
-    void *whole;
-    bool same;
-    int err = same_order(own, type, &same);
+    struct value_cache *values = &ds->file->values;
+    struct ftype plain = {.type = NULL};
+    int err;
 
-    if (err)
-        return err;
-    if (same)
-        return value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, type, value);
-    whole = mem_zalloc(1, (uint64_t)own->prog.extent + 1);
-    if (!whole)
-        return fail_nomem();
-    err = value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, own, whole);
+    if (!type_matches(ds->ft->type, type))
+        return value_unpack(values, &ds->rec.fill_value, ds->ft, 1, type, value);
+    err = ftype_unplaced(ds->ft->type, &plain.type);
     if (!err)
-        err = drep_convert(type, value, own, whole, 1, NULL);
-    drep_vlen_free(own, 1, whole);
-    mem_free(whole);
+        err = value_unpack(values, &ds->rec.fill_value, &plain, 1, type, value);
+    drep_type_free(plain.type);
     return err;
 }
 
@@ -210,7 +187,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     own = dataset->ft->type;
     if (!type)
         type = own;
-    if (type->items != own->items)
+    if (type->items != own->items && !type_matches(own, type))
         err = fail(DREP_ERR_COUNT, "a fill value of %lld items as %lld", (long long)own->items,
                    (long long)type->items);
     else

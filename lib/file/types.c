@@ -351,6 +351,20 @@ static int placed_record(drep_file *f, uint32_t ref, const struct file_rep *rep,
     return err;
 }
 
+int ftype_unplaced(const drep_type *type, drep_type **out)
+{
+    struct buf rec = {0};
+    struct in in;
+    int err = make_record(type, NULL, PROG_PACKED, &rec);
+
+    if (!err) {
+        in_init(&in, rec.p + 8, rec.len - 8);
+        err = type_get(&in, NULL, out, NULL);
+    }
+    buf_release(&rec);
+    return err;
+}
+
 int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_type **type)
 {
     struct buf rec = {0}, own = {0};

@@ -423,6 +423,43 @@ START_TEST(test_D33_unknown_dimensions_are_listed)
 }
 END_TEST
 
+/* tests/vectors/fill-exact.drep: a third with 113 bits, in a fill value whose members are asked for
+ * in another order; x87 has 64 of them. */
+START_TEST(test_D44_fill_of_members_keeps_every_bit)
+{
+    const drep_scalar quad = {.cls = DREP_SCALAR_REAL,
+                              .order = DREP_BIG,
+                              .size = 16,
+                              .is_signed = 1,
+                              .format = DREP_FORMAT_BINARY128};
+    const char *const names[] = {"d", "e"};
+    uint8_t third[16] = {0x3f, 0xfd};
+    struct {
+        double d;
+        uint8_t e[16];
+    } value;
+    drep_type *real, *type;
+    drep_dataset *ds;
+    drep_file *f;
+
+    copy_vector("fill-exact.drep");
+    memset(third + 2, 0x55, 14);
+    ck_assert_int_eq(drep_type_scalar(&quad, &real), 0);
+    ck_assert_int_eq(
+        drep_type_compound(2, names, NULL, (const drep_type *const[]){DREP_DOUBLE, real}, 0, &type),
+        0);
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_dataset_open(f, "/struct", &ds), 0);
+    ck_assert_int_eq(drep_dataset_fill(ds, type, &value), 0);
+    ck_assert(value.d == 1.5);
+    ck_assert_mem_eq(value.e, third, 16);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(drep_close(f), 0);
+    drep_type_free(type);
+    drep_type_free(real);
+}
+END_TEST
+
 /* tests/vectors/later.drep: a layout and a fill that are not known hide their dataset alone, whose
  * record and entries stay through changes of its head. */
 START_TEST(test_D33_unknown_layout_and_fill_hide_one_dataset)
@@ -799,6 +836,7 @@ int main(void)
     tcase_add_test(tc, test_D18_fields_and_entries_of_the_tree_stay);
     tcase_add_test(tc, test_D33_unknown_kinds_and_flags_are_items_of_their_own);
     tcase_add_test(tc, test_D33_unknown_layout_and_fill_hide_one_dataset);
+    tcase_add_test(tc, test_D44_fill_of_members_keeps_every_bit);
     tcase_add_test(tc, test_D33_unknown_chunks_and_filters_are_notes);
     tcase_add_test(tc, test_D33_unknown_tags_and_features_stay);
     tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
