@@ -65,12 +65,12 @@ int object_later(uint64_t id, const struct object_rec *rec)
 }
 
 /* Turns what the decoder says into a message; the root must be a group. */
-static int record_check(uint64_t id, uint8_t kind, const struct in *in, int err)
+static int record_check(uint64_t id, uint8_t kind, uint8_t number, const struct in *in, int err)
 {
     if (err)
         return fail(err, "object %llu: %s at byte %zu of its record", (unsigned long long)id,
                     in->why, in->err_at);
-    if (id == FMT_OBJECT_ROOT && kind != FMT_GROUP && kind != FMT_LATER)
+    if (id == FMT_OBJECT_ROOT && (kind == FMT_LATER ? number : kind) != FMT_GROUP)
         return fail(DREP_ERR_FORMAT, "object 1, the root, is not a group (R7.2)");
     return 0;
 }
@@ -89,7 +89,7 @@ int object_load(drep_file *f, uint64_t id, struct stored_object *o)
         return err;
     in_init(&in, o->bytes.p, o->bytes.len);
     err = object_get(&in, &o->rec);
-    err = record_check(id, o->rec.kind, &in, err);
+    err = record_check(id, o->rec.kind, o->rec.number, &in, err);
     if (!err)
         err = object_later(id, &o->rec);
     if (!err)
@@ -107,7 +107,7 @@ int head_load(drep_file *f, uint64_t id, struct object_head *h)
         return err;
     in_init(&in, peek.p, peek.len);
     err = object_head_get(&in, h);
-    err = record_check(id, h->kind, &in, err);
+    err = record_check(id, h->kind, h->number, &in, err);
     tree_peeked(&peek);
     return err;
 }
@@ -153,7 +153,7 @@ int head_edit(drep_file *f, uint64_t id, struct head_edit *e)
     err = object_head_get(&in, &e->h);
     if (!err)
         e->bytes = object_head_put(head, &e->h);
-    return record_check(id, e->h.kind, &in, err);
+    return record_check(id, e->h.kind, e->h.number, &in, err);
 }
 
 int head_edited(drep_file *f, const struct head_edit *e)

@@ -312,6 +312,9 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
         if (!err && rec->kind == FMT_DATASET)
             err = see_dims(c, key_object(key->p), rec);
+        if (!err && key_object(key->p) == FMT_OBJECT_ROOT &&
+            (rec->kind == FMT_LATER ? rec->number : rec->kind) != FMT_GROUP)
+            err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
         if (!err && (err = object_later_in("unaccounted", rec)))
             err = LATER;
         if (!err && rec->kind == FMT_DATASET)
@@ -320,8 +323,6 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
             err = see_filters(c, key_object(key->p), rec);
         if (!err && rec->kind == FMT_DIMENSION)
             err = see_scales(c, rec);
-        if (!err && key_object(key->p) == FMT_OBJECT_ROOT && rec->kind != FMT_GROUP)
-            err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
     }
     mem_free(rec);
     return err;
@@ -712,6 +713,19 @@ static void see_owner(struct checker *c, const struct key *key, uint64_t where)
     finding(c, DREP_ERR_FORMAT, where, text);
 }
 
+/* An entry of a later version, or of an application; its object is one of this file all the same. */
+static int see_unknown_tag(struct checker *c, const struct key *key)
+{
+    uint64_t next = store_slot(c->f->st)->next_object;
+
+    if (key_object(key->p) >= next)
+        return fail(DREP_ERR_FORMAT, "object %llu has it, and the next one would be %llu (R2.18)",
+                    (unsigned long long)key_object(key->p), (unsigned long long)next);
+    if (key_tag(key->p) < FMT_TAG_APPLICATIONS)
+        c->unknown_tag[key_tag(key->p)]++;
+    return 0;
+}
+
 static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
                      void *ctx)
 {
@@ -770,8 +784,8 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
         err = see_chunk(c, key, value, len, where);
         break;
     default:
-        if (key_tag(key->p) < FMT_TAG_APPLICATIONS)
-            c->unknown_tag[key_tag(key->p)]++;
+        what = "entry";
+        err = see_unknown_tag(c, key);
         break;
     }
     if (err == DREP_ERR_UNSUPPORTED)

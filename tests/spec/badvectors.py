@@ -786,6 +786,13 @@ def root_is_dataset():
     return b
 
 
+@bad("FORMAT", "R7.2")
+def root_of_later_kind():
+    b = Builder()
+    b.objects[1].update(kind=9, rest=b"whatever")
+    return b
+
+
 @bad("FORMAT", "R7.9")
 def link_to_nothing():
     b = sample()
@@ -1668,6 +1675,13 @@ def metadata_nowhere():
 @bad("FORMAT", "R2.18", "check")
 def object_not_given():
     return patched(156, u64(2))
+
+
+@bad("FORMAT", "R2.18|R4.21", "check")
+def object_of_unknown_tag_not_given():
+    b = sample()
+    b.tree[b.key(9, 99)] = b"whatever"
+    return b
 
 
 @bad("FORMAT", "R2.18", "check")

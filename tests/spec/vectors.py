@@ -1020,6 +1020,15 @@ def later_dims():
     return done(b, {"/d": [6, 7]})
 
 
+def later_value():
+    """An attribute in a format of a later version: only its value cannot be read."""
+    b = Builder()
+    d = b.dataset(1, "d", "INT", (), data=[7])
+    b.attr(d, "a", "INT", None, shape=(2,), raw=u8(1) + u8(99) + u8(4) + b"whatever")
+    b.attr(d, "b", "INT", 1)
+    return done(b, {"/d": 7})
+
+
 def later_chunks():
     """Chunks and filters of a later version: only the elements cannot be read."""
     b = Builder()
@@ -1203,8 +1212,7 @@ GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, 
         user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
-        later_dims,
-        readonly, second_commit, commits, damaged_slot,
+        later_dims, later_value, readonly, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

@@ -89,6 +89,8 @@ def attributes(file, number):
 def shown_attribute(item):
     if item.newer:
         return {"kind": "unknown", "number": item.kind, "flags": item.flags, "note": NOTE}
+    if item.type and item.shape is not None and item.value is None:
+        return None  # It is in a format of a newer version.
     value = None
     if item.value and item.shape is not None:
         from .elements import nested
