@@ -713,7 +713,8 @@ static void see_owner(struct checker *c, const struct key *key, uint64_t where)
     finding(c, DREP_ERR_FORMAT, where, text);
 }
 
-/* An entry of a later version, or of an application; its object is one of this file all the same. */
+/* An entry of a later version, or of an application; its object is one of this file all the same.
+ */
 static int see_unknown_tag(struct checker *c, const struct key *key)
 {
     uint64_t next = store_slot(c->f->st)->next_object;
