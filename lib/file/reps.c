@@ -619,6 +619,16 @@ int rep_add(drep_file *f, const char *name, struct file_datarep **out)
     return 0;
 }
 
+/* Functions that were found before the file used this datatype are asked for its size now. */
+static int ask_again(struct file_datarep *e, int code)
+{
+    struct file_rep *full = atomic_load(&e->resolved);
+
+    if (!full || full->sizes.size[code] > 0)
+        return 0;
+    return rep_ask_size(full->datarep, code, &full->sizes);
+}
+
 /* Functions may not be here to make witnesses of the types that a copy brings: they come with it.
  */
 static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *like)
@@ -629,6 +639,8 @@ static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *li
         if (e->used[c] || !like->used[c])
             continue;
         err = buf_set(&e->witness[c], like->witness[c].p, like->witness[c].len);
+        if (!err)
+            err = ask_again(e, c);
         if (!err) {
             e->rep.sizes.size[c] = like->rep.sizes.size[c];
             e->rep.sizes.align[c] = 1;
@@ -717,8 +729,7 @@ static int use_code(int code, void *ctx)
                     e->rep.name, drep_code_name(code));
     if ((err = rep_resolved(u->f, e, &rep)))
         return err;
-    if (rep->sizes.size[code] == 0 && rep->datarep && !rep->datarep->table &&
-        (err = rep_ask_size(rep->datarep, code, &atomic_load(&e->resolved)->sizes)))
+    if ((err = ask_again(e, code)))
         return err;
     if (rep->sizes.size[code] == 0)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", rep->name, drep_code_name(code));
@@ -952,8 +963,11 @@ static void datarep_exchange(struct file_datarep *e, struct file_datarep *now)
     memcpy(e->used, now->used, sizeof e->used);
     memcpy(e->rep.sizes.size, now->rep.sizes.size, sizeof e->rep.sizes.size);
     buf_swap(&e->unknown, &now->unknown);
-    for (int c = 0; c <= DREP_CODE_MAX; c++)
+    for (int c = 0; c <= DREP_CODE_MAX; c++) {
         buf_swap(&e->witness[c], &now->witness[c]);
+        if (e->used[c] && !is_bytes(c))
+            (void)ask_again(e, c); /* without a size its datasets are refused */
+    }
     for (int i = 0; i < 3; i++)
         buf_swap(&e->tail[i], &now->tail[i]);
 }
