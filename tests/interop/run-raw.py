@@ -533,6 +533,73 @@ def broken_ibm(tmp):
         check(status == 4 and pattern in err, "%s: %d %s", pattern, status, err)
 
 
+# ------------------------------------------------------- packed and zoned decimals
+
+def packed(value, digits, r):
+    """By IBM's Principles of Operation: digits, then a sign; any of its codes is as good."""
+    sign = r.choice("bd") if value < 0 else r.choice("acef")
+    return bytes.fromhex(str(abs(value)).zfill(digits // 2 * 2 + 1) + sign)
+
+
+def zoned(value, digits, r, ascii_too=True):
+    text = str(abs(value)).zfill(digits)
+    if ascii_too and r.random() < 0.5:
+        last = int(text[-1])
+        ends = (chr(0x70 + last), "}JKLMNOPQR"[last]) if value < 0 else (text[-1], "{ABCDEFGHI"[last])
+        return (text[:-1] + r.choice(ends)).encode()
+    zone = r.choice("BD") if value < 0 else r.choice("ACEF")
+    return bytes.fromhex("".join("f" + c for c in text[:-1]) + zone + text[-1])
+
+
+def decimals(tmp):
+    r = random.Random(11)
+    f, drep = places(tmp, "d.dat", "d.drep")
+    for kind, make in (("packed", packed), ("zoned", zoned)):
+        for digits in range(1, 39):
+            most = 10 ** digits - 1
+            values = [0, most, -most, 1, -1] + [r.randint(-most, most) for _ in range(20)]
+            write(f, b"".join(make(v, digits, r) for v in values))
+            text = "%s(%d%s)" % (kind, digits, ",%d" % r.randint(0, digits) if digits % 2 else "")
+            fine("import", "--type=" + text, "--datarep=external32", "-i", "/x", f, drep)
+            doc = json.loads(fine("dump", "--json", drep))["root"]["members"]["x"]
+            check([int(v) for v in doc["data"]] == values, "%s: %s, not %s", text, doc["data"], values)
+            check(doc["type"] == ("INT64_T" if digits < 19 else "INT128_T"), "%s: %s", text, doc["type"])
+            check(doc["attributes"]["decimal"]["value"] == text, "%s: %s", text, doc["attributes"])
+            os.unlink(drep)
+
+
+def decimals_in_records(tmp):
+    """Members and arrays of a record; the others are converted as ever."""
+    r = random.Random(12)
+    f, drep = places(tmp, "r.dat", "r.drep")
+    rows = [(r.randint(-9999999, 9999999), [r.randint(-99, 99) for _ in range(3)], r.randint(-2 ** 31, 2 ** 31 - 1))
+            for _ in range(40)]
+    images = [packed(a, 7, r) + b"".join(zoned(x, 2, r, False) for x in b) + struct.pack(">i", c) for a, b, c in rows]
+    text = "struct{a: packed(7,2), b: zoned(2)[3], c: INT}"
+    for form, image in ((None, b"".join(images)), ("V", b"".join(rdw(x) for x in images))):
+        write(f, image)
+        fine("import", "--type=" + text, "--datarep=external32", *(["--records=" + form] if form else []), "-i", "/x", f, drep)
+        doc = json.loads(fine("dump", "--json", drep))["root"]["members"]["x"]
+        check([(e["a"], e["b"], e["c"]) for e in doc["data"]] == rows, "%s: %s", form, doc["data"][:3])
+        os.unlink(drep)
+
+
+def broken_decimals(tmp):
+    """Every byte that is no digit or sign is named; none of them is a number."""
+    f, drep = places(tmp, "b.dat", "b.drep")
+    for text, good, bad in (("packed(3)", b"\x12\x3c", b"\x1a\x3c"), ("packed(3)", b"\x12\x3c", b"\x12\x34"),
+                            ("packed(4)", b"\x01\x23\x4c", b"\x11\x23\x4c"), ("zoned(2)", b"\xf1\xc2", b"\xc1\xc2"),
+                            ("zoned(2)", b"\xf1\xc2", b"\xf1\x22"), ("zoned(2)", b"12", b" 2")):
+        write(f, good * 5 + bad + good)
+        status, _, err = run("import", "--type=" + text, "--datarep=external32", "--shape=*" if text[0] == "z" else
+                             "--shape=7", f, drep)
+        check(status == 4 and "element [5]: byte" in err and text in err, "%s: %d %s", text, status, err)
+        check(not os.path.exists(drep), "a file was made")
+    for text in ("packed(0)", "packed(39)", "zoned(5,6)", "zoned(5", "packed(x)"):
+        status, _, err = run("import", "--type=" + text, f, drep)
+        check(status == 2 and "decimals are" in err, "%s: %d %s", text, status, err)
+
+
 # -------------------------------------------------- records that are not read
 
 def simh(rows):
@@ -651,7 +718,9 @@ def main():
              ("numbers of IBM, VAX and Cray", legacy), ("gfortran's records", records),
              ("broken records", broken_records),
              ("arrays of columns in records", column_records), ("large arrays of columns", large_columns),
-             ("IBM's records", ibm), ("IBM's records, broken", broken_ibm), ("other blockings", not_read), ("wrong usage", usage), ("into what is there", into),
+             ("IBM's records", ibm), ("IBM's records, broken", broken_ibm), ("other blockings", not_read),
+             ("decimals", decimals), ("decimals in records", decimals_in_records), ("broken decimals", broken_decimals),
+             ("wrong usage", usage), ("into what is there", into),
              ("digits that this machine has not", rounded)]
     print("1..%d" % len(cases), flush=True)
     for i, (name, case) in enumerate(cases, 1):

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "schema/paths.h"
 #include "tools/flat/csv_columns.h"
+#include "tools/flat/decimal.h"
 #include "tools/flat/flat.h"
 #include "tools/flat/format.h"
 #include "tools/flat/load.h"
@@ -211,11 +212,12 @@ static int take_raw(struct intake *in)
                            .column_major = f->column_major};
     drep_dataset *dataset = NULL;
     drep_type *type = NULL;
+    const char *why = NULL;
     struct source s;
     int status = get_shape(f, &raw);
 
-    if (!status && f->type && drep_type_parse(f->type, &type))
-        status = tool_usage(f->x->command, "--type=%s: %s", f->type, drep_error());
+    if (!status && f->type && decimal_parse(f->type, &type, &why))
+        status = tool_usage(f->x->command, "--type=%s: %s", f->type, why);
     raw.type = type;
     if (!status)
         status = find_dataset(in, in->path, &dataset);
@@ -228,7 +230,9 @@ static int take_raw(struct intake *in)
     if (!status)
         status = source_raw(&s, &raw, in->fd);
     if (!status) {
-        status = take_array(in, &s, in->path);
+        status = f->type ? decimal_source(&s, f->type) : 0;
+        if (!status)
+            status = take_array(in, &s, in->path);
         source_release(&s);
     }
     drep_type_free(type);
