@@ -1342,8 +1342,8 @@ DREP_API int drep_attr_list(drep_file *file, const char *path, int order, drep_a
 /* Conveniences: one UTF-8 string (stored as a vstring), one number. */
 DREP_API int drep_attr_write_string(drep_file *file, const char *path, const char *name,
                                     const char *value);
-DREP_API int drep_attr_write_int(drep_file *file, const char *path, const char *name,
-                                 int64_t value);
+DREP_API int drep_attr_write_int64(drep_file *file, const char *path, const char *name,
+                                   int64_t value);
 DREP_API int drep_attr_write_double(drep_file *file, const char *path, const char *name,
                                     double value);
 
@@ -1853,7 +1853,7 @@ DREP_API int drep_object_usage(drep_file *file, const char *path, drep_objusage 
  *         check(drep_attr_read_string(file, "/", "title", &title));
  *         check(drep_attr_read_string(file, "/sst", "units", &units));
  *         check(drep_attr_write_double(file, "/sst", "scale_factor", 0.01));
- *         check(drep_attr_write_int(file, "/", "version", 3));
+ *         check(drep_attr_write_int64(file, "/", "version", 3));
  *         check(drep_attr_read_double(file, "/sst", "scale_factor", &factor));
  *         check(drep_attr_read_int64(file, "/", "version", &version));
  *         check(drep_close(file));

@@ -193,7 +193,7 @@ int drep_attr_write_string(drep_file *file, const char *path, const char *name, 
     return err;
 }
 
-int drep_attr_write_int(drep_file *file, const char *path, const char *name, int64_t value)
+int drep_attr_write_int64(drep_file *file, const char *path, const char *name, int64_t value)
 {
     return drep_attr_write(file, path, name, DREP_INT64_T, 0, NULL, &value);
 }

@@ -170,7 +170,7 @@ static void make_described(const struct work *w)
         for (int k = 0; k < 3; k++)
             err |= drep_attr_write_string(file, path, texts[k][0], texts[k][1]);
         err |= drep_attr_write_double(file, path, "scale", i * 0.5);
-        err |= drep_attr_write_int(file, path, "version", i);
+        err |= drep_attr_write_int64(file, path, "version", i);
         bench_must(err == 0, "a dataset with attributes");
     }
     bench_must(drep_close(file) == 0, "drep_close");

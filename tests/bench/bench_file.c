@@ -405,7 +405,7 @@ static void small_drep(void *ctx)
         bench_must(drep_dataset_create(file, path, &spec, &set) == 0, "drep_dataset_create");
         bench_must(drep_write(set, NULL, NULL, &v, NULL) == 0, "drep_write");
         drep_dataset_close(set);
-        bench_must(drep_attr_write_int(file, path, "version", i) == 0, "drep_attr_write_int");
+        bench_must(drep_attr_write_int64(file, path, "version", i) == 0, "drep_attr_write_int64");
         bench_must(drep_attr_write_double(file, path, "scale", v) == 0, "attr_write_double");
     }
     bench_must(drep_close(file) == 0, "drep_close");

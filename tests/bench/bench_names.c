@@ -123,7 +123,7 @@ static void our_make(void *ctx)
                    "writing");
         drep_dataset_close(set);
         for (int k = 0; k < w->attrs; k++)
-            bench_must((k ? drep_attr_write_int(file, path, attr_of(name, k), i)
+            bench_must((k ? drep_attr_write_int64(file, path, attr_of(name, k), i)
                           : drep_attr_write_double(file, path, attr_of(name, k), v)) == 0,
                        "an attribute");
     }

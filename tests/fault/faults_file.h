@@ -176,7 +176,7 @@ static void base_make(const char *dir)
     sure(drep_attr_write(f, "/k", "few", DREP_INT32_T, 1, &few, v), "attribute");
     sure(drep_attr_write(f, "/k/rows", "few", DREP_INT32_T, 1, &few, v), "attribute");
     sure(drep_attr_write_string(f, "/k/type", "text", "a text"), "attribute");
-    sure(drep_attr_write_int(f, "/k/type", "one", 1), "attribute");
+    sure(drep_attr_write_int64(f, "/k/type", "one", 1), "attribute");
     sure(drep_close(f), "close");
     base_unsealed();
 }
@@ -1010,7 +1010,7 @@ static int c_attr_string(struct env *e)
 
 static int c_attr_int(struct env *e)
 {
-    return CALL(drep_attr_write_int, e->f, "/k/g", "i", 5);
+    return CALL(drep_attr_write_int64, e->f, "/k/g", "i", 5);
 }
 
 static int c_attr_double(struct env *e)
@@ -1201,7 +1201,7 @@ static int finish(drep_file *f, int err)
 {
     if (err)
         return f ? WRONG : err;
-    err = drep_attr_write_int(f, "/", "made", 1);
+    err = drep_attr_write_int64(f, "/", "made", 1);
     if (err) {
         drep_abandon(f);
         return err;

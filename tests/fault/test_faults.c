@@ -101,7 +101,7 @@ static int opened(struct env *e)
     drep_info_free(info);
     /* Something that a failing call must not take along. */
     if (!err && is_writer())
-        err = drep_attr_write_int(e->f, "/k/g/h", "earlier", 77);
+        err = drep_attr_write_int64(e->f, "/k/g/h", "earlier", 77);
     if (!err && now.c->dataset)
         err = drep_dataset_open(e->f, now.c->dataset, &e->ds);
     if (!err && now.c->prepare)
@@ -151,7 +151,7 @@ static bool goes_on(bool committing, int err)
 {
     uint64_t sum = 0, disk = 0, want = err ? now.before : now.after;
     drep_file *f = now.e.f;
-    int more = drep_attr_write_int(f, "/", "probe", 1);
+    int more = drep_attr_write_int64(f, "/", "probe", 1);
 
     if (more == DREP_ERR_FAILED) { /* it has said so, and closing says it again */
         now.refused++;

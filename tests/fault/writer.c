@@ -130,7 +130,7 @@ static void write_commit(drep_file *f, int64_t n)
     drep_dataset_close(ds);
     names(f, n);
     grow(f, n);
-    must(drep_attr_write_int(f, "/", "commit", n), "attribute");
+    must(drep_attr_write_int64(f, "/", "commit", n), "attribute");
 }
 
 static void create(const char *path)
@@ -155,7 +155,7 @@ static void create(const char *path)
     must(drep_dataset_create(f, "/grown", &grown, NULL), "grown");
     must(drep_dataset_create(f, "/plain", &plain, NULL), "plain");
     must(drep_dataset_create(f, "/chunked", &chunked, NULL), "chunked");
-    must(drep_attr_write_int(f, "/", "commit", 0), "attribute");
+    must(drep_attr_write_int64(f, "/", "commit", 0), "attribute");
     must(drep_close(f), "close");
 }
 

@@ -61,7 +61,7 @@ static inline void change_attrs(drep_file *file, const char *path, unsigned how)
 {
     char *first = NULL;
 
-    tried(drep_attr_write_int(file, path, "a number", how));
+    tried(drep_attr_write_int64(file, path, "a number", how));
     tried(drep_attr_write_string(file, path, "a number",
                                  "and then a text, too long for a record "
                                  "that is kept among others"));

@@ -604,7 +604,7 @@ static void write_rest(void)
     must(drep_link_hard(file, "/grid", "/hard"), "/hard");
     must(drep_link_external(file, "other.drep", "/x", "/external"), "/external");
     must(drep_attr_write_string(file, "/grid", "units", "K"), "units");
-    must(drep_attr_write_int(file, "/grid", "number", -1234567890123), "number");
+    must(drep_attr_write_int64(file, "/grid", "number", -1234567890123), "number");
     must(drep_type_reference(DREP_REF_REGION, &region), "region");
     spec = DREP_SPEC(.type = region, .rank = 1, .dims = &dims[0]);
     write_dataset("/regions", &spec, NULL, region, 3, regions);

@@ -387,7 +387,7 @@ START_TEST(test_D47_a_delayed_write_that_fails)
     if (_i < 3) {
         fails(_i == 0   ? drep_commit(f)
               : _i == 1 ? drep_read(other, NULL, NULL, seen, NULL)
-                        : drep_attr_write_int(f, "/", "n", 1),
+                        : drep_attr_write_int64(f, "/", "n", 1),
               DREP_ERR_IO);
         names_the_rows();
         fails(drep_append(ds, 0, 1, NULL, values, NULL), DREP_ERR_FAILED);
@@ -692,7 +692,7 @@ static void give_up(struct rows_run *t)
 /* Without memory for what waited before, the handle refuses to write; else nothing happened. */
 static void after_failure(struct rows_run *t)
 {
-    int err = drep_attr_write_int(t->f, "/", "probe", 1);
+    int err = drep_attr_write_int64(t->f, "/", "probe", 1);
 
     ck_assert_msg(!err || (err == DREP_ERR_FAILED && strstr(drep_error(), "appended to dataset")),
                   "%s", drep_error());

@@ -163,9 +163,9 @@ START_TEST(test_replacing_and_listing)
     drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_attr_write_string(f, "/", "z", "text"));
-    ok(drep_attr_write_int(f, "/", "m", 1));
+    ok(drep_attr_write_int64(f, "/", "m", 1));
     ok(drep_attr_write_double(f, "/", "a", 2));
-    ok(drep_attr_write_int(f, "/", "z", 3)); /* keeps its place */
+    ok(drep_attr_write_int64(f, "/", "z", 3)); /* keeps its place */
     ok(drep_attr_list(f, "/", DREP_BY_NAME, add_name, names));
     ck_assert_str_eq(names, "amz");
     names[0] = '\0';
@@ -173,11 +173,11 @@ START_TEST(test_replacing_and_listing)
     ck_assert_str_eq(names, "zma");
     ok(drep_attr_remove(f, "/", "m"));
     fails(drep_attr_remove(f, "/", "m"), DREP_ERR_NOT_FOUND);
-    ok(drep_attr_write_int(f, "/", "m", 1));
+    ok(drep_attr_write_int64(f, "/", "m", 1));
     names[0] = '\0';
     ok(drep_attr_list(f, "/", DREP_BY_CREATION, add_name, names));
     ck_assert_str_eq(names, "zam");
-    ok(drep_attr_write_int(f, "/", "stop", 1));
+    ok(drep_attr_write_int64(f, "/", "stop", 1));
     names[0] = '\0';
     fails(drep_attr_list(f, "/", DREP_BY_NAME, add_name, names), 55);
     ck_assert_str_eq(names, "amstop");
@@ -212,18 +212,18 @@ START_TEST(test_names_and_objects)
 
     memset(name, 'a', sizeof name);
     name[1024] = '\0';
-    fails(drep_attr_write_int(f, "/", name, 1), DREP_ERR_NAME);
+    fails(drep_attr_write_int64(f, "/", name, 1), DREP_ERR_NAME);
     name[1023] = '\0';
-    ok(drep_attr_write_int(f, "/", name, 1));
-    fails(drep_attr_write_int(f, "/", "", 1), DREP_ERR_NAME);
-    fails(drep_attr_write_int(f, "/", "\xff", 1), DREP_ERR_NAME);
-    fails(drep_attr_write_int(f, "/nothing", "a", 1), DREP_ERR_NOT_FOUND);
+    ok(drep_attr_write_int64(f, "/", name, 1));
+    fails(drep_attr_write_int64(f, "/", "", 1), DREP_ERR_NAME);
+    fails(drep_attr_write_int64(f, "/", "\xff", 1), DREP_ERR_NAME);
+    fails(drep_attr_write_int64(f, "/nothing", "a", 1), DREP_ERR_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(drep_error(), "nothing"));
-    ok(drep_attr_write_int(f, "/", "with/slash", 1));
+    ok(drep_attr_write_int64(f, "/", "with/slash", 1));
     ok(drep_type_commit(f, "t", DREP_INT));
     ok(drep_dimension_create(f, "#dim", 5, 0));
-    ok(drep_attr_write_int(f, "t", "a", 1));
-    ok(drep_attr_write_int(f, "/#dim", "a", 1));
+    ok(drep_attr_write_int64(f, "t", "a", 1));
+    ok(drep_attr_write_int64(f, "/#dim", "a", 1));
     ok(drep_link_remove(f, "t"));
     ok(drep_dimension_remove(f, "/#dim"));
     check_file(f);
@@ -241,7 +241,7 @@ START_TEST(test_large_values)
     ok(drep_attr_write(f, "/", "big", DREP_INT32_T, 1, &n, v));
     ok(drep_attr_read(f, "/", "big", DREP_INT32_T, back));
     ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
-    ok(drep_attr_write_int(f, "/", "big", 1));
+    ok(drep_attr_write_int64(f, "/", "big", 1));
     check_file(f);
 }
 END_TEST

@@ -101,7 +101,7 @@ static void change(drep_file *f, int64_t n)
         ok(drep_group_create(f, name, 0));
     else
         ok(drep_link_remove(f, name));
-    ok(drep_attr_write_int(f, "/", "n", n));
+    ok(drep_attr_write_int64(f, "/", "n", n));
 }
 
 static int64_t number_of(drep_file *f)
@@ -490,7 +490,7 @@ static int64_t come_and_go(drep_file *f, int from, int to)
             ok(drep_group_create(f, name, 0));
         else
             ok(drep_link_remove(f, name));
-        ok(drep_attr_write_int(f, "/", "n", i));
+        ok(drep_attr_write_int64(f, "/", "n", i));
         ok(drep_commit(f));
     }
     ok(drep_usage_get(f, &usage));

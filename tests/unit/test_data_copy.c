@@ -594,7 +594,7 @@ START_TEST(test_all_nodes_in_one_extent)
             ok(drep_group_create(f, path, 0));
         else
             drep_dataset_close(new_dataset(f, path, DREP_DOUBLE, 1, &n));
-        ok(drep_attr_write_int(f, path, "number", i));
+        ok(drep_attr_write_int64(f, path, "number", i));
         if (i % 100 == 0) {
             drep_dataset *ds;
 
@@ -613,7 +613,7 @@ START_TEST(test_all_nodes_in_one_extent)
     ck_assert_uint_eq(nodes_below(image, image + 80, low, low + length), length);
     free(image);
     ok(drep_open(second, DREP_RDWR, NULL, &g));
-    ok(drep_attr_write_int(g, "/", "later", 1)); /* the leaves are where they should be */
+    ok(drep_attr_write_int64(g, "/", "later", 1)); /* the leaves are where they should be */
     check_file(g);
     ok(drep_close(g));
     drep_abandon(f);

@@ -42,7 +42,7 @@ static drep_file *file_of(const char *name, int64_t n)
 
     ok(drep_write(ds, NULL, NULL, &n, NULL));
     drep_dataset_close(ds);
-    ok(drep_attr_write_int(f, "/", "n", n));
+    ok(drep_attr_write_int64(f, "/", "n", n));
     return f;
 }
 
@@ -159,7 +159,7 @@ START_TEST(test_D21_calls_that_read_go_on_in_the_other_file)
     fails(drep_dataset_open(f, "missing", &ds), DREP_ERR_NO_SUCH_FILE);
     fails(drep_dataset_open(f, "nothing", &ds), DREP_ERR_NOT_FOUND);
     fails(drep_dataset_open(f, "far/none", &ds), DREP_ERR_NOT_FOUND);
-    fails(drep_attr_write_int(f, "next", "n", 5), DREP_ERR_READ_ONLY);
+    fails(drep_attr_write_int64(f, "next", "n", 5), DREP_ERR_READ_ONLY);
     ok(drep_close(f));
     clean();
 }
@@ -174,7 +174,7 @@ START_TEST(test_D21_nothing_is_written_through_a_link)
     ok(drep_open(in_top("main.drep"), DREP_RDWR, info, &f));
     drep_info_free(info);
     ck_assert_int_eq(value_at(f, "next/d"), 2);
-    fails(drep_attr_write_int(f, "next", "n", 5), DREP_ERR_UNSUPPORTED_OPERATION);
+    fails(drep_attr_write_int64(f, "next", "n", 5), DREP_ERR_UNSUPPORTED_OPERATION);
     fails(drep_group_create(f, "next/g", 0), DREP_ERR_UNSUPPORTED_OPERATION);
     fails(drep_link_hard(f, "next/d", "mine"), DREP_ERR_UNSUPPORTED_OPERATION);
     fails(drep_link_remove(f, "next/d"), DREP_ERR_UNSUPPORTED_OPERATION);

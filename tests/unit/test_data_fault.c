@@ -87,7 +87,7 @@ static int call_attr(drep_file *f)
 {
     int err = drep_attr_write_string(f, "g", "a", "some text");
 
-    err = err != 0 ? err : drep_attr_write_int(f, "/", "text", 5);
+    err = err != 0 ? err : drep_attr_write_int64(f, "/", "text", 5);
     return err != 0 ? err : drep_attr_remove(f, "g", "a");
 }
 
@@ -268,7 +268,7 @@ static int call_commit(drep_file *f)
 {
     int err = call_write(f);
 
-    err = err != 0 ? err : drep_attr_write_int(f, "/", "n", 1);
+    err = err != 0 ? err : drep_attr_write_int64(f, "/", "n", 1);
     return err != 0 ? err : drep_commit(f);
 }
 

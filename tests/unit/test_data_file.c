@@ -293,7 +293,7 @@ START_TEST(test_read_only_handles)
     ok(drep_close(f));
     f = open_file(path, DREP_RDONLY);
     fails(drep_group_create(f, "g", 0), DREP_ERR_READ_ONLY);
-    fails(drep_attr_write_int(f, "/", "a", 1), DREP_ERR_READ_ONLY);
+    fails(drep_attr_write_int64(f, "/", "a", 1), DREP_ERR_READ_ONLY);
     fails(drep_commit(f), DREP_ERR_READ_ONLY);
     ok(drep_dataset_open(f, "d", &ds));
     fails(drep_write(ds, NULL, NULL, &v, NULL), DREP_ERR_READ_ONLY);

@@ -364,7 +364,7 @@ START_TEST(test_fixed_uuid_time_and_machine)
                                   "drep_time=1234567890", "drep_machine=univac", (char *)NULL));
         FILE *p;
 
-        ok(drep_attr_write_int(f, "/", "a", 5));
+        ok(drep_attr_write_int64(f, "/", "a", 5));
         drep_dataset_close(new_dataset(f, "d", DREP_INT, 0, NULL));
         ok(drep_commit(f));
         ok(drep_header_get(f, &h));

@@ -853,7 +853,7 @@ START_TEST(test_hints_of_a_header_have_little_power)
     ok(drep_info_set(f->hints.stored, "drep_lock", "false"));
     ok(drep_info_set(f->hints.stored, "drep_cache_size", "1152921504606846976"));
     ok(drep_info_set(f->hints.stored, "nobody's", "kept"));
-    ok(drep_attr_write_int(f, "/", "a", 1));
+    ok(drep_attr_write_int64(f, "/", "a", 1));
     reopen(DREP_RDONLY);
     ok(drep_get_info(f, &info));
     ck_assert_str_eq(drep_info_get(info, "drep_chunk_max"), "16777216");

@@ -274,7 +274,7 @@ START_TEST(test_listing_says_what_stat_does)
 
     ok(drep_group_create(f, "g", 0));
     ok(drep_group_create(f, "ga", 0));
-    ok(drep_attr_write_int(f, "ga", "n", 1));
+    ok(drep_attr_write_int64(f, "ga", "n", 1));
     ok(drep_link_hard(f, "g", "again"));
     ok(drep_link_remove(f, "again"));
     ok(drep_link_hard(f, "g", "twice"));

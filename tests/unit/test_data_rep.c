@@ -532,7 +532,7 @@ START_TEST(test_D8_unregistered_name_shows_its_header)
         if (drep_create(path, DREP_RDWR, "elsewhere", NULL, &f) == 0) {
             drep_dataset_create(f, "d", &DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &n),
                                 NULL);
-            drep_attr_write_int(f, "/", "answer", 42);
+            drep_attr_write_int64(f, "/", "answer", 42);
             drep_close(f);
         }
         _exit(0);
@@ -591,7 +591,7 @@ START_TEST(test_D8_table_of_the_header_wins)
     ok(drep_read(ds, NULL, NULL, &v, NULL));
     ck_assert_int_eq(v, 0x01020304);
     drep_dataset_close(ds);
-    ok(drep_attr_write_int(f, "/", "a", 1));
+    ok(drep_attr_write_int64(f, "/", "a", 1));
     ok(drep_close(f)); /* and stays there */
     ok(drep_open(path, DREP_RDONLY, NULL, &f));
     ok(drep_header_types(f, 0, &rows, &n));

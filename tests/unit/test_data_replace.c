@@ -27,7 +27,7 @@ static void make_committed(const char *path, int value)
     drep_file *f;
 
     ok(make(path, &f));
-    ok(drep_attr_write_int(f, "/", "value", value));
+    ok(drep_attr_write_int64(f, "/", "value", value));
     ok(drep_close(f));
 }
 
@@ -64,12 +64,12 @@ static void hold_file(const char *path, int create, int go, int ready)
     int err = create ? make(path, &f) : drep_open(path, DREP_RDWR, NULL, &f);
 
     if (err == 0)
-        err = drep_attr_write_int(f, "/", "value", 7);
+        err = drep_attr_write_int64(f, "/", "value", 7);
     if (err == 0)
         err = drep_commit(f);
     if (err != 0 || write(ready, "r", 1) != 1 || read(go, &c, 1) != 1)
         _exit(1);
-    err = drep_attr_write_int(f, "/", "value", 8);
+    err = drep_attr_write_int64(f, "/", "value", 8);
     if (err == 0)
         err = drep_close(f);
     _exit(err != 0 || write(ready, "r", 1) != 1);
@@ -146,10 +146,10 @@ START_TEST(test_a_writer_that_came_first)
     drep_file *f;
 
     ok(make(path, &f));
-    ok(drep_attr_write_int(f, "/", "value", 5));
+    ok(drep_attr_write_int64(f, "/", "value", 5));
     h = holder_begin(path, 1);
     fails(drep_commit(f), DREP_ERR_FILE_IN_USE);
-    ok(drep_attr_write_int(f, "/", "more", 1));
+    ok(drep_attr_write_int64(f, "/", "more", 1));
     fails(drep_commit(f), DREP_ERR_FILE_IN_USE);
     holder_end(&h);
     ck_assert_int_eq(value_at(path), 8);
@@ -160,7 +160,7 @@ START_TEST(test_a_writer_that_came_first)
     ok(make(path, &f));
     ck_assert_int_eq(unlink(path), 0);
     make_committed(path, 6);
-    ok(drep_attr_write_int(f, "/", "value", 5));
+    ok(drep_attr_write_int64(f, "/", "value", 5));
     ok(drep_close(f));
     ck_assert_int_eq(value_at(path), 5);
 }
@@ -176,12 +176,12 @@ START_TEST(test_a_writer_whose_file_lost_its_name)
     ok(drep_open(path, DREP_RDWR, NULL, &f));
     /* Moved: the commit goes with the file. */
     ck_assert_int_eq(rename(path, aside), 0);
-    ok(drep_attr_write_int(f, "/", "value", 2));
+    ok(drep_attr_write_int64(f, "/", "value", 2));
     ok(drep_commit(f));
     ck_assert_int_eq(value_at(aside), 2);
     /* Another one in its place, until it is moved back. */
     make_committed(path, 10);
-    ok(drep_attr_write_int(f, "/", "value", 3));
+    ok(drep_attr_write_int64(f, "/", "value", 3));
     fails(drep_commit(f), DREP_ERR_STALE);
     ck_assert_ptr_nonnull(strstr(drep_error(), path));
     ck_assert_int_eq(value_at(path), 10);
@@ -191,14 +191,14 @@ START_TEST(test_a_writer_whose_file_lost_its_name)
     /* Moved, and a symbolic link left behind. */
     ck_assert_int_eq(rename(path, aside), 0);
     ck_assert_int_eq(symlink(aside, path), 0);
-    ok(drep_attr_write_int(f, "/", "value", 4));
+    ok(drep_attr_write_int64(f, "/", "value", 4));
     ok(drep_commit(f));
     ck_assert_int_eq(value_at(path), 4);
     /* Replaced by another program; the reader goes on. */
     make_committed(new, 11);
     ck_assert_int_eq(rename(new, aside), 0);
     ck_assert_int_eq(rename(aside, path), 0);
-    ok(drep_attr_write_int(f, "/", "value", 5));
+    ok(drep_attr_write_int64(f, "/", "value", 5));
     fails(drep_commit(f), DREP_ERR_STALE);
     ck_assert_int_eq(value_of(reader), 1);
     /* Removed. */
@@ -265,11 +265,11 @@ START_TEST(test_names_stay_with_their_directory)
     ok(make("a.drep", &f));
     ck_assert_int_eq(chdir("/"), 0);
     ck_assert_int_eq(rename(before, after), 0);
-    ok(drep_attr_write_int(f, "/", "value", 1));
+    ok(drep_attr_write_int64(f, "/", "value", 1));
     ok(drep_commit(f));
     snprintf(inside, sizeof inside, "%s/a.drep", after);
     ck_assert_int_eq(value_at(inside), 1);
-    ok(drep_attr_write_int(f, "/", "value", 2));
+    ok(drep_attr_write_int64(f, "/", "value", 2));
     ok(drep_close(f));
     ck_assert_int_eq(value_at(inside), 2);
     ck_assert_int_eq(fchdir(home), 0);
@@ -314,7 +314,7 @@ static int contend(const char *path, int number)
         if (err != 0)
             return 2;
         for (int k = 0; k < 3; k++) {
-            if (drep_attr_write_int(f, "/", "value", k) != 0)
+            if (drep_attr_write_int64(f, "/", "value", k) != 0)
                 return 3;
             err = drep_commit(f);
             if (err == DREP_ERR_FILE_IN_USE)

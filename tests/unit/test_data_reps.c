@@ -300,7 +300,7 @@ START_TEST(test_D32_at_most_256_representations)
     ck_assert_int_eq(count_reps(f), DREP_MAX_DATAREPS);
     for (int k = 1; k < DREP_MAX_DATAREPS; k++)
         check_numbered(f, k);
-    ok(drep_attr_write_int(f, "/", "a", 1));
+    ok(drep_attr_write_int64(f, "/", "a", 1));
     check_file(f);
     /* In a file of another default there are too many. */
     ok(drep_create(":memory:", DREP_RDWR, "internal", NULL, &g));

@@ -88,7 +88,7 @@ START_TEST(test_any_text)
     text_is("wide", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
     ok(drep_attr_write(f, "/", "bad", DREP_WCHAR, 1, &one, bad));
     text_fails("bad", DREP_ERR_CONVERSION);
-    ok(drep_attr_write_int(f, "/", "n", 5));
+    ok(drep_attr_write_int64(f, "/", "n", 5));
     text_fails("n", DREP_ERR_TYPE);
     text_fails("none", DREP_ERR_NOT_FOUND);
     fails(drep_attr_read_string(f, "/", "v", NULL), DREP_ERR_ARG);

@@ -153,7 +153,7 @@ static void *anything(void *ctx)
             drep_dataset_close(ds);
             break;
         case 1:
-            bad += drep_attr_write_int(f, "/", name, i) != 0;
+            bad += drep_attr_write_int64(f, "/", name, i) != 0;
             break;
         case 2:
             if (drep_dataset_open(f, "shared", &ds) != 0) {

@@ -135,7 +135,7 @@ START_TEST(test_D43_commit_commits_what_succeeded)
     other = small_numbers(f, "/b");
     ok(put(other, good));
     ok(drep_commit(f));
-    ok(drep_attr_write_int(f, "/b", "n", N)); /* the failure is over */
+    ok(drep_attr_write_int64(f, "/b", "n", N)); /* the failure is over */
     drep_dataset_close(ds);
     drep_dataset_close(other);
     ok(drep_close(f));
@@ -259,7 +259,7 @@ static void refuses(drep_file *f, drep_dataset *ds)
     fails(drep_append(ds, 0, 1, DREP_INT32_T, good, NULL), DREP_ERR_FAILED);
     fails(drep_dataset_resize(ds, &dims), DREP_ERR_FAILED);
     fails(drep_group_create(f, "/g", 0), DREP_ERR_FAILED);
-    fails(drep_attr_write_int(f, "/", "n", 1), DREP_ERR_FAILED);
+    fails(drep_attr_write_int64(f, "/", "n", 1), DREP_ERR_FAILED);
     fails(drep_link_remove(f, "/a"), DREP_ERR_FAILED);
     fails(drep_copy(f, "/a", f, "/b", NULL), DREP_ERR_FAILED);
     fails(drep_commit(f), DREP_ERR_FAILED);
@@ -298,7 +298,7 @@ START_TEST(test_D43_a_new_file_without_its_name_is_tried_again)
     ok(put(ds, good));
     fclose(fopen(path, "w"));
     fails(drep_commit(f), DREP_ERR_FILE_EXISTS);
-    ok(drep_attr_write_int(f, "/a", "n", 1));
+    ok(drep_attr_write_int64(f, "/a", "n", 1));
     fails(drep_commit(f), DREP_ERR_FILE_EXISTS);
     unlink(path);
     ok(drep_commit(f));
@@ -351,7 +351,7 @@ static void world_open(struct world *w, bool create)
             ok(drep_dataset_open(w->f, path, &w->ds[k]));
     }
     if (create)
-        ok(drep_attr_write_int(w->f, "/", "note", 0));
+        ok(drep_attr_write_int64(w->f, "/", "note", 0));
 }
 
 static void world_close(struct world *w)
@@ -385,7 +385,7 @@ static int world_step(struct world *w, struct rnd *r)
     drep_selection *sel;
 
     if (rnd_below(r, 8) == 0) {
-        if ((err = drep_attr_write_int(w->f, "/", "note", note)) == 0)
+        if ((err = drep_attr_write_int64(w->f, "/", "note", note)) == 0)
             w->note = note;
         return err;
     }
@@ -449,7 +449,7 @@ START_TEST(test_D43_failing_io_then_commit_holds_the_model)
                       drep_error());
         failures += err != 0;
         w.first = w.first != 0 ? w.first : err == DREP_ERR_FAILED ? 0 : err;
-        if (err != DREP_ERR_FAILED && drep_attr_write_int(w.f, "/", "note", w.note) == 0)
+        if (err != DREP_ERR_FAILED && drep_attr_write_int64(w.f, "/", "note", w.note) == 0)
             world_look(&w, "after a step");
         else
             world_back(&w);
@@ -580,7 +580,7 @@ static void call_everything(void)
     if (reads(drep_attr_info(f, "/", "n", &attr)))
         drep_attrinfo_release(&attr);
     reads(drep_attr_read(f, "/", "n", DREP_INT, one));
-    refused(drep_attr_write_int(f, "/", "n", 1));
+    refused(drep_attr_write_int64(f, "/", "n", 1));
     refused(drep_attr_remove(f, "/", "n"));
     refused(drep_group_create(f, "/g", 0));
     refused(drep_dimension_create(f, "/x", 1, 0));
@@ -775,7 +775,7 @@ static int use_everything(drep_file *f)
     int32_t n = 0;
 
     inside.calls++;
-    ok(drep_attr_write_int(f, "/", "n", 5));
+    ok(drep_attr_write_int64(f, "/", "n", 5));
     ok(drep_attr_read(f, "/", "n", DREP_INT32_T, &n));
     ok(drep_commit(f));
     fails(drep_close(f), DREP_ERR_ARG);
@@ -813,7 +813,7 @@ START_TEST(test_D43_walks_may_use_the_file_but_not_close_it)
     drep_dataset *ds = small_numbers(f, "/a");
 
     ok(put(ds, good));
-    ok(drep_attr_write_int(f, "/", "m", 1));
+    ok(drep_attr_write_int64(f, "/", "m", 1));
     ok(drep_commit(f));
     inside.calls = 0;
     ok(drep_list(f, "/", DREP_BY_NAME, use_listed, f));

@@ -24,7 +24,7 @@ static void make_file(void)
     unlink(path);
     ck_assert_int_eq(drep_create(path, 0, "external32", NULL, &f), 0);
     ck_assert_int_eq(drep_group_create(f, "/g", 0), 0);
-    ck_assert_int_eq(drep_attr_write_int(f, "/g", "a", 7), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/g", "a", 7), 0);
     ck_assert_int_eq(drep_close(f), 0);
 }
 
@@ -34,7 +34,7 @@ static void change_file(void)
 
     ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
     ck_assert_int_eq(drep_group_create(f, "/g/h", 0), 0);
-    ck_assert_int_eq(drep_attr_write_int(f, "/g", "b", 8), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/g", "b", 8), 0);
     ck_assert_int_eq(drep_close(f), 0);
 }
 
@@ -281,9 +281,9 @@ START_TEST(test_D33_unknown_kinds_and_flags_are_items_of_their_own)
     fails_later(drep_copy(f, "/d", g, "/d", NULL));
     ck_assert_int_eq(drep_close(g), 0);
     /* Its numbers of links and attributes are as ours. */
-    ck_assert_int_eq(drep_attr_write_int(f, "/object", "b", 5), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/object", "b", 5), 0);
     ck_assert_int_eq(drep_link_hard(f, "/object", "/again"), 0);
-    ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", 5), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", 5), 0);
     ck_assert_int_eq(drep_close(f), 0);
     ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
     ck_assert_int_eq(drep_stat(f, "/again", &info), 0);
@@ -363,7 +363,7 @@ START_TEST(test_D33_unknown_tags_and_features_stay)
     free(header);
     for (int i = 0; i < 2; i++) { /* both slots */
         ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
-        ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", i), 0);
+        ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", i), 0);
         ck_assert_int_eq(drep_close(f), 0);
     }
     st = open_store(0);
@@ -490,7 +490,7 @@ START_TEST(test_D33_unknown_layout_and_fill_hide_one_dataset)
     ck_assert_int_eq(drep_create(":memory:", DREP_RDWR, "external32", NULL, &g), 0);
     fails_later(drep_copy(f, "/layout", g, "/layout", NULL));
     ck_assert_int_eq(drep_close(g), 0);
-    ck_assert_int_eq(drep_attr_write_int(f, "/layout", "b", 5), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/layout", "b", 5), 0);
     ck_assert_int_eq(drep_link_hard(f, "/layout", "/again"), 0);
     ck_assert_int_eq(drep_link_hard(f, "/fill", "/filled"), 0);
     ck_assert_int_eq(drep_seal(f, &sealed), 0);
@@ -545,7 +545,7 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
     ck_assert(v[0] == 1 && v[1] == 2);
     drep_dataset_close(ds);
     drep_selection_free(first);
-    ck_assert_int_eq(drep_attr_write_int(f, "/kind", "a", 5), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/kind", "a", 5), 0);
     ck_assert_int_eq(drep_seal(f, &sealed), 0);
     ck_assert_int_eq(sealed, 0);
     ck_assert_int_eq(drep_close(f), 0);
@@ -652,7 +652,7 @@ START_TEST(test_D33_a_repair_drops_an_unknown_feature)
     ck_assert_msg(strstr(told_text, "feature 40 is unknown") != NULL, "%s", told_text);
     ck_assert_int_eq(rename(mended, path), 0);
     ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
-    ck_assert_int_eq(drep_attr_write_int(f, "/d", "b", 5), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", 5), 0);
     ck_assert_int_eq(drep_close(f), 0);
     checks_clean(0);
 }

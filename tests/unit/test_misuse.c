@@ -163,7 +163,7 @@ static int header_scalars(void)
     X(link_move, drep_link_move(h.f, "/t", "/t3"), true)                                 \
     X(attr_write, drep_attr_write(h.f, h.path, "m", DREP_DOUBLE, 0, NULL, buf), true)    \
     X(attr_write_string, drep_attr_write_string(h.f, h.path, "s", "text"), true)         \
-    X(attr_write_int, drep_attr_write_int(h.f, h.path, "i", 1), true)                    \
+    X(attr_write_int, drep_attr_write_int64(h.f, h.path, "i", 1), true)                  \
     X(attr_write_double, drep_attr_write_double(h.f, h.path, "x", 1), true)              \
     X(attr_remove, drep_attr_remove(h.f, h.path, "n"), true)                             \
     X(copy, drep_copy(h.f, h.path, h.f, "/copy", NULL), true)                            \
@@ -240,7 +240,7 @@ static void make_file(void)
     f = new_file(file_path, "native");
     ok(drep_dataset_create(f, "/a", &spec, &ds));
     ok(drep_write(ds, NULL, NULL, buf, NULL));
-    ok(drep_attr_write_int(f, "/a", "n", 1));
+    ok(drep_attr_write_int64(f, "/a", "n", 1));
     ok(drep_attr_write_string(f, "/a", "s", "text"));
     ok(drep_type_commit(f, "/t", DREP_DOUBLE));
     ok(drep_group_create(f, "/g", 0));

@@ -65,7 +65,7 @@ static void make_attrs(drep_file *f)
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         ok(drep_attr_write_string(f, paths[i], "note", paths[i]));
-        ok(drep_attr_write_int(f, paths[i], "number", (int64_t)i));
+        ok(drep_attr_write_int64(f, paths[i], "number", (int64_t)i));
         ok(drep_attr_write(f, paths[i], "range", DREP_DOUBLE, 1, &two, range));
     }
 }

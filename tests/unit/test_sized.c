@@ -21,7 +21,7 @@ static void setup(void)
     ok(drep_dataset_create(
         f, "d", &DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims, .maxdims = &most), &ds));
     ok(drep_write(ds, NULL, DREP_INT32_T, value, NULL));
-    ok(drep_attr_write_int(f, "/", "a", 7));
+    ok(drep_attr_write_int64(f, "/", "a", 7));
     ok(drep_commit(f));
 }
 

@@ -322,6 +322,6 @@ int scale_mark(struct job *j, hid_t object, const struct h5_object *o)
     H5Sclose(space);
     err = (int64_t)length == o->length
               ? 0
-              : drep_attr_write_int(j->d, o->path, DIM_SCALE_LENGTH, (int64_t)length);
+              : drep_attr_write_int64(j->d, o->path, DIM_SCALE_LENGTH, (int64_t)length);
     return err ? job_fail_drep(j, err) : 0;
 }

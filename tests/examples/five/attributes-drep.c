@@ -23,7 +23,7 @@ static void show_attributes(const char *path)
     check(drep_attr_read_string(file, "/", "title", &title));
     check(drep_attr_read_string(file, "/sst", "units", &units));
     check(drep_attr_write_double(file, "/sst", "scale_factor", 0.01));
-    check(drep_attr_write_int(file, "/", "version", 3));
+    check(drep_attr_write_int64(file, "/", "version", 3));
     check(drep_attr_read_double(file, "/sst", "scale_factor", &factor));
     check(drep_attr_read_int64(file, "/", "version", &version));
     check(drep_close(file));
