@@ -11,6 +11,7 @@
 #include "elem/compact.h"
 #include "elem/contiguous.h"
 #include "elem/mover.h"
+#include "elem/parts.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -65,13 +66,14 @@ static int run_layout(struct transfer *t)
     return err;
 }
 
-/* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
- * Functions that are not thread-safe get one. */
-static int threads_of(const drep_dataset *ds, const drep_xfer *xfer)
+/* To ask for the processors costs as much as to read an element, so a few bytes do not. */
+int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfer *xfer)
 {
     int threads = xfer && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
+    bool few = ds->chunks.nfilters == 0 && !ds->ft->type->variable &&
+               sel->count < (int64_t)(PARALLEL_MIN / ((uint64_t)ds->esize + 1));
 
-    if (ds->rep->datarep && ds->rep->datarep->flags & DREP_REP_SERIAL)
+    if ((ds->rep->datarep && ds->rep->datarep->flags & DREP_REP_SERIAL) || (threads == 0 && few))
         return 1;
     return threads > 0 ? threads : pool_cpus();
 }
@@ -147,10 +149,10 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
     t->appending = way == APPENDING;
     t->xfer = xfer;
     pthread_mutex_init(&t->lock, NULL);
-    t->threads = threads_of(ds, xfer);
     if (!sel)
         selection_all(&t->all, ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank, ds->rec.len);
     t->sel = !sel ? &t->all : sel;
+    t->threads = threads_of(ds, t->sel, xfer);
     err = dataset_alive(ds);
     if (!err)
         err = ds->rec.rank == FMT_RANK_NULL ? null_check(t)

@@ -41,6 +41,9 @@ struct transfer {
     bool begun; /* something may have been changed */
 };
 
+/* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
+ * Functions that are not thread-safe get one. */
+int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfer *xfer);
 /* Do n stored elements fill whole elements of memory's type, and are these inside the buffer that
  * the transfer names? */
 int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer);

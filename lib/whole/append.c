@@ -14,7 +14,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/pool.h"
 #include "base/sized.h"
 #include "chunk/filter.h"
 #include "elem/fill.h"
@@ -85,7 +84,6 @@ static int write_new(drep_dataset *ds, const struct new_rows *rows,
                      const struct drep_selection *new)
 {
     uint64_t from[DREP_MAX_RANK], len[DREP_MAX_RANK];
-    int threads = (int)ds->file->hints.threads;
 
     if (!rows->stored)
         return dataset_write(ds, new, rows->type, rows->buf, rows->xfer, ds->chunks.grows);
@@ -94,8 +92,8 @@ static int write_new(drep_dataset *ds, const struct new_rows *rows,
         len[d] = (uint64_t) new->dim[d].n;
     }
     ds->verified = false;
-    return dataset_raw_box(ds, from, len, (void *)(uintptr_t)rows->buf,
-                           threads > 0 ? threads : pool_cpus(), APPENDING);
+    return dataset_raw_box(ds, from, len, (void *)(uintptr_t)rows->buf, threads_of(ds, new, NULL),
+                           APPENDING);
 }
 
 /* Grows the dataset and writes its new rows, as one operation. *o keeps what the handle must take

@@ -25,6 +25,10 @@ static int show_attr(const char *name, void *ctx)
     char *type;
     int err = drep_attr_info(p->file, p->path, name, &info);
 
+    if (err == DREP_ERR_UNSUPPORTED) {
+        printf("    @%s  written by a newer version\n", name);
+        return 0;
+    }
     if (err)
         return err;
     err = drep_type_print(info.type, &type);
