@@ -18,13 +18,27 @@ void array_release(struct array *v)
     *v = (struct array){0};
 }
 
-int array_attr(struct array *out, const struct printer *p, const char *path, const char *name)
+/* The type that an attribute is read as.  A text, as most are, says how it is stored itself. */
+static int readable(const struct printer *p, const char *path, const char *name,
+                    const drep_type *type, drep_type **out)
 {
     drep_encoding rows[DREP_CODE_MAX];
+    int kind = drep_type_kind(type), n = 0, err = 0;
+
+    if (kind == DREP_KIND_VSTRING || kind == DREP_KIND_STRING) {
+        *out = drep_type_ref(type);
+        return 0;
+    }
+    err = drep_attr_encodings(p->file, path, name, rows, DREP_CODE_MAX, &n);
+    return err ? err : printer_value_type(p, type, rows, n, out);
+}
+
+int array_attr(struct array *out, const struct printer *p, const char *path, const char *name)
+{
     struct array v = {0};
     drep_attrinfo info = DREP_ATTRINFO;
     int64_t extent;
-    int n = 0, err = drep_attr_info(p->file, path, name, &info);
+    int err = drep_attr_info(p->file, path, name, &info);
 
     if (err == DREP_ERR_UNSUPPORTED) {
         out->number = info.number;
@@ -35,9 +49,7 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
     v.rank = info.rank;
     memcpy(v.dims, info.dims, sizeof v.dims);
     v.shown = drep_type_ref(info.type);
-    err = drep_attr_encodings(p->file, path, name, rows, DREP_CODE_MAX, &n);
-    if (!err)
-        err = printer_value_type(p, info.type, rows, n, &v.type);
+    err = readable(p, path, name, info.type, &v.type);
     if (!err && info.rank != DREP_NULL_SPACE) {
         extent = drep_type_extent(v.type);
         v.buf = calloc((size_t)info.count + 1, (size_t)(extent > 0 ? extent : 1));
