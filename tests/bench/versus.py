@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-ALL = ("bench_kernels", "bench_types", "bench_file", "bench_chunks", "bench_objects", "bench_append")
+ALL = ("bench_kernels", "bench_types", "bench_file", "bench_chunks", "bench_objects", "bench_append", "bench_elements")
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
 OTHERS = ("HDF5", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
