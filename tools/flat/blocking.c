@@ -129,19 +129,15 @@ static bool is_vms(const struct tape *t)
 
 const char *blocking_of(int fd, int64_t size)
 {
-    static const struct {
-        bool (*is)(const struct tape *t);
-        const char *words;
-    } known[] = {
-        {is_simh, "a tape image of SIMH (.tap), with tape marks between its blocks"},
-        {is_awstape, "a tape image of the form AWSTAPE, with a header before each block"},
-        {is_cos, "COS-blocked, as Cray machines wrote it: control words in blocks of 4096 bytes"},
-        {is_vms, "in variable-length records of OpenVMS (RMS): two bytes of length before each"},
-    };
     const struct tape t = {fd, size};
 
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].is(&t))
-            return known[i].words;
+    if (is_simh(&t))
+        return "a tape image of SIMH (.tap), with tape marks between its blocks";
+    if (is_awstape(&t))
+        return "a tape image of the form AWSTAPE, with a header before each block";
+    if (is_cos(&t))
+        return "COS-blocked, as Cray machines wrote it: control words in blocks of 4096 bytes";
+    if (is_vms(&t))
+        return "in variable-length records of OpenVMS (RMS): two bytes of length before each";
     return NULL;
 }
