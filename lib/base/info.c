@@ -373,20 +373,26 @@ int info_merge(drep_info *into, const drep_info *from)
     return err;
 }
 
-const char *info_str(const drep_info *info, const char *key)
+/* What is in force: a valid value that is set, else the default.  Most that are set are defaults.
+ */
+static const char *value_of(const drep_info *info, const struct hint *hint, const char *key)
 {
-    const struct hint *hint = hint_find(key);
     const char *value = drep_info_get(info, key);
 
-    if (value && (!hint || value_ok(hint, value)))
+    if (value && (!hint || value == hint->value || value_ok(hint, value)))
         return value;
     return hint ? hint->value : "";
+}
+
+const char *info_str(const drep_info *info, const char *key)
+{
+    return value_of(info, hint_find(key), key);
 }
 
 int64_t info_int(const drep_info *info, const char *key)
 {
     const struct hint *hint = hint_find(key);
-    const char *value = info_str(info, key);
+    const char *value = value_of(info, hint, key);
     int64_t number = 0;
 
     if (hint && hint->kind == OCTAL)

@@ -208,8 +208,10 @@ static void style_note(drep_file *f)
 
     f->st->opts.style = (info_has(all, "access_style", "read_once") ? STYLE_ONCE : 0) |
                         (info_has(all, "access_style", "random") ? STYLE_RANDOM : 0);
-    if (io->ops->advise)
+    /* Files are read as the system likes it until it is told otherwise. */
+    if (io->ops->advise && (random || sequential || f->hints.advised))
         io->ops->advise(io, random ? IO_RANDOM : sequential ? IO_SEQUENTIAL : IO_NORMAL);
+    f->hints.advised = f->hints.advised || random || sequential;
 }
 
 void hints_note(drep_file *f)

@@ -17,6 +17,7 @@ struct hints {
     drep_info *all;    /* in force */
     drep_info *stored; /* in the header */
     bool changed;      /* the stored ones, since the last commit */
+    bool advised;      /* the system was told how the file is read */
     /* What calls ask for so often that it is looked up once: */
     int64_t threads, chunk_max, cache_size;
 };

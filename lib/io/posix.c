@@ -34,8 +34,11 @@ struct posix {
     int has_lock;
     pthread_mutex_t lock;
     int excl;
-    int dir;         /* of its directory, or AT_FDCWD; of files that are written */
-    char *name;      /* there; NULL: not known */
+    int dir;    /* of its directory, or AT_FDCWD; of files that are written */
+    char *name; /* there; NULL: not known */
+    int known;  /* by these two, which stay: */
+    dev_t device;
+    ino_t inode;
     char *temporary; /* likewise, until it is published; else NULL */
     /* The file that will be replaced. */
     int lock_old;      /* byte old_byte is to be locked */
@@ -389,20 +392,26 @@ static int stands_there(const struct posix *f, int fd)
 
 static int posix_named(struct io *io)
 {
-    const struct posix *f = (const struct posix *)io;
+    struct posix *f = (struct posix *)io;
     struct stat mine, there;
+    int gone;
 
     if (!f->name || f->temporary)
         return 0;
-    if (fstat(f->fd, &mine))
-        return fail_errno(io->path, "stat");
-    if (fstatat(f->dir, f->name, &there, 0) == 0) {
-        if (mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
-            return 0;
+    gone = fstatat(f->dir, f->name, &there, 0) ? errno : 0;
+    if (gone || !f->known) {
+        if (fstat(f->fd, &mine))
+            return fail_errno(io->path, "stat");
+        f->known = 1;
+        f->device = mine.st_dev;
+        f->inode = mine.st_ino;
+    }
+    if (!gone && f->device == there.st_dev && f->inode == there.st_ino)
+        return 0;
+    if (!gone)
         return fail(DREP_ERR_STALE, "%s: another file has taken the place of the one that is open",
                     io->path);
-    }
-    if (errno == ENOENT && mine.st_nlink == 0)
+    if (gone == ENOENT && mine.st_nlink == 0)
         return fail(DREP_ERR_STALE, "%s: the file was removed while it was open", io->path);
     return 0; /* moved, or the directory cannot be searched any more */
 }

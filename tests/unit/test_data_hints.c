@@ -132,7 +132,7 @@ END_TEST
 
 /* ---- access_style ---- */
 
-static int last_advice = -1;
+static int last_advice;
 
 /* In place of the C library's: what the library advises. */
 int posix_fadvise(int fd, off_t offset, off_t len, int advice)
@@ -201,7 +201,7 @@ START_TEST(test_H_access_style)
     drep_dataset_close(ds);
     ok(drep_close(f));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        last_advice = -1;
+        last_advice = POSIX_FADV_NORMAL; /* as a file is read without advice */
         decoded = 0;
         f = reopen(path, DREP_RDONLY, hints(cases[i].hint, "drep_cache_size=100000", (char *)NULL));
         ck_assert_msg(last_advice == cases[i].advice, "%s: %d", cases[i].hint, last_advice);
@@ -213,6 +213,10 @@ START_TEST(test_H_access_style)
         ok(drep_set_info(f, info));
         drep_info_free(info);
         ck_assert_int_eq(last_advice, POSIX_FADV_RANDOM);
+        info = hints("access_style=read_mostly", (char *)NULL);
+        ok(drep_set_info(f, info));
+        drep_info_free(info);
+        ck_assert_int_eq(last_advice, POSIX_FADV_NORMAL);
         drep_dataset_close(ds);
         ok(drep_close(f));
     }

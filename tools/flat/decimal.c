@@ -1,6 +1,7 @@
 /* decimal.c - packed and zoned decimals of mainframes in raw files. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/flat/decimal.h"
+#include "format/byteorder.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -12,7 +13,36 @@
 
 enum { DIGITS_MAX = 38, DIGITS_64 = 18 };
 
-__extension__ typedef __int128 wide;
+/* 128 bits, two's complement: not every machine has such a type. */
+struct wide {
+    uint64_t low, high;
+};
+
+static void wide_add_digit(struct wide *w, int digit)
+{
+    uint64_t low = (w->low & UINT32_MAX) * 10 + (uint64_t)digit;
+    uint64_t middle = (w->low >> 32) * 10 + (low >> 32);
+
+    w->low = middle << 32 | (low & UINT32_MAX);
+    w->high = w->high * 10 + (middle >> 32);
+}
+
+static void wide_negate(struct wide *w)
+{
+    w->low = ~w->low + 1;
+    w->high = ~w->high + (w->low == 0);
+}
+
+/* As INT64_T (the value fits) or INT128_T of this machine. */
+static void wide_put(const struct wide *w, bool whole, uint8_t *to)
+{
+    const uint64_t words[] = {HOST_LITTLE ? w->low : w->high, HOST_LITTLE ? w->high : w->low};
+
+    if (whole)
+        memcpy(to, words, sizeof words);
+    else
+        memcpy(to, &w->low, sizeof w->low);
+}
 
 /* ---- datatypes ---- */
 
@@ -151,22 +181,23 @@ static bool sign_of(int half, bool *minus)
 }
 
 /* The number of the byte that is wrong, from 1; 0: none. */
-static int take_packed(const uint8_t *p, int digits, wide *value)
+static int take_packed(const uint8_t *p, int digits, struct wide *value)
 {
     int n = digits / 2 + 1;
     bool minus = false;
 
-    *value = 0;
+    *value = (struct wide){0, 0};
     for (int i = 0; i < 2 * n - 1; i++) {
         int half = i % 2 ? p[i / 2] & 15 : p[i / 2] >> 4;
 
         if (half > 9 || (i == 0 && digits % 2 == 0 && half > 0))
             return i / 2 + 1;
-        *value = *value * 10 + half;
+        wide_add_digit(value, half);
     }
     if (!sign_of(p[n - 1] & 15, &minus))
         return n;
-    *value = minus ? -*value : *value;
+    if (minus)
+        wide_negate(value);
     return 0;
 }
 
@@ -186,22 +217,23 @@ static int last_digit(uint8_t c, bool *minus)
     return c >> 4 == 3 || c >> 4 == 7 || sign_of(c >> 4, minus) ? c & 15 : -1;
 }
 
-static int take_zoned(const uint8_t *p, int digits, wide *value)
+static int take_zoned(const uint8_t *p, int digits, struct wide *value)
 {
     bool minus = false;
     int last;
 
-    *value = 0;
+    *value = (struct wide){0, 0};
     for (int i = 0; i < digits - 1; i++) {
         if ((p[i] & 15) > 9 || (p[i] >> 4 != 0xf && p[i] >> 4 != 3))
             return i + 1;
-        *value = *value * 10 + (p[i] & 15);
+        wide_add_digit(value, p[i] & 15);
     }
     last = last_digit(p[digits - 1], &minus);
     if (last < 0)
         return digits;
-    *value = *value * 10 + last;
-    *value = minus ? -*value : *value;
+    wide_add_digit(value, last);
+    if (minus)
+        wide_negate(value);
     return 0;
 }
 
@@ -224,18 +256,14 @@ static void take_element(const drep_type *from, const uint8_t *src, const drep_t
     int64_t i, n = 1, step, other;
     bool packed;
     int digits = decimal_of(from, &packed), bad;
-    int64_t narrow;
-    wide value;
+    struct wide value;
 
     if (digits > 0) {
         bad = packed ? take_packed(src, digits, &value) : take_zoned(src, digits, &value);
-        narrow = (int64_t)value;
         if (bad)
             *wrong = (struct wrong){from, bad};
-        else if (digits > DIGITS_64)
-            memcpy(dst, &value, sizeof value);
         else
-            memcpy(dst, &narrow, sizeof narrow);
+            wide_put(&value, digits > DIGITS_64, dst);
         return;
     }
     switch (drep_type_kind(from)) {
