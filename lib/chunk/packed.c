@@ -410,6 +410,7 @@ static int find_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped, 
     struct key key, found;
     int err;
 
+    rec.run = 0;
     f->plain = false;
     f->run = covering(cs, coord, &f->index);
     if (f->run)

@@ -193,16 +193,17 @@ static int tiles_of(const drep_type *to, const drep_type *from, int64_t count, i
 
 /* Converts whole elements. */
 static int convert_elements(const drep_type *to, void *dst, const drep_type *from, const void *src,
-                            int64_t tiles, struct rep_opts *opts)
+                            int64_t tiles, const struct rep_opts *opts)
 {
-    struct rep_var move = {.move = move_memory, .ctx = opts};
+    struct rep_opts own = *opts;
+    struct rep_var move = {.move = move_memory, .ctx = &own};
     int64_t items = tiles * to->items;
     int err;
 
-    opts->var = &move;
+    own.var = &move;
     memory_clear(to, tiles, dst);
     err = rep_convert(dst, &(struct rep_side){&to->prog, rep_native(), 0}, src,
-                      &(struct rep_side){&from->prog, rep_native(), 0}, items, opts, NULL);
+                      &(struct rep_side){&from->prog, rep_native(), 0}, items, &own, NULL);
     if (err)
         drep_vlen_free(to, tiles, dst);
     return err;

@@ -164,7 +164,7 @@ static int fill_read(drep_dataset *ds, const drep_type *type, void *value)
     struct ftype plain = {.type = NULL};
     int err;
 
-    if (!type_matches(ds->ft->type, type))
+    if (type == ds->ft->type || !type_matches(ds->ft->type, type))
         return value_unpack(values, &ds->rec.fill_value, ds->ft, 1, type, value);
     err = ftype_unplaced(ds->ft->type, &plain.type);
     if (!err)

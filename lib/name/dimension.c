@@ -23,7 +23,7 @@ static int want_dimension(uint8_t kind, const char *path)
 /* The dimension of a group. */
 static int in_group(drep_file *f, const char *group, const char *name, struct stored_object *dim)
 {
-    struct dim_rec rec;
+    struct dim_rec rec = {.object = 0};
     uint64_t id;
     int err = path_id(f, group, &id);
 

@@ -59,7 +59,7 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
 /* What the head of an object says: a newer version may have written the rest. */
 static int head_kind(drep_file *file, const char *path, int *kind)
 {
-    struct object_head head;
+    struct object_head head = {.kind = 0};
     uint64_t id = 0;
     int err = path_id(file, path, &id);
 

@@ -430,7 +430,7 @@ static int gather_end(struct copy *c)
  * matter. */
 static int gather(struct copy *c, uint64_t id)
 {
-    struct object_head head;
+    struct object_head head = {.kind = 0};
     struct worklist work = {0};
     struct idset visited = {0};
     bool first;

@@ -184,7 +184,7 @@ static int dimension_unused(drep_file *f, const char *path, uint64_t id)
 int drep_dimension_remove(drep_file *file, const char *path)
 {
     struct worklist w = {0};
-    struct dim_rec rec;
+    struct dim_rec rec = {.object = 0};
     const char *name;
     uint64_t group;
     int err = write_begin(file);

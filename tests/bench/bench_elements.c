@@ -251,7 +251,7 @@ static void make_records(struct work *w, struct record *data)
     const int64_t n = RECORDS, four = 4;
     const hsize_t h5_n = RECORDS, h5_four = 4;
     const char *const names[] = {"number", "value", "position", "time"}, *const one[] = {"value"};
-    drep_type *array, *whole, *member;
+    drep_type *array = NULL, *whole = NULL, *member = NULL;
     hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(struct record)),
           space = H5Screate_simple(1, &h5_n, NULL);
     hid_t position = H5Tarray_create2(H5T_NATIVE_FLOAT, 1, &h5_four);

@@ -261,13 +261,13 @@ static int lost(uint64_t id, const drep_report *report, void *ctx)
 static int left_out(uint64_t id, const char *message, void *ctx)
 {
     struct conversion *c = ctx;
-    char *copy = strdup(message);
+    struct omission o = {id, strdup(message)};
 
-    if (!copy || VEC_ROOM(c->omission, c->nomissions, c->omission_room, 1)) {
-        free(copy);
+    if (!o.message || VEC_ROOM(c->omission, c->nomissions, c->omission_room, 1)) {
+        free(o.message);
         return DREP_ERR_NOMEM;
     }
-    c->omission[c->nomissions++] = (struct omission){id, copy};
+    c->omission[c->nomissions++] = o;
     return 0;
 }
 
