@@ -373,8 +373,7 @@ int info_merge(drep_info *into, const drep_info *from)
     return err;
 }
 
-/* What is in force: a valid value that is set, else the default.  Most that are set are defaults.
- */
+/* The value in force: the one that is set if it is valid, else the default. */
 static const char *value_of(const drep_info *info, const struct hint *hint, const char *key)
 {
     const char *value = drep_info_get(info, key);

@@ -424,12 +424,19 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
     return 0;
 }
 
+/* Gives the bytes of a text, NULL of one that has none. */
+static int text_at(const struct conv *c, struct heap_ref at, const uint8_t **p)
+{
+    *p = NULL;
+    return at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, p);
+}
+
 /* Reads a text; one of no bytes is "". */
 static int read_text(struct conv *c, struct heap_ref at, char **dst)
 {
-    const uint8_t *p = NULL;
+    const uint8_t *p;
     char *s;
-    int err = at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, &p);
+    int err = text_at(c, at, &p);
 
     *dst = NULL;
     if (err)
@@ -446,13 +453,13 @@ static int read_string(struct conv *c, const drep_type *dst_leaf, void *dst,
                        const drep_type *src_leaf, const void *src)
 {
     struct heap_ref at;
-    const uint8_t *p = NULL;
+    const uint8_t *p;
     char *s;
     int err;
 
     if (src_leaf->kind == DREP_KIND_VSTRING) {
         at = heap_ref_get(src);
-        err = at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, &p);
+        err = text_at(c, at, &p);
         return err ? err : text_give(&c->opts, c->var.item, p, (size_t)at.count, dst_leaf, dst);
     }
     if (dst_leaf->kind == DREP_KIND_STRING) {

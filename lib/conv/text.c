@@ -8,14 +8,13 @@
 
 #include <string.h>
 
-size_t text_size(const drep_type *string, const void *bytes)
+size_t text_size(int pad, const void *bytes, size_t n)
 {
-    size_t n = (size_t)string->args[0];
     const char *p = bytes;
 
-    if (string->args[1] == DREP_PAD_NULTERM)
+    if (pad == DREP_PAD_NULTERM)
         return strnlen(p, n);
-    while (n > 0 && p[n - 1] == (string->args[1] == DREP_PAD_SPACE ? ' ' : '\0'))
+    while (n > 0 && p[n - 1] == (pad == DREP_PAD_SPACE ? ' ' : '\0'))
         n--;
     return n;
 }
@@ -33,7 +32,8 @@ static int text_lost(const struct rep_opts *opts, int64_t item, const char *why,
 int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
               size_t *size)
 {
-    size_t n = text_size(string, bytes), held = strnlen(bytes, n);
+    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
+    size_t held = strnlen(bytes, n);
     int err = held < n ? text_lost(opts, item, "its text has a NUL at byte", held) : 0;
 
     if (!err)

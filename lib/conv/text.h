@@ -18,8 +18,8 @@ static inline bool texts(const drep_type *a, const drep_type *b)
            (a->kind == DREP_KIND_VSTRING && b->kind == DREP_KIND_STRING);
 }
 
-/* Bytes of the text in a string's. */
-size_t text_size(const drep_type *string, const void *bytes);
+/* Bytes of the text in n of a string with this padding. */
+size_t text_size(int pad, const void *bytes, size_t n);
 
 /* A string's text in new memory; `item` numbers it.  DREP_ERR_CONVERSION, DREP_ERR_NOMEM. */
 int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,

@@ -46,8 +46,8 @@ int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, ui
  * its compounds lie as ftype_use() lays them out, or where members of this machine's sizes would
  * overlap. */
 int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_type **type);
-/* The same type without the places that members have in the file, as self-described values need it
- * (conv/value.h); the caller frees it. */
+/* A copy of the type without the offsets of members in the file: self-described values are packed
+ * (conv/value.h).  The caller frees it. */
 int ftype_unplaced(const drep_type *type, drep_type **out);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);

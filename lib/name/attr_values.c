@@ -4,6 +4,7 @@
  * characters, as an array of one; these calls take all of them. */
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
+#include "conv/text.h"
 #include "conv/value.h"
 #include "format/utf8.h"
 #include "name/attr.h"
@@ -58,10 +59,7 @@ static int vstring_load(drep_file *f, const struct attr_found *a, char **text)
 /* Cuts the padding of a text of n bytes, behind which a NUL stands. */
 static void padding_cut(char *p, int64_t n, int pad)
 {
-    if (pad != DREP_PAD_SPACE)
-        return; /* it ends with its first NUL */
-    while (n > 0 && p[n - 1] == ' ')
-        p[--n] = '\0';
+    p[text_size(pad, p, (size_t)n)] = '\0';
 }
 
 static int string_load(drep_file *f, const struct attr_found *a, char **text)

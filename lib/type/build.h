@@ -104,7 +104,7 @@ int type_check_base(const drep_type *base, drep_type **out);
 int type_check_members(int64_t count, const drep_type *const *types, drep_type **out);
 /* Set t->displ as the C compiler would place the members. */
 int type_place_members(drep_type *t);
-/* The same string as one item. */
+/* A copy of a string type that is one data item. */
 int type_text(const drep_type *string, drep_type **out);
 /* The size a compound's members ask for at their displacements. */
 int type_natural_size(const drep_type *t, int64_t *size);

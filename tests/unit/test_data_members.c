@@ -191,7 +191,7 @@ static char *text_of_string(const char s[5])
     return t;
 }
 
-/* The same for texts in the other form; a text of "text" that comes from memory is new. */
+/* Like move(), for texts in the other form.  A "text" that comes from memory is malloc'ed. */
 static void move_text(const struct choice *c, int member, struct whole *w, char *m, bool to_mem)
 {
     char *s;

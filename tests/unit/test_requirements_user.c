@@ -444,7 +444,7 @@ START_TEST(test_U4_the_extent_function)
 }
 END_TEST
 
-/* Of a container, too: only the datatypes in use, once for each handle. */
+/* A container asks for the datatypes in use alone, once for each handle. */
 START_TEST(test_U4_extents_of_a_container)
 {
     const char *path = temp_path("u4.drep");

@@ -143,7 +143,7 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-/* What is right, but not all of it known to be. */
+/* Lists payload without checksums and leaked bytes, which are no findings. */
 static void put_notes(struct check_run *check, drep_file *file)
 {
     list_begin(check, "unverified");

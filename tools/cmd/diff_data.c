@@ -45,7 +45,6 @@ static void put_shape(struct sink *s, const int64_t *dims, const int64_t *most, 
 
 static void put_storage(struct sink *s, const drep_dsinfo *info)
 {
-    static const char *const layouts[] = {"null", "compact", "contiguous", "chunked"};
     const char *name;
     int i;
 
@@ -53,7 +52,7 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
         sink_name(s, info->datarep);
         sink_text(s, ", ");
     }
-    sink_text(s, layouts[info->layout >= 1 && info->layout <= 3 ? info->layout : 0]);
+    sink_text(s, print_layout(info));
     if (info->layout == DREP_CHUNKED) {
         sink_char(s, ' ');
         put_shape(s, info->chunk, NULL, info->rank);

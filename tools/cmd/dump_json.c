@@ -47,22 +47,6 @@ static void put_pair(const struct dump *d, const char *key, const char *value)
     put_string(d->sink, value);
 }
 
-static void put_lengths(struct sink *s, const int64_t *lengths, int n)
-{
-    int d;
-
-    sink_char(s, '[');
-    for (d = 0; d < n; d++) {
-        if (d)
-            sink_text(s, ", ");
-        if (lengths[d] == DREP_UNLIMITED)
-            sink_text(s, "null");
-        else
-            sink_i64(s, lengths[d]);
-    }
-    sink_char(s, ']');
-}
-
 /* ------------------------------------------------------------------ header */
 
 static void put_extents(struct dump *d, int datarep)
@@ -194,7 +178,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
     if (v.rank == DREP_NULL_SPACE)
         sink_text(s, "null");
     else
-        put_lengths(s, v.dims, v.rank);
+        print_lengths(s, v.dims, v.rank);
     sink_text(s, ", \"value\": ");
     array_put(&v, &d->printer, s);
     sink_char(s, '}');
@@ -310,7 +294,6 @@ static void put_dimensions(struct dump *d, const drep_dsinfo *info)
 static void put_description(struct dump *d, const struct walk_item *item, drep_dataset *ds,
                             const drep_dsinfo *info)
 {
-    static const char *const layouts[] = {"null", "compact", "contiguous", "chunked"};
     bool null = info->rank == DREP_NULL_SPACE;
     struct sink *s = d->sink;
 
@@ -322,18 +305,18 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
     if (null)
         sink_text(s, "null, \"maxshape\": null");
     else
-        put_lengths(s, info->dims, info->rank);
+        print_lengths(s, info->dims, info->rank);
     if (!null) {
         sink_text(s, ", \"maxshape\": ");
-        put_lengths(s, info->maxdims, info->rank);
+        print_lengths(s, info->maxdims, info->rank);
     }
     sink_text(s, ", \"layout\": ");
-    put_string(s, layouts[info->layout >= 1 && info->layout <= 3 && !null ? info->layout : 0]);
+    put_string(s, print_layout(info));
     sink_text(s, ", \"chunk\": ");
     if (!null && info->layout == DREP_CHUNKED)
-        put_lengths(s, info->chunk, info->rank);
+        print_lengths(s, info->chunk, info->rank);
     else if (!null && info->layout == DREP_CONTIGUOUS)
-        put_lengths(s, info->chunk, 1);
+        print_lengths(s, info->chunk, 1);
     else
         sink_text(s, "null");
     put_line(d, true, item->depth);

@@ -75,35 +75,15 @@ static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info
 
 /* ---- as JSON ---- */
 
-static void quote(struct sink *s, const char *key, const char *text)
+static void put_key(struct sink *s, const char *key)
 {
     sink_format(s, ", \"%s\": ", key);
+}
+
+static void quote(struct sink *s, const char *key, const char *text)
+{
+    put_key(s, key);
     sink_quoted(s, text, strlen(text));
-}
-
-static void quote_type(struct sink *s, const drep_type *type)
-{
-    struct sink text;
-
-    sink_text(s, ", \"type\": ");
-    if (sink_init(&text, -1)) {
-        s->err = ENOMEM;
-        return;
-    }
-    print_type_text(&text, type, false);
-    sink_quoted(s, text.buf, text.len);
-    sink_release(&text);
-}
-
-/* Lengths; NULL of an unlimited one. */
-static void put_list(struct sink *s, const char *key, const int64_t *lengths, int n)
-{
-    sink_format(s, ", \"%s\": [", key);
-    for (int k = 0; k < n; k++) {
-        sink_text(s, k ? ", " : "");
-        lengths[k] == DREP_UNLIMITED ? sink_text(s, "null") : sink_i64(s, lengths[k]);
-    }
-    sink_char(s, ']');
 }
 
 static void put_filters_json(struct sink *s, const drep_dsinfo *info)
@@ -126,22 +106,26 @@ static void put_filters_json(struct sink *s, const drep_dsinfo *info)
 
 static int put_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *info)
 {
-    static const char *const layouts[] = {"auto", "compact", "contiguous", "chunked"};
     drep_dsusage usage = DREP_DSUSAGE;
     struct sink *s = &ls->sink;
     int err = 0;
 
-    quote_type(s, info->type);
+    put_key(s, "type");
+    print_type_text(s, info->type, true);
     if (info->rank == DREP_NULL_SPACE) {
         sink_text(s, ", \"shape\": null");
         return 0;
     }
-    put_list(s, "shape", info->dims, info->rank);
-    put_list(s, "maxshape", info->maxdims, info->rank);
+    put_key(s, "shape");
+    print_lengths(s, info->dims, info->rank);
+    put_key(s, "maxshape");
+    print_lengths(s, info->maxdims, info->rank);
     quote(s, "datarep", info->datarep);
-    quote(s, "layout", layouts[info->layout]);
-    if (info->layout == DREP_CHUNKED)
-        put_list(s, "chunk", info->chunk, info->rank);
+    quote(s, "layout", print_layout(info));
+    if (info->layout == DREP_CHUNKED) {
+        put_key(s, "chunk");
+        print_lengths(s, info->chunk, info->rank);
+    }
     put_filters_json(s, info);
     if (ls->lengthy && !(err = drep_dataset_usage(ds, &usage)))
         sink_format(s, ", \"bytes\": %" PRId64, usage.bytes);
@@ -194,7 +178,8 @@ static int put_type(struct ls *ls, const struct walk_item *item)
     if (err)
         return err;
     if (ls->json) {
-        quote_type(&ls->sink, type);
+        put_key(&ls->sink, "type");
+        print_type_text(&ls->sink, type, true);
     } else {
         sink_char(&ls->sink, ' ');
         print_type_text(&ls->sink, type, false);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/flat/decimal.h"
 #include "format/byteorder.h"
+#include "tools/flat/retype.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -54,20 +55,25 @@ static size_t decimal_word(const char *text, const char *at)
     return strncmp(at, "packed(", 7) == 0 ? 7 : strncmp(at, "zoned(", 6) == 0 ? 6 : 0;
 }
 
-/* Reads "9,2)" behind the word.  Gives what follows, NULL if these are no digits. */
-static const char *decimal_digits(const char *at, int *precision, int *scale)
+/* One or two digits; NULL: there are none. */
+static const char *small_number(const char *at, int *value)
 {
     int n = 0;
 
+    for (*value = 0; n < 2 && isdigit((unsigned char)at[n]); n++)
+        *value = *value * 10 + (at[n] - '0');
+    return n > 0 ? at + n : NULL;
+}
+
+/* Reads "9,2)" behind the word.  Gives what follows, NULL if these are no digits. */
+static const char *decimal_digits(const char *at, int *precision, int *scale)
+{
     *scale = 0;
-    if (sscanf(at, "%2d%n", precision, &n) != 1 || *precision < 1 || *precision > DIGITS_MAX)
+    at = small_number(at, precision);
+    if (!at || *precision < 1 || *precision > DIGITS_MAX)
         return NULL;
-    at += n;
-    n = 0;
-    if (*at == ',' &&
-        (sscanf(at + 1, "%2d%n", scale, &n) != 1 || *scale < 0 || *scale > *precision))
+    if (*at == ',' && (!(at = small_number(at + 1, scale)) || *scale > *precision))
         return NULL;
-    at += *at == ',' ? n + 1 : 0;
     return *at == ')' ? at + 1 : NULL;
 }
 
@@ -117,58 +123,17 @@ static int decimal_of(const drep_type *type, bool *packed)
     return precision;
 }
 
-static int as_integers(const drep_type *type, drep_type **out, bool *any);
-
-static int members_as_integers(const drep_type *type, drep_type **out, bool *any)
-{
-    int64_t i, n = drep_type_members(type);
-    const char **names = calloc((size_t)n + 1, sizeof *names);
-    drep_type **types = calloc((size_t)n + 1, sizeof *types);
-    int err = names && types ? 0 : DREP_ERR_NOMEM;
-
-    for (i = 0; !err && i < n; i++) {
-        names[i] = drep_type_member_name(type, i);
-        err = as_integers(drep_type_member(type, i), &types[i], any);
-    }
-    if (!err)
-        err = drep_type_kind(type) == DREP_KIND_STRUCT
-                  ? drep_type_struct(n, NULL, NULL, (const drep_type *const *)types, out)
-                  : drep_type_compound(n, names, NULL, (const drep_type *const *)types, 0, out);
-    for (i = 0; types && i < n; i++)
-        drep_type_free(types[i]);
-    free(types);
-    free(names);
-    return err;
-}
-
-/* The type with an integer in place of each decimal. */
-static int as_integers(const drep_type *type, drep_type **out, bool *any)
+/* An integer in place of a decimal. */
+static int integer_for(const drep_type *leaf, drep_type **out, void *any)
 {
     bool packed;
-    int digits = decimal_of(type, &packed), err;
-    drep_type *base;
+    int digits = decimal_of(leaf, &packed);
 
-    *any |= digits > 0;
-    if (digits > 0) {
-        *out = drep_type_ref(
-            drep_predefined(digits > DIGITS_64 ? DREP_CODE_INT128_T : DREP_CODE_INT64_T));
-        return 0;
-    }
-    switch (drep_type_kind(type)) {
-    case DREP_KIND_COMPOUND:
-    case DREP_KIND_STRUCT:
-        return members_as_integers(type, out, any);
-    case DREP_KIND_ARRAY:
-        err = as_integers(drep_type_member(type, 0), &base, any);
-        if (err)
-            return err;
-        err = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
-        drep_type_free(base);
-        return err;
-    default:
-        *out = drep_type_ref(type);
-        return 0;
-    }
+    *(bool *)any |= digits > 0;
+    *out = drep_type_ref(
+        digits == 0 ? leaf
+                    : drep_predefined(digits > DIGITS_64 ? DREP_CODE_INT128_T : DREP_CODE_INT64_T));
+    return 0;
 }
 
 /* ---- values ---- */
@@ -239,11 +204,7 @@ static int take_zoned(const uint8_t *p, int digits, struct wide *value)
 
 /* ---- the source ---- */
 
-struct decimals {
-    struct source inner;
-};
-
-/* What is wrong with an element; byte 0: nothing. */
+/* The first byte that is wrong in an element, and its decimal; byte 0: none is. */
 struct wrong {
     const drep_type *type;
     int64_t byte; /* from 1 */
@@ -309,8 +270,8 @@ static int say_wrong(const struct source *s, const struct wrong *wrong, int64_t 
 
 static int read_decimals(struct source *s, const int64_t *start, const int64_t *count, void *buf)
 {
-    struct decimals *own = s->own;
-    const drep_type *from = own->inner.type;
+    struct source *inner = s->own;
+    const drep_type *from = inner->type;
     int64_t i, n = 1, step = drep_type_extent(from), other = drep_type_extent(s->type);
     struct wrong wrong = {NULL, 0};
     uint8_t *bytes;
@@ -321,7 +282,7 @@ static int read_decimals(struct source *s, const int64_t *start, const int64_t *
     bytes = calloc((size_t)n + 1, (size_t)step);
     if (!bytes)
         return tool_no_memory();
-    status = own->inner.read(&own->inner, start, count, bytes);
+    status = inner->read(inner, start, count, bytes);
     for (i = 0; !status && i < n; i++) {
         take_element(from, bytes + i * step, s->type, (uint8_t *)buf + i * other, &wrong);
         if (wrong.byte)
@@ -333,46 +294,43 @@ static int read_decimals(struct source *s, const int64_t *start, const int64_t *
 
 static bool rest_decimals(struct source *s)
 {
-    struct decimals *own = s->own;
+    struct source *inner = s->own;
 
-    return own->inner.rest && own->inner.rest(&own->inner);
+    return inner->rest && inner->rest(inner);
 }
 
 static void release_decimals(struct source *s)
 {
-    struct decimals *own = s->own;
-
-    source_release(&own->inner);
-    free(own);
+    source_release(s->own);
+    free(s->own);
 }
 
 int decimal_source(struct source *s, const char *text)
 {
-    struct decimals *own;
-    struct source made = *s;
+    struct source *inner, made = *s;
     bool any = false;
-    int err = as_integers(s->type, &made.type, &any);
+    int err = retype(s->type, integer_for, &any, &made.type);
 
     if (err || !any) {
         drep_type_free(err ? NULL : made.type);
         return err ? tool_fail(s->file, NULL, err) : 0;
     }
-    own = malloc(sizeof *own);
+    inner = malloc(sizeof *inner);
     made.note = strdup(text);
-    err = as_integers(s->stored, &made.stored, &any);
-    if (!own || !made.note || err) {
+    err = retype(s->stored, integer_for, &any, &made.stored);
+    if (!inner || !made.note || err) {
         drep_type_free(made.type);
         drep_type_free(err ? NULL : made.stored);
         free(made.note);
-        free(own);
+        free(inner);
         return err ? tool_fail(s->file, NULL, err) : tool_no_memory();
     }
-    own->inner = *s;
+    *inner = *s;
     made.note_name = "decimal";
     made.read = read_decimals;
     made.rest = rest_decimals;
     made.release = release_decimals;
-    made.own = own;
+    made.own = inner;
     *s = made;
     return 0;
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/flat/raw_in.h"
 #include "tools/flat/records.h"
+#include "tools/flat/retype.h"
 #include "tools/flat/source.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -171,56 +172,12 @@ static int exact_code(const struct layout *l, int code)
                : code;
 }
 
-static int exact_type(const struct layout *l, const drep_type *type, drep_type **out);
-
-static int exact_members(const struct layout *l, const drep_type *type, drep_type **out)
+static int exact_leaf(const drep_type *leaf, drep_type **out, void *ctx)
 {
-    int64_t i, n = drep_type_members(type);
-    const char **names = calloc((size_t)n + 1, sizeof *names);
-    const drep_type **types = calloc((size_t)n + 1, sizeof *types);
-    drep_type *member;
-    int err = names && types ? 0 : DREP_ERR_NOMEM;
+    int code = drep_type_code(leaf);
 
-    for (i = 0; i < n && !err; i++) {
-        err = exact_type(l, drep_type_member(type, i), &member);
-        if (!err)
-            types[i] = member;
-        names[i] = drep_type_member_name(type, i);
-    }
-    if (!err)
-        err = drep_type_kind(type) == DREP_KIND_STRUCT
-                  ? drep_type_struct(n, NULL, NULL, types, out)
-                  : drep_type_compound(n, names, NULL, types, 0, out);
-    for (i = 0; types && i < n; i++)
-        drep_type_free((drep_type *)types[i]);
-    free(types);
-    free(names);
-    return err;
-}
-
-static int exact_type(const struct layout *l, const drep_type *type, drep_type **out)
-{
-    drep_type *base;
-    int err;
-
-    switch (drep_type_kind(type)) {
-    case DREP_KIND_PREDEFINED:
-        *out = drep_type_ref(drep_predefined(exact_code(l, drep_type_code(type))));
-        return 0;
-    case DREP_KIND_COMPOUND:
-    case DREP_KIND_STRUCT:
-        return exact_members(l, type, out);
-    case DREP_KIND_ARRAY:
-        err = exact_type(l, drep_type_member(type, 0), &base);
-        if (err)
-            return err;
-        err = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
-        drep_type_free(base);
-        return err;
-    default:
-        *out = drep_type_ref(type);
-        return 0;
-    }
+    *out = drep_type_ref(code ? drep_predefined(exact_code(ctx, code)) : leaf);
+    return 0;
 }
 
 static int raw_type(const drep_type *type, const char *datarep, drep_type **out)
@@ -231,7 +188,7 @@ static int raw_type(const drep_type *type, const char *datarep, drep_type **out)
 
     for (i = 0; i < n && i < DREP_CODE_MAX && !err; i++)
         l.row[rows[i].code] = rows[i];
-    return err ? err : exact_type(&l, type, out);
+    return err ? err : retype(type, exact_leaf, &l, out);
 }
 
 /* ------------------------------------------------------------------- sources */

@@ -505,6 +505,24 @@ void print_type_text(struct sink *s, const drep_type *type, bool json)
     free(text);
 }
 
+const char *print_layout(const drep_dsinfo *info)
+{
+    static const char *const names[] = {"null", "compact", "contiguous", "chunked"};
+    bool known = info->rank != DREP_NULL_SPACE && info->layout >= 1 && info->layout <= 3;
+
+    return names[known ? info->layout : 0];
+}
+
+void print_lengths(struct sink *s, const int64_t *lengths, int n)
+{
+    sink_char(s, '[');
+    for (int d = 0; d < n; d++) {
+        sink_text(s, d ? ", " : "");
+        lengths[d] == DREP_UNLIMITED ? sink_text(s, "null") : sink_i64(s, lengths[d]);
+    }
+    sink_char(s, ']');
+}
+
 void print_filter(struct sink *s, const drep_filter *filter)
 {
     const char *name = filter->name ? filter->name : drep_filter_name(filter->id);

@@ -13,6 +13,10 @@ print_fn print_value;
 /* Like print_value(), specialised for one type. */
 print_fn *print_direct(const struct printer *p, const drep_type *type);
 
+/* "compact", "contiguous" or "chunked"; "null" where there are no elements to lay out. */
+const char *print_layout(const drep_dsinfo *info);
+/* Lengths as a JSON list; an unlimited one is null. */
+void print_lengths(struct sink *s, const int64_t *lengths, int n);
 /* "shuffle", or "filter 32768". */
 void print_filter(struct sink *s, const drep_filter *filter);
 /* "datarep 1 internal": number and name. */
