@@ -46,6 +46,11 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     return 0;
 }
 
+bool chunk_in_file(const struct work *w)
+{
+    return !w->entry && w->stored && !w->found.run->rec.filtered;
+}
+
 static void put_entry(struct work *w)
 {
     if (w->entry)

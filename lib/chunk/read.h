@@ -16,6 +16,8 @@
 /* Begin to read one chunk.  *size: bytes of its payload, 0: nothing is stored; *whole: it is
  * decoded as a whole, by chunk_payload(), and *size is not known before; else by chunk_window(). */
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole);
+/* True if the chunk at hand lies in the file as it is: not filtered, and not in the cache. */
+bool chunk_in_file(const struct work *w);
 /* Give all of it, verified; keep: it will be asked for again.  Valid until chunk_leave(). */
 int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size);
 /* Like chunk_payload(), but a shuffle may be left in place if elements of `each` bytes are whole

@@ -30,16 +30,24 @@ void heap_ref_put(uint8_t *p, uint64_t count, uint64_t offset)
     out_u64(&out, offset);
 }
 
+/* DREP_ERR_FORMAT: a content of elements of `size` bytes leaves its heap. */
+static int heap_inside(size_t heap_size, struct heap_ref at, uint64_t size)
+{
+    if (at.offset <= heap_size && size != 0 && at.count <= (heap_size - at.offset) / size)
+        return 0;
+    return fail(DREP_ERR_FORMAT,
+                "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes (R5.32)",
+                (unsigned long long)at.count, (unsigned long long)at.offset, heap_size);
+}
+
 int heap_at(const uint8_t *heap, size_t heap_size, struct heap_ref at, uint64_t size,
             const uint8_t **p)
 {
-    if (at.offset > heap_size || size == 0 || at.count > (heap_size - at.offset) / size)
-        return fail(
-            DREP_ERR_FORMAT,
-            "a sequence of %llu elements at byte %llu exceeds its heap of %zu bytes (R5.32)",
-            (unsigned long long)at.count, (unsigned long long)at.offset, heap_size);
-    *p = heap + at.offset;
-    return 0;
+    int err = heap_inside(heap_size, at, size);
+
+    if (!err)
+        *p = heap + at.offset;
+    return err;
 }
 
 int heap_add(struct buf *h, uint64_t base, const void *p, uint64_t size, uint64_t *offset)
@@ -81,10 +89,48 @@ static bool has_heap(const drep_type *leaf)
 /* Where contents come from and go to. */
 struct heap_move {
     const uint8_t *heap;
+    const struct heap_source *from; /* NULL: all of the heap is in memory */
     size_t heap_size;
     struct buf *out;
     int depth;
 };
+
+/* A text ends in memory where its first NUL stands: one inside would cut it there. */
+static int text_whole(const uint8_t *p, uint64_t size)
+{
+    const uint8_t *nul = memchr(p, 0, (size_t)size);
+
+    return !nul ? 0
+                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu (R5.35)",
+                       (unsigned long long)size, (unsigned long long)(nul - p));
+}
+
+/* Contents add up to at most SHARE_MAX times their heap. */
+static int heap_bound(uint64_t sum, size_t heap_size)
+{
+    return sum <= SHARE_MAX * (uint64_t)heap_size
+               ? 0
+               : fail(DREP_ERR_FORMAT,
+                      "variable-length contents add up to more than %d times their heap of %zu "
+                      "bytes (R5.34)",
+                      SHARE_MAX, heap_size);
+}
+
+/* Appends a content to the new heap.  One that is read from a file is checked here: nobody has seen
+ * it before. */
+static int heap_take(struct heap_move *m, struct heap_ref at, uint64_t size, bool text,
+                     uint64_t *offset)
+{
+    int err;
+
+    if (!m->from)
+        return heap_add(m->out, 0, m->heap + at.offset, size, offset);
+    if ((err = heap_bound(m->out->len + size, m->heap_size)) ||
+        (err = heap_add(m->out, 0, NULL, size, offset)) ||
+        (err = m->from->read(m->from->ctx, at.offset, size, m->out->p + *offset)))
+        return err;
+    return text ? text_whole(m->out->p + *offset, size) : 0;
+}
 
 static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m);
 
@@ -117,7 +163,6 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
     struct prog base = {.extent = 1};
     bool ours = false;
     const drep_type *bt = NULL;
-    const uint8_t *p = NULL;
     uint8_t *tmp = NULL;
     uint64_t offset = 0, size;
     int err = 0;
@@ -134,15 +179,15 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
             return err;
     }
     size = at.count * (uint64_t)base.extent;
-    err = heap_at(m->heap, m->heap_size, at, (uint64_t)base.extent, &p);
+    err = heap_inside(m->heap_size, at, (uint64_t)base.extent);
     if (!err)
-        err = heap_add(m->out, 0, p, size, &offset);
+        err = heap_take(m, at, size, !bt, &offset);
     if (!err && bt && bt->variable) {
         tmp = mem_alloc(size);
         if (!tmp)
             err = fail_nomem();
         if (!err) {
-            memcpy(tmp, p, (size_t)size);
+            memcpy(tmp, m->out->p + offset, (size_t)size);
             m->depth++;
             err = heap_move_elems(&base, tmp, (int64_t)at.count, m);
             m->depth--;
@@ -193,7 +238,15 @@ uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t st
 int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
               size_t heap_size, struct buf *heap_out)
 {
-    struct heap_move m = {heap, heap_size, heap_out, 0};
+    struct heap_move m = {.heap = heap, .heap_size = heap_size, .out = heap_out};
+
+    return heap_move_elems(stored, elems, n, &m);
+}
+
+int heap_fetch(const struct prog *stored, uint8_t *elems, int64_t n, const struct heap_source *from,
+               struct buf *heap_out)
+{
+    struct heap_move m = {.from = from, .heap_size = (size_t)from->size, .out = heap_out};
 
     return heap_move_elems(stored, elems, n, &m);
 }
@@ -238,13 +291,11 @@ static bool content_shared(const struct content *a, const struct content *b)
 static int contents_add(struct contents *c, const struct content *new)
 {
     const struct content *last = c->n > 0 ? &c->at[c->n - 1] : NULL;
+    int err;
 
     c->sum += new->bytes; /* at most heap_size more than the bound: no overflow */
-    if (c->sum > SHARE_MAX * (uint64_t)c->heap_size)
-        return fail(
-            DREP_ERR_FORMAT,
-            "variable-length contents add up to more than %d times their heap of %zu bytes (R5.34)",
-            SHARE_MAX, c->heap_size);
+    if ((err = heap_bound(c->sum, c->heap_size)))
+        return err;
     if (last && content_shared(last, new))
         return 0;
     if (last && new->offset < last->offset + last->bytes)
@@ -259,16 +310,6 @@ static int contents_add(struct contents *c, const struct content *new)
 
 static int contents_of(struct contents *c, const struct prog *stored, const uint8_t *elems,
                        int64_t n, int depth);
-
-/* A text ends in memory where its first NUL stands: one inside would cut it there. */
-static int text_whole(const uint8_t *p, uint64_t size)
-{
-    const uint8_t *nul = memchr(p, 0, (size_t)size);
-
-    return !nul ? 0
-                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu (R5.35)",
-                       (unsigned long long)size, (unsigned long long)(nul - p));
-}
 
 /* Checks one content and those that it refers to. */
 static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *item, int depth)
@@ -342,6 +383,29 @@ static int contents_apart(struct contents *c)
     return 0;
 }
 
+/* What most payloads are: a text in each element, one behind the other in the heap, which holds no
+ * NUL.  False: something else, which heap_check() looks at closely. */
+static bool texts_in_order(const struct prog *stored, const uint8_t *elems, int64_t n,
+                           const uint8_t *heap, size_t heap_size)
+{
+    uint64_t end = 0;
+
+    if (!stored->root || stored->root->op != NODE_LEAF || stored->items != 1 ||
+        stored->root->leaf->kind != DREP_KIND_VSTRING)
+        return false;
+    elems += stored->origin;
+    for (int64_t i = 0; i < n; i++, elems += stored->extent) {
+        struct heap_ref at = heap_ref_get(elems);
+
+        if (at.count == 0)
+            continue;
+        if (at.offset < end || at.offset > heap_size || at.count > heap_size - at.offset)
+            return false;
+        end = at.offset + at.count;
+    }
+    return end == 0 || !memchr(heap, 0, heap_size);
+}
+
 /* Every payload from a file passes here before any converter follows its references. */
 int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
                const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size)
@@ -352,8 +416,11 @@ int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const st
                          .heap = heap,
                          .heap_size = heap_size,
                          .max = ((size_t)(n * stored->extent) + heap_size) / 16};
-    int err = contents_of(&c, stored, elems, n, 1);
+    int err;
 
+    if (texts_in_order(stored, elems, n, heap, heap_size))
+        return 0;
+    err = contents_of(&c, stored, elems, n, 1);
     if (err && n > 1)
         err = fail_in(err, "element %lld", (long long)c.element);
     if (!err && c.disorder)

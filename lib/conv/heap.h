@@ -43,5 +43,14 @@ uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t st
  * shrinks could break the bound of heap_check(). */
 int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
               size_t heap_size, struct buf *heap_out);
+/* The same where the heap, or most of it, stays in the file: exactly these contents are read, and
+ * checked like those of heap_check(), but that nobody knows whether they overlap others. */
+struct heap_source {
+    int (*read)(void *ctx, uint64_t offset, uint64_t size, uint8_t *to);
+    void *ctx;
+    uint64_t size; /* bytes of the heap */
+};
+int heap_fetch(const struct prog *stored, uint8_t *elems, int64_t n, const struct heap_source *from,
+               struct buf *heap_out);
 
 #endif

@@ -11,6 +11,7 @@
 #include "elem/decoded.h"
 #include "elem/fill.h"
 #include "elem/scatter.h"
+#include "elem/single.h"
 #include "space/fetch.h"
 
 #include <string.h>
@@ -124,6 +125,8 @@ static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_p
     err = chunk_at(w, &t->ds->chunks, p->coord, &size, &whole);
     if (err)
         return err;
+    if (whole && chunk_in_file(w) && single_pays(t, p, size))
+        return single_read(m, w, p, size);
     if (whole)
         return read_whole(m, w, p);
     if (size == 0)

@@ -23,7 +23,7 @@
 #define LEN 20000 /* doubles of the contiguous dataset */
 #define SIDE 60   /* of the chunked one */
 #define NAMES 12  /* groups that come and go */
-#define STEP 10   /* numbers that each commit appends, */
+#define STEP 10   /* numbers that each commit appends one by one, */
 #define ROUND 300 /* until the dataset of them begins anew */
 
 static void must(int err, const char *what)
@@ -83,12 +83,9 @@ static int64_t grown_value(int64_t n, int64_t i)
 
 static void grow(drep_file *f, int64_t n)
 {
-    const int64_t none = 0, max = DREP_UNLIMITED, count = STEP, len = grown_of(n);
-    const int64_t start = len - STEP;
+    const int64_t none = 0, max = DREP_UNLIMITED, len = grown_of(n);
     const drep_spec spec =
         DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &max);
-    int64_t v[STEP];
-    drep_selection *sel;
     drep_dataset *ds;
 
     if (len == 0) {
@@ -96,13 +93,12 @@ static void grow(drep_file *f, int64_t n)
         must(drep_dataset_create(f, "/grown", &spec, NULL), "create");
         return;
     }
-    for (int64_t i = 0; i < STEP; i++)
-        v[i] = grown_value(n, start + i);
     must(drep_dataset_open(f, "/grown", &ds), "open");
-    must(drep_dataset_resize(ds, &len), "resize");
-    must(drep_select_box(1, &start, &count, NULL, NULL, &sel), "select");
-    must(drep_write(ds, sel, NULL, v, NULL), "write");
-    drep_selection_free(sel);
+    for (int64_t i = len - STEP; i < len; i++) {
+        int64_t v = grown_value(n, i);
+
+        must(drep_append(ds, 0, 1, DREP_INT64_T, &v, NULL), "append");
+    }
     drep_dataset_close(ds);
 }
 
