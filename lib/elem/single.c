@@ -6,7 +6,7 @@
 #include "conv/heap.h"
 #include "space/fetch.h"
 
-#define SINGLES 16                    /* elements of a part that are read so */
+#define SINGLES 16                      /* elements of a part that are read so */
 #define SINGLE_MIN ((uint64_t)64 << 10) /* bytes of a chunk for each of them, else it is loaded */
 #define SINGLE_COST ((uint64_t)2 << 10) /* bytes that could have been loaded instead of one */
 
@@ -25,8 +25,8 @@ bool single_pays(const struct transfer *t, const struct chunk_part *p, uint64_t 
 {
     struct chunks *cs = &t->ds->chunks;
 
-    if (p->n == 0 || p->n > SINGLES || stored / (uint64_t)p->n < SINGLE_MIN || stored < cs->payload ||
-        fetch_on(cs->st))
+    if (p->n == 0 || p->n > SINGLES || stored / (uint64_t)p->n < SINGLE_MIN ||
+        stored < cs->payload || fetch_on(cs->st))
         return false;
     if (atomic_fetch_add(&cs->singles, (uint64_t)p->n * SINGLE_COST) < stored)
         return true;

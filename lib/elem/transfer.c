@@ -70,8 +70,8 @@ static int run_layout(struct transfer *t)
 int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfer *xfer)
 {
     int threads = xfer && xfer->threads > 0 ? xfer->threads : (int)ds->file->hints.threads;
-    bool few = ds->chunks.nfilters == 0 && !ds->ft->type->variable &&
-               sel->count < (int64_t)(PARALLEL_MIN / ((uint64_t)ds->esize + 1));
+    int64_t most = ds->ft->type->variable ? 2 : (int64_t)(PARALLEL_MIN / ((uint64_t)ds->esize + 1));
+    bool few = ds->chunks.nfilters == 0 && sel->count < most;
 
     if ((ds->rep->datarep && ds->rep->datarep->flags & DREP_REP_SERIAL) || (threads == 0 && few))
         return 1;
