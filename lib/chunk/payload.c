@@ -243,7 +243,7 @@ static struct payload_part part_of(const struct chunk_run *r, uint32_t index, ui
     p.to = offset + size;
     p.low = offset / BLOCK * BLOCK;
     p.high = round_up(p.to, BLOCK);
-    if (p.high > r->rec.size)
+    if (r->rec.size % BLOCK && p.high > r->rec.size) /* else it may go on in the next chunk */
         p.high = r->rec.size;
     p.sum = r->sum + index * sums_of(r->rec.size) + p.low / BLOCK;
     return p;

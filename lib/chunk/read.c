@@ -41,9 +41,24 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
     }
     w->stored = true;
-    *size = w->found.run->rec.size;
+    *size = w->size = w->found.run->rec.size;
     *whole = w->found.run->rec.filtered || cs->variable;
     return 0;
+}
+
+/* Sums of neighbours follow each other if each chunk has whole blocks. */
+void chunk_stretch(struct work *w, uint64_t most, uint64_t *n, uint64_t *size)
+{
+    const struct chunk_run *r = w->found.run;
+    uint64_t left;
+
+    *n = 1;
+    *size = w->stored ? w->size : 0;
+    if (!w->stored || w->cs->cell || r->rec.size != w->cs->payload || r->rec.size % FMT_SUM_BLOCK)
+        return;
+    left = r->rec.run - w->found.index;
+    *n = left < most ? left : most;
+    *size = w->size = *n * r->rec.size;
 }
 
 bool chunk_in_file(const struct work *w)
@@ -311,9 +326,8 @@ static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p
         int n = rest ? __builtin_ctzll(rest) : 64 - from;
         uint64_t at = low + (uint64_t)from * FMT_SUM_BLOCK, end = at + (uint64_t)n * FMT_SUM_BLOCK;
 
-        err =
-            payload_blocks(w->cs->st, r, w->found.index, at, end < r->rec.size ? end : r->rec.size,
-                           p + (size_t)from * FMT_SUM_BLOCK);
+        err = payload_blocks(w->cs->st, r, w->found.index, at, end < w->size ? end : w->size,
+                             p + (size_t)from * FMT_SUM_BLOCK);
         blocks = n == 64 ? 0 : blocks & ~((((uint64_t)1 << n) - 1) << from);
     }
     return err;
@@ -378,7 +392,7 @@ static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wan
     struct chunks *cs = w->cs;
     struct chunk_cache *c = cs->st->cache;
     struct cache_key key = key_of(cs, w->coord, low / cs->cell);
-    uint64_t start = key.cell * cs->cell, size = w->found.run->rec.size - start;
+    uint64_t start = key.cell * cs->cell, size = w->size - start;
     uint64_t before = 0, valid, all;
     int shift = (int)((low - start) / FMT_SUM_BLOCK), loading = 0, err = 0;
 
@@ -417,7 +431,7 @@ static void window_ahead(struct work *w, uint64_t low)
 {
     const struct chunk_run *r = w->found.run;
     struct store *st = w->cs->st;
-    uint64_t size = r->rec.size - low, at = r->rec.offset + w->found.index * r->rec.size + low;
+    uint64_t size = w->size - low, at = r->rec.offset + w->found.index * r->rec.size + low;
     drep_range range = {at, 0, NULL};
 
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, NULL, WINDOW_BYTES, at))
@@ -431,7 +445,7 @@ static void window_ahead(struct work *w, uint64_t low)
 int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, uint64_t wanted,
                  uint8_t **p, uint64_t *have)
 {
-    uint64_t size = w->stored ? w->found.run->rec.size : 0, there;
+    uint64_t size = w->stored ? w->size : 0, there;
     int done = 0, err = 0;
 
     put_entry(w);
@@ -460,7 +474,7 @@ int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, u
 
 int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint64_t *have)
 {
-    uint64_t there = w->stored ? w->found.run->rec.size : 0;
+    uint64_t there = w->stored ? w->size : 0;
 
     there = offset < there ? there - offset : 0;
     *have = there < size ? there : size;

@@ -18,6 +18,10 @@
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole);
 /* True if the chunk at hand lies in the file as it is: not filtered, and not in the cache. */
 bool chunk_in_file(const struct work *w);
+/* Take the plain chunks that follow in the row, back to back in the file, for one with the chunk at
+ * hand: their number, at most `most`, in *n, and the bytes of all of them in *size.  The calls
+ * below may go on beyond the first one then. */
+void chunk_stretch(struct work *w, uint64_t most, uint64_t *n, uint64_t *size);
 /* Give all of it, verified; keep: it will be asked for again.  Valid until chunk_leave(). */
 int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size);
 /* Like chunk_payload(), but a shuffle may be left in place if elements of `each` bytes are whole

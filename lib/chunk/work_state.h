@@ -23,6 +23,7 @@ struct work {
     struct run_hit found;      /* its run is kept from chunk to chunk */
     struct cache_entry *entry; /* held */
     bool stored;
+    uint64_t size; /* bytes of it that are stored; plain: with those that chunk_stretch() added */
     struct fetched
         *ahead; /* what comes behind a window of it, where a round trip is dear; or NULL */
 };

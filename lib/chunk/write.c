@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-#define BATCH_CHUNKS 4096
+#define BATCH_CHUNKS 16384
 #define BATCH_BYTES ((uint64_t)64 << 20)
 #define STREAM_BYTES ((uint64_t)8 << 20) /* of a stream, which keeps a batch in memory */
 
@@ -28,32 +28,56 @@ struct writing {
     struct write_plan plan;
     const struct chunk_source *from;
     uint64_t *sums; /* of the batch, chunk after chunk */
+    uint64_t each;  /* chunks that a thread takes at a time */
 };
 
-/* Write the payload of one step, in any thread.  Threads share nothing but the plan: each writes
- * its own stretch of the file and of the checksums. */
-static int write_one(void *ctx, int64_t number)
+/* Count the steps from number i on, before `end`, whose chunks stand back to back in the file and
+ * do not wait for the notes. */
+static uint64_t steps_joined(const struct writing *wr, uint64_t i, uint64_t end)
 {
-    struct writing *wr = ctx;
-    const struct chunk_source *from = wr->from;
-    struct store *st = wr->plan.cs->st;
-    uint64_t i = (uint64_t)number, at, now;
     const struct step *s = &wr->plan.step[i];
-    uint64_t *sums = wr->sums + i * sums_of(wr->plan.size);
-    struct work *w;
+    uint64_t n = 1;
+
+    while (i + n < end && s[n].kind != STEP_NOTED && s[n].offset == s->offset + n * wr->plan.size)
+        n++;
+    return n;
+}
+
+/* Write the payload of n steps from number i on, which stand back to back. */
+static int write_joined(struct writing *wr, struct work *w, uint64_t i, uint64_t n)
+{
+    const struct chunk_source *from = wr->from;
+    uint64_t *sums = wr->sums + i * sums_of(wr->plan.size), size = n * wr->plan.size, at, now;
     const uint8_t *p;
     int err = 0;
 
-    if (s->kind == STEP_NOTED)
-        return 0;
-    w = work_take(st);
-    if (!w)
-        return DREP_ERR_NOMEM;
-    for (at = 0; !err && at < wr->plan.size; at += now) {
-        now = wr->plan.size - at < from->piece ? wr->plan.size - at : from->piece;
+    for (at = 0; !err && at < size; at += now) {
+        now = size - at < from->piece ? size - at : from->piece;
         err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
         if (!err)
-            err = payload_write(st, p, 1, now, s->offset + at, sums + at / FMT_SUM_BLOCK);
+            err = payload_write(wr->plan.cs->st, p, 1, now, wr->plan.step[i].offset + at,
+                                sums + at / FMT_SUM_BLOCK);
+    }
+    return err;
+}
+
+/* Write the payload of some steps, in any thread.  Threads share nothing but the plan: each writes
+ * its own stretches of the file and of the checksums. */
+static int write_some(void *ctx, int64_t number)
+{
+    struct writing *wr = ctx;
+    struct store *st = wr->plan.cs->st;
+    uint64_t i = (uint64_t)number * wr->each, end = i + wr->each, n;
+    struct work *w = work_take(st);
+    int err = w ? 0 : DREP_ERR_NOMEM;
+
+    end = end < wr->plan.batch ? end : wr->plan.batch;
+    for (; !err && i < end; i += n) {
+        n = 1;
+        if (wr->plan.step[i].kind == STEP_NOTED)
+            continue;
+        n = steps_joined(wr, i, end);
+        err = write_joined(wr, w, i, n);
     }
     work_give(st, w);
     return err;
@@ -134,7 +158,8 @@ static int write_batch(struct writing *wr)
     int err = plan_batch(&wr->plan);
 
     if (!err)
-        err = pool_run(wr->from->threads, (int64_t)wr->plan.batch, write_one, wr);
+        err = pool_run(wr->from->threads, (int64_t)((wr->plan.batch - 1) / wr->each + 1),
+                       write_some, wr);
     if (!err)
         err = record(wr);
     if (err)
@@ -150,6 +175,9 @@ static int write_chunks(struct writing *wr)
     int err = 0;
 
     most = most < 1 ? 1 : most < p->n ? most : p->n;
+    wr->each = 1;
+    if (wr->from->joined && p->size < wr->from->piece && p->size % FMT_SUM_BLOCK == 0)
+        wr->each = wr->from->piece / p->size;
     p->step = mem_array(most, sizeof(*p->step));
     wr->sums = mem_array(most * (sums_of(p->size) + 1), sizeof(*wr->sums));
     if (!p->step || !wr->sums)
@@ -199,7 +227,8 @@ int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
                       uint64_t room)
 {
     struct plain plain = {buf, size};
-    struct chunk_source from = {plain_bytes, &plain, UINT64_MAX, 1};
+    struct chunk_source from = {
+        .fn = plain_bytes, .ctx = &plain, .piece = UINT64_MAX, .threads = 1};
     struct writing wr = {.plan = {.cs = cs, .coords = coord, .n = 1, .size = size, .room = room},
                          .from = &from};
 
@@ -290,7 +319,8 @@ int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void
                 uint64_t size)
 {
     struct plain plain = {buf, size};
-    struct chunk_source from = {plain_bytes, &plain, UINT64_MAX, 1};
+    struct chunk_source from = {
+        .fn = plain_bytes, .ctx = &plain, .piece = UINT64_MAX, .threads = 1};
     uint64_t rank = (uint64_t)cs->rank, *coords;
     int err = store_may_write(cs->st);
 

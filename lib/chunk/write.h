@@ -20,7 +20,7 @@ int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void
 /* Like chunk_write() for n plain chunks anywhere, in grid order, coords: rank numbers each.  fn
  * gives bytes [from, from + size) of number i, valid until it is called again with the same work;
  * it is asked for `piece` bytes at a time (a multiple of 4096; or all of them), by so many threads
- * at once. */
+ * at once.  joined: it gives several chunks that follow each other at once, up to a piece. */
 typedef int chunk_bytes_fn(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                            const uint8_t **p);
 struct chunk_source {
@@ -28,6 +28,7 @@ struct chunk_source {
     void *ctx;
     uint64_t piece;
     int threads;
+    bool joined;
 };
 int chunks_write(struct chunks *cs, const uint64_t *coords, uint64_t n, uint64_t size,
                  const struct chunk_source *from);

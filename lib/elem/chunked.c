@@ -356,7 +356,7 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
 static int whole_flush(struct whole_chunks *b)
 {
     drep_dataset *ds = b->t->ds;
-    struct chunk_source from = {whole_bytes, b, UINT64_MAX, 1};
+    struct chunk_source from = {.fn = whole_bytes, .ctx = b, .piece = UINT64_MAX, .threads = 1};
     uint64_t n = b->n;
 
     if (n == 0)

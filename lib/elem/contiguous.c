@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#define LONG_RUN ((uint64_t)4 << 20) /* bytes that are shared slab by slab */
+#define LONG_RUN ((uint64_t)4 << 20) /* bytes that threads share, */
+#define SHARE ((uint64_t)1 << 20)    /* so many at a time */
 #define PIECE ((uint64_t)256 << 10)  /* converted, summed and written while in the cache */
 #define SHARES 4                     /* of a box for each thread, so that all end together */
 
@@ -24,7 +25,7 @@ struct flat_reader {
     struct work *w;
     struct gather g;
     struct fill_reader f;
-    int64_t slab; /* at hand, -1: none */
+    int64_t slab, n; /* slabs at hand: the first, -1: none; and how many */
     uint64_t size;
     int64_t low, high; /* slabs from low to high - 1 are read, the others left out */
 };
@@ -67,17 +68,22 @@ static int reader_end(struct flat_reader *r, int err)
     return err;
 }
 
-/* Moves to another slab. A slab that is not stored reads as fill. */
+/* Moves to another slab, and takes those that stand behind it in the file with it; but what a part
+ * takes of one slab is one transfer of a user's functions. A slab that is not stored reads as fill.
+ */
 static int enter_slab(struct flat_reader *r, int64_t slab)
 {
-    uint64_t coord = (uint64_t)slab;
+    uint64_t coord = (uint64_t)slab, n = 1;
     int whole, err = leave_slab(r, 0);
 
     if (!err)
         err = chunk_at(r->w, &r->m.t->ds->chunks, &coord, &r->size, &whole);
     if (err)
         return err;
+    if (!r->m.stage)
+        chunk_stretch(r->w, (uint64_t)(r->high - slab), &n, &r->size);
     r->slab = slab;
+    r->n = (int64_t)n;
     gather_init(&r->g, r->m.t, &r->m.c, r->w, r->size);
     if (r->size == 0)
         part_take(&r->m, fill_run, NULL, &r->f);
@@ -94,15 +100,20 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     int err = 0;
 
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {
-        int64_t slab = at / slab_n, in = at % slab_n;
+        int64_t slab = at / slab_n, in = at % slab_n, len = slab_n;
+        bool left_out = slab < r->low || slab >= r->high;
 
-        now = (slab_n - in - 1) / step + 1;
-        now = now < n ? now : n;
-        if (slab < r->low || slab >= r->high)
-            continue;
-        if (slab != r->slab)
+        if (!left_out && (r->slab < 0 || slab < r->slab || slab >= r->slab + r->n))
             err = enter_slab(r, slab);
-        if (!err)
+        if (err)
+            return err;
+        if (!left_out) {
+            in = at - r->slab * slab_n;
+            len = r->n * slab_n;
+        }
+        now = (len - in - 1) / step + 1;
+        now = now < n ? now : n;
+        if (!left_out)
             err = part_run(&r->m, in, step, now, mem);
     }
     return err;
@@ -112,17 +123,18 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
 struct flat_work {
     struct transfer *t;
     int64_t at, n, mem;
-    int dim; /* of the box that is cut */
+    int64_t share; /* elements of a long run that a thread takes at a time, whole slabs */
+    int dim;       /* of the box that is cut */
     int64_t shares;
 };
 
-/* Reads what slab number i of a long run holds of it. */
-static int read_slab(void *ctx, int64_t i)
+/* Reads what share number i of the dataset holds of a long run. */
+static int read_stretch(void *ctx, int64_t i)
 {
     const struct flat_work *f = ctx;
-    int64_t slab_n = (int64_t)f->t->ds->rec.slab, slab = f->at / slab_n + i;
-    int64_t from = slab * slab_n > f->at ? slab * slab_n : f->at;
-    int64_t to = (slab + 1) * slab_n < f->at + f->n ? (slab + 1) * slab_n : f->at + f->n;
+    int64_t share = f->at / f->share + i;
+    int64_t from = share * f->share > f->at ? share * f->share : f->at;
+    int64_t to = (share + 1) * f->share < f->at + f->n ? (share + 1) * f->share : f->at + f->n;
     struct flat_reader r;
     int err = reader_begin(&r, f->t);
 
@@ -132,17 +144,18 @@ static int read_slab(void *ctx, int64_t i)
     return reader_end(&r, err);
 }
 
-/* Shares one long run between threads, slab by slab. */
+/* Shares one long run between threads. */
 static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     struct flat_work *f = ctx;
-    int64_t slab_n = (int64_t)f->t->ds->rec.slab;
+    uint64_t slab = f->t->ds->chunks.payload;
 
     (void)step; /* a long run has none */
     f->at = at;
     f->n = n;
     f->mem = mem;
-    return pool_run(f->t->threads, (at + n - 1) / slab_n - at / slab_n + 1, read_slab, f);
+    f->share = (int64_t)f->t->ds->rec.slab * (int64_t)(slab < SHARE ? SHARE / slab : 1);
+    return pool_run(f->t->threads, (at + n - 1) / f->share - at / f->share + 1, read_stretch, f);
 }
 
 /* Fills in the arguments of selection_runs() for the whole dataset as one block. */
@@ -303,7 +316,8 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
 static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t len, int64_t mem)
 {
     drep_dataset *ds = f->t->ds;
-    struct chunk_source from = {slab_bytes, f, PIECE, 1};
+    struct chunk_source from = {
+        .fn = slab_bytes, .ctx = f, .piece = PIECE, .threads = 1, .joined = true};
     uint64_t *coords = mem_array((uint64_t)n, sizeof *coords);
     int err;
 
@@ -312,8 +326,10 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
     for (int64_t i = 0; i < n; i++)
         coords[i] = (uint64_t)(slab + i);
     /* Pieces are whole elements, and a slab is one transfer of a user's functions. */
-    if (PIECE % (uint64_t)ds->esize != 0 || conv_calls(&f->t->conv))
+    if (PIECE % (uint64_t)ds->esize != 0 || conv_calls(&f->t->conv)) {
         from.piece = UINT64_MAX;
+        from.joined = false;
+    }
     from.threads = threads_for(f->t, bytes_of(ds, n * len));
     f->mem = mem;
     err = chunks_write(&ds->chunks, coords, (uint64_t)n, bytes_of(ds, len), &from);

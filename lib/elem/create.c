@@ -100,8 +100,8 @@ static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
 
 /* Chooses the layout that nobody asked for: small datasets stand in the tree, those that grow or
  * are filtered in chunks, the others in slabs. */
-static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec *rec,
-                         const struct ftype *ft)
+static int choose_layout(drep_file *f, const struct file_rep *rep, const drep_spec *spec,
+                         struct object_rec *rec, const struct ftype *ft)
 {
     int64_t esize = ft->stored.extent, n = 1, bytes;
     int64_t max = f->hints.chunk_max;
@@ -138,7 +138,7 @@ static int choose_layout(drep_file *f, const drep_spec *spec, struct object_rec 
                     "contiguous datasets grow along their first dimension only, without filters "
                     "and variable-length types");
     if (rec->layout == FMT_CONTIGUOUS) {
-        rec->slab = slab_choose(esize);
+        rec->slab = slab_choose(esize, !file_rep_table(rep, true) || !file_rep_table(rep, false));
     } else if (rec->layout == FMT_CHUNKED && spec->chunk) {
         for (int d = 0; d < rec->rank; d++) {
             if (spec->chunk[d] < 1 || spec->chunk[d] > UINT32_MAX)
@@ -277,7 +277,7 @@ int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec
     int err = shape_of(spec, rec);
 
     if (!err)
-        err = choose_layout(f, spec, rec, ft);
+        err = choose_layout(f, rep, spec, rec, ft);
     return !err ? choose_filters(f, rep, spec, rec, ft) : err;
 }
 
@@ -340,7 +340,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (!err)
         rec.datarep = entry->number;
     if (!err)
-        err = choose_layout(f, spec, &rec, ft);
+        err = choose_layout(f, rep, spec, &rec, ft);
     if (!err)
         err = choose_filters(f, rep, spec, &rec, ft);
     if (!err && spec->dim_names)

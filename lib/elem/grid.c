@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#define SLAB_TARGET (1 << 20)
+#define PAGE ((int64_t)4096)
+#define CALLED_SLAB ((int64_t)1 << 20)
+#define SLAB_MAX ((int64_t)16 << 20)
 #define CELL_TARGET (64 << 10)
 #define CELL_MAX (256 << 10)
 
@@ -47,16 +49,16 @@ static int64_t gcd(int64_t a, int64_t b)
     return a;
 }
 
-/* About 1 MiB, and whole pages, so that slabs can be mapped and need not be read before they are
- * written. */
-uint64_t slab_choose(int64_t esize)
+/* Whole pages can be mapped, and need not be read before they are written. */
+uint64_t slab_choose(int64_t esize, bool called)
 {
-    int64_t page = esize > 0 ? 4096 / gcd(4096, esize) : 1, n;
+    int64_t target = called ? CALLED_SLAB : PAGE;
+    int64_t page = esize > 0 ? PAGE / gcd(PAGE, esize) : 1, n;
 
     if (esize <= 0)
-        return SLAB_TARGET;
-    n = SLAB_TARGET / esize / page * page;
-    return (uint64_t)(n > 0 ? n : page * esize <= 16 * SLAB_TARGET ? page : 1);
+        return (uint64_t)target;
+    n = target / esize / page * page;
+    return (uint64_t)(n > 0 ? n : page * esize <= SLAB_MAX ? page : 1);
 }
 
 /* A file may claim any shape: each product that reading will form is held against 2^62 here, once,

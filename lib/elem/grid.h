@@ -15,8 +15,10 @@
 /* Elements of the shape, and of a full chunk or slab. */
 int64_t shape_count(const struct object_rec *rec);
 int64_t chunk_count(const struct object_rec *rec);
-/* Elements of a slab that nobody chose: about 1 MiB, whole pages where elements allow. */
-uint64_t slab_choose(int64_t esize);
+/* Elements of a slab that nobody chose: whole pages where elements allow.  A write copies the slabs
+ * that a commit refers to, so one page; but where a user's functions convert, a slab is one call of
+ * theirs: about 1 MiB then. */
+uint64_t slab_choose(int64_t esize, bool called);
 /* Holds every number that reading will multiply against the limits. */
 int shape_check(const struct object_rec *rec, const struct ftype *ft);
 

@@ -54,7 +54,8 @@ static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
 /* Copies n chunks of one record, at plain->coord and behind it, with one call of the store. */
 static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n, uint64_t size)
 {
-    const struct chunk_source from = {plain_bytes, plain, PIECE, c->threads};
+    const struct chunk_source from = {
+        .fn = plain_bytes, .ctx = plain, .piece = PIECE, .threads = c->threads};
     uint64_t *coords = (uint64_t *)(void *)c->room[1].p;
     int rank = c->from->chunks.rank;
 
