@@ -239,11 +239,6 @@ static void grow(int want)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-int pool_awake(void)
-{
-    return !working && atomic_load_explicit(&pool.watching, memory_order_relaxed) > 0;
-}
-
 static int run_serially(int64_t n, pool_fn *fn, void *ctx)
 {
     int64_t i;

@@ -20,8 +20,6 @@ int lock_init(pthread_mutex_t *lock);
 
 int pool_cpus(void); /* processors this process may use */
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx);
-/* True if a thread is watching for a job, so that a job of a few microseconds pays. */
-int pool_awake(void);
 
 /* Orders a part of the work of one pool_run() by index. Each index calls pool_turn_wait(),
  * works, and calls pool_turn_end(); an index that fails before it has waited calls

@@ -146,7 +146,7 @@ int chunk_run_offset(struct chunks *cs, uint64_t n, uint64_t bytes, uint64_t *of
 
 int chunk_stored(struct chunks *cs, const struct chunk_rec *rec, struct buf *out)
 {
-    return payload_filtered(cs->st, rec, cs->st->opts.verify, 1, out);
+    return payload_filtered(cs->st, rec, cs->st->opts.verify, out);
 }
 
 int chunk_sums_check(struct chunks *cs, const uint64_t *coord)
@@ -178,7 +178,7 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         w = work_take(st);
         if (!w)
             return DREP_ERR_NOMEM;
-        err = payload_filtered(st, rec, 1, 1, &w->codec.stored);
+        err = payload_filtered(st, rec, 1, &w->codec.stored);
         if (!err && depth == CHUNK_DECODE)
             err = chunk_decode(w, cs, rec, &bytes);
         buf_release(&bytes);

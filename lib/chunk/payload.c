@@ -16,9 +16,8 @@
 
 #define BLOCK FMT_SUM_BLOCK
 #define PIECE_BLOCKS (PIECE_BYTES / BLOCK)
-#define SMALL ((size_t)16 << 10)       /* a part that goes through the stack */
-#define BOUNCE ((size_t)64 << 10)      /* one that goes through a buffer */
-#define SHARED_MIN ((size_t)128 << 10) /* stored bytes that two threads may read */
+#define SMALL ((size_t)16 << 10)  /* a part that goes through the stack */
+#define BOUNCE ((size_t)64 << 10) /* one that goes through a buffer */
 
 static int mismatch(struct store *st, uint64_t offset)
 {
@@ -439,35 +438,7 @@ int payload_seal(struct store *st, struct chunk_run *r)
 
 /* ---- filtered chunks ---- */
 
-/* A read in two halves. */
-struct halves {
-    struct store *st;
-    uint8_t *p;
-    size_t size;
-    uint64_t offset;
-};
-
-static int read_half(void *ctx, int64_t i)
-{
-    const struct halves *h = ctx;
-    size_t half = h->size / 2 / BLOCK * BLOCK, from = i ? half : 0;
-
-    return h->st->io->ops->read_at(h->st->io, h->p + from, i ? h->size - half : half,
-                                   h->offset + from);
-}
-
-/* Read with two threads if another one is idle: reading takes a third of the time of decoding. */
-static int read_stored(struct store *st, uint8_t *p, size_t size, uint64_t offset, int threads)
-{
-    struct halves h = {st, p, size, offset};
-
-    if (threads > 1 && size >= SHARED_MIN && pool_awake())
-        return pool_run(2, 2, read_half, &h);
-    return st->io->ops->read_at(st->io, p, size, offset);
-}
-
-int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, int threads,
-                     struct buf *out)
+int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, struct buf *out)
 {
     uint64_t end = store_end(st);
     int err;
@@ -484,7 +455,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, i
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, out->p, out->len, rec->offset) &&
         (!check || sum_stored(out->p, out->len) == rec->sum[0]))
         return 0;
-    err = read_stored(st, out->p, out->len, rec->offset, threads);
+    err = st->io->ops->read_at(st->io, out->p, out->len, rec->offset);
     if (err)
         return err;
     if (check && sum_stored(out->p, out->len) != rec->sum[0])

@@ -31,9 +31,8 @@ int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t inde
 /* Read bytes [from, to) of one chunk: both multiples of 4096, or `to` the chunk's end. */
 int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, uint64_t from,
                    uint64_t to, uint8_t *p);
-/* Read the stored bytes of a filtered chunk; threads: at most so many may read. */
-int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, int threads,
-                     struct buf *out);
+/* Read the stored bytes of a filtered chunk. */
+int payload_filtered(struct store *st, const struct chunk_rec *rec, int verify, struct buf *out);
 
 /* Copy bytes of the file to another place. */
 int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to);

@@ -143,7 +143,7 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     }
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err)
-        err = payload_filtered(cs->st, rec, cs->st->opts.verify, w->threads, &k->stored);
+        err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
     if (!err)
         err = filters_decode(k, cs->filter, cs->nfilters, skipped, k->stored.p, k->stored.len,
                              (size_t)cs->payload, most, out);

@@ -56,16 +56,10 @@ void work_give(struct store *st, struct work *w)
         return;
     if (w->found.run)
         run_done(st, &w->found);
-    w->threads = 0;
     pthread_mutex_lock(&st->works->lock);
     w->next = st->works->free;
     st->works->free = w;
     pthread_mutex_unlock(&st->works->lock);
-}
-
-void work_threads(struct work *w, int threads)
-{
-    w->threads = threads;
 }
 
 struct buf *work_buf(struct work *w)

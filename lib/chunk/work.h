@@ -14,8 +14,6 @@ struct buf;
 /* NULL if there is no memory. */
 struct work *work_take(struct store *st);
 void work_give(struct store *st, struct work *w);
-/* Let so many threads read stored bytes for it. */
-void work_threads(struct work *w, int threads);
 /* A buffer of the caller's own, which keeps its contents from call to call. */
 struct buf *work_buf(struct work *w);
 

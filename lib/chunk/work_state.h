@@ -16,7 +16,6 @@ struct work {
     struct buf own;     /* the caller's */
     struct buf payload; /* a chunk that is decoded but not cached */
     uint8_t *window;    /* WINDOW_BYTES, at a multiple of a page */
-    int threads;        /* that may read stored bytes; 0: this one alone */
     /* The chunk at hand. */
     struct chunks *cs;
     uint64_t coord[FMT_RANK_MAX];

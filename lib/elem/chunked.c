@@ -197,15 +197,13 @@ static int read_chunk_share(void *ctx, int64_t i)
     return err;
 }
 
-/* Reads n parts in this thread, with one set of buffers; the threads help to decode instead. */
+/* Reads n parts in this thread, with one set of buffers. */
 static int read_alone(const struct chunk_share *s, int64_t n)
 {
     struct store *st = s->t->ds->file->st;
     struct work *w = work_take(st);
     int err = !w ? DREP_ERR_NOMEM : 0;
 
-    if (!err)
-        work_threads(w, s->t->threads);
     for (int64_t i = 0; !err && i < n; i++)
         err = read_piece(s, w, i);
     work_give(st, w);

@@ -144,13 +144,16 @@ static int open_either(struct outfile *out, const char *path, bool excl, bool re
         tool_say(path, NULL, "not a regular file");
         return TOOL_IO;
     }
-    status = stat(o.place, &st) == 0 && !S_ISREG(st.st_mode) ? open_in_place(&o) : open_hidden(&o);
+    if (stat(o.place, &st) == 0 && !S_ISREG(st.st_mode)) {
+        status = open_in_place(&o);
+    } else {
+        stop_catch(); /* before there is a file that a signal could leave behind */
+        status = open_hidden(&o);
+    }
     if (status)
         return status;
-    if (*o.hidden) {
-        stop_catch();
+    if (*o.hidden)
         unfinished_set(o.hidden);
-    }
     *out = o;
     return 0;
 }
