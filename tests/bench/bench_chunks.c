@@ -42,7 +42,9 @@ struct work {
     char drep[64], h5[64];
     const struct box *box;
     int nboxes;
-    drep_info *verify_off;
+    drep_info *verify_off, *holds_all; /* hints */
+    drep_file *warm;
+    drep_dataset *warm_set;
     const struct pipeline *pipe;
     int threads;
     const char *only; /* rows with this in their title */
@@ -117,14 +119,11 @@ static void drep_open_set(struct work *w, const drep_info *info, drep_file **fil
     bench_must(drep_dataset_open(*file, "/x", set) == 0, "drep_dataset_open");
 }
 
-static void drep_boxes(struct work *w, const drep_info *info)
+static void drep_boxes_of(struct work *w, drep_dataset *set)
 {
     drep_xfer xfer = DREP_XFER(.threads = w->threads);
     double *to = w->back;
-    drep_dataset *set;
-    drep_file *file;
 
-    drep_open_set(w, info, &file, &set);
     for (int i = 0; i < w->nboxes; i++) {
         const struct box *b = &w->box[i];
         drep_selection *sel;
@@ -134,8 +133,40 @@ static void drep_boxes(struct work *w, const drep_info *info)
         drep_selection_free(sel);
         to += b->count[0] * b->count[1];
     }
+}
+
+static void drep_boxes(struct work *w, const drep_info *info)
+{
+    drep_dataset *set;
+    drep_file *file;
+
+    drep_open_set(w, info, &file, &set);
+    drep_boxes_of(w, set);
     drep_dataset_close(set);
     bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static void drep_read_held(void *ctx)
+{
+    drep_boxes(ctx, ((struct work *)ctx)->holds_all);
+}
+
+/* All chunks are decoded before the time is taken. */
+static void drep_warm(void *ctx)
+{
+    struct work *w = ctx;
+
+    drep_open_set(w, w->holds_all, &w->warm, &w->warm_set);
+    drep_boxes_of(w, w->warm_set);
+}
+
+static void drep_read_warm(void *ctx)
+{
+    struct work *w = ctx;
+
+    drep_boxes_of(w, w->warm_set);
+    drep_dataset_close(w->warm_set);
+    bench_must(drep_close(w->warm) == 0, "drep_close");
 }
 
 static void drep_read_boxes(void *ctx)
@@ -435,6 +466,16 @@ static void limit_decode(void *ctx)
     in_halves(ctx, 2, -1, decode_half);
 }
 
+static void limit_decode_one(void *ctx)
+{
+    for (int i = 0; i < 2; i++) {
+        struct half h = {.w = ctx, .number = i};
+
+        decode_half(&h);
+        ((struct work *)ctx)->sink ^= h.sink;
+    }
+}
+
 /* What a cache of 64 MiB lacks at each call, the longest unused having left it: the half of
  * it, rounded up, is what one of two threads decodes before the call returns. */
 static void make_turns(struct work *w)
@@ -671,44 +712,64 @@ static int write_row(struct work *w, int rounds, double bar)
 
 /* How near we are to what the work takes at least, and HDF5 with its default cache: its time
  * through the limit's is what nobody can pass. */
-static void limit_row(struct work *w, const char *what, const struct bench_entry *limit, int n)
+static int limit_row(struct work *w, const char *what, const struct bench_entry *e, int n)
 {
-    struct bench_entry e[4] = {{"datarep", NULL, drep_read_boxes, 0}};
     char title[100];
 
     w->box = blocks;
     w->nboxes = BLOCKS;
     snprintf(title, sizeof title, "%s: %s", w->pipe->name, what);
-    if (strstr(title, w->only) == NULL)
-        return;
-    memcpy(e + 1, limit, (size_t)n * sizeof *e);
-    bench_versus(title, 5, e, n + 1, w);
+    return strstr(title, w->only) == NULL ? 0 : bench_versus(title, 5, e, n, w);
 }
 
-static void block_limits(struct work *w)
+/* With a cache that holds all chunks; once they are decoded, too. */
+static int decode_limits(struct work *w)
 {
-    const struct bench_entry raw[] = {{"pread, XXH3, 1 thread", NULL, limit_blocks_one, 0},
+    double bar = w->pipe->h5 == H5Z_FILTER_DEFLATE ? 0.9 : 0;
+    const struct bench_entry calls[] = {{"datarep", NULL, drep_read_boxes, 0},
+                                        {"decode once, 2 threads", NULL, limit_decode, 0},
+                                        {"call by call, 64 MiB", NULL, limit_calls, 0}},
+                             one[] = {{"datarep", NULL, drep_read_held, 0},
+                                      {"decode once, 1 thread", NULL, limit_decode_one, bar},
+                                      {"datarep, decoded before", drep_warm, drep_read_warm, 0}},
+                             both[] = {{"datarep", NULL, drep_read_held, 0},
+                                       {"decode once, 2 threads", NULL, limit_decode, bar},
+                                       {"datarep, decoded before", drep_warm, drep_read_warm, 0}};
+    int threads = w->threads, missed = limit_row(w, "1000 random blocks, limits", calls, 3);
+
+    w->threads = 1;
+    missed += limit_row(w, "1000 blocks, all in the cache, 1 thread", one, 3);
+    w->threads = 0;
+    missed += limit_row(w, "1000 blocks, all in the cache, default", both, 3);
+    w->threads = threads;
+    return missed;
+}
+
+static int block_limits(struct work *w)
+{
+    const struct bench_entry raw[] = {{"datarep", NULL, drep_read_boxes, 0},
+                                      {"pread, XXH3, 1 thread", NULL, limit_blocks_one, 0},
                                       {"pread, XXH3, 2 threads", NULL, limit_blocks_two, 0}};
-    const struct bench_entry decode[] = {{"decode once, 2 threads", NULL, limit_decode, 0},
-                                         {"call by call, 64 MiB", NULL, limit_calls, 0}};
+    int missed;
 
     if (w->pipe->nfilters > 0) {
         w->box = blocks;
         w->nboxes = BLOCKS;
         make_streams(w);
         make_turns(w);
-        limit_row(w, "1000 random blocks, limits", decode, 2);
+        missed = decode_limits(w);
         free_streams(w);
         free(w->turn);
-        return;
+        return missed;
     }
     limit_write(w);
-    limit_row(w, "1000 random blocks, limits", raw, 2);
+    missed = limit_row(w, "1000 random blocks, limits", raw, 3);
     w->box = blocks;
     w->nboxes = BLOCKS;
     limit_blocks_two(w);
     check_boxes(w);
     raw_remove(w);
+    return missed;
 }
 
 static int unfiltered(struct work *w)
@@ -725,7 +786,7 @@ static int unfiltered(struct work *w)
     missed += read_row(w, "1000 random 64x64 blocks", blocks, BLOCKS, 9, -1, 3, drep_read_boxes);
     missed += read_row(w, "1000 random blocks, drep_verify=off", blocks, BLOCKS, 9, -1, 4,
                        drep_read_unverified);
-    block_limits(w);
+    missed += block_limits(w);
     missed += read_row(w, "row by row, default", row_by_row, SIDE, 1, 40, 0, drep_read_boxes);
     missed += read_row(w, "row by row", row_by_row, SIDE, 5, -1, 1.5, drep_read_boxes);
     return missed;
@@ -739,7 +800,7 @@ static int filtered(struct work *w, const struct pipeline *pipe)
     missed += write_row(w, 3, 1.8);
     missed += read_row(w, "read all", &everything, 1, 3, -1, 1.8, drep_read_boxes);
     missed += read_row(w, "1000 random 64x64 blocks", blocks, BLOCKS, 3, 9, 1, drep_read_boxes);
-    block_limits(w);
+    missed += block_limits(w);
     return missed;
 }
 
@@ -904,7 +965,9 @@ int main(int argc, char **argv)
                    posix_memalign((void **)&w.back, 4096, BYTES) == 0,
                "memory");
     bench_must(drep_info_new(&w.verify_off) == 0 &&
-                   drep_info_set(w.verify_off, "drep_verify", "off") == 0,
+                   drep_info_set(w.verify_off, "drep_verify", "off") == 0 &&
+                   drep_info_new(&w.holds_all) == 0 &&
+                   drep_info_set(w.holds_all, "drep_cache_size", "1073741824") == 0,
                "drep_info");
     bench_field(w.data, SIDE, SIDE, 1);
     memset(w.back, 1, BYTES);

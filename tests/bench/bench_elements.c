@@ -1,9 +1,10 @@
 /* bench_elements.c - a little of an open dataset: single elements, blocks of 64x64, one member of a
- * struct.
+ * struct; elements that are overwritten.
  *
  * The limits read the same bytes of the same file in the same order: pread() alone for elements and
- * blocks, pread() with XXH3 over each 4 KiB and a loop that gathers for the member.  Rows:
- * elements, blocks, members. */
+ * blocks, pread() with XXH3 over each 4 KiB and a loop that gathers for the member.  Overwrites
+ * keep the last commit whole; HDF5 and pwrite() change the file in place.  Rows: elements, blocks,
+ * members, overwrites. */
 /* SPDX-License-Identifier: MIT */
 #include "bench.h"
 
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -22,7 +24,9 @@ enum {
     BLOCKS = 1000,
     SIDE = 64,
     RECORDS = 4 << 20,
-    PIECE = 240 << 10
+    PIECE = 240 << 10,
+    OVERWRITES = 2000,
+    LINE = 64 << 20
 };
 
 /* 40 bytes, of which `value` is read. */
@@ -312,10 +316,221 @@ static int members(struct work *w)
     return missed;
 }
 
+/* ---- overwrites ---- */
+
+/* A file of 512 MiB in a line, the same in HDF5's form, and what is written where. */
+struct line {
+    char before[64], after[64], packed[64], h5[64], raw[64];
+    const char *path; /* to read */
+    double *values;
+    uint64_t *random;
+    int round; /* others each time */
+};
+
+static void make_line(struct line *l, const char *path)
+{
+    const int64_t n = LINE;
+    drep_dataset *ds;
+    drep_file *f;
+
+    bench_must(drep_create(path, DREP_RDWR, "native", NULL, &f) == 0 &&
+                   drep_dataset_create(
+                       f, "d", &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n), &ds) == 0 &&
+                   drep_write(ds, NULL, NULL, l->values, NULL) == 0,
+               "write");
+    drep_dataset_close(ds);
+    bench_must(drep_close(f) == 0, "close");
+}
+
+static void make_peers(struct line *l)
+{
+    const hsize_t n = LINE;
+    hid_t file = H5Fcreate(l->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, &n, NULL);
+    hid_t ds =
+        H5Dcreate2(file, "d", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    FILE *raw = fopen(l->raw, "wb");
+
+    bench_must(H5Dwrite(ds, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, l->values) >= 0,
+               "H5Dwrite");
+    bench_must(raw && fwrite(l->values, sizeof(double), LINE, raw) == LINE && fclose(raw) == 0,
+               "fwrite");
+    H5Dclose(ds);
+    H5Sclose(space);
+    H5Fclose(file);
+}
+
+static int64_t place_of(const struct line *l, int i)
+{
+    return (int64_t)((l->random[i] + (uint64_t)l->round * 0x9e3779b97f4a7c15u) % LINE);
+}
+
+static void drep_overwrite(void *ctx)
+{
+    struct line *l = ctx;
+    const int64_t one = 1;
+    drep_dataset *ds;
+    drep_file *f;
+
+    l->round++;
+    bench_must(drep_open(l->after, DREP_RDWR, NULL, &f) == 0 && drep_dataset_open(f, "d", &ds) == 0,
+               "open");
+    for (int i = 0; i < OVERWRITES; i++) {
+        int64_t at = place_of(l, i);
+        double v = i;
+
+        bench_must(drep_write_box(ds, &at, &one, NULL, &v, NULL) == 0, "write");
+        l->values[at] = v;
+    }
+    drep_dataset_close(ds);
+    bench_must(drep_close(f) == 0, "close");
+}
+
+static void h5_overwrite(void *ctx)
+{
+    const struct line *l = ctx;
+    const hsize_t one = 1;
+    hid_t file = H5Fopen(l->h5, H5F_ACC_RDWR, H5P_DEFAULT), ds = H5Dopen2(file, "d", H5P_DEFAULT);
+    hid_t space = H5Dget_space(ds), memory = H5Screate_simple(1, &one, NULL);
+
+    for (int i = 0; i < OVERWRITES; i++) {
+        hsize_t at = (hsize_t)place_of(l, i);
+        double v = i;
+
+        H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL);
+        bench_must(H5Dwrite(ds, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, &v) >= 0,
+                   "H5Dwrite");
+    }
+    H5Sclose(memory);
+    H5Sclose(space);
+    H5Dclose(ds);
+    H5Fflush(file, H5F_SCOPE_LOCAL);
+    H5Fclose(file);
+}
+
+static void raw_overwrite(void *ctx)
+{
+    const struct line *l = ctx;
+    int fd = open(l->raw, O_RDWR);
+
+    for (int i = 0; i < OVERWRITES; i++) {
+        double v = i;
+
+        bench_must(pwrite(fd, &v, sizeof v, (off_t)(place_of(l, i) * 8)) == sizeof v, "pwrite");
+    }
+    bench_must(fdatasync(fd) == 0, "fdatasync");
+    close(fd);
+}
+
+static void read_line(const char *path, double *to)
+{
+    drep_dataset *ds;
+    drep_file *f;
+
+    bench_must(drep_open(path, DREP_RDONLY, NULL, &f) == 0 && drep_dataset_open(f, "d", &ds) == 0 &&
+                   drep_read(ds, NULL, NULL, to, NULL) == 0,
+               "read");
+    drep_dataset_close(ds);
+    bench_must(drep_close(f) == 0, "close");
+}
+
+static double *line_out;
+
+static void read_before(void *ctx)
+{
+    read_line(((struct line *)ctx)->before, line_out);
+}
+
+static void read_after(void *ctx)
+{
+    read_line(((struct line *)ctx)->after, line_out);
+}
+
+static void read_packed(void *ctx)
+{
+    read_line(((struct line *)ctx)->packed, line_out);
+}
+
+static int64_t size_of(const char *path)
+{
+    struct stat st;
+
+    bench_must(stat(path, &st) == 0, "stat");
+    return (int64_t)st.st_size;
+}
+
+/* What the overwrites may add: a block and two records for each, and all sums of the dataset. */
+static int growth(const struct line *l)
+{
+    const int64_t most = OVERWRITES * (int64_t)(4096 + 192) + (1 << 20);
+    int64_t more = size_of(l->after) - size_of(l->before);
+
+    printf("  the file grew by %lld bytes, at most %lld %s\n", (long long)more, (long long)most,
+           more <= most ? "met" : "MISSED");
+    return more > most;
+}
+
+static void pack_line(const struct line *l)
+{
+    drep_file *from, *to;
+
+    bench_must(drep_open(l->after, DREP_RDONLY, NULL, &from) == 0 &&
+                   drep_create(l->packed, DREP_RDWR, "native", NULL, &to) == 0 &&
+                   drep_copy(from, "/d", to, "/d", NULL) == 0 && drep_close(to) == 0 &&
+                   drep_close(from) == 0,
+               "copy");
+}
+
+static int overwrites(struct work *w)
+{
+    const struct bench_entry writes[] = {{"datarep", NULL, drep_overwrite, 0},
+                                         {"HDF5, in place", NULL, h5_overwrite, 0},
+                                         {"pwrite, in place", NULL, raw_overwrite, 0}};
+    const struct bench_entry after[] = {{"overwritten", NULL, read_after, 0},
+                                        {"as it was written", NULL, read_before, 0.8}};
+    const struct bench_entry packed[] = {{"copied", NULL, read_packed, 0},
+                                         {"as it was written", NULL, read_before, 1}};
+    struct line l = {.values = malloc(LINE * sizeof(double)),
+                     .random = malloc(OVERWRITES * sizeof(uint64_t))};
+    int missed;
+
+    (void)w;
+    line_out = malloc(LINE * sizeof(double));
+    bench_must(l.values && l.random && line_out, "memory");
+    bench_doubles(l.values, LINE, 6);
+    bench_random(l.random, OVERWRITES * sizeof *l.random, 7);
+    snprintf(l.before, sizeof l.before, "%s/line-%d.drep", bench_dir(), (int)getpid());
+    snprintf(l.after, sizeof l.after, "%s/line-%d-after.drep", bench_dir(), (int)getpid());
+    snprintf(l.packed, sizeof l.packed, "%s/line-%d-packed.drep", bench_dir(), (int)getpid());
+    snprintf(l.h5, sizeof l.h5, "%s/line-%d.h5", bench_dir(), (int)getpid());
+    snprintf(l.raw, sizeof l.raw, "%s/line-%d.raw", bench_dir(), (int)getpid());
+    make_line(&l, l.before);
+    make_line(&l, l.after);
+    make_peers(&l);
+    drep_overwrite(&l);
+    missed = growth(&l);
+    pack_line(&l);
+    missed += bench_versus("512 MiB read, after 2,000 overwrites", 9, after, 2, &l);
+    missed += bench_versus("512 MiB read, overwritten and copied", 9, packed, 2, &l);
+    missed += bench_versus("2,000 elements of 512 MiB overwritten, one commit", 7, writes, 3, &l);
+    read_line(l.after, line_out);
+    bench_must(memcmp(line_out, l.values, LINE * sizeof(double)) == 0, "comparing what was read");
+    unlink(l.before);
+    unlink(l.after);
+    unlink(l.packed);
+    unlink(l.h5);
+    unlink(l.raw);
+    free(l.values);
+    free(l.random);
+    free(line_out);
+    return missed;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct work *w);
-} rows[] = {{"elements", elements}, {"blocks", blocks}, {"members", members}};
+} rows[] = {
+    {"elements", elements}, {"blocks", blocks}, {"members", members}, {"overwrites", overwrites}};
 
 int main(int argc, char **argv)
 {
