@@ -111,7 +111,9 @@ struct mending {
     struct bad_chunk *bad;
     size_t n, room;
     struct extents *claimed;
-    uint64_t size; /* bytes of the payload that is being mended */
+    /* The record that is being mended. */
+    const uint64_t *coord;
+    uint64_t offset, size;
 };
 
 static void coord_text(const struct mending *m, const uint64_t *coord, char *text, size_t size)
@@ -226,16 +228,27 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
 static void put_fill(uint8_t *p, uint64_t from, uint64_t to, uint64_t offset, void *ctx)
 {
     struct mending *m = ctx;
-    uint64_t es = (uint64_t)(m->ds->esize > 0 ? m->ds->esize : 1), over = to % es;
-    char text[1500];
+    const struct object_rec *rec = &m->ds->rec;
+    uint64_t es = (uint64_t)(m->ds->esize > 0 ? m->ds->esize : 1), over = to % es, first = 0;
+    uint64_t coord[DREP_MAX_RANK] = {0}, behind = (offset - from - m->offset) / m->size;
+    char text[2400], at[700], chunk[720] = "";
 
     from -= from % es;
     to += over == 0 ? 0 : es - over;
-    if (to > m->size)
+    if (to > m->size && m->size % es != 0)
         to = m->size;
-    snprintf(text, sizeof text,
-             "dataset \"%s\": elements %llu to %llu of the chunk's payload read as fill", m->path,
-             (unsigned long long)(from / es), (unsigned long long)((to + es - 1) / es - 1));
+    memcpy(coord, m->coord, (size_t)m->ds->chunks.rank * sizeof *coord);
+    if (m->ds->chunks.rank > 0)
+        coord[m->ds->chunks.rank - 1] += behind;
+    if (rec->layout == FMT_CONTIGUOUS) {
+        first = coord[0] * rec->slab;
+    } else {
+        coord_text(m, coord, at, sizeof at);
+        snprintf(chunk, sizeof chunk, " of chunk (%s)", at);
+    }
+    snprintf(text, sizeof text, "dataset \"%s\": elements %llu to %llu%s read as fill", m->path,
+             (unsigned long long)(first + from / es),
+             (unsigned long long)(first + (to + es - 1) / es - 1), chunk);
     if (fill_bytes(m->ds, p + from, from, to - from) != 0)
         memset(p + from, 0, (size_t)(to - from));
     finding(DREP_ERR_CHECKSUM, offset, text, m->r);
@@ -252,6 +265,8 @@ static int mend_chunk(struct mending *m, struct bad_chunk *bad)
         return chunk_remove(&m->ds->chunks, bad->coord) == DREP_ERR_NOMEM ? DREP_ERR_NOMEM
                                                                           : m->r->stop;
     if (bad->part == BAD_BLOCKS && chunk_get(&in, &rec) == 0) {
+        m->coord = bad->coord;
+        m->offset = rec.offset;
         m->size = rec.size;
         if (chunk_salvage(&m->ds->chunks, bad->coord, &rec, put_fill, m) == 0)
             return m->r->stop;

@@ -483,12 +483,13 @@ int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint6
     return payload_read_part(w->cs->st, w->found.run, w->found.index, offset, *have, buf);
 }
 
-int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
-               uint64_t *have)
+/* on: go on in the chunks behind. */
+static int read_part(struct chunks *cs, const uint64_t *coord, bool on, uint64_t offset,
+                     uint64_t size, void *buf, uint64_t *have)
 {
     struct work *w = work_take(cs->st);
     const uint8_t *p;
-    uint64_t there;
+    uint64_t there, n;
     int whole, err;
 
     if (!w)
@@ -502,11 +503,25 @@ int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64
         if (*have)
             memcpy(buf, p + offset, (size_t)*have);
     } else if (!err) {
+        if (on)
+            chunk_stretch(w, UINT64_MAX, &n, &there);
         err = chunk_bytes(w, offset, size, buf, have);
     }
     chunk_leave(w);
     work_give(cs->st, w);
     return err;
+}
+
+int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
+               uint64_t *have)
+{
+    return read_part(cs, coord, false, offset, size, buf, have);
+}
+
+int chunk_read_on(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
+                  void *buf, uint64_t *have)
+{
+    return read_part(cs, coord, true, offset, size, buf, have);
 }
 
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)

@@ -45,6 +45,10 @@ void chunk_leave(struct work *w);
  * of the range that exist; the rest of buf is untouched.  A chunk that is not stored: *have = 0. */
 int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size, void *buf,
                uint64_t *have);
+/* Like chunk_read(), beyond the end of the chunk too: into those that stand back to back with it.
+ */
+int chunk_read_on(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
+                  void *buf, uint64_t *have);
 /* Give the length of the whole payload, 0 if absent. */
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size);
 

@@ -86,7 +86,8 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
            out->sequence > 0;
 }
 
-#define SLOTS 3 /* A, B, and the one at the end of the file */
+#define SLOTS 3                      /* A, B, and the one at the end of the file */
+#define TOGETHER ((uint64_t)1 << 20) /* bytes of slabs that are mended together */
 
 /* Read the places of slots; those that the file does not have are zeros. */
 static int read_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
@@ -601,8 +602,8 @@ static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blo
     return 0;
 }
 
-/* Find the damaged stretches of one chunk at p, of which `there` bytes are in the file.  All
- * blocks are checked before fn is called for any. */
+/* Find the damaged stretches of one chunk, or of several slabs, at p, of which `there` bytes are in
+ * the file.  All blocks are checked before fn is called for any. */
 static void see_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offset,
                        const uint64_t *sum, uint8_t *bad, chunk_damage_fn *fn, void *ctx)
 {
@@ -641,28 +642,32 @@ int chunk_salvage(struct chunks *cs, const uint64_t *coord, const struct chunk_r
 {
     const struct overlay *file = (const struct overlay *)cs->st->io;
     uint64_t size = rec->size, blocks = (size + FMT_SUM_BLOCK - 1) / FMT_SUM_BLOCK;
-    uint64_t at[FMT_RANK_MAX] = {0}, *sum = NULL;
+    uint64_t at[FMT_RANK_MAX] = {0}, *sum = NULL, n = 1;
     uint8_t *p, *bad;
     struct key key;
     int err;
 
     if (size > file->size || rec->run > file->size / (size ? size : 1))
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
-    p = mem_alloc(size + 1);
-    bad = mem_alloc(blocks + 1);
+    if (cs->slabs && size == cs->payload && size % FMT_SUM_BLOCK == 0 && size < TOGETHER)
+        n = TOGETHER / size;
+    n = n < rec->run ? n : rec->run;
+    p = mem_alloc(n * size + 1);
+    bad = mem_alloc(n * blocks + 1);
     err = p && bad ? load_sums(cs->st, rec, blocks * rec->run, &sum) : DREP_ERR_NOMEM;
     memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
     chunk_key(cs, coord, &key);
     if (!err)
         err = tree_del(cs->st, &key);
-    for (uint32_t i = 0; !err && i < rec->run; i++) {
+    for (uint64_t i = 0; !err && i < rec->run; i += n) {
         uint64_t offset = rec->offset + i * size;
 
-        see_blocks(p, size, read_there(file, p, size, offset), offset, sum + i * blocks, bad, fn,
-                   ctx);
-        err = chunk_write(cs, at, 1, p, size);
+        n = n < rec->run - i ? n : rec->run - i;
+        see_blocks(p, n * size, read_there(file, p, n * size, offset), offset, sum + i * blocks,
+                   bad, fn, ctx);
+        err = chunk_write(cs, at, n, p, size);
         if (cs->rank > 0)
-            at[cs->rank - 1]++;
+            at[cs->rank - 1] += n;
     }
     mem_free(sum);
     mem_free(bad);

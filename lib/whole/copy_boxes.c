@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define BOX_BYTES ((uint64_t)8 << 20)
+#define SLABS_BYTES ((uint64_t)1 << 20)
 #define SLICES_MAX 64
 
 /* A box of elements. */
@@ -86,8 +87,10 @@ static int copy_box(struct payload_copy *c, const struct copied_box *box)
     if (!err && c->map)
         err = refs_map(&(struct refs){.map = c->map, .ctx = c->map_ctx}, &c->to->ft->stored, out->p,
                        (int64_t)n);
+    /* Two threads that write into one file wait for each other; to encode they do not. */
     if (!err)
-        err = dataset_raw_box(c->to, box->from, box->len, out->p, c->threads, WRITING);
+        err = dataset_raw_box(c->to, box->from, box->len, out->p,
+                              c->to->rec.nfilters > 0 ? c->threads : 1, WRITING);
     return !err ? copy_progress(c, element_bytes(c->to, n)) : err;
 }
 
@@ -240,12 +243,17 @@ static int copy_stored_box(const uint64_t *start, const uint64_t *count, void *c
     return copy_box(c, &box);
 }
 
+/* Slabs are read together: so many count as one. */
+struct chunk_count {
+    uint64_t n, together;
+};
+
 static int count_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
-    uint64_t *chunks = ctx;
+    struct chunk_count *count = ctx;
 
     (void)coord;
-    *chunks += rec->run;
+    count->n += (rec->run - 1) / count->together + 1;
     return 0;
 }
 
@@ -253,12 +261,15 @@ static int count_record(const uint64_t *coord, const struct chunk_rec *rec, void
 int copy_boxes(struct payload_copy *c)
 {
     const struct object_rec *r = &c->to->rec;
-    uint64_t shape[DREP_MAX_RANK] = {0}, boxes = 1, chunks = 0;
+    uint64_t shape[DREP_MAX_RANK] = {0}, boxes = 1, payload = c->from->chunks.payload;
+    struct chunk_count chunks = {0, 1};
     int err = 0;
 
+    if (c->from->rec.layout == FMT_CONTIGUOUS && payload > 0 && payload < SLABS_BYTES)
+        chunks.together = SLABS_BYTES / payload;
     if (c->from->rec.layout == FMT_CONTIGUOUS || c->from->rec.layout == FMT_CHUNKED)
         err = chunk_each(&c->from->chunks, count_record, &chunks);
-    if (err || (chunks == 0 && c->from->rec.layout != FMT_COMPACT))
+    if (err || (chunks.n == 0 && c->from->rec.layout != FMT_COMPACT))
         return err;
     box_shape(c, shape);
     for (int d = 0; d < r->rank; d++) {
@@ -266,7 +277,7 @@ int copy_boxes(struct payload_copy *c)
 
         boxes = boxes > UINT64_MAX / n ? UINT64_MAX : boxes * n;
     }
-    if (boxes / 16 <= chunks + 64)
+    if (boxes / 16 <= chunks.n + 64)
         return copy_boxes_of(c, shape);
     return stored_boxes(c->from, copy_stored_box, c);
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "whole/copy_payload.h"
 
+#include "chunk/each.h"
+
 #include <string.h>
 
 static bool same_grid(const struct object_rec *a, const struct object_rec *b)
@@ -31,10 +33,34 @@ static bool same_filters(const struct object_rec *a, const struct object_rec *b)
     return true;
 }
 
+static int add_bytes(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    uint64_t *bytes = ctx;
+
+    (void)coord;
+    *bytes += rec->run * rec->size;
+    return 0;
+}
+
+/* *line: the source is contiguous and all of it is stored.  Its slabs are many and small, so they
+ * go box by box; in the other case the target gets the same holes. */
+static int whole_line(const struct payload_copy *c, bool *line)
+{
+    uint64_t bytes = 0;
+    int err = 0;
+
+    *line = false;
+    if (c->from->rec.layout == FMT_CONTIGUOUS)
+        err = chunk_each(&c->from->chunks, add_bytes, &bytes);
+    if (!err && c->from->rec.layout == FMT_CONTIGUOUS)
+        *line = bytes >= element_bytes(c->from, (uint64_t)dataset_count(c->from));
+    return err;
+}
+
 int copy_payload(struct payload_copy *c)
 {
     const struct object_rec *a = &c->from->rec, *b = &c->to->rec;
-    bool grid = same_grid(a, b);
+    bool grid = same_grid(a, b), line = false;
     int err = 0;
 
     if (dataset_count(c->from) == 0 || c->from->esize == 0 || a->layout == FMT_LAYOUT_NULL)
@@ -49,13 +75,15 @@ int copy_payload(struct payload_copy *c)
         err = c->stored ? 0
                         : transcode_init(&c->transcoder, c->from->rep, c->from->ft, c->to->rep,
                                          c->to->ft, c->range);
+    if (!err && grid && !c->stored)
+        err = whole_line(c, &line);
     if (err)
         return err;
     if (a->layout == FMT_COMPACT && b->layout == FMT_COMPACT)
         err = copy_compact(c);
     else if (c->stored)
         err = copy_stored(c);
-    else if (grid)
+    else if (grid && !line)
         err = copy_chunks(c);
     else if (c->from->ft->type->variable)
         err = copy_gathered(c);

@@ -6,10 +6,11 @@
  *
  *   copy_compact()    both are compact: one value of the tree
  *   copy_stored()     the same elements, chunks and filters: stored bytes as they are
- *   copy_chunks()     the same chunks: payload by payload, converted by many threads
+ *   copy_chunks()     the same chunks: payload by payload, converted by many threads; but not of a
+ *                     contiguous source that is stored whole
  *   copy_gathered()   other chunks of a variable-length type: each payload of the target from those
  *                     of the source that it touches
- *   copy_boxes()      other chunks: box by box through the usual transfers */
+ *   copy_boxes()      the others: box by box through the usual transfers */
 /* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_COPY_PAYLOAD_H
 #define WHOLE_COPY_PAYLOAD_H

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define ROW_CHUNKS 512 /* of one record at once */
+#define ROW_CHUNKS 4096 /* of one record at once */
 #define PIECE ((uint64_t)256 << 10)
 
 /* Takes the encoded bytes over: the filters are the same. */
@@ -44,7 +44,7 @@ static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     if (cs->rank > 0)
         at[cs->rank - 1] += i;
     if (!err)
-        err = chunk_read(cs, at, from, size, b->p, &have);
+        err = chunk_read_on(cs, at, from, size, b->p, &have);
     if (!err && have < size)
         err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
     *p = b->p;
@@ -54,8 +54,11 @@ static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
 /* Copies n chunks of one record, at plain->coord and behind it, with one call of the store. */
 static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n, uint64_t size)
 {
-    const struct chunk_source from = {
-        .fn = plain_bytes, .ctx = plain, .piece = PIECE, .threads = c->threads};
+    const struct chunk_source from = {.fn = plain_bytes,
+                                      .ctx = plain,
+                                      .piece = PIECE,
+                                      .threads = c->threads,
+                                      .joined = c->from->rec.layout == FMT_CONTIGUOUS};
     uint64_t *coords = (uint64_t *)(void *)c->room[1].p;
     int rank = c->from->chunks.rank;
 

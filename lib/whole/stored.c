@@ -75,7 +75,8 @@ static int read_range(struct stored_walk *d, uint64_t a, uint64_t b)
     return err;
 }
 
-/* Goes through the elements of the chunk, or slab, at `coord` that `size` bytes hold. */
+/* Goes through the elements of the chunk at `coord` that `size` bytes hold, or of the slabs from
+ * there on. */
 static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t size)
 {
     const struct object_rec *r = &d->ds->rec;
@@ -87,7 +88,6 @@ static int read_chunk(struct stored_walk *d, const uint64_t *coord, uint64_t siz
         if (count == 0 || coord[0] > (count - 1) / r->slab)
             return 0;
         count -= coord[0] * r->slab;
-        count = count < r->slab ? count : r->slab;
         memset(d->origin, 0, sizeof d->origin);
         memcpy(d->box, r->len, sizeof d->box);
         return read_range(d, coord[0] * r->slab, coord[0] * r->slab + (n < count ? n : count));
@@ -123,16 +123,21 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
 {
     uint64_t bytes = rec->size * rec->run;
     int last = d->ds->chunks.rank - 1, err = 0;
+    uint32_t step = 1;
 
     if (bytes > *budget)
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
     *budget -= bytes;
-    for (uint32_t i = 0; !err && rec->size > 0 && i < rec->run; i++) {
-        err = rec->filtered ? read_filtered(d, coord) : read_chunk(d, coord, rec->size);
+    if (d->ds->rec.layout == FMT_CONTIGUOUS && rec->size == d->ds->chunks.payload)
+        step = rec->size < ROOM ? (uint32_t)(ROOM / rec->size) : 1; /* slabs that go together */
+    for (uint32_t i = 0; !err && rec->size > 0 && i < rec->run; i += step) {
+        uint32_t n = step < rec->run - i ? step : rec->run - i;
+
+        err = rec->filtered ? read_filtered(d, coord) : read_chunk(d, coord, n * rec->size);
         if (err && d->damaged)
             err = d->damaged(err, d->damaged_ctx);
         if (last >= 0)
-            coord[last]++;
+            coord[last] += n;
     }
     return err;
 }
