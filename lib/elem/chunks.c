@@ -9,40 +9,47 @@
 #include "chunk/each.h"
 #include "elem/dataset.h"
 
-/* First elements of the stored chunks. */
+#include <string.h>
+
+/* The stored chunks: coordinates of the first of each run, and how many follow in the row. */
 struct starts {
     const drep_dataset *ds;
-    int rank;    /* of the grid */
-    int64_t *at; /* rank coordinates of elements for each chunk */
+    size_t rank;  /* of the grid */
+    uint64_t *at; /* rank + 1 numbers for each run */
     size_t n, room;
 };
-
-static int starts_add(struct starts *s, const uint64_t *coord, uint64_t run)
-{
-    const struct object_rec *r = &s->ds->rec;
-    size_t rank = (size_t)s->rank;
-
-    if (vec_room(&s->at, s->n, &s->room, 1, rank * sizeof *s->at) != 0)
-        return fail_nomem();
-    for (size_t d = 0; d < rank; d++) {
-        uint64_t c = coord[d] + (d + 1 == rank ? run : 0);
-        uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
-
-        s->at[s->n * rank + d] = (int64_t)(c * step);
-    }
-    s->n++;
-    return 0;
-}
 
 /* Notes the chunks of one record that lie inside the shape. */
 static int note_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct starts *s = ctx;
-    uint64_t run = run_inside(&s->ds->rec, coord, rec);
+    uint64_t run = run_inside(&s->ds->rec, coord, rec), *at;
+
+    if (run == 0)
+        return 0;
+    if (vec_room(&s->at, s->n, &s->room, 1, (s->rank + 1) * sizeof *s->at) != 0)
+        return fail_nomem();
+    at = s->at + s->n++ * (s->rank + 1);
+    memcpy(at, coord, s->rank * sizeof *at);
+    at[s->rank] = run;
+    return 0;
+}
+
+/* Calls fn for each chunk of a run. */
+static int call_run(const struct starts *s, const uint64_t *at, drep_chunk_fn *fn, void *ctx)
+{
+    const struct object_rec *r = &s->ds->rec;
+    int64_t start[DREP_MAX_RANK] = {0};
     int err = 0;
 
-    for (uint64_t i = 0; !err && i < run; i++)
-        err = starts_add(s, coord, i);
+    for (uint64_t i = 0; !err && i < at[s->rank]; i++) {
+        for (size_t d = 0; d < s->rank; d++) {
+            uint64_t step = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[d];
+
+            start[d] = (int64_t)((at[d] + (d + 1 == s->rank ? i : 0)) * step);
+        }
+        err = fn(start, ctx);
+    }
     return err;
 }
 
@@ -59,7 +66,7 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
     if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
         return read_end(dataset->file,
                         fail(DREP_ERR_KIND, "dataset \"%s\": it has no chunks", dataset->path));
-    s.rank = dataset->chunks.rank;
+    s.rank = (size_t)dataset->chunks.rank;
     err = chunk_each(&dataset->chunks, note_record, &s);
     if (err)
         err = fail_in(err, "dataset \"%s\"", dataset->path);
@@ -67,7 +74,7 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
     if (!err) {
         walk_begin(dataset->file);
         for (size_t i = 0; !err && i < s.n; i++)
-            err = fn(s.at + i * (size_t)s.rank, ctx);
+            err = call_run(&s, s.at + i * (s.rank + 1), fn, ctx);
         walk_end();
     }
     mem_free(s.at);
