@@ -2,8 +2,10 @@
  *
  * Chunks of 8 KiB that lz4 makes 1.45 times smaller, written at once, and as time steps of
  * interleaved variables with a commit each thousand.  Printed for each: free space, bytes of the
- * tree a chunk, time a chunk.  The bars are for the first: 1 % of free space, 14 bytes.  The
- * argument `runs=N` writes N chunks (by default 20,000; the bars are said of 200,000). */
+ * tree a chunk, time a chunk.  The bars are for the first: 1 % of free space, 14 bytes.  Then
+ * chunks of 64 bytes, 10^4, 10^6 and 10^7 of them: to place one must not cost more where there are
+ * many.  The argument `runs=N` writes N chunks of 8 KiB (by default 20,000; the bars are said of
+ * 200,000). */
 /* SPDX-License-Identifier: MIT */
 #include "tests/bench/bench.h"
 
@@ -120,6 +122,99 @@ static int interleaved(int64_t chunks)
                   bench_now() - start, 0);
 }
 
+/* ---- very many small ones ---- */
+
+enum { SMALL = 64, READS = 20000 };
+
+static drep_dataset *make_small(drep_file *f, int64_t chunks)
+{
+    int64_t dims[] = {chunks, SMALL}, chunk[] = {1, SMALL};
+    const drep_filter filters[] = {{.id = DREP_FILTER_LZ4}};
+    drep_spec spec = DREP_SPEC(.type = DREP_UINT8_T, .rank = 2, .dims = dims, .chunk = chunk,
+                               .filters = filters, .nfilters = 1);
+    drep_dataset *ds;
+
+    bench_must(drep_dataset_create(f, "/v0", &spec, &ds) == 0, drep_error());
+    return ds;
+}
+
+/* Microseconds for each of `chunks`, written in calls of 1,000, until they are committed. */
+static double place(int64_t chunks)
+{
+    const int64_t n[] = {1000, SMALL};
+    drep_xfer xfer = DREP_XFER(.threads = 1);
+    drep_info *info;
+    drep_dataset *ds;
+    drep_file *f;
+    double start;
+
+    bench_must(drep_info_new(&info) == 0 && drep_info_set(info, "drep_sync", "none") == 0 &&
+                   drep_create(path, DREP_RDWR, "external32", info, &f) == 0,
+               drep_error());
+    drep_info_free(info);
+    ds = make_small(f, chunks);
+    start = bench_now();
+    for (int64_t i = 0; i < chunks; i += n[0]) {
+        const int64_t at[] = {i, 0};
+
+        bench_must(drep_write_box(ds, at, n, NULL, bytes + i / 1000 % 1000 * SMALL, &xfer) == 0,
+                   drep_error());
+    }
+    drep_dataset_close(ds);
+    bench_must(drep_close(f) == 0, drep_error());
+    return (bench_now() - start) / (double)chunks * 1e6;
+}
+
+/* Microseconds for one of them, anywhere; the file has just been opened. */
+static double read_small(int64_t chunks)
+{
+    const int64_t n[] = {1, SMALL};
+    uint64_t at[READS];
+    uint8_t got[SMALL];
+    double start;
+    drep_dataset *ds;
+    drep_file *f;
+
+    bench_random(at, sizeof at, 9);
+    bench_must(drep_open(path, DREP_RDONLY, NULL, &f) == 0 && drep_dataset_open(f, "/v0", &ds) == 0,
+               drep_error());
+    start = bench_now();
+    for (int i = 0; i < READS; i++) {
+        const int64_t from[] = {(int64_t)(at[i] % (uint64_t)chunks), 0};
+        const unsigned char *want = bytes + (from[0] / 1000 % 1000 + from[0] % 1000) * SMALL;
+
+        bench_must(drep_read_box(ds, from, n, NULL, got, NULL) == 0, drep_error());
+        bench_must(memcmp(got, want, SMALL) == 0, "comparing what was read");
+    }
+    start = bench_now() - start;
+    drep_dataset_close(ds);
+    bench_must(drep_close(f) == 0, drep_error());
+    return start / READS * 1e6;
+}
+
+static int very_many(void)
+{
+    static const int64_t counts[] = {10000, 1000000, 10000000};
+    static const int rounds[] = {15, 3, 1};
+    double cost[3], times[15];
+    int missed;
+
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < rounds[i]; k++)
+            times[k] = place(counts[i]);
+        cost[i] = bench_median(times, rounds[i]);
+        printf("%-44s %6.2f us/chunk to place, %6.2f us to read one of them\n",
+               i == 0   ? "chunks of 64 bytes, lz4, 10^4"
+               : i == 1 ? "chunks of 64 bytes, lz4, 10^6"
+                        : "chunks of 64 bytes, lz4, 10^7",
+               cost[i], read_small(counts[i]));
+    }
+    missed = (cost[1] > 1.2 * cost[0]) + (cost[2] > 1.2 * cost[0]);
+    printf("  10^6: %.2f times the cost at 10^4, 10^7: %.2f times, at most 1.20: %s\n",
+           cost[1] / cost[0], cost[2] / cost[0], missed ? "MISSED" : "met");
+    return missed;
+}
+
 int main(int argc, char **argv)
 {
     int64_t chunks = 20000;
@@ -138,6 +233,7 @@ int main(int argc, char **argv)
     make_chunks(BATCH);
     missed += at_once(chunks);
     missed += interleaved(chunks);
+    missed += very_many();
     remove(path);
     free(bytes);
     return missed > 0;
