@@ -11,6 +11,8 @@
 #include "base/buf.h"
 #include "space/store.h"
 
+#include <stdatomic.h>
+
 struct chunks {
     struct store *st;
     uint64_t object;
@@ -25,7 +27,7 @@ struct chunks {
     int grows;                   /* plain: what is appended stands behind the last chunk's end */
     int slabs;                   /* contiguous: no chunk can be filtered */
     int variable;                /* payload may be followed by a heap */
-    _Atomic uint64_t singles;    /* bytes that readers of single elements with heaps have saved */
+    atomic_uint singles;         /* KiB that readers of single elements with heaps have saved */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];
     const char *name; /* for messages; borrowed */

@@ -276,6 +276,49 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
     return patch_anew(cs, coord, &patch, old, grows);
 }
 
+/* ---- slabs ---- */
+
+/* True if a write to this slab would give it a new place. */
+static bool slab_moves(struct chunks *cs, uint64_t slab)
+{
+    struct run_hit f;
+    uint64_t at;
+    bool moves;
+
+    if (run_find(cs, &slab, &f))
+        return false;
+    at = f.run->rec.offset + f.index * f.run->rec.size;
+    moves = plan_overwrite(cs->st, f.run, at, f.run->rec.size) == STEP_MOVE;
+    run_done(cs->st, &f);
+    return moves;
+}
+
+/* Bytes that were not verified would get checksums that agree with them, so then nothing is done.
+ */
+int slabs_move(struct chunks *cs, uint64_t slab, uint64_t first, uint64_t n)
+{
+    uint64_t done = 0, have = cs->payload;
+    struct buf b = {0};
+    int err;
+
+    if (!cs->st->opts.verify || !slab_moves(cs, slab))
+        return 0;
+    if ((err = buf_reserve(&b, n * cs->payload)))
+        return err;
+    while (!err && done < n && have >= cs->payload) {
+        uint64_t at = first + done;
+
+        err = chunk_read_on(cs, &at, 0, (n - done) * cs->payload, b.p + done * cs->payload, &have);
+        done += err ? 0 : have / cs->payload;
+    }
+    if (err == DREP_ERR_NOMEM || (!err && done == n))
+        err = err ? err : chunk_write(cs, &first, n, b.p, cs->payload);
+    else
+        err = 0; /* a slab is missing, short or damaged: it is nobody's concern until it is read */
+    buf_release(&b);
+    return err;
+}
+
 /* ---- removing ---- */
 
 int chunk_remove(struct chunks *cs, const uint64_t *coord)

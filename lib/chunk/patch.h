@@ -12,6 +12,10 @@
  * for bytes that did not exist. */
 int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
                 const void *buf, const void *fill, size_t fill_size);
+/* Slabs [first, first + n) are about to be changed here and there: if `slab`, one of them, would
+ * move, and all of them are stored whole, they move together and stay back to back.  Where they
+ * cannot, nothing is done, and each moves when it is patched. */
+int slabs_move(struct chunks *cs, uint64_t slab, uint64_t first, uint64_t n);
 int chunk_remove(struct chunks *cs, const uint64_t *coord);
 /* Free all chunks of a removed dataset. */
 int chunk_remove_all(struct chunks *cs);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/patch.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
@@ -14,6 +15,8 @@
 
 #define LONG_RUN ((uint64_t)4 << 20) /* bytes that threads share, */
 #define SHARE ((uint64_t)1 << 20)    /* so many at a time */
+#define MANY 64                      /* slabs of a box that is written, */
+#define SPARSE 4                     /* of which it changes one in so many, or more */
 #define PIECE ((uint64_t)256 << 10)  /* converted, summed and written while in the cache */
 #define SHARES 4                     /* of a box for each thread, so that all end together */
 
@@ -282,6 +285,8 @@ struct flat_writer {
     struct buf b;
     uint64_t coord; /* of the slab that s is in */
     int64_t mem;    /* whole slabs: number of the first element */
+    int64_t group;  /* slabs that move together, 0: each alone; */
+    int64_t moved;  /* the last of these groups that was looked at, -1: none */
 };
 
 /* Gives the store a piece of slab number i. Where memory already holds the stored bytes, they are
@@ -345,6 +350,18 @@ static int64_t slab_len(const drep_dataset *ds, int64_t slab)
     return left < (int64_t)ds->rec.slab ? left : (int64_t)ds->rec.slab;
 }
 
+/* Moves the group of a slab that is about to be patched. */
+static int move_group(struct flat_writer *f, int64_t slab)
+{
+    drep_dataset *ds = f->t->ds;
+    int64_t full = dataset_count(ds) / (int64_t)ds->rec.slab, first, n;
+
+    f->moved = slab / f->group;
+    first = f->moved * f->group;
+    n = full - first < f->group ? full - first : f->group;
+    return slab < full ? slabs_move(&ds->chunks, (uint64_t)slab, (uint64_t)first, (uint64_t)n) : 0;
+}
+
 /* Patches a run of one slab; runs of the slab before are flushed first. */
 static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t step, int64_t n,
                       int64_t mem)
@@ -354,6 +371,8 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
     if (f->coord != (uint64_t)slab)
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
+    if (!err && f->group > 0 && slab / f->group != f->moved)
+        err = move_group(f, slab);
     return err ? err : part_run(&f->m, in, step, n, mem);
 }
 
@@ -384,6 +403,24 @@ static int write_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t me
     return err;
 }
 
+/* Slabs that move together when a box changes them. If it touches every fourth slab or more, those
+ * between them go along: a column that is written must not cut the dataset into pages. */
+static int64_t group_of(const struct transfer *t, const int64_t *len)
+{
+    int64_t first = 0, last = 0, slab = (int64_t)t->ds->rec.slab;
+    uint64_t payload = t->ds->chunks.payload;
+
+    for (int d = 0; d < t->sel->rank; d++) {
+        first = first * len[d] + span_at(&t->sel->dim[d], 0);
+        last = last * len[d] + span_at(&t->sel->dim[d], t->sel->dim[d].n - 1);
+    }
+    if (payload == 0 || payload >= SHARE || last - first < MANY * slab)
+        return 0;
+    return (last - first) / (t->sel->count / selection_run_len(t->sel, len)) <= SPARSE * slab
+               ? (int64_t)(SHARE / payload)
+               : 0;
+}
+
 /* Writes a box in this thread; the workers encode and sum whole slabs. */
 static int write_box(struct transfer *t)
 {
@@ -400,6 +437,8 @@ static int write_box(struct transfer *t)
     f->s = (struct scatter){.t = f->m.t, .c = &f->m.c, .coord = &f->coord, .b = &f->b};
     part_take(&f->m, scatter_run, scatter_flush, &f->s);
     whole_box(t, k0, k1, from, len);
+    f->moved = -1;
+    f->group = group_of(t, len);
     err = selection_runs(t->sel, k0, k1, from, len, write_flat, f);
     err = part_end(&f->m, part_flush(&f->m, err));
     buf_release(&f->b);

@@ -8,7 +8,7 @@
 
 #define SINGLES 16                      /* elements of a part that are read so */
 #define SINGLE_MIN ((uint64_t)64 << 10) /* bytes of a chunk for each of them, else it is loaded */
-#define SINGLE_COST ((uint64_t)2 << 10) /* bytes that could have been loaded instead of one */
+#define SINGLE_COST 2u                  /* KiB that could have been loaded instead of one */
 
 /* The elements of one part; their contents come together in a heap. */
 struct single {
@@ -28,7 +28,7 @@ bool single_pays(const struct transfer *t, const struct chunk_part *p, uint64_t 
     if (p->n == 0 || p->n > SINGLES || stored / (uint64_t)p->n < SINGLE_MIN ||
         stored < cs->payload || fetch_on(cs->st))
         return false;
-    if (atomic_fetch_add(&cs->singles, (uint64_t)p->n * SINGLE_COST) < stored)
+    if (atomic_fetch_add(&cs->singles, (unsigned)p->n * SINGLE_COST) < stored >> 10)
         return true;
     atomic_store(&cs->singles, 0);
     return false;

@@ -328,7 +328,7 @@ END_TEST
 
 /* ---- space ---- */
 
-enum { SLABS = 12, SLAB = 131072 }; /* of 1 MiB */
+enum { SLABS = 3072, SLAB = 512 }; /* of a page */
 
 /* Overwrites n elements anywhere, one by one or as points; how many slabs that touched. */
 static int64_t scatter(drep_dataset *ds, double *v, struct rnd *r, int n)
@@ -385,13 +385,132 @@ START_TEST(test_scattered_overwriting_keeps_the_file_small)
         most = before + touched > most ? before + touched : most;
     }
     check_file(f);
-    ck_assert_int_le(longest, n * (int64_t)sizeof *v + (most + 4) * slab + (256 << 10));
+    ck_assert_int_le(longest, n * (int64_t)sizeof *v + (most + 4) * slab + (512 << 10));
     ok(drep_read(ds, NULL, NULL, back, NULL));
     ck_assert_int_eq(memcmp(v, back, (size_t)n * sizeof *v), 0);
     drep_dataset_close(ds);
     drep_abandon(f);
     free(v);
     free(back);
+}
+END_TEST
+
+/* ---- columns of a contiguous dataset ---- */
+
+enum { ROWS = 1200, COLUMNS = 512 }; /* a row is a slab */
+
+static double cell(int64_t i)
+{
+    return (double)(i % 1000003) * 0.5;
+}
+
+static void put_column(drep_dataset *ds, double *v, int64_t column, int64_t every, double value,
+                       int want)
+{
+    const int64_t at[] = {0, column}, n[] = {ROWS / every, 1}, stride[] = {every, 1};
+    double values[ROWS];
+    drep_selection *sel;
+
+    for (int64_t i = 0; i < n[0]; i++)
+        values[i] = value + (double)i;
+    if (want != 0)
+        values[n[0] - 1] = 1e300; /* does not fit */
+    for (int64_t i = 0; want == 0 && i < n[0]; i++)
+        v[i * every * COLUMNS + column] = values[i];
+    ok(drep_select_box(2, at, n, stride, NULL, &sel));
+    fails(drep_write(ds, sel, DREP_DOUBLE, values, &DREP_XFER(.range = DREP_RANGE_STRICT)), want);
+    drep_selection_free(sel);
+}
+
+static void same_plane(drep_file *f, const double *v)
+{
+    float *back = malloc((size_t)ROWS * COLUMNS * sizeof *back);
+    drep_dataset *ds;
+
+    ok(drep_dataset_open(f, "d", &ds));
+    ok(drep_read(ds, NULL, DREP_FLOAT, back, NULL));
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        ck_assert_msg(back[i] == (float)v[i], "element %lld", (long long)i);
+    drep_dataset_close(ds);
+    free(back);
+}
+
+/* A column touches every slab, or every third, or every tenth: what is between stays, a write that
+ * fails leaves nothing, and a damaged slab hinders no write of others. */
+START_TEST(test_D14_columns_of_a_contiguous_dataset)
+{
+    const int64_t dims[] = {ROWS, COLUMNS}, every[] = {1, 3, 10};
+    const char *path = temp_path("columns");
+    double *v = malloc((size_t)ROWS * COLUMNS * sizeof *v);
+    drep_file *f = new_file(path, _i ? "external32" : "native"), *old;
+    drep_dataset *ds = new_dataset(f, "d", DREP_FLOAT, 2, dims);
+    double *first = malloc((size_t)ROWS * COLUMNS * sizeof *first);
+
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        first[i] = v[i] = (float)cell(i);
+    ok(drep_write(ds, NULL, DREP_DOUBLE, v, NULL));
+    ok(drep_commit(f));
+    ok(drep_open(path, DREP_RDONLY, NULL, &old));
+    for (int k = 0; k < 3; k++) {
+        put_column(ds, v, 7 + k, every[k], 1000 * k, 0);
+        put_column(ds, v, 20 + k, every[k], 0, DREP_ERR_CONVERSION);
+        same_plane(f, v);
+        same_plane(old, first);
+        ok(drep_commit(f));
+        same_plane(old, first);
+        put_column(ds, v, 30 + k, every[2 - k], 50 * k, 0);
+        put_column(ds, v, 30 + k, every[k], 0, DREP_ERR_CONVERSION);
+        same_plane(f, v);
+    }
+    check_file(f);
+    drep_abandon(old);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    free(first);
+    free(v);
+}
+END_TEST
+
+START_TEST(test_a_column_beside_a_damaged_slab)
+{
+    const int64_t dims[] = {ROWS, COLUMNS}, at[] = {0, 5}, n[] = {ROWS / 3, 1}, stride[] = {3, 1};
+    const char *path = temp_path("damaged column");
+    double *v = malloc((size_t)ROWS * COLUMNS * sizeof *v), value;
+    const int64_t bad[] = {100, 9}, beside[] = {99, 5}, one[] = {1, 1};
+    drep_file *f = new_file(path, "native");
+    drep_dataset *ds = new_dataset(f, "d", DREP_DOUBLE, 2, dims);
+    drep_selection *sel;
+    FILE *file;
+    long place = 0;
+
+    for (int64_t i = 0; i < ROWS * COLUMNS; i++)
+        v[i] = (double)i;
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    file = fopen(path, "r+b");
+    for (double got; place == 0 && fread(&got, sizeof got, 1, file) == 1;)
+        if (got == (double)(bad[0] * COLUMNS + bad[1]))
+            place = ftell(file) - (long)sizeof got;
+    ck_assert_int_gt(place, 0);
+    fseek(file, place, SEEK_SET);
+    fputc(0x55, file);
+    fclose(file);
+    ok(drep_open(path, DREP_RDWR, NULL, &f));
+    ok(drep_dataset_open(f, "d", &ds));
+    for (int i = 0; i < ROWS / 3; i++)
+        v[i] = -i;
+    ok(drep_select_box(2, at, n, stride, NULL, &sel));
+    ok(drep_write(ds, sel, NULL, v, NULL));
+    drep_selection_free(sel);
+    ok(drep_read_box(ds, beside, one, NULL, &value, NULL));
+    ck_assert_double_eq(value, -33);
+    fails(drep_read_box(ds, bad, one, NULL, &value, NULL), DREP_ERR_CHECKSUM);
+    ok(drep_commit(f));
+    fails(drep_read_box(ds, bad, one, NULL, &value, NULL), DREP_ERR_CHECKSUM);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    free(v);
 }
 END_TEST
 
@@ -416,7 +535,7 @@ START_TEST(test_appends_and_commits_keep_the_file_small)
         ok(drep_commit(f));
     }
     ok(drep_log(f, note_end, &end));
-    ck_assert_int_le(end, n * (int64_t)sizeof *v + 6 * slab);
+    ck_assert_int_le(end, n * (int64_t)sizeof *v / 100 * 101 + 6 * slab);
     for (int64_t i = 0; i < n; i += n / 100) {
         ok(drep_select_box(1, &i, (const int64_t[]){1}, NULL, NULL, &last));
         ok(drep_read(ds, last, NULL, &back, NULL));
@@ -873,6 +992,8 @@ int main(void)
     tcase_add_loop_test(t, test_appends_and_commits_keep_the_file_small, 0, 3);
     tcase_add_test(t, test_small_writes_do_not_decode_again);
     tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
+    tcase_add_loop_test(t, test_D14_columns_of_a_contiguous_dataset, 0, 2);
+    tcase_add_test(t, test_a_column_beside_a_damaged_slab);
     tcase_add_loop_test(t, test_random_boxes_of_more_than_the_cache, 0, 2);
     tcase_add_test(t, test_unions_that_are_none);
     tcase_add_test(t, test_union_of_wide_boxes);
