@@ -1020,13 +1020,13 @@ DREP_API int drep_create_driver(const drep_driver *driver, void *state, const ch
  * DREP_ERR_FAILED with the reason; the file is the last commit or, after a failed sync, this one.
  *
  * Committed space is not overwritten.  A chunk with any change moves as a whole
- * to free space, once in a transaction (contiguous: a slab, about 1 MiB); its old space
- * is reused by the next transaction but one, or as soon as no reader and no commit that
- * drep_keep keeps needs it.  For any number of commits, unfiltered data thus takes, in addition to
- * its own size, the chunks that two transactions changed, a few chunks for unsuitable gaps, and,
- * if one call rewrites more than 4 MiB that the transaction has changed already, the
- * chunks of that call.  Data that changes completely in each transaction takes three times its
- * size, four times with such calls. */
+ * to free space, once in a transaction (contiguous: a slab of a page; about 1 MiB where functions
+ * convert, and where a box changes every fourth slab or more); its old space is reused by the next
+ * transaction but one, or as soon as no reader and no commit that drep_keep keeps needs it.  For
+ * any number of commits, unfiltered data thus takes, in addition to its own size, the chunks that
+ * two transactions changed, a few chunks for unsuitable gaps, and, if one call rewrites more than 4
+ * MiB that the transaction has changed already, the chunks of that call.  Data that changes
+ * completely in each transaction takes three times its size, four times with such calls. */
 DREP_API int drep_commit(drep_file *file);
 /* Commits and closes.  If a call that writes has failed since the last commit (or the opening),
  * a commit included, it abandons instead: changes since then are lost, a new file does not appear,

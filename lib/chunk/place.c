@@ -157,6 +157,7 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, ui
     r->object = cs->object;
     r->payload = cs->payload;
     if (extents_add(&r->left, r->offset, room, NULL)) {
+        extents_release(&r->left);
         space_free(st, r->offset, room, ANYWAY);
         return;
     }
