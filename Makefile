@@ -105,7 +105,8 @@ DATA_DIR := $(shell realpath -m --relative-to=$(bindir) $(datadir)/datarep)
 
 # Every part is compiled only with the flags of the libraries that it uses: when
 # one appears, only the parts that use it are rebuilt.
-FILTER_FLAGS = $(call have,ZSTD LZ4 DEFLATE) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS)
+FILTER_FLAGS = $(call have,ZSTD LZ4 DEFLATE LZF BLOSC) $(ZSTD_CFLAGS) $(LZ4_CFLAGS) $(DEFLATE_CFLAGS) \
+    $(LZF_CFLAGS) $(BLOSC_CFLAGS)
 COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
 # The library hides everything that is not DREP_API.  The command keeps its symbols so that
 # datarep-hdf5.so can call it back; that module keeps its own names to itself, as the command
@@ -113,18 +114,19 @@ COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
 FLAGS_core = $(FILTER_FLAGS) -fvisibility=hidden
 FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"' -DDATAREP_DATA_DIR='"$(DATA_DIR)"'
 FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidden
+FLAGS_netcdf = $(COMMAND_FLAGS) $(call have,NETCDF) $(NETCDF_CFLAGS) -fvisibility=hidden
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
 FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
-PARTS := core command hdf5 zip plot tests
+PARTS := core command hdf5 netcdf zip plot tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(CPPFLAGS_ALL) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 $(CPPFLAGS_ALL) $(CXXFLAGS)
 LDFLAGS_ALL = $(MODE_$(MODE)) -pthread $(LDFLAGS)
-LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(ATOMIC_LIBS) -lm -ldl
+LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(LZF_LIBS) $(BLOSC_LIBS) $(ATOMIC_LIBS) -lm -ldl
 TOOL_LIBS = $(YAML_LIBS)
 
 # The library's kernels and its tree are worth -O3.
@@ -148,9 +150,10 @@ LIB_SRC := $(sort $(wildcard format/*.c lib/*/*.c))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
 SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc members number paths suggest value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
+NETCDF_SRC := $(if $(HAVE_NETCDF),$(sort $(wildcard tools/nc/*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
-TOOL_SRC := $(filter-out tools/h5/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
+TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
 # The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
@@ -164,7 +167,7 @@ PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -183,7 +186,8 @@ MAKEFLAGS += --no-builtin-rules
 SHARED := $(BUILD)/libdatarep.so.$(VERSION)
 STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
-MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
+MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
+    $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
     $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so)
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
@@ -208,6 +212,7 @@ objects: $(call objects,$(ALL_SRC))
 SRC_core := $(LIB_SRC)
 SRC_command := $(SCHEMA_SRC) $(TOOL_SRC)
 SRC_hdf5 := $(HDF5_SRC)
+SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
 SRC_tests := $(wildcard tests/*/*.c)
@@ -279,8 +284,12 @@ $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
 # The module links its own copy of what it shares with the command.
-$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC) schema/members.c schema/paths.c tools/walk/box.c) $(BASE_OBJ)
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS)
+$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC) schema/members.c schema/paths.c tools/walk/box.c \
+    $(wildcard lib/chunk/framing.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)
+
+$(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/walk/box.c) $(BASE_OBJ)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(NETCDF_LIBS)
 
 $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(ZIP_LIBS)

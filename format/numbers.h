@@ -48,6 +48,8 @@ enum fmt_filter {
 };
 #define FMT_FILTER_USER 32768
 #define FMT_FILTER_BARE 1u /* flag: no length in front of the stream */
+/* Streams as filters of HDF5 frame them, which never have our length in front. */
+#define FMT_FILTER_FRAMED(id) ((id) >= FMT_FILTER_HDF5_LZ4 && (id) <= FMT_FILTER_BLOSC)
 
 enum fmt_tag {
     FMT_TAG_FREE = 1,
@@ -122,7 +124,7 @@ enum fmt_kind {
 
 /* Drafts have major 0; draft 1 called itself 1.0. */
 #define FMT_MAJOR 0
-#define FMT_MINOR 2
+#define FMT_MINOR 3
 /* Incompatible features, as masks. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */
 #define FMT_INCOMPATIBLE FMT_AT_END

@@ -80,7 +80,7 @@ static void bare_check(struct in *in, const struct object_rec *t)
     bool lengths = false;
 
     for (int i = 0; i < t->nfilters; i++) {
-        if (lengths && (t->filter[i].flags & FMT_FILTER_BARE))
+        if (lengths && filter_is_bare(&t->filter[i]))
             in_fail(in, FMT_ERR_FORMAT, "a bare filter behind one that changes lengths (R8.33)");
         lengths |= t->filter[i].id > FMT_FILTER_DELTA;
     }
@@ -99,6 +99,9 @@ static bool params_fit(const struct filter_rec *f)
     case FMT_FILTER_DELTA:
         return (f->param[0] == 1 || f->param[0] == 2 || f->param[0] == 4 || f->param[0] == 8) &&
                f->param[1] <= 1;
+    case FMT_FILTER_HDF5_BITSHUFFLE:
+        return f->param[0] >= 1 && f->param[1] % 8 == 0 &&
+               (f->param[2] == 0 || f->param[2] == 2 || f->param[2] == 3);
     default:
         return true;
     }

@@ -53,6 +53,11 @@ struct filter_rec {
     uint8_t nparams;
     uint32_t param[FMT_PARAMS_MAX];
 };
+/* Is the stream one without a length in front?  It decodes to the full payload then. */
+static inline bool filter_is_bare(const struct filter_rec *f)
+{
+    return f->flags & FMT_FILTER_BARE || FMT_FILTER_FRAMED(f->id);
+}
 
 struct object_rec {
     uint8_t kind;          /* FMT_LATER: only the head and the tail have values */

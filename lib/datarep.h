@@ -1362,14 +1362,22 @@ enum drep_filter_id {
     DREP_FILTER_DELTA = 3,
     DREP_FILTER_DEFLATE = 16,
     DREP_FILTER_ZSTD = 17,
-    DREP_FILTER_LZ4 = 18
+    DREP_FILTER_LZ4 = 18,
+    /* Streams as filters of HDF5 frame them, to carry its chunks over (drep_write_stored()). */
+    DREP_FILTER_HDF5_LZ4 = 19,        /* parameters: bytes of a block, 0: one */
+    DREP_FILTER_LZF = 20,             /* none */
+    DREP_FILTER_HDF5_BITSHUFFLE = 21, /* element size, elements of a block, 0 none 2 lz4 3 zstd,
+                                         level of zstd */
+    DREP_FILTER_BLOSC = 22            /* element size, level, 0 no shuffle 1 bytes 2 bits, number
+                                         of the compressor in blosc */
 };
 /* The id of user-defined filters, which are identified by name. */
 #define DREP_FILTER_USER 32768
 typedef struct drep_filter {
     int id;            /* DREP_FILTER_... */
     int level;         /* deflate 1..12, zstd 1..22, lz4 1..12; -1 or 0: 6, 3, 1; others none */
-    int nparams;       /* DREP_FILTER_USER: at most 8, passed to its functions; else as stored: */
+    int nparams;       /* DREP_FILTER_USER: at most 8, passed to its functions; ids 19 to 22: all
+                          of them, or 0 for a usual choice; else as stored: */
     uint32_t param[8]; /* returned by drep_dataset_info(), ignored at creation
                           (shuffle: element size; delta: width, order; compressors: level) */
     const char *name;  /* DREP_FILTER_USER; else NULL */
@@ -1508,6 +1516,30 @@ DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_t
  * becomes its result.  DREP_ERR_KIND: compact, or no elements. */
 typedef int drep_chunk_fn(const int64_t *start, void *ctx);
 DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx);
+
+/* Chunks as they are stored, for programs that copy them to or from a file that has the same
+ * filters, without decoding them.  start: indices of the chunk's first element (NULL: rank 0), each
+ * a multiple of the chunk's length and inside the shape, else DREP_ERR_RANGE.  DREP_ERR_KIND: the
+ * dataset is not chunked.  A chunk always holds all its elements, also those outside the shape.
+ *
+ * drep_read_stored() gives the *size bytes of one chunk, verified by its sum; 0: nothing is stored.
+ * buf has room for `room` bytes (DREP_ERR_BUFFER, with *size set); NULL: only the size is wanted.
+ * Bit i of *skipped (may be NULL): filter i was not applied to it.
+ *
+ * drep_write_stored() makes these bytes the chunk.  They are summed, but not decoded: it is the
+ * caller who knows that the dataset's filters give what these bytes are, and that the elements are
+ * in the dataset's representation (drep_stored_as()).  A wrong chunk is DREP_ERR_FORMAT when it is
+ * read or checked.  DREP_ERR_ARG: no bytes, filters that the dataset does not have, or a chunk that
+ * skipped all and is longer than its elements; DREP_ERR_LIMIT: beyond the hint drep_chunk_max.
+ * Filters need not be available. */
+DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int64_t room,
+                              int64_t *size, uint32_t *skipped);
+DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
+                               int64_t size, uint32_t skipped);
+/* *same is 1 if elements of `type` in memory are byte for byte those of the dataset before its
+ * filters, members and gaps included, so that neither reading nor writing converts; else 0, also
+ * where elements have variable parts or a user's functions convert. */
+DREP_API int drep_stored_as(drep_dataset *dataset, const drep_type *type, int *same);
 
 /* Maps the elements of a contiguous dataset without a copy: *data has
  * *size bytes, in row-major order, readable until drep_dataset_unmap() or until the dataset

@@ -13,6 +13,7 @@
 #include "base/isa.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
+#include "chunk/framing.h"
 #include "chunk/shuffle.h"
 
 #include <limits.h>
@@ -256,6 +257,29 @@ static int lz4_decode(struct filter_stage *s)
 }
 #endif
 
+/* ---- streams as filters of HDF5 frame them ---- */
+
+static int framed_encode(struct filter_stage *s)
+{
+    int err = framing_encode(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size}, s->out,
+                             &s->out_size);
+
+    return err ? fail_nomem() : 0;
+}
+
+static int framed_decode(struct filter_stage *s)
+{
+    const char *name = fmt_filter_name(s->rec->id);
+    int err = framing_decode(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size}, s->out,
+                             s->out_size);
+
+    return !err                   ? 0
+           : err == FRAMING_NOMEM ? fail(DREP_ERR_NOMEM, "%s: out of memory", name)
+           : err == FRAMING_ABSENT
+               ? fail(DREP_ERR_UNSUPPORTED, "filter %s: its compressor is not built in", name)
+               : fail(DREP_ERR_FORMAT, "%s: damaged stream (R8.42)", name);
+}
+
 void codec_release(struct codec *k)
 {
     buf_release(&k->room[0]);
@@ -347,6 +371,14 @@ static const struct filter_class classes[] = {
 #endif
 #ifdef HAVE_LZ4
     {FMT_FILTER_LZ4, 1, lz4_encode, lz4_decode, 256},
+    {FMT_FILTER_HDF5_LZ4, 1, framed_encode, framed_decode, 256},
+#endif
+#ifdef HAVE_LZF
+    {FMT_FILTER_LZF, 1, framed_encode, framed_decode, 0},
+#endif
+    {FMT_FILTER_HDF5_BITSHUFFLE, 1, framed_encode, framed_decode, 0},
+#ifdef HAVE_BLOSC
+    {FMT_FILTER_BLOSC, 1, framed_encode, framed_decode, 0},
 #endif
 };
 
@@ -462,7 +494,7 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
 {
     struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
     const struct filter_class *c;
-    bool bare = f->flags & FMT_FILTER_BARE;
+    bool bare = filter_is_bare(f);
     struct out prefix;
     int err = class_get(f, &c, &s.user);
 
@@ -538,7 +570,7 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
     if (err)
         return err;
     s.fixed = fixed < in->len ? fixed : in->len;
-    if (f->flags & FMT_FILTER_BARE) {
+    if (filter_is_bare(f)) {
         s.out_size = fixed;
         if (c->expands && s.out_size / c->expands > s.in_size)
             return fail(DREP_ERR_FORMAT, "%s: a stream of %zu bytes for %zu (R8.34)",

@@ -138,7 +138,7 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_limit_chunk is %llu",
                     (unsigned long long)cs->payload, (unsigned long long)k->limit);
     for (int i = 0; cs->variable && i < cs->nfilters; i++) {
-        if (cs->filter[i].flags & FMT_FILTER_BARE)
+        if (filter_is_bare(&cs->filter[i]))
             return fail(DREP_ERR_FORMAT, "a bare filter of variable parts (R8.33)");
     }
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);

@@ -188,6 +188,28 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
     return err;
 }
 
+/* The parameters of a stream as filters of HDF5 frame them: the caller's, or usual ones. */
+static int framed_params(const drep_filter *want, uint32_t unit, struct filter_rec *rec)
+{
+    static const uint32_t none[FMT_PARAMS_MAX];
+    const uint32_t bits[] = {unit, 0, 2, 0}, blosc[] = {unit, 5, 1, 0};
+    const uint32_t *usual = want->id == FMT_FILTER_HDF5_BITSHUFFLE ? bits
+                            : want->id == FMT_FILTER_BLOSC         ? blosc
+                                                                   : none;
+    int n = fmt_filter_params(rec->id);
+
+    if (want->nparams != 0 && want->nparams != n)
+        return fail(DREP_ERR_ARG, "filter %s: %d parameters; it has %d", fmt_filter_name(rec->id),
+                    want->nparams, n);
+    rec->nparams = (uint8_t)n;
+    memcpy(rec->param, want->nparams ? want->param : usual, (size_t)n * sizeof *rec->param);
+    if (want->id == FMT_FILTER_HDF5_BITSHUFFLE &&
+        (rec->param[0] == 0 || rec->param[1] % 8 != 0 || rec->param[2] == 1 || rec->param[2] > 3))
+        return fail(DREP_ERR_ARG, "filter hdf5-bitshuffle: parameters %u, %u, %u", rec->param[0],
+                    rec->param[1], rec->param[2]);
+    return 0;
+}
+
 /* Fills in the parameters that a filter's record carries, so that decoding needs nothing else. */
 static int filter_params(const drep_file *f, const struct file_rep *rep, const struct ftype *ft,
                          const drep_filter *want, struct filter_rec *rec)
@@ -222,8 +244,10 @@ static int filter_params(const drep_file *f, const struct file_rep *rep, const s
         return filter_level(want, 12, 6, rec);
     case FMT_FILTER_ZSTD:
         return filter_level(want, 22, 3, rec);
-    default:
+    case FMT_FILTER_LZ4:
         return filter_level(want, 12, 1, rec);
+    default:
+        return framed_params(want, (uint32_t)unit, rec);
     }
 }
 
@@ -237,8 +261,9 @@ static int bare_filters(const drep_spec *spec, struct object_rec *rec, const str
 
         if (spec->filters[i].bare && (id < DREP_FILTER_DEFLATE || id > DREP_FILTER_LZ4))
             return fail(DREP_ERR_ARG, "filter %d: only deflate, zstd and lz4 can be bare", id);
-        if (spec->filters[i].bare && (lengths || ft->type->variable))
-            return fail(DREP_ERR_ARG, "filter %s: bare is not possible %s", fmt_filter_name(id),
+        if ((spec->filters[i].bare || FMT_FILTER_FRAMED(id)) && (lengths || ft->type->variable))
+            return fail(DREP_ERR_ARG, "filter %s: %snot possible %s", fmt_filter_name(id),
+                        spec->filters[i].bare ? "bare is " : "",
                         lengths ? "behind a filter that changes lengths" : "with variable parts");
         rec->filter[i].flags = spec->filters[i].bare ? FMT_FILTER_BARE : 0;
         lengths |= id > DREP_FILTER_DELTA;

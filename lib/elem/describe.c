@@ -74,7 +74,7 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
         if (to->id >= FMT_FILTER_USER) {
             to->name = name;
             name += r->filter[i].name.len + 1;
-        } else if (to->id >= FMT_FILTER_DEFLATE && to->nparams > 0) {
+        } else if (to->id >= FMT_FILTER_DEFLATE && !FMT_FILTER_FRAMED(to->id)) {
             to->level = (int)to->param[0];
         }
     }

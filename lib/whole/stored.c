@@ -123,16 +123,15 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
 {
     uint64_t bytes = rec->size * rec->run;
     int last = d->ds->chunks.rank - 1, err = 0;
-    uint32_t step = 1;
+    uint64_t step = 1, n;
 
     if (bytes > *budget)
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
     *budget -= bytes;
     if (d->ds->rec.layout == FMT_CONTIGUOUS && rec->size == d->ds->chunks.payload)
-        step = rec->size < ROOM ? (uint32_t)(ROOM / rec->size) : 1; /* slabs that go together */
-    for (uint32_t i = 0; !err && rec->size > 0 && i < rec->run; i += step) {
-        uint32_t n = step < rec->run - i ? step : rec->run - i;
-
+        step = rec->size < ROOM ? ROOM / rec->size : 1; /* slabs that go together */
+    for (uint64_t i = 0; !err && rec->size > 0 && i < rec->run; i += n) {
+        n = step < rec->run - i ? step : rec->run - i;
         err = rec->filtered ? read_filtered(d, coord) : read_chunk(d, coord, n * rec->size);
         if (err && d->damaged)
             err = d->damaged(err, d->damaged_ctx);

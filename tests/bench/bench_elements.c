@@ -330,7 +330,7 @@ struct line {
 static void make_line(struct line *l, const char *path)
 {
     const int64_t n = LINE;
-    drep_dataset *ds;
+    drep_dataset *ds = NULL;
     drep_file *f;
 
     bench_must(drep_create(path, DREP_RDWR, "native", NULL, &f) == 0 &&
@@ -424,7 +424,7 @@ static void raw_overwrite(void *ctx)
 
 static void read_line(const char *path, double *to)
 {
-    drep_dataset *ds;
+    drep_dataset *ds = NULL;
     drep_file *f;
 
     bench_must(drep_open(path, DREP_RDONLY, NULL, &f) == 0 && drep_dataset_open(f, "d", &ds) == 0 &&

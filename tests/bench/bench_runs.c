@@ -145,7 +145,7 @@ static double place(int64_t chunks)
     drep_xfer xfer = DREP_XFER(.threads = 1);
     drep_info *info;
     drep_dataset *ds;
-    drep_file *f;
+    drep_file *f = NULL;
     double start;
 
     bench_must(drep_info_new(&info) == 0 && drep_info_set(info, "drep_sync", "none") == 0 &&

@@ -143,6 +143,7 @@ class Container:
 
     def same_fixed(self, t, got, raw):
         """Elements without contents elsewhere."""
+        hdf5files.right_arithmetic()
         if isinstance(t, h5t.TypeEnumID):
             return self.same_enum(t, got, raw)
         if isinstance(t, h5t.TypeIntegerID):

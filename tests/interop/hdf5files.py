@@ -11,7 +11,14 @@ import os
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t
+from h5py import h5a, h5d, h5f, h5g, h5p, h5s, h5t, h5z
+
+_fesetenv = ctypes.CDLL(None).fesetenv
+
+
+def right_arithmetic():
+    """A plugin of HDF5 may be linked so that the process that loads it takes small numbers for zero."""
+    _fesetenv(ctypes.c_void_p(-1))
 
 CASES = []
 
@@ -456,7 +463,12 @@ def filters(f):
 
 @case(features="filters that are not here", lost=["values"], same=False)
 def filter_of_others(f):
-    f.create_dataset("lzf", data=np.arange(1000), chunks=(100,), compression="lzf")
+    plist = h5p.create(h5p.DATASET_CREATE)
+    plist.set_chunk((100,))
+    plist.set_filter(305, h5z.FLAG_OPTIONAL)  # LZO
+    d = h5d.create(f.id, b"lzo", h5t.STD_I64LE, h5s.create_simple((1000,)), plist)
+    for i in range(0, 1000, 100):
+        d.write_direct_chunk((i,), b"compressed by lzo")
     f["kept"] = np.arange(4)
 
 

@@ -599,6 +599,17 @@ static void filter_orders(hid_t f)
     H5Pclose(p);
 }
 
+/* The last chunk is stored without the filters, and its mask does not say so. */
+static void partial_chunks(hid_t f)
+{
+    hid_t p = chunked(1000);
+
+    MUST(H5Pset_deflate(p, 3));
+    MUST(H5Pset_chunk_opts(p, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS));
+    put(f, "whole", H5T_NATIVE_INT, line(2500), p, numbers);
+    H5Pclose(p);
+}
+
 /* Chunks for which some filters were skipped. */
 static void skipped_filters(hid_t f)
 {
@@ -1245,6 +1256,7 @@ static const struct {
     {"scale_offset", scale_offset, 0, "filter scale-offset", "", ""},
     {"scale_offset_lossy", scale_offset_lossy, 0, "filter scale-offset", "", ""},
     {"filter_orders", filter_orders, 0, "filter deflate,filter shuffle,filter fletcher32", "", ""},
+    {"partial_chunks", partial_chunks, NEW, "filter deflate,chunked layout", "", ""},
     {"skipped_filters", skipped_filters, 0, "filter deflate,filter shuffle", "", ""},
     {"precisions", odd_integers, 0, "integers of any precision and offset", "", ""},
     {"strange_reals", strange_reals, 0, "reals of any format", "", ""},

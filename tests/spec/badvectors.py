@@ -87,7 +87,7 @@ def draft_1():
 
 @bad("VERSION", "R2.4")
 def newer_draft():
-    return patched(8, u16(0) + u16(3))
+    return patched(8, u16(0) + u16(4))
 
 
 @bad("UNSUPPORTED", "R2.8")
@@ -1425,6 +1425,90 @@ def bare_stream_short():
     b, d = grid(filters=[("bare-deflate", [6])])
     b.packed(d, (0,), [drepwrite.zlib.compress(ints(b, 1))])
     return b
+
+
+@bad("FORMAT", "R8.33")
+def framed_flag():
+    b, d = grid(filters=[("bare-lzf", [])])
+    return b
+
+
+@bad("FORMAT", "R8.33")
+def framed_behind_compressor():
+    return grid(filters=[("zstd", [3]), ("lzf", [])])[0]
+
+
+@bad("FORMAT", "R8.32")
+def bitshuffle_block():
+    return grid(filters=[("hdf5-bitshuffle", [4, 12, 2, 0])])[0]
+
+
+@bad("FORMAT", "R8.32")
+def bitshuffle_way():
+    return grid(filters=[("hdf5-bitshuffle", [4, 8, 1, 0])])[0]
+
+
+def damaged_stream(name, parameters, change):
+    """A stream of two numbers that is changed."""
+    b, d = grid(filters=[(name, parameters)])
+    stream = drepwrite.apply_filter(name, parameters, ints(b, 1, 2), 8)
+    b.packed(d, (0,), [change(stream)])
+    return b
+
+
+@bad("FORMAT", "R8.42")
+def lzf_trailing():
+    return damaged_stream("lzf", [], lambda s: s + b"\0")
+
+
+@bad("FORMAT", "R8.42")
+def lzf_short():
+    return damaged_stream("lzf", [], lambda s: s[:-1])
+
+
+@bad("FORMAT", "R8.42")
+def lzf_before_its_front():
+    return damaged_stream("lzf", [], lambda s: b"\xc0\x05")
+
+
+@bad("FORMAT", "R8.42")
+def hdf5_lz4_length():
+    return damaged_stream("hdf5-lz4", [0], lambda s: u64(9) + s[8:])
+
+
+@bad("FORMAT", "R8.42")
+def hdf5_lz4_no_block():
+    return damaged_stream("hdf5-lz4", [0], lambda s: s[:8] + u32(0) + s[12:])
+
+
+@bad("FORMAT", "R8.42")
+def hdf5_lz4_block_beyond():
+    return damaged_stream("hdf5-lz4", [0], lambda s: s[:12] + u32(9) + s[16:])
+
+
+@bad("FORMAT", "R8.42")
+def bitshuffle_trailing():
+    return damaged_stream("hdf5-bitshuffle", [1, 8, 2, 0], lambda s: s + b"\0")
+
+
+@bad("FORMAT", "R8.42")
+def bitshuffle_block_of_none():
+    return damaged_stream("hdf5-bitshuffle", [1, 8, 2, 0], lambda s: s[:8] + u32(0) + s[12:])
+
+
+@bad("FORMAT", "R8.42")
+def bitshuffle_short():
+    return damaged_stream("hdf5-bitshuffle", [1, 8, 0, 0], lambda s: s[:-1])
+
+
+@bad("FORMAT", "R8.42")
+def blosc_length():
+    return damaged_stream("blosc", [4, 0, 0, 0], lambda s: s[:4] + bytes([9]) + s[5:])
+
+
+@bad("FORMAT", "R8.42")
+def blosc_cut():
+    return damaged_stream("blosc", [4, 9, 1, 3], lambda s: s[:-1])
 
 
 @bad("FORMAT", "R8.34")

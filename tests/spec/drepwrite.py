@@ -424,12 +424,71 @@ def lz4(data):
     return out.raw[:n]
 
 
+def blocks(data, size, pack):
+    """Blocks of that many bytes, each with its length in front, as they are where packing does not help."""
+    out = b""
+    for at in range(0, len(data), size):
+        part = data[at:at + size]
+        packed = pack(part)
+        packed = part if len(packed) >= len(part) else packed
+        out += u32(len(packed)) + packed
+    return out
+
+
+def lzf(data):
+    """Repetitions of up to 264 bytes at the nearest place before; else literal runs."""
+    out, plain, at = b"", b"", 0
+    while at < len(data):
+        best = 0, 0
+        for back in range(1, min(at, 300) + 1):
+            n = 0
+            while n < 264 and at + n < len(data) and data[at + n] == data[at + n - back]:
+                n += 1
+            best = max(best, (n, -back))
+        n, back = best[0], -best[1]
+        if n < 3:
+            plain += data[at:at + 1]
+            at += 1
+        if plain and (n >= 3 or len(plain) == 32 or at == len(data)):
+            out, plain = out + u8(len(plain) - 1) + plain, b""
+        if n >= 3:
+            high, low = divmod(back - 1, 256)
+            out += u8((n - 2) << 5 | high) + u8(low) if n - 2 < 7 else u8(7 << 5 | high) + u8(n - 9) + u8(low)
+            at += n
+    return out
+
+
+def hdf5_bitshuffle(data, size, block, how, level):
+    block = block or max(8192 // size // 8 * 8, 128)
+    whole = len(data) // size // 8 * 8 * size
+    parts = [bitshuffle(data[at:min(at + block * size, whole)], size) for at in range(0, whole, block * size)]
+    if how == 0:
+        return b"".join(parts) + data[whole:]
+    packed = [lz4(p) if how == 2 else zstd(p, level) for p in parts]
+    return u64(len(data)) + u32(block * size) + b"".join(u32(len(p)) + p for p in packed) + data[whole:]
+
+
+def blosc(data, size, level, shuffled, code):
+    """One block, its bytes shuffled or not: zlib (3), or as it is at level 0."""
+    def little(n):
+        return n.to_bytes(4, "little")
+
+    if level == 0:
+        return bytes([2, 1, 2, size]) + little(len(data)) * 2 + little(16 + len(data)) + data
+    part = shuffle(data, size) if shuffled == 1 else data
+    stream = zlib.compress(part, level)
+    stream = part if len(stream) >= len(part) else stream
+    return bytes([2, 1, 16 | 3 << 5 | (shuffled == 1), size]) + little(len(data)) * 2 + little(24 + len(stream)) + \
+        little(20) + little(len(stream)) + stream
+
+
 def mirror(parameters, data):
     """A user's filter: the bytes backwards, each changed by the first parameter."""
     return bytes(b ^ parameters[0] for b in reversed(data))
 
 
-FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, "lz4": 18}
+FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, "lz4": 18, "hdf5-lz4": 19, "lzf": 20,
+          "hdf5-bitshuffle": 21, "blosc": 22}
 
 
 def apply_filter(name, parameters, data, fixed):
@@ -441,6 +500,15 @@ def apply_filter(name, parameters, data, fixed):
         return u64(len(data)) + zstd(data, parameters[0])
     if name == "lz4":
         return u64(len(data)) + lz4(data)
+    if name == "hdf5-lz4":
+        size = parameters[0] or len(data)
+        return u64(len(data)) + u32(size) + blocks(data, size, lz4)
+    if name == "lzf":
+        return lzf(data)
+    if name == "hdf5-bitshuffle":
+        return hdf5_bitshuffle(data, *parameters)
+    if name == "blosc":
+        return blosc(data, *parameters)
     if name == "mirror":
         return u64(len(data)) + mirror(parameters, data)
     call = {"shuffle": shuffle, "bitshuffle": bitshuffle, "delta": delta}[name]
@@ -750,7 +818,7 @@ class Builder:
         for i, (name, parameters) in enumerate(o["filters"]):
             if not skipped >> i & 1:
                 raw = apply_filter(name, parameters, raw, fixed)
-                if name in ("deflate", "zstd", "lz4", "mirror"):
+                if name in ("deflate", "zstd", "lz4", "mirror", "hdf5-lz4", "lzf", "hdf5-bitshuffle", "blosc"):
                     fixed = len(raw)
         return raw
 
@@ -850,7 +918,7 @@ class Builder:
         continuation = self.put_block(4, more, "continuation") if more else bytes(20)
         if len(self.space) % 64:
             self.space += bytes(-len(self.space) % 64)
-        f = {"major": 0, "minor": 2, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
+        f = {"major": 0, "minor": 3, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
              "end": len(self.space)}
         if self.at_end and self.sequence == 1:
             f["incompatible"] = 1

@@ -71,7 +71,7 @@ def filters():
     command = os.environ.get("DATAREP", os.path.join(ROOT, "build/release/datarep"))
     version = subprocess.run([command, "--version"], check=True, stdout=subprocess.PIPE, text=True).stdout
     config = text(os.path.join(os.path.dirname(command), "config.mk"))
-    every = all("HAVE_%s := 1" % lib in config for lib in ("ZSTD", "LZ4", "DEFLATE"))
+    every = all("HAVE_%s := 1" % lib in config for lib in ("ZSTD", "LZ4", "DEFLATE", "LZF", "BLOSC"))
     for _, number, name, _, _ in rows("format/filters.def"):
         if not spec_row(number, name):
             yield "SPEC.md: no row `| %s | %s |`" % (number, name)

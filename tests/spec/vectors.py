@@ -356,7 +356,13 @@ def chunked():
             ("behind", [("deflate", [9]), ("shuffle", [3])]),
             ("bare deflate", [("shuffle", [4]), ("bare-deflate", [6])]),
             ("bare zstd", [("bare-zstd", [3])]),
-            ("bare lz4", [("delta", [4, 0]), ("bare-lz4", [1])])):
+            ("bare lz4", [("delta", [4, 0]), ("bare-lz4", [1])]),
+            ("hdf5-lz4", [("hdf5-lz4", [20])]), ("one block", [("shuffle", [4]), ("hdf5-lz4", [0])]),
+            ("lzf", [("shuffle", [4]), ("lzf", [])]),
+            ("bits", [("hdf5-bitshuffle", [4, 8, 0, 0])]), ("bits lz4", [("hdf5-bitshuffle", [4, 8, 2, 0])]),
+            ("bits zstd", [("hdf5-bitshuffle", [4, 0, 3, 5])]),
+            ("odd bits", [("hdf5-bitshuffle", [5, 0, 2, 0])]),
+            ("blosc", [("blosc", [4, 9, 1, 3])]), ("blosc plain", [("blosc", [4, 0, 0, 0])])):
         d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
         for c in range(2):
             part = values[12 * c:12 * c + 12]

@@ -10,20 +10,29 @@
 #include <getopt.h>
 #include <string.h>
 
-enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_NO_VERIFY };
+enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_NO_VERIFY, OPTION_VERIFY };
 
-static int format_named(const char *name, int *out)
+static int format_named(const char *name, struct exchange *x, int *out)
 {
     static const char *const names[] = {"hdf5", "npy", "npz", "csv", "raw"};
+    static const char *const kinds[] = {"netcdf", "cdf1", "cdf2", NULL, NULL, "cdf5"};
     int i;
 
+    for (i = 0; i < (int)(sizeof kinds / sizeof *kinds); i++)
+        if (kinds[i] && strcmp(kinds[i], name) == 0) {
+            x->module = "netcdf";
+            x->kind = i;
+            *out = FLAT_NONE;
+            return 0;
+        }
     for (i = 0; i < (int)(sizeof names / sizeof *names); i++) {
         if (strcmp(names[i], name) != 0)
             continue;
         *out = FLAT_NONE + i;
         return 0;
     }
-    return tool_usage(export_command.name, "--format is hdf5, npy, npz, csv or raw, not '%s'",
+    return tool_usage(export_command.name,
+                      "--format is hdf5, netcdf, cdf1, cdf2, cdf5, npy, npz, csv or raw, not '%s'",
                       name);
 }
 
@@ -51,8 +60,10 @@ static int export_run(int argc, char **argv)
             x.datarep = optarg;
         if (option == OPTION_NO_VERIFY)
             x.no_verify = true;
+        if (option == OPTION_VERIFY)
+            x.verify = true;
         if (option == OPTION_FORMAT)
-            status = format_named(optarg, &f.format);
+            status = format_named(optarg, &x, &f.format);
     }
     if (option < 0 || status)
         return status ? status : o.status;
@@ -77,10 +88,13 @@ static int export_run(int argc, char **argv)
 }
 
 static const struct option_row options[] = {
-    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw (by TARGET's extension)",
-     "hdf5 npy npz csv raw"},
+    {OPTION_FORMAT, "format", "NAME",
+     "hdf5, netcdf (classic: the first of cdf1, cdf2, cdf5 that fits), npy, npz, csv or raw (by "
+     "TARGET's extension)",
+     "hdf5 netcdf cdf1 cdf2 cdf5 npy npz csv raw"},
     EXCHANGE_ROWS,
     {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare the output", NULL},
+    {OPTION_VERIFY, "verify", NULL, "decode also chunks that went over as they are", NULL},
     {OPTION_DATAREP, "datarep", "NAME", "raw: representation of the elements (the source's)",
      "<datarep>"},
     {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
@@ -91,7 +105,7 @@ static const struct option_row options[] = {
 const struct command export_command = {
     .name = "export",
     .run = export_run,
-    .summary = "export to HDF5, NumPy, CSV or raw files",
+    .summary = "export to HDF5, netCDF, NumPy, CSV or raw files",
     .usage = "[options] FILE.drep TARGET",
     .about = "Makes an HDF5 file from a Datarep file, restoring the properties that import kept;\n"
              "or a NumPy array (.npy), a table (.csv, .tsv) or raw elements (.raw,\n"

@@ -202,6 +202,8 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .exact = x->exact,
                                    .outside = x->outside,
                                    .alone = w->piped,
+                                   .verify = x->verify,
+                                   .kind = x->kind,
                                    .threads = x->threads,
                                    .say = said,
                                    .progress = advanced,
@@ -213,14 +215,17 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .ctx = w,
                                    .hidden = w->import ? w->shared->hidden : NULL,
                                    .totals = totals};
-    void *module = module_load("hdf5", DATAREP_HDF5_INTERFACE);
+    const char *name = x->module ? x->module : "hdf5";
+    void *module = module_load(name, DATAREP_HDF5_INTERFACE);
+    char symbol[40];
     drep_info *hints;
     run_fn *run = NULL;
     int err;
 
     if (!module)
         return DREP_ERR_UNSUPPORTED;
-    *(void **)&run = dlsym(module, w->import ? "datarep_hdf5_import" : "datarep_hdf5_export");
+    snprintf(symbol, sizeof symbol, "datarep_%s_%s", name, w->import ? "import" : "export");
+    *(void **)&run = dlsym(module, symbol);
     if (!run) {
         tool_say(NULL, NULL, "%s", dlerror());
         return DREP_ERR_UNSUPPORTED;
@@ -324,28 +329,37 @@ int hdf5_run(const struct exchange *x, bool import)
         !(there && now.st_dev == before.st_dev && now.st_ino == before.st_ino))
         unlink(real);
     free(real);
-    tool_say(x->src, *object ? object : NULL, "the HDF5 library crashed (%s); %s is not written",
-             strsignal(died), x->dst);
+    tool_say(x->src, *object ? object : NULL, "the %s library crashed (%s); %s is not written",
+             x->module ? "netCDF" : "HDF5", strsignal(died), x->dst);
     return TOOL_CORRUPT;
 }
 
 /* ----------------------------------------------------------------- as a container */
 
-static bool is_hdf5(const char *path)
+/* Finds the module that imports the file; false: it is no file of another kind. */
+static bool is_foreign(const char *path, const char **module)
 {
     FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     bool is = f && foreign_is_hdf5(f);
+    char front[4];
 
+    *module = NULL;
+    if (f && !is) {
+        rewind(f);
+        is = foreign_is_netcdf(front, fread(front, 1, sizeof front, f));
+        *module = is ? "netcdf" : NULL;
+    }
     if (f)
         fclose(f);
     return is;
 }
 
 /* Imports into a directory that is gone when the container is open. */
-static int import_into(const char *path, const char *directory, int amode, const char *plugins,
-                       drep_file **out)
+static int import_into(const char *path, const char *module, const char *directory, int amode,
+                       const char *plugins, drep_file **out)
 {
     struct exchange x = {.src = path,
+                         .module = module,
                          .datarep = "internal",
                          .big_datarep = "external32",
                          .range = DREP_RANGE_STRICT,
@@ -368,9 +382,10 @@ int hdf5_open(const char *path, int amode, const char *plugins, drep_file **out,
 {
     const char *tmp = getenv("TMPDIR");
     char directory[PATH_MAX];
+    const char *module;
     int status;
 
-    *imported = is_hdf5(path);
+    *imported = is_foreign(path, &module);
     if (!*imported)
         return tool_open(path, amode, plugins, out);
     snprintf(directory, sizeof directory, "%s/datarep-XXXXXX", tmp && *tmp ? tmp : "/tmp");
@@ -378,7 +393,7 @@ int hdf5_open(const char *path, int amode, const char *plugins, drep_file **out,
         tool_say(directory, NULL, "%s", strerror(errno));
         return TOOL_IO;
     }
-    status = import_into(path, directory, amode, plugins, out);
+    status = import_into(path, module, directory, amode, plugins, out);
     rmdir(directory);
     return status;
 }

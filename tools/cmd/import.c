@@ -19,18 +19,23 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_FILTERS, OPTION_EXACT, OPTION_OUTSIDE };
+enum {
+    OPTION_DATAREP = EXCHANGE_OWN,
+    OPTION_FORMAT,
+    OPTION_FILTERS,
+    OPTION_EXACT,
+    OPTION_OUTSIDE,
+    OPTION_VERIFY
+};
 
 /* ------------------------------------------------------------------ the formats */
 
 static const struct format {
     const char *name;
-    int flat; /* enum flat_format; FLAT_NONE: HDF5 */
-} formats[] = {{"hdf5", FLAT_NONE},
-               {"npy", FLAT_NPY},
-               {"npz", FLAT_NPZ},
-               {"csv", FLAT_CSV},
-               {"raw", FLAT_RAW}};
+    int flat; /* enum flat_format; FLAT_NONE: HDF5, or what the module is for */
+    const char *module;
+} formats[] = {{"hdf5", FLAT_NONE, NULL}, {"netcdf", FLAT_NONE, "netcdf"}, {"npy", FLAT_NPY, NULL},
+               {"npz", FLAT_NPZ, NULL},   {"csv", FLAT_CSV, NULL},         {"raw", FLAT_RAW, NULL}};
 
 static const struct format *format_named(const char *name)
 {
@@ -43,11 +48,12 @@ static const struct format *format_named(const char *name)
 }
 
 /* The contents of a file count more than its name. */
-static int look(const char *path, bool *hdf5, int *flat)
+static int look(const char *path, struct exchange *x, bool *module, int *flat)
 {
     FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");
     char front[16];
     struct stat st;
+    size_t n;
 
     if (!f || fstat(fileno(f), &st) != 0 || S_ISDIR(st.st_mode)) {
         tool_say(path, NULL, "%s", f ? "is a directory" : strerror(errno));
@@ -57,9 +63,14 @@ static int look(const char *path, bool *hdf5, int *flat)
     }
     /* A pipe is not to be read twice. */
     if (S_ISREG(st.st_mode)) {
-        *hdf5 = foreign_is_hdf5(f);
+        *module = foreign_is_hdf5(f);
         rewind(f);
-        *flat = flat_by_front(front, fread(front, 1, sizeof front, f));
+        n = fread(front, 1, sizeof front, f);
+        *flat = flat_by_front(front, n);
+        if (foreign_is_netcdf(front, n)) {
+            *module = true;
+            x->module = "netcdf";
+        }
     }
     fclose(f);
     return 0;
@@ -83,11 +94,12 @@ static int refuse(const char *path)
 }
 
 /* The format of the source; false after saying that nothing tells it. */
-static int find_format(struct flat *f, const char *path, bool *hdf5)
+static int find_format(struct flat *f, struct exchange *x, bool *module)
 {
-    int status = look(path, hdf5, &f->format);
+    const char *path = x->src;
+    int status = look(path, x, module, &f->format);
 
-    if (status || *hdf5 || f->format)
+    if (status || *module || f->format)
         return status;
     f->format = flat_by_name(path);
     if (f->type && f->format != FLAT_CSV)
@@ -108,10 +120,11 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
     if (option == OPTION_FILTERS)
         status = choice_filters(import_command.name, optarg, x->filters, &x->nfilters);
     if (option == OPTION_FORMAT && !(*format = format_named(optarg)))
-        status = tool_usage(import_command.name, "--format is hdf5, npy, npz, csv or raw, not '%s'",
-                            optarg);
+        status = tool_usage(import_command.name,
+                            "--format is hdf5, netcdf, npy, npz, csv or raw, not '%s'", optarg);
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
+    x->verify |= option == OPTION_VERIFY;
     return status;
 }
 
@@ -123,7 +136,7 @@ static int import_run(int argc, char **argv)
     const struct format *format = NULL;
     char own[DREP_MAX_DATAREP_STRING] = "internal";
     int option, status = 0;
-    bool hdf5 = false;
+    bool module = false;
     char **files;
 
     while ((option = option_next(&o)) > 0 && !status)
@@ -139,14 +152,15 @@ static int import_run(int argc, char **argv)
     if (status)
         return status;
     if (format) {
-        hdf5 = format->flat == FLAT_NONE;
+        module = format->flat == FLAT_NONE;
+        x.module = format->module;
         f.format = format->flat;
     } else {
-        status = find_format(&f, x.src, &hdf5);
+        status = find_format(&f, &x, &module);
     }
     if (status)
         return status;
-    if (!hdf5)
+    if (!module)
         return flat_import(&f);
     if (f.schema)
         status = recipe_datarep(f.schema, own, sizeof own);
@@ -158,12 +172,13 @@ static int import_run(int argc, char **argv)
 }
 
 static const struct option_row options[] = {
-    {OPTION_FORMAT, "format", "NAME", "hdf5, npy, npz, csv or raw (detected)",
-     "hdf5 npy npz csv raw"},
+    {OPTION_FORMAT, "format", "NAME", "hdf5, netcdf, npy, npz, csv or raw (detected)",
+     "hdf5 netcdf npy npz csv raw"},
     {OPTION_DATAREP, "datarep", "NAME",
      "representation of the new file (internal); raw: of the source (native)", "<datarep>"},
     {OPTION_FILTERS, "filters", "LIST", "for all chunked datasets: none, or shuffle,zstd:3", NULL},
     {OPTION_EXACT, "exact", NULL, "record all byte orders, so that export restores them", NULL},
+    {OPTION_VERIFY, "verify", NULL, "hdf5: decode also chunks that go over as they are", NULL},
     {OPTION_OUTSIDE, "outside", NULL,
      "read elements also from files outside the source's directory", NULL},
     EXCHANGE_ROWS,
@@ -175,9 +190,9 @@ static const struct option_row options[] = {
 const struct command import_command = {
     .name = "import",
     .run = import_run,
-    .summary = "import HDF5, NumPy, CSV or raw files",
+    .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
-    .about = "Makes a Datarep file from an HDF5 file (including netCDF-4), a NumPy array or\n"
+    .about = "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or\n"
              "archive (.npy, .npz), a table (.csv, .tsv) or raw elements (--type), or fills a\n"
              "dataset with them.  Properties without equivalent are kept in attributes named\n"
              "hdf5:..., from which export restores them.  Losses are reported on stderr; the exit\n"

@@ -16,8 +16,11 @@ struct exchange {
     int nfilters; /* -1: those of the source */
     int range, threads;
     bool excl, exact, outside, json, verbose;
-    bool quiet;     /* say what is lost, and nothing else */
-    bool no_verify; /* export: what is written is not read back */
+    bool quiet;         /* say what is lost, and nothing else */
+    bool no_verify;     /* export: what is written is not read back */
+    const char *module; /* NULL: HDF5's; "netcdf" */
+    int kind;           /* export to classic netCDF: hdf5_options.kind */
+    bool verify;        /* HDF5: chunks that go over as they are stored are decoded, too */
 };
 
 #endif

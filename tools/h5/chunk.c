@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if HAVE_DEFLATE
-#endif
-
 /* The state of one thread. */
 struct decoder {
 #if HAVE_DEFLATE
@@ -27,9 +24,6 @@ struct decoding {
     int threads;
     struct decoder *decoder;
 };
-
-/* A fletcher32 sum behind the chunk. */
-#define SUM_SIZE 4
 
 static int is_known(H5Z_filter_t id)
 {
@@ -88,7 +82,7 @@ struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threa
     g->threads = g->decoder ? threads : 0;
     ok = g->decoder && read_filters(dcpl, g);
     for (i = 0; ok && i < g->threads; i++) {
-        g->decoder[i].spare = malloc(size + SUM_SIZE * H5Z_MAX_NFILTERS);
+        g->decoder[i].spare = malloc(size + FLETCHER32_SIZE * H5Z_MAX_NFILTERS);
         ok = g->decoder[i].spare != NULL;
 #if HAVE_DEFLATE
         g->decoder[i].inflate = libdeflate_alloc_decompressor();
@@ -129,16 +123,26 @@ static uint32_t fletcher32(const uint8_t *p, size_t size)
     return b << 16 | a;
 }
 
-static int check_sum(const uint8_t *p, size_t *size)
+int fletcher32_check(const uint8_t *p, size_t *size)
 {
     uint32_t stored;
 
-    if (*size < SUM_SIZE)
+    if (*size < FLETCHER32_SIZE)
         return 0;
-    *size -= SUM_SIZE;
+    *size -= FLETCHER32_SIZE;
     p += *size;
     stored = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
     return stored == fletcher32(p - *size, *size);
+}
+
+size_t fletcher32_add(uint8_t *p, size_t size)
+{
+    uint32_t sum = fletcher32(p, size);
+    int i;
+
+    for (i = 0; i < FLETCHER32_SIZE; i++)
+        p[size + (size_t)i] = (uint8_t)(sum >> 8 * i);
+    return FLETCHER32_SIZE;
 }
 
 /* One loop, made fast by constant widths. */
@@ -179,7 +183,7 @@ static size_t sums_before(const struct decoding *g, int i, unsigned skipped)
     size_t n = 0;
 
     while (i-- > 0)
-        n += g->filter[i] == H5Z_FILTER_FLETCHER32 && !(skipped >> i & 1) ? SUM_SIZE : 0;
+        n += g->filter[i] == H5Z_FILTER_FLETCHER32 && !(skipped >> i & 1) ? FLETCHER32_SIZE : 0;
     return n;
 }
 
@@ -224,9 +228,9 @@ int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size
         if (skipped >> i & 1)
             continue;
         if (g->filter[i] == H5Z_FILTER_FLETCHER32) {
-            how = size < SUM_SIZE        ? DECODE_SHORT
-                  : check_sum(in, &size) ? DECODE_WHOLE
-                                         : DECODE_UNKNOWN;
+            how = size < FLETCHER32_SIZE        ? DECODE_SHORT
+                  : fletcher32_check(in, &size) ? DECODE_WHOLE
+                                                : DECODE_UNKNOWN;
             continue;
         }
         to = in == out ? d->spare : out;

@@ -14,6 +14,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
+#include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/source.h"
 #include "tools/h5/threads.h"
@@ -47,6 +48,9 @@ struct filler {
     struct nulls nulls;
     struct origins origins;
     drep_report lost;
+
+    int as_stored; /* chunks go over without being decoded: */
+    struct carry carry;
 
     /* Chunks that we decode ourselves. */
     struct decoding *decoding; /* NULL: HDF5 does */
@@ -312,6 +316,51 @@ static int fill_stored_block(struct filler *f, const struct box *block)
     return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
 }
 
+/* Reads the chunk at the box as it is stored, into the first of f->stored. */
+static int read_stored(struct filler *f, const struct box *b)
+{
+    int err;
+
+    f->nstored = 0;
+    err = stored_add(f, b);
+    return err ? err : stored_read(f->j, f->s->dset, f->chunk_size, &f->stored[0]);
+}
+
+/* True if the chunk may go over: it can be decoded, where that is asked for. */
+static int decodes(struct filler *f, const struct stored *c)
+{
+    return !f->j->o->verify || !f->decoding ||
+           decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped, f->chunk) == DECODE_WHOLE;
+}
+
+/* Carries one chunk over without decoding it; through HDF5 where that is not possible. */
+static int carry_chunk(struct filler *f, const struct box *b)
+{
+    const struct stored *c;
+    uint32_t skipped = 0;
+    size_t size;
+    int err = job_stopped(f->j);
+
+    if (!err)
+        err = read_stored(f, b);
+    if (err)
+        return err;
+    c = &f->stored[0];
+    size = c->size;
+    if (c->there && (c->excess || !c->good || !decodes(f, c) ||
+                     !carry_in(&f->carry, c->bytes, &size, c->skipped, &skipped)))
+        return fill_block(f, b, 0);
+    if (c->there) {
+        err = drep_write_stored(f->ds, b->start, c->bytes, (int64_t)size, skipped);
+        /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
+        if (err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
+            return fill_block(f, b, 0);
+        f->j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
+    }
+    job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return err ? job_fail_drep(f->j, err) : 0;
+}
+
 /* ------------------------------------------------------------------- the loops */
 
 /* All blocks of a region of the dataset. */
@@ -324,7 +373,9 @@ static int fill_region(struct filler *f, const struct box *region)
     for (d = 0; d < region->rank; d++)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
-        err = f->decoding ? fill_stored_block(f, &b) : fill_block(f, &b, 1);
+        err = f->as_stored  ? carry_chunk(f, &b)
+              : f->decoding ? fill_stored_block(f, &b)
+                            : fill_block(f, &b, 1);
     return err;
 }
 
@@ -368,6 +419,19 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
     return err;
 }
 
+/* What no source covers is fill and need not be read. */
+static int fill_mapped(struct filler *f, size_t mappings)
+{
+    struct box b;
+    size_t i;
+    int err = 0;
+
+    for (i = 0; !err && i < mappings; i++)
+        if (virtual_box(f->s, i, &b))
+            err = fill_region(f, &b);
+    return err;
+}
+
 /* Leaves out the rows of a contiguous dataset that lie behind the end of the file: a damaged
  * one can have any number of them. */
 static void cut_rows(struct filler *f, int64_t *dims)
@@ -400,8 +464,11 @@ static int fill_dataset(struct filler *f)
     hsize_t stored = 0;
     double cells = 1;
     struct box b;
+    size_t mappings = virtual_sparse(s);
     int d, err = 0;
 
+    if (mappings > 0)
+        return fill_mapped(f, mappings);
     for (d = 0; d < s->rank; d++) {
         int64_t chunk = s->layout == H5D_CHUNKED ? (int64_t)s->chunk[d] : 1;
 
@@ -497,11 +564,14 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
             return 0;
     if (size == 0 || size > (256 << 20))
         return 0;
+    f->chunk_size = size;
+    f->as_stored = carry_match(&f->carry, s->dcpl, info, f->ds, &s->map);
+    if (f->as_stored && !f->j->o->verify)
+        return 0;
     if (!f->j->threads)
         f->j->threads = threads_new(f->j->o->threads);
     if (!f->j->threads)
         return job_no_memory(f->j);
-    f->chunk_size = size;
     f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads));
     if (!f->decoding)
         return 0;
@@ -528,7 +598,8 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
         if (__builtin_mul_overflow(n, f->step[d], &n))
             return job_no_memory(f->j);
     }
-    box_grow(s->rank, f->dims, most, f->step);
+    if (!f->as_stored)
+        box_grow(s->rank, f->dims, most, f->step);
     *elements = n > most ? n : most;
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
 }
@@ -585,6 +656,7 @@ static void filler_release(struct filler *f)
     free(f->chunk);
     free(f->none);
     decoding_free(f->decoding);
+    carry_release(&f->carry);
     drep_dataset_close(f->ds);
 }
 

@@ -12,7 +12,9 @@
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/null.h"
+#include "tools/h5/measure.h"
 #include "tools/h5/object.h"
+#include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/type_out.h"
 #include "tools/h5/values.h"
@@ -28,7 +30,10 @@ struct emptier {
     const struct h5_object *o;
     const struct drain *s;
     hid_t dset, space;
-    int sparse; /* chunks that hold nothing but the fill value are left out */
+    int sparse;    /* chunks that hold nothing but the fill value are left out */
+    int as_stored; /* chunks go over without being decoded: */
+    struct carry carry;
+    struct stored stored; /* one of HDF5's, read back */
     struct nulls nulls;
     void *d, *h;                 /* one block in either memory */
     uint8_t *fill;               /* one element */
@@ -179,21 +184,77 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
     return err;
 }
 
+/* Carries one chunk over without decoding it. */
+static int carry_chunk(struct emptier *e, const struct box *b)
+{
+    hsize_t at[H5S_MAX_RANK];
+    unsigned skipped = 0;
+    size_t size = 0;
+    int d, err = job_stopped(e->j);
+
+    if (err)
+        return err;
+    err = carry_out(&e->carry, e->s->ds, b->start, &size, &skipped);
+    if (err)
+        return job_fail_drep(e->j, err);
+    for (d = 0; d < b->rank; d++)
+        at[d] = (hsize_t)b->start[d];
+    if (size > 0 && H5Dwrite_chunk(e->dset, H5P_DEFAULT, skipped, at, size, e->carry.bytes) < 0) {
+        job_fail_hdf5(e->j, e->o->path);
+        return DREP_ERR_IO;
+    }
+    e->j->totals.bytes += (uint64_t)box_elements(b) * e->s->map.dsize;
+    job_progress(e->j, (uint64_t)box_elements(b) * e->s->map.hsize);
+    return 0;
+}
+
+/* Compares the bytes of a chunk that went over as it is; false: it must be decoded, as it was
+ * written in another way. */
+static int check_carried(struct emptier *e, const struct box *b, int *err)
+{
+    struct stored *c = &e->stored;
+    unsigned skipped = 0;
+    size_t size = 0;
+    int same;
+
+    c->box = *b;
+    *err = carry_out(&e->carry, e->s->ds, b->start, &size, &skipped);
+    *err = *err ? job_fail_drep(e->j, *err) : stored_read(e->j, e->dset, e->carry.most, c);
+    same = !*err && c->there == (size > 0) &&
+           (!c->there || (c->good && c->size == size && c->skipped == skipped &&
+                          memcmp(c->bytes, e->carry.bytes, size) == 0));
+    if (same)
+        job_progress(e->j, (uint64_t)box_elements(b) * e->s->map.hsize);
+    return same;
+}
+
 static int export_chunk(const int64_t *start, void *ctx)
 {
     struct emptier *e = ctx;
-    int64_t dims[DREP_MAX_RANK];
+    struct box b = {.rank = e->s->info.rank};
     int d;
 
-    for (d = 0; d < e->s->info.rank; d++) {
+    for (d = 0; d < b.rank; d++) {
         if (start[d] >= e->s->info.dims[d])
             return 0;
-        dims[d] = e->s->info.dims[d] - start[d];
-        if (dims[d] > e->s->info.chunk[d])
-            dims[d] = e->s->info.chunk[d];
+        b.start[d] = start[d];
+        b.count[d] = e->s->info.dims[d] - start[d];
+        if (b.count[d] > e->s->info.chunk[d])
+            b.count[d] = e->s->info.chunk[d];
     }
-    e->err = export_region(e, start, dims);
+    if (e->as_stored && !e->j->back)
+        e->err = carry_chunk(e, &b);
+    else if (!e->as_stored || e->j->o->verify || !check_carried(e, &b, &e->err))
+        e->err = e->err ? e->err : export_region(e, b.start, b.count);
     return e->err;
+}
+
+/* True if HDF5's file has no chunks that the container does not have. */
+static int same_number(const struct emptier *e)
+{
+    hsize_t n = 0;
+
+    return H5Dget_num_chunks(e->dset, e->space, &n) >= 0 && n == (hsize_t)e->s->usage.chunks;
 }
 
 /* Chunk by chunk where many are not stored, else in larger blocks. */
@@ -206,10 +267,14 @@ static int export_all_blocks(struct emptier *e)
 
     for (d = 0; d < info->rank && info->layout == DREP_CHUNKED; d++)
         cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
-    if (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells)
+    if (e->as_stored && e->j->back && !same_number(e))
+        e->as_stored = 0;
+    if (!e->as_stored && (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells))
         return export_region(e, origin, info->dims);
     err = drep_dataset_chunks(e->s->ds, export_chunk, e);
-    return err && !e->err ? job_fail_drep(e->j, err) : err;
+    if (err && !e->err)
+        return job_fail_drep(e->j, err);
+    return err;
 }
 
 /* No memory for a chunk.  Where the library would not decode it either, that limit is the reason:
@@ -245,7 +310,8 @@ static int export_blocks(struct emptier *e, int64_t most)
         e->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
         n *= e->step[d];
     }
-    box_grow(info->rank, info->dims, most, e->step);
+    if (!e->as_stored)
+        box_grow(info->rank, info->dims, most, e->step);
     n = n > most ? n : most;
     if ((uint64_t)n > SIZE_MAX / (e->s->map.dsize + e->s->map.hsize + 1))
         return no_memory_for_chunk(e);
@@ -359,8 +425,12 @@ int export_data(struct job *j, const struct h5_object *o)
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
     if (!err)
         err = nulls_read(j, &s.object_notes, &s.notes, NULL, &e.nulls);
+    e.as_stored =
+        !err && !none && !nulls_any(&e.nulls) && carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map);
     if (!err && !none)
         err = export_blocks(&e, most > 0 ? most : 1);
+    carry_release(&e.carry);
+    free(e.stored.bytes);
     nulls_release(&e.nulls);
     H5Pclose(e.dxpl);
     H5Pclose(dcpl);

@@ -1,8 +1,8 @@
-/* interface.h - what the command and its HDF5 module say to each other.
+/* interface.h - what the command and its modules for HDF5 and netCDF say to each other.
  *
- * The module is the shared object datarep-hdf5.so (the rest of tools/h5), loaded only by the
- * subcommands that need it, so that nothing else pays for HDF5.  It finds drep_* in the
- * executable that loads it, and opens and closes both files itself. */
+ * A module is a shared object, datarep-hdf5.so (the rest of tools/h5) or datarep-netcdf.so
+ * (tools/nc), loaded only by the subcommands that need it, so that nothing else pays for HDF5.  It
+ * finds drep_* in the executable that loads it, and opens and closes both files itself. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_INTERFACE_H
 #define TOOLS_H5_INTERFACE_H
@@ -13,7 +13,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 7
+#define DATAREP_HDF5_INTERFACE 8
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -72,6 +72,9 @@ struct hdf5_options {
     int outside;                /* import: read raw files and sources of virtual datasets that
                                    lie outside the directory of src */
     int alone;                  /* import: no file beside src belongs to it */
+    int verify;                 /* 1: chunks that go over as they are stored are decoded, too */
+    int kind;                   /* export to classic netCDF: 1, 2 or 5 of CDF-1 and so on; 0: the
+                                   first of them that holds it */
     const drep_info *hints;     /* of whoever opens or makes the container; may be NULL */
     int threads;                /* 0: as many as there are processors */
     hdf5_say_fn *say;
@@ -93,8 +96,8 @@ struct hdf5_options {
     struct hdf5_totals *totals; /* may be NULL */
 };
 
-/* The functions that the module exports.  Both give 0 or a DREP_ERR_... code; on failure import
- * leaves no half-made destination. */
+/* The functions that a module exports, here that for HDF5; datarep_netcdf_... are the same.  Both
+ * give 0 or a DREP_ERR_... code; on failure import leaves no half-made destination. */
 int datarep_hdf5_import(const struct hdf5_options *options);
 int datarep_hdf5_export(const struct hdf5_options *options);
 /* DATAREP_HDF5_INTERFACE as the module was compiled. */

@@ -4,6 +4,7 @@
  * otherwise.  Export chooses by the container's way and the notes that still fit. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/layout.h"
+#include "tools/h5/framed.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
@@ -12,6 +13,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/source.h"
+#include "tools/h5/virtual.h"
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
@@ -22,6 +24,8 @@
 /* HDF5 keeps compact data in an object header message of at most 64 KiB. */
 #define COMPACT_HDF5 65000
 #define COMPACT_OURS 65536
+/* Bytes of a chunk of ours, where HDF5 has none. */
+#define SPARSE_CHUNK 16384
 
 /* ------------------------------------------------------------ filters of HDF5 */
 
@@ -81,6 +85,24 @@ static void pipeline_add(struct pipeline *p, H5Z_filter_t id, int value)
     p->n++;
 }
 
+/* A filter that keeps the streams of one of HDF5's. */
+static void pipeline_add_framed(struct pipeline *p, const drep_dsinfo *info,
+                                const drep_filter *filter)
+{
+    struct filter *f = &p->f[p->n];
+    size_t chunk = (size_t)info->element_size;
+    int d;
+
+    for (d = 0; d < info->rank; d++)
+        if (__builtin_mul_overflow(chunk, (size_t)info->chunk[d], &chunk))
+            chunk = SIZE_MAX;
+    if (p->n == H5Z_MAX_NFILTERS)
+        return;
+    f->id = framed_out(filter, chunk, &f->n, f->value);
+    f->flags = H5Z_FLAG_OPTIONAL;
+    p->n += f->id > 0;
+}
+
 /* The filters of HDF5 that export makes of the container's. */
 static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
 {
@@ -102,7 +124,7 @@ static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
             pipeline_add(p, H5Z_FILTER_DEFLATE, 6);
             break;
         default:
-            break;
+            pipeline_add_framed(p, info, &info->filters[i]);
         }
     }
 }
@@ -116,7 +138,10 @@ static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
         return 0;
     for (i = 0; i < a->n; i++)
         if (a->f[i].id != b->f[i].id || a->f[i].flags != b->f[i].flags ||
-            (a->f[i].id == H5Z_FILTER_DEFLATE && a->f[i].value[0] != b->f[i].value[0]))
+            (a->f[i].id == H5Z_FILTER_DEFLATE && a->f[i].value[0] != b->f[i].value[0]) ||
+            (a->f[i].id >= H5Z_FILTER_RESERVED &&
+             (a->f[i].n != b->f[i].n ||
+              memcmp(a->f[i].value, b->f[i].value, a->f[i].n * sizeof *a->f[i].value) != 0)))
             return 0;
     return 1;
 }
@@ -256,7 +281,8 @@ static herr_t filter_set(hid_t dcpl, const struct filter *f)
 
 /* ----------------------------------------------------------- the way in: filters */
 
-static void filter_in(struct job *j, const char *path, const struct filter *f, drep_filter *out)
+static void filter_in(struct job *j, const char *path, const struct filter *f, int variable,
+                      drep_filter *out)
 {
     switch (f->id) {
     case H5Z_FILTER_SHUFFLE:
@@ -265,11 +291,15 @@ static void filter_in(struct job *j, const char *path, const struct filter *f, d
     case H5Z_FILTER_DEFLATE:
         out->id = DREP_FILTER_DEFLATE;
         out->level = (int)f->value[0];
+        /* The stream that HDF5 has, so that stored chunks can go over as they are. */
+        out->bare = !variable && drep_filter_available(out->id);
         break;
     case H5Z_FILTER_FLETCHER32:
         return;
     default:
-        out->id = DREP_FILTER_ZSTD;
+        if (!variable && framed_in(f->id, f->n, f->value, out))
+            return;
+        *out = (drep_filter){.id = DREP_FILTER_ZSTD};
         job_say(j, HDF5_STORED, "filter", path, "filter %d (%s) %s", (int)f->id,
                 *f->name ? f->name : "no name",
                 H5Zfilter_avail(f->id) > 0 ? "becomes zstd: the values are the same"
@@ -294,7 +324,7 @@ int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_
     for (i = 0; !err && i < p->n; i++) {
         drep_filter f = {0};
 
-        filter_in(j, path, &p->f[i], &f);
+        filter_in(j, path, &p->f[i], drep_type_variable(s->map.type), &f);
         for (k = 0; k < *n; k++)
             if (filters[k].id == f.id || (filters[k].id >= 16 && f.id >= 16))
                 f.id = 0;
@@ -474,6 +504,21 @@ static void choose_variable(struct job *j, const struct h5_source *s, drep_spec 
     H5Sclose(some);
 }
 
+/* A virtual dataset that is mostly fill stands in chunks, most of which are not stored. */
+static void choose_sparse(const struct h5_source *s, int64_t size, drep_spec *spec, int64_t *chunk)
+{
+    int64_t dims[H5S_MAX_RANK];
+    int d;
+
+    for (d = 0; d < s->rank; d++) {
+        dims[d] = (int64_t)s->dims[d];
+        chunk[d] = 1;
+    }
+    box_grow(s->rank, dims, SPARSE_CHUNK / size > 0 ? SPARSE_CHUNK / size : 1, chunk);
+    spec->layout = DREP_CHUNKED;
+    spec->chunk = chunk;
+}
+
 void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_spec *spec,
                int64_t *chunk)
 {
@@ -485,6 +530,10 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
         return;
     }
     spec->nfilters = 0;
+    if (!s->map.variable && virtual_sparse(s) > 0) {
+        choose_sparse(s, source_stored_size(j, s), spec, chunk);
+        return;
+    }
     spec->layout = DREP_CONTIGUOUS;
     if (s->layout == H5D_COMPACT && n <= COMPACT_OURS / source_stored_size(j, s))
         spec->layout = DREP_COMPACT;
@@ -606,6 +655,12 @@ static int chunk_wanted(const drep_dsinfo *info, const struct notes *r, hsize_t 
     return 1;
 }
 
+static int is_not_hdf5(int id)
+{
+    return id == DREP_FILTER_BITSHUFFLE || id == DREP_FILTER_DELTA || id == DREP_FILTER_ZSTD ||
+           id == DREP_FILTER_LZ4 || id >= DREP_FILTER_USER;
+}
+
 static int filters_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
                        const struct notes *r, hid_t dcpl)
 {
@@ -627,8 +682,7 @@ static int filters_out(struct job *j, const char *path, const drep_dsinfo *info,
         memset(p, 0, sizeof *p);
         pipeline_from_ours(info, p);
         for (i = 0; i < info->nfilters; i++)
-            if (info->filters[i].id != DREP_FILTER_SHUFFLE &&
-                info->filters[i].id != DREP_FILTER_DEFLATE)
+            if (is_not_hdf5(info->filters[i].id))
                 job_say(j, HDF5_STORED, "filter", path, "filter %s is not HDF5's: deflate or none",
                         drep_filter_name(info->filters[i].id));
     }
@@ -745,7 +799,8 @@ static int note_times(struct job *j, hid_t dcpl, H5D_layout_t layout, struct not
                                        : H5D_ALLOC_TIME_INCR;
     if ((int)fill != j->usual.fill_time)
         err = notes_add(j, r, "fill-time %s", time_name((int)fill, 1));
-    if (!err && alloc != usual && alloc != H5D_ALLOC_TIME_DEFAULT)
+    /* A virtual dataset allocates nothing, whatever it says. */
+    if (!err && layout != H5D_VIRTUAL && alloc != usual && alloc != H5D_ALLOC_TIME_DEFAULT)
         err = notes_add(j, r, "allocation %s", time_name((int)alloc, 0));
     return err;
 }
@@ -805,7 +860,8 @@ int layout_notes(struct job *j, const drep_dsinfo *info, const struct h5_source 
     H5D_layout_t layout = s->layout == H5D_VIRTUAL ? H5D_CONTIGUOUS : s->layout;
     int err = 0;
 
-    if (layout != layout_for(info) && layout >= 0 && layout <= H5D_CHUNKED)
+    if (layout != layout_for(info) && virtual_sparse(s) == 0 && layout >= 0 &&
+        layout <= H5D_CHUNKED)
         err = notes_add(j, r, "layout %s", names[layout]);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
         err = note_chunk(j, info, s, r);

@@ -5,6 +5,7 @@
 #include "tools/h5/array.h"
 #include "tools/h5/attribute_out.h"
 #include "tools/h5/export.h"
+#include "tools/h5/framed.h"
 #include "tools/h5/guard.h"
 #include "tools/h5/import.h"
 #include "tools/h5/interface.h"
@@ -38,6 +39,7 @@ static void quiet_begin(struct quiet *q)
     H5Eget_auto2(H5E_DEFAULT, &q->fn, &q->data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     guard_plugins();
+    framed_register();
 }
 
 static void quiet_end(const struct quiet *q)

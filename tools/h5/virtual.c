@@ -532,3 +532,42 @@ int origins_trace(struct job *j, const struct h5_source *s, struct origins *out)
         err = add_absent(&t, missing, why);
     return err;
 }
+
+int virtual_box(const struct h5_source *s, size_t i, struct box *out)
+{
+    hsize_t first[H5S_MAX_RANK], last[H5S_MAX_RANK];
+    hid_t space = H5Pget_virtual_vspace(s->dcpl, i);
+    int d, known = space > 0 && H5Sget_simple_extent_ndims(space) == s->rank &&
+                   H5Sget_select_type(space) == H5S_SEL_HYPERSLABS &&
+                   H5Sget_select_bounds(space, first, last) >= 0;
+
+    if (space > 0)
+        H5Sclose(space);
+    memset(out, 0, sizeof *out);
+    out->rank = s->rank;
+    for (d = 0; known && d < s->rank; d++) {
+        if (last[d] >= s->dims[d])
+            last[d] = s->dims[d] - 1;
+        known = s->dims[d] > 0 && first[d] <= last[d];
+        out->start[d] = (int64_t)first[d];
+        out->count[d] = known ? (int64_t)(last[d] - first[d]) + 1 : 0;
+    }
+    return known;
+}
+
+size_t virtual_sparse(const struct h5_source *s)
+{
+    double covered = 0, all;
+    size_t i, n = 0;
+    struct box b;
+
+    if (s->layout != H5D_VIRTUAL || s->rank <= 0 || H5Pget_virtual_count(s->dcpl, &n) < 0)
+        return 0;
+    all = (double)H5Sget_simple_extent_npoints(s->space);
+    for (i = 0; i < n; i++) {
+        if (!virtual_box(s, i, &b))
+            return 0;
+        covered += (double)box_elements(&b);
+    }
+    return covered <= all / 2 ? n : 0;
+}

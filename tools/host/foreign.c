@@ -9,9 +9,9 @@ static const struct known {
     const char *name;
 } known[] = {
     {"\211HDF\r\n\032\n", 8, "an HDF5 file; use: datarep import"},
-    {"CDF\001", 4, "a netCDF classic file"},
-    {"CDF\002", 4, "a netCDF 64-bit offset file"},
-    {"CDF\005", 4, "a netCDF CDF-5 file"},
+    {"CDF\001", 4, "a netCDF classic file; use: datarep import"},
+    {"CDF\002", 4, "a netCDF 64-bit offset file; use: datarep import"},
+    {"CDF\005", 4, "a netCDF CDF-5 file; use: datarep import"},
     {"\016\003\023\001", 4, "an HDF4 file"},
     {"\037\213", 2, "a gzip file"},
     {"PK\003\004", 4, "a zip file"},
@@ -60,6 +60,12 @@ bool foreign_is_hdf5(FILE *f)
             return true;
     }
     return false;
+}
+
+bool foreign_is_netcdf(const char *front, size_t size)
+{
+    return size >= 4 && memcmp(front, "CDF", 3) == 0 &&
+           (front[3] == 1 || front[3] == 2 || front[3] == 5);
 }
 
 const char *foreign_name(FILE *f)

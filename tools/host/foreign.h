@@ -12,5 +12,7 @@ const char *foreign_front(const char *front, size_t size);
 const char *foreign_name(FILE *f);
 /* HDF5 begins at 0, or behind a user block of 512, 1024, 2048, ... bytes. */
 bool foreign_is_hdf5(FILE *f);
+/* Classic netCDF: CDF-1, CDF-2 or CDF-5. */
+bool foreign_is_netcdf(const char *front, size_t size);
 
 #endif

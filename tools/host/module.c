@@ -17,7 +17,7 @@
 /* The modules, and the package that each needs when it is built. */
 static const struct {
     const char *name, *needs;
-} known[] = {{"hdf5", "HDF5"}, {"zip", "libzip"}, {"plot", "Cairo"}};
+} known[] = {{"hdf5", "HDF5"}, {"netcdf", "netCDF"}, {"zip", "libzip"}, {"plot", "Cairo"}};
 
 typedef int interface_fn(void);
 

@@ -8,11 +8,15 @@ from .errors import Newer, ReadError, need
 from .records import library
 
 SHUFFLE, BITSHUFFLE, DELTA, DEFLATE, ZSTD, LZ4 = 1, 2, 3, 16, 17, 18
+HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC = 19, 20, 21, 22
 USER = 32768
 NAMES = {SHUFFLE: "shuffle", BITSHUFFLE: "bitshuffle", DELTA: "delta", DEFLATE: "deflate",
-         ZSTD: "zstd", LZ4: "lz4"}
-PARAMETERS = {SHUFFLE: 1, BITSHUFFLE: 1, DELTA: 2, DEFLATE: 1, ZSTD: 1, LZ4: 1}
+         ZSTD: "zstd", LZ4: "lz4", HDF5_LZ4: "hdf5-lz4", LZF: "lzf",
+         HDF5_BITSHUFFLE: "hdf5-bitshuffle", BLOSC: "blosc"}
+PARAMETERS = {SHUFFLE: 1, BITSHUFFLE: 1, DELTA: 2, DEFLATE: 1, ZSTD: 1, LZ4: 1, HDF5_LZ4: 1,
+              LZF: 0, HDF5_BITSHUFFLE: 4, BLOSC: 4}
 COMPRESSORS = (DEFLATE, ZSTD, LZ4)
+FRAMED = (HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC)
 
 # Functions of users' filters, by name: (parameters, bytes, length of the result) -> bytes (R8.38).
 FUNCTIONS = {}
@@ -53,16 +57,24 @@ class Filter:
         need(len(self.parameters) == PARAMETERS[self.id], "R8.31", at, "%s has %d parameters"
              % (NAMES[self.id], len(self.parameters)))
         need(not self.bare or self.id in COMPRESSORS, "R8.33", at, "%s is bare" % NAMES[self.id])
-        first = self.parameters[0]
+        first = self.parameters[0] if self.parameters else 0
         if self.id in (SHUFFLE, BITSHUFFLE):
             need(first >= 1, "R8.32", at, "elements of 0 bytes are shuffled")
+        if self.id == HDF5_BITSHUFFLE:
+            need(first >= 1 and self.parameters[1] % 8 == 0 and self.parameters[2] in (0, 2, 3),
+                 "R8.32", at, "hdf5-bitshuffle has parameters that it cannot have")
         if self.id == DELTA:
             need(first in (1, 2, 4, 8) and self.parameters[1] <= 1, "R8.32", at,
                  "delta has parameters that it cannot have")
 
     @property
     def changes_lengths(self):
-        return self.id in COMPRESSORS or self.id >= USER
+        return self.id in COMPRESSORS or self.id in FRAMED or self.id >= USER
+
+    @property
+    def plain_stream(self):
+        """No length of ours stands in front (R8.33, R8.42)."""
+        return self.bare or self.id in FRAMED
 
     def shown(self):
         name = NAMES.get(self.id) or self.name or str(self.id)
@@ -105,7 +117,7 @@ def limit(before, fixed, variable, most):
 
 
 def decompress(current, data, most, fixed, no_bare, offset):
-    if current.bare:
+    if current.plain_stream:
         need(not no_bare, "R8.33", offset, "a bare filter where lengths are not known")
         length = fixed
     else:
@@ -117,13 +129,14 @@ def decompress(current, data, most, fixed, no_bare, offset):
     if current.id >= USER:
         result = FUNCTIONS[current.name](current.parameters, data, length)
     else:
-        result = {DEFLATE: inflate, ZSTD: unzstd, LZ4: unlz4}[current.id](data, length)
-    need(result is not None and len(result) == length, "R8.34", offset,
+        result = STREAMS[current.id](data, length, current.parameters)
+    need(result is not None and len(result) == length,
+         "R8.42" if current.id in FRAMED else "R8.34", offset,
          "a stream of %s is damaged" % (NAMES.get(current.id) or current.name))
     return result
 
 
-def inflate(data, length):
+def inflate(data, length, _):
     stream = zlib.decompressobj()
     try:
         result = stream.decompress(data, length + 1)
@@ -132,7 +145,7 @@ def inflate(data, length):
     return result if stream.eof and not stream.unused_data else None
 
 
-def unzstd(data, length):
+def unzstd(data, length, _=None):
     if _zstd is None:
         raise ReadError("R1.5", None, "the library zstd is not there")
     if data[:4] != bytes.fromhex("28b52ffd"):
@@ -145,12 +158,173 @@ def unzstd(data, length):
     return out.raw[:length] if done == length else None
 
 
-def unlz4(data, length):
+def unlz4(data, length, _=None):
     if _lz4 is None:
         raise ReadError("R1.5", None, "the library lz4 is not there")
     out = ctypes.create_string_buffer(max(length, 1))
     done = _lz4.LZ4_decompress_safe(data, out, len(data), length)
     return out.raw[:length] if done == length else None
+
+
+def blocks_of(data, at, sizes, decode):
+    """Blocks with a u32 length in front; what they decode to, and the place behind them."""
+    result = b""
+    for size in sizes:
+        length = int.from_bytes(data[at:at + 4], "big")
+        part = data[at + 4:at + 4 + length]
+        if len(data) < at + 4 or len(part) != length:
+            return None, at
+        part = decode(part, size)
+        if part is None or len(part) != size:
+            return None, at
+        result += part
+        at += 4 + length
+    return result, at
+
+
+def cut(length, block):
+    return [min(block, length - at) for at in range(0, length, block)]
+
+
+def unhdf5lz4(data, length, _):
+    block = int.from_bytes(data[8:12], "big")
+    if len(data) < 12 or int.from_bytes(data[:8], "big") != length or length and not block:
+        return None
+    result, at = blocks_of(data, 12, cut(length, block),
+                           lambda part, size: part if len(part) == size else unlz4(part, size))
+    return result if at == len(data) else None
+
+
+def unlzf(data, length, _):
+    out, at = bytearray(), 0
+    try:
+        while at < len(data) and len(out) <= length:
+            control = data[at]
+            at += 1
+            if control < 32:
+                if at + control + 1 > len(data):
+                    return None
+                out += data[at:at + control + 1]
+                at += control + 1
+                continue
+            count = (control >> 5) + 2
+            if control >> 5 == 7:
+                count += data[at]
+                at += 1
+            back = (control & 31) * 256 + data[at] + 1
+            at += 1
+            if back > len(out):
+                return None
+            for _ in range(count):
+                out.append(out[-back])
+    except IndexError:
+        return None
+    return bytes(out) if at == len(data) else None
+
+
+def unhdf5bitshuffle(data, length, parameters):
+    size, block, how = parameters[:3]
+    whole, at = length // size // 8 * 8, 0
+    if how:
+        block = int.from_bytes(data[8:12], "big") // size
+        if len(data) < 12 or int.from_bytes(data[:8], "big") != length or not block or block % 8:
+            return None
+        bits, at = blocks_of(data, 12, [n * size for n in cut(whole, block)],
+                             unlz4 if how == 2 else unzstd)
+    else:
+        block = block or max(8192 // size // 8 * 8, 128)
+        bits = data[:whole * size]
+        at = len(bits)
+    tail = data[at:]
+    if bits is None or len(bits) != whole * size or len(tail) != length - whole * size:
+        return None
+    result = b""
+    for number, n in enumerate(cut(whole, block)):
+        first = number * block * size
+        result += unbitshuffle(bits[first:first + n * size], size)
+    return result + tail
+
+
+def unblosc(data, length, _):
+    little = [int.from_bytes(data[at:at + 4], "little") for at in (4, 8, 12)]
+    if len(data) < 16 or data[0] != 2 or little[0] != length or little[2] != len(data):
+        return None
+    flags, size, block = data[2], data[3] or 1, little[1]
+    if flags & 2:
+        return data[16:] if len(data) == 16 + length else None
+    if not block:
+        return None
+    result = b""
+    for number, n in enumerate(cut(length, block)):
+        at = int.from_bytes(data[16 + 4 * number:20 + 4 * number], "little")
+        split = not (flags & 16 or n < block or size > 16 or block // size < 128)
+        part = b""
+        for _ in range(size if split else 1):
+            want = n // size if split else n
+            used = int.from_bytes(data[at:at + 4], "little")
+            stream = data[at + 4:at + 4 + used]
+            if at < 16 or len(stream) != used:
+                return None
+            at += 4 + used
+            part += stream if used == want else blosc_stream(flags >> 5, stream, want) or b""
+        if len(part) != n:
+            return None
+        if flags & 1:
+            part = unshuffle(part, size)
+        elif flags & 4 and n >= size * 8:
+            part = unbitshuffle(part, size)
+        result += part
+    return result
+
+
+def blosc_stream(kind, data, length):
+    if kind == 0:
+        return unblosclz(data, length)
+    if kind == 1:
+        return unlz4(data, length)
+    if kind == 3:
+        return inflate(data, length, None)
+    if kind == 4:
+        return unzstd(data, length)
+    raise ReadError("R1.5", None, "a compressor of blosc that this reader has not")
+
+
+def unblosclz(data, length):
+    """Like LZF, with a longer form of both numbers; the first byte has only its lowest 5 bits."""
+    out, at = bytearray(), 1
+    try:
+        control = data[0] & 31
+        while True:
+            if control < 32:
+                out += data[at:at + control + 1]
+                at += control + 1
+            else:
+                count, far = (control >> 5) - 1, (control & 31) << 8
+                if count == 6:
+                    while True:
+                        count += data[at]
+                        at += 1
+                        if data[at - 1] != 255:
+                            break
+                near = data[at]
+                at += 1
+                back = far + near + 1
+                if near == 255 and far == 31 << 8:
+                    back = (data[at] << 8) + data[at + 1] + 8191 + 1
+                    at += 2
+                for _ in range(count + 3):
+                    out.append(out[-back])
+            if at >= len(data):
+                break
+            control = data[at]
+            at += 1
+    except IndexError:
+        return None
+    return bytes(out) if len(out) == length else None
+
+
+STREAMS = {DEFLATE: inflate, ZSTD: unzstd, LZ4: unlz4, HDF5_LZ4: unhdf5lz4, LZF: unlzf,
+           HDF5_BITSHUFFLE: unhdf5bitshuffle, BLOSC: unblosc}
 
 
 def unshuffle(data, size):

@@ -1,0 +1,164 @@
+/* stored.c - chunks of a dataset as they are stored, in and out. */
+/* SPDX-License-Identifier: MIT */
+#include "chunk/each.h"
+#include "chunk/read.h"
+#include "chunk/run.h"
+#include "chunk/write.h"
+#include "conv/same.h"
+#include "elem/dataset.h"
+
+#include <string.h>
+
+/* The grid coordinates of the chunk whose first element has these indices. */
+static int chunk_of(const drep_dataset *ds, const int64_t *start, uint64_t *coord)
+{
+    const struct object_rec *r = &ds->rec;
+
+    if (r->layout != FMT_CHUNKED)
+        return fail(DREP_ERR_KIND, "it is not chunked");
+    if (r->rank > 0 && !start)
+        return fail(DREP_ERR_ARG, "no indices");
+    for (int d = 0; d < r->rank; d++) {
+        if (start[d] < 0 || (uint64_t)start[d] >= r->len[d] ||
+            (uint64_t)start[d] % r->chunk[d] != 0)
+            return fail(DREP_ERR_RANGE,
+                        "index %lld in dimension %d is not that of a chunk's first element; the "
+                        "length is %llu, chunks have %u",
+                        (long long)start[d], d, (unsigned long long)r->len[d], r->chunk[d]);
+        coord[d] = (uint64_t)start[d] / r->chunk[d];
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------- reading */
+
+static int filtered_read(drep_dataset *ds, const struct chunk_rec *rec, void *buf)
+{
+    struct buf stored = {0};
+    int err = chunk_stored(&ds->chunks, rec, &stored);
+
+    if (!err)
+        memcpy(buf, stored.p, stored.len);
+    buf_release(&stored);
+    return err;
+}
+
+static int stored_read(drep_dataset *ds, const int64_t *start, void *buf, int64_t room,
+                       int64_t *size, uint32_t *skipped)
+{
+    uint64_t coord[DREP_MAX_RANK] = {0}, have = 0;
+    struct chunk_rec rec;
+    struct run_hit hit;
+    int err = dataset_alive(ds);
+
+    *size = 0;
+    *skipped = 0;
+    if (!err)
+        err = chunk_of(ds, start, coord);
+    if (!err)
+        err = run_find(&ds->chunks, coord, &hit);
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+    rec = hit.run->rec;
+    run_done(ds->file->st, &hit);
+    *size = (int64_t)rec.size;
+    *skipped = rec.skipped;
+    if (!buf)
+        return 0;
+    if (room < *size)
+        return fail(DREP_ERR_BUFFER, "a chunk of %lld bytes; the buffer has %lld", (long long)*size,
+                    (long long)room);
+    if (rec.filtered)
+        return filtered_read(ds, &rec, buf);
+    err = chunk_read(&ds->chunks, coord, 0, rec.size, buf, &have);
+    if (!err && have < rec.size)
+        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
+    return err;
+}
+
+int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int64_t room,
+                     int64_t *size, uint32_t *skipped)
+{
+    uint32_t unused;
+    int err;
+
+    if (!size)
+        return fail(DREP_ERR_ARG, "drep_read_stored: null argument");
+    if ((err = dataset_check(dataset, "drep_read_stored")) ||
+        (err = read_begin_stored(dataset->file)))
+        return err;
+    err = stored_read(dataset, start, buf, room, size, !skipped ? &unused : skipped);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+/* ------------------------------------------------------------------- writing */
+
+/* Checks bytes as far as that is possible without decoding them. */
+static int stored_check(const drep_dataset *ds, const void *buf, int64_t size, uint32_t skipped)
+{
+    const struct chunks *cs = &ds->chunks;
+    uint32_t all = (uint32_t)((1ull << cs->nfilters) - 1);
+    uint64_t most = cs->st->opts.chunk_max;
+
+    if (!buf || size < 1)
+        return fail(DREP_ERR_ARG, "a stored chunk of %lld bytes", (long long)size);
+    if (skipped & ~all)
+        return fail(DREP_ERR_ARG, "skipped filters 0x%x; the dataset has %d", skipped,
+                    cs->nfilters);
+    if (skipped == all && !cs->variable && ((uint64_t)size > cs->payload || size % ds->esize != 0))
+        return fail(DREP_ERR_ARG,
+                    "an unfiltered chunk of %lld bytes; chunks have %llu, elements %lld",
+                    (long long)size, (unsigned long long)cs->payload, (long long)ds->esize);
+    if (cs->nfilters > 0 && (uint64_t)size > (cs->payload > most ? cs->payload : most))
+        return fail(DREP_ERR_LIMIT, "a filtered chunk of %lld bytes; drep_chunk_max is %llu",
+                    (long long)size, (unsigned long long)most);
+    return 0;
+}
+
+static int stored_write(drep_dataset *ds, const int64_t *start, const void *buf, int64_t size,
+                        uint32_t skipped)
+{
+    const struct buf stored = {.p = (uint8_t *)(uintptr_t)buf, .len = (size_t)size};
+    uint64_t coord[DREP_MAX_RANK] = {0};
+    int err = dataset_alive(ds);
+
+    if (!err)
+        err = chunk_of(ds, start, coord);
+    if (!err)
+        err = stored_check(ds, buf, size, skipped);
+    if (err)
+        return err;
+    /* What lies outside the shape is the caller's. */
+    ds->verified = ds->trimmed = false;
+    return ds->chunks.nfilters > 0 ? chunk_write_stored(&ds->chunks, coord, &stored, skipped)
+                                   : chunk_write(&ds->chunks, coord, 1, buf, (uint64_t)size);
+}
+
+int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf, int64_t size,
+                      uint32_t skipped)
+{
+    int err;
+
+    if ((err = dataset_check(dataset, "drep_write_stored")) || (err = write_begin(dataset->file)))
+        return err;
+    err = stored_write(dataset, start, buf, size, skipped);
+    return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+/* ------------------------------------------------------------------ what they are */
+
+int drep_stored_as(drep_dataset *dataset, const drep_type *type, int *same)
+{
+    struct conv c;
+    int err;
+
+    if (!type || !same)
+        return fail(DREP_ERR_ARG, "drep_stored_as: null argument");
+    if ((err = dataset_check(dataset, "drep_stored_as")) || (err = read_begin(dataset->file)))
+        return err;
+    *same = 0;
+    if (!(err = dataset_alive(dataset)) &&
+        conv_init(&c, dataset->rep, dataset->ft, type, NULL, false) == 0)
+        *same = conv_is_same(&c);
+    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}

@@ -1,0 +1,203 @@
+/* test_data_stored.c - chunks as they are stored: in and out of files, and what is refused. */
+/* SPDX-License-Identifier: MIT */
+#include "data_help.h"
+
+enum { ROWS = 10, COLUMNS = 20, HIGH = 4, WIDE = 8 };
+
+static drep_file *memory_file(const char *datarep)
+{
+    drep_file *f;
+
+    register_datareps();
+    ok(drep_create(":memory:", DREP_RDWR, datarep, NULL, &f));
+    return f;
+}
+
+static drep_dataset *grid(drep_file *f, const char *path, const drep_type *type,
+                          const drep_filter *filters, int n)
+{
+    const int64_t dims[] = {ROWS, COLUMNS}, chunk[] = {HIGH, WIDE};
+    const int64_t most[] = {2 * ROWS, 2 * COLUMNS};
+    drep_dataset *ds;
+
+    ok(drep_dataset_create(f, path,
+                           &DREP_SPEC(.type = type, .rank = 2, .dims = dims, .maxdims = most,
+                                      .chunk = chunk, .layout = DREP_CHUNKED,
+                                      .filters = n > 0 ? filters : NULL, .nfilters = n),
+                           &ds));
+    return ds;
+}
+
+static const struct {
+    drep_filter filter[2];
+    int n;
+} lists[] = {{.n = 0},
+             {{{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .bare = 1}}, 2},
+             {{{.id = DREP_FILTER_ZSTD}}, 1},
+             {{{.id = DREP_FILTER_BITSHUFFLE}, {.id = DREP_FILTER_LZ4}}, 2}};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+struct carrying {
+    drep_dataset *from, *to;
+    int chunks;
+};
+
+static int carry(const int64_t *start, void *ctx)
+{
+    struct carrying *c = ctx;
+    uint8_t bytes[2000];
+    int64_t size = 0, again = 0;
+    uint32_t skipped = 99;
+
+    ok(drep_read_stored(c->from, start, NULL, 0, &size, NULL));
+    ck_assert_int_gt(size, 0);
+    fails(drep_read_stored(c->from, start, bytes, size - 1, &again, NULL), DREP_ERR_BUFFER);
+    ck_assert_int_eq(again, size);
+    ok(drep_read_stored(c->from, start, bytes, size, &again, &skipped));
+    ok(drep_write_stored(c->to, start, bytes, size, skipped));
+    c->chunks++;
+    return 0;
+}
+
+/* Chunks carried over one by one read as the elements that they were. */
+START_TEST(test_chunks_are_carried_over)
+{
+    const char *datarep = datareps[_i / LISTS];
+    const int n = _i % LISTS;
+    drep_file *a = memory_file(datarep), *b = memory_file(datarep);
+    struct carrying c = {grid(a, "d", DREP_DOUBLE, lists[n].filter, lists[n].n),
+                         grid(b, "d", DREP_DOUBLE, lists[n].filter, lists[n].n), 0};
+    const int64_t start[] = {1, 9}, count[] = {9, 11};
+    static double in[ROWS * COLUMNS], one[ROWS * COLUMNS], other[ROWS * COLUMNS];
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        in[i] = i % 7;
+    ok(drep_write_box(c.from, start, count, NULL, in,
+                      NULL)); /* the first column of chunks is not */
+    ok(drep_dataset_chunks(c.from, carry, &c));
+    ck_assert_int_eq(c.chunks, 6);
+    for (int again = 0; again < 2; again++) {
+        ok(drep_read(c.from, NULL, NULL, one, NULL));
+        ok(drep_read(c.to, NULL, NULL, other, NULL));
+        ck_assert_mem_eq(one, other, sizeof one);
+        ok(drep_commit(b));
+    }
+    drep_dataset_close(c.from);
+    drep_dataset_close(c.to);
+    ok(drep_close(a));
+    ok(drep_close(b));
+}
+END_TEST
+
+/* What stands outside the shape is not seen when the dataset grows over it. */
+START_TEST(test_what_stands_outside_the_shape)
+{
+    drep_file *f = memory_file("internal");
+    drep_dataset *ds = grid(f, "d", DREP_INT32_T, NULL, 0);
+    const int64_t start[] = {8, 16}, grown[] = {12, 24};
+    const int64_t from[] = {8, 16}, count[] = {4, 8};
+    int32_t chunk[HIGH * WIDE], got[HIGH * WIDE];
+
+    for (int i = 0; i < HIGH * WIDE; i++)
+        chunk[i] = i + 1;
+    ok(drep_write_stored(ds, start, chunk, sizeof chunk, 0));
+    ok(drep_dataset_resize(ds, grown));
+    ok(drep_read_box(ds, from, count, NULL, got, NULL));
+    for (int y = 0; y < HIGH; y++)
+        for (int x = 0; x < WIDE; x++)
+            ck_assert_int_eq(got[y * WIDE + x], y < 2 && x < 4 ? chunk[y * WIDE + x] : 0);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+START_TEST(test_what_is_not_stored)
+{
+    const int64_t dims[] = {4}, origin[] = {0, 0}, inside[] = {4, 9}, beyond[] = {12, 0};
+    drep_file *f = memory_file("internal");
+    drep_filter deflate = {.id = DREP_FILTER_DEFLATE};
+    drep_dataset *ds = grid(f, "d", DREP_INT32_T, &deflate, 1), *flat;
+    uint8_t bytes[600] = {0};
+    uint32_t skipped;
+    int64_t size = 7;
+
+    ok(drep_read_stored(ds, origin, bytes, sizeof bytes, &size, &skipped));
+    ck_assert_int_eq(size, 0);
+    fails(drep_read_stored(ds, inside, NULL, 0, &size, NULL), DREP_ERR_RANGE);
+    fails(drep_read_stored(ds, beyond, NULL, 0, &size, NULL), DREP_ERR_RANGE);
+    fails(drep_read_stored(ds, NULL, NULL, 0, &size, NULL), DREP_ERR_ARG);
+    fails(drep_read_stored(ds, origin, NULL, 0, NULL, NULL), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, inside, bytes, 10, 0), DREP_ERR_RANGE);
+    fails(drep_write_stored(ds, origin, bytes, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, NULL, 10, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, 10, 2), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, 10, 1), DREP_ERR_ARG); /* no whole elements */
+    fails(drep_write_stored(ds, origin, bytes, 132, 1), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, (int64_t)1 << 40, 0), DREP_ERR_LIMIT);
+    ok(drep_dataset_create(f, "flat", &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = dims),
+                           &flat));
+    fails(drep_read_stored(flat, origin, NULL, 0, &size, NULL), DREP_ERR_KIND);
+    /* Bytes that no filter gave are found by whoever decodes them. */
+    ok(drep_write_stored(ds, origin, bytes, 40, 0));
+    fails(drep_read(ds, NULL, NULL, bytes, NULL), DREP_ERR_FORMAT);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "chunk (0,0)"));
+    drep_dataset_close(flat);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* True if the dataset of this type, under this representation, has the bytes of memory's type. */
+static int same_as(const char *datarep, const drep_type *type, const drep_type *mem, int placed)
+{
+    const int64_t dims[] = {4};
+    drep_file *f = memory_file(datarep);
+    drep_dataset *ds;
+    int same = 7;
+
+    ok(drep_dataset_create(f, "d",
+                           &DREP_SPEC(.type = type, .rank = 1, .dims = dims, .chunk = dims,
+                                      .layout = DREP_CHUNKED, .placed = placed),
+                           &ds));
+    ok(drep_stored_as(ds, mem, &same));
+    fails(drep_stored_as(ds, NULL, &same), DREP_ERR_ARG);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    return same;
+}
+
+START_TEST(test_bytes_that_are_the_same)
+{
+    static const char *const names[] = {"a", "b"};
+    const drep_type *const types[] = {DREP_INT8_T, DREP_INT32_T};
+    const int64_t displs[] = {0, 4};
+    drep_type *s, *text;
+
+    ok(drep_type_compound(2, names, displs, types, 8, &s));
+    ok(drep_type_vstring(&text));
+    ck_assert_int_eq(same_as("native", DREP_INT32_T, DREP_INT32_T, 0), 1);
+    ck_assert_int_eq(same_as("external32", DREP_INT8_T, DREP_INT8_T, 0), 1);
+    ck_assert_int_eq(same_as("external32", DREP_INT32_T, DREP_INT32_T, 0),
+                     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    ck_assert_int_eq(same_as("native", DREP_INT32_T, DREP_FLOAT, 0), 0);
+    ck_assert_int_eq(same_as("native", DREP_INT32_T, DREP_INT64_T, 0), 0);
+    ck_assert_int_eq(same_as("native", s, s, 1), 1);
+    ck_assert_int_eq(same_as("internal", s, s, 0), 0); /* packed: no gap */
+    ck_assert_int_eq(same_as("native", text, text, 0), 0);
+    drep_type_free(s);
+    drep_type_free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *s = suite_create("data stored");
+    TCase *t = tcase_create("stored");
+
+    tcase_add_loop_test(t, test_chunks_are_carried_over, 0, DATAREPS * LISTS);
+    tcase_add_test(t, test_what_stands_outside_the_shape);
+    tcase_add_test(t, test_what_is_not_stored);
+    tcase_add_test(t, test_bytes_that_are_the_same);
+    suite_add_tcase(s, t);
+    return run_suite(s);
+}

@@ -1,0 +1,152 @@
+/* carry.c - chunks that go over as they are stored, without being decoded.
+ *
+ * That is possible where an element is the same bytes in both files, chunks have the same shape,
+ * and each filter of HDF5 has one in the container that gives the same bytes. */
+/* SPDX-License-Identifier: MIT */
+#include "tools/h5/carry.h"
+#include "tools/h5/chunk.h"
+#include "tools/h5/framed.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* True if both filters do the same to elements of the dataset. */
+static int same_filter(H5Z_filter_t id, size_t n, const unsigned *value, const drep_filter *f)
+{
+    drep_filter framed;
+
+    switch (id) {
+    case H5Z_FILTER_SHUFFLE:
+        return f->id == DREP_FILTER_SHUFFLE && f->nparams == 1 && f->param[0] == value[0];
+    case H5Z_FILTER_DEFLATE:
+        return f->id == DREP_FILTER_DEFLATE && f->bare;
+    default:
+        /* Streams tell how they are to be decoded, but for what bitshuffle has in front. */
+        return framed_in(id, n, value, &framed) && f->id == framed.id && f->bare == framed.bare &&
+               (f->id != DREP_FILTER_HDF5_BITSHUFFLE ||
+                memcmp(f->param, framed.param, 3 * sizeof *f->param) == 0);
+    }
+}
+
+/* Pairs the filters of both lists, in their order. */
+static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info)
+{
+    int i, next = 0;
+
+    r->n = H5Pget_nfilters(dcpl);
+    if (r->n < 0 || r->n > H5Z_MAX_NFILTERS)
+        return 0;
+    for (i = 0; i < r->n; i++) {
+        unsigned flags, config, value[8] = {0};
+        size_t n = 8;
+        H5Z_filter_t id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &n, value, 0, NULL, &config);
+
+        /* Which bytes a sum is of is known where nothing comes behind it. */
+        n = n < 8 ? n : 8;
+        if (id == H5Z_FILTER_FLETCHER32 && i == r->n - 1)
+            r->ours[i] = CARRY_SUM;
+        else if (next < info->nfilters && same_filter(id, n, value, &info->filters[next]))
+            r->ours[i] = next++;
+        else
+            return 0;
+        r->deflate[i] = id == H5Z_FILTER_DEFLATE;
+    }
+    return next > 0 && next == info->nfilters;
+}
+
+static int same_chunks(hid_t dcpl, const drep_dsinfo *info)
+{
+    hsize_t chunk[H5S_MAX_RANK];
+    int d;
+
+    if (info->layout != DREP_CHUNKED || info->rank <= 0 || H5Pget_layout(dcpl) != H5D_CHUNKED ||
+        H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk) != info->rank)
+        return 0;
+    for (d = 0; d < info->rank; d++)
+        if (chunk[d] != (hsize_t)info->chunk[d])
+            return 0;
+    return 1;
+}
+
+int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
+                const struct map *m)
+{
+    unsigned options = 0;
+    size_t size = m->dsize;
+    int d, same = 0;
+
+    memset(r, 0, sizeof *r);
+    /* Chunks at the edge that skip filters without saying so. */
+    if (!same_chunks(dcpl, info) || H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0)
+        return 0;
+    for (d = 0; d < info->rank; d++)
+        if (__builtin_mul_overflow(size, (size_t)info->chunk[d], &size))
+            return 0;
+    r->most = size / 2 > SIZE_MAX / 8 ? SIZE_MAX : 2 * size + 4096;
+    return size > 0 && m->kind == MAP_FLAT && !m->variable && pair_filters(r, dcpl, info) &&
+           drep_stored_as(ds, m->held, &same) == 0 && same;
+}
+
+void carry_release(struct carry *r)
+{
+    free(r->bytes);
+    r->bytes = NULL;
+    r->room = 0;
+}
+
+/* True if a chunk may be what its last filter gave: damage that costs nothing to see. */
+static int begins_well(const struct carry *r, const uint8_t *p, size_t size, unsigned skipped)
+{
+    int i = r->n - 1;
+
+    while (i >= 0 && (r->ours[i] == CARRY_SUM || skipped >> i & 1))
+        i--;
+    /* The front of a zlib stream: its method, and a number that 31 divides. */
+    return i < 0 || !r->deflate[i] ||
+           (size > 2 && (p[0] & 15) == 8 && (p[0] << 8 | p[1]) % 31 == 0 && !(p[1] & 0x20));
+}
+
+int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned skipped,
+             uint32_t *out)
+{
+    int i;
+
+    *out = 0;
+    if (r->n < 32 && skipped >> r->n)
+        return 0;
+    for (i = 0; i < r->n; i++) {
+        unsigned skips = skipped >> i & 1;
+
+        if (r->ours[i] != CARRY_SUM)
+            *out |= skips << r->ours[i];
+        else if (!skips && !fletcher32_check(bytes, size))
+            return 0;
+    }
+    return *size > 0 && begins_well(r, bytes, *size, skipped);
+}
+
+int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *size,
+              unsigned *skipped)
+{
+    int64_t stored = 0;
+    uint32_t mask = 0;
+    int i, err = drep_read_stored(ds, start, r->bytes, (int64_t)r->room, &stored, &mask);
+
+    if (err == DREP_ERR_BUFFER || (!err && !r->bytes && stored > 0)) {
+        uint8_t *bytes = realloc(r->bytes, (size_t)stored + FLETCHER32_SIZE);
+
+        if (!bytes)
+            return DREP_ERR_NOMEM;
+        r->bytes = bytes;
+        r->room = (size_t)stored;
+        err = drep_read_stored(ds, start, r->bytes, (int64_t)r->room, &stored, &mask);
+    }
+    *size = (size_t)stored;
+    *skipped = 0;
+    for (i = 0; !err && stored > 0 && i < r->n; i++) {
+        if (r->ours[i] == CARRY_SUM)
+            *size += fletcher32_add(r->bytes, (size_t)stored);
+        else
+            *skipped |= (unsigned)(mask >> r->ours[i] & 1) << i;
+    }
+    return err;
+}

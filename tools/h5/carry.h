@@ -1,0 +1,38 @@
+/* carry.h - chunks that go over as they are stored, without being decoded. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_H5_CARRY_H
+#define TOOLS_H5_CARRY_H
+
+#include "tools/h5/library.h"
+#include "tools/h5/map.h"
+#include <datarep.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How the filters of an HDF5 dataset and of the container's go together. */
+struct carry {
+    int n;                      /* filters of HDF5 */
+    int ours[H5Z_MAX_NFILTERS]; /* the container's filter that does the same; CARRY_SUM */
+    int deflate[H5Z_MAX_NFILTERS];
+    size_t most;    /* bytes of any stored chunk */
+    uint8_t *bytes; /* room for one chunk of the container's; carry_release() frees it */
+    size_t room;
+};
+/* A fletcher32 sum behind the chunk, which the container does not keep: it has sums of its own. */
+#define CARRY_SUM (-1)
+
+/* True if stored chunks of one are those of the other, whose elements are as m says. */
+int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
+                const struct map *m);
+void carry_release(struct carry *r);
+
+/* A chunk of HDF5 becomes the container's: it loses its sum, if that is right, and its mask of
+ * skipped filters is translated.  False: it cannot go over as it is. */
+int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned skipped,
+             uint32_t *out);
+/* The container's chunk at `start` becomes HDF5's: in r->bytes, with its sum.  *size 0: it is not
+ * stored.  0 or a DREP_ERR_... of the library. */
+int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *size,
+              unsigned *skipped);
+
+#endif
