@@ -37,6 +37,7 @@ enum { PACKED_NOT, PACKED_LZ4 = 2, PACKED_ZSTD }; /* what bitshuffle does with a
 /* Decode one block to exactly `size` bytes. */
 static int block_decode(unsigned how, const uint8_t *in, size_t n, uint8_t *out, size_t size)
 {
+    (void)in, (void)n, (void)out, (void)size;
     switch (how) {
 #ifdef HAVE_LZ4
     case PACKED_LZ4:
@@ -285,13 +286,16 @@ static int blosc_decode(const struct span *in, uint8_t *out, size_t size)
 
 static size_t blosc_encode(const uint32_t *param, const struct span *in, uint8_t *out, size_t room)
 {
+    /* A file may say anything here; the library divides by the size of an element. */
+    size_t element = param[0] >= 1 && param[0] <= BLOSC_MAX_TYPESIZE ? param[0] : 1;
+    int level = param[1] > 9 ? 9 : (int)param[1];
+    int shuffle = param[2] <= BLOSC_BITSHUFFLE ? (int)param[2] : BLOSC_NOSHUFFLE, n;
     const char *name = NULL;
-    int n;
 
-    if (in->len > BLOSC_MAX_BUFFERSIZE || blosc_compcode_to_compname((int)param[3], &name) < 0)
+    if (in->len > BLOSC_MAX_BUFFERSIZE || param[3] > INT_MAX ||
+        blosc_compcode_to_compname((int)param[3], &name) < 0)
         return 0;
-    n = blosc_compress_ctx(param[1] > 9 ? 9 : (int)param[1], (int)(param[2] & 3), param[0], in->len,
-                           in->p, out, room, name, 0, 1);
+    n = blosc_compress_ctx(level, shuffle, element, in->len, in->p, out, room, name, 0, 1);
     return n > 0 ? (size_t)n : 0;
 }
 #endif

@@ -207,6 +207,9 @@ static int framed_params(const drep_filter *want, uint32_t unit, struct filter_r
         (rec->param[0] == 0 || rec->param[1] % 8 != 0 || rec->param[2] == 1 || rec->param[2] > 3))
         return fail(DREP_ERR_ARG, "filter hdf5-bitshuffle: parameters %u, %u, %u", rec->param[0],
                     rec->param[1], rec->param[2]);
+    if (want->id == DREP_FILTER_BLOSC && want->nparams && (rec->param[0] == 0 || rec->param[2] > 2))
+        return fail(DREP_ERR_ARG, "filter blosc: element size %u, shuffle %u", rec->param[0],
+                    rec->param[2]);
     return 0;
 }
 

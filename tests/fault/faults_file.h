@@ -449,6 +449,23 @@ static int c_dataset_chunks(struct env *e)
     return err ? err : n == 9 ? 0 : WRONG;
 }
 
+static int c_read_stored(struct env *e)
+{
+    static uint8_t v[4096];
+    int64_t start[2] = {0, 0}, size = 0;
+    uint32_t skipped = 0;
+    int err = CALL(drep_read_stored, e->ds, start, v, sizeof v, &size, &skipped);
+
+    return err ? err : size > 0 ? 0 : WRONG;
+}
+
+static int c_stored_as(struct env *e)
+{
+    int same = -1, err = CALL(drep_stored_as, e->ds, DREP_INT32_T, &same);
+
+    return err ? err : same == 0 || same == 1 ? 0 : WRONG;
+}
+
 static int c_read(struct env *e)
 {
     static int32_t v[ROWS_LEN];
@@ -1091,6 +1108,16 @@ static int c_write(struct env *e)
     return CALL(drep_write, e->ds, NULL, NULL, v, NULL);
 }
 
+static int c_write_stored(struct env *e)
+{
+    static int32_t v[64];
+    int64_t start[2] = {0, 0}, size = 0;
+    int err = CALL(drep_read_stored, e->ds, start, v, sizeof v, &size, NULL);
+
+    v[0] = 77;
+    return err ? err : CALL(drep_write_stored, e->ds, start, v, size, 0);
+}
+
 static int c_write_threads(struct env *e)
 {
     static int32_t v[ROWS_LEN];
@@ -1311,6 +1338,8 @@ static const struct file_case file_cases[] = {
     {"read chunked", READS, "/k/tiles", c_read, NULL},
     {"read filtered", READS, "/k/packed", c_read, NULL},
     {"read strings", READS, "/k/text", c_read_text, NULL},
+    {"read a stored chunk", READS, "/k/packed", c_read_stored, NULL},
+    {"stored as", READS, "/k/packed", c_stored_as, NULL},
     {"read points", READS, "/k/packed", c_read_part, NULL},
     {"views", READS, "/k/tiles", c_view, NULL},
     {"header and hints", READS, NULL, c_header, NULL},
@@ -1373,6 +1402,7 @@ static const struct file_case file_cases[] = {
     {"close with appended rows", LEAVES, "/k/rows", c_close, p_append},
     {"write contiguous", CHANGES, "/k/rows", c_write, NULL},
     {"write chunked", CHANGES, "/k/tiles", c_write, NULL},
+    {"write a stored chunk", CHANGES, "/k/tiles", c_write_stored, NULL},
     {"write filtered", CHANGES, "/k/packed", c_write, NULL},
     {"write by two threads", CHANGES, "/k/packed", c_write_threads, NULL},
     {"write strings", CHANGES, "/k/text", c_write_text, NULL},

@@ -140,6 +140,10 @@ def vectors(m):
         if path not in _dumps:
             _dumps[path] = dump(MACHINES[0], path)
         got = dump(m, path)
+        lacks = re.search(r"filter .*is not built in", "%s" % (got,))
+        if lacks:
+            print("# %s: %s not compared: %s" % (m.name, path, lacks.group()))
+            continue
         passed += got == _dumps[path]
         if got != _dumps[path]:
             failed += 1

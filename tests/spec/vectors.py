@@ -343,6 +343,26 @@ def shared():
         "/most": ["full"] * 16})
 
 
+def two_chunks(b, name, filters):
+    values = [7 * i * i - 300 for i in range(24)]
+    d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
+    for c in range(2):
+        part = values[12 * c:12 * c + 12]
+        if filters:
+            b.filtered(d, (c,), part)
+        else:
+            b.run(d, (c,), [b.payload("INT", part)[0]])
+    return values[:20]
+
+
+def framed():
+    """Filters of libraries that few builds have: LZF and blosc."""
+    b = Builder()
+    return done(b, {"/" + name: two_chunks(b, name, filters) for name, filters in (
+        ("lzf", [("shuffle", [4]), ("lzf", [])]),
+        ("blosc", [("blosc", [4, 9, 1, 3])]), ("blosc plain", [("blosc", [4, 0, 0, 0])]))})
+
+
 def chunked():
     b = Builder()
     values = [7 * i * i - 300 for i in range(24)]
@@ -358,19 +378,10 @@ def chunked():
             ("bare zstd", [("bare-zstd", [3])]),
             ("bare lz4", [("delta", [4, 0]), ("bare-lz4", [1])]),
             ("hdf5-lz4", [("hdf5-lz4", [20])]), ("one block", [("shuffle", [4]), ("hdf5-lz4", [0])]),
-            ("lzf", [("shuffle", [4]), ("lzf", [])]),
             ("bits", [("hdf5-bitshuffle", [4, 8, 0, 0])]), ("bits lz4", [("hdf5-bitshuffle", [4, 8, 2, 0])]),
             ("bits zstd", [("hdf5-bitshuffle", [4, 0, 3, 5])]),
-            ("odd bits", [("hdf5-bitshuffle", [5, 0, 2, 0])]),
-            ("blosc", [("blosc", [4, 9, 1, 3])]), ("blosc plain", [("blosc", [4, 0, 0, 0])])):
-        d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
-        for c in range(2):
-            part = values[12 * c:12 * c + 12]
-            if filters:
-                b.filtered(d, (c,), part)
-            else:
-                b.run(d, (c,), [b.payload("INT", part)[0]])
-        expect["/" + name] = values[:20]
+            ("odd bits", [("hdf5-bitshuffle", [5, 0, 2, 0])])):
+        expect["/" + name] = two_chunks(b, name, filters)
     d = b.dataset(1, "skipped", "INT", (30,), "chunked", (10,), [("shuffle", [4]), ("zstd", [3])])
     b.filtered(d, (0,), values[:10], skipped=1)
     b.filtered(d, (1,), values[10:20], skipped=2)
@@ -1214,7 +1225,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, runs,
+GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, framed, runs,
         user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,

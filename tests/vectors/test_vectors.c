@@ -38,9 +38,12 @@ static int by_name(const void *a, const void *b)
 /* True where a file was refused because the library was built without a filter's library. */
 static bool without_filter(int err, const char *message)
 {
-    bool all = drep_filter_available(DREP_FILTER_DEFLATE) &&
-               drep_filter_available(DREP_FILTER_LZ4) && drep_filter_available(DREP_FILTER_ZSTD);
+    static const int borrowed[] = {DREP_FILTER_DEFLATE, DREP_FILTER_LZ4, DREP_FILTER_ZSTD,
+                                   DREP_FILTER_LZF, DREP_FILTER_BLOSC};
+    bool all = true;
 
+    for (size_t i = 0; i < sizeof borrowed / sizeof *borrowed; i++)
+        all = all && drep_filter_available(borrowed[i]);
     return !all && err == DREP_ERR_UNSUPPORTED && strstr(message, " is not built in") != NULL;
 }
 
