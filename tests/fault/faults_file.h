@@ -1110,7 +1110,7 @@ static int c_write(struct env *e)
 
 static int c_write_stored(struct env *e)
 {
-    static int32_t v[64];
+    static int32_t v[512];
     int64_t start[2] = {0, 0}, size = 0;
     int err = CALL(drep_read_stored, e->ds, start, v, sizeof v, &size, NULL);
 

@@ -1181,6 +1181,36 @@ static void references(hid_t f)
     H5Tclose(v);
 }
 
+/* As MATLAB stores cells: the fill value refers to an element of a group that comes later, here
+ * also to a dataset whose own fill value refers on. */
+static void cells(hid_t f)
+{
+    hobj_ref_t refs[6] = {0};
+    hid_t p = chunked(4), d, some, memory = line(4);
+    hsize_t start = 0, count = 4;
+
+    group(f, "z");
+    group(f, "z/deep");
+    ints(f, "z/deep/empty", 2);
+    MUST(H5Rcreate(&refs[0], f, "z/deep/empty", H5R_OBJECT, -1));
+    MUST(H5Pset_fill_value(p, H5T_STD_REF_OBJ, refs));
+    put(f, "y", H5T_STD_REF_OBJ, line(10), p, NULL);
+    MUST(H5Rcreate(&refs[1], f, "y", H5R_OBJECT, -1));
+    MUST(H5Rcreate(&refs[2], f, "z", H5R_OBJECT, -1));
+    MUST(H5Pset_fill_value(p, H5T_STD_REF_OBJ, &refs[1]));
+    d = H5Dcreate2(f, "cells", H5T_STD_REF_OBJ, line(10), H5P_DEFAULT, p, H5P_DEFAULT);
+    MUST(d);
+    some = H5Dget_space(d);
+    MUST(H5Sselect_hyperslab(some, H5S_SELECT_SET, &start, NULL, &count, NULL));
+    MUST(H5Dwrite(d, H5T_STD_REF_OBJ, memory, some, H5P_DEFAULT, refs));
+    H5Sclose(some);
+    H5Sclose(memory);
+    H5Dclose(d);
+    MUST(H5Pset_fill_value(p, H5T_STD_REF_OBJ, &refs[2]));
+    put(f, "groups", H5T_STD_REF_OBJ, line(5), p, NULL);
+    H5Pclose(p);
+}
+
 /* A reference to what was removed. */
 static void lost_references(hid_t f)
 {
@@ -1279,6 +1309,7 @@ static const struct {
      "named types and their sharing,attributes on named types", "comment", ""},
     {"regions", regions, 0, "region references", "", ""},
     {"references", references, 0, "object references,variable sequences", "", ""},
+    {"cells", cells, 0, "object references,fill values", "", ""},
     {"lost_references", lost_references, 0, "object references", "", "reference"},
     {"holes", holes, 0, "never written,variable strings,variable sequences", "", ""},
 };

@@ -463,10 +463,55 @@ static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
 
 /* ------------------------------------------------------------- making datasets */
 
-/* References in fill values would have to exist before the dataset does. */
+static int make_object(struct job *j, struct h5_object *o, hid_t lcpl);
+
+/* The group at a path, and those above it. */
+static int make_parents(struct job *j, const char *path, hid_t lcpl)
+{
+    char *parent = strdup(path);
+    int err = parent ? 0 : job_no_memory(j);
+    size_t i;
+
+    for (char *slash = parent; !err && (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        for (i = 0; !err && i < j->objects.n; i++)
+            if (strcmp(j->objects.list[i].path, parent) == 0 &&
+                j->objects.list[i].kind == DREP_OBJ_GROUP)
+                err = make_object(j, &j->objects.list[i], lcpl);
+    }
+    free(parent);
+    return err;
+}
+
+/* A fill value refers to what may come later in the walk: that is made now.  If it cannot be, this
+ * is said in its own turn. */
+static int fill_ref_out(struct value_move *mv, int region, void *h, drep_ref *d)
+{
+    struct job *j = mv->j;
+    struct h5_object *o = d->object ? job_find(j, d->object) : NULL;
+    hid_t lcpl;
+    int err = 0;
+
+    if (o && o->kind == DREP_OBJ_DIMENSION && o->scale == 1)
+        o = job_find(j, o->digest);
+    if (o && !o->made && !o->making) {
+        lcpl = H5Pcreate(H5P_LINK_CREATE);
+        H5Pset_char_encoding(lcpl, H5T_CSET_UTF8);
+        o->making = 1;
+        err = make_parents(j, o->path, lcpl);
+        if (!err)
+            err = make_object(j, o, lcpl);
+        o->making = 0;
+        H5Pclose(lcpl);
+    }
+    if (err == DREP_ERR_NOMEM || err == DREP_ERR_STOPPED)
+        return err;
+    return ref_out(mv, region, h, d);
+}
+
 static int set_fill(struct job *j, const struct h5_object *o, const struct drain *s, hid_t dcpl)
 {
-    struct value_move mv = {.j = j, .ref = ref_out, .path = o->path};
+    struct value_move mv = {.j = j, .ref = fill_ref_out, .path = o->path};
     void *d, *h;
     int err;
 
@@ -474,10 +519,6 @@ static int set_fill(struct job *j, const struct h5_object *o, const struct drain
         H5Pset_fill_value(dcpl, s->file, NULL);
     if (s->info.fill != DREP_FILL_VALUE)
         return 0;
-    if (has_references(&s->map)) {
-        job_say(j, HDF5_LOST, "fill", o->path, "its fill value, a reference, is not kept");
-        return 0;
-    }
     d = move_alloc(&mv, s->map.dsize);
     h = move_alloc(&mv, s->map.hsize);
     err = d && h ? drain_fill(j, s, d) : DREP_ERR_NOMEM;
@@ -550,6 +591,9 @@ static int make_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
 
 static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
 {
+    /* A fill value may have referred to it; a named datatype has its link to come. */
+    if (o->made && o->kind != DREP_OBJ_TYPE)
+        return 0;
     switch (o->kind) {
     case DREP_OBJ_GROUP:
         return make_group(j, o, lcpl);

@@ -241,6 +241,43 @@ static int make_dimension(struct job *j, struct h5_object *o)
     return err;
 }
 
+static int make_object(struct job *j, struct h5_object *o);
+
+/* A fill value refers to what may come later in the walk: that is made now.  If it cannot be, this
+ * is said in its own turn. */
+static int make_early(struct job *j, struct h5_object *o, const char *path)
+{
+    int err;
+
+    if (o->made || o->making)
+        return 0;
+    o->making = 1;
+    err = make_parents(j, o->path);
+    if (!err)
+        err = make_object(j, o);
+    o->making = 0;
+    job_at(j, path);
+    return err == DREP_ERR_NOMEM || err == DREP_ERR_STOPPED ? err : 0;
+}
+
+static int fill_ref_in(struct value_move *mv, int region, void *h, drep_ref *d)
+{
+    struct job *j = mv->j;
+    hdset_reg_ref_t none = {0};
+    hid_t object = -1;
+    struct h5_object *o;
+    int err = 0;
+
+    if (memcmp(h, none, region ? sizeof none : sizeof(hobj_ref_t)) != 0)
+        object = H5Rdereference2(j->h, H5P_DEFAULT, region ? H5R_DATASET_REGION : H5R_OBJECT, h);
+    o = object > 0 ? job_find(j, address_of(object)) : NULL;
+    if (object > 0)
+        H5Oclose(object);
+    if (o)
+        err = make_early(j, o, mv->path);
+    return err ? err : ref_in(mv, region, h, d);
+}
+
 /* The fill value in HDF5's memory becomes one element of the container's datatype. */
 static int convert_fill(struct h5_source *s, void *h, drep_spec *spec, struct value_move *mv)
 {
@@ -353,7 +390,7 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
 
 static int make_dataset(struct job *j, struct h5_object *o)
 {
-    struct value_move mv = {.j = j, .ref = ref_in, .path = o->path};
+    struct value_move mv = {.j = j, .ref = fill_ref_in, .path = o->path};
     struct h5_source s;
     int err;
 

@@ -18,6 +18,7 @@ struct h5_object {
     char *path;      /* in the destination */
     char *source;    /* in the source, if that is another; else NULL */
     int kind;        /* enum drep_objkind */
+    int making;      /* it is being made, for what refers to it */
     int scale;       /* a dimension: 1 with a variable, 2 without */
     int unlimited;   /* a dimension */
     int64_t length;  /* a dimension */
