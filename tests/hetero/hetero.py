@@ -129,6 +129,13 @@ def dump(m, path):
     return status, out
 
 
+def unbuilt(m, path):
+    """The filter that a build for this machine lacks, by what dump says of the file; or None."""
+    status, out = run(m.command(m.program("datarep"), "dump", "--json", path))
+    found = status != 0 and re.search(r"filter \S+ is not built in", out)
+    return found.group() if found else None
+
+
 def vectors(m):
     """The committed files: the C test, and the command's JSON against the one made here."""
     status, out = run(m.command(m.program("tests", "vectors", "test_vectors")))
@@ -140,9 +147,9 @@ def vectors(m):
         if path not in _dumps:
             _dumps[path] = dump(MACHINES[0], path)
         got = dump(m, path)
-        lacks = re.search(r"filter .*is not built in", "%s" % (got,))
+        lacks = got != _dumps[path] and unbuilt(m, path)
         if lacks:
-            print("# %s: %s not compared: %s" % (m.name, path, lacks.group()))
+            print("# %s: %s is not compared: %s" % (m.name, path, lacks))
             continue
         passed += got == _dumps[path]
         if got != _dumps[path]:
