@@ -22,7 +22,7 @@
 struct ls {
     const char *file_name;
     drep_file *file;
-    bool lengthy, extremes, json;
+    bool lengthy, extremes, json, raw;
     bool any;               /* an object was printed */
     struct printer printer; /* of extremes */
     struct sink sink;
@@ -147,7 +147,7 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
     if (!err && ls->json) {
         err = put_dataset_json(ls, ds, &info);
         if (!err && ls->extremes)
-            err = extremes_put(&ls->printer, s, ds, &info);
+            err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
     } else if (!err) {
         sink_char(s, ' ');
         print_type_text(s, info.type, false);
@@ -164,7 +164,7 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
                 err = put_storage(s, ds, &info);
         }
         if (!err && ls->extremes)
-            err = extremes_put(&ls->printer, s, ds, &info);
+            err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
     }
     drep_dataset_close(ds);
     return err;
@@ -362,7 +362,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
     return tool_worse(ls->status, sink_close(&ls->sink));
 }
 
-enum { OPTION_JSON = OPTION_LONG };
+enum { OPTION_JSON = OPTION_LONG, OPTION_RAW };
 
 static const struct option_row options[] = {
     {'r', "recursive", NULL, "also list nested groups", NULL},
@@ -371,6 +371,8 @@ static const struct option_row options[] = {
      "compression ratio",
      NULL},
     {'m', "minmax", NULL, "also print the least and greatest value; reads all values", NULL},
+    {OPTION_RAW, "raw", NULL, "-m: numbers as stored, without scale, missing values and dates",
+     NULL},
     {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
@@ -395,6 +397,7 @@ static void take(struct ls *ls, struct arguments *a, int option)
         a->color = optarg ? optarg : "always";
     ls->lengthy = ls->lengthy || option == 'l';
     ls->extremes = ls->extremes || option == 'm';
+    ls->raw = ls->raw || option == OPTION_RAW;
     ls->json = ls->json || option == OPTION_JSON;
 }
 
@@ -431,7 +434,8 @@ const struct command ls_command = {
     .run = ls_run,
     .summary = "list objects, one line each",
     .usage = "[options] FILE [PATH]",
-    .about = "Lists the members of a group, one line each: path, kind, type, shape.",
+    .about = "Lists the members of a group, one line each: path, kind, type, shape.  -m applies\n"
+             "missing_value, _FillValue, valid_range, scale_factor, add_offset and units of time.",
     .options = options,
     .examples = "  datarep ls -r a.drep\n"
                 "  datarep ls -lm a.drep /grid",

@@ -181,7 +181,8 @@ enum {
     OPTION_Y,
     OPTION_ORIGIN,
     OPTION_MEMBER,
-    OPTION_PREVIEW
+    OPTION_PREVIEW,
+    OPTION_RAW
 };
 
 static const struct option_row options[] = {
@@ -199,6 +200,7 @@ static const struct option_row options[] = {
     {OPTION_Y, "y", "PATH", "coordinates of an image's rows", "<path>"},
     {OPTION_ORIGIN, "origin", "WHERE", "position of row 0 of an image: upper or lower",
      "upper lower"},
+    {OPTION_RAW, "raw", NULL, "show times as numbers, not as dates", NULL},
     {OPTION_MEMBER, "member", "NAME", "member of a compound to plot (a.b: nested)", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
@@ -271,6 +273,9 @@ static int take(struct plot_options *a, int option)
         return take_columns(&a->columns, optarg);
     case OPTION_PREVIEW:
         m->preview = true;
+        return 0;
+    case OPTION_RAW:
+        m->raw = true;
         return 0;
     case OPTION_SIZE:
         return take_size(m, optarg);
@@ -361,7 +366,7 @@ const struct command plot_command = {
     .usage = "-o PICTURE [options] FILE PATH[SLICE]...\n--preview [options] FILE PATH[SLICE]...",
     .about = "Draws one-dimensional datasets as lines, a two-dimensional one as an image.  Labels\n"
              "come from the attributes units and long_name; missing_value, _FillValue,\n"
-             "scale_factor and add_offset are applied as in netCDF.",
+             "valid_range, scale_factor, add_offset and units of time are applied as CF says.",
     .options = options,
     .examples = "  datarep plot sea.drep '/sst[0]' -o sst.png\n"
                 "  datarep plot --preview log.drep /temperature",

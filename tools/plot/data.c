@@ -6,7 +6,7 @@
 #include "tools/host/message.h"
 #include "tools/host/progress.h"
 #include "tools/plot/plot.h"
-#include "tools/text/array.h"
+#include "tools/text/cf.h"
 #include "tools/text/num.h"
 #include "tools/text/printer.h"
 #include "tools/walk/blocks.h"
@@ -15,22 +15,6 @@
 #include <string.h>
 
 /* ---------------------------------------------------------------- attributes */
-
-/* An attribute's first number; false if it has none. */
-static bool attribute_number(const struct series *s, const char *name, double *out)
-{
-    struct array v;
-    bool found = false;
-
-    if (array_attr(&v, s->printer, s->path, name))
-        return false;
-    if (v.count > 0 && num_is(s->printer, v.type)) {
-        *out = num_value(s->printer, v.type, v.buf).value;
-        found = true;
-    }
-    array_release(&v);
-    return found;
-}
 
 /* An attribute's text, malloc'ed, or NULL. */
 static char *attribute_text(const struct series *s, const char *name)
@@ -47,13 +31,7 @@ static char *attribute_text(const struct series *s, const char *name)
 
 static void read_attributes(struct series *s)
 {
-    s->scale = 1;
-    s->offset = 0;
-    s->missing[0] = s->missing[1] = NAN;
-    attribute_number(s, "scale_factor", &s->scale);
-    attribute_number(s, "add_offset", &s->offset);
-    attribute_number(s, "_FillValue", &s->missing[0]);
-    attribute_number(s, "missing_value", &s->missing[1]);
+    cf_read(&s->cf, s->printer, s->path, s->info.type);
     s->units = attribute_text(s, "units");
     s->name = attribute_text(s, "long_name");
     if (!s->name)
@@ -179,15 +157,13 @@ static void reader_release(struct series_reader *r)
 static double number_at(const struct series_reader *r, const char *element)
 {
     const struct series *s = r->series;
-    double value;
+    struct double_pair value = {0};
 
     if (r->direct)
-        memcpy(&value, element, sizeof value);
+        memcpy(&value.value, element, sizeof value.value);
     else
-        value = num_value(s->printer, r->number, element + r->offset).value;
-    if (value == s->missing[0] || value == s->missing[1])
-        return NAN;
-    return value * s->scale + s->offset;
+        value = num_value(s->printer, r->number, element + r->offset);
+    return cf_missing(&s->cf, value) ? NAN : cf_number(&s->cf, value.value);
 }
 
 /* ------------------------------------------------------------------- columns */

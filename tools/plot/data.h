@@ -3,6 +3,7 @@
 #ifndef TOOLS_PLOT_DATA_H
 #define TOOLS_PLOT_DATA_H
 
+#include "tools/text/cf.h"
 #include "tools/text/printer.h"
 #include "tools/walk/operand.h"
 
@@ -15,8 +16,7 @@ struct series {
     struct slice slice;
     char *own_path;            /* of coordinates: what `path` is, to be freed; else NULL */
     const char *path, *member; /* member: "where.x" of compounds, or NULL */
-    /* From attributes: numbers are scale * n + offset, and none where they are missing. */
-    double scale, offset, missing[2];
+    struct cf cf;              /* what the numbers mean */
     char *name, *units; /* for people; units may be NULL */
 };
 /* Opens what the operand names.  0, or an exit code after saying what is wrong. */

@@ -9,6 +9,7 @@
 #include "tools/host/utf8.h"
 #include "tools/plot/axis.h"
 #include "tools/plot/data.h"
+#include "tools/plot/dates.h"
 #include "tools/text/printer.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,22 @@ static void put_units(const struct make *m, char *text)
         put_label(text, &m->series[0]);
     else
         snprintf(text, PLOT_TEXT, "%s", units ? units : "");
+}
+
+/* The label of coordinates that are times: from when until when. */
+static void put_dates(char *text, const struct series *s, double from, double to)
+{
+    struct cf_date first, last;
+    char a[64], b[64];
+    int64_t begin, end;
+
+    if (!cf_moment(&s->cf.time, from, &begin) || !cf_moment(&s->cf.time, to, &end))
+        return;
+    first = cf_date_of(&s->cf.time, begin);
+    last = cf_date_of(&s->cf.time, end);
+    cf_date_text(&first, a, sizeof a);
+    cf_date_text(&last, b, sizeof b);
+    snprintf(text, PLOT_TEXT, "%.100s (%.60s to %.60s)", s->name ? s->name : "time", a, b);
 }
 
 /* The name of a dimension, or which one it is. */
@@ -166,6 +183,10 @@ static int line_places(struct make *m, const struct series *s, int d, struct plo
         take_range(&ends[0], &ends[1], low, line->n, false);
         take_range(&ends[0], &ends[1], high, line->n, false);
         put_label(m->x_label, &coordinates);
+        if (coordinates.cf.time.known && !m->raw) {
+            m->time_x = coordinates.cf.time;
+            put_dates(m->x_label, &coordinates, ends[0], ends[1]);
+        }
         series_close(&coordinates);
     } else {
         status = -found;
@@ -249,7 +270,7 @@ static bool even(const double *at, size_t n)
 
 /* The axis along dimension d: coordinates where they are even, else indices. */
 static int make_axis(struct make *m, int d, const char *asked, struct plot_axis *axis, char *label,
-                     bool *measured)
+                     struct cf_time *time, bool *measured)
 {
     const struct series *s = &m->series[0];
     int64_t count = s->slice.count[d];
@@ -268,6 +289,10 @@ static int make_axis(struct make *m, int d, const char *asked, struct plot_axis 
     if (!status && even(at, n)) {
         set_ends(axis, at[0], at[n - 1], (int64_t)n);
         put_label(label, &c);
+        if (c.cf.time.known && !m->raw) {
+            *time = c.cf.time;
+            put_dates(label, &c, at[0], at[n - 1]);
+        }
         *measured = true;
     } else if (!status) {
         tool_say(m->file_name, s->path,
@@ -327,9 +352,9 @@ static int make_image(struct make *m, int width, int height)
         return tool_no_memory();
     status = series_cells(s, p->image.rows, p->image.columns, p->image.cell);
     if (!status)
-        status = make_axis(m, which[1], m->x, &p->x, m->x_label, &measured);
+        status = make_axis(m, which[1], m->x, &p->x, m->x_label, &m->time_x, &measured);
     if (!status)
-        status = make_axis(m, which[0], m->y, &p->y, m->y_label, &measured);
+        status = make_axis(m, which[0], m->y, &p->y, m->y_label, &m->time_y, &measured);
     if (status)
         return status;
     settle_rows(m, measured);
@@ -409,8 +434,10 @@ int plot_make(struct make *m)
     height = m->preview ? m->width / 2 : m->height * 4 / 5;
     status = rank == 1 ? make_lines(m, width) : make_image(m, width, height);
     clean_texts(m);
-    plot_ticks(&m->plot.x, m->width / 90);
-    plot_ticks(&m->plot.y, m->height / 60);
+    if (!dates_ticks(&m->plot.x, &m->time_x, m->width / 120))
+        plot_ticks(&m->plot.x, m->width / 90);
+    if (!dates_ticks(&m->plot.y, &m->time_y, m->height / 60))
+        plot_ticks(&m->plot.y, m->height / 60);
     plot_ticks(&m->plot.value, m->height / 60);
     return status;
 }

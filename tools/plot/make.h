@@ -18,7 +18,8 @@ struct make {
     const char *x, *y; /* operands of coordinates */
     const char *member, *title, *output, *colors, *color;
     double low, high; /* range of values, NaN: as they are */
-    bool log, preview, origin_given, origin_upper;
+    bool log, preview, raw, origin_given, origin_upper;
+    struct cf_time time_x, time_y; /* of the coordinates */
     int width, height;
     struct plot plot;
     char title_text[PLOT_TEXT], source[PLOT_TEXT], x_label[PLOT_TEXT], y_label[PLOT_TEXT],

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_PLOT_INTERFACE 1
+#define DATAREP_PLOT_INTERFACE 2
 
 #define PLOT_TICKS 24
 #define PLOT_LINES 8
@@ -20,6 +20,7 @@ struct plot_axis {
     const char *label;
     double from, to; /* at its two ends; from > to: upside down */
     bool log;        /* decades */
+    bool dates;      /* its texts are dates, and its label says from when until when */
     int ticks;
     struct plot_tick {
         double at;

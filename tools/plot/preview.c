@@ -41,11 +41,13 @@ static void put_title(const struct plot *p, struct sink *s)
 /* The line below: both ends of the axis with its name between them. */
 static void put_axis(const struct plot_axis *x, struct sink *s, int width)
 {
-    char left[32], right[32];
+    char left[32] = "", right[32] = "";
     int room;
 
-    snprintf(left, sizeof left, "%.7g", x->from);
-    snprintf(right, sizeof right, "%.7g", x->to);
+    if (!x->dates) {
+        snprintf(left, sizeof left, "%.7g", x->from);
+        snprintf(right, sizeof right, "%.7g", x->to);
+    }
     room = width - (int)(strlen(left) + strlen(right) + strlen(x->label));
     sink_spaces(s, LABEL);
     sink_text(s, left);

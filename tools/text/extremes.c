@@ -4,6 +4,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/text/extremes.h"
 #include "tools/host/progress.h"
+#include "tools/text/cf.h"
 #include "tools/text/num.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
@@ -21,8 +22,10 @@ struct extremes {
     size_t size;
     int format;             /* of a real, else 0 */
     const drep_scalar *own; /* of one that is read as it is stored, else NULL */
+    struct cf cf;
+    bool choosy; /* some numbers stand for none */
     bool any;
-    int64_t nans;
+    int64_t nans, missing;
     char *least, *greatest;
 };
 
@@ -88,6 +91,11 @@ static void take(struct extremes *e, const char *least, const char *greatest)
     e->any = true;
 }
 
+static bool is_missing(const struct extremes *e, double value)
+{
+    return cf_missing(&e->cf, (struct double_pair){.value = value});
+}
+
 /* Fast paths for the types that most datasets hold. */
 /* Extremes of elements that are REAL in memory, one after the other. */
 #define TAKE_REALS(NAME, REAL)                                             \
@@ -97,6 +105,10 @@ static void take(struct extremes *e, const char *least, const char *greatest)
         int64_t i;                                                         \
                                                                            \
         for (i = 0; i < count; i++) {                                      \
+            if (e->choosy && is_missing(e, (double)value[i])) {            \
+                e->missing++;                                              \
+                continue;                                                  \
+            }                                                              \
             if (isnan(value[i])) {                                         \
                 e->nans++;                                                 \
                 continue;                                                  \
@@ -116,7 +128,9 @@ static void take_any(struct extremes *e, const char *element, int64_t count)
     int64_t i, extent = drep_type_extent(e->type);
 
     for (i = 0; i < count; i++, element += extent) {
-        if (no_number(e, element))
+        if (e->choosy && cf_missing(&e->cf, num_value(e->printer, e->type, element)))
+            e->missing++;
+        else if (no_number(e, element))
             e->nans++;
         else
             take(e, element, element);
@@ -138,16 +152,29 @@ static int take_block(void *ctx, const drep_type *type, const void *elements, in
     return progress_add((uint64_t)(count * drep_type_extent(type)));
 }
 
+/* As it is stored, with every digit, unless it means something else. */
+static void put_one(const struct extremes *e, struct sink *s, const void *element)
+{
+    bool number = e->printer->json || !e->cf.time.known;
+
+    if (number && e->cf.scale == 1 && e->cf.offset == 0)
+        print_value(e->printer, s, e->type, element);
+    else
+        cf_put(&e->cf, e->printer, s, num_value(e->printer, e->type, element).value, number);
+}
+
 static void put(const struct extremes *e, struct sink *s)
 {
     bool json = e->printer->json;
 
     if (e->any) {
         sink_text(s, json ? ", \"min\": " : "  min ");
-        print_value(e->printer, s, e->type, e->least);
+        put_one(e, s, e->cf.scale < 0 ? e->greatest : e->least);
         sink_text(s, json ? ", \"max\": " : "  max ");
-        print_value(e->printer, s, e->type, e->greatest);
+        put_one(e, s, e->cf.scale < 0 ? e->least : e->greatest);
     }
+    if (e->missing)
+        sink_format(s, json ? ", \"missing\": %" PRId64 : "  %" PRId64 " missing", e->missing);
     if (e->nans)
         sink_format(s, json ? ", \"nans\": %" PRId64 : "  %" PRId64 " NaN", e->nans);
 }
@@ -175,9 +202,9 @@ static int read_all(struct extremes *e, struct sink *s, drep_dataset *dataset,
 }
 
 int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
-                 const drep_dsinfo *info)
+                 const drep_dsinfo *info, const char *path)
 {
-    struct extremes e = {.printer = p};
+    struct extremes e = {.printer = p, .cf = {.scale = 1, .low = NAN, .high = NAN}};
     drep_type *type;
     int err;
 
@@ -187,6 +214,10 @@ int extremes_put(const struct printer *p, struct sink *s, drep_dataset *dataset,
     if (err)
         return err;
     e.type = type;
+    if (path && !num_own(type)) {
+        cf_read(&e.cf, p, path, type);
+        e.choosy = e.cf.nmissing > 0 || !isnan(e.cf.low) || !isnan(e.cf.high);
+    }
     if (num_is(p, type) && !printer_complex(p, drep_type_code(type)))
         err = read_all(&e, s, dataset, info);
     drep_type_free(type);

@@ -1,0 +1,177 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""run-cf - dates, missing and packed numbers by the CF conventions.
+
+Dates are those of cftime, which netCDF4-python and xarray use.  TAP on stdout.
+# timeout: 120
+"""
+import datetime
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+try:
+    import cftime
+except ImportError:
+    cftime = None
+
+DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
+CALENDARS = ("standard", "gregorian", "proleptic_gregorian", "julian", "noleap", "365_day", "all_leap", "366_day",
+             "360_day")
+UNITS = {"seconds": 1e9, "sec": 1e9, "minutes": 2e7, "hours": 5e5, "hr": 5e5, "h": 5e5, "msec": 1e12, "days": 4e5,
+         "d": 4e5}
+ORIGINS = ("1970-01-01", "1800-1-1 00:00:0.0", "0001-01-01 00:00", "2000-02-28T12:30:00Z",
+           "1990-06-15 06:00:00 +03:30", "1582-10-15", "2001-12-30 23:59:59.5 UTC", "1500-03-01 00:00:00 -02:00")
+NO_DATES = ("days", "days since", "days since yesterday", "fortnights since 1970-01-01", "days since 1970-02-30",
+            "days since 1970-13-01", "days since 1970-01-01 25:00", "days since 1970-01-01 nowhere",
+            "days after 1970-01-01")
+
+
+def run(*args):
+    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
+    return p.returncode, p.stdout.decode(), p.stderr.decode()
+
+
+def create(at, lines):
+    schema, path = os.path.join(at, "x.yaml"), os.path.join(at, "x.drep")
+    with open(schema, "w", encoding="utf-8") as f:
+        f.write("root:\n" + "".join("  %s\n" % line for line in lines))
+    if os.path.exists(path):
+        os.unlink(path)
+    status, _, err = run("create", "-s", schema, path)
+    assert status == 0, err
+    return path
+
+
+def extremes(path, *options):
+    """What `ls -m` prints behind the shape, by name."""
+    status, out, err = run("ls", "-m", *options, path)
+    assert status == 0, err
+    return {line.split()[0]: line.split("]", 1)[1].strip() for line in out.splitlines()}
+
+
+def moment(text, calendar):
+    day, _, clock = text.partition("T")
+    year, month, of_month = day.rsplit("-", 2)
+    hour, minute, second = (clock or "0:0:0").split(":")
+    whole, _, fraction = second.partition(".")
+    return cftime.datetime(int(year), int(month), int(of_month), int(hour), int(minute), int(whole),
+                           int((fraction + "000000")[:6]), calendar=calendar)
+
+
+def dates(at):
+    """Numbers of each calendar, unit and origin."""
+    rng, rows, lines = random.Random(5), [], []
+    for calendar in CALENDARS:
+        for unit, most in UNITS.items():
+            for origin in ORIGINS:
+                least = -most if origin.startswith("1990") else 0
+                v = sorted(round(rng.uniform(least, most), rng.choice((0, 1, 3))) for _ in range(2))
+                lines.append('d%d: {dataset: DOUBLE, data: %r, attrs: {units: "%s since %s", calendar: %s}}'
+                             % (len(rows), v, unit, origin, calendar))
+                rows.append((v, "%s since %s" % (unit, origin), calendar))
+    got = extremes(create(at, lines))
+    wrong = []
+    for i, (v, units, calendar) in enumerate(rows):
+        words = got["/d%d" % i].split()
+        for n, text in zip(v, (words[1], words[3])):
+            off = moment(text, calendar) - cftime.num2date(n, units, calendar)
+            if abs(off) > datetime.timedelta(microseconds=20):
+                wrong.append("%r %s (%s): %s, cftime: %s" % (n, units, calendar, text,
+                                                            cftime.num2date(n, units, calendar)))
+    return wrong[:10], "%d dates of %d calendars" % (2 * len(rows), len(CALENDARS))
+
+
+def no_dates(at):
+    """Units that are none of time, or whose date is none, leave numbers."""
+    lines = ['n%d: {dataset: DOUBLE, data: [1.5], attrs: {units: "%s"}}' % (i, u) for i, u in enumerate(NO_DATES)]
+    lines.append('c: {dataset: DOUBLE, data: [1.5], attrs: {units: "days since 1970-01-01", calendar: lunar}}')
+    got = extremes(create(at, lines))
+    return ["%s: %s" % one for one in got.items() if one[1] != "min 1.5  max 1.5"], "units that give no dates"
+
+
+NUMBERS = {
+    "a: {dataset: SHORT, data: [-999, 5, 9], attrs: {_FillValue: -999}}": "min 5  max 9  1 missing",
+    "b: {dataset: FLOAT, data: [1e20, 5, -1], attrs: {missing_value: !FLOAT 1e20}}": "min -1.0  max 5.0  1 missing",
+    "c: {dataset: INT, data: [1, 2, 3, 4], attrs: {missing_value: [1, 4]}}": "min 2  max 3  2 missing",
+    "d: {dataset: SHORT, data: [0, 10, 50], attrs: {scale_factor: 0.5, add_offset: 100}}": "min 100.0  max 125.0",
+    "e: {dataset: SHORT, data: [0, 10], attrs: {scale_factor: -0.5}}": "min -5.0  max 0.0",
+    "f: {dataset: SHORT, data: [0, 10, 50], attrs: {valid_range: [1, 20]}}": "min 10  max 10  2 missing",
+    "g: {dataset: SHORT, data: [0, 10, 50], attrs: {valid_min: 10}}": "min 10  max 50  1 missing",
+    "h: {dataset: SHORT, data: [0, 10, 50], attrs: {valid_max: 10.0, scale_factor: 0.5}}":
+        "min 0.0  max 5.0  1 missing",
+    "i: {dataset: INT64_T, data: [9007199254740993, 9007199254740992], attrs: {_FillValue: 9007199254740993}}":
+        "min 9007199254740992  max 9007199254740992  1 missing",
+    "j: {dataset: INT, data: [1, 2], attrs: {_FillValue: none, scale_factor: much, valid_range: [5]}}":
+        "min 1  max 2",
+    "k: {dataset: INT, data: [1, 2], attrs: {missing_value: [1, 2]}}": "2 missing",
+}
+
+
+def numbers(at):
+    lines = [line.replace("!FLOAT ", "") for line in NUMBERS]
+    lines[1] = lines[1].replace("FLOAT, data", "DOUBLE, data")
+    path = create(at, lines)
+    got = extremes(path)
+    wrong = ["%s: %s, not %s" % (line, got["/" + line[0]], want) for line, want in NUMBERS.items()
+             if got["/" + line[0]] != want]
+    raw = extremes(path, "--raw")
+    if raw["/a"] != "min -999  max 9" or raw["/d"] != "min 0  max 50":
+        wrong.append("--raw: %s, %s" % (raw["/a"], raw["/d"]))
+    status, out, _ = run("ls", "-m", "--json", path)
+    shown = {o["path"]: o for o in json.loads(out)["objects"]}
+    if status or (shown["/d"]["min"], shown["/d"]["max"], shown["/c"]["missing"]) != (100, 125, 2):
+        wrong.append("--json: %s %s" % (shown["/d"], shown["/c"]))
+    return wrong, "missing, packed and bounded numbers"
+
+
+def axes(at):
+    """Ticks of a picture stand at round dates."""
+    wrong = []
+    for unit, n, step in (("seconds", 50, 1), ("hours", 24, 1), ("days", 20, 1), ("days", 300, 1), ("days", 40, 400),
+                          ("days", 40, 90000)):
+        schema = os.path.join(at, "y.yaml")
+        times = [step * k for k in range(n)]
+        lines = ["dims: {time: %d}" % n, "root:",
+                 '  time: {dataset: DOUBLE, dims: [time], data: %s, attrs: {units: "%s since 1999-12-01"}}'
+                 % (times, unit), "  v: {dataset: DOUBLE, dims: [time], data: %s}" % times]
+        with open(schema, "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+        path, picture = os.path.join(at, "y%s%d.drep" % (unit, step)), os.path.join(at, "y.svg")
+        if os.path.exists(path):
+            os.unlink(path)
+        assert run("create", "-s", schema, path)[0] == 0
+        out = run("plot", "--preview", path, "/v")[1]
+        ends = out.splitlines()[-1].split()
+        if "1999-12-01" not in out or ends[0] == "0" or ends[-1] == str(times[-1]):
+            wrong.append("%s, %d: %s" % (unit, step, out[-200:]))
+        if "1999-12-01" in run("plot", "--preview", "--raw", path, "/v")[1].replace("since 1999-12-01", ""):
+            wrong.append("--raw shows dates")
+        status, _, err = run("plot", path, "/v", "-o", picture)
+        if status:
+            wrong.append(err)
+    return wrong, "axes of time"
+
+
+def main():
+    cases = (dates, no_dates, numbers, axes)
+    failed = 0
+    print("1..%d" % len(cases))
+    for i, fn in enumerate(cases, 1):
+        if fn is dates and not cftime:
+            print("ok %d - dates # SKIP no cftime (Debian: python3-cftime)" % i)
+            continue
+        with tempfile.TemporaryDirectory() as at:
+            wrong, text = fn(at)
+        failed += bool(wrong)
+        print("%sok %d - %s" % ("not " if wrong else "", i, text))
+        for line in wrong:
+            print("# " + line)
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+/* cf.h - what a dataset's attributes say about its numbers, by the CF conventions.
+ *
+ * Source: NetCDF Climate and Forecast Metadata Conventions 1.10: missing data (2.5.1), the time
+ * coordinate and calendars (4.4), packed data (8.1). */
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_TEXT_CF_H
+#define TOOLS_TEXT_CF_H
+
+#include "tools/text/num.h"
+#include "tools/text/printer.h"
+#include "tools/text/sink.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CF_MISSING_MAX 16
+
+enum cf_calendar {
+    CF_STANDARD, /* Julian until 1582-10-04, Gregorian from 1582-10-15 */
+    CF_PROLEPTIC,
+    CF_JULIAN,
+    CF_NOLEAP,
+    CF_ALL_LEAP,
+    CF_360
+};
+
+/* `units: UNIT since DATE`.  Moments are microseconds from a day of the calendar. */
+struct cf_time {
+    bool known;
+    int calendar; /* enum cf_calendar */
+    int64_t unit; /* microseconds */
+    int64_t epoch;
+};
+
+struct cf {
+    double scale, offset; /* a stored number n means scale * n + offset */
+    struct double_pair missing[CF_MISSING_MAX];
+    int nmissing;
+    double low, high;    /* the valid numbers; NaN: no bound */
+    bool bounds_of_real; /* they bound what is meant, not what is stored */
+    bool single;         /* scale and offset have the precision of a binary32 */
+    struct cf_time time;
+};
+
+/* The attributes of the dataset at `path`; those that are absent or not of the kind that the
+ * conventions ask for have no effect. */
+void cf_read(struct cf *cf, const struct printer *p, const char *path, const drep_type *type);
+/* True if stored numbers mean themselves and none is missing. */
+bool cf_is_plain(const struct cf *cf);
+bool cf_missing(const struct cf *cf, struct double_pair stored);
+double cf_number(const struct cf *cf, double stored);
+/* Print what a stored number means: as a date, unless `number`, with every digit it has. */
+void cf_put(const struct cf *cf, const struct printer *p, struct sink *s, double stored,
+            bool number);
+
+struct cf_date {
+    int64_t year;
+    int month, day;      /* from 1 */
+    int64_t microsecond; /* of the day */
+};
+/* The moment that a number of these units is; false: beyond what 64 bits hold. */
+bool cf_moment(const struct cf_time *t, double number, int64_t *moment);
+/* The number at a moment. */
+double cf_at(const struct cf_time *t, int64_t moment);
+struct cf_date cf_date_of(const struct cf_time *t, int64_t moment);
+int64_t cf_moment_of(const struct cf_time *t, const struct cf_date *date);
+/* "2001-02-03", with "T04:05:06.7" where there is a time of the day. */
+void cf_date_text(const struct cf_date *date, char *text, size_t size);
+
+#define CF_SECOND INT64_C(1000000)
+#define CF_DAY (86400 * CF_SECOND)
+
+#endif
