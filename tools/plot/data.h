@@ -17,7 +17,7 @@ struct series {
     char *own_path;            /* of coordinates: what `path` is, to be freed; else NULL */
     const char *path, *member; /* member: "where.x" of compounds, or NULL */
     struct cf cf;              /* what the numbers mean */
-    char *name, *units; /* for people; units may be NULL */
+    char *name, *units;        /* for people; units may be NULL */
 };
 /* Opens what the operand names.  0, or an exit code after saying what is wrong. */
 int series_open(struct series *s, const char *file_name, struct printer *printer,

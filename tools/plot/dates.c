@@ -12,10 +12,10 @@
 #define HOUR (60 * MINUTE)
 
 static const int64_t steps[] = {
-    CF_SECOND,   2 * CF_SECOND, 5 * CF_SECOND, 10 * CF_SECOND, 15 * CF_SECOND, 30 * CF_SECOND,
-    MINUTE,      2 * MINUTE,    5 * MINUTE,    10 * MINUTE,    15 * MINUTE,    30 * MINUTE,
-    HOUR,        2 * HOUR,      3 * HOUR,      6 * HOUR,       12 * HOUR,      CF_DAY,
-    2 * CF_DAY,  5 * CF_DAY,    10 * CF_DAY};
+    CF_SECOND,  2 * CF_SECOND, 5 * CF_SECOND, 10 * CF_SECOND, 15 * CF_SECOND, 30 * CF_SECOND,
+    MINUTE,     2 * MINUTE,    5 * MINUTE,    10 * MINUTE,    15 * MINUTE,    30 * MINUTE,
+    HOUR,       2 * HOUR,      3 * HOUR,      6 * HOUR,       12 * HOUR,      CF_DAY,
+    2 * CF_DAY, 5 * CF_DAY,    10 * CF_DAY};
 static const int64_t months[] = {1, 2, 3, 6};
 
 struct span_of_time {

@@ -187,12 +187,15 @@ static const struct {
     const char *name; /* with and without an s */
     int64_t unit;
 } units[] = {
-    {"microsecond", 1},        {"microsec", 1},           {"millisecond", 1000},
-    {"millisec", 1000},        {"msec", 1000},            {"ms", 1000},
-    {"second", CF_SECOND},     {"sec", CF_SECOND},        {"s", CF_SECOND},
-    {"minute", 60 * CF_SECOND}, {"min", 60 * CF_SECOND},  {"hour", 3600 * CF_SECOND},
-    {"hr", 3600 * CF_SECOND},  {"h", 3600 * CF_SECOND},   {"day", CF_DAY},
-    {"d", CF_DAY},             {"week", 7 * CF_DAY},
+    {"microsecond", 1},       {"microsec", 1},
+    {"millisecond", 1000},    {"millisec", 1000},
+    {"msec", 1000},           {"ms", 1000},
+    {"second", CF_SECOND},    {"sec", CF_SECOND},
+    {"s", CF_SECOND},         {"minute", 60 * CF_SECOND},
+    {"min", 60 * CF_SECOND},  {"hour", 3600 * CF_SECOND},
+    {"hr", 3600 * CF_SECOND}, {"h", 3600 * CF_SECOND},
+    {"day", CF_DAY},          {"d", CF_DAY},
+    {"week", 7 * CF_DAY},
 };
 
 static const struct {
@@ -352,7 +355,8 @@ void cf_read(struct cf *cf, const struct printer *p, const char *path, const dre
     struct double_pair one;
 
     *cf = (struct cf){.scale = 1, .low = NAN, .high = NAN};
-    if (numbers(p, path, "scale_factor", &one, 1, &of_scale) && isfinite(one.value) && one.value != 0)
+    if (numbers(p, path, "scale_factor", &one, 1, &of_scale) && isfinite(one.value) &&
+        one.value != 0)
         cf->scale = one.value;
     if (numbers(p, path, "add_offset", &one, 1, &of_offset) && isfinite(one.value))
         cf->offset = one.value;
