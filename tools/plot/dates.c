@@ -18,10 +18,13 @@ static const int64_t steps[] = {
     2 * CF_DAY, 5 * CF_DAY,    10 * CF_DAY};
 static const int64_t months[] = {1, 2, 3, 6};
 
+/* What the axis shows. */
 struct span_of_time {
     int64_t low, high; /* moments */
 };
 
+/* form: what its text says: y a year, m a month, d a day, h a time of the day in minutes or, at
+ * midnight, the day, s in seconds. */
 static void add(struct plot_axis *axis, const struct cf_time *t, int64_t moment, const char *form)
 {
     struct plot_tick *tick = &axis->tick[axis->ticks++];
@@ -46,6 +49,7 @@ static void add(struct plot_axis *axis, const struct cf_time *t, int64_t moment,
                  second % 60);
 }
 
+/* At multiples of a step that is a part of a day, or whole days. */
 static void ticks_of_equal(struct plot_axis *axis, const struct cf_time *t,
                            const struct span_of_time *s, int64_t step)
 {
@@ -56,6 +60,7 @@ static void ticks_of_equal(struct plot_axis *axis, const struct cf_time *t,
             add(axis, t, at, step >= CF_DAY ? "d" : step >= MINUTE ? "h" : "s");
 }
 
+/* At the first day of months whose count from year 0 is a multiple of the step. */
 static void ticks_of_months(struct plot_axis *axis, const struct cf_time *t,
                             const struct span_of_time *s, int64_t step)
 {

@@ -30,6 +30,8 @@ static const int before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 3
 #define JULIAN_DAY 719470
 #define FIRST_GREGORIAN (-141427) /* 1582-10-15 */
 
+/* Days from 1 March to this day: the months from March on have 31 and 30 days in a pattern of five,
+ * 153 days long. */
 static int64_t march_day(int month, int day)
 {
     return (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
@@ -50,6 +52,7 @@ static int64_t julian_day(int64_t year, int month, int day)
     return era * 1461 + (y - era * 4) * 365 + march_day(month, day) - JULIAN_DAY;
 }
 
+/* The number of a day; only differences within one calendar mean something. */
 static int64_t day_of(int calendar, int64_t year, int month, int day)
 {
     bool after = year > 1582 || (year == 1582 && (month > 10 || (month == 10 && day >= 15)));
@@ -207,6 +210,7 @@ static const struct {
     {"all_leap", CF_ALL_LEAP}, {"366_day", CF_ALL_LEAP},   {"360_day", CF_360},
 };
 
+/* Microseconds of a unit; 0: it is none of time, or has no length of its own, like a month. */
 static int64_t unit_of(const char *name, size_t n)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
@@ -268,6 +272,7 @@ static const char *parse_clock(const char *p, int64_t *microsecond)
     return p + end;
 }
 
+/* "2000-1-1", with a time of the day and a zone behind it; false if there is no such day. */
 static bool parse_date(const char *p, struct cf_time *t)
 {
     struct cf_date d = {0}, again;
@@ -330,6 +335,7 @@ static int numbers(const struct printer *p, const char *path, const char *name,
     return n;
 }
 
+/* packed: stored numbers are integers. */
 static void bounds_read(struct cf *cf, const struct printer *p, const char *path, bool packed)
 {
     struct double_pair v[2];
