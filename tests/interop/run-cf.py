@@ -107,6 +107,8 @@ NUMBERS = {
         "min 9007199254740992  max 9007199254740992  1 missing",
     "j: {dataset: INT, data: [1, 2], attrs: {_FillValue: none, scale_factor: much, valid_range: [5]}}":
         "min 1  max 2",
+    'l: {dataset: INT64_T, data: [-9223372036854775808, 9223372036854775807], attrs: {units: "s since 1970-01-01"}}':
+        "min -9223372036854775808  max 9223372036854775807",
     "k: {dataset: INT, data: [1, 2], attrs: {missing_value: [1, 2]}}": "2 missing",
 }
 

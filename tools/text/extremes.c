@@ -155,12 +155,14 @@ static int take_block(void *ctx, const drep_type *type, const void *elements, in
 /* As it is stored, with every digit, unless it means something else. */
 static void put_one(const struct extremes *e, struct sink *s, const void *element)
 {
-    bool number = e->printer->json || !e->cf.time.known;
+    double stored = e->own ? 0 : num_value(e->printer, e->type, element).value;
+    int64_t moment;
+    bool number = e->printer->json || !cf_moment(&e->cf.time, cf_number(&e->cf, stored), &moment);
 
     if (number && e->cf.scale == 1 && e->cf.offset == 0)
         print_value(e->printer, s, e->type, element);
     else
-        cf_put(&e->cf, e->printer, s, num_value(e->printer, e->type, element).value, number);
+        cf_put(&e->cf, e->printer, s, stored, number);
 }
 
 static void put(const struct extremes *e, struct sink *s)
