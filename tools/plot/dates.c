@@ -70,6 +70,10 @@ static void ticks_of_months(struct plot_axis *axis, const struct cf_time *t,
     for (month -= step; axis->ticks < PLOT_TICKS; month += step) {
         int64_t year = month / 12 - (month % 12 < 0), moment;
 
+        if (year < -CF_YEARS)
+            continue;
+        if (year > CF_YEARS)
+            return;
         d = (struct cf_date){.year = year, .month = (int)(month - year * 12) + 1, .day = 1};
         moment = cf_moment_of(t, &d);
         if (moment > s->high)

@@ -171,7 +171,7 @@ bool cf_moment(const struct cf_time *t, double number, int64_t *moment)
     double step = nextafter(fabs(number), HUGE_VAL) - fabs(number);
     int64_t whole;
 
-    if (!t->known || !(fabsl(at) < 9e18L))
+    if (!t->known || !(fabsl(at) < 6e18L))
         return false;
     *moment = llroundl(at);
     /* A second is meant where the number cannot say it any better. */
@@ -265,7 +265,7 @@ static const char *parse_clock(const char *p, int64_t *microsecond)
     n = 0;
     if (p[end] == ':' && sscanf(p + end, ":%lf%n", &second, &n) == 1)
         end += n;
-    if (hour > 24 || minute > 59 || !(second >= 0 && second < 61))
+    if (hour > 24 || minute < 0 || minute > 59 || !(second >= 0 && second < 61))
         return NULL;
     *microsecond = (hour * INT64_C(3600) + minute * INT64_C(60)) * CF_SECOND +
                    llround(second * (double)CF_SECOND);
@@ -280,8 +280,8 @@ static bool parse_date(const char *p, struct cf_time *t)
     int n = 0, zone = 0;
     long long year = 0;
 
-    if (sscanf(p, "%7lld-%2d-%2d%n", &year, &d.month, &d.day, &n) < 3 || d.month < 1 ||
-        d.month > 12 || d.day < 1 || d.day > 31)
+    if (sscanf(p, "%7lld-%2d-%2d%n", &year, &d.month, &d.day, &n) < 3 || year < -CF_YEARS ||
+        year > CF_YEARS || d.month < 1 || d.month > 12 || d.day < 1 || d.day > 31)
         return false;
     d.year = year;
     p += n;

@@ -59,7 +59,7 @@ struct cf_date {
     int month, day;      /* from 1 */
     int64_t microsecond; /* of the day */
 };
-/* The moment that a number of these units is; false: beyond what 64 bits hold. */
+/* The moment that a number of these units is; false: beyond some 190,000 years. */
 bool cf_moment(const struct cf_time *t, double number, int64_t *moment);
 /* The number at a moment. */
 double cf_at(const struct cf_time *t, int64_t moment);
@@ -70,5 +70,6 @@ void cf_date_text(const struct cf_date *date, char *text, size_t size);
 
 #define CF_SECOND INT64_C(1000000)
 #define CF_DAY (86400 * CF_SECOND)
+#define CF_YEARS 200000 /* moments of more years before or after 0 are beyond 64 bits */
 
 #endif
