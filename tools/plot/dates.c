@@ -83,6 +83,13 @@ static void ticks_of_months(struct plot_axis *axis, const struct cf_time *t,
     }
 }
 
+static void put_end(char *text, size_t size, const struct cf_time *t, int64_t moment)
+{
+    struct cf_date d = cf_date_of(t, moment);
+
+    cf_date_text(&d, text, size);
+}
+
 /* Months of a step of which at most `most` are in so many; 0: there is none. */
 static int64_t step_of_months(double in_all, int most)
 {
@@ -116,15 +123,17 @@ bool dates_ticks(struct plot_axis *axis, const struct cf_time *t, int most)
     if (range < (double)CF_SECOND)
         return false;
     axis->ticks = 0;
-    axis->dates = true;
+    put_end(axis->end[0], sizeof axis->end[0], t, axis->from > axis->to ? s.high : s.low);
+    put_end(axis->end[1], sizeof axis->end[1], t, axis->from > axis->to ? s.low : s.high);
     for (i = 0; i < sizeof steps / sizeof *steps; i++)
         if (range <= (double)steps[i] * most) {
             ticks_of_equal(axis, t, &s, steps[i]);
             return true;
         }
     step = step_of_months(range / (double)CF_DAY / 30, most);
-    axis->dates = step > 0;
     if (step > 0)
         ticks_of_months(axis, t, &s, step);
+    else
+        axis->end[0][0] = axis->end[1][0] = 0;
     return step > 0;
 }

@@ -20,7 +20,7 @@ struct plot_axis {
     const char *label;
     double from, to; /* at its two ends; from > to: upside down */
     bool log;        /* decades */
-    bool dates;      /* its texts are dates, and its label says from when until when */
+    char end[2][24]; /* of dates: both ends, which its label says too; else empty */
     int ticks;
     struct plot_tick {
         double at;

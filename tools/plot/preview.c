@@ -44,9 +44,13 @@ static void put_axis(const struct plot_axis *x, struct sink *s, int width)
     char left[32] = "", right[32] = "";
     int room;
 
-    if (!x->dates) {
+    if (!*x->end[0]) {
         snprintf(left, sizeof left, "%.7g", x->from);
         snprintf(right, sizeof right, "%.7g", x->to);
+    } else if (strlen(x->label) + 2 > (size_t)width) {
+        memcpy(left, x->end[0], sizeof x->end[0]);
+        if (strlen(x->end[0]) + strlen(x->end[1]) < (size_t)width)
+            memcpy(right, x->end[1], sizeof x->end[1]);
     }
     room = width - (int)(strlen(left) + strlen(right) + strlen(x->label));
     sink_spaces(s, LABEL);
