@@ -113,14 +113,23 @@ static void packed_get(struct in *in, struct chunk_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "chunk outside the file (R2.14)");
 }
 
+/* Rows with places of their own, in this file or in another. */
 static void placed_get(struct in *in, struct chunk_rec *t)
 {
+    bool external = t->kind == FMT_CHUNK_EXTERNAL;
+
+    if (external)
+        t->file = in_u32(in);
+    if (!in->err && external && t->file == 0)
+        in_fail(in, FMT_ERR_FORMAT, "an external record names no file (R8.44)");
     t->rows = (struct span){in->p + in->at, (size_t)t->run * PLACED_ROW};
     for (uint32_t i = 0; i < t->run && !in->err; i++) {
         uint64_t offset = in_u64(in);
         uint32_t size = in_u32(in);
 
-        if (!in->err && !possible(offset, size))
+        if (!in->err && external && offset > FMT_SIZE_MAX - size)
+            in_fail(in, FMT_ERR_FORMAT, "chunk outside its file (R8.47)");
+        if (!in->err && !external && !possible(offset, size))
             in_fail(in, FMT_ERR_FORMAT, "chunk outside the file (R2.14)");
         if (i == 0)
             t->offset = offset;
@@ -136,8 +145,9 @@ static void filtered_get(struct in *in, struct chunk_rec *t)
     t->run = in_u8(in);
     if (!in->err && (t->run == 0 || t->run > (packed ? FMT_PACKED_MAX : FMT_PLACED_MAX)))
         in_fail(in, FMT_ERR_FORMAT,
-                packed ? "impossible number of packed rows (R8.16)"
-                       : "impossible number of placed rows (R8.17)");
+                packed                          ? "impossible number of packed rows (R8.16)"
+                : t->kind == FMT_CHUNK_EXTERNAL ? "impossible number of external rows (R8.44)"
+                                                : "impossible number of placed rows (R8.17)");
     t->unused = in_u8(in);
     t->skipped = in_u32(in);
     if (packed)
@@ -153,7 +163,7 @@ int chunk_get(struct in *in, struct chunk_rec *out)
     uint8_t flags;
 
     t.kind = in_u8(in);
-    if (!in->err && (t.kind < FMT_CHUNK_PLAIN || t.kind > FMT_CHUNK_PLACED))
+    if (!in->err && (t.kind < FMT_CHUNK_PLAIN || t.kind > FMT_CHUNK_EXTERNAL))
         in_fail(in, FMT_ERR_UNSUPPORTED, "a kind that a newer version wrote (R8.14)");
     flags = in_u8(in);
     if (!in->err && flags & HARD & ~(t.kind == FMT_CHUNK_PLAIN ? FAR : 0))
@@ -187,6 +197,8 @@ void chunk_put(struct out *out, const struct chunk_rec *r)
         out_u32(out, r->skipped);
         if (r->kind == FMT_CHUNK_PACKED)
             out_u64(out, r->offset);
+        else if (r->kind == FMT_CHUNK_EXTERNAL)
+            out_u32(out, r->file);
         span_put(out, &r->rows);
     }
     span_put(out, &r->tail);
@@ -207,6 +219,7 @@ void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk
                               .filtered = true,
                               .skipped = r->skipped,
                               .run = 1,
+                              .file = r->file,
                               .offset = *at,
                               .size = in_u32(&in),
                               .nsums = 1};
@@ -217,7 +230,7 @@ void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk
 
 void chunk_row_put(struct out *out, uint8_t kind, uint64_t offset, uint32_t size, uint64_t sum)
 {
-    if (kind == FMT_CHUNK_PLACED)
+    if (kind != FMT_CHUNK_PACKED)
         out_u64(out, offset);
     out_u32(out, size);
     out_u64(out, sum);
@@ -247,6 +260,8 @@ int chunk_lines(const struct chunk_rec *r, struct chunk_lines *out)
     uint32_t n = 0;
 
     out->n = 0;
+    if (r->kind == FMT_CHUNK_EXTERNAL)
+        return FMT_OK;
     if (r->kind == FMT_CHUNK_PLACED && r->rows.len) {
         for (uint32_t i = 0; i < r->run; i++) {
             struct chunk_rec row;

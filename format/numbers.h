@@ -55,6 +55,7 @@ enum fmt_tag {
     FMT_TAG_FREE = 1,
     FMT_TAG_LOG = 2,
     FMT_TAG_TYPE = 3,
+    FMT_TAG_FILES = 4,
     FMT_TAG_OBJECT = 16,
     FMT_TAG_DATA = 24,
     FMT_TAG_LINK = 32,
@@ -77,8 +78,15 @@ enum fmt_attr { FMT_PLAIN = 1 };
 enum fmt_link { FMT_HARD = 1, FMT_SOFT = 2, FMT_EXTERNAL = 3 };
 enum fmt_layout { FMT_LAYOUT_NULL = 0, FMT_COMPACT = 1, FMT_CONTIGUOUS = 2, FMT_CHUNKED = 3 };
 enum fmt_fill { FMT_FILL_ZERO = 0, FMT_FILL_VALUE = 1, FMT_FILL_NONE = 2 };
-/* Kinds of chunk records; 4 is reserved for payload in other files. */
-enum fmt_chunk { FMT_CHUNK_PLAIN = 1, FMT_CHUNK_PACKED = 2, FMT_CHUNK_PLACED = 3 };
+/* Kinds of chunk records; the payload of external ones is in another file. */
+enum fmt_chunk {
+    FMT_CHUNK_PLAIN = 1,
+    FMT_CHUNK_PACKED = 2,
+    FMT_CHUNK_PLACED = 3,
+    FMT_CHUNK_EXTERNAL = 4
+};
+/* How a FILES entry names a file. */
+enum fmt_target { FMT_TARGET_PATH = 1, FMT_TARGET_URI = 2 };
 enum fmt_order { FMT_ORDER_BIG = 0, FMT_ORDER_LITTLE = 1, FMT_ORDER_VAX = 2 };
 enum fmt_scalar { FMT_SCALAR_INT = 1, FMT_SCALAR_REAL = 2, FMT_SCALAR_BITS = 3 };
 enum fmt_form { FMT_FORM_TABLE = 1, FMT_FORM_CODE = 2 };
@@ -124,7 +132,7 @@ enum fmt_kind {
 
 /* Drafts have major 0; draft 1 called itself 1.0. */
 #define FMT_MAJOR 0
-#define FMT_MINOR 3
+#define FMT_MINOR 4
 /* Incompatible features, as masks. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */
 #define FMT_INCOMPATIBLE FMT_AT_END
@@ -138,7 +146,8 @@ enum fmt_kind {
 #define FMT_SUMS_INLINE 4
 #define FMT_SUMS_MAX 65536 /* bytes of a block of sums */
 #define FMT_PACKED_MAX 128
-#define FMT_PLACED_MAX 96
+#define FMT_PLACED_MAX 96                /* rows of a placed or an external record */
+#define FMT_TARGET_HEAD 65536            /* bytes of a target that its digest is of */
 #define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks that share the first coordinate of a run */
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15

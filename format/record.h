@@ -152,6 +152,7 @@ struct chunk_rec {
     uint8_t kind; /* enum fmt_chunk */
     bool filtered;
     uint32_t skipped, run;
+    uint32_t file;                 /* external: number of the file that has the bytes; else 0 */
     uint64_t offset, size;         /* plain, or one filtered chunk: of each */
     uint32_t far;                  /* blocks that the sums stand in, 0: they stand here */
     struct span refs;              /* far references */
@@ -174,10 +175,10 @@ void chunk_put(struct out *out, const struct chunk_rec *r);
 /* Decode row i of a run of filtered chunks.  *at is the offset of the next packed row: rows of a
  * packed run must be decoded in order, from row 0 with *at 0. */
 void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk_rec *out);
-/* Put a row that a packed or placed record will have. */
+/* Put a row that a packed, placed or external record will have. */
 void chunk_row_put(struct out *out, uint8_t kind, uint64_t offset, uint32_t size, uint64_t sum);
 /* List the lines of 64 bytes that hold the payload of a record: ascending extents that do not
- * overlap, at most one a row.  FMT_ERR_FORMAT: rows overlap. */
+ * overlap, at most one a row; none for an external record.  FMT_ERR_FORMAT: rows overlap. */
 struct chunk_lines {
     uint32_t n;
     struct {
@@ -185,6 +186,21 @@ struct chunk_lines {
     } at[FMT_PLACED_MAX];
 };
 int chunk_lines(const struct chunk_rec *r, struct chunk_lines *out);
+
+/* A file that external records take payload from. */
+struct target_rec {
+    uint8_t kind, flags; /* kind: enum fmt_target, or FMT_LATER */
+    uint8_t number;      /* the kind as it stands in the record */
+    struct span name;    /* a relative path, or a URI */
+    uint64_t size;       /* bytes of the whole file */
+    uint64_t head;       /* sum of its first FMT_TARGET_HEAD bytes */
+    int64_t time;        /* when it was changed last, in seconds since 1970; a hint */
+    struct span tail;
+};
+int target_get(struct in *in, struct target_rec *out);
+void target_put(struct out *out, const struct target_rec *r);
+/* Check that a path is relative and leads down: no empty name, no "." or "..". FMT_ERR_NAME. */
+int target_path_check(const uint8_t *p, size_t len);
 
 /* Scalar description, 32 bytes. */
 struct scalar_rec {

@@ -776,7 +776,9 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_lock=true       Coordinate readers and writers by locks (drep_refresh).
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, at disk
  *                        speed.  It cannot be verified until drep_seal().
- *   drep_external=false  Follow external links in calls that read (drep_link_external).
+ *   drep_external=false  Open other files in or below the directory of this one: follow
+ *                        external links in calls that read (drep_link_external), and read
+ *                        chunks that are in other files (drep_external_add).
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the chunk cache of each file; changes of
  *                        filtered chunks, which are encoded together later, take 7/8 at most.
@@ -1536,6 +1538,35 @@ DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void 
                               int64_t *size, uint32_t *skipped);
 DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
                                int64_t size, uint32_t skipped);
+/* Chunks whose stored bytes stay in other files, as those of a dataset of HDF5 may.
+ *
+ * drep_external_add() names such a file by its path relative to the directory of this one, with its
+ * size and a digest of its head; *number is what drep_write_external() takes.  A file that is named
+ * already keeps its number.  It is a regular file in or below that directory, reached through no
+ * symbolic link.  drep_write_external() makes `size` bytes at `offset` of it the stored bytes of
+ * the chunk at `start`, as drep_write_stored() does with bytes in memory; the bytes are read once,
+ * for their sum.  Every later read checks the size of the file, the digest and the sum, so that a
+ * file that is missing or has changed is an error that names it.  Writing elements of such a chunk
+ * gives the dataset a chunk of its own.
+ *
+ * Whoever opens the container must allow it (hint drep_external), else reading such chunks is
+ * DREP_ERR_UNSUPPORTED_OPERATION.  Errors: that one also in both calls; DREP_ERR_NAME (not a
+ * relative path that leads down), DREP_ERR_NO_SUCH_FILE, DREP_ERR_ACCESS (no regular file, or a
+ * symbolic link), DREP_ERR_CHECKSUM (the file has changed), DREP_ERR_RANGE (bytes outside it), and
+ * those of drep_write_stored(). */
+DREP_API int drep_external_add(drep_file *file, const char *path, uint32_t *number);
+DREP_API int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t number,
+                                 int64_t offset, int64_t size, uint32_t skipped);
+typedef struct drep_external {
+    uint32_t number;
+    const char *path; /* or a URI; valid during the call */
+    int64_t size;     /* bytes of the whole file */
+    int64_t time;     /* when it was changed last, in seconds since 1970; 0: unknown */
+} drep_external;
+/* Calls fn for each other file that chunks may be in.  A non-zero return ends the walk and becomes
+ * its result.  DREP_ERR_FORMAT. */
+typedef int drep_external_fn(const drep_external *external, void *ctx);
+DREP_API int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx);
 /* *same is 1 if elements of `type` in memory are byte for byte those of the dataset before its
  * filters, members and gaps included, so that neither reading nor writing converts; else 0, also
  * where elements have variable parts or a user's functions convert. */
@@ -1661,6 +1692,10 @@ typedef struct drep_copying {
     int (*progress)(int64_t bytes, void *ctx);
     void *ctx;
     drep_report *report; /* total of all datasets, without indices; may be NULL */
+    /* 1: chunks of datasets that keep their storage stay in the other files that they are in
+     * (drep_external_add), which nobody opens; both files must be in one directory, else
+     * DREP_ERR_UNSUPPORTED_OPERATION.  0: they become chunks of the copy. */
+    int external;
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
@@ -1790,7 +1825,8 @@ typedef struct drep_usage {
     size_t size; /* set by DREP_USAGE */
     int64_t file, slots, nodes, blobs, sums, data, free, slack;
     int64_t objects, chunks;
-    int64_t absent; /* blocks of payload without a checksum (drep_checksum=deferred) */
+    int64_t absent;   /* blocks of payload without a checksum (drep_checksum=deferred) */
+    int64_t external; /* bytes of chunks that are in other files (drep_external_add) */
 } drep_usage;
 #define DREP_USAGE DREP_SIZED(drep_usage, )
 /* Reads the metadata and the checksums, not the payload. */
@@ -1804,6 +1840,7 @@ typedef struct drep_objusage {
     int64_t sums;     /* their checksums, if stored separately */
     int64_t payload;  /* the chunks before filters (without variable parts of filtered ones) */
     int64_t chunks;
+    int64_t external; /* payload of chunks that is in other files, in place of data */
 } drep_objusage;
 #define DREP_OBJUSAGE DREP_SIZED(drep_objusage, )
 /* DREP_ERR_NOT_FOUND, DREP_ERR_FORMAT. */

@@ -46,6 +46,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     struct store_opts opts;
     uint8_t uuid[16];
     drep_file *f = NULL;
+    bool io_made = io || strcmp(path, ":memory:") == 0;
     int err = file_new(path, DREP_RDWR, info, &f);
 
     if (!err)
@@ -62,6 +63,10 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     }
     if (!err)
         err = file_opened(f);
+    if (!err && f->linked.follow && !io_made)
+        err = io_directory(path, &f->linked.dir);
+    if (!err)
+        file_allow_targets(f);
     if (!err)
         err = root_make(f);
     if (err) {

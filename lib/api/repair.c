@@ -186,6 +186,9 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
     if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
+    /* Nor are another file's bytes: that file may come back as it was. */
+    if (rec->file && err != DREP_ERR_NOMEM)
+        return 0;
     if (!err || err == DREP_ERR_NOMEM)
         return err;
     return note_bad(m, coord, s->value,
@@ -441,7 +444,9 @@ static int copy_whole(struct repair *r, bool *good)
     *good = false;
     if (err)
         return err;
-    err = drep_copy(r->from, "/", r->to, "/", &DREP_COPYING(.datarep = DREP_DATAREP_STORED));
+    err = drep_copy(r->from, "/", r->to, "/",
+                    &DREP_COPYING(.datarep = DREP_DATAREP_STORED,
+                                  .external = copy_one_directory(r->from, r->to)));
     if (!err)
         err = drep_commit(r->to);
     if (!err)

@@ -111,7 +111,8 @@ static bool add_chunk(struct vector *v, size_t i)
     uint32_t index;
 
     v->want(v->ctx, i, coord, &low, &high);
-    if (high == 0 || in_memory(v->cs, coord, low, high) || !record_of(v, coord, &rec, &index))
+    if (high == 0 || in_memory(v->cs, coord, low, high) || !record_of(v, coord, &rec, &index) ||
+        rec.file)
         return true;
     at = rec.offset + index * rec.size;
     size = rec.size;

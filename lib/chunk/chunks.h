@@ -27,6 +27,7 @@ struct chunks {
     int grows;                   /* plain: what is appended stands behind the last chunk's end */
     int slabs;                   /* contiguous: no chunk can be filtered */
     int variable;                /* payload may be followed by a heap */
+    bool external;               /* unfiltered chunks may be in other files */
     atomic_uint singles;         /* KiB that readers of single elements with heaps have saved */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];
@@ -38,7 +39,7 @@ struct chunks {
 /* True if chunks are decoded as a whole, through the cache. */
 static inline bool chunks_whole(const struct chunks *cs)
 {
-    return cs->nfilters || cs->variable;
+    return cs->nfilters || cs->variable || cs->external;
 }
 
 /* The last coordinate: chunks of one row of the grid differ in it alone. */

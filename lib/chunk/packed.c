@@ -27,6 +27,7 @@ struct packed_run {
     uint64_t coord[FMT_RANK_MAX];
     uint64_t used;
     uint32_t skipped, n;
+    uint32_t file; /* external rows: the file that has them; 0: this one */
     struct packed_row row[FMT_PACKED_MAX];
 };
 
@@ -55,7 +56,7 @@ static bool share_line(const struct packed_row *a, const struct packed_row *b)
 /* True if a row before number k shares a line with one from k on. */
 static bool shared_at(const struct packed_run *p, uint32_t k)
 {
-    for (uint32_t i = 0; i < k; i++) {
+    for (uint32_t i = 0; !p->file && i < k; i++) {
         for (uint32_t j = k; j < p->n; j++) {
             if (share_line(&p->row[i], &p->row[j]))
                 return true;
@@ -70,6 +71,8 @@ static void release_row(struct packed_run *p, uint32_t i)
     struct packed_row *row = &p->row[i];
     uint64_t low = low_line(row), high = high_line(row);
 
+    if (p->file)
+        return;
     for (uint32_t j = 0; row->size && j < p->n; j++) {
         const struct packed_row *other = &p->row[j];
 
@@ -198,7 +201,7 @@ static int placed_rows(struct packed_run *p, uint32_t i, uint32_t *n)
 
 static int store_rows(struct packed_run *p, uint32_t from, uint32_t n, uint8_t kind)
 {
-    struct chunk_rec rec = {.kind = kind, .skipped = p->skipped, .run = n};
+    struct chunk_rec rec = {.kind = kind, .skipped = p->skipped, .run = n, .file = p->file};
     uint64_t coord[FMT_RANK_MAX];
     struct buf rows = {0};
     struct out out;
@@ -223,6 +226,8 @@ static int store_run(struct packed_run *p)
 {
     int err = 0;
 
+    if (p->file)
+        return store_rows(p, 0, p->n, FMT_CHUNK_EXTERNAL);
     for (uint32_t i = 0, n; !err && i < p->n; i += n) {
         uint32_t packed = packed_rows(p, i);
 
@@ -298,6 +303,7 @@ static int new_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
     memcpy(p->coord, coord, (size_t)cs->rank * sizeof(*coord));
     p->used = ++runs->clock;
     p->skipped = skipped;
+    p->file = 0;
     p->n = 0;
     runs->open[runs->n++] = p;
     *out = p;
@@ -323,6 +329,8 @@ static int open_record(struct chunks *cs, const struct key *key, const uint64_t 
                         (unsigned long long)lines.at[i].offset);
     }
     err = new_run(cs, coord, rec->skipped, &p);
+    if (!err)
+        p->file = rec->file;
     for (uint32_t i = 0; !err && i < rec->run; i++) {
         struct chunk_rec one;
 
@@ -361,10 +369,11 @@ bool packed_find(const struct chunks *cs, const uint64_t *coord, struct chunk_re
     if (!p)
         return false;
     row = &p->row[i];
-    *out = (struct chunk_rec){.kind = FMT_CHUNK_PLACED,
+    *out = (struct chunk_rec){.kind = p->file ? FMT_CHUNK_EXTERNAL : FMT_CHUNK_PLACED,
                               .filtered = true,
                               .skipped = p->skipped,
                               .run = 1,
+                              .file = p->file,
                               .offset = row->offset,
                               .size = row->size,
                               .nsums = 1};
@@ -394,12 +403,12 @@ static struct packed_run *ending(const struct chunks *cs, const uint64_t *coord)
     return NULL;
 }
 
-/* True if a run that ends before a chunk may take it. */
-static bool may_grow(const struct packed_run *p, uint32_t skipped)
+/* True if a run that ends before a chunk may take it; file: the one that has the chunk. */
+static bool may_grow(const struct packed_run *p, uint32_t skipped, uint32_t file)
 {
-    uint32_t most = p->n == packed_rows(p, 0) ? FMT_PACKED_MAX : FMT_PLACED_MAX;
+    uint32_t most = !p->file && p->n == packed_rows(p, 0) ? FMT_PACKED_MAX : FMT_PLACED_MAX;
 
-    return p->skipped == skipped && p->n < most;
+    return p->skipped == skipped && p->file == file && p->n < most;
 }
 
 static int find_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped, struct found_run *f)
@@ -456,7 +465,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
     int err = 0;
 
     release_row(p, i);
-    for (uint32_t j = i + 1; !err && j < p->n; j++) {
+    for (uint32_t j = i + 1; !err && !p->file && j < p->n; j++) {
         for (uint32_t k = 0; !err && k < i; k++) {
             if (share_line(&p->row[k], &p->row[j]))
                 err = move_row(p, j);
@@ -485,6 +494,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
         return err;
     memcpy(rest->row, p->row + i + 1, behind * sizeof(*p->row));
     rest->n = behind;
+    rest->file = p->file;
     return 0;
 }
 
@@ -527,12 +537,12 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
     if (f.plain)
         return 0;
     moved = f.run && f.index < f.run->n;
-    if (moved && f.run->skipped != skipped) {
+    if (moved && (f.run->skipped != skipped || f.run->file)) {
         err = cut_row(f.run, f.index);
         f.run = NULL;
     } else if (moved) {
         release_row(f.run, f.index);
-    } else if (f.run && (!may_grow(f.run, skipped) || better_anew(f.run, (uint32_t)size))) {
+    } else if (f.run && (!may_grow(f.run, skipped, 0) || better_anew(f.run, (uint32_t)size))) {
         f.run = NULL;
     }
     if (!err && !f.run) {
@@ -548,6 +558,33 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
     f.run->used = ++st->runs->packed.clock;
     *offset = f.run->row[f.index].offset;
     return settle(st, err);
+}
+
+int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to)
+{
+    struct store *st = cs->st;
+    struct found_run f;
+    int err = space_begin(st);
+
+    if (!err)
+        err = find_run(cs, coord, to->skipped, &f);
+    if (err)
+        return err;
+    if (f.run && f.index < f.run->n) {
+        err = cut_row(f.run, f.index);
+        f.run = NULL;
+    } else if (f.run && !may_grow(f.run, to->skipped, to->file)) {
+        f.run = NULL;
+    }
+    if (!err && !f.run)
+        err = new_run(cs, coord, to->skipped, &f.run);
+    if (err)
+        return err;
+    f.run->file = to->file;
+    f.run->row[f.run->n++] =
+        (struct packed_row){.offset = to->offset, .size = (uint32_t)to->size, .sum = to->sum[0]};
+    f.run->used = ++st->runs->packed.clock;
+    return settle(st, 0);
 }
 
 int packed_remove(struct chunks *cs, const uint64_t *coord)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/target.h"
 #include "space/fetch.h"
 #include "space/slots.h"
 #include "tree/undo.h"
@@ -438,11 +439,32 @@ int payload_seal(struct store *st, struct chunk_run *r)
 
 /* ---- filtered chunks ---- */
 
+/* Like payload_filtered() for a chunk in another file, whose sum is always checked. */
+static int payload_external(struct store *st, const struct chunk_rec *rec, struct buf *out)
+{
+    int err = target_read(st, rec->file, NULL, rec->size, rec->offset);
+
+    if (!err)
+        err = buf_reserve(out, rec->size);
+    if (err)
+        return err;
+    out->len = (size_t)rec->size;
+    err = target_read(st, rec->file, out->p, out->len, rec->offset);
+    if (!err && sum_stored(out->p, out->len) != rec->sum[0])
+        err = target_fail_in(st, rec->file,
+                             fail(DREP_ERR_CHECKSUM,
+                                  "%zu bytes at byte %llu have changed: checksum mismatch (R8.29)",
+                                  out->len, (unsigned long long)rec->offset));
+    return err;
+}
+
 int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, struct buf *out)
 {
     uint64_t end = store_end(st);
     int err;
 
+    if (rec->kind == FMT_CHUNK_EXTERNAL)
+        return payload_external(st, rec, out);
     if (rec->offset > end || rec->size > end - rec->offset)
         return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file (R2.14)",
                     (unsigned long long)rec->offset);

@@ -133,19 +133,40 @@ void plan_cancel(struct write_plan *p)
 
 /* ---- filtered chunks ---- */
 
-int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
-                  uint32_t skipped, uint64_t *offset)
+/* Take a chunk out of the plain run that has it. */
+static int remove_plain(struct chunks *cs, const uint64_t *coord)
 {
     struct run_hit f;
-    bool plain;
-    int err = packed_write(cs, coord, size, sum, skipped, offset, &plain);
+    int err = run_find(cs, coord, &f);
 
-    if (err || !plain)
-        return err;
-    err = run_find(cs, coord, &f);
     if (!err) {
         err = run_remove(cs, &f, 1);
         run_done(cs->st, &f);
     }
-    return err ? err : packed_write(cs, coord, size, sum, skipped, offset, &plain);
+    return err;
+}
+
+int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
+                  uint32_t skipped, uint64_t *offset)
+{
+    bool plain;
+    int err = packed_write(cs, coord, size, sum, skipped, offset, &plain);
+
+    if (!err && plain)
+        err = remove_plain(cs, coord);
+    return err || !plain ? err : packed_write(cs, coord, size, sum, skipped, offset, &plain);
+}
+
+int plan_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to)
+{
+    struct run_hit f;
+    int err = run_find(cs, coord, &f);
+    bool plain = !err && !f.run->rec.filtered;
+
+    /* The run may be open, so that the tree does not know of it. */
+    if (!err)
+        run_done(cs->st, &f);
+    if (plain)
+        err = remove_plain(cs, coord);
+    return err && err != DREP_ERR_NOT_FOUND ? err : packed_point(cs, coord, to);
 }

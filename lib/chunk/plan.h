@@ -53,5 +53,7 @@ const uint64_t *plan_coord(const struct write_plan *p, uint64_t i);
  * to *offset. */
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
                   uint32_t skipped, uint64_t *offset);
+/* Record that another file has the bytes of a chunk. */
+int plan_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to);
 
 #endif

@@ -42,7 +42,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     }
     w->stored = true;
     *size = w->size = w->found.run->rec.size;
-    *whole = w->found.run->rec.filtered || cs->variable;
+    *whole = w->found.run->rec.filtered || cs->variable || cs->external;
     return 0;
 }
 

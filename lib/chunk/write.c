@@ -265,6 +265,17 @@ int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct bu
     return err ? err : st->io->ops->write_at(st->io, stored->p, stored->len, offset);
 }
 
+int chunk_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to)
+{
+    int err = store_may_write(cs->st);
+
+    if (err)
+        return err;
+    chunk_forget(cs, coord);
+    cs->external = cs->nfilters == 0;
+    return plan_point(cs, coord, to);
+}
+
 /* Write one plain chunk in turn. */
 static int write_turn_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
                             uint64_t size, struct pool_turns *turns, int64_t i)

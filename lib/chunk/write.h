@@ -40,6 +40,8 @@ int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, c
 /* Write one filtered chunk from bytes that are encoded already. */
 int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
                        uint32_t skipped);
+/* Make a chunk the bytes of another file that `to` names (chunk/packed.h). */
+int chunk_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to);
 /* Write one plain payload, past the cache, with room to grow to `room` bytes. */
 int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size,
                       uint64_t room);

@@ -3,6 +3,7 @@
 #include "elem/grid.h"
 
 #include "chunk/near.h"
+#include "chunk/target.h"
 
 #include <string.h>
 
@@ -162,6 +163,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->slabs = rec->layout != FMT_CHUNKED;
     cs->variable = variable;
     cs->nfilters = rec->nfilters;
+    cs->external = !cs->slabs && cs->nfilters == 0 && targets_any(f->st);
     memcpy(cs->filter, rec->filter, rec->nfilters * sizeof *rec->filter);
     cs->name = path;
     chunks_reshape(f, rec, cs);

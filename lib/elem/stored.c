@@ -3,9 +3,11 @@
 #include "chunk/each.h"
 #include "chunk/read.h"
 #include "chunk/run.h"
+#include "chunk/target.h"
 #include "chunk/write.h"
 #include "conv/same.h"
 #include "elem/dataset.h"
+#include "format/block.h"
 
 #include <string.h>
 
@@ -143,6 +145,103 @@ int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *b
         return err;
     err = stored_write(dataset, start, buf, size, skipped);
     return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+/* ------------------------------------------------------------- in other files */
+
+static int external_write(drep_dataset *ds, const int64_t *start, uint32_t number, int64_t offset,
+                          int64_t size, uint32_t skipped)
+{
+    uint64_t coord[DREP_MAX_RANK] = {0};
+    struct buf bytes = {0};
+    struct chunk_rec to = {.kind = FMT_CHUNK_EXTERNAL,
+                           .filtered = true,
+                           .skipped = skipped,
+                           .run = 1,
+                           .file = number,
+                           .nsums = 1};
+    int err = dataset_alive(ds);
+
+    if (!err)
+        err = chunk_of(ds, start, coord);
+    if (!err && (offset < 0 || size < 1 || size > UINT32_MAX))
+        err = fail(DREP_ERR_ARG, "%lld bytes at byte %lld of another file", (long long)size,
+                   (long long)offset);
+    if (!err && (err = target_read(ds->file->st, number, NULL, (size_t)size, (uint64_t)offset)) ==
+                    DREP_ERR_FORMAT)
+        err = DREP_ERR_RANGE;
+    if (!err)
+        err = buf_reserve(&bytes, (uint64_t)size);
+    if (!err)
+        err = target_read(ds->file->st, number, bytes.p, (size_t)size, (uint64_t)offset);
+    if (!err)
+        err = stored_check(ds, bytes.p, size, skipped);
+    if (!err) {
+        to.offset = (uint64_t)offset;
+        to.size = (uint64_t)size;
+        to.sum[0] = sum_stored(bytes.p, (size_t)size);
+        ds->verified = ds->trimmed = false;
+        err = chunk_point(&ds->chunks, coord, &to);
+    }
+    buf_release(&bytes);
+    return err;
+}
+
+int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t number,
+                        int64_t offset, int64_t size, uint32_t skipped)
+{
+    int err;
+
+    if ((err = dataset_check(dataset, "drep_write_external")) || (err = write_begin(dataset->file)))
+        return err;
+    err = external_write(dataset, start, number, offset, size, skipped);
+    return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+}
+
+int drep_external_add(drep_file *file, const char *path, uint32_t *number)
+{
+    int err;
+
+    if (!path || !number)
+        return fail(DREP_ERR_ARG, "drep_external_add: null argument");
+    if ((err = write_begin(file)))
+        return err;
+    return write_end(file, target_add(file->st, path, number));
+}
+
+struct listing {
+    drep_external_fn *fn;
+    void *ctx;
+    struct buf *name;
+};
+
+static int list_one(uint32_t number, const struct target_rec *rec, void *ctx)
+{
+    const struct listing *l = ctx;
+    drep_external e = {.number = number, .size = (int64_t)rec->size, .time = rec->time};
+    int err = buf_reserve(l->name, rec->name.len + 1);
+
+    if (err)
+        return err;
+    memcpy(l->name->p, rec->name.p, rec->name.len);
+    l->name->p[rec->name.len] = 0;
+    e.path = (const char *)l->name->p;
+    return l->fn(&e, l->ctx);
+}
+
+int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx)
+{
+    struct buf name = {0};
+    struct listing l = {fn, ctx, &name};
+    int err;
+
+    if (!fn)
+        return fail(DREP_ERR_ARG, "drep_external_list: null argument");
+    if ((err = read_begin(file)))
+        return err;
+    err = read_end(file, targets_each(file->st, list_one, &l));
+    buf_release(&name);
+    return err;
 }
 
 /* ------------------------------------------------------------------ what they are */

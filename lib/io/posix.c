@@ -927,6 +927,8 @@ int io_directory(const char *path, int *dir)
     char *real = realpath(path, NULL);
     int err;
 
+    if (!real && errno == ENOENT) /* a file that is being made */
+        return open_directory(path, dir);
     if (!real)
         return fail_errno(path, "directory");
     err = open_directory(real, dir);

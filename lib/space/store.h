@@ -59,6 +59,7 @@ struct store {
     struct tree *tree;         /* tree/tree.h: nodes in memory */
     struct undo *undo;         /* tree/undo.h: how to take the operation under way back */
     struct runs *runs;         /* chunk/run.h: records of the open transaction */
+    struct targets *targets;   /* chunk/target.h: other files with payload */
     struct chunk_cache *cache; /* chunk/cache.h: payload in memory */
     struct works *works;       /* chunk/work.h: what threads move chunks with */
     struct txn *txn;           /* txn/txn.h: how commits begin and end */

@@ -269,9 +269,10 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
                     c.usage.sums - c.usage.data - c.usage.free;
     if (findings)
         *findings = c.findings;
-    if (usage) { /* objects and chunks are for each_leaf to count */
+    if (usage) { /* objects, chunks and other files are for each_leaf to count */
         c.usage.objects = usage->objects;
         c.usage.chunks = usage->chunks;
+        c.usage.external = usage->external;
         *usage = c.usage;
     }
     return c.stop;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "chunk/cache.h"
 #include "chunk/run.h"
+#include "chunk/target.h"
 #include "chunk/work_state.h"
 #include "space/fetch.h"
 #include "space/slots.h"
@@ -44,6 +45,7 @@ struct store_parts {
     struct tree tree;
     struct undo undo;
     struct runs runs;
+    struct targets targets;
     struct works works;
     struct txn txn;
 };
@@ -60,6 +62,7 @@ static struct store *parts_new(void)
     st->tree = &p->tree;
     st->undo = &p->undo;
     st->runs = &p->runs;
+    st->targets = &p->targets;
     st->works = &p->works;
     st->txn = &p->txn;
     st->space->load = free_load;
@@ -84,6 +87,8 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
         err = tree_init(st->tree, opts->cache_size);
     if (!err)
         err = runs_init(st->runs);
+    if (!err)
+        err = targets_init(st->targets);
     if (!err)
         err = works_init(st->works);
     if (!err)
@@ -186,6 +191,7 @@ static void cut_tail(struct store *st)
 static void memory_release(struct store *st)
 {
     runs_release(st->runs);
+    targets_release(st->targets);
     works_release(st->works);
     chunk_cache_free(st->cache);
     tree_release(st->tree);

@@ -11,6 +11,7 @@
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "chunk/record.h"
+#include "chunk/target.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
 #include "name/object.h"
@@ -54,6 +55,10 @@ struct checker {
     int64_t findings;
     uint64_t later;            /* items of a newer version: what they own or lead to is unknown */
     uint64_t unknown_tag[256]; /* entries */
+    uint64_t external;         /* bytes that may be read of other files */
+    uint64_t unread;           /* chunks in other files that were not verified */
+    struct seen lost;          /* numbers of other files that cannot be read */
+    bool too_much;             /* chunks name more bytes of them than is possible */
     int stop;                  /* what fn gave */
     uint64_t budget;           /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
@@ -567,11 +572,97 @@ static bool is_damage(int err)
     return err == DREP_ERR_FORMAT || err == DREP_ERR_CHECKSUM || err == DREP_ERR_CONVERSION;
 }
 
+static bool seen_has(const struct seen *s, uint64_t v)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->p[i] == v)
+            return true;
+    return false;
+}
+
+/* What other files have may be read by many rows, but not without bound. */
+#define EXTERNAL_TIMES 16
+
+/* A row whose bytes are in another file.  *readable: they can be verified. */
+static int see_external(struct checker *c, const struct chunk_rec *rec, bool *readable)
+{
+    struct buf value = {0};
+    struct target_rec target;
+    int err = target_entry(c->f->st, rec->file, &value, &target);
+
+    *readable = false;
+    if (err == DREP_ERR_NOT_FOUND)
+        err = fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", rec->file);
+    else if (!err && (rec->offset > target.size || rec->size > target.size - rec->offset))
+        err = fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside file \"%.*s\" (R8.47)",
+                   (unsigned long long)rec->offset, (int)target.name.len,
+                   (const char *)target.name.p);
+    buf_release(&value);
+    if (err)
+        return err;
+    c->usage.external += (int64_t)rec->size;
+    if (!c->f->st->targets->allowed || c->depth == CHUNK_COUNT || seen_has(&c->lost, rec->file)) {
+        c->unread++;
+        return 0;
+    }
+    err = target_read(c->f->st, rec->file, &target, 0, 0);
+    if (err && err != DREP_ERR_NOMEM) {
+        c->unread++;
+        return seen_add(&c->lost, rec->file) ? fail_nomem() : err;
+    }
+    if (err)
+        return err;
+    if (rec->size > c->external) {
+        c->external = 0;
+        c->too_much = true;
+        return fail(
+            DREP_ERR_FORMAT,
+            "chunks have more than %d times the bytes of the files that they are in (R8.48)",
+            EXTERNAL_TIMES);
+    }
+    c->external -= rec->size;
+    *readable = true;
+    return 0;
+}
+
+/* The entry of another file, which is looked for when a chunk is in it. */
+static int see_target(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+{
+    uint32_t number = key_u32(key->p + 9);
+    struct target_rec rec;
+    struct in in;
+
+    in_init(&in, p, len);
+    if (number == 0)
+        return fail(DREP_ERR_FORMAT, "file number 0 (R8.43)");
+    if (target_get(&in, &rec))
+        return fail(in.err, "%s", in.why);
+    if (!c->f->st->targets->allowed)
+        return 0;
+    if (__builtin_mul_overflow(rec.size, EXTERNAL_TIMES, &rec.size) ||
+        __builtin_add_overflow(c->external, rec.size, &c->external))
+        c->external = UINT64_MAX;
+    return 0;
+}
+
+static void tell_unread(struct checker *c)
+{
+    char text[120];
+
+    if (c->unread == 0 || c->depth == CHUNK_COUNT)
+        return;
+    snprintf(text, sizeof text, "%llu chunks in other files were not verified%s",
+             (unsigned long long)c->unread,
+             c->f->st->targets->allowed ? "" : "; the hint drep_external, or --external, allows it");
+    finding(c, 0, 0, text);
+}
+
 static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct seen_run *s = ctx;
     struct checker *c = s->c;
     uint64_t bytes, absent = 0;
+    bool known = true;
     int err = s->owned ? see_run(&c->owner.before, c->chunks.rank, coord, rec) : 0;
 
     if (!err)
@@ -581,6 +672,8 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     if (__builtin_mul_overflow(rec->size, (uint64_t)rec->run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R2.14)");
     c->usage.chunks += rec->run;
+    if (rec->file && ((err = see_external(c, rec, &known)) || !known))
+        return err;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
     if (err == DREP_ERR_UNSUPPORTED)
@@ -657,6 +750,7 @@ static bool placed(const struct key *key)
     case FMT_TAG_FREE:
     case FMT_TAG_LOG:
     case FMT_TAG_TYPE:
+    case FMT_TAG_FILES:
     case FMT_TAG_OBJECT:
     case FMT_TAG_DATA:
     case FMT_TAG_LINK:
@@ -679,6 +773,7 @@ static bool key_fits(const struct key *key)
     case FMT_TAG_LOG: /* the file's are the store's to check */
         return file;
     case FMT_TAG_TYPE:
+    case FMT_TAG_FILES:
         return file && key->len == 9 + 4;
     case FMT_TAG_OBJECT:
     case FMT_TAG_DATA:
@@ -771,6 +866,10 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     case FMT_TAG_TYPE:
         what = "datatype";
         err = see_type(c, key, value, len);
+        break;
+    case FMT_TAG_FILES:
+        what = "file";
+        err = see_target(c, key, value, len);
         break;
     case FMT_TAG_DATA:
         what = "data";
@@ -1109,11 +1208,12 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     owner_end(&c);
     if (!err && c.stop == 0) {
         tell_tags(&c);
+        tell_unread(&c);
         check_counts(&c);
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    if (!err && depth == CHUNK_DECODE && !(file->amode & DREP_HEADER_ONLY)) {
+    if (!err && depth == CHUNK_DECODE && !c.too_much && !(file->amode & DREP_HEADER_ONLY)) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i], &noted);
@@ -1129,6 +1229,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.used.p);
     mem_free(c.datasets.p);
     mem_free(c.noted.p);
+    mem_free(c.lost.p);
     if (!err && c.stop == 0 && unsealed)
         err = tell_absent(&c, unsealed);
     mem_free(c.absent.p);

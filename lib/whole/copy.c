@@ -40,6 +40,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum type_form { OF_ATTR, OF_DATASET, OF_NAMED };
 
@@ -760,6 +761,7 @@ static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
                                    .same_elements = m->same,
                                    .range = c->how->range,
                                    .threads = c->how->threads,
+                                   .external = c->how->external,
                                    .map = m->refers ? map_reference : NULL,
                                    .map_ctx = c,
                                    .progress = c->how->progress ? copied : NULL,
@@ -1203,6 +1205,25 @@ static int see_features(struct copy *c, bool refuse)
     return leave_later(c, FMT_OBJECT_ROOT, err);
 }
 
+static int directory_stat(const char *path, struct stat *s)
+{
+    const char *slash = strrchr(path, '/');
+    char *dir =
+        slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
+    int bad = !dir || stat(dir, s) != 0;
+
+    mem_free(dir);
+    return bad;
+}
+
+bool copy_one_directory(const drep_file *a, const drep_file *b)
+{
+    struct stat s, t;
+
+    return directory_stat(a->path, &s) == 0 && directory_stat(b->path, &t) == 0 &&
+           s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
 static int copy_all(struct copy *c, const char *path, const char *new_path, bool refuse)
 {
     int err;
@@ -1211,6 +1232,9 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     if ((err = copy_begin(c->from, c->to)))
         return err;
     err = see_features(c, refuse);
+    if (!err && c->how->external && !copy_one_directory(c->from, c->to))
+        err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                   "chunks can stay in other files only if both containers are in one directory");
     if (!err)
         err = copy(c, path, new_path);
     err = fail_in(err, "copying \"%s\"", path);
@@ -1256,7 +1280,9 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
 int object_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                 copy_dimension_fn *dim_path, void *ctx)
 {
-    struct copy c = {.from = from, .to = to, .how = &stored, .dim_path = dim_path, .dim_ctx = ctx};
+    drep_copying how = stored;
+    struct copy c = {.from = from, .to = to, .how = &how, .dim_path = dim_path, .dim_ctx = ctx};
 
+    how.external = copy_one_directory(from, to);
     return copy_all(&c, path, new_path, false);
 }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "chunk/each.h"
 #include "chunk/read.h"
+#include "chunk/target.h"
 #include "chunk/work.h"
 #include "chunk/work_state.h"
 #include "chunk/write.h"
@@ -105,12 +106,39 @@ static int copy_plain(struct payload_copy *c, const uint64_t *coord, const struc
     return err;
 }
 
+/* Lets the copy refer to the same bytes of another file. */
+static int copy_reference(struct payload_copy *c, const uint64_t *coord,
+                          const struct chunk_rec *rec)
+{
+    struct chunk_rec to = *rec;
+    int err = 0;
+
+    if (c->file != rec->file) {
+        err = target_adopt(c->from->file->st, rec->file, c->to->file->st, &c->new_file);
+        c->file = err ? 0 : rec->file;
+    }
+    to.file = c->new_file;
+    return err ? err : chunk_point(&c->to->chunks, coord, &to);
+}
+
+/* Copies an unfiltered chunk that is in another file. */
+static int copy_external(struct payload_copy *c, const uint64_t *coord, const struct chunk_rec *rec)
+{
+    int err = copy_one(c, coord, rec->size);
+
+    return err ? err : copy_whole_progress(c, rec->size);
+}
+
 static int copy_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct payload_copy *c = ctx;
 
     if (!chunk_inside(&c->from->rec, coord))
         return 0;
+    if (rec->file && c->external)
+        return copy_reference(c, coord, rec);
+    if (rec->file && c->to->chunks.nfilters == 0)
+        return copy_external(c, coord, rec);
     return rec->filtered ? copy_filtered(c, coord, rec) : copy_plain(c, coord, rec);
 }
 

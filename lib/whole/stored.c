@@ -6,6 +6,7 @@
 #include "chunk/each.h"
 #include "chunk/record.h"
 #include "chunk/read.h"
+#include "chunk/target.h"
 #include "elem/transfer.h"
 #include "tree/walk.h"
 
@@ -125,9 +126,11 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
     int last = d->ds->chunks.rank - 1, err = 0;
     uint64_t step = 1, n;
 
-    if (bytes > *budget)
+    if (rec->file && !d->ds->file->st->targets->allowed)
+        return 0;
+    if (!rec->file && bytes > *budget)
         return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
-    *budget -= bytes;
+    *budget -= rec->file ? 0 : bytes;
     if (d->ds->rec.layout == FMT_CONTIGUOUS && rec->size == d->ds->chunks.payload)
         step = rec->size < ROOM ? ROOM / rec->size : 1; /* slabs that go together */
     for (uint64_t i = 0; !err && rec->size > 0 && i < rec->run; i += n) {

@@ -33,7 +33,10 @@ static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *
 
     (void)coord;
     c->u.chunks += rec->run;
-    c->u.data += stored;
+    if (rec->file)
+        c->u.external += stored;
+    else
+        c->u.data += stored;
     c->u.sums += (int64_t)sums_bytes(rec);
     /* An unfiltered one may be shorter than the grid's, or longer by its heap. */
     c->u.payload += rec->filtered ? c->payload : stored;

@@ -47,9 +47,9 @@ fixed_point() { # FILE
 # The values too: what --yaml prints makes a file with the same of everything, and Python reads
 # the same numbers and texts from both.
 with_values() { # FILE KEY...: that must be the same
-    "$DATAREP" dump --yaml "$1" > "$tmp/values.yaml" || return 1
+    "$DATAREP" dump --yaml --external "$1" > "$tmp/values.yaml" || return 1
     "$DATAREP" create -s "$tmp/values.yaml" "$tmp/values.drep" || return 1
-    "$DATAREP" dump --jsonl "$1" | sed 1d > "$tmp/a.jsonl"
+    "$DATAREP" dump --jsonl --external "$1" | sed 1d > "$tmp/a.jsonl"
     "$DATAREP" dump --jsonl "$tmp/values.drep" | sed 1d > "$tmp/b.jsonl"
     /usr/bin/python3 - "$tmp/a.jsonl" "$tmp/b.jsonl" "$tmp/values.yaml" "${@:2}" <<'PY'
 import json, sys, yaml

@@ -159,6 +159,7 @@ static void try_all(const struct mutant *b)
     PROMISE(drep_info_new(&info) == 0);
     PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
     PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
+    PROMISE(drep_info_set(info, "drep_external", "true") == 0);
     err = drep_open_image(b->p, b->size, info, &file);
     enough(err);
     if (err == 0) {

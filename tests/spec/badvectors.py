@@ -87,7 +87,7 @@ def draft_1():
 
 @bad("VERSION", "R2.4")
 def newer_draft():
-    return patched(8, u16(0) + u16(4))
+    return patched(8, u16(0) + u16(5))
 
 
 @bad("UNSUPPORTED", "R2.8")
@@ -1188,6 +1188,117 @@ def rows(n, kind="packed", first=(0,), shape=(400,), edit=None, maxshape=None, c
     return b
 
 
+TARGET = b"another file: " + bytes(range(256)) * 300
+
+
+def pointed(n=1, shape=(400,), edit=None, entry=None, number=1, at=14, size=8):
+    """A run of n chunks in another file."""
+    b = Builder()
+    d = b.dataset(1, "c", "INT", shape, "chunked", (2,), [("shuffle", [4])])
+    b.target("external-target.bin", TARGET, edit=entry)
+    b.pointed(d, (0,), number, [(at, (TARGET + bytes(size))[at:at + size])] * n, edit=edit)
+    return b
+
+
+@bad("FORMAT", "R8.44")
+def external_rows_none():
+    return pointed(edit=lambda r: r[:2] + b"\0" + r[3:])
+
+
+@bad("FORMAT", "R8.44")
+def external_rows_97():
+    return pointed(97)
+
+
+@bad("FORMAT", "R8.44")
+def external_file_0():
+    return pointed(number=0)
+
+
+@bad("FORMAT", "R8.44")
+def external_without_entry():
+    return pointed(number=2)
+
+
+@bad("FORMAT", "R8.22")
+def external_contiguous():
+    b = Builder()
+    d = b.dataset(1, "c", "INT", (4,), "contiguous", (4,))
+    b.pointed(d, (0,), b.target("external-target.bin", TARGET), [(14, TARGET[14:30])])
+    return b
+
+
+@bad("CHECKSUM", "R8.29")
+def external_row_sum():
+    return pointed(edit=lambda r: r[:-8] + u64(12345))
+
+
+@bad("FORMAT", "R8.47")
+def external_outside():
+    """A row that ends behind the end of its file."""
+    return pointed(at=len(TARGET) - 4)
+
+
+@bad("FORMAT", "R8.47")
+def external_far_outside():
+    return pointed(edit=lambda r: r[:12] + u64((1 << 64) - 8) + r[20:])
+
+
+@bad("CHECKSUM", "R8.46")
+def external_shorter():
+    return pointed(entry=lambda r: r[:-24] + u64(len(TARGET) + 1) + r[-16:])
+
+
+@bad("CHECKSUM", "R8.46")
+def external_other_head():
+    return pointed(entry=lambda r: r[:-16] + u64(12345) + r[-8:])
+
+
+@bad("FORMAT", "R8.43", "check")
+def external_number_0():
+    b = pointed()
+    b.tree[b.key(0, 4, u32(0))] = b.tree[b.key(0, 4, u32(1))]
+    return b
+
+
+@bad("FORMAT", "R8.43", "check")
+def external_too_large():
+    return pointed(entry=lambda r: r[:-24] + u64((1 << 62) + 1) + r[-16:])
+
+
+@bad("FORMAT", "R8.45", "check")
+def external_upwards():
+    b = pointed()
+    b.target("../external-target.bin", TARGET)
+    del b.beside["../external-target.bin"]
+    return b
+
+
+@bad("FORMAT", "R8.45", "check")
+def external_absolute():
+    b = pointed()
+    b.target("/etc/passwd", b"")
+    del b.beside["/etc/passwd"]
+    return b
+
+
+@bad("FORMAT", "R8.45", "check")
+def external_uri_of_nothing():
+    b = pointed()
+    b.target("", b"", kind=2)
+    del b.beside[""]
+    return b
+
+
+@bad("FORMAT", "R8.48", "check")
+def external_too_often():
+    """Many chunks that all have the same bytes of a small file."""
+    b = Builder()
+    d = b.dataset(1, "c", "INT", (80,), "chunked", (2,), [("shuffle", [4])])
+    b.pointed(d, (0,), b.target("external-small.bin", bytes(12)), [(4, bytes(8))] * 40)
+    return b
+
+
 @bad("FORMAT", "R8.16")
 def packed_rows_none():
     return rows(1, edit=lambda r: r[:2] + b"\0" + r[3:])
@@ -2142,9 +2253,17 @@ def unknown_filter_with_name():
 # The ones that stand in the repository as files; the others are made when they are tested.
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
-        "vlen_outside", "shared_too_often", "chunk_sum", "packed_rows_129", "placed_rows_overlap",
+        "vlen_outside", "shared_too_often", "chunk_sum", "packed_rows_129", "placed_rows_overlap", "external_outside",
         "packed_overlaps_next", "text_nul", "text_nul_in_attribute",
         "stream_cut", "stream_end_of_another", "at_end_later"}
+
+
+def write_beside(b, directory):
+    """The files that a vector's chunks are in."""
+    for name, content in getattr(b, "beside", {}).items():
+        os.makedirs(os.path.dirname(os.path.join(directory, name)), exist_ok=True)
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write(content)
 
 
 def write(directory, everything=False):
@@ -2156,6 +2275,7 @@ def write(directory, everything=False):
         if not everything and function.__name__ not in KEPT:
             continue
         made = function()
+        write_beside(made, directory)
         if not isinstance(made, bytes):
             made = image(made)
         with open(os.path.join(directory, name + ".drep"), "wb") as f:

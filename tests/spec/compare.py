@@ -90,7 +90,7 @@ def drop_data(node):
 
 def dump(datarep, path, header_only=False, timeout=120):
     """(exit status, standard output, standard error) of the command."""
-    args = [datarep, "dump", "--json"] + (["-H"] if header_only else []) + [path]
+    args = [datarep, "dump", "--json", "--external"] + (["-H"] if header_only else []) + [path]
     done = subprocess.run(args, capture_output=True, timeout=timeout)
     return (done.returncode, done.stdout.decode("utf-8", "surrogatepass"),
             done.stderr.decode("utf-8", "replace"))

@@ -604,6 +604,7 @@ class Builder:
         self.next_object = 1
         self.objects = {}
         self.node_extents = []
+        self.beside = {}  # files that stand beside the vector: name, content
         self.group(None, None)
 
     def rep(self, name, form=1, table=None, flags=0, scalars=b"", machine="s390x"):
@@ -807,6 +808,21 @@ class Builder:
         self.record(ident, at, u8(3) + u8(0) + u8(len(stored)) + u8(0) + u32(skipped) + rows + tail,
                     edit)
 
+    def target(self, name, content, kind=1, time=0, number=None, flags=0, edit=None, tail=b""):
+        """A FILES entry; the file of that name is written beside the vector.  Gives its number."""
+        number = number or 1 + sum(key.startswith(self.key(0, 4)) for key in self.tree)
+        raw = name.encode() if isinstance(name, str) else name
+        record = (u8(kind) + u8(flags) + u16(len(raw)) + raw + u64(len(content)) +
+                  u64(borrowed.xxh3(content[:65536]) or 1) + i64(time) + tail)
+        self.tree[self.key(0, 4, u32(number))] = edit(record) if edit else record
+        self.beside[name] = content
+        return number
+
+    def pointed(self, ident, at, number, rows, skipped=0, edit=None, tail=b""):
+        """Chunks from `at` on whose bytes are in a target: rows of (offset, bytes)."""
+        raw = b"".join(u64(o) + u32(len(s)) + u64(borrowed.xxh3(s) or 1) for o, s in rows)
+        self.record(ident, at, u8(4) + u8(0) + u8(len(rows)) + u8(0) + u32(skipped) + u32(number) + raw + tail, edit)
+
     def filtered(self, ident, at, values, skipped=0, full=None):
         """One chunk through the dataset's filters."""
         self.packed(ident, at, [self.encoded(ident, values, skipped)], skipped)
@@ -918,7 +934,7 @@ class Builder:
         continuation = self.put_block(4, more, "continuation") if more else bytes(20)
         if len(self.space) % 64:
             self.space += bytes(-len(self.space) % 64)
-        f = {"major": 0, "minor": 3, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
+        f = {"major": 0, "minor": 4, "compatible": 0, "incompatible": 0, "write_incompatible": 0,
              "end": len(self.space)}
         if self.at_end and self.sequence == 1:
             f["incompatible"] = 1

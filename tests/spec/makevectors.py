@@ -42,6 +42,7 @@ def make(function, directory):
     path = os.path.join(directory, name)
     with open(path, "wb") as f:
         f.write(b.image())
+    badvectors.write_beside(b, directory)
     text = reader.document(path)
     root = json.loads(text)["root"]
     for where, want in b.expect.items():

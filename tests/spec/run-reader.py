@@ -70,7 +70,7 @@ def good(path, commit, expected):
 
 
 def checked(path):
-    with reader.File(path) as file:
+    with reader.File(path, external=True) as file:
         found = file.check()
     return None if not found else "\n".join(map(str, found))
 
@@ -82,7 +82,7 @@ def bad(path, rules, check):
         return None if e.rule in rules else "refused by %s: %s" % (e.rule, e)
     if not check:
         return "it was read"
-    with reader.File(path) as file:
+    with reader.File(path, external=True) as file:
         found = [error.rule for error in file.check()]
     return None if set(found) & set(rules) else "a check found %s" % found
 
@@ -238,7 +238,7 @@ def with_filter():
 def image_of(name):
     """The bytes of a vector, its slot."""
     path = os.path.join(VECTORS, name + ".drep")
-    with reader.File(path) as file, open(path, "rb") as f:
+    with reader.File(path, external=True) as file, open(path, "rb") as f:
         return bytearray(f.read()), file.slot
 
 

@@ -80,7 +80,7 @@ def log_of(datarep, path):
 def commits_by_command(datarep, path):
     """The command shows the same of each commit that its log names."""
     for sequence in log_of(datarep, path):
-        done = subprocess.run([datarep, "dump", "--json", "--commit", str(sequence), path],
+        done = subprocess.run([datarep, "dump", "--json", "--external", "--commit", str(sequence), path],
                               capture_output=True, timeout=60)
         if done.returncode:
             return done.stderr.decode()
@@ -157,7 +157,7 @@ def spec_dump():
 
 def command_refuses(datarep, path, check):
     """The command refuses the file with a message and does not crash."""
-    args = ["check", path] if check else ["dump", "--json", path]
+    args = ["check", "--external", path] if check else ["dump", "--json", "--external", path]
     done = limits.run([datarep] + args)
     err = (done.stderr + done.stdout if check else done.stderr).decode("utf-8", "replace")
     if done.returncode == 0:

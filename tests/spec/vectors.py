@@ -476,6 +476,39 @@ def runs():
     return done(b, expect)
 
 
+def external():
+    """Chunks whose bytes are in another file, beside chunks that are here."""
+    b = Builder()
+    filters = [("shuffle", [4]), ("bare-deflate", [1])]
+    part = {i: [100 * i + j * j for j in range(6)] for i in range(5)}
+    plain = {i: b.payload("INT", part[i])[0] for i in part}
+    d = b.dataset(1, "filtered", "INT", (30,), "chunked", (6,), filters)
+    stored = {i: b.encoded(d, part[i], i == 2) for i in part}
+    content = b"somebody else's file\n" + stored[0] + b"..." + stored[1] + stored[2] + plain[3] + plain[4][:8]
+    at = {0: 21}
+    at[1] = at[0] + len(stored[0]) + 3
+    at[2] = at[1] + len(stored[1])
+    at[3] = at[2] + len(stored[2])
+    at[4] = at[3] + len(plain[3])
+    target = b.target("external.bin", content, time=1700000000)
+    b.target("external/absent.bin", b"", tail=b"later")
+    del b.beside["external/absent.bin"]
+    # Kinds and flags of a later version, of files that nothing here is in.
+    b.target("x:/y", b"", kind=9)
+    b.target("z", b"", flags=8)
+    for name in ("x:/y", "z"):
+        del b.beside[name]
+    b.pointed(d, (0,), target, [(at[i], stored[i]) for i in (0, 1)], tail=b"later")
+    b.pointed(d, (2,), target, [(at[2], stored[2])], 1)
+    b.packed(d, (3,), [stored[3]])
+    expect = {"/filtered": part[0] + part[1] + part[2] + part[3] + [0] * 6}
+    # Without filters the bytes are the payload; the last chunk is shorter.
+    d = b.dataset(1, "plain", "INT", (2, 6), "chunked", (1, 6), fill=1, fill_value=-1)
+    b.pointed(d, (0, 0), target, [(at[3], plain[3]), (at[4], plain[4][:8])])
+    expect["/plain"] = [part[3], part[4][:2] + [-1] * 4]
+    return done(b, expect)
+
+
 def user_filter():
     """Filters that only their author has: "mirror" is what drepwrite.mirror() does."""
     b = Builder()
@@ -1226,7 +1259,7 @@ def stream_later():
 
 
 GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, framed, runs,
-        user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
+        external, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
         later_dims, later_value, readonly, second_commit, commits, damaged_slot,

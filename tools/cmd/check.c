@@ -276,6 +276,7 @@ static const struct option_row options[] = {
     {OPTION_SEAL, "seal", NULL, "compute absent checksums (drep_checksum=deferred)", NULL},
     {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_COMMIT,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

@@ -9,6 +9,7 @@
 #include "tools/host/fail.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
+#include "tools/host/open.h"
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -179,13 +180,17 @@ static int next(struct options *o)
 
     tables_fill(&tables, o->command->options);
     opterr = 0;
-    while ((option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL)) ==
-           OPTION_LIMIT)
-        if (limit_option(optarg, why, sizeof why) != 0) {
+    for (;;) {
+        option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL);
+        if (option == OPTION_EXTERNAL) {
+            tool_allow_external();
+        } else if (option != OPTION_LIMIT) {
+            return option;
+        } else if (limit_option(optarg, why, sizeof why) != 0) {
             o->status = tool_usage(o->command->name, "%s", why);
             return 0;
         }
-    return option;
+    }
 }
 
 int option_next(struct options *o)

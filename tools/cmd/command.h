@@ -19,7 +19,14 @@ struct option_row {
                            below in <>; NULL: nothing to offer */
 };
 
-enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT, OPTION_LIMIT };
+enum {
+    OPTION_LONG = 256,
+    OPTION_COLOR = 1000,
+    OPTION_PLUGINS,
+    OPTION_COMMIT,
+    OPTION_LIMIT,
+    OPTION_EXTERNAL
+};
 
 /* Options that several subcommands have; the ids are the ones above. */
 #define OPTION_ROW_COLOR                                                                     \
@@ -41,6 +48,13 @@ enum { OPTION_LONG = 256, OPTION_COLOR = 1000, OPTION_PLUGINS, OPTION_COMMIT, OP
 #define OPTION_ROW_LIMIT                                                                          \
     {                                                                                             \
         OPTION_LIMIT, "limit", "NAME=VALUE", "set a resource limit (`datarep --help`)", "<limit>" \
+    }
+
+/* Subcommands that read elements have it; option_next() takes it to open.h. */
+#define OPTION_ROW_EXTERNAL                                                   \
+    {                                                                         \
+        OPTION_EXTERNAL, "external", NULL,                                    \
+            "open other files that FILE refers to, below its directory", NULL \
     }
 
 struct command {

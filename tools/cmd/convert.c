@@ -33,7 +33,8 @@ enum {
     OPTION_FILTERS,
     OPTION_PARTIAL,
     OPTION_ROOT,
-    OPTION_RANGE
+    OPTION_RANGE,
+    OPTION_VIRTUAL
 };
 
 /* How datasets are to be stored: all of them, or one.  A later rule wins over an earlier one,
@@ -65,7 +66,8 @@ struct conversion {
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
     bool excl, verbose, partial;
-    bool stream; /* the target is standard output */
+    bool keeps_external; /* chunks stay in other files */
+    bool stream;         /* the target is standard output */
     struct rule *rule;
     size_t nrules, rule_room;
     const char **only; /* --only: what takes the new representation; none: all */
@@ -330,7 +332,7 @@ static int copy(struct conversion *c, drep_file *from, drep_file *to)
     drep_copying how =
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
                      .plan = plan, .lost = lost, .left_out = c->partial ? left_out : NULL,
-                     .progress = advance, .ctx = c);
+                     .progress = advance, .ctx = c, .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(from, root, &info);
@@ -481,6 +483,9 @@ static int take_option(struct conversion *c, int option)
     case OPTION_PARTIAL:
         c->partial = true;
         return 0;
+    case OPTION_VIRTUAL:
+        c->keeps_external = true;
+        return 0;
     case OPTION_ROOT:
         c->root = optarg;
         return 0;
@@ -558,10 +563,12 @@ static const struct option_row options[] = {
     {OPTION_ROOT, "root", "PATH", "only this object and everything below it", NULL},
     {OPTION_RANGE, "range", "HOW", "values out of range: strict (fail), clamp or wrap",
      "strict clamp wrap"},
+    {OPTION_VIRTUAL, "virtual", NULL, "leave chunks that are in other files there", NULL},
     OPTION_ROW_COMMIT,
     OPTION_ROW_PLUGINS,
     {'n', "no-clobber", NULL, "fail if the target exists", NULL},
     {'v', "verbose", NULL, "print the size of both files", NULL},
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

@@ -340,6 +340,7 @@ static const struct option_row options[] = {
     {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

@@ -98,6 +98,7 @@ static const struct option_row options[] = {
      "<datarep>"},
     {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
     FLAT_ROWS,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

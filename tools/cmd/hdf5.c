@@ -202,6 +202,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .exact = x->exact,
                                    .outside = x->outside,
                                    .alone = w->piped,
+                                   .pinned = x->pinned,
                                    .verify = x->verify,
                                    .kind = x->kind,
                                    .threads = x->threads,
@@ -234,6 +235,8 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
     if (!w->import)
         supervise_watch(w->shared);
     err = tool_info(NULL, &hints);
+    if (!err && x->pinned)
+        err = drep_info_set(hints, "drep_external", "true");
     options.hints = hints;
     if (!err)
         err = run(&options);

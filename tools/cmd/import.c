@@ -25,7 +25,8 @@ enum {
     OPTION_FILTERS,
     OPTION_EXACT,
     OPTION_OUTSIDE,
-    OPTION_VERIFY
+    OPTION_VERIFY,
+    OPTION_VIRTUAL
 };
 
 /* ------------------------------------------------------------------ the formats */
@@ -125,6 +126,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
     x->verify |= option == OPTION_VERIFY;
+    x->pinned |= option == OPTION_VIRTUAL;
     return status;
 }
 
@@ -160,6 +162,10 @@ static int import_run(int argc, char **argv)
     }
     if (status)
         return status;
+    if (x.pinned && (!module || x.module || strcmp(x.src, "-") == 0))
+        return tool_usage(import_command.name, "--virtual takes a file in HDF5 or netCDF-4");
+    if (x.pinned && x.nfilters >= 0)
+        return tool_usage(import_command.name, "--virtual keeps the filters of the source");
     if (!module)
         return flat_import(&f);
     if (f.schema)
@@ -179,6 +185,8 @@ static const struct option_row options[] = {
     {OPTION_FILTERS, "filters", "LIST", "for all chunked datasets: none, or shuffle,zstd:3", NULL},
     {OPTION_EXACT, "exact", NULL, "record all byte orders, so that export restores them", NULL},
     {OPTION_VERIFY, "verify", NULL, "hdf5: decode also chunks that go over as they are", NULL},
+    {OPTION_VIRTUAL, "virtual", NULL,
+     "hdf5: leave chunks in the source, and refer to them with checksums", NULL},
     {OPTION_OUTSIDE, "outside", NULL,
      "read elements also from files outside the source's directory", NULL},
     EXCHANGE_ROWS,

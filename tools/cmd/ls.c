@@ -377,6 +377,7 @@ static const struct option_row options[] = {
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
     OPTION_ROW_COLOR,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

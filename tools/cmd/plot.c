@@ -204,6 +204,7 @@ static const struct option_row options[] = {
     {OPTION_MEMBER, "member", "NAME", "member of a compound to plot (a.b: nested)", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COLOR,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

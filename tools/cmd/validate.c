@@ -302,6 +302,7 @@ static const struct option_row options[] = {
     {'H', "header", NULL, "do not compare the values of datasets", NULL},
     {OPTION_JSON, "json", NULL, "print JSON", NULL},
     OPTION_ROW_PLUGINS,
+    OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,
     {0}};
 

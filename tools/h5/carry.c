@@ -28,7 +28,7 @@ static int same_filter(H5Z_filter_t id, size_t n, const unsigned *value, const d
 }
 
 /* Pairs the filters of both lists, in their order. */
-static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info)
+static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info, int plain)
 {
     int i, next = 0;
 
@@ -50,7 +50,7 @@ static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info)
             return 0;
         r->deflate[i] = id == H5Z_FILTER_DEFLATE;
     }
-    return next > 0 && next == info->nfilters;
+    return (next > 0 || plain) && next == info->nfilters;
 }
 
 static int same_chunks(hid_t dcpl, const drep_dsinfo *info)
@@ -68,7 +68,7 @@ static int same_chunks(hid_t dcpl, const drep_dsinfo *info)
 }
 
 int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
-                const struct map *m)
+                const struct map *m, int plain)
 {
     unsigned options = 0;
     size_t size = m->dsize;
@@ -82,7 +82,7 @@ int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_datas
         if (__builtin_mul_overflow(size, (size_t)info->chunk[d], &size))
             return 0;
     r->most = size / 2 > SIZE_MAX / 8 ? SIZE_MAX : 2 * size + 4096;
-    return size > 0 && m->kind == MAP_FLAT && !m->variable && pair_filters(r, dcpl, info) &&
+    return size > 0 && m->kind == MAP_FLAT && !m->variable && pair_filters(r, dcpl, info, plain) &&
            drep_stored_as(ds, m->held, &same) == 0 && same;
 }
 

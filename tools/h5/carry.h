@@ -21,9 +21,10 @@ struct carry {
 /* A fletcher32 sum behind the chunk, which the container does not keep: it has sums of its own. */
 #define CARRY_SUM (-1)
 
-/* True if stored chunks of one are those of the other, whose elements are as m says. */
+/* True if stored chunks of one are those of the other, whose elements are as m says.  plain: also
+ * where they have no filters. */
 int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
-                const struct map *m);
+                const struct map *m, int plain);
 void carry_release(struct carry *r);
 
 /* A chunk of HDF5 becomes the container's: it loses its sum, if that is right, and its mask of

@@ -14,6 +14,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
+#include "tools/h5/pin.h"
 #include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/source.h"
@@ -51,6 +52,8 @@ struct filler {
 
     int as_stored; /* chunks go over without being decoded: */
     struct carry carry;
+    int pinned;     /* chunks stay where they are (pin.c) */
+    int64_t copied; /* chunks that could not */
 
     /* Chunks that we decode ourselves. */
     struct decoding *decoding; /* NULL: HDF5 does */
@@ -333,6 +336,54 @@ static int decodes(struct filler *f, const struct stored *c)
            decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped, f->chunk) == DECODE_WHOLE;
 }
 
+/* pin_stored() and pin_block(): the chunk must be copied. */
+#define PIN_COPY (-1)
+
+/* Leaves the first of f->stored where it is, `size` bytes of it. */
+static int pin_stored(struct filler *f, const struct box *b, size_t size, uint32_t skipped)
+{
+    hsize_t at[H5S_MAX_RANK], all;
+    haddr_t address;
+    unsigned mask;
+    int d, done = 0, err;
+
+    for (d = 0; d < b->rank; d++)
+        at[d] = (hsize_t)b->start[d];
+    if (H5Dget_chunk_info_by_coord(f->s->dset, at, &mask, &address, &all) < 0 ||
+        address == HADDR_UNDEF)
+        return PIN_COPY;
+    err = pin_chunk(f->j, f->ds, b->start, address, f->stored[0].bytes, size, skipped, &done);
+    if (err)
+        return err;
+    if (done)
+        job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    return done ? 0 : PIN_COPY;
+}
+
+/* Leaves a stretch of a contiguous dataset where it is. */
+static int pin_block(struct filler *f, const struct box *b)
+{
+    uint64_t at = 0;
+    size_t size = f->s->map.dsize;
+    int d, done = 0, err = job_stopped(f->j);
+
+    if (err)
+        return err;
+    for (d = 0; d < b->rank; d++)
+        at = at * f->s->dims[d] + (uint64_t)b->start[d];
+    if (!read_block(f, b))
+        return PIN_COPY;
+    err = pin_chunk(f->j, f->ds, b->start, H5Dget_offset(f->s->dset) + at * size, f->h,
+                    (size_t)box_elements(b) * size, 0, &done);
+    arena_release(&f->arena);
+    if (err)
+        return err;
+    if (done)
+        job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+    f->copied += !done;
+    return done ? 0 : PIN_COPY;
+}
+
 /* Carries one chunk over without decoding it; through HDF5 where that is not possible. */
 static int carry_chunk(struct filler *f, const struct box *b)
 {
@@ -350,6 +401,13 @@ static int carry_chunk(struct filler *f, const struct box *b)
     if (c->there && (c->excess || !c->good || !decodes(f, c) ||
                      !carry_in(&f->carry, c->bytes, &size, c->skipped, &skipped)))
         return fill_block(f, b, 0);
+    if (c->there && f->pinned) {
+        err = pin_stored(f, b, size, skipped);
+        if (err != PIN_COPY)
+            return err;
+        err = 0;
+        f->copied++;
+    }
     if (c->there) {
         err = drep_write_stored(f->ds, b->start, c->bytes, (int64_t)size, skipped);
         /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
@@ -363,6 +421,13 @@ static int carry_chunk(struct filler *f, const struct box *b)
 
 /* ------------------------------------------------------------------- the loops */
 
+static int pin_or_fill(struct filler *f, const struct box *b)
+{
+    int err = pin_block(f, b);
+
+    return err == PIN_COPY ? fill_block(f, b, 0) : err;
+}
+
 /* All blocks of a region of the dataset. */
 static int fill_region(struct filler *f, const struct box *region)
 {
@@ -373,9 +438,10 @@ static int fill_region(struct filler *f, const struct box *region)
     for (d = 0; d < region->rank; d++)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
-        err = f->as_stored  ? carry_chunk(f, &b)
-              : f->decoding ? fill_stored_block(f, &b)
-                            : fill_block(f, &b, 1);
+        err = f->pinned && f->s->layout == H5D_CONTIGUOUS ? pin_or_fill(f, &b)
+              : f->as_stored                              ? carry_chunk(f, &b)
+              : f->decoding                               ? fill_stored_block(f, &b)
+                                                          : fill_block(f, &b, 1);
     return err;
 }
 
@@ -536,6 +602,21 @@ static void say_lost(struct filler *f)
                 (long long)f->lost.nan_lost);
 }
 
+/* Bytes from which on it is said that a virtual import has copied them. */
+#define COPIED_SAID ((hsize_t)64 << 10)
+
+static void say_copied(struct filler *f)
+{
+    if (!f->j->o->pinned || H5Dget_storage_size(f->s->dset) < COPIED_SAID)
+        return;
+    if (!f->pinned)
+        job_say(f->j, HDF5_STORED, "values", f->o->path,
+                "copied: no container can refer to elements that are stored so");
+    else if (f->copied)
+        job_say(f->j, HDF5_STORED, "values", f->o->path,
+                "%lld chunks are copied: no container can refer to them", (long long)f->copied);
+}
+
 /* ------------------------------------------------------------------- one dataset */
 
 static int same_chunks(const struct h5_source *s, const drep_dsinfo *info)
@@ -565,7 +646,8 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     if (size == 0 || size > (256 << 20))
         return 0;
     f->chunk_size = size;
-    f->as_stored = carry_match(&f->carry, s->dcpl, info, f->ds, &s->map);
+    f->as_stored = carry_match(&f->carry, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
+    f->pinned = f->as_stored && f->j->o->pinned;
     if (f->as_stored && !f->j->o->verify)
         return 0;
     if (!f->j->threads)
@@ -598,7 +680,7 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
         if (__builtin_mul_overflow(n, f->step[d], &n))
             return job_no_memory(f->j);
     }
-    if (!f->as_stored)
+    if (!f->as_stored && !f->pinned)
         box_grow(s->rank, f->dims, most, f->step);
     *elements = n > most ? n : most;
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
@@ -625,7 +707,11 @@ static int fill(struct filler *f, const drep_dsinfo *info)
 {
     const struct map *m = &f->s->map;
     int64_t n = 1;
-    int err = decode_here(f, info);
+    int same = 0, err = decode_here(f, info);
+
+    if (!err && pin_wanted(f->j, f->s) && map_is_copy(f->s->type, m) &&
+        drep_stored_as(f->ds, m->held, &same) == 0)
+        f->pinned = same;
 
     if (!err)
         err = find_none(f, info);
@@ -693,6 +779,7 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
     err = err ? job_fail_drep(j, err) : fill(&f, &info);
     if (!err) {
         say_lost(&f);
+        say_copied(&f);
         err = nulls_write(j, &f.nulls, NULL, o->path, r);
         j->totals.copied += is_copy(j, s);
     }

@@ -425,8 +425,8 @@ int export_data(struct job *j, const struct h5_object *o)
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
     if (!err)
         err = nulls_read(j, &s.object_notes, &s.notes, NULL, &e.nulls);
-    e.as_stored =
-        !err && !none && !nulls_any(&e.nulls) && carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map);
+    e.as_stored = !err && !none && !nulls_any(&e.nulls) &&
+                  carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map, 0);
     if (!err && !none)
         err = export_blocks(&e, most > 0 ? most : 1);
     carry_release(&e.carry);

@@ -12,6 +12,7 @@
 #include "tools/h5/measure.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
+#include "tools/h5/pin.h"
 #include "tools/h5/source.h"
 #include "tools/h5/virtual.h"
 #include "tools/walk/box.h"
@@ -530,6 +531,10 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
         return;
     }
     spec->nfilters = 0;
+    if (pin_wanted(j, s)) {
+        pin_layout(s, source_stored_size(j, s), spec, chunk);
+        return;
+    }
     if (!s->map.variable && virtual_sparse(s) > 0) {
         choose_sparse(s, source_stored_size(j, s), spec, chunk);
         return;

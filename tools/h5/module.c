@@ -14,6 +14,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/odd_link.h"
+#include "tools/h5/pin.h"
 #include "tools/h5/read_back.h"
 #include "tools/h5/threads.h"
 #include <datarep.h>
@@ -120,6 +121,8 @@ static int import_file(struct job *j)
     }
     if (!err && o->hidden)
         find_hidden(o->hidden);
+    if (!err && o->pinned)
+        err = pin_begin(j);
     if (!err && o->cage) {
         err = o->cage(o->ctx);
         if (err)

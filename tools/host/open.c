@@ -23,6 +23,13 @@ static int say_foreign(const char *path, const char *name)
     return TOOL_CORRUPT;
 }
 
+static bool external;
+
+void tool_allow_external(void)
+{
+    external = true;
+}
+
 int tool_info(const char *plugins, drep_info **out)
 {
     drep_info *info;
@@ -34,6 +41,8 @@ int tool_info(const char *plugins, drep_info **out)
     err = limit_hints(info);
     if (!err && plugins)
         err = drep_info_set(info, "drep_plugin_path", plugins);
+    if (!err && external)
+        err = drep_info_set(info, "drep_external", "true");
     if (err)
         drep_info_free(info);
     else

@@ -14,7 +14,7 @@ from .file import File
 __all__ = ["PLAIN", "File", "Newer", "ReadError", "document"]
 
 
-def document(path, commit=None):
-    """The JSON text of a file."""
-    with File(path, commit) as file:
+def document(path, commit=None, external=True):
+    """The JSON text of a file; external: other files that it names may be opened."""
+    with File(path, commit, external) as file:
         return "".join(lines(file))

@@ -11,9 +11,10 @@ def main():
     parser = argparse.ArgumentParser(prog="reader", description=__doc__)
     parser.add_argument("file")
     parser.add_argument("--commit", type=int, metavar="N")
+    parser.add_argument("--external", action="store_true", help="open other files that FILE names (R8.46)")
     arguments = parser.parse_args()
     try:
-        sys.stdout.write(document(arguments.file, arguments.commit))
+        sys.stdout.write(document(arguments.file, arguments.commit, arguments.external))
     except (ReadError, OSError) as e:
         sys.exit("reader: %s: %s" % (arguments.file, e))
 

@@ -11,8 +11,8 @@ from .header import FUNCTIONS
 from .records import Record, sum64
 from .slots import Reference
 
-PLAIN, PACKED, PLACED = 1, 2, 3
-MOST_ROWS = {PACKED: 128, PLACED: 96}
+PLAIN, PACKED, PLACED, EXTERNAL = 1, 2, 3, 4
+MOST_ROWS = {PACKED: (128, "R8.16"), PLACED: (96, "R8.17"), EXTERNAL: (96, "R8.44")}
 PIECE = 4096
 SUMS_IN_BLOCK = 8187
 LIMIT = 1 << 62
@@ -41,7 +41,7 @@ class ChunkRecord:
         self.at = [int.from_bytes(entry.tail[8 * i:8 * i + 8], "big") for i in range(grid)]
         need(all(c <= LIMIT for c in self.at), "R8.13", r.offset, "a grid coordinate is too large")
         self.kind, self.flags = r.u8(), r.u8()
-        known = {PLAIN: 1, PACKED: 0, PLACED: 0}
+        known = {PLAIN: 1, PACKED: 0, PLACED: 0, EXTERNAL: 0}
         self.newer = self.kind not in known or bool(self.flags & 15 & ~known[self.kind])
         self.extents = []
         if self.newer:
@@ -53,13 +53,15 @@ class ChunkRecord:
         rows = r.u8()
         r.u8()
         self.skipped = r.u32()
-        need(1 <= rows <= MOST_ROWS[self.kind], "R8.16" if self.kind == PACKED else "R8.17",
-             r.offset + 2, "a chunk record has %d rows" % rows)
+        most, rule = MOST_ROWS[self.kind]
+        need(1 <= rows <= most, rule, r.offset + 2, "a chunk record has %d rows" % rows)
         self.run = rows
         if self.kind == PACKED:
             self._packed(r)
-        else:
+        elif self.kind == PLACED:
             self._placed(r)
+        else:
+            self._external(r)
         for offset, size in self.extents:
             need(8192 <= offset and offset + size <= self.space.end, "R2.14", r.offset,
                  "a chunk lies outside the allocated space")
@@ -102,6 +104,17 @@ class ChunkRecord:
             self.rows.append(Row(offset, size, r.u64(), self.skipped))
         self.extents = [(row.offset, row.size) for row in self.rows]
 
+    def _external(self, r):
+        number = r.u32()
+        targets = self.dataset.file.targets
+        need(number in targets, "R8.44", r.offset, "chunks are in file %d, which has no entry" % number)
+        self.target = targets[number]
+        self.rows = []
+        for _ in range(self.run):
+            offset, size = r.u64(), r.u32()
+            need(offset + size <= self.target.size, "R8.47", r.offset, "a chunk lies outside file %d" % number)
+            self.rows.append(Row(offset, size, r.u64(), self.skipped))
+
     def intervals(self):
         """The chunks that are covered, as (coordinates but the last, first, end, number)."""
         if not self.at:
@@ -132,8 +145,9 @@ class ChunkRecord:
         """The stored bytes of a chunk, verified, and the filters that it skips (R8.29)."""
         if self.kind != PLAIN:
             row = self.rows[number]
-            data = self.space.read(row.offset, row.size, "a chunk")
-            need(sum64(data) == row.sums, "R8.29", row.offset, "a chunk's sum is wrong")
+            data = (self.target.read(row.offset, row.size) if self.kind == EXTERNAL else
+                    self.space.read(row.offset, row.size, "a chunk"))
+            need((sum64(data) or 1) == row.sums, "R8.29", row.offset, "a chunk's sum is wrong")
             return data, row.skipped, row.offset
         offset = self.start + number * self.size
         data = self.space.read(offset, self.size, "a chunk")

@@ -9,6 +9,7 @@ from .errors import ReadError, need
 from .header import Header
 from .objects import (DATASET, DIMENSION, GROUP, Attribute, DimensionName, Link, Object)
 from .records import Record
+from .targets import Target
 
 ROOT = 1
 
@@ -31,8 +32,8 @@ class Source:
 class File:
     """The newest commit of a file, or an earlier one by its sequence."""
 
-    def __init__(self, path, commit=None):
-        self.path, self.source = path, Source(path)
+    def __init__(self, path, commit=None, external=False):
+        self.path, self.source, self.external = path, Source(path), external
         try:
             self._open(commit)
         except BaseException:
@@ -63,6 +64,8 @@ class File:
         self._read_tree(slot.root, slot.end, slot.sequence, slot.next_object)
         if commit is not None and commit != slot.sequence:
             self._earlier(commit)
+        self.targets = {int.from_bytes(entry.tail, "big"): Target(entry, self)
+                        for entry in self.tree.of(0, tree.FILES)}
         self._objects()
 
     def _read_tree(self, root, end, sequence, next_object):

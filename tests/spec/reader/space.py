@@ -15,7 +15,7 @@ LINE = 64
 def check(file):
     """Every violation that is found, as a list of ReadErrors."""
     found = []
-    for step in (elements, chunk_lines, accounts, type_uses, hard_links, reached, dimension_uses):
+    for step in (elements, external_bytes, chunk_lines, accounts, type_uses, hard_links, reached, dimension_uses):
         try:
             step(file)
         except ReadError as e:
@@ -28,6 +28,14 @@ def elements(file):
     for number in file.datasets:
         file.datasets[number].verify()
         file.datasets[number].values()
+
+
+def external_bytes(file):
+    """R8.48: rows in other files have bounded bytes in all."""
+    rows = [row for dataset in file.datasets.values() for record in dataset.records
+            if hasattr(record, "target") for row in record.rows]
+    need(sum(row.size for row in rows) <= 16 * sum(target.size for target in file.targets.values()), "R8.48", None,
+         "chunks have more bytes of other files than is possible")
 
 
 def chunk_lines(file):

@@ -8,7 +8,7 @@ from .records import decode_text, sum64
 from .slots import BLOCKS, Reference
 
 NODE, VALUE, PENDING, CONTINUATION, SUMS = range(1, 6)
-FREE, LOG, TYPE = 1, 2, 3
+FREE, LOG, TYPE, FILES = 1, 2, 3, 4
 OBJECT, DATA, LINK, DIM, ATTR, CHUNK, USER = 16, 24, 32, 34, 48, 64, 80
 APART = 1 << 63  # What R4.23 adds to the object ids of attributes.
 HEAD = 40
@@ -133,9 +133,9 @@ def node_entries(node):
          "a node has bytes behind its entries")
 
 
-TAIL_SIZE = {FREE: 8, LOG: 8, TYPE: 4, OBJECT: 0, DATA: 0, USER: 9}
-FILE_TAGS = (FREE, LOG, TYPE)
-KNOWN_TAGS = (FREE, LOG, TYPE, OBJECT, DATA, LINK, DIM, ATTR, CHUNK, USER)
+TAIL_SIZE = {FREE: 8, LOG: 8, TYPE: 4, FILES: 4, OBJECT: 0, DATA: 0, USER: 9}
+FILE_TAGS = (FREE, LOG, TYPE, FILES)
+KNOWN_TAGS = (FREE, LOG, TYPE, FILES, OBJECT, DATA, LINK, DIM, ATTR, CHUNK, USER)
 
 
 class Tree:

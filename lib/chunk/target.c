@@ -1,0 +1,443 @@
+/* target.c - other files that chunks take their payload from. */
+/* SPDX-License-Identifier: MIT */
+#include "chunk/target.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/block.h"
+#include "tree/edit.h"
+#include "tree/find.h"
+#include "tree/walk.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTRY_PREFIX ((size_t)9) /* bytes that the keys of all entries share */
+#define TARGETS_OPEN 64          /* files that stay open */
+
+struct target {
+    struct target *next;
+    uint32_t number;
+    uint64_t size, head;
+    struct io *io;
+    char *name;
+    int uses; /* reads under way */
+};
+
+int targets_init(struct targets *t)
+{
+    t->dir = -1;
+    return pthread_mutex_init(&t->lock, NULL) ? fail_nomem() : 0;
+}
+
+static void target_free(struct target *t)
+{
+    if (t->io)
+        t->io->ops->close(t->io);
+    mem_free(t->name);
+    mem_free(t);
+}
+
+void targets_release(struct targets *t)
+{
+    while (t->first) {
+        struct target *next = t->first->next;
+
+        target_free(t->first);
+        t->first = next;
+    }
+    pthread_mutex_destroy(&t->lock);
+}
+
+void targets_allow(struct store *st, int dir)
+{
+    st->targets->allowed = true;
+    st->targets->dir = dir;
+}
+
+/* ---- entries ---- */
+
+static void entry_key(struct key *key, uint32_t number)
+{
+    key_make(key, FMT_OBJECT_FILE, FMT_TAG_FILES);
+    key_add_u32(key, number);
+}
+
+static int entry_decode(const struct buf *value, uint32_t number, struct target_rec *rec)
+{
+    struct in in;
+
+    in_init(&in, value->p, value->len);
+    if (target_get(&in, rec))
+        return fail(DREP_ERR_FORMAT, "entry %u of files: %s", number, in.why);
+    return 0;
+}
+
+int target_entry(struct store *st, uint32_t number, struct buf *value, struct target_rec *rec)
+{
+    struct key key;
+    int err;
+
+    entry_key(&key, number);
+    err = tree_get(st, &key, value);
+    return err ? err : entry_decode(value, number, rec);
+}
+
+int targets_each(struct store *st, target_fn *fn, void *ctx)
+{
+    struct buf value = {0};
+    struct target_rec rec;
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_FILES);
+    tree_walk(&w, st, &key, key.len);
+    while (!(err = tree_next(&w, &key, &value))) {
+        uint32_t number = key.len == ENTRY_PREFIX + 4 ? key_u32(key.p + ENTRY_PREFIX) : 0;
+
+        if (number == 0)
+            err = fail(DREP_ERR_FORMAT, "the key of an entry of files has %zu bytes (R8.43)",
+                       (size_t)key.len);
+        if (!err)
+            err = entry_decode(&value, number, &rec);
+        if (!err)
+            err = fn(number, &rec, ctx);
+        if (err)
+            break;
+    }
+    buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+bool targets_any(struct store *st)
+{
+    struct key key, found;
+
+    entry_key(&key, UINT32_MAX);
+    return tree_floor(st, &key, ENTRY_PREFIX, &found, NULL) == 0;
+}
+
+int target_fail_in(struct store *st, uint32_t number, int err)
+{
+    struct buf value = {0};
+    struct target_rec rec;
+    struct fail_state why;
+    int found;
+
+    fail_save(&why);
+    found = target_entry(st, number, &value, &rec);
+    fail_restore(&why);
+    if (!found)
+        err = fail_in(err, "file \"%.*s\"", (int)rec.name.len, (const char *)rec.name.p);
+    buf_release(&value);
+    return err;
+}
+
+/* ---- opening ---- */
+
+/* The path of a target for messages: that of the container with its last name replaced. */
+static char *path_beside(const struct store *st, const char *name)
+{
+    const char *own = st->io->path, *slash = strrchr(own, '/');
+    size_t dir = slash ? (size_t)(slash - own) + 1 : 0, len = strlen(name);
+    char *path = mem_alloc(dir + len + 1);
+
+    if (path) {
+        memcpy(path, own, dir);
+        memcpy(path + dir, name, len + 1);
+    }
+    return path;
+}
+
+static int io_open(struct store *st, const char *name, struct io **out)
+{
+    char *path;
+    int inner, err;
+
+    if (st->targets->dir < 0)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "payload is in \"%s\", and this file is in no directory", name);
+    path = path_beside(st, name);
+    err = path ? io_beside(st->targets->dir, name, path, out, &inner) : DREP_ERR_NOMEM;
+    mem_free(path);
+    if (!err)
+        close(inner);
+    return err;
+}
+
+static int head_of(struct io *io, uint64_t size, uint64_t *head)
+{
+    size_t n = size < FMT_TARGET_HEAD ? (size_t)size : FMT_TARGET_HEAD;
+    uint8_t *bytes = mem_alloc(n ? n : 1);
+    int err = bytes ? io->ops->read_at(io, bytes, n, 0) : DREP_ERR_NOMEM;
+
+    if (!err)
+        *head = sum_stored(bytes, n);
+    mem_free(bytes);
+    return err;
+}
+
+/* Check that the file is the one that its entry describes. */
+static int same_file(struct io *io, const struct target_rec *rec)
+{
+    uint64_t size, head;
+    int err = io->ops->size(io, &size);
+
+    if (!err && size != rec->size)
+        return fail(DREP_ERR_CHECKSUM, "%s: it has %llu bytes, %llu are expected (R8.46)", io->path,
+                    (unsigned long long)size, (unsigned long long)rec->size);
+    if (!err)
+        err = head_of(io, size, &head);
+    if (!err && head != rec->head)
+        return fail(DREP_ERR_CHECKSUM, "%s: its first %llu bytes have changed (R8.46)", io->path,
+                    (unsigned long long)(size < FMT_TARGET_HEAD ? size : FMT_TARGET_HEAD));
+    return err;
+}
+
+static int target_new(struct store *st, uint32_t number, const struct target_rec *rec,
+                      struct target **out)
+{
+    struct target *t = mem_zalloc(1, sizeof(*t));
+    int err = 0;
+
+    if (t)
+        t->name = mem_alloc(rec->name.len + 1);
+    if (!t || !t->name) {
+        mem_free(t);
+        return DREP_ERR_NOMEM;
+    }
+    memcpy(t->name, rec->name.p, rec->name.len);
+    t->name[rec->name.len] = 0;
+    t->number = number;
+    t->size = rec->size;
+    t->head = rec->head;
+    if (rec->kind == FMT_TARGET_URI)
+        err = fail(DREP_ERR_UNSUPPORTED, "payload is at \"%s\", and URIs are not opened (R8.46)",
+                   t->name);
+    else if (rec->kind != FMT_TARGET_PATH)
+        err = fail(DREP_ERR_UNSUPPORTED, "a file of kind %u, written by a newer version (R1.9)",
+                   rec->number);
+    if (!err)
+        err = io_open(st, t->name, &t->io);
+    if (!err)
+        err = same_file(t->io, rec);
+    if (err) {
+        target_free(t);
+        return err;
+    }
+    *out = t;
+    return 0;
+}
+
+/* Find a file that is open, and begin to use it; the caller holds the lock. */
+static struct target *in_list(struct targets *ts, uint32_t number)
+{
+    struct target *t = ts->first;
+
+    while (t && t->number != number)
+        t = t->next;
+    if (t)
+        t->uses++;
+    return t;
+}
+
+/* Close a file that nobody uses, if too many are open.  The caller holds the lock. */
+static void close_one(struct targets *ts)
+{
+    struct target **at, **idle = NULL;
+    int n = 0;
+
+    for (at = &ts->first; *at; at = &(*at)->next, n++) {
+        if ((*at)->uses == 0)
+            idle = at;
+    }
+    if (n > TARGETS_OPEN && idle) {
+        struct target *t = *idle;
+
+        *idle = t->next;
+        target_free(t);
+    }
+}
+
+static int not_allowed(void)
+{
+    return fail(
+        DREP_ERR_UNSUPPORTED_OPERATION,
+        "payload in other files is read only if that is allowed (hint drep_external, option "
+        "--external of the command)");
+}
+
+static int target_take(struct store *st, uint32_t number, struct target **out)
+{
+    struct targets *ts = st->targets;
+    struct buf value = {0};
+    struct target_rec rec;
+    struct target *t, *mine = NULL;
+    int err;
+
+    if (!ts->allowed)
+        return target_fail_in(st, number, not_allowed());
+    pthread_mutex_lock(&ts->lock);
+    *out = in_list(ts, number);
+    pthread_mutex_unlock(&ts->lock);
+    if (*out)
+        return 0;
+    err = target_entry(st, number, &value, &rec);
+    if (err == DREP_ERR_NOT_FOUND)
+        err = fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", number);
+    if (!err)
+        err = target_new(st, number, &rec, &mine);
+    buf_release(&value);
+    if (err)
+        return err;
+    pthread_mutex_lock(&ts->lock);
+    t = in_list(ts, number); /* another thread may have been faster */
+    if (!t) {
+        t = mine;
+        mine = NULL;
+        t->uses = 1;
+        t->next = ts->first;
+        ts->first = t;
+        close_one(ts);
+    }
+    pthread_mutex_unlock(&ts->lock);
+    if (mine)
+        target_free(mine);
+    *out = t;
+    return 0;
+}
+
+static void target_give(struct store *st, struct target *t)
+{
+    pthread_mutex_lock(&st->targets->lock);
+    t->uses--;
+    pthread_mutex_unlock(&st->targets->lock);
+}
+
+int target_read(struct store *st, uint32_t number, void *buf, size_t size, uint64_t offset)
+{
+    struct target *t = NULL;
+    int err = target_take(st, number, &t);
+
+    if (err)
+        return err;
+    if (offset > t->size || size > t->size - offset)
+        err = fail(DREP_ERR_FORMAT, "%s: a chunk at byte %llu lies outside it (R8.47)", t->io->path,
+                   (unsigned long long)offset);
+    else if (buf)
+        err = t->io->ops->read_at(t->io, buf, size, offset);
+    target_give(st, t);
+    return err;
+}
+
+/* ---- adding ---- */
+
+/* Close what an operation that was taken back had opened under a number that is given again. */
+static void forget(struct targets *ts, uint32_t number)
+{
+    struct target **at = &ts->first;
+
+    pthread_mutex_lock(&ts->lock);
+    while (*at && (*at)->number != number)
+        at = &(*at)->next;
+    if (*at) {
+        struct target *t = *at;
+
+        *at = t->next;
+        target_free(t);
+    }
+    pthread_mutex_unlock(&ts->lock);
+}
+
+struct wanted {
+    const struct target_rec *rec;
+    uint32_t number, last;
+};
+
+static int compare_entry(uint32_t number, const struct target_rec *rec, void *ctx)
+{
+    struct wanted *w = ctx;
+
+    w->last = number;
+    if (rec->number == w->rec->number && rec->flags == w->rec->flags && rec->size == w->rec->size &&
+        rec->head == w->rec->head && rec->name.len == w->rec->name.len &&
+        memcmp(rec->name.p, w->rec->name.p, rec->name.len) == 0)
+        w->number = number;
+    return 0;
+}
+
+static int describe(struct store *st, const char *path, struct target_rec *rec)
+{
+    struct stat s;
+    struct io *io;
+    int err = io_open(st, path, &io);
+
+    if (err)
+        return err;
+    rec->number = rec->kind = FMT_TARGET_PATH;
+    rec->name = (struct span){(const uint8_t *)path, strlen(path)};
+    err = io->ops->size(io, &rec->size);
+    if (!err)
+        err = head_of(io, rec->size, &rec->head);
+    if (!err && fstatat(st->targets->dir, path, &s, AT_SYMLINK_NOFOLLOW) == 0)
+        rec->time = (int64_t)s.st_mtime;
+    io->ops->close(io);
+    return err;
+}
+
+/* Find the entry of a file, or add one under the next number. */
+static int find_or_put(struct store *st, const struct target_rec *rec, uint32_t *number)
+{
+    struct wanted w = {.rec = rec};
+    struct buf value = {0};
+    struct out out;
+    struct key key;
+    int err = targets_each(st, compare_entry, &w);
+
+    if (err || (*number = w.number) != 0)
+        return err;
+    if (w.last == UINT32_MAX)
+        return fail(DREP_ERR_LIMIT, "too many other files");
+    buf_out(&value, &out);
+    target_put(&out, rec);
+    err = buf_done(&value, &out);
+    entry_key(&key, w.last + 1);
+    if (!err)
+        err = tree_put(st, &key, value.p, value.len);
+    buf_release(&value);
+    if (err)
+        return err;
+    forget(st->targets, w.last + 1);
+    *number = w.last + 1;
+    return 0;
+}
+
+int target_add(struct store *st, const char *path, uint32_t *number)
+{
+    struct target_rec rec = {0};
+    int err;
+
+    if (!st->targets->allowed)
+        return not_allowed();
+    if (target_path_check((const uint8_t *)path, strlen(path)))
+        return fail(DREP_ERR_NAME, "\"%s\" is not a relative path that leads down", path);
+    err = describe(st, path, &rec);
+    return err ? err : find_or_put(st, &rec, number);
+}
+
+int target_adopt(struct store *from, uint32_t number, struct store *to, uint32_t *out)
+{
+    struct buf value = {0};
+    struct target_rec rec;
+    int err = target_entry(from, number, &value, &rec);
+
+    if (err == DREP_ERR_NOT_FOUND)
+        err = fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", number);
+    if (!err)
+        err = find_or_put(to, &rec, out);
+    buf_release(&value);
+    return err;
+}

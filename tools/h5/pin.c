@@ -1,0 +1,113 @@
+/* pin.c - a virtual import: chunks stay in the HDF5 file, and the container names their bytes.
+ *
+ * What HDF5 says of addresses is not taken on trust: the bytes there are compared with those that
+ * HDF5 reads.  A user block in front of the file moves all addresses in some versions. */
+/* SPDX-License-Identifier: MIT */
+#include "tools/h5/pin.h"
+#include "tools/h5/interface.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STRETCH ((int64_t)64 << 10) /* bytes of a chunk, which is verified as a whole */
+#define SMALL ((hsize_t)16 << 10)   /* a dataset that is rather copied */
+#define PART ((size_t)64 << 10)
+
+/* The source's path as seen from the directory of the container; NULL: it is not below it. */
+static const char *below(const char *source, const char *target)
+{
+    char *slash = strrchr(target, '/');
+    size_t n = (size_t)(slash - target) + 1;
+
+    return strncmp(source, target, n) == 0 ? source + n : NULL;
+}
+
+int pin_begin(struct job *j)
+{
+    char source[PATH_MAX], target[PATH_MAX], directory[PATH_MAX];
+    const char *dst = j->o->dst, *slash = strrchr(dst, '/'), *path;
+    size_t n = slash ? (size_t)(slash - dst) + 1 : 0;
+    int err;
+
+    if (n >= sizeof directory)
+        return job_fail(j, DREP_ERR_LIMIT, "%s: the path is too long", dst);
+    memcpy(directory, dst, n);
+    memcpy(directory + n, ".", 2);
+    if (!realpath(j->o->src, source) || !realpath(directory, target) ||
+        strlen(target) + 2 > sizeof target)
+        return job_fail(j, DREP_ERR_ACCESS, "%s: its directory cannot be found", j->o->src);
+    if (target[1])
+        strcat(target, "/");
+    path = below(source, target);
+    if (!path)
+        return job_fail(j, DREP_ERR_ARG,
+                        "%s: a virtual container refers to files in or below its own directory, %s",
+                        j->o->src, target);
+    err = drep_external_add(j->d, path, &j->pinned);
+    return err ? job_fail_drep(j, err) : 0;
+}
+
+int pin_wanted(const struct job *j, const struct h5_source *s)
+{
+    return j->o->pinned && s->layout == H5D_CONTIGUOUS && s->rank > 0 && s->map.kind == MAP_FLAT &&
+           !s->map.variable && H5Pget_external_count(s->dcpl) == 0 &&
+           H5Dget_offset(s->dset) != HADDR_UNDEF && H5Dget_storage_size(s->dset) > SMALL;
+}
+
+void pin_layout(const struct h5_source *s, int64_t element, drep_spec *spec, int64_t *chunk)
+{
+    int64_t most = STRETCH / (element > 0 ? element : 1);
+    int d;
+
+    spec->layout = DREP_CHUNKED;
+    spec->chunk = chunk;
+    most = most > 0 ? most : 1;
+    for (d = s->rank - 1; d >= 0; d--) {
+        int64_t len = (int64_t)s->dims[d];
+
+        chunk[d] = len < most ? len : most;
+        /* Once a dimension is cut, the chunks before it are single rows. */
+        most = chunk[d] < len ? 1 : most / chunk[d];
+        most = most > 0 ? most : 1;
+    }
+}
+
+static int holds(const struct job *j, uint64_t address, const uint8_t *bytes, size_t size)
+{
+    uint8_t part[PART];
+    size_t at, n;
+
+    for (at = 0; at < size; at += n) {
+        n = size - at < sizeof part ? size - at : sizeof part;
+        if (pread(j->guard.fd, part, n, (off_t)(address + at)) != (ssize_t)n ||
+            memcmp(part, bytes + at, n) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+int pin_chunk(struct job *j, drep_dataset *ds, const int64_t *start, uint64_t address,
+              const void *bytes, size_t size, uint32_t skipped, int *done)
+{
+    hid_t fcpl = H5Fget_create_plist(j->h);
+    hsize_t base = 0;
+    int err;
+
+    if (fcpl < 0 || H5Pget_userblock(fcpl, &base) < 0)
+        base = 0;
+    H5Pclose(fcpl);
+    *done = 0;
+    if (address > INT64_MAX - base - size)
+        return 0;
+    if (!holds(j, address, bytes, size)) {
+        address += base;
+        if (base == 0 || !holds(j, address, bytes, size))
+            return 0;
+    }
+    err = drep_write_external(ds, start, j->pinned, (int64_t)address, (int64_t)size, skipped);
+    if (err)
+        return job_fail_drep(j, err);
+    *done = 1;
+    return 0;
+}
