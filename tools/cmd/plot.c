@@ -1,6 +1,7 @@
 /* plot.c - `datarep plot`: one picture of some numbers. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
+#include "tools/cmd/hdf5.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -12,6 +13,7 @@
 #include "tools/plot/axis.h"
 #include "tools/plot/data.h"
 #include "tools/plot/make.h"
+#include "tools/plot/map.h"
 #include "tools/plot/preview.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
@@ -122,6 +124,28 @@ static int show(struct make *m)
 
 /* --------------------------------------------------------------------- all */
 
+/* Adds coastlines: of the file that --coast names, or of the system's. */
+static int add_coast(struct make *m)
+{
+    const struct plot_axis *x = &m->plot.x, *y = &m->plot.y;
+    const char *name = m->coast;
+    drep_file *file = NULL;
+    bool imported;
+    int status;
+
+    if (name && strcmp(name, "none") == 0)
+        return 0;
+    if (!name)
+        name = map_coast_installed(fmin(fabs(x->to - x->from), fabs(y->to - y->from)));
+    if (!name)
+        return 0;
+    status = hdf5_open(name, DREP_RDONLY, NULL, &file, &imported);
+    if (!status)
+        status = map_coast(&m->plot, name, file);
+    drep_close(file);
+    return status;
+}
+
 static int make(struct make *m)
 {
     int64_t bytes = 0;
@@ -132,6 +156,8 @@ static int make(struct make *m)
     progress_begin("plot", PROGRESS_BYTES, (uint64_t)bytes);
     status = plot_make(m);
     progress_end();
+    if (!status && m->plot.map && !m->preview)
+        status = add_coast(m);
     if (status)
         return status;
     return m->preview ? show(m) : draw(m);
@@ -164,6 +190,7 @@ static void close_all(struct make *m)
         free(m->plot.line[i].high);
     }
     free(m->plot.image.cell);
+    free(m->plot.coast.point);
     printer_release(&m->printer);
     drep_close(m->file);
 }
@@ -182,7 +209,8 @@ enum {
     OPTION_ORIGIN,
     OPTION_MEMBER,
     OPTION_PREVIEW,
-    OPTION_RAW
+    OPTION_RAW,
+    OPTION_COAST
 };
 
 static const struct option_row options[] = {
@@ -200,6 +228,8 @@ static const struct option_row options[] = {
     {OPTION_Y, "y", "PATH", "coordinates of an image's rows", "<path>"},
     {OPTION_ORIGIN, "origin", "WHERE", "position of row 0 of an image: upper or lower",
      "upper lower"},
+    {OPTION_COAST, "coast", "FILE",
+     "coastlines of a map, in GSHHG's netCDF form, or none (those of the system)", "<file>"},
     {OPTION_RAW, "raw", NULL, "show times as numbers, not as dates", NULL},
     {OPTION_MEMBER, "member", "NAME", "member of a compound to plot (a.b: nested)", NULL},
     OPTION_ROW_PLUGINS,
@@ -223,6 +253,7 @@ static int take_size(struct make *m, const char *text)
 {
     int end = 0;
 
+    m->sized = true;
     if (sscanf(text, "%dx%d%n", &m->width, &m->height, &end) == 2 && !text[end] &&
         m->width >= SIZE_MIN && m->width <= SIZE_MAX_PLOT && m->height >= SIZE_MIN &&
         m->height <= SIZE_MAX_PLOT)
@@ -277,6 +308,9 @@ static int take(struct plot_options *a, int option)
         return 0;
     case OPTION_RAW:
         m->raw = true;
+        return 0;
+    case OPTION_COAST:
+        m->coast = optarg;
         return 0;
     case OPTION_SIZE:
         return take_size(m, optarg);

@@ -92,6 +92,26 @@ static double widest(cairo_t *c, const struct plot_axis *axis)
 
 /* -------------------------------------------------------------------- layout */
 
+/* Makes a degree as long upwards as to the side, in the middle of the room that there is. */
+static void fit_map(struct canvas *v)
+{
+    double across = fabs(v->plot->x.to - v->plot->x.from);
+    double up = fabs(v->plot->y.to - v->plot->y.from);
+    double width = v->right - v->left, height = v->bottom - v->top;
+
+    if (!(across > 0 && up > 0))
+        return;
+    if (width / across > height / up) {
+        width = fmax(height / up * across, 20);
+        v->left += (v->right - v->left - width) / 2;
+        v->right = v->left + width;
+    } else {
+        height = fmax(width / across * up, 20);
+        v->top += (v->bottom - v->top - height) / 2;
+        v->bottom = v->top + height;
+    }
+}
+
 /* How much room is left for the frame. */
 static void lay_out(struct canvas *v)
 {
@@ -113,6 +133,8 @@ static void lay_out(struct canvas *v)
         v->right = v->left + 20;
     if (v->bottom < v->top + 20)
         v->bottom = v->top + 20;
+    if (p->map)
+        fit_map(v);
     /* Whole pixels give sharp lines. */
     v->left = floor(v->left);
     v->top = floor(v->top);
@@ -188,15 +210,17 @@ static void put_frame(const struct canvas *v)
         at = sharp(x_of(v, p->x.tick[i].at));
         put_rule(c, at, v->bottom, at, v->bottom + TICK + 0.5);
         if (i % each == 0)
-            put_text(c, at, v->bottom + TICK + GAP, 0.5, 1, p->x.tick[i].text);
+            put_text(c, fmin(at, p->width - 2 - text_width(c, p->x.tick[i].text) / 2),
+                     v->bottom + TICK + GAP, 0.5, 1, p->x.tick[i].text);
     }
     for (i = 0; i < p->y.ticks; i++) {
         at = sharp(y_of(v, p->y.tick[i].at));
         put_rule(c, v->left - TICK, at, v->left + 0.5, at);
         put_text(c, v->left - TICK - GAP / 2, at, 1, 0.5, p->y.tick[i].text);
     }
-    put_text(c, (v->left + v->right) / 2, p->height - GAP - 2, 0.5, 0, p->x.label);
-    put_upright(c, GAP + FONT - 2, (v->top + v->bottom) / 2, p->y.label);
+    put_text(c, (v->left + v->right) / 2, v->bottom + TICK + FONT + 3 * GAP, 0.5, 0, p->x.label);
+    put_upright(c, v->left - TICK - GAP - widest(c, &p->y) - GAP / 2, (v->top + v->bottom) / 2,
+                p->y.label);
 }
 
 static void put_titles(const struct canvas *v)
@@ -376,6 +400,48 @@ static void put_cells(const struct canvas *v)
     cairo_surface_destroy(s);
 }
 
+static void stroke_coast(const struct canvas *v)
+{
+    const struct plot_coast *coast = &v->plot->coast;
+    cairo_t *c = v->cairo;
+    bool drawing = false;
+    size_t i;
+
+    for (i = 0; i < coast->n; i++) {
+        if (isnan(coast->point[i].x)) {
+            cairo_stroke(c);
+            drawing = false;
+            continue;
+        }
+        if (drawing)
+            cairo_line_to(c, x_of(v, coast->point[i].x), y_of(v, coast->point[i].y));
+        else
+            cairo_move_to(c, x_of(v, coast->point[i].x), y_of(v, coast->point[i].y));
+        drawing = true;
+    }
+    cairo_stroke(c);
+}
+
+/* Land and water, over the cells: dark lines with a light rim, to be seen on any colour. */
+static void put_coast(const struct canvas *v)
+{
+    cairo_t *c = v->cairo;
+
+    if (v->plot->coast.n == 0)
+        return;
+    cairo_save(c);
+    cairo_rectangle(c, v->left, v->top, v->right - v->left, v->bottom - v->top);
+    cairo_clip(c);
+    cairo_set_line_join(c, CAIRO_LINE_JOIN_ROUND);
+    set_color(c, 0xffffff, 0.45);
+    cairo_set_line_width(c, 2);
+    stroke_coast(v);
+    set_color(c, INK, 1);
+    cairo_set_line_width(c, 0.8);
+    stroke_coast(v);
+    cairo_restore(c);
+}
+
 static void put_scale(const struct canvas *v)
 {
     const struct plot *p = v->plot;
@@ -398,7 +464,8 @@ static void put_scale(const struct canvas *v)
         put_rule(c, x + SCALE_WIDTH, at, x + SCALE_WIDTH + TICK, at);
         put_text(c, x + SCALE_WIDTH + TICK + GAP / 2, at, 0, 0.5, p->value.tick[i].text);
     }
-    put_upright(c, p->width - GAP - 2, (v->top + v->bottom) / 2, p->value.label);
+    put_upright(c, x + SCALE_WIDTH + TICK + GAP + widest(c, &p->value) + FONT,
+                (v->top + v->bottom) / 2, p->value.label);
 }
 
 /* --------------------------------------------------------------------- module */
@@ -436,6 +503,7 @@ static void draw_all(cairo_t *c, const struct plot *plot)
         put_lines(&v);
     } else {
         put_cells(&v);
+        put_coast(&v);
         put_scale(&v);
     }
     put_frame(&v);

@@ -34,6 +34,9 @@ static void read_attributes(struct series *s)
     cf_read(&s->cf, s->printer, s->path, s->info.type);
     s->units = attribute_text(s, "units");
     s->name = attribute_text(s, "long_name");
+    if (!s->name && (s->name = attribute_text(s, "standard_name")))
+        for (char *c = s->name; *c; c++)
+            *c = *c == '_' ? ' ' : *c;
     if (!s->name)
         s->name = strdup(strrchr(s->path, '/') + 1);
 }

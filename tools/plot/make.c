@@ -10,6 +10,7 @@
 #include "tools/plot/axis.h"
 #include "tools/plot/data.h"
 #include "tools/plot/dates.h"
+#include "tools/plot/map.h"
 #include "tools/text/printer.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 #include <string.h>
 
 #define MARKED_MAX 60 /* so many points are marked one by one */
+/* Pixels beside a map, for its scale and ticks, and above and below it. */
+#define MAP_ASIDE 140
+#define MAP_ABOVE 90
 
 /* -------------------------------------------------------------------- texts */
 
@@ -71,6 +75,46 @@ static void put_dimension(char *text, const struct series *s, int d)
         snprintf(text, PLOT_TEXT, "index of dimension %d", d);
 }
 
+/* Adds where a slice is along a dimension of which it has one index: ", 2001-01-16". */
+static void put_place(struct make *m, const struct series *s, int d)
+{
+    size_t n = strlen(m->title_text);
+    double low, high, at;
+    struct series c;
+    struct cf_date date;
+    int64_t moment;
+    char text[64];
+
+    if (!series_coordinates(s, d, &c))
+        return;
+    if (series_columns(&c, 1, &low, &high, &at) == 0 && !isnan(at)) {
+        if (c.cf.time.known && !m->raw && cf_moment(&c.cf.time, at, &moment)) {
+            date = cf_date_of(&c.cf.time, moment);
+            cf_date_text(&date, text, sizeof text);
+            snprintf(m->title_text + n, PLOT_TEXT - n, ", %s", text);
+        } else if (map_axis_of(&c) != MAP_NO_AXIS) {
+            map_degrees(text, sizeof text, at, map_axis_of(&c));
+            snprintf(m->title_text + n, PLOT_TEXT - n, ", %s", text);
+        } else {
+            snprintf(m->title_text + n, PLOT_TEXT - n, c.units ? ", %.40s %g %.30s" : ", %.40s %g",
+                     c.name ? c.name : "", at, c.units);
+        }
+    }
+    series_close(&c);
+}
+
+/* The name of the dataset, and which part of it. */
+static void put_title(struct make *m)
+{
+    const struct series *s = &m->series[0];
+    int d;
+
+    snprintf(m->title_text, PLOT_TEXT, "%.120s", s->name ? s->name : "");
+    for (d = 0; d < s->slice.rank; d++)
+        if (s->slice.single[d])
+            put_place(m, s, d);
+}
+
 static void put_texts(struct make *m)
 {
     const struct operand *o = &m->operand[0];
@@ -78,7 +122,7 @@ static void put_texts(struct make *m)
     if (m->title)
         snprintf(m->title_text, PLOT_TEXT, "%s", m->title);
     else if (m->n == 1)
-        snprintf(m->title_text, PLOT_TEXT, "%s", m->series[0].name ? m->series[0].name : "");
+        put_title(m);
     snprintf(m->source, PLOT_TEXT, m->n > 1 ? "%.120s" : "%.120s:%.80s%.40s", m->file_name, o->path,
              o->slice ? o->slice : "");
     m->plot.title = m->title_text;
@@ -270,7 +314,7 @@ static bool even(const double *at, size_t n)
 
 /* The axis along dimension d: coordinates where they are even, else indices. */
 static int make_axis(struct make *m, int d, const char *asked, struct plot_axis *axis, char *label,
-                     struct cf_time *time, bool *measured)
+                     struct cf_time *time, int *map, bool *measured)
 {
     const struct series *s = &m->series[0];
     int64_t count = s->slice.count[d];
@@ -293,6 +337,7 @@ static int make_axis(struct make *m, int d, const char *asked, struct plot_axis 
             *time = c.cf.time;
             put_dates(label, &c, at[0], at[n - 1]);
         }
+        *map = map_axis_of(&c);
         *measured = true;
     } else if (!status) {
         tool_say(m->file_name, s->path,
@@ -333,6 +378,20 @@ static void settle_rows(struct make *m, bool measured)
     }
 }
 
+/* The degrees say what the axes are.  A picture whose size is not asked for is as high as the map
+ * needs. */
+static void settle_map(struct make *m)
+{
+    struct plot *p = &m->plot;
+    double across = fabs(p->x.to - p->x.from), up = fabs(p->y.to - p->y.from), height;
+
+    p->map = true;
+    *m->x_label = *m->y_label = '\0';
+    height = (m->width - MAP_ASIDE) * up / across + MAP_ABOVE;
+    if (!m->sized && isfinite(height))
+        p->height = (int)fmin(fmax(height, m->height / 2), 2 * m->height);
+}
+
 static int make_image(struct make *m, int width, int height)
 {
     const struct series *s = &m->series[0];
@@ -352,12 +411,14 @@ static int make_image(struct make *m, int width, int height)
         return tool_no_memory();
     status = series_cells(s, p->image.rows, p->image.columns, p->image.cell);
     if (!status)
-        status = make_axis(m, which[1], m->x, &p->x, m->x_label, &m->time_x, &measured);
+        status = make_axis(m, which[1], m->x, &p->x, m->x_label, &m->time_x, &m->map_x, &measured);
     if (!status)
-        status = make_axis(m, which[0], m->y, &p->y, m->y_label, &m->time_y, &measured);
+        status = make_axis(m, which[0], m->y, &p->y, m->y_label, &m->time_y, &m->map_y, &measured);
     if (status)
         return status;
     settle_rows(m, measured);
+    if (m->map_x == MAP_LONGITUDE && m->map_y == MAP_LATITUDE)
+        settle_map(m);
     take_range(&low, &high, p->image.cell, n, m->log);
     status = settle_range(m, &p->value, low, high);
     if (!status && p->value.from == p->value.to)
@@ -434,10 +495,15 @@ int plot_make(struct make *m)
     height = m->preview ? m->width / 2 : m->height * 4 / 5;
     status = rank == 1 ? make_lines(m, width) : make_image(m, width, height);
     clean_texts(m);
-    if (!dates_ticks(&m->plot.x, &m->time_x, m->width / 120))
-        plot_ticks(&m->plot.x, m->width / 90);
-    if (!dates_ticks(&m->plot.y, &m->time_y, m->height / 60))
-        plot_ticks(&m->plot.y, m->height / 60);
+    if (m->plot.map) {
+        map_ticks(&m->plot.x, MAP_LONGITUDE, m->width / 80);
+        map_ticks(&m->plot.y, MAP_LATITUDE, m->height / 60);
+    } else {
+        if (!dates_ticks(&m->plot.x, &m->time_x, m->width / 120))
+            plot_ticks(&m->plot.x, m->width / 90);
+        if (!dates_ticks(&m->plot.y, &m->time_y, m->height / 60))
+            plot_ticks(&m->plot.y, m->height / 60);
+    }
     plot_ticks(&m->plot.value, m->height / 60);
     return status;
 }

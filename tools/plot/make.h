@@ -16,10 +16,11 @@ struct make {
     struct series series[PLOT_LINES];
     int n;
     const char *x, *y; /* operands of coordinates */
-    const char *member, *title, *output, *colors, *color;
+    const char *member, *title, *output, *colors, *color, *coast;
     double low, high; /* range of values, NaN: as they are */
-    bool log, preview, raw, origin_given, origin_upper;
+    bool log, preview, raw, origin_given, origin_upper, sized;
     struct cf_time time_x, time_y; /* of the coordinates */
+    int map_x, map_y;              /* enum map_axis: what the coordinates are */
     int width, height;
     struct plot plot;
     char title_text[PLOT_TEXT], source[PLOT_TEXT], x_label[PLOT_TEXT], y_label[PLOT_TEXT],

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_PLOT_INTERFACE 2
+#define DATAREP_PLOT_INTERFACE 3
 
 #define PLOT_TICKS 24
 #define PLOT_LINES 8
@@ -48,6 +48,15 @@ struct plot_colors {
     unsigned stop[12];
 };
 
+/* Lines over a map; a point that is NaN ends one. */
+struct plot_point {
+    double x, y;
+};
+struct plot_coast {
+    struct plot_point *point;
+    size_t n, room;
+};
+
 struct plot {
     int width, height; /* pixels */
     const char *title, *source;
@@ -57,6 +66,8 @@ struct plot {
     struct plot_image image;
     struct plot_axis value; /* of an image: its scale */
     const struct plot_colors *colors;
+    bool map; /* both axes are degrees: a degree is as long on one as on the other */
+    struct plot_coast coast;
 };
 
 /* Where a value stands on an axis, 0 to 1 from its beginning. */
