@@ -67,7 +67,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -119,7 +119,9 @@ FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
 FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
-PARTS := core command hdf5 netcdf zip plot tests
+# The extension uses the limited API of CPython 3.11: the headers of any later version do.
+FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
+PARTS := core command hdf5 netcdf zip plot python tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
@@ -158,6 +160,11 @@ TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/flat/zip_module.c tools/plo
 # The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
 BASE_SRC := $(patsubst %,lib/base/%.c,error idset mem vec)
+# Without Python's headers there is no package for Python.
+PYTHON := /usr/bin/python3
+PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcard /usr/include/python3.*/Python.h)))))
+PY_SRC := $(if $(PY_INCLUDE),$(sort $(wildcard python/src/*.c)))
+PY_FILES := $(sort $(wildcard python/datarep/*.py)) python/datarep/py.typed
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -167,7 +174,7 @@ PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -196,7 +203,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs python python-package unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -215,6 +222,7 @@ SRC_hdf5 := $(HDF5_SRC)
 SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
+SRC_python := $(PY_SRC)
 SRC_tests := $(wildcard tests/*/*.c)
 define part
 $(call objects,$(SRC_$(1))): PART = $(1)
@@ -297,6 +305,20 @@ $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
 
+# The package as it runs in this tree: the library and the command are those of the build.
+PYDIR := build/python$(if $(filter-out release,$(MODE)),-$(MODE))/datarep
+PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES))
+python-package: $(PY_BUILT) $(COMMAND) $(MODULES)
+	@mkdir -p $(PYDIR)/bin
+	@ln -sf ../../$(MODE)/libdatarep.so.$(SOMAJOR) $(PYDIR)/libdatarep.so.$(SOMAJOR)
+	@ln -sf ../../../$(MODE)/datarep $(PYDIR)/bin/datarep
+$(PYDIR)/_core.abi3.so: $(call objects,$(PY_SRC)) $(SHARED)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(SHARED)
+$(PYDIR)/%: python/datarep/%
+	@mkdir -p $(@D)
+	@cp $< $@
+
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
 	@mkdir -p $(@D)
@@ -355,8 +377,8 @@ demo: ## install missing packages, build, and run the demonstration
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
 test: ## install missing packages, build, and run every test
-	@tools/install-deps build test interop hetero-short
-	+@$(SUB) MODE=release all test-programs
+	@tools/install-deps build test interop hetero-short python
+	+@$(SUB) MODE=release all test-programs $(if $(PY_INCLUDE),python-package)
 	+@$(SUB) MODE=asan all test-programs
 	@tests/run
 
@@ -378,6 +400,11 @@ spec: ## check SPEC.md: rules and their vectors, values, both readers, text form
 	@tests/spec/run-rules.py --table > build/rules.md
 	@tests/run vectors spec
 	@cat build/rules.md
+
+python: ## install missing packages, build the package for Python into build/python, run all its tests
+	@tools/install-deps build interop python
+	+@$(SUB) MODE=release python-package
+	@tests/python/run-pytest.py --full
 
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)

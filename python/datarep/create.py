@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""What a new dataset is to be, from the arguments of Group.create()."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
+
+from . import types
+from .attrs import Empty, as_array, to_memory
+from .dataset import CALENDAR, LAYOUTS, UNIT_NAMES
+
+if TYPE_CHECKING:
+    from .file import Group
+
+Filters = Union[None, str, Sequence[Union[str, tuple[Any, ...]]]]
+
+
+class Spec(NamedTuple):
+    form: types.Form
+    shape: Optional[tuple[int, ...]]
+    maxshape: Optional[tuple[Optional[int], ...]]
+    dims: Optional[list[Optional[str]]]
+    chunks: Optional[tuple[int, ...]]
+    filters: list[tuple[str, int, tuple[int, ...], bool]]
+    layout: int
+    fill_kind: int
+    fill: Any
+    data: Any
+    attrs: dict[str, Any]
+
+
+def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], bool]]:
+    """"shuffle,zstd:3" or a list -> [(name, level, parameters, bare)]."""
+    if not filters:
+        return []
+    rows: list[Any] = filters.split(",") if isinstance(filters, str) else list(filters)
+    made: list[tuple[str, int, tuple[int, ...], bool]] = []
+    for row in rows:
+        if isinstance(row, str):
+            name, _, level = row.strip().partition(":")
+            try:
+                made.append((name, int(level) if level else -1, (), False))
+            except ValueError:
+                raise ValueError(f"filter {row!r}: a level is a number") from None
+        else:
+            name, level, params, bare = (*row, *(-1, (), False)[len(row) - 1:])
+            made.append((name, -1 if level is None else int(level), tuple(params), bool(bare)))
+    return made
+
+
+def _lengths(value: Any) -> tuple[Any, ...]:
+    return (value,) if value is None or hasattr(value, "__index__") else tuple(value)
+
+
+def _shape_of_dims(group: "Group", dims: Sequence[Optional[str]]) -> tuple[int, ...]:
+    lengths = []
+    for name in dims:
+        if name is None:
+            raise ValueError("a dimension without a name needs a shape")
+        lengths.append(group.dims[name].size if "#" not in name else
+                       group._file._h.stat(name)[5])
+    return tuple(lengths)
+
+
+def _limits(group: "Group", path: str, shape: tuple[int, ...], dims: Any) -> Any:
+    """maxshape of a dataset with unlimited dimensions."""
+    limits: list[Optional[int]] = list(shape)
+    h = group._file._h
+    for i, name in enumerate(dims):
+        if name is None:
+            continue
+        try:
+            address = name if "#" in name else h.dimension_find(path, name)
+            if h.stat(address)[6]:
+                limits[i] = None
+        except KeyError:
+            pass
+    return tuple(limits) if None in limits else None
+
+
+def _time(dtype: Any, fill: Any, given: Any) -> tuple[Any, dict[str, Any]]:
+    """Fill and attributes of dates and durations: units, calendar, NaT."""
+    np = types.numpy()
+    unit, step = np.datetime_data(dtype)
+    if unit not in UNIT_NAMES or step != 1:
+        raise TypeError(f"dtype {dtype} cannot be stored: convert it to whole units first")
+    attrs: dict[str, Any] = {"units": UNIT_NAMES[unit]}
+    if dtype.kind == "M":
+        attrs = {"units": f"{UNIT_NAMES[unit]} since 1970-01-01", "calendar": CALENDAR}
+    return np.array("NaT" if fill is None else fill, dtype=dtype), attrs
+
+
+def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: Any, chunks: Any,
+            maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
+    """All of it, checked as far as the library does not check it."""
+    np = types.numpy()
+    null = isinstance(data, Empty)
+    if null:
+        dtype = data.dtype if dtype is None else dtype
+        data = None
+    elif data is not None:
+        data = as_array(data) if dtype is None else data
+    if dtype is None:
+        if data is None:
+            raise TypeError("a dataset needs data or a dtype")
+        dtype = data.dtype
+    form = types.type_of(dtype)
+    if data is not None and not isinstance(data, np.ndarray):
+        data = _as(np, data, form)
+    sub = len(form.dtype.subdtype[1]) if form.dtype.subdtype else 0
+    if shape is None:
+        if data is not None:
+            shape = data.shape[:data.ndim - sub]
+        elif dims is not None:
+            shape = _shape_of_dims(group, dims)
+        elif not null:
+            shape = ()
+    shape = None if null else tuple(int(n) for n in _lengths(shape))
+    return _rest(group, path, form, shape, data, dims, chunks, maxshape, filters, fill, layout)
+
+
+def _as(np: Any, data: Any, form: types.Form) -> Any:
+    from .dataset import _cast
+    base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
+    return _cast(np, data, base, form)
+
+
+def _rest(group: "Group", path: str, form: types.Form, shape: Any, data: Any, dims: Any,
+          chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
+    np = types.numpy()
+    attrs: dict[str, Any] = {}
+    if form.dtype.kind in "mM":
+        fill, attrs = _time(form.dtype, fill, None)
+    kind, value = 0, None
+    if fill is not None and fill is not False:
+        kind = 1
+        base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
+        one = np.array(_as(np, fill, form), dtype=base)
+        if form.dtype.subdtype:
+            one = np.array(np.broadcast_to(one, form.dtype.subdtype[1]))
+        value = to_memory(form, one)
+    elif fill is False:
+        kind = 2
+    names = None if dims is None else [None if d is None else str(d) for d in dims]
+    if names is not None and maxshape is None and shape:
+        maxshape = _limits(group, path, shape, names)
+    if maxshape is not None:
+        maxshape = tuple(_lengths(maxshape))
+    made = parse_filters(filters)
+    number = LAYOUTS[layout]
+    if chunks is True:
+        number, chunks = LAYOUTS["chunked"], None
+    elif chunks is False:
+        chunks = None
+    if chunks is not None:
+        chunks = tuple(int(n) for n in _lengths(chunks))
+    names = names if shape else None
+    return Spec(form, shape, maxshape if shape else None, names, chunks if shape else None, made,
+                number, kind, value and value[0], data, attrs)

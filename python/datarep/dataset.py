@@ -1,0 +1,675 @@
+# SPDX-License-Identifier: MIT
+"""Datasets."""
+from __future__ import annotations
+
+import re
+import warnings
+from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
+
+from . import _core, index, types
+from .attrs import Attributes, as_array, to_memory
+from .errors import ConversionWarning
+
+if TYPE_CHECKING:
+    from .file import File, Group
+
+__all__ = ["Dataset", "Report", "array"]
+
+RANGES = {None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3}
+LAYOUTS = {None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3}
+LAYOUT_NAMES = {v: k for k, v in LAYOUTS.items() if k and v}
+UNLIMITED = -1
+
+
+class Report(NamedTuple):
+    """What a transfer changed, in numbers (a complex is two); first_...: their index or -1."""
+
+    items: int = 0
+    overflow: int = 0
+    inexact: int = 0
+    nan_lost: int = 0
+    first_overflow: int = -1
+    first_inexact: int = -1
+    first_nan_lost: int = -1
+
+    def __bool__(self) -> bool:
+        return bool(self.overflow or self.inexact or self.nan_lost)
+
+    def __str__(self) -> str:
+        said = [f"{n} {what}" for n, what in ((self.overflow, "out of range"),
+                                              (self.inexact, "rounded"),
+                                              (self.nan_lost, "NaNs changed")) if n]
+        return f"{self.items} numbers: {', '.join(said) or 'all kept'}"
+
+
+class Options(NamedTuple):
+    """Of transfers: threads (0: the file's), range (enum drep_range_mode), members."""
+
+    threads: int = 0
+    range: int = 0
+    members: int = 0
+
+
+PLAIN = Options()
+
+
+class array:
+    """A value with the type and the way in which it is to be stored.
+
+    >>> import datarep as dr, numpy as np
+    >>> with dr.open(":memory:", "w") as f:
+    ...     f["w"] = dr.array([1, 70000], stored="i2", range="clamp")
+    ...     print(f["w"][...], f["w"].report.overflow)
+    [    1 32767] 1
+    """
+
+    def __init__(self, value: Any, stored: Any = None, range: Optional[str] = None,
+                 threads: int = 0, **create: Any) -> None:
+        self.value = value
+        self.stored = stored
+        self.options = Options(threads, RANGES[range])
+        self.create = create
+        self.report = Report()
+
+
+def warn(report: tuple[int, ...], name: str, write: bool, rounded: bool) -> Report:
+    """A warning for values that a transfer changed in ways that nobody asked for."""
+    made = Report(*report)
+    if made.overflow or made.nan_lost or (made.inexact and rounded):
+        verb = "written" if write else "read"
+        warnings.warn(f"{name}: of {made}, as they were {verb}", ConversionWarning, stacklevel=4)
+    return made
+
+
+class _Outer:
+    """ds.oindex: each array acts on its own dimension."""
+
+    __slots__ = ("_ds",)
+
+    def __init__(self, ds: "Dataset") -> None:
+        self._ds = ds
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._ds._read(index.outer(key, self._ds._lengths()))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._ds._write(index.outer(key, self._ds._lengths()), value)
+
+
+class _Points:
+    """ds.vindex: arrays of coordinates, or a mask, select points."""
+
+    __slots__ = ("_ds",)
+
+    def __init__(self, ds: "Dataset") -> None:
+        self._ds = ds
+
+    def _selection(self, key: Any) -> index.Selection:
+        np = types.numpy()
+        keys = key if isinstance(key, tuple) else (key,)
+        made = tuple(np.asarray(k) if not isinstance(k, (slice, str)) and k is not Ellipsis else k
+                     for k in keys)
+        if not any(isinstance(k, np.ndarray) for k in made):
+            raise IndexError("vindex needs arrays of coordinates or a mask")
+        sel = index.parse(made, self._ds._lengths())
+        # zarr's rule: the dimensions of the points come first.
+        if not sel.arrays:
+            return sel
+        n, inner = sel.place, [p.count for p in sel.parts if isinstance(p, index.Axis)]
+        return sel._replace(place=0, out=sel.common + tuple(inner)) if n else sel
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._ds._read(self._selection(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._ds._write(self._selection(key), value)
+
+
+class View:
+    """A dataset read as another dtype, with some of its members, or as text."""
+
+    __slots__ = ("dataset", "_form", "_single", "_text")
+
+    def __init__(self, ds: "Dataset", form: types.Form, single: Optional[str] = None,
+                 text: Optional[tuple[str, str]] = None) -> None:
+        self.dataset = ds
+        self._form = form
+        self._single = single
+        self._text = text
+
+    @property
+    def dtype(self) -> Any:
+        return self._form.dtype[self._single] if self._single else self._form.dtype
+
+    @property
+    def shape(self) -> Any:
+        return self.dataset.shape
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, key: Any) -> Any:
+        sel = index.parse(key, self.dataset._lengths())
+        if sel.fields is not None:
+            return View(self.dataset, self._form)[sel.fields]
+        got = self.dataset._read(sel, self._form)
+        if self._text:
+            return _decoded(got, *self._text)
+        return got[self._single] if self._single else got
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        sel = index.parse(key, self.dataset._lengths())
+        np = types.numpy()
+        if self._single:
+            part = np.asarray(value)
+            made = np.empty(part.shape, self._form.dtype)
+            made[self._single] = part
+            value = made
+        self.dataset._write(sel, np.asarray(value, dtype=self._form.dtype), self._form)
+
+    def __array__(self, dtype: Any = None) -> Any:
+        got = types.numpy().asarray(self[...])
+        return got if dtype is None else got.astype(dtype)
+
+
+def _decoded(got: Any, encoding: str, errors: str) -> Any:
+    np = types.numpy()
+    if isinstance(got, bytes):
+        return got.decode(encoding, errors)
+    out = np.empty(got.shape, object)
+    out.reshape(-1)[:] = [b.decode(encoding, errors) for b in got.reshape(-1).tolist()]
+    return out
+
+
+class Dataset(_core.Dataset):
+    """An array in a file.  Its elements are read and written by indexing, with NumPy's rules."""
+
+    __slots__ = ("_file", "name", "_info_cache", "__weakref__")
+
+    _file: "File"
+    name: str
+
+    # ---------------------------------------------------------------- elements
+
+    def _resolve(self, t: types.Type, fill: int) -> tuple[Any, ...]:
+        """The extension asks for the dtype of a type."""
+        form = types.form_of_type(self._laid_out(t) if types.has_members(t) else t)
+        dtype = form.dtype
+        if fill == 1 and t.code == types.CODES["INT64_T"]:
+            dtype = self._time(t) or dtype
+        return dtype, None if form.type == t else form.type, form.plan, True
+
+    def _laid_out(self, t: types.Type) -> types.Type:
+        """Structs lie as in the file: at their own offsets, or as in C, or packed."""
+        placed = self._placed()
+        if placed is not None:
+            return placed  # type: ignore[no-any-return]
+        return t if self._stored_as(t) else types.packed(t)
+
+    def _time(self, t: types.Type) -> Any:
+        """datetime64 or timedelta64, if it was stored as one: with units as we write them and NaT."""
+        np = types.numpy()
+        value = np.empty((), "i8")
+        self._fill(t, value)
+        if value[()] != np.iinfo("i8").min:
+            return None
+        units = self.attrs.get("units")
+        found = _UNITS.fullmatch(units) if isinstance(units, str) else None
+        if not found or found.group(1) not in _UNIT_CODES:
+            return None
+        code = _UNIT_CODES[found.group(1)]
+        if not found.group(2):
+            return np.dtype(f"m8[{code}]")
+        return np.dtype(f"M8[{code}]") if self.attrs.get("calendar") == CALENDAR else None
+
+    def _form(self) -> types.Form:
+        dtype = self.dtype
+        t = self._memory
+        return types.Form(dtype, t if t is not None else self._info()["type"], self._plan)
+
+    def _lengths(self) -> tuple[int, ...]:
+        shape = self.shape
+        if shape is None:
+            raise TypeError(f"{self.name}: a dataset of null space has no elements")
+        return shape  # type: ignore[no-any-return]
+
+    def _get(self, key: Any) -> Any:
+        """Every key that the extension leaves."""
+        types.numpy()
+        sel = index.parse(key, self._lengths())
+        if sel.fields is not None:
+            return self._members(sel)
+        return self._read(sel)
+
+    def _members(self, sel: index.Selection) -> Any:
+        fields = sel.fields
+        names = [fields] if isinstance(fields, str) else list(fields)  # type: ignore[arg-type]
+        got = self._read(sel, types.members_form(self._info()["type"], names))
+        return got[fields] if isinstance(fields, str) else got
+
+    def _read(self, sel: index.Selection, form: Optional[types.Form] = None,
+              options: Options = PLAIN) -> Any:
+        own = form is None
+        form = form or self._form()
+        reports: list[Any] = []
+
+        def load(fn: Any, args: tuple[Any, ...], out: Any, count: int) -> None:
+            assert form
+            if form.plan is None:
+                reports.append(fn(*args, form.type, out, options))
+                return
+            np = types.numpy()
+            raw = np.zeros(max(count * form.plan[1], 1), "u1")
+            reports.append(fn(*args, form.type, raw, options))
+            _core.vlen_load(form.plan, form.type, raw, out, count)
+
+        def box(start: Any, count: Any, step: Any, out: Any) -> None:
+            step = None if all(s == 1 for s in step) else step
+            load(self._read_box, (start, count, step), out, index.product(count))
+
+        def boxes(rows: Any, count: Any, out: Any) -> None:
+            load(self._read_boxes, (rows, count), out, len(rows) * index.product(count))
+
+        def points(rows: Any, out: Any) -> None:
+            load(self._read_points, (rows, rows.shape[1]), out, len(rows))
+
+        got = index.read(sel, form, box, boxes, points)
+        for report in reports:
+            if report:
+                self._lost(report, 0, own)
+        return got
+
+    def _lost(self, report: tuple[int, ...], write: int, rounded: bool = True) -> None:
+        """A transfer changed values: the extension tells."""
+        made = warn(report, self.name, bool(write), rounded and not write)
+        self._file._reports[self.name] = made
+
+    def _set(self, key: Any, value: Any) -> None:
+        """Every assignment that the extension leaves."""
+        types.numpy()
+        sel = index.parse(key, self._lengths())
+        if sel.fields is not None:
+            fields = sel.fields
+            names = [fields] if isinstance(fields, str) else list(fields)
+            form = types.members_form(self._info()["type"], names)
+            np = types.numpy()
+            if isinstance(fields, str):
+                part = np.asarray(value, dtype=form.dtype[fields].base)
+                ndim = part.ndim - len(form.dtype[fields].shape)
+                made = np.empty(part.shape[:ndim], form.dtype)
+                made[fields] = part
+                value = made
+            self._write(sel._replace(fields=None), np.asarray(value, dtype=form.dtype), form)
+        else:
+            self._write(sel, value)
+
+    def _value(self, value: Any, options: Options) -> tuple[Any, types.Form]:
+        """The value as an array, and its form: that of the dataset, or its own numbers, which the
+        library converts."""
+        np = types.numpy()
+        own = self._form()
+        if own.plan is None and own.dtype.names is None and own.dtype.subdtype is None:
+            given = value if isinstance(value, np.ndarray) else None
+            if given is None and hasattr(value, "__array__"):
+                given = np.asarray(value)
+            if given is not None and given.dtype.kind in "biufc" and own.dtype.kind in "biufc":
+                if given.dtype == own.dtype:
+                    return given, own
+                return given.astype(types.native(given.dtype), copy=False), \
+                    types.form_of_dtype(given.dtype)
+            if options.range and not isinstance(value, (bytes, str)):
+                given = np.asarray(value)
+                if given.dtype.kind in "biufc":
+                    return given, types.form_of_dtype(given.dtype)
+        base = own.dtype.subdtype[0] if own.dtype.subdtype else own.dtype
+        return _cast(np, value, base, own), own
+
+    def _write(self, sel: index.Selection, value: Any, form: Optional[types.Form] = None,
+               options: Options = PLAIN) -> None:
+        np = types.numpy()
+        if form is None:
+            value, form = self._value(value, options)
+        sub = form.dtype.subdtype[1] if form.dtype.subdtype else ()
+        try:
+            value = np.broadcast_to(_without_ones(value, len(sel.out) + len(sub)), sel.out + sub)
+        except ValueError:
+            raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into "
+                             f"shape {sel.out + sub}") from None
+        if not index.product(sel.out):
+            return
+        value = index.arrange(sel, value)
+        if sel.arrays:
+            rows, take = index.coordinates(sel)
+            if take is not None:
+                flat = value.reshape((index.product(sel.common),) + value.shape[len(sel.common):])
+                value = np.ascontiguousarray(flat[take])
+            memory, keep = to_memory(form, value)
+            report = self._write_points(rows, rows.shape[1], form.type, memory, options)
+        else:
+            around = index._box(sel)
+            memory, keep = to_memory(form, value)
+            step = None if all(s == 1 for s in around.step) else around.step
+            report = self._write_box(around.start, around.count, step, form.type, memory, options)
+        del keep
+        self._written(report, form, options)
+
+    def _written(self, report: Any, form: types.Form, options: Options) -> None:
+        """Losses are kept as the report, and warned of unless the caller chose how to lose."""
+        if report and options.range:
+            self._file._reports[self.name] = Report(*report)
+        elif report:
+            rounded = form.dtype.kind == "f" and self.dtype.kind in "iu"
+            self._file._reports[self.name] = warn(report, self.name, True, rounded)
+
+    @property
+    def report(self) -> Report:
+        """What the last transfer that changed values changed."""
+        return self._file._reports.get(self.name, Report())
+
+    @property
+    def oindex(self) -> _Outer:
+        """Indexing in which each array acts on its own dimension."""
+        return _Outer(self)
+
+    @property
+    def vindex(self) -> _Points:
+        """Indexing by points: arrays of coordinates or a mask."""
+        return _Points(self)
+
+    def __array__(self, dtype: Any = None) -> Any:
+        got = types.numpy().asarray(self[...])
+        return got if dtype is None else got.astype(dtype, copy=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        for i in range(len(self)):
+            yield self[i]
+
+    def read_into(self, out: Any, key: Any = Ellipsis, threads: int = 0,
+                  range: Optional[str] = None) -> Report:
+        """Read the selected elements into an array, which is converted to its dtype.
+
+        out: a C-contiguous array of the shape of the result."""
+        np = types.numpy()
+        sel = index.parse(key, self._lengths())
+        form = self._form() if out.dtype == self.dtype else types.form_of_dtype(out.dtype)
+        if out.shape != sel.out:
+            raise ValueError(f"the array has shape {out.shape}, the selection {sel.out}")
+        if not out.flags.writeable:
+            raise ValueError("the array is read-only")
+        options = Options(threads, RANGES[range])
+        around = index._box(sel) if not sel.arrays and index.product(sel.out) else None
+        if around is None or form.plan or index._flips(sel, 0) or not out.flags.c_contiguous:
+            out[...] = self._read(sel, form, options)
+            return self.report
+        step = None if all(s == 1 for s in around.step) else around.step
+        report = self._read_box(around.start, around.count, step, form.type, out, options)
+        del np
+        if report:
+            self._lost(report, 0, False)
+        return Report(*report) if report else Report(index.product(sel.out))
+
+    def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
+              range: Optional[str] = None) -> Report:
+        """Assign with options: range "wrap", "clamp" or "strict"."""
+        self._file._reports.pop(self.name, None)
+        self._write(index.parse(key, self._lengths()), value, None, Options(threads, RANGES[range]))
+        return self.report
+
+    def append(self, value: Any, axis: int = 0, threads: int = 0,
+               range: Optional[str] = None) -> None:
+        """Add elements at the end of a dimension, which grows: a block of the dataset's shape, or
+        without this dimension, for one step."""
+        np = types.numpy()
+        shape = list(self._lengths())
+        options = Options(threads, RANGES[range])
+        value, form = self._value(value, options)
+        sub = list(form.dtype.subdtype[1]) if form.dtype.subdtype else []
+        rest = shape[:axis] + shape[axis + 1:] + sub
+        if list(value.shape) == rest:
+            value = np.expand_dims(value, axis)
+        want = list(shape) + sub
+        if value.ndim != len(want) or value.shape[:axis] + value.shape[axis + 1:] != tuple(rest):
+            raise ValueError(f"a block of shape {value.shape} cannot be appended along dimension "
+                             f"{axis} of {tuple(shape)}")
+        n = value.shape[axis]
+        if not n:
+            return
+        memory, keep = to_memory(form, np.ascontiguousarray(value))
+        report = self._append(axis, n, form.type, memory, options)
+        del keep
+        self._written(report, form, options)
+
+    def resize(self, shape: Union[int, Sequence[int]], axis: Optional[int] = None) -> None:
+        """Change the lengths, within maxshape."""
+        if axis is not None:
+            lengths = list(self._lengths())
+            lengths[axis] = int(shape)  # type: ignore[arg-type]
+            shape = lengths
+        if isinstance(shape, int):
+            shape = (shape,)
+        self._resize(tuple(shape))
+
+    # --------------------------------------------------------------- other views
+
+    def astype(self, dtype: Any) -> View:
+        """The dataset read as another dtype, converted by the library."""
+        return View(self, types.type_of(dtype))
+
+    def view(self, members: Union[str, Sequence[str]]) -> View:
+        """Some members of a dataset of structs: only these are read."""
+        single = members if isinstance(members, str) else None
+        names = [members] if isinstance(members, str) else list(members)
+        return View(self, types.members_form(self._info()["type"], names), single)
+
+    fields = view
+
+    def as_float32(self) -> View:
+        """Numbers that NumPy does not have (bfloat16, fp8) as float32."""
+        return View(self, types.form_of_type(types.predefined("FLOAT")))
+
+    def asstr(self, encoding: str = "utf-8", errors: str = "strict") -> View:
+        """Text of a fixed number of bytes as str."""
+        form = self._form()
+        if form.dtype.kind != "S":
+            return View(self, form)
+        return View(self, form, None, (encoding, errors))
+
+    def map(self, verify: bool = True) -> Any:
+        """A read-only array in the mapped file, without a copy.
+
+        TypeError says why there is none: chunks, filters, another representation."""
+        np = types.numpy()
+        form = self._form()
+        if form.plan is not None or self._memory is not None:
+            raise TypeError(f"{self.name}: elements of {form.dtype} are converted as they are read")
+        try:
+            data = self._map(verify)
+        except NotImplementedError as error:
+            raise TypeError(str(error)) from error
+        base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
+        sub = form.dtype.subdtype[1] if form.dtype.subdtype else ()
+        return np.frombuffer(data, base).reshape(self._lengths() + sub)
+
+    def as_stored(self) -> Any:
+        """The bytes of the elements as the file holds them, before filters, and their dtype if NumPy
+        has one for them: an array of them, else of void."""
+        from . import stored
+        return stored.as_stored(self)
+
+    def stored(self) -> Iterator[tuple[slice, ...]]:
+        """The boxes for which something is stored, as keys: what is outside of them reads as fill."""
+        from . import stored
+        return stored.boxes(self)
+
+    # --------------------------------------------------------------- properties
+
+    @property
+    def file(self) -> "File":
+        """The file that it is in."""
+        return self._file
+
+    @property
+    def parent(self) -> "Group":
+        """Its group."""
+        return self._file[self.name.rsplit("/", 1)[0] or "/"]  # type: ignore[no-any-return]
+
+    @property
+    def attrs(self) -> Attributes:
+        """Its attributes."""
+        return Attributes(self._file._h, self.name)
+
+    @property
+    def id(self) -> int:
+        """The number of the object in its file."""
+        return self._info()["id"]  # type: ignore[no-any-return]
+
+    @property
+    def type(self) -> types.Type:
+        """The library's type of its elements."""
+        return self._info()["type"]  # type: ignore[no-any-return]
+
+    @property
+    def datarep(self) -> str:
+        """The data representation of its elements."""
+        return self._info()["datarep"]  # type: ignore[no-any-return]
+
+    @property
+    def layout(self) -> str:
+        """"compact", "contiguous" or "chunked"."""
+        return LAYOUT_NAMES.get(self._info()["layout"], "auto")
+
+    @property
+    def maxshape(self) -> Any:
+        """The lengths to which it may grow; None: without a limit."""
+        info = self._info()
+        if info["rank"] < 0:
+            return None
+        return tuple(None if n == UNLIMITED else n for n in info["maxdims"])
+
+    @property
+    def chunks(self) -> Optional[tuple[int, ...]]:
+        """The lengths of a chunk, or None."""
+        info = self._info()
+        return info["chunk"] if info["layout"] == LAYOUTS["chunked"] else None
+
+    @property
+    def filters(self) -> str:
+        """Its filters as create() takes them: "shuffle,zstd:3"."""
+        said = []
+        for name, level, _, _ in self._info()["filters"]:
+            said.append(f"{name}:{level}" if level > 0 else name)
+        return ",".join(said)
+
+    @property
+    def fillvalue(self) -> Any:
+        """The value of elements that were not written."""
+        from .attrs import read_array
+        return read_array(self._form(), (), lambda t, out: self._fill(t, out))[()]
+
+    @property
+    def dims(self) -> tuple[Optional[str], ...]:
+        """The names of its dimensions, None for one without a name."""
+        return tuple(a.rsplit("#", 1)[1] if a else None for a in self.dim_addresses)
+
+    @property
+    def dim_addresses(self) -> tuple[Optional[str], ...]:
+        """The addresses ("/g#time") of its dimensions."""
+        return tuple(self._file._address(i) if i else None for i in self._info()["dim_ids"])
+
+    @property
+    def ref(self) -> types.Reference:
+        """A reference to it, as datasets and attributes hold them."""
+        return types.Reference(self.id)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory."""
+        return int(self.size) * int(self.dtype.itemsize)
+
+    def usage(self) -> dict[str, int]:
+        """What is stored of it: bytes and chunks."""
+        return dict(zip(("bytes", "chunks"), self._usage()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dataset) and self._file is other._file and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((id(self._file), self.name))
+
+    def __bool__(self) -> bool:
+        return not self._file.closed
+
+    def __reduce__(self) -> Any:
+        return _reopen, (self._file, self.name)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return types.numpy().ascontiguousarray(self[...]).__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def __repr__(self) -> str:
+        if self._file.closed:
+            return "<dataset of a closed file>"
+        shape = self.shape
+        return f"<dataset {self.name}: shape {shape}, dtype {self.dtype}>"
+
+    def _repr_html_(self) -> str:
+        from . import tree
+        return tree.html(self)
+
+
+def _without_ones(value: Any, ndim: int) -> Any:
+    """NumPy ignores leading dimensions of 1 that are too many in an assignment."""
+    while value.ndim > ndim and value.shape[0] == 1:
+        value = value[0]
+    return value
+
+
+def _cast(np: Any, value: Any, dtype: Any, form: types.Form) -> Any:
+    if dtype.kind == "O":
+        if "vlen" in (dtype.metadata or {}) and dtype.metadata["vlen"] is not str:
+            return _ragged(np, value, dtype)
+        made = np.asarray(value, dtype=object)
+        return made
+    if dtype.kind == "S" and not isinstance(value, np.ndarray):
+        return _bytes(np, value, dtype)
+    if dtype.kind == "S" and value.dtype.kind in "UO":
+        return _bytes(np, value, dtype)
+    return np.asarray(value, dtype=dtype)
+
+
+def _bytes(np: Any, value: Any, dtype: Any) -> Any:
+    """Text as bytes of fixed length, none of it cut."""
+    given = np.asarray(value, dtype=object)
+    made = [v.encode() if isinstance(v, str) else bytes(v) for v in given.reshape(-1)]
+    if any(len(b) > dtype.itemsize for b in made):
+        raise ValueError(f"a text is longer than the {dtype.itemsize} bytes of an element")
+    return np.array(made, dtype=dtype).reshape(given.shape)
+
+
+def _ragged(np: Any, value: Any, dtype: Any) -> Any:
+    """Sequences: an array of objects as it is, else a list of them, or one."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        return value
+    first = value[0] if len(value) else None
+    if first is None or not hasattr(first, "__len__"):
+        out = np.empty((), object)
+        out[()] = np.asarray(value, dtype=dtype.metadata["vlen"])
+        return out
+    out = np.empty(len(value), object)
+    for i, v in enumerate(value):
+        out[i] = v
+    return out
+
+
+def _reopen(file: "File", name: str) -> Dataset:
+    return file[name]  # type: ignore[no-any-return]
+
+
+CALENDAR = "proleptic_gregorian"
+_UNIT_CODES = {"nanoseconds": "ns", "microseconds": "us", "milliseconds": "ms", "seconds": "s",
+               "minutes": "m", "hours": "h", "days": "D", "weeks": "W", "months": "M",
+               "years": "Y", "picoseconds": "ps", "femtoseconds": "fs", "attoseconds": "as"}
+UNIT_NAMES = {v: k for k, v in _UNIT_CODES.items()}
+_UNITS = re.compile(r"(\w+)( since 1970-01-01)?")

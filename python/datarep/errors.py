@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Exceptions and warnings.
+
+Every exception of the library is an `Error`, and also of the class that Python has for its kind:
+`KeyError` for an object that is not there, `OSError` with errno and filename for a file, `TypeError`,
+`ValueError`, `IndexError`.
+"""
+from __future__ import annotations
+
+import errno as _errno
+import os
+import re
+from typing import Any, Optional
+
+from . import _core
+
+__all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumError"]
+
+
+class Error(Exception):
+    """An error of the library.
+
+    code: the number of DREP_ERR_..., reason: its short text, object: the path of the object or
+    None, byte: the position in the file or None.
+    """
+
+    code: int = 0
+    object: Optional[str] = None
+    byte: Optional[int] = None
+
+    def __str__(self) -> str:
+        return str(self.args[-1]) if self.args else ""
+
+    @property
+    def reason(self) -> str:
+        return _core.strerror(self.code)
+
+
+class StaleError(Error):
+    """The file, or the commit that a handle has open, is no longer there."""
+
+
+class FormatError(Error, ValueError):
+    """The file is not a Datarep file, or is damaged, or too new."""
+
+
+class ChecksumError(FormatError):
+    """Bytes of the file are not those that were written."""
+
+
+class NotFoundError(Error, KeyError):
+    """There is no such object, attribute or dimension."""
+
+    __str__ = Error.__str__
+
+
+class ArgumentError(Error, ValueError):
+    """An argument or a call that the library refuses."""
+
+
+class ExistsError(ArgumentError):
+    """There is such an object already."""
+
+
+class DatatypeError(Error, TypeError):
+    """Datatypes that do not fit, or an object of another kind."""
+
+
+class RangeError(Error, IndexError):
+    """Elements outside of a dataset."""
+
+
+class ConversionError(Error, ValueError):
+    """A value that cannot be converted, or a conversion function that failed."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A filter, representation or operation that is not available."""
+
+
+class FileError(Error, OSError):
+    """The system refuses a file."""
+
+    def __str__(self) -> str:
+        return OSError.__str__(self)
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class FileExists(FileError, FileExistsError):
+    """There is such a file already."""
+
+
+class AccessError(FileError, PermissionError):
+    """The system does not allow it."""
+
+
+class BusyError(FileError, BlockingIOError):
+    """Another handle writes to the file."""
+
+
+class ConversionWarning(UserWarning):
+    """Values changed as they were converted: see `Report`."""
+
+
+# code: class, errno of files
+_CLASSES: dict[int, tuple[type, int]] = {
+    3: (FileError, _errno.EIO), 4: (FileError, _errno.ENOSPC),
+    5: (MissingFileError, _errno.ENOENT), 6: (FileExists, _errno.EEXIST),
+    7: (AccessError, _errno.EACCES), 8: (AccessError, _errno.EROFS),
+    9: (BusyError, _errno.EBUSY),
+    11: (FormatError, 0), 12: (FormatError, 0), 13: (ChecksumError, 0), 14: (FormatError, 0),
+    15: (UnsupportedError, 0), 16: (UnsupportedError, 0), 17: (ExistsError, 0),
+    18: (ConversionError, 0), 19: (UnsupportedError, 0),
+    22: (DatatypeError, 0), 25: (RangeError, 0), 26: (NotFoundError, 0), 27: (ExistsError, 0),
+    28: (DatatypeError, 0), 31: (StaleError, 0), 32: (Error, 0), 33: (Error, 0),
+    37: (FormatError, 0),
+}
+
+_OBJECT = re.compile(r'(?:dataset|group|dimension|datatype|type|object) "((?:[^"\\]|\\.)*)"')
+_BYTE = re.compile(r"\bbyte (\d+)")
+_NUMBERS = {os.strerror(n): n for n in sorted(_errno.errorcode, reverse=True)}
+
+
+def _number(message: str, default: int) -> int:
+    """The errno whose text ends the message."""
+    return _NUMBERS.get(message.rsplit(": ", 1)[-1], default)
+
+
+def make(code: int, message: str, filename: Optional[str]) -> Exception:
+    """The exception for a code of the library and its message; the extension calls this."""
+    cls, number = _CLASSES.get(code, (ArgumentError, 0))
+    made: Any
+    if number:
+        prefix = f"{filename}: "
+        shown = message[len(prefix):] if filename and message.startswith(prefix) else message
+        made = cls(_number(message, number), shown, filename)
+    else:
+        made = cls(message)
+    made.code = code
+    found = _OBJECT.search(message)
+    made.object = found.group(1) if found else None
+    found = _BYTE.search(message)
+    made.byte = int(found.group(1)) if found else None
+    return made  # type: ignore[no-any-return]
+
+
+_core.set_error(make)

@@ -1,0 +1,658 @@
+# SPDX-License-Identifier: MIT
+"""Files, groups and dimensions."""
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+
+from . import _core, types
+from .attrs import Attributes, Empty, as_array, read_array
+from .create import Filters, spec_of
+from .dataset import Dataset, Report, array
+from .errors import NotFoundError
+
+__all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
+           "SoftLink", "open"]
+
+GROUP, DATASET, TYPE, DIMENSION = 1, 2, 3, 4
+HARD, SOFT, EXTERNAL = 1, 2, 3
+BY_NAME, BY_CREATION = 0, 1
+
+
+class SoftLink(NamedTuple):
+    """A link to a path; f["x"] = SoftLink("/y") makes one."""
+
+    path: str
+
+
+class ExternalLink(NamedTuple):
+    """A link to an object of another file."""
+
+    filename: str
+    path: str
+
+
+class HardLink(NamedTuple):
+    """A link to an object itself."""
+
+
+class NamedType:
+    """A datatype with a name in the file."""
+
+    def __init__(self, file: "File", name: str) -> None:
+        self._file, self.name = file, name
+
+    @property
+    def type(self) -> types.Type:
+        return self._file._h.type_open(self.name)  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> Any:
+        return types.form_of_type(self.type).dtype
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._file._h, self.name)
+
+    def __repr__(self) -> str:
+        return f"<datatype {self.name}: {self.type!r}>"
+
+
+class Commit(NamedTuple):
+    """A commit that can be opened: open(path, commit=number)."""
+
+    number: int
+    time: float
+    end: int
+
+    def __str__(self) -> str:
+        return f"{self.number} {time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(self.time))}"
+
+
+class Dimension:
+    """A dimension that datasets share: a length, a name, attributes."""
+
+    def __init__(self, file: "File", address: str) -> None:
+        self._file = file
+        self.address = address
+
+    @property
+    def name(self) -> str:
+        return self.address.rsplit("#", 1)[1]
+
+    @property
+    def size(self) -> int:
+        return self._file._h.stat(self.address)[5]  # type: ignore[no-any-return]
+
+    @property
+    def unlimited(self) -> bool:
+        return bool(self._file._h.stat(self.address)[6])
+
+    @property
+    def attrs(self) -> Attributes:
+        return Attributes(self._file._h, self.address)
+
+    @property
+    def coordinate(self) -> Optional[Dataset]:
+        """The dataset with the coordinates, or None."""
+        try:
+            path = self._file._h.dimension_coordinate(self.address)
+        except KeyError:
+            return None
+        return self._file[path]  # type: ignore[no-any-return]
+
+    def rename(self, name: str) -> None:
+        self._file._h.dimension_rename(self.address, name)
+        self._file._addresses.clear()
+        self.address = self.address.rsplit("#", 1)[0] + "#" + name
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __index__(self) -> int:
+        return self.size
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Dimension) and self.address == other.address
+
+    def __hash__(self) -> int:
+        return hash(self.address)
+
+    def __repr__(self) -> str:
+        return f"<dimension {self.address}: {self.size}{', unlimited' if self.unlimited else ''}>"
+
+
+class Dimensions(MutableMapping[str, Any]):
+    """The dimensions of a group; those of the groups above are found, too.
+
+    g.dims["time"] = None makes an unlimited one, an int one of that length."""
+
+    def __init__(self, group: "Group") -> None:
+        self._group = group
+
+    def _own(self) -> dict[str, str]:
+        h = self._group._file._h
+        return {row[0]: row[1] for row in h.dimension_list(self._group.name, BY_CREATION)}
+
+    def __getitem__(self, name: str) -> Dimension:
+        file = self._group._file
+        below = self._group.name.rstrip("/") + "/x"
+        return Dimension(file, file._h.dimension_find(below, name))
+
+    def __setitem__(self, name: str, length: Optional[int]) -> None:
+        address = f"{self._group.name}#{name}" if self._group.name == "/" \
+            else f"{self._group.name}#{name}"
+        self._group._file._h.dimension_create(address, int(length or 0), length is None)
+
+    def create(self, name: str, length: int = 0, unlimited: bool = False) -> Dimension:
+        """Make a dimension with a length that may grow."""
+        address = f"{self._group.name}#{name}"
+        self._group._file._h.dimension_create(address, int(length), unlimited)
+        return Dimension(self._group._file, address)
+
+    def __delitem__(self, name: str) -> None:
+        self._group._file._h.dimension_remove(f"{self._group.name}#{name}")
+        self._group._file._addresses.clear()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._own())
+
+    def __len__(self) -> int:
+        return len(self._own())
+
+    def __repr__(self) -> str:
+        return f"<dimensions of {self._group.name}: {', '.join(self) or 'none'}>"
+
+
+class Group(MutableMapping[str, Any]):
+    """A group: a dict of its members, which are groups, datasets and named datatypes."""
+
+    _file: "File"
+    name: str
+
+    def __init__(self, file: "File", name: str) -> None:
+        self._file = file
+        self.name = name
+
+    # ------------------------------------------------------------------ paths
+
+    def _path(self, name: str) -> str:
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a str, not {type(name).__name__}")
+        if name.startswith("/"):
+            joined = name
+        else:
+            joined = f"{self.name}/{name}" if self.name != "/" else f"/{name}"
+        if "//" in joined or "/." in joined or joined.endswith("/"):
+            parts: list[str] = []
+            for part in joined.split("/"):
+                if part == "..":
+                    del parts[-1:]
+                elif part not in ("", "."):
+                    parts.append(part)
+            return "/" + "/".join(parts)
+        return joined
+
+    def _object(self, path: str) -> Any:
+        kind = self._file._h.exists(path)
+        if kind == DATASET:
+            return self._file._dataset(path)
+        if kind == GROUP:
+            return self._file if path == "/" else Group(self._file, path)
+        if kind == TYPE:
+            return NamedType(self._file, path)
+        self._file._h.stat(path)  # the message names the missing part
+        raise NotFoundError(f"{path}: an object of an unknown kind")
+
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, types.Reference):
+            return self._object(self._file._h.path(name.id))
+        return self._object(self._path(name))
+
+    def get(self, name: str, default: Any = None, getlink: bool = False) -> Any:
+        """The member, or the default; getlink: the link that leads to it."""
+        if getlink:
+            return self._link(name, default)
+        try:
+            return self[name]
+        except KeyError:
+            return default
+
+    def _link(self, name: str, default: Any = None) -> Any:
+        path = self._path(name)
+        above, _, last = path.rpartition("/")
+        for row in self._file._h.list(above or "/", BY_NAME):
+            if row[0] == last:
+                if row[1] == SOFT:
+                    return SoftLink(row[4])
+                return ExternalLink(row[5], row[4]) if row[1] == EXTERNAL else HardLink()
+        return default
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        path, h = self._path(name), self._file._h
+        if isinstance(value, SoftLink):
+            h.link_soft(value.path, path)
+        elif isinstance(value, ExternalLink):
+            h.link_external(value.filename, value.path, path)
+        elif isinstance(value, (Group, Dataset, NamedType)) and value._file is self._file:
+            h.link_hard(value.name, path)
+        elif isinstance(value, types.Type):
+            h.type_commit(path, value)
+        elif isinstance(value, array):
+            self._store(name, value)
+        elif type(value).__name__ == "dtype" and hasattr(value, "descr"):
+            h.type_commit(path, types.form_of_dtype(value).type)
+        else:
+            self.create(name, value)
+
+    def _store(self, name: str, value: array) -> None:
+        np = types.numpy()
+        data = np.asarray(value.value)
+        made = self.create(name, dtype=value.stored if value.stored is not None else data.dtype,
+                           shape=data.shape, **value.create)
+        value.report = made.write(data, threads=value.options.threads, range=_range(value.options))
+
+    def __delitem__(self, name: str) -> None:
+        self._file._h.link_remove(self._path(name))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self._file._h.exists(self._path(name)) != 0
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._file._h.list(self.name, self._file.order)
+        return iter([row[0] for row in rows])
+
+    def __len__(self) -> int:
+        return self._file._h.stat(self.name)[4]  # type: ignore[no-any-return]
+
+    def __bool__(self) -> bool:
+        return not self._file.closed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and self._file is other._file and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash((id(self._file), self.name))
+
+    # ------------------------------------------------------------------ making
+
+    def create(self, name: str, data: Any = None, *, dtype: Any = None, shape: Any = None,
+               dims: Optional[Sequence[Optional[str]]] = None, chunks: Any = None,
+               maxshape: Any = None, filters: Filters = None, fill: Any = None,
+               attrs: Optional[Mapping[str, Any]] = None, datarep: Optional[str] = None,
+               layout: Optional[str] = None, placed: Optional[bool] = None,
+               parents: bool = True) -> Dataset:
+        """Make a dataset.
+
+        data: its elements; or dtype and shape of elements that are written later.
+        dims: names of dimensions, one for each of the dataset's, which give the shape if nothing
+        else does; an unlimited one lets the dataset grow.
+        chunks: lengths, True for a usual choice, None for none unless it is needed.
+        maxshape: how far it may grow, None for no limit.
+        filters: "shuffle,zstd:3" or a list of names and (name, level).
+        fill: the value of elements that nobody wrote.
+        datarep: the representation of its elements, if not the file's.
+        layout: "contiguous", "chunked" or "compact".
+        placed: whether members of structs keep the offsets of the dtype; None: if they can.
+        """
+        path = self._path(name)
+        spec = spec_of(self, path, data, dtype, shape, dims, chunks, maxshape, filters, fill, layout)
+        if parents and path.count("/") > 1:
+            above = path.rsplit("/", 1)[0]
+            if not self._file._h.exists(above):
+                self._file._h.group_create(above, True)
+        def make(placed: bool) -> None:
+            _core.dataset_create(self._file._h, path, spec.form.type, spec.shape, spec.maxshape,
+                                 spec.dims, spec.chunks, spec.filters, spec.layout,
+                                 spec.fill_kind, spec.fill, datarep, placed)
+
+        if placed is None and spec.form.dtype.names is not None and spec.form.plan is None:
+            try:
+                make(True)
+            except TypeError:
+                make(False)  # the representation has no room for members at these offsets
+        else:
+            make(bool(placed))
+        made = self._file._dataset(path)
+        try:
+            for key, value in {**spec.attrs, **(attrs or {})}.items():
+                made.attrs[key] = value
+            if spec.data is not None:
+                made[...] = spec.data
+        except BaseException:
+            self._file._h.link_remove(path)
+            raise
+        return made
+
+    def create_group(self, name: str, attrs: Optional[Mapping[str, Any]] = None) -> "Group":
+        """Make a group, and those above it."""
+        path = self._path(name)
+        self._file._h.group_create(path, True)
+        made = Group(self._file, path)
+        made.attrs.update(attrs or {})
+        return made
+
+    def require_group(self, name: str) -> "Group":
+        """The group, made if it is not there."""
+        found = self.get(name)
+        if found is None:
+            return self.create_group(name)
+        if not isinstance(found, Group):
+            raise TypeError(f"{found.name} is not a group")
+        return found
+
+    def create_dataset(self, name: str, shape: Any = None, dtype: Any = None, data: Any = None,
+                       chunks: Any = None, maxshape: Any = None, compression: Any = None,
+                       compression_opts: Any = None, shuffle: bool = False, fillvalue: Any = None,
+                       **more: Any) -> Dataset:
+        """create() under h5py's name, with its arguments."""
+        filters: Any = more.pop("filters", None)
+        if filters is None and (compression is not None or shuffle):
+            filters = ["shuffle"] if shuffle else []
+            if compression is not None:
+                level = compression_opts
+                if isinstance(compression, int):
+                    compression, level = "deflate", compression
+                name_of = {"gzip": "deflate"}.get(compression, compression)
+                filters.append((name_of, -1 if level is None else level))
+        return self.create(name, data, dtype=dtype, shape=shape, chunks=chunks, maxshape=maxshape,
+                           filters=filters, fill=fillvalue, **more)
+
+    def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False,
+                        **more: Any) -> Dataset:
+        """The dataset, made if it is not there; TypeError if it has another shape or dtype."""
+        found = self.get(name)
+        if found is None:
+            return self.create_dataset(name, shape, dtype, **more)
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        np = types.numpy()
+        if not isinstance(found, Dataset):
+            raise TypeError(f"{found.name} is not a dataset")
+        if found.shape != shape:
+            raise TypeError(f"{found.name} has shape {found.shape}, not {shape}")
+        wanted = types.type_of(dtype).dtype
+        if found.dtype != wanted and (exact or not np.can_cast(wanted, found.dtype)):
+            raise TypeError(f"{found.name} has dtype {found.dtype}, not {wanted}")
+        return found
+
+    def copy(self, source: Any, dest: Union[str, "Group"], name: Optional[str] = None,
+             datarep: Optional[str] = None, range: Optional[str] = None) -> Report:
+        """Copy an object, with all below it, here or into a group, also of another file."""
+        from .dataset import RANGES
+        if isinstance(source, (Group, Dataset, NamedType)):
+            file, path = source._file, source.name
+        else:
+            file, path = self._file, self._path(source)
+        if isinstance(dest, Group):
+            to, target = dest._file, dest._path(name or path.rsplit("/", 1)[-1])
+            if path == "/" and name is None:
+                target = dest.name
+        else:
+            to, target = self._file, self._path(dest)
+        got = file._h.copy(path, to._h, target, datarep, RANGES[range])
+        return Report(*got) if got else Report()
+
+    def move(self, source: str, dest: str) -> None:
+        """Give a member another path."""
+        self._file._h.link_move(self._path(source), self._path(dest))
+
+    # ----------------------------------------------------------------- walking
+
+    def visit(self, fn: Callable[[str], Any]) -> Any:
+        """Call fn(path) for every object below, until it returns something."""
+        return self.visititems(lambda name, _: fn(name))
+
+    def visititems(self, fn: Callable[[str, Any], Any]) -> Any:
+        """Call fn(path, object) for every object below, until it returns something."""
+        skip = len(self.name.rstrip("/")) + 1
+        for path, kind, _ in self._file._h.visit(self.name, self._file.order):
+            if path == self.name or kind == DIMENSION:
+                continue
+            got = fn(path[skip:], self._object(path))
+            if got is not None:
+                return got
+        return None
+
+    def walk(self) -> Iterator[Any]:
+        """Every group, dataset and named datatype below, groups before what they hold."""
+        for path, kind, _ in self._file._h.visit(self.name, self._file.order):
+            if kind == DATASET:
+                yield self._file._dataset(path)
+            elif kind in (GROUP, TYPE) and path != self.name:
+                yield self._object(path)
+
+    def tree(self) -> "Any":
+        """The group and all below it as text: print(f.tree())."""
+        from . import tree
+        return tree.Tree(self)
+
+    @property
+    def attrs(self) -> Attributes:
+        """Its attributes."""
+        return Attributes(self._file._h, self.name)
+
+    @property
+    def dims(self) -> Dimensions:
+        """Its dimensions."""
+        return Dimensions(self)
+
+    @property
+    def file(self) -> "File":
+        """The file that it is in."""
+        return self._file
+
+    @property
+    def parent(self) -> "Group":
+        """The group above."""
+        return self._file[self.name.rsplit("/", 1)[0] or "/"]  # type: ignore[no-any-return]
+
+    @property
+    def id(self) -> int:
+        """The number of the object in its file."""
+        return self._file._h.stat(self.name)[1]  # type: ignore[no-any-return]
+
+    @property
+    def ref(self) -> types.Reference:
+        """A reference to it."""
+        return types.Reference(self.id)
+
+    def __reduce__(self) -> Any:
+        return _group, (self._file, self.name)
+
+    def __repr__(self) -> str:
+        if self._file.closed:
+            return "<group of a closed file>"
+        return f"<group {self.name}: {len(self)} members>"
+
+    def _repr_html_(self) -> str:
+        from . import tree
+        return tree.html(self)
+
+
+def _range(options: Any) -> Optional[str]:
+    from .dataset import RANGES
+    return next(k for k, v in RANGES.items() if v == options.range)
+
+
+def _group(file: "File", name: str) -> Any:
+    return file[name]
+
+
+class File(Group):
+    """An open file, and its root group.  Made by open().
+
+    As a context manager it commits and closes at the end, and abandons after an exception."""
+
+    def __init__(self, handle: Any, mode: str, hints: Optional[dict[str, Any]] = None,
+                 source: Any = None) -> None:
+        super().__init__(self, "/")
+        self._h = handle
+        self.mode = mode
+        self.order = BY_NAME
+        self._hints = hints
+        self._source = source
+        self._reports: dict[str, Report] = {}
+        self._addresses: dict[int, str] = {}
+
+    def _dataset(self, path: str) -> Dataset:
+        made = Dataset(self._h, path)
+        made._file = self
+        made.name = path
+        return made
+
+    def _address(self, number: int) -> str:
+        found = self._addresses.get(number)
+        if found is None:
+            found = self._addresses[number] = self._h.path(number)
+        return found
+
+    @property
+    def filename(self) -> str:
+        """The path of the file."""
+        return self._h.name  # type: ignore[no-any-return]
+
+    @property
+    def closed(self) -> bool:
+        return self._h.closed  # type: ignore[no-any-return]
+
+    @property
+    def writable(self) -> bool:
+        """Whether this handle writes."""
+        return self._h.writes  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        """Commit and close.  After a failed write nothing is committed, and that error raised."""
+        self._h.close()
+
+    def abandon(self) -> None:
+        """Close without committing."""
+        self._h.abandon()
+
+    def commit(self) -> None:
+        """Make all changes since the last commit durable, at once."""
+        self._h.commit()
+
+    flush = commit
+
+    def refresh(self) -> None:
+        """Move a reader, with its datasets, to the newest commit."""
+        self._addresses.clear()
+        self._h.refresh()
+
+    def log(self) -> list[Commit]:
+        """The commits that can be opened, the oldest first."""
+        return [Commit(n, t / 1e9, end) for n, t, end in self._h.log()]
+
+    @property
+    def header(self) -> dict[str, Any]:
+        """What the header says."""
+        return self._h.header()  # type: ignore[no-any-return]
+
+    @property
+    def sequence(self) -> int:
+        """The number of the open commit."""
+        return self._h.header()["sequence"]  # type: ignore[no-any-return]
+
+    @property
+    def datarep(self) -> str:
+        """The data representation of datasets that ask for no other."""
+        return self._h.header()["datarep"]  # type: ignore[no-any-return]
+
+    @property
+    def datareps(self) -> list[str]:
+        """The names of all representations in the file."""
+        return [row[1] for row in self._h.datareps()]
+
+    @property
+    def hints(self) -> dict[str, str]:
+        """The hints in effect (datarep-hints(7))."""
+        return self._h.hints()  # type: ignore[no-any-return]
+
+    def set_hints(self, **hints: Any) -> None:
+        """Set hints that act on an open file."""
+        self._h.set_hints(hints)
+
+    def usage(self) -> dict[str, int]:
+        """Bytes of the parts of the file."""
+        return self._h.usage()  # type: ignore[no-any-return]
+
+    def check(self, deep: bool = True) -> list[tuple[int, int, str]]:
+        """Verify the open commit: findings as (code, byte, message)."""
+        return self._h.check(deep)  # type: ignore[no-any-return]
+
+    def __enter__(self) -> "File":
+        return self
+
+    def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> Any:
+        if self.writable:
+            raise TypeError("a file that is open for writing cannot be pickled: open it for reading")
+        if self._source is not None:
+            raise TypeError("a file that was opened from an object cannot be pickled")
+        head = self._h.header()
+        return _reopen, (os.path.abspath(self._h.name), head["sequence"], head["uuid"], self._hints)
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<closed file>"
+        return f"<file {self.filename}: mode {self.mode}, {len(self)} members>"
+
+
+def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
+    """Of pickles: the same commit of the same file, or StaleError."""
+    from .errors import StaleError, make
+    try:
+        made = open(path, commit=commit, hints=hints)
+    except (NotFoundError, FileNotFoundError) as error:
+        raise make(31, f"{path}: commit {commit} is no longer kept", path) from error
+    if made._h.header()["uuid"] != uuid:
+        made.abandon()
+        raise make(31, f"{path}: another file is here now", path)
+    del StaleError
+    return made
+
+
+def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
+         hints: Optional[Mapping[str, Any]] = None, like: Optional[File] = None,
+         header_only: bool = False, comm: Any = None) -> File:
+    """Open a file, or make one.
+
+    path: a path, ":memory:", bytes of a file, or a file object, also of fsspec.
+    mode: "r" reads the last commit; "r+" and "a" write, "a" also makes a file; "w" makes one, which
+    appears with its first commit; "x" only where there is none.
+    datarep: of a new file: "native", "external32", "internal", "native:s390x", a `Datarep`.
+    commit: the number of an earlier one (File.log).
+    hints: those of datarep-hints(7).
+    comm: a communicator of mpi4py.
+    """
+    if mode not in ("r", "r+", "a", "w", "x", "w-"):
+        raise ValueError(f"mode {mode!r} is none of r, r+, a, w, x")
+    if mode == "w-":
+        mode = "x"
+    given = dict(hints) if hints else None
+    if comm is not None:
+        from . import mpi
+        return mpi.open(path, mode, datarep, given, comm)
+    datarep = getattr(datarep, "name", datarep)
+    if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read"):
+        from . import objects
+        return objects.open(path, mode, datarep, given)
+    path = os.fsdecode(path)
+    if mode in ("w", "x") or (mode == "a" and path != ":memory:" and not os.path.exists(path)):
+        handle = _core.create(path, mode == "x", datarep, given, like._h if like else None)
+        return File(handle, mode if mode != "a" else "r+", given)
+    handle = _core.open(path, mode != "r", given, commit, header_only)
+    return File(handle, mode, given)

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""Datatypes of the library and dtypes of NumPy.
+
+A `Form` says how elements lie in memory: their dtype, the library's type for that memory, and, where
+elements hold pointers, a plan by which these become objects (python/src/vlen.c).
+
+| datatype | dtype |
+|---|---|
+| C_BOOL, CXX_BOOL, LOGICAL..., boolean | bool |
+| INT8_T ... UINT64_T, SHORT ... UNSIGNED_LONG_LONG, INTEGER1 ... INTEGER8, AINT, COUNT, OFFSET | int8 ... uint64 |
+| INT128_T, UINT128_T, INTEGER16 | object: Python's int |
+| BYTE, PACKED | uint8 |
+| CHAR, CHARACTER | S1 |
+| WCHAR | U1 |
+| FLOAT16, REAL2; FLOAT, REAL, REAL4; DOUBLE, DOUBLE_PRECISION, REAL8 | float16; float32; float64 |
+| LONG_DOUBLE | longdouble |
+| FLOAT128, REAL16 | longdouble, converted with a report where that is not binary128 |
+| BFLOAT16, FP8_E4M3, FP8_E5M2 | those of ml_dtypes, else uint16 and uint8: see `Dataset.as_float32` |
+| complex types | complex64, complex128, clongdouble; COMPLEX4 as complex64 |
+| string | S (fixed number of bytes) |
+| vstring | object: str |
+| opaque | V |
+| enum | the integer, with metadata {"enum": {name: value}} |
+| array | a subarray |
+| compound | a struct with the offsets of C |
+| sequence | object: arrays, metadata {"vlen": dtype} |
+| reference | object: `Reference` |
+| scalars of other shapes | the narrowest dtype that holds them, else with a report |
+"""
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any, NamedTuple, Optional
+
+from . import _core
+from ._core import Type
+
+__all__ = ["Form", "Reference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
+           "vlen_dtype", "enum_dtype", "type_of"]
+
+PREDEFINED, SCALAR, STRING, OPAQUE, ENUM, BOOLEAN, ARRAY, COMPOUND, SEQUENCE, VSTRING, REFERENCE = \
+    range(1, 12)
+CONTIGUOUS, STRUCT, RESIZED, DUP = 32, 39, 42, 43
+_COPY, _TEXT, _SEQ, _REF, _STRUCT, _ARRAY, _INT = range(7)
+
+CODES: dict[str, int] = _core.code_names()
+
+
+class Form(NamedTuple):
+    """How elements lie in memory."""
+
+    dtype: Any
+    type: Type
+    plan: Optional[tuple[Any, ...]] = None
+
+
+class Reference(NamedTuple):
+    """A reference to an object of the same file, or to a region of a dataset."""
+
+    id: int
+    region: Optional[str] = None
+
+    def __bool__(self) -> bool:
+        return self.id != 0
+
+
+def _split(value: Any) -> tuple[int, Optional[str]]:
+    if value is None:
+        return 0, None
+    if isinstance(value, Reference):
+        return value.id, value.region
+    ref = getattr(value, "ref", None)
+    if isinstance(ref, Reference):
+        return ref.id, ref.region
+    raise TypeError(f"a Reference is needed, not {type(value).__name__}")
+
+
+@functools.lru_cache(maxsize=1)
+def numpy() -> Any:
+    """NumPy, imported when it is first needed; the extension is told of it."""
+    import numpy as np
+    presets = []
+    for name, code in CODES.items():
+        form = _predefined(np, name, code)
+        if form and form.plan is None:
+            own = form.type.code == code
+            presets.append((code, form.dtype, None if own else form.type))
+    _core.set_numpy(np.empty, np.ndarray, np.dtype(object), presets)
+    return np
+
+
+def predefined(name: str) -> Type:
+    return Type.predefined(CODES[name])
+
+
+_PLAIN = {
+    "BYTE": "u1", "PACKED": "u1", "CHAR": "S1", "CHARACTER": "S1", "WCHAR": "U1",
+    "FLOAT16": "f2", "REAL2": "f2", "FLOAT": "f4", "REAL": "f4", "REAL4": "f4", "DOUBLE": "f8",
+    "DOUBLE_PRECISION": "f8", "REAL8": "f8", "LONG_DOUBLE": "g", "C_BOOL": "?", "CXX_BOOL": "?",
+}
+_UNSIGNED = {"UNSIGNED_CHAR", "UNSIGNED_SHORT", "UNSIGNED", "UNSIGNED_LONG", "UNSIGNED_LONG_LONG"}
+
+
+@functools.lru_cache(maxsize=None)
+def _ml(name: str) -> Any:
+    """A dtype of ml_dtypes, or None."""
+    try:
+        import ml_dtypes  # type: ignore[import]
+        import numpy as np
+        return np.dtype(getattr(ml_dtypes, name))
+    except (ImportError, AttributeError, TypeError):
+        return None
+
+
+def _small(np: Any, name: str, code: int) -> Optional[Form]:
+    """Reals that NumPy itself does not have."""
+    names = {"BFLOAT16": "bfloat16", "FP8_E4M3": "float8_e4m3fn", "FP8_E5M2": "float8_e5m2"}
+    if name not in names:
+        return None
+    dtype = _ml(names[name])
+    if dtype is None:
+        dtype = np.dtype("u2" if name == "BFLOAT16" else "u1", metadata={"datarep": name})
+    return Form(dtype, Type.predefined(code))
+
+
+def _predefined(np: Any, name: str, code: int) -> Optional[Form]:
+    own = Type.predefined(code)
+    if name in _PLAIN:
+        return Form(np.dtype(_PLAIN[name]), own)
+    small = _small(np, name, code)
+    if small:
+        return small
+    if name.startswith("LOGICAL"):
+        return Form(np.dtype("?"), predefined("C_BOOL"))
+    if name in ("INT128_T", "UINT128_T", "INTEGER16"):
+        return Form(np.dtype(object, metadata={"datarep": name}), own,
+                    (_INT, 16, 8, name[0] == "I"))
+    if name in ("FLOAT128", "REAL16"):
+        return Form(np.dtype("g"), predefined("LONG_DOUBLE"))
+    if "COMPLEX" in name:
+        if own.extent == 4:
+            return Form(np.dtype("c8"), predefined("C_FLOAT_COMPLEX"))
+        if own.extent > 16:
+            return Form(np.dtype("G"), predefined("C_LONG_DOUBLE_COMPLEX"))
+        return Form(np.dtype(f"c{own.extent}"), own)
+    kind = "u" if name in _UNSIGNED or name.startswith("UINT") else "i"
+    return Form(np.dtype(f"{kind}{own.extent}"), own)
+
+
+def _scalar(np: Any, t: Type) -> Form:
+    cls, _, size, signed, precision = t.scalar
+    if cls == 1:
+        for bits in (8, 16, 32, 64):
+            if precision <= bits:
+                name = f"{'' if signed else 'U'}INT{bits}_T"
+                return form_of_type(predefined(name))
+        if precision <= 128:
+            return form_of_type(predefined("INT128_T" if signed else "UINT128_T"))
+    if cls == 2:
+        return form_of_type(predefined("DOUBLE" if size <= 8 else "LONG_DOUBLE"))
+    return Form(np.dtype(f"V{t.extent}"), t)
+
+
+def _plan(form: Form) -> tuple[Any, ...]:
+    return form.plan or (_COPY, form.type.extent, form.dtype.itemsize, None)
+
+
+def _array(np: Any, t: Type, dims: tuple[int, ...], base: Form) -> Form:
+    dtype = np.dtype((base.dtype, dims))
+    own = t if base.type == t.members[0][1] else Type.array(dims, base.type)
+    if base.plan is None:
+        return Form(dtype, own)
+    count = 1
+    for n in dims:
+        count *= n
+    return Form(dtype, own, (_ARRAY, own.extent, dtype.itemsize, (count, base.plan)))
+
+
+def _struct(np: Any, t: Type, only: Optional[list[str]] = None) -> Form:
+    members = t.members
+    if t.kind != COMPOUND:
+        members = [(f"f{i}", *m[1:]) for i, m in enumerate(members)]
+    if only is not None:
+        have = {m[0]: m for m in members}
+        missing = [n for n in only if n not in have]
+        if missing:
+            raise KeyError(f"no member {missing[0]!r}; there are {', '.join(have)}")
+        members = [have[n] for n in only]
+    forms = [form_of_type(m[1]) for m in members]
+    names = [m[0] for m in members]
+    as_is = only is None and all(f.plan is None and f.type == m[1] for f, m in zip(forms, members))
+    if as_is:
+        return Form(_dtype(np, names, forms, [m[2] for m in members], t.extent), t)
+    types = [f.type for f in forms]
+    own = Type.compound(names, None, types)
+    there = [m[2] for m in own.members]
+    if not any(f.plan for f in forms):
+        return Form(_dtype(np, names, forms, there, own.extent), own)
+    dtype = np.dtype([(n, f.dtype) for n, f in zip(names, forms)])
+    rows = [(at, dtype.fields[n][1], _plan(f)) for at, n, f in zip(there, names, forms)]
+    return Form(dtype, own, (_STRUCT, own.extent, dtype.itemsize, rows))
+
+
+def _dtype(np: Any, names: list[str], forms: list[Form], offsets: list[int], size: int) -> Any:
+    return np.dtype({"names": names, "formats": [f.dtype for f in forms], "offsets": offsets,
+                     "itemsize": size})
+
+
+def _sequence(np: Any, t: Type) -> Form:
+    base = form_of_type(t.members[0][1])
+    own = t if base.type == t.members[0][1] else Type.sequence(base.type)
+    dtype = np.dtype(object, metadata={"vlen": base.dtype})
+    return Form(dtype, own, (_SEQ, 16, 8, (base.plan, base.dtype, base.type.extent)))
+
+
+@functools.lru_cache(maxsize=1024)
+def _form_of_text(text: str) -> Form:
+    return _form_of_type(Type.parse(text))
+
+
+def form_of_type(t: Type) -> Form:
+    """How elements of a type of the library lie in an array."""
+    if t.code:
+        return _form_of_code(t.code)
+    return _form_of_type(t)
+
+
+@functools.lru_cache(maxsize=None)
+def _form_of_code(code: int) -> Form:
+    name = next(n for n, c in CODES.items() if c == code)
+    form = _predefined(numpy(), name, code)
+    assert form
+    return form
+
+
+def _form_of_type(t: Type) -> Form:
+    np, kind = numpy(), t.kind
+    if kind == SCALAR:
+        return _scalar(np, t)
+    if kind == STRING:
+        return Form(np.dtype(f"S{t.extent}"), t)
+    if kind == OPAQUE:
+        metadata = {"datarep": t.tag} if t.tag else None
+        return Form(np.dtype(f"V{t.extent}", metadata=metadata) if metadata
+                    else np.dtype(f"V{t.extent}"), t)
+    if kind == ENUM:
+        base = form_of_type(t.members[0][1])
+        return Form(np.dtype(base.dtype, metadata={"enum": t.names}), t)
+    if kind == BOOLEAN:
+        return Form(np.dtype("?"), predefined("C_BOOL"))
+    if kind == ARRAY:
+        return _array(np, t, t.dims, form_of_type(t.members[0][1]))
+    if kind in (COMPOUND, STRUCT):
+        return _struct(np, t)
+    if kind == SEQUENCE:
+        return _sequence(np, t)
+    if kind == VSTRING:
+        return Form(string_dtype(), t, (_TEXT, 8, 8, None))
+    if kind == REFERENCE:
+        return Form(np.dtype(object, metadata={"ref": Reference}), t, (_REF, 16, 8,
+                                                                      (Reference, _split)))
+    if kind in (DUP, RESIZED):
+        return form_of_type(t.members[0][1])
+    raise TypeError(f"elements of type {t!r} have no dtype")
+
+
+def packed(t: Type) -> Type:
+    """The type with the members of its structs side by side, as NumPy lays them by default."""
+    if t.kind == COMPOUND:
+        members = t.members
+        parts = [packed(m[1]) for m in members]
+        offsets, size = [], 0
+        for part in parts:
+            offsets.append(size)
+            size += part.extent
+        return Type.compound([m[0] for m in members], offsets, parts, size)
+    if t.kind == ARRAY:
+        return Type.array(t.dims, packed(t.members[0][1]))
+    if t.kind == SEQUENCE:
+        return Type.sequence(packed(t.members[0][1]))
+    return t
+
+
+def has_members(t: Type) -> bool:
+    """Whether the elements are structs, or arrays of them."""
+    while t.kind in (ARRAY, SEQUENCE):
+        t = t.members[0][1]
+    return bool(t.kind == COMPOUND)
+
+
+def members_form(t: Type, names: list[str]) -> Form:
+    """The form of a compound with these members only."""
+    if t.kind not in (COMPOUND, STRUCT):
+        raise TypeError(f"a dataset of {t!r} has no members")
+    return _struct(numpy(), t, names)
+
+
+# ------------------------------------------------------------ dtype -> type
+
+
+def string_dtype() -> Any:
+    """The dtype of text of any length: Python's str."""
+    return numpy().dtype(object, metadata={"vlen": str})
+
+
+def vlen_dtype(base: Any) -> Any:
+    """The dtype of sequences of any length of `base`."""
+    return numpy().dtype(object, metadata={"vlen": numpy().dtype(base)})
+
+
+def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
+    """The dtype of an enumeration."""
+    return numpy().dtype(base, metadata={"enum": dict(values)})
+
+
+_BY_DTYPE = {
+    "?": "C_BOOL", "f2": "FLOAT16", "f4": "FLOAT", "f8": "DOUBLE", "c8": "C_FLOAT_COMPLEX",
+    "c16": "C_DOUBLE_COMPLEX", "i1": "INT8_T", "i2": "INT16_T", "i4": "INT32_T", "i8": "INT64_T",
+    "u1": "UINT8_T", "u2": "UINT16_T", "u4": "UINT32_T", "u8": "UINT64_T",
+}
+_BY_NAME = {"bfloat16": "BFLOAT16", "float8_e4m3fn": "FP8_E4M3", "float8_e5m2": "FP8_E5M2"}
+
+
+def native(dtype: Any) -> Any:
+    """The dtype in this machine's byte order, metadata kept."""
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+@functools.lru_cache(maxsize=1024)
+def _form_of_plain(dtype: Any) -> Form:
+    kind, size = dtype.kind, dtype.itemsize
+    if dtype.name in _BY_NAME:
+        return Form(dtype, predefined(_BY_NAME[dtype.name]))
+    if dtype.char == "g" or dtype.char == "G":
+        return Form(dtype, predefined("LONG_DOUBLE" if dtype.char == "g"
+                                      else "C_LONG_DOUBLE_COMPLEX"))
+    if kind in "biufc":
+        return Form(dtype, predefined(_BY_DTYPE["?" if kind == "b" else f"{kind}{size}"]))
+    if kind in "mM":
+        return Form(dtype, predefined("INT64_T"))
+    if kind == "S":
+        return Form(numpy().dtype(f"S{max(size, 1)}"), Type.string(max(size, 1)))
+    if kind == "U":
+        return form_of_type(Type.vstring())
+    if kind == "V" and size:
+        return Form(dtype, Type.opaque(size))
+    raise TypeError(f"dtype {dtype} cannot be stored")
+
+
+def form_of_dtype(dtype: Any) -> Form:
+    """How arrays of a dtype are handed to the library."""
+    np = numpy()
+    dtype = native(np.dtype(dtype))
+    meta = dtype.metadata or {}
+    if dtype.subdtype:
+        base = form_of_dtype(dtype.subdtype[0])
+        t = Type.array(dtype.subdtype[1], base.type)
+        return _array(np, t, dtype.subdtype[1], base)
+    if dtype.names is not None:
+        return _form_of_struct(np, dtype)
+    if "enum" in meta:
+        base = _form_of_plain(np.dtype(dtype.str))
+        return Form(dtype, Type.enum(base.type, meta["enum"]))
+    if "datarep" in meta:
+        if dtype.kind == "V":
+            return Form(dtype, Type.opaque(dtype.itemsize, meta["datarep"]))
+        return form_of_type(predefined(meta["datarep"]))
+    if dtype.kind == "O":
+        return _form_of_object(np, meta)
+    return _form_of_plain(dtype)
+
+
+def _form_of_object(np: Any, meta: Any) -> Form:
+    if "ref" in meta:
+        return form_of_type(Type.reference(0))
+    base = meta.get("vlen", str)
+    if base in (str, bytes):
+        return form_of_type(Type.vstring())
+    return form_of_type(Type.sequence(form_of_dtype(base).type))
+
+
+def _form_of_struct(np: Any, dtype: Any) -> Form:
+    names = list(dtype.names)
+    if not names:
+        raise TypeError("a struct without members cannot be stored")
+    forms = [form_of_dtype(dtype.fields[n][0]) for n in names]
+    if any(f.plan for f in forms):
+        return _struct(np, Type.compound(names, None, [f.type for f in forms]))
+    offsets = [dtype.fields[n][1] for n in names]
+    t = Type.compound(names, offsets, [f.type for f in forms], dtype.itemsize)
+    return Form(dtype, t)
+
+
+_TYPE_TEXT = re.compile(r"[A-Z][A-Z0-9_]*$|.*[{(<\[].*")
+
+
+def type_of(what: Any) -> Form:
+    """The form for what a caller calls a type: a dtype, a Type, or the library's text for one."""
+    if isinstance(what, Type):
+        return form_of_type(what)
+    if what is str:
+        return form_of_type(Type.vstring())
+    if isinstance(what, str) and what in CODES:
+        form = form_of_type(predefined(what))
+        return form
+    try:
+        return form_of_dtype(what)
+    except TypeError:
+        if isinstance(what, str):
+            return form_of_type(Type.parse(what))
+        raise

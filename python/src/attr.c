@@ -1,0 +1,234 @@
+/* attr.c - attributes: single numbers and texts here, everything else through memory. */
+/* SPDX-License-Identifier: MIT */
+#include "src/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BEGIN(...)                                               \
+    handle *h = (handle *)o;                                     \
+    int err;                                                     \
+    if (!PyArg_ParseTuple(args, __VA_ARGS__) || !handle_open(h)) \
+    return NULL
+
+static int name_row(const char *name, void *ctx)
+{
+    rows *r = ctx;
+
+    rows_string(r, name);
+    r->n++;
+    return 0;
+}
+
+static PyObject *attr_names(PyObject *o, PyObject *args)
+{
+    const char *path, *p;
+    int order;
+    rows r = {0};
+    PyObject *list;
+
+    BEGIN("si", &path, &order);
+    WITHOUT_GIL(h, err = drep_attr_list(h->file, path, order, name_row, &r));
+    if (err || r.failed) {
+        free(r.buf);
+        return err ? raise_error(err, h) : PyErr_NoMemory();
+    }
+    list = PyList_New(0);
+    p = r.buf;
+    for (int64_t i = 0; list && i < r.n; i++) {
+        PyObject *name = rows_get_string(&p);
+        if (!name || PyList_Append(list, name) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    free(r.buf);
+    return list;
+}
+
+/* Reads into `size` bytes, never more, also if another thread has replaced the attribute. */
+static int read_into(handle *h, const char *path, const char *name, const drep_type *type,
+                     void *buf, size_t size)
+{
+    drep_item item = {.path = path, .attr = name, .type = type, .buf = buf, .buf_size = size};
+
+    return drep_readv(h->file, &item, 1, NULL);
+}
+
+/* One number or text of a usual type; NULL without an exception: it is none. */
+static PyObject *scalar(handle *h, const char *path, const char *name, const drep_attrinfo *info)
+{
+    union {
+        int64_t i;
+        double d;
+        unsigned char b;
+        char *s;
+    } v = {0};
+    int code = drep_type_code(info->type), kind = drep_type_kind(info->type), err;
+    char *s = NULL;
+    PyObject *r;
+
+    if (kind == DREP_KIND_VSTRING || kind == DREP_KIND_STRING) {
+        WITHOUT_GIL(h, err = drep_attr_read_string(h->file, path, name, &s));
+        r = err ? raise_error(err, h) : text(s);
+        free(s);
+        return r;
+    }
+    if (code != DREP_CODE_INT64_T && code != DREP_CODE_DOUBLE && code != DREP_CODE_C_BOOL)
+        return NULL;
+    WITHOUT_GIL(h, err = read_into(h, path, name, info->type, &v, sizeof v));
+    if (err)
+        return raise_error(err, h);
+    return code == DREP_CODE_INT64_T  ? PyLong_FromLongLong(v.i)
+           : code == DREP_CODE_DOUBLE ? PyFloat_FromDouble(v.d)
+                                      : PyBool_FromLong(v.b);
+}
+
+/* attr_get(path, name): the value, or (Type, rank, dims) if attr_read() must get it. */
+static PyObject *attr_get(PyObject *o, PyObject *args)
+{
+    const char *path, *name;
+    drep_attrinfo info = DREP_ATTRINFO;
+    PyObject *r = NULL;
+
+    BEGIN("ss", &path, &name);
+    WITHOUT_GIL(h, err = drep_attr_info(h->file, path, name, &info));
+    if (err)
+        return raise_error(err, h);
+    if (info.rank == 0)
+        r = scalar(h, path, name, &info);
+    if (!r && !PyErr_Occurred()) {
+        PyObject *dims = tuple_of(info.dims, info.rank < 0 ? 0 : info.rank);
+        r = dims ? Py_BuildValue("(NiN)", type_borrowed(info.type), info.rank, dims) : NULL;
+    }
+    drep_attrinfo_release(&info);
+    return r;
+}
+
+/* (Type, rank, dims) */
+static PyObject *attr_info(PyObject *o, PyObject *args)
+{
+    const char *path, *name;
+    drep_attrinfo info = DREP_ATTRINFO;
+    PyObject *dims;
+
+    BEGIN("ss", &path, &name);
+    WITHOUT_GIL(h, err = drep_attr_info(h->file, path, name, &info));
+    if (err)
+        return raise_error(err, h);
+    dims = tuple_of(info.dims, info.rank < 0 ? 0 : info.rank);
+    if (!dims) {
+        drep_attrinfo_release(&info);
+        return NULL;
+    }
+    return Py_BuildValue("(NiN)", type_new(info.type), info.rank, dims);
+}
+
+/* attr_read(path, name, Type, memory) */
+static PyObject *attr_read(PyObject *o, PyObject *args)
+{
+    const char *path, *name;
+    PyObject *t, *buf;
+    const drep_type *type;
+    unsigned char none;
+    memory m;
+
+    BEGIN("ssOO", &path, &name, &t, &buf);
+    if (!type_converter(t, &type) || !memory_get(buf, true, &m))
+        return NULL;
+    if (!m.size)
+        m.ptr = &none;
+    WITHOUT_GIL(h, err = read_into(h, path, name, type, m.ptr, m.size ? (size_t)m.size : 1));
+    memory_release(&m);
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+/* attr_write(path, name, Type, dims or None, memory): None is the null space */
+static PyObject *attr_write(PyObject *o, PyObject *args)
+{
+    const char *path, *name;
+    PyObject *t, *dims, *buf;
+    const drep_type *type;
+    int64_t d[MAX_RANK], count = 1;
+    int rank = DREP_NULL_SPACE;
+    memory m = {0};
+
+    BEGIN("ssOOO", &path, &name, &t, &dims, &buf);
+    if (!type_converter(t, &type) || (dims != Py_None && !numbers(dims, d, MAX_RANK, &rank)))
+        return NULL;
+    for (int i = 0; i < rank; i++)
+        count *= d[i];
+    if (rank >= 0) {
+        if (!memory_get(buf, false, &m))
+            return NULL;
+        if (m.size < count * drep_type_extent(type)) {
+            memory_release(&m);
+            return PyErr_Format(PyExc_ValueError, "the value has too few bytes");
+        }
+    }
+    WITHOUT_GIL(h, err = drep_attr_write(h->file, path, name, type, rank, rank > 0 ? d : NULL,
+                                         m.ptr ? m.ptr : ""));
+    memory_release(&m);
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+/* attr_set(path, name, value): True, or False if attr_write() must write it. */
+static PyObject *attr_set(PyObject *o, PyObject *args)
+{
+    const char *path, *name, *s;
+    PyObject *value;
+    Py_ssize_t n;
+
+    BEGIN("ssO", &path, &name, &value);
+    if (PyUnicode_CheckExact(value)) {
+        s = PyUnicode_AsUTF8AndSize(value, &n);
+        if (!s)
+            return NULL;
+        if (strlen(s) != (size_t)n)
+            return PyErr_Format(PyExc_ValueError, "a text with a NUL cannot be stored");
+        WITHOUT_GIL(h, err = drep_attr_write_string(h->file, path, name, s));
+    } else if (PyBool_Check(value)) {
+        unsigned char b = value == Py_True;
+        WITHOUT_GIL(h, err = drep_attr_write(h->file, path, name, DREP_C_BOOL, 0, NULL, &b));
+    } else if (PyLong_CheckExact(value)) {
+        int64_t i = PyLong_AsLongLong(value);
+        if (i == -1 && PyErr_Occurred()) {
+            PyErr_Clear();
+            Py_RETURN_FALSE;
+        }
+        WITHOUT_GIL(h, err = drep_attr_write(h->file, path, name, DREP_INT64_T, 0, NULL, &i));
+    } else if (PyFloat_CheckExact(value)) {
+        double d = PyFloat_AsDouble(value);
+        WITHOUT_GIL(h, err = drep_attr_write(h->file, path, name, DREP_DOUBLE, 0, NULL, &d));
+    } else {
+        Py_RETURN_FALSE;
+    }
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_TRUE;
+}
+
+static PyObject *attr_remove(PyObject *o, PyObject *args)
+{
+    const char *path, *name;
+
+    BEGIN("ss", &path, &name);
+    WITHOUT_GIL(h, err = drep_attr_remove(h->file, path, name));
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+PyMethodDef attr_methods[] = {
+    {"attr_names", attr_names, METH_VARARGS, "attr_names(path, order)"},
+    {"attr_get", attr_get, METH_VARARGS, "attr_get(path, name): value or (Type, rank, dims)"},
+    {"attr_info", attr_info, METH_VARARGS, "attr_info(path, name): (Type, rank, dims)"},
+    {"attr_read", attr_read, METH_VARARGS, "attr_read(path, name, Type, memory)"},
+    {"attr_write", attr_write, METH_VARARGS, "attr_write(path, name, Type, dims, memory)"},
+    {"attr_set", attr_set, METH_VARARGS, "attr_set(path, name, value): whether it was written"},
+    {"attr_remove", attr_remove, METH_VARARGS, "attr_remove(path, name)"},
+    {0},
+};

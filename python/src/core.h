@@ -1,0 +1,143 @@
+/* core.h - what the files of the extension share.
+ *
+ * The extension is a thin layer over <datarep.h>: it holds handles, moves elements between memory
+ * that Python objects own and files, and turns errors into exceptions.  It uses the limited API
+ * of CPython 3.11, so that one binary serves all later versions, and nothing of NumPy's C API:
+ * memory comes through the buffer protocol or __array_interface__.  Everything that may wait or
+ * compute for long runs without the GIL; the library's handles are safe for threads, and what is
+ * left to guard here, the life of a handle, is guarded by the GIL. */
+/* SPDX-License-Identifier: MIT */
+#ifndef SRC_CORE_H
+#define SRC_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030b0000
+#include <Python.h>
+
+#include <datarep.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define MAX_RANK DREP_MAX_RANK
+
+/* ------------------------------------------------------------------ handles */
+
+/* An open file.  `file` is NULL when it is closed.  Calls that run without the GIL are counted, and
+ * closing waits for them. */
+typedef struct handle {
+    PyObject_HEAD drep_file *file;
+    PyObject *name;  /* for messages: a str */
+    PyObject *keep;  /* what the file needs while it is open: an image, a driver's object */
+    atomic_int busy; /* calls that run without the GIL */
+    unsigned forks;  /* the process that counted them */
+    bool closing;
+    bool writes;
+} handle;
+
+typedef struct dataset_object {
+    PyObject_HEAD drep_dataset *ds;
+    handle *h;
+    PyObject *dtype;  /* of NumPy, NULL until it is asked for */
+    drep_type *mem;   /* elements of that dtype, NULL: as the dataset's own */
+    PyObject *memory; /* the type object of `mem` */
+    PyObject *plan;   /* None, or how elements that hold pointers become objects (vlen.c) */
+    int64_t item;     /* bytes of one element of mem in memory */
+    bool exact;       /* mem holds every stored value, or rounds as the caller asked */
+} dataset_object;
+
+typedef struct type_object {
+    PyObject_HEAD drep_type *t;
+} type_object;
+
+extern PyTypeObject *handle_class, *dataset_class, *type_class;
+
+/* Begin and end a call with a file: between them the GIL is not held. */
+#define WITHOUT_GIL(h, call)                         \
+    do {                                             \
+        handle_enter(h);                             \
+        PyThreadState *state_ = PyEval_SaveThread(); \
+        call;                                        \
+        PyEval_RestoreThread(state_);                \
+        handle_leave(h);                             \
+    } while (0)
+
+/* False, with an exception, if the file is closed. */
+bool handle_open(handle *h);
+void handle_enter(handle *h);
+void handle_leave(handle *h);
+
+/* ------------------------------------------------------------------- errors */
+
+/* Sets the exception of the calling thread's last message; returns NULL.  h may be NULL. */
+PyObject *raise_error(int err, handle *h);
+/* What a Python function called by the library raised becomes the cause of the call's error. */
+void keep_exception(void);
+/* Sets datarep's factory of exceptions. */
+PyObject *core_set_error(PyObject *module, PyObject *factory);
+
+/* -------------------------------------------------------------------- types */
+
+PyObject *type_new(drep_type *t); /* takes the reference; NULL frees it */
+PyObject *type_borrowed(const drep_type *t);
+bool type_converter(PyObject *o, const drep_type **out); /* None: NULL */
+bool type_add(PyObject *module);
+
+/* ------------------------------------------------------------------- memory */
+
+/* The memory of an object: a C-contiguous buffer or array. */
+typedef struct memory {
+    Py_buffer view;
+    bool buffer; /* view is to be released */
+    void *ptr;
+    Py_ssize_t size;
+} memory;
+bool memory_get(PyObject *o, bool writable, memory *m);
+void memory_release(memory *m);
+
+/* A tuple of ints or None -> numbers. */
+bool numbers(PyObject *seq, int64_t *out, int max, int *n);
+PyObject *tuple_of(const int64_t *v, int n);
+/* A dict of hints -> drep_info; None: NULL. */
+bool info_from(PyObject *dict, drep_info **out);
+PyObject *info_dict(drep_info *info); /* frees it */
+PyObject *text(const char *s);        /* UTF-8 with surrogates for other bytes; NULL: None */
+
+/* Rows that a callback collects without the GIL. */
+typedef struct rows {
+    char *buf;
+    size_t len, room;
+    int64_t n;
+    bool failed;
+} rows;
+void rows_put(rows *r, const void *p, size_t n);
+void rows_string(rows *r, const char *s); /* NULL is told from "" */
+void rows_number(rows *r, int64_t v);
+int64_t rows_get_number(const char **p);
+PyObject *rows_get_string(const char **p);
+
+/* ---------------------------------------------------------------- the parts */
+
+bool handle_add(PyObject *module);
+bool dataset_add(PyObject *module);
+bool view_add(PyObject *module);
+extern PyMethodDef object_methods[]; /* of handles: groups, links, dimensions */
+extern PyMethodDef attr_methods[];
+extern PyMethodDef rep_functions[];
+extern PyMethodDef exchange_functions[];
+extern PyMethodDef vlen_functions[];
+PyObject *core_open_object(PyObject *module, PyObject *args);
+PyObject *handle_new(drep_file *file, PyObject *name, bool writes);
+
+PyObject *report_tuple(const drep_report *r);
+
+extern PyObject *np_empty, *np_ndarray, *np_object; /* NULL until NumPy is set */
+PyObject *core_set_numpy(PyObject *module, PyObject *args);
+extern PyObject *preset_dtype[DREP_CODE_MAX + 1];
+extern PyObject *preset_type[DREP_CODE_MAX + 1];
+
+/* Elements that hold pointers -> Python objects, and back (vlen.c).  The first takes over what
+ * the library allocated in src and frees it. */
+PyObject *vlen_load(PyObject *module, PyObject *args);
+PyObject *vlen_store(PyObject *module, PyObject *args);
+
+#endif

@@ -1,0 +1,141 @@
+/* create.c - new datasets. */
+/* SPDX-License-Identifier: MIT */
+#include "src/dataset.h"
+
+#include <string.h>
+
+struct request {
+    drep_spec spec;
+    int64_t dims[MAX_RANK], maxdims[MAX_RANK], chunk[MAX_RANK];
+    const char *names[MAX_RANK];
+    drep_filter filters[DREP_MAX_FILTERS];
+};
+
+static bool lengths(struct request *q, PyObject *dims, PyObject *maxdims, PyObject *chunk)
+{
+    int n;
+
+    q->spec.rank = DREP_NULL_SPACE;
+    if (dims == Py_None)
+        return true;
+    if (!numbers(dims, q->dims, MAX_RANK, &q->spec.rank))
+        return false;
+    if (q->spec.rank)
+        q->spec.dims = q->dims;
+    if (maxdims != Py_None) {
+        if (!numbers(maxdims, q->maxdims, MAX_RANK, &n))
+            return false;
+        if (n != q->spec.rank) {
+            PyErr_SetString(PyExc_ValueError, "maxshape and shape differ in length");
+            return false;
+        }
+        q->spec.maxdims = n ? q->maxdims : NULL;
+    }
+    if (chunk != Py_None) {
+        if (!numbers(chunk, q->chunk, MAX_RANK, &n))
+            return false;
+        if (n != q->spec.rank) {
+            PyErr_SetString(PyExc_ValueError, "chunks and shape differ in length");
+            return false;
+        }
+        q->spec.chunk = q->chunk;
+    }
+    return true;
+}
+
+static bool dim_names(struct request *q, PyObject *list)
+{
+    Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : 0;
+
+    if (list == Py_None)
+        return true;
+    if (n != q->spec.rank) {
+        PyErr_SetString(PyExc_ValueError, "as many names as dimensions are needed");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *name = PyList_GetItem(list, i);
+        if (name != Py_None && !(q->names[i] = PyUnicode_AsUTF8AndSize(name, NULL)))
+            return false;
+    }
+    q->spec.dim_names = n ? q->names : NULL;
+    return true;
+}
+
+/* [(name, level, params, bare)] */
+static bool filters(struct request *q, PyObject *list)
+{
+    Py_ssize_t n = PyList_Size(list);
+
+    if (n > DREP_MAX_FILTERS) {
+        PyErr_SetString(PyExc_ValueError, "too many filters");
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        drep_filter *f = &q->filters[i];
+        int64_t params[8];
+        PyObject *p;
+        const char *name;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "siOp", &name, &f->level, &p, &f->bare) ||
+            !numbers(p, params, 8, &f->nparams))
+            return false;
+        for (int k = 0; k < f->nparams; k++)
+            f->param[k] = (uint32_t)params[k];
+        f->id = drep_filter_from_name(name);
+        if (!f->id) {
+            f->id = DREP_FILTER_USER;
+            f->name = name;
+        }
+    }
+    q->spec.filters = n ? q->filters : NULL;
+    q->spec.nfilters = (int)n;
+    return true;
+}
+
+static PyObject *create(handle *h, const char *path, const struct request *q)
+{
+    int err;
+
+    WITHOUT_GIL(h, err = drep_dataset_create(h->file, path, &q->spec, NULL));
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+/* dataset_create(handle, path, Type, dims, maxdims, names, chunk, filters, layout, fill kind, fill
+ * value's memory, representation, placed) */
+static PyObject *dataset_create(PyObject *module, PyObject *args)
+{
+    PyObject *o, *t, *dims, *maxdims, *names, *chunk, *list, *value, *r;
+    struct request q = {.spec = DREP_SPEC(0)};
+    const char *path;
+    memory m = {0};
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!sOOOOOO!iiOzp", handle_class, &o, &path, &t, &dims, &maxdims,
+                          &names, &chunk, &PyList_Type, &list, &q.spec.layout, &q.spec.fill, &value,
+                          &q.spec.datarep, &q.spec.placed) ||
+        !handle_open((handle *)o) || !type_converter(t, &q.spec.type) ||
+        !lengths(&q, dims, maxdims, chunk) || !dim_names(&q, names) || !filters(&q, list))
+        return NULL;
+    if (value != Py_None) {
+        if (!memory_get(value, false, &m))
+            return NULL;
+        if (m.size < drep_type_extent(q.spec.type)) {
+            memory_release(&m);
+            return PyErr_Format(PyExc_ValueError, "the fill value has too few bytes");
+        }
+        q.spec.fill_value = m.ptr;
+    }
+    r = create((handle *)o, path, &q);
+    memory_release(&m);
+    return r;
+}
+
+PyMethodDef create_functions[] = {
+    {"dataset_create", dataset_create, METH_VARARGS,
+     "dataset_create(handle, path, Type, dims, maxdims, names, chunk, filters, layout, fill, "
+     "value, "
+     "datarep, placed)"},
+    {0},
+};

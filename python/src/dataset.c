@@ -1,0 +1,939 @@
+/* dataset.c - datasets: elements between files and memory that Python objects own.
+ *
+ * ds[...] with integers and slices is whole in this file: it allocates an array, reads into it and
+ * returns it.  Every other key goes to Python's _get() and _set() (datarep/index.py), which come
+ * back with boxes or points. */
+/* SPDX-License-Identifier: MIT */
+#include "src/dataset.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyTypeObject *dataset_class;
+PyObject *np_empty, *np_ndarray, *np_object;
+PyObject *preset_dtype[DREP_CODE_MAX + 1], *preset_type[DREP_CODE_MAX + 1];
+static PyObject *no_index; /* () */
+
+/* set_numpy(empty, ndarray, object dtype, [(code, dtype, Type or None)]) */
+PyObject *core_set_numpy(PyObject *module, PyObject *args)
+{
+    PyObject *list;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOO!", &np_empty, &np_ndarray, &np_object, &PyList_Type, &list))
+        return NULL;
+    Py_INCREF(np_empty);
+    Py_INCREF(np_ndarray);
+    Py_INCREF(np_object);
+    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
+        PyObject *dtype, *t;
+        int code;
+        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "iOO", &code, &dtype, &t))
+            return NULL;
+        if (code < 1 || code > DREP_CODE_MAX)
+            return PyErr_Format(PyExc_ValueError, "no code %d", code);
+        preset_dtype[code] = Py_NewRef(dtype);
+        preset_type[code] = Py_NewRef(t);
+    }
+    Py_RETURN_NONE;
+}
+
+/* ------------------------------------------------------------------- its life */
+
+static PyObject *dataset_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
+{
+    PyObject *o;
+    const char *path;
+    drep_dataset *ds = NULL;
+    dataset_object *self;
+    handle *h;
+    int err;
+
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "Dataset() takes no keywords");
+    if (!PyArg_ParseTuple(args, "O!s", handle_class, &o, &path) || !handle_open((handle *)o))
+        return NULL;
+    h = (handle *)o;
+    WITHOUT_GIL(h, err = drep_dataset_open(h->file, path, &ds));
+    if (err)
+        return raise_error(err, h);
+    self = (dataset_object *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    if (!self) {
+        drep_dataset_close(ds);
+        return NULL;
+    }
+    self->ds = ds;
+    self->h = (handle *)Py_NewRef(o);
+    return (PyObject *)self;
+}
+
+static void dataset_dealloc(PyObject *o)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyTypeObject *cls = Py_TYPE(o);
+    drep_dataset *ds = self->ds;
+
+    if (ds) {
+        Py_BEGIN_ALLOW_THREADS;
+        drep_dataset_close(ds);
+        Py_END_ALLOW_THREADS;
+    }
+    Py_XDECREF(self->dtype);
+    Py_XDECREF(self->memory);
+    Py_XDECREF(self->plan);
+    Py_XDECREF((PyObject *)self->h);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(o);
+    Py_DECREF(cls);
+}
+
+bool dataset_info(dataset_object *self, drep_dsinfo *info)
+{
+    int err;
+
+    *info = DREP_DSINFO;
+    if (!handle_open(self->h))
+        return false;
+    WITHOUT_GIL(self->h, err = drep_dataset_info(self->ds, info));
+    if (err)
+        raise_error(err, self->h);
+    return !err;
+}
+
+static bool keep(dataset_object *self, const drep_dsinfo *info, PyObject *dtype, PyObject *t,
+                 PyObject *plan)
+{
+    const drep_type *mem;
+
+    if (!type_converter(t, &mem))
+        return false;
+    self->mem = (drep_type *)mem;
+    self->memory = Py_NewRef(t);
+    self->plan = Py_NewRef(plan);
+    self->item = drep_type_extent(mem ? mem : info->type);
+    self->dtype = Py_NewRef(dtype);
+    return true;
+}
+
+/* Its dtype, and how its elements lie in memory then. */
+static bool resolve(dataset_object *self, const drep_dsinfo *info)
+{
+    int code = drep_type_code(info->type);
+    PyObject *got, *dtype, *t, *plan;
+    bool ok;
+
+    if (self->dtype)
+        return true;
+    if (preset_dtype[code] && !(code == DREP_CODE_INT64_T && info->fill == DREP_FILL_VALUE))
+        return keep(self, info, preset_dtype[code], preset_type[code], Py_None);
+    got = PyObject_CallMethod((PyObject *)self, "_resolve", "Ni", type_borrowed(info->type),
+                              info->fill);
+    if (!got)
+        return false;
+    ok = PyArg_ParseTuple(got, "OOOp", &dtype, &t, &plan, &self->exact) &&
+         (self->dtype || keep(self, info, dtype, t, plan));
+    Py_DECREF(got);
+    return ok;
+}
+
+/* ------------------------------------------------------------------------ keys */
+
+/* What a key of integers, slices and an ellipsis selects. */
+struct box {
+    int rank;
+    int64_t start[MAX_RANK], count[MAX_RANK], stride[MAX_RANK];
+    int64_t shape[MAX_RANK]; /* of the result */
+    int shown;
+    bool strided, scalar;
+    int64_t n;
+};
+
+enum { KEY_ERROR = -1, KEY_OTHER = 0, KEY_BOX = 1 };
+
+static int out_of_bounds(Py_ssize_t i, int d, int64_t len)
+{
+    PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis %d with size %lld", i, d,
+                 (long long)len);
+    return KEY_ERROR;
+}
+
+static int part(struct box *b, int d, PyObject *key, int64_t len)
+{
+    if (PySlice_Check(key)) {
+        Py_ssize_t start, stop, step, n;
+        if (PySlice_Unpack(key, &start, &stop, &step) < 0)
+            return KEY_ERROR;
+        n = PySlice_AdjustIndices((Py_ssize_t)len, &start, &stop, step);
+        if (step < 0)
+            return KEY_OTHER;
+        b->start[d] = n ? start : 0;
+        b->stride[d] = n > 1 ? step : 1;
+        b->strided |= b->stride[d] != 1;
+        b->shape[b->shown++] = b->count[d] = n;
+        return KEY_BOX;
+    }
+    if (!PyLong_Check(key) || PyBool_Check(key)) {
+        /* NumPy's integers; its arrays have an index, too, but are no integers. */
+        PyObject *index;
+        int result;
+        if (PyBool_Check(key) || !PyIndex_Check(key) || PyObject_HasAttrString(key, "__len__"))
+            return KEY_OTHER;
+        index = PyNumber_Index(key);
+        if (!index) {
+            PyErr_Clear();
+            return KEY_OTHER;
+        }
+        result = part(b, d, index, len);
+        Py_DECREF(index);
+        return result;
+    }
+    Py_ssize_t i = PyLong_AsSsize_t(key);
+    if (i == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        PyErr_Format(PyExc_IndexError, "index %R is out of bounds for axis %d with size %lld", key,
+                     d, (long long)len);
+        return KEY_ERROR;
+    }
+    b->start[d] = i < 0 ? i + len : i;
+    if (b->start[d] < 0 || b->start[d] >= len)
+        return out_of_bounds(i, d, len);
+    b->count[d] = b->stride[d] = 1;
+    return KEY_BOX;
+}
+
+static void all_of(struct box *b, int d, int64_t len)
+{
+    b->start[d] = 0;
+    b->stride[d] = 1;
+    b->shape[b->shown++] = b->count[d] = len;
+}
+
+static int parse_key(const drep_dsinfo *info, PyObject *key, struct box *b)
+{
+    bool tuple = PyTuple_Check(key), ellipsis = false;
+    Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
+    int d = 0, result;
+
+    b->rank = info->rank;
+    b->shown = 0;
+    b->strided = false;
+    if (info->rank < 0)
+        return KEY_OTHER;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *k = tuple ? PyTuple_GetItem(key, i) : key;
+        if (k == Py_Ellipsis) {
+            if (ellipsis)
+                return KEY_OTHER;
+            ellipsis = true;
+            while (d < info->rank - (n - 1 - i)) {
+                all_of(b, d, info->dims[d]);
+                d++;
+            }
+            continue;
+        }
+        if (d >= info->rank)
+            return KEY_OTHER;
+        result = part(b, d, k, info->dims[d]);
+        if (result != KEY_BOX)
+            return result;
+        d++;
+    }
+    for (; d < info->rank; d++)
+        all_of(b, d, info->dims[d]);
+    b->scalar = !b->shown && !ellipsis;
+    b->n = 1;
+    for (d = 0; d < b->rank; d++)
+        b->n *= b->count[d];
+    return KEY_BOX;
+}
+
+/* ------------------------------------------------------------------- transfers */
+
+static int transfer_box(dataset_object *self, const struct box *b, const drep_type *type, memory *m,
+                        const drep_xfer *xfer, bool write)
+{
+    drep_selection *sel;
+    int err;
+
+    if (!b->n)
+        return 0;
+    if (!b->strided) {
+        const int64_t *start = b->rank ? b->start : NULL, *count = b->rank ? b->count : NULL;
+        return write ? drep_write_box(self->ds, start, count, type, m->ptr, xfer)
+                     : drep_read_box(self->ds, start, count, type, m->ptr, xfer);
+    }
+    err = drep_select_box(b->rank, b->start, b->count, b->stride, NULL, &sel);
+    if (err)
+        return err;
+    err = write ? drep_write(self->ds, sel, type, m->ptr, xfer)
+                : drep_read(self->ds, sel, type, m->ptr, xfer);
+    drep_selection_free(sel);
+    return err;
+}
+
+/* Losses are shown to Python, which warns of them. */
+static bool lost(dataset_object *self, const drep_report *report, bool write)
+{
+    PyObject *got;
+
+    if (!report->overflow && !report->inexact && !report->nan_lost)
+        return true;
+    got = PyObject_CallMethod((PyObject *)self, "_lost", "Ni", report_tuple(report), write);
+    Py_XDECREF(got);
+    return got;
+}
+
+static bool move_box(dataset_object *self, const struct box *b, PyObject *array, bool write)
+{
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.report = &report);
+    memory m;
+    int err;
+
+    if (!memory_get(array, !write, &m))
+        return false;
+    if (m.size < b->n * self->item) {
+        memory_release(&m);
+        PyErr_SetString(PyExc_RuntimeError, "the array is too small");
+        return false;
+    }
+    xfer.buf_size = (size_t)m.size;
+    WITHOUT_GIL(self->h, err = transfer_box(self, b, self->mem, &m, &xfer, write));
+    memory_release(&m);
+    if (err) {
+        raise_error(err, self->h);
+        return false;
+    }
+    return lost(self, &report, write);
+}
+
+static PyObject *dataset_get(PyObject *o, PyObject *key)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *shape, *array, *item;
+    drep_dsinfo info;
+    struct box b;
+    int result;
+
+    if (!dataset_info(self, &info))
+        return NULL;
+    if (!np_empty || !resolve(self, &info) || self->plan != Py_None)
+        return PyErr_Occurred() ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
+    result = parse_key(&info, key, &b);
+    if (result != KEY_BOX)
+        return result == KEY_ERROR ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
+    shape = tuple_of(b.shape, b.shown);
+    array = shape ? PyObject_CallFunctionObjArgs(np_empty, shape, self->dtype, NULL) : NULL;
+    Py_XDECREF(shape);
+    if (!array || (b.n && !move_box(self, &b, array, false))) {
+        Py_XDECREF(array);
+        return NULL;
+    }
+    if (!b.scalar)
+        return array;
+    item = PyObject_GetItem(array, no_index);
+    Py_DECREF(array);
+    return item;
+}
+
+/* Whether the array's attribute `name` is what the dataset or the box has. */
+static bool same(PyObject *array, const char *name, PyObject *want)
+{
+    PyObject *has = PyObject_GetAttrString(array, name);
+    int equal = !has || !want ? -1 : has == want ? 1 : PyObject_RichCompareBool(has, want, Py_EQ);
+
+    Py_XDECREF(has);
+    PyErr_Clear();
+    return equal == 1;
+}
+
+static int slow_set(PyObject *o, PyObject *key, PyObject *value)
+{
+    PyObject *got = PyObject_CallMethod(o, "_set", "OO", key, value);
+
+    Py_XDECREF(got);
+    return got ? 0 : -1;
+}
+
+static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *shape;
+    drep_dsinfo info;
+    struct box b;
+    bool fast;
+    int result;
+
+    if (!value) {
+        PyErr_SetString(PyExc_TypeError, "elements cannot be deleted");
+        return -1;
+    }
+    if (!dataset_info(self, &info))
+        return -1;
+    if (!np_empty || !resolve(self, &info) || self->plan != Py_None ||
+        (PyObject *)Py_TYPE(value) != np_ndarray)
+        return PyErr_Occurred() ? -1 : slow_set(o, key, value);
+    result = parse_key(&info, key, &b);
+    if (result != KEY_BOX)
+        return result == KEY_ERROR ? -1 : slow_set(o, key, value);
+    shape = tuple_of(b.shape, b.shown);
+    fast = shape && same(value, "shape", shape) && same(value, "dtype", self->dtype);
+    Py_XDECREF(shape);
+    if (fast && move_box(self, &b, value, true))
+        return 0;
+    /* An array that is not contiguous, for one, has no simple buffer. */
+    if (fast && !PyErr_ExceptionMatches(PyExc_ValueError) &&
+        !PyErr_ExceptionMatches(PyExc_BufferError))
+        return -1;
+    if (PyErr_Occurred() && b.n && handle_open(self->h))
+        PyErr_Clear();
+    return PyErr_Occurred() ? -1 : slow_set(o, key, value);
+}
+
+static Py_ssize_t dataset_len(PyObject *o)
+{
+    drep_dsinfo info;
+
+    if (!dataset_info((dataset_object *)o, &info))
+        return -1;
+    if (info.rank < 1) {
+        PyErr_SetString(PyExc_TypeError, "a dataset without dimensions has no len()");
+        return -1;
+    }
+    return (Py_ssize_t)info.dims[0];
+}
+
+/* ----------------------------------------------- transfers that Python has laid out */
+
+struct options {
+    PyObject *type, *buf;
+    int threads, range, members;
+};
+
+/* The arguments that the transfers share: Type, memory, (threads, range, members). */
+static bool start(dataset_object *self, const struct options *opt, bool write,
+                  const drep_type **type, memory *m, drep_xfer *xfer, drep_report *report)
+{
+    if (!handle_open(self->h) || !type_converter(opt->type, type) ||
+        !memory_get(opt->buf, !write, m))
+        return false;
+    *report = DREP_REPORT;
+    *xfer = DREP_XFER(.report = report, .range = opt->range, .threads = opt->threads,
+                      .buf_size = (size_t)m->size, .members = opt->members);
+    return true;
+}
+
+static PyObject *finish(dataset_object *self, int err, memory *m, const drep_report *report)
+{
+    memory_release(m);
+    return err ? raise_error(err, self->h) : report_tuple(report);
+}
+
+static PyObject *box_method(PyObject *o, PyObject *args, bool write)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *starts, *counts, *strides;
+    struct options opt;
+    struct box b = {.n = 1};
+    const drep_type *type;
+    drep_report report;
+    drep_xfer xfer;
+    memory m;
+    int n, err;
+
+    if (!PyArg_ParseTuple(args, "OOOOO(iii)", &starts, &counts, &strides, &opt.type, &opt.buf,
+                          &opt.threads, &opt.range, &opt.members) ||
+        !numbers(starts, b.start, MAX_RANK, &b.rank) || !numbers(counts, b.count, MAX_RANK, &n))
+        return NULL;
+    b.strided = strides != Py_None;
+    if (b.strided && !numbers(strides, b.stride, MAX_RANK, &n))
+        return NULL;
+    if (n != b.rank)
+        return PyErr_Format(PyExc_ValueError, "start, count and stride differ in length");
+    for (int d = 0; d < n; d++)
+        b.n = b.count[d] ? b.n : 0;
+    if (!start(self, &opt, write, &type, &m, &xfer, &report))
+        return NULL;
+    if (!m.size) /* no elements, or refused by the library */
+        xfer.buf_size = 1;
+    WITHOUT_GIL(self->h, err = transfer_box(self, &b, type, &m, &xfer, write));
+    return finish(self, err, &m, &report);
+}
+
+static PyObject *read_box(PyObject *o, PyObject *args)
+{
+    return box_method(o, args, false);
+}
+
+static PyObject *write_box(PyObject *o, PyObject *args)
+{
+    return box_method(o, args, true);
+}
+
+/* Coordinates as memory of int64: n rows of rank each. */
+static bool coordinates(PyObject *buf, int rank, memory *m, int64_t *n)
+{
+    if (!memory_get(buf, false, m))
+        return false;
+    if (rank < 1 || m->size % (8 * rank)) {
+        memory_release(m);
+        PyErr_SetString(PyExc_ValueError, "coordinates do not fit the dataset's rank");
+        return false;
+    }
+    *n = m->size / (8 * rank);
+    return true;
+}
+
+static int transfer_points(dataset_object *self, int rank, int64_t n, const memory *at,
+                           const drep_type *type, memory *m, const drep_xfer *xfer, bool write)
+{
+    drep_selection *sel;
+    int err = n ? drep_select_points(rank, n, at->ptr, &sel) : 0;
+
+    if (err || !n)
+        return err;
+    err = write ? drep_write(self->ds, sel, type, m->ptr, xfer)
+                : drep_read(self->ds, sel, type, m->ptr, xfer);
+    drep_selection_free(sel);
+    return err;
+}
+
+static PyObject *points_method(PyObject *o, PyObject *args, bool write)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *coords;
+    struct options opt;
+    const drep_type *type;
+    drep_report report;
+    drep_xfer xfer;
+    memory m, at;
+    int rank, err;
+    int64_t n;
+
+    if (!PyArg_ParseTuple(args, "OiOO(iii)", &coords, &rank, &opt.type, &opt.buf, &opt.threads,
+                          &opt.range, &opt.members) ||
+        !coordinates(coords, rank, &at, &n))
+        return NULL;
+    if (!start(self, &opt, write, &type, &m, &xfer, &report)) {
+        memory_release(&at);
+        return NULL;
+    }
+    WITHOUT_GIL(self->h, err = transfer_points(self, rank, n, &at, type, &m, &xfer, write));
+    memory_release(&at);
+    return finish(self, err, &m, &report);
+}
+
+static PyObject *read_points(PyObject *o, PyObject *args)
+{
+    return points_method(o, args, false);
+}
+
+static PyObject *write_points(PyObject *o, PyObject *args)
+{
+    return points_method(o, args, true);
+}
+
+static void add_report(drep_report *sum, const drep_report *r)
+{
+    sum->items += r->items;
+    sum->overflow += r->overflow;
+    sum->inexact += r->inexact;
+    sum->nan_lost += r->nan_lost;
+}
+
+/* n boxes of the same count, one behind the other in memory. */
+static int read_each(dataset_object *self, int rank, int64_t n, const int64_t *at,
+                     const int64_t *count, const drep_type *type, memory *m, const drep_xfer *xfer,
+                     int64_t bytes)
+{
+    drep_report one, *sum = xfer->report;
+    drep_xfer x = *xfer;
+    int err = 0;
+
+    x.report = &one;
+    for (int64_t i = 0; i < n && !err; i++) {
+        one = DREP_REPORT;
+        x.buf_size = (size_t)bytes;
+        err = drep_read_box(self->ds, at + i * rank, count, type, (char *)m->ptr + i * bytes, &x);
+        if (!err)
+            add_report(sum, &one);
+    }
+    return err;
+}
+
+static PyObject *read_boxes(PyObject *o, PyObject *args)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *coords, *counts;
+    struct options opt;
+    int64_t count[MAX_RANK], n, bytes;
+    const drep_type *type;
+    drep_report report;
+    drep_xfer xfer;
+    memory m, at;
+    int rank, err;
+
+    if (!PyArg_ParseTuple(args, "OOOO(iii)", &coords, &counts, &opt.type, &opt.buf, &opt.threads,
+                          &opt.range, &opt.members) ||
+        !numbers(counts, count, MAX_RANK, &rank) || !coordinates(coords, rank, &at, &n))
+        return NULL;
+    if (!start(self, &opt, false, &type, &m, &xfer, &report)) {
+        memory_release(&at);
+        return NULL;
+    }
+    bytes = n ? m.size / n : 0;
+    if (n && bytes)
+        WITHOUT_GIL(self->h, err = read_each(self, rank, n, at.ptr, count, type, &m, &xfer, bytes));
+    else
+        err = 0;
+    memory_release(&at);
+    return finish(self, err, &m, &report);
+}
+
+static PyObject *append(PyObject *o, PyObject *args)
+{
+    dataset_object *self = (dataset_object *)o;
+    struct options opt;
+    const drep_type *type;
+    drep_report report;
+    drep_xfer xfer;
+    long long n;
+    int dim, err;
+    memory m;
+
+    if (!PyArg_ParseTuple(args, "iLOO(iii)", &dim, &n, &opt.type, &opt.buf, &opt.threads,
+                          &opt.range, &opt.members) ||
+        !start(self, &opt, true, &type, &m, &xfer, &report))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_append(self->ds, dim, n, type, m.ptr, &xfer));
+    return finish(self, err, &m, &report);
+}
+
+static PyObject *resize(PyObject *o, PyObject *arg)
+{
+    dataset_object *self = (dataset_object *)o;
+    int64_t dims[MAX_RANK];
+    int rank, err;
+    drep_dsinfo info;
+
+    if (!dataset_info(self, &info) || !numbers(arg, dims, MAX_RANK, &rank))
+        return NULL;
+    if (rank != info.rank)
+        return PyErr_Format(PyExc_ValueError, "%d lengths for %d dimensions", rank, info.rank);
+    WITHOUT_GIL(self->h, err = drep_dataset_resize(self->ds, dims));
+    if (err)
+        return raise_error(err, self->h);
+    Py_RETURN_NONE;
+}
+
+/* ------------------------------------------------------------------ properties */
+
+static PyObject *filter_tuple(const drep_filter *f)
+{
+    int64_t params[8];
+
+    for (int i = 0; i < 8; i++)
+        params[i] = f->param[i];
+    return Py_BuildValue("(NiNi)", text(f->name ? f->name : drep_filter_name(f->id)), f->level,
+                         tuple_of(params, f->nparams < 8 ? f->nparams : 8), f->bare);
+}
+
+static PyObject *info_method(PyObject *o, PyObject *none)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *filters;
+    int64_t ids[MAX_RANK];
+    drep_dsinfo i;
+    int rank;
+
+    (void)none;
+    if (!dataset_info(self, &i))
+        return NULL;
+    filters = PyList_New(0);
+    for (int f = 0; filters && f < i.nfilters; f++) {
+        PyObject *row = filter_tuple(&i.filters[f]);
+        if (!row || PyList_Append(filters, row) < 0)
+            Py_CLEAR(filters);
+        Py_XDECREF(row);
+    }
+    if (!filters)
+        return NULL;
+    rank = i.rank < 0 ? 0 : i.rank;
+    for (int d = 0; d < rank; d++)
+        ids[d] = (int64_t)i.dim_ids[d];
+    return Py_BuildValue(
+        "{s:K,s:N,s:N,s:i,s:i,s:N,s:N,s:N,s:L,s:i,s:N,s:N,s:i,s:L}", "id", (unsigned long long)i.id,
+        "type", type_borrowed(i.type), "datarep", text(i.datarep), "datarep_number",
+        i.datarep_number, "rank", i.rank, "dims", tuple_of(i.dims, rank), "maxdims",
+        tuple_of(i.maxdims, rank), "dim_ids", tuple_of(ids, rank), "count", (long long)i.count,
+        "layout", i.layout, "chunk",
+        tuple_of(i.chunk, i.layout == DREP_CHUNKED      ? rank
+                          : i.layout == DREP_CONTIGUOUS ? 1
+                                                        : 0),
+        "filters", filters, "fill", i.fill, "element_size", (long long)i.element_size);
+}
+
+static PyObject *get_shape(PyObject *o, void *unused)
+{
+    drep_dsinfo info;
+
+    (void)unused;
+    if (!dataset_info((dataset_object *)o, &info))
+        return NULL;
+    if (info.rank < 0)
+        Py_RETURN_NONE;
+    return tuple_of(info.dims, info.rank);
+}
+
+static PyObject *get_ndim(PyObject *o, void *unused)
+{
+    drep_dsinfo info;
+
+    (void)unused;
+    return dataset_info((dataset_object *)o, &info) ? PyLong_FromLong(info.rank < 0 ? 0 : info.rank)
+                                                    : NULL;
+}
+
+static PyObject *get_size(PyObject *o, void *unused)
+{
+    drep_dsinfo info;
+
+    (void)unused;
+    return dataset_info((dataset_object *)o, &info) ? PyLong_FromLongLong(info.count) : NULL;
+}
+
+/* What resolve() has found, which a member of the struct shows. */
+static PyObject *get_resolved(PyObject *o, void *what)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_dsinfo info;
+
+    if (!self->dtype && (!dataset_info(self, &info) || !resolve(self, &info)))
+        return NULL;
+    return Py_NewRef(*(PyObject **)((char *)o + (size_t)what));
+}
+
+static PyObject *get_exact(PyObject *o, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((dataset_object *)o)->exact);
+}
+
+static int chunk_row(const int64_t *at, void *ctx)
+{
+    rows *r = ctx;
+
+    rows_put(r, at, (size_t)r->n * sizeof *at);
+    return 0;
+}
+
+/* Bytes of int64: the first elements of the stored chunks, `width` numbers each. */
+static PyObject *chunks(PyObject *o, PyObject *none)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_dsinfo info;
+    PyObject *bytes;
+    rows r = {0};
+    int err;
+
+    (void)none;
+    if (!dataset_info(self, &info))
+        return NULL;
+    r.n = info.layout == DREP_CHUNKED ? info.rank : 1;
+    WITHOUT_GIL(self->h, err = drep_dataset_chunks(self->ds, chunk_row, &r));
+    bytes = err        ? raise_error(err, self->h)
+            : r.failed ? PyErr_NoMemory()
+                       : PyBytes_FromStringAndSize(r.buf, (Py_ssize_t)r.len);
+    free(r.buf);
+    return bytes;
+}
+
+static bool chunk_start(dataset_object *self, PyObject *at, int64_t *start_at)
+{
+    drep_dsinfo info;
+    int rank;
+
+    if (!dataset_info(self, &info) || !numbers(at, start_at, MAX_RANK, &rank))
+        return false;
+    if (rank == info.rank)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%d indices for %d dimensions", rank, info.rank);
+    return false;
+}
+
+/* read_stored(start): (bytes, skipped) or None */
+static PyObject *read_stored(PyObject *o, PyObject *arg)
+{
+    dataset_object *self = (dataset_object *)o;
+    int64_t at[MAX_RANK], size = 0, room;
+    uint32_t skipped = 0;
+    PyObject *bytes;
+    int err;
+
+    if (!chunk_start(self, arg, at))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_read_stored(self->ds, at, NULL, 0, &size, &skipped));
+    if (err)
+        return raise_error(err, self->h);
+    if (!size)
+        Py_RETURN_NONE;
+    room = size;
+    bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)room);
+    if (!bytes)
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_read_stored(self->ds, at, PyBytes_AsString(bytes), room, &size,
+                                                &skipped));
+    if (err || size != room) {
+        Py_DECREF(bytes);
+        return err ? raise_error(err, self->h)
+                   : PyErr_Format(PyExc_RuntimeError, "the chunk was replaced meanwhile");
+    }
+    return Py_BuildValue("(NI)", bytes, skipped);
+}
+
+static PyObject *write_stored(PyObject *o, PyObject *args)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *where, *buf;
+    unsigned int skipped = 0;
+    int64_t at[MAX_RANK];
+    memory m;
+    int err;
+
+    if (!PyArg_ParseTuple(args, "OO|I", &where, &buf, &skipped) || !chunk_start(self, where, at) ||
+        !memory_get(buf, false, &m))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_write_stored(self->ds, at, m.ptr, m.size, skipped));
+    memory_release(&m);
+    if (err)
+        return raise_error(err, self->h);
+    Py_RETURN_NONE;
+}
+
+static PyObject *stored_as(PyObject *o, PyObject *t)
+{
+    dataset_object *self = (dataset_object *)o;
+    const drep_type *type;
+    drep_dsinfo info;
+    int is = 0, err;
+
+    if (!type_converter(t, &type) || !dataset_info(self, &info))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_stored_as(self->ds, type ? type : info.type, &is));
+    return err ? raise_error(err, self->h) : PyBool_FromLong(is);
+}
+
+/* The Type with the offsets that members have in the file, or None. */
+static PyObject *placed(PyObject *o, PyObject *none)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_type *type = NULL;
+    int err;
+
+    (void)none;
+    if (!handle_open(self->h))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_dataset_placed(self->ds, &type));
+    if (err)
+        return raise_error(err, self->h);
+    if (!type)
+        Py_RETURN_NONE;
+    return type_new(type);
+}
+
+static PyObject *usage(PyObject *o, PyObject *none)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_dsusage u = DREP_DSUSAGE;
+    int err;
+
+    (void)none;
+    if (!handle_open(self->h))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_dataset_usage(self->ds, &u));
+    return err ? raise_error(err, self->h)
+               : Py_BuildValue("(LL)", (long long)u.bytes, (long long)u.chunks);
+}
+
+/* fill(Type, memory): the fill value */
+static PyObject *fill(PyObject *o, PyObject *args)
+{
+    dataset_object *self = (dataset_object *)o;
+    PyObject *t, *buf;
+    const drep_type *type;
+    drep_dsinfo info;
+    memory m;
+    int err;
+
+    if (!PyArg_ParseTuple(args, "OO", &t, &buf) || !type_converter(t, &type) ||
+        !dataset_info(self, &info) || !memory_get(buf, true, &m))
+        return NULL;
+    if (m.size < drep_type_extent(type ? type : info.type)) {
+        memory_release(&m);
+        return PyErr_Format(PyExc_ValueError, "the memory is too small");
+    }
+    WITHOUT_GIL(self->h, err = drep_dataset_fill(self->ds, type, m.ptr));
+    memory_release(&m);
+    if (err)
+        return raise_error(err, self->h);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"_read_box", read_box, METH_VARARGS,
+     "(start, count, stride, Type, memory, (threads, range, members)): report"},
+    {"_write_box", write_box, METH_VARARGS, "as _read_box"},
+    {"_read_points", read_points, METH_VARARGS,
+     "(coordinates, rank, Type, memory, options): report"},
+    {"_write_points", write_points, METH_VARARGS, "as _read_points"},
+    {"_read_boxes", read_boxes, METH_VARARGS, "(starts, count, Type, memory, options): report"},
+    {"_append", append, METH_VARARGS, "(dim, n, Type, memory, options): report"},
+    {"_resize", resize, METH_O, "(lengths)"},
+    {"_info", info_method, METH_NOARGS, "everything about it as a dict"},
+    {"_chunks", chunks, METH_NOARGS, "first elements of stored chunks"},
+    {"_stored_as", stored_as, METH_O, "whether elements of a Type are the file's bytes"},
+    {"_placed", placed, METH_NOARGS, "the Type with the offsets of the file, or None"},
+    {"_usage", usage, METH_NOARGS, "(bytes, chunks)"},
+    {"_fill", fill, METH_VARARGS, "(Type, memory)"},
+    {"_map", dataset_map, METH_O, "(verify): a buffer of its elements"},
+    {"read_stored", read_stored, METH_O,
+     "read_stored(start): the bytes of a chunk as the file holds them, and the filters skipped"},
+    {"write_stored", write_stored, METH_VARARGS,
+     "write_stored(start, bytes, skipped=0): make them the chunk"},
+    {0},
+};
+
+static PyGetSetDef getset[] = {
+    {"shape", get_shape, NULL, "the lengths of its dimensions; None without elements", NULL},
+    {"ndim", get_ndim, NULL, "the number of dimensions", NULL},
+    {"size", get_size, NULL, "the number of elements", NULL},
+    {"dtype", get_resolved, NULL, "of the elements that are read",
+     (void *)offsetof(dataset_object, dtype)},
+    {"_memory", get_resolved, NULL, "their Type in memory or None",
+     (void *)offsetof(dataset_object, memory)},
+    {"_plan", get_resolved, NULL, "how pointers become objects",
+     (void *)offsetof(dataset_object, plan)},
+    {"_exact", get_exact, NULL, "whether memory holds every value", NULL},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, dataset_new},
+    {Py_tp_dealloc, dataset_dealloc},
+    {Py_mp_subscript, dataset_get},
+    {Py_mp_ass_subscript, dataset_set},
+    {Py_mp_length, dataset_len},
+    {Py_tp_getset, getset},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "A dataset's handle."},
+    {0, NULL},
+};
+static PyType_Spec spec = {"datarep._core.Dataset", sizeof(dataset_object), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+bool dataset_add(PyObject *module)
+{
+    no_index = PyTuple_New(0);
+    dataset_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    return no_index && dataset_class && mapping_add(module) &&
+           PyModule_AddObjectRef(module, "Dataset", (PyObject *)dataset_class) == 0;
+}

@@ -1,0 +1,496 @@
+/* handle.c - open files: their life, commits, header and hints. */
+/* SPDX-License-Identifier: MIT */
+#include "src/core.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+PyTypeObject *handle_class;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static unsigned forks;            /* how many led to this process */
+static _Thread_local int entered; /* calls of this thread that are under way */
+
+/* The child has one thread, so nobody is in a call or holds the lock. */
+static void in_child(void)
+{
+    static const pthread_mutex_t new_lock = PTHREAD_MUTEX_INITIALIZER;
+    static const pthread_cond_t new_idle = PTHREAD_COND_INITIALIZER;
+
+    forks++;
+    memcpy(&lock, &new_lock, sizeof lock);
+    memcpy(&idle, &new_idle, sizeof idle);
+}
+
+bool handle_open(handle *h)
+{
+    if (h->file && !h->closing)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%U: the file is closed", h->name);
+    return false;
+}
+
+void handle_enter(handle *h)
+{
+    if (h->forks != forks) {
+        atomic_store(&h->busy, 0);
+        h->forks = forks;
+    }
+    atomic_fetch_add(&h->busy, 1);
+    entered++;
+}
+
+void handle_leave(handle *h)
+{
+    entered--;
+    if (atomic_fetch_sub(&h->busy, 1) == 1 && h->closing) {
+        pthread_mutex_lock(&lock);
+        pthread_cond_broadcast(&idle);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+PyObject *handle_new(drep_file *file, PyObject *name, bool writes)
+{
+    handle *self = PyObject_New(handle, handle_class);
+
+    if (!self) {
+        drep_abandon(file);
+        return NULL;
+    }
+    self->file = file;
+    self->name = Py_NewRef(name);
+    self->keep = NULL;
+    atomic_init(&self->busy, 0);
+    self->forks = forks;
+    self->closing = false;
+    self->writes = writes;
+    return (PyObject *)self;
+}
+
+/* New calls are refused from here on, and those under way have ended. */
+static drep_file *last_one(handle *h)
+{
+    drep_file *file = h->file;
+
+    h->closing = true;
+    if (h->forks == forks && atomic_load(&h->busy)) {
+        Py_BEGIN_ALLOW_THREADS;
+        pthread_mutex_lock(&lock);
+        while (atomic_load(&h->busy))
+            pthread_cond_wait(&idle, &lock);
+        pthread_mutex_unlock(&lock);
+        Py_END_ALLOW_THREADS;
+    }
+    h->file = NULL;
+    return file;
+}
+
+static void give_up(handle *h, drep_file *file)
+{
+    Py_BEGIN_ALLOW_THREADS;
+    drep_abandon(file);
+    Py_END_ALLOW_THREADS;
+    Py_CLEAR(h->keep);
+}
+
+static void handle_dealloc(PyObject *o)
+{
+    handle *h = (handle *)o;
+    PyTypeObject *cls = Py_TYPE(o);
+    PyObject *kind, *value, *trace;
+
+    if (h->file) {
+        PyErr_Fetch(&kind, &value, &trace);
+        if (h->writes && h->forks == forks &&
+            PyErr_WarnFormat(PyExc_ResourceWarning, 1,
+                             "%U was not closed: changes since its last commit are lost", h->name))
+            PyErr_WriteUnraisable(h->name);
+        give_up(h, h->file);
+        PyErr_Restore(kind, value, trace);
+    }
+    Py_XDECREF(h->name);
+    Py_XDECREF(h->keep);
+    PyObject_Free(o);
+    Py_DECREF(cls);
+}
+
+static bool may_close(handle *h)
+{
+    if (!entered)
+        return true;
+    PyErr_Format(PyExc_ValueError, "%U: a function that the library calls cannot close a file",
+                 h->name);
+    return false;
+}
+
+static PyObject *handle_close(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    drep_file *file;
+    int err;
+
+    (void)none;
+    if (!h->file || h->closing)
+        Py_RETURN_NONE;
+    if (!may_close(h))
+        return NULL;
+    file = last_one(h);
+    Py_BEGIN_ALLOW_THREADS;
+    err = drep_close(file);
+    Py_END_ALLOW_THREADS;
+    Py_CLEAR(h->keep);
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+static PyObject *handle_abandon(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+
+    (void)none;
+    if (!h->file || h->closing)
+        Py_RETURN_NONE;
+    if (!may_close(h))
+        return NULL;
+    give_up(h, last_one(h));
+    Py_RETURN_NONE;
+}
+
+static PyObject *handle_commit(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_commit(h->file));
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+static PyObject *handle_refresh(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_refresh(h->file));
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+static int log_row(const drep_commitinfo *c, void *ctx)
+{
+    rows *r = ctx;
+
+    rows_number(r, (int64_t)c->sequence);
+    rows_number(r, c->time);
+    rows_number(r, (int64_t)c->end);
+    r->n++;
+    return 0;
+}
+
+/* [(sequence, nanoseconds, end)] */
+static PyObject *handle_log(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    rows r = {0};
+    const char *p;
+    PyObject *list;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_log(h->file, log_row, &r));
+    if (err || r.failed) {
+        free(r.buf);
+        return err ? raise_error(err, h) : PyErr_NoMemory();
+    }
+    list = PyList_New(0);
+    p = r.buf;
+    for (int64_t i = 0; list && i < r.n; i++) {
+        long long sequence = rows_get_number(&p), time = rows_get_number(&p);
+        PyObject *row = Py_BuildValue("(LLL)", sequence, time, (long long)rows_get_number(&p));
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    free(r.buf);
+    return list;
+}
+
+static PyObject *handle_header(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    drep_header head = DREP_HEADER;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_header_get(h->file, &head));
+    if (err)
+        return raise_error(err, h);
+    return Py_BuildValue("{s:N,s:N,s:N,s:N,s:(ii),s:K,s:L,s:y#,s:K,s:i}", "datarep",
+                         text(head.datarep), "form", text(head.form), "writer", text(head.writer),
+                         "machine", text(head.machine), "version", head.version_major,
+                         head.version_minor, "sequence", (unsigned long long)head.sequence, "time",
+                         (long long)head.time, "uuid", (const char *)head.uuid, (Py_ssize_t)16,
+                         "end", (unsigned long long)head.end, "damaged_slot", head.damaged_slot);
+}
+
+static PyObject *handle_hints(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    drep_info *info;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    err = drep_get_info(h->file, &info);
+    return err ? raise_error(err, h) : info_dict(info);
+}
+
+static PyObject *handle_set_hints(PyObject *o, PyObject *dict)
+{
+    handle *h = (handle *)o;
+    drep_info *info;
+    int err;
+
+    if (!handle_open(h) || !info_from(dict, &info))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_set_info(h->file, info));
+    drep_info_free(info);
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
+/* The representations of the file: [(number, name, form, machine)] */
+static PyObject *handle_datareps(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    drep_repinfo list[DREP_MAX_DATAREPS];
+    PyObject *out;
+    int n = 0, err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    err = drep_header_datareps(h->file, list, DREP_MAX_DATAREPS, &n);
+    if (err)
+        return raise_error(err, h);
+    out = PyList_New(0);
+    for (int i = 0; out && i < n; i++) {
+        PyObject *row = Py_BuildValue("(iNNN)", list[i].number, text(list[i].name),
+                                      text(list[i].form), text(list[i].machine));
+        if (!row || PyList_Append(out, row) < 0)
+            Py_CLEAR(out);
+        Py_XDECREF(row);
+    }
+    return out;
+}
+
+static PyObject *handle_usage(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    drep_usage u = DREP_USAGE;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_usage_get(h->file, &u));
+    if (err)
+        return raise_error(err, h);
+    return Py_BuildValue("{s:L,s:L,s:L,s:L,s:L,s:L}", "file", (long long)u.file, "data",
+                         (long long)u.data, "free", (long long)u.free, "objects",
+                         (long long)u.objects, "chunks", (long long)u.chunks, "absent",
+                         (long long)u.absent);
+}
+
+static PyObject *get_closed(PyObject *o, void *unused)
+{
+    handle *h = (handle *)o;
+
+    (void)unused;
+    return PyBool_FromLong(!h->file || h->closing);
+}
+
+static PyObject *get_writes(PyObject *o, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((handle *)o)->writes);
+}
+
+static PyObject *opened(int err, drep_file *file, PyObject *name, bool writes)
+{
+    handle shown = {.name = name};
+
+    return err ? raise_error(err, &shown) : handle_new(file, name, writes);
+}
+
+/* open(path, writes, hints, commit, header_only) */
+static PyObject *core_open(PyObject *module, PyObject *args)
+{
+    PyObject *path, *bytes, *hints;
+    unsigned long long commit;
+    int writes, head, amode, err;
+    drep_info *info;
+    drep_file *file = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "UpOKp", &path, &writes, &hints, &commit, &head) ||
+        !PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    if (!info_from(hints, &info)) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
+    amode = (writes ? DREP_RDWR : DREP_RDONLY) | (head ? DREP_HEADER_ONLY : 0);
+    Py_BEGIN_ALLOW_THREADS;
+    err = commit ? drep_open_commit(PyBytes_AsString(bytes), amode, commit, info, &file)
+                 : drep_open(PyBytes_AsString(bytes), amode, info, &file);
+    Py_END_ALLOW_THREADS;
+    drep_info_free(info);
+    Py_DECREF(bytes);
+    return opened(err, file, path, writes);
+}
+
+/* create(path, exclusive, datarep, hints, like) */
+static PyObject *core_create(PyObject *module, PyObject *args)
+{
+    PyObject *path, *bytes, *hints, *like;
+    const char *datarep;
+    int exclusive, amode, err;
+    drep_info *info;
+    drep_file *file = NULL;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "UpzOO", &path, &exclusive, &datarep, &hints, &like) ||
+        !PyUnicode_FSConverter(path, &bytes))
+        return NULL;
+    if ((like != Py_None && !handle_open((handle *)like)) || !info_from(hints, &info)) {
+        Py_DECREF(bytes);
+        return NULL;
+    }
+    amode = DREP_RDWR | (exclusive ? DREP_EXCL : 0);
+    Py_BEGIN_ALLOW_THREADS;
+    err = like != Py_None ? drep_create_like(PyBytes_AsString(bytes), amode, ((handle *)like)->file,
+                                             info, &file)
+                          : drep_create(PyBytes_AsString(bytes), amode, datarep, info, &file);
+    Py_END_ALLOW_THREADS;
+    drep_info_free(info);
+    Py_DECREF(bytes);
+    return opened(err, file, path, true);
+}
+
+/* open_image(buffer, hints): a file in memory. */
+static PyObject *core_open_image(PyObject *module, PyObject *args)
+{
+    PyObject *o, *view, *hints, *name, *self;
+    drep_info *info;
+    drep_file *file = NULL;
+    memory m;
+    int err;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &o, &hints) || !(view = PyMemoryView_FromObject(o)))
+        return NULL;
+    if (!info_from(hints, &info) || !memory_get(view, false, &m)) {
+        Py_DECREF(view);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    err = drep_open_image(m.ptr, (size_t)m.size, info, &file);
+    Py_END_ALLOW_THREADS;
+    memory_release(&m); /* the memoryview holds the memory */
+    drep_info_free(info);
+    name = PyUnicode_FromString("(image)");
+    self = name ? opened(err, file, name, false) : NULL;
+    Py_XDECREF(name);
+    if (self)
+        ((handle *)self)->keep = view;
+    else
+        Py_DECREF(view);
+    return self;
+}
+
+PyMethodDef open_functions[] = {
+    {"open", core_open, METH_VARARGS, "open(path, writes, hints, commit, header_only)"},
+    {"create", core_create, METH_VARARGS, "create(path, exclusive, datarep, hints, like)"},
+    {"open_image", core_open_image, METH_VARARGS, "open_image(buffer, hints)"},
+    {0},
+};
+
+static PyMethodDef handle_methods[] = {
+    {"close", handle_close, METH_NOARGS, "commit and close"},
+    {"abandon", handle_abandon, METH_NOARGS, "close without committing"},
+    {"commit", handle_commit, METH_NOARGS, "make changes durable"},
+    {"refresh", handle_refresh, METH_NOARGS, "move to the newest commit"},
+    {"log", handle_log, METH_NOARGS, "[(sequence, nanoseconds, end)]"},
+    {"header", handle_header, METH_NOARGS, "the header as a dict"},
+    {"hints", handle_hints, METH_NOARGS, "the hints in effect"},
+    {"set_hints", handle_set_hints, METH_O, "set hints"},
+    {"datareps", handle_datareps, METH_NOARGS, "[(number, name, form, machine)]"},
+    {"usage", handle_usage, METH_NOARGS, "bytes of the file's parts"},
+    {0},
+};
+
+static PyObject *get_name(PyObject *o, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((handle *)o)->name);
+}
+
+static PyGetSetDef handle_getset[] = {
+    {"name", get_name, NULL, "its path", NULL},
+    {"closed", get_closed, NULL, "whether the file is closed", NULL},
+    {"writes", get_writes, NULL, "whether the handle writes", NULL},
+    {0},
+};
+
+static PyMethodDef all_methods[128];
+
+static void add_methods(PyMethodDef *from)
+{
+    PyMethodDef *to = all_methods;
+
+    while (to->ml_name)
+        to++;
+    while (from->ml_name)
+        *to++ = *from++;
+}
+
+static PyType_Slot handle_slots[] = {
+    {Py_tp_dealloc, handle_dealloc},
+    {Py_tp_getset, handle_getset},
+    {Py_tp_methods, all_methods},
+    {Py_tp_doc, "An open file."},
+    {0, NULL},
+};
+static PyType_Spec handle_spec = {"datarep._core.Handle", sizeof(handle), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                  handle_slots};
+
+bool handle_add(PyObject *module)
+{
+    pthread_atfork(NULL, NULL, in_child);
+    add_methods(handle_methods);
+    add_methods(object_methods);
+    add_methods(attr_methods);
+    handle_class = (PyTypeObject *)PyType_FromSpec(&handle_spec);
+    return handle_class && PyModule_AddObjectRef(module, "Handle", (PyObject *)handle_class) == 0 &&
+           PyModule_AddFunctions(module, open_functions) == 0;
+}

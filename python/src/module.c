@@ -1,0 +1,82 @@
+/* module.c - the module datarep._core. */
+/* SPDX-License-Identifier: MIT */
+#include "src/core.h"
+
+extern PyMethodDef create_functions[];
+
+static PyObject *version(PyObject *module, PyObject *none)
+{
+    (void)module, (void)none;
+    return text(drep_version());
+}
+
+static PyObject *code_names(PyObject *module, PyObject *none)
+{
+    PyObject *dict = PyDict_New();
+
+    (void)module, (void)none;
+    for (int i = 1; dict && i <= DREP_CODE_MAX; i++) {
+        PyObject *code = PyLong_FromLong(i);
+        if (!code || PyDict_SetItemString(dict, drep_code_name(i), code) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(code);
+    }
+    return dict;
+}
+
+static PyObject *strerror_(PyObject *module, PyObject *arg)
+{
+    (void)module;
+    return text(drep_strerror((int)PyLong_AsLong(arg)));
+}
+
+static PyObject *plugin_path(PyObject *module, PyObject *arg)
+{
+    const char *dirs = PyUnicode_AsUTF8AndSize(arg, NULL);
+    int err;
+
+    (void)module;
+    if (!dirs)
+        return NULL;
+    err = drep_plugin_path(dirs);
+    if (err)
+        return raise_error(err, NULL);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"set_error", core_set_error, METH_O, "set the factory of exceptions"},
+    {"set_numpy", core_set_numpy, METH_VARARGS, "(empty, ndarray, object, [(code, dtype, Type)])"},
+    {"version", version, METH_NOARGS, "library and format"},
+    {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
+    {"strerror", strerror_, METH_O, "the text of a code"},
+    {"plugin_path", plugin_path, METH_O, "directories of plugins"},
+    {"vlen_load", vlen_load, METH_VARARGS, "(plan, Type, memory, array, count)"},
+    {"vlen_store", vlen_store, METH_VARARGS, "(plan, array, memory, count, keep)"},
+    {0},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    "datarep._core",
+    "The library, in the terms of C.",
+    -1,
+    functions,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+
+    if (!module || !type_add(module) || !handle_add(module) || !dataset_add(module) ||
+        PyModule_AddFunctions(module, create_functions) < 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

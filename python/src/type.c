@@ -1,0 +1,378 @@
+/* type.c - datatypes: thin objects around drep_type, which datarep/types.py turns into dtypes. */
+/* SPDX-License-Identifier: MIT */
+#include "src/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyTypeObject *type_class;
+
+PyObject *type_new(drep_type *t)
+{
+    type_object *self = t ? PyObject_New(type_object, type_class) : NULL;
+
+    if (!self)
+        drep_type_free(t);
+    else
+        self->t = t;
+    return (PyObject *)self;
+}
+
+PyObject *type_borrowed(const drep_type *t)
+{
+    return type_new(drep_type_ref(t));
+}
+
+bool type_converter(PyObject *o, const drep_type **out)
+{
+    *out = NULL;
+    if (o == Py_None)
+        return true;
+    if (!PyObject_TypeCheck(o, type_class)) {
+        PyErr_Format(PyExc_TypeError, "a Type is needed, not %R", Py_TYPE(o));
+        return false;
+    }
+    *out = ((type_object *)o)->t;
+    return true;
+}
+
+static void type_dealloc(PyObject *o)
+{
+    PyTypeObject *cls = Py_TYPE(o);
+
+    drep_type_free(((type_object *)o)->t);
+    PyObject_Free(o);
+    Py_DECREF(cls);
+}
+
+static PyObject *made(int err, drep_type **t)
+{
+    return err ? raise_error(err, NULL) : type_new(*t);
+}
+
+static PyObject *type_repr(PyObject *o)
+{
+    char *s;
+    PyObject *r;
+    int err = drep_type_print(((type_object *)o)->t, &s);
+
+    if (err)
+        return raise_error(err, NULL);
+    r = text(s);
+    free(s);
+    return r;
+}
+
+#define NUMBER(name, expr)                           \
+    static PyObject *name(PyObject *o, void *unused) \
+    {                                                \
+        const drep_type *t = ((type_object *)o)->t;  \
+        (void)unused;                                \
+        return PyLong_FromLongLong(expr);            \
+    }
+NUMBER(get_kind, drep_type_kind(t))
+NUMBER(get_code, drep_type_code(t))
+NUMBER(get_size, drep_type_size(t))
+NUMBER(get_extent, drep_type_extent(t))
+NUMBER(get_align, drep_type_align(t))
+NUMBER(get_items, drep_type_items(t))
+NUMBER(get_variable, drep_type_variable(t))
+NUMBER(get_pad, drep_type_string_pad(t))
+NUMBER(get_what, drep_type_reference_what(t))
+
+/* [(name, Type, offset, block length)] */
+static PyObject *get_members(PyObject *o, void *unused)
+{
+    const drep_type *t = ((type_object *)o)->t;
+    int64_t n = drep_type_members(t);
+    PyObject *list = PyList_New(0);
+
+    (void)unused;
+    for (int64_t i = 0; list && i < n; i++) {
+        PyObject *row = Py_BuildValue(
+            "(NNLL)", text(drep_type_member_name(t, i)), type_borrowed(drep_type_member(t, i)),
+            (long long)drep_type_member_offset(t, i), (long long)drep_type_member_blocklen(t, i));
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
+static PyObject *get_dims(PyObject *o, void *unused)
+{
+    const drep_type *t = ((type_object *)o)->t;
+
+    (void)unused;
+    return tuple_of(drep_type_array_dims(t), drep_type_array_rank(t));
+}
+
+static PyObject *get_tag(PyObject *o, void *unused)
+{
+    (void)unused;
+    return text(drep_type_opaque_tag(((type_object *)o)->t));
+}
+
+static PyObject *get_enum(PyObject *o, void *unused)
+{
+    const drep_type *t = ((type_object *)o)->t;
+    PyObject *dict = PyDict_New();
+
+    (void)unused;
+    for (int64_t i = 0; dict && i < drep_type_enum_count(t); i++) {
+        PyObject *value = PyLong_FromLongLong(drep_type_enum_value(t, i));
+        if (!value || PyDict_SetItemString(dict, drep_type_enum_name(t, i), value) < 0)
+            Py_CLEAR(dict);
+        Py_XDECREF(value);
+    }
+    return dict;
+}
+
+/* (class, order, size, signed, precision) of a scalar, or None. */
+static PyObject *get_scalar(PyObject *o, void *unused)
+{
+    const drep_scalar *s = drep_type_scalar_desc(((type_object *)o)->t);
+
+    (void)unused;
+    if (!s)
+        Py_RETURN_NONE;
+    return Py_BuildValue("(iiiii)", s->cls, s->order, s->size, s->is_signed, s->precision);
+}
+
+static PyObject *type_compare(PyObject *a, PyObject *b, int op)
+{
+    bool equal;
+
+    if (!PyObject_TypeCheck(b, type_class) || (op != Py_EQ && op != Py_NE))
+        Py_RETURN_NOTIMPLEMENTED;
+    equal = drep_type_equal(((type_object *)a)->t, ((type_object *)b)->t);
+    return PyBool_FromLong(equal == (op == Py_EQ));
+}
+
+static PyObject *new_predefined(PyObject *m, PyObject *arg)
+{
+    const drep_type *t = drep_predefined((int)PyLong_AsLong(arg));
+
+    (void)m;
+    if (PyErr_Occurred())
+        return NULL;
+    if (!t)
+        return PyErr_Format(PyExc_ValueError, "no predefined datatype %R", arg);
+    return type_borrowed(t);
+}
+
+static PyObject *new_parse(PyObject *m, PyObject *arg)
+{
+    const char *s = PyUnicode_AsUTF8AndSize(arg, NULL);
+    drep_type *t = NULL;
+
+    (void)m;
+    return s ? made(drep_type_parse(s, &t), &t) : NULL;
+}
+
+static PyObject *new_string(PyObject *m, PyObject *args)
+{
+    long long size;
+    int pad = DREP_PAD_NUL;
+    drep_type *t = NULL;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "L|i", &size, &pad))
+        return NULL;
+    return made(drep_type_string(size, pad, &t), &t);
+}
+
+static PyObject *new_vstring(PyObject *m, PyObject *none)
+{
+    drep_type *t = NULL;
+
+    (void)m, (void)none;
+    return made(drep_type_vstring(&t), &t);
+}
+
+static PyObject *new_opaque(PyObject *m, PyObject *args)
+{
+    long long size;
+    const char *tag = NULL;
+    drep_type *t = NULL;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "L|z", &size, &tag))
+        return NULL;
+    return made(drep_type_opaque(size, tag, &t), &t);
+}
+
+static PyObject *new_reference(PyObject *m, PyObject *arg)
+{
+    drep_type *t = NULL;
+
+    (void)m;
+    return made(drep_type_reference((int)PyLong_AsLong(arg), &t), &t);
+}
+
+static PyObject *new_sequence(PyObject *m, PyObject *arg)
+{
+    const drep_type *base;
+    drep_type *t = NULL;
+
+    (void)m;
+    return type_converter(arg, &base) ? made(drep_type_sequence(base, &t), &t) : NULL;
+}
+
+static PyObject *new_boolean(PyObject *m, PyObject *arg)
+{
+    const drep_type *base;
+    drep_type *t = NULL;
+
+    (void)m;
+    return type_converter(arg, &base) ? made(drep_type_boolean(base, &t), &t) : NULL;
+}
+
+static PyObject *new_array(PyObject *m, PyObject *args)
+{
+    PyObject *dims, *o;
+    int64_t d[MAX_RANK];
+    const drep_type *base;
+    drep_type *t = NULL;
+    int rank;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "OO", &dims, &o) || !numbers(dims, d, MAX_RANK, &rank) ||
+        !type_converter(o, &base))
+        return NULL;
+    return made(drep_type_array(rank, d, base, &t), &t);
+}
+
+static PyObject *new_enum(PyObject *m, PyObject *args)
+{
+    PyObject *o, *dict, *key, *value;
+    const drep_type *base;
+    drep_type *t = NULL;
+    Py_ssize_t n, pos = 0, i = 0;
+    const char **names;
+    int64_t *values;
+    bool ok = true;
+    int err = 0;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "OO!", &o, &PyDict_Type, &dict) || !type_converter(o, &base))
+        return NULL;
+    n = PyDict_Size(dict);
+    names = calloc((size_t)n + 1, sizeof *names);
+    values = calloc((size_t)n + 1, sizeof *values);
+    while (ok && names && values && PyDict_Next(dict, &pos, &key, &value)) {
+        names[i] = PyUnicode_AsUTF8AndSize(key, NULL);
+        values[i++] = (int64_t)PyLong_AsUnsignedLongLongMask(value);
+        ok = !PyErr_Occurred();
+    }
+    if (ok && names && values)
+        err = drep_type_enum(base, n, names, values, &t);
+    free(names);
+    free(values);
+    return ok ? made(err, &t) : NULL;
+}
+
+/* compound(names, offsets or None, types, size) */
+static PyObject *new_compound(PyObject *m, PyObject *args)
+{
+    PyObject *names, *offsets, *types;
+    long long size = 0;
+    drep_type *t = NULL;
+    const char **s;
+    const drep_type **y;
+    int64_t *o;
+    Py_ssize_t n;
+    bool ok = true;
+    int err = 0;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "O!OO!|L", &PyList_Type, &names, &offsets, &PyList_Type, &types,
+                          &size))
+        return NULL;
+    n = PyList_Size(names);
+    if (PyList_Size(types) != n ||
+        (offsets != Py_None && (!PyList_Check(offsets) || PyList_Size(offsets) != n)))
+        return PyErr_Format(PyExc_ValueError, "as many names, offsets and types are needed");
+    s = calloc((size_t)n + 1, sizeof *s);
+    y = calloc((size_t)n + 1, sizeof *y);
+    o = calloc((size_t)n + 1, sizeof *o);
+    ok = s && y && o;
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        s[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(names, i), NULL);
+        ok = s[i] && type_converter(PyList_GetItem(types, i), &y[i]);
+        if (ok && offsets != Py_None)
+            o[i] = PyLong_AsLongLong(PyList_GetItem(offsets, i));
+        ok = ok && !PyErr_Occurred();
+    }
+    if (ok)
+        err = drep_type_compound(n, s, offsets == Py_None ? NULL : o, y, size, &t);
+    free(s);
+    free(y);
+    free(o);
+    return ok ? made(err, &t) : PyErr_Occurred() ? NULL : PyErr_NoMemory();
+}
+
+static PyObject *file_extent(PyObject *o, PyObject *arg)
+{
+    const char *name = PyUnicode_AsUTF8AndSize(arg, NULL);
+    int64_t extent;
+    int err;
+
+    if (!name)
+        return NULL;
+    err = drep_type_file_extent(((type_object *)o)->t, name, &extent);
+    return err ? raise_error(err, NULL) : PyLong_FromLongLong(extent);
+}
+
+static PyGetSetDef type_getset[] = {
+    {"kind", get_kind, NULL, "the constructor, enum drep_kind", NULL},
+    {"code", get_code, NULL, "of a predefined type, else 0", NULL},
+    {"size", get_size, NULL, "bytes of data", NULL},
+    {"extent", get_extent, NULL, "bytes from one element to the next", NULL},
+    {"align", get_align, NULL, "of the C compiler", NULL},
+    {"items", get_items, NULL, "data items", NULL},
+    {"variable", get_variable, NULL, "1 with parts of variable length", NULL},
+    {"pad", get_pad, NULL, "of a string", NULL},
+    {"what", get_what, NULL, "of a reference", NULL},
+    {"members", get_members, NULL, "[(name, Type, offset, block length)]", NULL},
+    {"dims", get_dims, NULL, "of an array", NULL},
+    {"tag", get_tag, NULL, "of an opaque", NULL},
+    {"names", get_enum, NULL, "of an enumeration", NULL},
+    {"scalar", get_scalar, NULL, "(class, order, size, signed, precision) or None", NULL},
+    {0},
+};
+
+static PyMethodDef type_methods[] = {
+    {"predefined", new_predefined, METH_O | METH_STATIC, "the predefined type of a code"},
+    {"parse", new_parse, METH_O | METH_STATIC, "the type of a text"},
+    {"string", new_string, METH_VARARGS | METH_STATIC, "string(size, pad=0)"},
+    {"vstring", new_vstring, METH_NOARGS | METH_STATIC, "text of variable length"},
+    {"opaque", new_opaque, METH_VARARGS | METH_STATIC, "opaque(size, tag=None)"},
+    {"reference", new_reference, METH_O | METH_STATIC, "reference(what)"},
+    {"sequence", new_sequence, METH_O | METH_STATIC, "sequence(base)"},
+    {"boolean", new_boolean, METH_O | METH_STATIC, "boolean(base)"},
+    {"array", new_array, METH_VARARGS | METH_STATIC, "array(dims, base)"},
+    {"enum", new_enum, METH_VARARGS | METH_STATIC, "enum(base, {name: value})"},
+    {"compound", new_compound, METH_VARARGS | METH_STATIC,
+     "compound(names, offsets, types, size=0)"},
+    {"file_extent", file_extent, METH_O, "bytes of an element under a representation"},
+    {0},
+};
+
+static PyType_Slot type_slots[] = {
+    {Py_tp_dealloc, type_dealloc},
+    {Py_tp_repr, type_repr},
+    {Py_tp_richcompare, type_compare},
+    {Py_tp_getset, type_getset},
+    {Py_tp_methods, type_methods},
+    {Py_tp_doc, "A datatype of the library."},
+    {0, NULL},
+};
+static PyType_Spec type_spec = {"datarep._core.Type", sizeof(type_object), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, type_slots};
+
+bool type_add(PyObject *module)
+{
+    type_class = (PyTypeObject *)PyType_FromSpec(&type_spec);
+    return type_class && PyModule_AddObjectRef(module, "Type", (PyObject *)type_class) == 0;
+}

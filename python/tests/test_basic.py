@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""Files, groups, datasets, attributes, dimensions: the page that everybody starts with."""
+import pickle
+
+import datarep as dr
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "a.drep")
+
+
+def test_the_first_page(path):
+    rows = np.random.default_rng(1).random((24, 180))
+    with dr.open(path, "w", datarep="external32") as f:
+        f.attrs["title"] = "sea surface"
+        f.dims["time"] = None
+        f.dims["lat"] = 180
+        t = f.create("time", dtype="f8", dims=["time"], attrs={"units": "days since 1990-01-01"})
+        sst = f.create("sst", dtype="f4", dims=["time", "lat"], chunks=(1, 180),
+                       filters="shuffle,zstd:3", fill=np.nan)
+        sst.append(rows)
+        t.append(np.arange(24.0))
+        f["names"] = ["a", "bc", "héé"]
+        f["rows"] = np.zeros(3, [("when", "i8"), ("value", "f8")])
+        f["w"] = dr.array([1, 70000], stored="i2", range="clamp")
+        assert f["w"].report.overflow == 1
+    with dr.open(path) as f:
+        assert f.attrs["title"] == "sea surface" and f.datarep == "external32"
+        sst, want = f["sst"], rows.astype("f4")
+        assert sst.dims == ("time", "lat") and sst.maxshape == (None, 180)
+        assert sst.chunks == (1, 180) and sst.filters == "shuffle,zstd:3" and np.isnan(sst.fillvalue)
+        assert f.dims["time"].unlimited and f.dims["time"].size == 24
+        assert np.array_equal(sst[...], want)
+        assert np.array_equal(sst[[7, 3, 3], ::-1], want[[7, 3, 3], ::-1])
+        assert np.array_equal(sst.oindex[[1, 2], [5, 9]], want[np.ix_([1, 2], [5, 9])])
+        assert np.array_equal(sst.vindex[[1, 2], [5, 9]], want[[1, 2], [5, 9]])
+        assert list(f["names"]) == ["a", "bc", "héé"] and isinstance(f["names"][2], str)
+        assert f["w"][...].tolist() == [1, 32767]
+        assert f["rows"].view(["value"])[...].dtype.names == ("value",)
+        assert f["rows"]["value"].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("value", [
+    3, -1, 2**63 - 1, 1.5, True, "text", "", "héé", 2**63, 2**100, 1 + 2j,
+    np.float32(2.5), np.int16(-3), np.uint64(2**64 - 1), np.float16(0.5), np.bool_(False),
+    np.longdouble("1.1"), np.complex64(1 + 2j)])
+def test_single_attributes_keep_value_and_kind(value):
+    with dr.open(":memory:", "w") as f:
+        f.attrs["a"] = value
+        got = f.attrs["a"]
+        assert got == value
+        if isinstance(value, int) and abs(value) >= 2**63:
+            return  # a uint64, or an object
+        assert type(got) is type(value) or isinstance(value, (np.bool_, complex))
+
+
+@pytest.mark.parametrize("value", [
+    np.arange(3), np.zeros((2, 3), "f4"), np.array(["a", "é"], object), np.array([b"ab", b"c"]),
+    np.zeros((0,), "i2"), np.array([True, False]), np.zeros(2, [("a", "i4"), ("b", "f8", (2,))])])
+def test_attributes_of_arrays(value):
+    with dr.open(":memory:", "w") as f:
+        f.attrs["a"] = value
+        got = f.attrs["a"]
+        assert got.dtype == value.dtype and got.shape == value.shape and (got == value).all()
+
+
+def test_attributes_are_a_dict():
+    with dr.open(":memory:", "w") as f:
+        f.attrs.update({"b": 1, "a": [1, 2]})
+        assert list(f.attrs) == ["b", "a"] and "b" in f.attrs and len(f.attrs) == 2
+        del f.attrs["b"]
+        assert dict(f.attrs.items())["a"].tolist() == [1, 2]
+        with pytest.raises(KeyError):
+            f.attrs["b"]
+        with pytest.raises(ValueError):
+            f.attrs["nul"] = "a\0b"
+        f.attrs["none"] = dr.Empty("f4")
+        assert f.attrs["none"] == dr.Empty("f4")
+
+
+def test_groups_are_dicts():
+    with dr.open(":memory:", "w") as f:
+        f["g/h/x"] = np.arange(5)
+        assert list(f) == ["g"] and "g/h/x" in f and "g/y" not in f and len(f["g"]) == 1
+        assert f["g"]["h"]["x"][2] == 2 and f["/g/h"].parent == f["g"]
+        assert f.require_group("g") == f["g"] and f.get("no") is None
+        f["soft"] = dr.SoftLink("/g/h/x")
+        f["hard"] = f["g/h/x"]
+        assert f["soft"][1] == 1 and f.get("soft", getlink=True) == dr.SoftLink("/g/h/x")
+        assert f["hard"].id == f["g/h/x"].id
+        seen = []
+        f.visititems(lambda name, o: seen.append((name, type(o).__name__)))
+        assert seen == [("g", "Group"), ("g/h", "Group"), ("g/h/x", "Dataset")]
+        f.move("hard", "moved")
+        f.copy("moved", "copied")
+        assert f["copied"][...].tolist() == [0, 1, 2, 3, 4]
+        del f["g"]
+        with pytest.raises(KeyError):
+            f["g/h/x"]
+
+
+def test_with_commits_or_abandons(path):
+    with pytest.raises(ZeroDivisionError):
+        with dr.open(path, "w") as f:
+            f["x"] = 1
+            1 / 0
+    with pytest.raises(FileNotFoundError) as e:
+        dr.open(path)
+    assert e.value.filename == path and isinstance(e.value, dr.Error)
+    with dr.open(path, "w") as f:
+        f["x"] = 1
+    with pytest.raises(ZeroDivisionError):
+        with dr.open(path, "a") as f:
+            f["y"] = 2
+            1 / 0
+    with dr.open(path) as f:
+        assert list(f) == ["x"] and f["x"][()] == 1 and f["x"][()].shape == ()
+
+
+def test_commits_and_readers(path):
+    with dr.open(path, "w") as f:
+        f.create("x", dtype="i4", shape=(0,), maxshape=(None,)).append([1, 2])
+        f.commit()
+        r = dr.open(path)
+        f["x"].append(np.array([3]))
+        f.commit()
+        assert r["x"].shape == (2,)
+        old = r["x"]
+        kept = pickle.loads(pickle.dumps(old))
+        r.refresh()
+        assert old[...].tolist() == [1, 2, 3] and kept[...].tolist() == [1, 2]
+        assert [c.number for c in f.log()] == [1, 2]
+        with dr.open(path, commit=1) as first:
+            assert first["x"].shape == (2,)
+        kept.file.close()
+        r.close()
+        with pytest.raises(TypeError):
+            pickle.dumps(f)
+
+
+def test_dates(path):
+    when = np.array(["2020-01-01T12:00:00", "NaT", "1969-12-31T23:59:59"], "M8[s]")
+    step = np.array([1, -5], "m8[ns]")
+    with dr.open(path, "w") as f:
+        f["when"], f["step"] = when, step
+        f.create("ints", np.array([5], "i8"), fill=-2**63)
+    with dr.open(path) as f:
+        assert f["when"].dtype == when.dtype and f["when"].attrs["calendar"] == "proleptic_gregorian"
+        assert np.array_equal(f["when"][...].view("i8"), when.view("i8"))
+        assert f["step"].dtype == step.dtype and (f["step"][...] == step).all()
+        assert f["ints"].dtype == "i8"
+
+
+def test_errors(path):
+    with dr.open(path, "w") as f:
+        f["x"] = np.arange(3)
+        with pytest.raises(ValueError):
+            f["x"] = 1
+        with pytest.raises(KeyError) as e:
+            f["nope"]
+        assert e.value.code == 26
+    f = dr.open(path)
+    x = f["x"]
+    with pytest.raises(OSError):
+        x[0] = 1
+    for key in (3, -4, None, (0, 0), "a", [5], 2.0, True):
+        with pytest.raises((IndexError, TypeError)):
+            x[key]
+    f.close()
+    for call in (lambda: x[0], lambda: x.shape, lambda: f["x"], lambda: f.attrs["a"], lambda: list(f)):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    with pytest.raises(ValueError):
+        dr.open(__file__)
+    assert repr(f) == "<closed file>"
