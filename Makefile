@@ -456,10 +456,11 @@ crash: ## check CRASH_STATES simulated crash states, on all processors
 interop: ## convert HDF5 and netCDF-4 files both ways under every representation; print the table
 	@tools/install-deps build interop
 	+@$(SUB) MODE=release all test-programs
-	@for t in hdf5 packages; do \
+	@for t in hdf5 packages files; do \
 	    DATAREP=build/release/datarep BUILDDIR=build tests/interop/run-$$t.py --full > build/$$t.log || \
 	        { grep -A3 '^not ok' build/$$t.log; exit 1; }; done
 	@sed -n 's/^# //p' build/hdf5.log; grep -c '^ok' build/packages.log | sed 's/$$/ trips of files of Debian packages/'
+	@sed -n 's/^# //p' build/files.log
 
 mutants: ## import MUTANTS damaged HDF5 files under strace; MUTANTS_SEED repeats a run
 	@tools/install-deps build test interop

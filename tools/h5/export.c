@@ -7,6 +7,7 @@
 #include "tools/h5/export.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "format/utf8.h"
 #include "schema/members.h"
 #include "schema/paths.h"
 #include "tools/h5/attribute_out.h"
@@ -296,7 +297,6 @@ static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
     if (!err && make)
         err = read_odd_links(&w, path);
     w.lcpl = H5Pcreate(H5P_LINK_CREATE);
-    H5Pset_char_encoding(w.lcpl, H5T_CSET_UTF8);
     if (!err) {
         err = make ? dimensions_list(&w.dims, j->d, path, DREP_BY_CREATION)
                    : drep_dimension_list(j->d, path, DREP_BY_CREATION, find_dimension, &w);
@@ -341,6 +341,22 @@ static int made(struct job *j, struct h5_object *o, hid_t object)
         return job_fail_hdf5(j, "not made");
     o->made = (uint64_t)info.addr;
     return 0;
+}
+
+/* The last name of a path says which character set it is in: bytes that are not UTF-8 cannot be. */
+static void mark_name(hid_t lcpl, const char *path)
+{
+    const char *name = strrchr(path, '/');
+    H5T_cset_t set = H5T_CSET_UTF8;
+    uint32_t code;
+    size_t n;
+
+    for (name = name ? name + 1 : path; *name; name += n)
+        if ((n = utf8_next((const uint8_t *)name, strlen(name), &code)) == 0) {
+            set = H5T_CSET_ASCII;
+            break;
+        }
+    H5Pset_char_encoding(lcpl, set);
 }
 
 static int make_group(struct job *j, struct h5_object *o, hid_t lcpl)
@@ -496,7 +512,6 @@ static int fill_ref_out(struct value_move *mv, int region, void *h, drep_ref *d)
         o = job_find(j, o->digest);
     if (o && !o->made && !o->making) {
         lcpl = H5Pcreate(H5P_LINK_CREATE);
-        H5Pset_char_encoding(lcpl, H5T_CSET_UTF8);
         o->making = 1;
         err = make_parents(j, o->path, lcpl);
         if (!err)
@@ -594,6 +609,7 @@ static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
     /* A fill value may have referred to it; a named datatype has its link to come. */
     if (o->made && o->kind != DREP_OBJ_TYPE)
         return 0;
+    mark_name(lcpl, o->path);
     switch (o->kind) {
     case DREP_OBJ_GROUP:
         return make_group(j, o, lcpl);
@@ -618,6 +634,7 @@ static int make_hard(struct job *j, const drep_linkinfo *link, const char *path,
         return make_object(j, o, lcpl);
     if (!o->made)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
+    mark_name(lcpl, path);
     if (H5Lcreate_hard(j->h, o->path, j->h, path, lcpl, H5P_DEFAULT) < 0)
         return job_fail_hdf5(j, "link");
     j->totals.links++;
@@ -647,6 +664,7 @@ static int make_odd_link(struct group_walk *w, const struct odd_link *l, const c
     struct job *j = w->j;
     const struct h5_object *o = l->cls ? NULL : job_find(j, l->target);
 
+    mark_name(w->lcpl, path);
     if (l->cls && create_odd_link(w, l, path) < 0)
         return job_fail_hdf5(j, "link");
     if (!l->cls && (!o || !o->made))
@@ -708,6 +726,7 @@ static int make_any(struct group_walk *w, const drep_linkinfo *link, const char 
     if (link->link == DREP_LINK_UNKNOWN)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "a link of kind %d, written by a newer version",
                         link->number);
+    mark_name(w->lcpl, path);
     status =
         link->link == DREP_LINK_SOFT
             ? H5Lcreate_soft(link->target, j->h, path, w->lcpl, H5P_DEFAULT)

@@ -130,8 +130,9 @@ static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
     }
 }
 
-/* True if both do the same; what shuffle says of the element HDF5 fills in. */
-static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
+/* True if both do the same; what shuffle says of the element HDF5 fills in, but not for elements of
+ * variable length. */
+static int pipeline_equal(const struct pipeline *a, const struct pipeline *b, int variable)
 {
     int i;
 
@@ -139,6 +140,7 @@ static int pipeline_equal(const struct pipeline *a, const struct pipeline *b)
         return 0;
     for (i = 0; i < a->n; i++)
         if (a->f[i].id != b->f[i].id || a->f[i].flags != b->f[i].flags ||
+            (variable && a->f[i].id == H5Z_FILTER_SHUFFLE && a->f[i].n != b->f[i].n) ||
             (a->f[i].id == H5Z_FILTER_DEFLATE && a->f[i].value[0] != b->f[i].value[0]) ||
             (a->f[i].id >= H5Z_FILTER_RESERVED &&
              (a->f[i].n != b->f[i].n ||
@@ -265,6 +267,8 @@ static herr_t filter_set(hid_t dcpl, const struct filter *f)
 {
     switch (f->id) {
     case H5Z_FILTER_SHUFFLE:
+        /* HDF5 puts the size of an element there, if elements have one. */
+        return H5Pset_filter(dcpl, f->id, f->flags, f->n > 0, f->value);
     case H5Z_FILTER_FLETCHER32:
     case H5Z_FILTER_NBIT:
         return H5Pset_filter(dcpl, f->id, f->flags, 0, NULL);
@@ -835,7 +839,7 @@ static int note_filters(struct job *j, const drep_dsinfo *info, const struct h5_
 
     if (!err) {
         pipeline_from_ours(info, own);
-        if (!pipeline_equal(own, theirs))
+        if (!pipeline_equal(own, theirs, s->map.variable))
             err = note_pipeline(j, theirs, r);
     }
     free(own);
