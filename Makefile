@@ -117,7 +117,7 @@ FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidd
 FLAGS_netcdf = $(COMMAND_FLAGS) $(call have,NETCDF) $(NETCDF_CFLAGS) -fvisibility=hidden
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
-FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(CHECK_CFLAGS) \
+FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(NETCDF_CFLAGS) $(CHECK_CFLAGS) \
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
 FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
@@ -358,7 +358,7 @@ $(FUZZERS): $(BUILD)/%: $(BUILD)/obj/tests/fuzz/%.o $(TEST_AR)
 
 $(BENCHES): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(BENCH_COMMON)) $(STATIC)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(STATIC) $(LIB_LIBS) $(HDF5_LIBS) $(NETCDF_LIBS) $(SQLITE_LIBS) $(LMDB_LIBS)
 
 $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 	@mkdir -p $(@D)

@@ -123,6 +123,22 @@ static int undo_front(struct codec *k, const struct chunks *cs, const struct chu
                           (size_t)cs->payload, unfiltered_max(cs), out);
 }
 
+/* True if no filter was applied: the stored bytes are the payload. */
+static bool filters_none(const struct chunks *cs, uint32_t skipped)
+{
+    uint32_t all = ((uint32_t)1 << cs->nfilters) - 1;
+
+    return (all & ~skipped) == 0;
+}
+
+static int payload_fits(const struct buf *out, uint64_t most)
+{
+    if (out->len <= most)
+        return 0;
+    return fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible (R8.9)", out->len,
+                (unsigned long long)most);
+}
+
 /* Decode a filtered chunk; *unit: elements of the shuffle left in place, 0: none; unit NULL:
  * leave none. */
 static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
@@ -142,6 +158,10 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
             return fail(DREP_ERR_FORMAT, "a bare filter of variable parts (R8.33)");
     }
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
+    if (!err && filters_none(cs, rec->skipped)) {
+        err = payload_filtered(cs->st, rec, cs->st->opts.verify, out);
+        return err ? err : payload_fits(out, most);
+    }
     if (!err)
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
     if (!err)
@@ -153,10 +173,7 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     }
     if (unit)
         *unit = front < 0 ? 0 : cs->filter[front].param[0];
-    if (!err && out->len > most)
-        err = fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible (R8.9)",
-                   out->len, (unsigned long long)most);
-    return err;
+    return err ? err : payload_fits(out, most);
 }
 
 int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
