@@ -22,12 +22,16 @@ from .dataset import Dataset, Report, array
 from .errors import (ChecksumError, ConversionWarning, Error, FormatError, StaleError)
 from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, NamedType, SoftLink,
                    open)
+from .command import check, convert, diff, export, import_
+from .raw import Raw, raw
+from .reps import Datarep, datareps, pack, register, unpack
 from .types import Reference, Type, enum_dtype, string_dtype, vlen_dtype
 
-__all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Dataset", "Dimension",
-           "Empty", "Error", "ExternalLink", "File", "FormatError", "Group", "HardLink",
-           "NamedType", "Reference", "Report", "SoftLink", "StaleError", "Type", "array",
-           "enum_dtype", "open", "string_dtype", "version", "vlen_dtype"]
+__all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datarep", "Dataset",
+           "Dimension", "Empty", "Error", "ExternalLink", "File", "FormatError", "Group", "HardLink",
+           "NamedType", "Raw", "Reference", "Report", "SoftLink", "StaleError", "Type", "array",
+           "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
+           "raw", "register", "string_dtype", "unpack", "version", "vlen_dtype"]
 
 
 def version() -> str:

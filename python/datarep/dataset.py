@@ -608,6 +608,10 @@ class Dataset(_core.Dataset):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
+    def __arrow_c_array__(self, requested_schema: Any = None) -> Any:
+        from . import arrow
+        return arrow.export(self[...], self.name.rsplit("/", 1)[-1])
+
     def __repr__(self) -> str:
         if self._file.closed:
             return "<dataset of a closed file>"

@@ -124,7 +124,6 @@ extern PyMethodDef object_methods[]; /* of handles: groups, links, dimensions */
 extern PyMethodDef attr_methods[];
 extern PyMethodDef rep_functions[];
 extern PyMethodDef exchange_functions[];
-extern PyMethodDef vlen_functions[];
 PyObject *core_open_object(PyObject *module, PyObject *args);
 PyObject *handle_new(drep_file *file, PyObject *name, bool writes);
 

@@ -282,28 +282,36 @@ static bool lost(dataset_object *self, const drep_report *report, bool write)
     return got;
 }
 
-static bool move_box(dataset_object *self, const struct box *b, PyObject *array, bool write)
+static bool move_box(dataset_object *self, const struct box *b, memory *m, bool write)
 {
     drep_report report = DREP_REPORT;
-    drep_xfer xfer = DREP_XFER(.report = &report);
-    memory m;
+    drep_xfer xfer = DREP_XFER(.report = &report, .buf_size = (size_t)m->size);
     int err;
 
-    if (!memory_get(array, !write, &m))
-        return false;
-    if (m.size < b->n * self->item) {
-        memory_release(&m);
+    if (m->size < b->n * self->item) {
         PyErr_SetString(PyExc_RuntimeError, "the array is too small");
         return false;
     }
-    xfer.buf_size = (size_t)m.size;
-    WITHOUT_GIL(self->h, err = transfer_box(self, b, self->mem, &m, &xfer, write));
-    memory_release(&m);
+    WITHOUT_GIL(self->h, err = transfer_box(self, b, self->mem, m, &xfer, write));
     if (err) {
         raise_error(err, self->h);
         return false;
     }
     return lost(self, &report, write);
+}
+
+static bool read_array(dataset_object *self, const struct box *b, PyObject *array)
+{
+    memory m;
+    bool ok;
+
+    if (!b->n)
+        return true;
+    if (!memory_get(array, true, &m))
+        return false;
+    ok = move_box(self, b, &m, false);
+    memory_release(&m);
+    return ok;
 }
 
 static PyObject *dataset_get(PyObject *o, PyObject *key)
@@ -324,7 +332,7 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
     shape = tuple_of(b.shape, b.shown);
     array = shape ? PyObject_CallFunctionObjArgs(np_empty, shape, self->dtype, NULL) : NULL;
     Py_XDECREF(shape);
-    if (!array || (b.n && !move_box(self, &b, array, false))) {
+    if (!array || !read_array(self, &b, array)) {
         Py_XDECREF(array);
         return NULL;
     }
@@ -360,6 +368,7 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
     PyObject *shape;
     drep_dsinfo info;
     struct box b;
+    memory m;
     bool fast;
     int result;
 
@@ -378,15 +387,14 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
     shape = tuple_of(b.shape, b.shown);
     fast = shape && same(value, "shape", shape) && same(value, "dtype", self->dtype);
     Py_XDECREF(shape);
-    if (fast && move_box(self, &b, value, true))
-        return 0;
-    /* An array that is not contiguous, for one, has no simple buffer. */
-    if (fast && !PyErr_ExceptionMatches(PyExc_ValueError) &&
-        !PyErr_ExceptionMatches(PyExc_BufferError))
-        return -1;
-    if (PyErr_Occurred() && b.n && handle_open(self->h))
+    /* An array that is not contiguous has no simple buffer. */
+    if (!fast || !b.n || !memory_get(value, false, &m)) {
         PyErr_Clear();
-    return PyErr_Occurred() ? -1 : slow_set(o, key, value);
+        return slow_set(o, key, value);
+    }
+    fast = move_box(self, &b, &m, true);
+    memory_release(&m);
+    return fast ? 0 : -1;
 }
 
 static Py_ssize_t dataset_len(PyObject *o)

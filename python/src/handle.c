@@ -258,7 +258,7 @@ static PyObject *handle_hints(PyObject *o, PyObject *none)
     (void)none;
     if (!handle_open(h))
         return NULL;
-    err = drep_get_info(h->file, &info);
+    WITHOUT_GIL(h, err = drep_get_info(h->file, &info));
     return err ? raise_error(err, h) : info_dict(info);
 }
 
@@ -288,7 +288,7 @@ static PyObject *handle_datareps(PyObject *o, PyObject *none)
     (void)none;
     if (!handle_open(h))
         return NULL;
-    err = drep_header_datareps(h->file, list, DREP_MAX_DATAREPS, &n);
+    WITHOUT_GIL(h, err = drep_header_datareps(h->file, list, DREP_MAX_DATAREPS, &n));
     if (err)
         return raise_error(err, h);
     out = PyList_New(0);
@@ -300,6 +300,30 @@ static PyObject *handle_datareps(PyObject *o, PyObject *none)
         Py_XDECREF(row);
     }
     return out;
+}
+
+/* The table of representation `number`: [(code, format, order, size)] */
+static PyObject *handle_table(PyObject *o, PyObject *arg)
+{
+    handle *h = (handle *)o;
+    const drep_encoding *table;
+    PyObject *list;
+    int number = (int)PyLong_AsLong(arg), n = 0, err;
+
+    if (PyErr_Occurred() || !handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_header_types(h->file, number, &table, &n));
+    if (err)
+        return raise_error(err, h);
+    list = PyList_New(0);
+    for (int i = 0; list && i < n; i++) {
+        const drep_encoding *e = &table[i];
+        PyObject *row = Py_BuildValue("(Hbbb)", e->code, e->format, e->order, e->size);
+        if (!row || PyList_Append(list, row) < 0)
+            Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
 }
 
 static PyObject *handle_usage(PyObject *o, PyObject *none)
@@ -444,6 +468,7 @@ static PyMethodDef handle_methods[] = {
     {"hints", handle_hints, METH_NOARGS, "the hints in effect"},
     {"set_hints", handle_set_hints, METH_O, "set hints"},
     {"datareps", handle_datareps, METH_NOARGS, "[(number, name, form, machine)]"},
+    {"table", handle_table, METH_O, "(number): [(code, format, order, size)]"},
     {"usage", handle_usage, METH_NOARGS, "bytes of the file's parts"},
     {0},
 };

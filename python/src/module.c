@@ -51,6 +51,8 @@ static PyMethodDef functions[] = {
     {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
     {"strerror", strerror_, METH_O, "the text of a code"},
     {"plugin_path", plugin_path, METH_O, "directories of plugins"},
+    {"open_object", core_open_object, METH_VARARGS,
+     "(object, name, writes, create, datarep, hints, round trip)"},
     {"vlen_load", vlen_load, METH_VARARGS, "(plan, Type, memory, array, count)"},
     {"vlen_store", vlen_store, METH_VARARGS, "(plan, array, memory, count, keep)"},
     {0},
@@ -74,7 +76,9 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&definition);
 
     if (!module || !type_add(module) || !handle_add(module) || !dataset_add(module) ||
-        PyModule_AddFunctions(module, create_functions) < 0) {
+        !view_add(module) || PyModule_AddFunctions(module, create_functions) < 0 ||
+        PyModule_AddFunctions(module, rep_functions) < 0 ||
+        PyModule_AddFunctions(module, exchange_functions) < 0) {
         Py_XDECREF(module);
         return NULL;
     }

@@ -228,6 +228,29 @@ static PyObject *new_boolean(PyObject *m, PyObject *arg)
     return type_converter(arg, &base) ? made(drep_type_boolean(base, &t), &t) : NULL;
 }
 
+/* scalar(format, order, size): of one of the library's formats */
+static PyObject *new_scalar(PyObject *m, PyObject *args)
+{
+    const drep_format_info *f;
+    drep_scalar s = {0};
+    drep_type *t = NULL;
+    int format, order, size;
+
+    (void)m;
+    if (!PyArg_ParseTuple(args, "iii", &format, &order, &size))
+        return NULL;
+    f = drep_format_describe(format);
+    if (!f || size < 1 || size > 32)
+        return PyErr_Format(PyExc_ValueError, "no scalar of format %d and %d bytes", format, size);
+    s.cls = (uint8_t)f->cls;
+    s.order = (uint8_t)order;
+    s.size = (uint8_t)size;
+    s.format = (uint8_t)format;
+    s.is_signed = format == DREP_FORMAT_INT;
+    s.precision = (uint16_t)(8 * size);
+    return made(drep_type_scalar(&s, &t), &t);
+}
+
 static PyObject *new_array(PyObject *m, PyObject *args)
 {
     PyObject *dims, *o;
@@ -351,6 +374,7 @@ static PyMethodDef type_methods[] = {
     {"reference", new_reference, METH_O | METH_STATIC, "reference(what)"},
     {"sequence", new_sequence, METH_O | METH_STATIC, "sequence(base)"},
     {"boolean", new_boolean, METH_O | METH_STATIC, "boolean(base)"},
+    {"scalar_of", new_scalar, METH_VARARGS | METH_STATIC, "scalar_of(format, order, size)"},
     {"array", new_array, METH_VARARGS | METH_STATIC, "array(dims, base)"},
     {"enum", new_enum, METH_VARARGS | METH_STATIC, "enum(base, {name: value})"},
     {"compound", new_compound, METH_VARARGS | METH_STATIC,

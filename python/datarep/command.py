@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""The command that comes with the package: import, export, check, diff."""
+from __future__ import annotations
+
+import os
+import subprocess
+import warnings
+from typing import Any, NamedTuple, Sequence
+
+from .errors import ConversionWarning, Error
+
+__all__ = ["check", "convert", "diff", "export", "find", "import_", "run"]
+
+
+def find() -> str:
+    """The path of the command."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "datarep")
+    if os.path.exists(beside):
+        return beside
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        path = os.path.join(folder, "datarep")
+        if os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError("the command datarep is not installed")
+
+
+def run(arguments: Sequence[Any], ok: tuple[int, ...] = (0,)) -> "subprocess.CompletedProcess[str]":
+    """Run the command; Error with what it says, unless its status is among `ok`."""
+    line = [find(), *(os.fspath(a) if isinstance(a, os.PathLike) else str(a) for a in arguments)]
+    done = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="surrogateescape", check=False)
+    if done.returncode not in ok:
+        raise Error(done.stderr.strip() or f"datarep ended with status {done.returncode}")
+    return done
+
+
+def _options(options: dict[str, Any]) -> list[str]:
+    """verify=True -> --verify; deflate=3 -> --deflate=3"""
+    line = []
+    for name, value in options.items():
+        name = "--" + name.strip("_").replace("_", "-")
+        if value is True:
+            line.append(name)
+        elif value is not None and value is not False:
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                line.append(f"{name}={one}")
+    return line
+
+
+def _lossy(arguments: list[Any]) -> str:
+    """Run a conversion; losses, which the command tells by status 1, are a warning, too."""
+    done = run(arguments, ok=(0, 1))
+    said = done.stderr.strip()
+    if done.returncode:
+        warnings.warn(said or "values changed", ConversionWarning, stacklevel=3)
+    return said
+
+
+def import_(source: Any, target: Any, **options: Any) -> str:
+    """Import a file of HDF5, netCDF, NumPy, CSV or raw elements, as `datarep import` does with these
+    options; what it says of losses."""
+    return _lossy(["import", *_options(options), "--", source, target])
+
+
+def export(source: Any, target: Any, **options: Any) -> str:
+    """Export a file, or with root="/path" an object in it, as `datarep export` does."""
+    return _lossy(["export", *_options(options), "--", source, target])
+
+
+def convert(source: Any, target: Any, **options: Any) -> str:
+    """Copy a file into another representation or storage, as `datarep convert` does."""
+    return _lossy(["convert", *_options(options), "--", source, target])
+
+
+class Checked(NamedTuple):
+    """What check() says: true if there are no findings."""
+
+    sound: bool
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.sound
+
+
+def check(path: Any, **options: Any) -> Checked:
+    """Verify a file, as `datarep check` does."""
+    done = run(["check", *_options(options), "--", path], ok=(0, 1))
+    return Checked(done.returncode == 0, done.stdout + done.stderr)
+
+
+class Difference(NamedTuple):
+    """What diff() says: true if there are differences."""
+
+    differs: bool
+    text: str
+
+    def __bool__(self) -> bool:
+        return self.differs
+
+
+def diff(a: Any, b: Any, **options: Any) -> Difference:
+    """Compare two files, as `datarep diff` does."""
+    done = run(["diff", *_options(options), "--", a, b], ok=(0, 1))
+    return Difference(done.returncode == 1, done.stdout)

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""Data representations: declared by a table, made of functions; packing without a file."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Callable, Optional, Union
+
+from . import _core, types
+from .attrs import as_array
+from .dataset import RANGES, Options, warn
+
+__all__ = ["Datarep", "datareps", "pack", "register", "unpack"]
+
+ORDERS = {"big": 0, "little": 1, "vax": 2}
+
+
+class Datarep:
+    """A representation that a table declares: formats of datatypes, for all of this process.
+
+    >>> import datarep as dr
+    >>> mainframe = dr.Datarep("mainframe-doc", base="external32", DOUBLE="ibm-hex64")
+    >>> dr.pack(mainframe, 1.0).hex()
+    '4110000000000000'
+
+    A format is a name ("binary32", "ibm-hex64", "int"), or (name, order, size): an order is "big",
+    "little" or "vax", the default that of the base.
+    """
+
+    def __init__(self, name: str, base: str = "external32", **formats: Any) -> None:
+        table = {row[0]: row for row in _core.datarep_table(base)}
+        rows = []
+        for type_name, said in formats.items():
+            if type_name not in types.CODES:
+                raise ValueError(f"no datatype {type_name}")
+            rows.append(_row(types.CODES[type_name], said, table))
+        _core.declare_datarep(name, base, rows)
+        self.name = name
+
+    @property
+    def table(self) -> list[tuple[int, int, int, int, int]]:
+        """(code, format, order, size, alignment) of every datatype."""
+        return _core.datarep_table(self.name)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"<data representation {self.name}>"
+
+
+def _row(code: int, said: Any, table: Mapping[int, Any]) -> tuple[int, int, int, int, int]:
+    parts = (said,) if isinstance(said, str) else tuple(said)
+    found = _core.format(parts[0])
+    if found is None:
+        raise ValueError(f"no format {parts[0]!r}")
+    number, size, vax = found
+    base = table[code]
+    order = ORDERS[parts[1]] if len(parts) > 1 and parts[1] else (2 if vax else base[2])
+    complex_ = 2 if "COMPLEX" in next(n for n, c in types.CODES.items() if c == code) else 1
+    return code, number, order, int(parts[2]) if len(parts) > 2 else (size or base[3]) * complex_, 1
+
+
+def register(name: str, read: Optional[Callable[..., Any]] = None,
+             write: Optional[Callable[..., Any]] = None,
+             extents: Union[Mapping[str, int], Callable[[str], Optional[int]], None] = None) -> None:
+    """Register a representation made of functions, for the life of the process.
+
+    read(userbuf, datatype, count, filebuf, position) fills memory from the file, write() the file
+    from memory: memoryviews, a Type, the number of data items, the first of them.  extents: bytes of
+    a datatype in the file by its name; others take those of external32.  None: that direction takes
+    data in native form.  A function must not keep the memoryviews.
+    """
+    names = {code: n for n, code in types.CODES.items()}
+
+    def extent(t: types.Type) -> Optional[int]:
+        type_name = names.get(t.code, "")
+        if callable(extents):
+            return extents(type_name)
+        if extents and type_name in extents:
+            return int(extents[type_name])
+        return t.file_extent("external32")  # type: ignore[no-any-return]
+
+    _core.register_datarep(name, read, write, extent)
+
+
+def datareps() -> dict[str, str]:
+    """The representations that this process knows, and their form: "table" or "code"."""
+    return dict(_core.datareps())
+
+
+def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = None,
+         threads: int = 0) -> bytes:
+    """The elements as a representation stores them, without padding or header."""
+    np = types.numpy()
+    name = getattr(datarep, "name", datarep)
+    array = as_array(value)
+    form = types.type_of(dtype if dtype is not None else array.dtype)
+    if form.plan is not None:
+        raise TypeError("elements of variable length cannot be packed")
+    array = np.ascontiguousarray(array, dtype=form.dtype.base)
+    count = array.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
+    data, report = _core.pack(name, array, count, form.type, Options(threads, RANGES[range]))
+    if report and not range:
+        warn(report, name, True, False)
+    return data  # type: ignore[no-any-return]
+
+
+def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int = 0,
+           range: Optional[str] = None, threads: int = 0) -> Any:
+    """The elements that pack() has packed: an array of a shape, or of all that there are."""
+    np = types.numpy()
+    name = getattr(datarep, "name", datarep)
+    form = types.type_of(dtype)
+    if form.plan is not None:
+        raise TypeError("elements of variable length cannot be packed")
+    if shape is None:
+        one = _core.pack_size(name, 1, form.type)
+        shape = ((memoryview(data).nbytes - offset) // one if one else 0,)
+    out = np.empty(shape, form.dtype)
+    count = out.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
+    _, report = _core.unpack(name, data, offset, out, count, form.type,
+                             Options(threads, RANGES[range]))
+    if report and not range:
+        warn(report, name, False, True)
+    return out
+
+

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Files as trees, in text and in HTML."""
+from __future__ import annotations
+
+import html as _html
+from typing import Any, Iterator
+
+_LIMIT = 1000  # objects that are shown
+
+_STYLE = ("<style>.drep ul{list-style:none;margin:0;padding-left:1.2em}.drep table{margin:0 0 .5em}"
+          ".drep td,.drep th{text-align:left}.drep .s{color:#777}</style>")
+
+
+def size(n: int) -> str:
+    """Bytes for people."""
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if n < 1024 or unit == "TiB":
+            return f"{n} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024  # type: ignore[assignment]
+    return ""
+
+
+def _dims(ds: Any) -> str:
+    shape = ds.shape
+    if shape is None:
+        return "null"
+    names, most = ds.dims, ds.maxshape
+    parts = []
+    for i, n in enumerate(shape):
+        said = f"{names[i]}={n}" if names[i] else str(n)
+        parts.append(said + ("*" if most[i] is None else ""))
+    return "(" + ", ".join(parts) + ("," if len(parts) == 1 else "") + ")"
+
+
+def describe(ds: Any) -> str:
+    """One line: shape, type, units, chunks, filters."""
+    said = [_dims(ds), str(ds.dtype)]
+    units = ds.attrs.get("units")
+    if isinstance(units, str):
+        said.append(f"[{units}]")
+    if ds.chunks:
+        said.append("chunks " + "x".join(map(str, ds.chunks)))
+    if ds.filters:
+        said.append(ds.filters)
+    if ds.datarep != ds.file.datarep:
+        said.append(ds.datarep)
+    return " ".join(said)
+
+
+def _members(group: Any) -> Iterator[tuple[str, str, Any]]:
+    """(name, what is said of it, the group below or None)"""
+    h = group._file._h
+    for name, link, kind, _, target, other in h.list(group.name, group._file.order):
+        if link == 2:
+            yield name, f"-> {target}", None
+        elif link == 3:
+            yield name, f"-> {other}:{target}", None
+        elif kind == 1:
+            yield name, "", group[name]
+        elif kind == 2:
+            yield name, describe(group[name]), None
+        elif kind == 3:
+            yield name, f"datatype {group[name].type!r}", None
+        else:
+            yield name, "(unknown)", None
+
+
+class Tree:
+    """A group and all below it, as text and in notebooks."""
+
+    def __init__(self, group: Any) -> None:
+        self._group = group
+
+    def _lines(self) -> Iterator[str]:
+        group = self._group
+        yield group.name if group.name != "/" else group.file.filename
+        yield from self._level(group, "", set())
+
+    def _level(self, group: Any, indent: str, above: set[int]) -> Iterator[str]:
+        above = above | {group.id}
+        rows = list(_members(group))
+        for i, (name, said, below) in enumerate(rows):
+            last = i == len(rows) - 1
+            yield f"{indent}{'└── ' if last else '├── '}{name}{'/' if below is not None else ''}" \
+                + (f" {said}" if said else "")
+            if below is not None and below.id not in above:
+                yield from self._level(below, indent + ("    " if last else "│   "), above)
+
+    def __str__(self) -> str:
+        lines = []
+        for line in self._lines():
+            if len(lines) > _LIMIT:
+                lines.append("...")
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html(self._group)
+
+
+def _attributes(o: Any) -> str:
+    rows = []
+    for name in o.attrs:
+        try:
+            value = repr(o.attrs[name])
+        except Exception as error:  # a datatype that this machine does not have
+            value = f"({error})"
+        rows.append(f"<tr><th>{_html.escape(name)}</th><td>{_html.escape(value[:200])}</td></tr>")
+    return f"<table>{''.join(rows)}</table>" if rows else ""
+
+
+def _dataset(ds: Any) -> str:
+    stored = ds.usage()
+    said = f"{_html.escape(describe(ds))} <span class='s'>{size(ds.nbytes)}, " \
+           f"{size(stored['bytes'])} stored</span>"
+    return said + _attributes(ds)
+
+
+def _group(group: Any, above: set[int], budget: list[int]) -> str:
+    items = []
+    above = above | {group.id}
+    for name, said, below in _members(group):
+        budget[0] -= 1
+        if budget[0] < 0:
+            items.append("<li>...</li>")
+            break
+        shown = _html.escape(name)
+        if below is not None and below.id not in above:
+            items.append(f"<li><details open><summary>{shown}/</summary>"
+                         f"{_group(below, above, budget)}</details></li>")
+        elif below is None and said and not said.startswith(("->", "datatype", "(unknown")):
+            items.append(f"<li><details><summary>{shown} <span class='s'>{_html.escape(said)}</span>"
+                         f"</summary>{_dataset(group[name])}</details></li>")
+        else:
+            items.append(f"<li>{shown} {_html.escape(said)}</li>")
+    return _attributes(group) + f"<ul>{''.join(items)}</ul>"
+
+
+def html(o: Any) -> str:
+    """A group or dataset for notebooks."""
+    if o.file.closed:
+        return _html.escape(repr(o))
+    head = f"<b>{_html.escape(o.file.filename)}</b> {_html.escape(o.name)}"
+    body = _group(o, set(), [_LIMIT]) if hasattr(o, "tree") else _dataset(o)
+    return f"{_STYLE}<div class='drep'>{head}{body}</div>"

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Representations, packing, raw files, file objects, maps, Arrow, DLPack, the command."""
+import ctypes
+import io
+import os
+import subprocess
+import sys
+
+import datarep as dr
+import numpy as np
+import pytest
+
+
+def test_declared_representation(tmp_path):
+    mainframe = dr.Datarep("mainframe-test", base="external32", DOUBLE="ibm-hex64")
+    assert dr.pack(mainframe, [1.0, -2.0]).hex() == "4110000000000000c120000000000000"
+    with dr.open(":memory:", "w", datarep=mainframe) as f:
+        f["x"] = np.array([1.0, -2.0, 1e70])
+        assert f["x"][...].tolist() == [1, -2, 1e70]
+        assert f["x"].as_stored().tobytes()[:8].hex() == "4110000000000000"
+        with pytest.warns(dr.ConversionWarning):
+            f["x"][0] = 1e300
+        assert f["x"].report.overflow == 1
+
+
+def copy_read(user, datatype, count, filebuf, position):
+    items = np.frombuffer(user, "f8")[position:position + count]
+    items[:] = np.frombuffer(filebuf, "u1").reshape(count, 9)[:, :8].copy().view("f8")[:, 0]
+
+
+def copy_write(user, datatype, count, filebuf, position):
+    out = np.frombuffer(filebuf, "u1").reshape(count, 9)
+    items = np.frombuffer(user, "f8")[position:position + count]
+    out[:, :8] = items.copy().view("u1").reshape(count, 8)
+
+
+def test_functions(tmp_path):
+    dr.register("nine", read=copy_read, write=copy_write, extents={"DOUBLE": 9})
+    path = str(tmp_path / "nine.drep")
+    with dr.open(path, "w", datarep="nine") as f:
+        f["x"] = np.arange(1000.0)
+    with dr.open(path) as f:
+        assert (f["x"][...] == np.arange(1000.0)).all() and f["x"][17] == 17
+
+
+def test_an_exception_in_a_function_is_the_cause():
+    def fails(*arguments):
+        raise ZeroDivisionError("here")
+
+    dr.register("fails", read=fails, write=fails, extents={"DOUBLE": 8})
+    f = dr.open(":memory:", "w", datarep="fails")
+    with pytest.raises(ValueError) as e:
+        f["x"] = np.arange(5.0)
+    assert isinstance(e.value.__cause__, ZeroDivisionError) and e.value.code == 18
+    f.abandon()
+
+
+def test_a_function_cannot_close_its_file():
+    held = []
+
+    def closes(user, datatype, count, filebuf, position):
+        with pytest.raises(ValueError):
+            held[0].close()
+        with pytest.raises(ValueError):
+            held[0].commit()
+
+    dr.register("closes", write=closes, extents={"DOUBLE": 8})
+    with dr.open(":memory:", "w", datarep="closes") as f:
+        held.append(f)
+        f["x"] = np.arange(5.0)
+        held.clear()
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "u8", "f2", "f4", "f8", "g", "c8", "c16"])
+@pytest.mark.parametrize("datarep", ["native", "external32", "internal", "native:s390x"])
+def test_packing(datarep, dtype):
+    a = np.array([0, 1, 100]).astype(dtype)
+    packed = dr.pack(datarep, a)
+    assert (dr.unpack(datarep, packed, dtype) == a).all()
+
+
+def test_raw_files(tmp_path):
+    path = str(tmp_path / "tape.dat")
+    want = np.arange(100, dtype="i4")
+    want.astype(">i4").tofile(path)
+    with dr.raw(path, "INT32_T", datarep="native:s390x") as r:
+        assert r.shape == (100,) and (r[10:20] == want[10:20]).all() and r[-1] == 99
+        assert (r[[5, 3, 5]] == [5, 3, 5]).all() and (r[::-30] == want[::-30]).all()
+        assert (r[want % 7 == 0] == want[want % 7 == 0]).all()
+        with pytest.raises(IndexError):
+            r[100]
+    with dr.raw(path, "i4", "external32", shape=(10, 10), mode="r+") as r:
+        assert (r[2:5, ::3] == want.reshape(10, 10)[2:5, ::3]).all()
+        r[0, 1:3] = [-1, -2]
+    assert np.fromfile(path, ">i4")[:4].tolist() == [0, -1, -2, 3]
+    with pytest.raises(ValueError):
+        r[0]
+
+
+def test_file_objects(tmp_path):
+    held = io.BytesIO()
+    with dr.open(held, "w") as f:
+        f["x"] = np.arange(10_000.0)
+    with dr.open(held) as f:
+        assert f["x"][-1] == 9999
+    with dr.open(held, "r+") as f:
+        f["y"] = 1
+    with dr.open(held.getvalue()) as f:
+        assert list(f) == ["x", "y"] and f["y"][()] == 1
+
+    class Breaks(io.BytesIO):
+        def readinto(self, out):
+            raise RuntimeError("no network")
+
+    with pytest.raises(OSError) as e:
+        dr.open(Breaks(held.getvalue()))
+    assert isinstance(e.value.__cause__, RuntimeError)
+
+
+def test_fsspec():
+    fsspec = pytest.importorskip("fsspec")
+    fs = fsspec.filesystem("memory")
+    with fs.open("/a.drep", "wb") as o:
+        with dr.open(o, "w") as f:
+            f["x"] = np.arange(1000)
+    with fs.open("/a.drep", "rb") as o:
+        with dr.open(o) as f:
+            assert f["x"][999] == 999
+
+
+def test_maps_outlive_their_file(tmp_path):
+    path = str(tmp_path / "a.drep")
+    with dr.open(path, "w") as f:
+        f["x"] = np.arange(100_000.0)
+        f.create("z", np.arange(10.0), filters="zstd")
+    f = dr.open(path)
+    m = f["x"].map()
+    with pytest.raises(TypeError):
+        f["z"].map()
+    f.close()
+    del f
+    assert m[5] == 5 and not m.flags.writeable and m.sum() == np.arange(100_000.0).sum()
+    with pytest.raises(ValueError):
+        m[0] = 1
+
+
+class Schema(ctypes.Structure):
+    pass
+
+
+Schema._fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p),
+                   ("metadata", ctypes.c_char_p), ("flags", ctypes.c_int64),
+                   ("n_children", ctypes.c_int64),
+                   ("children", ctypes.POINTER(ctypes.POINTER(Schema))),
+                   ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                   ("private_data", ctypes.c_void_p)]
+
+
+class Array(ctypes.Structure):
+    pass
+
+
+Array._fields_ = [(n, ctypes.c_int64) for n in
+                  ("length", "null_count", "offset", "n_buffers", "n_children")] + \
+                 [("buffers", ctypes.POINTER(ctypes.c_void_p)),
+                  ("children", ctypes.POINTER(ctypes.POINTER(Array))),
+                  ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p),
+                  ("private_data", ctypes.c_void_p)]
+
+
+def pointer(capsule, name, kind):
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return kind.from_address(get(capsule, name))
+
+
+def test_arrow_structs():
+    rows = np.zeros(3, [("when", "i8"), ("value", "f4"), ("flag", "?")])
+    rows["when"], rows["value"], rows["flag"] = [1, 2, 3], 0.5, [True, False, True]
+    with dr.open(":memory:", "w") as f:
+        f["rows"], f["text"] = rows, ["a", "", "héé"]
+        schema, array = f["rows"].__arrow_c_array__()
+        s, a = pointer(schema, b"arrow_schema", Schema), pointer(array, b"arrow_array", Array)
+        assert (s.format, s.name, s.n_children, a.length) == (b"+s", b"rows", 3, 3)
+        assert [s.children[i][0].format for i in range(3)] == [b"l", b"f", b"b"]
+        when = (ctypes.c_int64 * 3).from_address(a.children[0][0].buffers[1])
+        assert list(when) == [1, 2, 3]
+        assert ctypes.c_uint8.from_address(a.children[2][0].buffers[1]).value == 0b101
+        schema, array = f["text"].__arrow_c_array__()
+        a = pointer(array, b"arrow_array", Array)
+        assert list((ctypes.c_int64 * 4).from_address(a.buffers[1])) == [0, 1, 1, 6]
+        assert ctypes.string_at(a.buffers[2], 6).decode() == "ahéé"
+        del schema, array, a, s, when
+
+
+def test_dlpack():
+    with dr.open(":memory:", "w") as f:
+        f["x"] = np.arange(5.0)
+        assert np.from_dlpack(f["x"]).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_stored_boxes_and_chunks():
+    with dr.open(":memory:", "w", datarep="external32") as f:
+        ds = f.create("x", dtype="i4", shape=(10, 10), chunks=(4, 4), filters="deflate:1")
+        ds[5, 5] = 7
+        assert list(ds.stored()) == [(slice(4, 8), slice(4, 8))]
+        data, skipped = ds.read_stored((4, 4))
+        assert ds.read_stored((0, 0)) is None and skipped == 0
+        other = f.create("y", dtype="i4", shape=(10, 10), chunks=(4, 4), filters="deflate:1")
+        other.write_stored((4, 4), data)
+        assert other[5, 5] == 7 and ds.usage()["chunks"] == 1
+        assert ds.as_stored().dtype == ">i4"
+
+
+def test_the_command(tmp_path):
+    a, b = str(tmp_path / "a.drep"), str(tmp_path / "b.drep")
+    with dr.open(a, "w") as f:
+        f["x"] = np.arange(10)
+    dr.convert(a, b, datarep="external32")
+    assert dr.check(b) and not dr.diff(a, b)
+    dr.export(a, str(tmp_path / "a.npy"), root="/x")
+    assert np.load(str(tmp_path / "a.npy"))[3] == 3
+    with pytest.raises(dr.Error):
+        dr.import_(str(tmp_path / "none.h5"), b)
+    done = subprocess.run([sys.executable, "-m", "datarep", "ls", a], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(dr.__file__))})
+    assert done.returncode == 0 and "x" in done.stdout
+
+
+def test_trees():
+    with dr.open(":memory:", "w") as f:
+        f.attrs["title"] = "<b>"
+        f.create("g/x", np.arange(6.0).reshape(2, 3), attrs={"units": "K"})
+        f["g/link"] = dr.SoftLink("/g")
+        text = str(f.tree())
+        assert "x (2, 3) float64 [K]" in text
+        html = f._repr_html_()
+        assert "&lt;b&gt;" in html and "<b>" not in html.split("title")[1]
+    assert "closed" in f._repr_html_()

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""Random selections, compared with what NumPy selects of the same array."""
+import os
+
+import datarep as dr
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+FULL = "DATAREP_FULL" in os.environ
+SHAPES = [(), (7,), (1,), (0,), (5, 6), (4, 0, 3), (3, 4, 5), (2, 3, 2, 4), (40, 50)]
+STORED = [{}, {"layout": "contiguous"}, {"chunks": "some", "filters": "shuffle,deflate:1"}]
+
+
+def chunks(shape, said):
+    made = dict(said)
+    if made.get("chunks") == "some":
+        made["chunks"] = tuple(max(1, (n + 2) // 3) for n in shape) if shape else None
+        if not shape:
+            return {}
+    return made
+
+
+def arrays():
+    """[(dataset, array)] of all shapes and ways to store them."""
+    f = dr.open(":memory:", "w", datarep="external32")
+    made = []
+    for shape in SHAPES:
+        for i, said in enumerate(STORED):
+            a = np.arange(int(np.prod(shape)), dtype="i4").reshape(shape)
+            name = f"{'x'.join(map(str, shape))}-{i}"
+            made.append((f.create(name, a, **chunks(shape, said)), a))
+    return f, made
+
+
+FILE, ARRAYS = arrays()
+
+
+@st.composite
+def one_index(draw, n):
+    kind = draw(st.sampled_from("issslm"))
+    if kind == "i" and n:
+        i = draw(st.integers(-n, n - 1))
+        return draw(st.sampled_from([i, np.int64(i), np.array(i)]))
+    if kind == "l" and n:
+        made = draw(st.lists(st.integers(-n, n - 1), max_size=6))
+        return draw(st.sampled_from([made, np.array(made, dtype=np.intp)]))
+    if kind == "m":
+        return np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)), dtype=bool)
+    bound = st.one_of(st.none(), st.integers(-n - 2, n + 2))
+    step = draw(st.one_of(st.none(), st.integers(-3, 3).filter(bool)))
+    return slice(draw(bound), draw(bound), step)
+
+
+@st.composite
+def keys(draw, shape):
+    if draw(st.integers(0, 9)) == 0 and shape:
+        return np.array(draw(st.lists(st.booleans(), min_size=int(np.prod(shape)),
+                                      max_size=int(np.prod(shape)))), bool).reshape(shape)
+    used = draw(st.integers(0, len(shape)))
+    made = [draw(one_index(n)) for n in shape[:used]]
+    if draw(st.booleans()):
+        at = draw(st.integers(0, used))
+        rest = shape[len(shape) - (used - at):] if used > at else ()
+        made = made[:at] + [Ellipsis] + [draw(one_index(n)) for n in rest]
+    if len(made) == 1 and not isinstance(made[0], list) and draw(st.booleans()):
+        return made[0]
+    return tuple(made)
+
+
+def both(ds, a, key):
+    """What NumPy and the dataset make of a key: values, or the class of the error."""
+    try:
+        want = a[key]
+    except (IndexError, ValueError) as error:
+        with pytest.raises((IndexError, ValueError)):
+            ds[key]
+        return type(error)
+    got = ds[key]
+    assert np.shape(got) == np.shape(want) and type(got) is type(want), (key, got, want)
+    assert np.array_equal(got, want), (key, got, want)
+    return None
+
+
+@settings(max_examples=100_000 if FULL else 1500, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_reads_what_numpy_reads(data):
+    ds, a = ARRAYS[data.draw(st.integers(0, len(ARRAYS) - 1))]
+    both(ds, a, data.draw(keys(a.shape)))
+
+
+@settings(max_examples=20_000 if FULL else 500, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_writes_what_numpy_writes(data):
+    ds, a = ARRAYS[data.draw(st.integers(0, len(ARRAYS) - 1))]
+    key = data.draw(keys(a.shape))
+    a = a.copy()
+    try:
+        shape = np.shape(a[key])
+    except (IndexError, ValueError):
+        return
+    value = np.arange(1000, 1000 + int(np.prod(shape)), dtype="i4").reshape(shape)
+    if data.draw(st.booleans()) and shape:
+        value = value[..., :1] if value.shape[-1] else value
+    try:
+        a[key] = value
+        ds[key] = value
+        assert np.array_equal(ds[...], a), key
+    finally:
+        ds[...] = np.arange(a.size, dtype="i4").reshape(a.shape)
+
+
+@settings(max_examples=20_000 if FULL else 300, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_oindex_is_one_axis_after_another(data):
+    ds, a = ARRAYS[data.draw(st.integers(0, len(ARRAYS) - 1))]
+    key = [data.draw(one_index(n)) for n in a.shape]
+    want = a
+    for axis in reversed(range(a.ndim)):
+        k = key[axis]
+        k = int(k) if isinstance(k, np.ndarray) and k.ndim == 0 else k
+        k = np.array(k, dtype=np.intp) if isinstance(k, list) else k
+        want = want[(slice(None),) * axis + (k,)]
+    got = ds.oindex[tuple(key)]
+    assert np.shape(got) == want.shape and np.array_equal(got, want), key
+
+
+def test_large_lists_by_boxes_and_points():
+    a = np.arange(1_000_000, dtype="f8")
+    rng = np.random.default_rng(3)
+    with dr.open(":memory:", "w") as f:
+        for name, said in (("c", {"layout": "contiguous"}), ("k", {"chunks": (10_000,)}),
+                           ("z", {"chunks": (10_000,), "filters": "shuffle,zstd:1"})):
+            f.create(name, a, **said)
+            i = rng.integers(0, a.size, 10_000)
+            assert np.array_equal(f[name][i], a[i])
+            mask = rng.random(a.size) < 0.5
+            assert np.array_equal(f[name][mask], a[mask])
+            f.create(name + "2", a.reshape(1000, 1000), **(
+                {"chunks": (100, 100), "filters": "zstd:1"} if name == "z" else {}))
+            i = np.array([999, 0, 7, 7, 500])
+            assert np.array_equal(f[name + "2"][i, 10:500], a.reshape(1000, 1000)[i, 10:500])
+            assert np.array_equal(f[name + "2"][i, ::-7], a.reshape(1000, 1000)[i, ::-7])
+            f[name][i] = -1.0
+            assert (f[name][i] == -1).all() and f[name][8] == 8
+
+
+def test_fields_are_read_alone():
+    rows = np.zeros(10, [("when", "i8"), ("value", "f8"), ("pair", "f4", (2,))])
+    rows["when"], rows["value"], rows["pair"] = range(10), 0.5, 3
+    with dr.open(":memory:", "w") as f:
+        f["rows"] = rows
+        ds = f["rows"]
+        assert (ds["when"] == rows["when"]).all() and (ds[2:4, "value"] == 0.5).all()
+        assert ds["pair"].shape == (10, 2)
+        assert ds[["value", "when"]].dtype.names == ("value", "when")
+        assert ds.view("when")[3:5].tolist() == [3, 4]
+        ds["value"] = np.arange(10.0)
+        ds[0:2, "when"] = 7
+        assert ds[1]["when"] == 7 and ds[1]["value"] == 1 and ds[1]["pair"].tolist() == [3, 3]
+        with pytest.raises(KeyError):
+            ds["nope"]
+
+
+def test_zarrs_vindex():
+    zarr = pytest.importorskip("zarr")
+    a = np.arange(60).reshape(3, 4, 5)
+    z = zarr.array(a, chunks=(2, 2, 2))
+    with dr.open(":memory:", "w") as f:
+        f["a"] = a
+        ds = f["a"]
+        i, j, k = [0, 2, 1], [3, 0, 1], [4, 4, 0]
+        assert np.array_equal(ds.vindex[i, j, k], z.vindex[i, j, k])
+        mask = a % 3 == 0
+        assert np.array_equal(ds.vindex[mask], z.vindex[mask])
+        for key in ((i, j), (i, slice(1, 3)), ([True, False, True], [1, 2], 3)):
+            assert np.array_equal(ds.oindex[key], z.oindex[key])
+        ds.vindex[i, j, k] = [1, 2, 3]
+        z.vindex[i, j, k] = [1, 2, 3]
+        ds.oindex[[0, 1], :, [4]] = 9
+        z.oindex[[0, 1], :, [4]] = 9
+        assert np.array_equal(ds[...], z[...])
