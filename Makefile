@@ -26,6 +26,8 @@ docdir ?= $(datadir)/doc/datarep
 magicdir ?= $(datadir)/file/magic
 mimedir ?= $(datadir)/mime/packages
 pokedir ?= $(datadir)/poke/pickles
+# Where Debian's Python looks: of /usr one directory for all versions, of /usr/local one for each.
+pydir ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(PY_INCLUDE)))/dist-packages
 FUZZ_TIME ?= 60
 AFL_TIME ?= 60
 PROPERTY_TIME ?= 600
@@ -67,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python wheel deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -203,7 +205,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs python python-package unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs python python-package wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -406,6 +408,26 @@ python: ## install missing packages, build the package for Python into build/pyt
 	+@$(SUB) MODE=release python-package
 	@tests/python/run-pytest.py --full
 
+# The wheel holds real files, without debug information: it is installed anywhere.
+WHEEL := build/wheel
+wheel: ## build the wheel for Python into build/wheel/dist
+	@tools/install-deps build interop python
+	+@$(SUB) MODE=release python-package
+	@rm -rf $(WHEEL)
+	@mkdir -p $(WHEEL)/datarep/bin $(WHEEL)/datarep/lib/datarep $(WHEEL)/datarep/share/datarep/schemas
+	@cp python/setup.py python/pyproject.toml python/entry_points.txt $(WHEEL)/
+	@echo $(VERSION) > $(WHEEL)/VERSION
+	@cp $(PY_FILES) build/python/datarep/_core.abi3.so $(WHEEL)/datarep/
+	@cp build/release/libdatarep.so.$(VERSION) $(WHEEL)/datarep/libdatarep.so.$(SOMAJOR)
+	@cp build/release/datarep $(WHEEL)/datarep/bin/
+	@cp build/release/datarep-*.so $(WHEEL)/datarep/lib/datarep/
+	@cp $(SCHEMAS) $(WHEEL)/datarep/share/datarep/schemas/
+	@cp LICENSE $(WHEEL)/datarep/
+	@$(STRIP) --strip-unneeded $(WHEEL)/datarep/*.so* $(WHEEL)/datarep/lib/datarep/*.so
+	@$(STRIP) $(WHEEL)/datarep/bin/datarep
+	@cd $(WHEEL) && $(PYTHON) -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist .
+	@ls $(WHEEL)/dist/*.whl
+
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)
 
@@ -519,7 +541,21 @@ fill_in = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLU
     -e 's|@POINTER@|$(lastword $(shell echo __SIZEOF_POINTER__ | $(CC) -E -P -))|' \
     -e 's|@LIBS_PRIVATE@|$(strip -pthread $(LIB_LIBS))|'
 
-install: all ## install into DESTDIR and PREFIX (default /usr/local)
+# The package uses the library and the command that are installed; pip and entry points know it by
+# its dist-info.
+PY_INFO = $D$(pydir)/datarep-$(VERSION).dist-info
+define install_python
+	install -d $D$(pydir)/datarep/bin $(PY_INFO)
+	install -m 644 $(PYDIR)/_core.abi3.so $(PY_FILES) $D$(pydir)/datarep/
+	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep $(libdir))/libdatarep.so.$(SOMAJOR) \
+	    $D$(pydir)/datarep/libdatarep.so.$(SOMAJOR)
+	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep/bin $(bindir))/datarep $D$(pydir)/datarep/bin/datarep
+	install -m 644 python/entry_points.txt $(PY_INFO)/
+	printf 'Metadata-Version: 2.1\nName: datarep\nVersion: %s\n' $(VERSION) > $(PY_INFO)/METADATA
+	echo make > $(PY_INFO)/INSTALLER
+endef
+
+install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5 \
 	    $D$(mandir)/man7
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
@@ -543,6 +579,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
+	$(if $(PY_INCLUDE),$(install_python))
 	$(fill_in) lib/datarep.pc.in > $D$(libdir)/pkgconfig/datarep.pc
 	install -d $D$(libdir)/cmake/datarep
 	for f in datarep-config datarep-config-version; do \
@@ -552,7 +589,7 @@ install: all ## install into DESTDIR and PREFIX (default /usr/local)
 install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
 	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) \
-	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES))
+	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
 uninstall: ## remove the installed files
@@ -562,6 +599,7 @@ uninstall: ## remove the installed files
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) $(call man_in,7) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
+	$(if $(PY_INCLUDE),rm -rf $D$(pydir)/datarep $(PY_INFO))
 	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)
 
 clean: ## remove build/

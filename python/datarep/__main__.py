@@ -5,4 +5,11 @@ import sys
 
 from .command import find
 
-os.execv(find(), ["datarep", *sys.argv[1:]])
+
+def main() -> None:
+    """Become the command that comes with the package."""
+    os.execv(find(), ["datarep", *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    main()
