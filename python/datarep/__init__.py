@@ -36,7 +36,7 @@ __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datare
 
 def version() -> str:
     """The library's and the format's version."""
-    return _core.version()  # type: ignore[no-any-return]
+    return _core.version()
 
 
 __version__ = version().split()[1] if len(version().split()) > 1 else version()

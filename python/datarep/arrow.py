@@ -66,4 +66,4 @@ def export(array: Any, name: str = "") -> tuple[Any, Any]:
     if array.ndim == 0:
         array = array.reshape(1)
     schema, made = _layout(name, array)
-    return _core.arrow_export(schema, made)  # type: ignore[no-any-return]
+    return _core.arrow_export(schema, made)

@@ -113,7 +113,7 @@ class Attributes(MutableMapping[str, Any]):
 
     def get_type(self, name: str) -> types.Type:
         """The library's type of an attribute."""
-        return self._h.attr_info(self._path, name)[0]  # type: ignore[no-any-return]
+        return self._h.attr_info(self._path, name)[0]
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self._h.attr_set(self._path, name, value):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
-from . import types
+from . import _core, types
 from .attrs import Empty, as_array, to_memory
 from .dataset import CALENDAR, LAYOUTS, UNIT_NAMES
 
@@ -15,7 +15,8 @@ Filters = Union[None, str, Sequence[Union[str, tuple[Any, ...]]]]
 
 
 class Spec(NamedTuple):
-    form: types.Form
+    form: types.Form  # of the data in memory
+    stored: types.Type
     shape: Optional[tuple[int, ...]]
     maxshape: Optional[tuple[Optional[int], ...]]
     dims: Optional[list[Optional[str]]]
@@ -23,7 +24,7 @@ class Spec(NamedTuple):
     filters: list[tuple[str, int, tuple[int, ...], bool]]
     layout: int
     fill_kind: int
-    fill: Any
+    fill: Any  # the memory of the value, and what keeps its pointers valid
     data: Any
     attrs: dict[str, Any]
 
@@ -32,17 +33,18 @@ def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], boo
     """"shuffle,zstd:3" or a list -> [(name, level, parameters, bare)]."""
     if not filters:
         return []
-    rows: list[Any] = filters.split(",") if isinstance(filters, str) else list(filters)
+    rows: list[Any] = list(filters.split(",") if isinstance(filters, str) else filters)
     made: list[tuple[str, int, tuple[int, ...], bool]] = []
     for row in rows:
         if isinstance(row, str):
-            name, _, level = row.strip().partition(":")
+            name, _, number = row.strip().partition(":")
             try:
-                made.append((name, int(level) if level else -1, (), False))
+                made.append((name, int(number) if number else -1, (), False))
             except ValueError:
                 raise ValueError(f"filter {row!r}: a level is a number") from None
         else:
-            name, level, params, bare = (*row, *(-1, (), False)[len(row) - 1:])
+            parts: list[Any] = [*row, *[-1, (), False][len(row) - 1:]]
+            name, level, params, bare = parts
             made.append((name, -1 if level is None else int(level), tuple(params), bool(bare)))
     return made
 
@@ -115,7 +117,8 @@ def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: 
         elif not null:
             shape = ()
     shape = None if null else tuple(int(n) for n in _lengths(shape))
-    return _rest(group, path, form, shape, data, dims, chunks, maxshape, filters, fill, layout)
+    stored = types.stored_type(dtype, form)
+    return _rest(group, path, form, stored, shape, data, dims, chunks, maxshape, filters, fill, layout)
 
 
 def _as(np: Any, data: Any, form: types.Form) -> Any:
@@ -124,8 +127,8 @@ def _as(np: Any, data: Any, form: types.Form) -> Any:
     return _cast(np, data, base, form)
 
 
-def _rest(group: "Group", path: str, form: types.Form, shape: Any, data: Any, dims: Any,
-          chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
+def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape: Any, data: Any,
+          dims: Any, chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
     np = types.numpy()
     attrs: dict[str, Any] = {}
     if form.dtype.kind in "mM":
@@ -138,6 +141,8 @@ def _rest(group: "Group", path: str, form: types.Form, shape: Any, data: Any, di
         if form.dtype.subdtype:
             one = np.array(np.broadcast_to(one, form.dtype.subdtype[1]))
         value = to_memory(form, one)
+        if form.plan is None and stored != form.type:
+            value = (_core.convert(stored, form.type, value[0]), None)
     elif fill is False:
         kind = 2
     names = None if dims is None else [None if d is None else str(d) for d in dims]
@@ -154,5 +159,5 @@ def _rest(group: "Group", path: str, form: types.Form, shape: Any, data: Any, di
     if chunks is not None:
         chunks = tuple(int(n) for n in _lengths(chunks))
     names = names if shape else None
-    return Spec(form, shape, maxshape if shape else None, names, chunks if shape else None, made,
-                number, kind, value and value[0], data, attrs)
+    return Spec(form, stored, shape, maxshape if shape else None, names, chunks if shape else None, made,
+                number, kind, value, data, attrs)

@@ -51,6 +51,9 @@ class Options(NamedTuple):
 
 
 PLAIN = Options()
+SHORT = 32  # bytes of a text that is read without an allocation
+_TEXT = (1, 8, 8, None)
+PIECE = 16384  # elements with pointers that are read at once
 
 
 class array:
@@ -115,7 +118,7 @@ class _Points:
         # zarr's rule: the dimensions of the points come first.
         if not sel.arrays:
             return sel
-        n, inner = sel.place, [p.count for p in sel.parts if isinstance(p, index.Axis)]
+        n, inner = sel.place, [p.length for p in sel.parts if isinstance(p, index.Axis)]
         return sel._replace(place=0, out=sel.common + tuple(inner)) if n else sel
 
     def __getitem__(self, key: Any) -> Any:
@@ -203,7 +206,7 @@ class Dataset(_core.Dataset):
         """Structs lie as in the file: at their own offsets, or as in C, or packed."""
         placed = self._placed()
         if placed is not None:
-            return placed  # type: ignore[no-any-return]
+            return placed
         return t if self._stored_as(t) else types.packed(t)
 
     def _time(self, t: types.Type) -> Any:
@@ -231,12 +234,16 @@ class Dataset(_core.Dataset):
         shape = self.shape
         if shape is None:
             raise TypeError(f"{self.name}: a dataset of null space has no elements")
-        return shape  # type: ignore[no-any-return]
+        return shape
 
     def _get(self, key: Any) -> Any:
         """Every key that the extension leaves."""
-        types.numpy()
-        sel = index.parse(key, self._lengths())
+        np = types.numpy()
+        shape = self._lengths()
+        if type(key) is np.ndarray and key.dtype == bool and key.shape == shape and shape \
+                and index.DENSE * np.count_nonzero(key) >= key.size:
+            return np.asarray(self[...])[key]
+        sel = index.parse(key, shape)
         if sel.fields is not None:
             return self._members(sel)
         return self._read(sel)
@@ -264,8 +271,21 @@ class Dataset(_core.Dataset):
             _core.vlen_load(form.plan, form.type, raw, out, count)
 
         def box(start: Any, count: Any, step: Any, out: Any) -> None:
-            step = None if all(s == 1 for s in step) else step
-            load(self._read_box, (start, count, step), out, index.product(count))
+            assert form
+            steps = None if all(s == 1 for s in step) else step
+            total = index.product(count)
+            if form.plan is None or total <= PIECE or not count:
+                load(self._read_box, (start, count, steps), out, total)
+                return
+            # Pointers and what they point to stay in the processor's caches.
+            rows = max(PIECE * count[0] // total, 1)
+            short = form.plan == _TEXT
+            for i in range(0, count[0], rows):
+                n = min(rows, count[0] - i)
+                where = ([start[0] + i * step[0], *start[1:]], [n, *count[1:]], steps)
+                short = short and self._short_texts(where, out[i:i + n])
+                if not short:
+                    load(self._read_box, where, out[i:i + n], n * (total // count[0]))
 
         def boxes(rows: Any, count: Any, out: Any) -> None:
             load(self._read_boxes, (rows, count), out, len(rows) * index.product(count))
@@ -278,6 +298,18 @@ class Dataset(_core.Dataset):
             if report:
                 self._lost(report, 0, own)
         return got
+
+    def _short_texts(self, where: Any, out: Any) -> bool:
+        """Read texts of a few bytes without an allocation for each; False if one is longer."""
+        np = types.numpy()
+        raw = np.empty(out.size * SHORT, "u1")
+        start, count, step = where
+        report = self._read_box(start, count, step, types.Type.string(SHORT), raw,
+                                Options(0, RANGES["wrap"]))
+        if report:
+            return False
+        _core.texts_load(raw, SHORT, out)
+        return True
 
     def _lost(self, report: tuple[int, ...], write: int, rounded: bool = True) -> None:
         """A transfer changed values: the extension tells."""
@@ -349,7 +381,7 @@ class Dataset(_core.Dataset):
             around = index._box(sel)
             memory, keep = to_memory(form, value)
             step = None if all(s == 1 for s in around.step) else around.step
-            report = self._write_box(around.start, around.count, step, form.type, memory, options)
+            report = self._write_box(around.start, around.lengths, step, form.type, memory, options)
         del keep
         self._written(report, form, options)
 
@@ -402,7 +434,7 @@ class Dataset(_core.Dataset):
             out[...] = self._read(sel, form, options)
             return self.report
         step = None if all(s == 1 for s in around.step) else around.step
-        report = self._read_box(around.start, around.count, step, form.type, out, options)
+        report = self._read_box(around.start, around.lengths, step, form.type, out, options)
         del np
         if report:
             self._lost(report, 0, False)
@@ -511,7 +543,7 @@ class Dataset(_core.Dataset):
     @property
     def parent(self) -> "Group":
         """Its group."""
-        return self._file[self.name.rsplit("/", 1)[0] or "/"]  # type: ignore[no-any-return]
+        return self._file[self.name.rsplit("/", 1)[0] or "/"]
 
     @property
     def attrs(self) -> Attributes:
@@ -521,17 +553,17 @@ class Dataset(_core.Dataset):
     @property
     def id(self) -> int:
         """The number of the object in its file."""
-        return self._info()["id"]  # type: ignore[no-any-return]
+        return self._info()["id"]
 
     @property
     def type(self) -> types.Type:
         """The library's type of its elements."""
-        return self._info()["type"]  # type: ignore[no-any-return]
+        return self._info()["type"]
 
     @property
     def datarep(self) -> str:
         """The data representation of its elements."""
-        return self._info()["datarep"]  # type: ignore[no-any-return]
+        return self._info()["datarep"]
 
     @property
     def layout(self) -> str:
@@ -668,7 +700,7 @@ def _ragged(np: Any, value: Any, dtype: Any) -> Any:
 
 
 def _reopen(file: "File", name: str) -> Dataset:
-    return file[name]  # type: ignore[no-any-return]
+    return file[name]
 
 
 CALENDAR = "proleptic_gregorian"

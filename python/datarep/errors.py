@@ -144,7 +144,7 @@ def make(code: int, message: str, filename: Optional[str]) -> Exception:
     made.object = found.group(1) if found else None
     found = _BYTE.search(message)
     made.byte = int(found.group(1)) if found else None
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 _core.set_error(make)

@@ -46,7 +46,7 @@ class NamedType:
 
     @property
     def type(self) -> types.Type:
-        return self._file._h.type_open(self.name)  # type: ignore[no-any-return]
+        return self._file._h.type_open(self.name)
 
     @property
     def dtype(self) -> Any:
@@ -84,7 +84,7 @@ class Dimension:
 
     @property
     def size(self) -> int:
-        return self._file._h.stat(self.address)[5]  # type: ignore[no-any-return]
+        return self._file._h.stat(self.address)[5]
 
     @property
     def unlimited(self) -> bool:
@@ -101,7 +101,7 @@ class Dimension:
             path = self._file._h.dimension_coordinate(self.address)
         except KeyError:
             return None
-        return self._file[path]  # type: ignore[no-any-return]
+        return self._file[path]
 
     def rename(self, name: str) -> None:
         self._file._h.dimension_rename(self.address, name)
@@ -265,7 +265,7 @@ class Group(MutableMapping[str, Any]):
         return iter([row[0] for row in rows])
 
     def __len__(self) -> int:
-        return self._file._h.stat(self.name)[4]  # type: ignore[no-any-return]
+        return self._file._h.stat(self.name)[4]
 
     def __bool__(self) -> bool:
         return not self._file.closed
@@ -304,9 +304,9 @@ class Group(MutableMapping[str, Any]):
             if not self._file._h.exists(above):
                 self._file._h.group_create(above, True)
         def make(placed: bool) -> None:
-            _core.dataset_create(self._file._h, path, spec.form.type, spec.shape, spec.maxshape,
+            _core.dataset_create(self._file._h, path, spec.stored, spec.shape, spec.maxshape,
                                  spec.dims, spec.chunks, spec.filters, spec.layout,
-                                 spec.fill_kind, spec.fill, datarep, placed)
+                                 spec.fill_kind, spec.fill and spec.fill[0], datarep, placed)
 
         if placed is None and spec.form.dtype.names is not None and spec.form.plan is None:
             try:
@@ -446,12 +446,12 @@ class Group(MutableMapping[str, Any]):
     @property
     def parent(self) -> "Group":
         """The group above."""
-        return self._file[self.name.rsplit("/", 1)[0] or "/"]  # type: ignore[no-any-return]
+        return self._file[self.name.rsplit("/", 1)[0] or "/"]
 
     @property
     def id(self) -> int:
         """The number of the object in its file."""
-        return self._file._h.stat(self.name)[1]  # type: ignore[no-any-return]
+        return self._file._h.stat(self.name)[1]
 
     @property
     def ref(self) -> types.Reference:
@@ -511,16 +511,16 @@ class File(Group):
     @property
     def filename(self) -> str:
         """The path of the file."""
-        return self._h.name  # type: ignore[no-any-return]
+        return self._h.name
 
     @property
     def closed(self) -> bool:
-        return self._h.closed  # type: ignore[no-any-return]
+        return self._h.closed
 
     @property
     def writable(self) -> bool:
         """Whether this handle writes."""
-        return self._h.writes  # type: ignore[no-any-return]
+        return self._h.writes
 
     def close(self) -> None:
         """Commit and close.  After a failed write nothing is committed, and that error raised."""
@@ -548,17 +548,17 @@ class File(Group):
     @property
     def header(self) -> dict[str, Any]:
         """What the header says."""
-        return self._h.header()  # type: ignore[no-any-return]
+        return self._h.header()
 
     @property
     def sequence(self) -> int:
         """The number of the open commit."""
-        return self._h.header()["sequence"]  # type: ignore[no-any-return]
+        return self._h.header()["sequence"]
 
     @property
     def datarep(self) -> str:
         """The data representation of datasets that ask for no other."""
-        return self._h.header()["datarep"]  # type: ignore[no-any-return]
+        return self._h.header()["datarep"]
 
     @property
     def datareps(self) -> list[str]:
@@ -568,7 +568,7 @@ class File(Group):
     @property
     def hints(self) -> dict[str, str]:
         """The hints in effect (datarep-hints(7))."""
-        return self._h.hints()  # type: ignore[no-any-return]
+        return self._h.hints()
 
     def set_hints(self, **hints: Any) -> None:
         """Set hints that act on an open file."""
@@ -576,11 +576,11 @@ class File(Group):
 
     def usage(self) -> dict[str, int]:
         """Bytes of the parts of the file."""
-        return self._h.usage()  # type: ignore[no-any-return]
+        return self._h.usage()
 
     def check(self, deep: bool = True) -> list[tuple[int, int, str]]:
         """Verify the open commit: findings as (code, byte, message)."""
-        return self._h.check(deep)  # type: ignore[no-any-return]
+        return self._h.check(deep)
 
     def __enter__(self) -> "File":
         return self

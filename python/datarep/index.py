@@ -15,10 +15,10 @@ __all__ = ["Selection", "parse"]
 
 
 class Axis(NamedTuple):
-    """One dimension of a slice: count elements from start on, step apart, backwards if flip."""
+    """One dimension of a slice: length elements from start on, step apart, backwards if flip."""
 
     start: int
-    count: int
+    length: int
     step: int
     flip: bool
 
@@ -158,7 +158,7 @@ def parse(key: Any, shape: tuple[int, ...]) -> Selection:
     keys, fields = _split_fields(key)
     items = _expand(keys, len(shape))
     parts, arrays = _parts(items, shape)
-    inner = tuple(p.count for p in parts if isinstance(p, Axis))
+    inner = tuple(p.length for p in parts if isinstance(p, Axis))
     if not arrays:
         scalar = not inner and not any(k is Ellipsis for k in keys)
         return Selection(shape, parts, [], (), 0, inner, scalar, fields)
@@ -199,7 +199,7 @@ def outer(key: Any, shape: tuple[int, ...]) -> Selection:
                 raise IndexError("an array in oindex has one dimension")
             lists.append(axis)
     parts, _ = _parts(items, shape)
-    out = tuple(p.count if isinstance(p, Axis) else len(p) for p in parts if not isinstance(p, int))
+    out = tuple(p.length if isinstance(p, Axis) else len(p) for p in parts if not isinstance(p, int))
     if not lists:
         return Selection(shape, parts, [], (), 0, out, False, fields)
     for number, axis in enumerate(lists):
@@ -234,7 +234,7 @@ def _flips(sel: Selection, lead: int) -> Optional[tuple[Any, ...]]:
 
 class Box(NamedTuple):
     start: list[int]
-    count: list[int]
+    lengths: list[int]
     step: list[int]
 
 
@@ -244,7 +244,7 @@ def _box(sel: Selection) -> Box:
     for p in sel.parts:
         if isinstance(p, Axis):
             start.append(p.start)
-            count.append(p.count)
+            count.append(p.length)
             step.append(p.step)
         else:
             low, high = (p, p) if isinstance(p, int) else (int(p.min()), int(p.max()))
@@ -261,8 +261,9 @@ def product(numbers: Any) -> int:
     return n
 
 
-# The box around n elements is read as a whole if it has at most DENSE * n of them, or is small.
-DENSE, SMALL = 4, 4096
+# The box around n elements is read as a whole if it is small, or has at most DENSE * n of them, or
+# at most SPAN bytes for each: that is as long as one point takes.  But no more than MOST bytes.
+DENSE, SMALL, SPAN, MOST = 4, 4096, 2048, 1 << 26
 # With at least so many elements for each index there is a box for each, else points.
 BOXES = 16
 
@@ -280,20 +281,20 @@ def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Call
         return np.empty(sel.out, dtype)
     if not sel.arrays:
         around = _box(sel)
-        out = np.empty([c for c in around.count], dtype)
-        box(around.start, around.count, around.step, out)
-        sub = out.shape[len(around.count):]
-        out = out.reshape(tuple(p.count for p in sel.parts if isinstance(p, Axis)) + sub)
+        out = np.empty([c for c in around.lengths], dtype)
+        box(around.start, around.lengths, around.step, out)
+        sub = out.shape[len(around.lengths):]
+        out = out.reshape(tuple(p.length for p in sel.parts if isinstance(p, Axis)) + sub)
         flips = _flips(sel, 0)
         out = out if flips is None else out[flips]
         return out[()] if sel.scalar else out
     around = _box(sel)
-    total = product(around.count)
-    if total <= max(DENSE * product(sel.out), SMALL):
-        out = np.empty(around.count, dtype)
-        box(around.start, around.count, around.step, out)
+    total, n = product(around.lengths), product(sel.out)
+    if total <= max(DENSE * n, SMALL) or total * dtype.itemsize <= min(SPAN * n, MOST):
+        out = np.empty(around.lengths, dtype)
+        box(around.start, around.lengths, around.step, out)
         return _pick(sel, around, out)
-    rows, inner = _rows(sel), [p.count for p in sel.parts if isinstance(p, Axis)]
+    rows, inner = _rows(sel), [p.length for p in sel.parts if isinstance(p, Axis)]
     if product(inner) >= BOXES and all(p.step == 1 for p in sel.parts if isinstance(p, Axis)):
         out = _by_boxes(sel, rows, inner, dtype, boxes)
     else:
@@ -315,16 +316,10 @@ def _pick(sel: Selection, around: Box, out: Any) -> Any:
             key.append(slice(None, None, -1 if p.flip else 1))
         else:
             key.append(p - around.start[i])
-    if sel.place >= 0 and all(i in sel.arrays or isinstance(p, Axis)
-                              for i, p in enumerate(sel.parts)):
-        # The common dimensions lead, wherever NumPy itself would put them.
-        lead = sel.arrays + [i for i, p in enumerate(sel.parts) if isinstance(p, Axis)]
-        tail = list(range(len(sel.parts), out.ndim))
-        picked = out.transpose(lead + tail)[tuple(key[i] for i in lead)]
-    else:
-        lead = sel.arrays + [i for i, p in enumerate(sel.parts) if isinstance(p, Axis)]
-        tail = list(range(len(sel.parts), out.ndim))
-        picked = out.transpose(lead + tail)[tuple(key[i] for i in lead)]
+    # The common dimensions lead, wherever NumPy itself would put them.
+    lead = sel.arrays + [i for i, p in enumerate(sel.parts) if isinstance(p, Axis)]
+    tail = list(range(len(sel.parts), out.ndim))
+    picked = out.transpose(lead + tail)[tuple(key[i] for i in lead)]
     order = _order(sel)
     return picked.transpose(order + list(range(len(order), picked.ndim)))
 
@@ -357,7 +352,7 @@ def _points(sel: Selection, rows: Any, inner: list[int]) -> Any:
 def _by_boxes(sel: Selection, rows: Any, inner: list[int], dtype: Any, boxes: Any) -> Any:
     """A box for each index, in the order in which they lie in the file."""
     np = types.numpy()
-    count = [p.count if isinstance(p, Axis) else 1 for p in sel.parts]
+    count = [p.length if isinstance(p, Axis) else 1 for p in sel.parts]
     order = np.lexsort(rows.T[::-1])
     ordered = bool((order[1:] > order[:-1]).all())
     out = np.empty([len(rows)] + inner, dtype)
@@ -389,7 +384,7 @@ def coordinates(sel: Selection) -> tuple[Any, Optional[Any]]:
 
     Where indices repeat, the last value counts, as in NumPy."""
     np = types.numpy()
-    inner = [p.count for p in sel.parts if isinstance(p, Axis)]
+    inner = [p.length for p in sel.parts if isinstance(p, Axis)]
     rows = _rows(sel)
     at = np.zeros(len(rows), np.int64)
     for i in sel.arrays:

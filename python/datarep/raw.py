@@ -106,7 +106,7 @@ class Raw:
             raise IndexError("a headerless file is written by integers and slices")
         value = np.broadcast_to(np.asarray(value, dtype=self.dtype), sel.out)
         around = index._box(sel)
-        runs, length = self._runs(around.start, around.count, around.step)
+        runs, length = self._runs(around.start, around.lengths, around.step)
         plain = index.arrange(sel, value).reshape(-1)
         with self._lock:
             for i, first in enumerate(runs):

@@ -39,7 +39,7 @@ class Datarep:
     @property
     def table(self) -> list[tuple[int, int, int, int, int]]:
         """(code, format, order, size, alignment) of every datatype."""
-        return _core.datarep_table(self.name)  # type: ignore[no-any-return]
+        return _core.datarep_table(self.name)
 
     def __repr__(self) -> str:
         return f"<data representation {self.name}>"
@@ -75,7 +75,7 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
             return extents(type_name)
         if extents and type_name in extents:
             return int(extents[type_name])
-        return t.file_extent("external32")  # type: ignore[no-any-return]
+        return t.file_extent("external32")
 
     _core.register_datarep(name, read, write, extent)
 
@@ -99,7 +99,7 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = Non
     data, report = _core.pack(name, array, count, form.type, Options(threads, RANGES[range]))
     if report and not range:
         warn(report, name, True, False)
-    return data  # type: ignore[no-any-return]
+    return data
 
 
 def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int = 0,

@@ -87,7 +87,7 @@ class Tree:
                 yield from self._level(below, indent + ("    " if last else "│   "), above)
 
     def __str__(self) -> str:
-        lines = []
+        lines: list[str] = []
         for line in self._lines():
             if len(lines) > _LIMIT:
                 lines.append("...")

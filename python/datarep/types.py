@@ -29,6 +29,7 @@ elements hold pointers, a plan by which these become objects (python/src/vlen.c)
 """
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from typing import Any, NamedTuple, Optional
@@ -55,7 +56,8 @@ class Form(NamedTuple):
     plan: Optional[tuple[Any, ...]] = None
 
 
-class Reference(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Reference:
     """A reference to an object of the same file, or to a region of a dataset."""
 
     id: int
@@ -392,9 +394,6 @@ def _form_of_struct(np: Any, dtype: Any) -> Form:
     return Form(dtype, t)
 
 
-_TYPE_TEXT = re.compile(r"[A-Z][A-Z0-9_]*$|.*[{(<\[].*")
-
-
 def type_of(what: Any) -> Form:
     """The form for what a caller calls a type: a dtype, a Type, or the library's text for one."""
     if isinstance(what, Type):
@@ -410,3 +409,12 @@ def type_of(what: Any) -> Form:
         if isinstance(what, str):
             return form_of_type(Type.parse(what))
         raise
+
+
+def stored_type(what: Any, form: Form) -> Type:
+    """The type that a dataset gets: the one that was named, else that of the memory."""
+    if isinstance(what, Type):
+        return what
+    if isinstance(what, str) and what in CODES:
+        return predefined(what)
+    return form.type

@@ -30,6 +30,7 @@ typedef struct handle {
     PyObject *keep;  /* what the file needs while it is open: an image, a driver's object */
     atomic_int busy; /* calls that run without the GIL */
     unsigned forks;  /* the process that counted them */
+    unsigned moves;  /* to other commits */
     bool closing;
     bool writes;
 } handle;
@@ -43,6 +44,10 @@ typedef struct dataset_object {
     PyObject *plan;   /* None, or how elements that hold pointers become objects (vlen.c) */
     int64_t item;     /* bytes of one element of mem in memory */
     bool exact;       /* mem holds every stored value, or rounds as the caller asked */
+    bool shaped;      /* the shape is that of the handle's commit number `moves` */
+    unsigned moves;
+    int rank;
+    int64_t dims[MAX_RANK];
 } dataset_object;
 
 typedef struct type_object {
@@ -63,6 +68,10 @@ extern PyTypeObject *handle_class, *dataset_class, *type_class;
 
 /* False, with an exception, if the file is closed. */
 bool handle_open(handle *h);
+/* Whether a call that only looks something up may keep the GIL: nobody who writes, and no function
+ * in Python that the library calls, can make it wait. */
+bool handle_never_waits(const handle *h);
+extern bool python_is_called; /* from now on */
 void handle_enter(handle *h);
 void handle_leave(handle *h);
 
@@ -137,6 +146,7 @@ extern PyObject *preset_type[DREP_CODE_MAX + 1];
 /* Elements that hold pointers -> Python objects, and back (vlen.c).  The first takes over what
  * the library allocated in src and frees it. */
 PyObject *vlen_load(PyObject *module, PyObject *args);
+PyObject *texts_load(PyObject *module, PyObject *args);
 PyObject *vlen_store(PyObject *module, PyObject *args);
 
 #endif

@@ -90,13 +90,33 @@ bool dataset_info(dataset_object *self, drep_dsinfo *info)
 {
     int err;
 
-    *info = DREP_DSINFO;
+    info->size = sizeof *info; /* the call sets everything else */
     if (!handle_open(self->h))
         return false;
-    WITHOUT_GIL(self->h, err = drep_dataset_info(self->ds, info));
+    if (handle_never_waits(self->h))
+        err = drep_dataset_info(self->ds, info);
+    else
+        WITHOUT_GIL(self->h, err = drep_dataset_info(self->ds, info));
     if (err)
         raise_error(err, self->h);
     return !err;
+}
+
+/* The shape in rank and dims.  A handle that reads sees one commit until it is refreshed. */
+static bool shape_known(dataset_object *self)
+{
+    drep_dsinfo info;
+
+    if (self->shaped && self->moves == self->h->moves)
+        return handle_open(self->h);
+    self->moves = self->h->moves;
+    if (!dataset_info(self, &info))
+        return false;
+    self->rank = info.rank;
+    for (int d = 0; d < info.rank; d++)
+        self->dims[d] = info.dims[d];
+    self->shaped = !self->h->writes;
+    return true;
 }
 
 static bool keep(dataset_object *self, const drep_dsinfo *info, PyObject *dtype, PyObject *t,
@@ -115,14 +135,18 @@ static bool keep(dataset_object *self, const drep_dsinfo *info, PyObject *dtype,
 }
 
 /* Its dtype, and how its elements lie in memory then. */
-static bool resolve(dataset_object *self, const drep_dsinfo *info)
+static bool resolve(dataset_object *self)
 {
-    int code = drep_type_code(info->type);
+    drep_dsinfo of, *info = &of;
     PyObject *got, *dtype, *t, *plan;
+    int code;
     bool ok;
 
     if (self->dtype)
         return true;
+    if (!dataset_info(self, info))
+        return false;
+    code = drep_type_code(info->type);
     if (preset_dtype[code] && !(code == DREP_CODE_INT64_T && info->fill == DREP_FILL_VALUE))
         return keep(self, info, preset_dtype[code], preset_type[code], Py_None);
     got = PyObject_CallMethod((PyObject *)self, "_resolve", "Ni", type_borrowed(info->type),
@@ -207,7 +231,7 @@ static void all_of(struct box *b, int d, int64_t len)
     b->shape[b->shown++] = b->count[d] = len;
 }
 
-static int parse_key(const drep_dsinfo *info, PyObject *key, struct box *b)
+static int parse_key(const dataset_object *info, PyObject *key, struct box *b)
 {
     bool tuple = PyTuple_Check(key), ellipsis = false;
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
@@ -318,15 +342,14 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *shape, *array, *item;
-    drep_dsinfo info;
     struct box b;
     int result;
 
-    if (!dataset_info(self, &info))
+    if (!shape_known(self))
         return NULL;
-    if (!np_empty || !resolve(self, &info) || self->plan != Py_None)
+    if (!np_empty || !resolve(self) || self->plan != Py_None)
         return PyErr_Occurred() ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
-    result = parse_key(&info, key, &b);
+    result = parse_key(self, key, &b);
     if (result != KEY_BOX)
         return result == KEY_ERROR ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
     shape = tuple_of(b.shape, b.shown);
@@ -366,7 +389,6 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *shape;
-    drep_dsinfo info;
     struct box b;
     memory m;
     bool fast;
@@ -376,12 +398,12 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
         PyErr_SetString(PyExc_TypeError, "elements cannot be deleted");
         return -1;
     }
-    if (!dataset_info(self, &info))
+    if (!shape_known(self))
         return -1;
-    if (!np_empty || !resolve(self, &info) || self->plan != Py_None ||
+    if (!np_empty || !resolve(self) || self->plan != Py_None ||
         (PyObject *)Py_TYPE(value) != np_ndarray)
         return PyErr_Occurred() ? -1 : slow_set(o, key, value);
-    result = parse_key(&info, key, &b);
+    result = parse_key(self, key, &b);
     if (result != KEY_BOX)
         return result == KEY_ERROR ? -1 : slow_set(o, key, value);
     shape = tuple_of(b.shape, b.shown);
@@ -399,15 +421,15 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
 
 static Py_ssize_t dataset_len(PyObject *o)
 {
-    drep_dsinfo info;
+    dataset_object *self = (dataset_object *)o;
 
-    if (!dataset_info((dataset_object *)o, &info))
+    if (!shape_known(self))
         return -1;
-    if (info.rank < 1) {
+    if (self->rank < 1) {
         PyErr_SetString(PyExc_TypeError, "a dataset without dimensions has no len()");
         return -1;
     }
-    return (Py_ssize_t)info.dims[0];
+    return (Py_ssize_t)self->dims[0];
 }
 
 /* ----------------------------------------------- transfers that Python has laid out */
@@ -682,23 +704,22 @@ static PyObject *info_method(PyObject *o, PyObject *none)
 
 static PyObject *get_shape(PyObject *o, void *unused)
 {
-    drep_dsinfo info;
+    dataset_object *self = (dataset_object *)o;
 
     (void)unused;
-    if (!dataset_info((dataset_object *)o, &info))
+    if (!shape_known(self))
         return NULL;
-    if (info.rank < 0)
+    if (self->rank < 0)
         Py_RETURN_NONE;
-    return tuple_of(info.dims, info.rank);
+    return tuple_of(self->dims, self->rank);
 }
 
 static PyObject *get_ndim(PyObject *o, void *unused)
 {
-    drep_dsinfo info;
+    dataset_object *self = (dataset_object *)o;
 
     (void)unused;
-    return dataset_info((dataset_object *)o, &info) ? PyLong_FromLong(info.rank < 0 ? 0 : info.rank)
-                                                    : NULL;
+    return shape_known(self) ? PyLong_FromLong(self->rank < 0 ? 0 : self->rank) : NULL;
 }
 
 static PyObject *get_size(PyObject *o, void *unused)
@@ -713,9 +734,8 @@ static PyObject *get_size(PyObject *o, void *unused)
 static PyObject *get_resolved(PyObject *o, void *what)
 {
     dataset_object *self = (dataset_object *)o;
-    drep_dsinfo info;
 
-    if (!self->dtype && (!dataset_info(self, &info) || !resolve(self, &info)))
+    if (!resolve(self))
         return NULL;
     return Py_NewRef(*(PyObject **)((char *)o + (size_t)what));
 }

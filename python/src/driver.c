@@ -141,6 +141,7 @@ PyObject *core_open_object(PyObject *module, PyObject *args)
                           &round_trip) ||
         !(shown = PyUnicode_AsUTF8AndSize(name, NULL)) || !info_from(hints, &info))
         return NULL;
+    python_is_called = true;
     if (writes) {
         d.write_at = write_at;
         d.truncate = truncate_;

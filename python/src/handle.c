@@ -32,6 +32,13 @@ bool handle_open(handle *h)
     return false;
 }
 
+bool python_is_called;
+
+bool handle_never_waits(const handle *h)
+{
+    return !h->writes && !python_is_called;
+}
+
 void handle_enter(handle *h)
 {
     if (h->forks != forks) {
@@ -65,6 +72,7 @@ PyObject *handle_new(drep_file *file, PyObject *name, bool writes)
     self->keep = NULL;
     atomic_init(&self->busy, 0);
     self->forks = forks;
+    self->moves = 0;
     self->closing = false;
     self->writes = writes;
     return (PyObject *)self;
@@ -183,6 +191,7 @@ static PyObject *handle_refresh(PyObject *o, PyObject *none)
     if (!handle_open(h))
         return NULL;
     WITHOUT_GIL(h, err = drep_refresh(h->file));
+    h->moves++;
     if (err)
         return raise_error(err, h);
     Py_RETURN_NONE;

@@ -54,6 +54,7 @@ static PyMethodDef functions[] = {
     {"open_object", core_open_object, METH_VARARGS,
      "(object, name, writes, create, datarep, hints, round trip)"},
     {"vlen_load", vlen_load, METH_VARARGS, "(plan, Type, memory, array, count)"},
+    {"texts_load", texts_load, METH_VARARGS, "(memory, width, array)"},
     {"vlen_store", vlen_store, METH_VARARGS, "(plan, array, memory, count, keep)"},
     {0},
 };

@@ -121,6 +121,7 @@ static PyObject *register_datarep(PyObject *module, PyObject *args)
     f->read = read == Py_None ? NULL : read;
     f->write = write == Py_None ? NULL : write;
     f->extent = extent;
+    python_is_called = true;
     /* Under the GIL one function runs at a time anyway. */
     err = drep_register_datarep_flags(name, f->read ? read_fn : NULL, f->write ? write_fn : NULL,
                                       extent_fn, f, DREP_REP_SERIAL);
@@ -323,7 +324,34 @@ static PyObject *pack_size(PyObject *module, PyObject *args)
     return err ? raise_error(err, NULL) : PyLong_FromLongLong(size);
 }
 
+/* convert(to, from, memory): one element as bytes; of types without variable parts. */
+static PyObject *convert_one(PyObject *module, PyObject *args)
+{
+    PyObject *to, *from, *buf, *out;
+    const drep_type *target, *source;
+    memory m;
+    int err;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOO", &to, &from, &buf) || !type_converter(to, &target) ||
+        !type_converter(from, &source) || !memory_get(buf, false, &m))
+        return NULL;
+    if (m.size < drep_type_extent(source) || drep_type_variable(target)) {
+        memory_release(&m);
+        return PyErr_Format(PyExc_ValueError, "the value cannot be converted here");
+    }
+    out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)drep_type_extent(target));
+    err = out ? drep_convert(target, PyBytes_AsString(out), source, m.ptr, 1, NULL) : 0;
+    memory_release(&m);
+    if (err) {
+        Py_DECREF(out);
+        return raise_error(err, NULL);
+    }
+    return out;
+}
+
 PyMethodDef rep_functions[] = {
+    {"convert", convert_one, METH_VARARGS, "(to, from, memory): one element as bytes"},
     {"register_datarep", register_datarep, METH_VARARGS, "(name, read, write, extent)"},
     {"declare_datarep", declare_datarep, METH_VARARGS,
      "(name, base, [(code, format, order, size, align)])"},

@@ -46,6 +46,18 @@ static bool put(char *dst, PyObject *o)
 static bool load(PyObject *how, const char *src, char *dst, int64_t n);
 static bool store(PyObject *how, const char *src, char *dst, int64_t n, PyObject *keep);
 
+/* Text that is not UTF-8 keeps its bytes as surrogates. */
+static PyObject *decode(const char *s, size_t len)
+{
+    Py_ssize_t n = (Py_ssize_t)len;
+    PyObject *o = PyUnicode_FromStringAndSize(n ? s : "", n);
+
+    if (o || !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
+        return o;
+    PyErr_Clear();
+    return PyUnicode_DecodeUTF8(s, n, "surrogateescape");
+}
+
 static PyObject *load_sequence(PyObject *more, const drep_vlen *v)
 {
     PyObject *base, *dtype, *array;
@@ -120,7 +132,7 @@ static bool load_one(const plan *p, const char *src, char *dst)
         return true;
     case TEXT:
         memcpy(&s, src, sizeof s);
-        return put(dst, text(s ? s : ""));
+        return put(dst, decode(s, s ? strlen(s) : 0));
     case SEQUENCE:
         memcpy(&v, src, sizeof v);
         return put(dst, load_sequence(p->more, &v));
@@ -138,16 +150,62 @@ static bool load_one(const plan *p, const char *src, char *dst)
     return false;
 }
 
+/* Most elements with pointers are texts alone. */
+static bool load_texts(const char *src, char *dst, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const char *s;
+        memcpy(&s, src + i * (int64_t)sizeof s, sizeof s);
+        if (!put(dst + i * (int64_t)sizeof(PyObject *), decode(s, s ? strlen(s) : 0)))
+            return false;
+    }
+    return true;
+}
+
 static bool load(PyObject *how, const char *src, char *dst, int64_t n)
 {
     plan p;
 
     if (!plan_read(how, &p))
         return false;
+    if (p.kind == TEXT)
+        return load_texts(src, dst, n);
     for (int64_t i = 0; i < n; i++, src += p.there, dst += p.here)
         if (!load_one(&p, src, dst))
             return false;
     return true;
+}
+
+/* texts_load(memory, width, array): texts of at most `width` bytes, padded with NULs. */
+PyObject *texts_load(PyObject *module, PyObject *args)
+{
+    PyObject *from, *to;
+    memory src, dst;
+    Py_ssize_t width, n;
+    bool ok = true;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OnO", &from, &width, &to) || !memory_get(from, false, &src))
+        return NULL;
+    if (!memory_get(to, true, &dst)) {
+        memory_release(&src);
+        return NULL;
+    }
+    n = dst.size / (Py_ssize_t)sizeof(PyObject *);
+    if (width < 1 || n > src.size / width) {
+        PyErr_SetString(PyExc_ValueError, "the memory is too small");
+        ok = false;
+    }
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        const char *s = (const char *)src.ptr + i * width;
+        char *at = (char *)dst.ptr + i * (Py_ssize_t)sizeof(PyObject *);
+        ok = put(at, decode(s, strnlen(s, (size_t)width)));
+    }
+    memory_release(&src);
+    memory_release(&dst);
+    if (!ok)
+        return NULL;
+    Py_RETURN_NONE;
 }
 
 /* vlen_load(plan, Type, memory of the library, array, count): frees what the library allocated. */

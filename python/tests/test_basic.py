@@ -176,3 +176,94 @@ def test_errors(path):
     with pytest.raises(ValueError):
         dr.open(__file__)
     assert repr(f) == "<closed file>"
+
+
+def test_many_texts_short_and_long():
+    rng = np.random.default_rng(2)
+    for longest in (31, 32, 33, 300):
+        a = np.array(["é" * int(n) + "x" for n in rng.integers(0, longest // 2, 40_000)], object)
+        a[-1] = "x" * longest
+        with dr.open(":memory:", "w") as f:
+            f.create("a", a.reshape(-1, 4), filters="zstd:1")
+            assert (f["a"][...] == a.reshape(-1, 4)).all()
+            assert (f["a"][::-3, 1:3] == a.reshape(-1, 4)[::-3, 1:3]).all()
+            assert f["a"][-1, -1] == "x" * longest
+
+
+def test_every_predefined_type_round_trips():
+    from datarep import types
+    rng = np.random.default_rng(5)
+    with dr.open(":memory:", "w") as f:
+        for name in types.CODES:
+            form = types.type_of(name)
+            if form.dtype.kind == "O":
+                a = np.array([0, 1, 2**127 - 1], object)
+            elif form.dtype.kind == "U":
+                a = np.array(["a", "é", "\U0001F600"])
+            elif form.dtype.kind in "?b":
+                a = np.array([True, False, True])
+            elif form.dtype.kind in "fc":
+                a = np.array([0, -1.5, 3]).astype(form.dtype)
+            else:
+                raw = rng.integers(0, 127, 3 * form.dtype.itemsize).astype("u1")
+                a = np.frombuffer(raw.tobytes(), form.dtype)
+            ds = f.create(name, a, dtype=name)
+            assert repr(ds.type) == name and ds.dtype == form.dtype, name
+            got = ds[...]
+            assert got.dtype == a.dtype and (got == a).all(), name
+            if form.dtype.char not in "OgG":  # whose padding means nothing
+                assert got.tobytes() == a.tobytes(), name
+            f.attrs[name] = a[0]
+
+
+@pytest.mark.parametrize("dtype", ["<f2", ">f4", "<f8", ">i2", "<u8", ">c16", "?", "S5", "V7", "<c8"])
+def test_bits_are_kept(dtype):
+    dtype = np.dtype(dtype)
+    raw = np.random.default_rng(3).integers(0, 255, 64 * dtype.itemsize).astype("u1")
+    if dtype.kind == "b":
+        raw &= 1
+    a = np.frombuffer(raw.tobytes(), dtype)
+    for datarep in ("native", "external32", "internal", "native:s390x"):
+        with dr.open(":memory:", "w", datarep=datarep) as f:
+            f["a"] = a
+            native = a.astype(dtype.newbyteorder("="))
+            assert f["a"][...].tobytes() == native.tobytes() and f["a"].dtype == native.dtype
+
+
+def test_enums_booleans_references_sequences():
+    with dr.open(":memory:", "w") as f:
+        f.create("e", [0, 5], dtype=dr.enum_dtype({"a": 0, "b": 5}, "i2"))
+        assert f["e"].dtype.metadata["enum"] == {"a": 0, "b": 5} and f["e"][1] == 5
+        f["r"] = np.array([f["e"].ref, dr.Reference(0)], object)
+        assert f[f["r"][0]] == f["e"] and not f["r"][1]
+        f.attrs["r"] = f["e"].ref
+        assert f[f.attrs["r"]].name == "/e"
+        v = f.create("v", shape=(2,), dtype=dr.vlen_dtype("f4"))
+        v[0] = [1, 2, 3]
+        assert v[0].tolist() == [1, 2, 3] and v[1].tolist() == []
+        nested = f.create("n", dtype=[("a", "i4"), ("v", dr.vlen_dtype("i8")), ("t", dr.string_dtype())],
+                          shape=(3,), chunks=(2,))
+        nested[1] = (7, np.arange(4), "text")
+        assert nested[1]["v"].tolist() == [0, 1, 2, 3] and nested["t"][1] == "text"
+        assert nested[0]["a"] == 0 and nested[0]["t"] == ""
+        f.create("text", dtype="S4", shape=(2,))[:] = ["a", "bcd"]
+        assert f["text"].asstr()[...].tolist() == ["a", "bcd"]
+        with pytest.raises(ValueError):
+            f["text"][0] = "ééé"
+
+
+def test_fill_values():
+    with dr.open(":memory:", "w") as f:
+        for name, dtype, fill in (("t", str, "nö"), ("f", "f4", np.nan), ("l", "FLOAT128", 1.5),
+                                  ("s", [("a", "i2"), ("b", "f8")], (3, 0.5)), ("S", "S3", b"ab"),
+                                  ("v", dr.vlen_dtype("i4"), [1, 2])):
+            ds = f.create(name, dtype=dtype, shape=(3,), fill=fill)
+            got = ds[1]
+            if name == "s":
+                assert got.tolist() == fill
+            elif name == "f":
+                assert np.isnan(got) and np.isnan(ds.fillvalue)
+            elif name == "v":
+                assert got.tolist() == [1, 2]
+            else:
+                assert got == fill or got.tolist() == fill, name

@@ -67,7 +67,7 @@ END
 
 command() {
     (cd "$TMPDIR" && "$python" -m datarep ls a.drep | grep -q x &&
-        "$TMPDIR/venv/bin/datarep" dump -H a.drep > dump && "$python" -m datarep export a.drep a.h5)
+        "$TMPDIR/venv/bin/datarep" dump -H a.drep > /dev/null && "$python" -m datarep export a.drep a.h5)
 }
 
 # What begins with an underscore is outside of the limited API, but for these, which its macros use.

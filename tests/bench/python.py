@@ -1,0 +1,272 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""python - times the package for Python against h5py, and prints zarr and np.load beside them.
+
+Usage: tests/bench/python.py [--rows=WORD,...] [--rounds=N]     after `make python-package`
+
+All sides of a row run in turn in one process, on the same data in files of the same directory
+(TMPDIR); a time is the least of the rounds.  The status is 1 if a ratio to h5py is above its bar.
+"""
+import os
+import shutil
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "build", "python"))
+
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
+
+import datarep as dr  # noqa: E402
+
+try:
+    import zarr
+except ImportError:
+    zarr = None
+
+MIB = 1 << 20
+
+
+def best(sides, rounds, times=1):
+    """{side: seconds of one call}, the sides in turn."""
+    least = {name: float("inf") for name in sides}
+    for _ in range(rounds):
+        for name, fn in sides.items():
+            start = time.perf_counter()
+            for _ in range(times):
+                fn()
+            least[name] = min(least[name], (time.perf_counter() - start) / times)
+    return least
+
+
+def unit(seconds):
+    for scale, name in ((1e-6, "us"), (1e-3, "ms")):
+        if seconds < scale * 1000:
+            return f"{seconds / scale:8.2f} {name}"
+    return f"{seconds:8.2f} s "
+
+
+class Bench:
+    def __init__(self, folder, rounds, words):
+        self.folder, self.rounds, self.words = folder, rounds, words
+        self.failed = 0
+        self.rng = np.random.default_rng(1)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def wanted(self, *words):
+        return not self.words or any(w in self.words for w in words)
+
+    def row(self, name, bar, sides, rounds=None, times=1):
+        t = best(sides, rounds or self.rounds, times)
+        ratio = t["datarep"] / t["h5py"]
+        failed = bar is not None and ratio > bar
+        self.failed += failed
+        said = "  ".join(f"{side} {unit(s)}" for side, s in t.items())
+        print(f"{name:44} {ratio:7.3f}  {'of ' + str(bar) if bar is not None else '':9}"
+              f"{'ABOVE ' if failed else '      '}{said}", flush=True)
+
+    # ------------------------------------------------------------------ rows
+
+    def small(self):
+        a = np.arange(16.0)
+        with dr.open(self.path("s.drep"), "w") as f:
+            f["x"] = a
+        with h5py.File(self.path("s.h5"), "w") as f:
+            f["x"] = a
+
+        def ours():
+            f = dr.open(self.path("s.drep"))
+            got = f["x"][...]
+            f.close()
+            return got
+
+        def theirs():
+            f = h5py.File(self.path("s.h5"), "r")
+            got = f["x"][...]
+            f.close()
+            return got
+
+        def raw():
+            return np.load(self.path("s.npy"), mmap_mode="r")[...]
+
+        np.save(self.path("s.npy"), a)
+        self.row("open, open dataset, read 16, close", 0.3,
+                 {"datarep": ours, "h5py": theirs, "np.load": raw}, 20, 50)
+        f, h = dr.open(self.path("s.drep")), h5py.File(self.path("s.h5"), "r")
+        x, y = f["x"], h["x"]
+        for name, key in (("one element", 5), ("a slice", slice(2, 9)), ("all of 16", Ellipsis)):
+            self.row(f"small read of an open dataset: {name}", 0.5,
+                     {"datarep": lambda: x[key], "h5py": lambda: y[key]}, 20, 2000)
+        f.close()
+        h.close()
+
+    def large(self):
+        n = 512 * MIB // 8
+        a = self.rng.random(n)
+        out = np.empty(n)
+        for order, datarep, bars in (("native", "native", (1.0, 0.7)), ("big-endian", "external32",
+                                                                        (0.5, 0.5))):
+            dtype = "<f8" if datarep == "native" else ">f8"
+
+            def write_ours(threads=0):
+                with dr.open(self.path("l.drep"), "w", datarep=datarep,
+                             hints={"drep_sync": "none"}) as f:
+                    f.create("x", dtype="f8", shape=(n,)).write(a, threads=threads)
+
+            def write_theirs():
+                with h5py.File(self.path("l.h5"), "w") as f:
+                    f.create_dataset("x", (n,), dtype)[...] = a
+
+            self.row(f"512 MiB, {order}: write, 1 thread", 1.1 if datarep == "native" else 0.5,
+                     {"datarep": lambda: write_ours(1), "h5py": write_theirs}, 3)
+            self.row(f"512 MiB, {order}: write, threads", 1.0 if datarep == "native" else 0.5,
+                     {"datarep": write_ours, "h5py": write_theirs}, 3)
+            f, h = dr.open(self.path("l.drep")), h5py.File(self.path("l.h5"), "r")
+            x, y = f["x"], h["x"]
+            sides = {"h5py": lambda: y.read_direct(out)}
+            if datarep == "native":
+                np.save(self.path("l.npy"), a)
+                sides["np.load"] = lambda: np.copyto(out, np.load(self.path("l.npy"), mmap_mode="r"))
+            self.row(f"512 MiB, {order}: read, 1 thread", bars[0],
+                     {"datarep": lambda: x.read_into(out, threads=1), **sides}, 4)
+            self.row(f"512 MiB, {order}: read, threads", bars[1],
+                     {"datarep": lambda: x.read_into(out), **sides}, 4)
+            assert (out == a).all()
+            f.close()
+            h.close()
+
+    def filtered(self):
+        n = 128 * MIB // 4
+        a = np.cumsum(self.rng.integers(-100, 100, n)).astype("i4")
+        out = np.empty(n, "i4")
+        with dr.open(self.path("d.drep"), "w") as f:
+            f.create("x", a, chunks=(MIB // 4,), filters="shuffle,deflate:1")
+        with h5py.File(self.path("d.h5"), "w") as f:
+            f.create_dataset("x", data=a, chunks=(MIB // 4,), compression=1, shuffle=True)
+        f, h = dr.open(self.path("d.drep")), h5py.File(self.path("d.h5"), "r")
+        x, y = f["x"], h["x"]
+        sides = {"h5py": lambda: y.read_direct(out)}
+        if zarr:
+            z = zarr.open(self.path("d.zarr"), mode="w", shape=n, dtype="i4", chunks=MIB // 4,
+                          compressor=zarr.Zlib(1))
+            z[:] = a
+            sides["zarr"] = lambda: z[:]
+        for threads, bar in ((1, 0.6), (2, 0.35)):
+            self.row(f"128 MiB, shuffle, deflate 1: read, {threads} threads", bar,
+                     {"datarep": lambda: x.read_into(out, threads=threads), **sides}, 3)
+            assert (out == a).all()
+        f.close()
+        h.close()
+
+    def lists(self):
+        a = self.rng.random(1_000_000)
+        i = np.sort(self.rng.choice(a.size, 10_000, replace=False))
+        mask = self.rng.random(a.size) < 0.5
+        with dr.open(self.path("i.drep"), "w") as f:
+            f["x"] = a
+        with h5py.File(self.path("i.h5"), "w") as f:
+            f["x"] = a
+        f, h = dr.open(self.path("i.drep")), h5py.File(self.path("i.h5"), "r")
+        x, y = f["x"], h["x"]
+        sides, more = {}, {}
+        if zarr:
+            z = zarr.open(self.path("i.zarr"), mode="w", shape=a.size, dtype="f8", chunks=100_000)
+            z[:] = a
+            sides, more = {"zarr": lambda: z.oindex[i]}, {"zarr": lambda: z.oindex[mask]}
+        np.save(self.path("i.npy"), a)
+        sides["np.load"] = lambda: np.load(self.path("i.npy"), mmap_mode="r")[i]
+        more["np.load"] = lambda: np.load(self.path("i.npy"), mmap_mode="r")[mask]
+        assert (x[i] == a[i]).all() and (x[mask] == a[mask]).all()
+        self.row("10,000 listed indices of 10^6", 0.001,
+                 {"datarep": lambda: x[i], "h5py": lambda: y[i], **sides}, 2)
+        self.row("a mask of half of 10^6", 0.3,
+                 {"datarep": lambda: x[mask], "h5py": lambda: y[mask], **more}, 2)
+        f.close()
+        h.close()
+
+    def strings(self):
+        n = 1_000_000
+        lengths = self.rng.integers(3, 31, n)
+        text = "abcdefghijklmnopqrstuvwxyz0123456789"
+        a = np.array([text[k % 6:k % 6 + k] for k in lengths.tolist()], dtype=object)
+
+        def write_ours():
+            with dr.open(self.path("t.drep"), "w", hints={"drep_sync": "none"}) as f:
+                f.create("x", dtype=str, shape=(n,))[...] = a
+
+        def write_theirs():
+            with h5py.File(self.path("t.h5"), "w") as f:
+                f.create_dataset("x", (n,), h5py.string_dtype())[...] = a
+
+        self.row("10^6 strings of 3 to 30 bytes: write", 0.3,
+                 {"datarep": write_ours, "h5py": write_theirs}, 3)
+        f, h = dr.open(self.path("t.drep")), h5py.File(self.path("t.h5"), "r")
+        x, y = f["x"], h["x"]
+        assert (x[...] == a).all()
+        self.row("10^6 strings of 3 to 30 bytes: read", 0.4,
+                 {"datarep": lambda: x[...], "h5py": lambda: y[...],
+                  "h5py as str": lambda: y.asstr()[...]}, 3)
+        f.close()
+        h.close()
+
+    def walk(self):
+        n = 10_000
+        with dr.open(self.path("w.drep"), "w") as f, h5py.File(self.path("w.h5"), "w") as h:
+            for o in (f, h):
+                for i in range(n):
+                    d = o.create_dataset(f"g{i // 100}/d{i}", (4,), "f8")
+                    d.attrs["units"] = "K"
+                    d.attrs["scale"] = 0.5
+
+        def ours():
+            seen = []
+            with dr.open(self.path("w.drep")) as f:
+                for d in f.walk():
+                    if isinstance(d, dr.Dataset):
+                        seen.append((d.name, d.shape, d.dtype, dict(d.attrs)))
+            return len(seen)
+
+        def theirs():
+            seen = []
+
+            def see(name, d):
+                if isinstance(d, h5py.Dataset):
+                    seen.append((name, d.shape, d.dtype, dict(d.attrs)))
+
+            with h5py.File(self.path("w.h5"), "r") as h:
+                h.visititems(see)
+            return len(seen)
+
+        assert ours() == theirs() == n
+        self.row("walk 10,000 datasets, 2 attributes each", 0.1,
+                 {"datarep": ours, "h5py": theirs}, 3)
+
+
+def main():
+    words, rounds = [], 5
+    for argument in sys.argv[1:]:
+        if argument.startswith("--rows="):
+            words = argument[7:].split(",")
+        elif argument.startswith("--rounds="):
+            rounds = int(argument[9:])
+        else:
+            print(__doc__)
+            return 2
+    folder = tempfile.mkdtemp(prefix="datarep-bench-", dir=os.environ.get("TMPDIR"))
+    try:
+        bench = Bench(folder, rounds, words)
+        print(f"{'':44} ratio to h5py {h5py.__version__}")
+        for name in ("small", "lists", "walk", "strings", "filtered", "large"):
+            if bench.wanted(name):
+                getattr(bench, name)()
+    finally:
+        shutil.rmtree(folder)
+    return 1 if bench.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
