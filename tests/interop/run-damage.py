@@ -56,11 +56,11 @@ def damage(data, rng):
     return data
 
 
-def import_damaged(source, folder, counts):
+def import_damaged(source, folder, counts, options):
     """What is wrong with the way that it ended, or None."""
     where = tempfile.mkdtemp(dir=folder)
     target = os.path.join(where, "out.drep")
-    done = limits.run([DATAREP, "import", source, target], timeout=SECONDS, grace=ENDS, text=True)
+    done = limits.run([DATAREP, "import", *options, source, target], timeout=SECONDS, grace=ENDS, text=True)
     err = done.stderr
     if done.hung:
         counts["hung"] += 1
@@ -107,7 +107,7 @@ def main():
                 broken = os.path.join(folder, "broken.h5")
                 with open(broken, "wb") as f:
                     f.write(damage(data, rng))
-                why = import_damaged(broken, folder, counts)
+                why = import_damaged(broken, folder, counts, ["--partial"] if i % 4 else [])
                 if why:
                     bad.append("%d: %s" % (i, why))
             failed += bool(bad)

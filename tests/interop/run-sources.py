@@ -85,7 +85,7 @@ def imported(source, *options, **env):
     name = env.pop("name", "/v")
     if os.path.exists(target):
         os.unlink(target)
-    status, _, err = run("import", *options, source, target, **env)
+    status, _, err = run("import", "--partial", *options, source, target, **env)
     values = []
     if status in (0, 1):
         code, out, why = run("dump", target, name)
@@ -227,7 +227,7 @@ def a_file_from_a_pipe_has_no_neighbours(at):
     """It is kept in TMPDIR, whose other files are not beside it."""
     virtual("%s/in.h5" % at, [("a.h5", "data")])
     with open("%s/in.h5" % at, "rb") as f:
-        status, _, err = run("import", "--format=hdf5", "-", "%s/out.drep" % at, data=f.read(), TMPDIR=at)
+        status, _, err = run("import", "--partial", "--format=hdf5", "-", "%s/out.drep" % at, data=f.read(), TMPDIR=at)
     check(status == 1 and [n for n, _ in lost(err)] == [N], "status %s: %s", status, err)
 
 
@@ -240,7 +240,7 @@ def fifos_and_devices_do_not_hang(at):
             make()
             expect("%s/in.h5" % at, 1, GONE, [(N, "is no regular file")])
         raw("%s/in.h5" % at, name)
-        status, err, values = imported("%s/in.h5" % at)
+        status, err, values = imported("%s/in.h5" % at, "-v")
         check(status == 1 and err.count("is no regular file") == 2 and values == [7] * N, "%s %s", name, err)
 
 
@@ -260,7 +260,7 @@ def raw_files(at):
 @case
 def a_raw_file_outside_behind_a_virtual_source(at):
     raw("%s/in.h5" % at, "/etc/passwd")
-    status, err, values = imported("%s/in.h5" % at)
+    status, err, values = imported("%s/in.h5" % at, "-v")
     check(status == 1 and values == [7] * N and err.count("/etc/passwd lies outside") == 2, "%s %s", values, err)
 
 
@@ -387,7 +387,7 @@ def a_shared_fill_value_shorter_than_its_type(at):
     path = "%s/in.h5" % at
     with open(path, "wb") as f:
         f.write(data)
-    status, err, _ = imported(path, MALLOC_PERTURB_="85")
+    status, err, _ = imported(path, "-v", MALLOC_PERTURB_="85")
     check(status == 1 and err.count("its fill value has 8 bytes and its elements 600") == changed, "%d: %s", changed, err)
 
 

@@ -11,6 +11,7 @@
 #include "tools/host/stop.h"
 #include "tools/host/utf8.h"
 #include "tools/text/sink.h"
+#include "tools/walk/unread.h"
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -143,9 +144,61 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-/* Lists payload without checksums and leaked bytes, which are no findings. */
+/* Elements that import has marked: their values are fill values. */
+static int unread(const char *path, const struct unread_mark *mark, void *ctx)
+{
+    struct check_run *check = ctx;
+    struct sink *s = &check->sink;
+    char text[2000];
+
+    unread_text(mark, text, sizeof text);
+    if (check->json) {
+        json_entry(check);
+        sink_text(s, "\"path\": ");
+        sink_quoted(s, path, strlen(path));
+        sink_text(s, ", \"elements\": ");
+        mark->elements < 0 ? sink_text(s, "null") : sink_u64(s, (uint64_t)mark->elements);
+        sink_text(s, ", \"box\": ");
+        *mark->box ? sink_quoted(s, mark->box, strlen(mark->box)) : sink_text(s, "null");
+        sink_text(s, ", \"message\": ");
+        sink_quoted(s, text, strlen(text));
+        sink_char(s, '}');
+        return s->err ? DREP_ERR_STOPPED : 0;
+    }
+    utf8_clean(text);
+    sink_name(s, check->file_name);
+    sink_text(s, ": note: ");
+    sink_name(s, path);
+    sink_text(s, ": ");
+    sink_text(s, text);
+    sink_char(s, '\n');
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+struct unread_walk {
+    struct check_run *check;
+    drep_file *file;
+};
+
+/* What cannot be read of an object is a finding already. */
+static int unread_of(const drep_visited *object, void *ctx)
+{
+    struct unread_walk *w = ctx;
+
+    if (object->kind == DREP_OBJ_DATASET)
+        unread_each(w->file, object->path, unread, w->check);
+    return w->check->sink.err ? DREP_ERR_STOPPED : 0;
+}
+
+/* Lists elements without values, payload without checksums and leaked bytes, which are no
+ * findings. */
 static void put_notes(struct check_run *check, drep_file *file)
 {
+    struct unread_walk walk = {check, file};
+
+    list_begin(check, "unread");
+    drep_visit(file, "/", DREP_BY_CREATION, unread_of, &walk);
+    list_end(check);
     list_begin(check, "unverified");
     drep_unsealed(file, unsealed, check);
     list_end(check);

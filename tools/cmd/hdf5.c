@@ -202,6 +202,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .exact = x->exact,
                                    .outside = x->outside,
                                    .alone = w->piped,
+                                   .partial = x->partial,
                                    .pinned = x->pinned,
                                    .verify = x->verify,
                                    .kind = x->kind,
@@ -368,6 +369,7 @@ static int import_into(const char *path, const char *module, const char *directo
                          .range = DREP_RANGE_STRICT,
                          .filters = {{.id = DREP_FILTER_LZ4, .level = -1}},
                          .nfilters = drep_filter_available(DREP_FILTER_LZ4) ? 1 : 0,
+                         .partial = true,
                          .quiet = true};
     char name[PATH_MAX + 32];
     int status;

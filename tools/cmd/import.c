@@ -25,6 +25,7 @@ enum {
     OPTION_FILTERS,
     OPTION_EXACT,
     OPTION_OUTSIDE,
+    OPTION_PARTIAL,
     OPTION_VERIFY,
     OPTION_VIRTUAL
 };
@@ -125,6 +126,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
                             "--format is hdf5, netcdf, npy, npz, csv or raw, not '%s'", optarg);
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
+    x->partial |= option == OPTION_PARTIAL;
     x->verify |= option == OPTION_VERIFY;
     x->pinned |= option == OPTION_VIRTUAL;
     return status;
@@ -189,6 +191,8 @@ static const struct option_row options[] = {
      "hdf5: leave chunks in the source, and refer to them with checksums", NULL},
     {OPTION_OUTSIDE, "outside", NULL,
      "read elements also from files outside the source's directory", NULL},
+    {OPTION_PARTIAL, "partial", NULL, "hdf5: leave out elements that cannot be read, and mark them",
+     NULL},
     EXCHANGE_ROWS,
     FLAT_IMPORT_ROWS,
     FLAT_ROWS,

@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Losses that stderr names; the file has all. */
-#define LINES_MAX 50
 
 static const char *const weights[] = {"made", "stored", "kept", "lost"};
 
@@ -86,14 +84,62 @@ static const char *file_for(const struct report *r, const char *message)
     return strncmp(message, r->src, strlen(r->src)) == 0 ? NULL : r->src;
 }
 
+/* True if the messages are the same but for numbers. */
+static bool same_cause(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "0123456789");
+        b += strspn(b, "0123456789");
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+/* Says a loss if it is the first of its cause, or all is to be said; else counts it. */
+static void say_loss(struct report *r, const struct hdf5_finding *f)
+{
+    struct report_cause *c;
+    int i;
+
+    for (i = 0; !r->verbose && i < r->ncauses; i++)
+        if (r->causes[i].message && same_cause(r->causes[i].message, f->message)) {
+            r->causes[i].more++;
+            return;
+        }
+    if (i == REPORT_CAUSES)
+        return;
+    if (!r->verbose) {
+        c = &r->causes[r->ncauses++];
+        c->path = strdup(f->path);
+        c->message = strdup(f->message);
+    }
+    tool_say(file_for(r, f->message), *f->path ? f->path : NULL, "warning: %s", f->message);
+}
+
+static void end_causes(struct report *r)
+{
+    int i;
+
+    for (i = 0; i < r->ncauses; i++) {
+        struct report_cause *c = &r->causes[i];
+
+        if (c->more > 0)
+            tool_say(r->src, c->path && *c->path ? c->path : NULL,
+                     "warning: losses with the same cause: %lld more", (long long)c->more);
+        free(c->path);
+        free(c->message);
+    }
+    r->ncauses = 0;
+}
+
 void report_add(struct report *r, const struct hdf5_finding *f)
 {
     const char *path = *f->path ? f->path : NULL;
 
     r->count[f->weight]++;
-    if (f->weight == HDF5_LOST && r->count[HDF5_LOST] <= LINES_MAX)
-        tool_say(file_for(r, f->message), path, "warning: %s", f->message);
-    else if (f->weight != HDF5_LOST && r->verbose)
+    if (f->weight == HDF5_LOST)
+        say_loss(r, f);
+    else if (r->verbose)
         tool_say(r->src, path, "%s", f->message);
     if (f->weight == HDF5_MADE)
         return;
@@ -105,6 +151,7 @@ void report_add(struct report *r, const struct hdf5_finding *f)
 void report_fail(struct report *r, const char *message)
 {
     r->failed = true;
+    end_causes(r);
     tool_say(file_for(r, message), NULL, "%s", message);
 }
 
@@ -163,6 +210,7 @@ int report_end(struct report *r, int err, const struct hdf5_totals *totals)
 {
     int status = err ? tool_exit_code(err) : r->count[HDF5_LOST] ? TOOL_DIFFERS : TOOL_FINE;
 
+    end_causes(r);
     if (!err && !r->quiet && (r->count[HDF5_KEPT] || r->count[HDF5_LOST] || r->verbose))
         print_counts(r, totals);
     if (!r->open)

@@ -1,7 +1,7 @@
 /* report.h - what import and export say of the way things went.
  *
- * On stderr: a line for each loss, then one that counts; with verbose a line for
- * everything.  In a file, if asked for: everything, as text or as JSON. */
+ * On stderr: a line for each cause of losses, and how many more it has, then one that counts; with
+ * verbose a line for everything.  In a file, if asked for: everything, as text or as JSON. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_CMD_REPORT_H
 #define TOOLS_CMD_REPORT_H
@@ -11,6 +11,8 @@
 #include <stdbool.h>
 
 #define REPORT_WORDS 32
+/* Causes that stderr names; the file has all. */
+#define REPORT_CAUSES 50
 
 struct report {
     const char *src, *dst;
@@ -27,6 +29,12 @@ struct report {
         int64_t kept, lost;
     } words[REPORT_WORDS];
     int nwords;
+    /* Losses with the same message but for numbers; the first of each was said. */
+    struct report_cause {
+        char *path, *message;
+        int64_t more;
+    } causes[REPORT_CAUSES];
+    int ncauses;
 };
 
 /* 0, or an exit code after saying that the file cannot be written. */

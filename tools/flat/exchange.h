@@ -20,6 +20,7 @@ struct exchange {
     bool no_verify;     /* export: what is written is not read back */
     const char *module; /* NULL: HDF5's; "netcdf" */
     int kind;           /* export to classic netCDF: hdf5_options.kind */
+    bool partial;       /* import of HDF5: leave out elements that cannot be read */
     bool pinned;        /* import of HDF5: chunks stay in the source */
     bool verify;        /* HDF5: chunks that go over as they are stored are decoded, too */
 };

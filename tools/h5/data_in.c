@@ -17,14 +17,17 @@
 #include "tools/h5/pin.h"
 #include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
+#include "tools/h5/registered.h"
 #include "tools/h5/source.h"
 #include "tools/h5/threads.h"
 #include "tools/h5/type_out.h"
+#include "tools/h5/unread.h"
 #include "tools/h5/values.h"
 #include "tools/h5/virtual.h"
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +46,9 @@ struct filler {
     void *h, *d;                 /* one block in either memory */
     hid_t dxpl;
     struct arena arena;
-    int64_t unread; /* elements that HDF5 could not give */
-    int halved;     /* blocks without chunks that it could not give, tried again in parts */
-    void *none;     /* a fill value: blocks of nothing else are not stored; NULL: all are */
+    struct unread unread; /* elements that HDF5 could not give */
+    int halved;           /* blocks without chunks that it could not give, tried again in parts */
+    void *none;           /* a fill value: blocks of nothing else are not stored; NULL: all are */
     struct nulls nulls;
     struct origins origins;
     drep_report lost;
@@ -127,15 +130,17 @@ static int read_block(struct filler *f, const struct box *b)
     hid_t mem;
     int ok;
 
-    if (s->measure && !measure_box(s->measure, b, f->unread == 0))
+    if (s->measure && !measure_box(s->measure, b, f->unread.elements == 0))
         return 0;
     mem = box_space(b);
     arena_begin(&f->arena, (size_t)box_elements(b));
     ok = box_select_hdf5(b, s->space) >= 0 &&
          H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h) >= 0;
     /* Before HDF5 forgets. */
-    if (!ok && !f->unread)
+    if (!ok && !f->unread.elements) {
         job_fail_hdf5(f->j, "data");
+        registered_missing(s->dcpl, f->j->why, sizeof f->j->why);
+    }
     H5Sclose(mem);
     return ok;
 }
@@ -188,9 +193,8 @@ static int fill_block(struct filler *f, const struct box *block, int several)
         return fill_chunks(f, block);
     if (f->s->layout != H5D_CHUNKED && box_elements(block) > 1 && f->halved++ < HALVED_MAX)
         return fill_halves(f, block);
-    f->unread += box_elements(block);
     job_progress(f->j, (uint64_t)box_elements(block) * f->s->map.hsize);
-    return 0;
+    return unread_add(f->j, &f->unread, block);
 }
 
 /* ------------------------------------------------------ chunks as they are stored */
@@ -255,11 +259,10 @@ static void decode_one(void *ctx, int thread, size_t i)
 /* A chunk that HDF5 must not read. */
 static int leave_out(struct filler *f, const struct box *b)
 {
-    if (!f->unread)
+    if (!f->unread.elements)
         job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
-    f->unread += box_elements(b);
     job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
-    return 0;
+    return unread_add(f->j, &f->unread, b);
 }
 
 /* The chunks of a block that could be decoded, one by one; HDF5 tries the others. */
@@ -500,26 +503,29 @@ static int fill_mapped(struct filler *f, size_t mappings)
 
 /* Leaves out the rows of a contiguous dataset that lie behind the end of the file: a damaged
  * one can have any number of them. */
-static void cut_rows(struct filler *f, int64_t *dims)
+static int cut_rows(struct filler *f, int64_t *dims)
 {
+    struct box gone = {.rank = f->s->rank};
     const struct h5_source *s = f->s;
     haddr_t begin = H5Dget_offset(s->dset);
     hsize_t end, all = H5Dget_storage_size(s->dset), row;
-    int64_t rows, left = 1;
+    int64_t rows;
     int d;
 
     if (s->layout != H5D_CONTIGUOUS || s->rank == 0 || begin == HADDR_UNDEF ||
         H5Pget_external_count(s->dcpl) > 0 || H5Fget_filesize(f->j->h, &end) < 0)
-        return;
+        return 0;
     row = all / (hsize_t)dims[0];
     if (row == 0 || (begin <= end && all <= end - begin))
-        return;
+        return 0;
     rows = begin < end ? (int64_t)((end - begin) / row) : 0;
-    for (d = 1; d < s->rank; d++)
-        left *= dims[d];
-    f->unread += (dims[0] - rows) * left;
+    for (d = 0; d < s->rank; d++)
+        gone.count[d] = dims[d];
+    gone.start[0] = rows;
+    gone.count[0] = dims[0] - rows;
     dims[0] = rows;
     job_fail(f->j, DREP_ERR_UNSUPPORTED, "they lie beyond the end of the file");
+    return unread_add(f->j, &f->unread, &gone);
 }
 
 /* Blocks follow our chunks; where HDF5's are larger, one of those after the other. */
@@ -545,7 +551,7 @@ static int fill_dataset(struct filler *f)
     if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) >= 0 &&
         (double)stored < cells)
         return fill_sparse(f, stored, cells);
-    cut_rows(f, dims);
+    err = cut_rows(f, dims);
     box_init(&b, s->rank, dims, outer);
     while (!err && box_next(&b))
         err = fill_region(f, &b);
@@ -563,38 +569,57 @@ static int has_data(const struct h5_source *s)
     return external || s->layout == H5D_VIRTUAL || H5Dget_storage_size(s->dset) > 0;
 }
 
+/* What such elements hold; nothing where no file is made of them. */
+static const char *held(const struct filler *f, const char *value)
+{
+    return f->j->o->partial ? value : "";
+}
+
 /* Elements that are not there, of a virtual dataset or one in raw files. */
-static void say_absent(struct filler *f)
+static int say_absent(struct filler *f, struct notes *r)
 {
     int virtual = f->s->layout == H5D_VIRTUAL;
     size_t i;
+    int err = 0;
 
-    for (i = 0; i < f->origins.n; i++) {
+    for (i = 0; !err && i < f->origins.n; i++) {
         const struct absent *a = &f->origins.absent[i];
 
         if (a->elements)
             job_say(f->j, HDF5_LOST, "values", f->o->path,
-                    "%lld elements could not be read and hold %s: %s%s", (long long)a->elements,
-                    virtual ? "the fill value" : "zeros", virtual ? "virtual source: " : "",
-                    a->why);
+                    "%lld elements could not be read%s: %s%s", (long long)a->elements,
+                    held(f, virtual ? " and hold the fill value" : " and hold zeros"),
+                    virtual ? "virtual source: " : "", a->why);
         else
             job_say(f->j, HDF5_LOST, "values", f->o->path,
                     "elements of a virtual source are missing; their number is unknown: %s",
                     a->why);
+        err = unread_note_some(f->j, a->elements ? a->elements : -1, a->why, r);
     }
+    return err;
+}
+
+/* Says what was not read, and marks it. */
+static int say_unread(struct filler *f, struct notes *r)
+{
+    /* A raw file that is not there is the reason, whatever HDF5 says. */
+    int raw = f->s->layout != H5D_VIRTUAL && f->origins.n > 0, err = 0;
+    char why[sizeof f->j->why];
+
+    f->j->incomplete += f->unread.elements > 0 || f->origins.n > 0;
+    if (f->unread.elements) {
+        snprintf(why, sizeof why, "%s", raw ? f->origins.absent[0].why : f->j->why);
+        job_say(f->j, HDF5_LOST, "values", f->o->path, "%lld elements could not be read%s: %s",
+                (long long)f->unread.elements, held(f, " and hold the fill value"), why);
+        err = unread_note(f->j, &f->unread, why, r);
+    }
+    if (!err && (!f->unread.elements || !raw))
+        err = say_absent(f, r);
+    return err;
 }
 
 static void say_lost(struct filler *f)
 {
-    /* A raw file that is not there is the reason, whatever HDF5 says. */
-    int raw = f->s->layout != H5D_VIRTUAL && f->origins.n > 0;
-
-    if (f->unread)
-        job_say(f->j, HDF5_LOST, "values", f->o->path,
-                "%lld elements could not be read and hold the fill value: %s", (long long)f->unread,
-                raw ? f->origins.absent[0].why : f->j->why);
-    if (!f->unread || !raw)
-        say_absent(f);
     if (f->lost.overflow || f->lost.inexact || f->lost.nan_lost)
         job_say(f->j, HDF5_LOST, "values", f->o->path,
                 "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
@@ -735,6 +760,7 @@ static void filler_release(struct filler *f)
     size_t i;
 
     nulls_release(&f->nulls);
+    unread_release(&f->unread);
     origins_release(&f->origins);
     for (i = 0; i < f->stored_room; i++)
         free(f->stored[i].bytes);
@@ -758,6 +784,19 @@ static int is_copy(struct job *j, const struct h5_source *s)
     return same;
 }
 
+/* A dataset whose elements were read in part, or not at all, for j->why. */
+static int leave_rest(struct filler *f, int err, struct notes *r)
+{
+    char why[sizeof f->j->why];
+
+    snprintf(why, sizeof why, "%s", f->j->why);
+    err = job_skip(f->j, err, "values", f->o->path, "its elements are not read");
+    if (err)
+        return err;
+    f->j->incomplete++;
+    return unread_note_some(f->j, -1, why, r);
+}
+
 int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, struct notes *r)
 {
     struct filler f = {.j = j, .o = o, .s = s};
@@ -768,16 +807,14 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
         return 0;
     /* Also of one without elements: it may have none for want of its sources. */
     err = s->layout == H5D_VIRTUAL || has_data(s) ? origins_trace(j, s, &f.origins) : 0;
-    if (err || !has_data(s)) {
-        say_absent(&f);
-        origins_release(&f.origins);
-        return job_skip(j, err, "values", o->path, "its elements are not read");
+    if (!err && has_data(s)) {
+        err = drep_dataset_open(j->d, o->path, &f.ds);
+        if (!err)
+            err = drep_dataset_info(f.ds, &info);
+        err = err ? job_fail_drep(j, err) : fill(&f, &info);
     }
-    err = drep_dataset_open(j->d, o->path, &f.ds);
-    if (!err)
-        err = drep_dataset_info(f.ds, &info);
-    err = err ? job_fail_drep(j, err) : fill(&f, &info);
-    if (!err) {
+    err = err ? leave_rest(&f, err, r) : say_unread(&f, r);
+    if (!err && f.ds) {
         say_lost(&f);
         say_copied(&f);
         err = nulls_write(j, &f.nulls, NULL, o->path, r);

@@ -20,6 +20,7 @@
 #include "tools/h5/values.h"
 #include "tools/h5/verify.h"
 #include "tools/walk/box.h"
+#include "tools/walk/unread.h"
 #include <datarep.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -334,6 +335,21 @@ static int export_blocks(struct emptier *e, int64_t most)
     return err;
 }
 
+/* Elements that import has not read are missing here, too. */
+static void say_unread(struct job *j, const char *path, const struct notes *notes)
+{
+    struct unread_mark mark;
+    char text[2000];
+    size_t i;
+
+    for (i = 0; i < notes->n; i++) {
+        if (!unread_parse(notes->line[i], &mark))
+            continue;
+        unread_text(&mark, text, sizeof text);
+        job_say(j, HDF5_LOST, "values", path, "%s", text);
+    }
+}
+
 static void say_lost(const struct emptier *e)
 {
     if (e->lost.overflow || e->lost.inexact || e->lost.nan_lost)
@@ -407,6 +423,8 @@ int export_data(struct job *j, const struct h5_object *o)
 
     if (err)
         return err;
+    if (!j->back)
+        say_unread(j, o->path, &s.object_notes);
     none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.usage.bytes == 0;
     if (none && !j->back) {
         drain_close(&s);

@@ -769,5 +769,11 @@ int import_all(struct job *j)
     if (j->dated)
         job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not kept",
                 (long long)j->dated);
+    if (!err && j->incomplete && !j->o->partial)
+        err =
+            job_fail(j, DREP_ERR_UNSUPPORTED,
+                     "elements of %lld %s could not be read; --partial imports the rest, and marks "
+                     "them",
+                     (long long)j->incomplete, j->incomplete == 1 ? "dataset" : "datasets");
     return err;
 }

@@ -13,7 +13,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 9
+#define DATAREP_HDF5_INTERFACE 10
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -72,6 +72,8 @@ struct hdf5_options {
     int outside;                /* import: read raw files and sources of virtual datasets that
                                    lie outside the directory of src */
     int alone;                  /* import: no file beside src belongs to it */
+    int partial;                /* import: also a file with elements that cannot be read, which
+                                   are marked (tools/walk/unread.h); else it fails */
     int pinned;                 /* import: chunks stay in src, and the new file refers to them */
     int verify;                 /* 1: chunks that go over as they are stored are decoded, too */
     int kind;                   /* export to classic netCDF: 1, 2 or 5 of CDF-1 and so on; 0: the

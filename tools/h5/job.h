@@ -35,8 +35,9 @@ struct job {
     /* Import. */
     struct guard guard;
     struct odd_links links;
-    int64_t dated;   /* objects with a time of change */
-    uint32_t pinned; /* number of the source among the container's files (pin.c) */
+    int64_t dated;      /* objects with a time of change */
+    int64_t incomplete; /* datasets with elements that could not be read */
+    uint32_t pinned;    /* number of the source among the container's files (pin.c) */
 
     /* Export. */
     struct lost_attributes *lost; /* what was reported as lost */

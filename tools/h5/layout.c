@@ -13,6 +13,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/pin.h"
+#include "tools/h5/registered.h"
 #include "tools/h5/source.h"
 #include "tools/h5/virtual.h"
 #include "tools/walk/box.h"
@@ -209,45 +210,13 @@ static int pipeline_parse(const struct notes *r, struct pipeline *p)
     return any;
 }
 
-/* The filters that give back the bytes they were given, by their numbers in HDF5 and in The HDF
- * Group's register of filters ("Registered Filter Plugins"), each with what its own
- * documentation promises.  Not here are those that lose digits (JPEG, ZFP, SZ, B3D, BitGroom,
- * SPERR), those that do so with some parameters (APAX, CCSDS-123, JPEG-LS, fpzip, FAPEC, FLAC,
- * blosc2 with its filter trunc_prec), and those that nobody has described. */
-static const H5Z_filter_t lossless[] = {
-    H5Z_FILTER_DEFLATE,
-    H5Z_FILTER_SHUFFLE,
-    H5Z_FILTER_FLETCHER32, /* a checksum */
-    H5Z_FILTER_SZIP,       /* CCSDS 121 without its lossy preprocessor */
-    H5Z_FILTER_NBIT,       /* leaves out the bits outside the datatype's precision */
-    305,                   /* LZO (PyTables) */
-    307,                   /* bzip2 (PyTables) */
-    32000,                 /* LZF (h5py) */
-    32001,                 /* blosc: shuffle and lossless compressors */
-    32002,                 /* MAFISC */
-    32003,                 /* Snappy */
-    32004,                 /* LZ4 */
-    32006,                 /* CBF: the compressions of imgCIF */
-    32008,                 /* bitshuffle, alone or with LZ4 or zstd */
-    32009,                 /* SPDP */
-    32010,                 /* LPC-Rice */
-    32015,                 /* zstd */
-    32020,                 /* VBZ: streamvbyte and zstd (Oxford Nanopore) */
-    32025,                 /* Delta-Rice */
-    32029,                 /* TERSE/PROLIX */
-};
-
 /* True if the filter gives back all values, so that it may be applied to them again. */
 static int is_lossless(const struct filter *f)
 {
-    size_t i;
-
     /* Reals are cut to decimal digits, integers to a number of bits unless it says 0. */
     if (f->id == H5Z_FILTER_SCALEOFFSET)
         return f->n >= 2 && f->value[0] == H5Z_SO_INT && f->value[1] == H5Z_SO_INT_MINBITS_DEFAULT;
-    for (i = 0; i < sizeof lossless / sizeof *lossless && lossless[i] != f->id; i++)
-        ;
-    return i < sizeof lossless / sizeof *lossless;
+    return registered_is_lossless(f->id);
 }
 
 /* True if HDF5 can apply a filter to elements of this datatype. */

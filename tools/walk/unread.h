@@ -1,0 +1,30 @@
+/* unread.h - the marks of elements that an import could not read.
+ *
+ * They are lines of the attribute "hdf5:remarks" of a dataset, "unread COUNT BOX REASON"
+ * (datarep-import(1)): COUNT is "?" if it is not known, BOX a slice, or "-" for any place. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_WALK_UNREAD_H
+#define TOOLS_WALK_UNREAD_H
+
+#include <datarep.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct unread_mark {
+    int64_t elements; /* -1: not known */
+    char box[1400];   /* "" for any place */
+    const char *why;  /* in the line */
+};
+
+/* False if the line is another note. */
+bool unread_parse(const char *line, struct unread_mark *out);
+/* A sentence about the mark. */
+void unread_text(const struct unread_mark *m, char *text, size_t size);
+
+/* Non-zero stops, and is the result. */
+typedef int unread_fn(const char *path, const struct unread_mark *mark, void *ctx);
+/* Calls fn for each mark of the object at `path`.  An attribute of another type has none. */
+int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx);
+
+#endif
