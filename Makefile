@@ -298,7 +298,7 @@ $(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC) schema/members.c schema/pat
     $(wildcard lib/chunk/framing.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)
 
-$(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/walk/box.c) $(BASE_OBJ)
+$(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/walk/box.c tools/walk/unread.c) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(NETCDF_LIBS)
 
 $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)

@@ -183,6 +183,11 @@ def marks_stay(at):
     check("100 elements of [10:20,0:10] were not read by import" in err and "the same cause: 1 more" in err, "export: %s", err)
     with h5py.File(at + "/back.h5") as f:
         check((f["d"][()] == np.where(gone_of(data.shape, (10, 10), bad), 0, data)).all(), "values of the export")
+    # Other formats likewise.
+    for target in ("a.npy", "a.npz", "a.raw", "a.csv", "classic.nc"):
+        options = ["--format=netcdf"] if target == "classic.nc" else ["--root=/d"] if target != "a.npz" else []
+        status, _, err = run("export", *options, at + "/x.drep", "%s/%s" % (at, target))
+        check(status == 1 and "100 elements of [10:20,0:10] were not read by import" in err, "%s: status %d: %s", target, status, err)
     status, _, err = run("diff", at + "/x.drep", at + "/x.h5")
     check(status == 0, "diff: %s", err)
 

@@ -23,6 +23,7 @@
 #include "tools/host/stop.h"
 #include "tools/text/sink.h"
 #include "tools/walk/operand.h"
+#include "tools/walk/unread.h"
 #include "tools/walk/walk.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -467,6 +468,27 @@ static int put_operand(struct outlet *o, struct operand *operand, struct outfile
     return status;
 }
 
+/* Elements that import has marked are missing in the export, too: once for each dataset. */
+static int say_mark(const char *path, const struct unread_mark *mark, void *ctx)
+{
+    struct outlet *o = ctx;
+    char text[2000];
+
+    unread_text(mark, text, sizeof text);
+    tool_say(o->name, path, "warning: %s", text);
+    o->left_out = true;
+    return DREP_ERR_STOPPED;
+}
+
+static int say_unread(const drep_visited *object, void *ctx)
+{
+    struct outlet *o = ctx;
+
+    if (object->kind == DREP_OBJ_DATASET)
+        unread_each(o->file, object->path, say_mark, o);
+    return 0;
+}
+
 int flat_export(const struct flat *f)
 {
     struct outlet o = {.f = f, .x = f->x, .name = f->x->src};
@@ -485,6 +507,8 @@ int flat_export(const struct flat *f)
         closed = outfile_close(&out, !status);
         status = tool_worse(status, closed);
     }
+    if (!status)
+        drep_visit(o.file, operand.path, DREP_BY_CREATION, say_unread, &o);
     operand_release(&operand);
     drep_close(o.file);
     return !status && o.left_out ? TOOL_DIFFERS : status;

@@ -4,6 +4,7 @@
  * the elements are written, read back and compared. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/nc.h"
+#include "tools/walk/unread.h"
 #include "tools/walk/box.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -188,6 +189,16 @@ static int choose_dimensions(struct writer *w, struct variable *v)
     return 0;
 }
 
+/* Elements that import has not read are missing here, too. */
+static int say_unread(const char *path, const struct unread_mark *mark, void *ctx)
+{
+    char text[2000];
+
+    unread_text(mark, text, sizeof text);
+    nc_say(ctx, HDF5_LOST, "values", path, "%s", text);
+    return 0;
+}
+
 static int note_dataset(struct writer *w, const drep_linkinfo *link)
 {
     struct variable *v = add_variable(w);
@@ -201,6 +212,7 @@ static int note_dataset(struct writer *w, const drep_linkinfo *link)
         err = drep_dataset_info(v->ds, &v->info);
     if (err)
         return nc_fail_drep(w->j, err);
+    unread_each(w->j->d, v->path, say_unread, w->j);
     if (v->info.rank == DREP_NULL_SPACE || !choose_type(w, v)) {
         nc_say(w->j, HDF5_LOST, "dataset", v->path, "left out: classic netCDF has no such %s",
                v->info.rank == DREP_NULL_SPACE ? "dataspace" : "datatype");
