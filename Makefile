@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python wheel deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -205,7 +205,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs python python-package wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -408,6 +408,20 @@ python: ## install missing packages, build the package for Python into build/pyt
 	+@$(SUB) MODE=release python-package
 	@tests/python/run-pytest.py --full
 
+# Memory of Python's own is not checked for leaks, and its allocator is that of C.
+python-asan: ## run the tests of the package for Python under ASan and -X dev
+	@tools/install-deps build interop python
+	+@$(SUB) MODE=release python-package
+	+@$(SUB) MODE=asan python-package
+	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
+	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0 PYTHONMALLOC=malloc \
+	    $(PYTHON) -X dev tests/python/run-pytest.py --package=build/python-asan
+
+bench-python: ## time the package for Python against h5py
+	@tools/install-deps build interop python
+	+@$(SUB) MODE=release python-package
+	@tests/bench/python.py
+
 # The wheel holds real files, without debug information: it is installed anywhere.
 WHEEL := build/wheel
 wheel: ## build the wheel for Python into build/wheel/dist
@@ -439,7 +453,7 @@ requirements: ## list the tests of each rule of the standard; fail for a rule wi
 	@tests/requirements.py
 
 lint: ## check warnings of gcc and clang, format, include directions, figures, symbols, scripts
-	@tools/install-deps build test interop hardening
+	@tools/install-deps build test interop hardening python
 	@tools/lint
 
 bench: ## install missing packages, build, and run the benchmarks

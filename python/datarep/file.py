@@ -104,6 +104,7 @@ class Dimension:
         return self._file[path]
 
     def rename(self, name: str) -> None:
+        """Give it another name in its group; datasets keep it."""
         self._file._h.dimension_rename(self.address, name)
         self._file._addresses.clear()
         self.address = self.address.rsplit("#", 1)[0] + "#" + name

@@ -120,6 +120,7 @@ class Raw:
         return got if dtype is None else got.astype(dtype)
 
     def close(self) -> None:
+        """Close the file."""
         with self._lock:
             self._view.close()
 

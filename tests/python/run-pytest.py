@@ -3,7 +3,8 @@
 # timeout: 600
 """The tests of the package for Python, python/tests, as TAP.
 
-Usage: run-pytest.py [--full] [PYTEST'S ARGUMENTS]      --full: all random cases, slow tests
+Usage: run-pytest.py [--full] [--package=DIR] [PYTEST'S ARGUMENTS]
+--full: all random cases, slow tests; --package: the directory of the package, build/python
 """
 import os
 import sys
@@ -52,21 +53,26 @@ class Tap:
 
 
 def main():
-    arguments = sys.argv[1:]
+    package, arguments = PACKAGE, []
+    for argument in sys.argv[1:]:
+        if argument.startswith("--package="):
+            package = os.path.abspath(argument[10:])
+        else:
+            arguments.append(argument)
     try:
         import numpy  # noqa: F401
         import pytest
     except ImportError as error:
         print(f"1..0 # SKIP {error}: tools/install-deps python")
         return 0
-    if not os.path.exists(os.path.join(PACKAGE, "datarep", "_core.abi3.so")):
+    if not os.path.exists(os.path.join(package, "datarep", "_core.abi3.so")):
         print("1..0 # SKIP the package is not built: Python's headers are missing, or make python-package")
         return 0
     if "--full" in arguments:
         arguments.remove("--full")
         os.environ["DATAREP_FULL"] = "1"
-    sys.path.insert(0, PACKAGE)
-    os.environ["PYTHONPATH"] = PACKAGE
+    sys.path.insert(0, package)
+    os.environ["PYTHONPATH"] = package
     os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     sys.dont_write_bytecode = True
     tap = Tap()
