@@ -138,6 +138,9 @@ def test_large_lists_by_boxes_and_points():
             f.create(name, a, **said)
             i = rng.integers(0, a.size, 10_000)
             assert np.array_equal(f[name][i], a[i])
+            i.sort()
+            assert np.array_equal(f[name][i], a[i]) and np.array_equal(f[name][i[5000:]], a[i[5000:]])
+            assert np.array_equal(f[name][i.reshape(100, 100)], a[i.reshape(100, 100)])
             mask = rng.random(a.size) < 0.5
             assert np.array_equal(f[name][mask], a[mask])
             f.create(name + "2", a.reshape(1000, 1000), **(
