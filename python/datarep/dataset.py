@@ -238,7 +238,11 @@ class Dataset(_core.Dataset):
 
     def _get(self, key: Any) -> Any:
         """Every key that the extension leaves."""
-        np = types.numpy()
+        try:
+            np = types.numpy()
+        except ImportError:
+            from . import plain
+            return plain.read(self, key)
         shape = self._lengths()
         if type(key) is np.ndarray and key.dtype == bool and key.shape == shape and shape \
                 and index.DENSE * np.count_nonzero(key) >= key.size:
@@ -318,7 +322,12 @@ class Dataset(_core.Dataset):
 
     def _set(self, key: Any, value: Any) -> None:
         """Every assignment that the extension leaves."""
-        types.numpy()
+        try:
+            types.numpy()
+        except ImportError:
+            from . import plain
+            plain.write(self, key, value)
+            return
         sel = index.parse(key, self._lengths())
         if sel.fields is not None:
             fields = sel.fields
@@ -442,7 +451,8 @@ class Dataset(_core.Dataset):
 
     def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
               range: Optional[str] = None) -> Report:
-        """Assign with options: range "wrap", "clamp" or "strict"."""
+        """Assign with options.  range says what becomes of values that the dataset cannot hold: "wrap",
+        "clamp", or "strict", an error, which is what assignments do with arrays of another dtype."""
         self._file._reports.pop(self.name, None)
         self._write(index.parse(key, self._lengths()), value, None, Options(threads, RANGES[range]))
         return self.report

@@ -182,6 +182,8 @@ class Group(MutableMapping[str, Any]):
     def _path(self, name: str) -> str:
         if not isinstance(name, str):
             raise TypeError(f"a name is a str, not {type(name).__name__}")
+        if not name:
+            raise ValueError("a name is not empty")
         if name.startswith("/"):
             joined = name
         else:
@@ -482,12 +484,23 @@ def _group(file: "File", name: str) -> Any:
 
 
 class File(Group):
-    """An open file, and its root group.  Made by open().
+    """An open file, and its root group: File(...) is open(...).
 
     As a context manager it commits and closes at the end, and abandons after an exception."""
 
-    def __init__(self, handle: Any, mode: str, hints: Optional[dict[str, Any]] = None,
-                 source: Any = None) -> None:
+    def __init__(self, path: Any, mode: str = "r", **options: Any) -> None:
+        made = open(path, mode, **options)
+        self._set(made._h, made.mode, made._hints, made._source)
+
+    @classmethod
+    def _made(cls, handle: Any, mode: str, hints: Optional[dict[str, Any]] = None,
+              source: Any = None) -> "File":
+        """The file of a handle."""
+        self = cls.__new__(cls)
+        self._set(handle, mode, hints, source)
+        return self
+
+    def _set(self, handle: Any, mode: str, hints: Optional[dict[str, Any]], source: Any) -> None:
         super().__init__(self, "/")
         self._h = handle
         self.mode = mode
@@ -524,7 +537,14 @@ class File(Group):
         return self._h.writes
 
     def close(self) -> None:
-        """Commit and close.  After a failed write nothing is committed, and that error raised."""
+        """Commit and close.  If the commit fails, changes since the last one are lost."""
+        if self._h.writes and not self._h.closed:
+            try:
+                # Writes that failed raised, and changed nothing: what succeeded is kept.
+                self._h.commit()
+            except BaseException:
+                self._h.abandon()
+                raise
         self._h.close()
 
     def abandon(self) -> None:
@@ -654,6 +674,6 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
     path = os.fsdecode(path)
     if mode in ("w", "x") or (mode == "a" and path != ":memory:" and not os.path.exists(path)):
         handle = _core.create(path, mode == "x", datarep, given, like._h if like else None)
-        return File(handle, mode if mode != "a" else "r+", given)
+        return File._made(handle, mode if mode != "a" else "r+", given)
     handle = _core.open(path, mode != "r", given, commit, header_only)
-    return File(handle, mode, given)
+    return File._made(handle, mode, given)

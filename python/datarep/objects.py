@@ -76,7 +76,7 @@ def open(source: Any, mode: str, datarep: Optional[str], hints: Optional[dict[st
     if isinstance(source, (bytes, bytearray, memoryview)):
         if mode != "r":
             raise ValueError("bytes can only be read: use io.BytesIO to write")
-        return File(_core.open_image(source, hints), mode, hints, source)
+        return File._made(_core.open_image(source, hints), mode, hints, source)
     name = str(getattr(source, "name", None) or getattr(source, "path", None)
                or f"({type(source).__name__})")
     if mode == "a":
@@ -84,4 +84,4 @@ def open(source: Any, mode: str, datarep: Optional[str], hints: Optional[dict[st
     local = isinstance(source, (io.BytesIO, io.FileIO, io.BufferedReader, io.BufferedRandom))
     handle = _core.open_object(Source(source, False), name, mode != "r", mode in ("w", "x"),
                                datarep or "native", hints, 0 if local else 1_000_000)
-    return File(handle, mode, hints, source)
+    return File._made(handle, mode, hints, source)

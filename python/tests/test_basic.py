@@ -267,3 +267,110 @@ def test_fill_values():
                 assert got.tolist() == [1, 2]
             else:
                 assert got == fill or got.tolist() == fill, name
+
+
+def test_deleted_objects_and_closed_handles(path):
+    f = dr.File(path, "w")
+    x = f.create_dataset("x", (3,), "i4", compression="gzip", shuffle=True)
+    g = f.create_group("g")
+    assert x.filters.startswith("shuffle,deflate") and f.require_dataset("x", (3,), "i4").shape == (3,)
+    with pytest.raises(TypeError):
+        f.require_dataset("x", (4,), "i4")
+    del f["x"], f["g"]
+    for call in (lambda: x[0], lambda: x.attrs["a"], lambda: x.resize((4,)), lambda: g.attrs["a"],
+                 lambda: list(g)):
+        with pytest.raises((KeyError, ValueError)):
+            call()
+    f.close()
+    f.close()
+    r = dr.File(path)
+    assert list(r) == []
+    w = dr.File(path, "a")
+    with pytest.raises(OSError) as e:
+        dr.File(path, "a")
+    assert e.value.filename == path and e.value.errno
+    w["x"] = 1
+    w.close()
+    r.refresh()
+    assert r["x"][()] == 1
+    r.close()
+
+
+def test_errors_name_object_and_byte(path):
+    with dr.open(path, "w") as f:
+        f.create("g/x", np.arange(100_000.0), chunks=(50_000,))
+    with open(path, "r+b") as f:
+        data = f.read()
+        at = data.find(np.float64(70_000).tobytes())
+        f.seek(at)
+        f.write(b"\xff" * 8)
+    with dr.open(path) as f:
+        with pytest.raises(dr.ChecksumError) as e:
+            f["g/x"][...]
+        assert e.value.object == "/g/x" and e.value.byte and e.value.code == 13
+        assert f["g/x"][5] == 5
+        assert {code for code, _, _ in f.check()} == {13}
+    assert not dr.check(path)
+
+
+def test_wrong_values(path):
+    with dr.open(":memory:", "w") as f:
+        f["x"] = np.zeros((2, 3))
+        x = f["x"]
+        for value in (np.zeros(2), "text", np.zeros((3, 3)), object(), [[1, 2], [3]]):
+            with pytest.raises((ValueError, TypeError)):
+                x[...] = value
+        with pytest.raises(ValueError):
+            x.append(np.zeros((1, 4)))
+        with pytest.raises((ValueError, IndexError)):
+            x.append(np.zeros((1, 3)))
+        with pytest.raises(TypeError):
+            del x[0]
+        f["i"] = np.zeros(3, "i1")
+        with pytest.raises(ValueError):
+            f["i"][...] = np.array([1, 300, 2])
+        with pytest.raises(ValueError):
+            f["i"].write(np.array([1, 300, 2]), range="strict")
+        assert f["i"].write(np.array([1, 300, 2]), range="clamp").overflow == 1
+        assert f["i"][...].tolist() == [1, 127, 2]
+        with pytest.raises(ValueError):
+            f.create("bad/../..", [1], filters="nope")
+        assert "y" not in f
+        with pytest.raises(TypeError):
+            f["y"] = [object()]
+        for name in ("", "a\0b", 5):
+            with pytest.raises((ValueError, TypeError, KeyError)):
+                f[name]
+        null = f.create("null", dr.Empty("f4"))
+        assert null.shape is None and null.size == 0
+        with pytest.raises(TypeError):
+            null[...]
+
+
+def test_an_error_that_was_caught_keeps_what_succeeded(path):
+    with dr.open(path, "w") as f:
+        f["x"] = np.zeros(3, "i1")
+        with pytest.raises(ValueError):
+            f["x"][...] = np.array([1, 300, 2])
+        f["x"][0] = 5
+    with dr.open(path) as f:
+        assert f["x"][...].tolist() == [5, 0, 0]
+    dr.open(path, "w").close()
+    with dr.open(path) as f:
+        assert len(f) == 0
+
+
+def test_scalars_and_empty_arrays():
+    with dr.open(":memory:", "w") as f:
+        f["s"] = 5
+        assert f["s"].shape == () and isinstance(f["s"][()], np.int64)
+        assert isinstance(f["s"][...], np.ndarray) and f["s"][...].shape == ()
+        f["s"][()] = 6
+        f["s"][...] = 7
+        assert f["s"][()] == 7
+        f["e"] = np.zeros((0, 3))
+        assert f["e"][...].shape == (0, 3) and f["e"][:, 1].shape == (0,)
+        f["e"][...] = 1
+        assert np.asarray(f["s"]) == 7 and len(f["e"]) == 0 and list(f["e"]) == []
+        with pytest.raises(TypeError):
+            len(f["s"])

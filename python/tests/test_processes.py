@@ -278,3 +278,25 @@ finally:
     big.abandon()
 sys.exit(1)
 """, path)
+
+
+def test_without_numpy_there_are_memoryviews(path):
+    run("""
+import sys
+sys.modules["numpy"] = None
+import datarep as dr
+with dr.open(sys.argv[1]) as f:
+    x = f["x"]
+    assert x.shape == (1000, 100) and x[3, 4] == 304.0
+    part = x[2:4, ::50]
+    assert part.shape == (2, 2) and part.tolist() == [[200, 250], [300, 350]] and part.format == "d"
+    try:
+        x[[1, 2]]
+    except TypeError:
+        pass
+    f.attrs.get("none")
+with dr.open(sys.argv[1], "a") as f:
+    f.attrs["text"], f.attrs["n"] = "a", 5
+with dr.open(sys.argv[1]) as f:
+    assert dict(f.attrs) == {"text": "a", "n": 5} and f.dims is not None
+""", path)
