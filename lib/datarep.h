@@ -1244,7 +1244,8 @@ DREP_API int drep_dimension_create(drep_file *file, const char *path, int64_t le
  * that name from `path` upwards.  *address is malloc'ed.  DREP_ERR_NOT_FOUND. */
 DREP_API int drep_dimension_find(drep_file *file, const char *path, const char *name,
                                  char **address);
-/* Gives the dimension at an address another name in its group.  Datasets keep it.
+/* Gives the dimension at an address another name in its group, and the place of one that was made
+ * last, as drep_link_move() does with a link.  Datasets keep it.
  * DREP_ERR_NOT_FOUND, DREP_ERR_EXISTS, DREP_ERR_NAME. */
 DREP_API int drep_dimension_rename(drep_file *file, const char *path, const char *new_name);
 /* Removes the dimension at an address.  DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED_OPERATION: a

@@ -253,7 +253,7 @@ static int rename_in(drep_file *f, const char *path, const char *new_name)
         err = dim_entry_free(f, group, new_name);
     if (!err)
         err = dim_entry_drop(f, group, name);
-    return err ? err : dim_entry_put(f, group, new_name, &rec);
+    return err ? err : dim_entry_add(f, group, new_name, &rec);
 }
 
 int drep_dimension_rename(drep_file *file, const char *path, const char *new_name)

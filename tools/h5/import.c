@@ -27,6 +27,7 @@
 #include "tools/h5/type_in.h"
 #include "tools/h5/values.h"
 #include <datarep.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,6 +203,36 @@ static int made(struct job *j, struct h5_object *o)
         return job_fail_drep(j, err);
     o->made = info.id;
     return 0;
+}
+
+/* A name for an object while it moves; malloc'ed. */
+static char *name_aside(const char *path, int n)
+{
+    char *aside;
+
+    return asprintf(&aside, "%s~%d", path, n) < 0 ? NULL : aside;
+}
+
+/* Gives a link or a dimension that was made before its turn its place in the order of its group. */
+static int take_turn(struct job *j, const char *path, int dimension)
+{
+    const char *name = strrchr(path, '/') + 1 + dimension;
+    int n, err = DREP_ERR_EXISTS;
+
+    for (n = 0; err == DREP_ERR_EXISTS && n < INT_MAX; n++) {
+        char *aside = name_aside(path, n);
+
+        if (!aside)
+            return job_no_memory(j);
+        err = dimension ? drep_dimension_rename(j->d, path, strrchr(aside, '/') + 2)
+                        : drep_link_move(j->d, path, aside);
+        if (!err)
+            err = dimension ? drep_dimension_rename(j->d, aside, name)
+                            : drep_link_move(j->d, aside, path);
+        free(aside);
+    }
+    /* There is no room for a longer name: it keeps its early place. */
+    return err == DREP_ERR_NAME ? 0 : err ? job_fail_drep(j, err) : 0;
 }
 
 /* Groups above a dimension that is needed before its own turn. */
@@ -433,15 +464,19 @@ static int make_object(struct job *j, struct h5_object *o)
     int err;
 
     if (o->made)
-        return 0;
+        return take_turn(j, o->path, o->scale == 2);
     if (o->kind == DREP_OBJ_DATASET)
         return make_dataset(j, o);
     if (o->kind == DREP_OBJ_TYPE)
         return make_type(j, o);
     err = drep_group_create(j->d, o->path, 0);
     /* It may have been made for a dimension in it. */
-    if (err && err != DREP_ERR_EXISTS)
-        return job_fail_drep(j, err);
+    if (err == DREP_ERR_EXISTS)
+        err = take_turn(j, o->path, 0);
+    else if (err)
+        job_fail_drep(j, err);
+    if (err)
+        return err;
     j->totals.groups++;
     return made(j, o);
 }
