@@ -8,7 +8,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _core, types
-from .attrs import Attributes, Empty, as_array, read_array
+from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Report, array
 from .errors import NotFoundError
@@ -143,9 +143,7 @@ class Dimensions(MutableMapping[str, Any]):
         return Dimension(file, file._h.dimension_find(below, name))
 
     def __setitem__(self, name: str, length: Optional[int]) -> None:
-        address = f"{self._group.name}#{name}" if self._group.name == "/" \
-            else f"{self._group.name}#{name}"
-        self._group._file._h.dimension_create(address, int(length or 0), length is None)
+        self.create(name, int(length or 0), length is None)
 
     def create(self, name: str, length: int = 0, unlimited: bool = False) -> Dimension:
         """Make a dimension with a length that may grow."""

@@ -162,6 +162,11 @@ def parse(key: Any, shape: tuple[int, ...]) -> Selection:
     if not arrays:
         scalar = not inner and not any(k is Ellipsis for k in keys)
         return Selection(shape, parts, [], (), 0, inner, scalar, fields)
+    if len(arrays) == 1 and len(inner) == len(parts) - 1:
+        axis = arrays[0]
+        common = parts[axis].shape
+        return Selection(shape, parts, arrays, common, axis, inner[:axis] + common + inner[axis:],
+                         False, fields)
     arrays = [i for i, p in enumerate(parts) if not isinstance(p, Axis)]
     try:
         common = np.broadcast_shapes(*(np.shape(parts[i]) for i in arrays))

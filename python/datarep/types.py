@@ -216,11 +216,6 @@ def _sequence(np: Any, t: Type) -> Form:
     return Form(dtype, own, (_SEQ, 16, 8, (base.plan, base.dtype, base.type.extent)))
 
 
-@functools.lru_cache(maxsize=1024)
-def _form_of_text(text: str) -> Form:
-    return _form_of_type(Type.parse(text))
-
-
 def form_of_type(t: Type) -> Form:
     """How elements of a type of the library lie in an array."""
     if t.code:

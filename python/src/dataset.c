@@ -166,8 +166,9 @@ struct box {
     int rank;
     int64_t start[MAX_RANK], count[MAX_RANK], stride[MAX_RANK];
     int64_t shape[MAX_RANK]; /* of the result */
+    bool flip[MAX_RANK];     /* of the result: read from the first to the last, shown backwards */
     int shown;
-    bool strided, scalar;
+    bool strided, scalar, flipped;
     int64_t n;
 };
 
@@ -187,8 +188,12 @@ static int part(struct box *b, int d, PyObject *key, int64_t len)
         if (PySlice_Unpack(key, &start, &stop, &step) < 0)
             return KEY_ERROR;
         n = PySlice_AdjustIndices((Py_ssize_t)len, &start, &stop, step);
-        if (step < 0)
-            return KEY_OTHER;
+        b->flip[b->shown] = step < 0 && n > 1;
+        b->flipped |= b->flip[b->shown];
+        if (step < 0) {
+            start += (n - 1) * step;
+            step = -step;
+        }
         b->start[d] = n ? start : 0;
         b->stride[d] = n > 1 ? step : 1;
         b->strided |= b->stride[d] != 1;
@@ -228,6 +233,7 @@ static void all_of(struct box *b, int d, int64_t len)
 {
     b->start[d] = 0;
     b->stride[d] = 1;
+    b->flip[b->shown] = false;
     b->shape[b->shown++] = b->count[d] = len;
 }
 
@@ -239,7 +245,7 @@ static int parse_key(const dataset_object *info, PyObject *key, struct box *b)
 
     b->rank = info->rank;
     b->shown = 0;
-    b->strided = false;
+    b->strided = b->flipped = false;
     if (info->rank < 0)
         return KEY_OTHER;
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -338,6 +344,24 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
     return ok;
 }
 
+/* array[::-1, :, ...] of the dimensions that are shown backwards; gives up the array. */
+static PyObject *flip(PyObject *array, const struct box *b)
+{
+    PyObject *key = PyTuple_New(b->shown), *back = PyLong_FromLong(-1), *shown = NULL;
+
+    for (int d = 0; key && back && d < b->shown; d++) {
+        PyObject *part = PySlice_New(NULL, NULL, b->flip[d] ? back : NULL);
+        if (!part || PyTuple_SetItem(key, d, part) < 0)
+            Py_CLEAR(key);
+    }
+    if (key && back)
+        shown = PyObject_GetItem(array, key);
+    Py_XDECREF(key);
+    Py_XDECREF(back);
+    Py_DECREF(array);
+    return shown;
+}
+
 static PyObject *dataset_get(PyObject *o, PyObject *key)
 {
     dataset_object *self = (dataset_object *)o;
@@ -360,7 +384,7 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
         return NULL;
     }
     if (!b.scalar)
-        return array;
+        return b.flipped ? flip(array, &b) : array;
     item = PyObject_GetItem(array, no_index);
     Py_DECREF(array);
     return item;
@@ -407,7 +431,7 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
     if (result != KEY_BOX)
         return result == KEY_ERROR ? -1 : slow_set(o, key, value);
     shape = tuple_of(b.shape, b.shown);
-    fast = shape && same(value, "shape", shape) && same(value, "dtype", self->dtype);
+    fast = shape && !b.flipped && same(value, "shape", shape) && same(value, "dtype", self->dtype);
     Py_XDECREF(shape);
     /* An array that is not contiguous has no simple buffer. */
     if (!fast || !b.n || !memory_get(value, false, &m)) {

@@ -308,24 +308,28 @@ static PyObject *dimension_coordinate(PyObject *o, PyObject *args)
     return owned(err, h, dataset);
 }
 
+enum { MAX_SCALES = 65535 }; /* of a dimension */
+
 static PyObject *dimension_scales(PyObject *o, PyObject *args)
 {
     const char *path;
-    uint64_t ids[1024];
+    uint64_t *ids;
     PyObject *list;
     int n = 0;
 
     BEGIN("s", &path);
-    WITHOUT_GIL(h, err = drep_dimension_scales(h->file, path, ids, 1024, &n));
-    if (err)
-        return raise_error(err, h);
-    list = PyList_New(0);
-    for (int i = 0; list && i < n && i < 1024; i++) {
+    ids = malloc(MAX_SCALES * sizeof *ids);
+    if (!ids)
+        return PyErr_NoMemory();
+    WITHOUT_GIL(h, err = drep_dimension_scales(h->file, path, ids, MAX_SCALES, &n));
+    list = err ? raise_error(err, h) : PyList_New(0);
+    for (int i = 0; list && i < n; i++) {
         PyObject *id = PyLong_FromUnsignedLongLong(ids[i]);
         if (!id || PyList_Append(list, id) < 0)
             Py_CLEAR(list);
         Py_XDECREF(id);
     }
+    free(ids);
     return list;
 }
 
@@ -333,13 +337,19 @@ static PyObject *dimension_set_scales(PyObject *o, PyObject *args)
 {
     const char *path;
     PyObject *list;
-    int64_t ids[1024];
+    int64_t *ids;
     int n;
 
     BEGIN("sO", &path, &list);
-    if (!numbers(list, ids, 1024, &n))
+    ids = malloc(MAX_SCALES * sizeof *ids);
+    if (!ids)
+        return PyErr_NoMemory();
+    if (!numbers(list, ids, MAX_SCALES, &n)) {
+        free(ids);
         return NULL;
+    }
     WITHOUT_GIL(h, err = drep_dimension_set_scales(h->file, path, (const uint64_t *)ids, n));
+    free(ids);
     return done(err, h);
 }
 

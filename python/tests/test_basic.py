@@ -374,3 +374,30 @@ def test_scalars_and_empty_arrays():
         assert np.asarray(f["s"]) == 7 and len(f["e"]) == 0 and list(f["e"]) == []
         with pytest.raises(TypeError):
             len(f["s"])
+
+
+def test_dimensions():
+    with dr.open(":memory:", "w") as f:
+        f.dims["time"], f.dims["x"] = None, 3
+        f.create_group("g").dims["time"] = 2
+        f.dims["x"].attrs["units"] = "m"
+        assert list(f.dims) == ["time", "x"] and f.dims["x"].attrs["units"] == "m"
+        assert f["g"].dims["x"].address == "/#x" and len(f["g"].dims["time"]) == 2
+        a = f.create("a", np.zeros((2, 3)), dims=["time", "x"])
+        x = f.create("x", np.arange(3.0), dims=["x"])
+        assert a.dims == ("time", "x") and f.dims["time"].size == 2 and a.maxshape == (None, 3)
+        assert f.dims["x"].coordinate == x and f.dims["time"].coordinate is None
+        new = f.create("new", np.zeros((4, 5)), dims=["p", None])
+        assert new.dims == ("p", None) and f.dims["p"].size == 4
+        with pytest.raises(ValueError):
+            f.create("bad", np.zeros(4), dims=["x"])
+        with pytest.raises(NotImplementedError):
+            del f.dims["x"]
+        f.dims["x"].rename("lon")
+        assert a.dims == ("time", "lon")
+        a.append(np.ones((1, 3)))
+        assert f.dims["time"].size == 3
+        with pytest.raises(KeyError):
+            f.dims["none"]
+        f._h.dimension_set_scales("/#p", [x.id, a.id])
+        assert f._h.dimension_scales("/#p") == [x.id, a.id]
