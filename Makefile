@@ -406,6 +406,7 @@ spec: ## check SPEC.md: rules and their vectors, values, both readers, text form
 python: ## install missing packages, build the package for Python into build/python, run all its tests
 	@tools/install-deps build interop python
 	+@$(SUB) MODE=release python-package
+	@$(PYTHON) python/notebook.py TUTORIAL.md build/python/tutorial.ipynb
 	@tests/python/run-pytest.py --full
 
 # Memory of Python's own is not checked for leaks, and its allocator is that of C.

@@ -2,6 +2,7 @@
 """The examples of TUTORIAL.md and of the docstrings do what they say."""
 import doctest
 import importlib
+import json
 import os
 import pkgutil
 import re
@@ -39,6 +40,15 @@ def test_the_tutorial(name, text, output, tmp_path):
         assert done.stdout == output
     if name == "coast":
         assert len(text.strip().splitlines()) <= 16 and (tmp_path / "coast.png").stat().st_size > 20_000
+
+
+def test_the_notebook(tmp_path):
+    made = tmp_path / "tutorial.ipynb"
+    subprocess.run([sys.executable, os.path.join(ROOT, "python", "notebook.py"),
+                    os.path.join(ROOT, "TUTORIAL.md"), str(made)], check=True)
+    notebook = json.loads(made.read_text(encoding="utf-8"))
+    cells = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    assert notebook["nbformat"] == 4 and cells == [text.strip() for _, text, _ in blocks()]
 
 
 def test_docstrings():

@@ -154,12 +154,27 @@ stripped() {
     build_shared && build_static && "$root/usr/bin/datarep" --version
 }
 
+# The package for Python uses the library and the command that are installed beside it.
+python_package() {
+    local dir=$root/usr/lib/python3/dist-packages
+    (cd "$TMPDIR" && export PYTHONPATH="$dir" PYTHONDONTWRITEBYTECODE=1 &&
+        /usr/bin/python3 - "$root" << 'END' && /usr/bin/python3 -m datarep --version
+import sys
+import datarep
+with datarep.open(":memory:", "w") as f:
+    f.attrs["title"] = "a"
+maps = open("/proc/self/maps").read()
+assert sys.argv[1] + "/usr/lib/libdatarep.so" in maps
+END
+    )
+}
+
 leaves_nothing() {
     make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..14
+echo 1..15
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -172,6 +187,12 @@ check "a C++ program builds and runs" build_cxx
 check "a C++20 program builds and runs with datarep.hpp, which has at most 300 lines" build_hpp
 check "programs build and run by find_package(datarep), in a moved tree; 0.2 is refused" build_cmake
 check "the installed command runs" "$root/usr/bin/datarep" --version
+if [ -d "$root/usr/lib/python3/dist-packages/datarep" ]; then
+    check "the package for Python works where it is installed" python_package
+else
+    n=$((n + 1))
+    echo "ok $n - the package for Python # SKIP Python's headers are missing"
+fi
 check "nothing that is installed knows where it was built" no_source_path
 check "make install-strip leaves no debug information, and all that one links with" stripped
 check "make uninstall leaves nothing" leaves_nothing
