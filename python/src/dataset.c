@@ -5,6 +5,7 @@
  * back with boxes or points. */
 /* SPDX-License-Identifier: MIT */
 #include "src/dataset.h"
+#include "src/key.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,123 +160,6 @@ static bool resolve(dataset_object *self)
     return ok;
 }
 
-/* ------------------------------------------------------------------------ keys */
-
-/* What a key of integers, slices and an ellipsis selects. */
-struct box {
-    int rank;
-    int64_t start[MAX_RANK], count[MAX_RANK], stride[MAX_RANK];
-    int64_t shape[MAX_RANK]; /* of the result */
-    bool flip[MAX_RANK];     /* of the result: read from the first to the last, shown backwards */
-    int shown;
-    bool strided, scalar, flipped;
-    int64_t n;
-};
-
-enum { KEY_ERROR = -1, KEY_OTHER = 0, KEY_BOX = 1 };
-
-static int out_of_bounds(Py_ssize_t i, int d, int64_t len)
-{
-    PyErr_Format(PyExc_IndexError, "index %zd is out of bounds for axis %d with size %lld", i, d,
-                 (long long)len);
-    return KEY_ERROR;
-}
-
-static int part(struct box *b, int d, PyObject *key, int64_t len)
-{
-    if (PySlice_Check(key)) {
-        Py_ssize_t start, stop, step, n;
-        if (PySlice_Unpack(key, &start, &stop, &step) < 0)
-            return KEY_ERROR;
-        n = PySlice_AdjustIndices((Py_ssize_t)len, &start, &stop, step);
-        b->flip[b->shown] = step < 0 && n > 1;
-        b->flipped |= b->flip[b->shown];
-        if (step < 0) {
-            start += (n - 1) * step;
-            step = -step;
-        }
-        b->start[d] = n ? start : 0;
-        b->stride[d] = n > 1 ? step : 1;
-        b->strided |= b->stride[d] != 1;
-        b->shape[b->shown++] = b->count[d] = n;
-        return KEY_BOX;
-    }
-    if (!PyLong_Check(key) || PyBool_Check(key)) {
-        /* NumPy's integers; its arrays have an index, too, but are no integers. */
-        PyObject *index;
-        int result;
-        if (PyBool_Check(key) || !PyIndex_Check(key) || PyObject_HasAttrString(key, "__len__"))
-            return KEY_OTHER;
-        index = PyNumber_Index(key);
-        if (!index) {
-            PyErr_Clear();
-            return KEY_OTHER;
-        }
-        result = part(b, d, index, len);
-        Py_DECREF(index);
-        return result;
-    }
-    Py_ssize_t i = PyLong_AsSsize_t(key);
-    if (i == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        PyErr_Format(PyExc_IndexError, "index %R is out of bounds for axis %d with size %lld", key,
-                     d, (long long)len);
-        return KEY_ERROR;
-    }
-    b->start[d] = i < 0 ? i + len : i;
-    if (b->start[d] < 0 || b->start[d] >= len)
-        return out_of_bounds(i, d, len);
-    b->count[d] = b->stride[d] = 1;
-    return KEY_BOX;
-}
-
-static void all_of(struct box *b, int d, int64_t len)
-{
-    b->start[d] = 0;
-    b->stride[d] = 1;
-    b->flip[b->shown] = false;
-    b->shape[b->shown++] = b->count[d] = len;
-}
-
-static int parse_key(const dataset_object *info, PyObject *key, struct box *b)
-{
-    bool tuple = PyTuple_Check(key), ellipsis = false;
-    Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
-    int d = 0, result;
-
-    b->rank = info->rank;
-    b->shown = 0;
-    b->strided = b->flipped = false;
-    if (info->rank < 0)
-        return KEY_OTHER;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *k = tuple ? PyTuple_GetItem(key, i) : key;
-        if (k == Py_Ellipsis) {
-            if (ellipsis)
-                return KEY_OTHER;
-            ellipsis = true;
-            while (d < info->rank - (n - 1 - i)) {
-                all_of(b, d, info->dims[d]);
-                d++;
-            }
-            continue;
-        }
-        if (d >= info->rank)
-            return KEY_OTHER;
-        result = part(b, d, k, info->dims[d]);
-        if (result != KEY_BOX)
-            return result;
-        d++;
-    }
-    for (; d < info->rank; d++)
-        all_of(b, d, info->dims[d]);
-    b->scalar = !b->shown && !ellipsis;
-    b->n = 1;
-    for (d = 0; d < b->rank; d++)
-        b->n *= b->count[d];
-    return KEY_BOX;
-}
-
 /* ------------------------------------------------------------------- transfers */
 
 static int transfer_box(dataset_object *self, const struct box *b, const drep_type *type, memory *m,
@@ -344,24 +228,6 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
     return ok;
 }
 
-/* array[::-1, :, ...] of the dimensions that are shown backwards; gives up the array. */
-static PyObject *flip(PyObject *array, const struct box *b)
-{
-    PyObject *key = PyTuple_New(b->shown), *back = PyLong_FromLong(-1), *shown = NULL;
-
-    for (int d = 0; key && back && d < b->shown; d++) {
-        PyObject *part = PySlice_New(NULL, NULL, b->flip[d] ? back : NULL);
-        if (!part || PyTuple_SetItem(key, d, part) < 0)
-            Py_CLEAR(key);
-    }
-    if (key && back)
-        shown = PyObject_GetItem(array, key);
-    Py_XDECREF(key);
-    Py_XDECREF(back);
-    Py_DECREF(array);
-    return shown;
-}
-
 static PyObject *dataset_get(PyObject *o, PyObject *key)
 {
     dataset_object *self = (dataset_object *)o;
@@ -373,7 +239,7 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
         return NULL;
     if (!np_empty || !resolve(self) || self->plan != Py_None)
         return PyErr_Occurred() ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
-    result = parse_key(self, key, &b);
+    result = key_parse(self->rank, self->dims, key, &b);
     if (result != KEY_BOX)
         return result == KEY_ERROR ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
     shape = tuple_of(b.shape, b.shown);
@@ -384,7 +250,7 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
         return NULL;
     }
     if (!b.scalar)
-        return b.flipped ? flip(array, &b) : array;
+        return b.flipped ? key_flip(array, &b) : array;
     item = PyObject_GetItem(array, no_index);
     Py_DECREF(array);
     return item;
@@ -427,7 +293,7 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
     if (!np_empty || !resolve(self) || self->plan != Py_None ||
         (PyObject *)Py_TYPE(value) != np_ndarray)
         return PyErr_Occurred() ? -1 : slow_set(o, key, value);
-    result = parse_key(self, key, &b);
+    result = key_parse(self->rank, self->dims, key, &b);
     if (result != KEY_BOX)
         return result == KEY_ERROR ? -1 : slow_set(o, key, value);
     shape = tuple_of(b.shape, b.shown);
