@@ -165,6 +165,24 @@ def a_file_that_is_cut(at):
 
 
 @case
+def an_index_of_chunks_that_is_damaged(at):
+    """For HDF5 such a dataset has no storage, as one that was never written."""
+    for libver, unlimited, sign in (("earliest", 0, b"TREE\x01"), ("latest", 0, b"FAHD"), ("latest", 1, b"EAHD"),
+                                    ("latest", 2, b"BTHD")):
+        with h5py.File(at + "/x.h5", "w", libver=libver) as f:
+            f.create_dataset("d", (60, 60), "<i4", chunks=(10, 10), maxshape=(None,) * unlimited + (60,) * (2 - unlimited),
+                             data=np.arange(1, 3601).reshape(60, 60))
+        with open(at + "/x.h5", "r+b") as f:
+            data = f.read()
+            check(sign in data, "%s is not there", sign)
+            f.seek(0)
+            f.write(data.replace(sign, b"XXXX" + sign[4:]))
+        imported(at)
+        check([m[:3] for m in marks(at + "/x.drep")] == [("/d", 3600, "[0:60,0:60]")], "%s: %s", sign, marks(at + "/x.drep"))
+        os.unlink(at + "/x.drep")
+
+
+@case
 def marks_stay(at):
     """In copies, and what was lost is lost in the export: it says so."""
     bad = [(10, 0), (20, 10)]

@@ -560,12 +560,16 @@ static int fill_dataset(struct filler *f)
 
 /* ------------------------------------------------------------------ what there is */
 
+/* For HDF5 a dataset whose index of chunks is damaged has no storage: reading it shows that. */
 static int has_data(const struct h5_source *s)
 {
     int external = H5Pget_external_count(s->dcpl) > 0;
+    hsize_t stored;
 
     if (s->rank < 0 || H5Sget_simple_extent_npoints(s->space) == 0)
         return 0;
+    if (s->layout == H5D_CHUNKED && H5Dget_num_chunks(s->dset, s->space, &stored) < 0)
+        return 1;
     return external || s->layout == H5D_VIRTUAL || H5Dget_storage_size(s->dset) > 0;
 }
 
