@@ -204,11 +204,10 @@ const struct command import_command = {
     .run = import_run,
     .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
-    .about = "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or\n"
-             "archive (.npy, .npz), a table (.csv, .tsv) or raw elements (--type), or fills a\n"
-             "dataset with them.  Properties without equivalent are kept in attributes named\n"
-             "hdf5:..., from which export restores them.  Losses are reported on stderr; the exit\n"
-             "status is then 1.",
+    .about = "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or archive, a table\n"
+             "(.csv, .tsv) or raw elements (--type), or fills a dataset with them.  Attributes\n"
+             "named hdf5:... keep properties without equivalent, and export restores them.\n"
+             "Losses are reported on stderr; the exit status is then 1.",
     .options = options,
     .examples = "  datarep import sst.nc sst.drep\n"
                 "  datarep import -u -i /log samples.csv station.drep",

@@ -229,7 +229,7 @@ static const struct option_row options[] = {
     {OPTION_ORIGIN, "origin", "WHERE", "position of row 0 of an image: upper or lower",
      "upper lower"},
     {OPTION_COAST, "coast", "FILE",
-     "coastlines of a map, in GSHHG's netCDF form, or none (those of the system)", "<file>"},
+     "coastlines of a map, in GSHHG's netCDF form, or none (the system's)", "<file>"},
     {OPTION_RAW, "raw", NULL, "show times as numbers, not as dates", NULL},
     {OPTION_MEMBER, "member", "NAME", "member of a compound to plot (a.b: nested)", NULL},
     OPTION_ROW_PLUGINS,
