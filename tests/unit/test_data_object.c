@@ -425,6 +425,34 @@ START_TEST(test_D20_dimensions)
 }
 END_TEST
 
+static int add_dimension(const drep_diminfo *info, void *ctx)
+{
+    struct names *n = ctx;
+
+    strcat(n->text, info->name);
+    return 0;
+}
+
+/* A renamed dimension is the newest of its group, as a moved link is; its id stays. */
+START_TEST(test_renamed_dimensions_come_last)
+{
+    drep_objinfo before = DREP_OBJINFO, after = DREP_OBJINFO;
+    struct names n = {"", 0};
+
+    ok(drep_dimension_create(f, "#a", 1, 0));
+    ok(drep_dimension_create(f, "#b", 2, 0));
+    ok(drep_dimension_create(f, "#c", 3, 0));
+    ok(drep_stat(f, "#b", &before));
+    ok(drep_dimension_rename(f, "#b", "x"));
+    ok(drep_dimension_rename(f, "#x", "b"));
+    ok(drep_stat(f, "#b", &after));
+    ck_assert_uint_eq(before.id, after.id);
+    ok(drep_dimension_list(f, "/", DREP_BY_CREATION, add_dimension, &n));
+    ck_assert_str_eq(n.text, "acb");
+    check_file(f);
+}
+END_TEST
+
 /* ---- named datatypes ---- */
 
 START_TEST(test_named_types)
@@ -515,6 +543,7 @@ int main(void)
     tcase_add_test(t, test_listing_of_many);
     tcase_add_test(t, test_paths_that_led_elsewhere);
     tcase_add_test(t, test_D20_dimensions);
+    tcase_add_test(t, test_renamed_dimensions_come_last);
     tcase_add_test(t, test_named_types);
     tcase_add_test(t, test_types_of_calls_taken_back);
     suite_add_tcase(s, t);
