@@ -468,25 +468,44 @@ static int put_operand(struct outlet *o, struct operand *operand, struct outfile
     return status;
 }
 
-/* Elements that import has marked are missing in the export, too: once for each dataset. */
+/* The marks of import in the datasets that are exported. */
+struct marks {
+    struct outlet *o;
+    int64_t n;
+};
+
+/* Says the first of all. */
 static int say_mark(const char *path, const struct unread_mark *mark, void *ctx)
 {
-    struct outlet *o = ctx;
+    struct marks *m = ctx;
     char text[2000];
 
+    if (m->n++ > 0)
+        return 0;
     unread_text(mark, text, sizeof text);
-    tool_say(o->name, path, "warning: %s", text);
-    o->left_out = true;
-    return DREP_ERR_STOPPED;
+    tool_say(m->o->name, path, "warning: %s", text);
+    return 0;
 }
 
-static int say_unread(const drep_visited *object, void *ctx)
+static int say_marks_of(const drep_visited *object, void *ctx)
 {
-    struct outlet *o = ctx;
+    struct marks *m = ctx;
 
     if (object->kind == DREP_OBJ_DATASET)
-        unread_each(o->file, object->path, say_mark, o);
+        unread_each(m->o->file, object->path, say_mark, m);
     return 0;
+}
+
+/* Elements that import could not read are missing in the export, too. */
+static void say_unread(struct outlet *o, const char *path)
+{
+    struct marks m = {o, 0};
+
+    drep_visit(o->file, path, DREP_BY_CREATION, say_marks_of, &m);
+    if (m.n > 1)
+        tool_say(o->name, NULL, "warning: %lld more such boxes; datarep check lists them",
+                 (long long)m.n - 1);
+    o->left_out |= m.n > 0;
 }
 
 int flat_export(const struct flat *f)
@@ -508,7 +527,7 @@ int flat_export(const struct flat *f)
         status = tool_worse(status, closed);
     }
     if (!status)
-        drep_visit(o.file, operand.path, DREP_BY_CREATION, say_unread, &o);
+        say_unread(&o, operand.path);
     operand_release(&operand);
     drep_close(o.file);
     return !status && o.left_out ? TOOL_DIFFERS : status;
