@@ -183,6 +183,21 @@ def an_index_of_chunks_that_is_damaged(at):
 
 
 @case
+def a_number_of_no_bits(at):
+    """Its bytes are kept, and it is said that nothing will make a number of them again."""
+    with h5py.File(at + "/x.h5", "w", libver="earliest") as f:
+        f["d"] = np.arange(10, dtype="<i8")
+    with open(at + "/x.h5", "r+b") as f:
+        data = f.read()
+        number = bytes.fromhex("100800000800000000004000")
+        check(number in data, "the datatype is not there")
+        f.seek(0)
+        f.write(data.replace(number, number[:-2] + bytes(2)))
+    status, _, err = run("import", at + "/x.h5", at + "/x.drep")
+    check(status == 1 and "/d: warning: damaged: a number of 0 bits in 8 bytes" in err, "status %d: %s", status, err)
+
+
+@case
 def marks_stay(at):
     """In copies, and what was lost is lost in the export: it says so."""
     bad = [(10, 0), (20, 10)]

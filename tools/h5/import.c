@@ -716,7 +716,10 @@ static void say_types(struct mover *m)
         if (!is || sscanf(is, " is=%11[a-z],size=%d,order=%*[a-z],precision=%d", cls, &size,
                           &precision) != 3)
             continue;
-        if (strcmp(cls, "real") == 0 && size == 16 && precision == 64)
+        if (precision == 0)
+            job_say(m->j, HDF5_LOST, "datatype", m->o->path,
+                    "damaged: a number of 0 bits in %d bytes, which are kept", size);
+        else if (strcmp(cls, "real") == 0 && size == 16 && precision == 64)
             job_say(m->j, HDF5_KEPT, "datatype", m->o->path,
                     "a real of 64 bits in 16 bytes is taken for a pair of doubles");
         else if (strcmp(cls, "time") == 0 || size > 32)
