@@ -269,7 +269,7 @@ def product(numbers: Any) -> int:
 # The box around n elements is read as a whole if it is small, or has at most DENSE * n of them, or
 # at most SPAN bytes for each: that is as long as one point takes.  But no more than MOST bytes.
 DENSE, SMALL, SPAN, MOST = 4, 4096, 2048, 1 << 26
-BLOCK = 1 << 18  # bytes that are read at once for a list that ascends
+BLOCK = 1 << 21  # bytes that are read at once for a list that ascends
 # With at least so many elements for each index there is a box for each, else points.
 BOXES = 16
 
@@ -342,11 +342,12 @@ def _by_blocks(index: Any, dtype: Any, box: Callable[..., None]) -> Any:
         return None
     length, low, end = BLOCK // dtype.itemsize, int(index[0]), int(index[-1]) + 1
     out, block = np.empty(len(index), dtype), np.empty(length, dtype)
+    starts = range(low, end, length)
+    lasts = np.searchsorted(index, np.array(starts) + length).tolist()
     first = 0
-    for start in range(low, end, length):
-        n = min(length, end - start)
-        last = int(np.searchsorted(index, start + n))
+    for start, last in zip(starts, lasts):
         if last > first:
+            n = min(length, end - start)
             box([start], [n], [1], block[:n])
             out[first:last] = block[index[first:last] - start]
         first = last
