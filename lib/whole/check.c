@@ -653,7 +653,8 @@ static void tell_unread(struct checker *c)
         return;
     snprintf(text, sizeof text, "%llu chunks in other files were not verified%s",
              (unsigned long long)c->unread,
-             c->f->st->targets->allowed ? "" : "; the hint drep_external, or --external, allows it");
+             c->f->st->targets->allowed ? ""
+                                        : "; the hint drep_external, or --external, allows it");
     finding(c, 0, 0, text);
 }
 

@@ -23,7 +23,7 @@ struct payload_copy {
     drep_dataset *from, *to;
     bool same_elements; /* stored elements are equal in both files */
     int range, threads;
-    bool external; /* chunks in other files stay there */
+    bool external;                           /* chunks in other files stay there */
     uint64_t (*map)(void *ctx, uint64_t id); /* of references; NULL: they stay */
     void *map_ctx;
     int (*progress)(int64_t bytes, void *ctx); /* payload written; may stop it; may be NULL */
@@ -32,7 +32,7 @@ struct payload_copy {
     drep_report report; /* no indices */
     int64_t bytes;
     /* For the work. */
-    bool stored; /* copy_stored(), or copy_compact() with bytes as they are */
+    bool stored;             /* copy_stored(), or copy_compact() with bytes as they are */
     uint32_t file, new_file; /* the other file at hand, and its number in the copy */
     struct transcoder transcoder;
     struct buf room[3];

@@ -30,9 +30,9 @@ NO_DATES = ("days", "days since", "days since yesterday", "fortnights since 1970
             "days after 1970-01-01")
 
 
-def run(*args):
+def run(*args, text=True):
     p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
-    return p.returncode, p.stdout.decode(), p.stderr.decode()
+    return p.returncode, p.stdout.decode() if text else p.stdout, p.stderr.decode()
 
 
 def create(at, lines):
@@ -130,6 +130,59 @@ def numbers(at):
     return wrong, "missing, packed and bounded numbers"
 
 
+def tables(at):
+    """Dates of a dump and of a table are cftime's; a table with dates gives the stored numbers again."""
+    rng, wrong = random.Random(7), []
+    lines, rows = [], []
+    for calendar in CALENDARS:
+        for kind, pick in (("INT", lambda: rng.randrange(0, 40000)), ("FLOAT", lambda: rng.randrange(0, 4000) / 8),
+                           ("DOUBLE", lambda: rng.choice((0.1, 1e-9, 1e300, 12.7, -0.0, 3, float(rng.random()))))):
+            v = [pick() for _ in range(20)]
+            lines.append('t%d: {dataset: %s, data: %r, attrs: {units: days since 1990-01-01, calendar: %s}}'
+                         % (len(rows), kind, v, calendar))
+            rows.append((kind, v, calendar))
+    lines.append('scaled: {dataset: SHORT, data: [1, 2], attrs: {units: days since 1990-01-01, scale_factor: 0.5}}')
+    lines.append('missing: {dataset: INT, data: [1, -9], attrs: {units: days since 1990-01-01, _FillValue: -9}}')
+    path = create(at, lines)
+    table = os.path.join(at, "t.csv")
+    for i, (kind, v, calendar) in enumerate(rows):
+        if os.path.exists(table):
+            os.unlink(table)
+        status, _, err = run("export", "--root=/t%d" % i, path, table)
+        words = open(table, encoding="utf-8").read().split()[1:] if not status else []
+        dates = 0
+        for n, text in zip(v, words):
+            if text[4:5] == "-" and text[:4].isdigit():
+                dates += 1
+                if abs(moment(text, calendar) - cftime.num2date(n, "days since 1990-01-01", calendar)) > \
+                        datetime.timedelta(microseconds=20):
+                    wrong.append("/t%d: %r is %s" % (i, n, text))
+        if status or len(words) != len(v) or kind == "INT" and dates < len(v) or not dates:
+            wrong.append("/t%d: %s %s %d dates of %d" % (i, err, calendar, dates, len(words)))
+        shown = run("dump", path, "/t%d" % i)[1]
+        if kind == "INT" and not all(w in shown for w in words):
+            wrong.append("/t%d: dump shows other dates" % i)
+        was = run("dump", "--raw", path, "/t%d" % i, text=False)[1]
+        status, _, err = run("import", "-u", "-i", "/t%d" % i, table, path)
+        if status or run("dump", "--raw", path, "/t%d" % i, text=False)[1] != was:
+            wrong.append("/t%d: other bytes after import: %s" % (i, err))
+        os.unlink(table)
+        run("export", "--numbers", "--root=/t%d" % i, path, table)
+        if any(w[4:5] == "-" and w[:4].isdigit() for w in open(table, encoding="utf-8").read().split()[1:]):
+            wrong.append("/t%d: --numbers writes dates" % i)
+    for name, want in (("/scaled", ["1", "2"]), ("/missing", ["1990-01-02", "-9"])):
+        os.unlink(table)
+        run("export", "--root=" + name, path, table)
+        if open(table, encoding="utf-8").read().split()[1:] != want:
+            wrong.append("%s: %s" % (name, open(table, encoding="utf-8").read()))
+    with open(table, "w", encoding="utf-8") as f:
+        f.write("v\n1990-02-30\n1\n")
+    status, _, err = run("import", "-u", "-i", "/missing", table, path)
+    if status == 0 or "t.csv" not in err or "1990-02-30" not in err:
+        wrong.append("no such day: %d %s" % (status, err))
+    return wrong[:10], "dates of dumps and tables, and numbers again"
+
+
 def axes(at):
     """Ticks of a picture stand at round dates."""
     wrong = []
@@ -160,12 +213,12 @@ def axes(at):
 
 
 def main():
-    cases = (dates, no_dates, numbers, axes)
+    cases = (dates, no_dates, numbers, tables, axes)
     failed = 0
     print("1..%d" % len(cases))
     for i, fn in enumerate(cases, 1):
-        if fn is dates and not cftime:
-            print("ok %d - dates # SKIP no cftime (Debian: python3-cftime)" % i)
+        if fn in (dates, tables) and not cftime:
+            print("ok %d - %s # SKIP no cftime (Debian: python3-cftime)" % (i, fn.__name__))
             continue
         with tempfile.TemporaryDirectory() as at:
             wrong, text = fn(at)

@@ -84,7 +84,14 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
 
 /* ------------------------------------------------------------- command line */
 
-enum { OPTION_JSON = OPTION_LONG, OPTION_JSONL, OPTION_YAML, OPTION_RAW, OPTION_AS };
+enum {
+    OPTION_JSON = OPTION_LONG,
+    OPTION_JSONL,
+    OPTION_YAML,
+    OPTION_RAW,
+    OPTION_AS,
+    OPTION_NUMBERS
+};
 
 static const struct option_row options[] = {
     {'H', "header", NULL, "omit the values of datasets", NULL},
@@ -99,6 +106,7 @@ static const struct option_row options[] = {
      "print bytes in this data representation (native:s390x;\n"
      "stored: as in the file); without --raw also the values",
      "stored <datarep>"},
+    {OPTION_NUMBERS, "numbers", NULL, "text: print times as numbers, not as dates", NULL},
     {'w', "width", "COLUMNS", "width of a line (80); 0: one line per row of values", NULL},
     OPTION_ROW_PLUGINS,
     OPTION_ROW_COMMIT,
@@ -156,6 +164,9 @@ static bool take(struct dump_options *a, int option)
         return take_form(a, dump_yaml);
     case OPTION_RAW:
         return take_form(a, dump_raw);
+    case OPTION_NUMBERS:
+        a->dump.numbers = true;
+        return true;
     case OPTION_AS:
         a->dump.as = optarg;
         return true;

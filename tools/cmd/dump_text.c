@@ -10,6 +10,7 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/text/array.h"
+#include "tools/text/cf.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
@@ -182,6 +183,7 @@ struct text_rows {
     const struct printer *printer;
     const struct slice *slice;
     int width;
+    const struct cf *cf; /* elements are times; NULL: they are not, or numbers are wanted */
 };
 
 /* Position in the dataset of the elements, counted in output order. */
@@ -298,7 +300,9 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
         else
             line_begin(&line, &at);
         value = s->len;
-        put(rows->printer, s, type, elements + i * extent);
+        if (!rows->cf ||
+            !cf_put_date(rows->cf, rows->printer, s, type, elements + i * extent, false))
+            put(rows->printer, s, type, elements + i * extent);
         if (rows->width > 0 && value > line.begun &&
             s->len - line.begun + INDENT + line.place_len > (size_t)rows->width)
             line_break(&line, value, &at);
@@ -313,7 +317,10 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
     struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
     drep_type *type;
     int err = dump_type(&d->printer, info, slice, &type);
+    struct cf cf;
 
+    if (!err && !d->numbers && !slice->member && cf_read_time(&cf, &d->printer, path, type))
+        rows.cf = &cf;
     if (!err) {
         err = stream_run(&stream, ds, info, type, slice);
         drep_type_free(type);
@@ -326,6 +333,7 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
 static void put_one(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct array v;
+    struct cf cf;
     int err = array_dataset(&v, &d->printer, ds, info);
 
     if (err) {
@@ -334,7 +342,9 @@ static void put_one(struct dump *d, const char *path, drep_dataset *ds, const dr
         return;
     }
     sink_char(d->sink, ' ');
-    array_put(&v, &d->printer, d->sink);
+    if (d->numbers || !cf_read_time(&cf, &d->printer, path, v.type) ||
+        !cf_put_date(&cf, &d->printer, d->sink, v.type, v.buf, false))
+        array_put(&v, &d->printer, d->sink);
     sink_char(d->sink, '\n');
     array_release(&v);
 }

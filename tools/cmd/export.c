@@ -10,7 +10,13 @@
 #include <getopt.h>
 #include <string.h>
 
-enum { OPTION_DATAREP = EXCHANGE_OWN, OPTION_FORMAT, OPTION_NO_VERIFY, OPTION_VERIFY };
+enum {
+    OPTION_DATAREP = EXCHANGE_OWN,
+    OPTION_FORMAT,
+    OPTION_NO_VERIFY,
+    OPTION_VERIFY,
+    OPTION_NUMBERS
+};
 
 static int format_named(const char *name, struct exchange *x, int *out)
 {
@@ -62,6 +68,8 @@ static int export_run(int argc, char **argv)
             x.no_verify = true;
         if (option == OPTION_VERIFY)
             x.verify = true;
+        if (option == OPTION_NUMBERS)
+            f.numbers = true;
         if (option == OPTION_FORMAT)
             status = format_named(optarg, &x, &f.format);
     }
@@ -97,6 +105,7 @@ static const struct option_row options[] = {
     {OPTION_DATAREP, "datarep", "NAME", "raw: representation of the elements (the source's)",
      "<datarep>"},
     {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
+    {OPTION_NUMBERS, "numbers", NULL, "csv: write times as numbers, not as dates", NULL},
     FLAT_ROWS,
     OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,

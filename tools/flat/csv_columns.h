@@ -15,8 +15,9 @@ struct column {
     char *name;            /* "" for an element that has no parts */
     const drep_type *type; /* borrowed from `type` and `held` */
     const drep_type *held;
-    int64_t offset; /* in an element of `held` */
-    int fields;     /* 2: complex */
+    int64_t offset;      /* in an element of `held` */
+    int fields;          /* 2: complex */
+    const struct cf *cf; /* times; NULL: it has none; borrowed */
 };
 
 struct columns {
@@ -44,6 +45,10 @@ struct csv_table {
     const char *column;    /* for an element without parts: which column; NULL: the only one */
     int64_t width;         /* elements in a record, 0: one */
     const char *datarep;   /* that the values will be stored in */
+    drep_file *times;      /* that has the dataset at `path`, or the columns' in that group, whose
+                              times may be given as dates; NULL: none does */
+    const char *path;
+    bool group;
 };
 /* Rows become elements of a compound.  Without names and type, numbers alone become two
  * dimensions. */

@@ -4,6 +4,7 @@
  * nobody said them; then for the values, which become elements as those of a schema do. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/number.h"
+#include "schema/paths.h"
 #include "schema/value.h"
 #include "tools/flat/csv.h"
 #include "tools/flat/csv_columns.h"
@@ -11,7 +12,10 @@
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
 #include "tools/host/utf8.h"
+#include "tools/text/cf.h"
+#include "tools/text/printer.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +32,8 @@ struct csv_source {
     char ***by_name;        /* places in name, in the order of the names */
     size_t fields;
     int64_t records;
+    struct cf *cf; /* of each column: its times */
+    char date[400];
 };
 
 static void say(void *ctx, int line, int column, const char *message)
@@ -45,6 +51,7 @@ static void release(struct source *s)
     free(c->name);
     free(c->by_name);
     free(c->field);
+    free(c->cf);
     columns_release(&c->columns);
     drep_type_free(c->type);
     drep_type_free(c->held);
@@ -416,6 +423,18 @@ static bool make_node(struct csv_source *c, const drep_type *type, struct csv_fi
     return true;
 }
 
+/* Puts the number of a date in its place; anything else stays, to be taken or refused. */
+static void take_date(struct csv_source *c, const struct column *column, struct doc *node)
+{
+    double number;
+
+    if (number_is_real(node->text) || !cf_number_of(&column->cf->time, node->text, &number))
+        return;
+    node->size = (size_t)snprintf(c->date, sizeof c->date,
+                                  number == rint(number) ? "%.0f" : "%.17g", number);
+    node->text = c->date;
+}
+
 static bool put_field(struct csv_source *c, const struct column *column, size_t field, char *at)
 {
     struct doc part[2], *parts[2] = {&part[0], &part[1]};
@@ -426,6 +445,8 @@ static bool put_field(struct csv_source *c, const struct column *column, size_t 
     field = c->field ? c->field[field] : field;
     if (!make_node(c, column->type, &f[field], &part[0]))
         return false;
+    if (column->cf)
+        take_date(c, column, &part[0]);
     if (column->fields == 1)
         return encoder_put(&c->encoder, column->type, column->held, &part[0], at);
     if (!make_node(c, column->type, &f[second], &part[1]))
@@ -485,6 +506,33 @@ static int start_encoder(struct csv_source *c)
     return err ? tool_fail(c->table.file, NULL, err) : 0;
 }
 
+/* What the columns' datasets say of times. */
+static int find_times(struct csv_source *c)
+{
+    struct printer printer;
+    size_t i;
+    int err = printer_init(&printer, c->table.times, false), status = 0;
+
+    if (err)
+        return tool_fail(c->table.file, NULL, err);
+    c->cf = calloc(c->columns.len + 1, sizeof *c->cf);
+    for (i = 0; c->cf && i < c->columns.len && !status; i++) {
+        struct column *column = &c->columns.list[i];
+        char *path =
+            c->table.group ? path_of_member(c->table.path, column->name) : strdup(c->table.path);
+
+        if (!path)
+            status = tool_no_memory();
+        else if (column->fields == 1 && (c->table.group || !*column->name) &&
+                 cf_read_time(&c->cf[i], &printer, path, column->type) && c->cf[i].scale == 1 &&
+                 c->cf[i].offset == 0)
+            column->cf = &c->cf[i];
+        free(path);
+    }
+    printer_release(&printer);
+    return c->cf ? status : tool_no_memory();
+}
+
 static int prepare(struct csv_source *c)
 {
     int status = csv_open(&c->csv, c->table.file, c->table.fd, c->table.delimiter);
@@ -506,6 +554,8 @@ static int prepare(struct csv_source *c)
         status = columns_init(&c->columns, c->table.file, c->type, c->held);
     if (!status)
         status = map_columns(c);
+    if (!status && c->table.times)
+        status = find_times(c);
     if (!status)
         status = csv_rewind(&c->csv);
     return !status && c->table.header ? csv_next(&c->csv) : status;

@@ -12,6 +12,7 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include "tools/text/cf.h"
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
@@ -129,7 +130,7 @@ static void put_element(const struct csv_out *c, struct sink *s, const char *ele
             put_character(c, s, column->held, at);
         else if (column->fields == 2)
             put_parts(c, s, column->held, at);
-        else
+        else if (!column->cf || !cf_put_date(column->cf, &c->printer, s, column->held, at, true))
             put_word(c, s, column->held, at);
     }
 }
@@ -198,6 +199,14 @@ static int begin(struct csv_out *c, struct outlet *outlet, const char *path, con
     return status ? status : put_header(c, path);
 }
 
+/* Gives a column its dates, if the dataset has times and numbers are not wanted. */
+static void take_dates(struct csv_out *c, const char *path, struct column *column, struct cf *cf)
+{
+    if (!c->outlet->f->numbers && column->fields == 1 &&
+        cf_read_time(cf, &c->printer, path, column->held))
+        column->cf = cf;
+}
+
 static int end(struct csv_out *c, int status)
 {
     columns_release(&c->columns);
@@ -219,6 +228,7 @@ int csv_out(const struct extract *e, int fd)
     int64_t dims[DREP_MAX_RANK];
     int rank = slice_shape(&e->slice, dims), err, status;
     drep_type *held = NULL;
+    struct cf cf;
 
     if (rank > 2) {
         tool_say(outlet->name, e->path, "%d dimensions; a table has two: --root='%s[0]'", rank,
@@ -232,6 +242,8 @@ int csv_out(const struct extract *e, int fd)
     err = printer_type(&c.printer, e->info.type, e->info.datarep_number, &held);
     status = err ? tool_fail(outlet->name, e->path, err)
                  : begin(&c, outlet, e->path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
+    if (!status && c.columns.len == 1 && !*c.columns.list[0].name)
+        take_dates(&c, e->path, &c.columns.list[0], &cf);
     if (!status) {
         err = stream_run(&stream, e->dataset, &e->info, held, &e->slice);
         if (err && err != DREP_ERR_STOPPED)
@@ -253,6 +265,7 @@ struct csv_group {
     char **name;
     drep_dataset **dataset;
     const drep_type **type;      /* that they are read as */
+    struct cf *cf;               /* of each */
     size_t len, names, datasets; /* members; room */
     int64_t rows;
 };
@@ -281,6 +294,7 @@ static void group_release(struct csv_group *g)
         if (g->type)
             drep_type_free((drep_type *)g->type[i]);
     }
+    free(g->cf);
     free(g->name);
     free(g->dataset);
     free(g->type);
@@ -361,6 +375,27 @@ static int put_rows(struct csv_group *g, struct csv_out *c, const drep_type *row
     return status;
 }
 
+/* Columns that are whole datasets may be times. */
+static int group_dates(struct csv_group *g, struct csv_out *c)
+{
+    size_t i, k;
+
+    g->cf = calloc(g->len + 1, sizeof *g->cf);
+    if (!g->cf)
+        return tool_no_memory();
+    for (i = 0; i < g->len; i++) {
+        char *path = path_of_member(g->path, g->name[i]);
+
+        if (!path)
+            return tool_no_memory();
+        for (k = 0; k < c->columns.len; k++)
+            if (strcmp(c->columns.list[k].name, g->name[i]) == 0)
+                take_dates(c, path, &c->columns.list[k], &g->cf[i]);
+        free(path);
+    }
+    return 0;
+}
+
 static int put_group(struct csv_group *g, struct csv_out *c, int fd)
 {
     drep_type *row = NULL;
@@ -378,6 +413,8 @@ static int put_group(struct csv_group *g, struct csv_out *c, int fd)
     if (err)
         return tool_fail(g->outlet->name, g->path, err);
     status = begin(c, g->outlet, g->path, row, 1, fd);
+    if (!status)
+        status = group_dates(g, c);
     if (!status)
         status = put_rows(g, c, row);
     status = end(c, status);

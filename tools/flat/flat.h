@@ -27,6 +27,7 @@ struct flat {
     /* Tables. */
     char delimiter; /* 0: by the name of the file */
     bool no_header;
+    bool numbers; /* export: times are numbers, not dates */
     const char *missing;
 };
 

@@ -436,6 +436,11 @@ static int take_csv(struct intake *in)
     table.type = type;
     if (drep_header_get(in->file, &header) == 0)
         table.datarep = header.datarep;
+    if (!err) {
+        table.times = in->file;
+        table.path = in->path;
+        table.group = object.kind == DREP_OBJ_GROUP;
+    }
     if (f->columns || (!err && object.kind == DREP_OBJ_GROUP)) {
         status = take_columns(in, &table, !err);
         drep_type_free(type);

@@ -420,3 +420,54 @@ void cf_put(const struct cf *cf, const struct printer *p, struct sink *s, double
         print_value(p, s, DREP_DOUBLE, &meant);
     }
 }
+
+/* True if the text of a date gives the stored number again. */
+static bool exact_date(const struct cf *cf, const struct printer *p, const drep_type *type,
+                       struct double_pair stored, const char *text)
+{
+    double number;
+
+    if (cf->scale != 1 || cf->offset != 0 || stored.rest != 0 ||
+        !cf_number_of(&cf->time, text, &number))
+        return false;
+    if (num_format(p, type) == DREP_FORMAT_BINARY32)
+        number = (float)number;
+    return number == stored.value && !signbit(number) == !signbit(stored.value);
+}
+
+bool cf_put_date(const struct cf *cf, const struct printer *p, struct sink *s,
+                 const drep_type *type, const void *element, bool exact)
+{
+    struct double_pair stored = num_value(p, type, element);
+    struct cf_date date;
+    int64_t moment;
+    char text[64];
+
+    if (cf_missing(cf, stored) || !cf_moment(&cf->time, cf_number(cf, stored.value), &moment))
+        return false;
+    date = cf_date_of(&cf->time, moment);
+    cf_date_text(&date, text, sizeof text);
+    if (exact && !exact_date(cf, p, type, stored, text))
+        return false;
+    sink_text(s, text);
+    return true;
+}
+
+bool cf_read_time(struct cf *cf, const struct printer *p, const char *path, const drep_type *type)
+{
+    *cf = (struct cf){0};
+    if (!num_is(p, type))
+        return false;
+    cf_read(cf, p, path, type);
+    return cf->time.known;
+}
+
+bool cf_number_of(const struct cf_time *t, const char *text, double *number)
+{
+    struct cf_time at = *t;
+
+    if (!parse_date(skip_space(text), &at))
+        return false;
+    *number = cf_at(t, at.epoch);
+    return true;
+}

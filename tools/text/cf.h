@@ -54,6 +54,16 @@ double cf_number(const struct cf *cf, double stored);
 void cf_put(const struct cf *cf, const struct printer *p, struct sink *s, double stored,
             bool number);
 
+/* Print a stored element as the date that it means; false, and nothing printed: it means none, is
+ * missing, or, if `exact`, cf_number_of() does not give the stored number for that text. */
+bool cf_put_date(const struct cf *cf, const struct printer *p, struct sink *s,
+                 const drep_type *type, const void *element, bool exact);
+/* Read the time coordinate's units and calendar alone; `type` as in cf_read(). */
+bool cf_read_time(struct cf *cf, const struct printer *p, const char *path, const drep_type *type);
+/* The number of these units at a date as cf_date_text() prints it; false: it is no such text, or no
+ * day of the calendar. */
+bool cf_number_of(const struct cf_time *t, const char *text, double *number);
+
 struct cf_date {
     int64_t year;
     int month, day;      /* from 1 */
