@@ -1,6 +1,6 @@
 /* target.c - the record of a file that external chunks take their payload from. */
 /* SPDX-License-Identifier: MIT */
-#include "format/record.h"
+#include "format/target.h"
 
 #include <string.h>
 

@@ -66,7 +66,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     if (!err && f->linked.follow && !io_made)
         err = io_directory(path, &f->linked.dir);
     if (!err)
-        file_allow_targets(f);
+        hints_allow_targets(f);
     if (!err)
         err = root_make(f);
     if (err) {

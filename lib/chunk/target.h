@@ -9,6 +9,7 @@
 #define CHUNK_TARGET_H
 
 #include "base/buf.h"
+#include "format/target.h"
 #include "space/store.h"
 
 #include <pthread.h>

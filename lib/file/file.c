@@ -4,7 +4,6 @@
 
 #include "base/handle.h"
 #include "base/mem.h"
-#include "chunk/target.h"
 #include "txn/open.h"
 
 #include <pthread.h>
@@ -96,12 +95,6 @@ int file_new(const char *path, int amode, const drep_info *info, drep_file **out
     }
     *out = f;
     return 0;
-}
-
-void file_allow_targets(drep_file *f)
-{
-    if (f->linked.follow)
-        targets_allow(f->st, f->linked.dir);
 }
 
 int file_opened(drep_file *f)

@@ -73,8 +73,6 @@ static inline int file_here(const drep_file *f)
 int file_new(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Frees the handle, and those of files that its links led to, without committing. */
 void file_free(drep_file *f);
-/* Let the store read payload from other files, if the opener allows that, in f->linked.dir. */
-void file_allow_targets(drep_file *f);
 /* The store is open and the header resolved: what they made of the hints is in force. */
 int file_opened(drep_file *f);
 

@@ -3,6 +3,7 @@
 #include "file/hints.h"
 
 #include "file/file.h"
+#include "chunk/target.h"
 #include "format/header.h"
 
 #include <limits.h>
@@ -309,4 +310,10 @@ void hint_store_opts(const drep_info *info, struct store_opts *o, uint8_t uuid[1
     o->pack = info_bool(info, "drep_pack");
     o->uuid = fixed_uuid(info, uuid);
     o->time = info_int(info, "drep_time");
+}
+
+void hints_allow_targets(drep_file *f)
+{
+    if (f->linked.follow)
+        targets_allow(f->st, f->linked.dir);
 }

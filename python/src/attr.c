@@ -7,7 +7,7 @@
 
 #define BEGIN(...)                                               \
     handle *h = (handle *)o;                                     \
-    int err;                                                     \
+    int err = 0;                                                 \
     if (!PyArg_ParseTuple(args, __VA_ARGS__) || !handle_open(h)) \
     return NULL
 

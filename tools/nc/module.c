@@ -104,8 +104,8 @@ static void find_hidden(char *hidden)
 
 static int open_source(struct nc_job *j, struct image *m)
 {
-    NC_memio memory = {.size = m->size, .memory = m->p, .flags = m->copied ? 0 : NC_MEMIO_LOCKED};
-    int status = nc_open_memio(j->o->src, NC_NOWRITE, &memory, &j->nc);
+    NC_memio bytes = {.size = m->size, .memory = m->p, .flags = m->copied ? 0 : NC_MEMIO_LOCKED};
+    int status = nc_open_memio(j->o->src, NC_NOWRITE, &bytes, &j->nc);
 
     if (m->copied)
         m->p = NULL; /* the library's, which may have freed it, also after an error */

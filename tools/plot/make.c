@@ -337,7 +337,7 @@ static int make_axis(struct make *m, int d, const char *asked, struct plot_axis 
             *time = c.cf.time;
             put_dates(label, &c, at[0], at[n - 1]);
         }
-        *map = map_axis_of(&c);
+        *map = (int)map_axis_of(&c);
         *measured = true;
     } else if (!status) {
         tool_say(m->file_name, s->path,

@@ -165,10 +165,11 @@ static int32_t *read_equal(const struct bins *b, const char *path, int64_t want)
 static bool read_number(const struct bins *b, const char *path, int64_t *out)
 {
     int32_t *number = read_equal(b, path, 1);
+    bool found = number;
 
-    *out = number ? *number : 0;
+    *out = found ? *number : 0;
     free(number);
-    return number;
+    return found;
 }
 
 static bool bins_read(struct bins *b)
