@@ -218,7 +218,7 @@ def files_of_long_work(tap, directory, datarep):
 
 
 def check_passes(datarep, path):
-    done = limits.run([datarep, "check", "--deep", path], timeout=60)
+    done = limits.run([datarep, "check", "--deep", "--external", path], timeout=60)
     over = done.wrong(limits.memory_bar(path))
     if over:
         raise RuntimeError("check of %s %s" % (os.path.basename(path), over))
