@@ -183,6 +183,51 @@ def tables(at):
     return wrong[:10], "dates of dumps and tables, and numbers again"
 
 
+MEANT = (  # two datasets, and what `diff --values` prints of them; None: nothing
+    ("{dataset: SHORT, data: [0, 150, -9], attrs: {scale_factor: 0.01, add_offset: 20, _FillValue: -9}}",
+     "{dataset: DOUBLE, data: [20, 21.5, .nan]}", None),
+    ("{dataset: SHORT, data: [0, 150, -9], attrs: {scale_factor: 0.01, add_offset: 20, _FillValue: -9}}",
+     "{dataset: FLOAT, data: [20, 21.5, 1e10], attrs: {missing_value: 1e10}}", None),
+    ("{dataset: SHORT, data: [0, 150, 3], attrs: {scale_factor: 0.01, add_offset: 20}}",
+     "{dataset: DOUBLE, data: [20, 21.5, 20.04]}", "[2]: 20.03 -> 20.04"),
+    ("{dataset: INT, data: [1, -9], attrs: {_FillValue: -9}}", "{dataset: INT, data: [1, 5]}", "[1]: nan -> 5.0"),
+    ("{dataset: INT, data: [1, -9], attrs: {_FillValue: -9}}",
+     "{dataset: INT, data: [1, 99], attrs: {valid_max: 9}}", None),
+    ("{dataset: INT64_T, data: [9007199254740993, -9], attrs: {_FillValue: -9}}",
+     "{dataset: INT64_T, data: [9007199254740992, -8], attrs: {_FillValue: -8}}",
+     "[0]: 9007199254740993 -> 9007199254740992"),
+    ('{dataset: INT, data: [0, 36], attrs: {units: "hours since 1990-01-02"}}',
+     '{dataset: DOUBLE, data: [1, 2.5], attrs: {units: "days since 1990-01-01", calendar: gregorian}}', None),
+    ('{dataset: INT, data: [0, 36], attrs: {units: "hours since 1990-01-02"}}',
+     '{dataset: DOUBLE, data: [1, 2.25], attrs: {units: "days since 1990-01-01"}}', "[1]: 36.0 -> 30.0"),
+    ('{dataset: INT, data: [59, 60], attrs: {units: "days since 2001-01-01", calendar: noleap}}',
+     '{dataset: INT, data: [59, 60], attrs: {units: "days since 2001-01-01", calendar: standard}}', None),
+    ('{dataset: INT, data: [58, 59], attrs: {units: "days since 2001-01-01", calendar: noleap}}',
+     '{dataset: INT, data: [57, 59], attrs: {units: "days since 2001-01-01", calendar: 360_day}}',
+     "[1]: 59.0 -> nan"),
+    ('{dataset: INT, data: [5], attrs: {units: kg}}', '{dataset: INT, data: [5], attrs: {units: g}}',
+     "attribute units"),
+    ('{dataset: INT, data: [5], attrs: {units: "days since 1990-01-01"}}',
+     '{dataset: INT, data: [5], attrs: {units: "days since 1990-01-02", calendar: lunar}}', "attribute units"),
+)
+
+
+def meant(at):
+    """What `diff --values` says of pairs."""
+    wrong = []
+    paths = [os.path.join(at, name) for name in ("one.drep", "two.drep")]
+    for one, two, want in MEANT:
+        for path, line in zip(paths, (one, two)):
+            os.replace(create(at, ["v: " + line]), path)
+        status, out, err = run("diff", "--values", "-n9", *paths)
+        if err or status != (want is not None) or (want or "") not in out:
+            wrong.append("%s\n# %s\n# %d %s%s" % (one, two, status, out, err))
+        status, out, err = run("diff", *paths)
+        if status != 1 or err:
+            wrong.append("without --values: %s %s %d %s" % (one, two, status, err))
+    return wrong, "pairs of datasets by what they mean"
+
+
 def axes(at):
     """Ticks of a picture stand at round dates."""
     wrong = []
@@ -213,7 +258,7 @@ def axes(at):
 
 
 def main():
-    cases = (dates, no_dates, numbers, tables, axes)
+    cases = (dates, no_dates, numbers, tables, meant, axes)
     failed = 0
     print("1..%d" % len(cases))
     for i, fn in enumerate(cases, 1):

@@ -309,6 +309,7 @@ enum {
     OPTION_NAN,
     OPTION_IGNORE,
     OPTION_STORAGE,
+    OPTION_VALUES,
     OPTION_JSON
 };
 
@@ -334,6 +335,10 @@ static const struct option_row options[] = {
     {OPTION_STORAGE, "storage", NULL,
      "also compare representation, layout, chunks, filters,\n"
      "and the attributes hdf5:... of import",
+     NULL},
+    {OPTION_VALUES, "values", NULL,
+     "compare what numbers mean by the CF conventions: what is\n"
+     "missing, scaled numbers, times; ignore types and fill",
      NULL},
     {'n', "list", "N", "list up to N differing elements per dataset", NULL},
     {'q', "quiet", NULL, "print at most one line", NULL},
@@ -421,6 +426,9 @@ static bool take(struct diff_options *a, int option)
         d->parts &= option == 'H' ? ~(unsigned)DIFF_VALUES : ~0u;
         d->quiet = d->quiet || option == 'q';
         d->json = d->json || option == OPTION_JSON;
+        d->meant = d->meant || option == OPTION_VALUES;
+        if (d->meant)
+            d->parts &= ~(unsigned)(DIFF_TYPES | DIFF_FILL);
         return true;
     }
 }

@@ -44,6 +44,7 @@ struct diff {
     struct comparison how;
     unsigned parts; /* enum diff_part: compared */
     bool json, quiet;
+    bool meant;     /* numbers are compared by what they mean */
     int64_t listed; /* differing elements to be listed of each dataset */
     struct sink sink;
     struct paths met;               /* objects of A that were compared, with their paths in B */

@@ -6,6 +6,7 @@
 #include "tools/cmd/diff_data.h"
 #include "schema/members.h"
 #include "tools/cmd/diff.h"
+#include "tools/cmd/diff_meaning.h"
 #include "tools/cmd/diff_say.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -125,6 +126,7 @@ struct pairs {
     const struct slice *slice; /* of A, for indices */
     const drep_type *a_type, *b_type;
     bool plain; /* equal bytes are equal values */
+    struct meaning meaning;
     struct diff_values v;
 };
 
@@ -150,6 +152,12 @@ static void take_gap(struct pairs *p, int64_t at, const struct difference *gap)
     v->rel = gap->rel > v->rel ? gap->rel : v->rel;
 }
 
+static bool differs(struct pairs *p, const void *a, const void *b, struct difference *gap)
+{
+    return p->meaning.active ? meaning_differs(&p->meaning, &p->d->how, a, b, gap)
+                             : compare_element(&p->d->how, p->a_type, a, p->b_type, b, gap);
+}
+
 static void compare_many(struct pairs *p, const char *a, const char *b, int64_t first,
                          int64_t count)
 {
@@ -162,7 +170,7 @@ static void compare_many(struct pairs *p, const char *a, const char *b, int64_t 
     for (i = 0; i < count; i++, a += a_step, b += b_step) {
         if (p->plain && memcmp(a, b, (size_t)a_step) == 0)
             continue;
-        if (compare_element(&p->d->how, p->a_type, a, p->b_type, b, &gap))
+        if (differs(p, a, b, &gap))
             take_gap(p, first + i, &gap);
     }
 }
@@ -188,7 +196,7 @@ static int choose_types(const struct diff *d, const drep_dsinfo *a, const drep_d
         drep_type_free(x);
         return err;
     }
-    common = compare_common(&d->how, x, y);
+    common = d->meant ? NULL : compare_common(&d->how, x, y);
     if (common) {
         drep_type_free(x);
         drep_type_free(y);
@@ -223,6 +231,7 @@ static void turn_block(struct blocks *out, const struct blocks *block, const str
 
 struct operands {
     drep_dataset *a, *b;
+    const char *b_path;
     drep_dsinfo a_info, b_info;
     struct slice a_slice, b_slice;
 };
@@ -331,7 +340,7 @@ static int compare_hole(struct pairs *p, const struct operands *o, void *a, void
     err = read_block(p, o, a, b, &block);
     if (err)
         return err;
-    if (compare_element(&p->d->how, p->a_type, a, p->b_type, b, &gap))
+    if (differs(p, a, b, &gap))
         take_gap(p, number_of(o, at), &gap);
     return leave_block(p, a, b, 1);
 }
@@ -406,6 +415,9 @@ static void compare_values(struct diff *d, const char *path, const struct operan
     struct blocks blocks;
     void *a, *b;
 
+    if (d->meant)
+        meaning_read(&p.meaning, &d->how, path, a_type, o->b_path, b_type);
+    p.plain = p.plain && !p.meaning.active;
     blocks_init(&blocks, &o->a_slice, &o->a_info, a_size > b_size ? a_size : b_size,
                 drep_type_variable(a_type) || drep_type_variable(b_type));
     if (blocks.most == 0)
@@ -561,7 +573,7 @@ static int open_side(struct diff *d, const struct diff_side *side, const char *p
 
 void diff_datasets(struct diff *d, const char *a_path, const char *b_path)
 {
-    struct operands o;
+    struct operands o = {.b_path = b_path};
 
     if (open_side(d, &d->a, a_path, &o.a, &o.a_info, &o.a_slice))
         return;
@@ -693,13 +705,17 @@ void diff_attributes(struct diff *d, const char *a_path, const char *b_path)
     char **a = NULL, **b = NULL;
     int64_t i = 0, k = 0, na = 0, nb = 0;
     int order;
+    bool times = d->meant && meaning_is_time(&d->a.printer, a_path) &&
+                 meaning_is_time(&d->b.printer, b_path);
 
     if (sorted_attrs(d, &d->a, a_path, &a, &na))
         return;
     if (sorted_attrs(d, &d->b, b_path, &b, &nb) == 0) {
         while (i < na || k < nb) {
             order = i == na ? 1 : k == nb ? -1 : strcmp(a[i], b[k]);
-            if (order < 0)
+            if (d->meant && meaning_has(order > 0 ? b[k] : a[i], times))
+                ; /* the values say it */
+            else if (order < 0)
                 one_side(d, a_path, a[i], true);
             else if (order > 0)
                 one_side(d, a_path, b[k], false);
