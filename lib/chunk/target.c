@@ -317,7 +317,7 @@ static void target_give(struct store *st, struct target *t)
     pthread_mutex_unlock(&st->targets->lock);
 }
 
-int target_read(struct store *st, uint32_t number, void *buf, size_t size, uint64_t offset)
+int target_read(struct store *st, uint32_t number, void *buf, uint64_t size, uint64_t offset)
 {
     struct target *t = NULL;
     int err = target_take(st, number, &t);
@@ -328,7 +328,7 @@ int target_read(struct store *st, uint32_t number, void *buf, size_t size, uint6
         err = fail(DREP_ERR_FORMAT, "%s: a chunk at byte %llu lies outside it (R8.47)", t->io->path,
                    (unsigned long long)offset);
     else if (buf)
-        err = t->io->ops->read_at(t->io, buf, size, offset);
+        err = t->io->ops->read_at(t->io, buf, (size_t)size, offset);
     target_give(st, t);
     return err;
 }

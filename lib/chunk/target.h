@@ -32,7 +32,7 @@ bool targets_any(struct store *st);
  * DREP_ERR_UNSUPPORTED_OPERATION (not allowed), DREP_ERR_FORMAT (no such entry, or bytes outside
  * the file that it names), DREP_ERR_CHECKSUM (it is another file now), and the errors of opening
  * and reading. */
-int target_read(struct store *st, uint32_t number, void *buf, size_t size, uint64_t offset);
+int target_read(struct store *st, uint32_t number, void *buf, uint64_t size, uint64_t offset);
 /* Name the target in an error: `file "x.h5": ...`. */
 int target_fail_in(struct store *st, uint32_t number, int err);
 /* Find the entry for a file by its relative path, or add one, in the operation under way. */
