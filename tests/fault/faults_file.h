@@ -683,6 +683,60 @@ static int c_open_writer(struct env *e)
     return closed(f, err);
 }
 
+/* Bytes beside the file, and a handle that may read them. */
+static int p_external(struct env *e)
+{
+    char path[320];
+    FILE *f;
+    int err = drep_info_new(&e->info);
+
+    if (!err)
+        err = drep_info_set(e->info, "drep_external", "true");
+    snprintf(path, sizeof path, "%.*sbytes.bin", (int)(strrchr(e->path, '/') + 1 - e->path),
+             e->path);
+    f = fopen(path, "wb");
+    for (int i = 0; f && i < 8192; i++)
+        fputc(i % 251, f);
+    return err ? err : f && fclose(f) == 0 ? 0 : WRONG;
+}
+
+static int count_external(const drep_external *external, void *ctx)
+{
+    *(int *)ctx += external->size == 8192;
+    return 0;
+}
+
+static int c_external(struct env *e)
+{
+    static int32_t v[2048];
+    const int64_t start[2] = {0, 0};
+    int64_t size = 0;
+    uint32_t number = 0;
+    int n = 0;
+    drep_file *f = NULL;
+    drep_dataset *ds = NULL;
+    int err = CALL(drep_open, e->path, DREP_RDWR, e->info, &f);
+
+    if (err)
+        return f ? WRONG : err;
+    err = CALL(drep_dataset_open, f, "/k/tiles", &ds);
+    if (!err)
+        err = CALL(drep_read_stored, ds, start, v, sizeof v, &size, NULL);
+    if (!err)
+        err = CALL(drep_external_add, f, "bytes.bin", &number);
+    if (!err)
+        err = CALL(drep_write_external, ds, start, number, 1, size, 0);
+    if (!err)
+        err = CALL(drep_external_list, f, count_external, &n);
+    if (!err)
+        err = CALL(drep_read_stored, ds, start, v, sizeof v, &size, NULL);
+    if (!err && (n != 1 || ((uint8_t *)v)[0] != 1))
+        err = WRONG;
+    drep_dataset_close(ds);
+    drep_abandon(f);
+    return err;
+}
+
 static int c_open_header(struct env *e)
 {
     drep_file *f = NULL;
@@ -1358,6 +1412,7 @@ static const struct file_case file_cases[] = {
     {"open a driver's file", OPENS, NULL, c_open_driver, p_image},
     {"create a driver's file", OPENS, NULL, c_create_driver, NULL},
     {"follow external links", OPENS, NULL, c_follow, p_follow},
+    {"keep a chunk in another file", OPENS, NULL, c_external, p_external},
     {"raw view", OPENS, NULL, c_raw, NULL},
     {"create a stream", OPENS, NULL, c_create_stream, p_stream},
     {"map", OPENS, NULL, c_map, p_map},
