@@ -442,14 +442,8 @@ int payload_seal(struct store *st, struct chunk_run *r)
 /* Like payload_filtered() for a chunk in another file, whose sum is always checked. */
 static int payload_external(struct store *st, const struct chunk_rec *rec, struct buf *out)
 {
-    int err = target_read(st, rec->file, NULL, rec->size, rec->offset);
+    int err = target_read(st, rec->file, rec->offset, rec->size, out);
 
-    if (!err)
-        err = buf_reserve(out, rec->size);
-    if (err)
-        return err;
-    out->len = (size_t)rec->size;
-    err = target_read(st, rec->file, out->p, out->len, rec->offset);
     if (!err && sum_stored(out->p, out->len) != rec->sum[0])
         err = target_fail_in(st, rec->file,
                              fail(DREP_ERR_CHECKSUM,

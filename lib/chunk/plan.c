@@ -133,14 +133,15 @@ void plan_cancel(struct write_plan *p)
 
 /* ---- filtered chunks ---- */
 
-/* Take a chunk out of the plain run that has it. */
-static int remove_plain(struct chunks *cs, const uint64_t *coord)
+/* Take a chunk out of its run, if that is a plain one.  DREP_ERR_NOT_FOUND: the tree has no run. */
+static int leave_plain(struct chunks *cs, const uint64_t *coord)
 {
     struct run_hit f;
     int err = run_find(cs, coord, &f);
 
     if (!err) {
-        err = run_remove(cs, &f, 1);
+        if (!f.run->rec.filtered)
+            err = run_remove(cs, &f, 1);
         run_done(cs->st, &f);
     }
     return err;
@@ -153,20 +154,14 @@ int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint6
     int err = packed_write(cs, coord, size, sum, skipped, offset, &plain);
 
     if (!err && plain)
-        err = remove_plain(cs, coord);
+        err = leave_plain(cs, coord);
     return err || !plain ? err : packed_write(cs, coord, size, sum, skipped, offset, &plain);
 }
 
 int plan_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to)
 {
-    struct run_hit f;
-    int err = run_find(cs, coord, &f);
-    bool plain = !err && !f.run->rec.filtered;
+    int err = leave_plain(cs, coord);
 
     /* The run may be open, so that the tree does not know of it. */
-    if (!err)
-        run_done(cs->st, &f);
-    if (plain)
-        err = remove_plain(cs, coord);
     return err && err != DREP_ERR_NOT_FOUND ? err : packed_point(cs, coord, to);
 }

@@ -20,7 +20,7 @@
 struct target {
     struct target *next;
     uint32_t number;
-    uint64_t size, head;
+    uint64_t size;
     struct io *io;
     char *name;
     int uses; /* reads under way */
@@ -82,6 +82,8 @@ int target_entry(struct store *st, uint32_t number, struct buf *value, struct ta
 
     entry_key(&key, number);
     err = tree_get(st, &key, value);
+    if (err == DREP_ERR_NOT_FOUND)
+        return fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", number);
     return err ? err : entry_decode(value, number, rec);
 }
 
@@ -138,31 +140,14 @@ int target_fail_in(struct store *st, uint32_t number, int err)
 
 /* ---- opening ---- */
 
-/* The path of a target for messages: that of the container with its last name replaced. */
-static char *path_beside(const struct store *st, const char *name)
-{
-    const char *own = st->io->path, *slash = strrchr(own, '/');
-    size_t dir = slash ? (size_t)(slash - own) + 1 : 0, len = strlen(name);
-    char *path = mem_alloc(dir + len + 1);
-
-    if (path) {
-        memcpy(path, own, dir);
-        memcpy(path + dir, name, len + 1);
-    }
-    return path;
-}
-
 static int io_open(struct store *st, const char *name, struct io **out)
 {
-    char *path;
     int inner, err;
 
     if (st->targets->dir < 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "payload is in \"%s\", and this file is in no directory", name);
-    path = path_beside(st, name);
-    err = path ? io_beside(st->targets->dir, name, path, out, &inner) : DREP_ERR_NOMEM;
-    mem_free(path);
+    err = io_beside(st->targets->dir, name, st->io->path, out, &inner);
     if (!err)
         close(inner);
     return err;
@@ -213,7 +198,6 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
     t->name[rec->name.len] = 0;
     t->number = number;
     t->size = rec->size;
-    t->head = rec->head;
     if (rec->kind == FMT_TARGET_URI)
         err = fail(DREP_ERR_UNSUPPORTED, "payload is at \"%s\", and URIs are not opened (R8.46)",
                    t->name);
@@ -286,8 +270,6 @@ static int target_take(struct store *st, uint32_t number, struct target **out)
     if (*out)
         return 0;
     err = target_entry(st, number, &value, &rec);
-    if (err == DREP_ERR_NOT_FOUND)
-        err = fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", number);
     if (!err)
         err = target_new(st, number, &rec, &mine);
     buf_release(&value);
@@ -317,7 +299,7 @@ static void target_give(struct store *st, struct target *t)
     pthread_mutex_unlock(&st->targets->lock);
 }
 
-int target_read(struct store *st, uint32_t number, void *buf, uint64_t size, uint64_t offset)
+int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out)
 {
     struct target *t = NULL;
     int err = target_take(st, number, &t);
@@ -327,8 +309,12 @@ int target_read(struct store *st, uint32_t number, void *buf, uint64_t size, uin
     if (offset > t->size || size > t->size - offset)
         err = fail(DREP_ERR_FORMAT, "%s: a chunk at byte %llu lies outside it (R8.47)", t->io->path,
                    (unsigned long long)offset);
-    else if (buf)
-        err = t->io->ops->read_at(t->io, buf, (size_t)size, offset);
+    else if (out)
+        err = buf_reserve(out, size);
+    if (!err && out) {
+        out->len = (size_t)size;
+        err = t->io->ops->read_at(t->io, out->p, out->len, offset);
+    }
     target_give(st, t);
     return err;
 }
@@ -434,8 +420,6 @@ int target_adopt(struct store *from, uint32_t number, struct store *to, uint32_t
     struct target_rec rec;
     int err = target_entry(from, number, &value, &rec);
 
-    if (err == DREP_ERR_NOT_FOUND)
-        err = fail(DREP_ERR_FORMAT, "file %u has no entry (R8.44)", number);
     if (!err)
         err = find_or_put(to, &rec, out);
     buf_release(&value);

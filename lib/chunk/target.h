@@ -23,23 +23,24 @@ struct targets {
 };
 int targets_init(struct targets *t);
 void targets_release(struct targets *t);
-/* Allow targets below a directory, which stays open as long as the store; -1: there is none. */
+/* Allow targets in or below `dir`, a descriptor that must stay open as long as the store. -1: the
+ * container is in no directory, and opening a target fails. */
 void targets_allow(struct store *st, int dir);
 /* True if entries name other files. */
 bool targets_any(struct store *st);
 
-/* Read bytes of target `number` (buf NULL: only see that it is there and has them):
+/* Replace `out` by bytes of target `number`; NULL: only check that it is there and has them.
  * DREP_ERR_UNSUPPORTED_OPERATION (not allowed), DREP_ERR_FORMAT (no such entry, or bytes outside
  * the file that it names), DREP_ERR_CHECKSUM (it is another file now), and the errors of opening
  * and reading. */
-int target_read(struct store *st, uint32_t number, void *buf, uint64_t size, uint64_t offset);
+int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out);
 /* Name the target in an error: `file "x.h5": ...`. */
 int target_fail_in(struct store *st, uint32_t number, int err);
 /* Find the entry for a file by its relative path, or add one, in the operation under way. */
 int target_add(struct store *st, const char *path, uint32_t *number);
 /* Find or add in `to` the entry that `from` has for a file, without opening it. */
 int target_adopt(struct store *from, uint32_t number, struct store *to, uint32_t *out);
-/* The entry of a number; its texts are in `value`.  DREP_ERR_NOT_FOUND without a message. */
+/* Get the entry of a number; its texts are in `value`.  DREP_ERR_FORMAT: there is none. */
 int target_entry(struct store *st, uint32_t number, struct buf *value, struct target_rec *rec);
 /* Call fn for each entry, by number, until it returns non-zero. */
 typedef int target_fn(uint32_t number, const struct target_rec *rec, void *ctx);

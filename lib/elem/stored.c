@@ -167,19 +167,15 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
     if (!err && (offset < 0 || size < 1 || size > UINT32_MAX))
         err = fail(DREP_ERR_ARG, "%lld bytes at byte %lld of another file", (long long)size,
                    (long long)offset);
-    if (!err && (err = target_read(ds->file->st, number, NULL, (size_t)size, (uint64_t)offset)) ==
-                    DREP_ERR_FORMAT)
+    if (!err && (err = target_read(ds->file->st, number, (uint64_t)offset, (uint64_t)size,
+                                   &bytes)) == DREP_ERR_FORMAT)
         err = DREP_ERR_RANGE;
-    if (!err)
-        err = buf_reserve(&bytes, (uint64_t)size);
-    if (!err)
-        err = target_read(ds->file->st, number, bytes.p, (size_t)size, (uint64_t)offset);
     if (!err)
         err = stored_check(ds, bytes.p, size, skipped);
     if (!err) {
         to.offset = (uint64_t)offset;
         to.size = (uint64_t)size;
-        to.sum[0] = sum_stored(bytes.p, (size_t)size);
+        to.sum[0] = sum_stored(bytes.p, bytes.len);
         ds->verified = ds->trimmed = false;
         err = chunk_point(&ds->chunks, coord, &to);
     }

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "file/hints.h"
 
-#include "file/file.h"
 #include "chunk/target.h"
+#include "file/file.h"
 #include "format/header.h"
 
 #include <limits.h>

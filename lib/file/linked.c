@@ -12,24 +12,10 @@
 
 #define DEPTH_MAX 8
 
-/* The path for messages: that of this file with its last name replaced. */
-static char *path_beside(const drep_file *f, const char *name)
-{
-    const char *slash = strrchr(f->path, '/');
-    size_t dir = !slash ? 0 : (size_t)(slash - f->path) + 1, len = strlen(name);
-    char *path = mem_alloc(dir + len + 1);
-
-    if (!path)
-        return NULL;
-    memcpy(path, f->path, dir);
-    memcpy(path + dir, name, len + 1);
-    return path;
-}
-
 /* Opens a file relative to the directory of this one, with the hints of this handle. */
 static int linked_new(drep_file *f, const char *name, drep_file **out)
 {
-    char *path, *own;
+    char *own;
     drep_file *g;
     struct io *io;
     int inner, err;
@@ -38,10 +24,8 @@ static int linked_new(drep_file *f, const char *name, drep_file **out)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
     if (f->linked.depth == DEPTH_MAX)
         return fail(DREP_ERR_LIMIT, "more than %d external links in a chain", DEPTH_MAX);
-    path = path_beside(f, name);
     own = mem_strdup(name);
-    err = !path || !own ? DREP_ERR_NOMEM : io_beside(f->linked.dir, name, path, &io, &inner);
-    mem_free(path);
+    err = own ? io_beside(f->linked.dir, name, f->path, &io, &inner) : DREP_ERR_NOMEM;
     if (!err) {
         err = file_open_on(io, DREP_RDONLY | (f->amode & DREP_HEADER_ONLY), f->hints.all, 0, &g);
         if (err)

@@ -81,9 +81,9 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
 /* Open the directory of the file at `path`, after following symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);
 /* Open a regular file in or below a directory, for reading. `name` is a relative path without
- * ".." and symbolic links (DREP_ERR_ACCESS); `path` is for messages. *inner is a descriptor of
- * the file's own directory. */
-int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner);
+ * ".." and symbolic links (DREP_ERR_ACCESS); `of` is the path of the file that names it, whose
+ * directory messages show. *inner is a descriptor of the file's own directory. */
+int io_beside(int dir, const char *name, const char *of, struct io **out, int *inner);
 /* A nameless file in $TMPDIR or /tmp, deleted when it is closed; `path` is for messages. */
 int io_temporary(const char *path, struct io **out);
 /* stream: what is settled is written to the descriptor, in order; it stays open. `name` is for

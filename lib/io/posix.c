@@ -1001,19 +1001,35 @@ static int walk_down(int dir, const char *name, const char *path, int *file, int
     return 0;
 }
 
-int io_beside(int dir, const char *name, const char *path, struct io **out, int *inner)
+/* The path of a file with its last name replaced. */
+static char *path_beside(const char *of, const char *name)
 {
-    struct posix *f = posix_new(path);
+    const char *slash = strrchr(of, '/');
+    size_t dir = slash ? (size_t)(slash - of) + 1 : 0, len = strlen(name);
+    char *path = mem_alloc(dir + len + 1);
+
+    if (!path)
+        return NULL;
+    memcpy(path, of, dir);
+    memcpy(path + dir, name, len + 1);
+    return path;
+}
+
+int io_beside(int dir, const char *name, const char *of, struct io **out, int *inner)
+{
+    char *path = path_beside(of, name);
+    struct posix *f = path ? posix_new(path) : NULL;
     struct stat s;
     int err;
 
+    mem_free(path);
     if (!f)
         return DREP_ERR_NOMEM;
-    err = walk_down(dir, name, path, &f->fd, inner);
+    err = walk_down(dir, name, f->io.path, &f->fd, inner);
     if (!err && fstat(f->fd, &s))
-        err = fail_errno(path, "stat");
+        err = fail_errno(f->io.path, "stat");
     else if (!err && !S_ISREG(s.st_mode))
-        err = fail(DREP_ERR_ACCESS, "%s: open: not a regular file", path);
+        err = fail(DREP_ERR_ACCESS, "%s: open: not a regular file", f->io.path);
     if (err) {
         if (f->fd >= 0)
             close(*inner);
