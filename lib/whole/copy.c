@@ -23,6 +23,7 @@
 #include "elem/create.h"
 #include "elem/describe.h"
 #include "elem/fill.h"
+#include "io/io.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
 #include "name/dimension.h"
@@ -41,6 +42,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum type_form { OF_ATTR, OF_DATASET, OF_NAMED };
 
@@ -1205,23 +1207,22 @@ static int see_features(struct copy *c, bool refuse)
     return leave_later(c, FMT_OBJECT_ROOT, err);
 }
 
-static int directory_stat(const char *path, struct stat *s)
+static bool directory_stat(const char *path, struct stat *s)
 {
-    const char *slash = strrchr(path, '/');
-    char *dir =
-        slash ? mem_strndup(path, slash == path ? 1 : (size_t)(slash - path)) : mem_strdup(".");
-    int bad = !dir || stat(dir, s) != 0;
+    int dir = -1;
+    bool found = io_directory(path, &dir) == 0 && fstat(dir, s) == 0;
 
-    mem_free(dir);
-    return bad;
+    if (dir >= 0)
+        close(dir);
+    return found;
 }
 
 bool copy_one_directory(const drep_file *a, const drep_file *b)
 {
     struct stat s, t;
 
-    return directory_stat(a->path, &s) == 0 && directory_stat(b->path, &t) == 0 &&
-           s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+    return directory_stat(a->path, &s) && directory_stat(b->path, &t) && s.st_dev == t.st_dev &&
+           s.st_ino == t.st_ino;
 }
 
 static int copy_all(struct copy *c, const char *path, const char *new_path, bool refuse)

@@ -228,6 +228,12 @@ def carried(d):
         for name in a:
             check(a[name].chunks == b[name].chunks, "%s: chunks %r, not %r", name, b[name].chunks, a[name].chunks)
             check(np.array_equal(a[name][()], b[name][()]), "%s differs", name)
+    os.mkdir(d + "/other")
+    os.symlink(drep, d + "/other/link.drep")
+    status, _, err = run("convert", "--virtual", d + "/other/link.drep", d + "/other/thin.drep")
+    check(status != 0 and "one directory" in err, "the source is not beside the copy: %d %s", status, err)
+    must("convert", "--virtual", d + "/other/link.drep", d + "/again.drep")
+    must("diff", "--external", d + "/again.drep", d + "/whole.drep")
     os.unlink(source)
     must("check", "--deep", d + "/whole.drep")
 
