@@ -66,7 +66,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     if (!err && f->linked.follow && !io_made)
         err = io_directory(path, &f->linked.dir);
     if (!err)
-        hints_allow_targets(f);
+        hints_allow_targets(f, f->linked.dir);
     if (!err)
         err = root_make(f);
     if (err) {

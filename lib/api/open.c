@@ -24,7 +24,7 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
         file_free(f);
         return err;
     }
-    hints_allow_targets(f);
+    hints_allow_targets(f, f->linked.dir);
     *out = f;
     return 0;
 }

@@ -312,8 +312,8 @@ void hint_store_opts(const drep_info *info, struct store_opts *o, uint8_t uuid[1
     o->time = info_int(info, "drep_time");
 }
 
-void hints_allow_targets(drep_file *f)
+void hints_allow_targets(drep_file *f, int dir)
 {
     if (f->linked.follow)
-        targets_allow(f->st, f->linked.dir);
+        targets_allow(f->st, dir);
 }

@@ -34,8 +34,8 @@ int hints_change(struct hints *h, const drep_info *changes);
 int hints_store(drep_info *stored, const drep_info *info, bool *changed);
 /* After the lists changed: fills in what is looked up once. */
 void hints_note(drep_file *f);
-/* Let the store read payload from other files, if the opener allows that, in f->linked.dir. */
-void hints_allow_targets(drep_file *f);
+/* Let the store read payload from other files in or below `dir`, if the opener allows that. */
+void hints_allow_targets(drep_file *f, int dir);
 
 /* Records of the header. */
 int hints_load(struct hints *h, const struct span *records);

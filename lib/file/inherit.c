@@ -75,7 +75,7 @@ static int take_over(drep_file *f)
     if (err)
         return fail_in(err, "%s", f->path);
     f->st = st;
-    hints_allow_targets(f);
+    hints_allow_targets(f, f->linked.dir);
     if (f->datasets.hooks)
         f->datasets.hooks->adopt(f, st);
     return 0;

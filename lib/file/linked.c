@@ -38,7 +38,7 @@ static int linked_new(drep_file *f, const char *name, drep_file **out)
     g->linked.dir = inner;
     g->linked.depth = f->linked.depth + 1;
     g->linked.name = own;
-    hints_allow_targets(g);
+    hints_allow_targets(g, g->linked.dir);
     *out = g;
     return 0;
 }

@@ -1,7 +1,6 @@
 /* open.c - opening a file on bytes of any kind. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
-#include "chunk/target.h"
 #include "file/file.h"
 #include "space/slots.h"
 #include "txn/numbers.h"
@@ -60,8 +59,8 @@ int file_last_commit(drep_file *f, drep_file **out)
     if (err)
         return err;
     err = store_last_commit(f->st, &last->st);
-    if (!err && last->linked.follow)
-        targets_allow(last->st, f->linked.dir);
+    if (!err)
+        hints_allow_targets(last, f->linked.dir);
     if (!err)
         err = header_load(last, f->hints.all);
     if (err) {
