@@ -37,7 +37,10 @@ struct job {
     struct odd_links links;
     int64_t dated;      /* objects with a time of change */
     int64_t incomplete; /* datasets with elements that could not be read */
-    uint32_t pinned;    /* number of the source among the container's files (pin.c) */
+    struct {
+        uint32_t number; /* of the source among the container's files */
+        hsize_t base;    /* bytes of its user block */
+    } pinned;            /* pin.c */
 
     /* Export. */
     struct lost_attributes *lost; /* what was reported as lost */

@@ -130,6 +130,8 @@ static int import_file(struct job *j)
     }
     if (!err)
         err = open_source_file(j);
+    if (!err && o->pinned)
+        pin_opened(j);
     return err ? err : import_all(j);
 }
 

@@ -44,8 +44,17 @@ int pin_begin(struct job *j)
         return job_fail(j, DREP_ERR_ARG,
                         "%s: a virtual container refers to files in or below its own directory, %s",
                         j->o->src, target);
-    err = drep_external_add(j->d, path, &j->pinned);
+    err = drep_external_add(j->d, path, &j->pinned.number);
     return err ? job_fail_drep(j, err) : 0;
+}
+
+void pin_opened(struct job *j)
+{
+    hid_t fcpl = H5Fget_create_plist(j->h);
+
+    if (fcpl < 0 || H5Pget_userblock(fcpl, &j->pinned.base) < 0)
+        j->pinned.base = 0;
+    H5Pclose(fcpl);
 }
 
 int pin_wanted(const struct job *j, const struct h5_source *s)
@@ -90,13 +99,9 @@ static int holds(const struct job *j, uint64_t address, const uint8_t *bytes, si
 int pin_chunk(struct job *j, drep_dataset *ds, const int64_t *start, uint64_t address,
               const void *bytes, size_t size, uint32_t skipped, int *done)
 {
-    hid_t fcpl = H5Fget_create_plist(j->h);
-    hsize_t base = 0;
+    hsize_t base = j->pinned.base;
     int err;
 
-    if (fcpl < 0 || H5Pget_userblock(fcpl, &base) < 0)
-        base = 0;
-    H5Pclose(fcpl);
     *done = 0;
     if (address > INT64_MAX - base - size)
         return 0;
@@ -105,7 +110,8 @@ int pin_chunk(struct job *j, drep_dataset *ds, const int64_t *start, uint64_t ad
         if (base == 0 || !holds(j, address, bytes, size))
             return 0;
     }
-    err = drep_write_external(ds, start, j->pinned, (int64_t)address, (int64_t)size, skipped);
+    err =
+        drep_write_external(ds, start, j->pinned.number, (int64_t)address, (int64_t)size, skipped);
     if (err)
         return job_fail_drep(j, err);
     *done = 1;

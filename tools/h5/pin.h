@@ -8,6 +8,8 @@
 
 /* Names the source in the new container: it must lie in or below the container's directory. */
 int pin_begin(struct job *j);
+/* HDF5 has opened the source: where its addresses begin. */
+void pin_opened(struct job *j);
 /* True if elements of a dataset without chunks may stay: there are enough of them to be worth it.
  */
 int pin_wanted(const struct job *j, const struct h5_source *s);
