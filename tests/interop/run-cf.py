@@ -143,7 +143,10 @@ def tables(at):
             rows.append((kind, v, calendar))
     lines.append('scaled: {dataset: SHORT, data: [1, 2], attrs: {units: days since 1990-01-01, scale_factor: 0.5}}')
     lines.append('missing: {dataset: INT, data: [1, -9], attrs: {units: days since 1990-01-01, _FillValue: -9}}')
+    lines.append('z: {dataset: C_DOUBLE_COMPLEX, shape: [1], data: [[1, 2]], attrs: {units: days since 1990-01-01}}')
     path = create(at, lines)
+    if "[1.0, 2.0]" not in run("dump", path, "/z")[1]:
+        wrong.append("a complex number is shown as a date")
     table = os.path.join(at, "t.csv")
     for i, (kind, v, calendar) in enumerate(rows):
         if os.path.exists(table):

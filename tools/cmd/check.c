@@ -175,29 +175,12 @@ static int unread(const char *path, const struct unread_mark *mark, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-struct unread_walk {
-    struct check_run *check;
-    drep_file *file;
-};
-
-/* What cannot be read of an object is a finding already. */
-static int unread_of(const drep_visited *object, void *ctx)
-{
-    struct unread_walk *w = ctx;
-
-    if (object->kind == DREP_OBJ_DATASET)
-        unread_each(w->file, object->path, unread, w->check);
-    return w->check->sink.err ? DREP_ERR_STOPPED : 0;
-}
-
 /* Lists elements without values, payload without checksums and leaked bytes, which are no
  * findings. */
 static void put_notes(struct check_run *check, drep_file *file)
 {
-    struct unread_walk walk = {check, file};
-
     list_begin(check, "unread");
-    drep_visit(file, "/", DREP_BY_CREATION, unread_of, &walk);
+    unread_below(file, "/", unread, check); /* what cannot be read is a finding already */
     list_end(check);
     list_begin(check, "unverified");
     drep_unsealed(file, unsealed, check);

@@ -7,19 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool has_meaning(const struct printer *p, const drep_type *type)
-{
-    return num_is(p, type) && !printer_complex(p, drep_type_code(type));
-}
-
-static bool is_packed(const struct cf *cf)
-{
-    return cf->scale != 1 || cf->offset != 0;
-}
-
 static bool is_single(const struct cf *cf, const struct printer *p, const drep_type *type)
 {
-    return is_packed(cf) ? cf->single : num_format(p, type) == DREP_FORMAT_BINARY32;
+    return cf_is_packed(cf) ? cf->single : num_format(p, type) == DREP_FORMAT_BINARY32;
 }
 
 void meaning_read(struct meaning *m, const struct comparison *how, const char *a_path,
@@ -28,11 +18,11 @@ void meaning_read(struct meaning *m, const struct comparison *how, const char *a
     const struct cf_time *a = &m->a.time, *b = &m->b.time;
 
     *m = (struct meaning){.a_type = a_type, .b_type = b_type};
-    if (!has_meaning(how->a, a_type) || !has_meaning(how->b, b_type))
+    if (!cf_applies(how->a, a_type) || !cf_applies(how->b, b_type))
         return;
     cf_read(&m->a, how->a, a_path, a_type);
     cf_read(&m->b, how->b, b_path, b_type);
-    m->packed = is_packed(&m->a) || is_packed(&m->b);
+    m->packed = cf_is_packed(&m->a) || cf_is_packed(&m->b);
     m->times = a->known && b->known &&
                (a->unit != b->unit || a->epoch != b->epoch || a->calendar != b->calendar);
     m->single = is_single(&m->a, how->a, a_type) || is_single(&m->b, how->b, b_type);
@@ -103,7 +93,7 @@ bool meaning_is_time(const struct printer *p, const char *path)
         return false;
     if (!drep_dataset_info(dataset, &info) &&
         !printer_type(p, info.type, info.datarep_number, &type))
-        is = has_meaning(p, type) && cf_read_time(&cf, p, path, type);
+        is = cf_read_time(&cf, p, path, type);
     drep_type_free(type);
     drep_dataset_close(dataset);
     return is;

@@ -524,8 +524,7 @@ static int find_times(struct csv_source *c)
         if (!path)
             status = tool_no_memory();
         else if (column->fields == 1 && (c->table.group || !*column->name) &&
-                 cf_read_time(&c->cf[i], &printer, path, column->type) && c->cf[i].scale == 1 &&
-                 c->cf[i].offset == 0)
+                 cf_read_time(&c->cf[i], &printer, path, column->type) && !cf_is_packed(&c->cf[i]))
             column->cf = &c->cf[i];
         free(path);
     }

@@ -487,21 +487,12 @@ static int say_mark(const char *path, const struct unread_mark *mark, void *ctx)
     return 0;
 }
 
-static int say_marks_of(const drep_visited *object, void *ctx)
-{
-    struct marks *m = ctx;
-
-    if (object->kind == DREP_OBJ_DATASET)
-        unread_each(m->o->file, object->path, say_mark, m);
-    return 0;
-}
-
 /* Elements that import could not read are missing in the export, too. */
 static void say_unread(struct outlet *o, const char *path)
 {
     struct marks m = {o, 0};
 
-    drep_visit(o->file, path, DREP_BY_CREATION, say_marks_of, &m);
+    unread_below(o->file, path, say_mark, &m);
     if (m.n > 1)
         tool_say(o->name, NULL, "warning: %lld more such boxes; datarep check lists them",
                  (long long)m.n - 1);

@@ -49,16 +49,10 @@ static void put_units(const struct make *m, char *text)
 /* The label of coordinates that are times: from when until when. */
 static void put_dates(char *text, const struct series *s, double from, double to)
 {
-    struct cf_date first, last;
-    char a[64], b[64];
-    int64_t begin, end;
+    char a[CF_TEXT], b[CF_TEXT];
 
-    if (!cf_moment(&s->cf.time, from, &begin) || !cf_moment(&s->cf.time, to, &end))
+    if (!cf_moment_text(&s->cf.time, from, a) || !cf_moment_text(&s->cf.time, to, b))
         return;
-    first = cf_date_of(&s->cf.time, begin);
-    last = cf_date_of(&s->cf.time, end);
-    cf_date_text(&first, a, sizeof a);
-    cf_date_text(&last, b, sizeof b);
     snprintf(text, PLOT_TEXT, "%.100s (%.60s to %.60s)", s->name ? s->name : "time", a, b);
 }
 
@@ -81,16 +75,12 @@ static void put_place(struct make *m, const struct series *s, int d)
     size_t n = strlen(m->title_text);
     double low, high, at;
     struct series c;
-    struct cf_date date;
-    int64_t moment;
-    char text[64];
+    char text[CF_TEXT];
 
     if (!series_coordinates(s, d, &c))
         return;
     if (series_columns(&c, 1, &low, &high, &at) == 0 && !isnan(at)) {
-        if (c.cf.time.known && !m->raw && cf_moment(&c.cf.time, at, &moment)) {
-            date = cf_date_of(&c.cf.time, moment);
-            cf_date_text(&date, text, sizeof text);
+        if (c.cf.time.known && !m->raw && cf_moment_text(&c.cf.time, at, text)) {
             snprintf(m->title_text + n, PLOT_TEXT - n, ", %s", text);
         } else if (map_axis_of(&c) != MAP_NO_AXIS) {
             map_degrees(text, sizeof text, at, map_axis_of(&c));

@@ -4,6 +4,7 @@
  * corner; a segment is a stretch of coast in one bin, its points are shares of the bin's side. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/plot/map.h"
+#include "base/vec.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
@@ -174,7 +175,8 @@ static bool read_number(const struct bins *b, const char *path, int64_t *out)
 
 static bool bins_read(struct bins *b)
 {
-    int64_t minutes, n;
+    int64_t minutes;
+    bool round;
 
     if (!read_number(b, "/Bin_size_in_minutes", &minutes) ||
         !read_number(b, "/N_bins_in_360_longitude_range", &b->across))
@@ -193,10 +195,12 @@ static bool bins_read(struct bins *b)
                          : NULL;
     b->x = b->area ? read_array(b, "/Relative_longitude_from_SW_corner_of_bin", &b->npoints) : NULL;
     b->y = b->x ? read_equal(b, "/Relative_latitude_from_SW_corner_of_bin", b->npoints) : NULL;
-    n = b->y ? b->across : 0;
-    if (b->y && (n < 1 || n > 36000 || fabs((double)n * b->side - 360) > 1e-6))
+    if (!b->y)
+        return false;
+    round = b->across >= 1 && b->across <= 36000 && fabs((double)b->across * b->side - 360) <= 1e-6;
+    if (!round)
         tool_say(b->name, NULL, "not coastlines in bins that go around the world");
-    return n >= 1 && n <= 36000 && fabs((double)n * b->side - 360) <= 1e-6;
+    return round;
 }
 
 static void bins_release(struct bins *b)
@@ -214,15 +218,8 @@ static void bins_release(struct bins *b)
 
 static bool coast_add(struct plot_coast *c, double x, double y)
 {
-    if (c->n == c->room) {
-        size_t room = c->room ? 2 * c->room : 4096;
-        struct plot_point *more = realloc(c->point, room * sizeof *more);
-
-        if (!more)
-            return false;
-        c->point = more;
-        c->room = room;
-    }
+    if (VEC_ROOM(c->point, c->n, c->room, 1))
+        return false;
     c->point[c->n++] = (struct plot_point){x, y};
     return true;
 }

@@ -181,6 +181,18 @@ bool cf_moment(const struct cf_time *t, double number, int64_t *moment)
     return true;
 }
 
+bool cf_moment_text(const struct cf_time *t, double number, char text[CF_TEXT])
+{
+    struct cf_date date;
+    int64_t moment;
+
+    if (!cf_moment(t, number, &moment))
+        return false;
+    date = cf_date_of(t, moment);
+    cf_date_text(&date, text, CF_TEXT);
+    return true;
+}
+
 double cf_at(const struct cf_time *t, int64_t moment)
 {
     return (double)(((long double)moment - (long double)t->epoch) / (long double)t->unit);
@@ -351,7 +363,7 @@ static void bounds_read(struct cf *cf, const struct printer *p, const char *path
             cf->high = v[0].value;
     }
     /* Reals that bound packed integers bound what these mean. */
-    cf->bounds_of_real = packed && real && (cf->scale != 1 || cf->offset != 0);
+    cf->bounds_of_real = packed && real && cf_is_packed(cf);
 }
 
 void cf_read(struct cf *cf, const struct printer *p, const char *path, const drep_type *type)
@@ -380,15 +392,19 @@ void cf_read(struct cf *cf, const struct printer *p, const char *path, const dre
     free(text);
 }
 
+bool cf_is_packed(const struct cf *cf)
+{
+    return cf->scale != 1 || cf->offset != 0;
+}
+
 bool cf_is_plain(const struct cf *cf)
 {
-    return cf->scale == 1 && cf->offset == 0 && cf->nmissing == 0 && isnan(cf->low) &&
-           isnan(cf->high);
+    return !cf_is_packed(cf) && cf->nmissing == 0 && isnan(cf->low) && isnan(cf->high);
 }
 
 double cf_number(const struct cf *cf, double stored)
 {
-    return cf->scale == 1 && cf->offset == 0 ? stored : stored * cf->scale + cf->offset;
+    return cf_is_packed(cf) ? stored * cf->scale + cf->offset : stored;
 }
 
 bool cf_missing(const struct cf *cf, struct double_pair stored)
@@ -406,13 +422,9 @@ void cf_put(const struct cf *cf, const struct printer *p, struct sink *s, double
 {
     double meant = cf_number(cf, stored);
     float single = (float)meant;
-    int64_t moment;
+    char text[CF_TEXT];
 
-    if (!number && cf_moment(&cf->time, meant, &moment)) {
-        struct cf_date date = cf_date_of(&cf->time, moment);
-        char text[64];
-
-        cf_date_text(&date, text, sizeof text);
+    if (!number && cf_moment_text(&cf->time, meant, text)) {
         sink_text(s, text);
     } else if (cf->single) {
         print_value(p, s, DREP_FLOAT, &single);
@@ -427,8 +439,7 @@ static bool exact_date(const struct cf *cf, const struct printer *p, const drep_
 {
     double number;
 
-    if (cf->scale != 1 || cf->offset != 0 || stored.rest != 0 ||
-        !cf_number_of(&cf->time, text, &number))
+    if (cf_is_packed(cf) || stored.rest != 0 || !cf_number_of(&cf->time, text, &number))
         return false;
     if (num_format(p, type) == DREP_FORMAT_BINARY32)
         number = (float)number;
@@ -439,24 +450,25 @@ bool cf_put_date(const struct cf *cf, const struct printer *p, struct sink *s,
                  const drep_type *type, const void *element, bool exact)
 {
     struct double_pair stored = num_value(p, type, element);
-    struct cf_date date;
-    int64_t moment;
-    char text[64];
+    char text[CF_TEXT];
 
-    if (cf_missing(cf, stored) || !cf_moment(&cf->time, cf_number(cf, stored.value), &moment))
+    if (cf_missing(cf, stored) || !cf_moment_text(&cf->time, cf_number(cf, stored.value), text))
         return false;
-    date = cf_date_of(&cf->time, moment);
-    cf_date_text(&date, text, sizeof text);
     if (exact && !exact_date(cf, p, type, stored, text))
         return false;
     sink_text(s, text);
     return true;
 }
 
+bool cf_applies(const struct printer *p, const drep_type *type)
+{
+    return num_is(p, type) && !printer_complex(p, drep_type_code(type));
+}
+
 bool cf_read_time(struct cf *cf, const struct printer *p, const char *path, const drep_type *type)
 {
     *cf = (struct cf){0};
-    if (!num_is(p, type))
+    if (!cf_applies(p, type))
         return false;
     cf_read(cf, p, path, type);
     return cf->time.known;

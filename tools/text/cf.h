@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #define CF_MISSING_MAX 16
+#define CF_TEXT 64 /* bytes of a date as text */
 
 enum cf_calendar {
     CF_STANDARD, /* Julian until 1582-10-04, Gregorian from 1582-10-15 */
@@ -46,6 +47,10 @@ struct cf {
 /* The attributes of the dataset at `path`; those that are absent or not of the kind that the
  * conventions ask for have no effect. */
 void cf_read(struct cf *cf, const struct printer *p, const char *path, const drep_type *type);
+/* True if elements of this type are single numbers: their attributes say what one element means. */
+bool cf_applies(const struct printer *p, const drep_type *type);
+/* True if scale and offset change numbers. */
+bool cf_is_packed(const struct cf *cf);
 /* True if stored numbers mean themselves and none is missing. */
 bool cf_is_plain(const struct cf *cf);
 bool cf_missing(const struct cf *cf, struct double_pair stored);
@@ -58,7 +63,7 @@ void cf_put(const struct cf *cf, const struct printer *p, struct sink *s, double
  * missing, or, if `exact`, cf_number_of() does not give the stored number for that text. */
 bool cf_put_date(const struct cf *cf, const struct printer *p, struct sink *s,
                  const drep_type *type, const void *element, bool exact);
-/* Read the time coordinate's units and calendar alone; `type` as in cf_read(). */
+/* As cf_read(), and true if elements of this type are times. */
 bool cf_read_time(struct cf *cf, const struct printer *p, const char *path, const drep_type *type);
 /* The number of these units at a date as cf_date_text() prints it; false: it is no such text, or no
  * day of the calendar. */
@@ -71,6 +76,8 @@ struct cf_date {
 };
 /* The moment that a number of these units is; false: beyond some 190,000 years. */
 bool cf_moment(const struct cf_time *t, double number, int64_t *moment);
+/* The date of a number as text; false: it is none. */
+bool cf_moment_text(const struct cf_time *t, double number, char text[CF_TEXT]);
 /* The number at a moment. */
 double cf_at(const struct cf_time *t, int64_t moment);
 struct cf_date cf_date_of(const struct cf_time *t, int64_t moment);

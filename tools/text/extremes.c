@@ -159,7 +159,7 @@ static void put_one(const struct extremes *e, struct sink *s, const void *elemen
     int64_t moment;
     bool number = e->printer->json || !cf_moment(&e->cf.time, cf_number(&e->cf, stored), &moment);
 
-    if (number && e->cf.scale == 1 && e->cf.offset == 0)
+    if (number && !cf_is_packed(&e->cf))
         print_value(e->printer, s, e->type, element);
     else
         cf_put(&e->cf, e->printer, s, stored, number);

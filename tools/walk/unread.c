@@ -87,3 +87,37 @@ int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx)
     free(line);
     return err;
 }
+
+/* A walk over datasets, and what is called for their marks. */
+struct below {
+    drep_file *file;
+    unread_fn *fn;
+    void *ctx;
+    int result; /* of fn: the walk ends when it is not 0 */
+};
+
+/* Keeps the result apart from errors of reading marks, which do not end the walk. */
+static int call_below(const char *path, const struct unread_mark *mark, void *ctx)
+{
+    struct below *b = ctx;
+
+    b->result = b->fn(path, mark, b->ctx);
+    return b->result;
+}
+
+static int each_of(const drep_visited *object, void *ctx)
+{
+    struct below *b = ctx;
+
+    if (object->kind == DREP_OBJ_DATASET)
+        unread_each(b->file, object->path, call_below, b);
+    return b->result;
+}
+
+int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx)
+{
+    struct below b = {file, fn, ctx, 0};
+    int err = drep_visit(file, path, DREP_BY_CREATION, each_of, &b);
+
+    return b.result ? b.result : err;
+}
