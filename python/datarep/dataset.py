@@ -7,11 +7,12 @@ import warnings
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
 
 from . import _core, index, types
-from .attrs import Attributes, as_array, to_memory
+from .attrs import as_array, to_memory
 from .errors import ConversionWarning
+from .named import Named
 
 if TYPE_CHECKING:
-    from .file import File, Group
+    from .file import File
 
 __all__ = ["Dataset", "Report", "array"]
 
@@ -184,13 +185,10 @@ def _decoded(got: Any, encoding: str, errors: str) -> Any:
     return out
 
 
-class Dataset(_core.Dataset):
+class Dataset(Named, _core.Dataset):
     """An array in a file.  Its elements are read and written by indexing, with NumPy's rules."""
 
     __slots__ = ("_file", "name", "_info_cache", "__weakref__")
-
-    _file: "File"
-    name: str
 
     # ---------------------------------------------------------------- elements
 
@@ -546,21 +544,6 @@ class Dataset(_core.Dataset):
     # --------------------------------------------------------------- properties
 
     @property
-    def file(self) -> "File":
-        """The file that it is in."""
-        return self._file
-
-    @property
-    def parent(self) -> "Group":
-        """Its group."""
-        return self._file[self.name.rsplit("/", 1)[0] or "/"]
-
-    @property
-    def attrs(self) -> Attributes:
-        """Its attributes."""
-        return Attributes(self._file._h, self.name)
-
-    @property
     def id(self) -> int:
         """The number of the object in its file."""
         return self._info()["id"]
@@ -617,11 +600,6 @@ class Dataset(_core.Dataset):
     def dim_addresses(self) -> tuple[Optional[str], ...]:
         """The addresses ("/g#time") of its dimensions."""
         return tuple(self._file._address(i) if i else None for i in self._info()["dim_ids"])
-
-    @property
-    def ref(self) -> types.Reference:
-        """A reference to it, as datasets and attributes hold them."""
-        return types.Reference(self.id)
 
     @property
     def nbytes(self) -> int:

@@ -12,6 +12,7 @@ from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Report, array
 from .errors import NotFoundError
+from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
            "SoftLink", "open"]
@@ -38,7 +39,7 @@ class HardLink(NamedTuple):
     """A link to an object itself."""
 
 
-class NamedType:
+class NamedType(Named):
     """A datatype with a name in the file."""
 
     def __init__(self, file: "File", name: str) -> None:
@@ -51,10 +52,6 @@ class NamedType:
     @property
     def dtype(self) -> Any:
         return types.form_of_type(self.type).dtype
-
-    @property
-    def attrs(self) -> Attributes:
-        return Attributes(self._file._h, self.name)
 
     def __repr__(self) -> str:
         return f"<datatype {self.name}: {self.type!r}>"
@@ -165,11 +162,8 @@ class Dimensions(MutableMapping[str, Any]):
         return f"<dimensions of {self._group.name}: {', '.join(self) or 'none'}>"
 
 
-class Group(MutableMapping[str, Any]):
+class Group(Named, MutableMapping[str, Any]):
     """A group: a dict of its members, which are groups, datasets and named datatypes."""
-
-    _file: "File"
-    name: str
 
     def __init__(self, file: "File", name: str) -> None:
         self._file = file
@@ -430,34 +424,9 @@ class Group(MutableMapping[str, Any]):
         return tree.Tree(self)
 
     @property
-    def attrs(self) -> Attributes:
-        """Its attributes."""
-        return Attributes(self._file._h, self.name)
-
-    @property
     def dims(self) -> Dimensions:
         """Its dimensions."""
         return Dimensions(self)
-
-    @property
-    def file(self) -> "File":
-        """The file that it is in."""
-        return self._file
-
-    @property
-    def parent(self) -> "Group":
-        """The group above."""
-        return self._file[self.name.rsplit("/", 1)[0] or "/"]
-
-    @property
-    def id(self) -> int:
-        """The number of the object in its file."""
-        return self._file._h.stat(self.name)[1]
-
-    @property
-    def ref(self) -> types.Reference:
-        """A reference to it."""
-        return types.Reference(self.id)
 
     def __reduce__(self) -> Any:
         return _group, (self._file, self.name)

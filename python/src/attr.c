@@ -22,27 +22,13 @@ static int name_row(const char *name, void *ctx)
 
 static PyObject *attr_names(PyObject *o, PyObject *args)
 {
-    const char *path, *p;
+    const char *path;
     int order;
     rows r = {0};
-    PyObject *list;
 
     BEGIN("si", &path, &order);
     WITHOUT_GIL(h, err = drep_attr_list(h->file, path, order, name_row, &r));
-    if (err || r.failed) {
-        free(r.buf);
-        return err ? raise_error(err, h) : PyErr_NoMemory();
-    }
-    list = PyList_New(0);
-    p = r.buf;
-    for (int64_t i = 0; list && i < r.n; i++) {
-        PyObject *name = rows_get_string(&p);
-        if (!name || PyList_Append(list, name) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
-    free(r.buf);
-    return list;
+    return rows_list(&r, err, h, rows_get_string);
 }
 
 /* Reads into `size` bytes, never more, also if another thread has replaced the attribute. */
@@ -54,7 +40,8 @@ static int read_into(handle *h, const char *path, const char *name, const drep_t
     return drep_readv(h->file, &item, 1, NULL);
 }
 
-/* One number or text of a usual type; NULL without an exception: it is none. */
+/* Converts a single number or text of a common type.  NULL without an exception: the value is of
+ * another type. */
 static PyObject *scalar(handle *h, const char *path, const char *name, const drep_attrinfo *info)
 {
     union {

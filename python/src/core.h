@@ -68,8 +68,8 @@ extern PyTypeObject *handle_class, *dataset_class, *type_class;
 
 /* False, with an exception, if the file is closed. */
 bool handle_open(handle *h);
-/* Whether a call that only looks something up may keep the GIL: nobody who writes, and no function
- * in Python that the library calls, can make it wait. */
+/* True if a call that only looks something up may keep the GIL, because it waits for no writer and
+ * for no Python function that the library calls. */
 bool handle_never_waits(const handle *h);
 extern bool python_is_called; /* from now on */
 void handle_enter(handle *h);
@@ -79,7 +79,8 @@ void handle_leave(handle *h);
 
 /* Sets the exception of the calling thread's last message; returns NULL.  h may be NULL. */
 PyObject *raise_error(int err, handle *h);
-/* What a Python function called by the library raised becomes the cause of the call's error. */
+/* Keep the exception of a Python function that the library has called: it becomes the cause of the
+ * exception of the library's call. */
 void keep_exception(void);
 /* Sets datarep's factory of exceptions. */
 PyObject *core_set_error(PyObject *module, PyObject *factory);
@@ -123,6 +124,9 @@ void rows_string(rows *r, const char *s); /* NULL is told from "" */
 void rows_number(rows *r, int64_t v);
 int64_t rows_get_number(const char **p);
 PyObject *rows_get_string(const char **p);
+/* The list that `row` makes of each row, for the caller of a function of the library that gave
+ * `err`; frees the rows.  NULL with an exception: also if memory ran out.  h may be NULL. */
+PyObject *rows_list(rows *r, int err, handle *h, PyObject *(*row)(const char **p));
 
 /* ---------------------------------------------------------------- the parts */
 

@@ -256,7 +256,7 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
     return item;
 }
 
-/* Whether the array's attribute `name` is what the dataset or the box has. */
+/* True if the array's attribute `name` equals `want`. */
 static bool same(PyObject *array, const char *name, PyObject *want)
 {
     PyObject *has = PyObject_GetAttrString(array, name);
@@ -620,7 +620,7 @@ static PyObject *get_size(PyObject *o, void *unused)
     return dataset_info((dataset_object *)o, &info) ? PyLong_FromLongLong(info.count) : NULL;
 }
 
-/* What resolve() has found, which a member of the struct shows. */
+/* Gets an object that resolve() keeps in the dataset's struct; `what` is its offset there. */
 static PyObject *get_resolved(PyObject *o, void *what)
 {
     dataset_object *self = (dataset_object *)o;

@@ -208,34 +208,25 @@ static int log_row(const drep_commitinfo *c, void *ctx)
     return 0;
 }
 
+static PyObject *log_tuple(const char **p)
+{
+    long long sequence = rows_get_number(p), time = rows_get_number(p);
+
+    return Py_BuildValue("(LLL)", sequence, time, (long long)rows_get_number(p));
+}
+
 /* [(sequence, nanoseconds, end)] */
 static PyObject *handle_log(PyObject *o, PyObject *none)
 {
     handle *h = (handle *)o;
     rows r = {0};
-    const char *p;
-    PyObject *list;
     int err;
 
     (void)none;
     if (!handle_open(h))
         return NULL;
     WITHOUT_GIL(h, err = drep_log(h->file, log_row, &r));
-    if (err || r.failed) {
-        free(r.buf);
-        return err ? raise_error(err, h) : PyErr_NoMemory();
-    }
-    list = PyList_New(0);
-    p = r.buf;
-    for (int64_t i = 0; list && i < r.n; i++) {
-        long long sequence = rows_get_number(&p), time = rows_get_number(&p);
-        PyObject *row = Py_BuildValue("(LLL)", sequence, time, (long long)rows_get_number(&p));
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
-    free(r.buf);
-    return list;
+    return rows_list(&r, err, h, log_tuple);
 }
 
 static PyObject *handle_header(PyObject *o, PyObject *none)

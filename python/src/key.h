@@ -5,7 +5,7 @@
 
 #include "src/core.h"
 
-/* What a key of integers, slices and an ellipsis selects. */
+/* The elements that a key of integers, slices and an ellipsis selects. */
 struct box {
     int rank;
     int64_t start[MAX_RANK], count[MAX_RANK], stride[MAX_RANK];

@@ -221,6 +221,28 @@ PyObject *rows_get_string(const char **p)
     return s;
 }
 
+PyObject *rows_list(rows *r, int err, handle *h, PyObject *(*row)(const char **))
+{
+    const char *p = r->buf;
+    PyObject *list = NULL;
+
+    if (err)
+        raise_error(err, h);
+    else if (r->failed)
+        PyErr_NoMemory();
+    else
+        list = PyList_New((Py_ssize_t)r->n);
+    for (int64_t i = 0; list && i < r->n; i++) {
+        PyObject *one = row(&p);
+        if (!one)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, (Py_ssize_t)i, one);
+    }
+    free(r->buf);
+    return list;
+}
+
 PyObject *report_tuple(const drep_report *r)
 {
     if (!r->overflow && !r->inexact && !r->nan_lost)

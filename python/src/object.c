@@ -214,28 +214,6 @@ static PyObject *dim_tuple(const char **p)
     return Py_BuildValue("(NNLLL)", name, path, id, len, (long long)rows_get_number(p));
 }
 
-static PyObject *listed(int err, handle *h, rows *r, PyObject *(*row)(const char **))
-{
-    const char *p = r->buf;
-    PyObject *list = NULL;
-
-    if (err)
-        raise_error(err, h);
-    else if (r->failed)
-        PyErr_NoMemory();
-    else
-        list = PyList_New((Py_ssize_t)r->n);
-    for (int64_t i = 0; list && i < r->n; i++) {
-        PyObject *t = row(&p);
-        if (!t)
-            Py_CLEAR(list);
-        else
-            PyList_SetItem(list, (Py_ssize_t)i, t);
-    }
-    free(r->buf);
-    return list;
-}
-
 /* [(name, link, kind, id, target, file)] */
 static PyObject *object_list(PyObject *o, PyObject *args)
 {
@@ -245,7 +223,7 @@ static PyObject *object_list(PyObject *o, PyObject *args)
 
     BEGIN("si", &path, &order);
     WITHOUT_GIL(h, err = drep_list(h->file, path, order, link_row, &r));
-    return listed(err, h, &r, link_tuple);
+    return rows_list(&r, err, h, link_tuple);
 }
 
 /* [(path, kind, id)] */
@@ -257,7 +235,7 @@ static PyObject *object_visit(PyObject *o, PyObject *args)
 
     BEGIN("si", &path, &order);
     WITHOUT_GIL(h, err = drep_visit(h->file, path, order, visit_row, &r));
-    return listed(err, h, &r, visit_tuple);
+    return rows_list(&r, err, h, visit_tuple);
 }
 
 /* [(name, address, id, length, unlimited)] */
@@ -269,7 +247,7 @@ static PyObject *dimension_list(PyObject *o, PyObject *args)
 
     BEGIN("si", &path, &order);
     WITHOUT_GIL(h, err = drep_dimension_list(h->file, path, order, dim_row, &r));
-    return listed(err, h, &r, dim_tuple);
+    return rows_list(&r, err, h, dim_tuple);
 }
 
 static PyObject *dimension_create(PyObject *o, PyObject *args)
@@ -400,7 +378,7 @@ static PyObject *object_check(PyObject *o, PyObject *args)
 
     BEGIN("p", &deep);
     WITHOUT_GIL(h, err = drep_check(h->file, deep, finding_row, &r, &n));
-    return listed(err, h, &r, finding_tuple);
+    return rows_list(&r, err, h, finding_tuple);
 }
 
 static PyObject *object_usage(PyObject *o, PyObject *args)

@@ -212,30 +212,22 @@ static int datarep_row(const char *name, const char *form, void *ctx)
     return 0;
 }
 
+static PyObject *datarep_tuple(const char **p)
+{
+    PyObject *name = rows_get_string(p);
+
+    return Py_BuildValue("(NN)", name, rows_get_string(p));
+}
+
 /* datareps(): [(name, form)] */
 static PyObject *datareps(PyObject *module, PyObject *none)
 {
-    PyObject *list = PyList_New(0);
-    const char *p;
     rows r = {0};
     int err;
 
     (void)module, (void)none;
     err = drep_datarep_walk(datarep_row, &r);
-    p = r.buf;
-    for (int64_t i = 0; list && !err && i < r.n; i++) {
-        PyObject *name = rows_get_string(&p);
-        PyObject *row = Py_BuildValue("(NN)", name, rows_get_string(&p));
-        if (!row || PyList_Append(list, row) < 0)
-            Py_CLEAR(list);
-        Py_XDECREF(row);
-    }
-    free(r.buf);
-    if (err) {
-        Py_XDECREF(list);
-        return raise_error(err, NULL);
-    }
-    return list;
+    return rows_list(&r, err, NULL, datarep_tuple);
 }
 
 /* pack(datarep, memory, count, Type, (threads, range, members)): (bytes, report) */
