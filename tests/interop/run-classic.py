@@ -10,12 +10,11 @@ import random
 import shutil
 import subprocess
 import sys
-import tempfile
 
+import cases
 import packages
+from cases import Absent, case, check, run
 
-DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
-CASES = []
 NCGEN = {"cdf1": "nc3", "cdf2": "nc6", "cdf5": "cdf5"}
 
 CLASSIC = """netcdf x {
@@ -41,32 +40,6 @@ variables: ubyte a(n) ; ushort b(n) ; uint c(n) ; int64 d(t, n) ; uint64 e(n) ; 
 data: a = 255, 0 ; b = 65535, 1 ; c = 4294967295, 2 ; d = -9223372036854775807, 3, 4, 5 ; e = 18446744073709551615, 6 ;
 }
 """
-
-
-class Differ(Exception):
-    """What is not as it should be."""
-
-
-class Absent(Exception):
-    """What a case needs and is not here."""
-
-
-def check(truth, message, *args):
-    if not truth:
-        raise Differ(message % args)
-
-
-def case(fn):
-    CASES.append(fn)
-    return fn
-
-
-def run(*args, data=None, seconds=60):
-    try:
-        p = subprocess.run([DATAREP, *args], capture_output=True, timeout=seconds, check=False, input=data)
-    except subprocess.TimeoutExpired:
-        return None, "", "hangs"
-    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
 
 
 def fine(*args):
@@ -219,20 +192,7 @@ def main():
         if not shutil.which(tool):
             print("1..0 # SKIP no %s" % tool)
             return 0
-    print("1..%d" % len(CASES))
-    failed = 0
-    for i, fn in enumerate(CASES, 1):
-        with tempfile.TemporaryDirectory() as at:
-            try:
-                fn(at)
-                print("ok %d - %s" % (i, fn.__name__.replace("_", " ")), flush=True)
-            except Absent as e:
-                print("ok %d - %s # SKIP %s" % (i, fn.__name__.replace("_", " "), e), flush=True)
-            except (Differ, subprocess.CalledProcessError) as e:
-                failed += 1
-                print("not ok %d - %s\n%s" % (i, fn.__name__.replace("_", " "),
-                                              "\n".join("# " + line for line in str(e).splitlines())), flush=True)
-    return failed != 0
+    return cases.main()
 
 
 if __name__ == "__main__":

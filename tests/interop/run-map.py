@@ -6,9 +6,10 @@ TAP on stdout.
 """
 import os
 import re
-import subprocess
 import sys
-import tempfile
+
+import cases
+from cases import Absent, case, check, must, run
 
 try:
     import h5py
@@ -17,34 +18,7 @@ except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
 
-DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
 COAST = "/usr/share/gmt-gshhg/binned_GSHHS_%s.nc"
-CASES = []
-
-
-class Differ(Exception):
-    """What is not as it should be."""
-
-
-def check(truth, message, *args):
-    if not truth:
-        raise Differ(message % args)
-
-
-def case(fn):
-    CASES.append(fn)
-    return fn
-
-
-def run(*args):
-    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
-    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
-
-
-def must(*args):
-    status, out, err = run(*args)
-    check(status == 0, "%s: status %d: %s%s", " ".join(args), status, out, err)
-    return out
 
 
 def make(path, lat, lon, units=("degrees_north", "degrees_east"), attrs="units: K"):
@@ -132,7 +106,7 @@ def compare(drep, name, box):
 def needs(letter):
     name = COAST % letter
     if not os.path.exists(name):
-        raise LookupError("%s is not there: gmt-gshhg-low" % name)
+        raise Absent("%s is not there: gmt-gshhg-low" % name)
     return name
 
 
@@ -230,25 +204,10 @@ root:
 
 
 def main():
-    if not os.path.exists(os.path.join(os.path.dirname(DATAREP), "datarep-plot.so")):
+    if not os.path.exists(os.path.join(os.path.dirname(cases.DATAREP), "datarep-plot.so")):
         print("1..0 # SKIP built without Cairo")
         return 0
-    print("1..%d" % len(CASES))
-    failed = 0
-    for n, fn in enumerate(CASES, 1):
-        title = "%s: %s" % (fn.__name__, fn.__doc__)
-        with tempfile.TemporaryDirectory() as d:
-            try:
-                fn(d)
-                print("ok %d - %s" % (n, title))
-            except LookupError as e:
-                print("ok %d - %s # SKIP %s" % (n, title, e))
-            except (Differ, OSError, ValueError, TypeError, subprocess.TimeoutExpired) as e:
-                failed += 1
-                print("not ok %d - %s" % (n, title))
-                for line in str(e).splitlines():
-                    print("# " + line)
-    return failed != 0
+    return cases.main()
 
 
 if __name__ == "__main__":

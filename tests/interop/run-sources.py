@@ -12,8 +12,10 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
+
+import cases
+from cases import Differ, case, check, run
 
 try:
     import h5py
@@ -22,34 +24,8 @@ except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
 
-DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
 GENERATOR = os.path.join(os.path.abspath(os.environ.get("BUILDDIR", "build")), "release/tests/interop/hdf5gen")
 N = 20
-CASES = []
-
-
-class Differ(Exception):
-    """What is not as it should be."""
-
-
-def check(truth, message, *args):
-    if not truth:
-        raise Differ(message % args)
-
-
-def case(fn):
-    CASES.append(fn)
-    return fn
-
-
-def run(*args, seconds=60, data=None, **env):
-    """Exit status (None: it hung), stdout and stderr."""
-    try:
-        p = subprocess.run([DATAREP, *args], capture_output=True, timeout=seconds, check=False, input=data,
-                           env=dict(os.environ, **env))
-    except subprocess.TimeoutExpired:
-        return None, "", "hangs"
-    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
 
 
 def numbers(path, n=N, first=0):
@@ -625,29 +601,16 @@ def plugins_that_give_less_than_they_should(at):
         check(code == status, "%s: status %s: %s", first, code, err)
         check(status == 0 or "a chunk holds less than chunks do" in err, "%s", err)
         # The sanitizers' allocator fills memory in its own way.
-        check(got == values or "asan" in DATAREP, "%s: %s...", first, got[:20])
+        check(got == values or "asan" in cases.DATAREP, "%s: %s...", first, got[:20])
 
 
-def main():
-    failed = 0
-    print("1..%d" % len(CASES))
-    for n, fn in enumerate(CASES, 1):
-        with tempfile.TemporaryDirectory() as folder:
-            at = os.path.join(folder, "in")
-            os.makedirs(os.path.join(at, "below"))
-            numbers("%s/a.h5" % at)
-            numbers("%s/below/b.h5" % at, N, 100)
-            try:
-                fn(at)
-                why = None
-            except Exception as e:  # whatever goes wrong is this case's failure
-                why = str(e) if isinstance(e, Differ) else "%s: %s" % (type(e).__name__, e)
-        failed += why is not None
-        print("%sok %d - %s" % ("not " if why else "", n, fn.__name__.replace("_", " ")), flush=True)
-        if why:
-            print("# " + why.replace("\n", "\n# "), flush=True)
-    return 1 if failed else 0
+def prepare(folder):
+    at = os.path.join(folder, "in")
+    os.makedirs(os.path.join(at, "below"))
+    numbers("%s/a.h5" % at)
+    numbers("%s/below/b.h5" % at, N, 100)
+    return at
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cases.main(prepare))

@@ -6,11 +6,11 @@ h5py makes the files and reads the stored bytes of both; only the filters that s
 TAP on stdout.
 """
 import ctypes
-import os
-import subprocess
 import sys
-import tempfile
 import zlib
+
+import cases
+from cases import Absent, case, check, run
 
 try:
     import h5py
@@ -18,32 +18,6 @@ try:
 except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
-
-DATAREP = os.path.abspath(os.environ.get("DATAREP", "build/release/datarep"))
-CASES = []
-
-
-class Differ(Exception):
-    """What is not as it should be."""
-
-
-class Absent(Exception):
-    """What a case needs and is not here."""
-
-
-def check(truth, message, *args):
-    if not truth:
-        raise Differ(message % args)
-
-
-def case(fn):
-    CASES.append(fn)
-    return fn
-
-
-def run(*args):
-    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
-    return p.returncode, p.stdout.decode("utf-8", "replace"), p.stderr.decode("utf-8", "replace")
 
 
 def stored(path):
@@ -272,21 +246,5 @@ def other_filters_are_applied(at):
     check("zstd" in run("dump", "-H", target)[1], "not zstd")
 
 
-def main():
-    print("1..%d" % len(CASES))
-    failed = 0
-    for i, fn in enumerate(CASES, 1):
-        with tempfile.TemporaryDirectory() as at:
-            try:
-                fn(at)
-                print("ok %d - %s" % (i, fn.__name__.replace("_", " ")), flush=True)
-            except Absent as e:
-                print("ok %d - %s # SKIP %s" % (i, fn.__name__.replace("_", " "), e), flush=True)
-            except Differ as e:
-                failed += 1
-                print("not ok %d - %s\n# %s" % (i, fn.__name__.replace("_", " "), e), flush=True)
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cases.main())
