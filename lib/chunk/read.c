@@ -176,6 +176,23 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
     return err ? err : payload_fits(out, most);
 }
 
+bool chunk_straight(const struct work *w)
+{
+    const struct chunks *cs = w->cs;
+    const struct chunk_rec *rec = &w->found.run->rec;
+
+    return !w->entry && w->stored && rec->filtered && !cs->variable && rec->size == cs->payload &&
+           filters_none(cs, rec->skipped);
+}
+
+int chunk_read_straight(struct work *w, uint8_t *to)
+{
+    struct store *st = w->cs->st;
+    struct buf b = {.p = to, .size = (size_t)w->cs->payload};
+
+    return payload_filtered(st, &w->found.run->rec, st->opts.verify, &b);
+}
+
 int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
                  struct buf *out)
 {

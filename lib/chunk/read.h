@@ -39,6 +39,10 @@ int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, u
                  uint8_t **p, uint64_t *have);
 /* Read bytes of a plain payload straight into buf. */
 int chunk_bytes(struct work *w, uint64_t offset, uint64_t size, void *buf, uint64_t *have);
+/* True if the chunk at hand, though it has a record of its own, is stored as its payload is and not
+ * in the cache: chunk_read_straight() then reads all of it, cs->payload bytes, verified. */
+bool chunk_straight(const struct work *w);
+int chunk_read_straight(struct work *w, uint8_t *to);
 void chunk_leave(struct work *w);
 
 /* Read bytes [offset, offset + size) of one chunk's payload, verified.  *have: bytes from the start

@@ -111,6 +111,41 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
     return part_runs(m, p, memory_run, NULL, &s);
 }
 
+/* True if the part is all of a chunk, and memory holds its elements as the chunk does. */
+static bool straight_pays(const struct part_mover *m, const struct work *w,
+                          const struct chunk_part *p)
+{
+    const struct transfer *t = m->t;
+    int64_t len[DREP_MAX_RANK], n = 1;
+
+    if (!chunk_straight(w) || !m->c.copy || t->ds->chunks.fits || !selection_is_box(t->sel))
+        return false;
+    for (int d = 0; d < t->sel->rank; d++) {
+        len[d] = t->ds->rec.chunk[d];
+        n *= len[d];
+    }
+    return p->n == n && selection_run_len(t->sel, len) >= n;
+}
+
+/* Where such a part goes. */
+struct straight {
+    struct part_mover *m;
+    struct work *w;
+};
+
+/* Reads the only run of such a part to where it belongs. */
+static int straight_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct straight *s = ctx;
+    struct conv *c = &s->m->c;
+
+    (void)at;
+    (void)step;
+    if (c->opts.report)
+        c->report.items += n * c->stored->items;
+    return chunk_read_straight(s->w, (uint8_t *)plain_memory(s->m->t, mem));
+}
+
 /* Reads the runs of one part by the cheapest way: from the decoded payload, from the fill value, or
  * from exactly the blocks that the runs touch. */
 static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_part *p)
@@ -127,6 +162,8 @@ static int read_chunk(struct part_mover *m, struct work *w, const struct chunk_p
         return err;
     if (whole && chunk_in_file(w) && single_pays(t, p, size))
         return single_read(m, w, p, size);
+    if (whole && straight_pays(m, w, p))
+        return part_runs(m, p, straight_run, NULL, &(struct straight){m, w});
     if (whole)
         return read_whole(m, w, p);
     if (size == 0)

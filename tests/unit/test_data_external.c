@@ -349,6 +349,49 @@ START_TEST(test_R8_46_a_target_must_be_the_same)
 }
 END_TEST
 
+/* One chunk alone, as memory has it, goes there without a copy if the dataset is too large for the
+ * cache: what it gives, counts and refuses is the same. */
+START_TEST(test_R8_46_a_chunk_read_straight_is_verified)
+{
+    const int64_t count[] = {HIGH, WIDE}, most[] = {HIGH - 1, WIDE};
+    drep_info *info = hints("drep_external=true", "drep_cache_size=0", (char *)NULL);
+    static struct target t;
+    int64_t start[2], out[CHUNK + 1];
+    char path[300], bin[500];
+    drep_dataset *ds;
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("pinned.drep"));
+    pinned(path, &t, _i);
+    snprintf(bin, sizeof bin, "%s", temp_path("t.bin"));
+    ok(drep_open(path, DREP_RDONLY, info, &f));
+    drep_info_free(info);
+    ok(drep_dataset_open(f, "d", &ds));
+    for (int cell = 0; cell < CELLS; cell++) {
+        drep_report report = DREP_REPORT;
+
+        start_of(cell, start);
+        memset(out, 0x55, sizeof out);
+        ok(drep_read_box(ds, start, count, DREP_INT64_T, out, &DREP_XFER(.report = &report)));
+        ck_assert_mem_eq(out, t.value[cell], CHUNK * sizeof *out);
+        ck_assert_int_eq(out[CHUNK], 0x5555555555555555);
+        ck_assert_int_eq(report.items, CHUNK);
+        memset(out, 0x55, sizeof out);
+        ok(drep_read_box(ds, start, most, DREP_INT64_T, out, NULL));
+        ck_assert_mem_eq(out, t.value[cell], (CHUNK - WIDE) * sizeof *out);
+        ck_assert_int_eq(out[CHUNK - WIDE], 0x5555555555555555);
+    }
+    change_byte(bin, t.offset[5] + t.size[5] - 1, 1);
+    start_of(5, start);
+    fails(drep_read_box(ds, start, count, DREP_INT64_T, out, NULL), DREP_ERR_CHECKSUM);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "t.bin"));
+    start_of(6, start);
+    ok(drep_read_box(ds, start, count, DREP_INT64_T, out, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
 static int count_findings(int err, uint64_t offset, const char *message, void *ctx)
 {
     (void)offset;
@@ -438,6 +481,7 @@ int main(void)
 
     tcase_add_loop_test(t, test_R8_49_any_mixture_reads_as_an_array, 0, 2 * LISTS);
     tcase_add_loop_test(t, test_R8_46_a_target_must_be_the_same, 0, LISTS);
+    tcase_add_loop_test(t, test_R8_46_a_chunk_read_straight_is_verified, 0, LISTS);
     tcase_add_test(t, test_check_and_repair);
     tcase_add_test(t, test_what_is_refused);
     suite_add_tcase(s, t);
