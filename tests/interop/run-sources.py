@@ -123,6 +123,54 @@ def holes_of_the_mapping_are_no_loss(at):
     expect("%s/in.h5" % at, 0, GONE + ROW, [])
 
 
+def mapped(rng, plist, dims):
+    """Adds one mapping of a random kind to a virtual dataset."""
+    file, dataset, there = [(b"p.h5", b"floats", (30, 20)), (b"p.h5", b"shorts", (12, 12)), (b".", b"own", (9, 9)),
+                            (b"gone.h5", b"x", (9, 9)), (b"p.h5", b"inner", (12, 12))][rng.integers(5)]
+    shape = [int(rng.integers(1, n + 1)) for n in there]
+    source, target = h5py.h5s.create_simple(there), h5py.h5s.create_simple(dims)
+    start = [int(rng.integers(0, n - k + 1)) for n, k in zip(there, shape)]
+    kind = rng.integers(4)
+    if kind == 0:
+        shape = list(there)
+    elif kind == 1 and min(shape) > 2:
+        shape = [2, shape[1]]
+        source.select_hyperslab(tuple(start), (2, shape[1]), (2, 1) if start[0] + 2 < there[0] else (1, 1))
+    else:
+        source.select_hyperslab(tuple(start), tuple(shape))
+    place = [int(rng.integers(0, n - k + 1)) for n, k in zip(dims, shape)]
+    target.select_hyperslab(tuple(place), tuple(shape))
+    plist.set_virtual(target, file, dataset, source)
+
+
+@case
+def random_sparse_mappings_read_as_by_hdf5(at):
+    """Whole, partial, strided, overlapping, of other types, absent, virtual themselves."""
+    rng = np.random.default_rng(5)
+    with h5py.File("%s/p.h5" % at, "w", libver="latest") as f:
+        f["floats"] = rng.standard_normal((30, 20))
+        f.create_dataset("shorts", data=rng.integers(-9, 9, (12, 12), dtype="i2"), chunks=(5, 5), compression=1)
+        layout = h5py.VirtualLayout((12, 12), "i2")
+        layout[3:] = h5py.VirtualSource(f["shorts"])[3:]
+        f.create_virtual_dataset("inner", layout, fillvalue=4)
+    for _ in range(40):
+        dims = (int(rng.integers(200, 400)), int(rng.integers(60, 90)))
+        with h5py.File("%s/in.h5" % at, "w", libver="latest") as f:
+            f["own"] = rng.integers(0, 99, (9, 9))
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_fill_value(np.array(rng.choice([0., -1.])))
+            for _ in range(rng.integers(1, 9)):
+                mapped(rng, plist, dims)
+            h5py.h5d.create(f.id, b"v", h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple(dims), plist)
+        status, err, _ = imported("%s/in.h5" % at)
+        check(status in (0, 1), "status %s: %s", status, err)
+        held = subprocess.run([cases.DATAREP, "dump", "--raw", "%s/in.h5.drep" % at, "/v"], capture_output=True,
+                              check=True).stdout
+        with h5py.File("%s/in.h5" % at) as f:
+            differ = np.frombuffer(held, "<f8").reshape(dims) != f["v"][...]
+        check(not differ.any(), "%d values differ", differ.sum())
+
+
 @case
 def a_source_behind_an_absent_link(at):
     virtual("%s/in.h5" % at, [(".", "/x"), ("a.h5", "data")], [("x", ("gone.h5", "/data"))])
@@ -146,6 +194,22 @@ def a_source_that_is_too_small(at):
     status, err, values = imported("%s/in.h5" % at)
     check(status == 1 and values == ROW + list(range(900, 910)) + GONE[:10], "%s %s", values, err)
     check(sum(n for n, _ in lost(err)) == 10, "%s", err)
+
+
+@case
+def elements_beyond_a_source(at):
+    """HDF5 takes other elements where a row of the source is shorter than it should be."""
+    with h5py.File("%s/p.h5" % at, "w") as f:
+        f["a"] = np.arange(12).reshape(4, 3)
+        f["b"] = np.full(50, 77)
+    for top in (0, 90):
+        with h5py.File("%s/in.h5" % at, "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((top + 6, 6), "i8")
+            layout[top:, 1:] = h5py.VirtualSource("p.h5", "a", (7, 6))[:6, :5]
+            f.create_virtual_dataset("v", layout, fillvalue=-1)
+        truth = np.full((top + 6, 6), -1)
+        truth[top:top + 4, 1:4] = np.arange(12).reshape(4, 3)
+        expect("%s/in.h5" % at, 1, truth.ravel().tolist(), [(18, "smaller than it should be")])
 
 
 @case

@@ -51,6 +51,8 @@ struct filler {
     void *none;           /* a fill value: blocks of nothing else are not stored; NULL: all are */
     struct nulls nulls;
     struct origins origins;
+    struct direct direct; /* the source of the mapping under way, */
+    int directly;         /* which is read itself */
     drep_report lost;
 
     int as_stored; /* chunks go over without being decoded: */
@@ -123,6 +125,44 @@ static int write_block(struct filler *f, const struct box *b)
     return err;
 }
 
+/* Puts the fill value into the memory of a block: HDF5 leaves some elements of a virtual dataset
+ * that lie beyond their source as memory was. */
+static herr_t fill_memory(struct filler *f, hid_t mem)
+{
+    const struct h5_source *s = f->s;
+    void *fill;
+    herr_t st;
+
+    if (s->layout != H5D_VIRTUAL || s->map.variable)
+        return 0;
+    fill = calloc(1, s->map.hsize + 1);
+    if (!fill)
+        return -1;
+    st = H5Pget_fill_value(s->dcpl, s->map.mem, fill);
+    if (st >= 0)
+        st = H5Dfill(fill, s->map.mem, f->h, s->map.mem, mem);
+    free(fill);
+    return st;
+}
+
+/* Reads a block from where its elements are; gives what H5Dread() gives. */
+static herr_t read_elements(struct filler *f, const struct box *b, hid_t mem)
+{
+    const struct h5_source *s = f->s;
+    struct box there = *b;
+    int d;
+
+    if (!f->directly)
+        return (f->origins.n > 0 && fill_memory(f, mem) < 0) || box_select_hdf5(b, s->space) < 0
+                   ? -1
+                   : H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h);
+    for (d = 0; d < b->rank; d++)
+        there.start[d] += f->direct.shift[d];
+    return box_select_hdf5(&there, f->direct.space) < 0
+               ? -1
+               : H5Dread(f->direct.dset, s->map.mem, mem, f->direct.space, f->dxpl, f->h);
+}
+
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_block(struct filler *f, const struct box *b)
 {
@@ -134,8 +174,7 @@ static int read_block(struct filler *f, const struct box *b)
         return 0;
     mem = box_space(b);
     arena_begin(&f->arena, (size_t)box_elements(b));
-    ok = box_select_hdf5(b, s->space) >= 0 &&
-         H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h) >= 0;
+    ok = read_elements(f, b, mem) >= 0;
     /* Before HDF5 forgets. */
     if (!ok && !f->unread.elements) {
         job_fail_hdf5(f->j, "data");
@@ -488,16 +527,23 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
     return err;
 }
 
-/* What no source covers is fill and need not be read. */
+/* What no source covers is fill and need not be read.  For each read of a virtual dataset HDF5
+ * looks at all of its mappings, so simple ones that do not overlap are read at their source. */
 static int fill_mapped(struct filler *f, size_t mappings)
 {
+    int apart = virtual_apart(f->s, mappings), err = 0;
     struct box b;
     size_t i;
-    int err = 0;
 
-    for (i = 0; !err && i < mappings; i++)
-        if (virtual_box(f->s, i, &b))
+    for (i = 0; !err && i < mappings; i++) {
+        if (!virtual_box(f->s, i, &b))
+            continue;
+        f->directly = apart && virtual_direct(f->j, f->s, i, &b, &f->direct);
+        if (box_elements(&b) > 0)
             err = fill_region(f, &b);
+    }
+    f->directly = 0;
+    direct_release(&f->direct);
     return err;
 }
 
@@ -536,9 +582,13 @@ static int fill_dataset(struct filler *f)
     hsize_t stored = 0;
     double cells = 1;
     struct box b;
-    size_t mappings = virtual_sparse(s);
+    size_t all = 0, mappings = virtual_sparse(s);
     int d, err = 0;
 
+    /* Of a source that is too small HDF5 takes other elements than it should. */
+    if (s->layout == H5D_VIRTUAL && f->origins.n > 0 && H5Pget_virtual_count(s->dcpl, &all) >= 0 &&
+        virtual_apart(s, all))
+        mappings = all;
     if (mappings > 0)
         return fill_mapped(f, mappings);
     for (d = 0; d < s->rank; d++) {

@@ -555,6 +555,124 @@ int virtual_box(const struct h5_source *s, size_t i, struct box *out)
     return known;
 }
 
+int virtual_apart(const struct h5_source *s, size_t n)
+{
+    int apart[DREP_MAX_RANK], d, any = n > 0 && s->rank > 0;
+    struct box last, b;
+    size_t i;
+
+    for (d = 0; d < s->rank; d++)
+        apart[d] = 1;
+    for (i = 0; any && i < n; i++) {
+        if (!virtual_box(s, i, &b))
+            return 0;
+        for (d = 0, any = i == 0; i > 0 && d < s->rank; d++) {
+            apart[d] &= b.start[d] >= last.start[d] + last.count[d];
+            any |= apart[d];
+        }
+        last = b;
+    }
+    return any;
+}
+
+/* ---------------------------------------------------------------------- one source */
+
+void direct_release(struct direct *d)
+{
+    if (d->dset > 0) {
+        H5Sclose(d->space);
+        H5Dclose(d->dset);
+    }
+    free(d->file);
+    free(d->dataset);
+    *d = (struct direct){0};
+}
+
+/* Opens the source of a mapping, unless it is the one at hand. */
+static int direct_open(struct tracer *t, const struct h5_source *s, struct mapping *m,
+                       struct direct *d)
+{
+    struct followed *f;
+    hid_t dcpl;
+    int own;
+
+    if (d->dset > 0 && strcmp(d->file, m->file) == 0 && strcmp(d->dataset, m->dataset) == 0)
+        return 1;
+    direct_release(d);
+    f = calloc(1, sizeof *f);
+    d->dset = f ? open_source(t, s->dset, m->file, m->dataset, f) : -1;
+    free(f);
+    if (d->dset <= 0)
+        return 0;
+    d->space = H5Dget_space(d->dset);
+    d->file = m->file;
+    d->dataset = m->dataset;
+    m->file = m->dataset = NULL;
+    dcpl = H5Dget_create_plist(d->dset);
+    own = dcpl > 0 && H5Pget_layout(dcpl) != H5D_VIRTUAL && H5Pget_external_count(dcpl) == 0;
+    if (dcpl > 0)
+        H5Pclose(dcpl);
+    if (!own)
+        direct_release(d);
+    return own;
+}
+
+/* The box that a selection takes of a dataspace, inside or not; false: it is something else.  Of a
+ * selection of everything HDF5 keeps no shape. */
+static int selected_box(hid_t selection, hid_t space, struct box *b)
+{
+    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
+    hsize_t dims[H5S_MAX_RANK];
+    int d, rank = H5Sget_simple_extent_dims(space, dims, NULL);
+    int kind = H5Sget_select_type(selection);
+
+    memset(b, 0, sizeof *b);
+    b->rank = rank;
+    for (d = 0; kind == H5S_SEL_ALL && d < rank; d++)
+        b->count[d] = (int64_t)dims[d];
+    if (rank <= 0 || kind == H5S_SEL_ALL)
+        return rank > 0;
+    if (kind != H5S_SEL_HYPERSLABS || H5Sget_simple_extent_ndims(selection) != rank ||
+        H5Sis_regular_hyperslab(selection) <= 0 ||
+        H5Sget_regular_hyperslab(selection, start, stride, count, block) < 0)
+        return 0;
+    for (d = 0; d < rank; d++) {
+        if (count[d] == H5S_UNLIMITED || block[d] == H5S_UNLIMITED ||
+            (count[d] > 1 && stride[d] != block[d]))
+            return 0;
+        b->start[d] = (int64_t)start[d];
+        b->count[d] = (int64_t)(count[d] * block[d]);
+    }
+    return 1;
+}
+
+int virtual_direct(struct job *j, const struct h5_source *s, size_t i, struct box *b,
+                   struct direct *out)
+{
+    struct tracer t = {.j = j};
+    hsize_t dims[H5S_MAX_RANK];
+    struct mapping m;
+    struct box from, to;
+    int d, ok = mapping_read(&t, s->dcpl, i, &m) == 0 && !strchr(m.file, '%') &&
+                !strchr(m.dataset, '%') && selected_box(m.target, s->space, &to) &&
+                direct_open(&t, s, &m, out) && selected_box(m.source, out->space, &from) &&
+                H5Sget_simple_extent_dims(out->space, dims, NULL) == b->rank;
+
+    for (d = 0; ok && d < b->rank; d++) {
+        ok = to.start[d] == b->start[d] && to.count[d] == b->count[d] &&
+             from.count[d] == b->count[d];
+        out->shift[d] = from.start[d] - b->start[d];
+    }
+    for (d = 0; ok && d < b->rank; d++) {
+        int64_t inside = (int64_t)dims[d] - from.start[d];
+
+        inside = inside < 0 ? 0 : inside;
+        b->count[d] = b->count[d] < inside ? b->count[d] : inside;
+    }
+    mapping_release(&m);
+    return ok;
+}
+
 size_t virtual_sparse(const struct h5_source *s)
 {
     double covered = 0, all;
