@@ -167,6 +167,7 @@ PYTHON := /usr/bin/python3
 PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcard /usr/include/python3.*/Python.h)))))
 PY_SRC := $(if $(PY_INCLUDE),$(sort $(wildcard python/src/*.c)))
 PY_FILES := $(sort $(wildcard python/datarep/*.py python/datarep/*.pyi)) python/datarep/py.typed
+PY_H5_FILES := $(sort $(wildcard python/datarep/h5/*.py))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -309,7 +310,7 @@ $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 
 # The package as it runs in this tree: the library and the command are those of the build.
 PYDIR := build/python$(if $(filter-out release,$(MODE)),-$(MODE))/datarep
-PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES))
+PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES) $(PY_H5_FILES))
 python-package: $(PY_BUILT) $(COMMAND) $(MODULES)
 	@mkdir -p $(PYDIR)/bin
 	@ln -sf ../../$(MODE)/libdatarep.so.$(SOMAJOR) $(PYDIR)/libdatarep.so.$(SOMAJOR)
@@ -429,10 +430,11 @@ wheel: ## build the wheel for Python into build/wheel/dist
 	@tools/install-deps build interop python
 	+@$(SUB) MODE=release python-package
 	@rm -rf $(WHEEL)
-	@mkdir -p $(WHEEL)/datarep/bin $(WHEEL)/datarep/lib/datarep $(WHEEL)/datarep/share/datarep/schemas
+	@mkdir -p $(WHEEL)/datarep/bin $(WHEEL)/datarep/h5 $(WHEEL)/datarep/lib/datarep $(WHEEL)/datarep/share/datarep/schemas
 	@cp python/setup.py python/pyproject.toml python/entry_points.txt $(WHEEL)/
 	@echo $(VERSION) > $(WHEEL)/VERSION
 	@cp $(PY_FILES) build/python/datarep/_core.abi3.so $(WHEEL)/datarep/
+	@cp $(PY_H5_FILES) $(WHEEL)/datarep/h5/
 	@cp build/release/libdatarep.so.$(VERSION) $(WHEEL)/datarep/libdatarep.so.$(SOMAJOR)
 	@cp build/release/datarep $(WHEEL)/datarep/bin/
 	@cp build/release/datarep-*.so $(WHEEL)/datarep/lib/datarep/
@@ -560,8 +562,9 @@ fill_in = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(libdir)|' -e 's|@INCLU
 # its dist-info.
 PY_INFO = $D$(pydir)/datarep-$(VERSION).dist-info
 define install_python
-	install -d $D$(pydir)/datarep/bin $(PY_INFO)
+	install -d $D$(pydir)/datarep/bin $D$(pydir)/datarep/h5 $(PY_INFO)
 	install -m 644 $(PYDIR)/_core.abi3.so $(PY_FILES) $D$(pydir)/datarep/
+	install -m 644 $(PY_H5_FILES) $D$(pydir)/datarep/h5/
 	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep $(libdir))/libdatarep.so.$(SOMAJOR) \
 	    $D$(pydir)/datarep/libdatarep.so.$(SOMAJOR)
 	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep/bin $(bindir))/datarep $D$(pydir)/datarep/bin/datarep

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""h5py's high-level names over Datarep files, for scripts that were written for h5py.
+
+>>> import datarep.h5 as h5py, numpy as np, os, tempfile
+>>> path = os.path.join(tempfile.mkdtemp(), "run.drep")
+>>> with h5py.File(path, "w") as f:
+...     ds = f.create_dataset("a/b", data=np.arange(6).reshape(2, 3), compression="gzip")
+...     ds.attrs["units"] = "m"
+>>> with h5py.File(path) as f:
+...     print(f["a/b"][1, ::2], f["a/b"].attrs["units"])
+[3 5] m
+
+The files are Datarep's: `datarep import` and `export` turn files of HDF5 into them and back.  What belongs
+to the HDF5 library raises NotImplementedError: h5py's low-level modules, virtual and external storage,
+scale-offset, references to regions, dimension scales, user blocks, objects without names.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..types import Reference
+from . import filters, low, version
+from .attrs import AttributeManager
+from .base import Empty, HLObject, is_hdf5
+from .dataset import Dataset, MultiBlockSlice
+from .files import File, register_driver, registered_drivers, unregister_driver
+from .group import Datatype, ExternalLink, Group, HardLink, SoftLink
+from .types import (RegionReference, check_dtype, check_enum_dtype, check_opaque_dtype,
+                    check_ref_dtype, check_string_dtype, check_vlen_dtype, enum_dtype, opaque_dtype,
+                    ref_dtype, regionref_dtype, special_dtype, string_dtype, vlen_dtype)
+
+__all__ = ["AttributeManager", "Dataset", "Datatype", "Empty", "ExternalLink", "File", "Group",
+           "HLObject", "HardLink", "MultiBlockSlice", "Reference", "RegionReference", "SoftLink",
+           "UNLIMITED", "VirtualLayout", "VirtualSource", "check_dtype", "check_enum_dtype",
+           "check_opaque_dtype", "check_ref_dtype", "check_string_dtype", "check_vlen_dtype",
+           "enum_dtype", "filters", "is_hdf5", "opaque_dtype", "ref_dtype", "register_driver",
+           "registered_drivers", "regionref_dtype", "special_dtype", "string_dtype",
+           "unregister_driver", "version", "vlen_dtype"]
+
+__version__ = version.version
+UNLIMITED = -1
+
+globals().update({name: low.Module(name) for name in low.NAMES})
+
+
+class VirtualLayout:
+    """Virtual datasets belong to the HDF5 library."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        raise NotImplementedError("virtual datasets belong to the HDF5 library: datarep.h5 cannot "
+                                  "store them")
+
+
+class VirtualSource(VirtualLayout):
+    """As VirtualLayout."""
+
+
+class Config:
+    """h5py's settings that scripts ask for."""
+
+    mpi = ros3 = swmr = default_file_mode = False
+    vds_min_hdf5_version = (1, 9, 233)
+
+
+def get_config() -> Config:
+    """What can be done: nothing of this belongs to the package."""
+    return Config()
+
+
+def _filter_avail(code: int) -> bool:
+    return code in (filters.DEFLATE, filters.SHUFFLE, filters.FLETCHER32, filters.LZF)
+
+
+globals()["h5"].get_config = get_config
+globals()["h5z"].__dict__.update(
+    filter_avail=_filter_avail, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,
+    FILTER_FLETCHER32=filters.FLETCHER32, FILTER_LZF=filters.LZF, FILTER_SZIP=4)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Attributes as h5py has them."""
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import Any, Iterator
+
+import numpy as np
+
+from .. import types as main_types
+from ..attrs import Attributes, read_array
+from . import types
+from .base import Empty, text
+
+
+class AttributeManager(MutableMapping[str, Any]):
+    """The attributes of an object."""
+
+    def __init__(self, parent: Any) -> None:
+        self._id = parent.id
+        self._owner = parent
+
+    @property
+    def _attrs(self) -> Attributes:
+        self._owner._open()
+        return Attributes(self._owner._main._h, self._owner._path)
+
+    def __getitem__(self, name: Any) -> Any:
+        attrs, name = self._attrs, text(name)
+        if name not in attrs:
+            raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
+        t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
+        form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
+        dtype = types.from_main(form.dtype)
+        if rank < 0:
+            return Empty(dtype)
+        got = read_array(form, dims, lambda m, out: attrs._h.attr_read(attrs._path, name, m, out))
+        base = dtype.subdtype[0] if dtype.subdtype else dtype
+        if types.check_opaque_dtype(base):
+            got = got.view(types._unmarked(base)).astype(base)
+        if base.names is not None:
+            got = types.as_bytes(got)
+        return got[()] if rank == 0 and not dtype.subdtype else got
+
+    def get_id(self, name: Any) -> Any:
+        from .low import refuse
+        refuse("attrs.get_id")
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        self.create(name, value)
+
+    def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
+        """Write an attribute of a shape and dtype, in place of one with this name."""
+        name = text(name)
+        dtype = getattr(dtype, "dtype", dtype)
+        if dtype is not None:
+            dtype = np.dtype(dtype)
+        attrs = self._attrs
+        if isinstance(data, Empty):
+            attrs.create(name, _main_empty(data.dtype if dtype is None else dtype))
+            return
+        if dtype is not None and types.check_vlen_dtype(dtype) not in (None, str, bytes):
+            attrs.create(name, _ragged(data, dtype, shape), dtype=types.to_main(dtype))
+            return
+        array = types.as_data(data, dtype if dtype is None or not dtype.subdtype else dtype.base)
+        stored = array.dtype if dtype is None else dtype
+        if shape is not None:
+            shape = (shape,) if isinstance(shape, int) else tuple(shape)
+            sub = stored.shape if stored.subdtype else ()
+            if np.prod(shape + sub, dtype=int) != array.size:
+                raise ValueError("Shape of new attribute conflicts with shape of data")
+            array = array.reshape(shape + sub)
+        main = types.to_main(stored)
+        base = main.base
+        if types.check_string_dtype(stored) and base.kind == "O":
+            array = types.as_str(array)
+        elif types.check_opaque_dtype(stored):
+            array = np.frombuffer(array.tobytes(), f"V{base.itemsize}").reshape(array.shape)
+        attrs.create(name, array, dtype=main)
+
+    def modify(self, name: Any, value: Any) -> None:
+        """Change the value of an attribute, whose shape and dtype stay."""
+        if name not in self:
+            self[name] = value
+            return
+        old = self[name]
+        if isinstance(old, str):
+            self[name] = value
+            return
+        shape, dtype = np.shape(old), np.asarray(old).dtype
+        if np.shape(value) != shape and not (np.size(value) == 1 and np.size(old) == 1):
+            raise TypeError(f"Shape of data is incompatible with existing attribute {shape}")
+        self.create(name, np.reshape(value, shape), dtype=dtype)
+
+    def __delitem__(self, name: Any) -> None:
+        if name not in self:
+            raise KeyError(f"can't locate attribute: {name!r}")
+        del self._attrs[text(name)]
+
+    def __iter__(self) -> Iterator[str]:
+        attrs = self._attrs
+        order = 1 if self._owner._track else 0
+        return iter(attrs._h.attr_names(attrs._path, order))
+
+    def __len__(self) -> int:
+        return len(self._attrs)
+
+    def __contains__(self, name: object) -> bool:
+        return text(name) in self._attrs
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return sorted(self)
+
+    def __repr__(self) -> str:
+        if not self._owner:
+            return "<Attributes of closed HDF5 object>"
+        return f"<Attributes of HDF5 object at {id(self)}>"
+
+
+def _main_empty(dtype: Any) -> Any:
+    from ..attrs import Empty as Main
+    return Main(types.to_main(dtype))
+
+
+def _ragged(data: Any, dtype: Any, shape: Any) -> Any:
+    base = types.check_vlen_dtype(dtype)
+    if isinstance(data, np.ndarray) and data.dtype.kind == "O":
+        return data
+    rows = [np.asarray(row, dtype=base) for row in data] if shape != () and len(data) and \
+        hasattr(data[0], "__len__") else None
+    out = np.empty((len(rows),) if rows is not None else (), object)
+    if rows is None:
+        out[()] = np.asarray(data, dtype=base)
+        return out
+    for i, row in enumerate(rows):
+        out[i] = row
+    return out

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""What files, groups, datasets and datatypes have in common."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import FormatError
+from .low import Id
+
+if TYPE_CHECKING:
+    from .attrs import AttributeManager
+
+
+def text(name: Any) -> str:
+    """A name, which may be bytes."""
+    if isinstance(name, bytes):
+        return name.decode("utf-8", "surrogateescape")
+    if not isinstance(name, str):
+        raise TypeError(f"A name should be string or bytes, not {type(name)}")
+    return name
+
+
+def is_hdf5(fname: Any) -> bool:
+    """Whether the file is one that File() opens."""
+    import datarep
+    try:
+        with datarep.open(os.fsdecode(fname)):
+            return True
+    except (FormatError, OSError, NotImplementedError):
+        return False
+
+
+class Empty:
+    """A value without elements."""
+
+    shape = None
+    size = None
+
+    def __init__(self, dtype: Any) -> None:
+        self._dtype = np.dtype(dtype)
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Empty) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self._dtype)
+
+    def __repr__(self) -> str:
+        return f"Empty(dtype={self.dtype!r})"
+
+
+def is_empty_dataspace(obj: Any) -> bool:
+    """Whether an object, by its id, is of null space."""
+    return getattr(obj._owner, "shape", ()) is None
+
+
+class HLObject:
+    """An object of a file: the file of the package, and a path in it."""
+
+    _kind = ""
+    _main: Any
+    _path: str
+    _track = False
+
+    def _bind(self, main: Any, path: str) -> Any:
+        self._main, self._path = main, path
+        self._number = main._h.stat(path)[1]
+        return self
+
+    def _from_id(self, given: Any) -> None:
+        if not isinstance(given, Id) or given._kind != self._kind:
+            raise ValueError(f"{given!r} is not the id of a {self._kind}")
+        self._bind(given._owner._main, given._owner._path)
+
+    def _open(self) -> None:
+        if not self:
+            raise ValueError("Invalid location identifier (the file is closed)")
+
+    @property
+    def id(self) -> Any:
+        return Id(self, self._kind)
+
+    @property
+    def name(self) -> Any:
+        return self._path if self else None
+
+    @property
+    def file(self) -> Any:
+        from .files import File
+        self._open()
+        return File._of(self._main)
+
+    @property
+    def parent(self) -> Any:
+        if not self:
+            raise ValueError("the file is closed")
+        return self.file[self._path.rsplit("/", 1)[0] or "/"]
+
+    @property
+    def attrs(self) -> "AttributeManager":
+        from .attrs import AttributeManager
+        return AttributeManager(self)
+
+    @property
+    def ref(self) -> Any:
+        from .. import types
+        self._open()
+        return types.Reference(self._number)
+
+    @property
+    def regionref(self) -> Any:
+        raise NotImplementedError("references to regions cannot be made here")
+
+    def __bool__(self) -> bool:
+        return not self._main.closed
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HLObject) and self._main is other._main and \
+            self._number == other._number
+
+    def __hash__(self) -> int:
+        return hash((id(self._main), self._number))
+
+    def __getnewargs__(self) -> Any:
+        raise TypeError("h5py objects cannot be pickled")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("h5py objects cannot be pickled")

@@ -1,0 +1,542 @@
+# SPDX-License-Identifier: MIT
+"""Datasets as h5py has them."""
+from __future__ import annotations
+
+from typing import Any, Iterator, Optional
+
+import numpy as np
+
+from .. import types as main_types
+from ..dataset import Dataset as Main
+from . import types
+from .base import Empty, HLObject
+
+_LEGACY_GZIP_COMPRESSION_VALS = tuple(range(10))
+
+
+class MultiBlockSlice:
+    """Blocks at equal distances as one index: start, stride, count, block."""
+
+    def __init__(self, start: int = 0, stride: int = 1, count: Optional[int] = None,
+                 block: int = 1) -> None:
+        if start < 0:
+            raise ValueError("start cannot be negative")
+        if stride < 1 or (count is not None and count < 1) or block < 1:
+            raise ValueError("stride, count and block are 1 or more")
+        if block > stride:
+            raise ValueError("blocks overlap: block is larger than stride")
+        self.start, self.stride, self.count, self.block = start, stride, count, block
+
+    def indices(self, length: int) -> tuple[int, int, int, int]:
+        """(start, stride, count, block) for a dimension of this length."""
+        count = self.count
+        if count is None:
+            count = (length - self.start - self.block) // self.stride + 1
+            if count < 1:
+                raise ValueError("no block fits into the dimension")
+        end = self.start + (count - 1) * self.stride + self.block
+        if end > length:
+            raise ValueError(f"the last block ends at {end}, the dimension at {length}")
+        return self.start, self.stride, count, self.block
+
+    def _list(self, length: int) -> Any:
+        start, stride, count, block = self.indices(length)
+        return (start + stride * np.arange(count)[:, None] + np.arange(block)).reshape(-1)
+
+    def __repr__(self) -> str:
+        return (f"MultiBlockSlice(start={self.start}, stride={self.stride}, count={self.count}, "
+                f"block={self.block})")
+
+
+def _list_of(part: Any, length: int) -> Any:
+    """A list, mask or blocks along one dimension, in the order that h5py asks for."""
+    if isinstance(part, MultiBlockSlice):
+        return part._list(length)
+    array = np.asarray(part)
+    if array.dtype.kind == "b":
+        if array.shape != (length,):
+            raise TypeError("a mask has the shape of the dataset or the length of its dimension")
+        return np.flatnonzero(array)
+    if not array.size:
+        return np.zeros(0, "i8")
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise TypeError(f"Indexing elements must be integers in one dimension, not {part!r}")
+    array = np.where(array < 0, array.astype("i8") + length, array)
+    if array.min() < 0 or array.max() >= length:
+        raise IndexError(f"Fancy indexing out of range for (0-{length - 1})")
+    if (np.diff(array.astype("i8")) <= 0).any():
+        raise TypeError("Indexing elements must be in increasing order")
+    return array
+
+
+def _spread(key: tuple[Any, ...], rank: int) -> list[Any]:
+    """The key with the ellipsis as slices."""
+    places = [i for i, k in enumerate(key) if k is Ellipsis]
+    if len(places) > 1:
+        raise ValueError("Only one ellipsis may be used.")
+    left = list(key)
+    at = places[0] if places else len(left)
+    if places:
+        del left[at]
+    if len(left) > rank:
+        raise TypeError(f"{len(left)} indexing arguments for {rank} dimensions")
+    left[at:at] = [slice(None)] * (rank - len(left))
+    return left
+
+
+def parse(args: Any, shape: tuple[int, ...]) -> tuple[Any, Any, bool]:
+    """A key of h5py -> (key of the package, names of members, whether its lists act alone)."""
+    given = args if isinstance(args, tuple) else (args,)
+    names = [k.decode() if isinstance(k, bytes) else k for k in given if isinstance(k, (str, bytes))]
+    key = tuple(k for k in given if not isinstance(k, (str, bytes)))
+    if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "b" \
+            and key[0].shape == shape and len(shape) != 1:
+        return key[0], names, False
+    if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "b" \
+            and key[0].ndim > 1:
+        raise TypeError("Boolean indexing array has incompatible shape")
+    parts, lists = _spread(key, len(shape)), 0
+    for i, part in enumerate(parts):
+        if isinstance(part, slice):
+            if part.step is not None and part.step <= 0:
+                raise ValueError("Step must be >= 1 (got %d)" % part.step)
+        elif isinstance(part, MultiBlockSlice) or (hasattr(part, "__len__") and np.ndim(part)) \
+                or np.ndim(part) > 0:
+            lists += not isinstance(part, MultiBlockSlice)
+            parts[i] = _list_of(part, shape[i])
+        elif isinstance(part, (bool, np.bool_)) or not hasattr(part, "__index__"):
+            raise TypeError(f"{part!r} is no index")
+        else:
+            parts[i] = int(part)
+    if lists > 1:
+        raise TypeError("Only one indexing vector or array is currently allowed for fancy indexing")
+    if not shape and any(k is Ellipsis for k in key):
+        return Ellipsis, names, False
+    return tuple(parts), names, any(isinstance(p, np.ndarray) for p in parts)
+
+
+class _View:
+    """ds.astype(), ds.asstr(), ds.fields(): the dataset read in another way."""
+
+    def __init__(self, ds: "Dataset", turn: Any, dtype: Any = None, names: Any = None) -> None:
+        self._ds, self._turn, self._dtype, self._names = ds, turn, dtype, names
+
+    def __getitem__(self, args: Any) -> Any:
+        if self._names is not None:
+            args = (args if isinstance(args, tuple) else (args,)) + tuple(self._names)
+        return self._turn(self._ds[args])
+
+    def __len__(self) -> int:
+        return len(self._ds)
+
+    def __array__(self, dtype: Any = None) -> Any:
+        got = np.asarray(self[()])
+        return got if dtype is None else got.astype(dtype)
+
+    def __enter__(self) -> "_View":
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        pass
+
+
+class _Reader:
+    """ds._fast_reader, which h5py's tests ask."""
+
+    def __init__(self, ds: "Dataset") -> None:
+        self._ds = ds
+
+    def read(self, args: Any) -> Any:
+        return self._ds[args]
+
+
+class ChunkIterator:
+    """The chunks of a dataset, or of a selection, as keys."""
+
+    def __init__(self, dset: "Dataset", source_sel: Any = None) -> None:
+        if dset.chunks is None:
+            raise TypeError("Chunked dataset required")
+        shape = dset.shape
+        given = source_sel if source_sel is not None else (slice(None),) * len(shape)
+        parts = given if isinstance(given, tuple) else (given,)
+        if len(parts) != len(shape) or not all(isinstance(p, slice) for p in parts):
+            raise ValueError("a selection is one slice for each dimension")
+        self._rows: list[list[slice]] = []
+        for part, length, chunk in zip(parts, shape, dset.chunks):
+            start, stop, _ = part.indices(length)
+            edges = [start, *range((start // chunk + 1) * chunk, stop, chunk), stop]
+            self._rows.append([slice(a, b, 1) for a, b in zip(edges, edges[1:]) if b > a])
+        import itertools
+        self._it: Iterator[Any] = itertools.product(*self._rows)
+
+    def __iter__(self) -> "ChunkIterator":
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._it)
+
+
+class Dataset(HLObject):
+    """An array in a file."""
+
+    _kind = "dataset"
+
+    def __init__(self, bind: Any, *, readonly: bool = False) -> None:
+        self._from_id(bind)
+
+    @property
+    def _ds(self) -> Main:
+        self._open()
+        return self._main._dataset(self._path)
+
+    # ------------------------------------------------------------ properties
+
+    @property
+    def shape(self) -> Any:
+        return self._ds.shape
+
+    @shape.setter
+    def shape(self, shape: Any) -> None:
+        self.resize(shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape or ())
+
+    @property
+    def size(self) -> Any:
+        shape = self.shape
+        return None if shape is None else int(np.prod(shape, dtype=np.intp))
+
+    @property
+    def nbytes(self) -> int:
+        return int((self.size or 0) * self.dtype.itemsize)
+
+    @property
+    def dtype(self) -> Any:
+        dtype = types.from_main(self._ds.dtype)
+        marks = {n: v for n, v in (dtype.metadata or {}).items() if n != "datarep"}
+        return types._meta(dtype, **marks) if marks and dtype.kind != "V" else dtype
+
+    @property
+    def chunks(self) -> Any:
+        return self._ds.chunks
+
+    @property
+    def maxshape(self) -> Any:
+        return self._ds.maxshape
+
+    @property
+    def fillvalue(self) -> Any:
+        got = self._ds.fillvalue
+        if isinstance(got, str):
+            got = got.encode()
+        return np.zeros((), self.dtype)[()] if got is None else got
+
+    @property
+    def _filters(self) -> dict[str, Any]:
+        return {row[0]: row for row in self._ds._info()["filters"]}
+
+    @property
+    def compression(self) -> Any:
+        for name in self._filters:
+            if name in ("deflate", "zlib"):
+                return "gzip"
+            if name in ("lzf", "szip"):
+                return name
+        return None
+
+    @property
+    def compression_opts(self) -> Any:
+        row = self._filters.get("deflate")
+        return row[1] if row else None
+
+    @property
+    def shuffle(self) -> bool:
+        return "shuffle" in self._filters
+
+    @property
+    def fletcher32(self) -> bool:
+        return "fletcher32" in self._filters
+
+    @property
+    def scaleoffset(self) -> Any:
+        return None
+
+    @property
+    def external(self) -> Any:
+        return None
+
+    @property
+    def is_virtual(self) -> bool:
+        return False
+
+    @property
+    def is_scale(self) -> bool:
+        return False
+
+    @property
+    def dims(self) -> Any:
+        from .dims import DimensionManager
+        return DimensionManager(self)
+
+    def make_scale(self, name: str = "") -> None:
+        raise NotImplementedError("dimension scales of HDF5: use the dims of datarep.File")
+
+    @property
+    def _fast_reader(self) -> _Reader:
+        return _Reader(self)
+
+    # -------------------------------------------------------------- elements
+
+    def __getitem__(self, args: Any, new_dtype: Any = None) -> Any:
+        ds = self._ds
+        shape = ds.shape
+        if isinstance(args, main_types.Reference) or isinstance(args, types.RegionReference):
+            raise NotImplementedError("references to regions cannot be read here")
+        if shape is None:
+            if args is Ellipsis or args == () or args == (Ellipsis,):
+                return Empty(self.dtype)
+            raise ValueError("Empty datasets cannot be sliced")
+        key, names, alone = parse(args, shape)
+        if names:
+            self._members(ds, names)
+        got = self._read(ds, key, names, alone)
+        return got if new_dtype is None else got.astype(new_dtype)
+
+    def _members(self, ds: Main, names: list[str]) -> None:
+        have = ds.dtype.names
+        if have is None:
+            raise ValueError("Field names only allowed for compound types")
+        for name in names:
+            if name not in have:
+                raise ValueError(f"Field {name} does not appear in this type.")
+
+    def _read(self, ds: Main, key: Any, names: list[str], alone: bool) -> Any:
+        dtype = ds.dtype
+        source: Any = ds.view(names) if names else ds
+        if alone and names:
+            got = ds.oindex[key]
+            got = got[names[0]] if len(names) == 1 else got[names]
+        elif alone:
+            got = ds.oindex[key]
+        else:
+            got = source[key]
+            if names and len(names) == 1:
+                got = got[names[0]]
+        del dtype
+        if isinstance(key, type(Ellipsis)) and not ds.shape:
+            got = np.asarray(got) if not isinstance(got, np.ndarray) else got
+        wanted = self.dtype
+        if types.check_opaque_dtype(wanted):
+            got = np.asarray(got).view(types._unmarked(wanted)).astype(wanted)
+            return got if got.ndim else got[()]
+        return types.as_bytes(got)
+
+    def __setitem__(self, args: Any, val: Any) -> None:
+        ds = self._ds
+        shape = ds.shape
+        if shape is None:
+            raise TypeError("Empty datasets cannot be written")
+        key, names, alone = parse(args, shape)
+        dtype = self.dtype
+        if names:
+            self._members(ds, names)
+            if len(names) > 1:
+                got = self[args[0] if isinstance(args, tuple) and len(args) == 1 else key]
+                for name in names:
+                    got[name] = np.asarray(val)[name]
+                names, val = [], got
+        if names:
+            part = np.asarray(types.as_data(val), dtype=dtype[names[0]].base)
+            where = key if not alone else None
+            if where is None:
+                whole = ds.oindex[key]
+                whole[names[0]] = part
+                ds.oindex[key] = whole
+            else:
+                ds.view(names[0])[where] = self._fit(part, ds.view(names[0]), where)
+            return
+        val = self._value(val, dtype, key)
+        if alone:
+            ds.oindex[key] = val
+        else:
+            ds[key] = val
+
+    @staticmethod
+    def _fit(part: Any, view: Any, key: Any) -> Any:
+        if part.ndim:
+            return part
+        shape = np.empty(view.shape, "V0")[key].shape
+        return np.broadcast_to(part, shape)
+
+    def _value(self, val: Any, dtype: Any, key: Any) -> Any:
+        """The value, as the package takes it."""
+        base = types.check_vlen_dtype(dtype)
+        if isinstance(val, Empty):
+            raise TypeError("a value without elements cannot be written")
+        if isinstance(val, (Dataset, _View)):
+            val = val[()]
+        if base in (str, bytes):
+            if isinstance(val, np.ndarray) and val.dtype.kind == "S":
+                val = val.astype(object)
+            return types.as_str(val)
+        if base is not None:
+            return self._sequences(val, np.dtype(base), key)
+        if types.check_opaque_dtype(dtype):
+            array = np.asarray(val, dtype=types._unmarked(dtype), order="C")
+            return np.frombuffer(array.tobytes(), f"V{dtype.itemsize}").reshape(array.shape)
+        if dtype.kind in "biufc" and isinstance(val, np.ndarray) and val.dtype.kind in "biufc" \
+                and val.dtype != dtype:
+            return val if dtype.kind != "b" else val.astype(bool)
+        if dtype.names is not None and not isinstance(val, (np.ndarray, np.void)):
+            return self._rows(val, dtype)
+        if dtype.subdtype:
+            return np.asarray(val, dtype=dtype.base)
+        return val
+
+    def _rows(self, val: Any, dtype: Any) -> Any:
+        """Structs from tuples; one number fills a struct of one member."""
+        if len(dtype.names) == 1 and not isinstance(val, (tuple, list)):
+            out = np.empty(np.shape(val), dtype)
+            out[dtype.names[0]] = val
+            return out
+        return np.asarray(val, dtype=dtype)
+
+    def _sequences(self, val: Any, base: Any, key: Any) -> Any:
+        """Arrays of any length: one for each selected element."""
+        if base.kind == "O" and types.check_vlen_dtype(base) not in (str, bytes):
+            return val
+        out_shape = np.empty(self.shape, "V0")[key].shape
+        if isinstance(val, np.ndarray) and val.dtype.kind == "O" and val.shape == out_shape:
+            return val
+        n = int(np.prod(out_shape, dtype=int))
+        out = np.empty(out_shape, object)
+        flat = out.reshape(-1)
+        rows: Any = [val] if n == 1 and not _nested(val, out_shape) else list(val)
+        if n != len(rows):
+            if len(rows) and np.ndim(rows[0]):
+                raise ValueError(f"{len(rows)} arrays for {n} elements")
+            rows = [val] * n
+        for i, row in enumerate(rows):
+            flat[i] = np.asarray(row, dtype=None if base.kind == "O" else base)
+            if flat[i].ndim != 1:
+                raise ValueError("an element is an array of one dimension")
+        return out
+
+    def astype(self, dtype: Any) -> Any:
+        dtype = np.dtype(dtype)
+        return _View(self, lambda got: got.astype(dtype) if hasattr(got, "astype")
+                     else np.asarray(got).astype(dtype)[()], dtype)
+
+    def asstr(self, encoding: Any = None, errors: str = "strict") -> Any:
+        info = types.check_string_dtype(self.dtype)
+        if info is None:
+            raise TypeError("dset.asstr() can only be used on datasets with an HDF5 string datatype")
+        how = encoding or info.encoding
+        if how == "ascii" and encoding is None:
+            how = "utf-8"
+
+        def turn(got: Any) -> Any:
+            if isinstance(got, bytes):
+                return got.decode(how, errors)
+            out = np.empty(got.shape, object)
+            out.reshape(-1)[:] = [b.decode(how, errors) for b in got.reshape(-1).tolist()]
+            return out
+
+        return _View(self, turn)
+
+    def fields(self, names: Any, *, _prior_dtype: Any = None) -> Any:
+        return _View(self, lambda got: got, None, [names] if isinstance(names, str) else names)
+
+    def read_direct(self, dest: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Read into an array."""
+        self._direct(dest)
+        got = self[() if source_sel is None else source_sel]
+        self._into(dest, dest_sel, got)
+
+    def _direct(self, array: Any) -> None:
+        if self.shape is None:
+            raise TypeError("Empty datasets have no numpy representation")
+        if not array.flags.c_contiguous:
+            raise TypeError("the array must be C-contiguous")
+
+    @staticmethod
+    def _into(dest: Any, sel: Any, got: Any) -> None:
+        sel = () if sel is None else sel
+        there = dest[sel]
+        if np.shape(there) != np.shape(got) and np.size(there) != np.size(got):
+            raise TypeError(f"selections of shape {np.shape(got)} and {np.shape(there)} differ")
+        dest[sel] = np.reshape(got, np.shape(there))
+
+    def write_direct(self, source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
+        """Write from an array."""
+        self._direct(source)
+        value = source[() if source_sel is None else source_sel]
+        key = () if dest_sel is None else dest_sel
+        shape = np.empty(self.shape, "V0")[key].shape
+        if np.size(value) != np.prod(shape, dtype=int):
+            raise TypeError(f"selections of shape {np.shape(value)} and {shape} differ")
+        self[key] = np.reshape(value, shape)
+
+    def __array__(self, dtype: Any = None, copy: bool = True) -> Any:
+        if self.shape is None or not self.size:
+            return np.empty(self.shape or (0,), self.dtype if dtype is None else dtype)
+        got = np.asarray(self[()])
+        return got if dtype is None else got.astype(dtype)
+
+    def iter_chunks(self, sel: Any = None) -> ChunkIterator:
+        return ChunkIterator(self, sel)
+
+    # ----------------------------------------------------------------- shape
+
+    def resize(self, size: Any, axis: Optional[int] = None) -> None:
+        ds = self._ds
+        if ds.chunks is None:
+            raise TypeError("Only chunked datasets can be resized")
+        if axis is not None:
+            if not 0 <= axis < self.ndim:
+                raise ValueError(f"Invalid axis (0 to {self.ndim - 1} allowed)")
+            lengths = list(self.shape)
+            try:
+                lengths[axis] = int(size)
+            except TypeError:
+                raise TypeError("Argument must be a single int if axis is specified") from None
+            size = lengths
+        ds.resize(tuple(int(n) for n in ((size,) if isinstance(size, int) else size)))
+
+    def len(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("Attempt to take len() of scalar dataset")
+        return int(shape[0])
+
+    def __len__(self) -> int:
+        return self.len()
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.shape:
+            raise TypeError("Can't iterate over a scalar dataset")
+        for i in range(self.shape[0]):
+            yield self[i]
+
+    def refresh(self) -> None:
+        self._open()
+
+    def flush(self) -> None:
+        if self._main.writable:
+            self._main.commit()
+
+    def virtual_sources(self) -> Any:
+        raise RuntimeError("not a virtual dataset")
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 dataset>"
+        return (f"<HDF5 dataset \"{self._path.rsplit('/', 1)[-1]}\": shape {self.shape}, "
+                f"type \"{self.dtype.str}\">")
+
+
+def _nested(val: Any, shape: tuple[int, ...]) -> bool:
+    """Whether a value for one element is a list with the array for it."""
+    return bool(shape) and len(val) == 1 and np.ndim(val[0]) == 1

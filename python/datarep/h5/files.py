@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Files as h5py has them."""
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any, Callable
+
+import datarep
+
+from ..errors import FormatError, UnsupportedError
+from .group import Group
+
+LIBVER = ("earliest", "v108", "v110", "v112", "latest")
+LATEST = "v110"
+_DRIVERS: dict[Any, Callable[..., Any]] = {
+    n: (lambda plist, **kw: None) for n in ("sec2", "stdio", "core", "fileobj", "split", "direct")}
+_KEYWORDS = {"core": {"block_size", "backing_store"}}
+
+
+def register_driver(name: str, set_fapl: Callable[..., Any]) -> None:
+    """Give a driver a name; every driver reads and writes plain files here."""
+    _DRIVERS[name] = set_fapl
+
+
+def unregister_driver(name: str) -> None:
+    del _DRIVERS[name]
+
+
+def registered_drivers() -> frozenset[Any]:
+    return frozenset(_DRIVERS)
+
+
+def _finish(handle: Any) -> None:
+    """A file that nobody closed keeps what was written, as h5py's do."""
+    if not handle.closed:
+        if handle.writes:
+            try:
+                handle.commit()
+            except Exception:  # its directory may be gone
+                handle.abandon()
+                return
+        handle.close()
+
+
+def _libver(given: Any) -> tuple[str, str]:
+    low, high = given if isinstance(given, tuple) else (given, "latest")
+    for name in (low, high):
+        if name not in (None, *LIBVER):
+            raise ValueError(f"libver {name!r} is none of {', '.join(LIBVER)}")
+    turn = {"latest": LATEST, None: "earliest"}
+    return turn.get(low, low), turn.get(high, high)
+
+
+class File(Group):
+    """An open file, and its root group."""
+
+    def __init__(self, name: Any, mode: str = "r", driver: Any = None, libver: Any = None,
+                 userblock_size: Any = None, swmr: bool = False, rdcc_nslots: Any = None,
+                 rdcc_nbytes: Any = None, rdcc_w0: Any = None, track_order: Any = None,
+                 fs_strategy: Any = None, fs_persist: bool = False, fs_threshold: int = 1,
+                 fs_page_size: Any = None, page_buf_size: Any = None, min_meta_keep: int = 0,
+                 min_raw_keep: int = 0, locking: Any = None, alignment_threshold: int = 1,
+                 alignment_interval: int = 1, **kwds: Any) -> None:
+        if mode not in ("r", "r+", "a", "w", "w-", "x"):
+            raise ValueError("Invalid mode; must be one of r, r+, w, w-, x, a")
+        if userblock_size:
+            raise NotImplementedError("a user block belongs to HDF5: datarep.h5 cannot make one")
+        if fs_strategy is not None:
+            if fs_strategy not in ("fsm", "page", "aggregate", "none"):
+                raise ValueError("Invalid file space strategy type")
+            if mode in ("r", "r+") or (mode == "a" and os.path.exists(name)):
+                raise ValueError("Unable to set file space strategy of an existing file")
+        if page_buf_size and mode in ("w", "w-", "x") and fs_strategy != "page":
+            raise OSError("page buffers need fs_strategy=\"page\"")
+        is_object = hasattr(name, "read") and hasattr(name, "seek")
+        self._driver_of(driver, is_object, kwds)
+        self._libver_of = _libver(libver)
+        if driver == "fileobj" and not is_object:
+            raise ValueError("driver \"fileobj\" needs a file object")
+        self._set(self._opened(name, mode, driver, is_object, kwds))
+        self._main._libver = self._libver_of
+        self._main._driver = "fileobj" if is_object else driver or "sec2"
+        self._main._named = repr(name) if is_object else os.fsdecode(name)
+        if track_order:
+            self._main._tracked = {self._number}
+
+    @staticmethod
+    def _driver_of(driver: Any, is_object: bool, kwds: dict[str, Any]) -> None:
+        if driver is not None and driver not in _DRIVERS:
+            raise ValueError(f"Unknown driver type \"{driver}\"")
+        if is_object and driver not in (None, "fileobj"):
+            raise ValueError("a file object needs the driver \"fileobj\"")
+        if driver is None or driver in ("sec2", "stdio"):
+            if kwds:
+                raise TypeError(f"unexpected keyword {next(iter(kwds))!r}")
+        elif driver in ("split", "direct"):
+            raise NotImplementedError(f"the driver \"{driver}\" belongs to the HDF5 library")
+        elif driver not in ("core", "fileobj"):
+            _DRIVERS[driver](None, **kwds)
+
+    @staticmethod
+    def _opened(name: Any, mode: str, driver: Any, is_object: bool, kwds: dict[str, Any]) -> Any:
+        path = name if is_object else os.fsdecode(name)
+        if driver == "core" and not kwds.get("backing_store", True) and mode in ("w", "w-", "x"):
+            path = ":memory:"
+        try:
+            made = datarep.open(path, "x" if mode == "w-" else mode)
+            if made.writable and (is_object or mode in ("w", "w-", "x", "a")):
+                made.commit()  # the file is there from the beginning
+        except (FormatError, UnsupportedError) as error:
+            raise OSError(f"Unable to open file: {error}") from error
+        return made
+
+    def _set(self, main: Any) -> None:
+        self._bind(main, "/")
+        weakref.finalize(main, _finish, main._h)
+
+    @classmethod
+    def _of(cls, main: Any) -> "File":
+        """The file behind an object of it."""
+        made = cls.__new__(cls)
+        made._bind(main, "/")
+        return made
+
+    @property
+    def filename(self) -> str:
+        self._open()
+        return str(self._main._named)
+
+    @property
+    def mode(self) -> str:
+        self._open()
+        return "r+" if self._main.writable else "r"
+
+    @property
+    def driver(self) -> Any:
+        return self._main._driver
+
+    @property
+    def libver(self) -> Any:
+        return self._main._libver
+
+    @property
+    def userblock_size(self) -> int:
+        self._open()
+        return 0
+
+    @property
+    def meta_block_size(self) -> int:
+        return 0
+
+    @property
+    def swmr_mode(self) -> bool:
+        return False
+
+    @swmr_mode.setter
+    def swmr_mode(self, value: bool) -> None:
+        raise NotImplementedError("readers need no mode: they see the last commit, see flush()")
+
+    def flush(self) -> None:
+        """Commit what was written."""
+        self._open()
+        if self._main.writable:
+            self._main.commit()
+
+    def close(self) -> None:
+        """Commit and close; a second time does nothing."""
+        if self:
+            self._main.close()
+
+    def __enter__(self) -> "File":
+        return self
+
+    def __exit__(self, *args: Any) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 file>"
+        return f"<HDF5 file \"{os.path.basename(self.filename)}\" (mode {self.mode})>"

@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: MIT
+"""Groups, links and named datatypes as h5py has them."""
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import ItemsView, KeysView, MutableMapping, ValuesView
+from typing import Any, Iterator, Optional
+
+import numpy as np
+
+from .. import types as main_types
+from ..errors import Error, ExistsError, NotFoundError
+from ..file import DATASET, EXTERNAL, GROUP, SOFT
+from . import dataset as dataset_module
+from . import filters, types
+from .base import Empty, HLObject, text
+from .dataset import Dataset
+
+
+class HardLink:
+    """A link to an object itself."""
+
+
+class SoftLink:
+    """A link to a path."""
+
+    def __init__(self, path: Any) -> None:
+        self._path = str(path)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    def __repr__(self) -> str:
+        return f"<SoftLink to \"{self.path}\">"
+
+
+class ExternalLink:
+    """A link to an object of another file."""
+
+    def __init__(self, filename: Any, path: Any) -> None:
+        self._filename = os.fsdecode(filename)
+        self._path = text(path)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    @property
+    def filename(self) -> str:
+        return self._filename
+
+    def __repr__(self) -> str:
+        return f"<ExternalLink to \"{self.path}\" in file \"{self.filename}\">"
+
+
+class Datatype(HLObject):
+    """A datatype with a name in the file."""
+
+    _kind = "datatype"
+
+    def __init__(self, bind: Any) -> None:
+        self._from_id(bind)
+
+    @property
+    def dtype(self) -> Any:
+        t = self._main._h.type_open(self._path)
+        return types.from_main(main_types.form_of_type(main_types.packed(t)).dtype)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 named type>"
+        return f"<HDF5 named type \"{self._path.rsplit('/', 1)[-1]}\" (dtype {self.dtype.str})>"
+
+
+class _Keys(KeysView[str]):
+    _mapping: Any
+
+    def __repr__(self) -> str:
+        return f"<KeysViewHDF5 {list(self)}>" if self._mapping else "<KeysViewHDF5 of a closed file>"
+
+    def __reversed__(self) -> Iterator[str]:
+        yield from reversed(self._mapping)
+
+
+class _Values(ValuesView[Any]):
+    _mapping: Any
+
+    def __contains__(self, value: object) -> bool:
+        return any(self._mapping.get(k) == value for k in self._mapping)
+
+    def __iter__(self) -> Iterator[Any]:
+        for key in self._mapping:
+            yield self._mapping.get(key)
+
+    def __reversed__(self) -> Iterator[Any]:
+        for key in reversed(self._mapping):
+            yield self._mapping.get(key)
+
+    def __repr__(self) -> str:
+        return f"<ValuesViewHDF5 of {self._mapping!r}>"
+
+
+class _Items(ItemsView[str, Any]):
+    _mapping: Any
+
+    def __contains__(self, item: Any) -> bool:
+        key, value = item
+        return key in self._mapping and self._mapping.get(key) == value
+
+    def __iter__(self) -> Iterator[Any]:
+        for key in self._mapping:
+            yield key, self._mapping.get(key)
+
+    def __reversed__(self) -> Iterator[Any]:
+        for key in reversed(self._mapping):
+            yield key, self._mapping.get(key)
+
+    def __repr__(self) -> str:
+        return f"<ItemsViewHDF5 of {self._mapping!r}>"
+
+
+def _made(main: Any, path: str) -> Any:
+    """The object at a path."""
+    kind = main._h.exists(path)
+    if not kind:
+        main._h.stat(path)  # the error tells what is missing
+    cls: Any = Dataset if kind == DATASET else Group if kind == GROUP else Datatype
+    made = cls.__new__(cls)
+    return made._bind(main, path)
+
+
+class Group(MutableMapping[str, Any], HLObject):
+    """A group: a dict of its members."""
+
+    _kind = "group"
+
+    def __init__(self, bind: Any) -> None:
+        self._from_id(bind)
+
+    __hash__ = HLObject.__hash__
+    __eq__ = HLObject.__eq__
+
+    @property
+    def _g(self) -> Any:
+        from ..file import Group as Main
+        self._open()
+        return Main(self._main, self._path)
+
+    @property
+    def _track(self) -> bool:  # type: ignore[override]
+        return self._number in getattr(self._main, "_tracked", ())
+
+    def _where(self, name: Any) -> str:
+        return self._g._path(text(name)) if text(name) else self._path
+
+    def _writes(self) -> None:
+        self._open()
+        if not self._main.writable:
+            raise ValueError("Unable to create or change: no write intent on file")
+
+    # -------------------------------------------------------------- members
+
+    def __getitem__(self, name: Any) -> Any:
+        self._open()
+        if isinstance(name, main_types.Reference):
+            if not name:
+                raise ValueError("Invalid HDF5 object reference")
+            return _made(self._main, self._main._h.path(name.id))
+        if isinstance(name, types.RegionReference):
+            raise NotImplementedError("references to regions cannot be read here")
+        if not isinstance(name, (str, bytes)):
+            raise TypeError(f"Accessing a group is done with bytes or str, not {type(name)}")
+        path = self._where(name)
+        try:
+            return _made(self._main, path)
+        except NotImplementedError:
+            return self._outside(path)
+        except NotFoundError as error:
+            raise KeyError(f"Unable to open object (object '{text(name)}' doesn't exist)") from error
+
+    def _outside(self, path: str) -> Any:
+        """An object behind a link to another file, which is opened in the way of this one."""
+        from .files import File
+        parts = path.strip("/").split("/")
+        for i in range(1, len(parts) + 1):
+            row = self._row("/" + "/".join(parts[:i]))
+            if row is not None and row[1] == EXTERNAL:
+                here = os.path.dirname(os.path.abspath(self._main.filename))
+                try:
+                    other = File(os.path.join(here, row[5]), "r+" if self._main.writable else "r")
+                except OSError as error:
+                    raise KeyError(f"unable to open external file {row[5]!r}: {error}") from error
+                return other["/".join([row[4], *parts[i:]])]
+        raise KeyError(path)
+
+    def _row(self, path: str) -> Any:
+        """The link at a path, as the library lists it, or None."""
+        above, _, last = path.rpartition("/")
+        try:
+            rows = self._main._h.list(above or "/", 0)
+        except Error:
+            return None
+        return next((row for row in rows if row[0] == last), None)
+
+    def get(self, name: Any, default: Any = None, getclass: bool = False,  # type: ignore[override]
+            getlink: bool = False) -> Any:
+        """A member, its class, or the link to it, or the default."""
+        if not getclass and not getlink:
+            try:
+                return self[name]
+            except KeyError:
+                return default
+        if getlink:
+            row = self._row(self._where(name))
+            if row is None:
+                return default
+            if row[1] == SOFT:
+                return SoftLink if getclass else SoftLink(row[4])
+            if row[1] == EXTERNAL:
+                return ExternalLink if getclass else ExternalLink(row[5], row[4])
+            return HardLink if getclass else HardLink()
+        try:
+            found = self[name]
+        except KeyError:
+            return default
+        return Group if isinstance(found, Group) else type(found)
+
+    def __setitem__(self, name: Any, obj: Any) -> None:
+        self._writes()
+        path, h = self._where(name), self._main._h
+        if path != "/" and self._row(path) is not None:
+            raise ExistsError(f"Unable to create link (name already exists): {path}")
+        self._parents(path)
+        if isinstance(obj, HLObject):
+            if obj._main is not self._main:
+                raise OSError("Unable to create link (objects are in different files)")
+            h.link_hard(obj._path, path)
+        elif isinstance(obj, SoftLink):
+            h.link_soft(obj.path, path)
+        elif isinstance(obj, ExternalLink):
+            h.link_external(obj.filename, obj.path, path)
+        elif isinstance(obj, np.dtype):
+            h.type_commit(path, main_types.form_of_dtype(types.to_main(obj)).type)
+        else:
+            self.create_dataset(name, data=obj)
+
+    def _parents(self, path: str) -> None:
+        above = path.rsplit("/", 1)[0]
+        if above and not self._main._h.exists(above):
+            self._main._h.group_create(above, True)
+
+    def __delitem__(self, name: Any) -> None:
+        self._open()
+        path = self._where(name)
+        if not self._main.writable or self._row(path) is None:
+            raise KeyError(f"Couldn't delete link (it does not exist, or the file is read-only): "
+                           f"{text(name)}")
+        self._main._h.link_remove(path)
+
+    def __contains__(self, name: Any) -> bool:
+        if not self or not name:
+            return False
+        if isinstance(name, main_types.Reference):
+            return bool(name)
+        path = self._where(name)
+        if path == "/":
+            return True
+        try:
+            return bool(self._main._h.exists(path)) or self._row(path) is not None
+        except Error:
+            return self._row(path) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        self._open()
+        for row in self._main._h.list(self._path, 1 if self._track else 0):
+            yield row[0]
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(iter(self)))
+
+    def __len__(self) -> int:
+        self._open()
+        return len(self._main._h.list(self._path, 0))
+
+    def keys(self) -> Any:
+        return _Keys(self)
+
+    def values(self) -> Any:
+        return _Values(self)
+
+    def items(self) -> Any:
+        return _Items(self)
+
+    # --------------------------------------------------------------- making
+
+    def create_group(self, name: Any, track_order: Optional[bool] = None) -> "Group":
+        """Make a group, and those above it."""
+        self._writes()
+        if name is None:
+            raise NotImplementedError("objects without a name cannot be made here")
+        path = self._where(name)
+        if self._row(path) is not None or path == "/":
+            raise ValueError(f"Unable to create group (name already exists): {path}")
+        self._main._h.group_create(path, True)
+        made: Group = _made(self._main, path)
+        if track_order:
+            self._main._tracked = {*getattr(self._main, "_tracked", ()), made._number}
+        return made
+
+    def require_group(self, name: Any) -> "Group":
+        """The group, made if it is not there."""
+        if name not in self:
+            return self.create_group(name)
+        found = self[name]
+        if not isinstance(found, Group):
+            raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+        return found
+
+    def create_dataset(self, name: Any, shape: Any = None, dtype: Any = None, data: Any = None,
+                       **kwds: Any) -> Dataset:
+        """Make a dataset with h5py's keywords."""
+        self._writes()
+        for refused in ("external", "scaleoffset", "virtual"):
+            if kwds.get(refused) not in (None, False):
+                self._refuse(refused, kwds[refused], dtype)
+        if name is None:
+            raise NotImplementedError("objects without a name cannot be made here")
+        path = self._where(name)
+        if self._row(path) is not None:
+            raise ValueError(f"Unable to create dataset (name already exists): {path}")
+        if isinstance(dtype, Datatype):
+            dtype = dtype.dtype
+        if isinstance(data, Empty) or (data is None and shape is None):
+            return self._null(path, data, dtype, kwds)
+        return self._dataset(path, shape, dtype, data, kwds)
+
+    @staticmethod
+    def _refuse(keyword: str, value: Any, dtype: Any) -> None:
+        if keyword == "scaleoffset":
+            kind = np.dtype("f4" if dtype is None else dtype).kind
+            if kind not in "iuf":
+                raise TypeError("scale/offset filter only supports integer and floating-point types")
+            if kind == "f" and (value is True or value < 0):
+                raise ValueError("integer must be given for scaleoffset of floating-point data")
+        raise NotImplementedError(f"{keyword} belongs to the HDF5 library: datarep.h5 cannot store it")
+
+    def _null(self, path: str, data: Any, dtype: Any, kwds: dict[str, Any]) -> Dataset:
+        """A dataset without elements."""
+        from ..attrs import Empty as Main
+        if dtype is None and data is None:
+            raise TypeError("One of data, shape or dtype must be specified")
+        if any(kwds.get(k) not in (None, False) for k in ("chunks", "maxshape", "compression")):
+            raise TypeError("Empty datasets cannot be chunked, resized or compressed")
+        made = Main(types.to_main(data.dtype if dtype is None else dtype))
+        self._main._path(path)
+        self._main.create(path, made)
+        out: Dataset = _made(self._main, path)
+        return out
+
+    def _dataset(self, path: str, shape: Any, dtype: Any, data: Any, kwds: dict[str, Any]) -> Dataset:
+        if dtype is not None:
+            dtype = np.dtype(dtype)
+        if data is not None and not isinstance(data, (Dataset, dataset_module._View)):
+            data = types.as_data(data, dtype)
+        elif data is not None:
+            data = types.as_data(np.asarray(data), _dtype_of(data) if dtype is None else dtype)
+        if dtype is None:
+            dtype = np.dtype("=f4") if data is None else data.dtype
+        sub = len(dtype.subdtype[1]) if dtype.subdtype else 0
+        given = np.shape(data)
+        own = given[:len(given) - sub] if data is not None else None
+        if shape is None:
+            shape = own
+        else:
+            shape = (int(shape),) if hasattr(shape, "__index__") else tuple(int(n) for n in shape)
+            if data is not None and own != shape:
+                if math.prod(shape) != math.prod(own or ()):
+                    raise ValueError("Shape tuple is incompatible with data")
+                data = np.reshape(data, shape + given[len(given) - sub:])
+        made = self._create(path, shape, dtype, kwds)
+        if data is not None and np.size(data):
+            try:
+                made[...] = data
+            except BaseException:
+                self._main._h.link_remove(path)
+                raise
+        return made
+
+    def _create(self, path: str, shape: Any, dtype: Any, kwds: dict[str, Any]) -> Dataset:
+        maxshape, chunks = kwds.get("maxshape"), kwds.get("chunks")
+        if maxshape is True:
+            maxshape = (None,) * len(shape)
+        elif maxshape is not None and not isinstance(maxshape, tuple):
+            maxshape = (maxshape,) if np.ndim(maxshape) == 0 else tuple(maxshape)
+        made = filters.rows(kwds.get("compression"), kwds.get("compression_opts"),
+                            kwds.get("shuffle"), kwds.get("fletcher32"),
+                            _legacy())
+        if not shape and (chunks not in (None, False) or made or maxshape):
+            raise TypeError("Scalar datasets don't support chunk/filter options")
+        if chunks is False and (made or maxshape):
+            raise ValueError("Chunked format required for given storage options")
+        chunks = filters.check_chunks(chunks, shape, maxshape)
+        if chunks is None and (made or maxshape):
+            chunks = True
+        fill = kwds.get("fillvalue")
+        if fill is not None and types.check_string_dtype(dtype) and dtype.kind == "O":
+            fill = str(types.as_str(fill))
+        elif fill is not None and dtype.names is not None and not isinstance(fill, (np.void, tuple)) \
+                and not (isinstance(fill, np.ndarray) and fill.dtype.names):
+            raise ValueError("a fill value of structs is a struct")
+        self._main.create(path, dtype=types.to_main(dtype), shape=shape, chunks=chunks,
+                          maxshape=maxshape, filters=made, fill=fill,
+                          layout="chunked" if chunks not in (None, False) and shape else None)
+        out: Dataset = _made(self._main, path)
+        return out
+
+    def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False,
+                        **kwds: Any) -> Dataset:
+        """The dataset, made if it is not there."""
+        if name not in self:
+            return self.create_dataset(name, shape, dtype, **kwds)
+        found = self[name]
+        if not isinstance(found, Dataset):
+            raise TypeError(f"Incompatible object ({type(found).__name__}) already exists")
+        shape = (shape,) if isinstance(shape, int) else tuple(shape)
+        if shape != found.shape:
+            if kwds.get("maxshape") != found.maxshape or kwds.get("maxshape") is None:
+                raise TypeError(f"Shapes do not match (existing {found.shape} vs new {shape})")
+        if exact and dtype != found.dtype:
+            raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
+        if not np.can_cast(np.dtype(dtype), found.dtype):
+            raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
+        return found
+
+    def create_dataset_like(self, name: Any, other: Dataset, **kwupdate: Any) -> Dataset:
+        """A dataset with the properties of another."""
+        for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle",
+                    "fletcher32", "fillvalue"):
+            kwupdate.setdefault(key, getattr(other, key))
+        if other.shape != other.maxshape:
+            kwupdate.setdefault("maxshape", other.maxshape)
+        return self.create_dataset(name, **kwupdate)
+
+    def create_virtual_dataset(self, name: Any, layout: Any, fillvalue: Any = None) -> Dataset:
+        raise NotImplementedError("virtual datasets belong to the HDF5 library: datarep.h5 cannot "
+                                  "store them")
+
+    build_virtual_dataset = create_virtual_dataset
+
+    # ------------------------------------------------------------- changing
+
+    def copy(self, source: Any, dest: Any, name: Any = None, shallow: bool = False,
+             expand_soft: bool = False, expand_external: bool = False, expand_refs: bool = False,
+             without_attrs: bool = False) -> None:
+        """Copy an object, with all below it, here or into another group."""
+        if expand_soft or expand_external or expand_refs:
+            raise NotImplementedError("copy() keeps links and references as they are")
+        found = source if isinstance(source, HLObject) else self[source]
+        if isinstance(dest, Group):
+            to = dest
+            if name is None:
+                name = found._path.rsplit("/", 1)[-1] if isinstance(source, HLObject) \
+                    else text(source).rstrip("/").rsplit("/", 1)[-1]
+        else:
+            to, name = self, dest
+        to._writes()
+        path = to._where(name or ".")
+        if path != to._path:
+            to._parents(path)
+        from ..file import Group as Main
+        Main(found._main, found._path).copy(Main(found._main, found._path)
+                                            if isinstance(found, Group) else
+                                            found._main._object(found._path),
+                                            Main(to._main, "/"), path)
+        made = to[path]
+        if shallow and isinstance(made, Group):
+            for member in made.values():
+                if isinstance(member, Group):
+                    for key in list(member):
+                        del member[key]
+        if without_attrs:
+            objects: list[Any] = [made]
+            if isinstance(made, Group):
+                made.visititems(lambda _, o: objects.append(o))
+            for one in objects:
+                for key in list(one.attrs):
+                    del one.attrs[key]
+
+    def move(self, source: Any, dest: Any) -> None:
+        """Give a member another path."""
+        self._writes()
+        if source == dest:
+            return
+        path = self._where(dest)
+        if self._row(path) is not None:
+            raise ValueError(f"Unable to move link (name already exists): {path}")
+        self._parents(path)
+        self._main._h.link_move(self._where(source), path)
+
+    def visit(self, func: Any) -> Any:
+        """Call func(name) for every object below, until it returns something."""
+        return self.visititems(lambda name, _: func(name))
+
+    def visititems(self, func: Any) -> Any:
+        """Call func(name, object) for every object below, until it returns something."""
+        self._open()
+        skip = len(self._path.rstrip("/")) + 1
+        for path, kind, _ in self._main._h.visit(self._path, 1 if self._track else 0):
+            if path == self._path or kind not in (GROUP, DATASET, 3):
+                continue
+            got = func(path[skip:], _made(self._main, path))
+            if got is not None:
+                return got
+        return None
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return sorted(self)
+
+    def __repr__(self) -> str:
+        if not self:
+            return "<Closed HDF5 group>"
+        return f"<HDF5 group \"{self._path}\" ({len(self)} members)>"
+
+
+def _dtype_of(data: Any) -> Any:
+    return data.dtype if isinstance(data, Dataset) else None
+
+
+def _legacy() -> tuple[int, ...]:
+    return dataset_module._LEGACY_GZIP_COMPRESSION_VALS

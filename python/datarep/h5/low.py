@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Stand-ins for h5py's low-level modules: there is no HDF5 library below, so that every use fails."""
+from __future__ import annotations
+
+import types
+from typing import Any, NoReturn
+
+NAMES = ("h5", "h5a", "h5ac", "h5d", "h5ds", "h5f", "h5fd", "h5g", "h5i", "h5l", "h5o", "h5p", "h5pl",
+         "h5r", "h5s", "h5t", "h5z", "_objects")
+
+used: list[str] = []  # what was asked for, so that a test program can tell
+
+
+def refuse(name: str) -> NoReturn:
+    """The error of everything that belongs to the HDF5 library."""
+    used.append(name)
+    raise NotImplementedError(f"{name} belongs to the HDF5 library: datarep.h5 has h5py's high-level "
+                              "names only")
+
+
+class Name:
+    """A name in a low-level module."""
+
+    def __init__(self, name: str) -> None:
+        object.__setattr__(self, "_name", name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"{self._name}.{name}")
+
+    def __call__(self, *args: Any, **more: Any) -> Any:
+        refuse(self._name)
+
+    def __eq__(self, other: object) -> bool:
+        refuse(self._name)
+
+    __hash__ = object.__hash__
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        refuse(self._name)
+
+    def __index__(self) -> int:
+        refuse(self._name)
+
+    def __repr__(self) -> str:
+        return f"<{self._name} of the HDF5 library>"
+
+
+class Module(types.ModuleType):
+    """A low-level module."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Name(f"{self.__name__}.{name}")
+
+
+class Id:
+    """What obj.id is: it tells whether the object can be used."""
+
+    def __init__(self, owner: Any, kind: str) -> None:
+        self._owner, self._kind = owner, kind
+
+    @property
+    def valid(self) -> bool:
+        return bool(self._owner)
+
+    @property
+    def id(self) -> int:
+        return int(self._owner._number) if self._owner else 0
+
+    def __bool__(self) -> bool:
+        return bool(self._owner)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Id) and bool(self._owner == other._owner)
+
+    def __hash__(self) -> int:
+        return hash(self._owner)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"id.{name}")

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""h5py's dtypes with metadata, and what the container stores for them."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Optional
+
+import numpy as np
+
+from ..types import Reference
+
+TAG = "NUMPY:"
+
+
+class RegionReference:
+    """A reference to elements of a dataset: containers have none that this module could make."""
+
+
+class string_info(NamedTuple):
+    encoding: str
+    length: Optional[int]
+
+
+def _meta(dtype: Any, **metadata: Any) -> Any:
+    return np.dtype(dtype, metadata=metadata)  # type: ignore[call-overload]
+
+
+def string_dtype(encoding: str = "utf-8", length: Optional[int] = None) -> Any:
+    """The dtype of strings, of a length or of any."""
+    encoding = {"ascii": "ascii", "utf-8": "utf-8", "utf8": "utf-8"}.get(encoding.lower(), "")
+    if not encoding:
+        raise ValueError("an encoding is \"utf-8\" or \"ascii\"")
+    if isinstance(length, int):
+        return _meta(f"|S{length}", h5py_encoding=encoding)
+    if length is not None:
+        raise TypeError(f"a length is an int or None, not {length!r}")
+    return _meta("O", vlen=str if encoding == "utf-8" else bytes)
+
+
+def vlen_dtype(basetype: Any) -> Any:
+    """The dtype of arrays of any length."""
+    return _meta("O", vlen=basetype)
+
+
+def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Any:
+    """The dtype of integers with names."""
+    dtype = np.dtype(basetype)
+    if dtype.kind not in "ui":
+        raise TypeError("only integers have names")
+    return _meta(dtype, enum=values_dict)
+
+
+def opaque_dtype(np_dtype: Any) -> Any:
+    """The dtype of elements that are stored as they lie in memory."""
+    dtype = np.dtype(np_dtype)
+    if dtype.kind == "O" or dtype.fields is not None or dtype.subdtype is not None:
+        raise TypeError("neither objects nor structs nor subarrays can be opaque")
+    return _meta(dtype, h5py_opaque=True)
+
+
+ref_dtype = _meta("O", ref=Reference)
+regionref_dtype = _meta("O", ref=RegionReference)
+
+
+def special_dtype(**kwds: Any) -> Any:
+    """The dtype for one keyword: vlen, enum or ref."""
+    if len(kwds) != 1:
+        raise TypeError("exactly one keyword may be given")
+    name, value = kwds.popitem()
+    if name == "vlen":
+        return string_dtype() if value is str else vlen_dtype(value)
+    if name == "enum":
+        try:
+            dtype, values = value
+        except TypeError:
+            raise TypeError("an enum is (base type, {name: value})") from None
+        return enum_dtype(values, dtype)
+    if name == "ref":
+        if value not in (Reference, RegionReference):
+            raise ValueError("ref is Reference or RegionReference")
+        return _meta("O", ref=value)
+    raise TypeError(f"unknown special type {name!r}")
+
+
+def _get(dtype: Any, name: str) -> Any:
+    return (getattr(dtype, "metadata", None) or {}).get(name)
+
+
+def check_vlen_dtype(dt: Any) -> Any:
+    return _get(dt, "vlen")
+
+
+def check_enum_dtype(dt: Any) -> Any:
+    return _get(dt, "enum")
+
+
+def check_opaque_dtype(dt: Any) -> bool:
+    return bool(_get(dt, "h5py_opaque"))
+
+
+def check_ref_dtype(dt: Any) -> Any:
+    return _get(dt, "ref")
+
+
+def check_string_dtype(dt: Any) -> Optional[string_info]:
+    """Encoding and length of a dtype of strings, or None."""
+    kind = _get(dt, "vlen")
+    if kind in (str, bytes):
+        return string_info("utf-8" if kind is str else "ascii", None)
+    if dt.kind == "S":
+        return string_info(_get(dt, "h5py_encoding") or "ascii", dt.itemsize)
+    return None
+
+
+def check_dtype(**kwds: Any) -> Any:
+    """What special_dtype() was given, or None."""
+    if len(kwds) != 1:
+        raise TypeError("exactly one keyword may be given")
+    name, dtype = kwds.popitem()
+    if name not in ("vlen", "enum", "ref"):
+        return None
+    return _get(dtype, name)
+
+
+def to_main(dtype: Any) -> Any:
+    """The dtype by which the package stores what h5py's dtype means."""
+    dtype = np.dtype(dtype)
+    if dtype.subdtype:
+        return np.dtype((to_main(dtype.subdtype[0]), dtype.subdtype[1]))
+    if dtype.names is not None:
+        fields = [dtype.fields[n] for n in dtype.names]
+        if any(f[0].kind == "O" for f in fields):
+            return np.dtype([(n, to_main(f[0])) for n, f in zip(dtype.names, fields)])
+        return np.dtype({"names": list(dtype.names), "formats": [to_main(f[0]) for f in fields],
+                         "offsets": [f[1] for f in fields], "itemsize": dtype.itemsize})
+    if check_opaque_dtype(dtype):
+        return _meta(f"V{dtype.itemsize}", datarep=TAG + dtype.str)
+    if dtype.kind in "UMm":
+        raise TypeError(f"No conversion path for dtype: {dtype!r}")
+    if dtype.kind == "O":
+        if check_ref_dtype(dtype) is RegionReference:
+            raise NotImplementedError("references to regions cannot be made here")
+        base = check_vlen_dtype(dtype)
+        if base is None and not check_ref_dtype(dtype):
+            raise TypeError(f"Object dtype {dtype!r} has no native HDF5 equivalent")
+        if base in (str, bytes):
+            return string_dtype()
+        return vlen_dtype(to_main(base)) if base is not None else dtype
+    return dtype
+
+
+def from_main(dtype: Any) -> Any:
+    """h5py's dtype of what the package reads."""
+    tag = _get(dtype, "datarep")
+    if dtype.subdtype:
+        return np.dtype((from_main(dtype.subdtype[0]), dtype.subdtype[1]))
+    if dtype.names is not None:
+        fields = [dtype.fields[n] for n in dtype.names]
+        return np.dtype({"names": list(dtype.names), "formats": [from_main(f[0]) for f in fields],
+                         "offsets": [f[1] for f in fields], "itemsize": dtype.itemsize})
+    if dtype.kind == "V" and isinstance(tag, str) and tag.startswith(TAG):
+        return opaque_dtype(tag[len(TAG):])
+    return dtype
+
+
+def texts(dtype: Any) -> bool:
+    """Whether elements hold str, which h5py gives as bytes."""
+    if dtype.subdtype:
+        return texts(dtype.subdtype[0])
+    if dtype.names is not None:
+        return any(texts(dtype.fields[n][0]) for n in dtype.names)
+    if dtype.kind != "O":
+        return False
+    base = check_vlen_dtype(dtype)
+    return base is str or (base is not None and base is not bytes and texts(np.dtype(base)))
+
+
+def _bytes(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
+    return as_bytes(value) if isinstance(value, np.ndarray) else value
+
+
+def as_bytes(got: Any) -> Any:
+    """What was read, with bytes for str."""
+    if isinstance(got, str):
+        return _bytes(got)
+    if not isinstance(got, (np.ndarray, np.void)) or not texts(got.dtype):
+        return got
+    if got.dtype.names is not None:
+        for name in got.dtype.names:
+            if texts(got.dtype[name]):
+                part = got[name]
+                got[name] = as_bytes(part) if got.shape or isinstance(part, np.ndarray) \
+                    else _bytes(part)
+        return got
+    flat = got.reshape(-1)
+    for i, value in enumerate(flat.tolist()):
+        flat[i] = _bytes(value)
+    return got
+
+
+def as_str(value: Any) -> Any:
+    """What is to be written, with str for bytes."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "surrogateescape")
+    array = np.array(value, dtype=object)
+    flat = array.reshape(-1)
+    for i, one in enumerate(flat.tolist()):
+        if isinstance(one, bytes):
+            flat[i] = one.decode("utf-8", "surrogateescape")
+        elif not isinstance(one, str):
+            raise TypeError(f"Can't implicitly convert non-string objects to strings: {one!r}")
+    return array
+
+
+def guess(data: Any) -> Any:
+    """The dtype that h5py stores data with, or None for that of the array."""
+    if isinstance(data, Reference):
+        return ref_dtype
+    if type(data) is bytes:
+        return string_dtype("ascii")
+    if type(data) is str:
+        return string_dtype()
+    return None
+
+
+def as_data(data: Any, dtype: Any = None) -> Any:
+    """Data as an array whose dtype says how it is stored."""
+    if dtype is None:
+        dtype = guess(data)
+    if isinstance(data, np.ndarray) and dtype is None and data.dtype.kind != "O":
+        return np.asarray(data, order="C")
+    if dtype is not None and check_vlen_dtype(dtype) not in (None, str, bytes):
+        return data
+    array = np.asarray(data, order="C") if dtype is None or np.dtype(dtype).kind == "O" \
+        else np.asarray(data, order="C", dtype=_unmarked(np.dtype(dtype)))
+    if dtype is None and array.dtype.kind in "OSU" and not array.dtype.metadata \
+            and not (isinstance(data, np.ndarray) and array.dtype.kind in "SU") \
+            and not isinstance(data, np.bytes_):
+        kinds = {type(v) for v in array.reshape(-1).tolist()}
+        if kinds and kinds <= {str, np.str_}:
+            dtype = string_dtype()
+        elif kinds and kinds <= {bytes, np.bytes_}:
+            dtype = string_dtype("ascii")
+        elif kinds == {Reference}:
+            dtype = ref_dtype
+    if dtype is not None and np.dtype(dtype).kind == "O" and array.dtype != np.dtype(dtype):
+        array = array.astype(object)
+    if dtype is not None and np.dtype(dtype).kind == "O":
+        array = array.astype(dtype)
+    return array
+
+
+def _unmarked(dtype: Any) -> Any:
+    return np.dtype(dtype.str) if dtype.kind in "SiufbcMm" and dtype.names is None else dtype
