@@ -166,7 +166,8 @@ class View:
         np = types.numpy()
         if self._single:
             part = np.asarray(value)
-            made = np.empty(part.shape, self._form.dtype)
+            ndim = max(part.ndim - len(self._form.dtype[self._single].shape), 0)
+            made = np.empty(part.shape[:ndim], self._form.dtype)
             made[self._single] = part
             value = made
         self.dataset._write(sel, np.asarray(value, dtype=self._form.dtype), self._form)

@@ -10,7 +10,7 @@ import numpy as np
 from .. import types as main_types
 from ..attrs import Attributes, read_array
 from . import types
-from .base import Empty, text
+from .base import Empty, HLObject, text
 
 
 class AttributeManager(MutableMapping[str, Any]):
@@ -52,7 +52,7 @@ class AttributeManager(MutableMapping[str, Any]):
     def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
         """Write an attribute of a shape and dtype, in place of one with this name."""
         name = text(name)
-        dtype = getattr(dtype, "dtype", dtype)
+        dtype = dtype.dtype if isinstance(dtype, HLObject) else dtype  # type: ignore[attr-defined]
         if dtype is not None:
             dtype = np.dtype(dtype)
         attrs = self._attrs
@@ -64,6 +64,9 @@ class AttributeManager(MutableMapping[str, Any]):
             return
         array = types.as_data(data, dtype if dtype is None or not dtype.subdtype else dtype.base)
         stored = array.dtype if dtype is None else dtype
+        if stored.subdtype and array.shape[-len(stored.shape):] != stored.shape:
+            raise ValueError(f"Array dtype shape {stored.shape} is incompatible with data shape "
+                             f"{array.shape}")
         if shape is not None:
             shape = (shape,) if isinstance(shape, int) else tuple(shape)
             sub = stored.shape if stored.subdtype else ()

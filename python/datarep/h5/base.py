@@ -122,8 +122,9 @@ class HLObject:
         return not self._main.closed
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, HLObject) and self._main is other._main and \
-            self._number == other._number
+        if not isinstance(other, HLObject):
+            return NotImplemented  # NumPy compares a dataset by its elements
+        return self._main is other._main and bool(self._number == other._number)
 
     def __hash__(self) -> int:
         return hash((id(self._main), self._number))

