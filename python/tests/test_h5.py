@@ -44,6 +44,21 @@ def test_an_exception_keeps_what_was_written(tmp_path):
         assert f["x"][()] == 1
 
 
+def test_readers_follow_a_writer(tmp_path):
+    path = tmp_path / "e.drep"
+    with h5py.File(path, "w", libver="latest") as f:
+        ds = f.create_dataset("x", shape=(0,), maxshape=(None,), dtype="i4")
+        f.swmr_mode = True
+        with h5py.File(path, "r", swmr=True) as g:
+            seen = g["x"]
+            ds.resize((3,))
+            ds[:] = [1, 2, 3]
+            assert seen.shape == (0,)
+            ds.flush()
+            seen.refresh()
+            assert seen[:].tolist() == [1, 2, 3]
+
+
 def test_what_belongs_to_hdf5_says_so(tmp_path):
     with h5py.File(tmp_path / "d.drep", "w") as f:
         for fails in (lambda: h5py.h5d.create, lambda: f.id.get_create_plist(),

@@ -50,7 +50,7 @@ def alias():
     for name in shim.low.NAMES:
         sys.modules["h5py." + name] = getattr(shim, name)
     sys.modules["h5py.version"] = shim.version
-    module("h5py.h5py_warnings", H5pyDeprecationWarning=DeprecationWarning)
+    module("h5py.h5py_warnings", H5pyDeprecationWarning=dataset.H5pyDeprecationWarning)
     module("h5py._errors", silence_errors=lambda: None,
            unsilence_errors=lambda: shim.low.refuse("_errors"))
     module("h5py._hl", __path__=[])

@@ -93,6 +93,8 @@ class AttributeManager(MutableMapping[str, Any]):
         shape, dtype = np.shape(old), np.asarray(old).dtype
         if np.shape(value) != shape and not (np.size(value) == 1 and np.size(old) == 1):
             raise TypeError(f"Shape of data is incompatible with existing attribute {shape}")
+        if dtype.kind in "biufc":
+            value = np.asarray(value, dtype=dtype)
         self.create(name, np.reshape(value, shape), dtype=dtype)
 
     def __delitem__(self, name: Any) -> None:

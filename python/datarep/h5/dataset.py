@@ -2,6 +2,7 @@
 """Datasets as h5py has them."""
 from __future__ import annotations
 
+import warnings
 from typing import Any, Iterator, Optional
 
 import numpy as np
@@ -12,6 +13,10 @@ from . import types
 from .base import Empty, HLObject
 
 _LEGACY_GZIP_COMPRESSION_VALS = tuple(range(10))
+
+
+class H5pyDeprecationWarning(DeprecationWarning):
+    """Of what h5py deprecates."""
 
 
 class MultiBlockSlice:
@@ -136,10 +141,15 @@ class _View:
         return got if dtype is None else got.astype(dtype)
 
     def __enter__(self) -> "_View":
+        if self._dtype is None:
+            raise TypeError("only astype() is a context manager")
+        warnings.warn("astype() as a context manager is deprecated: read by ds.astype(dtype)[...]",
+                      H5pyDeprecationWarning, stacklevel=2)
+        self._ds._as = self._dtype
         return self
 
     def __exit__(self, *args: Any) -> None:
-        pass
+        self._ds._as = None
 
 
 class _Reader:
@@ -182,6 +192,7 @@ class Dataset(HLObject):
     """An array in a file."""
 
     _kind = "dataset"
+    _as: Any = None
 
     def __init__(self, bind: Any, *, readonly: bool = False) -> None:
         self._from_id(bind)
@@ -305,7 +316,8 @@ class Dataset(HLObject):
         if names:
             self._members(ds, names)  # after the key: a wrong one is told first
         got = self._read(ds, key, names, alone)
-        return got if new_dtype is None else got.astype(new_dtype)
+        turn = self._as if new_dtype is None else new_dtype
+        return got if turn is None else got.astype(turn)
 
     def _members(self, ds: Main, names: list[str]) -> None:
         have = ds.dtype.names
@@ -535,7 +547,10 @@ class Dataset(HLObject):
             yield self[i]
 
     def refresh(self) -> None:
+        """Show what writers have flushed: the file moves to its newest commit."""
         self._open()
+        if not self._main.writable:
+            self._main.refresh()
 
     def flush(self) -> None:
         if self._main.writable:

@@ -64,6 +64,8 @@ class File(Group):
                  alignment_interval: int = 1, **kwds: Any) -> None:
         if mode not in ("r", "r+", "a", "w", "w-", "x"):
             raise ValueError("Invalid mode; must be one of r, r+, w, w-, x, a")
+        if locking not in (None, True, False, "true", "false", "best-effort"):
+            raise ValueError(f"Unsupported locking value: {locking!r}")
         if userblock_size:
             raise NotImplementedError("a user block belongs to HDF5: datarep.h5 cannot make one")
         if fs_strategy is not None:
@@ -80,6 +82,7 @@ class File(Group):
             raise ValueError("driver \"fileobj\" needs a file object")
         self._set(self._opened(name, mode, driver, is_object, kwds))
         self._main._libver = self._libver_of
+        self._main._swmr = bool(swmr) and not self._main.writable
         self._main._driver = "fileobj" if is_object else driver or "sec2"
         self._main._named = repr(name) if is_object else os.fsdecode(name)
         if track_order:
@@ -152,11 +155,16 @@ class File(Group):
 
     @property
     def swmr_mode(self) -> bool:
-        return False
+        """Whether it was asked for: flush() is a commit, and refresh() shows it, in any case."""
+        return bool(getattr(self._main, "_swmr", False))
 
     @swmr_mode.setter
     def swmr_mode(self, value: bool) -> None:
-        raise NotImplementedError("readers need no mode: they see the last commit, see flush()")
+        if not value:
+            raise ValueError("It is not possible to forcibly switch SWMR mode off.")
+        self._writes()
+        self._main.commit()
+        self._main._swmr = True
 
     def flush(self) -> None:
         """Commit what was written."""
