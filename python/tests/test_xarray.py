@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: MIT
+"""Datasets of xarray in files, and dask's arrays in them."""
+import pickle
+
+import datarep as dr
+import numpy as np
+import pytest
+
+xr = pytest.importorskip("xarray")
+dask = pytest.importorskip("dask")
+pd = pytest.importorskip("pandas")
+import datarep.xarray  # noqa: E402, F401
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "a.drep")
+
+
+def field(n=6):
+    values = np.arange(n * 4 * 5, dtype="f4").reshape(n, 4, 5)
+    return xr.Dataset({"t": (("time", "y", "x"), values, {"units": "K"}),
+                       "names": ("y", ["a", "bc", "", "héé"])},
+                      {"time": pd.date_range("2000-01-01", periods=n), "x": np.arange(5) * 10},
+                      {"title": "a field"})
+
+
+def test_round_trip_and_guess(path):
+    field().datarep.save(path)
+    with xr.open_dataset(path) as ds:  # by what the file begins with
+        xr.testing.assert_identical(ds.load(), field())
+    with open(path, "rb") as f, xr.open_dataset(f) as ds:
+        xr.testing.assert_identical(ds.load(), field())
+    backend = datarep.xarray.Backend()
+    assert backend.guess_can_open(path) and not backend.guess_can_open(__file__)
+
+
+def test_elements_are_read_when_they_are_asked_for(path, monkeypatch):
+    field().datarep.save(path)
+    read = []
+    own = dr.Dataset._read
+    monkeypatch.setattr(dr.Dataset, "_read",
+                        lambda ds, sel, *more: read.append((ds.name, sel.out)) or own(ds, sel, *more))
+    with xr.open_dataset(path, engine="datarep") as ds:
+        assert "/t" not in [name for name, _ in read]
+        part = ds["t"][1:3, ::2]
+        assert not part.variable._in_memory and "/t" not in [name for name, _ in read]
+        part.load()
+        assert [out for name, out in read if name == "/t"] == [(2, 2, 5)]
+
+
+@pytest.mark.parametrize("key", [
+    dict(time=2), dict(time=slice(None, None, -2)), dict(x=[4, 0, 0], y=[1, 3]), dict(time=-1, x=[2]),
+    dict(x=xr.DataArray([1, 2], dims="p"), y=xr.DataArray([0, 3], dims="p")),
+    dict(time=xr.DataArray([[5, 0]], dims=("p", "q")), x=xr.DataArray([[1, 1]], dims=("p", "q"))),
+    dict(time=slice(3, 3)), dict(x=np.array([], dtype=int))])
+def test_indexing(path, key):
+    field().datarep.save(path)
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.isel(key).load(), field().isel(key))
+
+
+@pytest.mark.parametrize("unit", ["s", "D", "ms", "ns"])
+def test_dates_of_the_core_are_decoded_by_xarray(path, unit):
+    dates = np.array(["2001-02-03", "NaT"], f"M8[{unit}]")
+    with dr.open(path, "w") as f:
+        f.dims["time"] = 2
+        f.create("time", dates, dims=["time"])
+    with xr.open_dataset(path, engine="datarep", decode_cf=False) as ds:
+        assert ds["time"].dtype == "i8" and ds["time"].attrs["units"].endswith("since 1970-01-01")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        assert (ds["time"].values[0] == dates[0]) and np.isnat(ds["time"].values[1])
+
+
+def test_encodings_are_kept_and_honoured(path, tmp_path):
+    encoding = {"t": {"chunks": (1, 4, 5), "filters": "shuffle,zstd:3", "_FillValue": -1.0,
+                      "datarep": "external32"}}
+    field().datarep.save(path, encoding=encoding, unlimited_dims=["time"])
+    other = str(tmp_path / "b.drep")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        assert ds.encoding["unlimited_dims"] == {"time"}
+        ds.datarep.save(other)
+    for name in (path, other):
+        with dr.open(name) as f:
+            t = f["t"]
+            assert (t.chunks, t.filters, t.fillvalue, t.datarep, t.maxshape) == (
+                (1, 4, 5), "shuffle,zstd:3", -1.0, "external32", (None, 4, 5))
+
+
+def test_append(path):
+    whole = field(6)
+    whole.isel(time=slice(0, 2)).datarep.save(path, unlimited_dims="time")
+    rest = whole.isel(time=slice(2, None)).drop_vars("names")
+    rest.isel(time=slice(0, 1)).datarep.save(path, append_dim="time")
+    rest.isel(time=slice(1, None)).chunk(time=2).datarep.save(path, "a", append_dim="time")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), whole)
+    with pytest.raises(ValueError, match="cannot grow"):
+        whole.drop_vars("names").isel(x=[0]).datarep.save(path, append_dim="x")
+
+
+def test_a_region(path):
+    whole = field(6)
+    whole.assign(t=whole["t"] * 0).datarep.save(path)
+    part = whole[["t"]].isel(time=slice(2, 4)).drop_vars(["x", "time"])
+    part.datarep.save(path, region={"time": slice(2, 4)})
+    with xr.open_dataset(path, engine="datarep") as ds:
+        assert (ds["t"][2:4].values == whole["t"][2:4].values).all()
+        assert not ds["t"][:2].values.any() and not ds["t"][4:].values.any()
+    with pytest.raises(ValueError, match="length 2"):
+        part.datarep.save(path, region={"time": slice(0, 3)})
+
+
+def test_groups(path):
+    field(3).datarep.save(path, group="a/b")
+    field(5).datarep.save(path, "a", group="c")
+    for group, n in (("a/b", 3), ("c", 5)):
+        with xr.open_dataset(path, engine="datarep", group=group) as ds:
+            xr.testing.assert_identical(ds.load(), field(n))
+
+
+def test_an_error_leaves_the_file_as_it_was(path):
+    field(3).datarep.save(path)
+    wrong = field(3).assign(bad=("z", np.array([object()], dtype=object)))
+    with pytest.raises((ValueError, TypeError)):
+        wrong.datarep.save(path, "w")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), field(3))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_dask_reads(path, scheduler):
+    field().datarep.save(path, encoding={"t": {"chunks": (1, 4, 5)}})
+    with xr.open_dataset(path, engine="datarep", chunks={}) as ds:
+        assert ds["t"].chunks == ((1,) * 6, (4,), (5,))
+        with dask.config.set(scheduler=scheduler, num_workers=2):
+            xr.testing.assert_allclose(ds["t"].mean("time").compute(), field()["t"].mean("time"))
+
+
+def test_dask_writes_with_threads_and_not_with_processes(path):
+    big = xr.Dataset({"v": (("i", "j"), np.random.default_rng(1).random((200, 30)))}).chunk(i=7)
+    with dask.config.set(scheduler="threads", num_workers=4):
+        big.datarep.save(path, encoding={"v": {"chunks": (10, 30), "filters": "shuffle,zstd:1"}})
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), big.compute())
+    with dask.config.set(scheduler="processes"), pytest.raises(NotImplementedError, match="threads"):
+        big.datarep.save(path)
+
+
+def test_compute_later(path):
+    later = field().chunk(time=1).datarep.save(path, compute=False)
+    later.compute(scheduler="threads")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), field())
+
+
+def test_pickles(path):
+    field().datarep.save(path)
+    with xr.open_dataset(path, engine="datarep") as ds:
+        with pickle.loads(pickle.dumps(ds)) as other:
+            xr.testing.assert_identical(other.load(), field())
+
+
+def test_pandas_and_structs(path):
+    table = pd.DataFrame({"when": [1, 2, 3], "value": [0.5, np.nan, 2.5]})
+    with dr.open(path, "w") as f:
+        f["rows"] = table.to_records(index=False)
+    with dr.open(path) as f:
+        pd.testing.assert_frame_equal(pd.DataFrame(f["rows"][...]), table)
