@@ -76,7 +76,8 @@ enum drep_err {
     DREP_ERR_INFO_KEY = 35,
     DREP_ERR_INFO_VALUE = 36,
     DREP_ERR_NOT_DREP = 37,
-    DREP_ERR_SYNTAX = 38
+    DREP_ERR_SYNTAX = 38,
+    DREP_ERR_TIMEOUT = 39
 };
 
 /* The calling thread's last message, never NULL; valid until that thread's next
@@ -1002,6 +1003,8 @@ typedef struct drep_driver {
  * state must live until `close`, which is called when the file is closed, or before this call
  * returns an error other than DREP_ERR_ARG, DREP_ERR_AMODE.  In a forked child the handle is of no
  * use: DREP_ERR_STALE, and `close` is not called there.  name: for messages, NULL: "(driver)".
+ * A driver that waits for a network may give up with DREP_ERR_TIMEOUT, as with any other error of
+ * input and output: the call that needed the bytes gives it, too.
  * Errors: those of drep_open(); DREP_ERR_ARG (a required function is missing). */
 DREP_API int drep_open_driver(const drep_driver *driver, void *state, const char *name, int amode,
                               const drep_info *info, drep_file **out);

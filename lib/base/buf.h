@@ -32,6 +32,18 @@ static inline int buf_reserve(struct buf *b, uint64_t size)
 int buf_room(struct buf *b, uint64_t size);
 /* Replace the contents by a copy. */
 int buf_set(struct buf *b, const void *p, size_t len);
+/* Append bytes. */
+static inline int buf_add(struct buf *b, const void *p, size_t len)
+{
+    int err = buf_reserve(b, (uint64_t)b->len + len);
+
+    if (err)
+        return err;
+    if (len)
+        memcpy(b->p + b->len, p, len);
+    b->len += len;
+    return 0;
+}
 /* Append a text and a NUL; *at is where the text begins. */
 static inline int buf_add_text(struct buf *b, const void *p, size_t len, size_t *at)
 {

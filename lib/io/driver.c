@@ -25,6 +25,7 @@ static int code_of(int err)
     case DREP_ERR_NO_SPACE:
     case DREP_ERR_READ_ONLY:
     case DREP_ERR_STALE:
+    case DREP_ERR_TIMEOUT:
     case DREP_ERR_TRUNCATE:
     case DREP_ERR_UNSUPPORTED_OPERATION:
         return err;

@@ -399,7 +399,8 @@ END_TEST
 
 /* ---- drivers that fail ---- */
 
-static const int codes[] = {DREP_ERR_IO, DREP_ERR_NO_SPACE, DREP_ERR_ACCESS, 4711};
+static const int codes[] = {DREP_ERR_IO, DREP_ERR_NO_SPACE, DREP_ERR_ACCESS, DREP_ERR_TIMEOUT,
+                            4711};
 
 /* The message names the file and the byte, and the object where one is at hand. */
 static void named(const struct disk *d, int err, const char *object)

@@ -1,0 +1,289 @@
+/* agree.c - one answer for all: the same call, the same arguments, no error.
+ *
+ * On the way up each rank merges the summaries of its subtree, whose size is fixed: the lowest
+ * rank's call, the first call that differs from it, who is in each of them, and the lowest rank's
+ * error.  Rank 0 makes the message, so that all ranks give the same one. */
+/* SPDX-License-Identifier: MIT */
+#include "team/wire.h"
+#include "base/mem.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME = 32, RANGES = 4, TEXT = 512 };
+
+/* Ranks that are in the same call with the same arguments. */
+struct group {
+    uint32_t ranks, ranges; /* ranges beyond RANGES are counted in `ranks` alone */
+    uint32_t first[RANGES], last[RANGES];
+    char name[NAME];
+    uint64_t hash[TEAM_ARGS];
+};
+
+struct summary {
+    struct group group[2]; /* no ranks: none */
+    uint32_t others;       /* ranks in neither */
+    int32_t err, rank;     /* the error of the lowest rank that has one */
+    char text[TEXT];
+};
+
+enum {
+    GROUP_SIZE = 8 + 8 * RANGES + NAME + 8 * TEAM_ARGS,
+    SUMMARY_SIZE = 2 * GROUP_SIZE + 12 + TEXT
+};
+
+static uint8_t *group_put(uint8_t *p, const struct group *g)
+{
+    int i;
+
+    store_u32(p, g->ranks);
+    store_u32(p + 4, g->ranges);
+    p += 8;
+    for (i = 0; i < RANGES; i++, p += 8) {
+        store_u32(p, g->first[i]);
+        store_u32(p + 4, g->last[i]);
+    }
+    memcpy(p, g->name, NAME);
+    p += NAME;
+    for (i = 0; i < TEAM_ARGS; i++, p += 8)
+        store_u64(p, g->hash[i]);
+    return p;
+}
+
+static const uint8_t *group_get(struct group *g, const uint8_t *p)
+{
+    int i;
+
+    g->ranks = load_u32(p);
+    g->ranges = load_u32(p + 4);
+    if (g->ranges > RANGES)
+        g->ranges = RANGES;
+    p += 8;
+    for (i = 0; i < RANGES; i++, p += 8) {
+        g->first[i] = load_u32(p);
+        g->last[i] = load_u32(p + 4);
+    }
+    memcpy(g->name, p, NAME);
+    g->name[NAME - 1] = '\0';
+    p += NAME;
+    for (i = 0; i < TEAM_ARGS; i++, p += 8)
+        g->hash[i] = load_u64(p);
+    return p;
+}
+
+static void summary_put(uint8_t *p, const struct summary *s)
+{
+    p = group_put(group_put(p, &s->group[0]), &s->group[1]);
+    store_u32(p, s->others);
+    store_u32(p + 4, (uint32_t)s->err);
+    store_u32(p + 8, (uint32_t)s->rank);
+    memcpy(p + 12, s->text, TEXT);
+}
+
+static void summary_get(struct summary *s, const uint8_t *p)
+{
+    p = group_get(&s->group[1], group_get(&s->group[0], p));
+    s->others = load_u32(p);
+    s->err = (int32_t)load_u32(p + 4);
+    s->rank = (int32_t)load_u32(p + 8);
+    memcpy(s->text, p + 12, TEXT);
+    s->text[TEXT - 1] = '\0';
+}
+
+static void summary_own(struct summary *s, const struct team *t, const struct team_call *call)
+{
+    struct group *g = &s->group[0];
+    int i;
+
+    memset(s, 0, sizeof *s);
+    g->ranks = g->ranges = 1;
+    g->first[0] = g->last[0] = (uint32_t)t->rank;
+    assert(strlen(call->name) < NAME && call->args <= TEAM_ARGS);
+    memcpy(g->name, call->name, strlen(call->name));
+    for (i = 0; i < call->args; i++)
+        g->hash[i] = call->arg[i].hash;
+    s->err = call->err;
+    s->rank = t->rank;
+    if (call->err)
+        snprintf(s->text, TEXT, "%s", fail_text());
+}
+
+static bool same_name(const struct group *a, const struct group *b)
+{
+    return strcmp(a->name, b->name) == 0;
+}
+
+static bool same_call(const struct group *a, const struct group *b)
+{
+    return same_name(a, b) && memcmp(a->hash, b->hash, sizeof a->hash) == 0;
+}
+
+/* Add ranks that are all higher. */
+static void group_join(struct group *g, const struct group *more)
+{
+    uint32_t i = 0;
+
+    if (g->ranges && more->ranges && g->last[g->ranges - 1] + 1 == more->first[0])
+        g->last[g->ranges - 1] = more->last[i++];
+    for (; i < more->ranges && g->ranges < RANGES; i++, g->ranges++) {
+        g->first[g->ranges] = more->first[i];
+        g->last[g->ranges] = more->last[i];
+    }
+    g->ranks += more->ranks;
+}
+
+static void summary_add(struct summary *s, const struct group *g)
+{
+    struct group *first = &s->group[0], *second = &s->group[1];
+
+    if (!g->ranks)
+        return;
+    if (same_call(first, g)) {
+        group_join(first, g);
+    } else if (second->ranks && same_call(second, g)) {
+        group_join(second, g);
+    } else if (!second->ranks || (same_name(first, second) && !same_name(first, g))) {
+        /* A different call tells more than a different argument. */
+        s->others += second->ranks;
+        *second = *g;
+    } else {
+        s->others += g->ranks;
+    }
+}
+
+/* Merge the summary of a child, whose ranks are all higher. */
+static void summary_merge(struct summary *s, const struct summary *child)
+{
+    summary_add(s, &child->group[0]);
+    summary_add(s, &child->group[1]);
+    s->others += child->others;
+    if (!s->err && child->err) {
+        s->err = child->err;
+        s->rank = child->rank;
+        memcpy(s->text, child->text, TEXT);
+    }
+}
+
+/* "rank 3", "ranks 0-2, 5 and 4 more". */
+static void group_say(char *text, size_t size, const struct group *g)
+{
+    uint32_t i, said = 0;
+    size_t len;
+
+    snprintf(text, size, g->ranks == 1 ? "rank " : "ranks ");
+    for (i = 0; i < g->ranges; i++) {
+        len = strlen(text);
+        snprintf(text + len, size - len, g->first[i] == g->last[i] ? "%s%u" : "%s%u-%u",
+                 i ? ", " : "", g->first[i], g->last[i]);
+        said += g->last[i] - g->first[i] + 1;
+    }
+    len = strlen(text);
+    if (said < g->ranks)
+        snprintf(text + len, size - len, " and %u more", g->ranks - said);
+}
+
+/* The first argument whose hash differs. */
+static const char *argument(const struct summary *s, const struct team_call *call)
+{
+    int i;
+
+    for (i = 0; i < call->args; i++)
+        if (s->group[0].hash[i] != s->group[1].hash[i])
+            return call->arg[i].name;
+    return "count";
+}
+
+/* Rank 0: the answer of all. */
+static int verdict(const struct summary *s, const struct team_call *call)
+{
+    const struct group *a = &s->group[0], *b = &s->group[1];
+    char few[160], many[160], rest[48] = "";
+
+    if (b->ranks > a->ranks) {
+        a = b;
+        b = &s->group[0];
+    }
+    group_say(many, sizeof many, a);
+    group_say(few, sizeof few, b);
+    if (s->others)
+        snprintf(rest, sizeof rest, "; %u more differ", s->others);
+    if (b->ranks && !same_name(a, b))
+        return fail(DREP_ERR_NOT_SAME, "%s %s in %s, %s in %s%s", few, b->ranks == 1 ? "is" : "are",
+                    b->name, many, a->name, rest);
+    if (s->err)
+        return fail(s->err, "rank %d: %s", s->rank, s->text);
+    if (b->ranks)
+        return fail(DREP_ERR_NOT_SAME, "%s: %s and %s differ in argument \"%s\"%s", a->name, few,
+                    many, argument(s, call), rest);
+    return 0;
+}
+
+/* Send the answer down: a code and a message. */
+static int tell(struct team *t, int answer)
+{
+    int k, child, err = 0;
+
+    for (k = t->height; !err && k >= 0; k--)
+        if ((child = tree_child(t, k)) >= 0)
+            err = wire_send_error(t, child, FRAME_DOWN, answer);
+    return err ? err : answer;
+}
+
+/* Hear the answer of rank 0. */
+static int hear(struct team *t, int *answer)
+{
+    struct team_message *m;
+    int err = wire_from_parent(t, &m);
+
+    if (err)
+        return err;
+    *answer = frame_error(m);
+    mem_free(m);
+    return 0;
+}
+
+/* Merge the summaries of the children and pass them on. */
+static int ask(struct team *t, struct summary *s)
+{
+    uint8_t body[SUMMARY_SIZE];
+    struct team_message *m;
+    struct summary child;
+    int k, from, err;
+
+    for (k = 0; (from = tree_child(t, k)) >= 0; k++) {
+        if ((err = wire_from_child(t, from, &m)) != 0)
+            return err;
+        if (frame_size(m) != SUMMARY_SIZE)
+            err = fail(DREP_ERR_FAILED, "%s: invalid summary of rank %d", t->call, from);
+        if (!err) {
+            summary_get(&child, frame_body(m));
+            summary_merge(s, &child);
+        }
+        mem_free(m);
+        if (err)
+            return team_kill(t, err);
+    }
+    if (!t->rank)
+        return 0;
+    summary_put(body, s);
+    return wire_send(t, tree_parent(t->rank), FRAME_UP, 0, body, sizeof body);
+}
+
+int team_agree(struct team *t, const struct team_call *call)
+{
+    struct summary s;
+    int err, answer = 0;
+
+    summary_own(&s, t, call); /* before the next message replaces that of call->err */
+    if ((err = wire_begin(t, TEAM_AGREE)) != 0)
+        return err;
+    t->call = call->name;
+    if ((err = ask(t, &s)) != 0)
+        return err;
+    if (!t->rank)
+        answer = verdict(&s, call);
+    else if ((err = hear(t, &answer)) != 0)
+        return err;
+    return tell(t, answer);
+}
