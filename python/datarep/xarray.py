@@ -24,7 +24,7 @@ from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
 from . import index, types
-from .dataset import Dataset
+from .dataset import LAYOUTS, Dataset
 from .file import DATASET, File, open
 
 __all__ = ["Accessor", "Backend", "Store"]
@@ -65,6 +65,20 @@ class _Array(common.BackendArray):
             one[()] = got
             return one
         return got
+
+
+class _Lazy(indexing.LazilyIndexedArray):
+    """One whose shape is computed once: xarray asks for it some ten times as it decodes."""
+
+    __slots__ = ("_shape",)
+
+    def __init__(self, array: Any, key: Any = None) -> None:
+        super().__init__(array, key)
+        self._shape = array.shape if key is None else super().shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
 
 
 def _fills(ds: Dataset, array: _Array, attrs: dict[str, Any]) -> None:
@@ -126,15 +140,16 @@ class Store(common.WritableCFDataStore):
         array = _Array(ds)
         attrs = dict(ds.attrs)
         _fills(ds, array, attrs)
+        info = ds._info()
         encoding: dict[str, Any] = {"source": self._file.filename, "original_shape": array.shape,
-                                    "datarep": ds.datarep}
+                                    "datarep": info["datarep"]}
         encoding["dtype"] = str if strings.check_vlen_dtype(array.dtype) is str else array.dtype
-        if ds.chunks is not None:
-            encoding["chunks"] = ds.chunks
-            encoding["preferred_chunks"] = dict(zip(dims, ds.chunks))
-        if ds.filters:
+        if info["layout"] == LAYOUTS["chunked"]:
+            encoding["chunks"] = info["chunk"]
+            encoding["preferred_chunks"] = dict(zip(dims, info["chunk"]))
+        if info["filters"]:
             encoding["filters"] = ds.filters
-        return xr.Variable(dims, indexing.LazilyIndexedArray(array), attrs, encoding)
+        return xr.Variable(dims, _Lazy(array), attrs, encoding, fastpath=True)
 
     def get_variables(self) -> dict[str, xr.Variable]:
         return {name: self._variable(name, ds) for name, ds in self._datasets()}
@@ -167,10 +182,12 @@ class Store(common.WritableCFDataStore):
         partial = set(self._region) | ({self._append} if self._append is not None else set())
         if partial:
             there = self.get_dimensions()
+            if self._append is not None and self._append not in there:
+                raise ValueError(f"there is no dimension {self._append!r} to append along; there are "
+                                 f"{', '.join(there) or 'none'}")
             for dim, n in {d: n for v in variables.values() for d, n in zip(v.dims, v.shape)}.items():
                 if dim not in there and dim in partial:
-                    raise ValueError(f"there is no dimension {dim!r} to write a part of; there are "
-                                     f"{', '.join(there) or 'none'}")
+                    raise ValueError(f"there is no dimension {dim!r} to write a part of")
                 if dim not in there:
                     self.set_dimension(dim, n)
                 elif dim not in partial and there[dim] != n:

@@ -99,6 +99,14 @@ def test_append(path):
         whole.drop_vars("names").isel(x=[0]).datarep.save(path, append_dim="x")
 
 
+def test_a_dimension_that_is_not_there(path):
+    field(2).datarep.save(path, unlimited_dims="time")
+    with pytest.raises(ValueError, match="no dimension 'z' to append along"):
+        field(2).datarep.save(path, append_dim="z")
+    with xr.open_dataset(path, engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), field(2))
+
+
 def test_a_region(path):
     whole = field(6)
     whole.assign(t=whole["t"] * 0).datarep.save(path)
