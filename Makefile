@@ -419,7 +419,7 @@ python-asan: ## run the tests of the package for Python under ASan and -X dev
 	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0 PYTHONMALLOC=malloc \
 	    $(PYTHON) -X dev tests/python/run-pytest.py --package=build/python-asan
 
-bench-python: ## time the package for Python against h5py
+bench-python: ## time the package for Python against h5py and netCDF4
 	@tools/install-deps build interop python
 	+@$(SUB) MODE=release python-package
 	@tests/bench/python.py
