@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Datasets of xarray in files, and dask's arrays in them."""
+import os
 import pickle
+import shutil
+import subprocess
+import sys
 
 import datarep as dr
 import numpy as np
@@ -10,6 +14,8 @@ xr = pytest.importorskip("xarray")
 dask = pytest.importorskip("dask")
 pd = pytest.importorskip("pandas")
 import datarep.xarray  # noqa: E402, F401
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 @pytest.fixture
@@ -175,3 +181,18 @@ def test_pandas_and_structs(path):
         f["rows"] = table.to_records(index=False)
     with dr.open(path) as f:
         pd.testing.assert_frame_equal(pd.DataFrame(f["rows"][...]), table)
+
+
+def test_xarray_finds_the_engine_of_an_installed_package(path, tmp_path):
+    entries = os.path.join(ROOT, "python", "entry_points.txt")
+    info = tmp_path / "datarep-0.dist-info"
+    info.mkdir()
+    shutil.copy(entries, info)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: datarep\nVersion: 0\n")
+    field().datarep.save(path)
+    code = "import sys, xarray as xr; ds = xr.open_dataset(sys.argv[1]); print(ds.title); ds.datarep.save"
+    package = os.path.dirname(os.path.dirname(dr.__file__))
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}"})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "a field\n"
