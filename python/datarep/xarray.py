@@ -42,19 +42,38 @@ def _numbers(ds: Dataset) -> types.Form:
 
 
 class _Array(common.BackendArray):
-    """The elements of a dataset, read when they are asked for."""
+    """The elements of a dataset, read when they are asked for.
+
+    A dimension that has grown may be longer than the dataset; what is behind its end is fill."""
 
     def __init__(self, ds: Dataset) -> None:
         form = _numbers(ds)
         self._ds = ds
-        self.shape = ds.shape
+        self.shape = tuple(ds._file._h.stat(address)[5] if address else n
+                           for address, n in zip(ds.dim_addresses, ds.shape))
         text = form.dtype.kind == "O" and (form.dtype.metadata or {}).get("vlen") is str
         self.dtype = strings.create_vlen_dtype(str) if text else form.dtype
 
     def __getitem__(self, key: Any) -> Any:
         points = isinstance(key, indexing.VectorizedIndexer)
+        if self._ds.shape != self.shape:
+            return indexing.explicit_indexing_adapter(
+                key, self.shape, indexing.IndexingSupport.OUTER, self._filled)
         return indexing.explicit_indexing_adapter(
             key, self.shape, indexing.IndexingSupport.VECTORIZED, functools.partial(self._at, points))
+
+    def _filled(self, key: Any) -> Any:
+        """What the dataset has of a box or of indices for each dimension, and fill for the rest."""
+        ds = self._ds
+        wanted = [np.atleast_1d(np.arange(n)[k]) for n, k in zip(self.shape, key)]
+        inside = [np.flatnonzero(w < n) for w, n in zip(wanted, ds.shape)]
+        fill = ds.fillvalue
+        out = np.full([len(w) for w in wanted], fill.astype("i8") if ds.dtype.kind in "mM" else fill,
+                      self.dtype)
+        if all(len(i) for i in inside):
+            there = tuple(w[i] for w, i in zip(wanted, inside))
+            out[np.ix_(*inside)] = ds._read(index.outer(there, ds.shape), _numbers(ds))
+        return out[tuple(slice(None) if isinstance(k, slice) or np.ndim(k) else 0 for k in key)]
 
     def _at(self, points: bool, key: Any) -> Any:
         ds = self._ds
@@ -214,7 +233,12 @@ class Store(common.WritableCFDataStore):
 
     def set_variables(self, variables: Any, check_encoding_set: Any, writer: Any,
                       unlimited_dims: Any = None) -> None:
-        before = None if self._append is None else self.get_dimensions()[str(self._append)]
+        before = None
+        if self._append is not None:
+            known = self.get_dimensions()
+            if self._append not in known:
+                raise ValueError(f"append_dim={self._append!r} is no dimension of {self._file.filename}")
+            before = known[str(self._append)]
         for key, v in variables.items():
             name = common._encode_variable_name(key)
             if name in self._group:

@@ -196,3 +196,33 @@ def test_xarray_finds_the_engine_of_an_installed_package(path, tmp_path):
                           env={**os.environ, "PYTHONPATH": f"{tmp_path}:{package}"})
     assert done.returncode == 0, done.stderr
     assert done.stdout == "a field\n"
+
+
+@pytest.mark.parametrize("key", [np.s_[::-2], np.s_[[4, 0, 4]], np.s_[3], np.s_[:, [3, 1], ::2],
+                                 np.s_[[0, 5], 1, [4, 4, 0]], np.s_[2:2], np.s_[-1, -4, -5]])
+def test_keys_give_what_arrays_give(path, key):
+    field().datarep.save(path, encoding={"t": {"chunks": (2, 3, 2), "filters": "shuffle,deflate:1"}})
+    with xr.open_dataset(path) as ds:
+        xr.testing.assert_identical(ds.t[key].compute(), field().t[key])
+
+
+def test_a_dataset_shorter_than_its_dimension(path):
+    with dr.open(path, "w") as f:
+        f.dims["n"] = None
+        short = f.create("short", dtype="f4", dims=["n"], fill=-1)
+        f.create("long", dtype="i4", dims=["n"]).append(np.arange(5))
+        short.append(np.arange(2))
+    with xr.open_dataset(path) as ds:
+        assert ds.sizes["n"] == 5
+        np.testing.assert_array_equal(ds.short.values, [0, 1, -1, -1, -1])
+        np.testing.assert_array_equal(ds.short[[4, 1, 0]].values, [-1, 1, 0])
+        np.testing.assert_array_equal(ds.short[xr.DataArray([3, 1], dims="p")].values, [-1, 1])
+        assert ds.short[3].values == -1 and ds.short[1].values == 1
+
+
+def test_append_along_what_the_file_does_not_have(path):
+    field().datarep.save(path)
+    with pytest.raises(ValueError, match="no dimension of"):
+        xr.Dataset({"u": ("z", [1])}).datarep.save(path, mode="a", append_dim="z")
+    with xr.open_dataset(path) as ds:
+        xr.testing.assert_identical(ds.load(), field())
