@@ -10,6 +10,7 @@ package is installed, xarray itself finds the engine when it opens a file.
 from __future__ import annotations
 
 import functools
+import warnings
 import os
 from typing import Any, Hashable, Iterable, Iterator, Mapping, Optional
 
@@ -65,7 +66,7 @@ class _Array(common.BackendArray):
     def _filled(self, key: Any) -> Any:
         """What the dataset has of a box or of indices for each dimension, and fill for the rest."""
         ds = self._ds
-        wanted = [np.atleast_1d(np.arange(n)[k]) for n, k in zip(self.shape, key)]
+        wanted: list[Any] = [np.atleast_1d(np.arange(n)[k]) for n, k in zip(self.shape, key)]
         inside = [np.flatnonzero(w < n) for w, n in zip(wanted, ds.shape)]
         fill = ds.fillvalue
         out = np.full([len(w) for w in wanted], fill.astype("i8") if ds.dtype.kind in "mM" else fill,
@@ -73,7 +74,8 @@ class _Array(common.BackendArray):
         if all(len(i) for i in inside):
             there = tuple(w[i] for w, i in zip(wanted, inside))
             out[np.ix_(*inside)] = ds._read(index.outer(there, ds.shape), _numbers(ds))
-        return out[tuple(slice(None) if isinstance(k, slice) or np.ndim(k) else 0 for k in key)]
+        dropped: Any = tuple(slice(None) if isinstance(k, slice) or np.ndim(k) else 0 for k in key)
+        return out[dropped]
 
     def _at(self, points: bool, key: Any) -> Any:
         ds = self._ds
@@ -153,6 +155,10 @@ class Store(common.WritableCFDataStore):
             ds = file._dataset(path)
             if ds.shape is not None and ds.dtype.subdtype is None:
                 yield name, ds
+            else:
+                warnings.warn(f"{ds.name} is left out: xarray has no variables "
+                              f"{'of null space' if ds.shape is None else 'with arrays as elements'}",
+                              stacklevel=2)
 
     def _variable(self, name: str, ds: Dataset) -> xr.Variable:
         dims = tuple(d if d is not None else f"{name}_{i}" for i, d in enumerate(ds.dims))
@@ -233,12 +239,7 @@ class Store(common.WritableCFDataStore):
 
     def set_variables(self, variables: Any, check_encoding_set: Any, writer: Any,
                       unlimited_dims: Any = None) -> None:
-        before = None
-        if self._append is not None:
-            known = self.get_dimensions()
-            if self._append not in known:
-                raise ValueError(f"append_dim={self._append!r} is no dimension of {self._file.filename}")
-            before = known[str(self._append)]
+        before = None if self._append is None else self.get_dimensions()[str(self._append)]
         for key, v in variables.items():
             name = common._encode_variable_name(key)
             if name in self._group:

@@ -222,7 +222,17 @@ def test_a_dataset_shorter_than_its_dimension(path):
 
 def test_append_along_what_the_file_does_not_have(path):
     field().datarep.save(path)
-    with pytest.raises(ValueError, match="no dimension of"):
+    with pytest.raises(ValueError, match="no dimension 'z'"):
         xr.Dataset({"u": ("z", [1])}).datarep.save(path, mode="a", append_dim="z")
     with xr.open_dataset(path) as ds:
         xr.testing.assert_identical(ds.load(), field())
+
+
+def test_what_xarray_cannot_hold_is_left_out_with_a_word(path):
+    with dr.open(path, "w") as f:
+        f["x"] = [1, 2]
+        f["none"] = dr.Empty("f4")
+        f.create("pairs", dtype=np.dtype(("i2", 2)), shape=3)
+    with pytest.warns(UserWarning, match="left out") as said, xr.open_dataset(path) as ds:
+        assert list(ds.variables) == ["x"]
+    assert sorted(str(w.message).split()[0] for w in said) == ["/none", "/pairs"]
