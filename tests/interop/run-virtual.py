@@ -7,6 +7,7 @@ through `import --virtual`, and notice every change of the source.  TAP on stdou
 """
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -89,6 +90,27 @@ def everything(d):
     print("# container of %d bytes for a source of %d %s" % (size, os.path.getsize(source), out))
     usage = json.loads(must("stat", "--json", drep))
     check(usage, "stat prints nothing")
+
+
+@case
+def reasons(d):
+    """what is copied is said, and why"""
+    n = 30000
+    with h5py.File(d + "/a.h5", "w", libver="v110") as f:
+        f.create_dataset("text", data=["a", "bb"], dtype=h5py.string_dtype())
+        f.create_dataset("scaled", data=field((n,), "<i8") * 7919, chunks=(1000,), scaleoffset=0)
+        layout = h5py.VirtualLayout((n,), "i8")
+        layout[:] = h5py.VirtualSource(f["scaled"])
+        f.create_virtual_dataset("virtual", layout)
+        f.create_dataset("references", data=np.array([f["scaled"].ref] * n, dtype=h5py.ref_dtype))
+        f.create_dataset("big", data=np.arange(n), dtype=">i8")
+        f.create_dataset("little", data=np.arange(n), dtype="<i8")
+        f.create_dataset("few", data=[1, 2])
+    status, _, err = cases.run("import", "--virtual", "-v", d + "/a.h5", d + "/a.drep")
+    said = dict(re.findall(r": /(\w+): copied: (.*)", err))
+    check(status == 0 and said == {
+        "text": "its elements have variable length", "scaled": "its filters or chunks are not those of a container",
+        "virtual": "it is a virtual dataset itself", "references": "its elements are converted"}, "%s: %s", status, err)
 
 
 @case

@@ -684,13 +684,33 @@ static void say_lost(struct filler *f)
 /* Bytes from which on it is said that a virtual import has copied them. */
 #define COPIED_SAID ((hsize_t)64 << 10)
 
+/* Why a container cannot refer to the elements where they are. */
+static const char *copied_why(const struct filler *f)
+{
+    const struct h5_source *s = f->s;
+
+    if (s->map.variable)
+        return "its elements have variable length";
+    if (s->layout == H5D_VIRTUAL)
+        return "it is a virtual dataset itself";
+    if (H5Pget_external_count(s->dcpl) > 0)
+        return "it is in raw files";
+    if (!map_is_copy(s->type, &s->map))
+        return "its elements are converted";
+    return s->layout == H5D_CHUNKED ? "its filters or chunks are not those of a container"
+                                    : "the representation stores its elements in another way";
+}
+
 static void say_copied(struct filler *f)
 {
-    if (!f->j->o->pinned || H5Dget_storage_size(f->s->dset) < COPIED_SAID)
+    const struct h5_source *s = f->s;
+
+    /* What HDF5 counts leaves out contents of variable length and what sources hold. */
+    if (!f->j->o->pinned || (!s->map.variable && s->layout != H5D_VIRTUAL &&
+                             H5Dget_storage_size(s->dset) < COPIED_SAID))
         return;
     if (!f->pinned)
-        job_say(f->j, HDF5_STORED, "values", f->o->path,
-                "copied: no container can refer to elements that are stored so");
+        job_say(f->j, HDF5_STORED, "values", f->o->path, "copied: %s", copied_why(f));
     else if (f->copied)
         job_say(f->j, HDF5_STORED, "values", f->o->path,
                 "%lld chunks are copied: no container can refer to them", (long long)f->copied);
