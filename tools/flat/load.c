@@ -127,6 +127,8 @@ int load_create(const struct source *s, const struct exchange *x, drep_file *fil
         err = drep_dataset_create(file, path, &spec, out);
     if (!err && s->note)
         err = drep_attr_write_string(file, path, s->note_name, s->note);
+    if (!err && s->order_name)
+        err = drep_attr_write_string(file, path, s->order_name, "fortran");
     return err ? tool_fail(x->dst, path, err) : 0;
 }
 

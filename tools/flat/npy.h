@@ -48,6 +48,11 @@ struct npy {
     int64_t size;  /* bytes they take */
 };
 
+/* Attributes of a dataset that was imported: its dtype, where ours would be another, and "fortran"
+ * for elements in column-major order. */
+#define NPY_DESCR "npy_descr"
+#define NPY_ORDER "npy_order"
+
 /* How long the header is, with all before it, from the first NPY_FRONT bytes; 0 after saying
  * why (a constant string) the file is none, or is beyond what is read. */
 size_t npy_header_size(const unsigned char *front, const char **why);

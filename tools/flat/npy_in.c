@@ -178,7 +178,7 @@ static int keep_descr(struct source *s, const struct npy_source *n)
     }
     free(mine);
     s->note = theirs;
-    s->note_name = "npy_descr";
+    s->note_name = NPY_DESCR;
     return 0;
 }
 
@@ -223,6 +223,7 @@ static int settle(struct source *s, struct npy_source *n)
     s->rank = n->npy.rank;
     memcpy(s->dims, n->npy.dims, sizeof s->dims);
     s->column_major = n->npy.fortran && n->npy.rank > 1;
+    s->order_name = s->column_major ? NPY_ORDER : NULL;
     return keep_descr(s, n);
 }
 

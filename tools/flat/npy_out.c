@@ -15,6 +15,7 @@
 struct npy_out {
     struct extract e;
     struct blocks blocks;
+    struct box columns; /* instead of blocks, in that order */
     struct npy npy;
     struct npy_types types;
     drep_type *read; /* what elements are read as: `stored`, but for what has no conversion */
@@ -107,25 +108,33 @@ static int settle_types(struct npy_out *n, struct npy_dtype *dtype)
     return err ? extract_failed(&n->e, err) : 0;
 }
 
+/* A text that import has kept; NULL: none.  free() it. */
+static char *kept_text(const struct npy_out *n, const char *name)
+{
+    drep_attrinfo info = DREP_ATTRINFO;
+    drep_type *vstring;
+    char *text = NULL;
+
+    if (drep_attr_info(n->e.outlet->file, n->e.path, name, &info))
+        return NULL;
+    if (drep_type_kind(info.type) == DREP_KIND_VSTRING && info.count == 1 &&
+        drep_type_vstring(&vstring) == 0) {
+        if (drep_attr_read(n->e.outlet->file, n->e.path, name, vstring, &text))
+            text = NULL;
+        drep_type_free(vstring);
+    }
+    drep_attrinfo_release(&info);
+    return text;
+}
+
 /* The dtype that import has kept, where it still describes the dataset. */
 static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
 {
     struct npy_types types;
     struct npy_dtype d;
-    drep_attrinfo info = DREP_ATTRINFO;
-    drep_type *vstring;
-    char *descr = NULL;
+    char *descr = kept_text(n, NPY_DESCR);
     bool fine = false;
 
-    if (drep_attr_info(n->e.outlet->file, n->e.path, "npy_descr", &info))
-        return false;
-    if (drep_type_kind(info.type) == DREP_KIND_VSTRING && info.count == 1 &&
-        drep_type_vstring(&vstring) == 0) {
-        if (drep_attr_read(n->e.outlet->file, n->e.path, "npy_descr", vstring, &descr))
-            descr = NULL;
-        drep_type_free(vstring);
-    }
-    drep_attrinfo_release(&info);
     if (descr && npy_descr_read(&d, descr)) {
         if (npy_types(&d, &types) == 0) {
             fine = drep_type_equal(types.stored, n->e.info.type);
@@ -138,6 +147,17 @@ static bool kept_dtype(const struct npy_out *n, struct npy_dtype *out)
     }
     free(descr);
     return fine;
+}
+
+/* True if elements go out in columns, as they came in. */
+static bool kept_columns(const struct npy_out *n)
+{
+    char *order = kept_text(n, NPY_ORDER);
+    bool columns = order && strcmp(order, "fortran") == 0 && n->npy.rank > 1 &&
+                   slice_count(&n->e.slice) > 0 && !drep_type_variable(n->read);
+
+    free(order);
+    return columns;
 }
 
 /* The strings of a dataset, measured. */
@@ -206,11 +226,15 @@ static int prepare(struct npy_out *n)
     if (status)
         return status;
     n->npy.rank = slice_shape(&n->e.slice, n->npy.dims);
+    n->npy.fortran = kept_columns(n);
     n->header = npy_write(&n->npy, &n->header_size);
     blocks_init(&n->blocks, &n->e.slice, &n->e.info, drep_type_extent(n->read),
                 drep_type_variable(n->read));
     item = (size_t)npy_item_size(&n->npy.dtype);
     most = (size_t)n->blocks.most + 1;
+    if (n->npy.fortran)
+        most =
+            (size_t)turned_init(&n->columns, n->npy.rank, n->npy.dims, drep_type_extent(n->read));
     n->elements = calloc(most, (size_t)drep_type_extent(n->read) + 1);
     n->numbers = n->types.text ? calloc(most, (size_t)drep_type_extent(n->types.numbers)) : NULL;
     n->bytes = calloc(most, item);
@@ -219,12 +243,13 @@ static int prepare(struct npy_out *n)
     return 0;
 }
 
-static int convert_block(struct npy_out *n)
+/* Converts the `len` elements that were read. */
+static int convert_block(struct npy_out *n, int64_t len)
 {
     drep_report report = DREP_REPORT;
     drep_xfer xfer = DREP_XFER(.range = n->e.outlet->x->range, .report = &report);
     void *numbers = n->elements;
-    int64_t at, len = n->blocks.len;
+    int64_t at;
     int err = 0;
 
     if (n->types.text) {
@@ -246,13 +271,20 @@ static int convert_block(struct npy_out *n)
     return err ? extract_failed(&n->e, err) : 0;
 }
 
+/* Reads and converts what comes next; n->size stays 0 at the end. */
 static int next_block(struct npy_out *n)
 {
-    int status = extract_read(&n->e, &n->blocks, n->read, n->elements);
+    int64_t len;
+    int status;
 
+    if (!(n->npy.fortran ? box_next(&n->columns) : blocks_next(&n->blocks)))
+        return 0;
+    len = n->npy.fortran ? box_elements(&n->columns) : n->blocks.len;
+    status = n->npy.fortran ? extract_turned(&n->e, &n->columns, n->read, n->elements)
+                            : extract_read(&n->e, &n->blocks, n->read, n->elements);
     if (!status)
-        status = convert_block(n);
-    return status ? status : outlet_advance((uint64_t)n->blocks.len);
+        status = convert_block(n, len);
+    return status ? status : outlet_advance((uint64_t)len);
 }
 
 ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status)
@@ -267,11 +299,12 @@ ssize_t npy_out_read(struct npy_out *n, void *buf, size_t size, int *status)
         return (ssize_t)part;
     }
     while (n->at == n->size) {
-        if (!blocks_next(&n->blocks))
-            return 0;
+        n->at = n->size = 0;
         *status = next_block(n);
         if (*status)
             return -1;
+        if (n->size == 0)
+            return 0;
     }
     part = n->size - n->at < size ? n->size - n->at : size;
     memcpy(buf, n->bytes + n->at, part);

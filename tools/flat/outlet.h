@@ -8,6 +8,7 @@
 
 #include "tools/flat/flat.h"
 #include "tools/walk/blocks.h"
+#include "tools/walk/box.h"
 
 struct outlet {
     const struct flat *f;
@@ -40,6 +41,12 @@ struct extract {
 int extract_failed(const struct extract *e, int err);
 /* Reads the block as `type`. */
 int extract_read(struct extract *e, struct blocks *b, const drep_type *type, void *buf);
+/* The elements of an export in boxes that follow each other in the order of columns, the first
+ * dimension fastest.  The box is of an array with the dimensions turned round: `rank` of them, as
+ * slice_shape() gives them.  Gives the elements of the largest box, of `extent` bytes each. */
+int64_t turned_init(struct box *b, int rank, const int64_t *dims, int64_t extent);
+/* Reads such a box as `type`, first dimension fastest. */
+int extract_turned(struct extract *e, const struct box *b, const drep_type *type, void *buf);
 /* The block's place in the export, without the dimensions that one index has taken away; gives
  * how many are left. */
 int extract_box(const struct extract *e, const struct blocks *b, int64_t *start, int64_t *count);

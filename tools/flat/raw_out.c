@@ -11,15 +11,12 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
-#include "tools/walk/box.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define BOX_SIZE ((int64_t)16 << 20) /* bytes in memory, of columns */
 
 struct raw_out {
     struct extract e;
@@ -171,73 +168,25 @@ static int write_rows(struct raw_out *r, struct record_out *out, int64_t item)
     return status;
 }
 
-/* Boxes in the order of columns, by an array whose dimensions are turned round: whole first
- * dimensions, some indices of the next.  Gives the elements of the largest box. */
-static int64_t turned_boxes(struct box *b, const struct raw_out *r, int64_t most)
-{
-    int64_t dims[DREP_MAX_RANK], step[DREP_MAX_RANK], len = 1;
-    int d;
-
-    for (d = 0; d < r->rank; d++)
-        dims[r->rank - 1 - d] = r->dims[d];
-    for (d = r->rank - 1; d >= 0; d--) {
-        step[d] = dims[d] < most / len ? dims[d] : most / len;
-        step[d] = step[d] > 0 ? step[d] : 1;
-        len *= step[d];
-        most = step[d] < dims[d] ? 0 : most;
-    }
-    box_init(b, r->rank, dims, step);
-    return len;
-}
-
-/* Reads a box of the export, the first dimension fastest. */
-static int read_turned(struct raw_out *r, const struct box *b)
-{
-    const struct slice *slice = &r->e.slice;
-    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], columns[DREP_MAX_RANK];
-    drep_report report = DREP_REPORT;
-    drep_xfer xfer = DREP_XFER(.range = r->e.outlet->x->range, .report = &report);
-    drep_selection *selection = NULL;
-    drep_type *type = NULL;
-    int d, k = 0, err;
-
-    for (d = 0; d < slice->rank; d++) {
-        start[d] = slice->start[d];
-        count[d] = 1;
-        if (slice->single[d])
-            continue;
-        start[d] += b->start[r->rank - 1 - k] * slice->step[d];
-        columns[k] = count[d] = b->count[r->rank - 1 - k];
-        k++;
-    }
-    err = drep_select_box(slice->rank, start, count, slice->step, NULL, &selection);
-    if (!err)
-        err = column_major_elements(r->e.info.type, r->rank, columns, &type);
-    if (!err)
-        err = drep_read(r->e.dataset, selection, type, r->buf, &xfer);
-    drep_type_free(type);
-    drep_selection_free(selection);
-    r->e.rounded += report.inexact;
-    return err ? extract_failed(&r->e, err) : outlet_advance((uint64_t)box_elements(b));
-}
-
 static int write_turned(struct raw_out *r, struct record_out *out, int64_t item)
 {
-    int64_t extent = drep_type_extent(r->e.info.type), most = BOX_SIZE / (extent > 0 ? extent : 1);
+    int64_t extent = drep_type_extent(r->e.info.type), most;
     struct box b;
     char *packed;
     int status = 0;
 
     if (slice_count(&r->e.slice) == 0)
         return 0;
-    most = turned_boxes(&b, r, most > 0 ? most : 1);
+    most = turned_init(&b, r->rank, r->dims, extent);
     free(r->buf);
     r->buf = calloc((size_t)most, (size_t)extent + 1);
     packed = malloc((size_t)(most * item) + 1);
     if (!r->buf || !packed)
         status = tool_no_memory();
     while (!status && box_next(&b)) {
-        status = read_turned(r, &b);
+        status = extract_turned(&r->e, &b, r->e.info.type, r->buf);
+        if (!status)
+            status = outlet_advance((uint64_t)box_elements(&b));
         if (!status)
             status = put_elements(r, out, box_elements(&b), packed, box_elements(&b) * item);
     }

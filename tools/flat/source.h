@@ -19,6 +19,7 @@ struct source {
     bool column_major; /* read() gives the elements of a box in that order */
     char *note;        /* kept as attribute `note_name` of a new dataset; NULL: nothing */
     const char *note_name;
+    const char *order_name; /* attribute of a new dataset that says that the source has columns */
     /* Reads a box; buf is zeroed.  Together the boxes cover the array, each element once, and
      * they come in the order of the elements unless column_major. */
     int (*read)(struct source *s, const int64_t *start, const int64_t *count, void *buf);
