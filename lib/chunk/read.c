@@ -179,10 +179,12 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
 bool chunk_straight(const struct work *w)
 {
     const struct chunks *cs = w->cs;
-    const struct chunk_rec *rec = &w->found.run->rec;
+    const struct chunk_rec *rec;
 
-    return !w->entry && w->stored && rec->filtered && !cs->variable && rec->size == cs->payload &&
-           filters_none(cs, rec->skipped);
+    if (w->entry || !w->stored || cs->variable)
+        return false;
+    rec = &w->found.run->rec;
+    return rec->filtered && rec->size == cs->payload && filters_none(cs, rec->skipped);
 }
 
 int chunk_read_straight(struct work *w, uint8_t *to)
