@@ -212,6 +212,60 @@ def elements_beyond_a_source(at):
         expect("%s/in.h5" % at, 1, truth.ravel().tolist(), [(18, "smaller than it should be")])
 
 
+def exported(source, target, *options):
+    """Whether /v of an import and export of a file is virtual again; its values are those of the import."""
+    drep = source + ".drep"
+    if not os.path.exists(drep):
+        cases.must("import", source, drep)
+    truth = cases.must("dump", "--raw", drep, "/v")
+    cases.must("export", *options, drep, target)
+    check(os.path.exists(target), "no file")
+    again = target + ".drep"
+    cases.must("import", target, again)
+    check(cases.must("dump", "--raw", again, "/v") == truth, "the values differ")
+    os.unlink(again)
+    with h5py.File(target) as f:
+        return f["v"].is_virtual
+
+
+@case
+def a_mapping_is_restored(at):
+    """Where its sources are beside the new file and hold the elements; else values are written."""
+    os.makedirs("%s/elsewhere" % at)
+    source = "%s/in.h5" % at
+    virtual(source, [("a.h5", "data"), ("below/b.h5", "data")])
+    check(exported(source, "%s/out.h5" % at), "the mapping is lost")
+    check(not exported(source, "%s/out2.h5" % at, "--no-verify"), "a mapping that nobody has compared")
+    with h5py.File(source) as f, h5py.File("%s/out.h5" % at) as g:
+        was, now = ([(m.file_name, m.dset_name, m.vspace.get_regular_hyperslab()) for m in x["v"].virtual_sources()]
+                    for x in (f, g))
+        check(was == now, "%s, not %s", now, was)
+    check(not exported(source, "%s/elsewhere/out.h5" % at), "its sources are elsewhere")
+    with h5py.File("%s/a.h5" % at, "r+") as f:
+        f["data"][3] = -77
+    check(not exported(source, "%s/out.h5" % at), "a source has changed")
+    numbers("%s/a.h5" % at)
+    check(exported(source, "%s/out.h5" % at), "the source is right again")
+    os.rename("%s/a.h5" % at, "%s/real.h5" % at)
+    os.symlink("real.h5", "%s/a.h5" % at)
+    check(not exported(source, "%s/out.h5" % at), "a symbolic link was followed")
+    os.unlink("%s/a.h5" % at)
+    os.mkfifo("%s/a.h5" % at)
+    check(not exported(source, "%s/out.h5" % at), "a pipe was opened")
+
+
+@case
+def mappings_that_are_not_restored(at):
+    """The file itself, patterns, sources that are virtual or behind links to other files."""
+    virtual("%s/inner.h5" % at, [("a.h5", "data")])
+    with h5py.File("%s/link.h5" % at, "w") as f:
+        f["data"] = h5py.ExternalLink("a.h5", "data")
+    for i, sources in enumerate(([(".", "/x")], [("inner.h5", "v")], [("link.h5", "data")], [("%s/a.h5" % at, "data")])):
+        source = "%s/in%d.h5" % (at, i)
+        virtual(source, sources, [("x", ("a.h5", "/data"))] if i == 0 else ())
+        check(not exported(source, "%s/out%d.h5" % (at, i)), "%s is restored", sources)
+
+
 @case
 def a_source_that_is_itself(at):
     virtual("%s/in.h5" % at, [(".", "v")])
