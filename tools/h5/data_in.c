@@ -48,6 +48,7 @@ struct filler {
     struct arena arena;
     struct unread unread; /* elements that HDF5 could not give */
     int halved;           /* blocks without chunks that it could not give, tried again in parts */
+    void *beyond;         /* HDF5's fill value, which a block holds before it is read; NULL: none */
     void *none;           /* a fill value: blocks of nothing else are not stored; NULL: all are */
     struct nulls nulls;
     struct origins origins;
@@ -125,26 +126,6 @@ static int write_block(struct filler *f, const struct box *b)
     return err;
 }
 
-/* Puts the fill value into the memory of a block: HDF5 leaves some elements of a virtual dataset
- * that lie beyond their source as memory was. */
-static herr_t fill_memory(struct filler *f, hid_t mem)
-{
-    const struct h5_source *s = f->s;
-    void *fill;
-    herr_t st;
-
-    if (s->layout != H5D_VIRTUAL || s->map.variable)
-        return 0;
-    fill = calloc(1, s->map.hsize + 1);
-    if (!fill)
-        return -1;
-    st = H5Pget_fill_value(s->dcpl, s->map.mem, fill);
-    if (st >= 0)
-        st = H5Dfill(fill, s->map.mem, f->h, s->map.mem, mem);
-    free(fill);
-    return st;
-}
-
 /* Reads a block from where its elements are; gives what H5Dread() gives. */
 static herr_t read_elements(struct filler *f, const struct box *b, hid_t mem)
 {
@@ -153,7 +134,8 @@ static herr_t read_elements(struct filler *f, const struct box *b, hid_t mem)
     int d;
 
     if (!f->directly)
-        return (f->origins.n > 0 && fill_memory(f, mem) < 0) || box_select_hdf5(b, s->space) < 0
+        return (f->beyond && H5Dfill(f->beyond, s->map.mem, f->h, s->map.mem, mem) < 0) ||
+                       box_select_hdf5(b, s->space) < 0
                    ? -1
                    : H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h);
     for (d = 0; d < b->rank; d++)
@@ -802,6 +784,23 @@ static int find_none(struct filler *f, const drep_dsinfo *info)
     return err ? job_fail_drep(f->j, err) : 0;
 }
 
+/* HDF5 leaves some elements of a virtual dataset that lie beyond their source as memory was. */
+static int find_beyond(struct filler *f)
+{
+    const struct h5_source *s = f->s;
+
+    if (s->layout != H5D_VIRTUAL || s->map.variable || f->origins.n == 0)
+        return 0;
+    f->beyond = calloc(1, s->map.hsize + 1);
+    if (!f->beyond)
+        return job_no_memory(f->j);
+    if (H5Pget_fill_value(s->dcpl, s->map.mem, f->beyond) < 0) {
+        free(f->beyond); /* it has none */
+        f->beyond = NULL;
+    }
+    return 0;
+}
+
 static int fill(struct filler *f, const drep_dsinfo *info)
 {
     const struct map *m = &f->s->map;
@@ -814,6 +813,8 @@ static int fill(struct filler *f, const drep_dsinfo *info)
 
     if (!err)
         err = find_none(f, info);
+    if (!err)
+        err = find_beyond(f);
     if (!err)
         err = block_shape(f, info, &n);
     if (err)
@@ -841,6 +842,7 @@ static void filler_release(struct filler *f)
     free(f->stored);
     free(f->chunk);
     free(f->none);
+    free(f->beyond);
     decoding_free(f->decoding);
     carry_release(&f->carry);
     drep_dataset_close(f->ds);

@@ -577,6 +577,16 @@ int virtual_apart(const struct h5_source *s, size_t n)
 
 /* ---------------------------------------------------------------------- one source */
 
+int virtual_own(hid_t dset)
+{
+    hid_t dcpl = H5Dget_create_plist(dset);
+    int own = dcpl > 0 && H5Pget_layout(dcpl) != H5D_VIRTUAL && H5Pget_external_count(dcpl) == 0;
+
+    if (dcpl > 0)
+        H5Pclose(dcpl);
+    return own;
+}
+
 void direct_release(struct direct *d)
 {
     if (d->dset > 0) {
@@ -593,7 +603,6 @@ static int direct_open(struct tracer *t, const struct h5_source *s, struct mappi
                        struct direct *d)
 {
     struct followed *f;
-    hid_t dcpl;
     int own;
 
     if (d->dset > 0 && strcmp(d->file, m->file) == 0 && strcmp(d->dataset, m->dataset) == 0)
@@ -608,10 +617,7 @@ static int direct_open(struct tracer *t, const struct h5_source *s, struct mappi
     d->file = m->file;
     d->dataset = m->dataset;
     m->file = m->dataset = NULL;
-    dcpl = H5Dget_create_plist(d->dset);
-    own = dcpl > 0 && H5Pget_layout(dcpl) != H5D_VIRTUAL && H5Pget_external_count(dcpl) == 0;
-    if (dcpl > 0)
-        H5Pclose(dcpl);
+    own = virtual_own(d->dset);
     if (!own)
         direct_release(d);
     return own;

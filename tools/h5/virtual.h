@@ -22,6 +22,8 @@ void origins_release(struct origins *o);
 /* The smallest box around mapping i of a virtual dataset, inside its shape; false: none is known.
  */
 int virtual_box(const struct h5_source *s, size_t i, struct box *out);
+/* True if a dataset has its elements itself, not in raw files or sources of its own. */
+int virtual_own(hid_t dset);
 /* The dataset that a mapping takes its elements from.  {0} before the first use; the same one
  * serves mapping after mapping, so that neighbours with one source open it once. */
 struct direct {

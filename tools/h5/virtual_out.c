@@ -5,6 +5,7 @@
  * own that no link to another file stands before. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/virtual_out.h"
+#include "tools/h5/virtual.h"
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +104,7 @@ static herr_t refuse_link(const char *file, const char *group, const char *child
 /* The dataspace of a source; -1 if it is not a plain dataset. */
 static hid_t source_space(const struct job *j, const struct noted *m)
 {
-    hid_t dapl = H5Pcreate(H5P_DATASET_ACCESS), file = -1, dset = -1, dcpl = -1, space = -1;
+    hid_t dapl = H5Pcreate(H5P_DATASET_ACCESS), file = -1, dset = -1, space = -1;
     char path[PATH_MAX];
 
     if (leads_down(m->file) && !strchr(m->dataset, '%') && source_path(j, m->file, path) &&
@@ -111,12 +112,8 @@ static hid_t source_space(const struct job *j, const struct noted *m)
         file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file >= 0)
         dset = H5Dopen2(file, m->dataset, dapl);
-    if (dset >= 0)
-        dcpl = H5Dget_create_plist(dset);
-    if (dcpl >= 0 && H5Pget_layout(dcpl) != H5D_VIRTUAL && H5Pget_external_count(dcpl) == 0)
+    if (dset >= 0 && virtual_own(dset))
         space = H5Dget_space(dset);
-    if (dcpl >= 0)
-        H5Pclose(dcpl);
     if (dset >= 0)
         H5Dclose(dset);
     if (file >= 0)
