@@ -39,6 +39,12 @@ class HardLink(NamedTuple):
     """A link to an object itself."""
 
 
+def link_row(handle: Any, path: str) -> Any:
+    """The link at a path, as the library lists it, or None."""
+    above, _, last = path.rpartition("/")
+    return next((row for row in handle.list(above or "/", BY_NAME) if row[0] == last), None)
+
+
 class NamedType(Named):
     """A datatype with a name in the file."""
 
@@ -216,14 +222,12 @@ class Group(Named, MutableMapping[str, Any]):
             return default
 
     def _link(self, name: str, default: Any = None) -> Any:
-        path = self._path(name)
-        above, _, last = path.rpartition("/")
-        for row in self._file._h.list(above or "/", BY_NAME):
-            if row[0] == last:
-                if row[1] == SOFT:
-                    return SoftLink(row[4])
-                return ExternalLink(row[5], row[4]) if row[1] == EXTERNAL else HardLink()
-        return default
+        row = link_row(self._file._h, self._path(name))
+        if row is None:
+            return default
+        if row[1] == SOFT:
+            return SoftLink(row[4])
+        return ExternalLink(row[5], row[4]) if row[1] == EXTERNAL else HardLink()
 
     def __setitem__(self, name: str, value: Any) -> None:
         path, h = self._path(name), self._file._h

@@ -10,8 +10,8 @@ package is installed, xarray itself finds the engine when it opens a file.
 from __future__ import annotations
 
 import functools
-import warnings
 import os
+import warnings
 from typing import Any, Hashable, Iterable, Iterator, Mapping, Optional
 
 import numpy as np
@@ -42,6 +42,17 @@ def _numbers(ds: Dataset) -> types.Form:
     return types.form_of_dtype("i8") if form.dtype.kind in "mM" else form
 
 
+def _indices(key: Any, length: int) -> Any:
+    """The indices that a slice, an index or a list of them selects of a dimension."""
+    if isinstance(key, slice):
+        return np.arange(*key.indices(length))
+    made = np.atleast_1d(key)
+    made = np.where(made < 0, made + length, made)
+    if ((made < 0) | (made >= length)).any():
+        raise IndexError(f"index {key} is out of bounds for a dimension of {length}")
+    return made
+
+
 class _Array(common.BackendArray):
     """The elements of a dataset, read when they are asked for.
 
@@ -50,8 +61,10 @@ class _Array(common.BackendArray):
     def __init__(self, ds: Dataset) -> None:
         form = _numbers(ds)
         self._ds = ds
-        self.shape = tuple(ds._file._h.stat(address)[5] if address else n
-                           for address, n in zip(ds.dim_addresses, ds.shape))
+        self.shape = ds.shape
+        if None in ds.maxshape:  # only these may have dimensions that are longer
+            self.shape = tuple(ds._file._h.stat(address)[5] if address else n
+                               for address, n in zip(ds.dim_addresses, ds.shape))
         text = form.dtype.kind == "O" and (form.dtype.metadata or {}).get("vlen") is str
         self.dtype = strings.create_vlen_dtype(str) if text else form.dtype
 
@@ -66,7 +79,7 @@ class _Array(common.BackendArray):
     def _filled(self, key: Any) -> Any:
         """What the dataset has of a box or of indices for each dimension, and fill for the rest."""
         ds = self._ds
-        wanted: list[Any] = [np.atleast_1d(np.arange(n)[k]) for n, k in zip(self.shape, key)]
+        wanted = [_indices(k, n) for n, k in zip(self.shape, key)]
         inside = [np.flatnonzero(w < n) for w, n in zip(wanted, ds.shape)]
         fill = ds.fillvalue
         out = np.full([len(w) for w in wanted], fill.astype("i8") if ds.dtype.kind in "mM" else fill,

@@ -328,7 +328,6 @@ class Dataset(HLObject):
                 raise ValueError(f"Field {name} does not appear in this type.")
 
     def _read(self, ds: Main, key: Any, names: list[str], alone: bool) -> Any:
-        dtype = ds.dtype
         source: Any = ds.view(names) if names else ds
         if alone and names:
             got = ds.oindex[key]
@@ -339,7 +338,6 @@ class Dataset(HLObject):
             got = source[key]
             if names and len(names) == 1:
                 got = got[names[0]]
-        del dtype
         if isinstance(key, type(Ellipsis)) and not ds.shape:
             got = np.asarray(got) if not isinstance(got, np.ndarray) else got
         wanted = self.dtype

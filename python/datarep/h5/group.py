@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import types as main_types
 from ..errors import Error, ExistsError, NotFoundError
-from ..file import DATASET, EXTERNAL, GROUP, SOFT
+from ..file import DATASET, EXTERNAL, GROUP, SOFT, link_row
 from . import dataset as dataset_module
 from . import filters, types
 from .base import Empty, HLObject, text
@@ -197,12 +197,10 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def _row(self, path: str) -> Any:
         """The link at a path, as the library lists it, or None."""
-        above, _, last = path.rpartition("/")
         try:
-            rows = self._main._h.list(above or "/", 0)
+            return link_row(self._main._h, path)
         except Error:
             return None
-        return next((row for row in rows if row[0] == last), None)
 
     def get(self, name: Any, default: Any = None, getclass: bool = False,  # type: ignore[override]
             getlink: bool = False) -> Any:
