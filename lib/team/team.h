@@ -76,7 +76,7 @@ struct team_arg {
     uint64_t hash;
 };
 
-/* What a rank brings to an agreement.  `name` is a constant string of less than 32 bytes.  Ranks
+/* The part of one rank in an agreement.  `name` is a constant string of less than 32 bytes.  Ranks
  * in the same call give the same number of arguments, with the same names. */
 struct team_call {
     const char *name;

@@ -46,7 +46,7 @@ struct thread_team {
     int busy; /* ranks that run */
 };
 
-/* What each rank does, with its team. */
+/* The work of one rank. */
 typedef void thread_body(struct team *t, void *ctx);
 
 /* `size` healthy ranks; then set faults, and run the body on all ranks until all have ended. */

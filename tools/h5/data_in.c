@@ -509,8 +509,8 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
     return err;
 }
 
-/* What no source covers is fill and need not be read.  For each read of a virtual dataset HDF5
- * looks at all of its mappings, so simple ones that do not overlap are read at their source. */
+/* Elements that no source covers are fill and are not read.  HDF5 looks at all mappings of a
+ * virtual dataset in each read, so simple mappings that do not overlap are read at their source. */
 static int fill_mapped(struct filler *f, size_t mappings)
 {
     int apart = virtual_apart(f->s, mappings), err = 0;
@@ -567,7 +567,7 @@ static int fill_dataset(struct filler *f)
     size_t all = 0, mappings = virtual_sparse(s);
     int d, err = 0;
 
-    /* Of a source that is too small HDF5 takes other elements than it should. */
+    /* HDF5 reads wrong elements from a source that is too small. */
     if (s->layout == H5D_VIRTUAL && f->origins.n > 0 && H5Pget_virtual_count(s->dcpl, &all) >= 0 &&
         virtual_apart(s, all))
         mappings = all;
@@ -687,7 +687,7 @@ static void say_copied(struct filler *f)
 {
     const struct h5_source *s = f->s;
 
-    /* What HDF5 counts leaves out contents of variable length and what sources hold. */
+    /* HDF5's size has neither contents of variable length nor those of sources. */
     if (!f->j->o->pinned || (!s->map.variable && s->layout != H5D_VIRTUAL &&
                              H5Dget_storage_size(s->dset) < COPIED_SAID))
         return;

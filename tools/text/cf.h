@@ -76,7 +76,7 @@ struct cf_date {
 };
 /* The moment that a number of these units is; false: beyond some 190,000 years. */
 bool cf_moment(const struct cf_time *t, double number, int64_t *moment);
-/* The date of a number as text; false: it is none. */
+/* Write the date that a number stands for; false: it stands for none. */
 bool cf_moment_text(const struct cf_time *t, double number, char text[CF_TEXT]);
 /* The number at a moment. */
 double cf_at(const struct cf_time *t, int64_t moment);

@@ -26,7 +26,7 @@ void unread_text(const struct unread_mark *m, char *text, size_t size);
 typedef int unread_fn(const char *path, const struct unread_mark *mark, void *ctx);
 /* Calls fn for each mark of the object at `path`.  An attribute of another type has none. */
 int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx);
-/* The same for the datasets at and below `path`; those whose marks cannot be read have none. */
+/* The same for the datasets at and below `path`; one whose marks cannot be read is skipped. */
 int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx);
 
 #endif
