@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,11 @@ struct posix {
 
 /* The largest count that one system call takes on Linux, a multiple of a page. */
 #define CALL_MAX ((size_t)0x7ffff000)
+
+#define PAGE 4096
+#define LINE 64                       /* bytes of a line of the processor's cache */
+#define SHIFT_MIN ((size_t)32 << 10)  /* shorter reads are not worth two steps */
+#define SHIFT_MAX ((size_t)256 << 10) /* what stays in the processor's cache */
 
 /* Map errno to the code that tells a caller what to do. */
 static int error_of(int number)
@@ -118,6 +124,40 @@ static int offset_check(const struct io *io, size_t size, uint64_t offset)
     return 0;
 }
 
+/* True if the kernel would copy from the cache of the file slowly.  Processors move long strings at
+ * half the speed or less (AMD Zen: a quarter) when the target begins 1 to 31 bytes past the place
+ * of the source in its page, and that is where malloc() puts large blocks. */
+static bool copy_is_slow(const uint8_t *p, size_t size, uint64_t offset)
+{
+    size_t past = (size_t)((uintptr_t)p - offset) % PAGE;
+
+    return size >= SHIFT_MIN && past >= 1 && past < 32;
+}
+
+/* Read to the next multiple of LINE from there, and shift what came while it is in the processor's
+ * cache.  The last bytes, for which there is no room then, go through a buffer. */
+static ssize_t read_shifted(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
+{
+    size_t shift = LINE - (size_t)((uintptr_t)p - offset) % LINE, head;
+    uint8_t tail[LINE];
+    struct iovec to[2] = {{p + shift, size - shift}, {tail, shift}};
+    ssize_t n = preadv(f->fd, to, 2, (off_t)offset);
+
+    if (n <= 0)
+        return n;
+    head = (size_t)n < size - shift ? (size_t)n : size - shift;
+    memmove(p, p + shift, head);
+    memcpy(p + head, tail, (size_t)n - head);
+    return n;
+}
+
+static ssize_t read_some(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
+{
+    if (copy_is_slow(p, size, offset))
+        return read_shifted(f, p, size < SHIFT_MAX ? size : SHIFT_MAX, offset);
+    return pread(f->fd, p, size < CALL_MAX ? size : CALL_MAX, (off_t)offset);
+}
+
 static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     struct posix *f = (struct posix *)io;
@@ -127,7 +167,7 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
     if (err)
         return err;
     while (size > 0) {
-        ssize_t n = pread(f->fd, p, size < CALL_MAX ? size : CALL_MAX, (off_t)offset);
+        ssize_t n = read_some(f, p, size, offset);
 
         if (n < 0 && errno == EINTR)
             continue;

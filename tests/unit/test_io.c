@@ -276,6 +276,40 @@ START_TEST(test_many_ranges)
 }
 END_TEST
 
+/* Long reads to every place in a page, also past the end of the file: all bytes, and no others. */
+START_TEST(test_reads_to_any_place)
+{
+    enum { BYTES = 600001, PLACES = 80, AROUND = 64 };
+    uint8_t *bytes = malloc(BYTES), *page = aligned_alloc(4096, 1 << 20);
+    struct io *io;
+
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_ptr_nonnull(page);
+    for (int i = 0; i < BYTES; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 251);
+    ck_assert_int_eq(io_posix(in_dir("any"), IO_CREATE, 0, 0666, &io), 0);
+    ck_assert_int_eq(io->ops->write_at(io, bytes, BYTES, 0), 0);
+    for (int i = 0; i < PLACES; i++) {
+        uint64_t offset = (uint64_t)(i % 3) * 8191;
+        size_t size = i % 4 == 3 ? (size_t)(32 << 10) + (size_t)i : BYTES - offset;
+        uint8_t *to = page + AROUND + offset % 4096 + i;
+
+        memset(page, 0xa5, 1 << 20);
+        ck_assert_int_eq(io->ops->read_at(io, to, size, offset), 0);
+        ck_assert_int_eq(memcmp(to, bytes + offset, size), 0);
+        for (int k = 1; k <= AROUND; k++)
+            ck_assert(to[-k] == 0xa5 && to[size + (size_t)k - 1] == 0xa5);
+        ck_assert_int_eq(io->ops->read_at(io, to, BYTES, offset + 1), DREP_ERR_TRUNCATE);
+        ck_assert_ptr_nonnull(strstr(drep_error(), "600001"));
+        ck_assert_int_eq(memcmp(to, bytes + offset + 1, BYTES - offset - 1), 0);
+        ck_assert_int_eq(to[BYTES], 0xa5);
+    }
+    io->ops->close(io);
+    free(page);
+    free(bytes);
+}
+END_TEST
+
 START_TEST(test_each_allocation_fails)
 {
     struct io *io = NULL;
@@ -310,6 +344,7 @@ int main(void)
     tcase_add_test(t, test_full_disk);
     tcase_add_test(t, test_image_is_read_only);
     tcase_add_loop_test(t, test_many_ranges, 0, 2);
+    tcase_add_test(t, test_reads_to_any_place);
     tcase_add_loop_test(t, test_each_allocation_fails, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
