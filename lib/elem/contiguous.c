@@ -302,13 +302,15 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     struct conv c;
     int err;
 
-    if (f->t->conv.copy && !f->t->conv.opts.report) {
-        *p = (const uint8_t *)plain_memory(f->t, mem);
-        return 0;
-    }
-    if ((err = buf_reserve(b, size)))
+    if (!f->t->conv.copy && (err = buf_reserve(b, size)))
         return err;
     conv_begin(f->t, &c);
+    if (f->t->conv.copy) {
+        *p = (const uint8_t *)plain_memory(f->t, mem);
+        c.report.items += n * c.stored->items;
+        conv_end(f->t, &c);
+        return 0;
+    }
     if (prog_gaps(&ds->ft->stored))
         memset(b->p, 0, (size_t)size); /* gaps are zeros */
     err = conv_write(&c, f->t->mem, mem, b->p, es, n);

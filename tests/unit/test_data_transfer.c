@@ -269,6 +269,36 @@ START_TEST(test_E5_C5_narrow_longs)
 }
 END_TEST
 
+/* Bytes that are stored as they are: a report counts them, though nothing converts them; slabs
+ * that are not stored yet stand before, between and behind those that are. */
+START_TEST(test_report_of_plain_bytes)
+{
+    enum { BYTES = 300001 };
+    static uint8_t in[BYTES], out[BYTES];
+    const int64_t n = BYTES, start[] = {8192, 40000}, count[] = {20000, 4096};
+    drep_dataset *ds = new_dataset(f, "d", DREP_UINT8_T, 1, &n);
+    drep_report r = DREP_REPORT;
+    drep_xfer report = DREP_XFER(.report = &r, .threads = 1 + _i);
+
+    for (int i = 0; i < 2; i++) {
+        memset(in, 'a' + i, (size_t)count[i]);
+        ok(drep_write_box(ds, start + i, count + i, DREP_UINT8_T, in, &report));
+        ck_assert_int_eq(r.items, count[i]);
+    }
+    ok(drep_read(ds, NULL, DREP_UINT8_T, out, NULL));
+    ck_assert(out[8191] == 0 && out[8192] == 'a' && out[28191] == 'a' && out[28192] == 0);
+    ck_assert(out[39999] == 0 && out[40000] == 'b' && out[44095] == 'b' && out[44096] == 0);
+    for (int i = 0; i < BYTES; i++)
+        in[i] = (uint8_t)(i * 7 + i / 251);
+    ok(drep_write(ds, NULL, DREP_UINT8_T, in, &report));
+    ck_assert_int_eq(r.items, n);
+    ok(drep_read(ds, NULL, DREP_UINT8_T, out, &report));
+    ck_assert_int_eq(r.items, n);
+    ck_assert_int_eq(memcmp(in, out, BYTES), 0);
+    drep_dataset_close(ds);
+}
+END_TEST
+
 /* ---- memory types ---- */
 
 /* Every pair of numbers, through every representation. */
@@ -496,6 +526,7 @@ int main(void)
     tcase_add_test(t, test_D12_values_that_do_not_fit);
     tcase_add_test(t, test_C7_D12_wrap_and_clamp);
     tcase_add_test(t, test_E5_C5_narrow_longs);
+    tcase_add_loop_test(t, test_report_of_plain_bytes, 0, 2);
     tcase_add_loop_test(t, test_values_change_their_type, 0, DATAREPS);
     tcase_add_loop_test(t, test_memory_types_with_holes, 0, DATAREPS);
     tcase_add_test(t, test_C5_items_must_fill_whole_elements);
