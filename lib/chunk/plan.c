@@ -47,8 +47,25 @@ static bool neighbours(const struct write_plan *p, uint64_t i)
            memcmp(a, b, (size_t)(rank - 1) * sizeof(*a)) == 0;
 }
 
-/* Choose how chunk i, and *n - 1 behind it in its run, will be written.  What moves is cut out of
- * its run. */
+/* Chunk i is not stored: count those from it on, in its row of the grid, that are not either. */
+static int count_absent(const struct write_plan *p, uint64_t i, uint64_t *n)
+{
+    uint64_t first = chunk_last(p->cs->rank, plan_coord(p, i)), next;
+    int err;
+
+    *n = 1;
+    while (i + *n < p->batch && neighbours(p, i + *n - 1))
+        (*n)++;
+    if (*n == 1)
+        return 0;
+    err = run_next(p->cs, plan_coord(p, i), *n, &next);
+    if (!err && next - first < *n)
+        *n = next > first ? next - first : 1;
+    return err;
+}
+
+/* Choose how chunk i, and *n - 1 behind it in its run or as absent as it is, will be written.  What
+ * moves is cut out of its run. */
 static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
 {
     struct chunks *cs = p->cs;
@@ -59,7 +76,7 @@ static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
 
     *n = 1;
     if (err)
-        return err == DREP_ERR_NOT_FOUND ? 0 : err;
+        return err == DREP_ERR_NOT_FOUND ? count_absent(p, i, n) : err;
     while (i + *n < p->batch && f.index + *n < f.run->rec.run && neighbours(p, i + *n - 1))
         (*n)++;
     at = f.run->rec.offset + f.index * f.run->rec.size;
