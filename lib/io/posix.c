@@ -125,7 +125,7 @@ static int offset_check(const struct io *io, size_t size, uint64_t offset)
 }
 
 /* True if the kernel would copy from the cache of the file slowly.  Processors move long strings at
- * half the speed or less (AMD Zen: a quarter) when the target begins 1 to 31 bytes past the place
+ * half the speed or less (AMD Zen: a third) when the target begins 1 to 31 bytes past the place
  * of the source in its page, and that is where malloc() puts large blocks. */
 static bool copy_is_slow(const uint8_t *p, size_t size, uint64_t offset)
 {
