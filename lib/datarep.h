@@ -77,7 +77,9 @@ enum drep_err {
     DREP_ERR_INFO_VALUE = 36,
     DREP_ERR_NOT_DREP = 37,
     DREP_ERR_SYNTAX = 38,
-    DREP_ERR_TIMEOUT = 39
+    DREP_ERR_TIMEOUT = 39,
+    DREP_ERR_NOT_COMMITTED = 40,
+    DREP_ERR_UNKNOWN = 41
 };
 
 /* The calling thread's last message, never NULL; valid until that thread's next
@@ -668,6 +670,7 @@ typedef struct drep_xfer {
                             checked.  DREP_ERR_BUFFER before anything is moved if the elements
                             reach beyond it */
     int members;         /* DREP_MEMBERS_... */
+    int64_t collective;  /* 1: all ranks of the file's team make this call (datarep-team.h) */
 } drep_xfer;
 #define DREP_XFER(...) DREP_SIZED(drep_xfer, __VA_ARGS__)
 

@@ -3,10 +3,13 @@
  * A reader stays on the commit that it opened until drep_refresh(); a writer's changes count from
  * drep_commit() on, which drep_close() calls unless a write failed. */
 /* SPDX-License-Identifier: MIT */
+#include "api/publish.h"
+#include "api/shared.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "elem/dataset.h"
+#include "file/ranks.h"
 #include "space/slots.h"
 #include "txn/commit.h"
 #include "txn/log.h"
@@ -15,40 +18,14 @@
 
 /* ---- commit and close ---- */
 
-/* While the commit waits for the disk, readers go on. */
-static void commit_waits(void *ctx, int waits)
-{
-    drep_file *f = ctx;
-
-    if (waits)
-        rwlock_share(&f->lock);
-    else
-        rwlock_unshare(&f->lock);
-}
-
-/* After a commit the failures before it do not count any more: their operations were taken back. */
-static int commit(drep_file *f)
-{
-    struct buf header = {0};
-    size_t split = 0;
-    int err = header_build(f, &header, &split);
-
-    store_set_wait(f->st, commit_waits, f);
-    if (!err)
-        err = store_commit(f->st, header.p, header.len, split);
-    buf_release(&header);
-    if (!err) {
-        f->op.error = 0;
-        f->hints.changed = false;
-    }
-    return err;
-}
-
 int drep_commit(drep_file *file)
 {
-    int err = change_begin(file);
+    int err;
 
-    return err ? err : change_end(file, commit(file));
+    if (file && handle_is(file, HANDLE_FILE) && file_shared(file))
+        return shared_commit(file);
+    err = change_begin(file);
+    return err ? err : change_end(file, file_commit(file));
 }
 
 /* A call or a walk that goes on would be left with freed memory. */
@@ -69,7 +46,9 @@ int drep_close(drep_file *file)
         return 0;
     if ((err = may_close(file)))
         return err;
-    if (file_inherited(file)) {
+    if (file_shared(file) && !file_inherited(file)) {
+        err = shared_close(file);
+    } else if (file_inherited(file)) {
         if (store_writable(file->st))
             err = fail(
                 DREP_ERR_FILE_IN_USE,
@@ -82,7 +61,7 @@ int drep_close(drep_file *file)
                (store_dirty(file->st) || file->hints.changed || file->tails.first)) {
         err = change_begin(file);
         if (!err) {
-            err = fail_in(commit(file), "%s", file->path);
+            err = fail_in(file_commit(file), "%s", file->path);
             alone_end(file);
         }
     }
@@ -137,6 +116,10 @@ int drep_refresh(drep_file *file)
 
     if (err)
         return err;
+    if ((err = shared_refuses(file, "drep_refresh"))) {
+        alone_end(file);
+        return err;
+    }
     paths_clear(file);
     /* Without locks a writer may be faster. */
     do
@@ -157,7 +140,8 @@ int drep_log(drep_file *file, drep_log_fn *fn, void *ctx)
         return fail(DREP_ERR_ARG, "drep_log: null argument");
     if ((err = alone_begin(file)))
         return err;
-    err = fail_in(store_stale(file->st, store_log(file->st, &list)), "%s", file->path);
+    if (!(err = shared_refuses(file, "drep_log")))
+        err = fail_in(store_stale(file->st, store_log(file->st, &list)), "%s", file->path);
     alone_end(file);
     walk_begin(file);
     for (size_t i = 0; !err && theirs == 0 && i < list.n; i++)

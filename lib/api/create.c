@@ -9,6 +9,7 @@
 #include "name/object.h"
 #include "txn/op.h"
 #include "txn/open.h"
+#include "txn/shadow.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -38,15 +39,15 @@ static int make_io(const drep_file *f, int excl, struct io **out)
     return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->hints.all), out);
 }
 
-/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints. io is closed by
- * whoever fails with it. */
+/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints; shadow: another
+ * rank makes the file. io is closed by whoever fails with it. */
 static int create(const char *path, int excl, struct io *io, const char *datarep,
-                  const drep_file *like, const drep_info *info, drep_file **out)
+                  const drep_file *like, const drep_info *info, bool shadow, drep_file **out)
 {
     struct store_opts opts;
     uint8_t uuid[16];
     drep_file *f = NULL;
-    bool io_made = io || strcmp(path, ":memory:") == 0;
+    bool io_made = (io && !shadow) || strcmp(path, ":memory:") == 0;
     int err = file_new(path, DREP_RDWR, info, &f);
 
     if (!err)
@@ -57,7 +58,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
         err = make_io(f, excl, &io);
     if (!err) {
         hint_store_opts(f->hints.all, &opts, uuid);
-        err = store_create(io, &opts, &f->st);
+        err = shadow ? shadow_create(io, &opts, &f->st) : store_create(io, &opts, &f->st);
     } else if (io) {
         io->ops->close(io);
     }
@@ -84,7 +85,7 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, out);
+    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, false, out);
 }
 
 int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
@@ -98,7 +99,7 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
     if ((err = read_begin(like)))
         return err;
-    return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, out));
+    return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, false, out));
 }
 
 /* Messages call it so; no file has that name. */
@@ -116,15 +117,21 @@ int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_
     if ((err = io_stream(fd, STREAM_NAME, &io)))
         return err;
     if (!like)
-        return create(STREAM_NAME, 0, io, datarep, NULL, info, out);
+        return create(STREAM_NAME, 0, io, datarep, NULL, info, false, out);
     if ((err = read_begin(like))) {
         io->ops->close(io);
         return err;
     }
-    return read_done(like, create(STREAM_NAME, 0, io, NULL, like, info, out));
+    return read_done(like, create(STREAM_NAME, 0, io, NULL, like, info, false, out));
 }
 
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out)
 {
-    return create(io->path, 0, io, datarep, NULL, info, out);
+    return create(io->path, 0, io, datarep, NULL, info, false, out);
+}
+
+int file_create_shadow(struct io *io, const char *path, const char *datarep, const drep_info *info,
+                       drep_file **out)
+{
+    return create(path, 0, io, datarep, NULL, info, true, out);
 }

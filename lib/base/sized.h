@@ -6,7 +6,7 @@
 #ifndef BASE_SIZED_H
 #define BASE_SIZED_H
 
-#include <datarep.h>
+#include <datarep-team.h>
 
 enum sized {
 #define SIZED(type, macro, last) SIZED_##type,

@@ -4,6 +4,7 @@
 
 #include "base/handle.h"
 #include "base/mem.h"
+#include "file/ranks.h"
 #include "txn/open.h"
 
 #include <pthread.h>
@@ -60,6 +61,7 @@ void file_free(drep_file *f)
         mem_free(old->text);
         mem_free(old);
     }
+    ranks_release(f->ranks);
     mem_free(f->path);
     pthread_mutex_destroy(&f->linked.lock);
     pthread_mutex_destroy(&f->datasets.lock);

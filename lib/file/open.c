@@ -6,12 +6,14 @@
 #include "txn/numbers.h"
 #include "txn/open.h"
 #include "txn/salvage.h"
+#include "txn/shadow.h"
 
 #include <unistd.h>
 
 /* The store opens twice, in effect: with the opener's hints, and then, when the header is known,
- * with those that the file adds. */
-static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit)
+ * with those that the file adds.  shadow: the commit of another rank to look at, or NULL. */
+static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit,
+                   const struct slot *shadow)
 {
     struct store_opts opts;
     uint8_t uuid[16];
@@ -19,7 +21,8 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
 
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.commit = commit;
-    err = store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
+    err = shadow ? shadow_open(io, shadow, &opts, &f->st)
+                 : store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
     if (!err)
         err = store_stale(f->st, header_load(f, info));
     if (!err && f->amode == DREP_RDWR)
@@ -42,11 +45,33 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
         io->ops->close(io);
         return err;
     }
-    err = open_io(io, f, info, commit);
+    err = open_io(io, f, info, commit, NULL);
     if (err) {
         file_free(f);
         return err;
     }
+    *out = f;
+    return 0;
+}
+
+int file_open_shadow(struct io *io, const char *path, const struct slot *slot,
+                     const drep_info *info, drep_file **out)
+{
+    drep_file *f;
+    int err = file_new(path, DREP_RDWR, info, &f);
+
+    if (err) {
+        io->ops->close(io);
+        return err;
+    }
+    err = open_io(io, f, info, 0, slot);
+    if (!err && f->linked.follow)
+        err = io_directory(path, &f->linked.dir);
+    if (err) {
+        file_free(f);
+        return err;
+    }
+    hints_allow_targets(f, f->linked.dir);
     *out = f;
     return 0;
 }

@@ -51,6 +51,9 @@ struct io_ops {
     /* How the file will be read from now on, IO_..., for the system's read-ahead (NULL: of no
      * use). */
     void (*advise)(struct io *io, int pattern);
+    /* The absolute path under which another process of this machine, or of one that mounts the same
+     * file system, can open the file now; the caller frees it (NULL: there is none). */
+    int (*where)(struct io *io, char **path);
     /* Make a second, nameless file on the same storage, deleted when it is closed (NULL:
      * cannot). */
     int (*apart)(struct io *io, struct io **out);
@@ -91,6 +94,12 @@ int io_temporary(const char *path, struct io **out);
 int io_stream(int fd, const char *name, struct io **out);
 /* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
+/* shadow: bytes below IO_SHADOW are those of `base`, which is closed with it and must not be
+ * written through the shadow; those from there on are in a nameless file of its own. */
+#define IO_SHADOW ((uint64_t)1 << 60)
+int io_shadow(struct io *base, struct io **out);
+/* The file itself, for who may write to it. */
+struct io *io_shadow_base(struct io *shadow);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);
 

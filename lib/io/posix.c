@@ -611,6 +611,30 @@ static int posix_publish(struct io *io, int sync, int *visible)
     return sync ? sync_directory(io, f->dir) : 0;
 }
 
+static int posix_where(struct io *io, char **path)
+{
+    const struct posix *f = (const struct posix *)io;
+    const char *name = f->temporary ? f->temporary : f->name;
+    char link[32], dir[PATH_MAX], *real;
+    ssize_t n;
+
+    if (!name || f->dir < 0) {
+        real = realpath(io->path, NULL);
+        *path = real ? mem_strdup(real) : NULL;
+        free(real);
+        return *path ? 0 : fail_errno(io->path, "realpath");
+    }
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", f->dir);
+    n = readlink(link, dir, sizeof(dir));
+    if (n < 0 || n == (ssize_t)sizeof(dir))
+        return fail_errno(io->path, "name of the directory");
+    *path = mem_alloc((size_t)n + strlen(name) + 2);
+    if (!*path)
+        return DREP_ERR_NOMEM;
+    sprintf(*path, "%.*s/%s", (int)n, dir, name);
+    return 0;
+}
+
 static int posix_map(struct io *io, uint64_t offset, size_t size, void **base, void **handle)
 {
     struct posix *f = (struct posix *)io;
@@ -686,6 +710,7 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .leave = posix_leave,
                                         .reopen = posix_reopen,
                                         .advise = posix_advise,
+                                        .where = posix_where,
                                         .apart = posix_apart};
 
 static struct posix *posix_new(const char *path)

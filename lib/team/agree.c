@@ -233,7 +233,7 @@ static int tell(struct team *t, int answer)
 /* Hear the answer of rank 0. */
 static int hear(struct team *t, int *answer)
 {
-    struct team_message *m;
+    struct drep_message *m;
     int err = wire_from_parent(t, &m);
 
     if (err)
@@ -247,7 +247,7 @@ static int hear(struct team *t, int *answer)
 static int ask(struct team *t, struct summary *s)
 {
     uint8_t body[SUMMARY_SIZE];
-    struct team_message *m;
+    struct drep_message *m;
     struct summary child;
     int k, from, err;
 

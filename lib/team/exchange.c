@@ -23,7 +23,7 @@ struct exchange {
 };
 
 /* Keep a parcel; the message is the inbox's, or freed on failure. */
-static int keep(struct team_inbox *in, struct team_message *m, const uint8_t *p, size_t size)
+static int keep(struct team_inbox *in, struct drep_message *m, const uint8_t *p, size_t size)
 {
     int err = VEC_ROOM(in->in, in->n, in->room, 1);
 
@@ -40,7 +40,7 @@ static int keep(struct team_inbox *in, struct team_message *m, const uint8_t *p,
 /* Copy a parcel that a rank sends to itself. */
 static int keep_own(struct exchange *x, const struct team_parcel *o)
 {
-    struct team_message *m = mem_alloc((uint64_t)o->size + sizeof *m);
+    struct drep_message *m = mem_alloc((uint64_t)o->size + sizeof *m);
 
     if (!m)
         return DREP_ERR_NOMEM;
@@ -96,7 +96,7 @@ static int reported(struct exchange *x, int from)
 }
 
 /* Take a frame of any rank; the message is freed or kept. */
-static int take(struct exchange *x, struct team_message *m)
+static int take(struct exchange *x, struct drep_message *m)
 {
     unsigned kind = frame_kind(m);
     uint64_t note = frame_note(m);
@@ -149,7 +149,7 @@ static int converse(struct exchange *x)
 {
     static const unsigned kinds =
         1u << FRAME_PARCEL | 1u << FRAME_ACK | 1u << FRAME_UP | 1u << FRAME_DOWN;
-    struct team_message *m;
+    struct drep_message *m;
     bool told = false;
     int64_t patience;
     int rank, err = 0;

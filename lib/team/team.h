@@ -20,27 +20,21 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include <datarep-team.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct team;
 
-/* A message, one block of mem_alloc(). */
-struct team_message {
-    int from; /* its sender */
-    size_t size;
-    uint8_t bytes[];
-};
-
 /* A transport.  Messages from one rank to another arrive in the order in which they were sent. */
 struct team_ops {
     /* Send a message, which is the transport's from here on, also on failure; never waits for the
      * receiver.  0, or a code with its message. */
-    int (*send)(struct team *t, int to, struct team_message *m);
+    int (*send)(struct team *t, int to, struct drep_message *m);
     /* Take the next message of any rank; the caller frees it.  DREP_ERR_TIMEOUT, without a
      * message, if none came before now_ns() reached `deadline` (INT64_MAX: wait for ever). */
-    int (*recv)(struct team *t, struct team_message **m, int64_t deadline);
+    int (*recv)(struct team *t, struct drep_message **m, int64_t deadline);
 };
 
 struct team {
@@ -56,7 +50,7 @@ struct team {
     const char *call; /* the last agreement's, for messages */
     int dead;         /* the error with which the team was given up */
     struct fail_state why;
-    struct team_message **early; /* arrived before this rank was ready for them */
+    struct drep_message **early; /* arrived before this rank was ready for them */
     size_t n_early, early_room;
 };
 
@@ -132,7 +126,7 @@ struct team_inbox {
         int from;
         size_t size;
         const uint8_t *p;             /* aligned for any number */
-        struct team_message *message; /* owns the bytes */
+        struct drep_message *message; /* owns the bytes */
         size_t turn;                  /* of arrival */
     } * in;
     size_t n, room;

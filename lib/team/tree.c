@@ -19,7 +19,7 @@ static int pass_down(struct team *t, const void *p, size_t size)
 
 static int bcast(struct team *t, struct buf *b)
 {
-    struct team_message *m;
+    struct drep_message *m;
     int err;
 
     if (t->rank) {
@@ -46,7 +46,7 @@ int team_bcast(struct team *t, struct buf *b)
 static int merge_child(struct team *t, int child, struct buf *mine, team_merge_fn *merge, void *ctx,
                        int *err)
 {
-    struct team_message *m;
+    struct drep_message *m;
     int lost = wire_from_child(t, child, &m);
 
     if (lost)
@@ -89,7 +89,7 @@ int team_merge(struct team *t, struct buf *mine, team_merge_fn *merge, void *ctx
 /* Append a child's sizes and bytes to those of this rank's subtree. */
 static int gather_child(struct team *t, int k, struct buf *sizes, struct buf *bytes)
 {
-    struct team_message *m;
+    struct drep_message *m;
     int child = tree_child(t, k), err = wire_from_child(t, child, &m);
     size_t head;
 
@@ -189,7 +189,7 @@ static int subtree(const struct team *t)
 }
 
 /* Send on what the parent sent: the sizes of n ranks, and their bytes. */
-static int scatter_on(struct team *t, const struct team_message *m, size_t n, struct buf *part)
+static int scatter_on(struct team *t, const struct drep_message *m, size_t n, struct buf *part)
 {
     const uint8_t *sizes = frame_body(m);
     uint64_t *at = mem_array((uint64_t)n + 1, sizeof *at);
@@ -214,7 +214,7 @@ static int scatter_on(struct team *t, const struct team_message *m, size_t n, st
 
 int team_scatter(struct team *t, const uint8_t *all, const uint64_t *offset, struct buf *part)
 {
-    struct team_message *m;
+    struct drep_message *m;
     int err = wire_begin(t, TEAM_SCATTER);
 
     if (err || !t->rank)

@@ -34,10 +34,10 @@ void team_release(struct team *t)
 }
 
 /* A frame of the running pattern, its body still to be filled. */
-static struct team_message *frame_new(const struct team *t, enum team_kind kind, uint64_t note,
+static struct drep_message *frame_new(const struct team *t, enum team_kind kind, uint64_t note,
                                       size_t size)
 {
-    struct team_message *m = mem_alloc((uint64_t)size + FRAME_HEAD + sizeof *m);
+    struct drep_message *m = mem_alloc((uint64_t)size + FRAME_HEAD + sizeof *m);
 
     if (!m)
         return NULL;
@@ -54,7 +54,7 @@ static struct team_message *frame_new(const struct team *t, enum team_kind kind,
 static void abort_send(struct team *t, int to)
 {
     size_t len = strlen(t->why.text);
-    struct team_message *m = frame_new(t, FRAME_ABORT, (uint64_t)t->dead, len);
+    struct drep_message *m = frame_new(t, FRAME_ABORT, (uint64_t)t->dead, len);
 
     if (!m)
         return;
@@ -80,7 +80,7 @@ int team_kill(struct team *t, int err)
     return t->dead;
 }
 
-int frame_error(const struct team_message *m)
+int frame_error(const struct drep_message *m)
 {
     int err = (int)frame_note(m);
 
@@ -99,7 +99,7 @@ int wire_begin(struct team *t, enum team_pattern pattern)
 int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const void *p,
               size_t size)
 {
-    struct team_message *m = frame_new(t, kind, note, size);
+    struct drep_message *m = frame_new(t, kind, note, size);
 
     if (!m)
         return team_kill(t, DREP_ERR_NOMEM);
@@ -120,16 +120,16 @@ int wire_send_error(struct team *t, int to, enum team_kind kind, int err)
     return lost;
 }
 
-static bool wanted(const struct team *t, const struct team_message *m, int from, unsigned kinds)
+static bool wanted(const struct team *t, const struct drep_message *m, int from, unsigned kinds)
 {
     return load_u32(m->bytes) == t->epoch && (from < 0 || m->from == from) &&
            (kinds & 1u << frame_kind(m));
 }
 
 /* The oldest kept frame that is wanted. */
-static struct team_message *early_take(struct team *t, int from, unsigned kinds)
+static struct drep_message *early_take(struct team *t, int from, unsigned kinds)
 {
-    struct team_message *m;
+    struct drep_message *m;
     size_t i;
 
     for (i = 0; i < t->n_early; i++)
@@ -143,7 +143,7 @@ static struct team_message *early_take(struct team *t, int from, unsigned kinds)
 }
 
 /* A frame that this rank can neither use now nor later. */
-static int frame_check(struct team *t, const struct team_message *m)
+static int frame_check(struct team *t, const struct drep_message *m)
 {
     uint32_t epoch;
 
@@ -162,9 +162,9 @@ static int frame_check(struct team *t, const struct team_message *m)
 
 /* Take one frame of the transport: *m, or NULL if it was kept for later. */
 static int arrive(struct team *t, int from, unsigned kinds, int64_t deadline,
-                  struct team_message **m)
+                  struct drep_message **m)
 {
-    struct team_message *got;
+    struct drep_message *got;
     int err = t->ops->recv(t, &got, deadline);
 
     *m = NULL;
@@ -189,7 +189,7 @@ static int arrive(struct team *t, int from, unsigned kinds, int64_t deadline,
 }
 
 int wire_recv(struct team *t, int from, unsigned kinds, int blame, int64_t patience,
-              struct team_message **m)
+              struct drep_message **m)
 {
     int64_t deadline = INT64_MAX;
     int err = 0;
@@ -223,12 +223,12 @@ int64_t wire_patience_down(const struct team *t)
     return PATIENCE / 8 * 7 + PATIENCE / 8 * depth / top;
 }
 
-int wire_from_child(struct team *t, int child, struct team_message **m)
+int wire_from_child(struct team *t, int child, struct drep_message **m)
 {
     return wire_recv(t, child, 1u << FRAME_UP, child, wire_patience_up(t, child), m);
 }
 
-int wire_from_parent(struct team *t, struct team_message **m)
+int wire_from_parent(struct team *t, struct drep_message **m)
 {
     int parent = tree_parent(t->rank);
 

@@ -24,28 +24,28 @@ enum team_pattern {
 enum team_kind { FRAME_UP = 1, FRAME_DOWN, FRAME_PARCEL, FRAME_ACK, FRAME_ABORT };
 enum { FRAME_HEAD = 16 };
 
-static inline const uint8_t *frame_body(const struct team_message *m)
+static inline const uint8_t *frame_body(const struct drep_message *m)
 {
     return m->bytes + FRAME_HEAD;
 }
 
-static inline size_t frame_size(const struct team_message *m)
+static inline size_t frame_size(const struct drep_message *m)
 {
     return m->size - FRAME_HEAD;
 }
 
-static inline unsigned frame_kind(const struct team_message *m)
+static inline unsigned frame_kind(const struct drep_message *m)
 {
     return load_u16(m->bytes + 6);
 }
 
-static inline uint64_t frame_note(const struct team_message *m)
+static inline uint64_t frame_note(const struct drep_message *m)
 {
     return load_u64(m->bytes + 8);
 }
 
 /* The error that a frame reports: its note is the code, its body the message.  0 if none. */
-int frame_error(const struct team_message *m);
+int frame_error(const struct drep_message *m);
 
 /* Begin a pattern: its number, or the error of a dead team. */
 int wire_begin(struct team *t, enum team_pattern pattern);
@@ -60,11 +60,11 @@ int wire_send_error(struct team *t, int to, enum team_kind kind, int err);
  * negative; the caller frees it.  `blame` is the rank that a give-up names, `patience` how long
  * to wait, in parts of 1,024 of the timeout.  On failure the team is dead. */
 int wire_recv(struct team *t, int from, unsigned kinds, int blame, int64_t patience,
-              struct team_message **m);
+              struct drep_message **m);
 /* Frame `kind` of a child or of the parent, which gets the patience of its place: who waits for a
  * deeper rank gives up earlier, so that messages name the rank that is absent. */
-int wire_from_child(struct team *t, int child, struct team_message **m);
-int wire_from_parent(struct team *t, struct team_message **m);
+int wire_from_child(struct team *t, int child, struct drep_message **m);
+int wire_from_parent(struct team *t, struct drep_message **m);
 int64_t wire_patience_up(const struct team *t, int child);
 int64_t wire_patience_down(const struct team *t);
 

@@ -7,6 +7,7 @@
 #include "tree/undo.h"
 
 #include "base/error.h"
+#include "tree/journal.h"
 #include "tree/node.h"
 
 #include <string.h>
@@ -103,6 +104,8 @@ int undo_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *v
     size_t size = value ? value_len & ~(size_t)ITEM_FAR : 0;
     int err;
 
+    if (st->journal)
+        journal_note(st->journal, key, len);
     if (!store_op_active(st) || undo_is_new(st, key))
         return 0;
     if (b->len > st->undo->most)

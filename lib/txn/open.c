@@ -11,6 +11,7 @@
 #include "space/fetch.h"
 #include "space/slots.h"
 #include "space/space.h"
+#include "tree/journal.h"
 #include "tree/tree.h"
 #include "tree/undo.h"
 #include "txn/free.h"
@@ -178,7 +179,7 @@ static void cut_tail(struct store *st)
     struct fail_state why;
     uint64_t size;
 
-    if (!st->writable || st->failed || st->txn->damaged || st->slot.sequence == 0 ||
+    if (!st->writable || st->shadow || st->failed || st->txn->damaged || st->slot.sequence == 0 ||
         st->slot.incompatible & FMT_AT_END)
         return;
     fail_save(&why);
@@ -198,6 +199,10 @@ static void memory_release(struct store *st)
     undo_release(st->undo);
     fetch_release(st->fetch);
     space_release(st->space);
+    if (st->journal) {
+        journal_release(st->journal);
+        mem_free(st->journal);
+    }
     buf_release(&st->txn->header);
 }
 

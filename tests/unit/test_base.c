@@ -67,12 +67,12 @@ END_TEST
 
 START_TEST(test_every_code_has_a_text)
 {
-    for (int err = 0; err <= DREP_ERR_TIMEOUT; err++)
+    for (int err = 0; err <= DREP_ERR_UNKNOWN; err++)
         ck_assert_str_ne(drep_strerror(err), "unknown error");
     ck_assert_str_eq(drep_strerror(0), "success");
     ck_assert_str_eq(drep_strerror(DREP_ERR_NOT_FOUND), "no such object");
     ck_assert_str_eq(drep_strerror(-1), "unknown error");
-    ck_assert_str_eq(drep_strerror(DREP_ERR_TIMEOUT + 1), "unknown error");
+    ck_assert_str_eq(drep_strerror(DREP_ERR_UNKNOWN + 1), "unknown error");
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 
 struct thread_letter {
     struct thread_letter *next;
-    struct team_message *m;
+    struct drep_message *m;
 };
 
 struct start {
@@ -91,7 +91,7 @@ static int injected(struct team *t, struct thread_rank *me)
     return me->fault == NO_MEMORY ? fail_nomem() : (fail)(DREP_ERR_IO, "send failed");
 }
 
-static int send_letter(struct team *t, int to, struct team_message *m)
+static int send_letter(struct team *t, int to, struct drep_message *m)
 {
     struct thread_team *all = t->ctx;
     struct thread_rank *me = &all->rank[t->rank], *other = &all->rank[to];
@@ -113,7 +113,7 @@ static int send_letter(struct team *t, int to, struct team_message *m)
     return 0;
 }
 
-static int recv_letter(struct team *t, struct team_message **m, int64_t deadline)
+static int recv_letter(struct team *t, struct drep_message **m, int64_t deadline)
 {
     struct thread_team *all = t->ctx;
     struct thread_rank *me = &all->rank[t->rank];

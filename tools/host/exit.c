@@ -21,6 +21,8 @@ static const struct {
     {DREP_ERR_FILE_IN_USE, TOOL_IO, "wait until that writer has closed it"},
     {DREP_ERR_FAILED, TOOL_IO, NULL},
     {DREP_ERR_TIMEOUT, TOOL_IO, NULL},
+    {DREP_ERR_NOT_COMMITTED, TOOL_IO, NULL},
+    {DREP_ERR_UNKNOWN, TOOL_IO, NULL},
     {DREP_ERR_STALE, TOOL_IO, "run the command again"},
     {DREP_ERR_ARG, TOOL_USAGE, NULL},
     {DREP_ERR_NOT_FOUND, TOOL_USAGE, "datarep ls -r %s lists what there is"},

@@ -1,0 +1,12 @@
+/* shared.h - commit and close of a file that several ranks share. */
+/* SPDX-License-Identifier: MIT */
+#ifndef API_SHARED_H
+#define API_SHARED_H
+
+#include "file/file.h"
+
+int shared_commit(drep_file *f);
+/* Commits unless a rank has failed; the caller frees the handle. */
+int shared_close(drep_file *f);
+
+#endif

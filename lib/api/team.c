@@ -1,0 +1,252 @@
+/* team.c - making and opening files that several ranks share.
+ *
+ * Rank 0 makes or opens the file as one process does, and tells the others where it is, which
+ * commit it looks at and which hints it was given.  They open shadows of it. */
+/* SPDX-License-Identifier: MIT */
+#include "api/create.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/sized.h"
+#include "file/ranks.h"
+#include "format/block.h"
+#include "txn/shadow.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What all ranks ask for. */
+struct wish {
+    const char *call, *path, *datarep; /* datarep NULL: an existing file */
+    int amode;
+    const drep_info *info;
+};
+
+/* ---- what rank 0 tells ---- */
+
+enum { GREETING_HEAD = FMT_SLOT_SIZE + 8 };
+
+static int add_text(struct buf *b, const char *text)
+{
+    return buf_add(b, text, strlen(text) + 1);
+}
+
+/* Hints as pairs of texts.  The UUID is that of the file, so that all ranks begin alike. */
+static int put_hints(const drep_file *f, const drep_info *info, struct buf *b)
+{
+    char uuid[33];
+    int err = 0;
+
+    for (int i = 0; !err && info && i < drep_info_count(info); i++) {
+        const char *key = drep_info_key(info, i);
+
+        if (strcmp(key, "drep_uuid") == 0)
+            continue;
+        err = add_text(b, key);
+        if (!err)
+            err = add_text(b, drep_info_get(info, key));
+    }
+    for (size_t i = 0; i < 16; i++)
+        snprintf(uuid + 2 * i, 3, "%02x", f->st->slot.uuid[i]);
+    if (!err)
+        err = add_text(b, "drep_uuid");
+    return err ? err : add_text(b, uuid);
+}
+
+/* The slot, the number of the commit, where the file is, hints. */
+static int greeting_put(const drep_file *f, const drep_info *info, struct buf *b)
+{
+    struct io *io = f->st->io;
+    char *where = NULL;
+    int err = io->ops->where ? io->ops->where(io, &where)
+                             : fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                                    "%s: other processes cannot open this file", f->path);
+
+    if (!err)
+        err = buf_reserve(b, GREETING_HEAD);
+    if (!err) {
+        memset(b->p, 0, GREETING_HEAD);
+        slot_put(b->p, &f->st->slot);
+        store_u64(b->p + FMT_SLOT_SIZE, f->st->slot.sequence);
+        b->len = GREETING_HEAD;
+        err = add_text(b, where);
+    }
+    if (!err)
+        err = put_hints(f, info, b);
+    mem_free(where);
+    return err;
+}
+
+struct greeting {
+    struct slot slot;
+    uint64_t sequence;
+    const char *where;
+    drep_info *info;
+};
+
+static int greeting_get(const struct buf *b, struct greeting *g)
+{
+    const char *p = (const char *)b->p + GREETING_HEAD, *end = (const char *)b->p + b->len;
+    const char *why = NULL;
+    int err = drep_info_new(&g->info);
+
+    g->sequence = load_u64(b->p + FMT_SLOT_SIZE);
+    if (!err && g->sequence &&
+        (slot_get(&g->slot, b->p, g->sequence % 2 ? 0 : 1, &why) != SLOT_VALID || why))
+        err = fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");
+    g->where = p;
+    for (p += strlen(p) + 1; !err && p < end;) {
+        const char *value = p + strlen(p) + 1;
+
+        err = drep_info_set(g->info, p, value);
+        p = value + strlen(value) + 1;
+    }
+    return err;
+}
+
+/* ---- the two sides ---- */
+
+static int open_first(const struct wish *w, drep_file **out)
+{
+    int err = w->datarep ? drep_create(w->path, w->amode, w->datarep, w->info, out)
+                         : drep_open(w->path, w->amode, w->info, out);
+
+    if (!err && store_writable((*out)->st) && (err = store_journal((*out)->st))) {
+        file_free(*out);
+        *out = NULL;
+    }
+    return err;
+}
+
+/* The file by the name that it has now; messages call it by that which the user gave. */
+static int open_shadow_io(const struct wish *w, const struct greeting *g, struct io **out)
+{
+    struct io *base;
+    char *path = mem_strdup(w->path);
+    int err = path ? io_posix(g->where, IO_WRITE, 0, 0, &base) : fail_nomem();
+
+    if (err) {
+        mem_free(path);
+        return fail_in(err, "%s", w->path);
+    }
+    mem_free(base->path);
+    base->path = path;
+    if ((err = io_shadow(base, out)))
+        base->ops->close(base);
+    return err;
+}
+
+static int open_other(const struct wish *w, const struct greeting *g, drep_file **out)
+{
+    struct io *io;
+    int err;
+
+    if (!w->datarep && w->amode != DREP_RDWR)
+        return drep_open_commit(w->path, w->amode, g->sequence, g->info, out);
+    err = open_shadow_io(w, g, &io);
+    if (err)
+        return err;
+    return w->datarep ? file_create_shadow(io, w->path, w->datarep, g->info, out)
+                      : file_open_shadow(io, w->path, &g->slot, g->info, out);
+}
+
+/* ---- together ---- */
+
+static uint64_t text_hash(const char *text)
+{
+    return text ? sum_stored(text, strlen(text)) : 0;
+}
+
+static int agree(struct ranks *r, const char *name, int err)
+{
+    struct team_call call = {.name = name, .err = err};
+
+    return team_agree(&r->team, &call);
+}
+
+static int agree_wish(struct ranks *r, const struct wish *w)
+{
+    struct team_call call = {.name = w->call,
+                             .err = w->path ? 0 : fail(DREP_ERR_ARG, "%s: no path", w->call),
+                             .args = 3,
+                             .arg = {{"path", text_hash(w->path)},
+                                     {"amode", (uint64_t)w->amode},
+                                     {"datarep", text_hash(w->datarep)}}};
+
+    return team_agree(&r->team, &call);
+}
+
+static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
+{
+    struct greeting g = {.where = ""};
+    struct buf b = {0};
+    drep_file *f = NULL;
+    int err = agree_wish(r, w);
+
+    if (err)
+        return err;
+    if (r->team.rank == 0) {
+        err = open_first(w, &f);
+        if (!err)
+            err = greeting_put(f, w->info, &b);
+    }
+    err = agree(r, w->call, err);
+    if (!err)
+        err = team_bcast(&r->team, &b);
+    if (!err) {
+        if (r->team.rank > 0)
+            err = greeting_get(&b, &g);
+        if (r->team.rank > 0 && !err)
+            err = open_other(w, &g, &f);
+        err = agree(r, w->call, err);
+    }
+    drep_info_free(g.info);
+    buf_release(&b);
+    if (err) {
+        file_free(f);
+        return err;
+    }
+    *out = f;
+    return 0;
+}
+
+static int open_team(const drep_transport *transport, void *ctx, const struct wish *w,
+                     drep_file **out)
+{
+    drep_transport own;
+    struct ranks *r;
+    int err = sized_get(SIZED_drep_transport, transport, &own, w->call);
+
+    if (err)
+        return err;
+    if (!out || own.ranks < 1 || own.rank < 0 || own.rank >= own.ranks || !own.send ||
+        !own.receive) {
+        if (own.release)
+            own.release(ctx, 0);
+        return fail(DREP_ERR_ARG, "%s: %s", w->call,
+                    out ? "a transport without functions, or an impossible rank" : "null argument");
+    }
+    if ((err = ranks_new(&own, ctx, &r)))
+        return err;
+    err = own.ranks == 1 ? open_first(w, out) : open_together(r, w, out);
+    if (err)
+        ranks_release(r);
+    else
+        (*out)->ranks = r;
+    return err;
+}
+
+int drep_team_create(const drep_transport *transport, void *ctx, const char *path, int amode,
+                     const char *datarep, const drep_info *info, drep_file **out)
+{
+    struct wish w = {"drep_team_create", path, !datarep ? "native" : datarep, amode, info};
+
+    return open_team(transport, ctx, &w, out);
+}
+
+int drep_team_open(const drep_transport *transport, void *ctx, const char *path, int amode,
+                   const drep_info *info, drep_file **out)
+{
+    struct wish w = {"drep_team_open", path, NULL, amode, info};
+
+    return open_team(transport, ctx, &w, out);
+}

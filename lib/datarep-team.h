@@ -1,0 +1,74 @@
+/* datarep-team.h - one container that many processes share, whatever carries their messages.
+ *
+ * A team is a number of ranks, each a process or a thread, that run the same program.  A transport
+ * moves messages between two of them; everything else (agreement, gathering, two-phase transfers,
+ * commits) is built on it in the library.  Programs under MPI use <datarep-mpi.h>, which is such a
+ * transport.
+ *
+ * On a file of a team these calls are collective, that is, all ranks make them in the same order
+ * with equal arguments: drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and a
+ * transfer with DREP_XFER(.collective = 1).  All other calls are local: what they change is the
+ * rank's own until drep_commit().  Not possible on such a file are drep_append(), drep_refresh(),
+ * drep_check(), drep_seal(), drep_copy() to or from it, drep_map() and drep_log(): they give
+ * DREP_ERR_UNSUPPORTED_OPERATION. */
+/* SPDX-License-Identifier: MIT */
+#ifndef DATAREP_TEAM_H
+#define DATAREP_TEAM_H
+
+#include <datarep.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A message: one block of drep_message_new(). */
+typedef struct drep_message {
+    int from;    /* its sender, set by the transport of the receiver */
+    size_t size; /* of what follows */
+#ifndef __cplusplus
+    unsigned char bytes[];
+#endif
+} drep_message;
+#define DREP_MESSAGE_BYTES(m) ((unsigned char *)((m) + 1))
+
+/* A message of `size` bytes, or NULL without memory. */
+DREP_API drep_message *drep_message_new(size_t size);
+DREP_API void drep_message_free(drep_message *message);
+
+/* What carries messages.  Its functions are called by the threads that call the library, one at a
+ * time for each team.  Messages from one rank to another must arrive in the order of sending. */
+typedef struct drep_transport {
+    size_t size; /* set by DREP_TRANSPORT(...) */
+    int rank, ranks;
+    int64_t timeout_ns; /* how long a rank waits for others before it gives up; 0: for ever */
+    /* Send a message, which belongs to the transport from here on, also after a failure.  It must
+     * not wait for the receiver.  0 or a DREP_ERR_... */
+    int (*send)(void *ctx, int to, drep_message *message);
+    /* Take the next message from any rank; the library frees it.  0, DREP_ERR_TIMEOUT if none came
+     * before CLOCK_MONOTONIC reached `deadline_ns` (INT64_MAX: wait for ever), or another
+     * DREP_ERR_... */
+    int (*receive)(void *ctx, drep_message **message, int64_t deadline_ns);
+    /* The file is closed, or was not opened: free ctx.  gave_up: a rank was given up, so messages
+     * may still be under way.  May be NULL. */
+    void (*release)(void *ctx, int gave_up);
+} drep_transport;
+#define DREP_TRANSPORT(...) DREP_SIZED(drep_transport, __VA_ARGS__)
+
+/* Like drep_create() and drep_open(), for all ranks of a team: collective.  `ctx` belongs to the
+ * library from here on, also when this fails.  All ranks give equal arguments; of hints only those
+ * in force on rank 0 count for the file.  Errors of drep_create() and drep_open(), the same on all
+ * ranks, and
+ *     DREP_ERR_NOT_SAME   the ranks are in different calls, or give different arguments
+ *     DREP_ERR_TIMEOUT    a rank did not come within the timeout */
+DREP_API int drep_team_create(const drep_transport *transport, void *ctx, const char *path,
+                              int amode, const char *datarep, const drep_info *info,
+                              drep_file **out);
+DREP_API int drep_team_open(const drep_transport *transport, void *ctx, const char *path, int amode,
+                            const drep_info *info, drep_file **out);
+/* The file's rank and number of ranks; 0 and 1 for a file of one process.  Either may be NULL. */
+DREP_API int drep_team_of(drep_file *file, int *rank, int *ranks);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,34 @@
+/* ranks.h - the ranks that share an open file.
+ *
+ * Rank 0 is the writer: its store is the file's.  The others' are shadows (txn/shadow.h), changed by
+ * the same calls.  What all of them do together is in elem/collective.c and in api/team.c. */
+/* SPDX-License-Identifier: MIT */
+#ifndef FILE_RANKS_H
+#define FILE_RANKS_H
+
+#include "file/file.h"
+#include "team/team.h"
+
+struct ranks {
+    struct team team;
+    drep_transport transport;
+    void *ctx;  /* its */
+    bool wrote; /* payload, since the last commit */
+};
+
+/* ctx is released by whoever frees the result, or by this when it fails. */
+int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
+/* NULL is allowed. */
+void ranks_release(struct ranks *r);
+
+/* True if there are other ranks. */
+static inline bool file_shared(const drep_file *f)
+{
+    return f->ranks && f->ranks->team.size > 1;
+}
+/* DREP_ERR_UNSUPPORTED_OPERATION for a call that a shared file does not have. */
+int shared_refuses(const drep_file *f, const char *call);
+/* Where a rank writes payload that rank 0 has placed. */
+struct io *ranks_io(const drep_file *f);
+
+#endif
