@@ -170,6 +170,7 @@ static int commit(drep_file *f, const char *name, int err)
     }
     if (!err) {
         f->ranks->wrote = false;
+        idset_release(&f->ranks->written);
         journal_clear(f->st->journal);
     }
     buf_release(&all);

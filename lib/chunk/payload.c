@@ -364,6 +364,23 @@ int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_
     return err;
 }
 
+int payload_note(struct store *st, const struct chunk_run *r, uint32_t index)
+{
+    uint64_t size = r->rec.size, offset = r->rec.offset + index * size;
+    uint8_t *old = mem_alloc(size ? size : 1);
+    int err = old ? payload_read(st, r, index, 1, old) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = undo_image(st, offset, old, (size_t)size);
+    mem_free(old);
+    return err;
+}
+
+void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums)
+{
+    sum_new(st, p, size, sums);
+}
+
 int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
 {
     struct buf b = {0};

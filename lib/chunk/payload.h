@@ -22,6 +22,11 @@ int payload_append(struct store *st, const uint8_t *p, uint64_t have, uint64_t s
 int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_t offset,
                   uint64_t size, const uint8_t *p, int noted);
 
+/* Keep the bytes of a chunk of an open run for undo: somebody else is going to overwrite them. */
+int payload_note(struct store *st, const struct chunk_run *r, uint32_t index);
+/* Compute the checksums of a chunk's payload, or leave them out. */
+void payload_sums(const struct store *st, const uint8_t *p, size_t size, uint64_t *sums);
+
 /* Read whole chunks from index on into p; NULL: only verify them. */
 int payload_read(struct store *st, const struct chunk_run *r, uint32_t index, uint32_t n,
                  uint8_t *p);

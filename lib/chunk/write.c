@@ -51,7 +51,10 @@ static int write_joined(struct writing *wr, struct work *w, uint64_t i, uint64_t
     const uint8_t *p;
     int err = 0;
 
-    for (at = 0; !err && at < size; at += now) {
+    for (uint64_t k = 0; from->placed && !err && k < n; k++)
+        err = from->placed(from->ctx, wr->plan.first + i + k, wr->plan.step[i + k].offset,
+                           sums + k * sums_of(wr->plan.size));
+    for (at = 0; !from->placed && !err && at < size; at += now) {
         now = size - at < from->piece ? size - at : from->piece;
         err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
         if (!err)
@@ -94,6 +97,14 @@ static int overwrite_noted(struct writing *wr, uint64_t i, struct chunk_run *r, 
     const uint8_t *p;
     int err = w ? 0 : DREP_ERR_NOMEM;
 
+    if (!err && from->placed) {
+        err = payload_note(st, r, index);
+        if (!err)
+            err = from->placed(from->ctx, wr->plan.first + i, r->rec.offset + index * r->rec.size,
+                               r->sum + index * sums_of(wr->plan.size));
+        work_give(st, w);
+        return err;
+    }
     for (at = 0; !err && at < wr->plan.size; at += now) {
         now = wr->plan.size - at < from->piece ? wr->plan.size - at : from->piece;
         err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
@@ -237,9 +248,9 @@ int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
 
 /* ---- filtered chunks ---- */
 
-/* Encode a payload.  drep_chunk_max bounds it, because readers hold a decoded chunk in memory. */
-static int encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
-                  struct span *out, uint32_t *skipped)
+/* drep_chunk_max bounds a payload, because readers hold a decoded chunk in memory. */
+int chunk_encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
+                 struct span *out, uint32_t *skipped)
 {
     uint64_t most = cs->st->opts.chunk_max;
 
@@ -301,7 +312,7 @@ int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, c
 
     if (cs->nfilters == 0)
         return write_turn_plain(cs, coord, buf, size, turns, i);
-    err = encode(w, cs, buf, size, &out, &skipped);
+    err = chunk_encode(w, cs, buf, size, &out, &skipped);
     if (!err)
         sum = sum_stored(out.p, out.len);
     if (!err && turns && pool_turn_wait(turns, i))

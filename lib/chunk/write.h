@@ -23,8 +23,11 @@ int chunk_write(struct chunks *cs, const uint64_t *coord, uint64_t n, const void
  * at once.  joined: it gives several chunks that follow each other at once, up to a piece. */
 typedef int chunk_bytes_fn(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
                            const uint8_t **p);
+/* Somebody else writes the payload of number i to `offset`: give its checksums. */
+typedef int chunk_placed_fn(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums);
 struct chunk_source {
     chunk_bytes_fn *fn;
+    chunk_placed_fn *placed; /* not NULL: in place of fn, with one thread */
     void *ctx;
     uint64_t piece;
     int threads;
@@ -37,6 +40,9 @@ int chunks_write(struct chunks *cs, const uint64_t *coords, uint64_t n, uint64_t
  * only its place is found in turn.  The cache is not looked at. */
 int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, const void *buf,
                      uint64_t size, struct pool_turns *turns, int64_t i);
+/* Encode a payload by the filters; *out is valid until w is used again. */
+int chunk_encode(struct work *w, const struct chunks *cs, const void *buf, uint64_t size,
+                 struct span *out, uint32_t *skipped);
 /* Write one filtered chunk from bytes that are encoded already. */
 int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
                        uint32_t skipped);

@@ -10,6 +10,7 @@
 #include "chunk/write.h"
 #include "elem/decoded.h"
 #include "elem/fill.h"
+#include "elem/remote.h"
 #include "elem/scatter.h"
 #include "elem/single.h"
 #include "space/fetch.h"
@@ -387,6 +388,16 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
 }
 
+/* Tells the store of chunk number i, whose owner will write it. */
+static int whole_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+{
+    const struct whole_chunks *b = ctx;
+    struct chunk_part p;
+
+    part_of(b->t, b->part[i], &p);
+    return name_chunk(b->t, &p, remote_place(b->t, p.coord, offset, sums));
+}
+
 /* Writes the chunks collected so far. */
 static int whole_flush(struct whole_chunks *b)
 {
@@ -398,6 +409,8 @@ static int whole_flush(struct whole_chunks *b)
         return 0;
     b->n = 0;
     from.threads = threads_for(b->t, n * ds->chunks.payload);
+    if (b->t->remote)
+        from.placed = whole_placed;
     return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
 }
 

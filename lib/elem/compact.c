@@ -4,6 +4,7 @@
 
 #include "elem/mover.h"
 #include "elem/payload.h"
+#include "elem/remote.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 
@@ -63,6 +64,8 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     c->heap_out = heap;
     s.payload = b->p;
     part_take(m, memory_run, NULL, &s);
+    if (t->remote && (err = remote_part(t, &(uint64_t){0})))
+        return err;
     err = selection_is_box(t->sel) ? box_runs(m) : selection_stretches(t->sel, stretch, &other);
     err = part_flush(m, err);
     if (err || !t->writing)

@@ -9,6 +9,7 @@
 #include "chunk/work.h"
 #include "chunk/write.h"
 #include "elem/chunked.h"
+#include "elem/remote.h"
 #include "elem/scatter.h"
 
 #include <string.h>
@@ -284,7 +285,8 @@ struct flat_writer {
     struct scatter s;
     struct buf b;
     uint64_t coord; /* of the slab that s is in */
-    int64_t mem;    /* whole slabs: number of the first element */
+    int64_t mem;    /* whole slabs: number of the first element, */
+    int64_t slab;   /* the first of them */
     int64_t group;  /* slabs that move together, 0: each alone; */
     int64_t moved;  /* the last of these groups that was looked at, -1: none */
 };
@@ -319,6 +321,15 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     return err;
 }
 
+/* Tells the store of slab number i, whose owner will write it. */
+static int slab_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+{
+    const struct flat_writer *f = ctx;
+    uint64_t coord = (uint64_t)f->slab + i;
+
+    return remote_place(f->t, &coord, offset, sums);
+}
+
 /* Writes n whole slabs of `len` elements each. */
 static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t len, int64_t mem)
 {
@@ -338,7 +349,10 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
         from.joined = false;
     }
     from.threads = threads_for(f->t, bytes_of(ds, n * len));
+    if (f->t->remote)
+        from.placed = slab_placed;
     f->mem = mem;
+    f->slab = slab;
     err = chunks_write(&ds->chunks, coords, (uint64_t)n, bytes_of(ds, len), &from);
     mem_free(coords);
     return err;
@@ -373,6 +387,8 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
     if (f->coord != (uint64_t)slab)
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
+    if (!err && f->t->remote)
+        err = remote_part(f->t, &f->coord);
     if (!err && f->group > 0 && slab / f->group != f->moved)
         err = move_group(f, slab);
     return err ? err : part_run(&f->m, in, step, n, mem);

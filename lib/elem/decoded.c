@@ -5,12 +5,14 @@
 #include "base/pool.h"
 #include "chunk/edit.h"
 #include "chunk/packed.h"
+#include "chunk/plan.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
+#include "elem/remote.h"
 #include "elem/scatter.h"
 #include "txn/writeback.h"
 
@@ -108,6 +110,20 @@ struct encoding {
     struct pool_turns turns;
 };
 
+/* Gives a whole chunk of another rank its place. */
+static int place_remote(struct transfer *t, const uint64_t *coord)
+{
+    struct remote_chunk *c;
+    int err = remote_whole(t, coord, &c);
+
+    if (err)
+        return err;
+    chunk_forget(&t->ds->chunks, coord);
+    err = plan_filtered(&t->ds->chunks, coord, c->size, c->sums[0], c->skipped, &c->offset);
+    c->placed = !err;
+    return err;
+}
+
 /* Encodes and writes one whole chunk. Threads encode in any order and write in turn, so that the
  * file does not depend on the number of threads. */
 static int encode_part(void *ctx, int64_t i)
@@ -128,6 +144,12 @@ static int encode_part(void *ctx, int64_t i)
             return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
         return err;
+    }
+    if (t->remote) {
+        err = place_remote(t, p.coord);
+        pool_turn_end(&e->turns, i, err);
+        work_give(cs->st, w);
+        return name_chunk(t, &p, err);
     }
     b = work_buf(w);
     err = make_payload(t, &p, b);

@@ -218,6 +218,19 @@ static int stage_note(struct part_stage *s, const struct stage_run *r)
     return 0;
 }
 
+/* Moves a run of a chunk whose elements came from other ranks: memory holds them where they stand in
+ * the chunk. */
+static int remote_run(struct part_mover *m, int64_t at, int64_t step, int64_t n)
+{
+    int err = 0;
+
+    if (step == 1)
+        return m->fn(m->ctx, at, 1, n, at);
+    for (int64_t i = 0; !err && i < n; i++)
+        err = m->fn(m->ctx, at + i * step, 1, 1, at + i * step);
+    return err;
+}
+
 /* Moves a run: at once, or through the stage, which is emptied when it is full. */
 int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
@@ -225,6 +238,8 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
     struct part_stage *s = m->stage;
     int err = 0;
 
+    if (m->t->remote)
+        return remote_run(m, at, step, n);
     if (!s)
         return m->fn(m->ctx, at, step, n, mem);
     for (int64_t now; !err && n > 0; n -= now, at += now * step, mem += now) {

@@ -3,6 +3,7 @@
 #include "elem/parts.h"
 
 #include "base/mem.h"
+#include "elem/remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,7 +105,9 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     int err = 0;
 
     part_take(m, fn, flush, ctx);
-    if (m->stage) {
+    if (m->t->remote && (err = remote_part(m->t, p->coord)))
+        return err;
+    if (m->stage || m->t->remote) {
         fn = part_run;
         ctx = m;
     }

@@ -13,11 +13,19 @@
 
 /* ---- whole chunks ---- */
 
-/* Builds the payload of a chunk from one part of the transfer. Elements outside of the dataset are
- * fill, or zeros where the functions cannot make a fill value. */
+/* Elements outside of the dataset are fill, or zeros where the functions cannot make a fill value;
+ * gaps are zeros. */
+int payload_blank(drep_dataset *ds, int64_t n, uint8_t *b, uint64_t size)
+{
+    if (bytes_of(ds, n) < size && ds->fill_err == 0)
+        return fill_bytes(ds, b, 0, size);
+    if (bytes_of(ds, n) < size || prog_gaps(&ds->ft->stored))
+        memset(b, 0, (size_t)size);
+    return 0;
+}
+
 int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uint64_t size)
 {
-    drep_dataset *ds = t->ds;
     struct part_mover m;
     struct in_memory s = {NULL, &m.c, b};
     int err = part_begin(&m, t, p->n);
@@ -25,10 +33,7 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
     if (err)
         return err;
     s.t = m.t;
-    if (bytes_of(ds, p->n) < size && ds->fill_err == 0)
-        err = fill_bytes(ds, b, 0, size); /* outside of the dataset */
-    else if (bytes_of(ds, p->n) < size || prog_gaps(&ds->ft->stored))
-        memset(b, 0, (size_t)size); /* gaps are zeros */
+    err = payload_blank(t->ds, p->n, b, size);
     if (!err)
         err = part_runs(&m, p, memory_run, NULL, &s);
     return part_end(&m, err);

@@ -24,6 +24,8 @@ struct scatter {
 };
 int scatter_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
 int scatter_flush(void *scatter);
+/* Begin such a payload of which n elements are going to be put in place. */
+int payload_blank(drep_dataset *ds, int64_t n, uint8_t *b, uint64_t size);
 /* All elements that a box or pieces select of one chunk into its payload at b, which has
  * room; elements outside of the dataset are fill. */
 int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uint64_t size);

@@ -12,9 +12,32 @@
 #include "elem/contiguous.h"
 #include "elem/mover.h"
 #include "elem/parts.h"
+#include "file/ranks.h"
 
 #include <pthread.h>
 #include <string.h>
+
+/* On rank 0 all that was written is at hand. */
+int shared_readable(const drep_dataset *ds)
+{
+    const drep_file *f = ds->file;
+
+    if (!file_shared(f) || !f->st->shadow || !idset_find(&f->ranks->written, ds->id))
+        return 0;
+    return fail(DREP_ERR_NOT_COMMITTED,
+                "the ranks have written to it since the last commit; rank %d can read it after "
+                "the next one",
+                f->ranks->team.rank);
+}
+
+int shared_writable(const drep_dataset *ds)
+{
+    if (!file_shared(ds->file) || ds->rec.layout == FMT_COMPACT)
+        return 0;
+    return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                "a write by one of %d ranks; all of them write together, with .collective = 1",
+                ds->file->ranks->team.size);
+}
 
 int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
@@ -48,7 +71,7 @@ static int null_check(struct transfer *t)
 
 /* Moves the elements. A read that fails in the middle frees what it made of variable length, so
  * that the caller's memory holds no pointer that leads nowhere. */
-static int run_layout(struct transfer *t)
+int transfer_layout(struct transfer *t)
 {
     drep_dataset *ds = t->ds;
     const drep_type *mem = t->conv.mem;
@@ -133,9 +156,8 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     return err ? err : conv_init(&t->conv, ds->rep, ft, type, t->xfer, t->writing);
 }
 
-/* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
-static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                       char *mem, const drep_xfer *xfer, enum transfer_way way)
+int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+                   const drep_xfer *xfer, enum transfer_way way, struct transfer **out)
 {
     bool writing = way != READING;
     struct transfer *t = mem_zalloc(1, sizeof *t);
@@ -161,21 +183,44 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
         err = transfer_types(t, !type ? ds->ft->type : type);
     if (!err && writing)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);
-    if (!err && t->sel->count > 0 && ds->esize > 0) {
-        if (t->members.lacks)
-            memory_zero(type, t->sel->count * t->conv.stored->items / t->conv.mem->items, mem);
-        err = run_layout(t);
+    if (err) {
+        transfer_end(t);
+        return err;
     }
+    *out = t;
+    return 0;
+}
+
+void transfer_end(struct transfer *t)
+{
+    if (!t)
+        return;
     picked_release(&t->members);
     pthread_mutex_destroy(&t->lock);
     mem_free(t);
+}
+
+/* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
+static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                       char *mem, const drep_xfer *xfer, enum transfer_way way)
+{
+    struct transfer *t;
+    int err = transfer_begin(ds, sel, type, mem, xfer, way, &t);
+
+    if (err)
+        return err;
+    if (t->sel->count > 0 && ds->esize > 0) {
+        if (t->members.lacks)
+            memory_zero(!type ? ds->ft->type : type,
+                        t->sel->count * t->conv.stored->items / t->conv.mem->items, mem);
+        err = transfer_layout(t);
+    }
+    transfer_end(t);
     return err;
 }
 
-/* Moves the selected elements in one direction; the message of an error does not name the dataset.
- */
-static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                        char *mem, const drep_xfer *xfer, enum transfer_way way)
+int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+                 const drep_xfer *xfer, enum transfer_way way)
 {
     bool done = false;
     int err = 0;
@@ -188,107 +233,22 @@ static int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer)
 {
-    return transfer_run(ds, sel, type, buf, xfer, READING);
-}
+    int err = shared_readable(ds);
 
-int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type, void *buf,
-              const drep_xfer *xfer)
-{
-    struct xfer x;
-    int err;
-
-    if ((err = dataset_check(dataset, "drep_read")) || (err = xfer_begin(&x, xfer, "drep_read")) ||
-        (err = read_begin(dataset->file)))
-        return err;
-    err = fail_in(transfer_run(dataset, sel, type, buf, x.use, READING), "dataset \"%s\"",
-                  dataset->path);
-    return xfer_end(&x, read_end(dataset->file, err));
+    return err ? err : transfer_run(ds, sel, type, buf, xfer, READING);
 }
 
 int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                   const void *buf, const drep_xfer *xfer, bool appending)
 {
     enum transfer_way way = appending ? APPENDING : WRITING;
+    int err = shared_writable(ds);
 
     ds->verified = false;
+    if (err)
+        return fail_in(err, "dataset \"%s\"", ds->path);
     return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), "dataset \"%s\"",
                    ds->path);
-}
-
-int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
-               const void *buf, const drep_xfer *xfer)
-{
-    struct xfer x;
-    int err;
-
-    if ((err = dataset_check(dataset, "drep_write")) ||
-        (err = xfer_begin(&x, xfer, "drep_write")) || (err = write_begin(dataset->file)))
-        return err;
-    err = dataset_write(dataset, sel, type, buf, x.use, false);
-    return xfer_end(&x, write_end(dataset->file, err));
-}
-
-/* ---- boxes ---- */
-
-/* The box in a dataset of this shape; NULL: from the first, up to the last. */
-static int box_of(const drep_dataset *ds, const int64_t *start, const int64_t *count,
-                  struct drep_selection *box)
-{
-    int rank = ds->rec.rank;
-
-    if (rank == FMT_RANK_NULL)
-        return fail(DREP_ERR_RANGE, "a box in the null dataspace");
-    memset(box, 0, sizeof *box);
-    box->rank = rank;
-    box->count = 1;
-    for (int d = 0; d < rank; d++) {
-        int64_t from = !start ? 0 : start[d], len = (int64_t)ds->rec.len[d];
-        int64_t n = count ? count[d] : from < len ? len - from : 0;
-
-        if (from < 0 || n < 0 || from > len || n > len - from)
-            return fail(DREP_ERR_RANGE,
-                        "box: %lld elements from index %lld on in dimension %d, whose length is "
-                        "%lld",
-                        (long long)n, (long long)from, d, (long long)len);
-        box->dim[d] = (struct span_dim){from, 1, 1, n};
-        box->count *= n;
-    }
-    return 0;
-}
-
-int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
-                  const drep_type *type, void *buf, const drep_xfer *xfer)
-{
-    struct drep_selection box;
-    struct xfer x;
-    int err;
-
-    if ((err = dataset_check(dataset, "drep_read_box")) ||
-        (err = xfer_begin(&x, xfer, "drep_read_box")) || (err = read_begin(dataset->file)))
-        return err;
-    if (!(err = dataset_alive(dataset)) && !(err = box_of(dataset, start, count, &box)))
-        err = transfer_run(dataset, &box, type, buf, x.use, READING);
-    err = fail_in(err, "dataset \"%s\"", dataset->path);
-    return xfer_end(&x, read_end(dataset->file, err));
-}
-
-int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
-                   const drep_type *type, const void *buf, const drep_xfer *xfer)
-{
-    struct drep_selection box;
-    struct xfer x;
-    int err;
-
-    if ((err = dataset_check(dataset, "drep_write_box")) ||
-        (err = xfer_begin(&x, xfer, "drep_write_box")) || (err = write_begin(dataset->file)))
-        return err;
-    if (!(err = dataset_alive(dataset)))
-        err = box_of(dataset, start, count, &box);
-    if (err)
-        fail_in(err, "dataset \"%s\"", dataset->path);
-    else
-        err = dataset_write(dataset, &box, type, buf, x.use, false);
-    return xfer_end(&x, write_end(dataset->file, err));
 }
 
 /* ---- stored elements as they are, for views ---- */
@@ -339,6 +299,9 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
     if (at < 0 || at > dataset_count(ds) || n > dataset_count(ds) - at)
         return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
                     (long long)at, (long long)dataset_count(ds));
+    err = writing ? shared_writable(ds) : shared_readable(ds);
+    if (err)
+        return fail_in(err, "dataset \"%s\"", ds->path);
     t = mem_zalloc(1, sizeof *t);
     if (!t)
         return fail_nomem();
@@ -350,7 +313,7 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
         int64_t now = row - at % row < n ? row - at % row : n;
 
         row_box(ds, at, now, &t->all);
-        err = run_layout(t);
+        err = transfer_layout(t);
         at += now;
         n -= now;
         t->mem += now * ds->esize;
@@ -374,7 +337,7 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
             t->all.dim[d].start = (int64_t)from[d];
         t->mem = buf;
         t->appending = way == APPENDING;
-        err = raw_end(t, run_layout(t));
+        err = raw_end(t, transfer_layout(t));
     }
     mem_free(t);
     return err;

@@ -39,6 +39,9 @@ struct transfer {
     struct cut_run *piece;
     int64_t *group;
     bool begun; /* something may have been changed */
+
+    struct remote *remote; /* rank 0 of a team: chunks come from their owners (remote.h), or NULL */
+    void *cutting;         /* of who cuts the selection and moves nothing (shares.c) */
 };
 
 /* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
@@ -47,11 +50,26 @@ int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfe
 /* Do n stored elements fill whole elements of memory's type, and are these inside the buffer that
  * the transfer names? */
 int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer);
+/* On a file that ranks share: may one of them read this dataset alone, or write to it?
+ * DREP_ERR_NOT_COMMITTED, DREP_ERR_UNSUPPORTED_OPERATION. */
+int shared_readable(const drep_dataset *ds);
+int shared_writable(const drep_dataset *ds);
 /* True if the transfer writes some members of each element and keeps the others. */
 static inline bool writes_members(const struct transfer *t)
 {
     return t->conv.ft->part;
 }
+/* Moves the selected elements in one direction; the message of an error does not name the dataset.
+ */
+enum transfer_way { READING, WRITING, APPENDING };
+int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+                 const drep_xfer *xfer, enum transfer_way way);
+/* The same in steps: checks and a converter, for transfer_end(), which frees it (NULL: nothing);
+ * then the elements of one layout. */
+int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
+                   const drep_xfer *xfer, enum transfer_way way, struct transfer **out);
+void transfer_end(struct transfer *t);
+int transfer_layout(struct transfer *t);
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);
@@ -61,7 +79,6 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
 /* Moves n stored elements as they are, from number `at` of the row-major sequence on. */
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing);
 /* Like dataset_raw(), with a box of them. */
-enum transfer_way { READING, WRITING, APPENDING };
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
                     int threads, enum transfer_way way);
 

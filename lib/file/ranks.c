@@ -79,6 +79,7 @@ void ranks_release(struct ranks *r)
     team_release(&r->team);
     if (r->transport.release)
         r->transport.release(r->ctx, gave_up);
+    idset_release(&r->written);
     mem_free(r);
 }
 

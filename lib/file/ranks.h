@@ -6,6 +6,7 @@
 #ifndef FILE_RANKS_H
 #define FILE_RANKS_H
 
+#include "base/idset.h"
 #include "file/file.h"
 #include "team/team.h"
 
@@ -13,7 +14,9 @@ struct ranks {
     struct team team;
     drep_transport transport;
     void *ctx;  /* its */
-    bool wrote; /* payload, since the last commit */
+    /* Since the last commit: */
+    bool wrote;           /* this rank has written payload */
+    struct idset written; /* datasets to which the ranks have written together */
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */

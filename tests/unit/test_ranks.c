@@ -193,6 +193,251 @@ START_TEST(test_metadata_made_alike)
 }
 END_TEST
 
+/* ---- elements ---- */
+
+enum cut { ROWS, COLUMNS, BLOCKS, RANDOM, CUTS };
+
+/* What is written, and by whom. */
+struct task {
+    const char *name, *datarep;
+    int64_t dims[2], chunk[2];
+    int layout;
+    int filters; /* 0, or an id behind a shuffle */
+    enum cut cut;
+    int parts; /* regions; rank r writes number r, r + ranks, ... : one process writes all at once */
+    int rounds;
+    uint64_t seed;
+};
+
+struct region {
+    int64_t start[2], count[2];
+};
+
+/* Cut a region in two, again and again; of random cuts some regions stay unwritten. */
+static void split(struct region all, int n, enum cut cut, struct rnd *r, struct region *out)
+{
+    int d = cut == COLUMNS ? 1 : cut == ROWS ? 0 : all.count[1] > all.count[0];
+    int64_t at = all.count[d] * (n / 2) / n;
+    struct region a = all, b = all;
+
+    if (n == 1) {
+        *out = all;
+        if (cut == RANDOM && rnd_below(r, 5) == 0)
+            out->count[0] = 0;
+        return;
+    }
+    if (cut == RANDOM && all.count[d] > 1)
+        at = 1 + (int64_t)rnd_below(r, (uint64_t)all.count[d] - 1);
+    a.count[d] = at;
+    b.start[d] += at;
+    b.count[d] -= at;
+    split(a, n / 2, cut, r, out);
+    split(b, n - n / 2, cut, r, out + n / 2);
+}
+
+static double value_of(const struct task *task, int round, int64_t i)
+{
+    return (double)(i * 7 % 1013 + i / 1000) * 0.25 + round + (double)task->seed;
+}
+
+/* The elements of a region, row by row; the region of a process alone is all regions. */
+static double *elements_of(const struct task *task, int round, const struct region *reg)
+{
+    double *v = malloc((size_t)(reg->count[0] * reg->count[1] + 1) * sizeof *v), *p = v;
+
+    for (int64_t y = 0; y < reg->count[0]; y++)
+        for (int64_t x = 0; x < reg->count[1]; x++)
+            *p++ = value_of(task, round,
+                            (reg->start[0] + y) * task->dims[1] + reg->start[1] + x);
+    return v;
+}
+
+/* One process writes the union of all regions. */
+static void write_alone(struct teller *me, drep_dataset *ds, int round, const struct region *reg)
+{
+    const struct task *task = me->ctx;
+    drep_selection *all = NULL, *one, *both;
+    int64_t n = task->dims[0] * task->dims[1];
+    double *v = malloc((size_t)n * sizeof *v), *p = v;
+    char *in = calloc((size_t)n, 1);
+    int64_t elements = 0;
+
+    for (int k = 0; k < task->parts; k++) {
+        elements += reg[k].count[0] * reg[k].count[1];
+        for (int64_t y = 0; y < reg[k].count[0]; y++)
+            memset(in + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1], 1,
+                   (size_t)reg[k].count[1]);
+        if (reg[k].count[0] * reg[k].count[1] == 0)
+            continue;
+        if (!went(me, drep_select_box(2, reg[k].start, reg[k].count, NULL, NULL, &one)))
+            break;
+        if (all) {
+            went(me, drep_select_union(all, one, &both));
+            drep_selection_free(all);
+            drep_selection_free(one);
+            one = both;
+        }
+        all = one;
+    }
+    for (int64_t i = 0; i < n; i++)
+        if (in[i])
+            *p++ = value_of(task, round, i);
+    if (elements > 0)
+        went(me, drep_write(ds, elements == n ? NULL : all, DREP_DOUBLE, v, NULL));
+    drep_selection_free(all);
+    free(in);
+    free(v);
+}
+
+static void write_together(struct teller *me, drep_dataset *ds, int round,
+                           const struct region *reg)
+{
+    const struct task *task = me->ctx;
+    drep_selection *all = NULL, *one, *both;
+    int mine = 0, only = -1;
+    double *v;
+
+    for (int k = me->rank; k < task->parts; k += me->ranks) {
+        mine++;
+        only = k;
+        if (mine > 1 || task->parts > me->ranks)
+            went(me, drep_select_box(2, reg[k].start, reg[k].count, NULL, NULL, &one));
+        else
+            continue;
+        if (all) {
+            went(me, drep_select_union(all, one, &both));
+            drep_selection_free(all);
+            drep_selection_free(one);
+            one = both;
+        }
+        all = one;
+    }
+    if (mine <= 1) {
+        static const int64_t none[2];
+        struct region empty = {{0, 0}, {0, 0}};
+
+        v = elements_of(task, round, only < 0 ? &empty : &reg[only]);
+        went(me, drep_write_box(ds, only < 0 ? none : reg[only].start,
+                                only < 0 ? none : reg[only].count, DREP_DOUBLE, v,
+                                &DREP_XFER(.collective = 1)));
+    } else {
+        int64_t n = task->dims[0] * task->dims[1];
+        char *in = calloc((size_t)n, 1);
+        double *p;
+
+        p = v = malloc((size_t)n * sizeof *v);
+        for (int k = me->rank; k < task->parts; k += me->ranks)
+            for (int64_t y = 0; y < reg[k].count[0]; y++)
+                memset(in + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1], 1,
+                       (size_t)reg[k].count[1]);
+        for (int64_t i = 0; i < n; i++)
+            if (in[i])
+                *p++ = value_of(task, round, i);
+        went(me, drep_write(ds, all, DREP_DOUBLE, v, &DREP_XFER(.collective = 1)));
+        free(in);
+    }
+    drep_selection_free(all);
+    free(v);
+}
+
+static void tell_elements(struct teller *me, drep_file *f)
+{
+    const struct task *task = me->ctx;
+    drep_filter filters[2] = {{.id = DREP_FILTER_SHUFFLE}, {.id = task->filters}};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = task->dims,
+                               .layout = task->layout);
+    drep_dataset *ds;
+
+    if (task->chunk[0])
+        spec.chunk = task->chunk;
+    if (task->filters) {
+        spec.filters = filters;
+        spec.nfilters = 2;
+    }
+    if (!went(me, drep_dataset_create(f, "/data", &spec, &ds)))
+        return;
+    for (int round = 0; round < task->rounds; round++) {
+        struct region reg[64], all = {{0, 0}, {task->dims[0], task->dims[1]}};
+        struct rnd r;
+
+        rnd_init(&r, task->seed * 100 + (uint64_t)round);
+        split(all, task->parts, task->cut, &r, reg);
+        if (me->ranks == 1)
+            write_alone(me, ds, round, reg);
+        else
+            write_together(me, ds, round, reg);
+        if (round % 3 == 1)
+            went(me, drep_commit(f));
+    }
+    drep_dataset_close(ds);
+}
+
+static const struct task kinds[] = {
+    {.name = "native", .datarep = "native", .layout = DREP_CHUNKED},
+    {.name = "external32", .datarep = "external32", .layout = DREP_CHUNKED},
+    {.name = "deflate", .datarep = "native", .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_DEFLATE},
+    {.name = "zstd", .datarep = "external32", .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_ZSTD},
+    {.name = "contiguous", .datarep = "native", .layout = DREP_CONTIGUOUS},
+    {.name = "contiguous external32", .datarep = "external32", .layout = DREP_CONTIGUOUS},
+    {.name = "compact", .datarep = "external32", .layout = DREP_COMPACT},
+};
+
+static void try_tasks(const int64_t *dims, const int64_t *chunk, int rounds)
+{
+    static const int ranks[] = {2, 3, 4, 8, 16};
+    const char *one = temp_path("alone.drep"), *many = temp_path("ranks.drep");
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int cut = 0; cut < CUTS; cut++)
+            for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+                struct task task = kinds[k];
+                struct story alone = {.fn = tell_elements, .path = one, .ctx = &task},
+                             together = {.fn = tell_elements, .path = many, .ctx = &task};
+                char what[80];
+
+                memcpy(task.dims, dims, sizeof task.dims);
+                if (task.layout == DREP_CHUNKED)
+                    memcpy(task.chunk, chunk, sizeof task.chunk);
+                if (task.layout == DREP_COMPACT)
+                    task.dims[0] = task.dims[1] = 40;
+                task.cut = (enum cut)cut;
+                task.rounds = rounds;
+                task.seed = k + 10 * i;
+                task.parts = cut == RANDOM ? 16 : ranks[i];
+                alone.datarep = together.datarep = task.datarep;
+                story_alone(&alone);
+                story_run_well(&together, ranks[i]);
+                snprintf(what, sizeof what, "%s, cut %d", task.name, cut);
+                same_file(one, many, what, ranks[i]);
+            }
+}
+
+START_TEST(test_a_write_by_many_is_the_write_of_one)
+{
+    const int64_t dims[2] = {150, 170}, chunk[2] = {16, 24};
+
+    try_tasks(dims, chunk, 1);
+}
+END_TEST
+
+START_TEST(test_rewrites_by_many_are_those_of_one)
+{
+    const int64_t dims[2] = {100, 130}, chunk[2] = {32, 32};
+
+    try_tasks(dims, chunk, 5);
+}
+END_TEST
+
+START_TEST(test_large_chunks)
+{
+    const int64_t dims[2] = {600, 700}, chunk[2] = {256, 256};
+
+    try_tasks(dims, chunk, 2);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks");
@@ -200,6 +445,9 @@ int main(void)
 
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_metadata_made_alike);
+    tcase_add_test(tc, test_a_write_by_many_is_the_write_of_one);
+    tcase_add_test(tc, test_rewrites_by_many_are_those_of_one);
+    tcase_add_test(tc, test_large_chunks);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

@@ -1,0 +1,335 @@
+/* pieces.c - elements on their way to the owner of their chunk. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/pieces.h"
+
+#include "base/mem.h"
+#include "elem/mover.h"
+#include "elem/scatter.h"
+#include "format/byteorder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD = 24, RUN = 24 };
+
+/* ---- this rank's elements ---- */
+
+/* Hand the runs of a share to a mover. */
+static int share_runs(struct part_mover *m, const struct shares *s, const struct share *share)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < share->runs; i++) {
+        const struct share_run *r = &s->run[share->first + i];
+
+        err = part_run(m, r->at, r->step, r->n, r->mem);
+    }
+    return part_flush(m, err);
+}
+
+/* Runs become elements back to back. */
+struct packing {
+    struct part_mover m;
+    uint8_t *p;
+};
+
+static int pack_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct packing *k = ctx;
+    struct transfer *t = k->m.t;
+    int64_t es = t->ds->esize;
+
+    (void)at;
+    (void)step;
+    k->p += n * es;
+    return conv_write(&k->m.c, t->mem, mem, k->p - n * es, es, n);
+}
+
+static int pack_elements(struct transfer *t, const struct shares *s, const struct share *share,
+                         uint8_t *p)
+{
+    struct packing k = {.p = p};
+    int err = part_begin(&k.m, t, share->n);
+
+    if (err)
+        return err;
+    if (prog_gaps(&t->ds->ft->stored))
+        memset(p, 0, bytes_of(t->ds, share->n));
+    part_take(&k.m, pack_run, NULL, &k);
+    return part_end(&k.m, share_runs(&k.m, s, share));
+}
+
+/* ---- parcels ---- */
+
+static uint64_t piece_size(const drep_dataset *ds, const struct share *share)
+{
+    return (HEAD + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 * 8;
+}
+
+static int pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p)
+{
+    uint8_t *end = p + piece_size(t->ds, share);
+
+    memset(end - 8, 0, 8);
+    store_u64(p, (uint64_t)share->chunk);
+    store_u64(p + 8, share->runs);
+    store_u64(p + 16, (uint64_t)share->n);
+    p += HEAD;
+    for (size_t i = 0; i < share->runs; i++, p += RUN) {
+        const struct share_run *r = &s->run[share->first + i];
+
+        store_u64(p, (uint64_t)r->at);
+        store_u64(p + 8, (uint64_t)r->step);
+        store_u64(p + 16, (uint64_t)r->n);
+    }
+    return pack_elements(t, s, share, p);
+}
+
+int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
+                struct parcels *out)
+{
+    uint64_t *size = mem_zalloc((uint64_t)team->size, sizeof *size);
+    int *number = mem_array((uint64_t)team->size, sizeof *number), err = 0;
+
+    out->parcel = mem_zalloc((uint64_t)team->size, sizeof *out->parcel);
+    out->bytes = mem_zalloc((uint64_t)team->size, sizeof *out->bytes);
+    if (!size || !number || !out->parcel || !out->bytes)
+        err = fail_nomem();
+    for (size_t i = 0; !err && i < s->n; i++)
+        size[s->share[i].owner] += piece_size(t->ds, &s->share[i]);
+    for (int r = 0; !err && r < team->size; r++) {
+        if (r == team->rank || size[r] == 0)
+            continue;
+        err = buf_reserve(&out->bytes[out->n], size[r]);
+        out->parcel[out->n].to = r;
+        number[r] = (int)out->n++;
+    }
+    for (size_t i = 0; !err && i < s->n; i++) {
+        const struct share *share = &s->share[i];
+        struct buf *b = share->owner == team->rank ? NULL : &out->bytes[number[share->owner]];
+
+        if (!b)
+            continue;
+        err = pack(t, s, share, b->p + b->len);
+        b->len += piece_size(t->ds, share);
+    }
+    for (size_t i = 0; !err && i < out->n; i++) {
+        out->parcel[i].p = out->bytes[i].p;
+        out->parcel[i].size = out->bytes[i].len;
+    }
+    mem_free(size);
+    mem_free(number);
+    return err;
+}
+
+void parcels_release(struct parcels *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        buf_release(&p->bytes[i]);
+    mem_free(p->bytes);
+    mem_free(p->parcel);
+    *p = (struct parcels){.n = 0};
+}
+
+static int by_chunk(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return x->from - y->from;
+}
+
+/* The piece at p; NULL: what comes behind it does not fit in. */
+static const uint8_t *piece_get(const drep_dataset *ds, const uint8_t *p, size_t left, int from,
+                                struct piece *out)
+{
+    uint64_t runs, bytes;
+
+    if (left < HEAD)
+        return NULL;
+    *out = (struct piece){.chunk = (int64_t)load_u64(p),
+                          .from = from,
+                          .runs = load_u64(p + 8),
+                          .run = p + HEAD,
+                          .n = load_u64(p + 16)};
+    runs = out->runs * RUN;
+    bytes = bytes_of(ds, (int64_t)out->n);
+    if (out->runs > left / RUN || out->n > left || runs + bytes > left - HEAD)
+        return NULL;
+    out->elements = out->run + runs;
+    return p + (HEAD + runs + bytes + 7) / 8 * 8;
+}
+
+int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
+                size_t *n)
+{
+    struct piece one;
+    size_t room = 0;
+
+    *n = 0;
+    *list = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < in->n; i++) {
+            const uint8_t *p = in->in[i].p, *end = p + in->in[i].size;
+
+            while (p && p < end) {
+                p = piece_get(ds, p, (size_t)(end - p), in->in[i].from, &one);
+                if (pass == 0)
+                    room++;
+                else if (p)
+                    (*list)[(*n)++] = one;
+            }
+            if (!p)
+                return fail(DREP_ERR_IO, "a broken message of rank %d", in->in[i].from);
+        }
+        if (pass == 0 && !(*list = mem_array(room + 1, sizeof **list)))
+            return fail_nomem();
+    }
+    if (*n > 1)
+        qsort(*list, *n, sizeof **list, by_chunk);
+    return 0;
+}
+
+/* ---- a chunk ---- */
+
+/* Elements that some rank has written, a bit each. */
+struct taken {
+    uint64_t *bits; /* NULL: only one rank writes, so nothing can be taken */
+    int64_t clash;  /* the first element that was, or -1 */
+};
+
+static void take(struct taken *taken, int64_t at, int64_t step, int64_t n)
+{
+    if (!taken->bits)
+        return;
+    for (int64_t i = 0; i < n; i++, at += step) {
+        uint64_t bit = (uint64_t)1 << at % 64, *word = &taken->bits[at / 64];
+
+        if (step == 1 && at % 64 == 0 && n - i >= 64) {
+            if (*word && taken->clash < 0)
+                taken->clash = at;
+            *word = UINT64_MAX;
+            i += 63;
+            at += 63;
+            continue;
+        }
+        if (*word & bit && taken->clash < 0)
+            taken->clash = at;
+        *word |= bit;
+    }
+}
+
+static bool piece_has(const struct piece *p, int64_t at)
+{
+    for (uint64_t i = 0; i < p->runs; i++) {
+        const uint8_t *r = p->run + i * RUN;
+        int64_t first = (int64_t)load_u64(r), step = (int64_t)load_u64(r + 8),
+                n = (int64_t)load_u64(r + 16);
+
+        if (at >= first && (at - first) % step == 0 && (at - first) / step < n)
+            return true;
+    }
+    return false;
+}
+
+/* Name the ranks that write an element; `rank` is the second one. */
+static int clash(const drep_dataset *ds, int64_t chunk, int64_t at, int own,
+                 const struct piece *piece, int rank)
+{
+    char text[DREP_MAX_RANK * 21 + 1] = "0";
+    uint64_t coord[DREP_MAX_RANK];
+    int other = own;
+    size_t len = 0;
+
+    for (; piece->from != rank; piece++)
+        if (piece_has(piece, at))
+            other = piece->from;
+    chunk_coord(ds, chunk, coord);
+    for (int d = 0; d < ds->chunks.rank; d++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d > 0 ? "," : "",
+                                (unsigned long long)coord[d]);
+    return fail(DREP_ERR_NOT_SAME, "chunk (%s): ranks %d and %d write the same element, number %lld",
+                text, other < rank ? other : rank, other < rank ? rank : other, (long long)at);
+}
+
+/* Copy a piece to where its elements belong. */
+static int place(const drep_dataset *ds, const struct piece *p, int64_t room, struct taken *taken,
+                 uint8_t *b)
+{
+    size_t es = (size_t)ds->esize;
+    const uint8_t *from = p->elements;
+    uint64_t left = p->n;
+
+    for (uint64_t i = 0; i < p->runs; i++) {
+        const uint8_t *r = p->run + i * RUN;
+        uint64_t at = load_u64(r), step = load_u64(r + 8), n = load_u64(r + 16);
+
+        if (n > left || n == 0 || at >= (uint64_t)room || step == 0 ||
+            (n - 1) > ((uint64_t)room - 1 - at) / step)
+            return fail(DREP_ERR_IO, "a broken message of rank %d", p->from);
+        take(taken, (int64_t)at, (int64_t)step, (int64_t)n);
+        if (step == 1) {
+            memcpy(b + at * es, from, n * es);
+            from += n * es;
+        } else {
+            for (uint64_t k = 0; k < n; k++, from += es)
+                memcpy(b + (at + k * step) * es, from, es);
+        }
+        left -= n;
+    }
+    return 0;
+}
+
+static int place_own(struct transfer *t, const struct shares *s, const struct share *own,
+                     struct taken *taken, uint8_t *b)
+{
+    struct part_mover m;
+    struct in_memory where = {NULL, &m.c, b};
+    int err = part_begin(&m, t, own->n);
+
+    if (err)
+        return err;
+    where.t = m.t;
+    part_take(&m, memory_run, NULL, &where);
+    err = part_end(&m, share_runs(&m, s, own));
+    for (size_t i = 0; !err && taken->bits && i < own->runs; i++) {
+        const struct share_run *r = &s->run[own->first + i];
+
+        take(taken, r->at, r->step, r->n);
+    }
+    taken->clash = -1; /* a rank may name an element twice */
+    return err;
+}
+
+int chunk_assemble(struct transfer *t, const struct shares *s, const struct share *own, int rank,
+                   const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size)
+{
+    drep_dataset *ds = t->ds;
+    int64_t room = ds->rec.layout == FMT_COMPACT ? dataset_count(ds) : chunk_elements(ds), sum = 0;
+    struct taken taken = {.clash = -1};
+    int err = 0;
+
+    if (n + (own != NULL) > 1) {
+        taken.bits = mem_zalloc((uint64_t)room / 64 + 1, sizeof *taken.bits);
+        if (!taken.bits)
+            return fail_nomem();
+    }
+    for (size_t i = 0; i < n; i++)
+        sum += (int64_t)piece[i].n;
+    sum += own ? own->n : 0;
+    if (blank)
+        err = payload_blank(ds, sum, b, size);
+    else if (prog_gaps(&ds->ft->stored))
+        memset(b, 0, (size_t)size);
+    if (!err && own)
+        err = place_own(t, s, own, &taken, b);
+    for (size_t i = 0; !err && i < n; i++) {
+        err = place(ds, &piece[i], room, &taken, b);
+        if (!err && taken.clash >= 0)
+            err = clash(ds, piece->chunk, taken.clash, rank, piece, piece[i].from);
+    }
+    mem_free(taken.bits);
+    return err;
+}

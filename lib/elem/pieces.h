@@ -1,0 +1,40 @@
+/* pieces.h - elements on their way to the owner of their chunk.
+ *
+ * A piece is what one rank writes of one chunk that another rank owns: runs, and the elements of
+ * these as the file stores them, back to back.  All pieces for one owner are one parcel. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_PIECES_H
+#define ELEM_PIECES_H
+
+#include "elem/shares.h"
+
+struct piece {
+    int64_t chunk;
+    int from;
+    uint64_t runs;
+    const uint8_t *run;      /* encoded */
+    const uint8_t *elements; /* borrowed from the inbox */
+    uint64_t n;
+};
+
+struct parcels {
+    struct team_parcel *parcel;
+    struct buf *bytes;
+    size_t n;
+};
+
+/* Convert what this rank writes of others' chunks. */
+int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
+                struct parcels *out);
+void parcels_release(struct parcels *p);
+/* What an exchange brought, by chunk and then by sender. */
+int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
+                size_t *n);
+
+/* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
+ * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one
+ * element. */
+int chunk_assemble(struct transfer *t, const struct shares *s, const struct share *own, int rank,
+                   const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size);
+
+#endif

@@ -1,0 +1,66 @@
+/* remote.c - chunks that come from other ranks, as rank 0's store writes them. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/remote.h"
+
+#include "chunk/payload.h"
+#include "elem/shares.h"
+
+#include <string.h>
+
+static struct remote_chunk *find(struct remote *r, int64_t chunk)
+{
+    size_t low = 0, high = r->n;
+
+    if (r->next < r->n && r->chunk[r->next].chunk == chunk)
+        return &r->chunk[r->next++];
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (r->chunk[mid].chunk < chunk)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == r->n || r->chunk[low].chunk != chunk)
+        return NULL;
+    r->next = low + 1;
+    return &r->chunk[low];
+}
+
+static int not_here(int64_t chunk, const char *what)
+{
+    return fail(DREP_ERR_FAILED, "no rank has sent %s of chunk number %lld", what,
+                (long long)chunk);
+}
+
+int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out)
+{
+    int64_t chunk = chunk_number(t->ds, coord);
+
+    *out = find(t->remote, chunk);
+    return *out && (*out)->whole ? 0 : not_here(chunk, "all");
+}
+
+int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums)
+{
+    struct remote_chunk *c;
+    int err = remote_whole(t, coord, &c);
+
+    if (err)
+        return err;
+    memcpy(sums, c->sums, (size_t)sums_of(c->size) * sizeof *sums);
+    c->offset = offset;
+    c->placed = true;
+    return 0;
+}
+
+int remote_part(struct transfer *t, const uint64_t *coord)
+{
+    int64_t chunk = chunk_number(t->ds, coord);
+    const struct remote_chunk *c = find(t->remote, chunk);
+
+    if (!c || !c->elements)
+        return not_here(chunk, "the elements");
+    t->mem = c->elements;
+    return 0;
+}

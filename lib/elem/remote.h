@@ -1,0 +1,39 @@
+/* remote.h - chunks that come from other ranks, as rank 0's store writes them.
+ *
+ * In a collective write rank 0 makes the same calls of its store that one process would make with
+ * everybody's elements.  Of a chunk that is written whole only its size and checksums are here; the
+ * store gives it a place, where its owner writes it.  Of other chunks the elements are here. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_REMOTE_H
+#define ELEM_REMOTE_H
+
+#include "elem/transfer.h"
+
+struct remote_chunk {
+    int64_t chunk; /* its number (shares.h) */
+    bool whole;
+    /* Not whole: its elements, where they stand in the chunk.  Others have no meaning. */
+    char *elements;
+    /* Whole. */
+    int owner;
+    uint64_t size;
+    uint32_t skipped; /* filters */
+    uint64_t *sums;   /* of the blocks; filtered: of the whole */
+    uint64_t offset;  /* in the file, once it is placed */
+    bool placed;
+};
+
+struct remote {
+    struct remote_chunk *chunk; /* by number */
+    size_t n;
+    size_t next; /* is likely to be asked for */
+};
+
+/* A chunk that the store is about to write whole. */
+int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out);
+/* A plain one stands at `offset` now: give its checksums. */
+int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums);
+/* Let the transfer's memory be the elements of this chunk, from its first on. */
+int remote_part(struct transfer *t, const uint64_t *coord);
+
+#endif

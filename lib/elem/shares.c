@@ -1,0 +1,386 @@
+/* shares.c - which elements of which chunks one rank writes, and which rank owns each chunk. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/shares.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "elem/parts.h"
+#include "format/byteorder.h"
+
+#include <stdlib.h>
+
+/* ---- chunks by number ---- */
+
+static int64_t grid_len(const struct object_rec *r, int d)
+{
+    return ((int64_t)r->len[d] - 1) / r->chunk[d] + 1;
+}
+
+int64_t chunks_in_grid(const drep_dataset *ds)
+{
+    const struct object_rec *r = &ds->rec;
+    int64_t n = 1;
+
+    if (r->layout == FMT_CONTIGUOUS)
+        return (dataset_count(ds) - 1) / (int64_t)r->slab + 1;
+    for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++)
+        n *= grid_len(r, d);
+    return n;
+}
+
+void chunk_coord(const drep_dataset *ds, int64_t chunk, uint64_t *coord)
+{
+    const struct object_rec *r = &ds->rec;
+
+    if (r->layout != FMT_CHUNKED) {
+        coord[0] = (uint64_t)chunk;
+        return;
+    }
+    for (int d = r->rank - 1; d >= 0; d--) {
+        coord[d] = (uint64_t)(chunk % grid_len(r, d));
+        chunk /= grid_len(r, d);
+    }
+}
+
+int64_t chunk_number(const drep_dataset *ds, const uint64_t *coord)
+{
+    const struct object_rec *r = &ds->rec;
+    int64_t n = 0;
+
+    if (r->layout != FMT_CHUNKED)
+        return (int64_t)coord[0];
+    for (int d = 0; d < r->rank; d++)
+        n = n * grid_len(r, d) + (int64_t)coord[d];
+    return n;
+}
+
+int64_t chunk_extent(const drep_dataset *ds, int64_t chunk)
+{
+    const struct object_rec *r = &ds->rec;
+    uint64_t coord[DREP_MAX_RANK];
+    int64_t n = 1;
+
+    if (r->layout == FMT_COMPACT)
+        return dataset_count(ds);
+    if (r->layout == FMT_CONTIGUOUS) {
+        n = dataset_count(ds) - chunk * (int64_t)r->slab;
+        return n < (int64_t)r->slab ? n : (int64_t)r->slab;
+    }
+    chunk_coord(ds, chunk, coord);
+    for (int d = 0; d < r->rank; d++) {
+        int64_t inside = (int64_t)r->len[d] - (int64_t)coord[d] * r->chunk[d];
+
+        n *= inside < (int64_t)r->chunk[d] ? inside : (int64_t)r->chunk[d];
+    }
+    return n;
+}
+
+uint64_t chunk_bytes_whole(const drep_dataset *ds, int64_t chunk)
+{
+    return ds->rec.layout == FMT_CHUNKED ? ds->chunks.payload
+                                         : bytes_of(ds, chunk_extent(ds, chunk));
+}
+
+/* ---- cutting ---- */
+
+struct cutter {
+    struct shares *s;
+    int64_t chunk, length; /* length > 0: runs are flat, and chunks so long */
+    int64_t mem;
+    const struct object_rec *rec;
+};
+
+static int add_run(struct shares *s, const struct share_run *run)
+{
+    struct share_run *last = s->nruns > 0 ? &s->run[s->nruns - 1] : NULL;
+
+    if (last && last->chunk == run->chunk && last->step == 1 && run->step == 1 &&
+        last->at + last->n == run->at && last->mem + last->n == run->mem) {
+        last->n += run->n;
+        return 0;
+    }
+    if (VEC_ROOM(s->run, s->nruns, s->run_room, 1))
+        return fail_nomem();
+    s->run[s->nruns++] = *run;
+    return 0;
+}
+
+static int cut_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct cutter *c = ctx;
+    int64_t now;
+    int err = 0;
+
+    if (c->length == 0)
+        return add_run(c->s, &(struct share_run){c->chunk, at, step, n, mem});
+    for (; !err && n > 0; n -= now, at += now * step, mem += now) {
+        int64_t in = at % c->length;
+
+        now = (c->length - in - 1) / step + 1;
+        now = now < n ? now : n;
+        err = add_run(c->s, &(struct share_run){at / c->length, in, now > 1 ? step : 1, now, mem});
+    }
+    return err;
+}
+
+static int cut_stretch(void *ctx, const int64_t *coord, int64_t n)
+{
+    struct cutter *c = ctx;
+    int64_t at = 0;
+
+    for (int d = 0; d < c->rec->rank; d++)
+        at = at * (int64_t)c->rec->len[d] + coord[d];
+    c->mem += n;
+    return cut_run(c, at, 1, n, c->mem - n);
+}
+
+/* A dataset whose chunks are pieces of one sequence. */
+static int cut_flat(struct transfer *t, struct cutter *c)
+{
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+
+    c->length = t->ds->rec.layout == FMT_COMPACT ? dataset_count(t->ds) : (int64_t)t->ds->rec.slab;
+    if (!selection_is_box(t->sel))
+        return selection_stretches(t->sel, cut_stretch, c);
+    for (int d = 0; d < t->sel->rank; d++) {
+        k0[d] = from[d] = 0;
+        k1[d] = t->sel->dim[d].n;
+        len[d] = (int64_t)t->ds->rec.len[d];
+    }
+    return selection_runs(t->sel, k0, k1, from, len, cut_run, c);
+}
+
+static int cut_parts(struct transfer *t)
+{
+    struct cutter *c = t->cutting;
+    struct part_mover plain = {.t = t};
+    struct chunk_part p;
+    int err = 0;
+
+    for (int64_t i = 0; !err && i < t->nparts; i++) {
+        part_of(t, i, &p);
+        c->chunk = chunk_number(t->ds, p.coord);
+        if (p.n > 0)
+            err = part_runs(&plain, &p, cut_run, NULL, c);
+    }
+    return err;
+}
+
+static int by_chunk(const void *a, const void *b)
+{
+    const struct share_run *x = a, *y = b;
+
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return (x->mem > y->mem) - (x->mem < y->mem);
+}
+
+/* Group the runs by chunk. */
+static int group(struct shares *s)
+{
+    bool sorted = true;
+
+    for (size_t i = 1; i < s->nruns; i++)
+        sorted = sorted && s->run[i - 1].chunk <= s->run[i].chunk;
+    if (!sorted)
+        qsort(s->run, s->nruns, sizeof *s->run, by_chunk);
+    for (size_t i = 0; i < s->nruns; i++) {
+        if (i == 0 || s->run[i].chunk != s->run[i - 1].chunk) {
+            if (VEC_ROOM(s->share, s->n, s->room, 1))
+                return fail_nomem();
+            s->share[s->n++] = (struct share){.chunk = s->run[i].chunk, .first = i};
+        }
+        s->share[s->n - 1].runs++;
+        s->share[s->n - 1].n += s->run[i].n;
+    }
+    return 0;
+}
+
+int shares_cut(struct transfer *t, struct shares *s)
+{
+    struct cutter c = {.s = s, .rec = &t->ds->rec};
+    int err;
+
+    if (t->sel->count == 0 || t->ds->esize == 0)
+        return 0;
+    if (t->ds->rec.layout != FMT_CHUNKED) {
+        err = cut_flat(t, &c);
+    } else {
+        t->cutting = &c;
+        err = parts_each(t, cut_parts);
+        t->cutting = NULL;
+    }
+    return err ? err : group(s);
+}
+
+void shares_release(struct shares *s)
+{
+    mem_free(s->run);
+    mem_free(s->share);
+    *s = (struct shares){.n = 0};
+}
+
+/* ---- meeting ---- */
+
+enum { NOTICE = 16, ANSWER = 8 };
+
+/* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are few.
+ */
+static int home_of(int64_t chunk, int64_t chunks, int ranks)
+{
+    int64_t each = (chunks - 1) / ranks + 1;
+
+    return (int)(chunk / each);
+}
+
+/* What a home hears of a chunk from one rank. */
+struct notice {
+    int64_t chunk, n;
+    int from;
+    size_t answer; /* where it stands in the answers to that rank */
+    int owner;
+    bool whole;
+};
+
+static int notice_order(const void *a, const void *b)
+{
+    const struct notice *x = a, *y = b;
+
+    if (x->chunk != y->chunk)
+        return x->chunk < y->chunk ? -1 : 1;
+    return x->from - y->from;
+}
+
+bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total)
+{
+    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
+        return false;
+    if (ds->rec.layout == FMT_CONTIGUOUS && how == TOGETHER_UNION)
+        return total == chunk_elements(ds);
+    return total == chunk_extent(ds, chunk);
+}
+
+static void decide(const drep_dataset *ds, enum together how, struct notice *list, size_t n)
+{
+    size_t end;
+
+    for (size_t i = 0; i < n; i = end) {
+        int64_t total = 0, most = -1;
+        int owner = 0;
+        bool whole;
+
+        for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
+            total += list[end].n;
+            if (list[end].n > most) {
+                most = list[end].n;
+                owner = list[end].from;
+            }
+        }
+        whole = chunk_is_whole(ds, how, list[i].chunk, total);
+        for (size_t k = i; k < end; k++) {
+            list[k].whole = whole;
+            list[k].owner = whole ? owner : 0;
+        }
+    }
+}
+
+/* All notices that a home got, in the order of chunks. */
+static int notices_get(const struct team_inbox *in, struct notice **out, size_t *n)
+{
+    struct notice *list;
+
+    *n = 0;
+    for (size_t i = 0; i < in->n; i++)
+        *n += in->in[i].size / NOTICE;
+    list = mem_array(*n + 1, sizeof *list);
+    if (!list)
+        return fail_nomem();
+    *n = 0;
+    for (size_t i = 0; i < in->n; i++)
+        for (size_t k = 0; k < in->in[i].size / NOTICE; k++) {
+            const uint8_t *p = in->in[i].p + k * NOTICE;
+
+            list[(*n)++] = (struct notice){.chunk = (int64_t)load_u64(p),
+                                           .n = (int64_t)load_u64(p + 8),
+                                           .from = in->in[i].from,
+                                           .answer = k};
+        }
+    if (*n > 1)
+        qsort(list, *n, sizeof *list, notice_order);
+    *out = list;
+    return 0;
+}
+
+/* Answer each rank in the order of its notices. */
+static int answer(struct team *team, const drep_dataset *ds, enum together how,
+                  const struct team_inbox *in, struct team_inbox *back)
+{
+    struct team_parcel *parcel = mem_array(in->n + 1, sizeof *parcel);
+    struct notice *list = NULL;
+    uint8_t **bytes = mem_zalloc(in->n + 1, sizeof *bytes);
+    int *of = mem_array((uint64_t)team->size, sizeof *of);
+    size_t n = 0;
+    int err = parcel && bytes && of ? notices_get(in, &list, &n) : DREP_ERR_NOMEM;
+
+    for (size_t i = 0; !err && i < in->n; i++) {
+        size_t size = in->in[i].size / NOTICE * ANSWER;
+
+        bytes[i] = mem_alloc(size + 1);
+        if (!bytes[i])
+            err = fail_nomem();
+        parcel[i] = (struct team_parcel){in->in[i].from, size, bytes[i]};
+        of[in->in[i].from] = (int)i;
+    }
+    if (!err)
+        decide(ds, how, list, n);
+    for (size_t i = 0; !err && i < n; i++)
+        store_u64(bytes[of[list[i].from]] + list[i].answer * ANSWER,
+                  (uint64_t)list[i].owner << 1 | list[i].whole);
+    err = err ? team_kill(team, err) : team_exchange(team, parcel, in->n, back);
+    for (size_t i = 0; bytes && i < in->n; i++)
+        mem_free(bytes[i]);
+    mem_free(bytes);
+    mem_free(parcel);
+    mem_free(of);
+    mem_free(list);
+    return err;
+}
+
+int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s)
+{
+    int64_t chunks = chunks_in_grid(ds);
+    uint8_t *notices = mem_array(s->n + 1, NOTICE);
+    struct team_parcel *parcel = mem_array((uint64_t)team->size, sizeof *parcel);
+    struct team_inbox in = {.n = 0}, back = {.n = 0};
+    size_t n = 0, at = 0;
+    int err = notices && parcel ? 0 : team_kill(team, fail_nomem());
+
+    for (size_t i = 0; !err && i < s->n; i++) {
+        int home = home_of(s->share[i].chunk, chunks, team->size);
+
+        store_u64(notices + i * NOTICE, (uint64_t)s->share[i].chunk);
+        store_u64(notices + i * NOTICE + 8, (uint64_t)s->share[i].n);
+        if (n == 0 || parcel[n - 1].to != home)
+            parcel[n++] = (struct team_parcel){home, 0, notices + i * NOTICE};
+        parcel[n - 1].size += NOTICE;
+    }
+    if (!err)
+        err = team_exchange(team, parcel, n, &in);
+    if (!err)
+        err = answer(team, ds, how, &in, &back);
+    /* Homes answer in the order of ranks, and that is the order of chunks. */
+    for (size_t i = 0; !err && i < back.n; i++)
+        for (size_t k = 0; k < back.in[i].size / ANSWER && at < s->n; k++, at++) {
+            uint64_t a = load_u64(back.in[i].p + k * ANSWER);
+
+            s->share[at].owner = (int)(a >> 1);
+            s->share[at].whole = a & 1;
+        }
+    if (!err && at != s->n)
+        err = team_kill(team, fail(DREP_ERR_IO, "%zu of %zu chunks got no owner", s->n - at, s->n));
+    team_inbox_release(&in);
+    team_inbox_release(&back);
+    mem_free(notices);
+    mem_free(parcel);
+    return err;
+}

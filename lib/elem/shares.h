@@ -1,0 +1,60 @@
+/* shares.h - which elements of which chunks one rank writes, and which rank owns each chunk.
+ *
+ * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks have
+ * numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a chunk
+ * that is written whole is the rank that writes most of it; every other chunk is rank 0's, whose
+ * store reads and changes it.  To find that out, each chunk has a home, a rank that all shares of it
+ * are reported to: no rank looks at all of them. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_SHARES_H
+#define ELEM_SHARES_H
+
+#include "elem/transfer.h"
+#include "team/team.h"
+
+struct share_run {
+    int64_t chunk;
+    int64_t at, step, n; /* elements of the chunk */
+    int64_t mem;         /* number of the first in the transfer */
+};
+
+struct share {
+    int64_t chunk;
+    int64_t n; /* elements */
+    size_t first, runs;
+    int owner;
+    bool whole; /* all shares together are all of the chunk */
+};
+
+struct shares {
+    struct share_run *run;
+    size_t nruns, run_room;
+    struct share *share; /* by chunk */
+    size_t n, room;
+};
+
+/* What a write of all ranks' selections together looks like, for the ranks agree on how chunks are
+ * written: what together_of() gives on rank 0. */
+enum together {
+    TOGETHER_NOTHING,
+    TOGETHER_BOX,   /* one box */
+    TOGETHER_UNION, /* several, taken at once */
+    TOGETHER_PARTS  /* something else: no chunk counts as whole */
+};
+
+/* Cut this rank's selection. */
+int shares_cut(struct transfer *t, struct shares *s);
+/* Find the owners: collective. */
+int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s);
+/* True if shares of `total` elements make the chunk one that the store writes whole. */
+bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total);
+void shares_release(struct shares *s);
+
+/* Elements that the dataset has of a chunk, and bytes that it stores of one that is whole. */
+int64_t chunk_extent(const drep_dataset *ds, int64_t chunk);
+uint64_t chunk_bytes_whole(const drep_dataset *ds, int64_t chunk);
+void chunk_coord(const drep_dataset *ds, int64_t chunk, uint64_t *coord);
+int64_t chunk_number(const drep_dataset *ds, const uint64_t *coord);
+int64_t chunks_in_grid(const drep_dataset *ds);
+
+#endif

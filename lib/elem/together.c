@@ -1,0 +1,259 @@
+/* together.c - what all ranks select, as one selection. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/together.h"
+
+#include "base/mem.h"
+#include "format/byteorder.h"
+
+#include <string.h>
+
+enum { HEAD = 16, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
+
+#define PIECES_MAX 65536 /* of a union: parts.c moves more of them in several batches */
+
+/* ---- as bytes ---- */
+
+static uint8_t *put_dims(uint8_t *p, const struct span_dim *dim, int rank)
+{
+    for (int d = 0; d < rank; d++, p += DIM) {
+        store_u64(p, (uint64_t)dim[d].start);
+        store_u64(p + 8, (uint64_t)dim[d].stride);
+        store_u64(p + 16, (uint64_t)dim[d].block);
+        store_u64(p + 24, (uint64_t)dim[d].n);
+    }
+    return p;
+}
+
+static int selection_put(const struct drep_selection *s, struct buf *b)
+{
+    uint64_t n = s->coords ? (uint64_t)s->npoints : s->box ? (uint64_t)s->nboxes : 1;
+    uint64_t rank = (uint64_t)s->rank;
+    uint8_t *p;
+    int err;
+
+    if (s->count == 0)
+        return 0;
+    if ((err = buf_reserve(b, HEAD + n * rank * (s->coords ? 8 : DIM))))
+        return err;
+    p = b->p;
+    store_u64(p, s->coords ? KIND_POINTS : KIND_BOXES);
+    store_u64(p + 8, n);
+    p += HEAD;
+    for (uint64_t i = 0; s->coords && i < n * rank; i++, p += 8)
+        store_u64(p, (uint64_t)s->coords[i]);
+    for (uint64_t i = 0; !s->coords && i < n; i++)
+        p = put_dims(p, s->box ? s->box + i * rank : s->dim, s->rank);
+    b->len = (size_t)(p - b->p);
+    return 0;
+}
+
+/* ---- one selection of all ---- */
+
+/* Count what the ranks gave. */
+static void count(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t *boxes,
+                  uint64_t *points)
+{
+    *boxes = *points = 0;
+    for (int r = 0; r < ranks; r++) {
+        const uint8_t *p = all + offset[r];
+
+        if (offset[r + 1] - offset[r] < HEAD)
+            continue;
+        *(load_u64(p) == KIND_POINTS ? points : boxes) += load_u64(p + 8);
+    }
+}
+
+static int unite_points(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t n,
+                        struct drep_selection *out)
+{
+    uint64_t rank = (uint64_t)out->rank, at = 0;
+
+    out->coords = mem_array(n * rank + 1, sizeof *out->coords);
+    if (!out->coords)
+        return fail_nomem();
+    for (int r = 0; r < ranks; r++) {
+        const uint8_t *p = all + offset[r];
+
+        for (uint64_t i = 0; offset[r + 1] > offset[r] && i < load_u64(p + 8) * rank; i++)
+            out->coords[at++] = (int64_t)load_u64(p + HEAD + 8 * i);
+    }
+    out->npoints = out->count = (int64_t)n;
+    return 0;
+}
+
+static int unite_boxes(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t n,
+                       struct drep_selection *out)
+{
+    struct span_dim *dim;
+
+    if (n > INT32_MAX)
+        return fail(DREP_ERR_LIMIT, "%llu boxes in one write", (unsigned long long)n);
+    out->box = dim = mem_array(n * (uint64_t)out->rank + 1, sizeof *dim);
+    if (!dim)
+        return fail_nomem();
+    out->nboxes = (int)n;
+    for (int r = 0; r < ranks; r++) {
+        const uint8_t *p = all + offset[r] + HEAD;
+        uint64_t boxes = offset[r + 1] > offset[r] ? load_u64(p - HEAD + 8) : 0;
+
+        for (uint64_t i = 0; i < boxes; i++) {
+            int64_t elements = 1;
+
+            for (int d = 0; d < out->rank; d++, p += DIM, dim++) {
+                *dim = (struct span_dim){(int64_t)load_u64(p), (int64_t)load_u64(p + 8),
+                                         (int64_t)load_u64(p + 16), (int64_t)load_u64(p + 24)};
+                elements *= dim->n;
+            }
+            out->count += elements;
+        }
+    }
+    return 0;
+}
+
+static bool without_gaps(const struct span_dim *d)
+{
+    return d->n == 1 || d->stride == d->block || (d->block == 1 && d->stride == 1);
+}
+
+/* If the boxes fill a box, as the parts of a grid do, that is the selection. */
+static void become_box(struct drep_selection *s)
+{
+    struct drep_selection whole = {.rank = s->rank, .count = 1};
+
+    for (int d = 0; d < s->rank; d++) {
+        int64_t low = INT64_MAX, high = 0;
+
+        for (int i = 0; i < s->nboxes; i++) {
+            const struct span_dim *dim = &s->box[(size_t)i * (size_t)s->rank + (size_t)d];
+            int64_t first = dim->start, end = span_at(dim, dim->n - 1) + 1;
+
+            if (s->nboxes > 1 && !without_gaps(dim))
+                return;
+            low = first < low ? first : low;
+            high = end > high ? end : high;
+        }
+        whole.dim[d] = s->nboxes == 1 ? s->box[d] : (struct span_dim){low, 1, 1, high - low};
+        if (__builtin_mul_overflow(whole.count, whole.dim[d].n, &whole.count))
+            return;
+    }
+    if (whole.count != s->count)
+        return;
+    mem_free(s->box);
+    *s = whole;
+}
+
+/* More than the pieces into which a union is cut. */
+static uint64_t pieces_of(const drep_dataset *ds, const struct drep_selection *s)
+{
+    const struct object_rec *r = &ds->rec;
+    uint64_t pieces = 0;
+
+    for (int i = 0; r->layout != FMT_COMPACT && i < s->nboxes; i++) {
+        const struct span_dim *dim = s->box + (size_t)i * (size_t)s->rank;
+        uint64_t rows = 1, cuts, last = (uint64_t)dim[s->rank - 1].n;
+        uint64_t len = r->layout == FMT_CONTIGUOUS ? r->slab : r->chunk[s->rank - 1];
+
+        for (int d = 0; d < s->rank - 1; d++)
+            rows *= (uint64_t)dim[d].n;
+        cuts = without_gaps(&dim[s->rank - 1]) ? last / len + 2 : last;
+        pieces += rows * cuts;
+        if (rows > PIECES_MAX || pieces > PIECES_MAX)
+            return PIECES_MAX + 1;
+    }
+    return pieces;
+}
+
+static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *offset, int ranks,
+                 struct drep_selection *out, enum together *how)
+{
+    uint64_t boxes, points;
+    int err;
+
+    *out = (struct drep_selection){.rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank};
+    *how = TOGETHER_NOTHING;
+    count(all->p, offset, ranks, &boxes, &points);
+    if (boxes > 0 && points > 0)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "some ranks select points, and some boxes; a collective write needs one kind");
+    if (points > 0) {
+        *how = TOGETHER_PARTS;
+        return unite_points(all->p, offset, ranks, points, out);
+    }
+    if (boxes == 0 || (err = unite_boxes(all->p, offset, ranks, boxes, out)))
+        return boxes == 0 ? 0 : err;
+    become_box(out);
+    *how = !out->box                          ? TOGETHER_BOX
+           : pieces_of(ds, out) <= PIECES_MAX ? TOGETHER_UNION
+                                              : TOGETHER_PARTS;
+    return 0;
+}
+
+/* ---- together ---- */
+
+/* Rank 0 tells how it went, and if they are wanted, all selections. */
+static int spread(struct team *team, int err, enum together *how, struct buf *b)
+{
+    uint8_t head[HEAD];
+    struct buf mine = {0};
+    int failed = 0;
+
+    if (team->rank == 0) {
+        store_u64(head, (uint64_t)*how);
+        store_u64(head + 8, (uint64_t)err);
+        failed = buf_add(&mine, head, HEAD);
+        if (!failed && err)
+            failed = buf_add(&mine, fail_text(), strlen(fail_text()));
+        else if (!failed && b)
+            failed = buf_add(&mine, b->p, b->len);
+    }
+    failed = failed ? team_kill(team, failed) : team_bcast(team, &mine);
+    if (!failed) {
+        *how = (enum together)load_u64(mine.p);
+        failed = (int)load_u64(mine.p + 8);
+        if (failed && team->rank > 0)
+            fail(failed, "%.*s", (int)(mine.len - HEAD), (const char *)mine.p + HEAD);
+    }
+    if (!failed && b && team->rank > 0)
+        failed = buf_set(b, mine.p + HEAD, mine.len - HEAD);
+    buf_release(&mine);
+    return failed;
+}
+
+int together_meet(struct team *team, const drep_dataset *ds, const struct drep_selection *mine,
+                  bool everywhere, struct drep_selection *united, enum together *how)
+{
+    uint64_t *offset = mem_array((uint64_t)team->size + 1, sizeof *offset);
+    size_t head = ((size_t)team->size + 1) * sizeof *offset;
+    struct buf own = {0}, all = {0}, both = {0};
+    int err = offset ? selection_put(mine, &own) : DREP_ERR_NOMEM;
+
+    err = err ? team_kill(team, err) : team_gather(team, own.p, own.len, &all, offset);
+    if (err)
+        goto out;
+    if (team->rank == 0) {
+        err = unite(ds, &all, offset, team->size, united, how);
+        if (!err && everywhere)
+            err = buf_add(&both, offset, head);
+        if (!err && everywhere)
+            err = buf_add(&both, all.p, all.len);
+    }
+    err = spread(team, err, how, everywhere ? &both : NULL);
+    if (!err && everywhere && team->rank > 0) {
+        memcpy(offset, both.p, head);
+        err = buf_set(&all, both.p + head, both.len - head);
+        err = err ? team_kill(team, err) : unite(ds, &all, offset, team->size, united, how);
+    }
+out:
+    buf_release(&own);
+    buf_release(&all);
+    buf_release(&both);
+    mem_free(offset);
+    return err;
+}
+
+void together_release(struct drep_selection *united)
+{
+    mem_free(united->coords);
+    mem_free(united->box);
+    *united = (struct drep_selection){.rank = 0};
+}
