@@ -589,7 +589,7 @@ install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREF
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
 	install -m 644 $(STATIC) $D$(libdir)/
-	install -m 644 lib/datarep.h lib/datarep.hpp $D$(includedir)/
+	install -m 644 lib/datarep.h lib/datarep-team.h lib/datarep.hpp $D$(includedir)/
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	install -m 644 $(filter %.7,$(MAN)) $D$(mandir)/man7/
@@ -613,7 +613,7 @@ install-strip: install ## install without debug information
 uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
-	    $D$(includedir)/datarep.hpp \
+	    $D$(includedir)/datarep-team.h $D$(includedir)/datarep.hpp \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) $(call man_in,7) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk

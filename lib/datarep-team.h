@@ -5,6 +5,18 @@
  * commits) is built on it in the library.  Programs under MPI use <datarep-mpi.h>, which is such a
  * transport.
  *
+ * A program of four ranks:
+ *
+ *     drep_transport transport = DREP_TRANSPORT(.rank = rank, .ranks = 4, .send = send,
+ *                                               .receive = receive);
+ *     drep_team_create(&transport, ctx, "run.drep", DREP_RDWR, "external32", NULL, &file);
+ *     drep_dataset_create(file, "/p", &DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims),
+ * &p); drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
+ *     drep_close(file);
+ *
+ * The file is the one that a single process would have written, byte for byte, if it had made the
+ * same calls with one write of all elements; however many ranks there are, and whoever has what.
+ *
  * On a file of a team these calls are collective, that is, all ranks make them in the same order
  * with equal arguments: drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and a
  * transfer with DREP_XFER(.collective = 1).  All other calls are local: what they change is the

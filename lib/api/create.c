@@ -85,7 +85,8 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, false, out);
+    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, false,
+                  out);
 }
 
 int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,

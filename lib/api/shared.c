@@ -5,13 +5,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/shared.h"
 
+#include "api/follow.h"
 #include "api/publish.h"
-#include "elem/dataset.h"
 #include "base/mem.h"
 #include "file/ranks.h"
 #include "format/block.h"
 #include "tree/journal.h"
-#include "txn/shadow.h"
 
 #include <string.h>
 
@@ -84,37 +83,6 @@ static int result_put(const drep_file *f, int err, struct buf *b)
     return 0;
 }
 
-/* Move to the commit that rank 0 has made. */
-static int follow(drep_file *f, const uint8_t *bytes)
-{
-    drep_file *reloaded = NULL;
-    const char *why = NULL;
-    struct store *st;
-    struct slot slot;
-    int err;
-
-    if (slot_get(&slot, bytes + RESULT_HEAD, load_u64(bytes + 4) % 2 ? 0 : 1, &why) != SLOT_VALID || why)
-        return fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");
-    if ((err = shadow_move(f->st, &slot, &st)))
-        return err;
-    f->st = st;
-    hints_allow_targets(f, f->linked.dir);
-    if (f->datasets.hooks)
-        f->datasets.hooks->adopt(f, st);
-    paths_clear(f);
-    err = header_reload(f, &reloaded);
-    if (!err)
-        err = datasets_refresh(f);
-    if (!err) {
-        header_exchange(f, reloaded);
-        hints_note(f);
-    }
-    header_reload_free(reloaded);
-    f->op.error = 0;
-    f->hints.changed = false;
-    return err;
-}
-
 /* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know. */
 static int spread_result(drep_file *f, int err)
 {
@@ -132,10 +100,10 @@ static int spread_result(drep_file *f, int err)
                          "commit %llu may or may not be in the file; open it again to see",
                          (unsigned long long)f->st->slot.sequence + 1);
     else if (got)
-        failed = fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD),
-                      (const char *)b.p + RESULT_HEAD);
+        failed =
+            fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD), (const char *)b.p + RESULT_HEAD);
     else if (!failed && t->rank > 0)
-        failed = follow(f, b.p);
+        failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4));
     buf_release(&b);
     return failed;
 }

@@ -44,6 +44,7 @@ struct wanted {
     void *buf;
 };
 
+/* Makes the selection of a box; the lock is held, so that the shape stays. */
 static int select_wanted(struct wanted *w, struct drep_selection *room)
 {
     int err;
@@ -56,6 +57,7 @@ static int select_wanted(struct wanted *w, struct drep_selection *room)
     return 0;
 }
 
+/* True if all ranks make this call. */
 static int is_together(const struct wanted *w, const struct xfer *x)
 {
     return x->use && x->use->collective && file_shared(w->ds->file);

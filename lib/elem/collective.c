@@ -1,19 +1,18 @@
 /* collective.c - transfers that all ranks of a file make together.
  *
  * A write in two phases.  First the ranks send what they have of each chunk to its owner, who puts
- * the chunk together, encodes and sums it.  Then rank 0, which has the file's store, learns sizes and
- * checksums, gives each chunk a place as it would for elements of its own, and the owners write. An
- * error of a rank is told at the next meeting and becomes everybody's; nothing of the write stays. */
+ * the chunk together, encodes and sums it.  Then rank 0, which has the file's store, learns sizes
+ * and checksums, gives each chunk a place as it would for elements of its own, and the owners
+ * write. An error of a rank is told at the next meeting and becomes everybody's; nothing of the
+ * write stays. */
 /* SPDX-License-Identifier: MIT */
 #include "elem/collective.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/payload.h"
-#include "chunk/work.h"
-#include "chunk/write.h"
 #include "elem/mover.h"
-#include "elem/pieces.h"
+#include "elem/owned.h"
 #include "elem/remote.h"
 #include "elem/together.h"
 #include "file/ranks.h"
@@ -22,14 +21,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A chunk that this rank writes. */
-struct owned {
-    int64_t chunk;
-    uint8_t *bytes;
-    uint64_t size, sum;
-    uint32_t skipped;
-};
 
 struct meeting {
     const char *call;
@@ -41,11 +32,7 @@ struct meeting {
     struct drep_selection united; /* on rank 0; compact: on all ranks */
     struct parcels parcels;
     struct team_inbox in;
-    struct piece *piece;
-    size_t npieces;
-    struct owned *owned;
-    size_t nowned, owned_room;
-    struct buf report; /* of what it owns, for rank 0 */
+    struct owning own; /* the chunks that this rank writes */
     /* Rank 0: */
     struct remote remote;
     size_t remote_room;
@@ -53,6 +40,7 @@ struct meeting {
     uint64_t *report_at;
 };
 
+/* The ranks agree that nothing went wrong so far. */
 static int meet(struct meeting *m, int err)
 {
     struct team_call call = {.name = m->call, .err = err};
@@ -75,6 +63,7 @@ static int meet_first(struct meeting *m, int err)
 
 /* ---- what goes where ---- */
 
+/* What has no collective form yet, refused on all ranks. */
 static int may_be_together(const struct transfer *t)
 {
     if (t->ds->ft->type->variable)
@@ -105,139 +94,30 @@ static int exchange(struct meeting *m)
     return err;
 }
 
-/* ---- the chunks that this rank owns ---- */
+/* ---- rank 0: the store writes ---- */
 
-static int put_u64(struct buf *b, uint64_t v)
+static int add_remote(struct meeting *m, const struct remote_chunk *c)
 {
-    uint8_t bytes[8];
-
-    store_u64(bytes, v);
-    return buf_add(b, bytes, 8);
-}
-
-/* Report a chunk: number, size, skipped filters, checksums. */
-static int report(struct meeting *m, const struct owned *o, const uint64_t *sums, uint64_t n)
-{
-    int err = put_u64(&m->report, (uint64_t)o->chunk);
-
-    if (!err)
-        err = put_u64(&m->report, o->size);
-    if (!err)
-        err = put_u64(&m->report, o->skipped);
-    if (!err)
-        err = buf_reserve(&m->report, m->report.len + n * 8);
-    for (uint64_t i = 0; !err && i < n; i++)
-        err = put_u64(&m->report, sums[i]);
-    return err;
-}
-
-static int report_plain(struct meeting *m, struct owned *o)
-{
-    uint64_t n = sums_of(o->size);
-    uint64_t *sums = mem_array(n + 1, sizeof *sums);
-    int err = sums ? 0 : fail_nomem();
-
-    if (!err) {
-        payload_sums(m->ds->file->st, o->bytes, (size_t)o->size, sums);
-        err = report(m, o, sums, n);
-    }
-    mem_free(sums);
-    return err;
-}
-
-/* The encoded form takes the place of the payload. */
-static int report_encoded(struct meeting *m, struct work *w, struct owned *o)
-{
-    struct span out = {0};
-    uint8_t *bytes = NULL;
-    int err = chunk_encode(w, &m->ds->chunks, o->bytes, o->size, &out, &o->skipped);
-
-    if (!err && !(bytes = mem_alloc(out.len + 1)))
-        err = fail_nomem();
-    if (err)
-        return err;
-    memcpy(bytes, out.p, out.len);
-    mem_free(o->bytes);
-    o->bytes = bytes;
-    o->size = out.len;
-    o->sum = sum_stored(bytes, out.len);
-    return report(m, o, &o->sum, 1);
-}
-
-/* A chunk that is written in part: its elements stay here, on rank 0. */
-static int keep_part(struct meeting *m, int64_t chunk, uint8_t *bytes)
-{
-    if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote_room, 1)) {
-        mem_free(bytes);
+    if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote_room, 1))
         return fail_nomem();
-    }
-    m->remote.chunk[m->remote.n++] =
-        (struct remote_chunk){.chunk = chunk, .elements = (char *)bytes};
+    m->remote.chunk[m->remote.n++] = *c;
     return 0;
 }
 
-static int own_chunk(struct meeting *m, struct work *w, int64_t chunk, const struct share *own,
-                     const struct piece *piece, size_t n)
+/* Chunks that are written in part have come here. */
+static int take_parts(struct meeting *m)
 {
-    drep_dataset *ds = m->ds;
-    bool filtered = ds->chunks.nfilters > 0;
-    int64_t total = own ? own->n : 0;
-    uint64_t size;
-    bool whole;
-    struct owned *o;
-    int err;
+    int err = 0;
 
-    for (size_t i = 0; i < n; i++)
-        total += (int64_t)piece[i].n;
-    whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total);
-    size = whole                            ? chunk_bytes_whole(ds, chunk)
-           : ds->rec.layout == FMT_COMPACT ? bytes_of(ds, dataset_count(ds))
-                                           : ds->chunks.payload;
-    if (VEC_ROOM(m->owned, m->nowned, m->owned_room, 1))
-        return fail_nomem();
-    o = &m->owned[m->nowned];
-    *o = (struct owned){.chunk = chunk, .size = size, .bytes = mem_alloc(size + 1)};
-    if (!o->bytes)
-        return fail_nomem();
-    m->nowned++;
-    err = chunk_assemble(m->t, &m->shares, own, m->team->rank, piece, n, whole, o->bytes, size);
-    if (err)
-        return err;
-    if (whole)
-        return filtered ? report_encoded(m, w, o) : report_plain(m, o);
-    m->nowned--;
-    return keep_part(m, chunk, o->bytes);
-}
+    for (size_t i = 0; !err && i < m->own.n; i++) {
+        const struct owned *o = &m->own.owned[i];
 
-/* Bring together what this rank owns: its own shares and the pieces of others, by chunk. */
-static int own_chunks(struct meeting *m)
-{
-    struct store *st = m->ds->file->st;
-    struct work *w = work_take(st);
-    size_t i = 0, k = 0, end;
-    int err = w ? pieces_list(m->ds, &m->in, &m->piece, &m->npieces) : DREP_ERR_NOMEM;
-
-    while (!err && (i < m->shares.n || k < m->npieces)) {
-        const struct share *own = i < m->shares.n ? &m->shares.share[i] : NULL;
-
-        if (own && own->owner != m->team->rank) {
-            i++;
-            continue;
-        }
-        if (own && k < m->npieces && m->piece[k].chunk < own->chunk)
-            own = NULL;
-        for (end = k; end < m->npieces &&
-                      m->piece[end].chunk == (own ? own->chunk : m->piece[k].chunk);)
-            end++;
-        err = own_chunk(m, w, own ? own->chunk : m->piece[k].chunk, own, m->piece + k, end - k);
-        k = end;
-        i += own != NULL;
+        if (!o->whole)
+            err = add_remote(
+                m, &(struct remote_chunk){.chunk = o->chunk, .elements = (char *)o->bytes});
     }
-    work_give(st, w);
     return err;
 }
-
-/* ---- rank 0: the store writes ---- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -263,9 +143,8 @@ static int take_reports(struct meeting *m, int rank)
 
         for (uint64_t i = 0; i < n; i++)
             c.sums[i] = load_u64(p + 24 + i * 8);
-        if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote_room, 1))
+        if (add_remote(m, &c))
             return fail_nomem();
-        m->remote.chunk[m->remote.n++] = c;
         p += 24 + n * 8;
     }
     return 0;
@@ -346,18 +225,23 @@ static int place_and_write(struct meeting *m)
     m->report_at = mem_array((uint64_t)team->size + 1, sizeof *m->report_at);
     if (!m->report_at)
         return team_kill(team, fail_nomem());
-    err = team_gather(team, m->report.p, m->report.len, &m->reports, m->report_at);
+    err = team_gather(team, m->own.report.p, m->own.report.len, &m->reports, m->report_at);
     if (err)
         return err;
+    if (team->rank == 0)
+        mine = take_parts(m);
     for (int r = 0; team->rank == 0 && !mine && r < team->size; r++)
         mine = take_reports(m, r);
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
     err = give_places(m, mine, &places);
-    for (size_t i = 0; !err && !mine && i < m->nowned && places.len == m->nowned * 8; i++) {
-        const struct owned *o = &m->owned[i];
+    for (size_t i = 0, k = 0; !err && !mine && i < m->own.n && k < places.len; i++) {
+        const struct owned *o = &m->own.owned[i];
 
-        mine = io->ops->write_at(io, o->bytes, (size_t)o->size, load_u64(places.p + i * 8));
+        if (!o->whole)
+            continue;
+        mine = io->ops->write_at(io, o->bytes, (size_t)o->size, load_u64(places.p + k));
+        k += 8;
         m->ds->file->ranks->wrote = true;
     }
     buf_release(&places);
@@ -367,34 +251,27 @@ static int place_and_write(struct meeting *m)
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */
 static int write_compact(struct meeting *m)
 {
-    struct buf b = {0};
     uint64_t size = bytes_of(m->ds, dataset_count(m->ds));
+    struct buf b = {0};
     int err = 0;
 
     if (m->team->rank == 0)
-        err = buf_set(&b, m->remote.chunk[0].elements, (size_t)size);
+        err = buf_set(&b, m->own.owned[0].bytes, (size_t)size);
     err = err ? team_kill(m->team, err) : team_bcast(m->team, &b);
-    if (!err && m->team->rank > 0)
-        err = keep_part(m, 0, b.p);
-    if (!err && m->team->rank > 0)
-        b = (struct buf){0};
+    if (!err)
+        err = add_remote(m, &(struct remote_chunk){.elements = (char *)b.p});
     if (!err)
         err = store_writes(m);
+    err = meet(m, err);
     buf_release(&b);
-    return meet(m, err);
+    return err;
 }
 
 static void meeting_end(struct meeting *m)
 {
-    for (size_t i = 0; i < m->nowned; i++)
-        mem_free(m->owned[i].bytes);
-    for (size_t i = 0; i < m->remote.n; i++)
-        mem_free(m->remote.chunk[i].elements);
-    mem_free(m->owned);
+    owning_release(&m->own);
     mem_free(m->remote.chunk);
-    mem_free(m->piece);
     mem_free(m->report_at);
-    buf_release(&m->report);
     buf_release(&m->reports);
     team_inbox_release(&m->in);
     parcels_release(&m->parcels);
@@ -421,7 +298,8 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
     if (!err && ds->esize > 0)
         err = exchange(&m);
     if (!err && m.how != TOGETHER_NOTHING) {
-        err = meet(&m, fail_in(own_chunks(&m), "dataset \"%s\"", ds->path));
+        m.own = (struct owning){.t = m.t, .shares = &m.shares, .how = m.how, .rank = m.team->rank};
+        err = meet(&m, fail_in(own_chunks(&m.own, &m.in), "dataset \"%s\"", ds->path));
         if (!err)
             err = ds->rec.layout == FMT_COMPACT ? write_compact(&m) : place_and_write(&m);
         if (!err && ds->rec.layout != FMT_COMPACT)

@@ -246,3 +246,65 @@ int chunk_size_check(const struct chunks *cs, int64_t esize, const struct chunk_
                 "a payload of %llu bytes for elements of %lld in chunks of %llu (R8.9)",
                 (unsigned long long)rec->size, (long long)esize, (unsigned long long)cs->payload);
 }
+
+/* ---- chunks by number ---- */
+
+/* Chunks along a dimension. */
+static int64_t grid_len(const struct object_rec *rec, int d)
+{
+    return ((int64_t)rec->len[d] - 1) / rec->chunk[d] + 1;
+}
+
+int64_t chunks_in_grid(const struct object_rec *rec)
+{
+    int64_t n = 1;
+
+    if (rec->layout == FMT_CONTIGUOUS)
+        return (shape_count(rec) - 1) / (int64_t)rec->slab + 1;
+    for (int d = 0; rec->layout == FMT_CHUNKED && d < rec->rank; d++)
+        n *= grid_len(rec, d);
+    return n;
+}
+
+void chunk_coord(const struct object_rec *rec, int64_t chunk, uint64_t *coord)
+{
+    if (rec->layout != FMT_CHUNKED) {
+        coord[0] = (uint64_t)chunk;
+        return;
+    }
+    for (int d = rec->rank - 1; d >= 0; d--) {
+        coord[d] = (uint64_t)(chunk % grid_len(rec, d));
+        chunk /= grid_len(rec, d);
+    }
+}
+
+int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord)
+{
+    int64_t n = 0;
+
+    if (rec->layout != FMT_CHUNKED)
+        return (int64_t)coord[0];
+    for (int d = 0; d < rec->rank; d++)
+        n = n * grid_len(rec, d) + (int64_t)coord[d];
+    return n;
+}
+
+int64_t chunk_extent(const struct object_rec *rec, int64_t chunk)
+{
+    uint64_t coord[DREP_MAX_RANK];
+    int64_t n = 1;
+
+    if (rec->layout == FMT_COMPACT)
+        return shape_count(rec);
+    if (rec->layout == FMT_CONTIGUOUS) {
+        n = shape_count(rec) - chunk * (int64_t)rec->slab;
+        return n < (int64_t)rec->slab ? n : (int64_t)rec->slab;
+    }
+    chunk_coord(rec, chunk, coord);
+    for (int d = 0; d < rec->rank; d++) {
+        int64_t inside = (int64_t)rec->len[d] - (int64_t)coord[d] * rec->chunk[d];
+
+        n *= inside < (int64_t)rec->chunk[d] ? inside : (int64_t)rec->chunk[d];
+    }
+    return n;
+}

@@ -37,6 +37,14 @@ bool chunk_inside(const struct object_rec *rec, const uint64_t *coord);
 uint64_t run_inside(const struct object_rec *rec, const uint64_t *coord,
                     const struct chunk_rec *run);
 
+/* The chunks of a shape as numbers: row-major in the grid, slabs as they come; a compact dataset is
+ * one chunk, number 0. */
+int64_t chunks_in_grid(const struct object_rec *rec);
+void chunk_coord(const struct object_rec *rec, int64_t chunk, uint64_t *coord);
+int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord);
+/* Elements of the shape that a chunk holds. */
+int64_t chunk_extent(const struct object_rec *rec, int64_t chunk);
+
 /* The run before, in a walk over those of a dataset: its first chunk, and where its last
  * coordinate ends.  {0} before the first. */
 struct run_before {

@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "chunk/each.h"
 #include "elem/dataset.h"
+#include "file/ranks.h"
 
 #include <pthread.h>
 
@@ -142,7 +143,9 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
 
     if (!data || !size)
         return fail(DREP_ERR_ARG, "drep_dataset_map: null argument");
-    if ((err = dataset_check(dataset, "drep_dataset_map")) || (err = read_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_dataset_map")) ||
+        (err = shared_refuses(dataset->file, "drep_dataset_map")) ||
+        (err = read_begin(dataset->file)))
         return err;
     err = map(dataset, flags, data, size);
     return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));

@@ -218,8 +218,8 @@ static int stage_note(struct part_stage *s, const struct stage_run *r)
     return 0;
 }
 
-/* Moves a run of a chunk whose elements came from other ranks: memory holds them where they stand in
- * the chunk. */
+/* Moves a run of a chunk whose elements came from other ranks: memory holds them where they stand
+ * in the chunk. */
 static int remote_run(struct part_mover *m, int64_t at, int64_t step, int64_t n)
 {
     int err = 0;

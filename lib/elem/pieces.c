@@ -62,11 +62,13 @@ static int pack_elements(struct transfer *t, const struct shares *s, const struc
 
 /* ---- parcels ---- */
 
+/* A piece ends at a multiple of 8 bytes. */
 static uint64_t piece_size(const drep_dataset *ds, const struct share *share)
 {
     return (HEAD + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 * 8;
 }
 
+/* Writes a piece: head, runs, elements. */
 static int pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p)
 {
     uint8_t *end = p + piece_size(t->ds, share);
@@ -246,12 +248,13 @@ static int clash(const drep_dataset *ds, int64_t chunk, int64_t at, int own,
     for (; piece->from != rank; piece++)
         if (piece_has(piece, at))
             other = piece->from;
-    chunk_coord(ds, chunk, coord);
+    chunk_coord(&ds->rec, chunk, coord);
     for (int d = 0; d < ds->chunks.rank; d++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d > 0 ? "," : "",
                                 (unsigned long long)coord[d]);
-    return fail(DREP_ERR_NOT_SAME, "chunk (%s): ranks %d and %d write the same element, number %lld",
-                text, other < rank ? other : rank, other < rank ? rank : other, (long long)at);
+    return fail(DREP_ERR_NOT_SAME,
+                "chunk (%s): ranks %d and %d write the same element, number %lld", text,
+                other < rank ? other : rank, other < rank ? rank : other, (long long)at);
 }
 
 /* Copy a piece to where its elements belong. */
@@ -282,6 +285,7 @@ static int place(const drep_dataset *ds, const struct piece *p, int64_t room, st
     return 0;
 }
 
+/* Puts this rank's own elements into a chunk, by way of its converter. */
 static int place_own(struct transfer *t, const struct shares *s, const struct share *own,
                      struct taken *taken, uint8_t *b)
 {
@@ -307,7 +311,7 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
                    const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size)
 {
     drep_dataset *ds = t->ds;
-    int64_t room = ds->rec.layout == FMT_COMPACT ? dataset_count(ds) : chunk_elements(ds), sum = 0;
+    int64_t room = (int64_t)(size / (uint64_t)ds->esize), sum = 0;
     struct taken taken = {.clash = -1};
     int err = 0;
 

@@ -3,10 +3,10 @@
 #include "elem/remote.h"
 
 #include "chunk/payload.h"
-#include "elem/shares.h"
 
 #include <string.h>
 
+/* The store asks in the order of the grid, mostly. */
 static struct remote_chunk *find(struct remote *r, int64_t chunk)
 {
     size_t low = 0, high = r->n;
@@ -35,7 +35,7 @@ static int not_here(int64_t chunk, const char *what)
 
 int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out)
 {
-    int64_t chunk = chunk_number(t->ds, coord);
+    int64_t chunk = chunk_number(&t->ds->rec, coord);
 
     *out = find(t->remote, chunk);
     return *out && (*out)->whole ? 0 : not_here(chunk, "all");
@@ -56,7 +56,7 @@ int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uin
 
 int remote_part(struct transfer *t, const uint64_t *coord)
 {
-    int64_t chunk = chunk_number(t->ds, coord);
+    int64_t chunk = chunk_number(&t->ds->rec, coord);
     const struct remote_chunk *c = find(t->remote, chunk);
 
     if (!c || !c->elements)

@@ -9,78 +9,6 @@
 
 #include <stdlib.h>
 
-/* ---- chunks by number ---- */
-
-static int64_t grid_len(const struct object_rec *r, int d)
-{
-    return ((int64_t)r->len[d] - 1) / r->chunk[d] + 1;
-}
-
-int64_t chunks_in_grid(const drep_dataset *ds)
-{
-    const struct object_rec *r = &ds->rec;
-    int64_t n = 1;
-
-    if (r->layout == FMT_CONTIGUOUS)
-        return (dataset_count(ds) - 1) / (int64_t)r->slab + 1;
-    for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++)
-        n *= grid_len(r, d);
-    return n;
-}
-
-void chunk_coord(const drep_dataset *ds, int64_t chunk, uint64_t *coord)
-{
-    const struct object_rec *r = &ds->rec;
-
-    if (r->layout != FMT_CHUNKED) {
-        coord[0] = (uint64_t)chunk;
-        return;
-    }
-    for (int d = r->rank - 1; d >= 0; d--) {
-        coord[d] = (uint64_t)(chunk % grid_len(r, d));
-        chunk /= grid_len(r, d);
-    }
-}
-
-int64_t chunk_number(const drep_dataset *ds, const uint64_t *coord)
-{
-    const struct object_rec *r = &ds->rec;
-    int64_t n = 0;
-
-    if (r->layout != FMT_CHUNKED)
-        return (int64_t)coord[0];
-    for (int d = 0; d < r->rank; d++)
-        n = n * grid_len(r, d) + (int64_t)coord[d];
-    return n;
-}
-
-int64_t chunk_extent(const drep_dataset *ds, int64_t chunk)
-{
-    const struct object_rec *r = &ds->rec;
-    uint64_t coord[DREP_MAX_RANK];
-    int64_t n = 1;
-
-    if (r->layout == FMT_COMPACT)
-        return dataset_count(ds);
-    if (r->layout == FMT_CONTIGUOUS) {
-        n = dataset_count(ds) - chunk * (int64_t)r->slab;
-        return n < (int64_t)r->slab ? n : (int64_t)r->slab;
-    }
-    chunk_coord(ds, chunk, coord);
-    for (int d = 0; d < r->rank; d++) {
-        int64_t inside = (int64_t)r->len[d] - (int64_t)coord[d] * r->chunk[d];
-
-        n *= inside < (int64_t)r->chunk[d] ? inside : (int64_t)r->chunk[d];
-    }
-    return n;
-}
-
-uint64_t chunk_bytes_whole(const drep_dataset *ds, int64_t chunk)
-{
-    return ds->rec.layout == FMT_CHUNKED ? ds->chunks.payload
-                                         : bytes_of(ds, chunk_extent(ds, chunk));
-}
-
 /* ---- cutting ---- */
 
 struct cutter {
@@ -90,6 +18,7 @@ struct cutter {
     const struct object_rec *rec;
 };
 
+/* Adds a run, or lengthens the last one. */
 static int add_run(struct shares *s, const struct share_run *run)
 {
     struct share_run *last = s->nruns > 0 ? &s->run[s->nruns - 1] : NULL;
@@ -105,6 +34,7 @@ static int add_run(struct shares *s, const struct share_run *run)
     return 0;
 }
 
+/* Takes a run of one chunk, or cuts a flat one at the borders of chunks. */
 static int cut_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     const struct cutter *c = ctx;
@@ -123,6 +53,7 @@ static int cut_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     return err;
 }
 
+/* Takes neighbours of points and unions, which have no flat place yet. */
 static int cut_stretch(void *ctx, const int64_t *coord, int64_t n)
 {
     struct cutter *c = ctx;
@@ -150,6 +81,7 @@ static int cut_flat(struct transfer *t, struct cutter *c)
     return selection_runs(t->sel, k0, k1, from, len, cut_run, c);
 }
 
+/* Takes a batch of parts, as those who move elements get them. */
 static int cut_parts(struct transfer *t)
 {
     struct cutter *c = t->cutting;
@@ -159,7 +91,7 @@ static int cut_parts(struct transfer *t)
 
     for (int64_t i = 0; !err && i < t->nparts; i++) {
         part_of(t, i, &p);
-        c->chunk = chunk_number(t->ds, p.coord);
+        c->chunk = chunk_number(&t->ds->rec, p.coord);
         if (p.n > 0)
             err = part_runs(&plain, &p, cut_run, NULL, c);
     }
@@ -224,7 +156,8 @@ void shares_release(struct shares *s)
 
 enum { NOTICE = 16, ANSWER = 8 };
 
-/* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are few.
+/* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are
+ * few.
  */
 static int home_of(int64_t chunk, int64_t chunks, int ranks)
 {
@@ -257,9 +190,11 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
         return false;
     if (ds->rec.layout == FMT_CONTIGUOUS && how == TOGETHER_UNION)
         return total == chunk_elements(ds);
-    return total == chunk_extent(ds, chunk);
+    return total == chunk_extent(&ds->rec, chunk);
 }
 
+/* Finds the owner of each chunk: who writes most of it; of equal ones the lowest rank, since
+ * notices are sorted. */
 static void decide(const drep_dataset *ds, enum together how, struct notice *list, size_t n)
 {
     size_t end;
@@ -348,7 +283,7 @@ static int answer(struct team *team, const drep_dataset *ds, enum together how,
 
 int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s)
 {
-    int64_t chunks = chunks_in_grid(ds);
+    int64_t chunks = chunks_in_grid(&ds->rec);
     uint8_t *notices = mem_array(s->n + 1, NOTICE);
     struct team_parcel *parcel = mem_array((uint64_t)team->size, sizeof *parcel);
     struct team_inbox in = {.n = 0}, back = {.n = 0};

@@ -1,10 +1,10 @@
 /* shares.h - which elements of which chunks one rank writes, and which rank owns each chunk.
  *
- * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks have
- * numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a chunk
- * that is written whole is the rank that writes most of it; every other chunk is rank 0's, whose
- * store reads and changes it.  To find that out, each chunk has a home, a rank that all shares of it
- * are reported to: no rank looks at all of them. */
+ * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks
+ * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
+ * chunk that is written whole is the rank that writes most of it; every other chunk is rank 0's,
+ * whose store reads and changes it.  To find that out, each chunk has a home, a rank that all
+ * shares of it are reported to: no rank looks at all of them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SHARES_H
 #define ELEM_SHARES_H
@@ -49,12 +49,5 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 /* True if shares of `total` elements make the chunk one that the store writes whole. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total);
 void shares_release(struct shares *s);
-
-/* Elements that the dataset has of a chunk, and bytes that it stores of one that is whole. */
-int64_t chunk_extent(const drep_dataset *ds, int64_t chunk);
-uint64_t chunk_bytes_whole(const drep_dataset *ds, int64_t chunk);
-void chunk_coord(const drep_dataset *ds, int64_t chunk, uint64_t *coord);
-int64_t chunk_number(const drep_dataset *ds, const uint64_t *coord);
-int64_t chunks_in_grid(const drep_dataset *ds);
 
 #endif

@@ -7,6 +7,7 @@
 #include "chunk/write.h"
 #include "conv/same.h"
 #include "elem/dataset.h"
+#include "file/ranks.h"
 #include "format/block.h"
 
 #include <string.h>
@@ -141,7 +142,9 @@ int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *b
 {
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write_stored")) || (err = write_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_write_stored")) ||
+        (err = shared_refuses(dataset->file, "drep_write_stored")) ||
+        (err = write_begin(dataset->file)))
         return err;
     err = stored_write(dataset, start, buf, size, skipped);
     return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
@@ -188,7 +191,9 @@ int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t nu
 {
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write_external")) || (err = write_begin(dataset->file)))
+    if ((err = dataset_check(dataset, "drep_write_external")) ||
+        (err = shared_refuses(dataset->file, "drep_write_external")) ||
+        (err = write_begin(dataset->file)))
         return err;
     err = external_write(dataset, start, number, offset, size, skipped);
     return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));

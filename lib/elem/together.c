@@ -63,6 +63,7 @@ static void count(const uint8_t *all, const uint64_t *offset, int ranks, uint64_
     }
 }
 
+/* Points stay in the order of ranks: of two writes of one element the last one counts. */
 static int unite_points(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t n,
                         struct drep_selection *out)
 {
@@ -110,6 +111,7 @@ static int unite_boxes(const uint8_t *all, const uint64_t *offset, int ranks, ui
     return 0;
 }
 
+/* True for a dimension whose indices are neighbours. */
 static bool without_gaps(const struct span_dim *d)
 {
     return d->n == 1 || d->stride == d->block || (d->block == 1 && d->stride == 1);

@@ -50,10 +50,6 @@ int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfe
 /* Do n stored elements fill whole elements of memory's type, and are these inside the buffer that
  * the transfer names? */
 int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer);
-/* On a file that ranks share: may one of them read this dataset alone, or write to it?
- * DREP_ERR_NOT_COMMITTED, DREP_ERR_UNSUPPORTED_OPERATION. */
-int shared_readable(const drep_dataset *ds);
-int shared_writable(const drep_dataset *ds);
 /* True if the transfer writes some members of each element and keeps the others. */
 static inline bool writes_members(const struct transfer *t)
 {

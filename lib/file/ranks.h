@@ -1,7 +1,7 @@
 /* ranks.h - the ranks that share an open file.
  *
- * Rank 0 is the writer: its store is the file's.  The others' are shadows (txn/shadow.h), changed by
- * the same calls.  What all of them do together is in elem/collective.c and in api/team.c. */
+ * Rank 0 is the writer: its store is the file's.  The others' are shadows (txn/shadow.h), changed
+ * by the same calls.  What all of them do together is in elem/collective.c and in api/team.c. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FILE_RANKS_H
 #define FILE_RANKS_H
@@ -12,8 +12,6 @@
 
 struct ranks {
     struct team team;
-    drep_transport transport;
-    void *ctx;  /* its */
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
@@ -30,8 +28,17 @@ static inline bool file_shared(const drep_file *f)
     return f->ranks && f->ranks->team.size > 1;
 }
 /* DREP_ERR_UNSUPPORTED_OPERATION for a call that a shared file does not have. */
-int shared_refuses(const drep_file *f, const char *call);
+static inline int shared_refuses(const drep_file *f, const char *call)
+{
+    return !file_shared(f)
+               ? 0
+               : fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: not on a file that %d ranks share", call,
+                      f->ranks->team.size);
+}
 /* Where a rank writes payload that rank 0 has placed. */
-struct io *ranks_io(const drep_file *f);
+static inline struct io *ranks_io(const drep_file *f)
+{
+    return f->st->shadow ? io_shadow_base(f->st->io) : f->st->io;
+}
 
 #endif

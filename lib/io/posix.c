@@ -611,6 +611,7 @@ static int posix_publish(struct io *io, int sync, int *visible)
     return sync ? sync_directory(io, f->dir) : 0;
 }
 
+/* The directory may have been moved since it was opened: the system knows its name. */
 static int posix_where(struct io *io, char **path)
 {
     const struct posix *f = (const struct posix *)io;

@@ -18,6 +18,8 @@ struct shadow {
     struct io *apart;
 };
 
+/* The nameless file, which few ranks need: small changes stay in the tree's memory.  Calls that
+ * read may come in many threads. */
 static int own_file(struct shadow *s, struct io **out)
 {
     int err = 0;
@@ -64,6 +66,7 @@ static int shadow_size(struct io *io, uint64_t *size)
     return s->base->ops->size(s->base, size);
 }
 
+/* How long the file is to be is the business of the rank that commits. */
 static int shadow_truncate(struct io *io, uint64_t size)
 {
     (void)io;
@@ -71,6 +74,7 @@ static int shadow_truncate(struct io *io, uint64_t size)
     return 0;
 }
 
+/* Makes payload durable that this rank has written past the shadow. */
 static int shadow_sync(struct io *io)
 {
     struct shadow *s = (struct shadow *)io;
@@ -105,6 +109,7 @@ static void shadow_close(struct io *io)
     mem_free(s);
 }
 
+/* In a child process the file and its locks are the parent's. */
 static void shadow_leave(struct io *io)
 {
     struct shadow *s = (struct shadow *)io;

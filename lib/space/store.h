@@ -49,7 +49,8 @@ struct store {
     struct store_opts opts;
     struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
     bool writable;      /* we hold the writer's role */
-    bool shadow;        /* or only seem to: what we change, another rank commits (txn/shadow.h) */
+    bool shadow;        /* or only seem to: what we change, another rank commits, and our space is
+                           none of the file's (txn/shadow.h) */
     int locked;         /* reader: we lock its commit; writer: we lock the file */
     const char *failed; /* why the handle refuses writes; NULL: it does not */
     atomic_int dirty;   /* something changed since the last commit; set by any thread */

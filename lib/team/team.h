@@ -1,7 +1,7 @@
 /* team.h - the ranks that share one container, and the patterns of their messages.
  *
  * A team is `size` ranks, each with a `struct team` of its own.  How a message travels is the
- * business of a transport (struct team_ops): MPI, threads of one process, or a simulation.  All
+ * business of a transport (drep_transport): MPI, threads of one process, or a simulation.  All
  * that the engine uses is built on it here, once: agreement, broadcast, merge, gather, scatter,
  * reductions and sparse exchange.
  *
@@ -25,21 +25,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct team;
-
-/* A transport.  Messages from one rank to another arrive in the order in which they were sent. */
-struct team_ops {
-    /* Send a message, which is the transport's from here on, also on failure; never waits for the
-     * receiver.  0, or a code with its message. */
-    int (*send)(struct team *t, int to, struct drep_message *m);
-    /* Take the next message of any rank; the caller frees it.  DREP_ERR_TIMEOUT, without a
-     * message, if none came before now_ns() reached `deadline` (INT64_MAX: wait for ever). */
-    int (*recv)(struct team *t, struct drep_message **m, int64_t deadline);
-};
-
 struct team {
-    const struct team_ops *ops;
-    void *ctx; /* the transport's */
+    drep_transport transport;
+    void *ctx; /* its */
     int rank, size;
     int64_t timeout; /* in ns; 0: wait for ever */
 
@@ -54,8 +42,7 @@ struct team {
     size_t n_early, early_room;
 };
 
-void team_init(struct team *t, const struct team_ops *ops, void *ctx, int rank, int size,
-               int64_t timeout);
+void team_init(struct team *t, const drep_transport *transport, void *ctx);
 /* Free what is kept of messages; the transport is the caller's. */
 void team_release(struct team *t);
 /* Give up on behalf of the caller, who set the message: 0 does nothing.  Returns err. */

@@ -13,12 +13,15 @@
 
 enum { PATIENCE = 1024 };
 
-void team_init(struct team *t, const struct team_ops *ops, void *ctx, int rank, int size,
-               int64_t timeout)
+void team_init(struct team *t, const drep_transport *transport, void *ctx)
 {
-    *t = (struct team){
-        .ops = ops, .ctx = ctx, .rank = rank, .size = size, .timeout = timeout, .call = "team"};
-    while ((int64_t)1 << t->height < size)
+    *t = (struct team){.transport = *transport,
+                       .ctx = ctx,
+                       .rank = transport->rank,
+                       .size = transport->ranks,
+                       .timeout = transport->timeout_ns,
+                       .call = "team"};
+    while ((int64_t)1 << t->height < t->size)
         t->height++;
 }
 
@@ -59,7 +62,7 @@ static void abort_send(struct team *t, int to)
     if (!m)
         return;
     memcpy(m->bytes + FRAME_HEAD, t->why.text, len);
-    t->ops->send(t, to, m);
+    t->transport.send(t->ctx, to, m);
 }
 
 int team_kill(struct team *t, int err)
@@ -100,12 +103,16 @@ int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const 
               size_t size)
 {
     struct drep_message *m = frame_new(t, kind, note, size);
+    int err;
 
     if (!m)
         return team_kill(t, DREP_ERR_NOMEM);
     if (size)
         memcpy(m->bytes + FRAME_HEAD, p, size);
-    return team_kill(t, fail_in(t->ops->send(t, to, m), "%s: message to rank %d", t->call, to));
+    err = t->transport.send(t->ctx, to, m);
+    if (err) /* the transport has no message for us */
+        fail(err, "%s: message to rank %d: %s", t->call, to, drep_strerror(err));
+    return team_kill(t, err);
 }
 
 int wire_send_error(struct team *t, int to, enum team_kind kind, int err)
@@ -165,9 +172,11 @@ static int arrive(struct team *t, int from, unsigned kinds, int64_t deadline,
                   struct drep_message **m)
 {
     struct drep_message *got;
-    int err = t->ops->recv(t, &got, deadline);
+    int err = t->transport.receive(t->ctx, &got, deadline);
 
     *m = NULL;
+    if (err && err != DREP_ERR_TIMEOUT)
+        fail(err, "%s: no message came: %s", t->call, drep_strerror(err));
     if (err)
         return err;
     err = frame_check(t, got);

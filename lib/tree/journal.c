@@ -1,4 +1,8 @@
-/* journal.c - which entries changed since the last commit, for ranks that compare their changes. */
+/* journal.c - which entries changed since the last commit, for ranks that compare their changes.
+ *
+ * Keys are noted as they come, one behind the other, and sorted when the ranks meet.  So a note
+ * costs a copy of its key; and an operation that is taken back leaves notes of entries that are as
+ * before, which do no harm: what is compared are the entries. */
 /* SPDX-License-Identifier: MIT */
 #include "tree/journal.h"
 
@@ -12,6 +16,7 @@
 
 #define HEAD 2 /* bytes of a length */
 
+/* Space is the business of the rank that commits, and so is where chunks stand. */
 static bool concerns_ranks(uint8_t tag)
 {
     return tag != FMT_TAG_CHUNK && tag != FMT_TAG_FREE && tag != FMT_TAG_LOG;
@@ -50,6 +55,7 @@ void journal_release(struct journal *j)
     *j = (struct journal){.n = 0};
 }
 
+/* The order of the tree. */
 static int by_key(const void *a, const void *b)
 {
     const uint8_t *const *pa = a, *const *pb = b;
@@ -60,7 +66,8 @@ static int by_key(const void *a, const void *b)
     return order ? order : (nx > ny) - (nx < ny);
 }
 
-/* Sort the notes and keep each key once. */
+/* Sort the notes and keep each key once: entries that change often, as those of a group do, have
+ * been noted as often. */
 static int sort(struct journal *j)
 {
     const uint8_t **list = mem_array(j->n + 1, sizeof(*list));
@@ -117,6 +124,7 @@ struct digest {
     uint64_t sum;
 };
 
+/* The number of an entry depends on all before it. */
 static int add_entry(void *ctx, const struct key *key, const struct buf *value)
 {
     struct digest *d = ctx;

@@ -18,6 +18,7 @@
 #include "chunk/filter.h"
 #include "elem/fill.h"
 #include "elem/transfer.h"
+#include "file/ranks.h"
 #include "name/object.h"
 #include "txn/writeback.h"
 #include "whole/resize.h"
@@ -417,6 +418,7 @@ int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type
     int err;
 
     if ((err = dataset_check(dataset, "drep_append")) ||
+        (err = shared_refuses(dataset->file, "drep_append")) ||
         (err = xfer_begin(&x, xfer, "drep_append")) || (err = append_begin(dataset->file)))
         return err;
     rows.xfer = x.use;

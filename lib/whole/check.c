@@ -12,6 +12,7 @@
 #include "chunk/filter.h"
 #include "chunk/record.h"
 #include "chunk/target.h"
+#include "file/ranks.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
 #include "name/object.h"
@@ -1274,7 +1275,12 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
 
 int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx, int64_t *findings)
 {
-    return check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, NULL, ctx, findings, NULL);
+    int err = file_check(file);
+
+    if (!err)
+        err = shared_refuses(file, "drep_check");
+    return err ? err
+               : check(file, deep ? CHUNK_DECODE : CHUNK_SUMS, fn, NULL, NULL, ctx, findings, NULL);
 }
 
 int drep_usage_get(drep_file *file, drep_usage *out)

@@ -23,6 +23,7 @@
 #include "elem/create.h"
 #include "elem/describe.h"
 #include "elem/fill.h"
+#include "file/ranks.h"
 #include "io/io.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
@@ -1275,6 +1276,9 @@ int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_
             err = sized_check(SIZED_drep_report, own.report, "drep_copy");
         c.how = &own;
     }
+    if (!err && !(err = file_check(from)) && !(err = file_check(to)) &&
+        !(err = shared_refuses(from, "drep_copy")))
+        err = shared_refuses(to, "drep_copy");
     return err ? err : copy_all(&c, path, new_path, true);
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "elem/grid.h"
+#include "file/ranks.h"
 #include "name/object.h"
 #include "txn/seal.h"
 
@@ -27,7 +28,8 @@ int drep_seal(drep_file *file, int64_t *blocks)
     int64_t n = 0;
     int err;
 
-    if ((err = change_begin(file)))
+    if ((err = file_check(file)) || (err = shared_refuses(file, "drep_seal")) ||
+        (err = change_begin(file)))
         return err;
     while (!(err = object_next(file, id, &id)) && id != 0)
         if ((err = seal_object(file, id, &n)))

@@ -98,7 +98,7 @@ END
 }
 
 installed() {
-    for f in bin/datarep include/datarep.h include/datarep.hpp \
+    for f in bin/datarep include/datarep.h include/datarep-team.h include/datarep.hpp \
         lib/cmake/datarep/datarep-config.cmake lib/cmake/datarep/datarep-config-version.cmake lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
         share/man/man5/datarep.5 share/man/man7/datarep-hints.7 share/man/man5/datarep-schema.5 \

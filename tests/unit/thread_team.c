@@ -68,9 +68,9 @@ static void rest(struct thread_team *all, struct thread_rank *me, bool asleep, i
 }
 
 /* The fault of this send, if it is the one.  0: send. */
-static int injected(struct team *t, struct thread_rank *me)
+static int injected(struct thread_rank *me)
 {
-    struct thread_team *all = t->ctx;
+    struct thread_team *all = me->all;
 
     if (me->max_delay_us)
         usleep((useconds_t)(next_random(&me->seed) % (uint64_t)me->max_delay_us));
@@ -91,12 +91,13 @@ static int injected(struct team *t, struct thread_rank *me)
     return me->fault == NO_MEMORY ? fail_nomem() : (fail)(DREP_ERR_IO, "send failed");
 }
 
-static int send_letter(struct team *t, int to, struct drep_message *m)
+static int send_letter(void *ctx, int to, struct drep_message *m)
 {
-    struct thread_team *all = t->ctx;
-    struct thread_rank *me = &all->rank[t->rank], *other = &all->rank[to];
+    struct thread_rank *me = ctx;
+    struct thread_team *all = me->all;
+    struct thread_rank *other = &all->rank[to];
     struct thread_letter *letter;
-    int err = injected(t, me);
+    int err = injected(me);
 
     if (err || !(letter = malloc(sizeof *letter))) {
         mem_free(m);
@@ -113,10 +114,10 @@ static int send_letter(struct team *t, int to, struct drep_message *m)
     return 0;
 }
 
-static int recv_letter(struct team *t, struct drep_message **m, int64_t deadline)
+static int recv_letter(void *ctx, struct drep_message **m, int64_t deadline)
 {
-    struct thread_team *all = t->ctx;
-    struct thread_rank *me = &all->rank[t->rank];
+    struct thread_rank *me = ctx;
+    struct thread_team *all = me->all;
     struct thread_letter *letter;
     bool deadlock;
 
@@ -136,7 +137,11 @@ static int recv_letter(struct team *t, struct drep_message **m, int64_t deadline
     return 0;
 }
 
-static const struct team_ops thread_ops = {.send = send_letter, .recv = recv_letter};
+drep_transport thread_transport(const struct thread_team *all, int rank)
+{
+    return DREP_TRANSPORT(.rank = rank, .ranks = all->size, .timeout_ns = all->timeout,
+                          .send = send_letter, .receive = recv_letter);
+}
 
 void thread_team_init(struct thread_team *all, int size, int64_t timeout)
 {
@@ -148,6 +153,8 @@ void thread_team_init(struct thread_team *all, int size, int64_t timeout)
     if (!all->rank)
         abort();
     for (r = 0; r < size; r++) {
+        all->rank[r].all = all;
+        all->rank[r].number = r;
         all->rank[r].seed = (uint64_t)r;
         all->rank[r].tail = &all->rank[r].head;
         pthread_cond_init(&all->rank[r].wake, NULL);
@@ -158,8 +165,9 @@ static void *run(void *arg)
 {
     struct start *s = arg;
     struct team t;
+    drep_transport transport = thread_transport(s->all, s->rank);
 
-    team_init(&t, &thread_ops, s->all, s->rank, s->all->size, s->all->timeout);
+    team_init(&t, &transport, &s->all->rank[s->rank]);
     s->body(&t, s->ctx);
     team_release(&t);
     pthread_mutex_lock(&s->all->lock);

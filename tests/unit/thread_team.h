@@ -31,6 +31,8 @@ struct thread_rank {
     int64_t sends, bytes;
     bool dead;
     /* Private. */
+    struct thread_team *all;
+    int number;
     bool waits, asleep;
     int64_t deadline;
     pthread_cond_t wake;
@@ -45,6 +47,9 @@ struct thread_team {
     pthread_mutex_t lock;
     int busy; /* ranks that run */
 };
+
+/* What carries a rank's messages; its ctx is &all->rank[rank]. */
+drep_transport thread_transport(const struct thread_team *all, int rank);
 
 /* The work of one rank. */
 typedef void thread_body(struct team *t, void *ctx);

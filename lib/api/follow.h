@@ -1,0 +1,11 @@
+/* follow.h - a rank moves to the commit that rank 0 has made. */
+/* SPDX-License-Identifier: MIT */
+#ifndef API_FOLLOW_H
+#define API_FOLLOW_H
+
+#include "file/file.h"
+
+/* The slot of the commit, as it stands in the file, and its number.  Open datasets stay open. */
+int follow(drep_file *f, const uint8_t *slot, uint64_t sequence);
+
+#endif

@@ -1,0 +1,37 @@
+/* owned.h - the chunks that a rank brings together in a collective write.
+ *
+ * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Chunks of
+ * which only a part is written are all rank 0's, whose store needs their elements. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_OWNED_H
+#define ELEM_OWNED_H
+
+#include "elem/pieces.h"
+
+struct owned {
+    int64_t chunk;
+    bool whole;
+    uint8_t *bytes; /* what the file will have; a part: the elements, where they stand in it */
+    uint64_t size;
+    uint64_t sum;     /* filtered: of all */
+    uint32_t skipped; /* filters */
+};
+
+struct owning {
+    struct transfer *t;
+    const struct shares *shares;
+    enum together how;
+    int rank;
+    struct owned *owned; /* by chunk */
+    size_t n, room;
+    struct piece *piece;
+    size_t npieces;
+    /* Of each whole chunk, 8 bytes each: number, size, skipped filters, checksums. */
+    struct buf report;
+};
+
+/* Bring together this rank's own shares and the pieces that others sent. */
+int own_chunks(struct owning *m, const struct team_inbox *in);
+void owning_release(struct owning *m);
+
+#endif

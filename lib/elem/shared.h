@@ -1,0 +1,13 @@
+/* shared.h - what one rank may do alone with a dataset of a file that ranks share. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_SHARED_H
+#define ELEM_SHARED_H
+
+#include "elem/dataset.h"
+
+/* DREP_ERR_NOT_COMMITTED: its elements are known to rank 0 alone. */
+int shared_readable(const drep_dataset *ds);
+/* DREP_ERR_UNSUPPORTED_OPERATION: elements are written by all ranks together. */
+int shared_writable(const drep_dataset *ds);
+
+#endif
