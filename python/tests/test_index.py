@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Random selections, compared with what NumPy selects of the same array."""
+import copy
 import os
 
 import datarep as dr
@@ -169,21 +170,116 @@ def test_fields_are_read_alone():
             ds["nope"]
 
 
-def test_zarrs_vindex():
+# ---------------------------------------------------------------------- zarr's oindex and vindex
+
+@pytest.fixture(scope="module")
+def of_zarr():
+    """[(dataset, array of zarr, values)] of three shapes."""
     zarr = pytest.importorskip("zarr")
-    a = np.arange(60).reshape(3, 4, 5)
-    z = zarr.array(a, chunks=(2, 2, 2))
-    with dr.open(":memory:", "w") as f:
-        f["a"] = a
-        ds = f["a"]
-        i, j, k = [0, 2, 1], [3, 0, 1], [4, 4, 0]
-        assert np.array_equal(ds.vindex[i, j, k], z.vindex[i, j, k])
-        mask = a % 3 == 0
-        assert np.array_equal(ds.vindex[mask], z.vindex[mask])
-        for key in ((i, j), (i, slice(1, 3)), ([True, False, True], [1, 2], 3)):
-            assert np.array_equal(ds.oindex[key], z.oindex[key])
-        ds.vindex[i, j, k] = [1, 2, 3]
-        z.vindex[i, j, k] = [1, 2, 3]
-        ds.oindex[[0, 1], :, [4]] = 9
-        z.oindex[[0, 1], :, [4]] = 9
-        assert np.array_equal(ds[...], z[...])
+    made = []
+    for shape, grid in (((9,), (4,)), ((5, 6), (2, 4)), ((3, 4, 5), (2, 2, 2))):
+        a = np.arange(int(np.prod(shape)), dtype="i4").reshape(shape)
+        ds = FILE.create("zarr" + "x".join(map(str, shape)), a, chunks=grid, filters="shuffle,deflate:1")
+        made.append((ds, zarr.array(a, chunks=grid), a))
+    return made
+
+
+@st.composite
+def outer_index(draw, n, repeats):
+    """What zarr takes for one dimension in oindex; lists without repeats, for writes."""
+    kind = draw(st.sampled_from("islm"))
+    if kind == "i":
+        return draw(st.integers(-n - 1, n))
+    if kind == "l":
+        made = draw(st.lists(st.integers(-n, n - 1), min_size=1, max_size=6,
+                             unique_by=None if repeats else lambda i: i % n))
+        return draw(st.sampled_from([made, np.array(made)]))
+    if kind == "m":
+        return np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    bound = st.one_of(st.none(), st.integers(-n - 2, n + 2))
+    return slice(draw(bound), draw(bound), draw(st.one_of(st.none(), st.integers(1, 3))))
+
+
+@st.composite
+def outer_keys(draw, shape, repeats=True):
+    made = [draw(outer_index(n, repeats)) for n in shape]
+    # zarr looks for the ellipsis with ==, which arrays answer with arrays.
+    if draw(st.booleans()) and not any(isinstance(k, (list, np.ndarray)) for k in made[:1]):
+        made[1:] = [Ellipsis]
+    return tuple(made)
+
+
+@st.composite
+def point_keys(draw, a):
+    """Arrays of coordinates that are broadcast together, or a mask."""
+    if draw(st.integers(0, 3)) == 0:
+        return np.array(draw(st.lists(st.booleans(), min_size=a.size,
+                                      max_size=a.size))).reshape(a.shape)
+    shape = draw(st.sampled_from([(1,), (4,), (2, 3), (0,)]))
+    made = []
+    for n in a.shape:
+        # Of one point by numbers alone zarr makes an array of one element, we a scalar as NumPy.
+        own = shape[1:] if made and draw(st.integers(0, 3)) == 0 else shape
+        count = int(np.prod(own))
+        made.append(np.array(draw(st.lists(st.integers(-n - (draw(st.integers(0, 20)) == 0), n - 1),
+                                           min_size=count, max_size=count)), dtype="i8").reshape(own))
+    return tuple(made)
+
+
+def as_zarr(ours, theirs, key):
+    """The same values and shape, or an error from both."""
+    try:
+        want = theirs[copy.deepcopy(key)]  # zarr changes negative coordinates in their array
+    except IndexError as error:
+        with pytest.raises((IndexError, ValueError)):
+            ours[key]
+        return error
+    got = ours[key]
+    assert np.shape(got) == np.shape(want) and np.array_equal(got, want), (key, got, want)
+    return None
+
+
+@settings(max_examples=5_000 if FULL else 300, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_oindex_is_zarrs(of_zarr, data):
+    ds, z, a = of_zarr[data.draw(st.integers(0, len(of_zarr) - 1))]
+    as_zarr(ds.oindex, z.oindex, data.draw(outer_keys(a.shape)))
+
+
+@settings(max_examples=5_000 if FULL else 300, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_vindex_is_zarrs(of_zarr, data):
+    ds, z, a = of_zarr[data.draw(st.integers(0, len(of_zarr) - 1))]
+    as_zarr(ds.vindex, z.vindex, data.draw(point_keys(a)))
+
+
+@settings(max_examples=2_000 if FULL else 200, deadline=None, database=None,
+          derandomize=not FULL, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_writes_by_oindex_and_vindex_are_zarrs(of_zarr, data):
+    ds, z, a = of_zarr[data.draw(st.integers(0, len(of_zarr) - 1))]
+    outer = data.draw(st.booleans())
+    key = data.draw(outer_keys(a.shape, False) if outer else point_keys(a))
+    try:
+        shape = np.shape((z.oindex if outer else z.vindex)[copy.deepcopy(key)])
+    except IndexError:
+        return
+    value = np.int32(-5)
+    if not outer and isinstance(key, tuple):  # of points that are there twice any may be the last
+        there = np.unique(np.ravel_multi_index(
+            np.broadcast_arrays(*(k % n for k, n in zip(key, a.shape))), a.shape))
+        if there.size != int(np.prod(shape)):
+            shape = ()
+    if shape:
+        value = np.arange(1000, 1000 + int(np.prod(shape)), dtype="i4").reshape(shape)
+    try:
+        if outer:
+            ds.oindex[key] = z.oindex[copy.deepcopy(key)] = value
+        else:
+            ds.vindex[key] = z.vindex[copy.deepcopy(key)] = value
+        assert np.array_equal(ds[...], z[...]), key
+    finally:
+        ds[...] = a
+        z[...] = a

@@ -161,6 +161,48 @@ def test_dask_writes_with_threads_and_not_with_processes(path):
         big.datarep.save(path)
 
 
+WORKERS = """
+import os, sys
+import datarep as dr, datarep.xarray, numpy as np, xarray as xr
+from dask.distributed import Client, LocalCluster
+
+def row(ds, i):
+    return os.getpid(), ds[i].tolist()
+
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster, \\
+            Client(cluster) as client:
+        with dr.open(sys.argv[1]) as f:
+            ds = f["t"]
+            with dr.open(sys.argv[1], "a") as g:  # workers read the commit of the handle
+                g["t"][...] = 0
+            got = client.gather(client.map(lambda i, ds: row(ds, i), range(6), ds=ds))
+            assert [r for _, r in got] == ds[...].tolist() != np.zeros(ds.shape).tolist()
+            assert os.getpid() not in {pid for pid, _ in got}
+        with xr.open_dataset(sys.argv[1], engine="datarep", chunks={"time": 2}) as x:
+            assert (x["t"].mean("time").compute() == 0).all()
+            later = (x["t"] + x["x"]).persist()
+            assert int(later.sum()) == 6 * 4 * 100
+            try:
+                x.datarep.save(sys.argv[1] + ".2")
+            except NotImplementedError as error:
+                print(error)
+"""
+
+
+def test_distributed_workers_read(path, tmp_path):
+    """Handles and lazy variables go to the workers of a cluster, which are processes of their own."""
+    pytest.importorskip("distributed")
+    field().datarep.save(path, encoding={"t": {"chunks": (1, 4, 5)}})
+    script = tmp_path / "workers.py"
+    script.write_text(WORKERS)
+    package = os.path.dirname(os.path.dirname(dr.__file__))
+    done = subprocess.run([sys.executable, str(script), path], text=True, capture_output=True, timeout=120,
+                          env={**os.environ, "PYTHONPATH": package, "DASK_TEMPORARY_DIRECTORY": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert "one process writes a file" in done.stdout and not os.path.exists(path + ".2")
+
+
 def test_compute_later(path):
     later = field().chunk(time=1).datarep.save(path, compute=False)
     later.compute(scheduler="threads")

@@ -17,7 +17,7 @@ class Tap:
     """What pytest reports, as TAP."""
 
     def __init__(self):
-        self.n = 0
+        self.n = self.failed = self.skipped = 0
         # What pytest itself prints, and what the tests do, is no TAP.
         self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -27,6 +27,8 @@ class Tap:
 
     def line(self, ok, name, more=""):
         self.n += 1
+        self.failed += not ok
+        self.skipped += more.startswith(" # SKIP")
         self.say(f"{'ok' if ok else 'not ok'} {self.n} - {name.replace('#', ' ')}{more}")
 
     def pytest_runtest_logreport(self, report):
@@ -81,6 +83,7 @@ def main():
     status = pytest.main(["-p", "no:cacheprovider", "--rootdir", ROOT,
                           "-W", "error::ResourceWarning", *options, *where], plugins=[tap])
     tap.say(f"1..{tap.n}")
+    tap.say(f"# {tap.n - tap.failed - tap.skipped} pass, {tap.failed} fail, {tap.skipped} are skipped")
     return 0 if status in (0, 1) else 1
 
 
