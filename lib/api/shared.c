@@ -8,6 +8,7 @@
 #include "api/follow.h"
 #include "api/publish.h"
 #include "base/mem.h"
+#include "elem/settle.h"
 #include "file/ranks.h"
 #include "format/block.h"
 #include "tree/journal.h"
@@ -121,7 +122,12 @@ static int commit(drep_file *f, const char *name, int err)
 
     if (!err && !offset)
         err = DREP_ERR_NOMEM;
-    if (!err && f->st->shadow && f->ranks->wrote && f->st->opts.sync)
+    err = settle_pending(f, name, err);
+    if (err) {
+        mem_free(offset);
+        return err;
+    }
+    if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
         err = f->st->io->ops->sync(f->st->io);
     if (!err)
         err = changes_of(f, mine);
@@ -137,8 +143,7 @@ static int commit(drep_file *f, const char *name, int err)
         err = spread_result(f, err);
     }
     if (!err) {
-        f->ranks->wrote = false;
-        idset_release(&f->ranks->written);
+        ranks_committed(f->ranks);
         journal_clear(f->st->journal);
     }
     buf_release(&all);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sized.h"
 #include "elem/collective.h"
-#include "elem/transfer.h"
+#include "elem/pending.h"
 #include "file/ranks.h"
 
 #include <string.h>
@@ -101,6 +101,9 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
         err = select_wanted(w, &room);
     if (together)
         err = collective_write(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
+    else if (!err && file_shared(w->ds->file) && w->ds->rec.layout != FMT_COMPACT)
+        err = fail_in(pending_add(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
+                      w->ds->path);
     else if (!err)
         err = dataset_write(w->ds, w->sel, w->type, w->buf, x.use, false);
     return xfer_end(&x, begun ? write_end(w->ds->file, err) : err);

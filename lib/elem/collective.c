@@ -12,7 +12,8 @@
 #include "base/vec.h"
 #include "chunk/payload.h"
 #include "elem/mover.h"
-#include "elem/owned.h"
+#include "elem/given.h"
+#include "elem/pending.h"
 #include "elem/remote.h"
 #include "elem/together.h"
 #include "file/ranks.h"
@@ -27,6 +28,7 @@ struct meeting {
     drep_dataset *ds;
     struct team *team;
     struct transfer *t; /* of this rank's elements */
+    bool loose;         /* the elements come from writes of single ranks */
     struct shares shares;
     enum together how;
     struct drep_selection united; /* on rank 0; compact: on all ranks */
@@ -38,6 +40,7 @@ struct meeting {
     size_t remote_room;
     struct buf reports;
     uint64_t *report_at;
+    struct given given; /* all elements, where no selection says them */
 };
 
 /* The ranks agree that nothing went wrong so far. */
@@ -63,27 +66,10 @@ static int meet_first(struct meeting *m, int err)
 
 /* ---- what goes where ---- */
 
-/* What has no collective form yet, refused on all ranks. */
-static int may_be_together(const struct transfer *t)
+/* Everybody learns who owns which chunk, and gets what it owns.  `err` is of cutting. */
+static int exchange(struct meeting *m, int err)
 {
-    if (t->ds->ft->type->variable)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "elements of variable length cannot be written together");
-    if (writes_members(t))
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "some members of elements cannot be written together");
-    return 0;
-}
-
-/* Everybody learns who owns which chunk, and gets what it owns. */
-static int exchange(struct meeting *m)
-{
-    bool compact = m->ds->rec.layout == FMT_COMPACT;
-    int err = together_meet(m->team, m->ds, m->t->sel, compact, &m->united, &m->how);
-
-    if (err || m->how == TOGETHER_NOTHING)
-        return err;
-    err = meet(m, shares_cut(m->t, &m->shares));
+    err = meet(m, err);
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
@@ -150,6 +136,8 @@ static int take_reports(struct meeting *m, int rank)
     return 0;
 }
 
+/* ---- the store ---- */
+
 /* Make the calls of one process.  The other ranks' entries do not change with it, so this is not in
  * the journal; but what a compact dataset holds is, on all ranks. */
 static int store_writes(struct meeting *m)
@@ -158,9 +146,9 @@ static int store_writes(struct meeting *m)
     struct journal *journal = m->ds->file->st->journal;
     int err;
 
-    if (m->remote.n > 1)
-        qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
     t->sel = &m->united;
+    t->given.piece = m->given.piece;
+    t->given.n = (int64_t)m->given.n;
     t->threads = 1;
     t->remote = &m->remote;
     t->xfer = NULL;
@@ -232,6 +220,10 @@ static int place_and_write(struct meeting *m)
         mine = take_parts(m);
     for (int r = 0; team->rank == 0 && !mine && r < team->size; r++)
         mine = take_reports(m, r);
+    if (m->remote.n > 1)
+        qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
+    if (team->rank == 0 && !mine && m->loose)
+        mine = given_make(&m->given, &m->own, &m->remote, &m->united.count);
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
     err = give_places(m, mine, &places);
@@ -272,6 +264,7 @@ static void meeting_end(struct meeting *m)
     owning_release(&m->own);
     mem_free(m->remote.chunk);
     mem_free(m->report_at);
+    mem_free(m->given.piece);
     buf_release(&m->reports);
     team_inbox_release(&m->in);
     parcels_release(&m->parcels);
@@ -282,29 +275,80 @@ static void meeting_end(struct meeting *m)
 
 /* ---- the calls ---- */
 
+/* From here on a write of all together and a merge of what single ranks wrote are the same. */
+static int write_meeting(struct meeting *m, int err)
+{
+    drep_dataset *ds = m->ds;
+    bool first;
+
+    err = exchange(m, err);
+    if (err)
+        return err;
+    m->own = (struct owning){.t = m->t, .shares = &m->shares, .how = m->how, .rank = m->team->rank};
+    err = meet(m, fail_in(own_chunks(&m->own, &m->in), "dataset \"%s\"", ds->path));
+    if (err)
+        return err;
+    if (ds->rec.layout == FMT_COMPACT)
+        return write_compact(m);
+    err = place_and_write(m);
+    return err ? err : idset_mark(&ds->file->ranks->written, ds->id, &first);
+}
+
+/* A box that is none: the elements are those of the pieces. */
+static int loose_selection(const drep_dataset *ds, struct drep_selection *out)
+{
+    *out = (struct drep_selection){.rank = ds->rec.rank, .nboxes = 1};
+    out->box = mem_zalloc((uint64_t)ds->rec.rank + 1, sizeof *out->box);
+    return out->box ? 0 : fail_nomem();
+}
+
+int collective_merge(drep_dataset *ds, const char *call)
+{
+    struct meeting m = {.call = call,
+                        .ds = ds,
+                        .team = &ds->file->ranks->team,
+                        .loose = true,
+                        .how = TOGETHER_UNION};
+    uint64_t any = pending_has(ds);
+    char none = 0, *elements;
+    int err = team_reduce(m.team, TEAM_MAX, &any, 1);
+
+    if (err || !any)
+        return err;
+    err = transfer_begin(ds, NULL, NULL, &none, NULL, WRITING, &m.t);
+    if (!err)
+        err = pending_shares(ds, &m.shares, &elements);
+    if (!err)
+        err = loose_selection(ds, &m.united);
+    if (!err) {
+        m.t->mem = elements;
+        conv_raw(&m.t->conv, ds, NULL);
+    }
+    err = write_meeting(&m, fail_in(err, "dataset \"%s\"", ds->path));
+    meeting_end(&m);
+    return err;
+}
+
 int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                      const void *buf, const drep_xfer *xfer, const char *call, int err)
 {
     struct meeting m = {.call = call, .ds = ds, .team = &ds->file->ranks->team};
-    bool first;
 
     if (!err)
         err = transfer_begin(ds, sel, type, (char *)(uintptr_t)buf, xfer, WRITING, &m.t);
     if (!err)
-        err = may_be_together(m.t);
+        err = may_be_shared(m.t);
     if (err)
         fail_in(err, "dataset \"%s\"", ds->path);
     err = meet_first(&m, err);
+    if (!err && ds->rec.layout != FMT_COMPACT)
+        err = collective_merge(ds, call);
     if (!err && ds->esize > 0)
-        err = exchange(&m);
-    if (!err && m.how != TOGETHER_NOTHING) {
-        m.own = (struct owning){.t = m.t, .shares = &m.shares, .how = m.how, .rank = m.team->rank};
-        err = meet(&m, fail_in(own_chunks(&m.own, &m.in), "dataset \"%s\"", ds->path));
-        if (!err)
-            err = ds->rec.layout == FMT_COMPACT ? write_compact(&m) : place_and_write(&m);
-        if (!err && ds->rec.layout != FMT_COMPACT)
-            err = idset_mark(&ds->file->ranks->written, ds->id, &first);
-    }
+        err = together_meet(m.team, ds, m.t->sel, ds->rec.layout == FMT_COMPACT, &m.united, &m.how);
+    if (!err && m.how != TOGETHER_NOTHING)
+        err = write_meeting(&m, shares_cut(m.t, &m.shares));
+    if (!err)
+        pending_drop(ds);
     meeting_end(&m);
     return err;
 }

@@ -13,6 +13,9 @@
  * element may be written by two ranks: DREP_ERR_NOT_SAME. */
 int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                      const void *buf, const drep_xfer *xfer, const char *call, int err);
+/* Bring together what single ranks have written to a dataset (pending.h); they keep it until
+ * pending_drop().  Inside an operation of the store. */
+int collective_merge(drep_dataset *ds, const char *call);
 int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                     const drep_xfer *xfer, const char *call, int err);
 

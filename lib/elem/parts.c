@@ -214,6 +214,35 @@ static int add_stretch(void *ctx, const int64_t *coord, int64_t n)
     return err;
 }
 
+/* Takes pieces that are there already, as many whole chunks at a time as a batch has room for. */
+static int parts_given(struct transfer *t, parts_fn *fn)
+{
+    int64_t at = 0, end, next;
+    int err = 0;
+
+    t->group = mem_array((uint64_t)t->given.n + 2, sizeof *t->group);
+    if (!t->group)
+        return DREP_ERR_NOMEM;
+    for (; !err && at < t->given.n; at = end) {
+        t->piece = t->given.piece + at;
+        t->nparts = 0;
+        for (end = at; end < t->given.n; end = next) {
+            for (next = end;
+                 next < t->given.n && t->given.piece[next].chunk == t->given.piece[end].chunk;)
+                next++;
+            if (end > at && next - at > (int64_t)BATCH)
+                break;
+            t->group[t->nparts++] = end - at;
+        }
+        t->group[t->nparts] = end - at;
+        err = fn(t);
+    }
+    mem_free(t->group);
+    t->group = NULL;
+    t->piece = NULL;
+    return err;
+}
+
 /* Cuts the selection into parts. A box has a number for each of its chunks; pieces of other
  * selections come batch by batch. */
 int parts_each(struct transfer *t, parts_fn *fn)
@@ -222,6 +251,8 @@ int parts_each(struct transfer *t, parts_fn *fn)
     size_t room = (uint64_t)t->sel->count < BATCH ? (size_t)t->sel->count : BATCH;
     int err;
 
+    if (t->given.piece)
+        return parts_given(t, fn);
     if (selection_is_box(t->sel)) {
         err = cut_box(t);
         return err ? err : fn(t);

@@ -46,8 +46,7 @@ static int pack_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     return conv_write(&k->m.c, t->mem, mem, k->p - n * es, es, n);
 }
 
-static int pack_elements(struct transfer *t, const struct shares *s, const struct share *share,
-                         uint8_t *p)
+int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p)
 {
     struct packing k = {.p = p};
     int err = part_begin(&k.m, t, share->n);
@@ -85,7 +84,7 @@ static int pack(struct transfer *t, const struct shares *s, const struct share *
         store_u64(p + 8, (uint64_t)r->step);
         store_u64(p + 16, (uint64_t)r->n);
     }
-    return pack_elements(t, s, share, p);
+    return share_pack(t, s, share, p);
 }
 
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
@@ -192,6 +191,16 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
     if (*n > 1)
         qsort(*list, *n, sizeof **list, by_chunk);
     return 0;
+}
+
+struct share_run piece_run(const struct piece *p, uint64_t k)
+{
+    const uint8_t *r = p->run + k * RUN;
+
+    return (struct share_run){.chunk = p->chunk,
+                              .at = (int64_t)load_u64(r),
+                              .step = (int64_t)load_u64(r + 8),
+                              .n = (int64_t)load_u64(r + 16)};
 }
 
 /* ---- a chunk ---- */

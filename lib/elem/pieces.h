@@ -23,6 +23,8 @@ struct parcels {
     size_t n;
 };
 
+/* Convert the elements of a share, run after run, to where p has room for them. */
+int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p);
 /* Convert what this rank writes of others' chunks. */
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);
@@ -30,6 +32,9 @@ void parcels_release(struct parcels *p);
 /* What an exchange brought, by chunk and then by sender. */
 int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
                 size_t *n);
+
+/* Run number k of a piece; mem has no meaning. */
+struct share_run piece_run(const struct piece *p, uint64_t k);
 
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
  * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one

@@ -27,6 +27,13 @@ static struct remote_chunk *find(struct remote *r, int64_t chunk)
     return &r->chunk[low];
 }
 
+bool remote_is_whole(struct remote *r, int64_t chunk)
+{
+    const struct remote_chunk *c = find(r, chunk);
+
+    return c && c->whole;
+}
+
 static int not_here(int64_t chunk, const char *what)
 {
     return fail(DREP_ERR_FAILED, "no rank has sent %s of chunk number %lld", what,

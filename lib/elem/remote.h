@@ -29,6 +29,8 @@ struct remote {
     size_t next; /* is likely to be asked for */
 };
 
+/* True if a chunk is here, and written whole. */
+bool remote_is_whole(struct remote *r, int64_t chunk);
 /* A chunk that the store is about to write whole. */
 int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out);
 /* A plain one stands at `offset` now: give its checksums. */

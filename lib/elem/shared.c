@@ -7,11 +7,25 @@
 
 #include "file/ranks.h"
 
-/* On rank 0 all that was written is at hand. */
+/* True if this rank has written to the dataset alone. */
+static bool waits(const drep_dataset *ds)
+{
+    const struct pending *p = ds->file->ranks->pending;
+
+    while (p && p->object != ds->id)
+        p = p->next;
+    return p != NULL;
+}
+
+/* On rank 0 all that was written together is at hand. */
 int shared_readable(const drep_dataset *ds)
 {
     const drep_file *f = ds->file;
 
+    if (file_shared(f) && waits(ds))
+        return fail(DREP_ERR_NOT_COMMITTED,
+                    "rank %d has written to it alone; it can read it after the next commit",
+                    f->ranks->team.rank);
     if (!file_shared(f) || !f->st->shadow || !idset_find(&f->ranks->written, ds->id))
         return 0;
     return fail(DREP_ERR_NOT_COMMITTED,

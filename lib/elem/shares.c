@@ -18,8 +18,7 @@ struct cutter {
     const struct object_rec *rec;
 };
 
-/* Adds a run, or lengthens the last one. */
-static int add_run(struct shares *s, const struct share_run *run)
+int shares_add(struct shares *s, const struct share_run *run)
 {
     struct share_run *last = s->nruns > 0 ? &s->run[s->nruns - 1] : NULL;
 
@@ -42,13 +41,14 @@ static int cut_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int err = 0;
 
     if (c->length == 0)
-        return add_run(c->s, &(struct share_run){c->chunk, at, step, n, mem});
+        return shares_add(c->s, &(struct share_run){c->chunk, at, step, n, mem});
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         int64_t in = at % c->length;
 
         now = (c->length - in - 1) / step + 1;
         now = now < n ? now : n;
-        err = add_run(c->s, &(struct share_run){at / c->length, in, now > 1 ? step : 1, now, mem});
+        err =
+            shares_add(c->s, &(struct share_run){at / c->length, in, now > 1 ? step : 1, now, mem});
     }
     return err;
 }
@@ -98,7 +98,7 @@ static int cut_parts(struct transfer *t)
     return err;
 }
 
-static int by_chunk(const void *a, const void *b)
+int share_order(const void *a, const void *b)
 {
     const struct share_run *x = a, *y = b;
 
@@ -107,15 +107,14 @@ static int by_chunk(const void *a, const void *b)
     return (x->mem > y->mem) - (x->mem < y->mem);
 }
 
-/* Group the runs by chunk. */
-static int group(struct shares *s)
+int shares_group(struct shares *s)
 {
     bool sorted = true;
 
     for (size_t i = 1; i < s->nruns; i++)
         sorted = sorted && s->run[i - 1].chunk <= s->run[i].chunk;
     if (!sorted)
-        qsort(s->run, s->nruns, sizeof *s->run, by_chunk);
+        qsort(s->run, s->nruns, sizeof *s->run, share_order);
     for (size_t i = 0; i < s->nruns; i++) {
         if (i == 0 || s->run[i].chunk != s->run[i - 1].chunk) {
             if (VEC_ROOM(s->share, s->n, s->room, 1))
@@ -125,6 +124,17 @@ static int group(struct shares *s)
         s->share[s->n - 1].runs++;
         s->share[s->n - 1].n += s->run[i].n;
     }
+    return 0;
+}
+
+int may_be_shared(const struct transfer *t)
+{
+    if (t->ds->ft->type->variable)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "elements of variable length cannot be written together");
+    if (writes_members(t))
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "some members of elements cannot be written together");
     return 0;
 }
 
@@ -142,7 +152,7 @@ int shares_cut(struct transfer *t, struct shares *s)
         err = parts_each(t, cut_parts);
         t->cutting = NULL;
     }
-    return err ? err : group(s);
+    return err ? err : shares_group(s);
 }
 
 void shares_release(struct shares *s)

@@ -42,12 +42,20 @@ enum together {
     TOGETHER_PARTS  /* something else: no chunk counts as whole */
 };
 
+/* By hand: add a run, or lengthen the last one; then group all by chunk.  The order is that of
+ * chunks, and of numbers in the transfer. */
+int shares_add(struct shares *s, const struct share_run *run);
+int shares_group(struct shares *s);
+int share_order(const void *a, const void *b);
+
 /* Cut this rank's selection. */
 int shares_cut(struct transfer *t, struct shares *s);
 /* Find the owners: collective. */
 int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s);
 /* True if shares of `total` elements make the chunk one that the store writes whole. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total);
+/* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */
+int may_be_shared(const struct transfer *t);
 void shares_release(struct shares *s);
 
 #endif

@@ -41,7 +41,11 @@ struct transfer {
     bool begun; /* something may have been changed */
 
     struct remote *remote; /* rank 0 of a team: chunks come from their owners (remote.h), or NULL */
-    void *cutting;         /* of who cuts the selection and moves nothing (shares.c) */
+    struct given_parts {   /* pieces that were cut before, by chunk and place; NULL: none */
+        struct cut_run *piece;
+        int64_t n;
+    } given;
+    void *cutting; /* of who cuts the selection and moves nothing (shares.c) */
 };
 
 /* Number of threads: the transfer's wish, else the file's, else as many as there are processors.

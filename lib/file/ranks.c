@@ -33,6 +33,25 @@ int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out)
     return 0;
 }
 
+void pending_free(struct pending *p)
+{
+    buf_release(&p->runs);
+    buf_release(&p->elements);
+    mem_free(p);
+}
+
+void ranks_committed(struct ranks *r)
+{
+    r->wrote = false;
+    idset_release(&r->written);
+    while (r->pending) {
+        struct pending *p = r->pending;
+
+        r->pending = p->next;
+        pending_free(p);
+    }
+}
+
 void ranks_release(struct ranks *r)
 {
     int gave_up;
@@ -43,7 +62,7 @@ void ranks_release(struct ranks *r)
     team_release(&r->team);
     if (r->team.transport.release)
         r->team.transport.release(r->team.ctx, gave_up);
-    idset_release(&r->written);
+    ranks_committed(r);
     mem_free(r);
 }
 

@@ -10,15 +10,28 @@
 #include "file/file.h"
 #include "team/team.h"
 
+/* What a rank has written alone to a dataset (elem/pending.c). */
+struct pending {
+    struct pending *next;
+    uint64_t object;
+    struct buf runs;     /* struct share_run, in the order of writing */
+    struct buf elements; /* as the file stores them */
+    int64_t n;           /* elements */
+};
+void pending_free(struct pending *p);
+
 struct ranks {
     struct team team;
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
+    struct pending *pending;
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */
 int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
+/* Forget what counts since the last commit. */
+void ranks_committed(struct ranks *r);
 /* NULL is allowed. */
 void ranks_release(struct ranks *r);
 

@@ -1,0 +1,23 @@
+/* pending.h - what a rank has written alone, until the ranks meet.
+ *
+ * Elements are kept as the file will store them, with the runs of chunks that they belong to.  The
+ * next commit, or the next write to the dataset by all ranks, brings those of all ranks together
+ * (collective.h).  A rank may write an element again: the last one counts. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_PENDING_H
+#define ELEM_PENDING_H
+
+#include "elem/shares.h"
+
+/* Keep what a write selects.  DREP_ERR_UNSUPPORTED_OPERATION: elements of variable length, or some
+ * members of them. */
+int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *type, const void *buf,
+                const drep_xfer *xfer);
+/* True if something of the dataset is kept. */
+bool pending_has(const drep_dataset *ds);
+/* What is kept of a dataset, each element once; *elements is where the numbers of runs count. */
+int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
+/* Forget what is kept of a dataset. */
+void pending_drop(const drep_dataset *ds);
+
+#endif
