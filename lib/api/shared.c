@@ -7,7 +7,6 @@
 
 #include "api/follow.h"
 #include "api/publish.h"
-#include "base/mem.h"
 #include "elem/settle.h"
 #include "file/ranks.h"
 #include "format/block.h"
@@ -117,14 +116,13 @@ static int commit(drep_file *f, const char *name, int err)
     struct team *t = &f->ranks->team;
     struct team_call call = {.name = name};
     uint8_t mine[CHANGES_SIZE] = {0};
-    uint64_t *offset = mem_array((uint64_t)t->size + 1, sizeof *offset);
-    struct buf all = {0};
+    struct buf all = {0}, offset = {0};
 
-    if (!err && !offset)
-        err = DREP_ERR_NOMEM;
+    if (!err)
+        err = buf_reserve(&offset, ((uint64_t)t->size + 1) * sizeof(uint64_t));
     err = settle_pending(f, name, err);
     if (err) {
-        mem_free(offset);
+        buf_release(&offset);
         return err;
     }
     if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
@@ -134,7 +132,7 @@ static int commit(drep_file *f, const char *name, int err)
     call.err = err;
     err = team_agree(t, &call);
     if (!err)
-        err = team_gather(t, mine, sizeof mine, &all, offset);
+        err = team_gather(t, mine, sizeof mine, &all, (uint64_t *)(void *)offset.p);
     if (!err) {
         if (t->rank == 0)
             err = changes_compare(t, all.p);
@@ -147,7 +145,7 @@ static int commit(drep_file *f, const char *name, int err)
         journal_clear(f->st->journal);
     }
     buf_release(&all);
-    mem_free(offset);
+    buf_release(&offset);
     return err;
 }
 

@@ -14,6 +14,7 @@
 #include "elem/mover.h"
 #include "elem/given.h"
 #include "elem/pending.h"
+#include "elem/places.h"
 #include "elem/remote.h"
 #include "elem/together.h"
 #include "file/ranks.h"
@@ -164,44 +165,6 @@ static int store_writes(struct meeting *m)
     return err;
 }
 
-/* The places of all whole chunks, rank after rank and in the order of its reports; after an error
- * there are none. */
-static int give_places(struct meeting *m, int err, struct buf *mine)
-{
-    uint64_t *offset = NULL, ranks = (uint64_t)m->team->size;
-    uint8_t *all = NULL;
-
-    if (m->team->rank > 0)
-        return team_scatter(m->team, NULL, NULL, mine);
-    offset = mem_zalloc(ranks + 1, sizeof *offset);
-    all = mem_array(m->remote.n + 1, 8);
-    if (!offset || !all) {
-        mem_free(offset);
-        mem_free(all);
-        return team_kill(m->team, fail_nomem());
-    }
-    for (size_t i = 0; !err && i < m->remote.n; i++)
-        if (m->remote.chunk[i].whole)
-            offset[m->remote.chunk[i].owner + 1] += 8;
-    for (uint64_t r = 0; r < ranks; r++)
-        offset[r + 1] += offset[r];
-    for (size_t i = 0; !err && i < m->remote.n; i++) {
-        const struct remote_chunk *c = &m->remote.chunk[i];
-
-        if (!c->whole)
-            continue;
-        store_u64(all + offset[c->owner], c->offset);
-        offset[c->owner] += 8;
-    }
-    for (uint64_t r = ranks; !err && r > 0; r--)
-        offset[r] = offset[r - 1];
-    offset[0] = 0;
-    err = team_scatter(m->team, all, offset, mine);
-    mem_free(offset);
-    mem_free(all);
-    return err;
-}
-
 /* Rank 0 places, the owners write. */
 static int place_and_write(struct meeting *m)
 {
@@ -226,7 +189,7 @@ static int place_and_write(struct meeting *m)
         mine = given_make(&m->given, &m->own, &m->remote, &m->united.count);
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
-    err = give_places(m, mine, &places);
+    err = places_give(team, &m->remote, mine, &places);
     for (size_t i = 0, k = 0; !err && !mine && i < m->own.n && k < places.len; i++) {
         const struct owned *o = &m->own.owned[i];
 

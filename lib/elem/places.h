@@ -1,0 +1,14 @@
+/* places.h - rank 0 tells the owners of chunks where in the file these stand. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_PLACES_H
+#define ELEM_PLACES_H
+
+#include "elem/remote.h"
+#include "team/team.h"
+
+/* Collective: each rank gets the offsets of the whole chunks that it owns, 8 bytes each, in the
+ * order of their numbers; nobody gets any if rank 0 has an error.  `remote` and `err` count on rank
+ * 0. */
+int places_give(struct team *team, const struct remote *remote, int err, struct buf *mine);
+
+#endif
