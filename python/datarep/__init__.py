@@ -25,11 +25,11 @@ from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, Named
 from .command import check, convert, diff, export, import_
 from .raw import Raw, raw
 from .reps import Datarep, datareps, pack, register, unpack
-from .types import Reference, Type, enum_dtype, string_dtype, vlen_dtype
+from .types import Reference, RegionReference, Type, enum_dtype, string_dtype, vlen_dtype
 
 __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datarep", "Dataset",
            "Dimension", "Empty", "Error", "ExternalLink", "File", "FormatError", "Group", "HardLink",
-           "NamedType", "Raw", "Reference", "Report", "SoftLink", "StaleError", "Type", "array",
+           "NamedType", "Raw", "Reference", "RegionReference", "Report", "SoftLink", "StaleError", "Type", "array",
            "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
            "raw", "register", "string_dtype", "unpack", "version", "vlen_dtype"]
 

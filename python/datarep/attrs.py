@@ -13,15 +13,20 @@ __all__ = ["Attributes", "Empty"]
 class Empty:
     """A value without elements: an attribute or dataset of null space."""
 
+    shape = None
+    size = None
+
     def __init__(self, dtype: Any) -> None:
         self.dtype = types.numpy().dtype(dtype)
-        self.shape = None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Empty) and self.dtype == other.dtype
+        return isinstance(other, Empty) and bool(self.dtype == other.dtype)
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
 
     def __repr__(self) -> str:
-        return f"Empty({self.dtype!r})"
+        return f"Empty(dtype={self.dtype!r})"
 
 
 def read_array(form: types.Form, shape: tuple[int, ...], read: Any) -> Any:
@@ -72,7 +77,7 @@ def as_array(value: Any, dtype: Any = None) -> Any:
     if array.dtype.kind == "O" and not array.dtype.metadata and array.size:
         first = array.flat[0]
         if isinstance(first, types.Reference):
-            return array.astype(np.dtype(object, metadata={"ref": types.Reference}))
+            return array.astype(np.dtype(object, metadata={"ref": type(first)}))
         if isinstance(first, int) and not isinstance(first, bool):
             low = min(array.flat)
             name = "INT128_T" if low < 0 else "UINT128_T"

@@ -42,7 +42,8 @@ class HardLink(NamedTuple):
 def link_row(handle: Any, path: str) -> Any:
     """The link at a path, as the library lists it, or None."""
     above, _, last = path.rpartition("/")
-    return next((row for row in handle.list(above or "/", BY_NAME) if row[0] == last), None)
+    found = handle.link(above or "/", last)
+    return found[0] if found else None
 
 
 class NamedType(Named):

@@ -24,7 +24,7 @@ elements hold pointers, a plan by which these become objects (python/src/vlen.c)
 | array | a subarray |
 | compound | a struct with the offsets of C |
 | sequence | object: arrays, metadata {"vlen": dtype} |
-| reference | object: `Reference` |
+| reference | object: `Reference` or `RegionReference` |
 | scalars of other shapes | the narrowest dtype that holds them, else with a report |
 """
 from __future__ import annotations
@@ -37,7 +37,7 @@ from typing import Any, NamedTuple, Optional
 from . import _core
 from ._core import Type
 
-__all__ = ["Form", "Reference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
+__all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
            "vlen_dtype", "enum_dtype", "type_of"]
 
 PREDEFINED, SCALAR, STRING, OPAQUE, ENUM, BOOLEAN, ARRAY, COMPOUND, SEQUENCE, VSTRING, REFERENCE = \
@@ -65,6 +65,11 @@ class Reference:
 
     def __bool__(self) -> bool:
         return self.id != 0
+
+
+@dataclasses.dataclass(frozen=True)
+class RegionReference(Reference):
+    """A reference to elements of a dataset: region is their selection as text, "[0:10,5]"."""
 
 
 def _split(value: Any) -> tuple[int, Optional[str]]:
@@ -255,8 +260,8 @@ def _form_of_type(t: Type) -> Form:
     if kind == VSTRING:
         return Form(string_dtype(), t, (_TEXT, 8, 8, None))
     if kind == REFERENCE:
-        return Form(np.dtype(object, metadata={"ref": Reference}), t, (_REF, 16, 8,
-                                                                      (Reference, _split)))
+        cls = RegionReference if t.what else Reference
+        return Form(np.dtype(object, metadata={"ref": cls}), t, (_REF, 16, 8, (cls, _split)))
     if kind in (DUP, RESIZED):
         return form_of_type(t.members[0][1])
     raise TypeError(f"elements of type {t!r} have no dtype")
@@ -370,7 +375,7 @@ def form_of_dtype(dtype: Any) -> Form:
 
 def _form_of_object(np: Any, meta: Any) -> Form:
     if "ref" in meta:
-        return form_of_type(Type.reference(0))
+        return form_of_type(Type.reference(int(meta["ref"] is RegionReference)))
     base = meta.get("vlen", str)
     if base in (str, bytes):
         return form_of_type(Type.vstring())

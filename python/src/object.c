@@ -226,6 +226,29 @@ static PyObject *object_list(PyObject *o, PyObject *args)
     return rows_list(&r, err, h, link_tuple);
 }
 
+struct one_link {
+    const char *name;
+    rows row;
+};
+
+static int wanted_row(const drep_linkinfo *l, void *ctx)
+{
+    struct one_link *one = ctx;
+
+    return strcmp(l->name, one->name) == 0 ? link_row(l, &one->row) + 1 : 0;
+}
+
+/* Like list(), of one name: [] or one row.  The library has no call that tells what one link is. */
+static PyObject *object_link(PyObject *o, PyObject *args)
+{
+    struct one_link one = {0};
+    const char *path;
+
+    BEGIN("ss", &path, &one.name);
+    WITHOUT_GIL(h, err = drep_list(h->file, path, DREP_BY_NAME, wanted_row, &one));
+    return rows_list(&one.row, one.row.n ? 0 : err, h, link_tuple);
+}
+
 /* [(path, kind, id)] */
 static PyObject *object_visit(PyObject *o, PyObject *args)
 {
@@ -410,6 +433,7 @@ PyMethodDef object_methods[] = {
     {"link_remove", link_remove, METH_VARARGS, "link_remove(path)"},
     {"list", object_list, METH_VARARGS,
      "list(path, order): [(name, link, kind, id, target, file)]"},
+    {"link", object_link, METH_VARARGS, "link(group, name): its row of list(), in a list, or []"},
     {"visit", object_visit, METH_VARARGS, "visit(path, order): [(path, kind, id)]"},
     {"dimension_list", dimension_list, METH_VARARGS,
      "dimension_list(path, order): [(name, address, id, length, unlimited)]"},

@@ -59,6 +59,152 @@ def test_readers_follow_a_writer(tmp_path):
             assert seen[:].tolist() == [1, 2, 3]
 
 
+def test_members_change_without_a_listing(tmp_path, monkeypatch):
+    with h5py.File(tmp_path / "l.drep", "w") as f:
+        monkeypatch.setattr("datarep.h5.group.link_row", None)
+        f["a"], f["g/x"] = 1, 2
+        f.create_group("h")
+        f["s"] = h5py.SoftLink("/a")
+        f.move("s", "t")
+        del f["a"]
+        for fails in (lambda: f.create_group("g"), lambda: f.create_dataset("g", (2,)),
+                      lambda: f.move("g", "h"), lambda: f.create_group("/"),
+                      lambda: f.__setitem__("t", h5py.SoftLink("/a"))):
+            with pytest.raises(ValueError, match="exists"):
+                fails()
+        with pytest.raises(KeyError):
+            del f["a"]
+        assert list(f) == ["g", "h", "t"]
+
+
+def test_the_order_of_members_is_kept(tmp_path):
+    path = tmp_path / "o.drep"
+    with h5py.File(path, "w", track_order=True) as f:
+        for name in "cab":
+            f.create_group(name, track_order=name == "c")
+        for name in "cab":
+            f["c"].attrs[name] = f["a"].attrs[name] = 1
+        f.create_dataset("d", (3,), track_order=True).attrs["z"] = 1
+        f["d"].attrs["y"] = 2
+    with h5py.File(path) as f:
+        assert list(f) == ["c", "a", "b", "d"] and list(reversed(f)) == ["d", "b", "a", "c"]
+        assert list(f["c"].attrs) == ["c", "a", "b"] and list(f["a"].attrs) == ["a", "b", "c"]
+        assert list(f["d"].attrs) == ["z", "y"] and len(f.attrs) == 0
+        assert "hdf5:remarks" not in f.attrs and f.attrs.get("hdf5:remarks") is None
+    dr.export(path, tmp_path / "o.h5")
+    real = pytest.importorskip("h5py")
+    with real.File(tmp_path / "o.h5") as f:
+        assert set(f) == set("cabd") and not len(f.attrs)
+
+
+def test_there_is_one_empty():
+    assert h5py.Empty is dr.Empty and dr.Empty("f4") == h5py.Empty("f4") != dr.Empty("f8")
+    assert len({dr.Empty("f4"), dr.Empty("f4")}) == 1 and dr.Empty("f4").size is None
+    with h5py.File(":memory:", "w") as f:
+        f["e"] = dr.Empty("i2")
+        f.attrs["e"] = h5py.Empty("S3")
+        assert f["e"][()] == dr.Empty("i2") and f.attrs["e"] == dr.Empty("S3")
+
+
+MASK = np.arange(80).reshape(8, 10) % 7 == 3
+REGIONS = [
+    (np.s_[2:5, ::3], "[2:5,0:10:3]"), (np.s_[-1, 4], "[7,4]"), (np.s_[...], "[0:8,0:10]"),
+    (np.s_[:0], "{}"), (np.s_[[1, 4, 6], 2:4], "{[1:2,2:4],[4:5,2:4],[6:7,2:4]}"),
+    (np.s_[[0, 2, 4], 1:], "[0:5:2,1:10]"), (MASK, None),
+]
+
+
+@pytest.mark.parametrize("number", range(len(REGIONS)))
+def test_regions(tmp_path, number):
+    key, text = REGIONS[number]
+    path, a = tmp_path / "r.drep", np.arange(80.0).reshape(8, 10)
+    want = a[key]
+    if isinstance(key, tuple):  # as HDF5 has it, an index leaves a dimension of one
+        want = a[tuple(slice(k, k + 1 or None) if isinstance(k, int) else k for k in key)]
+    with h5py.File(path, "w") as f:
+        f["x"] = a
+        ref = f["x"].regionref[key]
+        assert text in (None, ref.region)
+        f.create_dataset("refs", (2,), dtype=h5py.regionref_dtype)[0] = ref
+        f.attrs["ref"] = ref
+    with h5py.File(path, "r+") as f:
+        ref = f["refs"][0]
+        assert type(ref) is h5py.RegionReference and ref == f.attrs["ref"] and not f["refs"][1]
+        assert h5py.check_ref_dtype(f["refs"].dtype) is h5py.RegionReference
+        x = f[ref]
+        assert x.name == "/x" and x.regionref.shape(ref) == (8, 10)
+        got = x[ref]
+        assert got.size == want.size == np.prod(x.regionref.selection(ref))
+        assert got.size == 0 or (got == want).all()
+        x[ref] = -1.0
+        changed = a.copy()
+        changed[key] = -1
+        assert (x[...] == changed).all()
+        with pytest.raises(TypeError):
+            f["refs"][ref]
+        with pytest.raises(TypeError):
+            f.regionref[0]
+    with dr.open(path) as f:
+        assert type(f["refs"][0]) is dr.RegionReference and f["refs"][0] == f.attrs["ref"]
+    dr.export(path, tmp_path / "r.h5")
+    real = pytest.importorskip("h5py")
+    with real.File(tmp_path / "r.h5") as f:
+        assert (np.ravel(f["x"][f["refs"][0]]) == -1).all()
+        assert f["x"].regionref.selection(f["refs"][0]) == got.shape
+
+
+def test_regions_that_are_no_box_are_read_as_points(tmp_path):
+    with h5py.File(tmp_path / "u.drep", "w") as f:
+        a = f["x"] = np.arange(80).reshape(8, 10)
+        n = f["x"].ref.id
+        assert f["x"][h5py.RegionReference(n, "{[0:2,0:2],[1:3,1:3]}")].tolist() == \
+            [0, 1, 10, 11, 12, 21, 22]
+        assert (f["x"][h5py.RegionReference(n, "{[0:2,0:4],[2,0:4]}")] == a[:3, :4]).all()
+        assert f["x"][h5py.RegionReference(n, "{(7,9),(0,1)}")].tolist() == [79, 1]
+        for wrong in ("[0:9,0:1]", "[0:2]"):
+            with pytest.raises(ValueError):
+                f["x"][h5py.RegionReference(n, wrong)]
+        f["s"] = 5.0
+        assert f["s"][f["s"].regionref[()]] == 5
+
+
+def test_scales(tmp_path):
+    path = tmp_path / "s.drep"
+    with h5py.File(path, "w") as f:
+        f["t"], f["x"], f["v"] = np.zeros((2, 3)), np.arange(3), np.arange(2.0)
+        f["x"].make_scale("longitude")
+        f["t"].dims[1].attach_scale(f["x"])
+        f["t"].dims[0].attach_scale(f["v"])
+        f["t"].dims[1].label = "east"
+        with pytest.raises(RuntimeError):
+            f["t"].make_scale()
+        with pytest.raises(RuntimeError):
+            f["x"].dims[0].attach_scale(f["t"])
+        with pytest.raises(RuntimeError):
+            f["t"].dims[0].detach_scale(f["x"])
+    with h5py.File(path) as f:
+        assert f["x"].is_scale and f["v"].is_scale and not f["t"].is_scale
+        assert [d.keys() for d in f["t"].dims] == [[""], ["longitude"]]
+        assert f["t"].dims[1]["longitude"] == f["x"] and f["t"].dims[1].label == "east"
+    dr.export(path, tmp_path / "s.h5")
+    real = pytest.importorskip("h5py")
+    with real.File(tmp_path / "s.h5") as f:
+        assert real.h5ds.is_scale(f["x"].id) and f["t"].dims[1]["longitude"] == f["x"]
+        assert f["t"].dims[0][0] == f["v"] and f["t"].dims[1].label == "east"
+    dr.import_(tmp_path / "s.h5", tmp_path / "i.drep")
+    with h5py.File(tmp_path / "i.drep") as f:
+        assert f["t"].dims[1][0] == f["x"] and f["t"].dims[0][0] == f["v"] and f["x"].is_scale
+
+
+def test_coordinates_of_shared_dimensions_are_scales(tmp_path):
+    with dr.open(tmp_path / "c.drep", "w") as f:
+        f.create("lat", np.arange(3.0), dims=["lat"])
+        f.create("t", np.zeros((3, 2)), dims=["lat", None])
+    with h5py.File(tmp_path / "c.drep") as f:
+        assert f["t"].dims[0].items() == [("lat", f["lat"])] and not len(f["t"].dims[1])
+        assert f["lat"].is_scale and not f["t"].is_scale and not len(f["lat"].dims[0])
+
+
 def test_what_belongs_to_hdf5_says_so(tmp_path):
     with h5py.File(tmp_path / "d.drep", "w") as f:
         for fails in (lambda: h5py.h5d.create, lambda: f.id.get_create_plist(),

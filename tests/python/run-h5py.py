@@ -54,6 +54,7 @@ def alias():
     module("h5py._errors", silence_errors=lambda: None,
            unsilence_errors=lambda: shim.low.refuse("_errors"))
     module("h5py._hl", __path__=[])
+    base.Empty = shim.Empty  # h5py has it there
     sys.modules["h5py._hl.base"] = sys.modules["h5py._hl"].base = base
     sys.modules["h5py._hl.dataset"] = sys.modules["h5py._hl"].dataset = dataset
     module("h5py._hl.files", direct_vfd=False, _drivers=files._DRIVERS)

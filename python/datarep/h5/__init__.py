@@ -12,20 +12,21 @@
 
 The files are Datarep's: `datarep import` and `export` turn files of HDF5 into them and back.  What belongs
 to the HDF5 library raises NotImplementedError: h5py's low-level modules, virtual and external storage,
-scale-offset, references to regions, dimension scales, user blocks, objects without names.
+scale-offset, user blocks, objects without names.
 """
 from __future__ import annotations
 
 from typing import Any
 
-from ..types import Reference
-from . import filters, low, version
+from ..attrs import Empty
+from ..types import Reference, RegionReference
+from . import dims, filters, low, version
 from .attrs import AttributeManager
-from .base import Empty, HLObject, is_hdf5
+from .base import HLObject, is_hdf5
 from .dataset import Dataset, MultiBlockSlice
 from .files import File, register_driver, registered_drivers, unregister_driver
 from .group import Datatype, ExternalLink, Group, HardLink, SoftLink
-from .types import (RegionReference, check_dtype, check_enum_dtype, check_opaque_dtype,
+from .types import (check_dtype, check_enum_dtype, check_opaque_dtype,
                     check_ref_dtype, check_string_dtype, check_vlen_dtype, enum_dtype, opaque_dtype,
                     ref_dtype, regionref_dtype, special_dtype, string_dtype, vlen_dtype)
 
@@ -72,6 +73,7 @@ def _filter_avail(code: int) -> bool:
 
 
 globals()["h5"].get_config = get_config
+globals()["h5ds"].__dict__.update(dims.H5DS)
 globals()["h5z"].__dict__.update(
     filter_avail=_filter_avail, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,
     FILTER_FLETCHER32=filters.FLETCHER32, FILTER_LZF=filters.LZF, FILTER_SZIP=4)

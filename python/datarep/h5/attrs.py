@@ -8,9 +8,9 @@ from typing import Any, Iterator
 import numpy as np
 
 from .. import types as main_types
-from ..attrs import Attributes, read_array
+from ..attrs import Attributes, Empty, read_array
 from . import types
-from .base import Empty, HLObject, text
+from .base import HIDDEN, HLObject, text
 
 
 class AttributeManager(MutableMapping[str, Any]):
@@ -27,7 +27,7 @@ class AttributeManager(MutableMapping[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         attrs, name = self._attrs, text(name)
-        if name not in attrs:
+        if name not in attrs or name in HIDDEN:
             raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
         t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
         form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
@@ -57,7 +57,7 @@ class AttributeManager(MutableMapping[str, Any]):
             dtype = np.dtype(dtype)
         attrs = self._attrs
         if isinstance(data, Empty):
-            attrs.create(name, _main_empty(data.dtype if dtype is None else dtype))
+            attrs.create(name, Empty(types.to_main(data.dtype if dtype is None else dtype)))
             return
         if dtype is not None and types.check_vlen_dtype(dtype) not in (None, str, bytes):
             attrs.create(name, _ragged(data, dtype, shape), dtype=types.to_main(dtype))
@@ -105,13 +105,13 @@ class AttributeManager(MutableMapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         attrs = self._attrs
         order = 1 if self._owner._track else 0
-        return iter(attrs._h.attr_names(attrs._path, order))
+        return (n for n in attrs._h.attr_names(attrs._path, order) if n not in HIDDEN)
 
     def __len__(self) -> int:
-        return len(self._attrs)
+        return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return text(name) in self._attrs
+        return text(name) not in HIDDEN and text(name) in self._attrs
 
     def _ipython_key_completions_(self) -> list[str]:
         return sorted(self)
@@ -120,11 +120,6 @@ class AttributeManager(MutableMapping[str, Any]):
         if not self._owner:
             return "<Attributes of closed HDF5 object>"
         return f"<Attributes of HDF5 object at {id(self)}>"
-
-
-def _main_empty(dtype: Any) -> Any:
-    from ..attrs import Empty as Main
-    return Main(types.to_main(dtype))
 
 
 def _ragged(data: Any, dtype: Any, shape: Any) -> Any:

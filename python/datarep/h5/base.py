@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import FormatError
 from .low import Id
 
 if TYPE_CHECKING:
     from .attrs import AttributeManager
+
+
+# The attribute of `datarep import` with what the container has no place for, line by line, which
+# `datarep export` does not take for one of HDF5; and the line that says how members are listed.
+NOTES, TRACKED = "hdf5:remarks", "track_order"
+# Attributes that belong to the package and not to the object (datarep-import(1)).
+HIDDEN = {NOTES, "hdf5:named", "hdf5:circles", "hdf5:userblock"}
 
 
 def text(name: Any) -> str:
@@ -33,29 +38,6 @@ def is_hdf5(fname: Any) -> bool:
         return False
 
 
-class Empty:
-    """A value without elements."""
-
-    shape = None
-    size = None
-
-    def __init__(self, dtype: Any) -> None:
-        self._dtype = np.dtype(dtype)
-
-    @property
-    def dtype(self) -> Any:
-        return self._dtype
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Empty) and self.dtype == other.dtype
-
-    def __hash__(self) -> int:
-        return hash(self._dtype)
-
-    def __repr__(self) -> str:
-        return f"Empty(dtype={self.dtype!r})"
-
-
 def is_empty_dataspace(obj: Any) -> bool:
     """Whether an object, by its id, is of null space."""
     return getattr(obj._owner, "shape", ()) is None
@@ -67,7 +49,6 @@ class HLObject:
     _kind = ""
     _main: Any
     _path: str
-    _track = False
 
     def _bind(self, main: Any, path: str) -> Any:
         self._main, self._path = main, path
@@ -116,7 +97,20 @@ class HLObject:
 
     @property
     def regionref(self) -> Any:
-        raise NotImplementedError("references to regions cannot be made here")
+        from .regions import RegionProxy
+        return RegionProxy(self)
+
+    @property
+    def _track(self) -> bool:
+        """Whether members and attributes are listed in the order in which they were made."""
+        from ..attrs import Attributes
+        attrs = Attributes(self._main._h, self._path)
+        return NOTES in attrs and TRACKED in list(attrs[NOTES])
+
+    def _set_track(self) -> None:
+        from ..attrs import Attributes
+        attrs = Attributes(self._main._h, self._path)
+        attrs[NOTES] = [*(attrs[NOTES] if NOTES in attrs else []), TRACKED]
 
     def __bool__(self) -> bool:
         return not self._main.closed

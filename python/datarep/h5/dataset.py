@@ -8,9 +8,10 @@ from typing import Any, Iterator, Optional
 import numpy as np
 
 from .. import types as main_types
+from ..attrs import Empty
 from ..dataset import Dataset as Main
-from . import types
-from .base import Empty, HLObject
+from . import regions, types
+from .base import HLObject
 
 _LEGACY_GZIP_COMPRESSION_VALS = tuple(range(10))
 
@@ -287,7 +288,8 @@ class Dataset(HLObject):
 
     @property
     def is_scale(self) -> bool:
-        return False
+        from .dims import is_scale
+        return is_scale(self)
 
     @property
     def dims(self) -> Any:
@@ -295,7 +297,9 @@ class Dataset(HLObject):
         return DimensionManager(self)
 
     def make_scale(self, name: str = "") -> None:
-        raise NotImplementedError("dimension scales of HDF5: use the dims of datarep.File")
+        """Make the dataset a scale that dimensions of others can have."""
+        from .dims import make_scale
+        make_scale(self, name)
 
     @property
     def _fast_reader(self) -> _Reader:
@@ -306,8 +310,10 @@ class Dataset(HLObject):
     def __getitem__(self, args: Any, new_dtype: Any = None) -> Any:
         ds = self._ds
         shape = ds.shape
-        if isinstance(args, main_types.Reference) or isinstance(args, types.RegionReference):
-            raise NotImplementedError("references to regions cannot be read here")
+        if isinstance(args, tuple) and len(args) == 1:
+            args = args[0] if isinstance(args[0], main_types.Reference) else args
+        if isinstance(args, main_types.Reference):
+            return self._region(args).read(new_dtype)
         if shape is None:
             if args is Ellipsis or args == () or args == (Ellipsis,):
                 return Empty(self.dtype)
@@ -318,6 +324,14 @@ class Dataset(HLObject):
         got = self._read(ds, key, names, alone)
         turn = self._as if new_dtype is None else new_dtype
         return got if turn is None else got.astype(turn)
+
+    def _region(self, ref: Any) -> Any:
+        """The elements that a reference is of."""
+        if not isinstance(ref, main_types.RegionReference):
+            raise TypeError("a dataset is indexed by references to regions, not to objects")
+        if ref.id != self._number:
+            raise TypeError("Region reference must point to this dataset")
+        return regions.Region(self, ref.region)
 
     def _members(self, ds: Main, names: list[str]) -> None:
         have = ds.dtype.names
@@ -340,6 +354,14 @@ class Dataset(HLObject):
                 got = got[names[0]]
         if isinstance(key, type(Ellipsis)) and not ds.shape:
             got = np.asarray(got) if not isinstance(got, np.ndarray) else got
+        return self._turned(got)
+
+    def _read_points(self, at: tuple[Any, ...]) -> Any:
+        """The elements at arrays of coordinates."""
+        return self._turned(self._ds.vindex[at])
+
+    def _turned(self, got: Any) -> Any:
+        """What was read, as h5py gives it."""
         wanted = self.dtype
         if types.check_opaque_dtype(wanted):
             got = np.asarray(got).view(types._unmarked(wanted)).astype(wanted)
@@ -351,6 +373,9 @@ class Dataset(HLObject):
         shape = ds.shape
         if shape is None:
             raise TypeError("Empty datasets cannot be written")
+        if isinstance(args, main_types.Reference):
+            self._region(args).write(val)
+            return
         key, names, alone = parse(args, shape)
         dtype = self.dtype
         if names:

@@ -1,10 +1,96 @@
 # SPDX-License-Identifier: MIT
-"""ds.dims: labels of dimensions.  Scales of HDF5 are what the package has shared dimensions for."""
+"""ds.dims: labels and scales of dimensions.
+
+Scales are attached to one dimension of one dataset, by attributes, as HDF5 keeps them: CLASS and NAME of
+the scale, DIMENSION_LIST of the dataset.  Where a dataset has no such list, the scales are the
+coordinates of its shared dimensions, which `datarep import` makes of the scales of HDF5.
+"""
 from __future__ import annotations
 
 from typing import Any, Iterator
 
-LABELS = "DIMENSION_LABELS"
+import numpy as np
+
+from ..errors import NotFoundError
+from ..types import Reference, Type
+from . import types
+from .base import text
+
+LABELS, LIST, BACK = "DIMENSION_LABELS", "DIMENSION_LIST", "REFERENCE_LIST"
+CLASS = b"DIMENSION_SCALE"
+NULTERM = 1  # DREP_PAD_NULTERM
+
+
+def is_scale(ds: Any) -> bool:
+    """Whether a dataset is a scale, or the coordinates of a shared dimension."""
+    if ds.attrs.get("CLASS") == CLASS:
+        return True
+    address = _address(ds, 0) if ds.ndim == 1 else None
+    return bool(address) and _coordinate(ds._main._h, address) == ds._path
+
+
+def _write(ds: Any, name: str, value: bytes) -> None:
+    """Write a text with a NUL at its end, without which HDF5 does not take it."""
+    ds.attrs._attrs.create(name, value, dtype=Type.string(len(value) + 1, NULTERM))
+
+
+def make_scale(ds: Any, name: Any = "") -> None:
+    if LIST in ds.attrs:
+        raise RuntimeError("a dataset whose dimensions have scales cannot be one")
+    _write(ds, "CLASS", CLASS)
+    name = name if isinstance(name, bytes) else name.encode()
+    if name:
+        _write(ds, "NAME", name)
+    elif "NAME" in ds.attrs:
+        del ds.attrs["NAME"]
+
+
+def scale_name(ds: Any) -> str:
+    got = ds.attrs.get("NAME", b"")
+    if not got and "CLASS" not in ds.attrs:
+        return str(ds._path.rsplit("/", 1)[-1])  # of coordinates
+    return got.decode("utf-8", "surrogateescape") if isinstance(got, bytes) else str(got)
+
+
+def _address(ds: Any, number: int) -> Any:
+    """The address of a shared dimension."""
+    addresses = ds._ds.dim_addresses if ds.ndim else ()
+    return addresses[number] if addresses else None
+
+
+def _coordinate(handle: Any, address: str) -> Any:
+    """The path of the dataset with the coordinates of a shared dimension, or None."""
+    try:
+        return handle.dimension_coordinate(address)
+    except NotFoundError:
+        return None
+
+
+def _attached(ds: Any) -> Any:
+    """A list of references for each dimension, or None."""
+    if LIST not in ds.attrs:
+        return None
+    return [[r for r in row if r] if row is not None else [] for row in ds.attrs[LIST]]
+
+
+def _attach(ds: Any, rows: list[list[Reference]]) -> None:
+    if not any(rows):
+        del ds.attrs[LIST]
+        return
+    out = np.empty(len(rows), object)
+    for i, row in enumerate(rows):
+        out[i] = np.array(row, object)
+    ds.attrs.create(LIST, out, dtype=types.vlen_dtype(types.ref_dtype))
+
+
+def _back(scale: Any, change: Any) -> None:
+    """Change the list of the datasets that a scale belongs to."""
+    dtype = np.dtype([("dataset", types.ref_dtype), ("dimension", "i4")])
+    rows = change([(r, int(n)) for r, n in scale.attrs[BACK]] if BACK in scale.attrs else [])
+    if rows:
+        scale.attrs.create(BACK, np.array(rows, dtype), dtype=dtype)
+    elif BACK in scale.attrs:
+        del scale.attrs[BACK]
 
 
 class DimensionProxy:
@@ -29,24 +115,67 @@ class DimensionProxy:
         labels[self._number] = value
         self._ds.attrs[LABELS] = labels
 
+    def _scales(self) -> list[Any]:
+        from .group import _made
+        ds, h = self._ds, self._ds._main._h
+        attached = _attached(ds)
+        if attached is not None:
+            paths = [h.path(r.id) for r in attached[self._number]]
+        else:
+            address = _address(ds, self._number)
+            first = _coordinate(h, address) if address else None
+            paths = [first] if first else []
+            paths += [h.path(i) for i in h.dimension_scales(address)] if address else []
+        return [_made(ds._main, p) for p in paths if p != ds._path]
+
     def __len__(self) -> int:
-        return 0
+        return len(self._scales())
 
     def __iter__(self) -> Iterator[str]:
-        return iter(())
+        return iter(self.keys())
 
     def items(self) -> list[Any]:
-        return []
+        return [(scale_name(s), s) for s in self._scales()]
 
-    keys = values = items
+    def keys(self) -> list[str]:
+        return [scale_name(s) for s in self._scales()]
+
+    def values(self) -> list[Any]:
+        return self._scales()
 
     def __getitem__(self, item: Any) -> Any:
-        raise KeyError(item) if isinstance(item, str) else IndexError(item)
+        scales = self._scales()
+        if isinstance(item, int):
+            if not scales:
+                raise RuntimeError("the dimension has no scales")
+            return scales[item]
+        for scale in scales:
+            if scale_name(scale) == text(item):
+                return scale
+        raise KeyError(item)
 
     def attach_scale(self, dset: Any) -> None:
-        raise NotImplementedError("dimension scales of HDF5: use the dims of datarep.File")
+        """Give the dimension a scale, which the dataset becomes if it is none."""
+        ds, number = self._ds, self._number
+        if dset == ds or LIST in dset.attrs:
+            raise RuntimeError("a dataset whose dimensions have scales cannot be one")
+        if not is_scale(dset):
+            make_scale(dset)
+        if dset in self._scales():
+            return
+        rows = _attached(ds) or [[] for _ in range(ds.ndim)]
+        rows[number].append(dset.ref)
+        _attach(ds, rows)
+        _back(dset, lambda old: [*old, (ds.ref, number)])
 
-    detach_scale = attach_scale
+    def detach_scale(self, dset: Any) -> None:
+        """Take a scale from the dimension."""
+        ds, number, rows = self._ds, self._number, _attached(self._ds)
+        if rows is None or dset.ref not in rows[number]:
+            raise RuntimeError(f"{dset!r} is no scale that was attached to the dimension")
+        rows[number].remove(dset.ref)
+        _attach(ds, rows)
+        _back(dset, lambda old: [row for row in old if row != (ds.ref, number)])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DimensionProxy) and self._ds == other._ds and \
@@ -80,3 +209,35 @@ class DimensionManager:
 
     def __repr__(self) -> str:
         return "<Dimensions of HDF5 object>" if self._ds else "<Dimensions of closed HDF5 dataset>"
+
+
+def _of(id_: Any, number: int) -> DimensionProxy:
+    return DimensionManager(id_._owner)[number]
+
+
+def _set_label(id_: Any, number: int, label: Any) -> None:
+    _of(id_, number).label = text(label)
+
+
+def _iterate(id_: Any, number: int, function: Any, start: int = 0) -> Any:
+    """Call function(id of a scale) until it returns something."""
+    for scale in _of(id_, number).values()[start:]:
+        got = function(scale.id)
+        if got is not None:
+            return got
+    return None
+
+
+# h5py.h5ds: scripts use it where ds.make_scale() is too new for them.
+H5DS = {
+    "set_scale": lambda id_, name=b"": make_scale(id_._owner, name),
+    "is_scale": lambda id_: is_scale(id_._owner),
+    "get_scale_name": lambda id_: scale_name(id_._owner).encode(),
+    "attach_scale": lambda id_, scale, number: _of(id_, number).attach_scale(scale._owner),
+    "detach_scale": lambda id_, scale, number: _of(id_, number).detach_scale(scale._owner),
+    "is_attached": lambda id_, scale, number: scale._owner in _of(id_, number).values(),
+    "get_num_scales": lambda id_, number: len(_of(id_, number)),
+    "get_label": lambda id_, number: _of(id_, number).label.encode(),
+    "set_label": _set_label,
+    "iterate": _iterate,
+}

@@ -85,8 +85,8 @@ class File(Group):
         self._main._swmr = bool(swmr) and not self._main.writable
         self._main._driver = "fileobj" if is_object else driver or "sec2"
         self._main._named = repr(name) if is_object else os.fsdecode(name)
-        if track_order:
-            self._main._tracked = {self._number}
+        if track_order and mode in ("w", "w-", "x"):
+            self._set_track()
 
     @staticmethod
     def _driver_of(driver: Any, is_object: bool, kwds: dict[str, Any]) -> None:

@@ -10,11 +10,12 @@ from typing import Any, Iterator, Optional
 import numpy as np
 
 from .. import types as main_types
-from ..errors import Error, ExistsError, NotFoundError
+from ..attrs import Empty
+from ..errors import Error, NotFoundError
 from ..file import DATASET, EXTERNAL, GROUP, SOFT, link_row
 from . import dataset as dataset_module
 from . import filters, types
-from .base import Empty, HLObject, text
+from .base import HLObject, text
 from .dataset import Dataset
 
 
@@ -148,10 +149,6 @@ class Group(MutableMapping[str, Any], HLObject):
         self._open()
         return Main(self._main, self._path)
 
-    @property
-    def _track(self) -> bool:  # type: ignore[override]
-        return self._number in getattr(self._main, "_tracked", ())
-
     def _where(self, name: Any) -> str:
         return self._g._path(text(name)) if text(name) else self._path
 
@@ -168,8 +165,6 @@ class Group(MutableMapping[str, Any], HLObject):
             if not name:
                 raise ValueError("Invalid HDF5 object reference")
             return _made(self._main, self._main._h.path(name.id))
-        if isinstance(name, types.RegionReference):
-            raise NotImplementedError("references to regions cannot be read here")
         if not isinstance(name, (str, bytes)):
             raise TypeError(f"Accessing a group is done with bytes or str, not {type(name)}")
         path = self._where(name)
@@ -228,8 +223,6 @@ class Group(MutableMapping[str, Any], HLObject):
     def __setitem__(self, name: Any, obj: Any) -> None:
         self._writes()
         path, h = self._where(name), self._main._h
-        if path != "/" and self._row(path) is not None:
-            raise ExistsError(f"Unable to create link (name already exists): {path}")
         self._parents(path)
         if isinstance(obj, HLObject):
             if obj._main is not self._main:
@@ -251,11 +244,9 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def __delitem__(self, name: Any) -> None:
         self._open()
-        path = self._where(name)
-        if not self._main.writable or self._row(path) is None:
-            raise KeyError(f"Couldn't delete link (it does not exist, or the file is read-only): "
-                           f"{text(name)}")
-        self._main._h.link_remove(path)
+        if not self._main.writable:
+            raise KeyError(f"Couldn't delete link (the file is read-only): {text(name)}")
+        self._main._h.link_remove(self._where(name))  # NotFoundError is a KeyError
 
     def __contains__(self, name: Any) -> bool:
         if not self or not name:
@@ -299,12 +290,12 @@ class Group(MutableMapping[str, Any], HLObject):
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
         path = self._where(name)
-        if self._row(path) is not None or path == "/":
-            raise ValueError(f"Unable to create group (name already exists): {path}")
-        self._main._h.group_create(path, True)
+        if path == "/":
+            raise ValueError("Unable to create group (name already exists): /")
+        self._main._h.group_create(path, True)  # ExistsError is a ValueError
         made: Group = _made(self._main, path)
         if track_order:
-            self._main._tracked = {*getattr(self._main, "_tracked", ()), made._number}
+            made._set_track()
         return made
 
     def require_group(self, name: Any) -> "Group":
@@ -328,13 +319,15 @@ class Group(MutableMapping[str, Any], HLObject):
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
         path = self._where(name)
-        if self._row(path) is not None:
-            raise ValueError(f"Unable to create dataset (name already exists): {path}")
         if isinstance(dtype, Datatype):
             dtype = dtype.dtype
         if isinstance(data, Empty) or (data is None and shape is None):
-            return self._null(path, data, dtype, kwds)
-        return self._dataset(path, shape, dtype, data, kwds)
+            made = self._null(path, data, dtype, kwds)
+        else:
+            made = self._dataset(path, shape, dtype, data, kwds)
+        if kwds.get("track_order"):
+            made._set_track()
+        return made
 
     @staticmethod
     def _refuse(keyword: str, value: Any, dtype: Any) -> None:
@@ -348,12 +341,11 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def _null(self, path: str, data: Any, dtype: Any, kwds: dict[str, Any]) -> Dataset:
         """A dataset without elements."""
-        from ..attrs import Empty as Main
         if dtype is None and data is None:
             raise TypeError("One of data, shape or dtype must be specified")
         if any(kwds.get(k) not in (None, False) for k in ("chunks", "maxshape", "compression")):
             raise TypeError("Empty datasets cannot be chunked, resized or compressed")
-        made = Main(types.to_main(data.dtype if dtype is None else dtype))
+        made = Empty(types.to_main(data.dtype if dtype is None else dtype))
         self._main._path(path)
         self._main.create(path, made)
         out: Dataset = _made(self._main, path)
@@ -493,8 +485,6 @@ class Group(MutableMapping[str, Any], HLObject):
         if source == dest:
             return
         path = self._where(dest)
-        if self._row(path) is not None:
-            raise ValueError(f"Unable to move link (name already exists): {path}")
         self._parents(path)
         self._main._h.link_move(self._where(source), path)
 

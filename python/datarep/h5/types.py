@@ -6,13 +6,9 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
-from ..types import Reference
+from ..types import Reference, RegionReference
 
 TAG = "NUMPY:"
-
-
-class RegionReference:
-    """A reference to elements of a dataset: containers have none that this module could make."""
 
 
 class string_info(NamedTuple):
@@ -137,8 +133,6 @@ def to_main(dtype: Any) -> Any:
     if dtype.kind in "UMm":
         raise TypeError(f"No conversion path for dtype: {dtype!r}")
     if dtype.kind == "O":
-        if check_ref_dtype(dtype) is RegionReference:
-            raise NotImplementedError("references to regions cannot be made here")
         base = check_vlen_dtype(dtype)
         if base is None and not check_ref_dtype(dtype):
             raise TypeError(f"Object dtype {dtype!r} has no native HDF5 equivalent")
@@ -216,7 +210,7 @@ def as_str(value: Any) -> Any:
 def guess(data: Any) -> Any:
     """The dtype that h5py stores data with, or None for that of the array."""
     if isinstance(data, Reference):
-        return ref_dtype
+        return regionref_dtype if isinstance(data, RegionReference) else ref_dtype
     if type(data) is bytes:
         return string_dtype("ascii")
     if type(data) is str:
