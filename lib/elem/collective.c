@@ -144,6 +144,7 @@ static int take_reports(struct meeting *m, int rank)
 static int store_writes(struct meeting *m)
 {
     struct transfer *t = m->t;
+    struct transfer mine = *t; /* its elements are still to be written */
     struct journal *journal = m->ds->file->st->journal;
     int err;
 
@@ -158,6 +159,7 @@ static int store_writes(struct meeting *m)
     m->ds->verified = false;
     err = transfer_layout(t);
     journal->paused = false;
+    *t = mine;
     for (size_t i = 0; !err && i < m->remote.n; i++)
         if (m->remote.chunk[i].whole && !m->remote.chunk[i].placed)
             err = fail(DREP_ERR_FAILED, "chunk number %lld got no place",
@@ -190,13 +192,8 @@ static int place_and_write(struct meeting *m)
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
     err = places_give(team, &m->remote, mine, &places);
-    for (size_t i = 0, k = 0; !err && !mine && i < m->own.n && k < places.len; i++) {
-        const struct owned *o = &m->own.owned[i];
-
-        if (!o->whole)
-            continue;
-        mine = io->ops->write_at(io, o->bytes, (size_t)o->size, load_u64(places.p + k));
-        k += 8;
+    if (!err && !mine && places.len > 0) {
+        mine = owned_write(&m->own, io, &places);
         m->ds->file->ranks->wrote = true;
     }
     buf_release(&places);

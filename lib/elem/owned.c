@@ -7,6 +7,7 @@
 #include "chunk/payload.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
+#include "elem/mover.h"
 #include "format/block.h"
 
 #include <string.h>
@@ -36,68 +37,97 @@ static int report(struct owning *m, const struct owned *o, const uint64_t *sums,
 }
 
 /* Sums a plain chunk, a number for each 4 KiB. */
-static int report_plain(struct owning *m, struct owned *o)
+static int report_plain(struct owning *m, const struct owned *o, const uint8_t *bytes)
 {
     uint64_t n = sums_of(o->size);
     uint64_t *sums = mem_array(n + 1, sizeof *sums);
     int err = sums ? 0 : fail_nomem();
 
     if (!err) {
-        payload_sums(m->t->ds->file->st, o->bytes, (size_t)o->size, sums);
+        payload_sums(m->t->ds->file->st, bytes, (size_t)o->size, sums);
         err = report(m, o, sums, n);
     }
     mem_free(sums);
     return err;
 }
 
-/* The encoded form takes the place of the payload. */
-static int report_encoded(struct owning *m, struct work *w, struct owned *o)
+/* Encodes a chunk and keeps the encoded form. */
+static int report_encoded(struct owning *m, struct work *w, struct owned *o, const uint8_t *bytes)
 {
     struct span out = {0};
-    uint8_t *bytes = NULL;
-    int err = chunk_encode(w, &m->t->ds->chunks, o->bytes, o->size, &out, &o->skipped);
+    int err = chunk_encode(w, &m->t->ds->chunks, bytes, o->size, &out, &o->skipped);
 
-    if (!err && !(bytes = mem_alloc(out.len + 1)))
+    if (!err && !(o->bytes = mem_alloc(out.len + 1)))
         err = fail_nomem();
     if (err)
         return err;
-    memcpy(bytes, out.p, out.len);
-    mem_free(o->bytes);
-    o->bytes = bytes;
+    memcpy(o->bytes, out.p, out.len);
     o->size = out.len;
-    o->sum = sum_stored(bytes, out.len);
+    o->sum = sum_stored(o->bytes, out.len);
     return report(m, o, &o->sum, 1);
 }
 
-/* Brings one chunk together from what this rank has of it and n pieces. */
+/* Where this rank's memory holds a chunk as the file will; else NULL. */
+static const uint8_t *in_memory_already(const struct owning *m, const struct owned *o)
+{
+    const struct transfer *t = m->t;
+    const struct share_run *r = o->own ? &m->shares->run[o->own->first] : NULL;
+
+    if (!r || o->npieces > 0 || o->own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy ||
+        t->conv.opts.report || bytes_of(t->ds, r->n) != o->size || prog_gaps(&t->ds->ft->stored))
+        return NULL;
+    return (const uint8_t *)plain_memory(t, r->mem);
+}
+
+/* Brings a chunk together in `room`, or says where it is. */
+static int bring(struct owning *m, const struct owned *o, uint8_t *room, const uint8_t **bytes)
+{
+    *bytes = in_memory_already(m, o);
+    if (*bytes)
+        return 0;
+    *bytes = room;
+    return chunk_assemble(m->t, m->shares, o->own, m->rank, m->piece + o->piece, o->npieces,
+                          o->whole, room, o->size);
+}
+
+/* Brings one chunk together from what this rank has of it and n pieces.  What must not be converted
+ * twice, by a user's functions, is kept. */
 static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const struct share *own,
-                     const struct piece *piece, size_t n)
+                     size_t piece, size_t n)
 {
     drep_dataset *ds = m->t->ds;
-    bool filtered = ds->chunks.nfilters > 0;
     int64_t total = own ? own->n : 0;
-    uint64_t size;
-    bool whole;
+    struct buf *room = work_buf(w);
+    const uint8_t *bytes;
     struct owned *o;
     int err;
 
-    for (size_t i = 0; i < n; i++)
-        total += (int64_t)piece[i].n;
-    whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total);
-    size = ds->chunks.payload;
-    if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
-        size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
+    for (size_t i = piece; i < piece + n; i++)
+        total += (int64_t)m->piece[i].n;
     if (VEC_ROOM(m->owned, m->n, m->room, 1))
         return fail_nomem();
-    o = &m->owned[m->n];
-    *o = (struct owned){.chunk = chunk, .whole = whole, .size = size, .bytes = mem_alloc(size + 1)};
-    if (!o->bytes)
-        return fail_nomem();
-    m->n++;
-    err = chunk_assemble(m->t, m->shares, own, m->rank, piece, n, whole, o->bytes, size);
-    if (err || !whole)
+    o = &m->owned[m->n++];
+    *o = (struct owned){.chunk = chunk,
+                        .whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total),
+                        .size = ds->chunks.payload,
+                        .own = own,
+                        .piece = piece,
+                        .npieces = n};
+    if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
+        o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
+    if (!o->whole || (conv_calls(&m->t->conv) && ds->chunks.nfilters == 0)) {
+        o->bytes = mem_alloc(o->size + 1);
+        err = o->bytes ? bring(m, o, o->bytes, &bytes) : fail_nomem();
+    } else {
+        err = buf_reserve(room, o->size);
+        if (!err)
+            err = bring(m, o, room->p, &bytes);
+    }
+    if (!err && !o->whole && bytes != o->bytes)
+        memcpy(o->bytes, bytes, (size_t)o->size);
+    if (err || !o->whole)
         return err;
-    return filtered ? report_encoded(m, w, o) : report_plain(m, o);
+    return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
 }
 
 int own_chunks(struct owning *m, const struct team_inbox *in)
@@ -119,9 +149,35 @@ int own_chunks(struct owning *m, const struct team_inbox *in)
         for (end = k;
              end < m->npieces && m->piece[end].chunk == (own ? own->chunk : m->piece[k].chunk);)
             end++;
-        err = own_chunk(m, w, own ? own->chunk : m->piece[k].chunk, own, m->piece + k, end - k);
+        err = own_chunk(m, w, own ? own->chunk : m->piece[k].chunk, own, k, end - k);
         k = end;
         i += own != NULL;
+    }
+    work_give(st, w);
+    return err;
+}
+
+/* Elements are converted again without a report, which has counted them. */
+int owned_write(struct owning *m, struct io *io, const struct buf *places)
+{
+    struct store *st = m->t->ds->file->st;
+    struct work *w = work_take(st);
+    struct buf *room = w ? work_buf(w) : NULL;
+    int err = w ? 0 : DREP_ERR_NOMEM;
+
+    m->t->xfer = NULL;
+    m->t->conv.opts.report = NULL;
+    for (size_t i = 0, k = 0; !err && i < m->n && k < places->len; i++) {
+        const struct owned *o = &m->owned[i];
+        const uint8_t *bytes = o->bytes;
+
+        if (!o->whole)
+            continue;
+        if (!bytes && !(err = buf_reserve(room, o->size)))
+            err = bring(m, o, room->p, &bytes);
+        if (!err)
+            err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places->p + k));
+        k += 8;
     }
     work_give(st, w);
     return err;

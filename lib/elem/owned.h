@@ -1,7 +1,9 @@
 /* owned.h - the chunks that a rank brings together in a collective write.
  *
- * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Chunks of
- * which only a part is written are all rank 0's, whose store needs their elements. */
+ * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Plain
+ * ones are not kept: they are brought together a second time when they are written, which costs
+ * less than memory for all of them.  Chunks of which only a part is written are all rank 0's, whose
+ * store needs their elements. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_OWNED_H
 #define ELEM_OWNED_H
@@ -11,10 +13,12 @@
 struct owned {
     int64_t chunk;
     bool whole;
-    uint8_t *bytes; /* what the file will have; a part: the elements, where they stand in it */
+    uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
     uint64_t size;
     uint64_t sum;     /* filtered: of all */
     uint32_t skipped; /* filters */
+    const struct share *own;
+    size_t piece, npieces; /* what it is brought together from */
 };
 
 struct owning {
@@ -32,6 +36,8 @@ struct owning {
 
 /* Bring together this rank's own shares and the pieces that others sent. */
 int own_chunks(struct owning *m, const struct team_inbox *in);
+/* Write the whole chunks to their places, 8 bytes each (places.h). */
+int owned_write(struct owning *m, struct io *io, const struct buf *places);
 void owning_release(struct owning *m);
 
 #endif
