@@ -60,7 +60,7 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
     drep_selection *sel;
     uint64_t words;
 
-    if (!out || rank < 1 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && !coords) ||
+    if (!out || rank < 0 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && (!coords || rank == 0)) ||
         __builtin_mul_overflow((uint64_t)n, (uint64_t)rank, &words))
         return fail(DREP_ERR_ARG, "drep_select_points: rank %d, %lld points", rank, (long long)n);
     sel = mem_zalloc(1, sizeof *sel);
