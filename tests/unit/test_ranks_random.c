@@ -197,7 +197,7 @@ static void tell(struct teller *me, drep_file *f)
 START_TEST(test_random_writes_together)
 {
     const char *text = getenv("STORIES");
-    int stories = text ? atoi(text) : 1000;
+    int stories = text ? atoi(text) : 400;
 
     register_datareps();
     for (int i = 0; i < stories; i++) {
