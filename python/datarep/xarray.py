@@ -25,7 +25,7 @@ from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
 from . import index, types
-from .dataset import LAYOUTS, Dataset
+from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .file import DATASET, File, open
 
 __all__ = ["Accessor", "Backend", "Store"]
@@ -58,11 +58,11 @@ class _Array(common.BackendArray):
 
     A dimension that has grown may be longer than the dataset; what is behind its end is fill."""
 
-    def __init__(self, ds: Dataset) -> None:
+    def __init__(self, ds: Dataset, info: dict[str, Any]) -> None:
         form = _numbers(ds)
         self._ds = ds
         self.shape = ds.shape
-        if None in ds.maxshape:  # only these may have dimensions that are longer
+        if UNLIMITED in info["maxdims"]:  # only these may have dimensions that are longer
             self.shape = tuple(ds._file._h.stat(address)[5] if address else n
                                for address, n in zip(ds.dim_addresses, ds.shape))
         text = form.dtype.kind == "O" and (form.dtype.metadata or {}).get("vlen") is str
@@ -174,11 +174,12 @@ class Store(common.WritableCFDataStore):
                               stacklevel=2)
 
     def _variable(self, name: str, ds: Dataset) -> xr.Variable:
-        dims = tuple(d if d is not None else f"{name}_{i}" for i, d in enumerate(ds.dims))
-        array = _Array(ds)
+        info = ds._info()
+        dims = tuple(self._file._address(d).rsplit("#", 1)[1] if d else f"{name}_{i}"
+                     for i, d in enumerate(info["dim_ids"]))
+        array = _Array(ds, info)
         attrs = dict(ds.attrs)
         _fills(ds, array, attrs)
-        info = ds._info()
         encoding: dict[str, Any] = {"source": self._file.filename, "original_shape": array.shape,
                                     "datarep": info["datarep"]}
         encoding["dtype"] = str if strings.check_vlen_dtype(array.dtype) is str else array.dtype
