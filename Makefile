@@ -309,6 +309,8 @@ $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
 
 # The package as it runs in this tree: the library and the command are those of the build.
+# PY_RPATH= : the linker finds the library by itself, as distributions have it.
+PY_RPATH = -Wl,-rpath,'$$ORIGIN'
 PYDIR := build/python$(if $(filter-out release,$(MODE)),-$(MODE))/datarep
 PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES) $(PY_H5_FILES))
 python-package: $(PY_BUILT) $(COMMAND) $(MODULES)
@@ -317,7 +319,7 @@ python-package: $(PY_BUILT) $(COMMAND) $(MODULES)
 	@ln -sf ../../../$(MODE)/datarep $(PYDIR)/bin/datarep
 $(PYDIR)/_core.abi3.so: $(call objects,$(PY_SRC)) $(SHARED)
 	@mkdir -p $(@D)
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN' -o $@ $(filter %.o,$^) $(SHARED)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) $(PY_RPATH) -o $@ $(filter %.o,$^) $(SHARED)
 $(PYDIR)/%: python/datarep/%
 	@mkdir -p $(@D)
 	@cp $< $@
@@ -565,8 +567,8 @@ define install_python
 	install -d $D$(pydir)/datarep/bin $D$(pydir)/datarep/h5 $(PY_INFO)
 	install -m 644 $(PYDIR)/_core.abi3.so $(PY_FILES) $D$(pydir)/datarep/
 	install -m 644 $(PY_H5_FILES) $D$(pydir)/datarep/h5/
-	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep $(libdir))/libdatarep.so.$(SOMAJOR) \
-	    $D$(pydir)/datarep/libdatarep.so.$(SOMAJOR)
+	$(if $(PY_RPATH),ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep $(libdir))/libdatarep.so.$(SOMAJOR) \
+	    $D$(pydir)/datarep/libdatarep.so.$(SOMAJOR))
 	ln -sfn $(shell realpath -m --relative-to=$(pydir)/datarep/bin $(bindir))/datarep $D$(pydir)/datarep/bin/datarep
 	install -m 644 python/entry_points.txt $(PY_INFO)/
 	printf 'Metadata-Version: 2.1\nName: datarep\nVersion: %s\n' $(VERSION) > $(PY_INFO)/METADATA
