@@ -10,19 +10,44 @@
  *     drep_transport transport = DREP_TRANSPORT(.rank = rank, .ranks = 4, .send = send,
  *                                               .receive = receive);
  *     drep_team_create(&transport, ctx, "run.drep", DREP_RDWR, "external32", NULL, &file);
- *     drep_dataset_create(file, "/p", &DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims),
- * &p); drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
+ *     drep_dataset_create(file, "/p", &spec, &p);
+ *     drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
  *     drep_close(file);
  *
  * The file is the one that a single process would have written, byte for byte, if it had made the
  * same calls with one write of all elements; however many ranks there are, and whoever has what.
  *
- * On a file of a team these calls are collective, that is, all ranks make them in the same order
- * with equal arguments: drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and a
- * transfer with DREP_XFER(.collective = 1).  All other calls are local: what they change is the
- * rank's own until drep_commit().  Not possible on such a file are drep_append(), drep_refresh(),
- * drep_check(), drep_seal(), drep_copy() to or from it, drep_map() and drep_log(): they give
- * DREP_ERR_UNSUPPORTED_OPERATION. */
+ * Collective calls.  On a file of a team all ranks make these in the same order:
+ * drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and transfers with
+ * DREP_XFER(.collective = 1).  A rank that is in another call, gives other arguments, fails or is
+ * absent is an error on all ranks, which names it, the call and the argument.  A rank that has
+ * nothing to transfer takes part with a box of no elements, or drep_select_points() of no points.
+ *
+ * Local calls.  All others are a rank's own until drep_commit().
+ *
+ * Groups, datasets, attributes, links, shapes and compact datasets: each rank makes all changes, in
+ * the same order, or rank 0 alone makes some; then the others see them after the commit.  Anything
+ * else is DREP_ERR_NOT_SAME at the commit, and nothing is committed.
+ *
+ * drep_write() without .collective keeps the elements in memory.  The commit, or a collective write
+ * to the same dataset, brings those of all ranks together.  A rank may write an element again; one
+ * that two ranks have written is DREP_ERR_NOT_SAME.
+ *
+ * drep_read(): what a rank has written alone, and on other ranks than 0 what all have written
+ * together, can be read after the commit.  Before it, a read of that dataset is
+ * DREP_ERR_NOT_COMMITTED.
+ *
+ * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.
+ *
+ * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
+ * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
+ * drep_write_stored(), drep_write_external(), drep_write_at(); and writes by one rank or together
+ * of some members of structs.
+ *
+ * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
+ * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each
+ * further call gives the same error; only drep_close() and drep_abandon() are of use.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_TEAM_H
 #define DATAREP_TEAM_H
