@@ -86,6 +86,11 @@ enum drep_err {
  * failing call.  "" before the first failure. */
 DREP_API const char *drep_error(void);
 
+/* Sets the calling thread's message and returns err; for functions that the library calls (drivers,
+ * transports, filters) and for libraries built on this one.  At most 1,023 bytes are kept.  err 0:
+ * does nothing. */
+DREP_API int drep_error_set(int err, const char *message);
+
 /* The short text of a code ("no such object"), a constant string. */
 DREP_API const char *drep_strerror(int err);
 

@@ -15,6 +15,11 @@ const char *drep_error(void)
     return fail_text();
 }
 
+int drep_error_set(int err, const char *message)
+{
+    return err ? fail(err, "%s", message ? message : "") : 0;
+}
+
 const char *drep_strerror(int err)
 {
     switch (err) {

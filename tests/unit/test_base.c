@@ -51,6 +51,23 @@ static void *other_thread(void *ctx)
     return NULL;
 }
 
+START_TEST(test_callers_set_the_message)
+{
+    char text[2000];
+
+    ck_assert_int_eq(drep_error_set(DREP_ERR_IO, "100 %s"), DREP_ERR_IO);
+    ck_assert_str_eq(drep_error(), "100 %s");
+    ck_assert_int_eq(drep_error_set(0, "nothing"), 0);
+    ck_assert_str_eq(drep_error(), "100 %s");
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = 0;
+    drep_error_set(DREP_ERR_IO, text);
+    ck_assert_uint_eq(strlen(drep_error()), sizeof(struct fail_state) - 1);
+    drep_error_set(DREP_ERR_IO, NULL);
+    ck_assert_str_eq(drep_error(), "");
+}
+END_TEST
+
 START_TEST(test_each_thread_has_its_message)
 {
     struct fail_state s;
@@ -240,6 +257,7 @@ int main(void)
 
     tcase_add_test(tc, test_messages_grow_in_front);
     tcase_add_test(tc, test_long_messages_are_cut_at_the_end);
+    tcase_add_test(tc, test_callers_set_the_message);
     tcase_add_test(tc, test_each_thread_has_its_message);
     tcase_add_test(tc, test_every_code_has_a_text);
     tcase_add_test(tc, test_allocations);
