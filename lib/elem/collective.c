@@ -52,6 +52,18 @@ static int meet(struct meeting *m, int err)
     return team_agree(m->team, &call);
 }
 
+/* What the record says of shape and type.  Its front counts links and attributes, which other
+ * handles change. */
+static uint64_t spec_hash(const drep_dataset *ds)
+{
+    const struct object_head head = {
+        .kind = ds->rec.kind, .links = ds->rec.links, .next_attr = ds->rec.next_attr};
+    uint8_t bytes[FMT_HEAD_MAX];
+    size_t front = FMT_HEAD_AT + object_head_put(bytes, &head);
+
+    return sum_stored(ds->rec_bytes.p + front, ds->rec_bytes.len - front);
+}
+
 static int meet_first(struct meeting *m, int err)
 {
     const drep_dataset *ds = m->ds;
@@ -60,7 +72,7 @@ static int meet_first(struct meeting *m, int err)
         .err = err,
         .args = 2,
         .arg = {{"dataset", err ? 0 : sum_stored(ds->path, strlen(ds->path)) ^ ds->id},
-                {"shape or type", err ? 0 : sum_stored(ds->rec_bytes.p, ds->rec_bytes.len)}}};
+                {"shape or type", err ? 0 : spec_hash(ds)}}};
 
     return team_agree(m->team, &call);
 }

@@ -50,6 +50,44 @@ START_TEST(test_metadata_made_alike)
 }
 END_TEST
 
+/* Attributes count in the dataset's record, which the ranks compare when they write together. */
+static void tell_attributes(struct teller *me, drep_file *f)
+{
+    const int64_t dims[2] = {20, 30};
+    double elements[600] = {0};
+    drep_dataset *ds = NULL;
+    int round;
+
+    went(me, drep_dataset_create(f, "/d", &DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims),
+                                 &ds));
+    for (round = 0; round < 3 && !me->err; round++) {
+        int64_t n = me->rank ? 0 : dims[0];
+
+        elements[7] = round;
+        went(me, drep_attr_write_double(f, "/d", round ? "b" : "a", round));
+        went(me, drep_write_box(ds, NULL, (int64_t[]){n, dims[1]}, DREP_DOUBLE, elements,
+                                &DREP_XFER(.collective = 1)));
+        went(me, drep_commit(f));
+    }
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_attributes_between_writes)
+{
+    struct story alone = {
+        .fn = tell_attributes, .path = temp_path("alone.drep"), .datarep = "native"};
+
+    story_alone(&alone);
+    for (int ranks = 1; ranks <= 4; ranks++) {
+        struct story s = {
+            .fn = tell_attributes, .path = temp_path("ranks.drep"), .datarep = "native"};
+
+        story_run_well(&s, ranks);
+        same_file(alone.path, s.path, "attributes", ranks);
+    }
+}
+END_TEST
+
 /* ---- elements ---- */
 
 enum cut { ROWS, COLUMNS, BLOCKS, RANDOM, CUTS };
@@ -655,6 +693,7 @@ int main(void)
 
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_metadata_made_alike);
+    tcase_add_test(tc, test_attributes_between_writes);
     tcase_add_test(tc, test_a_write_by_many_is_the_write_of_one);
     tcase_add_test(tc, test_rewrites_by_many_are_those_of_one);
     tcase_add_test(tc, test_large_chunks);
