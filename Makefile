@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -123,6 +123,9 @@ FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
 FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
+# The library for MPI, once for each.
+FLAGS_mpich = -Ilib/mpi $(patsubst -I%,-isystem %,$(MPICH_CFLAGS)) -fvisibility=hidden
+FLAGS_openmpi = -Ilib/mpi $(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)) -fvisibility=hidden
 PARTS := core command hdf5 netcdf zip plot python tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
@@ -150,7 +153,7 @@ endif
 objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 
 # Sorted, as the order in which objects are linked is seen in the result.
-LIB_SRC := $(sort $(wildcard format/*.c lib/*/*.c))
+LIB_SRC := $(sort $(filter-out lib/mpi/%,$(wildcard format/*.c lib/*/*.c)))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
 SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc members number paths suggest value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
@@ -168,6 +171,10 @@ PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcar
 PY_SRC := $(if $(PY_INCLUDE),$(sort $(wildcard python/src/*.c)))
 PY_FILES := $(sort $(wildcard python/datarep/*.py python/datarep/*.pyi)) python/datarep/py.typed
 PY_H5_FILES := $(sort $(wildcard python/datarep/h5/*.py))
+# Each MPI that is here has a library and test programs of its own.
+MPIS := $(if $(CROSS),,$(if $(HAVE_MPICH),mpich) $(if $(HAVE_OPENMPI),openmpi))
+MPI_SRC := $(sort $(wildcard lib/mpi/*.c))
+MPI_TEST_SRC := $(sort $(wildcard tests/mpi/*.c))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -199,6 +206,8 @@ COMMAND := $(BUILD)/datarep
 MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
     $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
     $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so)
+MPI_SHARED := $(patsubst %,$(BUILD)/libdatarep-mpi-%.so.$(VERSION),$(MPIS))
+MPI_TESTS := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.c,$(BUILD)/$(m)/tests/mpi/%,$(MPI_TEST_SRC)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
 SUITE := $(patsubst %.c,$(BUILD)/%,$(filter-out $(PLUGIN_SRC),$(SUITE_SRC)))
@@ -206,17 +215,18 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
-libs: $(SHARED) $(STATIC)
+libs: $(SHARED) $(STATIC) $(MPI_SHARED)
 unit-programs: $(UNIT) $(PLUGINS)
-test-programs: unit-programs $(SUITE) $(if $(filter asan,$(MODE)),$(REPLAY))
+test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
+mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start
-objects: $(call objects,$(ALL_SRC))
+objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC)))
 
 # A change of the compiler or of a part's flags rebuilds that part.
 SRC_core := $(LIB_SRC)
@@ -226,7 +236,7 @@ SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
 SRC_python := $(PY_SRC)
-SRC_tests := $(wildcard tests/*/*.c)
+SRC_tests := $(filter-out $(MPI_TEST_SRC),$(wildcard tests/*/*.c))
 define part
 $(call objects,$(SRC_$(1))): PART = $(1)
 $(call objects,$(SRC_$(1))): $(BUILD)/flags-$(1)
@@ -307,6 +317,31 @@ $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 
 $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
+
+# The library for one MPI, outside the core: public headers and the shared library alone.  Its test
+# programs see its own functions and those of the core.
+define mpi_library
+$(BUILD)/$(1)/% $(BUILD)/flags-$(1) $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION): PART = $(1)
+$(BUILD)/$(1)/obj/%.o: %.c $(BUILD)/flags-$(1) | $(BORROWED)
+	@mkdir -p $$(@D)
+	$$(call say,CC ) $$(CC) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
+$(BUILD)/libdatarep-mpi-$(1).so.$(VERSION): $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(MPI_SRC)) $(SHARED)
+	$$(call say,LD ) $$(CC) -shared $$(LDFLAGS_ALL) -Wl,-soname,libdatarep-mpi-$(1).so.$(SOMAJOR) \
+	    -Wl,--version-script=lib/datarep.map $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed \
+	    -o $$@ $$^ $(2)
+	@ln -sf $$(@F) $(BUILD)/libdatarep-mpi-$(1).so.$(SOMAJOR)
+	@ln -sf libdatarep-mpi-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-mpi-$(1).so
+$(BUILD)/$(1)/internal.a: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(MPI_SRC))
+	@rm -f $$@
+	$$(call say,AR ) $$(AR) rcsD $$@ $$^
+$(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/obj/tests/%.o $(BUILD)/$(1)/internal.a $(BUILD)/tests/internal.a
+	@mkdir -p $$(@D)
+	$$(call say,LD ) $$(CC) $$(LDFLAGS_ALL) -Wl,--as-needed -o $$@ $$^ $(2) $$(LIB_LIBS)
+-include $(patsubst %.c,$(BUILD)/$(1)/obj/%.d,$(MPI_SRC) $(MPI_TEST_SRC))
+endef
+.PRECIOUS: $(foreach m,$(MPIS),$(BUILD)/$(m)/obj/%.o)
+$(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_library,$(m),$(MPICH_LIBS))))
+$(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_library,$(m),$(OPENMPI_LIBS))))
 
 # The package as it runs in this tree: the library and the command are those of the build.
 # PY_RPATH= : the linker finds the library by itself, as distributions have it.
@@ -447,6 +482,11 @@ wheel: ## build the wheel for Python into build/wheel/dist
 	@cd $(WHEEL) && $(PYTHON) -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist .
 	@ls $(WHEEL)/dist/*.whl
 
+mpi: ## install missing packages, build the library for MPI and test it under each MPI, with 1 to 4 ranks
+	@tools/install-deps build test mpi
+	+@$(SUB) MODE=release all mpi-programs
+	@tests/mpi/run-mpi.py --full
+
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)
 
@@ -575,6 +615,17 @@ define install_python
 	echo make > $(PY_INFO)/INSTALLER
 endef
 
+define install_mpi
+install -m 644 $(BUILD)/$(2).so.$(VERSION) $D$(libdir)/
+	ln -sf $(2).so.$(VERSION) $D$(libdir)/$(2).so.$(SOMAJOR)
+	ln -sf $(2).so.$(SOMAJOR) $D$(libdir)/$(2).so
+	$(fill_in) -e 's|@MPI@|$(1)|' -e 's|@MPI_PACKAGE@|$(MPI_PACKAGE_$(1))|' lib/mpi/datarep-mpi.pc.in \
+	    > $D$(libdir)/pkgconfig/$(2).pc
+
+endef
+MPI_PACKAGE_mpich = mpich
+MPI_PACKAGE_openmpi = ompi-c
+
 install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5 \
 	    $D$(mandir)/man7
@@ -591,7 +642,8 @@ install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREF
 	ln -sf libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.so.$(SOMAJOR)
 	ln -sf libdatarep.so.$(SOMAJOR) $D$(libdir)/libdatarep.so
 	install -m 644 $(STATIC) $D$(libdir)/
-	install -m 644 lib/datarep.h lib/datarep-team.h lib/datarep.hpp $D$(includedir)/
+	install -m 644 lib/datarep.h lib/datarep-team.h lib/datarep.hpp $(if $(MPIS),lib/mpi/datarep-mpi.h) $D$(includedir)/
+	$(foreach m,$(MPIS),$(call install_mpi,$(m),libdatarep-mpi-$(m)))
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	install -m 644 $(filter %.7,$(MAN)) $D$(mandir)/man7/
@@ -608,7 +660,7 @@ install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREF
 # Strip debug information, keep the symbols that a linker needs.
 install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
-	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) \
+	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) $(patsubst $(BUILD)/%,$D$(libdir)/%,$(MPI_SHARED)) \
 	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
@@ -616,6 +668,7 @@ uninstall: ## remove the installed files
 	rm -f $D$(bindir)/datarep $D$(libdir)/libdatarep.so $D$(libdir)/libdatarep.so.$(SOMAJOR) \
 	    $D$(libdir)/libdatarep.so.$(VERSION) $D$(libdir)/libdatarep.a $D$(includedir)/datarep.h \
 	    $D$(includedir)/datarep-team.h $D$(includedir)/datarep.hpp \
+	    $D$(includedir)/datarep-mpi.h $D$(libdir)/libdatarep-mpi-*.so* $D$(libdir)/pkgconfig/libdatarep-mpi-*.pc \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) $(call man_in,7) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk

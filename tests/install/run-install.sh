@@ -136,7 +136,7 @@ no_build_path() {
 no_source_path() {
     local f n=0
     grep -rlF "$SRCDIR" "$root/usr" && return 1
-    for f in "$root"/usr/bin/datarep "$root"/usr/lib/libdatarep.so "$root"/usr/lib/datarep/*.so; do
+    for f in "$root"/usr/bin/datarep "$root"/usr/lib/libdatarep*.so "$root"/usr/lib/datarep/*.so; do
         [ -e "$f" ] || continue
         n=$((n + $(readelf -wi --dwarf-depth=1 "$f" | grep -c 'DW_AT_comp_dir.* \.$')))
         ! readelf -wi --dwarf-depth=1 "$f" | grep 'DW_AT_\(comp_dir\|name\) .* /' || return 1
@@ -148,7 +148,7 @@ no_source_path() {
 stripped() {
     make -s -o all install-strip DESTDIR="$root" PREFIX=/usr || return 1
     local f
-    for f in bin/datarep lib/libdatarep.so lib/libdatarep.a $(cd "$root/usr" && find lib/datarep -name '*.so'); do
+    for f in bin/datarep lib/libdatarep.so lib/libdatarep.a $(cd "$root/usr" && find lib/datarep lib/libdatarep-mpi-*.so -name '*.so' 2> /dev/null); do
         ! readelf -SW "$root/usr/$f" | grep -E '\.debug_' || return 1
     done
     build_shared && build_static && "$root/usr/bin/datarep" --version
@@ -169,12 +169,43 @@ END
     )
 }
 
+# The library for each MPI, as its compiler and pkg-config find it.
+build_mpi() {
+    local m package
+    cat > "$TMPDIR/mpi.c" << 'END'
+#include <datarep-mpi.h>
+
+int main(int argc, char **argv)
+{
+    drep_type *type;
+    int err;
+
+    MPI_Init(&argc, &argv);
+    err = drep_mpi_type(MPI_DOUBLE, &type);
+    if (!err)
+        drep_type_free(type);
+    MPI_Finalize();
+    return err;
+}
+END
+    for m in $mpis; do
+        package=libdatarep-mpi-$m
+        "mpicc.$m" -Wall -Werror -o "$TMPDIR/mpi-$m" "$TMPDIR/mpi.c" -I"$root/usr/include" \
+            -L"$root/usr/lib" "-ldatarep-mpi-$m" -ldatarep &&
+            OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/mpi-$m" &&
+            readelf -d "$root/usr/lib/$package.so" | grep -q "SONAME.*\[$package\.so\.0\]" &&
+            ! nm -D --defined-only "$root/usr/lib/$package.so" | awk '$2 != "A" { print $3 }' | grep -v '^drep_mpi_' &&
+            PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --libs "$package" |
+            grep -q -- "-ldatarep-mpi-$m .*-ldatarep .*-lm" || return 1
+    done
+}
+
 leaves_nothing() {
     make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..15
+echo 1..16
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -192,6 +223,13 @@ if [ -d "$root/usr/lib/python3/dist-packages/datarep" ]; then
 else
     n=$((n + 1))
     echo "ok $n - the package for Python # SKIP Python's headers are missing"
+fi
+mpis=$(cd "$root/usr/lib" && ls libdatarep-mpi-*.so 2> /dev/null | sed 's/libdatarep-mpi-\(.*\)\.so/\1/' | xargs)
+if [ -n "$mpis" ]; then
+    check "programs build and run with the libraries for MPI: $mpis" build_mpi
+else
+    n=$((n + 1))
+    echo "ok $n - the libraries for MPI # SKIP none was built"
 fi
 check "nothing that is installed knows where it was built" no_source_path
 check "make install-strip leaves no debug information, and all that one links with" stripped

@@ -1,0 +1,70 @@
+/* check.h - test programs of several ranks: rank 0 reports each case in TAP. */
+/* SPDX-License-Identifier: MIT */
+#ifndef MPI_CHECK_H
+#define MPI_CHECK_H
+
+#include <datarep-mpi.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int check_rank, check_ranks, check_failures, check_cases;
+
+/* Complain on this rank; the case fails. */
+#define CHECK(is, ...)                                                    \
+    do {                                                                  \
+        if (!(is)) {                                                      \
+            printf("# rank %d, %s:%d: ", check_rank, __FILE__, __LINE__); \
+            printf(__VA_ARGS__);                                          \
+            printf("\n");                                                 \
+            fflush(stdout);                                               \
+            check_failures++;                                             \
+        }                                                                 \
+    } while (0)
+/* A call that succeeds. */
+#define OK(call)                                                   \
+    do {                                                           \
+        int ok_ = (call);                                          \
+        CHECK(!ok_, "%s: error %d: %s", #call, ok_, drep_error()); \
+    } while (0)
+/* A call that fails with this code and a message that contains the text. */
+#define FAILS(call, code, text)                                                                \
+    do {                                                                                       \
+        int got_ = (call);                                                                     \
+        CHECK(got_ == (code) && strstr(drep_error(), text), "%s: %d, not %d: %s", #call, got_, \
+              (int)(code), drep_error());                                                      \
+    } while (0)
+
+static inline void check_begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
+}
+
+/* All ranks end a case. */
+static inline void check_case(const char *name)
+{
+    int all = 0;
+
+    fflush(stdout);
+    MPI_Allreduce(&check_failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check_failures = 0;
+    check_cases++;
+    if (!check_rank)
+        printf("%sok %d - %s\n", all ? "not " : "", check_cases, name);
+    fflush(stdout);
+}
+
+static inline int check_end(void)
+{
+    if (!check_rank)
+        printf("1..%d\n", check_cases);
+    fflush(stdout);
+    MPI_Finalize();
+    return 0;
+}
+
+#endif

@@ -1,0 +1,121 @@
+#!/usr/bin/python3
+# timeout: 900
+# SPDX-License-Identifier: MIT
+"""run-mpi.py - the test programs of the library for MPI, under each MPI, by 1 to 4 ranks.
+
+Usage: tests/mpi/run-mpi.py [--full] [PROGRAM...]    without --full by 1 and 3 ranks, some by 2 alone
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import launch
+
+ROOT = launch.ROOT
+# Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
+SHORT = {"types": [1], "api": [1, 2], "timeout": [3]}
+count = 0
+bad = False
+
+
+def report(ok, name, why=""):
+    global count, bad
+    count += 1
+    bad |= not ok
+    for line in why.splitlines():
+        print("# " + line)
+    print("%sok %d - %s" % ("" if ok else "not ", count, name), flush=True)
+
+
+def program(mpi, name, ranks):
+    """Runs one; its cases become ours."""
+    where = "%s, %d ranks: " % (mpi, ranks) if ranks > 1 else "%s, 1 rank: " % mpi
+    try:
+        done = launch.run(mpi, ranks, [launch.test_program(mpi, name)])
+    except subprocess.TimeoutExpired as e:
+        report(False, where + name, "stopped after %d s\n%s" % (e.timeout, (e.stdout or b"").decode()))
+        return
+    cases = planned = 0
+    notes = []
+    for line in done.stdout.splitlines():
+        m = re.match(r"(not )?ok \d+ - (.*)", line)
+        plan = re.match(r"1\.\.(\d+)$", line)
+        if m:
+            cases += 1
+            report(not m.group(1), where + m.group(2), "\n".join(notes))
+            notes = []
+        elif plan:
+            planned = int(plan.group(1))
+        elif line.startswith("counted:"):
+            print(line)
+        else:
+            notes.append(line)
+    if done.returncode or not cases or cases != planned:
+        report(False, where + name, "status %d, %d of %d cases\n%s" %
+               (done.returncode, cases, planned, "\n".join(notes + done.stderr.splitlines()[-20:])))
+
+
+def wrong_mpi(mpi, other):
+    """A program of one MPI that was linked with the library for the other is told so."""
+    build = os.path.join(launch.BUILD, "release")
+    tmp = os.environ.get("TMPDIR", "/tmp")
+    source = os.path.join(tmp, "wrong.c")
+    with open(source, "w") as f:
+        f.write('#include <datarep-mpi.h>\n#include <stdio.h>\n'
+                'int main(int argc, char **argv)\n{\n    drep_type *t;\n    MPI_Init(&argc, &argv);\n'
+                '    printf("%d %s\\n", drep_mpi_type(MPI_INT, &t), drep_error());\n'
+                '    return MPI_Finalize();\n}\n')
+    binary = os.path.join(tmp, "wrong-" + mpi)
+    command = ["gcc", "-D_GNU_SOURCE", "-include", "stdlib.h", "-o", binary, source,
+               "-I" + os.path.join(ROOT, "lib"), "-I" + os.path.join(ROOT, "lib", "mpi")]
+    command += launch.flags(mpi) + [os.path.join(build, "libdatarep-mpi-%s.so" % other),
+                                    os.path.join(build, "libdatarep.so"), "-Wl,-rpath," + build]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode:
+        report(False, "%s: the library for %s is linked" % (mpi, other), made.stderr)
+        return
+    done = launch.run(mpi, 1, [binary])
+    report("this is libdatarep-mpi-%s, but the program runs" % other in done.stdout,
+           "%s: the library for %s is told from its own" % (mpi, other), done.stdout + done.stderr)
+
+
+def header_table():
+    """Every function of the public headers is in the table of datarep-mpi.h, or named below it."""
+    text = open(os.path.join(ROOT, "lib/mpi/datarep-mpi.h")).read()
+    head = text[:text.index("#ifndef")]
+    known = re.findall(r"\bdrep_[a-z0-9_]+\*?", head)
+    missing = []
+    for header in ("lib/datarep.h", "lib/datarep-team.h", "lib/mpi/datarep-mpi.h"):
+        source = re.sub(r"/\*.*?\*/", "", open(os.path.join(ROOT, header)).read(), flags=re.S)
+        for name in re.findall(r"DREP_API [^;(]*?\b(drep_\w+)\(", source):
+            if not any(name == k or k.endswith("*") and name.startswith(k[:-1]) for k in known):
+                missing.append(name)
+    report(not missing, "the table of datarep-mpi.h names every public function", " ".join(missing))
+
+
+def main():
+    full = "--full" in sys.argv[1:]
+    wanted = [a for a in sys.argv[1:] if not a.startswith("-")]
+    there = launch.installed()
+    if not there:
+        print("1..0 # SKIP no MPI is installed that the library was built for (make deps-mpi)")
+        return 0
+    header_table()
+    for mpi in there:
+        for source in sorted(os.listdir(os.path.join(ROOT, "tests/mpi"))):
+            name = source[:-2]
+            if not source.endswith(".c") or wanted and name not in wanted:
+                continue
+            for ranks in [1, 2, 3, 4] if full else SHORT.get(name, [1, 3]):
+                program(mpi, name, ranks)
+    if len(there) == 2 and not wanted:
+        wrong_mpi(*there)
+        wrong_mpi(*reversed(there))
+    print("1..%d" % count)
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main())
