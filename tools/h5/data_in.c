@@ -130,19 +130,22 @@ static int write_block(struct filler *f, const struct box *b)
 static herr_t read_elements(struct filler *f, const struct box *b, hid_t mem)
 {
     const struct h5_source *s = f->s;
-    struct box there = *b;
-    int d;
+    struct box there;
+    hid_t from;
+    herr_t status;
 
     if (!f->directly)
         return (f->beyond && H5Dfill(f->beyond, s->map.mem, f->h, s->map.mem, mem) < 0) ||
                        box_select_hdf5(b, s->space) < 0
                    ? -1
                    : H5Dread(s->dset, s->map.mem, mem, s->space, f->dxpl, f->h);
-    for (d = 0; d < b->rank; d++)
-        there.start[d] += f->direct.shift[d];
-    return box_select_hdf5(&there, f->direct.space) < 0
-               ? -1
-               : H5Dread(f->direct.dset, s->map.mem, mem, f->direct.space, f->dxpl, f->h);
+    direct_box(&f->direct, b, &there);
+    from = box_space(&there);
+    status = box_select_hdf5(&there, f->direct.space) < 0
+                 ? -1
+                 : H5Dread(f->direct.dset, s->map.mem, from, f->direct.space, f->dxpl, f->h);
+    H5Sclose(from);
+    return status;
 }
 
 /* 1 if HDF5 gave the block, 0 if it could not. */
@@ -511,16 +514,19 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
 
 /* Elements that no source covers are fill and are not read.  HDF5 looks at all mappings of a
  * virtual dataset in each read, so simple mappings that do not overlap are read at their source. */
-static int fill_mapped(struct filler *f, size_t mappings)
+static int fill_mapped(struct filler *f)
 {
-    int apart = virtual_apart(f->s, mappings), err = 0;
+    const struct h5_source *s = f->s;
+    struct virtual_opener opener = {f->j, s->dset};
     struct box b;
     size_t i;
+    int err = 0;
 
-    for (i = 0; !err && i < mappings; i++) {
-        if (!virtual_box(f->s, i, &b))
-            continue;
-        f->directly = apart && virtual_direct(f->j, f->s, i, &b, &f->direct);
+    f->direct = (struct direct){.open = virtual_source, .ctx = &opener};
+    for (i = 0; !err && i < s->mappings.n; i++) {
+        mappings_box(&s->mappings, i, &b);
+        f->directly =
+            s->mappings.order >= 0 && direct_find(f->j, s->dcpl, s->space, i, &b, &f->direct);
         if (box_elements(&b) > 0)
             err = fill_region(f, &b);
     }
@@ -564,15 +570,11 @@ static int fill_dataset(struct filler *f)
     hsize_t stored = 0;
     double cells = 1;
     struct box b;
-    size_t all = 0, mappings = virtual_sparse(s);
     int d, err = 0;
 
     /* HDF5 reads wrong elements from a source that is too small. */
-    if (s->layout == H5D_VIRTUAL && f->origins.n > 0 && H5Pget_virtual_count(s->dcpl, &all) >= 0 &&
-        virtual_apart(s, all))
-        mappings = all;
-    if (mappings > 0)
-        return fill_mapped(f, mappings);
+    if (s->mappings.sparse || (s->mappings.order >= 0 && f->origins.n > 0))
+        return fill_mapped(f);
     for (d = 0; d < s->rank; d++) {
         int64_t chunk = s->layout == H5D_CHUNKED ? (int64_t)s->chunk[d] : 1;
 

@@ -9,6 +9,7 @@
 #include "tools/h5/interface.h"
 #include "tools/h5/job.h"
 #include "tools/h5/layout.h"
+#include "tools/h5/mapping_note.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/odd_link.h"
@@ -305,55 +306,19 @@ int keep_object(struct job *j, hid_t object, size_t i, struct notes *r)
 
 /* -------------------------------------------------- where the data of others lies */
 
-/* "all", or for each dimension start/stride/count/block; a count may be unlimited. */
-static void print_part(hid_t space, char *text, size_t size)
-{
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
-    int d, rank = H5Sget_simple_extent_ndims(space);
-    size_t len = 0;
-
-    if (H5Sget_select_type(space) == H5S_SEL_ALL) {
-        snprintf(text, size, "all");
-        return;
-    }
-    snprintf(text, size, "irregular");
-    if (H5Sis_regular_hyperslab(space) <= 0 ||
-        H5Sget_regular_hyperslab(space, start, stride, count, block) < 0)
-        return;
-    for (d = 0; d < rank && len < size; d++) {
-        len += (size_t)snprintf(text + len, size - len, "%s%llu/%llu/", d ? "," : "",
-                                (unsigned long long)start[d], (unsigned long long)stride[d]);
-        if (count[d] == H5S_UNLIMITED && len < size)
-            len += (size_t)snprintf(text + len, size - len, "*/%llu", (unsigned long long)block[d]);
-        else if (len < size)
-            len += (size_t)snprintf(text + len, size - len, "%llu/%llu",
-                                    (unsigned long long)count[d], (unsigned long long)block[d]);
-    }
-}
-
 static int keep_virtual(struct job *j, const struct h5_source *s, struct notes *r)
 {
-    char file[4096], dataset[4096], from[2048], to[2048];
+    struct mapping m;
     size_t i, n = 0;
     int err = 0;
 
     if (H5Pget_virtual_count(s->dcpl, &n) < 0)
         return 0;
     for (i = 0; !err && i < n; i++) {
-        hid_t src = H5Pget_virtual_srcspace(s->dcpl, i), dst = H5Pget_virtual_vspace(s->dcpl, i);
-
-        *file = *dataset = 0;
-        H5Pget_virtual_filename(s->dcpl, i, file, sizeof file);
-        H5Pget_virtual_dsetname(s->dcpl, i, dataset, sizeof dataset);
-        print_part(src, from, sizeof from);
-        print_part(dst, to, sizeof to);
-        err = notes_add(j, r, "virtual %zu from %s to %s", i, from, to);
+        err = mapping_read(j, s->dcpl, i, &m);
         if (!err)
-            err = notes_add(j, r, "virtual-file %zu %s", i, file);
-        if (!err)
-            err = notes_add(j, r, "virtual-dataset %zu %s", i, dataset);
-        H5Sclose(src);
-        H5Sclose(dst);
+            err = mapping_note(j, &m, i, r);
+        mapping_release(&m);
     }
     return err;
 }

@@ -15,7 +15,6 @@
 #include "tools/h5/pin.h"
 #include "tools/h5/registered.h"
 #include "tools/h5/source.h"
-#include "tools/h5/virtual.h"
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
@@ -508,7 +507,7 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
         pin_layout(s, source_stored_size(j, s), spec, chunk);
         return;
     }
-    if (!s->map.variable && virtual_sparse(s) > 0) {
+    if (!s->map.variable && s->mappings.sparse) {
         choose_sparse(s, source_stored_size(j, s), spec, chunk);
         return;
     }
@@ -838,8 +837,7 @@ int layout_notes(struct job *j, const drep_dsinfo *info, const struct h5_source 
     H5D_layout_t layout = s->layout == H5D_VIRTUAL ? H5D_CONTIGUOUS : s->layout;
     int err = 0;
 
-    if (layout != layout_for(info) && virtual_sparse(s) == 0 && layout >= 0 &&
-        layout <= H5D_CHUNKED)
+    if (layout != layout_for(info) && !s->mappings.sparse && layout >= 0 && layout <= H5D_CHUNKED)
         err = notes_add(j, r, "layout %s", names[layout]);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
         err = note_chunk(j, info, s, r);

@@ -39,6 +39,7 @@ int source_shape(struct job *j, struct h5_source *s)
 void source_close(struct h5_source *s)
 {
     measure_free(s->measure);
+    mappings_release(&s->mappings);
     map_release(&s->map);
     notes_release(&s->notes);
     if (s->dcpl > 0)
@@ -159,6 +160,8 @@ int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
         s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
         err = s.measure ? 0 : job_no_memory(j);
     }
+    if (!err && s.layout == H5D_VIRTUAL)
+        err = mappings_read(j, s.dcpl, s.rank, s.dims, &s.mappings);
     if (err)
         source_close(&s);
     else

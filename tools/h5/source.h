@@ -5,6 +5,7 @@
 
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
+#include "tools/h5/mapping.h"
 #include "tools/h5/note.h"
 
 /* One dataset being made or filled. */
@@ -15,10 +16,11 @@ struct h5_source {
     H5D_layout_t layout;
     hsize_t chunk[H5S_MAX_RANK];
     struct map map;
-    int placed;              /* members keep their offsets in the container */
-    const char *datarep;     /* of its elements in the container; NULL: the default */
-    struct notes notes;      /* of its datatype */
-    struct measure *measure; /* of its chunks; NULL: it has none */
+    int placed;               /* members keep their offsets in the container */
+    const char *datarep;      /* of its elements in the container; NULL: the default */
+    struct notes notes;       /* of its datatype */
+    struct measure *measure;  /* of its chunks; NULL: it has none */
+    struct mappings mappings; /* of a virtual one */
 };
 
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out);

@@ -10,6 +10,7 @@
 #include "tools/h5/guard.h"
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"
+#include "tools/h5/mapping.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/source.h"
 #include <datarep.h>
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 #define NESTING_MAX 8
-#define MAPPINGS_MAX 1000000
 
 /* One walk from a dataset to the files behind it. */
 struct tracer {
@@ -29,12 +29,6 @@ struct tracer {
     struct origins *out;
     int depth;
     size_t visited; /* mappings */
-};
-
-/* One mapping of a virtual dataset. */
-struct mapping {
-    char *file, *dataset; /* as HDF5 has them, patterns included */
-    hid_t source, target; /* selections */
 };
 
 /* The tracer's cache of the last source that it followed: neighbours often have the
@@ -379,34 +373,6 @@ static int follow(struct tracer *t, hid_t dset, const char *file, const char *da
 
 /* ------------------------------------------------------------------ the mappings */
 
-static void mapping_release(struct mapping *m)
-{
-    free(m->file);
-    free(m->dataset);
-    if (m->source > 0)
-        H5Sclose(m->source);
-    if (m->target > 0)
-        H5Sclose(m->target);
-}
-
-static int mapping_read(struct tracer *t, hid_t dcpl, size_t i, struct mapping *m)
-{
-    ssize_t file = H5Pget_virtual_filename(dcpl, i, NULL, 0);
-    ssize_t dataset = H5Pget_virtual_dsetname(dcpl, i, NULL, 0);
-
-    *m = (struct mapping){.source = H5Pget_virtual_srcspace(dcpl, i),
-                          .target = H5Pget_virtual_vspace(dcpl, i)};
-    if (file < 0 || dataset < 0 || m->source < 0 || m->target < 0)
-        return job_fail_hdf5(t->j, "virtual dataset");
-    m->file = calloc((size_t)file + 1, 1);
-    m->dataset = calloc((size_t)dataset + 1, 1);
-    if (!m->file || !m->dataset)
-        return job_no_memory(t->j);
-    H5Pget_virtual_filename(dcpl, i, m->file, (size_t)file + 1);
-    H5Pget_virtual_dsetname(dcpl, i, m->dataset, (size_t)dataset + 1);
-    return 0;
-}
-
 /* One source of a mapping: the only one, or that of a block.  *lacking: elements of the
  * virtual dataset that it should give and does not. */
 static int trace_source(struct tracer *t, hid_t dset, const struct mapping *m, int64_t block,
@@ -478,7 +444,7 @@ static int trace_virtual(struct tracer *t, hid_t dset, hid_t dcpl, int64_t *miss
                  H5Pget_virtual_count(dcpl, &n) < 0))
         err = job_fail_hdf5(t->j, "virtual dataset");
     for (i = 0; !err && i < n; i++) {
-        err = mapping_read(t, dcpl, i, &m);
+        err = mapping_read(t->j, dcpl, i, &m);
         if (!err)
             err = trace_mapping(t, dset, &m, dims, f, missing, why, why_size);
         mapping_release(&m);
@@ -533,165 +499,13 @@ int origins_trace(struct job *j, const struct h5_source *s, struct origins *out)
     return err;
 }
 
-int virtual_box(const struct h5_source *s, size_t i, struct box *out)
+hid_t virtual_source(void *ctx, const char *file, const char *dataset)
 {
-    hsize_t first[H5S_MAX_RANK], last[H5S_MAX_RANK];
-    hid_t space = H5Pget_virtual_vspace(s->dcpl, i);
-    int d, known = space > 0 && H5Sget_simple_extent_ndims(space) == s->rank &&
-                   H5Sget_select_type(space) == H5S_SEL_HYPERSLABS &&
-                   H5Sget_select_bounds(space, first, last) >= 0;
+    const struct virtual_opener *o = ctx;
+    struct tracer t = {.j = o->j};
+    struct followed *f = calloc(1, sizeof *f);
+    hid_t dset = f ? open_source(&t, o->dset, file, dataset, f) : -1;
 
-    if (space > 0)
-        H5Sclose(space);
-    memset(out, 0, sizeof *out);
-    out->rank = s->rank;
-    for (d = 0; known && d < s->rank; d++) {
-        if (last[d] >= s->dims[d])
-            last[d] = s->dims[d] - 1;
-        known = s->dims[d] > 0 && first[d] <= last[d];
-        out->start[d] = (int64_t)first[d];
-        out->count[d] = known ? (int64_t)(last[d] - first[d]) + 1 : 0;
-    }
-    return known;
-}
-
-int virtual_apart(const struct h5_source *s, size_t n)
-{
-    int apart[DREP_MAX_RANK], d, any = n > 0 && s->rank > 0;
-    struct box last, b;
-    size_t i;
-
-    for (d = 0; d < s->rank; d++)
-        apart[d] = 1;
-    for (i = 0; any && i < n; i++) {
-        if (!virtual_box(s, i, &b))
-            return 0;
-        for (d = 0, any = i == 0; i > 0 && d < s->rank; d++) {
-            apart[d] &= b.start[d] >= last.start[d] + last.count[d];
-            any |= apart[d];
-        }
-        last = b;
-    }
-    return any;
-}
-
-/* ---------------------------------------------------------------------- one source */
-
-int virtual_own(hid_t dset)
-{
-    hid_t dcpl = H5Dget_create_plist(dset);
-    int own = dcpl > 0 && H5Pget_layout(dcpl) != H5D_VIRTUAL && H5Pget_external_count(dcpl) == 0;
-
-    if (dcpl > 0)
-        H5Pclose(dcpl);
-    return own;
-}
-
-void direct_release(struct direct *d)
-{
-    if (d->dset > 0) {
-        H5Sclose(d->space);
-        H5Dclose(d->dset);
-    }
-    free(d->file);
-    free(d->dataset);
-    *d = (struct direct){0};
-}
-
-/* Opens the source of a mapping, unless it is the one at hand. */
-static int direct_open(struct tracer *t, const struct h5_source *s, struct mapping *m,
-                       struct direct *d)
-{
-    struct followed *f;
-    int own;
-
-    if (d->dset > 0 && strcmp(d->file, m->file) == 0 && strcmp(d->dataset, m->dataset) == 0)
-        return 1;
-    direct_release(d);
-    f = calloc(1, sizeof *f);
-    d->dset = f ? open_source(t, s->dset, m->file, m->dataset, f) : -1;
     free(f);
-    if (d->dset <= 0)
-        return 0;
-    d->space = H5Dget_space(d->dset);
-    d->file = m->file;
-    d->dataset = m->dataset;
-    m->file = m->dataset = NULL;
-    own = virtual_own(d->dset);
-    if (!own)
-        direct_release(d);
-    return own;
-}
-
-/* The box that a selection takes of a dataspace, inside or not; false: it is something else.  Of a
- * selection of everything HDF5 keeps no shape. */
-static int selected_box(hid_t selection, hid_t space, struct box *b)
-{
-    hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
-    hsize_t dims[H5S_MAX_RANK];
-    int d, rank = H5Sget_simple_extent_dims(space, dims, NULL);
-    int kind = H5Sget_select_type(selection);
-
-    memset(b, 0, sizeof *b);
-    b->rank = rank;
-    for (d = 0; kind == H5S_SEL_ALL && d < rank; d++)
-        b->count[d] = (int64_t)dims[d];
-    if (rank <= 0 || kind == H5S_SEL_ALL)
-        return rank > 0;
-    if (kind != H5S_SEL_HYPERSLABS || H5Sget_simple_extent_ndims(selection) != rank ||
-        H5Sis_regular_hyperslab(selection) <= 0 ||
-        H5Sget_regular_hyperslab(selection, start, stride, count, block) < 0)
-        return 0;
-    for (d = 0; d < rank; d++) {
-        if (count[d] == H5S_UNLIMITED || block[d] == H5S_UNLIMITED ||
-            (count[d] > 1 && stride[d] != block[d]))
-            return 0;
-        b->start[d] = (int64_t)start[d];
-        b->count[d] = (int64_t)(count[d] * block[d]);
-    }
-    return 1;
-}
-
-int virtual_direct(struct job *j, const struct h5_source *s, size_t i, struct box *b,
-                   struct direct *out)
-{
-    struct tracer t = {.j = j};
-    hsize_t dims[H5S_MAX_RANK];
-    struct mapping m;
-    struct box from, to;
-    int d, ok = mapping_read(&t, s->dcpl, i, &m) == 0 && !strchr(m.file, '%') &&
-                !strchr(m.dataset, '%') && selected_box(m.target, s->space, &to) &&
-                direct_open(&t, s, &m, out) && selected_box(m.source, out->space, &from) &&
-                H5Sget_simple_extent_dims(out->space, dims, NULL) == b->rank;
-
-    for (d = 0; ok && d < b->rank; d++) {
-        ok = to.start[d] == b->start[d] && to.count[d] == b->count[d] &&
-             from.count[d] == b->count[d];
-        out->shift[d] = from.start[d] - b->start[d];
-    }
-    for (d = 0; ok && d < b->rank; d++) {
-        int64_t inside = (int64_t)dims[d] - from.start[d];
-
-        inside = inside < 0 ? 0 : inside;
-        b->count[d] = b->count[d] < inside ? b->count[d] : inside;
-    }
-    mapping_release(&m);
-    return ok;
-}
-
-size_t virtual_sparse(const struct h5_source *s)
-{
-    double covered = 0, all;
-    size_t i, n = 0;
-    struct box b;
-
-    if (s->layout != H5D_VIRTUAL || s->rank <= 0 || H5Pget_virtual_count(s->dcpl, &n) < 0)
-        return 0;
-    all = (double)H5Sget_simple_extent_npoints(s->space);
-    for (i = 0; i < n; i++) {
-        if (!virtual_box(s, i, &b))
-            return 0;
-        covered += (double)box_elements(&b);
-    }
-    return covered <= all / 2 ? n : 0;
+    return dset;
 }

@@ -10,5 +10,8 @@
  * list.  True if there are any and each source is a plain dataset in a file beside the destination,
  * or below; that it still holds the elements is for the caller to see. */
 int virtual_out(struct job *j, const struct notes *r, hid_t space, hid_t dcpl);
+/* Opens a source of a restored mapping, if it is such a dataset: an open_source_fn whose ctx is the
+ * job. */
+hid_t virtual_out_source(void *ctx, const char *name, const char *dataset);
 
 #endif
