@@ -255,6 +255,54 @@ def a_mapping_is_restored(at):
 
 
 @case
+def sources_of_fill(at):
+    """Chunks of fill are not stored, and compared with their sources all the same."""
+    for k, truth in enumerate(([-1, 5], [-1, -1])):
+        for i, value in enumerate(truth):
+            with h5py.File("%s/s%d.h5" % (at, i), "w") as f:
+                f["data"] = np.full(N, value)
+        source = "%s/in%d.h5" % (at, k)
+        with h5py.File(source, "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((4, 100000), "i8")
+            for i in range(2):
+                layout[2 * i, 50000:50000 + N] = h5py.VirtualSource("s%d.h5" % i, "data", (N,))
+            f.create_virtual_dataset("v", layout, fillvalue=-1)
+        check(exported(source, "%s/out.h5" % at), "the mapping is lost")
+        with h5py.File("%s/s0.h5" % at, "r+") as f:
+            f["data"][N - 1] = 7
+        check(not exported(source, "%s/out.h5" % at), "a source of fill has changed")
+
+
+@case
+def many_shapes_are_restored(at):
+    """Boxes of sources with more and fewer dimensions, side by side, with gaps of fill."""
+    rng = np.random.default_rng(7)
+    for k in range(12):
+        source, rows, fill = "%s/in%d.h5" % (at, k), int(rng.integers(3, 9)), int(rng.integers(-9, 0))
+        with h5py.File(source, "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((rows, 700, 1, 3), "i4")
+            for i in range(0, rows, int(rng.integers(1, 3))):
+                n, first = int(rng.integers(1, 600)), int(rng.integers(0, 100))
+                shape = [(n, 3), (1, n, 3), (1, n + 4, 1, 3)][i % 3]
+                with h5py.File("%s/s%d-%d.h5" % (at, k, i), "w") as g:
+                    g["data"] = rng.integers(0, 1000, shape).astype("i4")
+                box = h5py.VirtualSource("s%d-%d.h5" % (k, i), "data", shape)
+                layout[i, first:first + n, 0, :] = box[:, 4:] if i % 3 == 2 else box
+            f.create_virtual_dataset("v", layout, fillvalue=fill)
+        with h5py.File(source) as f:
+            truth = f["v"][()]
+        check(exported(source, "%s/out%d.h5" % (at, k)), "the mapping is lost")
+        exported(source, "%s/copy%d.h5" % (at, k), "--no-verify")
+        for name in ("out", "copy"):
+            with h5py.File("%s/%s%d.h5" % (at, name, k)) as f:
+                check(np.array_equal(f["v"][()], truth), "%s: the values differ", name)
+        last = sorted(p for p in os.listdir(at) if p.startswith("s%d-" % k))[-1]
+        with h5py.File("%s/%s" % (at, last), "r+") as f:
+            f["data"][(-1,) * f["data"].ndim] += 1
+        check(not exported(source, "%s/out%d.h5" % (at, k)), "a source has changed")
+
+
+@case
 def mappings_that_are_not_restored(at):
     """The file itself, patterns, sources that are virtual or behind links to other files."""
     virtual("%s/inner.h5" % at, [("a.h5", "data")])

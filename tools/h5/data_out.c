@@ -6,6 +6,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/data_out.h"
 #include "tools/h5/arena.h"
+#include "tools/h5/assemble.h"
 #include "tools/h5/drain.h"
 #include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
@@ -36,6 +37,7 @@ struct emptier {
     struct carry carry;
     struct stored stored; /* one of HDF5's, read back */
     struct nulls nulls;
+    struct assembly assembly;    /* of a virtual dataset that is read back */
     void *d, *h;                 /* one block in either memory */
     uint8_t *fill;               /* one element */
     int64_t step[DREP_MAX_RANK]; /* of a block */
@@ -113,9 +115,12 @@ static int read_ours(struct emptier *e, const struct box *b)
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_theirs(struct emptier *e, const struct box *b)
 {
-    hid_t mem = box_space(b);
+    hid_t mem;
     int ok;
 
+    if (assembly_read(&e->assembly, b, e->dxpl, e->h))
+        return 1;
+    mem = box_space(b);
     arena_begin(&e->arena, (size_t)box_elements(b));
     ok = box_select_hdf5(b, e->space) >= 0 &&
          H5Dread(e->dset, e->s->map.mem, mem, e->space, e->dxpl, e->h) >= 0;
@@ -250,6 +255,49 @@ static int export_chunk(const int64_t *start, void *ctx)
     return e->err;
 }
 
+/* Elements of our chunks that are not stored are fill: they are compared with those that a source
+ * gives. */
+static int check_cell(struct emptier *e, const struct box *cell, const struct box *mapped)
+{
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], end, size = 0;
+    int d, err = drep_read_stored(e->s->ds, cell->start, NULL, 0, &size, NULL);
+
+    if (err || size > 0)
+        return err ? job_fail_drep(e->j, err) : 0;
+    for (d = 0; d < cell->rank; d++) {
+        start[d] = cell->start[d] > mapped->start[d] ? cell->start[d] : mapped->start[d];
+        end = cell->start[d] + cell->count[d];
+        if (end > mapped->start[d] + mapped->count[d])
+            end = mapped->start[d] + mapped->count[d];
+        count[d] = end - start[d];
+    }
+    return export_region(e, start, count);
+}
+
+static int check_absent(struct emptier *e)
+{
+    const struct mappings *all = &e->assembly.mappings;
+    const drep_dsinfo *info = &e->s->info;
+    int64_t dims[DREP_MAX_RANK];
+    struct box b, mapped;
+    size_t i;
+    int d, err = 0;
+
+    for (i = 0; !err && i < all->n; i++) {
+        mappings_box(all, i, &mapped);
+        /* The cells of the grid that the mapping meets. */
+        for (d = 0; d < info->rank; d++) {
+            mapped.base[d] = mapped.start[d] - mapped.start[d] % info->chunk[d];
+            dims[d] = mapped.start[d] + mapped.count[d] - mapped.base[d];
+        }
+        box_init(&b, info->rank, dims, info->chunk);
+        memcpy(b.base, mapped.base, sizeof b.base);
+        while (!err && box_next(&b))
+            err = check_cell(e, &b, &mapped);
+    }
+    return err;
+}
+
 /* True if HDF5's file has no chunks that the container does not have. */
 static int same_number(const struct emptier *e)
 {
@@ -270,12 +318,13 @@ static int export_all_blocks(struct emptier *e)
         cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
     if (e->as_stored && e->j->back && !same_number(e))
         e->as_stored = 0;
-    if (!e->as_stored && (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells))
+    if (!e->as_stored && (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells ||
+                          (e->assembly.map && !e->assembly.mappings.bounds)))
         return export_region(e, origin, info->dims);
     err = drep_dataset_chunks(e->s->ds, export_chunk, e);
     if (err && !e->err)
         return job_fail_drep(e->j, err);
-    return err;
+    return err || !e->assembly.map ? err : check_absent(e);
 }
 
 /* No memory for a chunk.  Where the library would not decode it either, that limit is the reason:
@@ -419,7 +468,7 @@ int export_data(struct job *j, const struct h5_object *o)
     struct drain s;
     hid_t dcpl;
     int64_t most;
-    int none, err = drain_open(j, o, &s);
+    int none, virtual, err = drain_open(j, o, &s);
 
     if (err)
         return err;
@@ -443,11 +492,17 @@ int export_data(struct job *j, const struct h5_object *o)
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
     if (!err)
         err = nulls_read(j, &s.object_notes, &s.notes, NULL, &e.nulls);
+    virtual = j->back && H5Pget_layout(dcpl) == H5D_VIRTUAL;
+    /* Its sources may hold elements that are fill here. */
+    none &= !virtual || s.info.count == 0;
+    if (!err && !none && virtual)
+        err = assembly_begin(&e.assembly, j, e.dset, &s.map);
     e.as_stored = !err && !none && !nulls_any(&e.nulls) &&
                   carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map, 0);
     /* A virtual dataset has its elements elsewhere: they are compared, not written. */
     if (!err && !none && (j->back || H5Pget_layout(dcpl) != H5D_VIRTUAL))
         err = export_blocks(&e, most > 0 ? most : 1);
+    assembly_end(&e.assembly);
     carry_release(&e.carry);
     free(e.stored.bytes);
     nulls_release(&e.nulls);
