@@ -33,9 +33,10 @@
  * to the same dataset, brings those of all ranks together.  A rank may write an element again; one
  * that two ranks have written is DREP_ERR_NOT_SAME.
  *
- * drep_read(): what a rank has written alone, and on other ranks than 0 what all have written
- * together, can be read after the commit.  Before it, a read of that dataset is
- * DREP_ERR_NOT_COMMITTED.
+ * drep_read() and drep_read_box() see the last commit and what the rank has written alone since;
+ * what others have written alone, after the next commit.  A dataset to which all have written
+ * together is DREP_ERR_NOT_COMMITTED until then, but on rank 0; and to views and drep_readv(), so
+ * is one that the rank has written alone.
  *
  * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.
  *

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sized.h"
 #include "elem/collective.h"
+#include "elem/overlay.h"
 #include "elem/pending.h"
 #include "file/ranks.h"
 
@@ -77,7 +78,10 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
     begun = !err;
     if (!err)
         err = select_wanted(w, &room);
-    if (together)
+    if (!err && file_shared(w->ds->file) && pending_has(w->ds) && !together)
+        err = fail_in(pending_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
+                      w->ds->path);
+    else if (together)
         err = collective_read(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
     else if (!err)
         err = fail_in(dataset_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",

@@ -215,12 +215,11 @@ static int place_and_write(struct meeting *m)
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */
 static int write_compact(struct meeting *m)
 {
-    uint64_t size = bytes_of(m->ds, dataset_count(m->ds));
     struct buf b = {0};
     int err = 0;
 
     if (m->team->rank == 0)
-        err = buf_set(&b, m->own.owned[0].bytes, (size_t)size);
+        err = buf_set(&b, m->own.owned[0].bytes, (size_t)m->own.owned[0].size);
     err = err ? team_kill(m->team, err) : team_bcast(m->team, &b);
     if (!err)
         err = add_remote(m, &(struct remote_chunk){.elements = (char *)b.p});

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 24, RUN = 24 };
+enum { HEAD = 24, RUN = PIECE_RUN };
 
 /* ---- this rank's elements ---- */
 
@@ -191,16 +191,6 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
     if (*n > 1)
         qsort(*list, *n, sizeof **list, by_chunk);
     return 0;
-}
-
-struct share_run piece_run(const struct piece *p, uint64_t k)
-{
-    const uint8_t *r = p->run + k * RUN;
-
-    return (struct share_run){.chunk = p->chunk,
-                              .at = (int64_t)load_u64(r),
-                              .step = (int64_t)load_u64(r + 8),
-                              .n = (int64_t)load_u64(r + 16)};
 }
 
 /* ---- a chunk ---- */

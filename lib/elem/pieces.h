@@ -7,6 +7,7 @@
 #define ELEM_PIECES_H
 
 #include "elem/shares.h"
+#include "format/byteorder.h"
 
 struct piece {
     int64_t chunk;
@@ -34,7 +35,16 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
                 size_t *n);
 
 /* Run number k of a piece; mem has no meaning. */
-struct share_run piece_run(const struct piece *p, uint64_t k);
+enum { PIECE_RUN = 24 }; /* its bytes */
+static inline struct share_run piece_run(const struct piece *p, uint64_t k)
+{
+    const uint8_t *r = p->run + k * PIECE_RUN;
+
+    return (struct share_run){.chunk = p->chunk,
+                              .at = (int64_t)load_u64(r),
+                              .step = (int64_t)load_u64(r + 8),
+                              .n = (int64_t)load_u64(r + 16)};
+}
 
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
  * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one

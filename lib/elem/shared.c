@@ -18,20 +18,25 @@ static bool waits(const drep_dataset *ds)
 }
 
 /* On rank 0 all that was written together is at hand. */
-int shared_readable(const drep_dataset *ds)
+int shared_known(const drep_dataset *ds)
 {
     const drep_file *f = ds->file;
 
-    if (file_shared(f) && waits(ds))
-        return fail(DREP_ERR_NOT_COMMITTED,
-                    "rank %d has written to it alone; it can read it after the next commit",
-                    f->ranks->team.rank);
     if (!file_shared(f) || !f->st->shadow || !idset_find(&f->ranks->written, ds->id))
         return 0;
     return fail(DREP_ERR_NOT_COMMITTED,
                 "the ranks have written to it since the last commit; rank %d can read it after "
                 "the next one",
                 f->ranks->team.rank);
+}
+
+int shared_readable(const drep_dataset *ds)
+{
+    if (file_shared(ds->file) && waits(ds))
+        return fail(DREP_ERR_NOT_COMMITTED,
+                    "rank %d has written to it alone; this call can read it after the next commit",
+                    ds->file->ranks->team.rank);
+    return shared_known(ds);
 }
 
 int shared_writable(const drep_dataset *ds)

@@ -6,6 +6,9 @@
 #include "elem/dataset.h"
 
 /* DREP_ERR_NOT_COMMITTED: its elements are known to rank 0 alone. */
+int shared_known(const drep_dataset *ds);
+/* Likewise, or the rank has written to it alone, which only drep_read() and drep_read_box() know.
+ */
 int shared_readable(const drep_dataset *ds);
 /* DREP_ERR_UNSUPPORTED_OPERATION: elements are written by all ranks together. */
 int shared_writable(const drep_dataset *ds);

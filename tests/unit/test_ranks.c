@@ -435,8 +435,10 @@ static void tell_alone(struct teller *me, drep_file *f)
     double v[64];
 
     if (me->rank == 1) {
+        drep_item item = {.path = "/x", .type = DREP_DOUBLE, .buf = v};
+
         went(me, drep_write(ds, NULL, DREP_DOUBLE, some, NULL));
-        went(me, drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
+        went(me, drep_readv(f, &item, 1, NULL));
     }
     drep_dataset_close(ds);
 }
@@ -473,6 +475,29 @@ static void tell_refused(struct teller *me, drep_file *f)
 
 /* ---- writes of single ranks ---- */
 
+/* A rank reads all before the commit; `committed` becomes what it must see. */
+static void read_early(struct teller *me, drep_dataset *ds, int round, const struct region *reg,
+                       double *committed, double *v)
+{
+    const struct task *task = me->ctx;
+    int64_t n = task->dims[0] * task->dims[1];
+
+    for (int k = me->rank; k < task->parts; k += me->ranks) {
+        double *mine = elements_of(task, round, &reg[k]);
+
+        for (int64_t y = 0; y < reg[k].count[0]; y++)
+            memcpy(committed + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1],
+                   mine + y * reg[k].count[1], (size_t)reg[k].count[1] * sizeof *mine);
+        free(mine);
+    }
+    went(me, drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
+    if (!me->err && memcmp(v, committed, (size_t)n * sizeof *v) != 0) {
+        me->err = -1;
+        snprintf(me->text, sizeof me->text, "%s, cut %d, round %d: before the commit", task->name,
+                 (int)task->cut, round);
+    }
+}
+
 /* Each rank writes its regions alone, some of them twice and with other values first; a round of
  * all together comes between.  The ranks read all after each commit. */
 static void tell_single(struct teller *me, drep_file *f)
@@ -483,6 +508,7 @@ static void tell_single(struct teller *me, drep_file *f)
         DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = task->dims, .layout = task->layout);
     int64_t n = task->dims[0] * task->dims[1];
     double *want = calloc((size_t)n, sizeof *want), *v = malloc((size_t)n * sizeof *v);
+    double *committed = calloc((size_t)n, sizeof *want);
     drep_dataset *ds = NULL;
 
     if (task->chunk[0])
@@ -512,6 +538,8 @@ static void tell_single(struct teller *me, drep_file *f)
             free(mine);
             free(early);
         }
+        if (!me->err) /* what this rank wrote, over what was committed */
+            read_early(me, ds, round, reg, committed, v);
         if (round == 1) {
             const int64_t start[2] = {me->rank, 0}, count[2] = {1, task->dims[1]};
             struct region row = {{me->rank, 0}, {1, task->dims[1]}};
@@ -539,8 +567,10 @@ static void tell_single(struct teller *me, drep_file *f)
             snprintf(me->text, sizeof me->text, "%s, cut %d, round %d: element %lld is %g, not %g",
                      task->name, (int)task->cut, round, (long long)i, v[i], want[i]);
         }
+        memcpy(committed, want, (size_t)n * sizeof *want);
     }
     drep_dataset_close(ds);
+    free(committed);
     free(want);
     free(v);
 }

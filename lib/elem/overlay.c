@@ -1,0 +1,101 @@
+/* overlay.c - reading what a rank has written alone, over what the last commit has. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/overlay.h"
+
+#include "base/mem.h"
+#include "elem/mover.h"
+#include "elem/pending.h"
+#include "elem/shared.h"
+
+/* Elements of the chunk at hand: which of those that are kept, or -1. */
+struct kept_chunk {
+    struct part_mover m;
+    struct in_memory from;
+    const struct shares *kept;
+    int64_t *number;
+    int64_t elements;
+};
+
+/* Move what a run wants of those that are kept, neighbours at once. */
+static int read_run(struct kept_chunk *k, const struct share_run *run)
+{
+    int err = 0;
+
+    for (int64_t i = 0, n; !err && i < run->n; i += n) {
+        int64_t first = k->number[run->at + i * run->step];
+
+        for (n = 1;
+             first >= 0 && i + n < run->n && k->number[run->at + (i + n) * run->step] == first + n;)
+            n++;
+        if (first >= 0)
+            err = part_run(&k->m, first, 1, n, run->mem + i);
+    }
+    return err;
+}
+
+static int read_share(struct kept_chunk *k, const struct shares *want, const struct share *share,
+                      const struct share *kept)
+{
+    int err = 0;
+
+    for (int64_t i = 0; i < k->elements; i++)
+        k->number[i] = -1;
+    for (size_t i = 0; i < kept->runs; i++) {
+        const struct share_run *run = &k->kept->run[kept->first + i];
+
+        for (int64_t n = 0; n < run->n; n++)
+            k->number[run->at + n * run->step] = run->mem + n;
+    }
+    for (size_t i = 0; !err && i < share->runs; i++)
+        err = read_run(k, &want->run[share->first + i]);
+    return err;
+}
+
+/* Put what is kept over what the commit has. */
+static int read_kept(struct transfer *t, const struct shares *want, const struct shares *kept,
+                     char *elements)
+{
+    struct kept_chunk k = {.kept = kept, .elements = chunk_elements(t->ds)};
+    size_t i = 0;
+    int err = part_begin(&k.m, t, t->sel->count);
+
+    if (err)
+        return err;
+    k.from = (struct in_memory){k.m.t, &k.m.c, (uint8_t *)elements};
+    k.number = mem_array((uint64_t)k.elements + 1, sizeof *k.number);
+    err = k.number ? 0 : fail_nomem();
+    part_take(&k.m, memory_run, NULL, &k.from);
+    for (size_t w = 0; !err && w < want->n; w++) {
+        while (i < kept->n && kept->share[i].chunk < want->share[w].chunk)
+            i++;
+        if (i < kept->n && kept->share[i].chunk == want->share[w].chunk)
+            err = read_share(&k, want, &want->share[w], &kept->share[i]);
+    }
+    err = part_end(&k.m, part_flush(&k.m, err));
+    mem_free(k.number);
+    return err;
+}
+
+int pending_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
+                 const drep_xfer *xfer)
+{
+    struct shares want = {.n = 0}, kept = {.n = 0};
+    struct transfer *t = NULL;
+    char *elements;
+    int err = shared_known(ds);
+
+    if (!err)
+        err = transfer_run(ds, sel, type, buf, xfer, READING);
+    if (!err)
+        err = transfer_begin(ds, sel, type, buf, NULL, READING, &t);
+    if (!err)
+        err = shares_cut(t, &want);
+    if (!err)
+        err = pending_shares(ds, &kept, &elements);
+    if (!err && want.n > 0)
+        err = read_kept(t, &want, &kept, elements);
+    shares_release(&want);
+    shares_release(&kept);
+    transfer_end(t);
+    return err;
+}
