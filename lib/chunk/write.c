@@ -246,6 +246,15 @@ int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
     return write_chunks(&wr);
 }
 
+int chunk_place_plain(struct chunks *cs, const uint64_t *coord, uint64_t size,
+                      chunk_placed_fn *placed, void *ctx)
+{
+    struct chunk_source from = {.placed = placed, .ctx = ctx, .piece = UINT64_MAX, .threads = 1};
+    struct writing wr = {.plan = {.cs = cs, .coords = coord, .n = 1, .size = size}, .from = &from};
+
+    return write_chunks(&wr);
+}
+
 /* ---- filtered chunks ---- */
 
 /* drep_chunk_max bounds a payload, because readers hold a decoded chunk in memory. */

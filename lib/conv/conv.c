@@ -303,6 +303,17 @@ static int copy_members(const struct conv *c, uint8_t *dst, int64_t step, const 
     return 0;
 }
 
+/* Gives elements that were copied as they are contents in the new heap. */
+static int move_contents(struct conv *c, uint8_t *file, int64_t step, int64_t n)
+{
+    int64_t each = step == c->stored->extent ? n : 1;
+    int err = 0;
+
+    for (; !err && n > 0; n -= each, file += each * step)
+        err = heap_move(c->stored, file, each, c->heap, c->heap_size, c->heap_base, c->heap_out);
+    return err;
+}
+
 /* Chooses among bytes as they are, the kernel, the engine and a user's functions. */
 static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
                     bool writing)
@@ -319,7 +330,7 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
             copy_raw(file, step, m, es, (size_t)es, n);
         else
             copy_raw(m, es, file, step, (size_t)es, n);
-        return 0;
+        return writing && c->contents ? move_contents(c, file, step, n) : 0;
     }
     if (c->dense)
         return run_kernel(c, mem, at, file, step, n, writing);

@@ -35,7 +35,8 @@ struct conv {
     int64_t called_size;     /* so many bytes in the file */
     bool dense;              /* both sides one array of one scalar: kernel */
     bool copy;               /* and their bytes are equal */
-    bool raw;                /* memory holds stored elements, back to back */
+    bool raw;                /* memory holds stored elements, back to back, */
+    bool contents;           /* which refer to `heap`: a write moves what they refer to */
     struct kernel kernel;
     const uint8_t *heap; /* reading variable parts */
     size_t heap_size;

@@ -92,6 +92,7 @@ struct heap_move {
     const struct heap_source *from; /* NULL: all of the heap is in memory */
     size_t heap_size;
     struct buf *out;
+    uint64_t base; /* bytes of the new heap before `out` */
     int depth;
 };
 
@@ -116,8 +117,8 @@ static int heap_bound(uint64_t sum, size_t heap_size)
                       SHARE_MAX, heap_size);
 }
 
-/* Appends a content to the new heap.  One that is read from a file is checked here: nobody has seen
- * it before. */
+/* Appends a content to the new heap; *offset is its place in `out`.  One that is read from a file
+ * is checked here: nobody has seen it before. */
 static int heap_take(struct heap_move *m, struct heap_ref at, uint64_t size, bool text,
                      uint64_t *offset)
 {
@@ -199,7 +200,7 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
     if (ours)
         prog_release(&base);
     if (!err)
-        heap_ref_put(at_bytes, at.count, offset);
+        heap_ref_put(at_bytes, at.count, m->base + offset);
     return err;
 }
 
@@ -236,9 +237,9 @@ uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t st
 }
 
 int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
-              size_t heap_size, struct buf *heap_out)
+              size_t heap_size, uint64_t base, struct buf *heap_out)
 {
-    struct heap_move m = {.heap = heap, .heap_size = heap_size, .out = heap_out};
+    struct heap_move m = {.heap = heap, .heap_size = heap_size, .out = heap_out, .base = base};
 
     return heap_move_elems(stored, elems, n, &m);
 }

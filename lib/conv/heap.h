@@ -38,11 +38,11 @@ int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const st
                const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size);
 /* Bytes of heap that n stored elements refer to, without what these contents refer to in turn. */
 uint64_t heap_weight(const struct prog *stored, const uint8_t *elems, int64_t step, int64_t n);
-/* Copies the contents of n stored elements to the end of another heap and makes the elements refer
- * to the copies.  Shared contents become several: sharing is what others may write, and a heap that
- * shrinks could break the bound of heap_check(). */
+/* Copies the contents of n stored elements to the end of another heap, of which `base` bytes stand
+ * elsewhere, and makes the elements refer to the copies.  Shared contents become several: sharing
+ * is what others may write, and a heap that shrinks could break the bound of heap_check(). */
 int heap_move(const struct prog *stored, uint8_t *elems, int64_t n, const uint8_t *heap,
-              size_t heap_size, struct buf *heap_out);
+              size_t heap_size, uint64_t base, struct buf *heap_out);
 /* The same where the heap, or most of it, stays in the file: exactly these contents are read, and
  * checked like those of heap_check(), but that nobody knows whether they overlap others. */
 struct heap_source {

@@ -112,8 +112,10 @@ static int take_parts(struct meeting *m)
         const struct owned *o = &m->own.owned[i];
 
         if (!o->whole)
-            err = add_remote(
-                m, &(struct remote_chunk){.chunk = o->chunk, .elements = (char *)o->bytes});
+            err = add_remote(m, &(struct remote_chunk){.chunk = o->chunk,
+                                                       .elements = (char *)o->bytes,
+                                                       .heap = o->bytes + o->fixed,
+                                                       .heap_size = (size_t)(o->size - o->fixed)});
     }
     return err;
 }
@@ -167,6 +169,7 @@ static int store_writes(struct meeting *m)
     t->remote = &m->remote;
     t->xfer = NULL;
     conv_raw(&t->conv, m->ds, NULL);
+    t->conv.contents = m->ds->ft->type->variable;
     journal->paused = m->ds->rec.layout != FMT_COMPACT;
     m->ds->verified = false;
     err = transfer_layout(t);
@@ -215,6 +218,7 @@ static int place_and_write(struct meeting *m)
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */
 static int write_compact(struct meeting *m)
 {
+    uint64_t fixed = bytes_of(m->ds, dataset_count(m->ds));
     struct buf b = {0};
     int err = 0;
 
@@ -222,7 +226,9 @@ static int write_compact(struct meeting *m)
         err = buf_set(&b, m->own.owned[0].bytes, (size_t)m->own.owned[0].size);
     err = err ? team_kill(m->team, err) : team_bcast(m->team, &b);
     if (!err)
-        err = add_remote(m, &(struct remote_chunk){.elements = (char *)b.p});
+        err = add_remote(m, &(struct remote_chunk){.elements = (char *)b.p,
+                                                   .heap = b.p + fixed,
+                                                   .heap_size = b.len - (size_t)fixed});
     if (!err)
         err = store_writes(m);
     err = meet(m, err);

@@ -388,7 +388,7 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
     if (!err && f->t->remote)
-        err = remote_part(f->t, &f->coord);
+        err = remote_part(f->t, &f->coord, &f->m.c);
     if (!err && f->group > 0 && slab / f->group != f->moved)
         err = move_group(f, slab);
     return err ? err : part_run(&f->m, in, step, n, mem);

@@ -54,7 +54,7 @@ static int fill_outside(struct transfer *t, const struct chunk_part *p, uint8_t 
         err = part_runs(&plain, p, blank_run, NULL, &blank);
     return err ? err
                : heap_move(&ds->ft->stored, payload, chunk_elements(ds), ds->fill_heap.p,
-                           ds->fill_heap.len, heap);
+                           ds->fill_heap.len, 0, heap);
 }
 
 /* Builds the payload of a chunk of which all is written, with its own heap. */
@@ -110,15 +110,32 @@ struct encoding {
     struct pool_turns turns;
 };
 
+/* A plain chunk of another rank. */
+struct remote_place {
+    struct transfer *t;
+    const uint64_t *coord;
+};
+
+static int remote_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+{
+    const struct remote_place *p = ctx;
+
+    (void)i;
+    return remote_place(p->t, p->coord, offset, sums);
+}
+
 /* Gives a whole chunk of another rank its place. */
 static int place_remote(struct transfer *t, const uint64_t *coord)
 {
+    struct remote_place plain = {t, coord};
     struct remote_chunk *c;
     int err = remote_whole(t, coord, &c);
 
     if (err)
         return err;
     chunk_forget(&t->ds->chunks, coord);
+    if (t->ds->chunks.nfilters == 0)
+        return chunk_place_plain(&t->ds->chunks, coord, c->size, remote_placed, &plain);
     err = plan_filtered(&t->ds->chunks, coord, c->size, c->sums[0], c->skipped, &c->offset);
     c->placed = !err;
     return err;

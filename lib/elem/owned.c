@@ -80,22 +80,46 @@ static const uint8_t *in_memory_already(const struct owning *m, const struct own
 }
 
 /* Brings a chunk together in `room`, or says where it is. */
-static int bring(struct owning *m, const struct owned *o, uint8_t *room, const uint8_t **bytes)
+static int bring(const struct owning *m, const struct owned *o, struct buf *room,
+                 const uint8_t **bytes)
 {
+    const struct piece *piece = m->piece + o->piece;
+    int err = 0;
+
     *bytes = in_memory_already(m, o);
     if (*bytes)
         return 0;
-    *bytes = room;
-    return chunk_assemble(m->t, m->shares, o->own, m->rank, m->piece + o->piece, o->npieces,
-                          o->whole, room, o->size);
+    if (m->t->ds->ft->type->variable)
+        err = chunk_join(m->t, piece, o->npieces, o->whole, o->fixed, room);
+    else if (!(err = buf_reserve(room, o->size)))
+        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, o->whole, room->p,
+                             o->size);
+    *bytes = room->p;
+    return err;
+}
+
+/* Likewise in memory that is kept. */
+static int bring_to_keep(const struct owning *m, struct owned *o)
+{
+    struct buf own = {0};
+    const uint8_t *bytes;
+    int err = bring(m, o, &own, &bytes);
+
+    if (!err && bytes != own.p)
+        err = buf_set(&own, bytes, (size_t)o->size);
+    if (m->t->ds->ft->type->variable)
+        o->size = own.len;
+    o->bytes = own.p;
+    return err;
 }
 
 /* Brings one chunk together from what this rank has of it and n pieces.  What must not be converted
- * twice, by a user's functions, is kept. */
+ * twice, by a user's functions, is kept; but variable length came converted. */
 static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const struct share *own,
                      size_t piece, size_t n)
 {
     drep_dataset *ds = m->t->ds;
+    bool variable = ds->ft->type->variable;
     int64_t total = own ? own->n : 0;
     struct buf *room = work_buf(w);
     const uint8_t *bytes;
@@ -115,16 +139,15 @@ static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const stru
                         .npieces = n};
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
-    if (!o->whole || (conv_calls(&m->t->conv) && ds->chunks.nfilters == 0)) {
-        o->bytes = mem_alloc(o->size + 1);
-        err = o->bytes ? bring(m, o, o->bytes, &bytes) : fail_nomem();
+    o->fixed = o->size;
+    if (!o->whole || (conv_calls(&m->t->conv) && ds->chunks.nfilters == 0 && !variable)) {
+        err = bring_to_keep(m, o);
+        bytes = o->bytes;
     } else {
-        err = buf_reserve(room, o->size);
-        if (!err)
-            err = bring(m, o, room->p, &bytes);
+        err = bring(m, o, room, &bytes);
+        if (variable)
+            o->size = room->len;
     }
-    if (!err && !o->whole && bytes != o->bytes)
-        memcpy(o->bytes, bytes, (size_t)o->size);
     if (err || !o->whole)
         return err;
     return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
@@ -137,6 +160,8 @@ int own_chunks(struct owning *m, const struct team_inbox *in)
     size_t i = 0, k = 0, end;
     int err = w ? pieces_list(m->t->ds, in, &m->piece, &m->npieces) : DREP_ERR_NOMEM;
 
+    if (m->t->ds->ft->type->variable)
+        i = m->shares->n;
     while (!err && (i < m->shares->n || k < m->npieces)) {
         const struct share *own = i < m->shares->n ? &m->shares->share[i] : NULL;
 
@@ -173,8 +198,8 @@ int owned_write(struct owning *m, struct io *io, const struct buf *places)
 
         if (!o->whole)
             continue;
-        if (!bytes && !(err = buf_reserve(room, o->size)))
-            err = bring(m, o, room->p, &bytes);
+        if (!bytes)
+            err = bring(m, o, room, &bytes);
         if (!err)
             err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places->p + k));
         k += 8;

@@ -8,15 +8,15 @@
 #ifndef ELEM_OWNED_H
 #define ELEM_OWNED_H
 
-#include "elem/pieces.h"
+#include "elem/join.h"
 
 struct owned {
     int64_t chunk;
     bool whole;
     uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
-    uint64_t size;
-    uint64_t sum;     /* filtered: of all */
-    uint32_t skipped; /* filters */
+    uint64_t size, fixed; /* fixed: of the elements, before their heap */
+    uint64_t sum;         /* filtered: of all */
+    uint32_t skipped;     /* filters */
     const struct share *own;
     size_t piece, npieces; /* what it is brought together from */
 };

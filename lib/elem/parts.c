@@ -105,7 +105,7 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     int err = 0;
 
     part_take(m, fn, flush, ctx);
-    if (m->t->remote && (err = remote_part(m->t, p->coord)))
+    if (m->t->remote && (err = remote_part(m->t, p->coord, &m->c)))
         return err;
     if (m->stage || m->t->remote) {
         fn = part_run;

@@ -43,7 +43,7 @@ int heap_renew(drep_dataset *ds, struct buf *b, size_t fixed, struct buf *heap)
     heap->len = 0;
     return heap_move(&ds->ft->stored, b->p,
                      ds->esize > 0 ? (int64_t)(fixed / (size_t)ds->esize) : 0, b->p + fixed,
-                     b->len - fixed, heap);
+                     b->len - fixed, 0, heap);
 }
 
 int heap_append(struct buf *b, size_t fixed, const struct buf *heap)

@@ -65,7 +65,7 @@ static int keep(struct transfer *t, struct shares *s, struct pending *p)
     for (size_t i = 0; !err && i < s->n; i++) {
         struct share *share = &s->share[i];
 
-        err = share_pack(t, s, share, p->elements.p + (size_t)at * es);
+        err = share_pack(t, s, share, p->elements.p + (size_t)at * es, NULL);
         for (size_t k = 0; k < share->runs; k++) {
             s->run[share->first + k].mem = at;
             at += s->run[share->first + k].n;
@@ -90,6 +90,9 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
 
     if (!err)
         err = may_be_shared(t);
+    if (!err && ds->ft->type->variable)
+        err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                   "elements of variable length cannot be written by one rank alone");
     if (!err)
         err = shares_cut(t, &s);
     if (!err && s.n > 0)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 24, RUN = PIECE_RUN };
+enum { HEAD = 32, RUN = PIECE_RUN };
 
 /* ---- this rank's elements ---- */
 
@@ -46,13 +46,15 @@ static int pack_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     return conv_write(&k->m.c, t->mem, mem, k->p - n * es, es, n);
 }
 
-int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p)
+int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p,
+               struct buf *heap)
 {
     struct packing k = {.p = p};
     int err = part_begin(&k.m, t, share->n);
 
     if (err)
         return err;
+    k.m.c.heap_out = heap;
     if (prog_gaps(&t->ds->ft->stored))
         memset(p, 0, bytes_of(t->ds, share->n));
     part_take(&k.m, pack_run, NULL, &k);
@@ -61,22 +63,36 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
 
 /* ---- parcels ---- */
 
-/* A piece ends at a multiple of 8 bytes. */
+/* Bytes of a piece without its heap; it ends at a multiple of 8. */
 static uint64_t piece_size(const drep_dataset *ds, const struct share *share)
 {
     return (HEAD + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 * 8;
 }
 
-/* Writes a piece: head, runs, elements. */
-static int pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p)
+/* Puts a heap behind a piece, to the next multiple of 8. */
+static int pack_heap(struct buf *b, const struct buf *heap)
 {
-    uint8_t *end = p + piece_size(t->ds, share);
+    static const uint8_t zeros[8];
+    int err = buf_add(b, heap->p, heap->len);
 
-    memset(end - 8, 0, 8);
-    store_u64(p, (uint64_t)share->chunk);
-    store_u64(p + 8, share->runs);
-    store_u64(p + 16, (uint64_t)share->n);
-    p += HEAD;
+    return err ? err : buf_add(b, zeros, (8 - heap->len % 8) % 8);
+}
+
+/* Appends a piece to a parcel: head, runs, elements, heap. */
+static int pack(struct transfer *t, const struct shares *s, const struct share *share,
+                struct buf *b)
+{
+    uint64_t size = piece_size(t->ds, share);
+    struct buf heap = {0};
+    int err = buf_reserve(b, b->len + size);
+    uint8_t *head = b->p + b->len, *p = head + HEAD;
+
+    if (err)
+        return err;
+    memset(head + size - 8, 0, 8);
+    store_u64(head, (uint64_t)share->chunk);
+    store_u64(head + 8, share->runs);
+    store_u64(head + 16, (uint64_t)share->n);
     for (size_t i = 0; i < share->runs; i++, p += RUN) {
         const struct share_run *r = &s->run[share->first + i];
 
@@ -84,7 +100,19 @@ static int pack(struct transfer *t, const struct shares *s, const struct share *
         store_u64(p + 8, (uint64_t)r->step);
         store_u64(p + 16, (uint64_t)r->n);
     }
-    return share_pack(t, s, share, p);
+    err = share_pack(t, s, share, p, &heap);
+    store_u64(head + 24, heap.len);
+    b->len += size;
+    if (!err && heap.len > 0)
+        err = pack_heap(b, &heap);
+    buf_release(&heap);
+    return err;
+}
+
+/* True if this rank's own elements travel like those of others. */
+static bool sends_itself(const drep_dataset *ds)
+{
+    return ds->ft->type->variable;
 }
 
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
@@ -100,7 +128,7 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     for (size_t i = 0; !err && i < s->n; i++)
         size[s->share[i].owner] += piece_size(t->ds, &s->share[i]);
     for (int r = 0; !err && r < team->size; r++) {
-        if (r == team->rank || size[r] == 0)
+        if ((r == team->rank && !sends_itself(t->ds)) || size[r] == 0)
             continue;
         err = buf_reserve(&out->bytes[out->n], size[r]);
         out->parcel[out->n].to = r;
@@ -108,14 +136,11 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     }
     for (size_t i = 0; !err && i < s->n; i++) {
         const struct share *share = &s->share[i];
-        struct buf *b = share->owner == team->rank ? NULL : &out->bytes[number[share->owner]];
 
-        if (!b)
-            continue;
-        err = pack(t, s, share, b->p + b->len);
-        b->len += piece_size(t->ds, share);
+        if (share->owner != team->rank || sends_itself(t->ds))
+            err = pack(t, s, share, &out->bytes[number[share->owner]]);
     }
-    for (size_t i = 0; !err && i < out->n; i++) {
+    for (size_t i = 0; !err && i < out->n; i++) { /* they may have moved */
         out->parcel[i].p = out->bytes[i].p;
         out->parcel[i].size = out->bytes[i].len;
     }
@@ -146,7 +171,7 @@ static int by_chunk(const void *a, const void *b)
 static const uint8_t *piece_get(const drep_dataset *ds, const uint8_t *p, size_t left, int from,
                                 struct piece *out)
 {
-    uint64_t runs, bytes;
+    uint64_t runs, bytes, heap;
 
     if (left < HEAD)
         return NULL;
@@ -157,10 +182,13 @@ static const uint8_t *piece_get(const drep_dataset *ds, const uint8_t *p, size_t
                           .n = load_u64(p + 16)};
     runs = out->runs * RUN;
     bytes = bytes_of(ds, (int64_t)out->n);
-    if (out->runs > left / RUN || out->n > left || runs + bytes > left - HEAD)
+    heap = load_u64(p + 24);
+    if (out->runs > left / RUN || out->n > left || heap > left || runs + bytes > left - HEAD)
         return NULL;
     out->elements = out->run + runs;
-    return p + (HEAD + runs + bytes + 7) / 8 * 8;
+    out->heap = p + (HEAD + runs + bytes + 7) / 8 * 8;
+    out->heap_size = (size_t)heap;
+    return heap <= left - (size_t)(out->heap - p) ? out->heap + (heap + 7) / 8 * 8 : NULL;
 }
 
 int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
@@ -235,52 +263,72 @@ static bool piece_has(const struct piece *p, int64_t at)
     return false;
 }
 
-/* Name the ranks that write an element; `rank` is the second one. */
-static int clash(const drep_dataset *ds, int64_t chunk, int64_t at, int own,
-                 const struct piece *piece, int rank)
+int overlap_error(const drep_dataset *ds, int64_t chunk, int64_t at, int a, int b)
 {
     char text[DREP_MAX_RANK * 21 + 1] = "0";
     uint64_t coord[DREP_MAX_RANK];
-    int other = own;
     size_t len = 0;
 
-    for (; piece->from != rank; piece++)
-        if (piece_has(piece, at))
-            other = piece->from;
     chunk_coord(&ds->rec, chunk, coord);
     for (int d = 0; d < ds->chunks.rank; d++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d > 0 ? "," : "",
                                 (unsigned long long)coord[d]);
     return fail(DREP_ERR_NOT_SAME,
                 "chunk (%s): ranks %d and %d write the same element, number %lld", text,
-                other < rank ? other : rank, other < rank ? rank : other, (long long)at);
+                a < b ? a : b, a < b ? b : a, (long long)at);
 }
 
-/* Copy a piece to where its elements belong. */
-static int place(const drep_dataset *ds, const struct piece *p, int64_t room, struct taken *taken,
-                 uint8_t *b)
+/* Name the ranks that write an element; `rank` is the second one. */
+static int clash(const drep_dataset *ds, int64_t chunk, int64_t at, int own,
+                 const struct piece *piece, int rank)
 {
-    size_t es = (size_t)ds->esize;
+    int other = own;
+
+    for (; piece->from != rank; piece++)
+        if (piece_has(piece, at))
+            other = piece->from;
+    return overlap_error(ds, chunk, at, other, rank);
+}
+
+int piece_runs(const drep_dataset *ds, const struct piece *p, int64_t room, piece_run_fn *fn,
+               void *ctx)
+{
     const uint8_t *from = p->elements;
     uint64_t left = p->n;
+    int err = 0;
 
-    for (uint64_t i = 0; i < p->runs; i++) {
+    for (uint64_t i = 0; !err && i < p->runs; i++) {
         const uint8_t *r = p->run + i * RUN;
         uint64_t at = load_u64(r), step = load_u64(r + 8), n = load_u64(r + 16);
 
         if (n > left || n == 0 || at >= (uint64_t)room || step == 0 ||
             (n - 1) > ((uint64_t)room - 1 - at) / step)
             return fail(DREP_ERR_IO, "a broken message of rank %d", p->from);
-        take(taken, (int64_t)at, (int64_t)step, (int64_t)n);
-        if (step == 1) {
-            memcpy(b + at * es, from, n * es);
-            from += n * es;
-        } else {
-            for (uint64_t k = 0; k < n; k++, from += es)
-                memcpy(b + (at + k * step) * es, from, es);
-        }
+        err = fn(ctx, (int64_t)at, (int64_t)step, (int64_t)n, from);
+        from += bytes_of(ds, (int64_t)n);
         left -= n;
     }
+    return err;
+}
+
+/* A piece that is copied to where its elements belong. */
+struct placing {
+    size_t size; /* of an element */
+    struct taken *taken;
+    uint8_t *b;
+};
+
+static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+{
+    const struct placing *p = ctx;
+    uint8_t *to = p->b + (size_t)at * p->size;
+
+    take(p->taken, at, step, n);
+    if (step == 1)
+        memcpy(to, from, (size_t)n * p->size);
+    else
+        for (; n > 0; n--, to += (size_t)step * p->size, from += p->size)
+            memcpy(to, from, p->size);
     return 0;
 }
 
@@ -312,6 +360,7 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
     drep_dataset *ds = t->ds;
     int64_t room = (int64_t)(size / (uint64_t)ds->esize), sum = 0;
     struct taken taken = {.clash = -1};
+    struct placing placing = {(size_t)ds->esize, &taken, b};
     int err = 0;
 
     if (n + (own != NULL) > 1) {
@@ -329,7 +378,7 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
     if (!err && own)
         err = place_own(t, s, own, &taken, b);
     for (size_t i = 0; !err && i < n; i++) {
-        err = place(ds, &piece[i], room, &taken, b);
+        err = piece_runs(ds, &piece[i], room, place_run, &placing);
         if (!err && taken.clash >= 0)
             err = clash(ds, piece->chunk, taken.clash, rank, piece, piece[i].from);
     }

@@ -1,7 +1,8 @@
 /* pieces.h - elements on their way to the owner of their chunk.
  *
- * A piece is what one rank writes of one chunk that another rank owns: runs, and the elements of
- * these as the file stores them, back to back.  All pieces for one owner are one parcel. */
+ * A piece is what one rank writes of one chunk that another rank owns: runs, the elements of these
+ * as the file stores them, back to back, and the heap that they refer to.  All pieces for one owner
+ * are one parcel.  A rank sends elements of variable length to itself, too. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PIECES_H
 #define ELEM_PIECES_H
@@ -16,6 +17,8 @@ struct piece {
     const uint8_t *run;      /* encoded */
     const uint8_t *elements; /* borrowed from the inbox */
     uint64_t n;
+    const uint8_t *heap;
+    size_t heap_size;
 };
 
 struct parcels {
@@ -24,9 +27,11 @@ struct parcels {
     size_t n;
 };
 
-/* Convert the elements of a share, run after run, to where p has room for them. */
-int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p);
-/* Convert what this rank writes of others' chunks. */
+/* Convert the elements of a share, run after run, to where p has room for them; their contents go
+ * to the end of a heap (NULL: they have none). */
+int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p,
+               struct buf *heap);
+/* Convert what this rank sends. */
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);
 void parcels_release(struct parcels *p);
@@ -45,6 +50,13 @@ static inline struct share_run piece_run(const struct piece *p, uint64_t k)
                               .step = (int64_t)load_u64(r + 8),
                               .n = (int64_t)load_u64(r + 16)};
 }
+/* Calls fn for the runs of a piece of a chunk that has `room` elements; `from` is the run's first
+ * element.  DREP_ERR_IO: they are not inside. */
+typedef int piece_run_fn(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from);
+int piece_runs(const struct drep_dataset *ds, const struct piece *p, int64_t room, piece_run_fn *fn,
+               void *ctx);
+/* DREP_ERR_NOT_SAME: element `at` of a chunk is written by ranks a and b. */
+int overlap_error(const struct drep_dataset *ds, int64_t chunk, int64_t at, int a, int b);
 
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
  * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one

@@ -61,13 +61,15 @@ int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uin
     return 0;
 }
 
-int remote_part(struct transfer *t, const uint64_t *coord)
+int remote_part(struct transfer *t, const uint64_t *coord, struct conv *c)
 {
     int64_t chunk = chunk_number(&t->ds->rec, coord);
-    const struct remote_chunk *c = find(t->remote, chunk);
+    const struct remote_chunk *from = find(t->remote, chunk);
 
-    if (!c || !c->elements)
+    if (!from || !from->elements)
         return not_here(chunk, "the elements");
-    t->mem = c->elements;
+    t->mem = from->elements;
+    c->heap = from->heap;
+    c->heap_size = from->heap_size;
     return 0;
 }

@@ -12,8 +12,11 @@
 struct remote_chunk {
     int64_t chunk; /* its number (shares.h) */
     bool whole;
-    /* Not whole: its elements, where they stand in the chunk.  Others have no meaning. */
+    /* Not whole: its elements, where they stand in the chunk, and the heap that they refer to.
+     * Other elements have no meaning. */
     char *elements;
+    const uint8_t *heap;
+    size_t heap_size;
     /* Whole. */
     int owner;
     uint64_t size;
@@ -35,7 +38,7 @@ bool remote_is_whole(struct remote *r, int64_t chunk);
 int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out);
 /* A plain one stands at `offset` now: give its checksums. */
 int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums);
-/* Let the transfer's memory be the elements of this chunk, from its first on. */
-int remote_part(struct transfer *t, const uint64_t *coord);
+/* Let the transfer's memory be the elements of this chunk, from its first on; c: of the part. */
+int remote_part(struct transfer *t, const uint64_t *coord, struct conv *c);
 
 #endif

@@ -129,9 +129,6 @@ int shares_group(struct shares *s)
 
 int may_be_shared(const struct transfer *t)
 {
-    if (t->ds->ft->type->variable)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "elements of variable length cannot be written together");
     if (writes_members(t))
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "some members of elements cannot be written together");

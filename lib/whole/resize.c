@@ -143,7 +143,7 @@ static int fill_range(void *ctx, uint64_t at, uint64_t n)
     int err = fill_bytes(ds, p, 0, n * es);
 
     return err ? err
-               : heap_move(&ds->ft->stored, p, (int64_t)n, ds->fill_heap.p, ds->fill_heap.len,
+               : heap_move(&ds->ft->stored, p, (int64_t)n, ds->fill_heap.p, ds->fill_heap.len, 0,
                            c->heap);
 }
 

@@ -95,6 +95,9 @@ enum cut { ROWS, COLUMNS, BLOCKS, RANDOM, CUTS };
 /* What is written, and by whom. */
 struct task {
     const char *name, *datarep;
+    int kind; /* of values (data_help.h), */
+    drep_type *type;
+    bool fill; /* with a fill value */
     int64_t dims[2], chunk[2];
     int layout;
     int filters; /* 0, or an id behind a shuffle */
@@ -131,39 +134,50 @@ static void split(struct region all, int n, enum cut cut, struct rnd *r, struct 
     split(b, n - n / 2, cut, r, out + n / 2);
 }
 
-static double value_of(const struct task *task, int round, int64_t i)
+static uint32_t value_of(const struct task *task, int round, int64_t i)
 {
-    return (double)(i * 7 % 1013 + i / 1000) * 0.25 + round + (double)task->seed;
+    return (uint32_t)(i * 7 % 1013 + i / 1000) + 4 * (uint32_t)round + 4 * (uint32_t)task->seed;
 }
 
-/* The elements of a region, row by row; the region of a process alone is all regions. */
-static double *elements_of(const struct task *task, int round, const struct region *reg)
+/* Elements in memory, in the order of the grid. */
+struct elements {
+    uint8_t *p;
+    int64_t n;
+};
+
+/* The elements of every step-th region from number `first` on. */
+static struct elements elements_of(const struct task *task, int round, const struct region *reg,
+                                   int first, int step)
 {
-    double *v = malloc((size_t)(reg->count[0] * reg->count[1] + 1) * sizeof *v), *p = v;
+    int64_t all = task->dims[0] * task->dims[1], size = drep_type_extent(task->type);
+    struct elements e = {calloc((size_t)all, (size_t)size), 0};
+    char *in = calloc((size_t)all, 1);
 
-    for (int64_t y = 0; y < reg->count[0]; y++)
-        for (int64_t x = 0; x < reg->count[1]; x++)
-            *p++ = value_of(task, round, (reg->start[0] + y) * task->dims[1] + reg->start[1] + x);
-    return v;
-}
-
-/* One process writes the union of all regions. */
-static void write_alone(struct teller *me, drep_dataset *ds, int round, const struct region *reg)
-{
-    const struct task *task = me->ctx;
-    drep_selection *all = NULL, *one, *both;
-    int64_t n = task->dims[0] * task->dims[1];
-    double *v = malloc((size_t)n * sizeof *v), *p = v;
-    char *in = calloc((size_t)n, 1);
-    int64_t elements = 0;
-
-    for (int k = 0; k < task->parts; k++) {
-        elements += reg[k].count[0] * reg[k].count[1];
+    for (int k = first; k < task->parts; k += step)
         for (int64_t y = 0; y < reg[k].count[0]; y++)
             memset(in + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1], 1,
                    (size_t)reg[k].count[1]);
-        if (reg[k].count[0] * reg[k].count[1] == 0)
-            continue;
+    for (int64_t i = 0; i < all; i++)
+        if (in[i])
+            value_make(task->kind, value_of(task, round, i), e.p + e.n++ * size);
+    free(in);
+    return e;
+}
+
+static void elements_free(const struct task *task, struct elements *e)
+{
+    drep_vlen_free(task->type, e->n, e->p);
+    free(e->p);
+}
+
+/* Their union as a selection. */
+static drep_selection *select_regions(struct teller *me, const struct region *reg, int first,
+                                      int step)
+{
+    const struct task *task = me->ctx;
+    drep_selection *all = NULL, *one, *both;
+
+    for (int k = first; k < task->parts; k += step) {
         if (!went(me, drep_select_box(2, reg[k].start, reg[k].count, NULL, NULL, &one)))
             break;
         if (all) {
@@ -174,64 +188,38 @@ static void write_alone(struct teller *me, drep_dataset *ds, int round, const st
         }
         all = one;
     }
-    for (int64_t i = 0; i < n; i++)
-        if (in[i])
-            *p++ = value_of(task, round, i);
-    if (elements > 0)
-        went(me, drep_write(ds, elements == n ? NULL : all, DREP_DOUBLE, v, NULL));
+    return all;
+}
+
+/* One process writes the union of all regions. */
+static void write_alone(struct teller *me, drep_dataset *ds, int round, const struct region *reg)
+{
+    const struct task *task = me->ctx;
+    drep_selection *all = select_regions(me, reg, 0, 1);
+    struct elements e = elements_of(task, round, reg, 0, 1);
+
+    if (e.n > 0)
+        went(me, drep_write(ds, e.n == task->dims[0] * task->dims[1] ? NULL : all, task->type, e.p,
+                            NULL));
     drep_selection_free(all);
-    free(in);
-    free(v);
+    elements_free(task, &e);
 }
 
 static void write_together(struct teller *me, drep_dataset *ds, int round, const struct region *reg)
 {
+    static const int64_t none[2];
     const struct task *task = me->ctx;
-    drep_selection *all = NULL, *one, *both;
-    int mine = 0, only = -1;
-    double *v;
+    drep_selection *all = select_regions(me, reg, me->rank, me->ranks);
+    struct elements e = elements_of(task, round, reg, me->rank, me->ranks);
+    const struct region *only = me->rank < task->parts ? &reg[me->rank] : NULL;
 
-    for (int k = me->rank; k < task->parts; k += me->ranks) {
-        mine++;
-        only = k;
-        if (mine > 1 || task->parts > me->ranks)
-            went(me, drep_select_box(2, reg[k].start, reg[k].count, NULL, NULL, &one));
-        else
-            continue;
-        if (all) {
-            went(me, drep_select_union(all, one, &both));
-            drep_selection_free(all);
-            drep_selection_free(one);
-            one = both;
-        }
-        all = one;
-    }
-    if (mine <= 1) {
-        static const int64_t none[2];
-        struct region empty = {{0, 0}, {0, 0}};
-
-        v = elements_of(task, round, only < 0 ? &empty : &reg[only]);
-        went(me, drep_write_box(ds, only < 0 ? none : reg[only].start,
-                                only < 0 ? none : reg[only].count, DREP_DOUBLE, v,
-                                &DREP_XFER(.collective = 1)));
-    } else {
-        int64_t n = task->dims[0] * task->dims[1];
-        char *in = calloc((size_t)n, 1);
-        double *p;
-
-        p = v = malloc((size_t)n * sizeof *v);
-        for (int k = me->rank; k < task->parts; k += me->ranks)
-            for (int64_t y = 0; y < reg[k].count[0]; y++)
-                memset(in + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1], 1,
-                       (size_t)reg[k].count[1]);
-        for (int64_t i = 0; i < n; i++)
-            if (in[i])
-                *p++ = value_of(task, round, i);
-        went(me, drep_write(ds, all, DREP_DOUBLE, v, &DREP_XFER(.collective = 1)));
-        free(in);
-    }
+    if (task->parts > me->ranks)
+        went(me, drep_write(ds, all, task->type, e.p, &DREP_XFER(.collective = 1)));
+    else
+        went(me, drep_write_box(ds, only ? only->start : none, only ? only->count : none,
+                                task->type, e.p, &DREP_XFER(.collective = 1)));
     drep_selection_free(all);
-    free(v);
+    elements_free(task, &e);
 }
 
 static void tell_elements(struct teller *me, drep_file *f)
@@ -239,16 +227,25 @@ static void tell_elements(struct teller *me, drep_file *f)
     const struct task *task = me->ctx;
     drep_filter filters[2] = {{.id = DREP_FILTER_SHUFFLE}, {.id = task->filters}};
     drep_spec spec =
-        DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = task->dims, .layout = task->layout);
+        DREP_SPEC(.type = task->type, .rank = 2, .dims = task->dims, .layout = task->layout);
+    _Alignas(16) uint8_t fill[VALUE_ROOM];
     drep_dataset *ds;
 
+    if (task->fill) {
+        value_make(task->kind, 37, fill);
+        spec.fill = DREP_FILL_VALUE;
+        spec.fill_value = fill;
+    }
     if (task->chunk[0])
         spec.chunk = task->chunk;
     if (task->filters) {
         spec.filters = filters;
         spec.nfilters = 2;
     }
-    if (!went(me, drep_dataset_create(f, "/data", &spec, &ds)))
+    went(me, drep_dataset_create(f, "/data", &spec, &ds));
+    if (task->fill)
+        drep_vlen_free(task->type, 1, fill);
+    if (me->err)
         return;
     for (int round = 0; round < task->rounds; round++) {
         struct region reg[64], all = {{0, 0}, {task->dims[0], task->dims[1]}};
@@ -266,54 +263,124 @@ static void tell_elements(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
 }
 
-static const struct task kinds[] = {
-    {.name = "native", .datarep = "native", .layout = DREP_CHUNKED},
-    {.name = "external32", .datarep = "external32", .layout = DREP_CHUNKED},
+static const struct task numbers[] = {
+    {.name = "native", .datarep = "native", .kind = V_DOUBLE, .layout = DREP_CHUNKED},
+    {.name = "external32", .datarep = "external32", .kind = V_DOUBLE, .layout = DREP_CHUNKED},
     {.name = "deflate",
      .datarep = "native",
+     .kind = V_DOUBLE,
      .layout = DREP_CHUNKED,
      .filters = DREP_FILTER_DEFLATE},
-    {.name = "zstd", .datarep = "external32", .layout = DREP_CHUNKED, .filters = DREP_FILTER_ZSTD},
-    {.name = "contiguous", .datarep = "native", .layout = DREP_CONTIGUOUS},
-    {.name = "contiguous external32", .datarep = "external32", .layout = DREP_CONTIGUOUS},
-    {.name = "compact", .datarep = "external32", .layout = DREP_COMPACT},
+    {.name = "zstd",
+     .datarep = "external32",
+     .kind = V_DOUBLE,
+     .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_ZSTD},
+    {.name = "contiguous", .datarep = "native", .kind = V_DOUBLE, .layout = DREP_CONTIGUOUS},
+    {.name = "contiguous external32",
+     .datarep = "external32",
+     .kind = V_DOUBLE,
+     .layout = DREP_CONTIGUOUS},
+    {.name = "compact", .datarep = "external32", .kind = V_DOUBLE, .layout = DREP_COMPACT},
+    {.name = NULL},
 };
 
-static void try_tasks(const int64_t *dims, const int64_t *chunk, int rounds)
+static const struct task contents[] = {
+    {.name = "texts", .datarep = "native", .kind = V_VSTRING, .layout = DREP_CHUNKED},
+    {.name = "texts with fill",
+     .datarep = "external32",
+     .kind = V_VSTRING,
+     .layout = DREP_CHUNKED,
+     .fill = true},
+    {.name = "texts, deflate",
+     .datarep = "external32",
+     .kind = V_VSTRING,
+     .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_DEFLATE},
+    {.name = "sequences", .datarep = "native:s390x", .kind = V_SEQUENCE, .layout = DREP_CHUNKED},
+    {.name = "sequences, deflate, with fill",
+     .datarep = "native",
+     .kind = V_SEQUENCE,
+     .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_DEFLATE,
+     .fill = true},
+    {.name = "sequences of sequences, zstd",
+     .datarep = "external32",
+     .kind = V_NESTED,
+     .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_ZSTD},
+    {.name = "compounds with fill",
+     .datarep = "small",
+     .kind = V_DEEP,
+     .layout = DREP_CHUNKED,
+     .fill = true},
+    {.name = "compounds, zstd, with fill",
+     .datarep = "native",
+     .kind = V_DEEP,
+     .layout = DREP_CHUNKED,
+     .filters = DREP_FILTER_ZSTD,
+     .fill = true},
+    {.name = "compounds by functions",
+     .datarep = "xor",
+     .kind = V_DEEP,
+     .layout = DREP_CHUNKED,
+     .fill = true},
+    {.name = "compact texts", .datarep = "native", .kind = V_VSTRING, .layout = DREP_COMPACT},
+    {.name = "compact compounds",
+     .datarep = "external32",
+     .kind = V_DEEP,
+     .layout = DREP_COMPACT,
+     .fill = true},
+    {.name = NULL},
+};
+
+/* Write by many and by one. */
+static void try_task(struct task *task, int ranks)
+{
+    const char *one = temp_path("alone.drep"), *many = temp_path("ranks.drep");
+    struct story alone = {.fn = tell_elements, .path = one, .ctx = task, .datarep = task->datarep},
+                 together = alone;
+    char what[80];
+
+    together.path = many;
+    story_alone(&alone);
+    story_run_well(&together, ranks);
+    snprintf(what, sizeof what, "%s, cut %d", task->name, task->cut);
+    same_file(one, many, what, ranks);
+}
+
+static void try_tasks(const struct task *kinds, const int64_t *dims, const int64_t *chunk,
+                      int rounds)
 {
     static const int ranks[] = {2, 3, 4, 8, 16};
-    const char *one = temp_path("alone.drep"), *many = temp_path("ranks.drep");
 
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    register_datareps();
+    for (size_t k = 0; kinds[k].name; k++) {
+        struct task task = kinds[k];
+
+        memcpy(task.dims, dims, sizeof task.dims);
+        if (task.layout == DREP_CHUNKED)
+            memcpy(task.chunk, chunk, sizeof task.chunk);
+        if (task.layout == DREP_COMPACT)
+            task.dims[0] = task.dims[1] = task.kind < V_FIXED_KINDS ? 40 : 12;
+        task.type = value_type(task.kind);
+        task.rounds = rounds;
         for (int cut = 0; cut < CUTS; cut++)
             for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-                struct task task = kinds[k];
-                struct story alone = {.fn = tell_elements, .path = one, .ctx = &task},
-                             together = {.fn = tell_elements, .path = many, .ctx = &task};
-                char what[80];
-
-                memcpy(task.dims, dims, sizeof task.dims);
-                if (task.layout == DREP_CHUNKED)
-                    memcpy(task.chunk, chunk, sizeof task.chunk);
-                if (task.layout == DREP_COMPACT)
-                    task.dims[0] = task.dims[1] = 40;
                 task.cut = (enum cut)cut;
-                task.rounds = rounds;
                 task.seed = k + 10 * i;
                 task.parts = cut == RANDOM ? 16 : ranks[i];
-                alone.datarep = together.datarep = task.datarep;
-                story_alone(&alone);
-                story_run_well(&together, ranks[i]);
-                snprintf(what, sizeof what, "%s, cut %d", task.name, cut);
-                same_file(one, many, what, ranks[i]);
+                try_task(&task, ranks[i]);
             }
+        drep_type_free(task.type);
+    }
 }
 
 START_TEST(test_a_write_by_many_is_the_write_of_one)
 {
     const int64_t dims[2] = {150, 170}, chunk[2] = {16, 24};
 
-    try_tasks(dims, chunk, 1);
+    try_tasks(numbers, dims, chunk, 1);
 }
 END_TEST
 
@@ -321,7 +388,7 @@ START_TEST(test_rewrites_by_many_are_those_of_one)
 {
     const int64_t dims[2] = {100, 130}, chunk[2] = {32, 32};
 
-    try_tasks(dims, chunk, 5);
+    try_tasks(numbers, dims, chunk, 5);
 }
 END_TEST
 
@@ -329,11 +396,59 @@ START_TEST(test_large_chunks)
 {
     const int64_t dims[2] = {600, 700}, chunk[2] = {256, 256};
 
-    try_tasks(dims, chunk, 2);
+    try_tasks(numbers, dims, chunk, 2);
+}
+END_TEST
+
+START_TEST(test_contents_by_many_are_those_of_one)
+{
+    const int64_t dims[2] = {50, 60}, chunk[2] = {7, 11};
+
+    try_tasks(contents, dims, chunk, 1);
+}
+END_TEST
+
+START_TEST(test_rewritten_contents_are_those_of_one)
+{
+    const int64_t dims[2] = {37, 45}, chunk[2] = {16, 16};
+
+    try_tasks(contents, dims, chunk, 5);
+}
+END_TEST
+
+/* Chunks that are rewritten in part until most of their heap is waste. */
+START_TEST(test_large_heaps)
+{
+    const int64_t dims[2] = {150, 260}, chunk[2] = {128, 128};
+    const struct task *const some_contents[] = {&contents[0], &contents[5]};
+
+    for (size_t k = 0; k < 2; k++) {
+        struct task task = *some_contents[k];
+
+        memcpy(task.dims, dims, sizeof task.dims);
+        memcpy(task.chunk, chunk, sizeof task.chunk);
+        task.type = value_type(task.kind);
+        task.cut = RANDOM;
+        task.rounds = 6;
+        task.parts = 5;
+        for (task.seed = 1; task.seed < 4; task.seed++)
+            try_task(&task, 3);
+        drep_type_free(task.type);
+    }
 }
 END_TEST
 
 /* ---- what goes wrong ---- */
+
+static drep_dataset *make(struct teller *me, drep_file *f, int64_t len, const drep_type *type)
+{
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &len, .layout = DREP_CHUNKED,
+                               .chunk = (const int64_t[]){8});
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(f, "/x", &spec, &ds));
+    return ds;
+}
 
 /* All ranks in order got this error with this text; `but` (-1: none) is not looked at. */
 static void all_failed(const struct story *s, int ranks, int err, const char *text, int but)
@@ -347,16 +462,6 @@ static void all_failed(const struct story *s, int ranks, int err, const char *te
     }
 }
 
-static drep_dataset *make(struct teller *me, drep_file *f, int64_t len, const drep_type *type)
-{
-    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &len, .layout = DREP_CHUNKED,
-                               .chunk = (const int64_t[]){8});
-    drep_dataset *ds = NULL;
-
-    went(me, drep_dataset_create(f, "/x", &spec, &ds));
-    return ds;
-}
-
 static const double some[64];
 
 /* Each rank writes 10 elements from rank * 9 on. */
@@ -367,6 +472,20 @@ static void tell_overlap(struct teller *me, drep_file *f)
 
     went(me, drep_write_box(ds, &start, &count, DREP_DOUBLE, some, &DREP_XFER(.collective = 1)));
     drep_dataset_close(ds);
+}
+
+static void tell_overlap_of_contents(struct teller *me, drep_file *f)
+{
+    const int64_t start = me->rank * 9, count = 10;
+    char *texts[10] = {"one", NULL, "two"};
+    drep_type *type = NULL;
+    drep_dataset *ds;
+
+    went(me, drep_type_vstring(&type));
+    ds = make(me, f, 64, type);
+    went(me, drep_write_box(ds, &start, &count, type, texts, &DREP_XFER(.collective = 1)));
+    drep_dataset_close(ds);
+    drep_type_free(type);
 }
 
 static void tell_shapes(struct teller *me, drep_file *f)
@@ -475,6 +594,17 @@ static void tell_refused(struct teller *me, drep_file *f)
 
 /* ---- writes of single ranks ---- */
 
+/* Doubles of a region, row by row. */
+static double *doubles_of(const struct task *task, int round, const struct region *reg)
+{
+    double *v = malloc((size_t)(reg->count[0] * reg->count[1] + 1) * sizeof *v), *p = v;
+
+    for (int64_t y = 0; y < reg->count[0]; y++)
+        for (int64_t x = 0; x < reg->count[1]; x++)
+            *p++ = value_of(task, round, (reg->start[0] + y) * task->dims[1] + reg->start[1] + x);
+    return v;
+}
+
 /* A rank reads all before the commit; `committed` becomes what it must see. */
 static void read_early(struct teller *me, drep_dataset *ds, int round, const struct region *reg,
                        double *committed, double *v)
@@ -483,7 +613,7 @@ static void read_early(struct teller *me, drep_dataset *ds, int round, const str
     int64_t n = task->dims[0] * task->dims[1];
 
     for (int k = me->rank; k < task->parts; k += me->ranks) {
-        double *mine = elements_of(task, round, &reg[k]);
+        double *mine = doubles_of(task, round, &reg[k]);
 
         for (int64_t y = 0; y < reg[k].count[0]; y++)
             memcpy(committed + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1],
@@ -525,12 +655,12 @@ static void tell_single(struct teller *me, drep_file *f)
         rnd_init(&r, task->seed * 100 + (uint64_t)round);
         split(all, task->parts, task->cut, &r, reg);
         for (int k = 0; k < task->parts; k++) {
-            double *mine = elements_of(task, round, &reg[k]), *early;
+            double *mine = doubles_of(task, round, &reg[k]), *early;
 
             for (int64_t y = 0; y < reg[k].count[0]; y++)
                 memcpy(want + (reg[k].start[0] + y) * task->dims[1] + reg[k].start[1],
                        mine + y * reg[k].count[1], (size_t)reg[k].count[1] * sizeof *mine);
-            early = elements_of(task, round + 50, &reg[k]);
+            early = doubles_of(task, round + 50, &reg[k]);
             if (k % me->ranks == me->rank && k % 3 == 0)
                 went(me, drep_write_box(ds, reg[k].start, reg[k].count, DREP_DOUBLE, early, NULL));
             if (k % me->ranks == me->rank)
@@ -543,7 +673,7 @@ static void tell_single(struct teller *me, drep_file *f)
         if (round == 1) {
             const int64_t start[2] = {me->rank, 0}, count[2] = {1, task->dims[1]};
             struct region row = {{me->rank, 0}, {1, task->dims[1]}};
-            double *mine = elements_of(task, 90, &row);
+            double *mine = doubles_of(task, 90, &row);
 
             went(me,
                  drep_write_box(ds, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1)));
@@ -551,7 +681,7 @@ static void tell_single(struct teller *me, drep_file *f)
             for (int k = 0; k < me->ranks; k++) {
                 struct region other = {{k, 0}, {1, task->dims[1]}};
 
-                mine = elements_of(task, 90, &other);
+                mine = doubles_of(task, 90, &other);
                 memcpy(want + k * task->dims[1], mine, (size_t)task->dims[1] * sizeof *mine);
                 free(mine);
             }
@@ -580,10 +710,10 @@ START_TEST(test_writes_of_single_ranks)
     static const int ranks[] = {2, 3, 5, 8};
     const char *path = temp_path("ranks.drep");
 
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (size_t k = 0; numbers[k].name; k++)
         for (int cut = 0; cut < CUTS; cut++)
             for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
-                struct task task = kinds[k];
+                struct task task = numbers[k];
                 struct story s = {.fn = tell_single, .path = path, .ctx = &task};
                 drep_file *f;
 
@@ -615,6 +745,8 @@ START_TEST(test_disagreements)
         int but;
     } cases[] = {
         {tell_overlap, DREP_ERR_NOT_SAME,
+         "chunk (1): ranks 0 and 1 write the same element, number 1", -1},
+        {tell_overlap_of_contents, DREP_ERR_NOT_SAME,
          "chunk (1): ranks 0 and 1 write the same element, number 1", -1},
         {tell_shapes, DREP_ERR_NOT_SAME,
          "drep_write_box: rank 2 and ranks 0-1, 3 differ in argument \"shape or type\"", -1},
@@ -728,6 +860,9 @@ int main(void)
     tcase_add_test(tc, test_rewrites_by_many_are_those_of_one);
     tcase_add_test(tc, test_large_chunks);
     tcase_add_test(tc, test_writes_of_single_ranks);
+    tcase_add_test(tc, test_contents_by_many_are_those_of_one);
+    tcase_add_test(tc, test_rewritten_contents_are_those_of_one);
+    tcase_add_test(tc, test_large_heaps);
     tcase_add_test(tc, test_disagreements);
     tcase_add_test(tc, test_what_one_rank_cannot_do);
     tcase_add_test(tc, test_faults);

@@ -1,0 +1,104 @@
+/* join.c - chunks of elements of variable length, brought together from pieces. */
+/* SPDX-License-Identifier: MIT */
+#include "elem/join.h"
+
+#include "base/mem.h"
+#include "conv/heap.h"
+#include "elem/fill.h"
+#include "elem/payload.h"
+
+#include <string.h>
+
+struct joining {
+    drep_dataset *ds;
+    const struct piece *piece;
+    int64_t room;     /* elements of the chunk */
+    uint32_t *origin; /* of each: 0, or 1 + number of its piece */
+    uint32_t now;     /* the piece that is placed */
+    uint8_t *elements;
+};
+
+/* Copy a run to where it belongs; its references still lead into the heap of its piece. */
+static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+{
+    const struct joining *j = ctx;
+    size_t size = (size_t)j->ds->esize;
+
+    for (; n > 0; n--, at += step, from += size) {
+        uint32_t *origin = &j->origin[at];
+
+        if (*origin && *origin != j->now)
+            return overlap_error(j->ds, j->piece->chunk, at, j->piece[*origin - 1].from,
+                                 j->piece[j->now - 1].from);
+        *origin = j->now;
+        memcpy(j->elements + (size_t)at * size, from, size);
+    }
+    return 0;
+}
+
+/* Give n elements of one origin contents in the new heap. */
+static int move_stretch(const struct joining *j, int64_t at, int64_t n, struct buf *heap)
+{
+    const drep_dataset *ds = j->ds;
+    const struct piece *p = &j->piece[j->origin[at] - 1];
+
+    return heap_move(&ds->ft->stored, j->elements + bytes_of(ds, at), n, p->heap, p->heap_size, 0,
+                     heap);
+}
+
+/* Make n elements that nobody writes the fill value, with contents of their own. */
+static int fill_stretch(const struct joining *j, int64_t at, int64_t n, struct buf *heap)
+{
+    const drep_dataset *ds = j->ds;
+    uint8_t *p = j->elements + bytes_of(ds, at);
+    int err = fill_bytes(ds, p, 0, bytes_of(ds, n));
+
+    return err ? err
+               : heap_move(&ds->ft->stored, p, n, ds->fill_heap.p, ds->fill_heap.len, 0, heap);
+}
+
+/* Walk the stretches that are written, or those that are not, upwards in the chunk. */
+static int each_stretch(const struct joining *j, bool written, struct buf *heap)
+{
+    int err = 0;
+
+    for (int64_t at = 0, end; !err && at < j->room; at = end) {
+        for (end = at + 1; end < j->room && j->origin[end] == j->origin[at];)
+            end++;
+        if ((j->origin[at] != 0) == written)
+            err =
+                written ? move_stretch(j, at, end - at, heap) : fill_stretch(j, at, end - at, heap);
+    }
+    return err;
+}
+
+int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool whole, uint64_t fixed,
+               struct buf *b)
+{
+    drep_dataset *ds = t->ds;
+    struct joining j = {.ds = ds,
+                        .piece = piece,
+                        .room = (int64_t)(fixed / (uint64_t)ds->esize),
+                        .origin = mem_zalloc(fixed / (uint64_t)ds->esize + 1, sizeof *j.origin)};
+    struct buf heap = {0};
+    int err = j.origin ? buf_reserve(b, fixed) : fail_nomem();
+
+    if (!err) {
+        memset(b->p, 0, (size_t)fixed);
+        j.elements = b->p;
+    }
+    for (size_t i = 0; !err && i < n; i++) {
+        j.now = (uint32_t)i + 1;
+        err = piece_runs(ds, &piece[i], j.room, place_run, &j);
+    }
+    /* The fill comes first in the heap, as in a chunk that one process writes. */
+    if (!err && whole && ds->fill && ds->fill_err == 0)
+        err = each_stretch(&j, false, &heap);
+    if (!err)
+        err = each_stretch(&j, true, &heap);
+    if (!err)
+        err = heap_append(b, (size_t)fixed, &heap);
+    mem_free(j.origin);
+    buf_release(&heap);
+    return err;
+}

@@ -1,0 +1,18 @@
+/* join.h - chunks of elements of variable length, brought together from pieces.
+ *
+ * Each rank converted its elements into a heap of its own.  Here these become one heap, with the
+ * contents in the order of the elements in the chunk, which is the heap that one process makes when
+ * it writes all of them. */
+/* SPDX-License-Identifier: MIT */
+#ifndef ELEM_JOIN_H
+#define ELEM_JOIN_H
+
+#include "elem/pieces.h"
+
+/* Bring a chunk together in *b, whose contents go: `fixed` bytes of elements, then their heap.
+ * whole: what no rank writes becomes fill; else it is zeros.  DREP_ERR_NOT_SAME: two ranks write
+ * one element. */
+int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool whole, uint64_t fixed,
+               struct buf *b);
+
+#endif
