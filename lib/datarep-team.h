@@ -16,6 +16,8 @@
  *
  * The file is the one that a single process would have written, byte for byte, if it had made the
  * same calls with one write of all elements; however many ranks there are, and whoever has what.
+ * (Where points name an element of variable length twice, the first content leaves no trace in the
+ * file; one process may leave it in the chunk as waste.)
  *
  * Collective calls.  On a file of a team all ranks make these in the same order:
  * drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and transfers with
@@ -42,8 +44,8 @@
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
- * drep_write_stored(), drep_write_external(), drep_write_at(); and writes by one rank or together
- * of some members of structs.
+ * drep_write_stored(), drep_write_external(), drep_write_at(); writes by one rank or together of
+ * some members of structs; and writes by one rank of elements of variable length.
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
  * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each

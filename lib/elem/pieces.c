@@ -234,20 +234,34 @@ static void take(struct taken *taken, int64_t at, int64_t step, int64_t n)
     if (!taken->bits)
         return;
     for (int64_t i = 0; i < n; i++, at += step) {
-        uint64_t bit = (uint64_t)1 << at % 64, *word = &taken->bits[at / 64];
+        uint64_t *word = &taken->bits[at / 64];
 
         if (step == 1 && at % 64 == 0 && n - i >= 64) {
-            if (*word && taken->clash < 0)
-                taken->clash = at;
             *word = UINT64_MAX;
             i += 63;
             at += 63;
             continue;
         }
-        if (*word & bit && taken->clash < 0)
-            taken->clash = at;
-        *word |= bit;
+        *word |= (uint64_t)1 << at % 64;
     }
+}
+
+/* Looks for elements that other ranks have written; a rank may name an element twice, so a whole
+ * piece is looked at before it is placed. */
+static int look_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+{
+    struct taken *taken = ctx;
+
+    (void)from;
+    for (int64_t i = 0; taken->clash < 0 && i < n; i++, at += step) {
+        if (step == 1 && at % 64 == 0 && n - i >= 64 && !taken->bits[at / 64]) {
+            i += 63;
+            at += 63;
+        } else if (taken->bits[at / 64] >> at % 64 & 1) {
+            taken->clash = at;
+        }
+    }
+    return 0;
 }
 
 static bool piece_has(const struct piece *p, int64_t at)
@@ -350,7 +364,6 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
 
         take(taken, r->at, r->step, r->n);
     }
-    taken->clash = -1; /* a rank may name an element twice */
     return err;
 }
 
@@ -378,9 +391,12 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
     if (!err && own)
         err = place_own(t, s, own, &taken, b);
     for (size_t i = 0; !err && i < n; i++) {
-        err = piece_runs(ds, &piece[i], room, place_run, &placing);
+        if (taken.bits)
+            err = piece_runs(ds, &piece[i], room, look_run, &taken);
         if (!err && taken.clash >= 0)
             err = clash(ds, piece->chunk, taken.clash, rank, piece, piece[i].from);
+        if (!err)
+            err = piece_runs(ds, &piece[i], room, place_run, &placing);
     }
     mem_free(taken.bits);
     return err;

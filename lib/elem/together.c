@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { HEAD = 16, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
+enum { HEAD = 24, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
 
 #define PIECES_MAX 65536 /* of a union: parts.c moves more of them in several batches */
 
@@ -38,6 +38,7 @@ static int selection_put(const struct drep_selection *s, struct buf *b)
     p = b->p;
     store_u64(p, s->coords ? KIND_POINTS : KIND_BOXES);
     store_u64(p + 8, n);
+    store_u64(p + 16, (uint64_t)s->count);
     p += HEAD;
     for (uint64_t i = 0; s->coords && i < n * rank; i++, p += 8)
         store_u64(p, (uint64_t)s->coords[i]);
@@ -49,7 +50,7 @@ static int selection_put(const struct drep_selection *s, struct buf *b)
 
 /* ---- one selection of all ---- */
 
-/* Count what the ranks gave. */
+/* Count what the ranks gave: boxes, points. */
 static void count(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t *boxes,
                   uint64_t *points)
 {
@@ -95,18 +96,15 @@ static int unite_boxes(const uint8_t *all, const uint64_t *offset, int ranks, ui
     out->nboxes = (int)n;
     for (int r = 0; r < ranks; r++) {
         const uint8_t *p = all + offset[r] + HEAD;
-        uint64_t boxes = offset[r + 1] > offset[r] ? load_u64(p - HEAD + 8) : 0;
+        uint64_t boxes = 0;
 
-        for (uint64_t i = 0; i < boxes; i++) {
-            int64_t elements = 1;
-
-            for (int d = 0; d < out->rank; d++, p += DIM, dim++) {
-                *dim = (struct span_dim){(int64_t)load_u64(p), (int64_t)load_u64(p + 8),
-                                         (int64_t)load_u64(p + 16), (int64_t)load_u64(p + 24)};
-                elements *= dim->n;
-            }
-            out->count += elements;
+        if (offset[r + 1] > offset[r]) {
+            boxes = load_u64(p - HEAD + 8);
+            out->count += (int64_t)load_u64(p - HEAD + 16); /* its boxes may overlap */
         }
+        for (uint64_t i = 0; i < boxes * (uint64_t)out->rank; i++, p += DIM, dim++)
+            *dim = (struct span_dim){(int64_t)load_u64(p), (int64_t)load_u64(p + 8),
+                                     (int64_t)load_u64(p + 16), (int64_t)load_u64(p + 24)};
     }
     return 0;
 }
@@ -195,7 +193,7 @@ static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *
 /* Rank 0 tells how it went, and if they are wanted, all selections. */
 static int spread(struct team *team, int err, enum together *how, struct buf *b)
 {
-    uint8_t head[HEAD];
+    uint8_t head[HEAD] = {0};
     struct buf mine = {0};
     int failed = 0;
 

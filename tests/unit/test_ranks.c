@@ -438,7 +438,7 @@ START_TEST(test_large_heaps)
 }
 END_TEST
 
-/* ---- what goes wrong ---- */
+/* ---- selections of one rank that overlap ---- */
 
 static drep_dataset *make(struct teller *me, drep_file *f, int64_t len, const drep_type *type)
 {
@@ -449,6 +449,68 @@ static drep_dataset *make(struct teller *me, drep_file *f, int64_t len, const dr
     went(me, drep_dataset_create(f, "/x", &spec, &ds));
     return ds;
 }
+
+/* Boxes whose elements, counted box by box, are as many as those of the box around them all: what
+ * lies between them keeps its value. */
+static void tell_boxes(struct teller *me, drep_file *f)
+{
+    const double v[] = {1, 2, 3, 4, 5}, before[] = {9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9};
+    const int64_t all_of_it[] = {me->rank * 8, 16 / me->ranks};
+    const int64_t start[] = {0, 1, 5}, count[] = {3, 2, 2};
+    drep_dataset *ds = make(me, f, 16, DREP_DOUBLE);
+    drep_selection *box[3], *both, *all;
+
+    went(me, drep_write_box(ds, &all_of_it[0], &all_of_it[1], DREP_DOUBLE, before,
+                            &DREP_XFER(.collective = me->ranks > 1)));
+    for (int i = 0; i < 3; i++)
+        went(me, drep_select_box(1, &start[i], &count[i], NULL, NULL, &box[i]));
+    went(me, drep_select_union(box[0], box[1], &both));
+    went(me, drep_select_union(both, box[2], &all));
+    if (me->ranks == 1)
+        went(me, drep_write(ds, all, DREP_DOUBLE, v, NULL));
+    else
+        went(me, drep_write(ds, me->rank == 0 ? both : box[2], DREP_DOUBLE,
+                            me->rank == 0 ? v : v + 3, &DREP_XFER(.collective = 1)));
+    for (int i = 0; i < 3; i++)
+        drep_selection_free(box[i]);
+    drep_selection_free(both);
+    drep_selection_free(all);
+    drep_dataset_close(ds);
+}
+
+/* Points that name an element twice: the last value stays. */
+static void tell_points(struct teller *me, drep_file *f)
+{
+    static const int64_t at[] = {3, 12, 3, 1, 9, 1, 2, 2};
+    static const double v[] = {1, 2, 3, 4, 5, 6, 7, 8};
+    drep_dataset *ds = make(me, f, 16, DREP_DOUBLE);
+    int first = 3 * me->rank, n = me->ranks == 1 ? 8 : me->rank == 2 ? 2 : 3;
+    drep_selection *points;
+
+    went(me, drep_select_points(1, n, at + first, &points));
+    went(me,
+         drep_write(ds, points, DREP_DOUBLE, v + first, &DREP_XFER(.collective = me->ranks > 1)));
+    drep_selection_free(points);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_a_rank_may_name_elements_twice)
+{
+    struct story s = {.fn = tell_boxes, .path = temp_path("alone.drep"), .datarep = "native"},
+                 t = s;
+
+    t.path = temp_path("ranks.drep");
+    story_alone(&s);
+    story_run_well(&t, 2);
+    same_file(s.path, t.path, "boxes", 2);
+    s.fn = t.fn = tell_points;
+    story_alone(&s);
+    story_run_well(&t, 3);
+    same_file(s.path, t.path, "points", 3);
+}
+END_TEST
+
+/* ---- what goes wrong ---- */
 
 /* All ranks in order got this error with this text; `but` (-1: none) is not looked at. */
 static void all_failed(const struct story *s, int ranks, int err, const char *text, int but)
@@ -863,6 +925,7 @@ int main(void)
     tcase_add_test(tc, test_contents_by_many_are_those_of_one);
     tcase_add_test(tc, test_rewritten_contents_are_those_of_one);
     tcase_add_test(tc, test_large_heaps);
+    tcase_add_test(tc, test_a_rank_may_name_elements_twice);
     tcase_add_test(tc, test_disagreements);
     tcase_add_test(tc, test_what_one_rank_cannot_do);
     tcase_add_test(tc, test_faults);
