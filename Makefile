@@ -486,6 +486,7 @@ mpi: ## install missing packages, build the library for MPI and test it under ea
 	@tools/install-deps build test mpi
 	+@$(SUB) MODE=release all mpi-programs
 	@tests/mpi/run-mpi.py --full
+	@tests/mpi/run-kill.py --full
 
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)
