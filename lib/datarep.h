@@ -1607,8 +1607,8 @@ DREP_API int drep_dataset_unmap(drep_dataset *dataset, const void *data);
 typedef struct drep_selection drep_selection;
 DREP_API int drep_select_box(int rank, const int64_t *start, const int64_t *count,
                              const int64_t *stride, const int64_t *block, drep_selection **out);
-/* n points of rank coordinates each, in the order of transfer.  Without points, nothing is selected,
- * also of a scalar (rank 0). */
+/* n points of rank coordinates each, in the order of transfer.  Without points, nothing is
+ * selected, also of a scalar (rank 0). */
 DREP_API int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selection **out);
 /* The union of two boxes or unions: each element once, in row-major order, as
  * in HDF5.  At most 65,536 boxes in total.  DREP_ERR_DIMS (ranks that differ, rank 0),
