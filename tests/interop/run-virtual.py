@@ -110,7 +110,142 @@ def reasons(d):
     said = dict(re.findall(r": /(\w+): copied: (.*)", err))
     check(status == 0 and said == {
         "text": "its elements have variable length", "scaled": "its filters or chunks are not those of a container",
-        "virtual": "it is a virtual dataset itself", "references": "its elements are converted"}, "%s: %s", status, err)
+        "references": "its elements are converted"}, "%s: %s", status, err)
+
+
+def master(path, shape, dtype, parts, fill=-5):
+    """A virtual dataset: parts are (file, dataset, its shape, index in the virtual one, index in the source)."""
+    with h5py.File(path, "w", libver="v110") as f:
+        layout = h5py.VirtualLayout(shape, dtype)
+        for name, dataset, own, to, part in parts:
+            layout[to] = h5py.VirtualSource(name, dataset, own, dtype)[part]
+        f.create_virtual_dataset("v", layout, fillvalue=fill)
+
+
+def pinned_master(source, most=0, copied=None):
+    """Imports it; its values are right, at most `most` bytes are in the container, for which it says `copied`."""
+    drep = source[:-3] + ".drep"
+    for partial in ((), ("--partial",)):
+        status, _, err = run("import", "--virtual", "-v", *partial, source, drep)
+        if status == 0:
+            break
+    said = re.findall(r": /v: .*?cop(?:ied: |ied)(.*)", err)
+    check(status in (0, 1), "%s: %s", status, err)
+    check(bool(said) == (copied is not None), "said: %s", err)
+    if copied:
+        check(copied in err, "no %r in: %s", copied, err)
+    whole = drep + ".copied"
+    run("import", "-n", "--partial", source, whole)
+    a, b = (must("dump", "--jsonl", "--external", x, "/v") for x in (drep, whole))
+    check(a == b, "the values are not those of a container that has copied them")
+    if not partial:
+        must("check", "--external", "--deep", drep)
+    own = stored(drep)
+    check((own > 0) == bool(copied) and own <= most, "the container has %s bytes of elements", own)
+    return drep
+
+
+def stored(drep):
+    """Bytes of elements that are in the container itself."""
+    return sum(f["stored"] for f in json.loads(must("stat", "--json", drep))["filters"])
+
+
+def flipped(drep, path, at):
+    """A byte of a source changes: reading and checking notice, and name the file."""
+    image = bytearray(open(path, "rb").read())
+    image[at] ^= 8
+    with open(path, "r+b") as f:
+        f.write(image)
+    name = os.path.basename(path)
+    refused([name, "changed"], "dump", "--external", drep, "/v")
+    refused([name, "changed"], "check", "--external", drep)
+    image[at] ^= 8
+    with open(path, "r+b") as f:
+        f.write(image)
+    must("dump", "--external", drep, "/v")
+
+
+@case
+def chunks_of_sources(d):
+    """chunks of a virtual dataset's sources stay there, where both grids fall together"""
+    os.mkdir(d + "/below")
+    names = ["a.h5", "below/b.h5", "c.h5"]
+    for k, name in enumerate(names):
+        with h5py.File(d + "/" + name, "w", userblock_size=512 * (k == 1)) as f:
+            f.create_dataset("x", data=field((10, 50, 60), "<f4", k), chunks=(5, 25, 40), compression=1, shuffle=True)
+            chunks = [f["x"].id.get_chunk_info(i) for i in range(f["x"].id.get_num_chunks())]
+            last = chunks[-1].byte_offset + chunks[-1].size // 2
+    whole = [(name, "x", (10, 50, 60), np.s_[10 * k:10 * k + 10], np.s_[:]) for k, name in enumerate(names)]
+    sizes = []
+    for name in names:
+        with h5py.File(d + "/" + name) as f:
+            sizes.append(f["x"].id.get_storage_size())
+    master(d + "/m.h5", (30, 50, 60), "<f4", whole)
+    drep = pinned_master(d + "/m.h5")
+    flipped(drep, d + "/c.h5", last)
+    # A gap of fill, and rows behind the last source.
+    master(d + "/gap.h5", (45, 50, 60), "<f4", [whole[0], ("c.h5", "x", (10, 50, 60), np.s_[25:35], np.s_[:])])
+    pinned_master(d + "/gap.h5")
+    # The second source does not begin on the grid.
+    master(d + "/off.h5", (30, 50, 60), "<f4", [whole[0], ("c.h5", "x", (10, 50, 60), np.s_[12:22], np.s_[:])])
+    pinned_master(d + "/off.h5", 2 * sizes[2], "no container can refer to them")
+    # An absent source.
+    master(d + "/absent.h5", (30, 50, 60), "<f4", [whole[0], ("gone.h5", "x", (10, 50, 60), np.s_[20:30], np.s_[:])])
+    refused(["gone.h5 is not there"], "import", "--virtual", d + "/absent.h5", d + "/absent.drep")
+    pinned_master(d + "/absent.h5")
+    # Export brings the virtual dataset back, or its values.
+    must("export", "--external", d + "/m.drep", d + "/back.h5")
+    must("export", "--external", "--no-verify", d + "/m.drep", d + "/values.h5")
+    with h5py.File(d + "/m.h5") as f, h5py.File(d + "/back.h5") as g, h5py.File(d + "/values.h5") as h:
+        check(g["v"].is_virtual and not h["v"].is_virtual, "back: %s %s", g["v"].is_virtual, h["v"].is_virtual)
+        check(np.array_equal(f["v"][()], g["v"][()]) and np.array_equal(f["v"][()], h["v"][()]), "other values")
+    # A source that is not below the container's directory.
+    os.mkdir(d + "/in")
+    shutil.copy(d + "/a.h5", d + "/in/a.h5")
+    master(d + "/in/m.h5", (20, 50, 60), "<f4", [whole[0], ("../c.h5", "x", (10, 50, 60), np.s_[10:20], np.s_[:])])
+    out = cases.run("import", "--virtual", "--outside", "-v", d + "/in/m.h5", d + "/in/m.drep")
+    check(out[0] == 0 and "no container can refer to them" in out[2], "%s", out)
+    check(0 < stored(d + "/in/m.drep") < sizes[0] + sizes[2] // 2, "the source that is below is copied")
+
+
+@case
+def stretches_of_sources(d):
+    """contiguous sources stay where they are: rows, maps and columns side by side"""
+    n = 5000
+    for k in range(4):
+        with h5py.File(d + "/s%d.h5" % k, "w") as f:
+            f["row"] = field((n,), "<i4", k)
+            f["map"] = field((40, n), "<i4", k)
+            at = f["map"].id.get_offset() + 4 * n * 39
+    bytes_of = 4 * n
+    master(d + "/rows.h5", (6, n), "<i4", [("s%d.h5" % k, "row", (n,), k + (k > 1), np.s_[:]) for k in range(4)])
+    pinned_master(d + "/rows.h5")
+    master(d + "/maps.h5", (4, 40, n), "<i4", [("s%d.h5" % k, "map", (40, n), k, np.s_[:]) for k in range(4)])
+    drep = pinned_master(d + "/maps.h5")
+    flipped(drep, d + "/s3.h5", at)
+    master(d + "/long.h5", (150, n), "<i4", [("s0.h5", "map", (40, n), np.s_[:40], np.s_[:]),
+                                             ("s1.h5", "map", (40, n), np.s_[50:80], np.s_[10:])])
+    pinned_master(d + "/long.h5")
+    master(d + "/side.h5", (40, 2 * n), "<i4", [("s%d.h5" % k, "map", (40, n), np.s_[:, n * k:n * k + n], np.s_[:])
+                                                for k in range(2)])
+    pinned_master(d + "/side.h5")
+    # Parts of rows are stretches, too; of another type none is.
+    master(d + "/parts.h5", (40, n), "<i4", [("s0.h5", "map", (40, n), np.s_[:, :n // 2], np.s_[:, n // 2:])])
+    pinned_master(d + "/parts.h5")
+    master(d + "/type.h5", (40, n), "<i8", [("s0.h5", "map", (40, n), np.s_[:], np.s_[:])])
+    pinned_master(d + "/type.h5", 80 * bytes_of, "no container can refer to them")
+    # Mappings that overlap are copied, and chunks name each byte at most 16 times.
+    master(d + "/over.h5", (60, n), "<i4", [("s0.h5", "map", (40, n), np.s_[:40], np.s_[:]),
+                                            ("s1.h5", "map", (40, n), np.s_[20:60], np.s_[:])])
+    pinned_master(d + "/over.h5", 80 * bytes_of, "side by side")
+    master(d + "/often.h5", (100, 40, n), "<i4", [("s0.h5", "map", (40, n), k, np.s_[:]) for k in range(100)])
+    drep = d + "/often.drep"
+    out = cases.run("import", "--virtual", "-v", d + "/often.h5", drep)
+    check(out[0] == 0 and "no container can refer to them" in out[2], "%s", out)
+    must("check", "--external", drep)
+    size = os.path.getsize(d + "/s0.h5") + os.path.getsize(d + "/often.h5")
+    here = 4000 * bytes_of - stored(drep)
+    check(11 * size < here <= 16 * size, "%d bytes of %d", here, size)
 
 
 @case

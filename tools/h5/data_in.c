@@ -15,6 +15,7 @@
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
 #include "tools/h5/pin.h"
+#include "tools/h5/pin_mapped.h"
 #include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/registered.h"
@@ -58,8 +59,9 @@ struct filler {
 
     int as_stored; /* chunks go over without being decoded: */
     struct carry carry;
-    int pinned;     /* chunks stay where they are (pin.c) */
-    int64_t copied; /* chunks that could not */
+    int pinned;               /* chunks stay where they are (pin.c) */
+    int64_t copied;           /* chunks that could not */
+    struct mapped_pin mapped; /* of a virtual dataset */
 
     /* Chunks that we decode ourselves. */
     struct decoding *decoding; /* NULL: HDF5 does */
@@ -105,6 +107,7 @@ static int write_box(struct filler *f, const struct box *b, const void *d)
     if (err)
         job_fail_drep(j, err);
     add_report(&f->lost, &report);
+    f->copied += f->mapped.ds && !none;
     drep_selection_free(sel);
     j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
     job_progress(j, (uint64_t)box_elements(b) * f->s->map.hsize);
@@ -379,7 +382,8 @@ static int pin_stored(struct filler *f, const struct box *b, size_t size, uint32
     if (H5Dget_chunk_info_by_coord(f->s->dset, at, &mask, &address, &all) < 0 ||
         address == HADDR_UNDEF)
         return PIN_COPY;
-    err = pin_chunk(f->j, f->ds, b->start, address, f->stored[0].bytes, size, skipped, &done);
+    err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, address, f->stored[0].bytes, size,
+                    skipped, &done);
     if (err)
         return err;
     if (done)
@@ -400,8 +404,8 @@ static int pin_block(struct filler *f, const struct box *b)
         at = at * f->s->dims[d] + (uint64_t)b->start[d];
     if (!read_block(f, b))
         return PIN_COPY;
-    err = pin_chunk(f->j, f->ds, b->start, H5Dget_offset(f->s->dset) + at * size, f->h,
-                    (size_t)box_elements(b) * size, 0, &done);
+    err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, H5Dget_offset(f->s->dset) + at * size,
+                    f->h, (size_t)box_elements(b) * size, 0, &done);
     arena_release(&f->arena);
     if (err)
         return err;
@@ -512,6 +516,59 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
     return err;
 }
 
+/* Leaves a cell of the container's grid, which the mapping at hand covers, in its source. */
+static int pin_cell(struct filler *f, const struct box *cell)
+{
+    int done = 0, read, err = job_stopped(f->j);
+
+    if (err)
+        return err;
+    if (!pin_mapped_fits(&f->mapped, cell))
+        return PIN_COPY;
+    read = f->mapped.contiguous || f->j->o->verify;
+    if (read && !read_block(f, cell))
+        return PIN_COPY;
+    err = pin_mapped_cell(&f->mapped, cell, f->h, (size_t)box_elements(cell) * f->s->map.dsize,
+                          &done);
+    arena_release(&f->arena);
+    if (err)
+        return err;
+    if (done)
+        job_progress(f->j, (uint64_t)box_elements(cell) * f->s->map.hsize);
+    return done ? 0 : PIN_COPY;
+}
+
+/* The elements of a mapping, cell by cell. */
+static int pin_mapping(struct filler *f, const struct box *b)
+{
+    const int64_t *chunk = f->mapped.info->chunk;
+    int64_t dims[DREP_MAX_RANK];
+    struct box grid, cell, part;
+    int d, whole, err = 0;
+
+    memset(&cell, 0, sizeof cell);
+    for (d = 0; d < b->rank; d++) {
+        cell.base[d] = b->start[d] - b->start[d] % chunk[d];
+        dims[d] = b->start[d] + b->count[d] - cell.base[d];
+    }
+    box_init(&grid, b->rank, dims, chunk);
+    memcpy(grid.base, cell.base, sizeof grid.base);
+    while (!err && box_next(&grid)) {
+        part = grid;
+        for (d = 0, whole = 1; d < b->rank; d++) {
+            int64_t end = b->start[d] + b->count[d], all = grid.start[d] + chunk[d];
+
+            part.start[d] = grid.start[d] > b->start[d] ? grid.start[d] : b->start[d];
+            part.count[d] = (end < all ? end : all) - part.start[d];
+            whole &= part.start[d] == grid.start[d] && (end >= all || end == f->dims[d]);
+        }
+        err = whole ? pin_cell(f, &part) : PIN_COPY;
+        if (err == PIN_COPY)
+            err = fill_block(f, &part, 0);
+    }
+    return err;
+}
+
 /* Elements that no source covers are fill and are not read.  HDF5 looks at all mappings of a
  * virtual dataset in each read, so simple mappings that do not overlap are read at their source. */
 static int fill_mapped(struct filler *f)
@@ -528,9 +585,10 @@ static int fill_mapped(struct filler *f)
         f->directly =
             s->mappings.order >= 0 && direct_find(f->j, s->dcpl, s->space, i, &b, &f->direct);
         if (box_elements(&b) > 0)
-            err = fill_region(f, &b);
+            err = f->mapped.ds && f->directly ? pin_mapping(f, &b) : fill_region(f, &b);
     }
     f->directly = 0;
+    pin_mapped_end(&f->mapped);
     direct_release(&f->direct);
     return err;
 }
@@ -573,7 +631,7 @@ static int fill_dataset(struct filler *f)
     int d, err = 0;
 
     /* HDF5 reads wrong elements from a source that is too small. */
-    if (s->mappings.sparse || (s->mappings.order >= 0 && f->origins.n > 0))
+    if (f->mapped.ds || s->mappings.sparse || (s->mappings.order >= 0 && f->origins.n > 0))
         return fill_mapped(f);
     for (d = 0; d < s->rank; d++) {
         int64_t chunk = s->layout == H5D_CHUNKED ? (int64_t)s->chunk[d] : 1;
@@ -676,7 +734,8 @@ static const char *copied_why(const struct filler *f)
     if (s->map.variable)
         return "its elements have variable length";
     if (s->layout == H5D_VIRTUAL)
-        return "it is a virtual dataset itself";
+        return "it is a virtual dataset whose mappings are not boxes of plain datasets side by "
+               "side";
     if (H5Pget_external_count(s->dcpl) > 0)
         return "it is in raw files";
     if (!map_is_copy(s->type, &s->map))
@@ -812,7 +871,10 @@ static int fill(struct filler *f, const drep_dsinfo *info)
     if (!err && pin_wanted(f->j, f->s) && map_is_copy(f->s->type, m) &&
         drep_stored_as(f->ds, m->held, &same) == 0)
         f->pinned = same;
-
+    f->mapped =
+        (struct mapped_pin){.j = f->j, .s = f->s, .ds = f->ds, .info = info, .direct = &f->direct};
+    if (pin_mapped_begin(&f->mapped))
+        f->pinned = 1;
     if (!err)
         err = find_none(f, info);
     if (!err)

@@ -21,6 +21,7 @@
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
 #include "tools/h5/odd_link.h"
+#include "tools/h5/pin_mapped.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/scale.h"
 #include "tools/h5/source.h"
@@ -401,7 +402,8 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
         spec.filters = filters;
     }
     if (!err && s->rank >= 0) {
-        layout_in(j, o->path, s, &spec, chunk);
+        if (!pin_mapped_layout(j, o->path, s, &spec, chunk, filters))
+            layout_in(j, o->path, s, &spec, chunk);
         err = read_fill(j, o, s, &spec, mv);
     }
     if (!err && s->rank > 0) {

@@ -14,6 +14,13 @@
 #include "tools/h5/odd_link.h"
 #include <datarep.h>
 
+/* A file that chunks of a virtual import stay in. */
+struct pin_file {
+    uint32_t number; /* among the container's files */
+    hsize_t base;    /* bytes of its user block */
+    int fd;
+};
+
 struct job {
     const struct hdf5_options *o;
     drep_file *d;
@@ -37,10 +44,12 @@ struct job {
     struct odd_links links;
     int64_t dated;      /* objects with a time of change */
     int64_t incomplete; /* datasets with elements that could not be read */
-    struct {
-        uint32_t number; /* of the source among the container's files */
-        hsize_t base;    /* bytes of its user block */
-    } pinned;            /* pin.c */
+    struct pinned {
+        struct pin_file own;      /* the source */
+        char directory[PATH_MAX]; /* of the container, with a slash */
+        uint32_t last;            /* the greatest number so far */
+        double files, rows;       /* bytes of the files, and of the chunks that are in them */
+    } pinned;                     /* pin.c */
 
     /* Export. */
     struct lost_attributes *lost; /* what was reported as lost */

@@ -79,7 +79,7 @@ static int find_order(const struct mappings *all)
 
 int mappings_read(struct job *j, hid_t dcpl, int rank, const hsize_t *dims, struct mappings *out)
 {
-    double covered = 0, whole = 1;
+    double whole = 1;
     struct box b;
     size_t i;
     int d;
@@ -97,12 +97,12 @@ int mappings_read(struct job *j, hid_t dcpl, int rank, const hsize_t *dims, stru
             return 0;
         }
         mappings_box(out, i, &b);
-        covered += (double)box_elements(&b);
+        out->covered += (double)box_elements(&b);
     }
     for (d = 0; d < rank; d++)
         whole *= (double)dims[d];
     out->order = find_order(out);
-    out->sparse = covered <= whole / 2;
+    out->sparse = out->covered <= whole / 2;
     return 0;
 }
 

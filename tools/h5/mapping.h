@@ -22,6 +22,7 @@ struct mappings {
     int rank;
     int64_t *bounds; /* of each mapping 2 * rank: starts and counts; NULL: one is unknown */
     int order;       /* along this dimension each begins behind the one before it; -1: along none */
+    double covered;  /* elements of all boxes */
     int sparse;      /* at least half of the dataset is covered by none of them */
 };
 int mappings_read(struct job *j, hid_t dcpl, int rank, const hsize_t *dims, struct mappings *out);
