@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel mpi deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -215,7 +215,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -339,6 +339,19 @@ $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/obj/tests/%.o $(BUILD)/$(1)/internal.a $(BU
 	$$(call say,LD ) $$(CC) $$(LDFLAGS_ALL) -Wl,--as-needed -o $$@ $$^ $(2) $$(LIB_LIBS)
 -include $(patsubst %.c,$(BUILD)/$(1)/obj/%.d,$(MPI_SRC) $(MPI_TEST_SRC))
 endef
+# Benchmarks against the parallel HDF5 of the same MPI: $(1) is its name, $(2) and $(3) the flags.
+define mpi_bench
+$(BUILD)/$(1)/bench-write: tests/bench/mpi/write.c $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED) | $(BORROWED)
+	@mkdir -p $$(@D)
+	$$(call say,LD ) $$(CC) -std=c11 $$(COMMON) -O2 -Ilib/mpi $(2) $$(LDFLAGS) -Wl,-rpath,'$$$$ORIGIN/..' -o $$@ \
+	    $$(filter %.c %.so.$(VERSION),$$^) $(3)
+endef
+$(foreach m,$(if $(HAVE_HDF5_MPICH),$(filter mpich,$(MPIS))),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_MPICH_CFLAGS)),$(HDF5_MPICH_LIBS))))
+$(foreach m,$(if $(HAVE_HDF5_OPENMPI),$(filter openmpi,$(MPIS))),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_OPENMPI_CFLAGS)),$(HDF5_OPENMPI_LIBS))))
+MPI_BENCHES := $(if $(HAVE_HDF5_MPICH),$(patsubst %,$(BUILD)/%/bench-write,$(filter mpich,$(MPIS)))) \
+    $(if $(HAVE_HDF5_OPENMPI),$(patsubst %,$(BUILD)/%/bench-write,$(filter openmpi,$(MPIS))))
+mpi-bench-programs: $(MPI_BENCHES)
+
 .PRECIOUS: $(foreach m,$(MPIS),$(BUILD)/$(m)/obj/%.o)
 $(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_library,$(m),$(MPICH_LIBS))))
 $(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_library,$(m),$(OPENMPI_LIBS))))
@@ -487,6 +500,12 @@ mpi: ## install missing packages, build the library for MPI and test it under ea
 	+@$(SUB) MODE=release all mpi-programs
 	@tests/mpi/run-mpi.py --full
 	@tests/mpi/run-kill.py --full
+	@tests/mpi/run-heat.py
+
+bench-mpi: ## time writes of two ranks against parallel HDF5 and against the disk, under each MPI; print tables
+	@tools/install-deps build mpi
+	+@$(SUB) MODE=release libs mpi-bench-programs
+	@tests/bench/mpi/run.py
 
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)

@@ -204,17 +204,15 @@ static int reap(struct transport *t)
 static int room_for_one(struct transport *t)
 {
     int room = t->room ? 2 * t->room : 16;
-    MPI_Request *request;
-    drep_message **sending;
+    void *p;
 
     if (t->n_sending < t->room)
         return 0;
-    /* What was enlarged before a failure stays so. */
-    request = realloc(t->request, (size_t)room * sizeof *request);
-    t->request = request ? request : t->request;
-    sending = realloc(t->sending, (size_t)room * sizeof *sending);
-    t->sending = sending ? sending : t->sending;
-    if (!request || !sending)
+    if ((p = realloc(t->request, (size_t)room * sizeof *t->request)))
+        t->request = p;
+    if (p && (p = realloc(t->sending, (size_t)room * sizeof *t->sending)))
+        t->sending = p;
+    if (!p)
         return glue_fail(DREP_ERR_NOMEM, "out of memory");
     t->room = room;
     return 0;
