@@ -56,7 +56,7 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
         return err;
     k.m.c.heap_out = heap;
     if (prog_gaps(&t->ds->ft->stored))
-        memset(p, 0, bytes_of(t->ds, share->n));
+        memset(p, 0, (size_t)bytes_of(t->ds, share->n));
     part_take(&k.m, pack_run, NULL, &k);
     return part_end(&k.m, share_runs(&k.m, s, share));
 }
@@ -102,7 +102,7 @@ static int pack(struct transfer *t, const struct shares *s, const struct share *
     }
     err = share_pack(t, s, share, p, &heap);
     store_u64(head + 24, heap.len);
-    b->len += size;
+    b->len += (size_t)size;
     if (!err && heap.len > 0)
         err = pack_heap(b, &heap);
     buf_release(&heap);
