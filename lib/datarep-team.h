@@ -75,7 +75,7 @@ typedef struct drep_message {
 DREP_API drep_message *drep_message_new(size_t size);
 DREP_API void drep_message_free(drep_message *message);
 
-/* What carries messages.  Its functions are called by the threads that call the library, one at a
+/* A carrier of messages.  Its functions are called by the threads that call the library, one at a
  * time for each team.  Messages from one rank to another must arrive in the order of sending. */
 typedef struct drep_transport {
     size_t size; /* set by DREP_TRANSPORT(...) */

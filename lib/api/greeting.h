@@ -7,7 +7,7 @@
 #include "file/file.h"
 #include "format/block.h"
 
-/* What the others get. */
+/* The contents of a greeting. */
 struct greeting {
     struct slot slot;
     uint64_t sequence; /* 0: a file without a commit, and no slot */

@@ -61,7 +61,7 @@ static int changes_compare(const struct team *t, const uint8_t *all)
 
 enum { RESULT_HEAD = 12 };
 
-/* What rank 0 tells the others: a code, the number of the commit, then its message or the slot. */
+/* The message of rank 0: a code, the number of the commit, then its message or the slot. */
 static int result_put(const drep_file *f, int err, struct buf *b)
 {
     uint8_t head[RESULT_HEAD];

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* What all ranks ask for. */
+/* The request that all ranks make. */
 struct wish {
     const char *call, *path, *datarep; /* datarep NULL: an existing file */
     int amode;

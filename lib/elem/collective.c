@@ -52,7 +52,7 @@ static int meet(struct meeting *m, int err)
     return team_agree(m->team, &call);
 }
 
-/* What the record says of shape and type.  Its front counts links and attributes, which other
+/* A hash of shape and type.  Its front counts links and attributes, which other
  * handles change. */
 static uint64_t spec_hash(const drep_dataset *ds)
 {
@@ -271,7 +271,7 @@ static int write_meeting(struct meeting *m, int err)
     return err ? err : idset_mark(&ds->file->ranks->written, ds->id, &first);
 }
 
-/* A box that is none: the elements are those of the pieces. */
+/* A selection that is not a box, so that the pieces count. */
 static int loose_selection(const drep_dataset *ds, struct drep_selection *out)
 {
     *out = (struct drep_selection){.rank = ds->rec.rank, .nboxes = 1};

@@ -30,7 +30,7 @@ struct owning {
     size_t n, room;
     struct piece *piece;
     size_t npieces;
-    /* Of each whole chunk, 8 bytes each: number, size, skipped filters, checksums. */
+    /* For each whole chunk, 8 bytes each: number, size, skipped filters, checksums. */
     struct buf report;
 };
 

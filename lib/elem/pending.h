@@ -15,7 +15,7 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
                 const drep_xfer *xfer);
 /* True if something of the dataset is kept. */
 bool pending_has(const drep_dataset *ds);
-/* What is kept of a dataset, each element once; *elements is where the numbers of runs count. */
+/* Get the kept elements of a dataset, each once; *elements is where the numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
 /* Forget what is kept of a dataset. */
 void pending_drop(const drep_dataset *ds);
