@@ -3,6 +3,7 @@
  * A reader stays on the commit that it opened until drep_refresh(); a writer's changes count from
  * drep_commit() on, which drep_close() calls unless a write failed. */
 /* SPDX-License-Identifier: MIT */
+#include "api/follow.h"
 #include "api/publish.h"
 #include "api/shared.h"
 #include "base/error.h"
@@ -77,25 +78,15 @@ void drep_abandon(drep_file *file)
 
 /* ---- other commits ---- */
 
-/* Header and datasets are reloaded beside those in force and exchanged at last, so that a failing
- * refresh leaves the reader where it was. */
+/* A failing refresh leaves the reader where it was. */
 static int refresh(drep_file *f)
 {
-    drep_file *reloaded = NULL;
     struct snapshot old;
     int moved = 0, err = store_refresh(f->st, &old, &moved);
 
     if (err || !moved)
         return err;
-    err = header_reload(f, &reloaded);
-    if (!err)
-        err = datasets_refresh(f);
-    if (!err) {
-        header_exchange(f, reloaded);
-        hints_note(f);
-    }
-    header_reload_free(reloaded);
-    err = store_stale(f->st, err);
+    err = store_stale(f->st, file_reload(f));
     store_refresh_end(f->st, &old, !err);
     return err;
 }

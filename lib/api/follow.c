@@ -6,9 +6,23 @@
 #include "format/block.h"
 #include "txn/shadow.h"
 
-int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence)
+int file_reload(drep_file *f)
 {
     drep_file *reloaded = NULL;
+    int err = header_reload(f, &reloaded);
+
+    if (!err)
+        err = datasets_refresh(f);
+    if (!err) {
+        header_exchange(f, reloaded);
+        hints_note(f);
+    }
+    header_reload_free(reloaded);
+    return err;
+}
+
+int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence)
+{
     const char *why = NULL;
     struct store *st;
     struct slot slot;
@@ -23,14 +37,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence)
     if (f->datasets.hooks)
         f->datasets.hooks->adopt(f, st);
     paths_clear(f);
-    err = header_reload(f, &reloaded);
-    if (!err)
-        err = datasets_refresh(f);
-    if (!err) {
-        header_exchange(f, reloaded);
-        hints_note(f);
-    }
-    header_reload_free(reloaded);
+    err = file_reload(f);
     f->op.error = 0;
     f->hints.changed = false;
     return err;

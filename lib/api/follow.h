@@ -5,6 +5,9 @@
 
 #include "file/file.h"
 
+/* Reload header and datasets from the commit that the store moved to.  They are reloaded beside
+ * those in force and exchanged at last, so that a failure leaves the handle as it was. */
+int file_reload(drep_file *f);
 /* The slot of the commit, as it stands in the file, and its number.  Open datasets stay open. */
 int follow(drep_file *f, const uint8_t *slot, uint64_t sequence);
 

@@ -24,14 +24,8 @@ struct wish {
 
 static int open_first(const struct wish *w, drep_file **out)
 {
-    int err = w->datarep ? drep_create(w->path, w->amode, w->datarep, w->info, out)
-                         : drep_open(w->path, w->amode, w->info, out);
-
-    if (!err && store_writable((*out)->st) && (err = store_journal((*out)->st))) {
-        file_free(*out);
-        *out = NULL;
-    }
-    return err;
+    return w->datarep ? drep_create(w->path, w->amode, w->datarep, w->info, out)
+                      : drep_open(w->path, w->amode, w->info, out);
 }
 
 /* The file by the name that it has now; messages call it by that which the user gave. */
@@ -103,6 +97,8 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
         return err;
     if (r->team.rank == 0) {
         err = open_first(w, &f);
+        if (!err && store_writable(f->st))
+            err = store_journal(f->st);
         if (!err)
             err = greeting_put(f, w->info, &b);
     }

@@ -35,7 +35,7 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);
 void parcels_release(struct parcels *p);
-/* What an exchange brought, by chunk and then by sender. */
+/* List the pieces that an exchange brought, by chunk and then by sender. */
 int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
                 size_t *n);
 

@@ -173,7 +173,7 @@ static int home_of(int64_t chunk, int64_t chunks, int ranks)
     return (int)(chunk / each);
 }
 
-/* What a home hears of a chunk from one rank. */
+/* A notice to a home: the share of one rank in a chunk. */
 struct notice {
     int64_t chunk, n;
     int from;

@@ -10,7 +10,7 @@
 #include "file/file.h"
 #include "team/team.h"
 
-/* What a rank has written alone to a dataset (elem/pending.c). */
+/* Elements that a rank has written alone to a dataset (elem/pending.c). */
 struct pending {
     struct pending *next;
     uint64_t object;
