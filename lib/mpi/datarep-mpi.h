@@ -5,8 +5,8 @@
  *
  *     MPI_Init(&argc, &argv);
  *     drep_mpi_create(MPI_COMM_WORLD, "run.drep", DREP_RDWR, "external32", NULL, &file);
- *     drep_dataset_create(file, "/p", &DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims),
- * &p); drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
+ *     drep_dataset_create(file, "/p", &spec, &p);
+ *     drep_write_box(p, start, count, DREP_DOUBLE, mine, &DREP_XFER(.collective = 1));
  *     drep_dataset_close(p);
  *     drep_close(file);
  *     MPI_Finalize();
@@ -24,40 +24,41 @@
  *               the argument.
  *   local       Any rank makes it, or none.  What it changes is the rank's own until drep_commit(),
  *               where ranks meet.  Groups, datasets and attributes are made alike by all ranks or
- * by rank 0 alone; elements are written by one rank each.  Else it is one error on all. refused
- * DREP_ERR_UNSUPPORTED_OPERATION.
+ *               by rank 0 alone; elements are written by one rank each.  Else it is one error on
+ *               all.
+ *   refused     DREP_ERR_UNSUPPORTED_OPERATION.
  *
- *   | call                                                      | kind |
- *   |-----------------------------------------------------------|----------------------------------|
- *   | drep_mpi_create drep_mpi_open                             | collective | | drep_team_create
- * drep_team_open                           | collective                       | | drep_commit
- * drep_close                                    | collective                       | | drep_write
- * drep_write_box drep_read drep_read_box         | with .collective = 1; else local | |
- * drep_write_at drep_readv drep_read_at drep_read_stored    | local                            | |
- * drep_stat drep_exists drep_object_path drep_group_create  | local                            | |
- * drep_link_* drep_list drep_visit drep_dimension_*         | local                            | |
- * drep_attr_* drep_attrinfo_release                         | local                            | |
- * drep_type_commit drep_type_open                           | local                            | |
- * drep_dataset_create drep_dataset_open drep_dataset_close  | local                            | |
- * drep_dataset_info drep_dataset_fill drep_dataset_resize   | local                            | |
- * drep_dataset_fill_encodings drep_dataset_placed           | local                            | |
- * drep_dataset_usage drep_dataset_chunks drep_stored_as     | local                            | |
- * drep_dataset_unmap drep_external_* drep_view_*            | local                            | |
- * drep_header_* drep_get_info drep_get_amode drep_set_info  | local                            | |
- * drep_team_of drep_usage_get drep_object_usage             | local                            | |
- * drep_leaks drep_unsealed drep_abandon                     | local                            | |
- * drep_append drep_refresh drep_check drep_seal drep_copy   | refused                          | |
- * drep_dataset_map drep_log                                 | refused                          | |
- * drep_write_stored drep_write_external                     | refused                          |
+ *   | call                                                     | kind                             |
+ *   |----------------------------------------------------------|----------------------------------|
+ *   | drep_mpi_create drep_mpi_open                            | collective                       |
+ *   | drep_team_create drep_team_open                          | collective                       |
+ *   | drep_commit drep_close                                   | collective                       |
+ *   | drep_write drep_write_box drep_read drep_read_box        | with .collective = 1; else local |
+ *   | drep_readv drep_read_at drep_read_stored                 | local                            |
+ *   | drep_stat drep_exists drep_object_path drep_group_create | local                            |
+ *   | drep_link_* drep_list drep_visit drep_dimension_*        | local                            |
+ *   | drep_attr_* drep_attrinfo_release                        | local                            |
+ *   | drep_type_commit drep_type_open                          | local                            |
+ *   | drep_dataset_create drep_dataset_open drep_dataset_close | local                            |
+ *   | drep_dataset_info drep_dataset_fill drep_dataset_resize  | local                            |
+ *   | drep_dataset_fill_encodings drep_dataset_placed          | local                            |
+ *   | drep_dataset_usage drep_dataset_chunks drep_stored_as    | local                            |
+ *   | drep_dataset_unmap drep_external_* drep_view_*           | local                            |
+ *   | drep_header_* drep_get_info drep_get_amode drep_set_info | local                            |
+ *   | drep_team_of drep_usage_get drep_object_usage            | local                            |
+ *   | drep_leaks drep_unsealed drep_abandon                    | local                            |
+ *   | drep_append drep_refresh drep_check drep_seal drep_copy  | refused                          |
+ *   | drep_dataset_map drep_log                                | refused                          |
+ *   | drep_write_stored drep_write_external drep_write_at      | refused                          |
  *
  * drep_abandon() of one rank is felt by the others: they miss it in their next collective call.
  *
  * All other functions have nothing to do with such a file, and are as in every program:
- * drep_create* drep_open* drep_repair make other handles; drep_type_* drep_select* drep_info_*
- * drep_cursor_* drep_pack* drep_unpack* drep_convert drep_code_* drep_format_* drep_filter_*
- * drep_datarep_* drep_declare_datarep drep_register_* drep_plugin_* drep_predefined drep_vlen_free
- * drep_version drep_error* drep_strerror drep_message_* drep_mpi_type drep_mpi_datatype
- * drep_mpi_info* drep_mpi_register_datarep.
+ * drep_create* drep_open* drep_repair (which make other handles), drep_type_* drep_select*
+ * drep_info_* drep_cursor_* drep_pack* drep_unpack* drep_convert drep_code_* drep_format_*
+ * drep_filter_* drep_datarep_* drep_declare_datarep drep_register_* drep_plugin_* drep_predefined
+ * drep_vlen_free drep_version drep_error* drep_strerror drep_message_* drep_mpi_type
+ * drep_mpi_datatype drep_mpi_info* drep_mpi_register_datarep.
  *
  * On a communicator of one rank nothing is refused, and nothing differs from drep_create() and
  * drep_open().
@@ -98,9 +99,10 @@ extern "C" {
  * intracommunicator of any size, and may be freed afterwards.  path, amode and datarep are equal on
  * all ranks; of hints only those in force on rank 0 count for the file, and drep_mpi_timeout on
  * each rank for itself.  All ranks get a handle, or all an error: those of drep_create() and
- * drep_open(), and DREP_ERR_ARG        MPI_COMM_NULL, or an intercommunicator DREP_ERR_NOT_SAME the
- * ranks are in different calls, or give different arguments DREP_ERR_TIMEOUT    a rank did not come
- * within drep_mpi_timeout */
+ * drep_open(), and
+ *     DREP_ERR_ARG        MPI_COMM_NULL, or an intercommunicator
+ *     DREP_ERR_NOT_SAME   the ranks are in different calls, or give different arguments
+ *     DREP_ERR_TIMEOUT    a rank did not come within drep_mpi_timeout */
 DREP_API int drep_mpi_create(MPI_Comm comm, const char *path, int amode, const char *datarep,
                              const drep_info *info, drep_file **out);
 DREP_API int drep_mpi_open(MPI_Comm comm, const char *path, int amode, const drep_info *info,
@@ -111,9 +113,10 @@ DREP_API int drep_mpi_open(MPI_Comm comm, const char *path, int amode, const dre
 /* The datatype that a datatype of MPI is, a new reference for drep_type_free(): of every combiner,
  * committed or not, with its size, bounds and typemap.  Constructors become those of their names,
  * pairs (MPI_DOUBLE_INT) structs.  Where MPI gives a struct another extent than we do, the result
- * is resized.  Nothing refers to `datatype` afterwards. DREP_ERR_TYPE            a predefined type
- * without counterpart, or of another size here DREP_ERR_ARG             MPI_DATATYPE_NULL
- *     DREP_ERR_LIMIT           more than 64 levels
+ * is resized.  Nothing refers to `datatype` afterwards.
+ *     DREP_ERR_TYPE    a predefined type without counterpart, or of another size here
+ *     DREP_ERR_ARG     MPI_DATATYPE_NULL
+ *     DREP_ERR_LIMIT   more than 64 levels
  * and the errors of our constructors. */
 DREP_API int drep_mpi_type(MPI_Datatype datatype, drep_type **out);
 /* The inverse: a committed datatype with the same typemap, which the caller frees with
@@ -128,10 +131,10 @@ DREP_API int drep_mpi_datatype(const drep_type *type, MPI_Datatype *out);
 /* --------------------------------------------------------------------- hints */
 
 /* The hints of MPI, in a new object for drep_info_free(); of MPI_INFO_NULL: none.
- * DREP_ERR_INFO_KEY, DREP_ERR_INFO_VALUE: too long. */
+ *     DREP_ERR_INFO_KEY, DREP_ERR_INFO_VALUE   too long */
 DREP_API int drep_mpi_info(MPI_Info info, drep_info **out);
 /* The inverse, for MPI_Info_free().  Hints with an empty value are left out, as MPI has none.
- * DREP_ERR_INFO_KEY, DREP_ERR_INFO_VALUE: longer than this MPI takes. */
+ *     DREP_ERR_INFO_KEY, DREP_ERR_INFO_VALUE   longer than this MPI takes */
 DREP_API int drep_mpi_info_get(const drep_info *info, MPI_Info *out);
 
 /* ------------------------------------------------------ data representations */
