@@ -91,6 +91,9 @@ typedef struct drep_transport {
     /* The file is closed, or was not opened: free ctx.  gave_up: a rank was given up, so messages
      * may still be under way.  May be NULL. */
     void (*release)(void *ctx, int gave_up);
+    /* The name of the program's call in messages, of at most 31 bytes, which lives as long as the
+     * file: NULL is drep_team_create or drep_team_open. */
+    const char *call;
 } drep_transport;
 #define DREP_TRANSPORT(...) DREP_SIZED(drep_transport, __VA_ARGS__)
 

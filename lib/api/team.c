@@ -122,8 +122,7 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     return 0;
 }
 
-static int open_team(const drep_transport *transport, void *ctx, const struct wish *w,
-                     drep_file **out)
+static int open_team(const drep_transport *transport, void *ctx, struct wish *w, drep_file **out)
 {
     drep_transport own;
     struct ranks *r;
@@ -131,6 +130,7 @@ static int open_team(const drep_transport *transport, void *ctx, const struct wi
 
     if (err)
         return err;
+    w->call = own.call ? own.call : w->call;
     if (!out || own.ranks < 1 || own.rank < 0 || own.rank >= own.ranks || !own.send ||
         !own.receive) {
         if (own.release)

@@ -27,9 +27,11 @@ static int connect_ranks(const char *call, MPI_Comm comm, const drep_info *info,
 
     if (!err)
         err = transport_new(call, comm, timeout_of(info), t);
-    if (!err)
-        transport_fill(*t, transport);
-    return err;
+    if (err)
+        return err;
+    transport_fill(*t, transport);
+    transport->call = call;
+    return 0;
 }
 
 int drep_mpi_create(MPI_Comm comm, const char *path, int amode, const char *datarep,

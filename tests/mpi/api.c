@@ -202,13 +202,34 @@ static void test_register(void)
 
 /* -------------------------------------------------------------- the refused */
 
-static void *on_a_thread(void *failures)
+/* Every call of the library, where MPI may not be called. */
+static void all_fail(const char *text)
 {
+    drep_info *info = NULL;
     drep_type *type;
+    drep_file *file;
+    MPI_Datatype datatype;
+    MPI_Info hints;
 
-    FAILS(drep_mpi_type(MPI_INT, &type), DREP_ERR_UNSUPPORTED_OPERATION, "MPI_THREAD_SERIALIZED");
-    *(int *)failures = check_failures;
-    return NULL;
+    OK(drep_info_new(&info));
+    FAILS(drep_mpi_create(MPI_COMM_WORLD, "x.drep", DREP_RDWR, NULL, NULL, &file),
+          DREP_ERR_UNSUPPORTED_OPERATION, text);
+    CHECK(strstr(drep_error(), "drep_mpi_create"), "%s", drep_error());
+    FAILS(drep_mpi_open(MPI_COMM_SELF, "x.drep", DREP_RDONLY, NULL, &file),
+          DREP_ERR_UNSUPPORTED_OPERATION, text);
+    FAILS(drep_mpi_type(MPI_INT, &type), DREP_ERR_UNSUPPORTED_OPERATION, text);
+    FAILS(drep_mpi_datatype(DREP_INT, &datatype), DREP_ERR_UNSUPPORTED_OPERATION, text);
+    FAILS(drep_mpi_info(MPI_INFO_NULL, &info), DREP_ERR_UNSUPPORTED_OPERATION, text);
+    FAILS(drep_mpi_info_get(info, &hints), DREP_ERR_UNSUPPORTED_OPERATION, text);
+    FAILS(drep_mpi_register_datarep("never", turn_read, turn_write, same_extent, NULL),
+          DREP_ERR_UNSUPPORTED_OPERATION, text);
+    drep_info_free(info);
+}
+
+static void *on_a_thread(void *none)
+{
+    all_fail("MPI_THREAD_SERIALIZED");
+    return none;
 }
 
 static void test_refused(void)
@@ -216,7 +237,6 @@ static void test_refused(void)
     MPI_Comm half, inter;
     drep_file *file;
     pthread_t thread;
-    int failures = 0;
 
     FAILS(drep_mpi_open(MPI_COMM_NULL, "x.drep", DREP_RDONLY, NULL, &file), DREP_ERR_ARG,
           "drep_mpi_open: MPI_COMM_NULL");
@@ -226,36 +246,107 @@ static void test_refused(void)
         MPI_Comm_split(MPI_COMM_WORLD, check_rank > 0, 0, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, check_rank > 0 ? 0 : 1, 1, &inter);
         FAILS(drep_mpi_open(inter, "x.drep", DREP_RDONLY, NULL, &file), DREP_ERR_ARG,
-              "intercommunicator");
+              "drep_mpi_open: an intercommunicator");
+        FAILS(drep_mpi_create(inter, "x.drep", DREP_RDWR, NULL, NULL, &file), DREP_ERR_ARG,
+              "drep_mpi_create: an intercommunicator");
         MPI_Comm_free(&inter);
         MPI_Comm_free(&half);
     }
     check_case("communicators that are refused");
 
-    pthread_create(&thread, NULL, on_a_thread, &failures);
+    pthread_create(&thread, NULL, on_a_thread, NULL);
     pthread_join(thread, NULL);
     check_case("a thread that may not call MPI");
 }
 
+/* ------------------------------------------------------- one rank, and the end */
+
+static void path_of(char path[512], const char *name)
+{
+    snprintf(path, 512, "%s/%s.%d", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp", name, check_rank);
+}
+
+static drep_file *one_file(MPI_Comm comm, const char *path)
+{
+    const int64_t dims = 3, max = DREP_UNLIMITED, more = 4, chunk = 5;
+    const double v[4] = {1, 2, 3, 4};
+    drep_file *file = NULL;
+    drep_dataset *ds;
+
+    OK(drep_mpi_create(comm, path, DREP_RDWR, "external32", NULL, &file));
+    OK(drep_dataset_create(file, "/x",
+                           &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &dims,
+                                      .maxdims = &max, .layout = DREP_CHUNKED, .chunk = &chunk),
+                           &ds));
+    OK(drep_write(ds, NULL, DREP_DOUBLE, v, &DREP_XFER(.collective = 1)));
+    OK(drep_append(ds, 0, more, DREP_DOUBLE, v, NULL));
+    drep_dataset_close(ds);
+    return file;
+}
+
+/* Each rank for itself: nothing is refused, and no other is waited for. */
+static void test_one(void)
+{
+    char path[512];
+    int rank = -1, ranks = -1;
+    drep_file *file;
+    MPI_Comm comm;
+
+    path_of(path, "one");
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    file = one_file(comm, path);
+    MPI_Comm_free(&comm);
+    OK(drep_team_of(file, &rank, &ranks));
+    CHECK(rank == 0 && ranks == 1, "rank %d of %d", rank, ranks);
+    OK(drep_commit(file));
+    OK(drep_check(file, 0, NULL, NULL, NULL));
+    OK(drep_copy(file, "/x", file, "/y", NULL));
+    OK(drep_close(file));
+    OK(drep_mpi_open(MPI_COMM_SELF, path, DREP_RDONLY, NULL, &file));
+    OK(drep_refresh(file));
+    OK(drep_close(file));
+    unlink(path);
+    check_case("communicators of one rank, freed before the file is closed");
+}
+
+/* A file that is still open, of all ranks: nobody can meet, so nothing is committed. */
+static void test_late(drep_file *late, const char *path)
+{
+    int alone = check_ranks == 1;
+
+    if (alone)
+        OK(drep_close(late));
+    else
+        FAILS(drep_close(late), DREP_ERR_UNSUPPORTED_OPERATION, "finalised");
+    CHECK((access(path, F_OK) < 0) == !alone, "%s is wrong", path);
+}
+
 int main(int argc, char **argv)
 {
-    drep_type *type;
-    int err = drep_mpi_type(MPI_INT, &type);
-    char early[256];
+    drep_file *late = NULL;
+    int failures;
+    char path[512];
 
-    snprintf(early, sizeof early, "%s", drep_error());
+    all_fail("not initialised");
+    failures = check_failures;
     check_begin(&argc, &argv);
-    CHECK(err == DREP_ERR_UNSUPPORTED_OPERATION && strstr(early, "not initialised"), "%d: %s", err,
-          early);
+    check_failures = failures;
     check_case("before MPI_Init");
     test_info();
     test_register();
     test_refused();
+    test_one();
+    path_of(path, "late");
+    *strrchr(path, '.') = 0;
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, NULL, NULL, &late));
     if (!check_rank)
         printf("1..%d\n", check_cases + 1);
+    fflush(stdout);
     MPI_Finalize();
-    FAILS(drep_mpi_type(MPI_INT, &type), DREP_ERR_UNSUPPORTED_OPERATION, "already finalised");
+    all_fail("already finalised");
+    test_late(late, path);
     if (!check_rank)
         printf("%sok %d - after MPI_Finalize\n", check_failures ? "not " : "", check_cases + 1);
-    return 0;
+    unlink(path);
+    return check_failures > 0;
 }

@@ -8,6 +8,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 BUILD = os.environ.get("BUILDDIR", os.path.join(ROOT, "build"))
 PACKAGE = {"mpich": "mpich", "openmpi": "ompi-c"}
 TIMEOUT = 120
+count = 0
+bad = False
 
 # Open MPI refuses root and more ranks than processors, polls without a pause, and wants a system
 # call that containers forbid.
@@ -19,6 +21,22 @@ ENVIRONMENT = {
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
     "OMPI_MCA_plm_rsh_agent": "false",
 }
+
+
+def report(problem, name):
+    """A case in TAP: no problem is "", any other text says what is wrong."""
+    global count, bad
+    count += 1
+    bad |= bool(problem)
+    for line in problem.splitlines():
+        print("# " + line)
+    print("%sok %d - %s" % ("not " if problem else "", count, name), flush=True)
+
+
+def end():
+    """The end of the cases, and the program's status."""
+    print("1..%d" % count)
+    return bad
 
 
 def test_program(mpi, name):

@@ -8,23 +8,13 @@ import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch
+from launch import report
 
 DATAREP = os.environ.get("DATAREP", os.path.join(launch.BUILD, "release", "datarep"))
 SOURCE = os.path.join(launch.ROOT, "tests/examples/mpi/heat.c")
 # The runs of one file: ranks, steps, decomposition.
 WHOLE = [(1, 120, [])]
 PARTS = [(3, 40, ["rows"]), (4, 30, []), (2, 50, [])]
-count = 0
-bad = False
-
-
-def report(problem, name):
-    global count, bad
-    count += 1
-    bad |= bool(problem)
-    for line in problem.splitlines():
-        print("# " + line)
-    print("%sok %d - %s" % ("not " if problem else "", count, name), flush=True)
 
 
 def output(command):
@@ -73,8 +63,7 @@ def main():
             else:
                 report(plotted or ("" if open(picture, "rb").read(4) == b"\x89PNG" else "no picture"),
                        mpi + ": the last step is plotted")
-    print("1..%d" % count)
-    return bad
+    return launch.end()
 
 
 if __name__ == "__main__":

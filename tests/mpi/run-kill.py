@@ -16,21 +16,11 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch
+from launch import report
 
 DATAREP = os.environ.get("DATAREP", os.path.join(launch.BUILD, "release", "datarep"))
 TIMEOUT = 2  # seconds that ranks wait for others
 PATIENCE = 60  # until a launcher must have ended
-count = 0
-bad = False
-
-
-def report(problem, name):
-    global count, bad
-    count += 1
-    bad |= bool(problem)
-    for line in problem.splitlines():
-        print("# " + line)
-    print("%sok %d - %s" % ("not " if problem else "", count, name), flush=True)
 
 
 def wait_for(condition, seconds):
@@ -164,8 +154,7 @@ def main():
         if mpi == "openmpi":
             missing(mpi, 3, signal.SIGKILL, 1, ["--enable-recovery"])
             missing(mpi, 3, signal.SIGKILL, 0, ["--enable-recovery"])
-    print("1..%d" % count)
-    return bad
+    return launch.end()
 
 
 if __name__ == "__main__":

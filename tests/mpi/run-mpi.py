@@ -12,22 +12,12 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import launch
+from launch import report
 
 ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
 SHORT = {"types": [1], "api": [1, 2], "timeout": [3]}
 HELPERS = {"writer"}
-count = 0
-bad = False
-
-
-def report(ok, name, why=""):
-    global count, bad
-    count += 1
-    bad |= not ok
-    for line in why.splitlines():
-        print("# " + line)
-    print("%sok %d - %s" % ("" if ok else "not ", count, name), flush=True)
 
 
 def program(mpi, name, ranks):
@@ -36,7 +26,7 @@ def program(mpi, name, ranks):
     try:
         done = launch.run(mpi, ranks, [launch.test_program(mpi, name)])
     except subprocess.TimeoutExpired as e:
-        report(False, where + name, "stopped after %d s\n%s" % (e.timeout, (e.stdout or b"").decode()))
+        report("stopped after %d s\n%s" % (e.timeout, (e.stdout or b"").decode()), where + name)
         return
     cases = planned = 0
     notes = []
@@ -45,7 +35,7 @@ def program(mpi, name, ranks):
         plan = re.match(r"1\.\.(\d+)$", line)
         if m:
             cases += 1
-            report(not m.group(1), where + m.group(2), "\n".join(notes))
+            report("\n".join(notes) or "failed" if m.group(1) else "", where + m.group(2))
             notes = []
         elif plan:
             planned = int(plan.group(1))
@@ -54,8 +44,8 @@ def program(mpi, name, ranks):
         else:
             notes.append(line)
     if done.returncode or not cases or cases != planned:
-        report(False, where + name, "status %d, %d of %d cases\n%s" %
-               (done.returncode, cases, planned, "\n".join(notes + done.stderr.splitlines()[-20:])))
+        report("status %d, %d of %d cases\n%s" %
+               (done.returncode, cases, planned, "\n".join(notes + done.stderr.splitlines()[-20:])), where + name)
 
 
 def wrong_mpi(mpi, other):
@@ -75,11 +65,12 @@ def wrong_mpi(mpi, other):
                                     os.path.join(build, "libdatarep.so"), "-Wl,-rpath," + build]
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode:
-        report(False, "%s: the library for %s is linked" % (mpi, other), made.stderr)
+        report(made.stderr or "failed", "%s: the library for %s is linked" % (mpi, other))
         return
     done = launch.run(mpi, 1, [binary])
-    report("this is libdatarep-mpi-%s, but the program runs" % other in done.stdout,
-           "%s: the library for %s is told from its own" % (mpi, other), done.stdout + done.stderr)
+    told = "this is libdatarep-mpi-%s, but the program runs" % other in done.stdout
+    report("" if told else done.stdout + done.stderr or "no message",
+           "%s: the library for %s is told from its own" % (mpi, other))
 
 
 def header_table():
@@ -93,7 +84,7 @@ def header_table():
         for name in re.findall(r"DREP_API [^;(]*?\b(drep_\w+)\(", source):
             if not any(name == k or k.endswith("*") and name.startswith(k[:-1]) for k in known):
                 missing.append(name)
-    report(not missing, "the table of datarep-mpi.h names every public function", " ".join(missing))
+    report(" ".join(missing), "the table of datarep-mpi.h names every public function")
 
 
 def main():
@@ -114,8 +105,7 @@ def main():
     if len(there) == 2 and not wanted:
         wrong_mpi(*there)
         wrong_mpi(*reversed(there))
-    print("1..%d" % count)
-    return bad
+    return launch.end()
 
 
 if __name__ == "__main__":
