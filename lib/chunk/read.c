@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/lent.h"
 #include "chunk/payload.h"
 #include "chunk/shuffle.h"
 #include "chunk/work_state.h"
@@ -20,6 +21,17 @@
 static struct cache_key key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
 {
     return (struct cache_key){cs->object, cell, cs->rank, coord};
+}
+
+/* Finds the chunk at hand; in a store that only looks on, among what was lent. */
+static int find_run(struct work *w)
+{
+    struct chunks *cs = w->cs;
+
+    w->payload_lent = (struct span){NULL, 0};
+    if (cs->lent)
+        return lent_find(cs, w->coord, &w->found, &w->payload_lent);
+    return run_again(cs, w->coord, &w->found) ? 0 : run_find(cs, w->coord, &w->found);
 }
 
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
@@ -35,7 +47,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     *size = w->entry ? w->entry->bytes.len : 0;
     if (w->entry)
         return 0;
-    err = run_again(cs, coord, &w->found) ? 0 : run_find(cs, coord, &w->found);
+    err = find_run(w);
     if (err) {
         w->found.run = NULL;
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -215,7 +227,9 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
         out->len = 0;
         return 0;
     }
-    if (r->rec.filtered) {
+    if (w->payload_lent.p) {
+        err = buf_set(out, w->payload_lent.p, w->payload_lent.len);
+    } else if (r->rec.filtered) {
         err = decode(w, cs, &r->rec, out, unit);
     } else {
         err = r->rec.size > SIZE_MAX

@@ -21,6 +21,7 @@ struct work {
     uint64_t coord[FMT_RANK_MAX];
     struct run_hit found;      /* its run is kept from chunk to chunk */
     struct cache_entry *entry; /* held */
+    struct span payload_lent;  /* its payload, if another store lent it (chunk/lent.h) */
     bool stored;
     uint64_t size; /* bytes of it that are stored; plain: with those that chunk_stretch() added */
     struct fetched
