@@ -35,10 +35,17 @@
  * to the same dataset, brings those of all ranks together.  A rank may write an element again; one
  * that two ranks have written is DREP_ERR_NOT_SAME.
  *
- * drep_read() and drep_read_box() see the last commit and what the rank has written alone since;
- * what others have written alone, after the next commit.  A dataset to which all have written
- * together is DREP_ERR_NOT_COMMITTED until then, but on rank 0; and to views and drep_readv(), so
- * is one that the rank has written alone.
+ * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
+ * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each
+ * chunk that is filtered, or has elements of variable length, is read and decoded once, by one of
+ * the ranks that want it, and sent to the others; a chunk that one rank alone wants costs no
+ * message, and neither does one whose bytes are cheaper read again.  A message is 8 MiB at most, or
+ * what a rank wants of one chunk.
+ *
+ * Without .collective they see the last commit and what the rank has written alone since; what
+ * others have written alone, after the next commit.  A dataset to which all have written together
+ * is DREP_ERR_NOT_COMMITTED until then, but on rank 0; and to views and drep_readv(), so is one
+ * that the rank has written alone.
  *
  * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.
  *

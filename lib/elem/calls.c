@@ -68,13 +68,14 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
 {
     struct drep_selection room;
     struct xfer x;
-    bool together;
+    bool together, alone;
     int err, begun;
 
     if ((err = dataset_check(w->ds, w->call)) || (err = xfer_begin(&x, xfer, w->call)))
         return err;
     together = is_together(w, &x);
-    err = read_begin(w->ds->file);
+    alone = together && store_writable(w->ds->file->st); /* a merge may come first */
+    err = alone ? change_begin(w->ds->file) : read_begin(w->ds->file);
     begun = !err;
     if (!err)
         err = select_wanted(w, &room);
@@ -82,7 +83,7 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
         err = fail_in(pending_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
                       w->ds->path);
     else if (together)
-        err = collective_read(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
+        err = collective_read(w->ds, w->sel, w->type, w->buf, x.use, w->call, alone && begun, err);
     else if (!err)
         err = fail_in(dataset_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
                       w->ds->path);

@@ -200,6 +200,25 @@ static void part_narrow(const struct chunk_share *s, int64_t piece, struct chunk
     p->n = k0 > 0 ? p->n / n * k0 : 0;
 }
 
+/* True if the chunk of a part comes another way. */
+static bool is_left_out(const struct transfer *t, const struct chunk_part *p)
+{
+    size_t low = 0, high = t->nleft_out;
+    int64_t chunk = high > 0 ? chunk_number(&t->ds->rec, p->coord) : 0;
+
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (t->left_out[mid] == chunk)
+            return true;
+        if (t->left_out[mid] < chunk)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return false;
+}
+
 /* Reads one share. The chunk is left before the part ends, so that its memory can serve the next
  * one. */
 static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
@@ -212,7 +231,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
     part_of(t, s->first + i / s->pieces, &p);
     if (s->pieces > 1)
         part_narrow(s, i % s->pieces, &p);
-    if (p.n == 0)
+    if (p.n == 0 || is_left_out(t, &p))
         return 0;
     if ((err = part_begin(&m, t, p.n)))
         return err;

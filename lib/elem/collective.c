@@ -1,4 +1,4 @@
-/* collective.c - transfers that all ranks of a file make together.
+/* collective.c - writes that all ranks of a file make together.
  *
  * A write in two phases.  First the ranks send what they have of each chunk to its owner, who puts
  * the chunk together, encodes and sums it.  Then rank 0, which has the file's store, learns sizes
@@ -64,17 +64,16 @@ static uint64_t spec_hash(const drep_dataset *ds)
     return sum_stored(ds->rec_bytes.p + front, ds->rec_bytes.len - front);
 }
 
-static int meet_first(struct meeting *m, int err)
+int collective_meet(const drep_dataset *ds, const char *name, int err)
 {
-    const drep_dataset *ds = m->ds;
     struct team_call call = {
-        .name = m->call,
+        .name = name,
         .err = err,
         .args = 2,
         .arg = {{"dataset", err ? 0 : sum_stored(ds->path, strlen(ds->path)) ^ ds->id},
                 {"shape or type", err ? 0 : spec_hash(ds)}}};
 
-    return team_agree(m->team, &call);
+    return team_agree(&ds->file->ranks->team, &call);
 }
 
 /* ---- what goes where ---- */
@@ -317,7 +316,7 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
         err = may_be_shared(m.t);
     if (err)
         fail_in(err, "dataset \"%s\"", ds->path);
-    err = meet_first(&m, err);
+    err = collective_meet(ds, call, err);
     if (!err && ds->rec.layout != FMT_COMPACT)
         err = collective_merge(ds, call);
     if (!err && ds->esize > 0)
@@ -328,14 +327,4 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
         pending_drop(ds);
     meeting_end(&m);
     return err;
-}
-
-int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
-                    const drep_xfer *xfer, const char *call, int err)
-{
-    struct meeting m = {.call = call, .ds = ds, .team = &ds->file->ranks->team};
-
-    if (!err)
-        err = fail_in(dataset_read(ds, sel, type, buf, xfer), "dataset \"%s\"", ds->path);
-    return meet_first(&m, err);
 }

@@ -181,8 +181,7 @@ bool chunk_inside(const struct object_rec *r, const uint64_t *coord)
     return true;
 }
 
-/* Number of chunks along the last coordinate of the grid. */
-static uint64_t row_chunks(const struct object_rec *r)
+uint64_t row_chunks(const struct object_rec *r)
 {
     uint64_t len = r->layout == FMT_CONTIGUOUS ? (uint64_t)shape_count(r) : 0, each = r->slab;
 

@@ -40,6 +40,8 @@ uint64_t run_inside(const struct object_rec *rec, const uint64_t *coord,
 /* The chunks of a shape as numbers: row-major in the grid, slabs as they come; a compact dataset is
  * one chunk, number 0. */
 int64_t chunks_in_grid(const struct object_rec *rec);
+/* Number of chunks along the last coordinate of the grid. */
+uint64_t row_chunks(const struct object_rec *rec);
 void chunk_coord(const struct object_rec *rec, int64_t chunk, uint64_t *coord);
 int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord);
 /* Elements of the shape that a chunk holds. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 32, RUN = PIECE_RUN };
+enum { HEAD = PIECE_HEAD, RUN = PIECE_RUN };
 
 /* ---- this rank's elements ---- */
 

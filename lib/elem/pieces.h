@@ -40,7 +40,7 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
                 size_t *n);
 
 /* Run number k of a piece; mem has no meaning. */
-enum { PIECE_RUN = 24 }; /* its bytes */
+enum { PIECE_HEAD = 32, PIECE_RUN = 24 }; /* bytes: before the first run, and of a run */
 static inline struct share_run piece_run(const struct piece *p, uint64_t k)
 {
     const uint8_t *r = p->run + k * PIECE_RUN;

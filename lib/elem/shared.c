@@ -25,8 +25,8 @@ int shared_known(const drep_dataset *ds)
     if (!file_shared(f) || !f->st->shadow || !idset_find(&f->ranks->written, ds->id))
         return 0;
     return fail(DREP_ERR_NOT_COMMITTED,
-                "the ranks have written to it since the last commit; rank %d can read it after "
-                "the next one",
+                "the ranks have written to it together since the last commit; until the next one "
+                "rank %d can read it with .collective = 1 alone",
                 f->ranks->team.rank);
 }
 

@@ -1,4 +1,4 @@
-/* shares.c - which elements of which chunks one rank writes, and which rank owns each chunk. */
+/* shares.c - which elements of which chunks one rank moves, and which rank owns each chunk. */
 /* SPDX-License-Identifier: MIT */
 #include "elem/shares.h"
 
@@ -16,6 +16,8 @@ struct cutter {
     int64_t chunk, length; /* length > 0: runs are flat, and chunks so long */
     int64_t mem;
     const struct object_rec *rec;
+    bool count;               /* chunks alone */
+    const struct shares *met; /* cut some of these, NULL: all that are selected */
 };
 
 int shares_add(struct shares *s, const struct share_run *run)
@@ -81,6 +83,38 @@ static int cut_flat(struct transfer *t, struct cutter *c)
     return selection_runs(t->sel, k0, k1, from, len, cut_run, c);
 }
 
+/* Elements of the 4 KiB blocks that runs of a plain chunk touch, about. */
+static int64_t touched(const struct transfer *t, int64_t n)
+{
+    int64_t len[DREP_MAX_RANK], run = 1, block = FMT_SUM_BLOCK / t->ds->esize + 1, all;
+
+    for (int d = 0; d < t->sel->rank; d++)
+        len[d] = t->ds->rec.chunk[d];
+    if (selection_is_box(t->sel))
+        run = selection_run_len(t->sel, len);
+    all = n + (n / run + 1) * block;
+    return all < chunk_elements(t->ds) ? all : chunk_elements(t->ds);
+}
+
+static int count_part(struct transfer *t, int64_t chunk, int64_t n)
+{
+    struct shares *s = ((struct cutter *)t->cutting)->s;
+
+    if (VEC_ROOM(s->share, s->n, s->room, 1))
+        return fail_nomem();
+    if (!chunks_whole(&t->ds->chunks))
+        n = touched(t, n);
+    s->share[s->n++] = (struct share){.chunk = chunk, .n = n};
+    return 0;
+}
+
+static bool is_met(const struct shares *met, int64_t chunk)
+{
+    const struct share *share = shares_find(met, chunk);
+
+    return share && share->ranks > 0;
+}
+
 /* Takes a batch of parts, as those who move elements get them. */
 static int cut_parts(struct transfer *t)
 {
@@ -92,7 +126,9 @@ static int cut_parts(struct transfer *t)
     for (int64_t i = 0; !err && i < t->nparts; i++) {
         part_of(t, i, &p);
         c->chunk = chunk_number(&t->ds->rec, p.coord);
-        if (p.n > 0)
+        if (p.n > 0 && c->count)
+            err = count_part(t, c->chunk, p.n);
+        else if (p.n > 0 && (!c->met || is_met(c->met, c->chunk)))
             err = part_runs(&plain, &p, cut_run, NULL, c);
     }
     return err;
@@ -152,6 +188,68 @@ int shares_cut(struct transfer *t, struct shares *s)
     return err ? err : shares_group(s);
 }
 
+static int chunk_order(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+
+    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+}
+
+/* Points and unions come in batches, so a chunk may come more than once. */
+int shares_count(struct transfer *t, struct shares *s)
+{
+    struct cutter c = {.s = s, .rec = &t->ds->rec, .count = true};
+    bool sorted = true;
+    size_t n = 0;
+    int err;
+
+    if (t->sel->count == 0)
+        return 0;
+    t->cutting = &c;
+    err = parts_each(t, cut_parts);
+    t->cutting = NULL;
+    for (size_t i = 1; i < s->n; i++)
+        sorted = sorted && s->share[i - 1].chunk < s->share[i].chunk;
+    if (sorted)
+        return err;
+    qsort(s->share, s->n, sizeof *s->share, chunk_order);
+    for (size_t i = 0; i < s->n; i++)
+        if (n > 0 && s->share[n - 1].chunk == s->share[i].chunk)
+            s->share[n - 1].n += s->share[i].n;
+        else
+            s->share[n++] = s->share[i];
+    s->n = n;
+    return err;
+}
+
+int shares_cut_met(struct transfer *t, const struct shares *met, struct shares *s)
+{
+    struct cutter c = {.s = s, .rec = &t->ds->rec, .met = met};
+    int err;
+
+    if (t->sel->count == 0)
+        return 0;
+    t->cutting = &c;
+    err = parts_each(t, cut_parts);
+    t->cutting = NULL;
+    if (!err)
+        err = shares_group(s);
+    for (size_t i = 0; !err && i < s->n; i++) {
+        const struct share *from = shares_find(met, s->share[i].chunk);
+
+        s->share[i].owner = from->owner;
+        s->share[i].ranks = from->ranks;
+    }
+    return err;
+}
+
+const struct share *shares_find(const struct shares *s, int64_t chunk)
+{
+    const struct share key = {.chunk = chunk};
+
+    return s->n > 0 ? bsearch(&key, s->share, s->n, sizeof key, chunk_order) : NULL;
+}
+
 void shares_release(struct shares *s)
 {
     mem_free(s->run);
@@ -178,7 +276,7 @@ struct notice {
     int64_t chunk, n;
     int from;
     size_t answer; /* where it stands in the answers to that rank */
-    int owner;
+    int owner, ranks;
     bool whole;
 };
 
@@ -200,8 +298,27 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
     return total == chunk_extent(&ds->rec, chunk);
 }
 
-/* Finds the owner of each chunk: who writes most of it; of equal ones the lowest rank, since
- * notices are sorted. */
+/* To decode a chunk costs more than to send it, so filtered chunks are always sent.  A plain one is
+ * copied and summed when it is read, which a message does not save before so many ranks read it. */
+#define READS_MAX 4
+
+/* True if a chunk that several ranks read is read once and sent to them. */
+static bool is_sent(const drep_dataset *ds, size_t ranks, int64_t total)
+{
+    if (ranks < 2)
+        return false;
+    return chunks_whole(&ds->chunks) || total / READS_MAX > chunk_elements(ds);
+}
+
+bool reads_meet(const drep_dataset *ds, const struct team *team)
+{
+    if (ds->rec.layout != FMT_CHUNKED || ds->esize == 0)
+        return false;
+    return chunks_whole(&ds->chunks) || team->size > READS_MAX;
+}
+
+/* Finds the owner of each chunk: who moves most of it; of equal ones the lowest rank, since notices
+ * are sorted. */
 static void decide(const drep_dataset *ds, enum together how, struct notice *list, size_t n)
 {
     size_t end;
@@ -209,7 +326,7 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
     for (size_t i = 0; i < n; i = end) {
         int64_t total = 0, most = -1;
         int owner = 0;
-        bool whole;
+        bool whole = false, sent = false;
 
         for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
             total += list[end].n;
@@ -218,10 +335,14 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
                 owner = list[end].from;
             }
         }
-        whole = chunk_is_whole(ds, how, list[i].chunk, total);
+        if (how == TOGETHER_READ)
+            sent = is_sent(ds, end - i, total);
+        else
+            whole = chunk_is_whole(ds, how, list[i].chunk, total);
         for (size_t k = i; k < end; k++) {
             list[k].whole = whole;
-            list[k].owner = whole ? owner : 0;
+            list[k].owner = whole || sent ? owner : 0;
+            list[k].ranks = sent ? (int)(end - i) : 0;
         }
     }
 }
@@ -277,7 +398,7 @@ static int answer(struct team *team, const drep_dataset *ds, enum together how,
         decide(ds, how, list, n);
     for (size_t i = 0; !err && i < n; i++)
         store_u64(bytes[of[list[i].from]] + list[i].answer * ANSWER,
-                  (uint64_t)list[i].owner << 1 | list[i].whole);
+                  (uint64_t)list[i].owner << 32 | (uint64_t)list[i].ranks << 1 | list[i].whole);
     err = err ? team_kill(team, err) : team_exchange(team, parcel, in->n, back);
     for (size_t i = 0; bytes && i < in->n; i++)
         mem_free(bytes[i]);
@@ -315,7 +436,8 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
         for (size_t k = 0; k < back.in[i].size / ANSWER && at < s->n; k++, at++) {
             uint64_t a = load_u64(back.in[i].p + k * ANSWER);
 
-            s->share[at].owner = (int)(a >> 1);
+            s->share[at].owner = (int)(a >> 32);
+            s->share[at].ranks = (int)(a >> 1 & INT32_MAX);
             s->share[at].whole = a & 1;
         }
     if (!err && at != s->n)

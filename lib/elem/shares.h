@@ -1,10 +1,11 @@
-/* shares.h - which elements of which chunks one rank writes, and which rank owns each chunk.
+/* shares.h - which elements of which chunks one rank moves, and which rank owns each chunk.
  *
  * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks
  * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
  * chunk that is written whole is the rank that writes most of it; every other chunk is rank 0's,
- * whose store reads and changes it.  To find that out, each chunk has a home, a rank that all
- * shares of it are reported to: no rank looks at all of them. */
+ * whose store reads and changes it.  The owner of a chunk that is read is the rank that reads most
+ * of it.  To find that out, each chunk has a home, a rank that all shares of it are reported to: no
+ * rank looks at all of them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SHARES_H
 #define ELEM_SHARES_H
@@ -23,7 +24,8 @@ struct share {
     int64_t n; /* elements */
     size_t first, runs;
     int owner;
-    bool whole; /* all shares together are all of the chunk */
+    int ranks;  /* a read: how many get it from the owner, who is one of them; else 0 */
+    bool whole; /* a write: all shares together are all of the chunk */
 };
 
 struct shares {
@@ -39,7 +41,8 @@ enum together {
     TOGETHER_NOTHING,
     TOGETHER_BOX,   /* one box */
     TOGETHER_UNION, /* several, taken at once */
-    TOGETHER_PARTS  /* something else: no chunk counts as whole */
+    TOGETHER_PARTS, /* something else: no chunk counts as whole */
+    TOGETHER_READ   /* no write at all */
 };
 
 /* By hand: add a run, or lengthen the last one; then group all by chunk.  The order is that of
@@ -50,8 +53,18 @@ int share_order(const void *a, const void *b);
 
 /* Cut this rank's selection. */
 int shares_cut(struct transfer *t, struct shares *s);
+/* The same without runs: of a chunked dataset which chunks, and for the owner of each, elements: of
+ * plain chunks all in the blocks that must be read. */
+int shares_count(struct transfer *t, struct shares *s);
+/* Cut what shares_meet() gave an owner that others read from, too. */
+int shares_cut_met(struct transfer *t, const struct shares *met, struct shares *s);
+/* The share of a chunk, or NULL. */
+const struct share *shares_find(const struct shares *s, int64_t chunk);
 /* Find the owners: collective. */
 int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s);
+/* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
+ * it wants. */
+bool reads_meet(const drep_dataset *ds, const struct team *team);
 /* True if shares of `total` elements make the chunk one that the store writes whole. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total);
 /* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */

@@ -47,23 +47,34 @@ static int null_check(struct transfer *t)
     return 0;
 }
 
+/* Elements of memory's type. */
+static int64_t tiles_of(const struct transfer *t)
+{
+    const drep_type *mem = t->conv.mem;
+
+    return mem->items > 0 ? t->sel->count * t->conv.stored->items / mem->items : 0;
+}
+
+void transfer_forget(const struct transfer *t)
+{
+    drep_vlen_free(t->conv.mem, tiles_of(t), t->mem);
+}
+
 /* Moves the elements. A read that fails in the middle frees what it made of variable length, so
  * that the caller's memory holds no pointer that leads nowhere. */
 int transfer_layout(struct transfer *t)
 {
     drep_dataset *ds = t->ds;
-    const drep_type *mem = t->conv.mem;
-    int64_t tiles = mem->items > 0 ? t->sel->count * t->conv.stored->items / mem->items : 0;
     int err;
 
     if (!t->writing && !t->conv.raw)
-        memory_clear(mem, tiles, t->mem);
+        memory_clear(t->conv.mem, tiles_of(t), t->mem);
     err = ds->rec.layout == FMT_COMPACT      ? compact_run(t)
           : ds->rec.layout == FMT_CONTIGUOUS ? contiguous_run(t)
           : t->writing                       ? chunked_write(t)
                                              : chunked_read(t);
     if (err && !t->writing && !t->conv.raw)
-        drep_vlen_free(mem, tiles, t->mem);
+        transfer_forget(t);
     return err;
 }
 
@@ -178,6 +189,18 @@ void transfer_end(struct transfer *t)
     mem_free(t);
 }
 
+int transfer_elements(struct transfer *t, const drep_type *type)
+{
+    drep_dataset *ds = t->ds;
+
+    if (t->sel->count == 0 || ds->esize == 0)
+        return 0;
+    if (t->members.lacks)
+        memory_zero(!type ? ds->ft->type : type,
+                    t->sel->count * t->conv.stored->items / t->conv.mem->items, t->mem);
+    return transfer_layout(t);
+}
+
 /* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
 static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
                        char *mem, const drep_xfer *xfer, enum transfer_way way)
@@ -187,12 +210,7 @@ static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_t
 
     if (err)
         return err;
-    if (t->sel->count > 0 && ds->esize > 0) {
-        if (t->members.lacks)
-            memory_zero(!type ? ds->ft->type : type,
-                        t->sel->count * t->conv.stored->items / t->conv.mem->items, mem);
-        err = transfer_layout(t);
-    }
+    err = transfer_elements(t, type);
     transfer_end(t);
     return err;
 }

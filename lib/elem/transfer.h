@@ -45,7 +45,9 @@ struct transfer {
         struct cut_run *piece;
         int64_t n;
     } given;
-    void *cutting; /* of who cuts the selection and moves nothing (shares.c) */
+    void *cutting;     /* of who cuts the selection and moves nothing (shares.c) */
+    int64_t *left_out; /* a read: numbers of chunks that come another way (reading.c), ascending */
+    size_t nleft_out;
 };
 
 /* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
@@ -70,6 +72,10 @@ int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type 
                    const drep_xfer *xfer, enum transfer_way way, struct transfer **out);
 void transfer_end(struct transfer *t);
 int transfer_layout(struct transfer *t);
+/* A read or a write between its steps: all selected elements, for memory's `type`. */
+int transfer_elements(struct transfer *t, const drep_type *type);
+/* Frees what a read has made of variable length in memory. */
+void transfer_forget(const struct transfer *t);
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);
