@@ -52,27 +52,34 @@ static int meet(struct meeting *m, int err)
     return team_agree(m->team, &call);
 }
 
-/* A hash of shape and type.  Its front counts links and attributes, which other
- * handles change. */
-static uint64_t spec_hash(const drep_dataset *ds)
+/* A hash of shape and type: of the record as it is now, without the counts of links and attributes,
+ * which other handles change. */
+static int spec_hash(const drep_dataset *ds, uint64_t *hash)
 {
-    const struct object_head head = {
-        .kind = ds->rec.kind, .links = ds->rec.links, .next_attr = ds->rec.next_attr};
-    uint8_t bytes[FMT_HEAD_MAX];
-    size_t front = FMT_HEAD_AT + object_head_put(bytes, &head);
+    struct object_rec rec = ds->rec;
+    struct buf b = {0};
+    struct out out;
+    int err;
 
-    return sum_stored(ds->rec_bytes.p + front, ds->rec_bytes.len - front);
+    rec.links = rec.next_attr = 0;
+    buf_out(&b, &out);
+    object_put(&out, &rec);
+    err = buf_done(&b, &out);
+    *hash = err ? 0 : sum_stored(b.p, b.len);
+    buf_release(&b);
+    return err ? fail_nomem() : 0;
 }
 
 int collective_meet(const drep_dataset *ds, const char *name, int err)
 {
     struct team_call call = {
-        .name = name,
-        .err = err,
-        .args = 2,
-        .arg = {{"dataset", err ? 0 : sum_stored(ds->path, strlen(ds->path)) ^ ds->id},
-                {"shape or type", err ? 0 : spec_hash(ds)}}};
+        .name = name, .args = 2, .arg = {{"dataset", 0}, {"shape or type", 0}}};
 
+    if (!err)
+        err = spec_hash(ds, &call.arg[1].hash);
+    if (!err)
+        call.arg[0].hash = sum_stored(ds->path, strlen(ds->path)) ^ ds->id;
+    call.err = err;
     return team_agree(&ds->file->ranks->team, &call);
 }
 

@@ -3,7 +3,8 @@
  * Shapes of 0 to 4 dimensions, with lengths of zero and dimensions that grow; all layouts, types
  * and representations, those with a user's functions among them; a box of the dataset, cut at
  * random between the ranks.  The oracle is the file of one process that writes the box at once:
- * byte for byte. */
+ * byte for byte.  After each write the ranks read boxes together, which may overlap, and hold them
+ * against a model. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 
@@ -118,22 +119,106 @@ static void put(const drep_type *type, void *at, int64_t i, int v)
         ((int64_t *)at)[i] = v;
 }
 
-/* A box's elements: small integers, which every type and representation holds. */
-static void *elements(const struct plan *p, int round, const struct box *b)
+static int get(const drep_type *type, const void *at, int64_t i)
 {
-    int64_t n = count_of(p, b), at[RANK_MAX] = {0};
-    void *v = calloc((size_t)n + 1, 8);
+    return type == DREP_DOUBLE    ? (int)((const double *)at)[i]
+           : type == DREP_FLOAT   ? (int)((const float *)at)[i]
+           : type == DREP_INT     ? ((const int *)at)[i]
+           : type == DREP_INT16_T ? ((const int16_t *)at)[i]
+                                  : (int)((const int64_t *)at)[i];
+}
 
+/* Calls fn with the number of each element of a box, and its place in the dataset. */
+static void each(const struct plan *p, const struct box *b,
+                 void (*fn)(void *ctx, int64_t i, const int64_t *coord), void *ctx)
+{
+    int64_t n = count_of(p, b), coord[RANK_MAX] = {0};
+
+    for (int d = 0; d < p->rank; d++)
+        coord[d] = b->start[d];
     for (int64_t i = 0; i < n; i++) {
-        int64_t place = round;
-
-        for (int d = 0; d < p->rank; d++)
-            place = place * 31 + b->start[d] + at[d];
-        put(p->memory, v, i, (int)(place % 3000));
-        for (int d = p->rank - 1; d >= 0 && ++at[d] == b->count[d]; d--)
-            at[d] = 0;
+        fn(ctx, i, coord);
+        for (int d = p->rank - 1; d >= 0 && ++coord[d] == b->start[d] + b->count[d]; d--)
+            coord[d] = b->start[d];
     }
-    return v;
+}
+
+/* What is written in a round, and the model: a number of each element. */
+struct filling {
+    struct teller *me;
+    const struct plan *p;
+    int round;
+    void *v;
+    int *model;
+};
+
+/* Small integers, which every type and representation holds. */
+static int number(const struct filling *f, const int64_t *coord)
+{
+    int64_t place = f->round;
+
+    for (int d = 0; d < f->p->rank; d++)
+        place = place * 31 + coord[d];
+    return (int)(place % 3000);
+}
+
+/* The first dimension grows, so places stay. */
+static int64_t place_of(const struct filling *f, const int64_t *coord)
+{
+    int64_t at = 0;
+
+    for (int d = 0; d < f->p->rank; d++)
+        at = at * f->p->dims[d] + coord[d];
+    return at;
+}
+
+static void put_number(void *ctx, int64_t i, const int64_t *coord)
+{
+    const struct filling *f = ctx;
+
+    put(f->p->memory, f->v, i, number(f, coord));
+}
+
+static void note_number(void *ctx, int64_t i, const int64_t *coord)
+{
+    const struct filling *f = ctx;
+
+    (void)i;
+    f->model[place_of(f, coord)] = number(f, coord);
+}
+
+static void hold_number(void *ctx, int64_t i, const int64_t *coord)
+{
+    struct filling *f = ctx;
+    int got = get(f->p->memory, f->v, i), want = f->model[place_of(f, coord)];
+
+    if (got == want || f->me->err)
+        return;
+    f->me->err = -1;
+    snprintf(f->me->text, sizeof f->me->text, "round %d: element %lld is %d, not %d", f->round,
+             (long long)place_of(f, coord), got, want);
+}
+
+/* Each rank reads a box of its own, some of them nothing. */
+static void hold(struct filling *f, drep_dataset *ds)
+{
+    const struct plan *p = f->p;
+    struct box b = {{0}, {0}};
+    struct rnd r;
+
+    rnd_init(&r, p->seed * 13 + (uint64_t)f->round * 100 + (uint64_t)f->me->rank);
+    for (int d = 0; d < p->rank; d++) {
+        int64_t len = d == 0 ? p->grown[f->round] : p->dims[d];
+
+        b.start[d] = len > 0 ? (int64_t)rnd_below(&r, (uint64_t)len) : 0;
+        b.count[d] = (int64_t)rnd_below(&r, (uint64_t)(len - b.start[d]) + 1);
+    }
+    f->v = calloc((size_t)count_of(p, &b) + 1, 8);
+    went(f->me, drep_read_box(ds, p->rank > 0 ? b.start : NULL, p->rank > 0 ? b.count : NULL,
+                              p->memory, f->v, &DREP_XFER(.collective = f->me->ranks > 1)));
+    if (!f->me->err)
+        each(p, &b, hold_number, f);
+    free(f->v);
 }
 
 static void tell(struct teller *me, drep_file *f)
@@ -145,7 +230,11 @@ static void tell(struct teller *me, drep_file *f)
         DREP_SPEC(.type = p->type, .rank = p->rank, .dims = p->rank > 0 ? p->dims : NULL,
                   .maxdims = p->rank > 0 ? p->max : NULL, .layout = p->layout);
     drep_dataset *ds = NULL;
+    struct filling now = {.me = me, .p = p};
+    int64_t room = 1;
 
+    for (int d = 0; d < p->rank; d++)
+        room *= d == 0 ? p->grown[ROUNDS - 1] : p->dims[d];
     if (p->layout == DREP_CHUNKED)
         spec.chunk = p->chunk;
     if (p->filter) {
@@ -158,10 +247,10 @@ static void tell(struct teller *me, drep_file *f)
     }
     if (!went(me, drep_dataset_create(f, "/data", &spec, &ds)))
         return;
+    now.model = calloc((size_t)room + 1, sizeof *now.model);
     for (int k = 0; k < ROUNDS && !me->err; k++) {
         struct box part[MAX_RANKS], mine = p->box[k];
         struct rnd r;
-        void *v;
 
         if (p->rank > 0 && p->max[0] == DREP_UNLIMITED) {
             int64_t dims[RANK_MAX];
@@ -175,23 +264,30 @@ static void tell(struct teller *me, drep_file *f)
             cut(p, p->box[k], me->ranks, &r, part);
             mine = part[me->rank];
         }
-        v = elements(p, k, &mine);
+        now.round = k;
+        now.v = calloc((size_t)count_of(p, &mine) + 1, 8);
+        each(p, &mine, put_number, &now);
+        each(p, &p->box[k], note_number, &now);
         if (p->rank == 0) { /* rank 0 has the element */
             drep_selection *none = NULL;
 
             if (me->rank > 0)
                 went(me, drep_select_points(0, 0, NULL, &none));
-            went(me, drep_write(ds, none, p->memory, v, &DREP_XFER(.collective = me->ranks > 1)));
+            went(me,
+                 drep_write(ds, none, p->memory, now.v, &DREP_XFER(.collective = me->ranks > 1)));
             drep_selection_free(none);
         } else {
-            went(me, drep_write_box(ds, mine.start, mine.count, p->memory, v,
+            went(me, drep_write_box(ds, mine.start, mine.count, p->memory, now.v,
                                     &DREP_XFER(.collective = me->ranks > 1)));
         }
+        free(now.v);
+        hold(&now, ds);
         if (p->commit[k])
             went(me, drep_commit(f));
-        free(v);
+        hold(&now, ds);
     }
     drep_dataset_close(ds);
+    free(now.model);
 }
 
 START_TEST(test_random_writes_together)
