@@ -341,15 +341,15 @@ $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/obj/tests/%.o $(BUILD)/$(1)/internal.a $(BU
 endef
 # Benchmarks against the parallel HDF5 of the same MPI: $(1) is its name, $(2) and $(3) the flags.
 define mpi_bench
-$(BUILD)/$(1)/bench-write: tests/bench/mpi/write.c $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED) | $(BORROWED)
+$(BUILD)/$(1)/bench-%: tests/bench/mpi/%.c tests/bench/mpi/bench.c tests/bench/mpi/bench.h $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED) | $(BORROWED)
 	@mkdir -p $$(@D)
 	$$(call say,LD ) $$(CC) -std=c11 $$(COMMON) -O2 -Ilib/mpi $(2) $$(LDFLAGS) -Wl,-rpath,'$$$$ORIGIN/..' -o $$@ \
-	    $$(filter %.c %.so.$(VERSION),$$^) $(3)
+	    $$(filter %.c %.so.$(VERSION),$$^) -Wl,--as-needed $(3) -lm
+MPI_BENCHES += $(patsubst tests/bench/mpi/%.c,$(BUILD)/$(1)/bench-%,$(filter-out %/bench.c,$(wildcard tests/bench/mpi/*.c)))
 endef
-$(foreach m,$(if $(HAVE_HDF5_MPICH),$(filter mpich,$(MPIS))),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_MPICH_CFLAGS)),$(HDF5_MPICH_LIBS))))
-$(foreach m,$(if $(HAVE_HDF5_OPENMPI),$(filter openmpi,$(MPIS))),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_OPENMPI_CFLAGS)),$(HDF5_OPENMPI_LIBS))))
-MPI_BENCHES := $(if $(HAVE_HDF5_MPICH),$(patsubst %,$(BUILD)/%/bench-write,$(filter mpich,$(MPIS)))) \
-    $(if $(HAVE_HDF5_OPENMPI),$(patsubst %,$(BUILD)/%/bench-write,$(filter openmpi,$(MPIS))))
+MPI_BENCHES :=
+$(if $(HAVE_HDF5_MPICH),$(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_MPICH_CFLAGS)),$(HDF5_MPICH_LIBS)))))
+$(if $(HAVE_HDF5_OPENMPI),$(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_OPENMPI_CFLAGS)) $(PNETCDF_CFLAGS),$(HDF5_OPENMPI_LIBS) $(PNETCDF_LIBS)))))
 mpi-bench-programs: $(MPI_BENCHES)
 
 .PRECIOUS: $(foreach m,$(MPIS),$(BUILD)/$(m)/obj/%.o)
@@ -502,7 +502,7 @@ mpi: ## install missing packages, build the library for MPI and test it under ea
 	@tests/mpi/run-kill.py --full
 	@tests/mpi/run-heat.py
 
-bench-mpi: ## time writes of two ranks against parallel HDF5 and against the disk, under each MPI; print tables
+bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; print tables
 	@tools/install-deps build mpi
 	+@$(SUB) MODE=release libs mpi-bench-programs
 	@tests/bench/mpi/run.py
