@@ -101,6 +101,10 @@ typedef struct drep_transport {
     /* The name of the program's call in messages, of at most 31 bytes, which lives as long as the
      * file: NULL is drep_team_create or drep_team_open. */
     const char *call;
+    /* See off what was sent, before this rank computes for a while and makes no call: return when
+     * all of it has left, or when CLOCK_MONOTONIC has reached `deadline_ns`.  0 or a DREP_ERR_...
+     * NULL: messages leave by themselves. */
+    int (*flush)(void *ctx, int64_t deadline_ns);
 } drep_transport;
 #define DREP_TRANSPORT(...) DREP_SIZED(drep_transport, __VA_ARGS__)
 

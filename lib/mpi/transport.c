@@ -20,7 +20,8 @@ enum {
     EAGER_POLLS = 2000, /* then the processor is offered to other ranks */
     YIELDS = 2000,      /* then the wait sleeps, longer and longer */
     SLEEP_MIN_NS = 1000,
-    SLEEP_MAX_NS = 200000
+    SLEEP_MAX_NS = 200000,
+    SLEEP_MOVING_NS = 20000 /* while a message moves, whose pieces need this rank */
 };
 
 struct transport {
@@ -46,9 +47,9 @@ static int64_t now_ns(void)
 
 /* Poll n of a wait failed.  Ranks are often more than processors: one that only polls would keep
  * another from sending what it polls for. */
-static void wait_a_little(int64_t n)
+static void wait_a_little(int64_t n, long longest_ns)
 {
-    struct timespec t = {0, SLEEP_MAX_NS};
+    struct timespec t = {0, longest_ns};
 
     if (n < EAGER_POLLS)
         return;
@@ -56,9 +57,14 @@ static void wait_a_little(int64_t n)
         sched_yield();
         return;
     }
-    if (n - EAGER_POLLS - YIELDS < SLEEP_MAX_NS / SLEEP_MIN_NS)
+    if (n - EAGER_POLLS - YIELDS < longest_ns / SLEEP_MIN_NS)
         t.tv_nsec = SLEEP_MIN_NS * (1 + n - EAGER_POLLS - YIELDS);
     nanosleep(&t, NULL);
+}
+
+static long sleep_of(const struct transport *t)
+{
+    return t->n_sending > 0 || t->arriving ? SLEEP_MOVING_NS : SLEEP_MAX_NS;
 }
 
 /* ------------------------------------------------------------ a communicator */
@@ -91,7 +97,7 @@ static int duplicate(const char *call, MPI_Comm comm, int64_t timeout_ns, MPI_Co
                             "%s: not all ranks of the communicator called it within %g s", call,
                             (double)timeout_ns / 1e9);
         if (!err && !done)
-            wait_a_little(n);
+            wait_a_little(n, SLEEP_MAX_NS);
     }
     if (!err)
         err = glue_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), call);
@@ -131,7 +137,7 @@ void transport_fill(const struct transport *t, drep_transport *out)
 {
     *out = DREP_TRANSPORT(.rank = t->rank, .ranks = t->ranks, .timeout_ns = t->timeout_ns,
                           .send = transport_send, .receive = transport_receive,
-                          .release = transport_release);
+                          .flush = transport_flush, .release = transport_release);
 }
 
 /* ------------------------------------------------------------ the datatype */
@@ -243,6 +249,22 @@ int transport_send(void *ctx, int to, drep_message *message)
     return 0;
 }
 
+int transport_flush(void *ctx, int64_t deadline_ns)
+{
+    struct transport *t = ctx;
+    int64_t n;
+    int err = glue_ready("message");
+
+    for (n = 0; !err && t->n_sending > 0; n++) {
+        err = reap(t);
+        if (t->n_sending > 0 && now_ns() >= deadline_ns)
+            break;
+        if (t->n_sending > 0)
+            wait_a_little(n, sleep_of(t));
+    }
+    return err;
+}
+
 /* ---------------------------------------------------------------- receiving */
 
 /* Begin to receive a message that was seen. */
@@ -310,7 +332,7 @@ int transport_receive(void *ctx, drep_message **message, int64_t deadline_ns)
             break;
         if (deadline_ns != INT64_MAX && now_ns() >= deadline_ns)
             return glue_fail(DREP_ERR_TIMEOUT, "no message in time");
-        wait_a_little(n);
+        wait_a_little(n, sleep_of(t));
     }
     if (!err)
         *message = m;
@@ -322,14 +344,9 @@ int transport_receive(void *ctx, drep_message **message, int64_t deadline_ns)
 /* The others take all that was sent to them before they end their last call. */
 static bool all_sent(struct transport *t)
 {
-    int64_t n, deadline = t->timeout_ns ? now_ns() + t->timeout_ns : INT64_MAX;
+    int64_t deadline = t->timeout_ns ? now_ns() + t->timeout_ns : INT64_MAX;
 
-    for (n = 0; t->n_sending; n++) {
-        if (reap(t) || now_ns() >= deadline)
-            return false;
-        wait_a_little(n);
-    }
-    return true;
+    return !transport_flush(t, deadline) && t->n_sending == 0;
 }
 
 void transport_release(void *ctx, int gave_up)

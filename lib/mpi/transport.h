@@ -1,8 +1,9 @@
 /* transport.h - messages between ranks over MPI, point to point.
  *
  * Messages travel on a communicator of our own, so that no receive of the program takes one.  All
- * waiting is in transport_receive(), which polls until a deadline; nothing else waits for another
- * rank, except transport_new() in making the communicator, with the same timeout. */
+ * waiting is in transport_receive() and transport_flush(), which poll until a deadline; nothing
+ * else waits for another rank, except transport_new() in making the communicator, with the same
+ * timeout. */
 /* SPDX-License-Identifier: MIT */
 #ifndef MPI_TRANSPORT_H
 #define MPI_TRANSPORT_H
@@ -22,6 +23,7 @@ void transport_fill(const struct transport *t, drep_transport *out);
 /* As drep_transport has them. */
 int transport_send(void *ctx, int to, drep_message *message);
 int transport_receive(void *ctx, drep_message **message, int64_t deadline_ns);
+int transport_flush(void *ctx, int64_t deadline_ns);
 void transport_release(void *ctx, int gave_up);
 
 #endif

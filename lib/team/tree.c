@@ -14,7 +14,7 @@ static int pass_down(struct team *t, const void *p, size_t size)
     for (k = t->height; !err && k >= 0; k--)
         if ((child = tree_child(t, k)) >= 0)
             err = wire_send(t, child, FRAME_DOWN, 0, p, size);
-    return err;
+    return err ? err : wire_flush(t);
 }
 
 static int bcast(struct team *t, struct buf *b)
@@ -173,6 +173,8 @@ static int scatter_tree(struct team *t, const uint8_t *all, const uint64_t *offs
     for (k = t->height; !err && k >= 0; k--)
         if (tree_child(t, k) >= 0)
             err = scatter_child(t, k, all, offset);
+    if (!err)
+        err = wire_flush(t);
     if (!err)
         err = team_kill(t, buf_set(part, all + offset[0], (size_t)(offset[1] - offset[0])));
     return err;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { PATIENCE = 1024 };
+enum { PATIENCE = 1024, FLUSH_NS = 1000000000 };
 
 void team_init(struct team *t, const drep_transport *transport, void *ctx)
 {
@@ -112,6 +112,17 @@ int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const 
     err = t->transport.send(t->ctx, to, m);
     if (err) /* the transport has no message for us */
         fail(err, "%s: message to rank %d: %s", t->call, to, drep_strerror(err));
+    return team_kill(t, err);
+}
+
+int wire_flush(struct team *t)
+{
+    int err = 0;
+
+    if (t->transport.flush)
+        err = t->transport.flush(t->ctx, now_ns() + FLUSH_NS);
+    if (err)
+        fail(err, "%s: messages do not leave: %s", t->call, drep_strerror(err));
     return team_kill(t, err);
 }
 

@@ -8,6 +8,8 @@
 #include "lib/mpi/transport.h"
 #include "team/team.h"
 
+#include <unistd.h>
+
 static struct transport *transport;
 static struct team team;
 
@@ -171,6 +173,44 @@ static void test_private(void)
     check_case("a receive of the program takes no message of ours");
 }
 
+/* A rank that computes makes no call of MPI: what it has sent before must be with the others.  They
+ * say so by a file, which it waits for. */
+static void test_flush(void)
+{
+    enum { SIZE = 1 << 20, POLLS = 3000 };
+    uint64_t offset[65] = {0};
+    struct buf part = {0};
+    uint8_t *all = NULL;
+    const char *dir = getenv("TMPDIR");
+    char name[512];
+    int r, n = 0;
+
+    if (check_rank == 0) {
+        all = calloc((size_t)check_ranks, SIZE);
+        for (r = 0; r < check_ranks; r++) {
+            offset[r + 1] = offset[r] + SIZE;
+            snprintf((char *)all + offset[r], sizeof name, "%s/flush-%ld", dir ? dir : "/tmp",
+                     (long)getpid());
+        }
+    }
+    OK(team_scatter(&team, all, offset, &part));
+    CHECK(part.len == SIZE, "%zu bytes", part.len);
+    snprintf(name, sizeof name, "%s-1", (char *)part.p);
+    if (check_rank == 1) {
+        FILE *f = fopen(name, "w");
+
+        CHECK(f && !fclose(f), "%s", name);
+    }
+    if (check_rank == 0 && check_ranks > 1) {
+        for (n = 0; n < POLLS && access(name, F_OK); n++)
+            usleep(10000);
+        CHECK(n < POLLS && !unlink(name), "rank 1 did not get its part");
+    }
+    buf_release(&part);
+    free(all);
+    check_case("a part arrives while its sender computes");
+}
+
 static void test_longest(void)
 {
     size_t size = (size_t)5 << 29, i;
@@ -210,6 +250,7 @@ int main(int argc, char **argv)
     test_exchange();
     test_agree();
     test_private();
+    test_flush();
     team_end();
     /* Ranks are those of the communicator, whatever they are elsewhere. */
     MPI_Comm_split(MPI_COMM_WORLD, 0, -check_rank, &part);
