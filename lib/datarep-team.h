@@ -27,9 +27,21 @@
  *
  * Local calls.  All others are a rank's own until drep_commit().
  *
- * Groups, datasets, attributes, links, shapes and compact datasets: each rank makes all changes, in
- * the same order, or rank 0 alone makes some; then the others see them after the commit.  Anything
- * else is DREP_ERR_NOT_SAME at the commit, and nothing is committed.
+ * Groups, datasets, attributes, links, shapes and compact datasets: each rank makes changes of its
+ * own, which the others see after the commit.  What counts is the state that each rank has come to.
+ * The file is then the one that a single process makes with the changes of rank 0, then those of
+ * rank 1, and so on; where all make the same changes in the same order, byte for byte.  An object
+ * that several ranks make at one path with one spec is one object.  Of the sizes that ranks give to
+ * a dataset the largest counts, if all are larger than before.
+ *
+ * DREP_ERR_NOT_SAME at the commit: two ranks have made different objects at one path, have given an
+ * attribute two values or a compact dataset's element two values, or one has removed or moved what
+ * another has changed.  The message names the object and both ranks; nothing is committed, and each
+ * rank may change what it did and commit again.
+ *
+ * Until the commit, the id of an object that a rank has made is its own, and another one after it;
+ * handles and references in attributes follow.  References as elements do not: those of a rank
+ * other than 0 to such an object are DREP_ERR_NOT_COMMITTED.
  *
  * drep_write() without .collective keeps the elements in memory.  The commit, or a collective write
  * to the same dataset, brings those of all ranks together.  A rank may write an element again; one

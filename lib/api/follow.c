@@ -21,11 +21,20 @@ int file_reload(drep_file *f)
     return err;
 }
 
-int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence)
+/* Forget the numbers that objects, datatypes and representations had on this rank. */
+static void renumber(drep_file *f, uint32_t first_type, const struct id_pairs *ids)
+{
+    datasets_renumber(f, pairs_map, ids);
+    ftypes_renumbered(f, first_type);
+    reps_forget(f);
+}
+
+int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct id_pairs *ids)
 {
     const char *why = NULL;
     struct store *st;
     struct slot slot;
+    uint32_t first_type = f->st->slot.sequence ? f->st->slot.next_type : 0;
     int err;
 
     if (slot_get(&slot, bytes, sequence % 2 ? 0 : 1, &why) != SLOT_VALID || why)
@@ -37,6 +46,8 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence)
     if (f->datasets.hooks)
         f->datasets.hooks->adopt(f, st);
     paths_clear(f);
+    if (ids)
+        renumber(f, first_type, ids);
     err = file_reload(f);
     f->op.error = 0;
     f->hints.changed = false;

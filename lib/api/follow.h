@@ -3,12 +3,13 @@
 #ifndef API_FOLLOW_H
 #define API_FOLLOW_H
 
-#include "file/file.h"
+#include "api/foreign.h"
 
 /* Reload header and datasets from the commit that the store moved to.  They are reloaded beside
  * those in force and exchanged at last, so that a failure leaves the handle as it was. */
 int file_reload(drep_file *f);
-/* The slot of the commit, as it stands in the file, and its number.  Open datasets stay open. */
-int follow(drep_file *f, const uint8_t *slot, uint64_t sequence);
+/* The slot of the commit, as it stands in the file, and its number.  Open datasets stay open.  ids:
+ * what has become of those that this rank has given; NULL: its numbers are those of the commit. */
+int follow(drep_file *f, const uint8_t *slot, uint64_t sequence, const struct id_pairs *ids);
 
 #endif

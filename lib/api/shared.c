@@ -1,14 +1,16 @@
 /* shared.c - commit and close of a file that several ranks share.
  *
- * The ranks compare what they changed; rank 0, whose store is the file's, commits; the others move
- * to the new commit.  A rank may have changed nothing: then rank 0's changes are the file's. */
+ * The ranks compare digests of what they changed.  Mostly they have changed the same, or some of
+ * them nothing; else they bring their changes together.  Rank 0, whose store is the file's,
+ * commits; the others move to the new commit. */
 /* SPDX-License-Identifier: MIT */
 #include "api/shared.h"
 
+#include "api/assemble.h"
 #include "api/follow.h"
 #include "api/publish.h"
 #include "elem/settle.h"
-#include "file/ranks.h"
+#include "base/mem.h"
 #include "format/block.h"
 #include "tree/journal.h"
 
@@ -16,16 +18,39 @@
 
 /* ---- what the ranks changed ---- */
 
-enum { CHANGES_SIZE = 24 };
+/* Lists of what was cut off belong to the changes. */
+static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
+{
+    const struct ranks *r = f->ranks;
+    struct buf b = {0};
+    uint8_t sum[8];
+    int err = journal_digest(f->st, digest, n);
 
-/* Three numbers of this rank: a digest of its changes, how many there are, a digest of the header.
- */
-static int changes_of(drep_file *f, uint8_t bytes[CHANGES_SIZE])
+    if (err || r->nshrunk == 0)
+        return err;
+    store_u64(sum, *digest);
+    err = buf_add(&b, sum, sizeof sum);
+    for (size_t i = 0; !err && i < r->nshrunk; i++) {
+        const struct shrunk_dataset *s = &r->shrunk[i];
+
+        store_u64(sum, s->id);
+        err = buf_add(&b, sum, sizeof sum);
+        if (!err)
+            err = buf_add(&b, s->len, (size_t)s->rank * sizeof *s->len);
+    }
+    *digest = err ? 0 : sum_stored(b.p, b.len);
+    buf_release(&b);
+    return err;
+}
+
+/* What this rank tells of its changes (assemble.h). */
+static int tell(drep_file *f, struct buf *told)
 {
     uint64_t digest = 0, n = 0, hints = 0;
+    uint8_t bytes[DIGEST_SIZE];
     struct buf header = {0};
     size_t split = 0;
-    int err = journal_digest(f->st, &digest, &n);
+    int err = entries_digest(f, &digest, &n);
 
     if (!err)
         err = header_build(f, &header, &split);
@@ -35,26 +60,100 @@ static int changes_of(drep_file *f, uint8_t bytes[CHANGES_SIZE])
     store_u64(bytes + 8, n);
     store_u64(bytes + 16, hints);
     buf_release(&header);
-    return err;
+    if (!err)
+        err = buf_add(told, bytes, sizeof bytes);
+    return err ? err : settle_waiting(f, told);
 }
 
-/* Compare the changes of all ranks with those of rank 0, which alone calls this. */
-static int changes_compare(const struct team *t, const uint8_t *all)
-{
-    for (int r = 1; r < t->size; r++) {
-        const uint8_t *mine = all, *theirs = all + (size_t)r * CHANGES_SIZE;
+/* ---- the verdict ---- */
 
-        if (load_u64(theirs + 8) > 0 && memcmp(mine, theirs, 16) != 0)
-            return fail(DREP_ERR_NOT_SAME,
-                        "ranks 0 and %d made different changes since the last commit: %llu and "
-                        "%llu entries of groups, datasets and attributes",
-                        r, (unsigned long long)load_u64(mine + 8),
-                        (unsigned long long)load_u64(theirs + 8));
-        if (load_u64(theirs + 8) > 0 && memcmp(mine + 16, theirs + 16, 8) != 0)
+/* Rank 0 says whether the ranks differ, what its own changes are, and which datasets wait; or why
+ * it cannot go on. */
+enum { VERDICT_HEAD = 4 + 16 };
+enum verdict { ALIKE, DIFFERENT };
+
+static bool none_told(const uint8_t *p)
+{
+    return load_u64(p + 8) == 0;
+}
+
+static bool told_alike(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, 16) == 0;
+}
+
+/* Compare what all ranks have told with what rank 0 has, which alone calls this. */
+static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
+                   enum verdict *verdict)
+{
+    *verdict = ALIKE;
+    for (int r = 1; r < t->size; r++) {
+        const uint8_t *theirs = all + at[r];
+
+        if (none_told(theirs))
+            continue;
+        if (!told_alike(all, theirs))
+            *verdict = DIFFERENT;
+        else if (memcmp(all + 16, theirs + 16, 8) != 0)
             return fail(DREP_ERR_NOT_SAME, "ranks 0 and %d have different hints or representations",
                         r);
     }
     return 0;
+}
+
+static int verdict_put(const struct team *t, const struct buf *all, const uint64_t *at,
+                       struct buf *b)
+{
+    uint8_t head[VERDICT_HEAD];
+    enum verdict verdict;
+    struct buf ids = {0};
+    int err = compare(t, all->p, at, &verdict);
+
+    if (err)
+        return err;
+    store_u32(head, verdict);
+    memcpy(head + 4, all->p, 16);
+    err = buf_add(b, head, sizeof head);
+    for (int r = 0; !err && verdict == ALIKE && r < t->size; r++)
+        err =
+            buf_add(&ids, all->p + at[r] + DIGEST_SIZE, (size_t)(at[r + 1] - at[r]) - DIGEST_SIZE);
+    settle_sort(&ids);
+    if (!err)
+        err = buf_add(b, ids.p, ids.len);
+    buf_release(&ids);
+    return err;
+}
+
+/* Find out whether the ranks differ; then they bring their changes together.  *alike: this rank's
+ * are those of rank 0. */
+static int bring_together(drep_file *f, const char *name, const struct buf *mine,
+                          struct assembled *a, bool *alike)
+{
+    struct team *t = &f->ranks->team;
+    struct team_call call = {.name = name};
+    struct buf all = {0}, verdict = {0};
+    uint64_t *at = mem_array((uint64_t)t->size + 1, sizeof *at);
+    int err = at ? team_gather(t, mine->p, mine->len, &all, at) : team_kill(t, fail_nomem());
+
+    if (!err && t->rank == 0)
+        call.err = verdict_put(t, &all, at, &verdict);
+    if (!err && call.err) /* as an empty verdict */
+        verdict.len = 0;
+    if (!err)
+        err = team_bcast(t, &verdict);
+    if (!err && verdict.len == 0)
+        err = team_agree(t, &call);
+    else if (!err) {
+        *alike = told_alike(verdict.p + 4, mine->p);
+        if (load_u32(verdict.p) == DIFFERENT)
+            err = assemble(f, name, *alike, none_told(mine->p), &all, at, a);
+        else
+            err = buf_set(&a->waiting, verdict.p + VERDICT_HEAD, verdict.len - VERDICT_HEAD);
+    }
+    mem_free(at);
+    buf_release(&all);
+    buf_release(&verdict);
+    return err;
 }
 
 /* ---- the result ---- */
@@ -83,8 +182,9 @@ static int result_put(const drep_file *f, int err, struct buf *b)
     return 0;
 }
 
-/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know. */
-static int spread_result(drep_file *f, int err)
+/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  ids: see
+ * follow(). */
+static int spread_result(drep_file *f, int err, const struct id_pairs *ids)
 {
     struct team *t = &f->ranks->team;
     struct buf b = {0};
@@ -103,49 +203,53 @@ static int spread_result(drep_file *f, int err)
         failed =
             fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD), (const char *)b.p + RESULT_HEAD);
     else if (!failed && t->rank > 0)
-        failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4));
+        failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids);
     buf_release(&b);
     return failed;
 }
 
 /* ---- the whole ---- */
 
+/* Make all that ranks have done ready for the commit. */
+static int prepare(drep_file *f, const char *name, int err, struct assembled *a, bool *alike)
+{
+    struct team_call call = {.name = name};
+    struct buf mine = {0};
+
+    call.err = err ? err : tell(f, &mine);
+    err = team_agree(&f->ranks->team, &call);
+    if (!err)
+        err = bring_together(f, name, &mine, a, alike);
+    if (!err)
+        err = settle_pending(f, name, &a->waiting, a->known.n ? a->known.ds : NULL);
+    if (!err) {
+        if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
+            call.err = f->st->io->ops->sync(f->st->io);
+        err = team_agree(&f->ranks->team, &call);
+    }
+    buf_release(&mine);
+    return err;
+}
+
 /* `err`: why this rank cannot take part.  Unless there is one, the caller has begun a change. */
 static int commit(drep_file *f, const char *name, int err)
 {
-    struct team *t = &f->ranks->team;
-    struct team_call call = {.name = name};
-    uint8_t mine[CHANGES_SIZE] = {0};
-    struct buf all = {0}, offset = {0};
+    struct assembled a = {.merging = false};
+    bool alike = false;
+    int failed;
 
-    if (!err)
-        err = buf_reserve(&offset, ((uint64_t)t->size + 1) * sizeof(uint64_t));
-    err = settle_pending(f, name, err);
-    if (err) {
-        buf_release(&offset);
-        return err;
-    }
-    if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
-        err = f->st->io->ops->sync(f->st->io);
-    if (!err)
-        err = changes_of(f, mine);
-    call.err = err;
-    err = team_agree(t, &call);
-    if (!err)
-        err = team_gather(t, mine, sizeof mine, &all, (uint64_t *)(void *)offset.p);
+    err = prepare(f, name, err, &a, &alike);
+    failed = assembled_end(f, &a, err);
     if (!err) {
-        if (t->rank == 0)
-            err = changes_compare(t, all.p);
-        if (!err && t->rank == 0)
-            err = file_commit(f);
-        err = spread_result(f, err);
+        if (!failed && f->ranks->team.rank == 0)
+            failed = file_commit(f);
+        err = spread_result(f, failed, alike ? NULL : &a.ids);
     }
     if (!err) {
         ranks_committed(f->ranks);
         journal_clear(f->st->journal);
     }
-    buf_release(&all);
-    buf_release(&offset);
+    assembled_release(&a);
     return err;
 }
 

@@ -9,6 +9,8 @@
 #include "format/numbers.h"
 #include "format/out.h"
 
+#include <string.h>
+
 bool type_refers(const drep_type *type)
 {
     if (type->kind == DREP_KIND_REFERENCE)
@@ -17,6 +19,38 @@ bool type_refers(const drep_type *type)
         if (type_refers(drep_type_member(type, i)))
             return true;
     return false;
+}
+
+static uint64_t greatest_at(const drep_type *leaf, const uint8_t *item)
+{
+    drep_ref ref;
+    drep_vlen v;
+
+    if (leaf->kind == DREP_KIND_REFERENCE) {
+        memcpy(&ref, item, sizeof ref);
+        return ref.object;
+    }
+    if (leaf->kind != DREP_KIND_SEQUENCE || !type_refers(leaf))
+        return 0;
+    memcpy(&v, item, sizeof v);
+    return v.data && v.count > 0 ? refs_greatest(drep_type_member(leaf, 0), v.count, v.data) : 0;
+}
+
+uint64_t refs_greatest(const drep_type *type, int64_t count, const void *buf)
+{
+    int64_t left = count * type->items;
+    uint64_t greatest = 0, id;
+    drep_cursor cursor;
+    drep_run run;
+
+    if (!type_refers(type) || cursor_init(&cursor, &type->prog, 0) != 0)
+        return 0;
+    for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count)
+        for (int64_t i = 0; i < run.count; i++) {
+            id = greatest_at(run.type, (const uint8_t *)buf + run.offset + i * run.stride);
+            greatest = id > greatest ? id : greatest;
+        }
+    return greatest;
 }
 
 /* Several elements may share a content, whose references are replaced once. */

@@ -18,6 +18,8 @@ struct refs {
 
 /* Does an element of this type hold references? */
 bool type_refers(const drep_type *type);
+/* The greatest object that elements in memory refer to, also those in their sequences; 0: none. */
+uint64_t refs_greatest(const drep_type *type, int64_t count, const void *buf);
 /* Replaces each reference in n stored elements and their contents, once, by what map() makes of it.
  * The elements have passed heap_check(). */
 int refs_map(const struct refs *r, const struct prog *stored, uint8_t *elems, int64_t n);

@@ -4,6 +4,7 @@
 #include "elem/collective.h"
 #include "elem/overlay.h"
 #include "elem/pending.h"
+#include "elem/shared.h"
 #include "file/ranks.h"
 
 #include <string.h>
@@ -104,6 +105,8 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
     begun = !err;
     if (!err)
         err = select_wanted(w, &room);
+    if (!err)
+        err = fail_in(shared_refs(w->ds, w->sel, w->type, w->buf), "dataset \"%s\"", w->ds->path);
     if (together)
         err = collective_write(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
     else if (!err && file_shared(w->ds->file) && w->ds->rec.layout != FMT_COMPACT)

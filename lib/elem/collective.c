@@ -19,6 +19,7 @@
 #include "elem/together.h"
 #include "file/ranks.h"
 #include "format/block.h"
+#include "tree/find.h"
 #include "tree/journal.h"
 
 #include <stdlib.h>
@@ -52,33 +53,46 @@ static int meet(struct meeting *m, int err)
     return team_agree(m->team, &call);
 }
 
-/* A hash of shape and type: of the record as it is now, without the counts of links and attributes,
- * which other handles change. */
+/* A hash of the record: of what is in it, not of the numbers that this rank has given since the
+ * last commit.  Its front counts links and attributes, which other handles change. */
 static int spec_hash(const drep_dataset *ds, uint64_t *hash)
 {
     struct object_rec rec = ds->rec;
-    struct buf b = {0};
+    struct buf b = {0}, type = {0};
     struct out out;
-    int err;
+    struct key key;
+    int done, err = 0;
 
-    rec.links = rec.next_attr = 0;
+    key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
+    key_add_u32(&key, rec.type - FMT_TYPE_FIRST);
+    if (rec.type >= FMT_TYPE_FIRST && !(err = tree_get(ds->file->st, &key, &type)))
+        rec.type = FMT_TYPE_FIRST;
+    for (int d = 0; rec.has_dims && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
+        rec.dim[d] = rec.dim[d] < ranks_first_new(ds->file) ? rec.dim[d] : UINT64_MAX;
+    rec.links = rec.next_attr = rec.datarep = 0;
     buf_out(&b, &out);
     object_put(&out, &rec);
-    err = buf_done(&b, &out);
+    out_bytes(&out, ds->rep->name, strlen(ds->rep->name));
+    if (type.len > 8) /* behind the count of uses */
+        out_bytes(&out, type.p + 8, type.len - 8);
+    done = buf_done(&b, &out);
+    err = err ? err : done;
     *hash = err ? 0 : sum_stored(b.p, b.len);
     buf_release(&b);
-    return err ? fail_nomem() : 0;
+    buf_release(&type);
+    return err;
 }
 
 int collective_meet(const drep_dataset *ds, const char *name, int err)
 {
     struct team_call call = {
         .name = name, .args = 2, .arg = {{"dataset", 0}, {"shape or type", 0}}};
+    bool stays = ds->id < ranks_first_new(ds->file);
 
     if (!err)
         err = spec_hash(ds, &call.arg[1].hash);
     if (!err)
-        call.arg[0].hash = sum_stored(ds->path, strlen(ds->path)) ^ ds->id;
+        call.arg[0].hash = sum_stored(ds->path, strlen(ds->path)) ^ (stays ? ds->id : 0);
     call.err = err;
     return team_agree(&ds->file->ranks->team, &call);
 }

@@ -466,6 +466,14 @@ static void dataset_exchange(drep_dataset *ds)
     ds->reloaded = reloaded;
 }
 
+void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t id), const void *ctx)
+{
+    pthread_mutex_lock(&f->datasets.lock);
+    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next)
+        ds->id = map(ctx, ds->id);
+    pthread_mutex_unlock(&f->datasets.lock);
+}
+
 /* First all of them are reloaded, which may fail; then all are exchanged, which cannot. */
 int datasets_refresh(drep_file *f)
 {

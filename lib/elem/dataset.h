@@ -85,6 +85,9 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
 /* The reference becomes the caller's, and the dataset a handle. */
 int dataset_lend(drep_file *f, drep_dataset *ds);
 
+/* Give open datasets the ids that map() makes of theirs, before datasets_refresh(). */
+void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t id),
+                       const void *ctx);
 /* Reloads all open datasets from the commit that the store moved to: all of them, or none after
  * an error. */
 int datasets_refresh(drep_file *f);

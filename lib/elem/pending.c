@@ -35,6 +35,69 @@ void pending_drop(const drep_dataset *ds)
     pending_free(p);
 }
 
+/* ---- shapes ---- */
+
+/* Keep a run, or those of its elements that lie inside, under the number that its chunk has now. */
+static int fit_run(const drep_dataset *ds, const uint64_t *coord, const struct share_run *run,
+                   struct shares *out)
+{
+    const struct object_rec *rec = &ds->rec;
+    struct share_run one = *run;
+    int err = 0;
+
+    if (!chunk_inside(rec, coord))
+        return 0;
+    one.chunk = chunk_number(rec, coord);
+    if (chunk_extent(rec, one.chunk) == chunk_elements(ds))
+        return shares_add(out, &one);
+    for (int64_t i = 0; !err && i < run->n; i++) {
+        int64_t at = run->at + i * run->step, left = at;
+        bool inside = true;
+
+        for (int d = rec->rank - 1; rec->layout == FMT_CHUNKED && d >= 0; d--) {
+            inside &= coord[d] * rec->chunk[d] + (uint64_t)(left % rec->chunk[d]) < rec->len[d];
+            left /= rec->chunk[d];
+        }
+        if (rec->layout != FMT_CHUNKED)
+            inside = at < chunk_extent(rec, one.chunk);
+        if (inside)
+            err = shares_add(out, &(struct share_run){one.chunk, at, 1, 1, run->mem + i});
+    }
+    return err;
+}
+
+/* Make the runs those of the present shape. */
+static int fit(const drep_dataset *ds, struct pending *p)
+{
+    size_t lengths = ds->rec.rank * sizeof *p->len, n = p->runs.len / sizeof(struct share_run);
+    struct share_run *run = (struct share_run *)(void *)p->runs.p;
+    struct object_rec was = ds->rec;
+    struct shares s = {.n = 0};
+    uint64_t coord[DREP_MAX_RANK];
+    int err = 0;
+
+    if (memcmp(p->len, ds->rec.len, lengths) == 0)
+        return 0;
+    memcpy(was.len, p->len, lengths);
+    for (size_t i = 0; !err && i < n; i++) {
+        chunk_coord(&was, run[i].chunk, coord);
+        err = fit_run(ds, coord, &run[i], &s);
+    }
+    if (!err)
+        err = buf_set(&p->runs, s.run, s.nruns * sizeof *s.run);
+    if (!err)
+        memcpy(p->len, ds->rec.len, lengths);
+    shares_release(&s);
+    return err;
+}
+
+int pending_reshape(const drep_dataset *ds)
+{
+    struct pending *p = find(ds);
+
+    return p ? fit(ds, p) : 0;
+}
+
 /* ---- keeping ---- */
 
 static int find_or_make(const drep_dataset *ds, struct pending **out)
@@ -46,6 +109,7 @@ static int find_or_make(const drep_dataset *ds, struct pending **out)
         if (!p)
             return fail_nomem();
         p->object = ds->id;
+        memcpy(p->len, ds->rec.len, ds->rec.rank * sizeof *p->len);
         p->next = ds->file->ranks->pending;
         ds->file->ranks->pending = p;
     }
@@ -98,6 +162,8 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
     if (!err && s.n > 0)
         err = find_or_make(ds, &p);
     if (!err && p)
+        err = fit(ds, p);
+    if (!err && p)
         err = keep(t, &s, p);
     shares_release(&s);
     transfer_end(t);
@@ -135,11 +201,12 @@ static int once(const drep_dataset *ds, const struct share_run *run, size_t n, i
 
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
 {
-    const struct pending *p = find(ds);
+    struct pending *p = find(ds);
+    int unfit = p ? fit(ds, p) : 0;
     size_t n = p ? p->runs.len / sizeof(struct share_run) : 0, end;
     struct share_run *run = mem_array(n + 1, sizeof *run);
     int64_t *last = mem_array((uint64_t)chunk_elements(ds) + 1, sizeof *last);
-    int err = run && last ? 0 : fail_nomem();
+    int err = unfit ? unfit : run && last ? 0 : fail_nomem();
 
     *elements = p ? (char *)p->elements.p : NULL;
     if (!err && n > 0) {

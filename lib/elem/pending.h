@@ -17,6 +17,8 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
 bool pending_has(const drep_dataset *ds);
 /* Get the kept elements of a dataset, each once; *elements is where the numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
+/* The shape of the dataset has changed: elements outside of it are gone. */
+int pending_reshape(const drep_dataset *ds);
 /* Forget what is kept of a dataset. */
 void pending_drop(const drep_dataset *ds);
 

@@ -2,13 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/settle.h"
 
-#include "base/mem.h"
 #include "elem/collective.h"
 #include "file/ranks.h"
-#include "format/byteorder.h"
+#include "format/block.h"
+#include "tree/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int by_id(const void *a, const void *b)
 {
@@ -17,68 +18,83 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The ids of all datasets that wait on some rank: ascending, on all ranks. */
-static int waiting(struct ranks *r, struct buf *ids)
+int settle_waiting(drep_file *f, struct buf *ids)
 {
-    uint64_t *offset = mem_array((uint64_t)r->team.size + 1, sizeof *offset);
-    struct buf mine = {0};
-    size_t n = 0;
-    int err = offset ? 0 : fail_nomem();
+    struct pending **at = &f->ranks->pending;
+    int err = 0;
 
-    for (const struct pending *p = r->pending; !err && p; p = p->next) {
+    while (!err && *at) {
+        struct pending *p = *at;
+        struct key key;
         uint8_t id[8];
 
+        key_make(&key, p->object, FMT_TAG_OBJECT);
+        err = tree_get(f->st, &key, NULL);
+        if (err == DREP_ERR_NOT_FOUND) {
+            *at = p->next;
+            pending_free(p);
+            err = 0;
+            continue;
+        }
         store_u64(id, p->object);
-        err = buf_add(&mine, id, sizeof id);
+        if (!err)
+            err = buf_add(ids, id, sizeof id);
+        at = &p->next;
     }
-    err = err ? team_kill(&r->team, err) : team_gather(&r->team, mine.p, mine.len, ids, offset);
-    if (!err && r->team.rank == 0 && ids->len > 8) {
-        qsort(ids->p, ids->len / 8, 8, by_id);
-        for (size_t i = 0; i < ids->len / 8; i++)
-            if (i == 0 || by_id(ids->p + 8 * i, ids->p + 8 * (n - 1)) != 0)
-                memmove(ids->p + 8 * n++, ids->p + 8 * i, 8);
-        ids->len = 8 * n;
-    }
-    if (!err)
-        err = team_bcast(&r->team, ids);
-    buf_release(&mine);
-    mem_free(offset);
     return err;
 }
 
-/* Merge one dataset; the ranks must all know it. */
-static int merge(drep_file *f, uint64_t id, const char *call)
+void settle_sort(struct buf *ids)
 {
-    struct team_call meeting = {.name = call};
-    drep_dataset *ds = NULL;
+    size_t n = 0;
+
+    if (ids->len <= 8)
+        return;
+    qsort(ids->p, ids->len / 8, 8, by_id);
+    for (size_t i = 0; i < ids->len / 8; i++)
+        if (i == 0 || by_id(ids->p + 8 * i, ids->p + 8 * (n - 1)) != 0)
+            memmove(ids->p + 8 * n++, ids->p + 8 * i, 8);
+    ids->len = 8 * n;
+}
+
+static int find(drep_file *f, uint64_t id, drep_dataset **ds)
+{
     char name[40];
 
     snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
-    meeting.err = dataset_get(f, id, name, &ds);
-    if (!meeting.err && (meeting.err = operation_begin(f)))
+    return dataset_get(f, id, name, ds);
+}
+
+/* Merge one dataset; the ranks must all know it.  A failure takes its elements back, or all that
+ * the operation under way does. */
+static int merge(drep_file *f, uint64_t id, drep_dataset *known, const char *call)
+{
+    struct team_call meeting = {.name = call};
+    drep_dataset *ds = NULL;
+    bool alone = !f->op.writing;
+
+    meeting.err = known ? 0 : find(f, id, &ds);
+    if (!meeting.err && alone && (meeting.err = operation_begin(f))) {
         dataset_put(ds);
-    if (meeting.err)
         ds = NULL;
+    }
     meeting.err = team_agree(&f->ranks->team, &meeting);
     if (!meeting.err)
-        meeting.err = collective_merge(ds, call);
-    if (!ds)
+        meeting.err = collective_merge(known ? known : ds, call);
+    if (!known && !ds)
         return meeting.err;
-    meeting.err = operation_end(f, meeting.err);
+    if (alone)
+        meeting.err = operation_end(f, meeting.err);
     dataset_put(ds);
     return meeting.err;
 }
 
-int settle_pending(drep_file *f, const char *call, int err)
+int settle_pending(drep_file *f, const char *call, const struct buf *ids,
+                   drep_dataset *const *known)
 {
-    struct team_call meeting = {.name = call, .err = err};
-    struct buf ids = {0};
+    int err = 0;
 
-    err = team_agree(&f->ranks->team, &meeting);
-    if (!err)
-        err = waiting(f->ranks, &ids);
-    for (size_t i = 0; !err && i < ids.len; i += 8)
-        err = merge(f, load_u64(ids.p + i), call);
-    buf_release(&ids);
+    for (size_t i = 0; !err && i < ids->len / 8; i++)
+        err = merge(f, load_u64(ids->p + 8 * i), known ? known[i] : NULL, call);
     return err;
 }

@@ -5,8 +5,15 @@
 
 #include "elem/dataset.h"
 
-/* Collective, inside a change: every dataset that some rank has written to alone.  `call` names the
- * public function, `err` is why this rank cannot take part. */
-int settle_pending(drep_file *f, const char *call, int err);
+/* Append the ids of the datasets that this rank has written to alone; forget elements of those that
+ * it has removed since. */
+int settle_waiting(drep_file *f, struct buf *ids);
+/* Sort ids, each once. */
+void settle_sort(struct buf *ids);
+/* Collective, inside a change: the datasets that some rank has written to alone, in the same order
+ * on all ranks.  `call` names the public function.  known: handles in the order of `ids`, or NULL
+ * where ids are this rank's own. */
+int settle_pending(drep_file *f, const char *call, const struct buf *ids,
+                   drep_dataset *const *known);
 
 #endif

@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/shared.h"
 
+#include "conv/refs.h"
 #include "file/ranks.h"
 
 /* True if this rank has written to the dataset alone. */
@@ -37,6 +38,24 @@ int shared_readable(const drep_dataset *ds)
                     "rank %d has written to it alone; this call can read it after the next commit",
                     ds->file->ranks->team.rank);
     return shared_known(ds);
+}
+
+/* Rank 0 gives ids that stay. */
+int shared_refs(const drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                const void *buf)
+{
+    const drep_type *mem = type ? type : ds->ft->type;
+    int64_t count = sel ? sel->count : dataset_count(ds);
+    uint64_t id;
+
+    if (!file_shared(ds->file) || !ds->file->st->shadow || !buf || mem->items == 0)
+        return 0;
+    id = refs_greatest(mem, count * ds->ft->type->items / mem->items, buf);
+    if (id < ranks_first_new(ds->file))
+        return 0;
+    return fail(DREP_ERR_NOT_COMMITTED,
+                "a reference to object %llu, whose id is another one after the next commit",
+                (unsigned long long)id);
 }
 
 int shared_writable(const drep_dataset *ds)

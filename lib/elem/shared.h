@@ -4,12 +4,17 @@
 #define ELEM_SHARED_H
 
 #include "elem/dataset.h"
+#include "elem/select.h"
 
 /* DREP_ERR_NOT_COMMITTED: its elements are known to rank 0 alone. */
 int shared_known(const drep_dataset *ds);
 /* Likewise, or the rank has written to it alone, which only drep_read() and drep_read_box() know.
  */
 int shared_readable(const drep_dataset *ds);
+/* DREP_ERR_NOT_COMMITTED: an element refers to an object that has a provisional id, which will be
+ * that of another object. sel NULL: all elements. */
+int shared_refs(const drep_dataset *ds, const drep_selection *sel, const drep_type *type,
+                const void *buf);
 /* DREP_ERR_UNSUPPORTED_OPERATION: elements are written by all ranks together. */
 int shared_writable(const drep_dataset *ds);
 

@@ -184,6 +184,7 @@ bool write_refused(int err)
     case DREP_ERR_NAME:
     case DREP_ERR_LIMIT:
     case DREP_ERR_BUFFER:
+    case DREP_ERR_NOT_COMMITTED:
         return true;
     default:
         return false;

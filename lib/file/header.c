@@ -17,6 +17,7 @@ static int start(drep_file *f)
 {
     f->header.writer = mem_strdup(written_by);
     f->values.rep = &file_default(f)->rep;
+    f->reps.stored = f->reps.n;
     return f->header.writer ? 0 : fail_nomem();
 }
 

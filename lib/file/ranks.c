@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
+
+#include <string.h>
 
 drep_message *drep_message_new(size_t size)
 {
@@ -40,8 +43,27 @@ void pending_free(struct pending *p)
     mem_free(p);
 }
 
+int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len)
+{
+    struct shrunk_dataset *s = r->shrunk;
+
+    while (s < r->shrunk + r->nshrunk && s->id != id)
+        s++;
+    if (s == r->shrunk + r->nshrunk) {
+        if (VEC_ROOM(r->shrunk, r->nshrunk, r->shrunk_room, 1))
+            return fail_nomem();
+        s = &r->shrunk[r->nshrunk++];
+        *s = (struct shrunk_dataset){.id = id, .rank = rank};
+        memcpy(s->len, len, (size_t)rank * sizeof *len);
+    }
+    for (int d = 0; d < rank; d++)
+        s->len[d] = len[d] < s->len[d] ? len[d] : s->len[d];
+    return 0;
+}
+
 void ranks_committed(struct ranks *r)
 {
+    r->nshrunk = 0;
     r->wrote = false;
     idset_release(&r->written);
     while (r->pending) {
@@ -63,6 +85,7 @@ void ranks_release(struct ranks *r)
     if (r->team.transport.release)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);
+    mem_free(r->shrunk);
     mem_free(r);
 }
 

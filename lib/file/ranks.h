@@ -14,11 +14,19 @@
 struct pending {
     struct pending *next;
     uint64_t object;
-    struct buf runs;     /* struct share_run, in the order of writing */
-    struct buf elements; /* as the file stores them */
-    int64_t n;           /* elements */
+    struct buf runs;            /* struct share_run, in the order of writing */
+    struct buf elements;        /* as the file stores them */
+    int64_t n;                  /* elements */
+    uint64_t len[FMT_RANK_MAX]; /* the shape to whose chunks the runs belong */
 };
 void pending_free(struct pending *p);
+
+/* A dataset that a rank has made smaller, and the least lengths that it had since. */
+struct shrunk_dataset {
+    uint64_t id;
+    int rank;
+    uint64_t len[FMT_RANK_MAX];
+};
 
 struct ranks {
     struct team team;
@@ -26,10 +34,15 @@ struct ranks {
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
     struct pending *pending;
+    struct shrunk_dataset *shrunk;
+    size_t nshrunk, shrunk_room;
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */
 int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
+/* Note that this rank has made a dataset smaller: elements that were cut off are gone, also if it
+ * grows again. */
+int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len);
 /* Forget what counts since the last commit. */
 void ranks_committed(struct ranks *r);
 /* NULL is allowed. */
@@ -47,6 +60,12 @@ static inline int shared_refuses(const drep_file *f, const char *call)
                ? 0
                : fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: not on a file that %d ranks share", call,
                       f->ranks->team.size);
+}
+/* The first id that belongs to no object of the last commit: from there on ids are provisional, and
+ * other ranks may have given them to other objects. */
+static inline uint64_t ranks_first_new(const drep_file *f)
+{
+    return f->st->slot.sequence ? f->st->slot.next_object : FMT_OBJECT_ROOT + 1;
 }
 /* Where a rank writes payload that rank 0 has placed. */
 static inline struct io *ranks_io(const drep_file *f)

@@ -155,6 +155,12 @@ void file_reps_release(drep_file *f)
 {
     for (size_t i = 0; i < f->reps.n; i++)
         datarep_free(f->reps.list[i]);
+    while (f->reps.forgotten) {
+        struct file_datarep *e = f->reps.forgotten;
+
+        f->reps.forgotten = e->next;
+        datarep_free(e);
+    }
     mem_free(f->reps.list);
     f->reps = (struct file_reps){.n = 0};
 }
@@ -358,6 +364,7 @@ int reps_load(drep_file *f, const struct header_rec *h)
     for (int i = 0; !err && i < h->nreps; i++)
         if (h->rep[i].p)
             err = load_one(f, &h->rep[i], r, scratch);
+    f->reps.stored = f->reps.n;
     mem_free(scratch);
     mem_free(r);
     return err;
@@ -950,6 +957,16 @@ int reps_compare(drep_file *f, const drep_file *reloaded)
                                                                                   : 0;
 }
 
+void reps_forget(drep_file *f)
+{
+    while (f->reps.n > f->reps.stored) {
+        struct file_datarep *e = f->reps.list[--f->reps.n];
+
+        e->next = f->reps.forgotten;
+        f->reps.forgotten = e;
+    }
+}
+
 static void buf_swap(struct buf *a, struct buf *b)
 {
     struct buf t = *a;
@@ -988,6 +1005,7 @@ void reps_exchange(drep_file *f, drep_file *reloaded)
         }
     }
     reloaded->reps.n = left;
+    f->reps.stored = f->reps.n;
 }
 
 void reps_staging(drep_file *f, int64_t size)

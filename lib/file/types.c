@@ -60,6 +60,15 @@ void ftypes_release(drep_file *f)
     f->types.keys = NULL;
 }
 
+/* What was read stays for those who hold it, under a reference that nobody asks for. */
+void ftypes_renumbered(drep_file *f, uint32_t first)
+{
+    for (struct type_entry *t = atomic_load(&f->types.list); t; t = t->next)
+        if (t->ref >= FMT_TYPE_FIRST && t->ref - FMT_TYPE_FIRST >= first)
+            t->ref = FMT_CODE_NONE;
+    f->types.keys_read = false;
+}
+
 void ftypes_take_back(drep_file *f)
 {
     ftypes_drop(f, f->types.before);
@@ -291,6 +300,22 @@ static int use_record(drep_file *f, const struct buf *rec, uint32_t *ref)
     buf_release(&value);
     if (!err)
         *ref = FMT_TYPE_FIRST + number;
+    return err;
+}
+
+int ftype_use_record(drep_file *f, const struct span *record, uint32_t *ref)
+{
+    struct buf rec = {0};
+    struct out out;
+    int err;
+
+    buf_out(&rec, &out);
+    out_u64(&out, 1);
+    out_bytes(&out, record->p, record->len);
+    err = buf_done(&rec, &out);
+    if (!err)
+        err = use_record(f, &rec, ref);
+    buf_release(&rec);
     return err;
 }
 

@@ -10,6 +10,7 @@
 
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
+#include "format/record.h"
 
 #include <datarep.h>
 
@@ -51,6 +52,8 @@ int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_ty
 int ftype_unplaced(const drep_type *type, drep_type **out);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
 int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
+/* Like ftype_use(), by the record of a type, behind its count of uses. */
+int ftype_use_record(drep_file *f, const struct span *record, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);
 /* Adds `uses` to the use count. */
 int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses);
@@ -58,6 +61,9 @@ int ftype_use_more(drep_file *f, uint32_t ref, uint64_t uses);
 int ftype_same(drep_file *a, uint32_t ref_a, drep_file *b, uint32_t ref_b, bool *same);
 
 void ftypes_release(drep_file *f);
+/* The file has moved to a commit in which numbers from `first` on are of other datatypes than those
+ * read so far. */
+void ftypes_renumbered(drep_file *f, uint32_t first);
 /* Frees the datatypes read since `before`: the operation was taken back. */
 void ftypes_take_back(drep_file *f);
 

@@ -23,9 +23,9 @@
  *               one error on all, DREP_ERR_NOT_SAME, whose message names the ranks, the call and
  *               the argument.
  *   local       Any rank makes it, or none.  What it changes is the rank's own until drep_commit(),
- *               where ranks meet.  Groups, datasets and attributes are made alike by all ranks or
- *               by rank 0 alone; elements are written by one rank each.  Else it is one error on
- *               all.
+ *               where ranks meet and the changes of all become those of the file.  Changes that
+ *               contradict each other, as two values of one attribute, and elements that two
+ *               ranks have written, are one error on all (<datarep-team.h>).
  *   refused     DREP_ERR_UNSUPPORTED_OPERATION.
  *
  *   | call                                                     | kind                             |

@@ -114,7 +114,7 @@ static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *re
 
 /* Optimistic: mostly there is no attribute of this name yet, so it is added at once, and only a
  * collision costs more. */
-static int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
+int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];
     struct out out;

@@ -30,6 +30,10 @@ void attr_found_release(struct attr_found *a);
 int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
               size_t size);
 
+/* Store an attribute under the next index of its object, or under that of the one that it replaces.
+ */
+int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec);
+
 /* All attributes of an object. */
 int attrs_remove(drep_file *f, uint64_t id);
 int attrs_count(drep_file *f, uint64_t id, int64_t *n);

@@ -37,6 +37,10 @@ int object_link(drep_file *f, uint64_t group, const char *name, struct object_re
 /* Adds a hard link to an object that is there. */
 int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id, uint8_t kind);
 
+/* *found: the object is reachable from group `top` through hard links; then top must not come below
+ * it, since groups form no circles. */
+int group_reaches(drep_file *f, uint64_t top, uint64_t object, bool *found);
+
 /* Walks over the links of a group by name.  The key's bytes from LINK_NAME_AT on are the name. */
 #define LINK_NAME_AT 9
 struct link_walk {

@@ -8,9 +8,7 @@
 
 #include <string.h>
 
-/* *found: `needle` is reachable from group `top` through hard links; then top must not come below
- * needle, since groups form no circles. */
-static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
+int group_reaches(drep_file *f, uint64_t top, uint64_t object, bool *found)
 {
     struct worklist work = {0};
     struct idset visited = {0};
@@ -22,7 +20,7 @@ static int reaches(drep_file *f, uint64_t top, uint64_t needle, bool *found)
         uint64_t id = work.id[--work.n];
         struct link_walk w;
 
-        *found = id == needle;
+        *found = id == object;
         if (*found)
             break;
         link_walk_begin(&w, f, id);
@@ -52,7 +50,7 @@ static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t ta
     if (!err && head.kind == FMT_DIMENSION)
         err = fail(DREP_ERR_KIND, "\"%s\": no link leads to a dimension", name);
     if (!err && head.kind == FMT_GROUP)
-        err = reaches(f, target, group, &circle);
+        err = group_reaches(f, target, group, &circle);
     if (!err && circle)
         err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
     link.object_kind = err ? 0 : head.number;
@@ -147,7 +145,7 @@ static int link_move(drep_file *f, const char *from, const char *to)
     if (!err)
         err = path_parent(f, to, 0, &b, &new_name);
     if (!err && link.kind == FMT_HARD)
-        err = reaches(f, link.object, b, &circle);
+        err = group_reaches(f, link.object, b, &circle);
     if (!err && circle)
         err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
     if (!err)

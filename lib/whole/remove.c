@@ -3,6 +3,8 @@
  * An object goes with its last hard link: its attributes, its chunks, its uses of dimensions and of
  * datatypes.  A group takes along the members that nothing else links to. */
 /* SPDX-License-Identifier: MIT */
+#include "whole/remove.h"
+
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/patch.h"
@@ -127,16 +129,26 @@ static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
     return err;
 }
 
-/* One hard link less; removes the object if it was the last. */
-static int object_remove(drep_file *f, uint64_t id)
+static int drop_all(drep_file *f, struct worklist *w, int err)
+{
+    while (!err && w->n > 0)
+        err = drop_object(f, w->id[--w->n], w);
+    mem_free(w->id);
+    return err;
+}
+
+int object_unlink(drep_file *f, uint64_t id)
 {
     struct worklist w = {0};
-    int err = unlink_one(f, id, &w);
 
-    while (!err && w.n > 0)
-        err = drop_object(f, w.id[--w.n], &w);
-    mem_free(w.id);
-    return err;
+    return drop_all(f, &w, unlink_one(f, id, &w));
+}
+
+int object_remove(drep_file *f, uint64_t id)
+{
+    struct worklist w = {0};
+
+    return drop_all(f, &w, worklist_add(&w, id));
 }
 
 int drep_link_remove(drep_file *file, const char *path)
@@ -158,7 +170,7 @@ int drep_link_remove(drep_file *file, const char *path)
     if (!err)
         err = link_drop(file, group, name);
     if (!err && link.kind == FMT_HARD)
-        err = object_remove(file, link.object);
+        err = object_unlink(file, link.object);
     buf_release(&bytes);
     return write_end(file, err);
 }
@@ -183,7 +195,6 @@ static int dimension_unused(drep_file *f, const char *path, uint64_t id)
 
 int drep_dimension_remove(drep_file *file, const char *path)
 {
-    struct worklist w = {0};
     struct dim_rec rec = {.object = 0};
     const char *name;
     uint64_t group;
@@ -202,7 +213,6 @@ int drep_dimension_remove(drep_file *file, const char *path)
     if (!err)
         err = dim_entry_drop(file, group, name);
     if (!err)
-        err = drop_object(file, rec.object, &w);
-    mem_free(w.id);
+        err = object_remove(file, rec.object);
     return write_end(file, err);
 }

@@ -16,6 +16,8 @@
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
+#include "elem/pending.h"
+#include "file/ranks.h"
 #include "name/dimension.h"
 #include "txn/writeback.h"
 #include "whole/resize.h"
@@ -296,6 +298,8 @@ int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
         err = grow_dimensions(ds->file, &o->rec);
     if (!err)
         err = object_store(ds->file, ds->id, &o->rec);
+    if (!err && shrinks && file_shared(ds->file))
+        err = ranks_shrunk(ds->file->ranks, ds->id, o->rec.rank, keep);
     return err;
 }
 
@@ -325,6 +329,8 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
     if (!err) {
         shape_exchange(dataset, &o);
         dataset->trimmed = true;
+        if (file_shared(dataset->file))
+            err = pending_reshape(dataset);
     }
     object_release(&o);
     fail_in(err, "dataset \"%s\"", dataset->path);

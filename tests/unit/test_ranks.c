@@ -818,7 +818,8 @@ START_TEST(test_disagreements)
         {tell_conversion, DREP_ERR_CONVERSION, "rank 2: ", -1},
         {tell_conflict, DREP_ERR_NOT_SAME,
          "chunk (2): ranks 1 and 2 write the same element, number 4", -1},
-        {tell_changes, DREP_ERR_NOT_SAME, "ranks 0 and 1 made different changes", -1},
+        {tell_changes, DREP_ERR_NOT_SAME,
+         "/: attribute \"a\": ranks 0 and 1 have given it different values", -1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

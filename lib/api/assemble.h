@@ -1,0 +1,30 @@
+/* assemble.h - ranks that have changed different things bring their changes together.
+ *
+ * Rank 0 has all changes in its tree then, in an operation that stays open until it is known that
+ * the commit can be made; the other ranks know which objects theirs have become. */
+/* SPDX-License-Identifier: MIT */
+#ifndef API_ASSEMBLE_H
+#define API_ASSEMBLE_H
+
+#include "api/foreign.h"
+
+/* What each rank tells of its changes: a digest of the entries, their number, a digest of the
+ * header; then the ids that settle_waiting() gives. */
+enum { DIGEST_SIZE = 24 };
+
+struct assembled {
+    bool merging;              /* an operation is open */
+    struct id_pairs ids;       /* of this rank's new objects, in the merged file */
+    struct buf waiting;        /* ids of datasets that some rank has written to alone */
+    struct foreign_list known; /* those datasets, where ids are not this rank's */
+};
+
+/* Collective.  On rank 0, `told` is what the ranks have told, that of rank r from at[r] on.  alike:
+ * this rank's entries are those of rank 0; none: it has none. */
+int assemble(drep_file *f, const char *call, bool alike, bool none, const struct buf *told,
+             const uint64_t *at, struct assembled *a);
+/* End the operation: rank 0 keeps what it did unless `err`, which is given back. */
+int assembled_end(drep_file *f, struct assembled *a, int err);
+void assembled_release(struct assembled *a);
+
+#endif

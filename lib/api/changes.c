@@ -1,0 +1,244 @@
+/* changes.c - the changes of one rank since the last commit, as a message. */
+/* SPDX-License-Identifier: MIT */
+#include "api/changes.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "tree/journal.h"
+
+#include <string.h>
+
+#define ABSENT UINT32_MAX
+
+int hints_digest(const drep_file *f, uint64_t *digest)
+{
+    struct buf b = {0};
+    int err = hints_put(&f->hints, &b);
+
+    *digest = err ? 0 : sum_stored(b.p, b.len);
+    buf_release(&b);
+    return err;
+}
+
+/* ---- writing ---- */
+
+static int put_entry(void *ctx, const struct key *key, const struct buf *value)
+{
+    struct out *out = ctx;
+
+    out_u16(out, (uint16_t)key->len);
+    out_bytes(out, key->p, key->len);
+    out_u32(out, value ? (uint32_t)value->len : ABSENT);
+    if (value)
+        out_bytes(out, value->p, value->len);
+    return out->err;
+}
+
+static void put_reps(const drep_file *f, struct out *out)
+{
+    out_u32(out, (uint32_t)f->reps.n);
+    for (size_t i = 0; i < f->reps.n; i++) {
+        const struct file_datarep *e = f->reps.list[i];
+        uint8_t code[DREP_CODE_MAX + 1], n = 0;
+
+        for (int c = 1; c <= DREP_CODE_MAX; c++)
+            if (e->used[c])
+                code[n++] = (uint8_t)c;
+        out_u8(out, e->number);
+        out_bytes(out, e->rep.name, strlen(e->rep.name) + 1);
+        out_u8(out, n);
+        out_bytes(out, code, n);
+    }
+}
+
+static void put_shrunk(const struct ranks *r, struct out *out)
+{
+    out_u32(out, (uint32_t)r->nshrunk);
+    for (size_t i = 0; i < r->nshrunk; i++) {
+        out_u64(out, r->shrunk[i].id);
+        out_u8(out, (uint8_t)r->shrunk[i].rank);
+        for (int d = 0; d < r->shrunk[i].rank; d++)
+            out_u64(out, r->shrunk[i].len[d]);
+    }
+}
+
+int changes_put(drep_file *f, struct buf *b)
+{
+    struct out out;
+    uint64_t hints;
+    int done, err = hints_digest(f, &hints);
+
+    if (err)
+        return err;
+    buf_out(b, &out);
+    out_u64(&out, hints);
+    put_reps(f, &out);
+    put_shrunk(f->ranks, &out);
+    out_u64(&out, f->st->journal->n);
+    err = journal_each(f->st, put_entry, &out);
+    done = buf_done(b, &out);
+    return err ? err : done;
+}
+
+/* ---- reading ---- */
+
+static int get_reps(struct in *in, struct changes *c)
+{
+    for (uint32_t n = in_u32(in); n > 0 && !in->err; n--) {
+        struct own_rep *rep = &c->rep[in_u8(in)];
+        const char *name = (const char *)in->p + in->at;
+
+        in_bytes(in, strnlen(name, in_left(in)) + 1);
+        rep->ncodes = in_u8(in);
+        rep->code = in_bytes(in, rep->ncodes);
+        if (!in->err)
+            rep->name = name;
+    }
+    return in->err;
+}
+
+static int get_shrunk(struct in *in, struct changes *c)
+{
+    uint32_t n = in_u32(in);
+
+    if (in->err || n > in_left(in))
+        return in_fail(in, FMT_ERR_FORMAT, "too many datasets");
+    c->shrunk = mem_zalloc((size_t)n + 1, sizeof *c->shrunk);
+    if (!c->shrunk)
+        return fail_nomem();
+    for (; c->nshrunk < n && !in->err; c->nshrunk++) {
+        struct shrunk_dataset *s = &c->shrunk[c->nshrunk];
+
+        s->id = in_u64(in);
+        s->rank = in_u8(in) % (FMT_RANK_MAX + 1);
+        for (int d = 0; d < s->rank; d++)
+            s->len[d] = in_u64(in);
+    }
+    return in->err;
+}
+
+static int get_entries(struct in *in, struct changes *c)
+{
+    uint64_t n = in_u64(in);
+
+    if (in->err || n > in_left(in))
+        return in_fail(in, FMT_ERR_FORMAT, "too many entries");
+    c->entry = mem_array(n + 1, sizeof *c->entry);
+    if (!c->entry)
+        return fail_nomem();
+    while (c->n < n && !in->err) {
+        struct change *e = &c->entry[c->n++];
+        uint32_t size;
+
+        e->key_len = in_u16(in);
+        e->key = in_bytes(in, e->key_len);
+        size = in_u32(in);
+        e->size = size == ABSENT ? 0 : size;
+        e->value = size == ABSENT ? NULL : in_bytes(in, size);
+        if (e->key_len < 9)
+            in_fail(in, FMT_ERR_FORMAT, "a short key");
+    }
+    return in->err;
+}
+
+/* Entries are sorted by object, so that the list of new ones ascends. */
+static int list_made(struct changes *c, uint64_t first_new)
+{
+    size_t room = 0;
+
+    for (size_t i = 0; i < c->n; i++) {
+        const struct change *e = &c->entry[i];
+
+        if (change_tag(e) != FMT_TAG_OBJECT || key_apart(e->key) || !e->value ||
+            change_id(e) < first_new)
+            continue;
+        if (VEC_ROOM(c->made, c->nmade, room, 1))
+            return fail_nomem();
+        c->made[c->nmade++] = (struct new_object){.own = change_id(e), .record = e};
+    }
+    return 0;
+}
+
+int changes_get(const uint8_t *p, size_t size, uint64_t first_new, struct changes *c)
+{
+    struct in in;
+    int err;
+
+    in_init(&in, p, size);
+    c->hints = in_u64(&in);
+    err = get_reps(&in, c);
+    if (!err)
+        err = get_shrunk(&in, c);
+    if (!err)
+        err = get_entries(&in, c);
+    if (in.err)
+        return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", c->rank, in.why);
+    return err ? err : list_made(c, first_new);
+}
+
+void changes_release(struct changes *c)
+{
+    mem_free(c->entry);
+    mem_free(c->made);
+    mem_free(c->shrunk);
+    idset_release(&c->moved);
+}
+
+/* ---- looking up ---- */
+
+size_t changes_from(const struct changes *c, const uint8_t *key, size_t len)
+{
+    size_t low = 0, high = c->n;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (key_compare(c->entry[mid].key, c->entry[mid].key_len, key, len) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+const struct change *changes_find(const struct changes *c, const uint8_t *key, size_t len)
+{
+    size_t at = changes_from(c, key, len);
+
+    return at < c->n && key_compare(c->entry[at].key, c->entry[at].key_len, key, len) == 0
+               ? &c->entry[at]
+               : NULL;
+}
+
+struct new_object *changes_made(const struct changes *c, uint64_t own)
+{
+    size_t low = 0, high = c->nmade;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (c->made[mid].own < own)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < c->nmade && c->made[low].own == own ? &c->made[low] : NULL;
+}
+
+const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id)
+{
+    for (size_t i = 0; i < c->nshrunk; i++)
+        if (c->shrunk[i].id == id)
+            return &c->shrunk[i];
+    return NULL;
+}
+
+bool changes_removed(const struct changes *c, uint64_t id)
+{
+    const struct change *e;
+    struct key key;
+
+    key_make(&key, id, FMT_TAG_OBJECT);
+    e = changes_find(c, key.p, key.len);
+    return e && !e->value;
+}

@@ -1,0 +1,76 @@
+/* changes.h - the changes of one rank since the last commit, as a message.
+ *
+ * The message has the final state of each entry in the rank's journal, in the order of keys, and
+ * what is needed to read these entries elsewhere: the names of representations.  An object that the
+ * rank has made since has a provisional id, from the next object id of the last commit on: other
+ * ranks may have given it to other objects. */
+/* SPDX-License-Identifier: MIT */
+#ifndef API_CHANGES_H
+#define API_CHANGES_H
+
+#include "file/ranks.h"
+
+/* An entry as the rank has it; value NULL: it is absent. */
+struct change {
+    const uint8_t *key, *value;
+    size_t key_len, size;
+};
+
+/* An object that the rank has made, and the object that it is in the merged file. */
+struct new_object {
+    uint64_t own, id; /* id 0: not known yet */
+    bool joined;      /* an earlier rank made it, too */
+    const struct change *record;
+};
+
+/* A representation of the rank, and the types of which it has datasets. */
+struct own_rep {
+    const char *name; /* NULL: the rank has none of this number */
+    const uint8_t *code;
+    uint8_t ncodes;
+};
+
+struct changes {
+    int rank;       /* the lowest rank that made them */
+    uint64_t hints; /* a digest */
+    struct change *entry;
+    size_t n;
+    struct new_object *made; /* by ascending ids */
+    size_t nmade;
+    struct shrunk_dataset *shrunk;
+    size_t nshrunk;
+    struct own_rep rep[UINT8_MAX + 1]; /* by number */
+    struct idset moved; /* objects of the last commit that have lost a name, but are there */
+};
+
+/* A digest of the hints that the header keeps. */
+int hints_digest(const drep_file *f, uint64_t *digest);
+
+/* Make the message of this rank, whose journal is sorted (journal_digest()). */
+int changes_put(drep_file *f, struct buf *b);
+/* Read one; the bytes stay where they are.  changes_release() also after an error. */
+int changes_get(const uint8_t *p, size_t size, uint64_t first_new, struct changes *c);
+void changes_release(struct changes *c);
+
+/* Find the entry of this key, or NULL. */
+const struct change *changes_find(const struct changes *c, const uint8_t *key, size_t len);
+/* Number of the first entry whose key is not less. */
+size_t changes_from(const struct changes *c, const uint8_t *key, size_t len);
+/* Find an object that the rank has made, by its provisional id, or NULL. */
+struct new_object *changes_made(const struct changes *c, uint64_t own);
+/* Find a dataset that the rank made smaller, or NULL. */
+const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id);
+
+/* The object and the tag of an entry; an attribute's is that of its object. */
+static inline uint64_t change_id(const struct change *e)
+{
+    return key_object(e->key) & ~FMT_APART;
+}
+static inline uint8_t change_tag(const struct change *e)
+{
+    return key_tag(e->key);
+}
+/* True if the rank has removed an object of the last commit. */
+bool changes_removed(const struct changes *c, uint64_t id);
+
+#endif

@@ -1,0 +1,84 @@
+/* merging.h - the state of a merge: what the steps of merge.c share.
+ *
+ * Rank 0 enters the changes of one rank after the other into its tree, lower ranks first.  Each
+ * entry that a rank has changed is compared with the last commit and with the tree as it is by
+ * then: where only the rank has changed it, its state counts; where others have changed it, too,
+ * theirs must be the same, else it is a contradiction (contradiction.h). */
+/* SPDX-License-Identifier: MIT */
+#ifndef API_MERGING_H
+#define API_MERGING_H
+
+#include "api/changes.h"
+#include "name/object.h"
+
+struct merging {
+    drep_file *f;        /* rank 0's: merged so far */
+    drep_file *last;     /* the last commit; NULL: there is none */
+    uint64_t first_new;  /* ids from here on are provisional */
+    struct changes *all; /* by rank; the first are rank 0's own, which are in the tree */
+    size_t n;
+    struct changes *c;         /* those that are merged now */
+    uint64_t given, given_end; /* ids of the objects that the rank alone has made */
+    bool moved;                /* the rank has added links to groups that were there */
+    struct new_object at;      /* that was looked up last (merged_object()) */
+    struct buf was, is;        /* an entry in the last commit and in the tree (three_ways()) */
+};
+
+static inline bool is_given(const struct merging *m, uint64_t id)
+{
+    return id >= m->given && id < m->given_end;
+}
+
+/* Look an entry of an object up whose key has the rank's id: in the last commit and in the tree,
+ * where the object is `id`.  The spans have p NULL where it is absent, and hold until the next
+ * call. */
+int three_ways(struct merging *m, const struct change *e, uint64_t id, struct span *was,
+               struct span *is);
+/* True if an entry of an object of the last commit is not what it was there. */
+bool has_changed(struct merging *m, const struct change *e);
+static inline bool same_span(const struct span *a, const struct span *b)
+{
+    return !a->p == !b->p && a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
+}
+/* An entry of changes is like another span: an absent one like p NULL. */
+static inline struct span change_value(const struct change *e)
+{
+    return (struct span){e->value, e->size};
+}
+
+/* The object of the tree that the rank's id stands for, *kept: the rank has it, and it was there
+ * or is one that others made, too. */
+uint64_t merged_object(struct merging *m, uint64_t own, bool *kept);
+
+/* ---- translate.c: records, from the rank's numbers to those of the tree ---- */
+
+/* The final id of an object; 0: there is none. */
+uint64_t translate_id(const struct merging *m, uint64_t own);
+/* Translate the reference to a datatype and count a use of it. */
+int translate_type(struct merging *m, uint32_t own, uint32_t *ref);
+/* *same: the rank's datatype is one of the tree's. */
+int same_type(struct merging *m, uint32_t own, uint32_t ref, bool *same);
+/* Find the representation of the rank's number. */
+int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out);
+/* Translate references to objects in a value of the rank's datatype; `b` is room that *value points
+ * into then. */
+int translate_value(struct merging *m, uint32_t own_type, int64_t count, struct span *value,
+                    struct buf *b);
+/* Translate all ids and numbers of a record; uses are counted. */
+int translate_object(struct merging *m, struct object_rec *rec, struct buf *b);
+int translate_link(const struct merging *m, struct link_rec *link);
+
+/* ---- the steps of one rank ---- */
+
+/* translate.c: enter the rank's representations, and the types that it has stored with them. */
+int merge_reps(struct merging *m);
+/* unify.c: find the new objects that earlier ranks have made at the same paths. */
+int merge_unify(struct merging *m);
+/* merge_objects.c: enter the objects that nobody else has made, with all their entries. */
+int merge_objects(struct merging *m);
+/* merge_names.c: links and dimensions of groups that were there. */
+int merge_names(struct merging *m);
+/* merge_values.c: attributes, shapes and elements of objects that were there. */
+int merge_values(struct merging *m);
+
+#endif
