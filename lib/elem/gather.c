@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/gather.h"
 
+#include "base/bypass.h"
 #include "chunk/read.h"
 #include "elem/fill.h"
 
@@ -27,10 +28,14 @@ void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct wo
 static int gather_one(struct gather *g, const uint8_t *p, int64_t step, int64_t n, int64_t mem)
 {
     struct transfer *t = g->t;
+    uint64_t size = bytes_of(t->ds, n);
 
     if (step != 1 || !g->c->copy || g->c->opts.report)
         return conv_read(g->c, t->mem, mem, p, step * t->ds->esize, n);
-    memcpy(plain_memory(t, mem), p, (size_t)bytes_of(t->ds, n));
+    if (size >= BYPASS_MIN && bytes_of(t->ds, t->sel->count) >= BYPASS_ALL)
+        bypass_copy(plain_memory(t, mem), p, (size_t)size);
+    else
+        memcpy(plain_memory(t, mem), p, (size_t)size);
     return 0;
 }
 
