@@ -11,6 +11,20 @@
 
 #include "chunk/run.h"
 
+/* The numbers of a head; coordinates follow. */
+enum {
+    LENT_CHUNKS,
+    LENT_KIND,
+    LENT_FILTERED,
+    LENT_SKIPPED,
+    LENT_FILE_NUMBER,
+    LENT_OFFSET,
+    LENT_SIZE,
+    LENT_BEHIND, /* numbers behind the coordinates */
+    LENT_HEAD
+};
+enum { LENT_PAYLOAD = 256 }; /* as a kind, beside those of enum fmt_chunk */
+
 /* Appends what a reader needs of `n` chunks of a row of the grid to `out`: nothing of those that
  * are not stored. */
 int chunks_lend(struct chunks *cs, const uint64_t *coord, uint64_t n, struct buf *out);

@@ -10,7 +10,9 @@
 #include "elem/lend.h"
 #include "elem/pending.h"
 #include "elem/rounds.h"
+#include "elem/settle.h"
 #include "file/ranks.h"
+#include "format/byteorder.h"
 
 struct reading {
     const char *call;
@@ -35,18 +37,14 @@ static int merge(const struct reading *r)
 {
     drep_dataset *ds = r->ds;
     uint64_t any = pending_has(ds);
-    int err = team_reduce(r->team, TEAM_MAX, &any, 1), begun;
+    uint8_t id[8];
+    const struct buf ids = {.p = id, .len = sizeof id};
+    int err = team_reduce(r->team, TEAM_MAX, &any, 1);
 
     if (err || !any)
         return err;
-    err = operation_begin(ds->file);
-    begun = !err;
-    err = meet(r, err);
-    if (!err)
-        err = collective_merge(ds, r->call);
-    if (begun)
-        err = operation_end(ds->file, err);
-    err = meet(r, err);
+    store_u64(id, ds->id);
+    err = meet(r, settle_pending(ds->file, r->call, &ids, &ds));
     if (!err)
         pending_drop(ds);
     return err;

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "elem/parts.h"
 #include "elem/payload.h"
+#include "team/outbox.h"
 
 #include <stdlib.h>
 
@@ -21,14 +22,6 @@ struct giving {
     bool again; /* it was begun in a round before */
     struct decoded *d;
     struct buf *answer; /* to each ask */
-};
-
-/* What goes out in one exchange. */
-struct outbox {
-    struct team_parcel *parcel;
-    struct buf *bytes; /* the same number of them; some are lent */
-    size_t n, parcel_room, bytes_room;
-    size_t *number; /* of the parcel for a rank, and 1; 0: none */
 };
 
 struct rounds {
@@ -46,52 +39,6 @@ struct rounds {
     struct piece *answer; /* those that came */
 };
 
-/* ---- parcels ---- */
-
-static int outbox_add(struct outbox *o, int to, struct buf **b)
-{
-    if (VEC_ROOM(o->parcel, o->n, o->parcel_room, 1) || VEC_ROOM(o->bytes, o->n, o->bytes_room, 1))
-        return fail_nomem();
-    o->parcel[o->n] = (struct team_parcel){.to = to};
-    o->bytes[o->n] = (struct buf){0};
-    *b = &o->bytes[o->n++];
-    return 0;
-}
-
-/* The parcel for what is small. */
-static int outbox_for(struct outbox *o, const struct team *team, int to, struct buf **b)
-{
-    int err = 0;
-
-    if (!o->number && !(o->number = mem_zalloc((uint64_t)team->size, sizeof *o->number)))
-        return fail_nomem();
-    if (o->number[to] > 0) {
-        *b = &o->bytes[o->number[to] - 1];
-        return 0;
-    }
-    err = outbox_add(o, to, b);
-    o->number[to] = o->n;
-    return err;
-}
-
-static int outbox_send(struct outbox *o, struct team *team, struct team_inbox *in)
-{
-    for (size_t i = 0; i < o->n; i++) { /* they may have moved */
-        o->parcel[i].p = o->bytes[i].p;
-        o->parcel[i].size = o->bytes[i].len;
-    }
-    return team_exchange(team, o->parcel, o->n, in);
-}
-
-static void outbox_release(struct outbox *o)
-{
-    for (size_t i = 0; i < o->n; i++)
-        buf_release(&o->bytes[i]);
-    mem_free(o->bytes);
-    mem_free(o->parcel);
-    mem_free(o->number);
-}
-
 /* ---- asking ---- */
 
 static int ask(struct rounds *r, struct outbox *o)
@@ -108,7 +55,7 @@ static int ask(struct rounds *r, struct outbox *o)
         if (r->awaited > 0 && r->awaited + size > READ_ROUND)
             break;
         r->awaited += size;
-        err = outbox_for(o, r->team, share->owner, &b);
+        err = outbox_share(o, r->team, share->owner, &b);
         if (!err)
             err = ask_pack(r->s, share, b);
     }
@@ -266,7 +213,7 @@ static int post(struct rounds *r, struct outbox *o)
                 }
                 continue;
             }
-            err = outbox_for(o, r->team, to, &b);
+            err = outbox_share(o, r->team, to, &b);
             if (!err)
                 err = buf_add(b, answer->p, answer->len);
         }
@@ -348,39 +295,20 @@ static int take_all(struct rounds *r, const struct team_inbox *in)
 
 /* ---- the rounds ---- */
 
-/* One exchange: what fails before it sends nothing, but all ranks are in it. */
-static int exchange(struct rounds *r, struct outbox *o, int err, struct team_inbox *in)
-{
-    int failed;
-
-    if (err)
-        o->n = 0;
-    failed = outbox_send(o, r->team, in);
-    return failed ? failed : err;
-}
-
-/* Releases `n` parcels; those that an error left out, too. */
 static int one_round(struct rounds *r, int err)
 {
     struct outbox asks = {.n = 0}, answers = {.n = 0};
     struct team_inbox in = {.n = 0};
-    size_t n;
 
     if (!err)
         err = ask(r, &asks);
-    n = asks.n;
-    err = exchange(r, &asks, err, &in);
-    asks.n = n;
-    outbox_release(&asks);
+    err = outbox_send(&asks, r->team, err, &in);
     if (!err)
         err = keep_asks(r, &in);
     team_inbox_release(&in);
     if (!err)
         err = give_all(r, &answers);
-    n = answers.n;
-    err = exchange(r, &answers, err, &in);
-    answers.n = n;
-    outbox_release(&answers);
+    err = outbox_send(&answers, r->team, err, &in);
     if (!err)
         err = take_all(r, &in);
     team_inbox_release(&in);
