@@ -512,6 +512,34 @@ START_TEST(test_shapes_that_are_none)
 }
 END_TEST
 
+/* Long runs of a large read go past the cache: wherever they begin and end, each byte arrives. */
+START_TEST(test_large_reads_to_any_address)
+{
+    enum { SIDE = 3100 };
+    const int64_t dims[2] = {SIDE, SIDE}, chunk[2] = {700, 1801};
+    drep_spec spec = DREP_SPEC(.type = DREP_UINT8_T, .rank = 2, .dims = dims,
+                               .layout = DREP_CHUNKED, .chunk = chunk);
+    uint8_t *v = malloc(SIDE * SIDE), *got = malloc(SIDE * SIDE + 64);
+    drep_file *large = new_file(temp_path("large"), "native");
+    drep_dataset *ds;
+
+    for (int64_t i = 0; i < (int64_t)SIDE * SIDE; i++)
+        v[i] = (uint8_t)(i * 7 + i / 251);
+    ok(drep_dataset_create(large, "/x", &spec, &ds));
+    ok(drep_write(ds, NULL, DREP_UINT8_T, v, NULL));
+    for (int shift = 0; shift < 64; shift += 21) {
+        memset(got, 0, SIDE * SIDE + 64);
+        ok(drep_read(ds, NULL, DREP_UINT8_T, got + shift, NULL));
+        ck_assert_mem_eq(got + shift, v, SIDE * SIDE);
+        ck_assert_uint_eq(got[shift + SIDE * SIDE], 0);
+    }
+    drep_dataset_close(ds);
+    ok(drep_close(large));
+    free(v);
+    free(got);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data transfer");
@@ -533,6 +561,7 @@ int main(void)
     tcase_add_test(t, test_D6_views_end_with_their_dataset);
     tcase_add_test(t, test_null_space_and_scalars);
     tcase_add_test(t, test_shapes_that_are_none);
+    tcase_add_test(t, test_large_reads_to_any_address);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
