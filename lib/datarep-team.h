@@ -60,6 +60,7 @@
  * that the rank has written alone.
  *
  * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.
+ * drep_team_abandon() tells them first.
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
@@ -133,6 +134,10 @@ DREP_API int drep_team_open(const drep_transport *transport, void *ctx, const ch
                             const drep_info *info, drep_file **out);
 /* The file's rank and number of ranks; 0 and 1 for a file of one process.  Either may be NULL. */
 DREP_API int drep_team_of(drep_file *file, int *rank, int *ranks);
+/* Like drep_abandon(), by a rank that failed for a reason of its own: it waits for the others' next
+ * collective call, which is DREP_ERR_NOT_SAME on all of them, with a message that ends in
+ * "rank N: " and `why`.  Nothing since the last commit is kept.  With one rank, drep_abandon(). */
+DREP_API void drep_team_abandon(drep_file *file, const char *why);
 
 #ifdef __cplusplus
 }

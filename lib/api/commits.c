@@ -76,6 +76,15 @@ void drep_abandon(drep_file *file)
         file_free(file);
 }
 
+void drep_team_abandon(drep_file *file, const char *why)
+{
+    if (!file || may_close(file))
+        return;
+    if (file_shared(file) && !file_inherited(file))
+        shared_abandon(file, why ? why : "");
+    file_free(file);
+}
+
 /* ---- other commits ---- */
 
 /* A failing refresh leaves the reader where it was. */

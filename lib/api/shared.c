@@ -286,3 +286,10 @@ int shared_close(drep_file *f)
         alone_end(f);
     return err;
 }
+
+void shared_abandon(drep_file *f, const char *why)
+{
+    struct team_call call = {.name = "drep_team_abandon", .err = fail(DREP_ERR_FAILED, "%s", why)};
+
+    team_agree(&f->ranks->team, &call);
+}

@@ -8,5 +8,7 @@
 int shared_commit(drep_file *f);
 /* Commits unless a rank has failed; the caller frees the handle. */
 int shared_close(drep_file *f);
+/* Make the others' next collective call fail; the caller frees the handle. */
+void shared_abandon(drep_file *f, const char *why);
 
 #endif

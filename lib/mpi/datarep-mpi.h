@@ -46,12 +46,13 @@
  *   | drep_dataset_unmap drep_external_* drep_view_*           | local                            |
  *   | drep_header_* drep_get_info drep_get_amode drep_set_info | local                            |
  *   | drep_team_of drep_usage_get drep_object_usage            | local                            |
- *   | drep_leaks drep_unsealed drep_abandon                    | local                            |
+ *   | drep_leaks drep_unsealed drep_abandon drep_team_abandon  | local                            |
  *   | drep_append drep_refresh drep_check drep_seal drep_copy  | refused                          |
  *   | drep_dataset_map drep_log                                | refused                          |
  *   | drep_write_stored drep_write_external drep_write_at      | refused                          |
  *
  * drep_abandon() of one rank is felt by the others: they miss it in their next collective call.
+ * drep_team_abandon() waits for them there, and that call is an error on all.
  *
  * All other functions have nothing to do with such a file, and are as in every program:
  * drep_create* drep_open* drep_repair (which make other handles), drep_type_* drep_select*

@@ -198,7 +198,7 @@ static const char *argument(const struct summary *s, const struct team_call *cal
 static int verdict(const struct summary *s, const struct team_call *call)
 {
     const struct group *a = &s->group[0], *b = &s->group[1];
-    char few[160], many[160], rest[48] = "";
+    char few[160], many[160], rest[48] = "", error[TEXT + 24] = "";
 
     if (b->ranks > a->ranks) {
         a = b;
@@ -208,11 +208,14 @@ static int verdict(const struct summary *s, const struct team_call *call)
     group_say(few, sizeof few, b);
     if (s->others)
         snprintf(rest, sizeof rest, "; %u more differ", s->others);
-    if (b->ranks && !same_name(a, b))
-        return fail(DREP_ERR_NOT_SAME, "%s %s in %s, %s in %s%s", few, b->ranks == 1 ? "is" : "are",
-                    b->name, many, a->name, rest);
     if (s->err)
-        return fail(s->err, "rank %d: %s", s->rank, s->text);
+        snprintf(error, sizeof error, "rank %d: %s", s->rank, s->text);
+    if (b->ranks && !same_name(a, b))
+        return fail(DREP_ERR_NOT_SAME, "%s %s in %s, %s in %s%s%s%s", few,
+                    b->ranks == 1 ? "is" : "are", b->name, many, a->name, rest, s->err ? "; " : "",
+                    error);
+    if (s->err)
+        return fail(s->err, "%s", error);
     if (b->ranks)
         return fail(DREP_ERR_NOT_SAME, "%s: %s and %s differ in argument \"%s\"%s", a->name, few,
                     many, argument(s, call), rest);

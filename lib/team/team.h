@@ -68,7 +68,7 @@ struct team_call {
 
 /* 0 on all ranks if all are in the same call, with equal arguments and without an error.  Else one
  * error with one message on all, the first of these that applies:
- *     DREP_ERR_NOT_SAME   "rank 3 is in drep_close, ranks 0-2 in drep_commit"
+ *     DREP_ERR_NOT_SAME   "rank 3 is in drep_close, ranks 0-2 in drep_commit", and then the next
  *     the error of the lowest rank that has one, "rank 2: " before its message
  *     DREP_ERR_NOT_SAME   "drep_mpi_open: rank 3 and ranks 0-2 differ in argument \"path\""
  * The team lives on after it. */

@@ -291,7 +291,8 @@ START_TEST(test_disagreements_name_ranks_call_and_argument)
     trial.call[4].name = "drep_close";
     trial.call[5].err = DREP_ERR_NO_SPACE;
     expect_all(&trial, 6, DREP_ERR_NOT_SAME,
-               "rank 4 is in drep_close, ranks 0, 2-3, 5 in drep_commit; 1 more differ");
+               "rank 4 is in drep_close, ranks 0, 2-3, 5 in drep_commit; 1 more differ; "
+               "rank 5: disk 5 is full");
 
     /* More ranges than a summary holds. */
     all_call(&trial, 17, "drep_commit");
