@@ -129,6 +129,23 @@ class _Points:
         self._ds._write(self._selection(key), value)
 
 
+class _Together:
+    """with ds.collective: transfers are made by all ranks together."""
+
+    __slots__ = ("_ds", "_before")
+
+    def __init__(self, ds: "Dataset") -> None:
+        self._ds = ds
+        self._before: list[bool] = []
+
+    def __enter__(self) -> None:
+        self._before.append(self._ds._collective)
+        self._ds._collective = True
+
+    def __exit__(self, *error: Any) -> None:
+        self._ds._collective = self._before.pop()
+
+
 class View:
     """A dataset read as another dtype, with some of its members, or as text."""
 
@@ -277,7 +294,7 @@ class Dataset(Named, _core.Dataset):
             assert form
             steps = None if all(s == 1 for s in step) else step
             total = index.product(count)
-            if form.plan is None or total <= PIECE or not count:
+            if form.plan is None or total <= PIECE or not count or self._collective:
                 load(self._read_box, (start, count, steps), out, total)
                 return
             # Pointers and what they point to stay in the processor's caches.
@@ -296,7 +313,7 @@ class Dataset(Named, _core.Dataset):
         def points(rows: Any, out: Any) -> None:
             load(self._read_points, (rows, rows.shape[1]), out, len(rows))
 
-        got = index.read(sel, form, box, boxes, points)
+        got = index.read(sel, form, box, boxes, points, self._collective)
         for report in reports:
             if report:
                 self._lost(report, 0, own)
@@ -376,6 +393,9 @@ class Dataset(Named, _core.Dataset):
             raise ValueError(f"could not broadcast input array from shape {np.shape(value)} into "
                              f"shape {sel.out + sub}") from None
         if not index.product(sel.out):
+            if self._collective:
+                none = [0] * len(sel.shape)
+                self._write_box(none, none, None, form.type, np.empty(1, "u1"), options)
             return
         value = index.arrange(sel, value)
         if sel.arrays:
@@ -412,6 +432,13 @@ class Dataset(Named, _core.Dataset):
         return _Outer(self)
 
     @property
+    def collective(self) -> _Together:
+        """`with ds.collective:` all processes of the file's communicator read or write this dataset
+        together, each its own part, which may be empty.  Then the file is the one that a single
+        process would have written, and chunks that several of them share are encoded once."""
+        return _Together(self)
+
+    @property
     def vindex(self) -> _Points:
         """Indexing by points: arrays of coordinates or a mask."""
         return _Points(self)
@@ -425,10 +452,13 @@ class Dataset(Named, _core.Dataset):
             yield self[i]
 
     def read_into(self, out: Any, key: Any = Ellipsis, threads: int = 0,
-                  range: Optional[str] = None) -> Report:
+                  range: Optional[str] = None, collective: bool = False) -> Report:
         """Read the selected elements into an array, which is converted to its dtype.
 
-        out: a C-contiguous array of the shape of the result."""
+        out: a C-contiguous array of the shape of the result; collective: as `with ds.collective`."""
+        if collective:
+            with self.collective:
+                return self.read_into(out, key, threads, range)
         np = types.numpy()
         sel = index.parse(key, self._lengths())
         form = self._form() if out.dtype == self.dtype else types.form_of_dtype(out.dtype)
@@ -449,9 +479,12 @@ class Dataset(Named, _core.Dataset):
         return Report(*report) if report else Report(index.product(sel.out))
 
     def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
-              range: Optional[str] = None) -> Report:
-        """Assign with options.  range says what becomes of values that the dataset cannot hold: "wrap",
+              range: Optional[str] = None, collective: bool = False) -> Report:
+        """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values that the dataset cannot hold: "wrap",
         "clamp", or "strict", an error, which is what assignments do with arrays of another dtype."""
+        if collective:
+            with self.collective:
+                return self.write(value, key, threads, range)
         self._file._reports.pop(self.name, None)
         self._write(index.parse(key, self._lengths()), value, None, Options(threads, RANGES[range]))
         return self.report

@@ -451,6 +451,17 @@ def _range(options: Any) -> Optional[str]:
     return next(k for k, v in RANGES.items() if v == options.range)
 
 
+def _together(error: Any) -> bool:
+    """Whether all ranks have the error, or the one that led to it."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if getattr(error, "together", False):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _group(file: "File", name: str) -> Any:
     return file[name]
 
@@ -458,7 +469,8 @@ def _group(file: "File", name: str) -> Any:
 class File(Group):
     """An open file, and its root group: File(...) is open(...).
 
-    As a context manager it commits and closes at the end, and abandons after an exception."""
+    As a context manager it commits and closes at the end, and abandons after an exception, which it
+    tells the other processes of a communicator."""
 
     def __init__(self, path: Any, mode: str = "r", **options: Any) -> None:
         made = open(path, mode, **options)
@@ -581,6 +593,8 @@ class File(Group):
     def __exit__(self, kind: Any, value: Any, trace: Any) -> None:
         if kind is None:
             self.close()
+        elif self._h.shared and not _together(value):
+            self._h.fail(f"{kind.__name__}: {value}")
         else:
             self.abandon()
 
@@ -629,7 +643,11 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
     datarep: of a new file: "native", "external32", "internal", "native:s390x", a `Datarep`.
     commit: the number of an earlier one (File.log).
     hints: those of datarep-hints(7).
-    comm: a communicator of mpi4py.
+    comm: a communicator of mpi4py, whose processes all open the file, with equal arguments, and
+    commit and close it together.  Each makes the same groups, datasets and attributes, or rank 0
+    alone makes them; elements are written by one of them each, or by all together
+    (`Dataset.collective`).  An exception of one of them in a `with` block is an `Error` on the others
+    in their next common call.
     """
     if mode not in ("r", "r+", "a", "w", "x", "w-"):
         raise ValueError(f"mode {mode!r} is none of r, r+, a, w, x")
@@ -637,6 +655,8 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
         mode = "x"
     given = dict(hints) if hints else None
     if comm is not None:
+        if commit or like is not None or header_only:
+            raise ValueError("comm goes with none of commit, like and header_only")
         from . import mpi
         return mpi.open(path, mode, datarep, given, comm)
     datarep = getattr(datarep, "name", datarep)

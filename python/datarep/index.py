@@ -275,16 +275,19 @@ BOXES = 16
 
 
 def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Callable[..., None],
-         points: Callable[..., None]) -> Any:
+         points: Callable[..., None], once: bool = False) -> Any:
     """The selected elements as an array.
 
     box(start, count, step, memory), boxes(starts, count, memory) and points(coordinates, memory)
-    read into contiguous memory of the form.
+    read into contiguous memory of the form.  once: exactly one of them is called, and once.
     """
     np = types.numpy()
     dtype = form.dtype
     if not product(sel.out):
-        return np.empty(sel.out, dtype)
+        out, none = np.empty(sel.out, dtype), [0] * len(sel.shape)
+        if once:
+            box(none, none, [1] * len(none), out)
+        return out
     if not sel.arrays:
         around = _box(sel)
         out = np.empty([c for c in around.lengths], dtype)
@@ -297,7 +300,8 @@ def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Call
     around = _box(sel)
     total, n = product(around.lengths), product(sel.out)
     if total <= max(DENSE * n, SMALL) or total * dtype.itemsize <= min(SPAN * n, MOST):
-        if total * dtype.itemsize > 2 * BLOCK and len(sel.shape) == 1 and dtype.kind in "biufc":
+        if total * dtype.itemsize > 2 * BLOCK and len(sel.shape) == 1 and dtype.kind in "biufc" \
+                and not once:
             got = _by_blocks(sel.parts[0], dtype, box)
             if got is not None:
                 return got
@@ -305,7 +309,7 @@ def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Call
         box(around.start, around.lengths, around.step, out)
         return _pick(sel, around, out)
     rows, inner = _rows(sel), [p.length for p in sel.parts if isinstance(p, Axis)]
-    if product(inner) >= BOXES and all(p.step == 1 for p in sel.parts if isinstance(p, Axis)):
+    if product(inner) >= BOXES and not once and all(p.step == 1 for p in sel.parts if isinstance(p, Axis)):
         out = _by_boxes(sel, rows, inner, dtype, boxes)
     else:
         coordinates = _points(sel, rows, inner)

@@ -1,17 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""Files that the processes of a communicator open together."""
+"""Files that the processes of a communicator open together: open(path, mode, comm=...)."""
 from __future__ import annotations
 
+import os
 from typing import Any, Optional
 
+from . import _core
 
-def open(path: Any, mode: str, datarep: Optional[str], hints: Any, comm: Any) -> Any:
-    """open(comm=...): a communicator of one process is none; more need libdatarep-mpi."""
+# How mpi4py calls the MPI that it was built for, and our library for it.
+_FAMILIES = {"Open MPI": "openmpi", "MPICH": "mpich", "MPICH2": "mpich", "MPICH1": "mpich",
+             "MVAPICH": "mpich", "MVAPICH2": "mpich", "Intel MPI": "mpich"}
+
+
+def libraries(family: str) -> list[str]:
+    """Where our library for an MPI may be: beside the package, beside the library it uses, or where
+    the system looks."""
+    name = f"libdatarep-mpi-{family}.so.0"
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.dirname(os.path.realpath(os.path.join(here, "libdatarep.so.0")))
+    found = [os.path.join(folder, name) for folder in (here, beside)]
+    return [path for path in found if os.path.exists(path)] + [name]
+
+
+def _call(MPI: Any, comm: Any, *args: Any) -> Any:
+    """The handle of a file, by the library that fits mpi4py."""
+    vendor = MPI.get_vendor()[0]
+    family = _FAMILIES.get(vendor)
+    if family is None:
+        raise ImportError(f"comm: mpi4py uses {vendor}; there is a library of ours for Open MPI and "
+                          "for the family of MPICH")
+    path = libraries(family)[0]
+    try:
+        return _core.open_mpi(path, MPI._addressof(comm), MPI._sizeof(comm), *args)
+    except ImportError as error:
+        raise ImportError(f"comm: mpi4py uses {vendor}, and its libdatarep-mpi-{family} cannot be "
+                          f"loaded: {error}") from None
+
+
+def open(path: Any, mode: str, datarep: Any, hints: Any, comm: Any) -> Any:
+    """The file of open(path, mode, comm=comm)."""
     from . import file
-    size = getattr(comm, "Get_size", None)
-    if size is None:
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        raise ImportError(f"comm needs mpi4py: {error}") from None
+    if not isinstance(comm, MPI.Comm):
         raise TypeError(f"comm is a communicator of mpi4py, not {type(comm).__name__}")
-    if size() == 1 or mode == "r":
+    if comm == MPI.COMM_NULL:
+        raise ValueError("comm is COMM_NULL")
+    if comm.Get_size() == 1 and not comm.Is_inter():
         return file.open(path, mode, datarep=datarep, hints=hints)
-    raise NotImplementedError("this build has no libdatarep-mpi: several processes can read a file, "
-                              "and one of them can write")
+    if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read"):
+        raise TypeError("several processes share a file, which has a path")
+    path = os.fsdecode(path)
+    if path == ":memory:":
+        raise ValueError("several processes share a file, not memory")
+    if mode == "a" and not comm.Is_inter():
+        mode = "r+" if comm.bcast(os.path.exists(path)) else "w"
+    representation: Optional[str] = getattr(datarep, "name", datarep)
+    handle = _call(MPI, comm, path, mode, representation, hints)
+    return file.File._made(handle, mode, hints)

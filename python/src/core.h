@@ -33,6 +33,7 @@ typedef struct handle {
     unsigned moves;  /* to other commits */
     bool closing;
     bool writes;
+    bool shared; /* with other ranks (mpi.c) */
 } handle;
 
 typedef struct dataset_object {
@@ -44,6 +45,7 @@ typedef struct dataset_object {
     PyObject *plan;   /* None, or how elements that hold pointers become objects (vlen.c) */
     int64_t item;     /* bytes of one element of mem in memory */
     bool exact;       /* mem holds every stored value, or rounds as the caller asked */
+    bool collective;  /* transfers are made by all ranks together */
     bool shaped;      /* the shape is that of the handle's commit number `moves` */
     unsigned moves;
     int rank;
@@ -79,6 +81,8 @@ void handle_leave(handle *h);
 
 /* Sets the exception of the calling thread's last message; returns NULL.  h may be NULL. */
 PyObject *raise_error(int err, handle *h);
+/* The same for a call that all ranks have made, which failed on all: says so in the exception. */
+PyObject *raise_together(int err, handle *h);
 /* Keep the exception of a Python function that the library has called: it becomes the cause of the
  * exception of the library's call. */
 void keep_exception(void);
@@ -138,7 +142,10 @@ extern PyMethodDef attr_methods[];
 extern PyMethodDef rep_functions[];
 extern PyMethodDef exchange_functions[];
 PyObject *core_open_object(PyObject *module, PyObject *args);
+PyObject *core_open_mpi(PyObject *module, PyObject *args);
 PyObject *handle_new(drep_file *file, PyObject *name, bool writes);
+/* The handle of an opened file, or the exception of `err`. */
+PyObject *handle_opened(int err, drep_file *file, PyObject *name, bool writes);
 
 PyObject *report_tuple(const drep_report *r);
 

@@ -140,7 +140,7 @@ static bool resolve(dataset_object *self)
 {
     drep_dsinfo of, *info = &of;
     PyObject *got, *dtype, *t, *plan;
-    int code;
+    int code, exact = 0;
     bool ok;
 
     if (self->dtype)
@@ -154,34 +154,44 @@ static bool resolve(dataset_object *self)
                               info->fill);
     if (!got)
         return false;
-    ok = PyArg_ParseTuple(got, "OOOp", &dtype, &t, &plan, &self->exact) &&
+    ok = PyArg_ParseTuple(got, "OOOp", &dtype, &t, &plan, &exact) &&
          (self->dtype || keep(self, info, dtype, t, plan));
+    self->exact = exact;
     Py_DECREF(got);
     return ok;
 }
 
 /* ------------------------------------------------------------------- transfers */
 
+/* Ranks that make a transfer together all make the same call, also for no elements. */
 static int transfer_box(dataset_object *self, const struct box *b, const drep_type *type, memory *m,
                         const drep_xfer *xfer, bool write)
 {
-    drep_selection *sel;
-    int err;
+    drep_selection *sel = NULL;
+    int err = 0;
 
-    if (!b->n)
+    if (!b->n && !xfer->collective)
         return 0;
-    if (!b->strided) {
+    if (!b->strided && !xfer->collective) {
         const int64_t *start = b->rank ? b->start : NULL, *count = b->rank ? b->count : NULL;
         return write ? drep_write_box(self->ds, start, count, type, m->ptr, xfer)
                      : drep_read_box(self->ds, start, count, type, m->ptr, xfer);
     }
-    err = drep_select_box(b->rank, b->start, b->count, b->stride, NULL, &sel);
+    if (b->rank)
+        err =
+            drep_select_box(b->rank, b->start, b->count, b->strided ? b->stride : NULL, NULL, &sel);
     if (err)
         return err;
     err = write ? drep_write(self->ds, sel, type, m->ptr, xfer)
                 : drep_read(self->ds, sel, type, m->ptr, xfer);
     drep_selection_free(sel);
     return err;
+}
+
+/* The exception of a transfer. */
+static PyObject *raise_transfer(dataset_object *self, int err)
+{
+    return self->collective ? raise_together(err, self->h) : raise_error(err, self->h);
 }
 
 /* Losses are shown to Python, which warns of them. */
@@ -199,7 +209,8 @@ static bool lost(dataset_object *self, const drep_report *report, bool write)
 static bool move_box(dataset_object *self, const struct box *b, memory *m, bool write)
 {
     drep_report report = DREP_REPORT;
-    drep_xfer xfer = DREP_XFER(.report = &report, .buf_size = (size_t)m->size);
+    drep_xfer xfer = DREP_XFER(.report = &report, .buf_size = (size_t)(m->size ? m->size : 1),
+                               .collective = self->collective);
     int err;
 
     if (m->size < b->n * self->item) {
@@ -208,7 +219,7 @@ static bool move_box(dataset_object *self, const struct box *b, memory *m, bool 
     }
     WITHOUT_GIL(self->h, err = transfer_box(self, b, self->mem, m, &xfer, write));
     if (err) {
-        raise_error(err, self->h);
+        raise_transfer(self, err);
         return false;
     }
     return lost(self, &report, write);
@@ -219,7 +230,7 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
     memory m;
     bool ok;
 
-    if (!b->n)
+    if (!b->n && !self->collective)
         return true;
     if (!memory_get(array, true, &m))
         return false;
@@ -338,14 +349,15 @@ static bool start(dataset_object *self, const struct options *opt, bool write,
         return false;
     *report = DREP_REPORT;
     *xfer = DREP_XFER(.report = report, .range = opt->range, .threads = opt->threads,
-                      .buf_size = (size_t)m->size, .members = opt->members);
+                      .buf_size = (size_t)m->size, .members = opt->members,
+                      .collective = self->collective);
     return true;
 }
 
 static PyObject *finish(dataset_object *self, int err, memory *m, const drep_report *report)
 {
     memory_release(m);
-    return err ? raise_error(err, self->h) : report_tuple(report);
+    return err ? raise_transfer(self, err) : report_tuple(report);
 }
 
 static PyObject *box_method(PyObject *o, PyObject *args, bool write)
@@ -407,9 +419,9 @@ static int transfer_points(dataset_object *self, int rank, int64_t n, const memo
                            const drep_type *type, memory *m, const drep_xfer *xfer, bool write)
 {
     drep_selection *sel;
-    int err = n ? drep_select_points(rank, n, at->ptr, &sel) : 0;
+    int err = n || self->collective ? drep_select_points(rank, n, at->ptr, &sel) : 0;
 
-    if (err || !n)
+    if (err || (!n && !self->collective))
         return err;
     err = write ? drep_write(self->ds, sel, type, m->ptr, xfer)
                 : drep_read(self->ds, sel, type, m->ptr, xfer);
@@ -636,6 +648,21 @@ static PyObject *get_exact(PyObject *o, void *unused)
     return PyBool_FromLong(((dataset_object *)o)->exact);
 }
 
+static PyObject *get_collective(PyObject *o, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((dataset_object *)o)->collective);
+}
+
+static int set_collective(PyObject *o, PyObject *value, void *unused)
+{
+    int is = value ? PyObject_IsTrue(value) : 0;
+
+    (void)unused;
+    ((dataset_object *)o)->collective = is == 1;
+    return is < 0 ? -1 : 0;
+}
+
 static int chunk_row(const int64_t *at, void *ctx)
 {
     rows *r = ctx;
@@ -830,6 +857,7 @@ static PyGetSetDef getset[] = {
      (void *)offsetof(dataset_object, memory)},
     {"_plan", get_resolved, NULL, "how pointers become objects",
      (void *)offsetof(dataset_object, plan)},
+    {"_collective", get_collective, set_collective, "whether all ranks transfer together", NULL},
     {"_exact", get_exact, NULL, "whether memory holds every value", NULL},
     {0},
 };

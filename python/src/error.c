@@ -60,3 +60,18 @@ PyObject *raise_error(int err, handle *h)
     Py_XDECREF(cause);
     return NULL;
 }
+
+PyObject *raise_together(int err, handle *h)
+{
+    PyObject *kind, *value, *trace;
+
+    raise_error(err, h);
+    if (!h->shared)
+        return NULL;
+    PyErr_Fetch(&kind, &value, &trace);
+    PyErr_NormalizeException(&kind, &value, &trace);
+    if (value && PyObject_SetAttrString(value, "together", Py_True) < 0)
+        PyErr_Clear();
+    PyErr_Restore(kind, value, trace);
+    return NULL;
+}

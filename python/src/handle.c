@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 
+#include <datarep-team.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ void handle_leave(handle *h)
 PyObject *handle_new(drep_file *file, PyObject *name, bool writes)
 {
     handle *self = PyObject_New(handle, handle_class);
+    int ranks = 1;
 
     if (!self) {
         drep_abandon(file);
@@ -75,6 +77,7 @@ PyObject *handle_new(drep_file *file, PyObject *name, bool writes)
     self->moves = 0;
     self->closing = false;
     self->writes = writes;
+    self->shared = drep_team_of(file, NULL, &ranks) == 0 && ranks > 1;
     return (PyObject *)self;
 }
 
@@ -151,7 +154,7 @@ static PyObject *handle_close(PyObject *o, PyObject *none)
     Py_END_ALLOW_THREADS;
     Py_CLEAR(h->keep);
     if (err)
-        return raise_error(err, h);
+        return raise_together(err, h);
     Py_RETURN_NONE;
 }
 
@@ -168,6 +171,29 @@ static PyObject *handle_abandon(PyObject *o, PyObject *none)
     Py_RETURN_NONE;
 }
 
+/* fail(why): close without committing, and make the other ranks' next collective call an error */
+static PyObject *handle_fail(PyObject *o, PyObject *why)
+{
+    handle *h = (handle *)o;
+    PyObject *bytes;
+    drep_file *file;
+
+    if (!h->file || h->closing)
+        Py_RETURN_NONE;
+    if (!may_close(h))
+        return NULL;
+    bytes = PyUnicode_AsEncodedString(why, "utf-8", "backslashreplace");
+    if (!bytes)
+        return NULL;
+    file = last_one(h);
+    Py_BEGIN_ALLOW_THREADS;
+    drep_team_abandon(file, PyBytes_AsString(bytes));
+    Py_END_ALLOW_THREADS;
+    Py_CLEAR(h->keep);
+    Py_DECREF(bytes);
+    Py_RETURN_NONE;
+}
+
 static PyObject *handle_commit(PyObject *o, PyObject *none)
 {
     handle *h = (handle *)o;
@@ -178,7 +204,7 @@ static PyObject *handle_commit(PyObject *o, PyObject *none)
         return NULL;
     WITHOUT_GIL(h, err = drep_commit(h->file));
     if (err)
-        return raise_error(err, h);
+        return raise_together(err, h);
     Py_RETURN_NONE;
 }
 
@@ -358,7 +384,7 @@ static PyObject *get_writes(PyObject *o, void *unused)
     return PyBool_FromLong(((handle *)o)->writes);
 }
 
-static PyObject *opened(int err, drep_file *file, PyObject *name, bool writes)
+PyObject *handle_opened(int err, drep_file *file, PyObject *name, bool writes)
 {
     handle shown = {.name = name};
 
@@ -389,7 +415,7 @@ static PyObject *core_open(PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS;
     drep_info_free(info);
     Py_DECREF(bytes);
-    return opened(err, file, path, writes);
+    return handle_opened(err, file, path, writes);
 }
 
 /* create(path, exclusive, datarep, hints, like) */
@@ -417,7 +443,7 @@ static PyObject *core_create(PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS;
     drep_info_free(info);
     Py_DECREF(bytes);
-    return opened(err, file, path, true);
+    return handle_opened(err, file, path, true);
 }
 
 /* open_image(buffer, hints): a file in memory. */
@@ -442,7 +468,7 @@ static PyObject *core_open_image(PyObject *module, PyObject *args)
     memory_release(&m); /* the memoryview holds the memory */
     drep_info_free(info);
     name = PyUnicode_FromString("(image)");
-    self = name ? opened(err, file, name, false) : NULL;
+    self = name ? handle_opened(err, file, name, false) : NULL;
     Py_XDECREF(name);
     if (self)
         ((handle *)self)->keep = view;
@@ -461,6 +487,7 @@ PyMethodDef open_functions[] = {
 static PyMethodDef handle_methods[] = {
     {"close", handle_close, METH_NOARGS, "commit and close"},
     {"abandon", handle_abandon, METH_NOARGS, "close without committing"},
+    {"fail", handle_fail, METH_O, "(why): close without committing; the other ranks learn why"},
     {"commit", handle_commit, METH_NOARGS, "make changes durable"},
     {"refresh", handle_refresh, METH_NOARGS, "move to the newest commit"},
     {"log", handle_log, METH_NOARGS, "[(sequence, nanoseconds, end)]"},
@@ -479,10 +506,17 @@ static PyObject *get_name(PyObject *o, void *unused)
     return Py_NewRef(((handle *)o)->name);
 }
 
+static PyObject *get_shared(PyObject *o, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(((handle *)o)->shared);
+}
+
 static PyGetSetDef handle_getset[] = {
     {"name", get_name, NULL, "its path", NULL},
     {"closed", get_closed, NULL, "whether the file is closed", NULL},
     {"writes", get_writes, NULL, "whether the handle writes", NULL},
+    {"shared", get_shared, NULL, "whether other ranks share the file", NULL},
     {0},
 };
 

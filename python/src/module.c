@@ -53,6 +53,8 @@ static PyMethodDef functions[] = {
     {"plugin_path", plugin_path, METH_O, "directories of plugins"},
     {"open_object", core_open_object, METH_VARARGS,
      "(object, name, writes, create, datarep, hints, round trip)"},
+    {"open_mpi", core_open_mpi, METH_VARARGS,
+     "(library, address and size of a communicator, path, mode, datarep, hints)"},
     {"vlen_load", vlen_load, METH_VARARGS, "(plan, Type, memory, array, count)"},
     {"texts_load", texts_load, METH_VARARGS, "(memory, width, array)"},
     {"vlen_store", vlen_store, METH_VARARGS, "(plan, array, memory, count, keep)"},
