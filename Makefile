@@ -501,11 +501,13 @@ mpi: ## install missing packages, build the library for MPI and test it under ea
 	@tests/mpi/run-mpi.py --full
 	@tests/mpi/run-kill.py --full
 	@tests/mpi/run-heat.py
+	@tests/mpi/run-hashes.py --full
 
-bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; print tables
-	@tools/install-deps build mpi
-	+@$(SUB) MODE=release libs mpi-bench-programs
+bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; count messages of 100,000 ranks
+	@tools/install-deps build test mpi
+	+@$(SUB) MODE=release libs mpi-bench-programs build/release/tests/unit/test_team_scale
 	@tests/bench/mpi/run.py
+	@RANKS=100000 build/release/tests/unit/test_team_scale
 
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)

@@ -17,7 +17,7 @@ from launch import report
 ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
 SHORT = {"types": [1], "api": [1, 2], "timeout": [3]}
-HELPERS = {"writer"}
+HELPERS = {"hashes", "writer"}
 
 
 def program(mpi, name, ranks):
