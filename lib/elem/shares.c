@@ -298,8 +298,11 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
     return total == chunk_extent(&ds->rec, chunk);
 }
 
-/* To decode a chunk costs more than to send it, so filtered chunks are always sent.  A plain one is
- * copied and summed when it is read, which a message does not save before so many ranks read it. */
+/* A chunk is decoded once and sent if it is filtered or has contents of variable length; a plain one
+ * if so many ranks would read it, in whole blocks, that once and messages cost less.  Measured on
+ * one node with 512 MiB of which all ranks want a part of each chunk: deflate level 1, 2 ranks 0.57
+ * s sent and 0.49 s decoded by each, 4 ranks 0.64 s and 1.07 s; plain, 0.43 s sent, 0.1 s for each
+ * time that the bytes are read. */
 #define READS_MAX 4
 
 /* True if a chunk that several ranks read is read once and sent to them. */
@@ -317,24 +320,37 @@ bool reads_meet(const drep_dataset *ds, const struct team *team)
     return chunks_whole(&ds->chunks) || team->size > READS_MAX;
 }
 
-/* Finds the owner of each chunk: who moves most of it; of equal ones the lowest rank, since notices
- * are sorted. */
+/* Finds who moves most of a chunk: of equal ones the lowest rank, since notices are sorted; in a
+ * read each of these in turn, for it is work that nobody else shares. */
+static int most_of(const struct notice *list, size_t n, bool in_turn)
+{
+    size_t equal = 0, number;
+    int64_t most = -1;
+
+    for (size_t i = 0; i < n; i++) {
+        equal = list[i].n > most ? 1 : equal + (list[i].n == most);
+        most = list[i].n > most ? list[i].n : most;
+    }
+    number = in_turn ? (size_t)list->chunk % equal : 0;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].n == most && number-- == 0)
+            return list[i].from;
+    return 0;
+}
+
+/* Finds the owner of each chunk. */
 static void decide(const drep_dataset *ds, enum together how, struct notice *list, size_t n)
 {
     size_t end;
 
     for (size_t i = 0; i < n; i = end) {
-        int64_t total = 0, most = -1;
-        int owner = 0;
+        int64_t total = 0;
+        int owner;
         bool whole = false, sent = false;
 
-        for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
+        for (end = i; end < n && list[end].chunk == list[i].chunk; end++)
             total += list[end].n;
-            if (list[end].n > most) {
-                most = list[end].n;
-                owner = list[end].from;
-            }
-        }
+        owner = most_of(list + i, end - i, how == TOGETHER_READ);
         if (how == TOGETHER_READ)
             sent = is_sent(ds, end - i, total);
         else

@@ -4,8 +4,8 @@
  * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
  * chunk that is written whole is the rank that writes most of it; every other chunk is rank 0's,
  * whose store reads and changes it.  The owner of a chunk that is read is the rank that reads most
- * of it.  To find that out, each chunk has a home, a rank that all shares of it are reported to: no
- * rank looks at all of them. */
+ * of it, of equal ones each in turn.  To find that out, each chunk has a home, a rank that all
+ * shares of it are reported to: no rank looks at all of them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SHARES_H
 #define ELEM_SHARES_H
