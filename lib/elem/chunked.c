@@ -457,6 +457,8 @@ static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
     const drep_dataset *ds = t->ds;
     int d;
 
+    if (t->remote) /* a batch of pieces may happen to have all of a chunk that came in part */
+        return remote_is_whole(t->remote, chunk_number(&ds->rec, p->coord));
     if (p->n != p->all || writes_members(t))
         return false;
     if (ds->rec.layout != FMT_CHUNKED)

@@ -95,6 +95,8 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
 /* True for parts that become whole chunks: nothing else of them is kept. */
 static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
 {
+    if (t->remote)
+        return p->n > 0 && remote_is_whole(t->remote, chunk_number(&t->ds->rec, p->coord));
     return p->n > 0 && p->n == p->all && !writes_members(t) &&
            (!t->appending || p->n == chunk_elements(t->ds));
 }

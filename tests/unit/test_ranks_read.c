@@ -267,6 +267,57 @@ START_TEST(test_few_large_chunks)
 }
 END_TEST
 
+/* ---- more pieces than one process takes at once ---- */
+
+enum { MANY = 1500 };
+
+/* Each rank writes every so many rows, and all read all before the commit. */
+static void tell_many(struct teller *me, drep_file *f)
+{
+    const int64_t dims[2] = {MANY, MANY}, chunk[2] = {64, 16}, start[2] = {me->rank, 0};
+    const int64_t stride[2] = {me->ranks, 1}, count[2] = {MANY / me->ranks, MANY};
+    const drep_filter *filter = me->ctx;
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims,
+                               .layout = DREP_CHUNKED, .chunk = chunk);
+    int32_t *v = malloc(MANY * MANY * sizeof *v);
+    drep_selection *sel;
+    drep_dataset *ds;
+
+    if (filter->id) {
+        spec.filters = filter;
+        spec.nfilters = 1;
+    }
+    for (int64_t i = 0; i < count[0] * MANY; i++)
+        v[i] = (int32_t)((me->rank + i / MANY * me->ranks) * MANY + i % MANY);
+    went(me, drep_dataset_create(f, "/data", &spec, &ds));
+    went(me, drep_select_box(2, start, count, stride, NULL, &sel));
+    went(me, drep_write(ds, sel, DREP_INT32_T, v, &DREP_XFER(.collective = 1)));
+    memset(v, 0, MANY * MANY * sizeof *v);
+    went(me, drep_read(ds, NULL, DREP_INT32_T, v, &DREP_XFER(.collective = 1)));
+    for (int32_t i = 0; !me->err && i < MANY * MANY; i++)
+        if (v[i] != i)
+            me->err = -1;
+    drep_selection_free(sel);
+    drep_dataset_close(ds);
+    free(v);
+}
+
+START_TEST(test_more_pieces_than_a_batch)
+{
+    static const drep_filter filters[2] = {{.id = 0}, {.id = DREP_FILTER_DEFLATE, .level = 1}};
+
+    for (int i = 0; i < 2; i++)
+        for (int ranks = 2; ranks <= 3; ranks++) {
+            struct story s = {.fn = tell_many,
+                              .path = temp_path("many.drep"),
+                              .datarep = "native",
+                              .ctx = &filters[i]};
+
+            story_run_well(&s, ranks);
+        }
+}
+END_TEST
+
 /* ---- each chunk is decoded once ---- */
 
 static atomic_int decodes, fails_at;
@@ -528,6 +579,7 @@ int main(void)
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, test_a_read_by_many_is_the_read_of_one);
     tcase_add_test(tc, test_few_large_chunks);
+    tcase_add_test(tc, test_more_pieces_than_a_batch);
     tcase_add_test(tc, test_each_chunk_is_decoded_once);
     tcase_add_test(tc, test_a_failure_is_one_of_all);
     tcase_add_test(tc, test_damage_is_an_error_of_all);
