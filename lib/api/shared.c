@@ -182,9 +182,9 @@ static int result_put(const drep_file *f, int err, struct buf *b)
     return 0;
 }
 
-/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  ids: see
- * follow(). */
-static int spread_result(drep_file *f, int err, const struct id_pairs *ids)
+/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  follows: the
+ * others move to the commit; ids: see follow(). */
+static int spread_result(drep_file *f, int err, bool follows, const struct id_pairs *ids)
 {
     struct team *t = &f->ranks->team;
     struct buf b = {0};
@@ -202,7 +202,7 @@ static int spread_result(drep_file *f, int err, const struct id_pairs *ids)
     else if (got)
         failed =
             fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD), (const char *)b.p + RESULT_HEAD);
-    else if (!failed && t->rank > 0)
+    else if (!failed && follows && t->rank > 0)
         failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids);
     buf_release(&b);
     return failed;
@@ -231,8 +231,9 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
     return err;
 }
 
-/* `err`: why this rank cannot take part.  Unless there is one, the caller has begun a change. */
-static int commit(drep_file *f, const char *name, int err)
+/* `err`: why this rank cannot take part.  Unless there is one, the caller has begun a change.
+ * goes_on: the handle is used afterwards. */
+static int commit(drep_file *f, const char *name, int err, bool goes_on)
 {
     struct assembled a = {.merging = false};
     bool alike = false;
@@ -243,7 +244,7 @@ static int commit(drep_file *f, const char *name, int err)
     if (!err) {
         if (!failed && f->ranks->team.rank == 0)
             failed = file_commit(f);
-        err = spread_result(f, failed, alike ? NULL : &a.ids);
+        err = spread_result(f, failed, goes_on, alike ? NULL : &a.ids);
     }
     if (!err) {
         ranks_committed(f->ranks);
@@ -257,7 +258,7 @@ int shared_commit(drep_file *f)
 {
     int err = change_begin(f), begun = !err;
 
-    err = commit(f, "drep_commit", err);
+    err = commit(f, "drep_commit", err, true);
     return begun ? change_end(f, err) : err;
 }
 
@@ -281,7 +282,7 @@ int shared_close(drep_file *f)
     if (!err)
         err = change_begin(f);
     begun = !err;
-    err = fail_in(commit(f, call.name, err), "%s", f->path);
+    err = fail_in(commit(f, call.name, err, false), "%s", f->path);
     if (begun)
         alone_end(f);
     return err;
