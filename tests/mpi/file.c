@@ -313,6 +313,54 @@ static void test_alone(void)
     check_case("independent writes meet at the commit");
 }
 
+/* Each rank makes objects that no other knows, in one group and in groups of its own. */
+static void test_own_objects(void)
+{
+    enum { OWN = 250 };
+    const int64_t length = 100;
+    drep_info *info = hints();
+    drep_objinfo is = DREP_OBJINFO;
+    drep_file *file;
+    char name[100];
+    int64_t number = -1, findings = 0;
+    int i, r;
+
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
+    OK(drep_group_create(file, "/shared", 0));
+    OK(drep_commit(file));
+    snprintf(name, sizeof name, "/own%d", check_rank);
+    OK(drep_group_create(file, name, 0));
+    for (i = 0; i < OWN; i++) {
+        snprintf(name, sizeof name, i % 2 ? "/shared/r%d.%d" : "/own%d/%d", check_rank, i);
+        OK(drep_dataset_create(file, name,
+                               &DREP_SPEC(.type = DREP_FLOAT, .rank = 1, .dims = &length), NULL));
+        OK(drep_attr_write_int64(file, name, "number", check_rank * OWN + i));
+        OK(drep_attr_write_string(file, name, "unit", "K"));
+    }
+    OK(drep_commit(file));
+    for (r = 0; r < check_ranks; r++)
+        for (i = 0; i < OWN; i += 7) {
+            snprintf(name, sizeof name, i % 2 ? "/shared/r%d.%d" : "/own%d/%d", r, i);
+            OK(drep_stat(file, name, &is));
+            CHECK(is.kind == DREP_OBJ_DATASET && is.attrs == 2, "%s: kind %d, %d attributes", name,
+                  is.kind, (int)is.attrs);
+            OK(drep_attr_read_int64(file, name, "number", &number));
+            CHECK(number == r * OWN + i, "%s: number %d", name, (int)number);
+        }
+    OK(drep_stat(file, "/shared", &is));
+    CHECK(is.members == check_ranks * (OWN / 2), "%d members", (int)is.members);
+    OK(drep_close(file));
+    if (!check_rank) {
+        OK(drep_open(path, DREP_RDONLY, NULL, &file));
+        OK(drep_check(file, 1, NULL, NULL, &findings));
+        CHECK(!findings, "%d findings", (int)findings);
+        OK(drep_close(file));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    drep_info_free(info);
+    check_case("objects that each rank makes meet at the commit");
+}
+
 static void test_refused(void)
 {
     const int64_t one = 1;
@@ -356,6 +404,7 @@ int main(int argc, char **argv)
     test_reopen();
     test_disagree();
     test_alone();
+    test_own_objects();
     test_refused();
     if (!check_rank) {
         unlink(serial_path);
