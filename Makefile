@@ -478,7 +478,7 @@ bench-python: ## time the package for Python against h5py and netCDF4
 WHEEL := build/wheel
 wheel: ## build the wheel for Python into build/wheel/dist
 	@tools/install-deps build interop python
-	+@$(SUB) MODE=release python-package
+	+@$(SUB) MODE=release libs python-package
 	@rm -rf $(WHEEL)
 	@mkdir -p $(WHEEL)/datarep/bin $(WHEEL)/datarep/h5 $(WHEEL)/datarep/lib/datarep $(WHEEL)/datarep/share/datarep/schemas
 	@cp python/setup.py python/pyproject.toml python/entry_points.txt $(WHEEL)/
@@ -486,6 +486,7 @@ wheel: ## build the wheel for Python into build/wheel/dist
 	@cp $(PY_FILES) build/python/datarep/_core.abi3.so $(WHEEL)/datarep/
 	@cp $(PY_H5_FILES) $(WHEEL)/datarep/h5/
 	@cp build/release/libdatarep.so.$(VERSION) $(WHEEL)/datarep/libdatarep.so.$(SOMAJOR)
+	@for f in build/release/libdatarep-mpi-*.so.$(SOMAJOR); do test ! -e $$f || cp $$f $(WHEEL)/datarep/; done
 	@cp build/release/datarep $(WHEEL)/datarep/bin/
 	@cp build/release/datarep-*.so $(WHEEL)/datarep/lib/datarep/
 	@cp $(SCHEMAS) $(WHEEL)/datarep/share/datarep/schemas/

@@ -2,6 +2,7 @@
 """What a new dataset is to be, from the arguments of Group.create()."""
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
 from . import _core, types
@@ -42,6 +43,8 @@ def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], boo
                 made.append((name, int(number) if number else -1, (), False))
             except ValueError:
                 raise ValueError(f"filter {row!r}: a level is a number") from None
+        elif not isinstance(row, (tuple, list)):
+            raise TypeError(f"a filter is a name or (name, level), not {row!r}")
         else:
             parts: list[Any] = [*row, *[-1, (), False][len(row) - 1:]]
             name, level, params, bare = parts
@@ -116,7 +119,7 @@ def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: 
             shape = _shape_of_dims(group, dims)
         elif not null:
             shape = ()
-    shape = None if null else tuple(int(n) for n in _lengths(shape))
+    shape = None if null else tuple(operator.index(n) for n in _lengths(shape))
     stored = types.stored_type(dtype, form)
     return _rest(group, path, form, stored, shape, data, dims, chunks, maxshape, filters, fill, layout)
 
@@ -157,7 +160,7 @@ def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape
     elif chunks is False:
         chunks = None
     if chunks is not None:
-        chunks = tuple(int(n) for n in _lengths(chunks))
+        chunks = tuple(operator.index(n) for n in _lengths(chunks))
     names = names if shape else None
     return Spec(form, stored, shape, maxshape if shape else None, names, chunks if shape else None, made,
                 number, kind, value, data, attrs)

@@ -16,8 +16,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Dataset", "Report", "array"]
 
-RANGES = {None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3}
-LAYOUTS = {None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3}
+
+
+class _Choices(dict[Optional[str], int]):
+    """Numbers of the words that an argument may be."""
+
+    def __missing__(self, key: Any) -> int:
+        raise ValueError(f"{key!r} is none of {', '.join(k for k in self if k)}")
+
+
+RANGES = _Choices({None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3})
+LAYOUTS = _Choices({None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3})
 LAYOUT_NAMES = {v: k for k, v in LAYOUTS.items() if k and v}
 UNLIMITED = -1
 
@@ -460,6 +469,8 @@ class Dataset(Named, _core.Dataset):
             with self.collective:
                 return self.read_into(out, key, threads, range)
         np = types.numpy()
+        if not isinstance(out, np.ndarray):
+            raise TypeError(f"elements are read into an array, not {type(out).__name__}")
         sel = index.parse(key, self._lengths())
         form = self._form() if out.dtype == self.dtype else types.form_of_dtype(out.dtype)
         if out.shape != sel.out:
@@ -473,7 +484,6 @@ class Dataset(Named, _core.Dataset):
             return self.report
         step = None if all(s == 1 for s in around.step) else around.step
         report = self._read_box(around.start, around.lengths, step, form.type, out, options)
-        del np
         if report:
             self._lost(report, 0, False)
         return Report(*report) if report else Report(index.product(sel.out))

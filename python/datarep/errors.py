@@ -20,8 +20,8 @@ __all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumE
 class Error(Exception):
     """An error of the library.
 
-    code: the number of DREP_ERR_..., reason: its short text, object: the path of the object or
-    None, byte: the position in the file or None.
+    code: the number of DREP_ERR_..., reason: its short text; object: the path of the object that the
+    message names, byte: the position in the file that it names, None if it names none.
     """
 
     code: int = 0

@@ -238,6 +238,8 @@ class Group(Named, MutableMapping[str, Any]):
             h.link_external(value.filename, value.path, path)
         elif isinstance(value, (Group, Dataset, NamedType)) and value._file is self._file:
             h.link_hard(value.name, path)
+        elif isinstance(value, (Group, NamedType)):
+            raise ValueError(f"{value!r} is in another file: copy() copies it")
         elif isinstance(value, types.Type):
             h.type_commit(path, value)
         elif isinstance(value, array):
@@ -653,6 +655,8 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
         raise ValueError(f"mode {mode!r} is none of r, r+, a, w, x")
     if mode == "w-":
         mode = "x"
+    if commit < 0:
+        raise ValueError(f"commit {commit}: the first is 1")
     given = dict(hints) if hints else None
     if comm is not None:
         if commit or like is not None or header_only:

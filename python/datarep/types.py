@@ -313,6 +313,10 @@ def vlen_dtype(base: Any) -> Any:
 
 def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
     """The dtype of an enumeration."""
+    limits = numpy().iinfo(base)
+    for name, value in values.items():
+        if not limits.min <= value <= limits.max:
+            raise ValueError(f"{name}: {value} does not fit {limits.dtype}")
     return numpy().dtype(base, metadata={"enum": dict(values)})
 
 

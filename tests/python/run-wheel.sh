@@ -53,6 +53,21 @@ END
     )
 }
 
+# The libraries for MPI that were built are found beside it.
+own_mpi() {
+    for built in build/release/libdatarep-mpi-*.so.0; do
+        [ -e "$built" ] || continue
+        (cd / && "$python" - "$built" << 'END'
+import os, re, sys
+from datarep import mpi
+family = re.search(r"mpi-(\w+)\.so", sys.argv[1]).group(1)
+path = mpi.libraries(family)[0]
+assert "/venv/" in path and os.path.isfile(path), path
+END
+        ) || return 1
+    done
+}
+
 works() {
     (cd "$TMPDIR" && "$python" - << 'END'
 import datarep as dr, numpy as np
@@ -83,6 +98,7 @@ uninstall() {
 check "make wheel" wheel
 check "it is installed without an index and without dependencies" install
 check "it loads the library that it brings" own_library
+check "it finds the libraries for MPI that it brings" own_mpi
 check "it writes and reads" works
 check "it brings the command, under both names" command
 check "it uses the limited API alone" limited

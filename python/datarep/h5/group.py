@@ -271,7 +271,7 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def __len__(self) -> int:
         self._open()
-        return len(self._main._h.list(self._path, 0))
+        return self._main._h.stat(self._path)[4]
 
     def keys(self) -> Any:
         return _Keys(self)
