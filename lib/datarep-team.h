@@ -16,8 +16,9 @@
  *
  * The file is the one that a single process would have written, byte for byte, if it had made the
  * same calls with one write of all elements; however many ranks there are, and whoever has what.
- * (Where points name an element of variable length twice, the first content leaves no trace in the
- * file; one process may leave it in the chunk as waste.)
+ * Where a rank writes alone, or makes more than 12 MiB of metadata between two collective calls,
+ * the content is the same.  (Where points name an element of variable length twice, the first
+ * content leaves no trace in the file; one process may leave it in the chunk as waste.)
  *
  * Collective calls.  On a file of a team all ranks make these in the same order:
  * drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and transfers with
@@ -43,9 +44,12 @@
  * handles and references in attributes follow.  References as elements do not: those of a rank
  * other than 0 to such an object are DREP_ERR_NOT_COMMITTED.
  *
- * drep_write() without .collective keeps the elements in memory.  The commit, or a collective write
- * to the same dataset, brings those of all ranks together.  A rank may write an element again; one
- * that two ranks have written is DREP_ERR_NOT_SAME.
+ * drep_write() without .collective writes chunks of which the rank has all elements at once,
+ * encoded, to space of its own that needs no message; what it does not fill is free space after the
+ * commit.  Other elements, and all of a contiguous dataset, stay in memory.  The commit, or a
+ * collective write to the same dataset, brings those of all ranks together.  A rank may write an
+ * element again; one that two ranks have written is DREP_ERR_NOT_SAME, which names the chunk and
+ * the ranks.
  *
  * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
  * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each
@@ -59,7 +63,8 @@
  * is DREP_ERR_NOT_COMMITTED until then, but on rank 0; and to views and drep_readv(), so is one
  * that the rank has written alone.
  *
- * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.
+ * drep_abandon() frees a rank's handle without a word to the others: for a program that ends.  They
+ * may still write chunks; nobody else opens the file for writing before they have ended.
  * drep_team_abandon() tells them first.
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),

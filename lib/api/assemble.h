@@ -14,6 +14,7 @@ enum { DIGEST_SIZE = 24 };
 
 struct assembled {
     bool merging;              /* an operation is open */
+    bool different;            /* the ranks' changes are: rank 0 has all in one operation */
     struct id_pairs ids;       /* of this rank's new objects, in the merged file */
     struct buf waiting;        /* ids of datasets that some rank has written to alone */
     struct foreign_list known; /* those datasets, where ids are not this rank's */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GREETING_HEAD = FMT_SLOT_SIZE + 8 };
+enum { GREETING_GRANT = FMT_SLOT_SIZE + 8, GREETING_HEAD = GREETING_GRANT + LEASE_GRANT };
 
 static int add_text(struct buf *b, const char *text)
 {
@@ -37,7 +37,8 @@ static int put_hints(const drep_file *f, const drep_info *info, struct buf *b)
     return err ? err : add_text(b, uuid);
 }
 
-int greeting_put(const drep_file *f, const drep_info *info, struct buf *b)
+int greeting_put(const drep_file *f, const drep_info *info, const uint8_t grant[LEASE_GRANT],
+                 struct buf *b)
 {
     struct io *io = f->st->io;
     char *where = NULL;
@@ -51,6 +52,7 @@ int greeting_put(const drep_file *f, const drep_info *info, struct buf *b)
         memset(b->p, 0, GREETING_HEAD);
         slot_put(b->p, &f->st->slot);
         store_u64(b->p + FMT_SLOT_SIZE, f->st->slot.sequence);
+        memcpy(b->p + GREETING_GRANT, grant, LEASE_GRANT);
         b->len = GREETING_HEAD;
         err = add_text(b, where);
     }
@@ -70,6 +72,7 @@ int greeting_get(const struct buf *b, struct greeting *g)
     if (!err && g->sequence &&
         (slot_get(&g->slot, b->p, g->sequence % 2 ? 0 : 1, &why) != SLOT_VALID || why))
         err = fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");
+    g->grant = b->p + GREETING_GRANT;
     g->where = p;
     for (p += strlen(p) + 1; !err && p < end;) {
         const char *value = p + strlen(p) + 1;

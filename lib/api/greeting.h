@@ -1,22 +1,25 @@
 /* greeting.h - what rank 0 tells the others of a file that it has opened: as bytes, the slot and
- * the number of the commit that it looks at, where the file is, and the hints that it was given. */
+ * the number of the commit that it looks at, leases, where the file is, and the hints that it was
+ * given. */
 /* SPDX-License-Identifier: MIT */
 #ifndef API_GREETING_H
 #define API_GREETING_H
 
-#include "file/file.h"
+#include "file/leases.h"
 #include "format/block.h"
 
 /* The contents of a greeting. */
 struct greeting {
     struct slot slot;
-    uint64_t sequence; /* 0: a file without a commit, and no slot */
-    const char *where; /* in the bytes */
-    drep_info *info;   /* theirs to free, also after an error */
+    uint64_t sequence;    /* 0: a file without a commit, and no slot */
+    const uint8_t *grant; /* of leases, in the bytes */
+    const char *where;    /* likewise */
+    drep_info *info;      /* theirs to free, also after an error */
 };
 
 /* DREP_ERR_UNSUPPORTED_OPERATION: the file is in memory. */
-int greeting_put(const drep_file *f, const drep_info *info, struct buf *b);
+int greeting_put(const drep_file *f, const drep_info *info, const uint8_t grant[LEASE_GRANT],
+                 struct buf *b);
 int greeting_get(const struct buf *b, struct greeting *g);
 
 #endif

@@ -11,6 +11,7 @@
 #include "api/publish.h"
 #include "elem/settle.h"
 #include "base/mem.h"
+#include "file/leases.h"
 #include "format/block.h"
 #include "tree/journal.h"
 
@@ -89,7 +90,11 @@ static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
     *verdict = ALIKE;
     for (int r = 1; r < t->size; r++) {
         const uint8_t *theirs = all + at[r];
+        bool wrote = at[r + 1] - at[r] > DIGEST_SIZE;
 
+        /* What a rank wrote must go where rank 0's changes have moved it. */
+        if (none_told(theirs) && wrote && !none_told(all))
+            *verdict = DIFFERENT;
         if (none_told(theirs))
             continue;
         if (!told_alike(all, theirs))
@@ -145,7 +150,8 @@ static int bring_together(drep_file *f, const char *name, const struct buf *mine
         err = team_agree(t, &call);
     else if (!err) {
         *alike = told_alike(verdict.p + 4, mine->p);
-        if (load_u32(verdict.p) == DIFFERENT)
+        a->different = load_u32(verdict.p) == DIFFERENT;
+        if (a->different)
             err = assemble(f, name, *alike, none_told(mine->p), &all, at, a);
         else
             err = buf_set(&a->waiting, verdict.p + VERDICT_HEAD, verdict.len - VERDICT_HEAD);
@@ -158,10 +164,11 @@ static int bring_together(drep_file *f, const char *name, const struct buf *mine
 
 /* ---- the result ---- */
 
-enum { RESULT_HEAD = 12 };
+enum { RESULT_GRANT = 12, RESULT_KEPT = 28, RESULT_HEAD = 32 };
 
-/* The message of rank 0: a code, the number of the commit, then its message or the slot. */
-static int result_put(const drep_file *f, int err, struct buf *b)
+/* The message of rank 0: a code, the number of the commit, leases, whether it keeps what ranks
+ * wrote alone, then its message or the slot. */
+static int result_put(drep_file *f, int err, bool kept, struct buf *b)
 {
     uint8_t head[RESULT_HEAD];
     size_t n = err ? strlen(fail_text()) : FMT_SLOT_SIZE;
@@ -169,6 +176,8 @@ static int result_put(const drep_file *f, int err, struct buf *b)
 
     store_u32(head, (uint32_t)err);
     store_u64(head + 4, f->st->slot.sequence);
+    leases_grant(f, f->ranks, head + RESULT_GRANT);
+    store_u32(head + RESULT_KEPT, kept);
     failed = buf_add(b, head, sizeof head);
     if (!failed)
         failed = buf_reserve(b, b->len + n);
@@ -182,13 +191,14 @@ static int result_put(const drep_file *f, int err, struct buf *b)
     return 0;
 }
 
-/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  follows: the
- * others move to the commit; ids: see follow(). */
-static int spread_result(drep_file *f, int err, bool follows, const struct id_pairs *ids)
+/* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  kept: also after a
+ * failure, its store has all that ranks wrote alone.  follows: the others move to the commit; ids:
+ * see follow(). */
+static int spread_result(drep_file *f, int err, bool kept, bool follows, const struct id_pairs *ids)
 {
     struct team *t = &f->ranks->team;
     struct buf b = {0};
-    int failed = t->rank == 0 ? result_put(f, err, &b) : 0, got;
+    int failed = t->rank == 0 ? result_put(f, err, kept, &b) : 0, got;
 
     if (!failed)
         failed = team_bcast(t, &b);
@@ -204,6 +214,10 @@ static int spread_result(drep_file *f, int err, bool follows, const struct id_pa
             fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD), (const char *)b.p + RESULT_HEAD);
     else if (!failed && follows && t->rank > 0)
         failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids);
+    if (b.len >= RESULT_HEAD && load_u32(b.p + RESULT_KEPT))
+        ranks_settled(f->ranks);
+    if (b.len >= RESULT_HEAD && t->rank > 0)
+        leases_begin(f->ranks, b.p + RESULT_GRANT);
     buf_release(&b);
     return failed;
 }
@@ -219,9 +233,13 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
     call.err = err ? err : tell(f, &mine);
     err = team_agree(&f->ranks->team, &call);
     if (!err)
+        err = leases_settle(f);
+    if (!err)
         err = bring_together(f, name, &mine, a, alike);
     if (!err)
-        err = settle_pending(f, name, &a->waiting, a->known.n ? a->known.ds : NULL);
+        err = settle_pending(f, name, &a->waiting, a->known.n ? a->known.ds : NULL, !a->different);
+    if (!err && a->different) /* shapes of others may have moved what was written */
+        err = leases_settle(f);
     if (!err) {
         if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
             call.err = f->st->io->ops->sync(f->st->io);
@@ -242,9 +260,11 @@ static int commit(drep_file *f, const char *name, int err, bool goes_on)
     err = prepare(f, name, err, &a, &alike);
     failed = assembled_end(f, &a, err);
     if (!err) {
+        bool kept = !failed;
+
         if (!failed && f->ranks->team.rank == 0)
             failed = file_commit(f);
-        err = spread_result(f, failed, goes_on, alike ? NULL : &a.ids);
+        err = spread_result(f, failed, kept, goes_on, alike ? NULL : &a.ids);
     }
     if (!err) {
         ranks_committed(f->ranks);

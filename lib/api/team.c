@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "file/ranks.h"
 #include "txn/shadow.h"
 
 #include <string.h>
@@ -88,6 +87,7 @@ static int agree_wish(struct ranks *r, const struct wish *w)
 
 static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
 {
+    uint8_t grant[LEASE_GRANT] = {0};
     struct greeting g = {.where = ""};
     struct buf b = {0};
     drep_file *f = NULL;
@@ -100,7 +100,9 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
         if (!err && store_writable(f->st))
             err = store_journal(f->st);
         if (!err)
-            err = greeting_put(f, w->info, &b);
+            leases_grant(f, r, grant);
+        if (!err)
+            err = greeting_put(f, w->info, grant, &b);
     }
     err = agree(r, w->call, err);
     if (!err)
@@ -110,6 +112,8 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
             err = greeting_get(&b, &g);
         if (r->team.rank > 0 && !err)
             err = open_other(w, &g, &f);
+        if (r->team.rank > 0 && !err)
+            leases_begin(r, g.grant);
         err = agree(r, w->call, err);
     }
     drep_info_free(g.info);

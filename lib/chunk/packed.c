@@ -542,7 +542,8 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
         f.run = NULL;
     } else if (moved) {
         release_row(f.run, f.index);
-    } else if (f.run && (!may_grow(f.run, skipped, 0) || better_anew(f.run, (uint32_t)size))) {
+    } else if (f.run &&
+               (!may_grow(f.run, skipped, 0) || (!*offset && better_anew(f.run, (uint32_t)size)))) {
         f.run = NULL;
     }
     if (!err && !f.run) {
@@ -553,7 +554,11 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
         return err;
     if (f.index == f.run->n)
         f.run->row[f.run->n++] = (struct packed_row){0};
-    err = place_row(f.run, f.index, (uint32_t)size, moved);
+    if (*offset)
+        f.run->row[f.index] = (struct packed_row){
+            .offset = *offset, .size = (uint32_t)size, .fresh = true, .clean = true};
+    else
+        err = place_row(f.run, f.index, (uint32_t)size, moved);
     f.run->row[f.index].sum = sum;
     f.run->used = ++st->runs->packed.clock;
     *offset = f.run->row[f.index].offset;

@@ -28,7 +28,8 @@ struct packed_runs {
 /* Give the record of a chunk that an open run has, `run` 1; false: none has it. */
 bool packed_find(const struct chunks *cs, const uint64_t *coord, struct chunk_rec *out);
 /* Put the record of a filtered chunk in place of what a filtered run has; the caller writes its
- * `size` bytes to *offset.  *plain: a plain run has the chunk; nothing was done. */
+ * `size` bytes to *offset, or has written them there if that is not 0.  *plain: a plain run has the
+ * chunk; nothing was done. */
 int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
                  uint32_t skipped, uint64_t *offset, bool *plain);
 /* Put a row for stored bytes in another file, in place of what a filtered run has: `to` has the

@@ -80,7 +80,7 @@ static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
     while (i + *n < p->batch && f.index + *n < f.run->rec.run && neighbours(p, i + *n - 1))
         (*n)++;
     at = f.run->rec.offset + f.index * f.run->rec.size;
-    if (f.run->rec.size == p->size && p->size > 0)
+    if (f.run->rec.size == p->size && p->size > 0 && !p->at)
         kind = plan_overwrite(cs->st, f.run, at, *n * p->size);
     for (uint64_t k = 0; k < *n; k++)
         p->step[i + k] =
@@ -105,7 +105,7 @@ static uint64_t written_ahead(const struct write_plan *p, uint64_t i)
 static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
 {
     uint64_t size = p->size, most = RUN_BYTES / (size ? size : 1), offset, bytes;
-    int err;
+    int err = 0;
 
     *n = 1;
     /* Only chunks that share no unit of space can stand back to back. */
@@ -115,8 +115,11 @@ static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
     bytes = round_up(size ? *n * size : 1, FMT_ALIGN);
     if (p->room > bytes)
         bytes = round_up(p->room, FMT_ALIGN);
-    err = place_find(p->cs, plan_coord(p, i), p->step[i].moved ? written_ahead(p, i) : AHEAD_ALL,
-                     bytes, size, &offset);
+    if (p->at)
+        offset = p->at;
+    else
+        err = place_find(p->cs, plan_coord(p, i),
+                         p->step[i].moved ? written_ahead(p, i) : AHEAD_ALL, bytes, size, &offset);
     for (uint64_t k = 0; !err && k < *n; k++)
         p->step[i + k].offset = offset + k * size;
     p->step[i].stretch = err ? 0 : (uint32_t)*n;
@@ -143,7 +146,7 @@ int plan_batch(struct write_plan *p)
 void plan_cancel(struct write_plan *p)
 {
     for (uint64_t i = 0; i < p->batch; i++) {
-        if (p->step[i].stretch)
+        if (p->step[i].stretch && !p->at)
             space_free(p->cs->st, p->step[i].offset, p->step[i].space, WITH_OP);
     }
 }

@@ -35,6 +35,7 @@ struct write_plan {
     const uint64_t *coords; /* n times rank numbers, in grid order */
     uint64_t n, size;
     uint64_t room;         /* n = 1: bytes that the chunk may grow to, if more than size */
+    uint64_t at;           /* n = 1: allocated space where it is written already, or 0 */
     uint64_t first, batch; /* the chunks that the steps are for */
     struct step *step;
 };
@@ -50,7 +51,7 @@ void plan_cancel(struct write_plan *p);
 const uint64_t *plan_coord(const struct write_plan *p, uint64_t i);
 
 /* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
- * to *offset. */
+ * to *offset, or has written them there if that is not 0. */
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
                   uint32_t skipped, uint64_t *offset);
 /* Record that another file has the bytes of a chunk. */

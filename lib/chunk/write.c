@@ -246,11 +246,12 @@ int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf,
     return write_chunks(&wr);
 }
 
-int chunk_place_plain(struct chunks *cs, const uint64_t *coord, uint64_t size,
+int chunk_place_plain(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t at,
                       chunk_placed_fn *placed, void *ctx)
 {
     struct chunk_source from = {.placed = placed, .ctx = ctx, .piece = UINT64_MAX, .threads = 1};
-    struct writing wr = {.plan = {.cs = cs, .coords = coord, .n = 1, .size = size}, .from = &from};
+    struct writing wr = {.plan = {.cs = cs, .coords = coord, .n = 1, .size = size, .at = at},
+                         .from = &from};
 
     return write_chunks(&wr);
 }
@@ -274,7 +275,7 @@ int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct bu
                        uint32_t skipped)
 {
     struct store *st = cs->st;
-    uint64_t offset;
+    uint64_t offset = 0;
     int err = store_may_write(st);
 
     if (err)

@@ -51,8 +51,9 @@ int chunk_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec
 /* Write one plain payload, past the cache, with room to grow to `room` bytes. */
 int chunk_write_plain(struct chunks *cs, const uint64_t *coord, const void *buf, uint64_t size,
                       uint64_t room);
-/* Like chunk_write_plain() without more room, where somebody else writes the payload. */
-int chunk_place_plain(struct chunks *cs, const uint64_t *coord, uint64_t size,
+/* Like chunk_write_plain() without more room, where somebody else writes the payload; at: he has
+ * done so, in allocated space, 0: he will. */
+int chunk_place_plain(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t at,
                       chunk_placed_fn *placed, void *ctx);
 
 #endif

@@ -17,7 +17,7 @@
 #include "elem/places.h"
 #include "elem/remote.h"
 #include "elem/together.h"
-#include "file/ranks.h"
+#include "file/leases.h"
 #include "format/block.h"
 #include "tree/find.h"
 #include "tree/journal.h"
@@ -106,7 +106,10 @@ static int exchange(struct meeting *m, int err)
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
-        err = meet(m, pieces_pack(m->t, m->team, &m->shares, &m->parcels));
+        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
+                                          : fail_in(overlap_error(m->ds, m->shares.clash, -1,
+                                                                  m->team->rank, m->shares.with),
+                                                    "dataset \"%s\"", m->ds->path));
     if (!err)
         err = team_exchange(m->team, m->parcels.parcel, m->parcels.n, &m->in);
     parcels_release(&m->parcels);
@@ -159,19 +162,32 @@ static int take_reports(struct meeting *m, int rank)
                                  .owner = rank,
                                  .size = load_u64(p + 8),
                                  .skipped = (uint32_t)load_u64(p + 16),
-                                 .sums = (uint64_t *)(void *)(p + 24)};
+                                 .offset = load_u64(p + 24),
+                                 .sums = (uint64_t *)(void *)(p + 32)};
         uint64_t n = filtered ? 1 : sums_of(c.size);
 
         for (uint64_t i = 0; i < n; i++)
-            c.sums[i] = load_u64(p + 24 + i * 8);
+            c.sums[i] = load_u64(p + 32 + i * 8);
+        c.leased = c.placed = c.offset > 0;
         if (add_remote(m, &c))
             return fail_nomem();
-        p += 24 + n * 8;
+        p += 32 + n * 8;
     }
     return 0;
 }
 
 /* ---- the store ---- */
+
+/* Record the chunks that stand in the file. */
+static int record_leased(struct meeting *m)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < m->remote.n; i++)
+        if (m->remote.chunk[i].leased)
+            err = remote_record(m->ds, &m->remote.chunk[i]);
+    return err;
+}
 
 /* Make the calls of one process.  The other ranks' entries do not change with it, so this is not in
  * the journal; but what a compact dataset holds is, on all ranks. */
@@ -192,7 +208,9 @@ static int store_writes(struct meeting *m)
     t->conv.contents = m->ds->ft->type->variable;
     journal->paused = m->ds->rec.layout != FMT_COMPACT;
     m->ds->verified = false;
-    err = transfer_layout(t);
+    err = record_leased(m);
+    if (!err && (!m->loose || m->given.n > 0))
+        err = transfer_layout(t);
     journal->paused = false;
     *t = mine;
     for (size_t i = 0; !err && i < m->remote.n; i++)
@@ -207,6 +225,7 @@ static int place_and_write(struct meeting *m)
 {
     struct team *team = m->team;
     struct io *io = ranks_io(m->ds->file);
+    uint8_t grant[LEASE_GRANT] = {0};
     struct buf places = {0};
     int err, mine = 0;
 
@@ -226,9 +245,13 @@ static int place_and_write(struct meeting *m)
         mine = given_make(&m->given, &m->own, &m->remote, &m->united.count);
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
-    err = places_give(team, &m->remote, mine, &places);
-    if (!err && !mine && places.len > 0) {
-        mine = owned_write(&m->own, io, &places);
+    if (team->rank == 0 && !mine && !m->loose)
+        leases_grant(m->ds->file, m->ds->file->ranks, grant);
+    err = places_give(team, &m->remote, mine, grant, sizeof grant, &places);
+    if (!err && team->rank > 0)
+        leases_begin(m->ds->file->ranks, places.p);
+    if (!err && !mine && places.len > sizeof grant) {
+        mine = owned_write(&m->own, io, places.p + sizeof grant, places.len - sizeof grant);
         m->ds->file->ranks->wrote = true;
     }
     buf_release(&places);
@@ -306,11 +329,13 @@ int collective_merge(drep_dataset *ds, const char *call)
                         .team = &ds->file->ranks->team,
                         .loose = true,
                         .how = TOGETHER_UNION};
-    uint64_t any = pending_has(ds);
+    uint64_t any[2] = {pending_has(ds), leases_used(ds->file->ranks)};
     char none = 0, *elements;
-    int err = team_reduce(m.team, TEAM_MAX, &any, 1);
+    int err = team_reduce(m.team, TEAM_MAX, any, 2);
 
-    if (err || !any)
+    if (!err)
+        err = leases_end(ds->file, any[1]);
+    if (err || !any[0])
         return err;
     err = transfer_begin(ds, NULL, NULL, &none, NULL, WRITING, &m.t);
     if (!err)

@@ -137,7 +137,7 @@ static int place_remote(struct transfer *t, const uint64_t *coord)
         return err;
     chunk_forget(&t->ds->chunks, coord);
     if (t->ds->chunks.nfilters == 0)
-        return chunk_place_plain(&t->ds->chunks, coord, c->size, remote_placed, &plain);
+        return chunk_place_plain(&t->ds->chunks, coord, c->size, 0, remote_placed, &plain);
     err = plan_filtered(&t->ds->chunks, coord, c->size, c->sums[0], c->skipped, &c->offset);
     c->placed = !err;
     return err;

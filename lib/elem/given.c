@@ -6,8 +6,10 @@
 
 #include <stdlib.h>
 
-static int add_piece(struct given *g, int64_t chunk, int64_t at, int64_t n)
+static int add_piece(void *given, int64_t chunk, int64_t at, int64_t n)
 {
+    struct given *g = given;
+
     if (VEC_ROOM(g->piece, g->n, g->room, 1))
         return fail_nomem();
     g->piece[g->n++] = (struct cut_run){.chunk = chunk, .at = at, .n = n};
@@ -22,31 +24,6 @@ static int add_stepped(struct given *g, int64_t chunk, int64_t at, int64_t step,
         return add_piece(g, chunk, at, n);
     for (int64_t i = 0; !err && i < n; i++)
         err = add_piece(g, chunk, at + i * step, 1);
-    return err;
-}
-
-/* All that the dataset has of a chunk, row by row. */
-static int add_whole(struct given *g, const struct object_rec *r, int64_t chunk)
-{
-    int64_t len[DREP_MAX_RANK], at[DREP_MAX_RANK] = {0}, place, last = r->rank - 1;
-    uint64_t coord[DREP_MAX_RANK];
-    int err, d;
-
-    if (r->layout == FMT_CONTIGUOUS || r->rank == 0)
-        return add_piece(g, chunk, 0, chunk_extent(r, chunk));
-    chunk_coord(r, chunk, coord);
-    for (d = 0; d < r->rank; d++) {
-        len[d] = (int64_t)r->len[d] - (int64_t)coord[d] * r->chunk[d];
-        len[d] = len[d] < (int64_t)r->chunk[d] ? len[d] : (int64_t)r->chunk[d];
-    }
-    do {
-        place = 0;
-        for (d = 0; d < r->rank; d++)
-            place = place * r->chunk[d] + at[d];
-        err = add_piece(g, chunk, place, len[last]);
-        for (d = (int)last - 1; d >= 0 && ++at[d] == len[d]; d--)
-            at[d] = 0;
-    } while (!err && d >= 0);
     return err;
 }
 
@@ -65,8 +42,8 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
     int err = 0;
 
     for (size_t i = 0; !err && i < remote->n; i++)
-        if (remote->chunk[i].whole)
-            err = add_whole(g, &own->t->ds->rec, remote->chunk[i].chunk);
+        if (remote->chunk[i].whole && !remote->chunk[i].leased)
+            err = chunk_rows(&own->t->ds->rec, remote->chunk[i].chunk, add_piece, g);
     for (size_t i = 0; !err && i < s->n; i++)
         for (size_t k = 0; !s->share[i].whole && !err && k < s->share[i].runs; k++) {
             const struct share_run *run = &s->run[s->share[i].first + k];

@@ -3,6 +3,7 @@
 #include "elem/overlay.h"
 
 #include "base/mem.h"
+#include "elem/leased.h"
 #include "elem/mover.h"
 #include "elem/pending.h"
 #include "elem/shared.h"
@@ -12,8 +13,10 @@ struct kept_chunk {
     struct part_mover m;
     struct in_memory from;
     const struct shares *kept;
+    uint8_t *elements;
+    struct work *w;
     int64_t *number;
-    int64_t elements;
+    int64_t n; /* elements of a chunk */
 };
 
 /* Move what a run wants of those that are kept, neighbours at once. */
@@ -38,8 +41,15 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
 {
     int err = 0;
 
-    for (int64_t i = 0; i < k->elements; i++)
-        k->number[i] = -1;
+    k->from.payload = k->elements;
+    if (kept->leased) { /* all of it stands in the file */
+        struct buf *b = work_buf(k->w);
+
+        err = leased_load(k->m.t->ds, k->w, kept->leased, b);
+        k->from.payload = b->p;
+    }
+    for (int64_t i = 0; i < k->n; i++)
+        k->number[i] = kept->leased ? i : -1;
     for (size_t i = 0; i < kept->runs; i++) {
         const struct share_run *run = &k->kept->run[kept->first + i];
 
@@ -55,15 +65,17 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
 static int read_kept(struct transfer *t, const struct shares *want, const struct shares *kept,
                      char *elements)
 {
-    struct kept_chunk k = {.kept = kept, .elements = chunk_elements(t->ds)};
+    struct kept_chunk k = {
+        .kept = kept, .elements = (uint8_t *)elements, .n = chunk_elements(t->ds)};
     size_t i = 0;
     int err = part_begin(&k.m, t, t->sel->count);
 
     if (err)
         return err;
-    k.from = (struct in_memory){k.m.t, &k.m.c, (uint8_t *)elements};
-    k.number = mem_array((uint64_t)k.elements + 1, sizeof *k.number);
-    err = k.number ? 0 : fail_nomem();
+    k.from = (struct in_memory){k.m.t, &k.m.c, NULL};
+    k.number = mem_array((uint64_t)k.n + 1, sizeof *k.number);
+    k.w = work_take(t->ds->file->st);
+    err = k.number && k.w ? 0 : fail_nomem();
     part_take(&k.m, memory_run, NULL, &k.from);
     for (size_t w = 0; !err && w < want->n; w++) {
         while (i < kept->n && kept->share[i].chunk < want->share[w].chunk)
@@ -72,6 +84,7 @@ static int read_kept(struct transfer *t, const struct shares *want, const struct
             err = read_share(&k, want, &want->share[w], &kept->share[i]);
     }
     err = part_end(&k.m, part_flush(&k.m, err));
+    work_give(t->ds->file->st, k.w);
     mem_free(k.number);
     return err;
 }

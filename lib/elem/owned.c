@@ -7,7 +7,6 @@
 #include "chunk/payload.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
-#include "elem/mover.h"
 #include "format/block.h"
 
 #include <string.h>
@@ -20,8 +19,9 @@ static int put_u64(struct buf *b, uint64_t v)
     return buf_add(b, bytes, 8);
 }
 
-/* Report a chunk: number, size, skipped filters, checksums. */
-static int report(struct owning *m, const struct owned *o, const uint64_t *sums, uint64_t n)
+/* Report a chunk: number, size, skipped filters, offset, checksums. */
+static int report(struct owning *m, const struct owned *o, uint64_t offset, const uint64_t *sums,
+                  uint64_t n)
 {
     int err = put_u64(&m->report, (uint64_t)o->chunk);
 
@@ -29,6 +29,8 @@ static int report(struct owning *m, const struct owned *o, const uint64_t *sums,
         err = put_u64(&m->report, o->size);
     if (!err)
         err = put_u64(&m->report, o->skipped);
+    if (!err)
+        err = put_u64(&m->report, offset);
     if (!err)
         err = buf_reserve(&m->report, m->report.len + n * 8);
     for (uint64_t i = 0; !err && i < n; i++)
@@ -45,7 +47,7 @@ static int report_plain(struct owning *m, const struct owned *o, const uint8_t *
 
     if (!err) {
         payload_sums(m->t->ds->file->st, bytes, (size_t)o->size, sums);
-        err = report(m, o, sums, n);
+        err = report(m, o, 0, sums, n);
     }
     mem_free(sums);
     return err;
@@ -64,19 +66,15 @@ static int report_encoded(struct owning *m, struct work *w, struct owned *o, con
     memcpy(o->bytes, out.p, out.len);
     o->size = out.len;
     o->sum = sum_stored(o->bytes, out.len);
-    return report(m, o, &o->sum, 1);
+    return report(m, o, 0, &o->sum, 1);
 }
 
-/* Where this rank's memory holds a chunk as the file will; else NULL. */
-static const uint8_t *in_memory_already(const struct owning *m, const struct owned *o)
+/* A chunk that this rank has written alone. */
+static int report_leased(struct owning *m, const struct leased *l)
 {
-    const struct transfer *t = m->t;
-    const struct share_run *r = o->own ? &m->shares->run[o->own->first] : NULL;
+    const struct owned o = {.chunk = l->chunk, .size = l->size, .skipped = l->skipped};
 
-    if (!r || o->npieces > 0 || o->own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy ||
-        t->conv.opts.report || bytes_of(t->ds, r->n) != o->size || prog_gaps(&t->ds->ft->stored))
-        return NULL;
-    return (const uint8_t *)plain_memory(t, r->mem);
+    return report(m, &o, l->offset, l->sums, m->t->ds->chunks.nfilters > 0 ? 1 : sums_of(l->size));
 }
 
 /* Brings a chunk together in `room`, or says where it is. */
@@ -86,7 +84,7 @@ static int bring(const struct owning *m, const struct owned *o, struct buf *room
     const struct piece *piece = m->piece + o->piece;
     int err = 0;
 
-    *bytes = in_memory_already(m, o);
+    *bytes = o->own && o->npieces == 0 ? share_in_memory(m->t, m->shares, o->own, o->size) : NULL;
     if (*bytes)
         return 0;
     if (m->t->ds->ft->type->variable)
@@ -165,7 +163,8 @@ int own_chunks(struct owning *m, const struct team_inbox *in)
     while (!err && (i < m->shares->n || k < m->npieces)) {
         const struct share *own = i < m->shares->n ? &m->shares->share[i] : NULL;
 
-        if (own && own->owner != m->rank) {
+        if (own && (own->owner != m->rank || own->leased)) {
+            err = own->leased ? report_leased(m, own->leased) : 0;
             i++;
             continue;
         }
@@ -183,7 +182,7 @@ int own_chunks(struct owning *m, const struct team_inbox *in)
 }
 
 /* Elements are converted again without a report, which has counted them. */
-int owned_write(struct owning *m, struct io *io, const struct buf *places)
+int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size)
 {
     struct store *st = m->t->ds->file->st;
     struct work *w = work_take(st);
@@ -192,7 +191,7 @@ int owned_write(struct owning *m, struct io *io, const struct buf *places)
 
     m->t->xfer = NULL;
     m->t->conv.opts.report = NULL;
-    for (size_t i = 0, k = 0; !err && i < m->n && k < places->len; i++) {
+    for (size_t i = 0, k = 0; !err && i < m->n && k < size; i++) {
         const struct owned *o = &m->owned[i];
         const uint8_t *bytes = o->bytes;
 
@@ -201,7 +200,7 @@ int owned_write(struct owning *m, struct io *io, const struct buf *places)
         if (!bytes)
             err = bring(m, o, room, &bytes);
         if (!err)
-            err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places->p + k));
+            err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places + k));
         k += 8;
     }
     work_give(st, w);

@@ -30,14 +30,15 @@ struct owning {
     size_t n, room;
     struct piece *piece;
     size_t npieces;
-    /* For each whole chunk, 8 bytes each: number, size, skipped filters, checksums. */
+    /* For each whole chunk, 8 bytes each: number, size, skipped filters, offset, checksums.  The
+     * offset is 0, or where this rank has written it alone. */
     struct buf report;
 };
 
 /* Bring together this rank's own shares and the pieces that others sent. */
 int own_chunks(struct owning *m, const struct team_inbox *in);
-/* Write the whole chunks to their places, 8 bytes each (places.h). */
-int owned_write(struct owning *m, struct io *io, const struct buf *places);
+/* Write the whole chunks to their places, 8 bytes each, in `size` bytes (places.h). */
+int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size);
 void owning_release(struct owning *m);
 
 #endif

@@ -3,8 +3,10 @@
 #include "elem/pending.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
+#include "elem/leased.h"
 #include "elem/pieces.h"
-#include "file/ranks.h"
+#include "tree/find.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,11 @@ static struct pending *find(const drep_dataset *ds)
     while (p && p->object != ds->id)
         p = p->next;
     return p;
+}
+
+const struct pending *pending_find(const drep_dataset *ds)
+{
+    return find(ds);
 }
 
 bool pending_has(const drep_dataset *ds)
@@ -33,6 +40,57 @@ void pending_drop(const drep_dataset *ds)
         return;
     *at = p->next;
     pending_free(p);
+}
+
+int pending_removed(drep_file *f)
+{
+    struct pending **at = &f->ranks->pending, *p;
+    int err = 0;
+
+    while (!err && (p = *at)) {
+        struct key key;
+
+        key_make(&key, p->object, FMT_TAG_OBJECT);
+        err = tree_get(f->st, &key, NULL);
+        if (err != DREP_ERR_NOT_FOUND) {
+            at = &p->next;
+            continue;
+        }
+        err = 0;
+        while (p->nleased > 0)
+            leased_forget(f->ranks, p, p->leased[p->nleased - 1].chunk);
+        *at = p->next;
+        pending_free(p);
+    }
+    return err;
+}
+
+/* A chunk whose elements are kept. */
+struct keeping {
+    struct pending *p;
+    size_t size; /* of an element */
+    const uint8_t *elements;
+};
+
+static int keep_row(void *ctx, int64_t chunk, int64_t at, int64_t n)
+{
+    const struct keeping *k = ctx;
+    const struct share_run run = {chunk, at, 1, n, k->p->n};
+    int err = buf_add(&k->p->runs, &run, sizeof run);
+
+    if (!err)
+        err = buf_add(&k->p->elements, k->elements + (size_t)at * k->size, (size_t)n * k->size);
+    k->p->n += n;
+    return err;
+}
+
+/* Keep all elements of a chunk. */
+static int keep_chunk(struct pending *p, const struct object_rec *rec, size_t size, int64_t chunk,
+                      const uint8_t *elements)
+{
+    struct keeping k = {p, size, elements};
+
+    return chunk_rows(rec, chunk, keep_row, &k);
 }
 
 /* ---- shapes ---- */
@@ -66,27 +124,87 @@ static int fit_run(const drep_dataset *ds, const uint64_t *coord, const struct s
     return err;
 }
 
-/* Make the runs those of the present shape. */
+/* Of the chunks that were written whole, bring those back of which the shape has more or less now;
+ * what is outside goes. */
+static int fit_whole(const drep_dataset *ds, struct pending *p, const struct object_rec *was)
+{
+    struct store *st = ds->file->st;
+    struct work *w = p->nleased > 0 ? work_take(st) : NULL;
+    uint64_t coord[DREP_MAX_RANK];
+    int err = p->nleased > 0 && !w ? fail_nomem() : 0;
+
+    for (size_t i = p->nleased; !err && i-- > 0;) {
+        const struct leased *l = &p->leased[i];
+        int64_t had = chunk_extent(was, l->chunk);
+        bool inside;
+
+        chunk_coord(was, l->chunk, coord);
+        inside = chunk_inside(&ds->rec, coord);
+        if (inside && chunk_extent(&ds->rec, chunk_number(&ds->rec, coord)) == had)
+            continue;
+        if (inside)
+            err = leased_load(ds, w, l, work_buf(w));
+        if (!err && inside)
+            err = keep_chunk(p, was, (size_t)ds->esize, l->chunk, work_buf(w)->p);
+        if (!err)
+            leased_forget(ds->file->ranks, p, l->chunk);
+    }
+    work_give(st, w);
+    return err;
+}
+
+/* Find the places of the others by the numbers that their chunks have now. */
+static int renumber_whole(const drep_dataset *ds, const struct pending *p,
+                          const struct object_rec *was, struct idset *at)
+{
+    uint64_t coord[DREP_MAX_RANK];
+
+    for (size_t i = 0; i < p->nleased; i++) {
+        uintptr_t *place;
+
+        chunk_coord(was, p->leased[i].chunk, coord);
+        place = idset_add(at, (uint64_t)chunk_number(&ds->rec, coord) + 1);
+        if (!place)
+            return fail_nomem();
+        *place = i + 1;
+    }
+    return 0;
+}
+
+/* Make what is kept that of the present shape. */
 static int fit(const drep_dataset *ds, struct pending *p)
 {
-    size_t lengths = ds->rec.rank * sizeof *p->len, n = p->runs.len / sizeof(struct share_run);
-    struct share_run *run = (struct share_run *)(void *)p->runs.p;
+    size_t lengths = ds->rec.rank * sizeof *p->len;
     struct object_rec was = ds->rec;
     struct shares s = {.n = 0};
+    struct idset at = {.n = 0};
     uint64_t coord[DREP_MAX_RANK];
     int err = 0;
 
     if (memcmp(p->len, ds->rec.len, lengths) == 0)
         return 0;
     memcpy(was.len, p->len, lengths);
-    for (size_t i = 0; !err && i < n; i++) {
-        chunk_coord(&was, run[i].chunk, coord);
-        err = fit_run(ds, coord, &run[i], &s);
+    err = fit_whole(ds, p, &was);
+    for (size_t i = 0; !err && i < p->runs.len / sizeof(struct share_run); i++) {
+        const struct share_run *run = (struct share_run *)(void *)p->runs.p + i;
+
+        chunk_coord(&was, run->chunk, coord);
+        err = fit_run(ds, coord, run, &s);
     }
     if (!err)
-        err = buf_set(&p->runs, s.run, s.nruns * sizeof *s.run);
+        err = renumber_whole(ds, p, &was, &at);
     if (!err)
+        err = buf_set(&p->runs, s.run, s.nruns * sizeof *s.run);
+    for (size_t i = 0; !err && i < at.size; i++)
+        if (at.slot[i].id)
+            p->leased[at.slot[i].value - 1].chunk = (int64_t)at.slot[i].id - 1;
+    if (!err) {
         memcpy(p->len, ds->rec.len, lengths);
+        idset_release(&p->leased_at);
+        p->leased_at = at;
+    } else {
+        idset_release(&at);
+    }
     shares_release(&s);
     return err;
 }
@@ -117,31 +235,135 @@ static int find_or_make(const drep_dataset *ds, struct pending **out)
     return 0;
 }
 
-/* Convert the elements of all shares to the end of what is kept, and note where they are. */
-static int keep(struct transfer *t, struct shares *s, struct pending *p)
+/* A write under way: what it leases, until nothing can fail any more. */
+struct adding {
+    struct transfer *t;
+    struct shares *s;
+    struct pending *p;
+    struct work *w;
+    struct leased *leased;
+    size_t n, room;
+    uint64_t *seen;
+};
+
+/* Write whole chunks.  Shares of those that need no more are marked as whole. */
+static int write_whole(struct adding *a)
 {
-    size_t es = (size_t)t->ds->esize, runs = s->nruns * sizeof *s->run;
-    int64_t at = p->n;
-    int err = buf_reserve(&p->elements, p->elements.len + bytes_of(t->ds, t->sel->count));
+    int err = 0;
 
-    if (!err)
-        err = buf_reserve(&p->runs, p->runs.len + runs);
-    for (size_t i = 0; !err && i < s->n; i++) {
-        struct share *share = &s->share[i];
+    for (size_t i = 0; !err && i < a->s->n; i++) {
+        struct share *share = &a->s->share[i];
+        const uint8_t *elements;
 
-        err = share_pack(t, s, share, p->elements.p + (size_t)at * es, NULL);
-        for (size_t k = 0; k < share->runs; k++) {
-            s->run[share->first + k].mem = at;
-            at += s->run[share->first + k].n;
-        }
+        if (!leased_may(a->t, a->s, share, a->seen))
+            continue;
+        if (VEC_ROOM(a->leased, a->n, a->room, 1))
+            return fail_nomem();
+        err = leased_write(a->t, a->w, a->s, share, &a->leased[a->n], &elements);
+        share->whole = !err;
+        if (!err && elements)
+            err = keep_chunk(a->p, &a->t->ds->rec, (size_t)a->t->ds->esize, share->chunk, elements);
+        else if (!err)
+            a->n++;
     }
-    if (err)
-        return err;
-    memcpy(p->runs.p + p->runs.len, s->run, runs);
-    p->runs.len += runs;
-    p->elements.len = (size_t)at * es;
-    p->n = at;
-    return 0;
+    return err;
+}
+
+/* A chunk that was written whole changes in part: bring it back. */
+static int bring_back(struct adding *a)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && a->p->nleased > 0 && i < a->s->n; i++) {
+        const struct leased *l = leased_find(a->p, a->s->share[i].chunk);
+        struct buf *b = work_buf(a->w);
+
+        if (!l || a->s->share[i].whole)
+            continue;
+        err = leased_load(a->t->ds, a->w, l, b);
+        if (!err)
+            err = keep_chunk(a->p, &a->t->ds->rec, (size_t)a->t->ds->esize, l->chunk, b->p);
+    }
+    return err;
+}
+
+/* Convert the elements of other shares to the end of what is kept, and note where they are. */
+static int keep(struct adding *a)
+{
+    struct pending *p = a->p;
+    size_t es = (size_t)a->t->ds->esize;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < a->s->n; i++) {
+        const struct share *share = &a->s->share[i];
+
+        if (share->whole)
+            continue;
+        err = buf_reserve(&p->elements, p->elements.len + (uint64_t)share->n * es);
+        if (!err)
+            err = share_pack(a->t, a->s, share, p->elements.p + p->elements.len, NULL);
+        for (size_t k = 0; !err && k < share->runs; k++) {
+            struct share_run run = a->s->run[share->first + k];
+
+            run.mem = p->n;
+            p->n += run.n;
+            err = buf_add(&p->runs, &run, sizeof run);
+        }
+        p->elements.len += (size_t)share->n * es;
+    }
+    return err;
+}
+
+/* The write cannot fail any more: forget what it replaces. */
+static void added(struct adding *a)
+{
+    struct ranks *r = a->t->ds->file->ranks;
+    size_t k = 0;
+
+    for (size_t i = 0; i < a->s->n; i++) {
+        int64_t chunk = a->s->share[i].chunk;
+
+        if (k < a->n && a->leased[k].chunk == chunk)
+            leased_keep(r, a->p, &a->leased[k++]);
+        else
+            leased_forget(r, a->p, chunk);
+    }
+}
+
+static int add(struct transfer *t, struct shares *s, struct pending *p)
+{
+    struct adding a = {.t = t, .s = s, .p = p};
+    drep_dataset *ds = t->ds;
+    size_t runs = p->runs.len, elements = p->elements.len;
+    int64_t n = p->n;
+    int err = 0;
+
+    a.w = work_take(ds->file->st);
+    a.seen = mem_array((uint64_t)chunk_elements(ds) / 64 + 1, sizeof *a.seen);
+    if (!a.w || !a.seen)
+        err = fail_nomem();
+    if (!err && ds->rec.layout == FMT_CHUNKED && !ds->chunks.external &&
+        ds->file->ranks->lease.base)
+        err = write_whole(&a);
+    if (!err)
+        err = bring_back(&a);
+    if (!err)
+        err = keep(&a);
+    if (!err)
+        err = leased_reserve(p, a.leased, a.n);
+    if (!err) {
+        added(&a);
+    } else {
+        for (size_t i = 0; i < a.n; i++)
+            leased_release(ds->file->ranks, &a.leased[i]);
+        p->runs.len = runs;
+        p->elements.len = elements;
+        p->n = n;
+    }
+    work_give(ds->file->st, a.w);
+    mem_free(a.leased);
+    mem_free(a.seen);
+    return err;
 }
 
 int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *type, const void *buf,
@@ -164,7 +386,7 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
     if (!err && p)
         err = fit(ds, p);
     if (!err && p)
-        err = keep(t, &s, p);
+        err = add(t, &s, p);
     shares_release(&s);
     transfer_end(t);
     return err;
@@ -199,6 +421,18 @@ static int once(const drep_dataset *ds, const struct share_run *run, size_t n, i
     return err;
 }
 
+/* The runs that count: not those of chunks that were written whole since. */
+static size_t runs_that_count(const struct pending *p, struct share_run *run)
+{
+    size_t all = p->runs.len / sizeof *run, n = 0;
+
+    memcpy(run, p->runs.p, p->runs.len);
+    for (size_t i = 0; i < all; i++)
+        if (!leased_find(p, run[i].chunk))
+            run[n++] = run[i];
+    return n;
+}
+
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
 {
     struct pending *p = find(ds);
@@ -210,7 +444,7 @@ int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
 
     *elements = p ? (char *)p->elements.p : NULL;
     if (!err && n > 0) {
-        memcpy(run, p->runs.p, n * sizeof *run);
+        n = runs_that_count(p, run);
         qsort(run, n, sizeof *run, share_order);
     }
     for (size_t i = 0; !err && i < n; i = end) {
@@ -220,5 +454,7 @@ int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
     }
     mem_free(run);
     mem_free(last);
-    return err ? err : shares_group(s);
+    if (!err)
+        err = shares_group(s);
+    return err || !p ? err : shares_lease(s, p->leased, p->nleased);
 }

@@ -1,8 +1,9 @@
 /* pending.h - what a rank has written alone, until the ranks meet.
  *
- * Elements are kept as the file will store them, with the runs of chunks that they belong to.  The
- * next commit, or the next write to the dataset by all ranks, brings those of all ranks together
- * (collective.h).  A rank may write an element again: the last one counts. */
+ * Whole chunks go to the file at once (leased.h).  Other elements are kept as the file will store
+ * them, with the runs of chunks that they belong to.  The next commit, or the next write to the
+ * dataset by all ranks, brings those of all ranks together (collective.h).  A rank may write an
+ * element again: the last one counts. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PENDING_H
 #define ELEM_PENDING_H
@@ -15,11 +16,16 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
                 const drep_xfer *xfer);
 /* True if something of the dataset is kept. */
 bool pending_has(const drep_dataset *ds);
-/* Get the kept elements of a dataset, each once; *elements is where the numbers of runs count. */
+/* What is kept of a dataset, or NULL. */
+const struct pending *pending_find(const drep_dataset *ds);
+/* Get the kept elements of a dataset, each once, and its leased chunks; *elements is where the
+ * numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
 /* The shape of the dataset has changed: elements outside of it are gone. */
 int pending_reshape(const drep_dataset *ds);
-/* Forget what is kept of a dataset. */
+/* Forget what is kept of a dataset, because rank 0 has it now. */
 void pending_drop(const drep_dataset *ds);
+/* Forget what is kept of datasets that this rank has removed; leases have not ended. */
+int pending_removed(drep_file *f);
 
 #endif

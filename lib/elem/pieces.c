@@ -61,6 +61,17 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
     return part_end(&k.m, share_runs(&k.m, s, share));
 }
 
+const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
+                               const struct share *own, uint64_t size)
+{
+    const struct share_run *r = &s->run[own->first];
+
+    if (own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy || t->conv.opts.report ||
+        bytes_of(t->ds, r->n) != size || prog_gaps(&t->ds->ft->stored))
+        return NULL;
+    return (const uint8_t *)plain_memory(t, r->mem);
+}
+
 /* ---- parcels ---- */
 
 /* Bytes of a piece without its heap; it ends at a multiple of 8. */
@@ -287,6 +298,9 @@ int overlap_error(const drep_dataset *ds, int64_t chunk, int64_t at, int a, int 
     for (int d = 0; d < ds->chunks.rank; d++)
         len += (size_t)snprintf(text + len, sizeof text - len, "%s%llu", d > 0 ? "," : "",
                                 (unsigned long long)coord[d]);
+    if (at < 0)
+        return fail(DREP_ERR_NOT_SAME, "chunk (%s): ranks %d and %d write the same elements", text,
+                    a < b ? a : b, a < b ? b : a);
     return fail(DREP_ERR_NOT_SAME,
                 "chunk (%s): ranks %d and %d write the same element, number %lld", text,
                 a < b ? a : b, a < b ? b : a, (long long)at);

@@ -55,8 +55,14 @@ static inline struct share_run piece_run(const struct piece *p, uint64_t k)
 typedef int piece_run_fn(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from);
 int piece_runs(const struct drep_dataset *ds, const struct piece *p, int64_t room, piece_run_fn *fn,
                void *ctx);
-/* DREP_ERR_NOT_SAME: element `at` of a chunk is written by ranks a and b. */
+/* DREP_ERR_NOT_SAME: element `at` of a chunk is written by ranks a and b; -1: all of it by one of
+ * them, and some of it by the other. */
 int overlap_error(const struct drep_dataset *ds, int64_t chunk, int64_t at, int a, int b);
+
+/* Where this rank's memory holds a chunk of `size` bytes, of which it writes all, as the file will;
+ * else NULL. */
+const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
+                               const struct share *own, uint64_t size);
 
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
  * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one

@@ -6,9 +6,10 @@
 #include "elem/remote.h"
 #include "team/team.h"
 
-/* Collective: each rank gets the offsets of the whole chunks that it owns, 8 bytes each, in the
- * order of their numbers; nobody gets any if rank 0 has an error.  `remote` and `err` count on rank
- * 0. */
-int places_give(struct team *team, const struct remote *remote, int err, struct buf *mine);
+/* Collective: each rank gets the `size` bytes of `front`, and the offsets of the whole chunks that
+ * it owns, 8 bytes each, in the order of their numbers; nobody gets any of these if rank 0 has an
+ * error.  All but `team` and `mine` count on rank 0. */
+int places_give(struct team *team, const struct remote *remote, int err, const uint8_t *front,
+                size_t size, struct buf *mine);
 
 #endif

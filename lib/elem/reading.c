@@ -11,7 +11,7 @@
 #include "elem/pending.h"
 #include "elem/rounds.h"
 #include "elem/settle.h"
-#include "file/ranks.h"
+#include "file/leases.h"
 #include "format/byteorder.h"
 
 struct reading {
@@ -44,10 +44,8 @@ static int merge(const struct reading *r)
     if (err || !any)
         return err;
     store_u64(id, ds->id);
-    err = meet(r, settle_pending(ds->file, r->call, &ids, &ds));
-    if (!err)
-        pending_drop(ds);
-    return err;
+    err = settle_pending(ds->file, r->call, &ids, &ds, true);
+    return err ? err : leases_renew(ds->file);
 }
 
 /* The transfer leaves out what the owners send. */

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/remote.h"
 
+#include "chunk/edit.h"
 #include "chunk/payload.h"
+#include "chunk/plan.h"
+#include "chunk/write.h"
 
 #include <string.h>
 
@@ -59,6 +62,28 @@ int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uin
     c->offset = offset;
     c->placed = true;
     return 0;
+}
+
+static int leased_sums(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+{
+    const struct remote_chunk *c = ctx;
+
+    (void)i;
+    (void)offset;
+    memcpy(sums, c->sums, (size_t)sums_of(c->size) * sizeof *sums);
+    return 0;
+}
+
+int remote_record(drep_dataset *ds, const struct remote_chunk *c)
+{
+    struct remote_chunk copy = *c;
+    uint64_t coord[DREP_MAX_RANK];
+
+    chunk_coord(&ds->rec, c->chunk, coord);
+    chunk_forget(&ds->chunks, coord);
+    if (ds->chunks.nfilters > 0)
+        return plan_filtered(&ds->chunks, coord, c->size, c->sums[0], c->skipped, &copy.offset);
+    return chunk_place_plain(&ds->chunks, coord, c->size, c->offset, leased_sums, &copy);
 }
 
 int remote_part(struct transfer *t, const uint64_t *coord, struct conv *c)

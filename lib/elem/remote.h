@@ -24,6 +24,7 @@ struct remote_chunk {
     uint64_t *sums;   /* of the blocks; filtered: of the whole */
     uint64_t offset;  /* in the file, once it is placed */
     bool placed;
+    bool leased; /* its owner has written it there already, alone */
 };
 
 struct remote {
@@ -38,6 +39,8 @@ bool remote_is_whole(struct remote *r, int64_t chunk);
 int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out);
 /* A plain one stands at `offset` now: give its checksums. */
 int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums);
+/* Record a leased one, where it stands. */
+int remote_record(drep_dataset *ds, const struct remote_chunk *c);
 /* Let the transfer's memory be the elements of this chunk, from its first on; c: of the part. */
 int remote_part(struct transfer *t, const uint64_t *coord, struct conv *c);
 

@@ -3,9 +3,9 @@
 #include "elem/settle.h"
 
 #include "elem/collective.h"
-#include "file/ranks.h"
+#include "elem/pending.h"
+#include "file/leases.h"
 #include "format/block.h"
-#include "tree/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,26 +20,13 @@ static int by_id(const void *a, const void *b)
 
 int settle_waiting(drep_file *f, struct buf *ids)
 {
-    struct pending **at = &f->ranks->pending;
-    int err = 0;
+    int err = pending_removed(f);
 
-    while (!err && *at) {
-        struct pending *p = *at;
-        struct key key;
+    for (const struct pending *p = f->ranks->pending; !err && p; p = p->next) {
         uint8_t id[8];
 
-        key_make(&key, p->object, FMT_TAG_OBJECT);
-        err = tree_get(f->st, &key, NULL);
-        if (err == DREP_ERR_NOT_FOUND) {
-            *at = p->next;
-            pending_free(p);
-            err = 0;
-            continue;
-        }
         store_u64(id, p->object);
-        if (!err)
-            err = buf_add(ids, id, sizeof id);
-        at = &p->next;
+        err = buf_add(ids, id, sizeof id);
     }
     return err;
 }
@@ -67,7 +54,7 @@ static int find(drep_file *f, uint64_t id, drep_dataset **ds)
 
 /* Merge one dataset; the ranks must all know it.  A failure takes its elements back, or all that
  * the operation under way does. */
-static int merge(drep_file *f, uint64_t id, drep_dataset *known, const char *call)
+static int merge(drep_file *f, uint64_t id, drep_dataset *known, bool stays, const char *call)
 {
     struct team_call meeting = {.name = call};
     drep_dataset *ds = NULL;
@@ -85,16 +72,20 @@ static int merge(drep_file *f, uint64_t id, drep_dataset *known, const char *cal
         return meeting.err;
     if (alone)
         meeting.err = operation_end(f, meeting.err);
+    if (stays) /* it must not come again, if the commit fails */
+        meeting.err = team_agree(&f->ranks->team, &meeting);
+    if (stays && !meeting.err)
+        pending_drop(known ? known : ds);
     dataset_put(ds);
     return meeting.err;
 }
 
 int settle_pending(drep_file *f, const char *call, const struct buf *ids,
-                   drep_dataset *const *known)
+                   drep_dataset *const *known, bool stays)
 {
     int err = 0;
 
     for (size_t i = 0; !err && i < ids->len / 8; i++)
-        err = merge(f, load_u64(ids->p + 8 * i), known ? known[i] : NULL, call);
+        err = merge(f, load_u64(ids->p + 8 * i), known ? known[i] : NULL, stays, call);
     return err;
 }

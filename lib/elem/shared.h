@@ -17,5 +17,4 @@ int shared_refs(const drep_dataset *ds, const drep_selection *sel, const drep_ty
                 const void *buf);
 /* DREP_ERR_UNSUPPORTED_OPERATION: elements are written by all ranks together. */
 int shared_writable(const drep_dataset *ds);
-
 #endif

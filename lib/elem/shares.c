@@ -163,6 +163,26 @@ int shares_group(struct shares *s)
     return 0;
 }
 
+static int chunk_order(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+
+    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
+}
+
+int shares_lease(struct shares *s, const struct leased *leased, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (VEC_ROOM(s->share, s->n, s->room, 1))
+            return fail_nomem();
+        s->share[s->n++] =
+            (struct share){.chunk = leased[i].chunk, .whole = true, .leased = &leased[i]};
+    }
+    if (s->n > 1)
+        qsort(s->share, s->n, sizeof *s->share, chunk_order);
+    return 0;
+}
+
 int may_be_shared(const struct transfer *t)
 {
     if (writes_members(t))
@@ -186,13 +206,6 @@ int shares_cut(struct transfer *t, struct shares *s)
         t->cutting = NULL;
     }
     return err ? err : shares_group(s);
-}
-
-static int chunk_order(const void *a, const void *b)
-{
-    const struct share *x = a, *y = b;
-
-    return (x->chunk > y->chunk) - (x->chunk < y->chunk);
 }
 
 /* Points and unions come in batches, so a chunk may come more than once. */
@@ -250,6 +263,30 @@ const struct share *shares_find(const struct shares *s, int64_t chunk)
     return s->n > 0 ? bsearch(&key, s->share, s->n, sizeof key, chunk_order) : NULL;
 }
 
+int chunk_rows(const struct object_rec *r, int64_t chunk, chunk_row_fn *fn, void *ctx)
+{
+    int64_t len[DREP_MAX_RANK], at[DREP_MAX_RANK] = {0}, place, last = r->rank - 1;
+    uint64_t coord[DREP_MAX_RANK];
+    int err, d;
+
+    if (r->layout == FMT_CONTIGUOUS || r->rank == 0)
+        return fn(ctx, chunk, 0, chunk_extent(r, chunk));
+    chunk_coord(r, chunk, coord);
+    for (d = 0; d < r->rank; d++) {
+        len[d] = (int64_t)r->len[d] - (int64_t)coord[d] * r->chunk[d];
+        len[d] = len[d] < (int64_t)r->chunk[d] ? len[d] : (int64_t)r->chunk[d];
+    }
+    do {
+        place = 0;
+        for (d = 0; d < r->rank; d++)
+            place = place * r->chunk[d] + at[d];
+        err = fn(ctx, chunk, place, len[last]);
+        for (d = (int)last - 1; d >= 0 && ++at[d] == len[d]; d--)
+            at[d] = 0;
+    } while (!err && d >= 0);
+    return err;
+}
+
 void shares_release(struct shares *s)
 {
     mem_free(s->run);
@@ -259,7 +296,9 @@ void shares_release(struct shares *s)
 
 /* ---- meeting ---- */
 
-enum { NOTICE = 16, ANSWER = 8 };
+enum { NOTICE = 16, ANSWER = 8, CLASH = INT32_MAX };
+
+#define ALL_ALONE UINT64_MAX /* in place of a number of elements */
 
 /* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are
  * few.
@@ -276,8 +315,9 @@ struct notice {
     int64_t chunk, n;
     int from;
     size_t answer; /* where it stands in the answers to that rank */
-    int owner, ranks;
-    bool whole;
+    int owner;     /* or with whom it clashes */
+    int ranks;     /* CLASH: it does */
+    bool whole, leased;
 };
 
 static int notice_order(const void *a, const void *b)
@@ -298,11 +338,11 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
     return total == chunk_extent(&ds->rec, chunk);
 }
 
-/* A chunk is decoded once and sent if it is filtered or has contents of variable length; a plain one
- * if so many ranks would read it, in whole blocks, that once and messages cost less.  Measured on
- * one node with 512 MiB of which all ranks want a part of each chunk: deflate level 1, 2 ranks 0.57
- * s sent and 0.49 s decoded by each, 4 ranks 0.64 s and 1.07 s; plain, 0.43 s sent, 0.1 s for each
- * time that the bytes are read. */
+/* A chunk is decoded once and sent if it is filtered or has contents of variable length; a plain
+ * one if so many ranks would read it, in whole blocks, that once and messages cost less.  Measured
+ * on one node with 512 MiB of which all ranks want a part of each chunk: deflate level 1, 2 ranks
+ * 0.57 s sent and 0.49 s decoded by each, 4 ranks 0.64 s and 1.07 s; plain, 0.43 s sent, 0.1 s for
+ * each time that the bytes are read. */
 #define READS_MAX 4
 
 /* True if a chunk that several ranks read is read once and sent to them. */
@@ -318,6 +358,24 @@ bool reads_meet(const drep_dataset *ds, const struct team *team)
     if (ds->rec.layout != FMT_CHUNKED || ds->esize == 0)
         return false;
     return chunks_whole(&ds->chunks) || team->size > READS_MAX;
+}
+
+/* The shares of one chunk, if somebody has written all of it: either there is no other, or each
+ * clashes with one of the others. */
+static bool decide_leased(struct notice *list, size_t n)
+{
+    const struct notice *leased = NULL;
+
+    for (size_t i = n; i-- > 0;)
+        leased = list[i].leased ? &list[i] : leased;
+    for (size_t i = 0; leased && i < n; i++) {
+        struct notice *own = &list[i];
+
+        own->whole = true;
+        own->ranks = n > 1 ? CLASH : 0;
+        own->owner = own != leased ? leased->from : list[own == list && n > 1].from;
+    }
+    return leased;
 }
 
 /* Finds who moves most of a chunk: of equal ones the lowest rank, since notices are sorted; in a
@@ -350,6 +408,8 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
 
         for (end = i; end < n && list[end].chunk == list[i].chunk; end++)
             total += list[end].n;
+        if (decide_leased(list + i, end - i))
+            continue;
         owner = most_of(list + i, end - i, how == TOGETHER_READ);
         if (how == TOGETHER_READ)
             sent = is_sent(ds, end - i, total);
@@ -381,6 +441,7 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
 
             list[(*n)++] = (struct notice){.chunk = (int64_t)load_u64(p),
                                            .n = (int64_t)load_u64(p + 8),
+                                           .leased = load_u64(p + 8) == ALL_ALONE,
                                            .from = in->in[i].from,
                                            .answer = k};
         }
@@ -434,11 +495,13 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
     size_t n = 0, at = 0;
     int err = notices && parcel ? 0 : team_kill(team, fail_nomem());
 
+    s->clash = -1;
     for (size_t i = 0; !err && i < s->n; i++) {
         int home = home_of(s->share[i].chunk, chunks, team->size);
 
         store_u64(notices + i * NOTICE, (uint64_t)s->share[i].chunk);
-        store_u64(notices + i * NOTICE + 8, (uint64_t)s->share[i].n);
+        store_u64(notices + i * NOTICE + 8,
+                  s->share[i].leased ? ALL_ALONE : (uint64_t)s->share[i].n);
         if (n == 0 || parcel[n - 1].to != home)
             parcel[n++] = (struct team_parcel){home, 0, notices + i * NOTICE};
         parcel[n - 1].size += NOTICE;
@@ -455,6 +518,10 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
             s->share[at].owner = (int)(a >> 32);
             s->share[at].ranks = (int)(a >> 1 & INT32_MAX);
             s->share[at].whole = a & 1;
+            if (s->share[at].ranks == CLASH && s->clash < 0) {
+                s->clash = s->share[at].chunk;
+                s->with = s->share[at].owner;
+            }
         }
     if (!err && at != s->n)
         err = team_kill(team, fail(DREP_ERR_IO, "%zu of %zu chunks got no owner", s->n - at, s->n));

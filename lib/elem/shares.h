@@ -11,6 +11,7 @@
 #define ELEM_SHARES_H
 
 #include "elem/transfer.h"
+#include "file/ranks.h"
 #include "team/team.h"
 
 struct share_run {
@@ -26,6 +27,7 @@ struct share {
     int owner;
     int ranks;  /* a read: how many get it from the owner, who is one of them; else 0 */
     bool whole; /* a write: all shares together are all of the chunk */
+    const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
 struct shares {
@@ -33,6 +35,8 @@ struct shares {
     size_t nruns, run_room;
     struct share *share; /* by chunk */
     size_t n, room;
+    int64_t clash; /* a chunk that this rank or another one, `with`, has written all of; or -1 */
+    int with;
 };
 
 /* What a write of all ranks' selections together looks like, for the ranks agree on how chunks are
@@ -45,10 +49,11 @@ enum together {
     TOGETHER_READ   /* no write at all */
 };
 
-/* By hand: add a run, or lengthen the last one; then group all by chunk.  The order is that of
- * chunks, and of numbers in the transfer. */
+/* By hand: add a run, or lengthen the last one; then group all by chunk, with leased ones added
+ * after that.  The order is that of chunks, and of numbers in the transfer. */
 int shares_add(struct shares *s, const struct share_run *run);
 int shares_group(struct shares *s);
+int shares_lease(struct shares *s, const struct leased *leased, size_t n);
 int share_order(const void *a, const void *b);
 
 /* Cut this rank's selection. */
@@ -60,7 +65,7 @@ int shares_count(struct transfer *t, struct shares *s);
 int shares_cut_met(struct transfer *t, const struct shares *met, struct shares *s);
 /* The share of a chunk, or NULL. */
 const struct share *shares_find(const struct shares *s, int64_t chunk);
-/* Find the owners: collective. */
+/* Find the owners: collective.  Also finds a clash; nobody has an owner then. */
 int shares_meet(struct team *team, const drep_dataset *ds, enum together how, struct shares *s);
 /* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
  * it wants. */
@@ -70,5 +75,8 @@ bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, in
 /* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */
 int may_be_shared(const struct transfer *t);
 void shares_release(struct shares *s);
+/* Call fn for each row of a chunk inside the shape, from the first on: at, n as in a run. */
+typedef int chunk_row_fn(void *ctx, int64_t chunk, int64_t at, int64_t n);
+int chunk_rows(const struct object_rec *rec, int64_t chunk, chunk_row_fn *fn, void *ctx);
 
 #endif

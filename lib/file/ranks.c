@@ -32,6 +32,8 @@ int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out)
         return fail_nomem();
     }
     team_init(&r->team, transport, ctx);
+    r->lease.rank = transport->rank;
+    r->lease.ranks = transport->ranks;
     *out = r;
     return 0;
 }
@@ -40,6 +42,10 @@ void pending_free(struct pending *p)
 {
     buf_release(&p->runs);
     buf_release(&p->elements);
+    for (size_t i = 0; i < p->nleased; i++)
+        mem_free(p->leased[i].sums);
+    mem_free(p->leased);
+    idset_release(&p->leased_at);
     mem_free(p);
 }
 
@@ -61,17 +67,22 @@ int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len)
     return 0;
 }
 
-void ranks_committed(struct ranks *r)
+void ranks_settled(struct ranks *r)
 {
-    r->nshrunk = 0;
-    r->wrote = false;
-    idset_release(&r->written);
     while (r->pending) {
         struct pending *p = r->pending;
 
         r->pending = p->next;
         pending_free(p);
     }
+}
+
+void ranks_committed(struct ranks *r)
+{
+    r->nshrunk = 0;
+    r->wrote = false;
+    idset_release(&r->written);
+    ranks_settled(r);
 }
 
 void ranks_release(struct ranks *r)
@@ -86,6 +97,8 @@ void ranks_release(struct ranks *r)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);
     mem_free(r->shrunk);
+    lease_end(&r->lease);
+    extent_list_release(&r->dropped);
     mem_free(r);
 }
 

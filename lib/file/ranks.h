@@ -8,7 +8,16 @@
 
 #include "base/idset.h"
 #include "file/file.h"
+#include "space/lease.h"
 #include "team/team.h"
+
+/* A chunk that a rank has written alone, to space that it leased (elem/leased.c). */
+struct leased {
+    int64_t chunk;
+    uint64_t offset, size; /* what the file has of it */
+    uint32_t skipped;      /* filters */
+    uint64_t *sums;        /* of the blocks; filtered: of the whole */
+};
 
 /* Elements that a rank has written alone to a dataset (elem/pending.c). */
 struct pending {
@@ -18,6 +27,9 @@ struct pending {
     struct buf elements;        /* as the file stores them */
     int64_t n;                  /* elements */
     uint64_t len[FMT_RANK_MAX]; /* the shape to whose chunks the runs belong */
+    struct leased *leased;
+    size_t nleased, leased_room;
+    struct idset leased_at; /* 1 + chunk: 1 + its place in leased, or 0 */
 };
 void pending_free(struct pending *p);
 
@@ -36,6 +48,12 @@ struct ranks {
     struct pending *pending;
     struct shrunk_dataset *shrunk;
     size_t nshrunk, shrunk_room;
+    struct lease lease;
+    struct extent_list dropped; /* space of former leases that is not wanted */
+    /* Rank 0: */
+    uint64_t first;       /* bytes of the first leases to come, 0: LEASE_MIN */
+    uint64_t alone_from;  /* the end of allocated space when leases began */
+    uint64_t taken_alone; /* bytes that the store took at most while they lasted */
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */
@@ -43,6 +61,8 @@ int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
 /* Note that this rank has made a dataset smaller: elements that were cut off are gone, also if it
  * grows again. */
 int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len);
+/* Forget what this rank has written alone. */
+void ranks_settled(struct ranks *r);
 /* Forget what counts since the last commit. */
 void ranks_committed(struct ranks *r);
 /* NULL is allowed. */

@@ -215,6 +215,11 @@ static int extend(struct store *st, uint64_t size, uint64_t align, uint64_t *off
 
     if (at > FMT_SIZE_MAX || size > FMT_SIZE_MAX - at)
         return fail(DREP_ERR_LIMIT, "the file would be larger than 2^62 bytes");
+    if (sp->lease && (at > sp->lease->base || size > sp->lease->base - at))
+        return lease_alloc(sp->lease, size, align, offset)
+                   ? 0
+                   : fail(DREP_ERR_LIMIT, "%llu bytes cannot be allocated before the next commit",
+                          (unsigned long long)size);
     if (at > sp->end)
         make_available(sp, sp->end, at - sp->end, 0); /* if that fails, it is slack */
     sp->end = at + size;
@@ -228,6 +233,8 @@ void space_return(struct store *st, uint64_t offset, uint64_t size)
 
     if (sp->committing)
         extent_list_add(&sp->left, offset, size);
+    else if (sp->lease && offset >= sp->lease->base)
+        lease_free(sp->lease, offset, size);
     else if (offset + size == sp->end && offset >= sp->settled)
         sp->end = offset;
     else
@@ -272,7 +279,7 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
     if (offset % FMT_ALIGN || space_begin(st))
         return false;
     if (offset == sp->end) {
-        if (size > FMT_SIZE_MAX - offset)
+        if (size > (sp->lease ? sp->lease->base : FMT_SIZE_MAX) - offset)
             return false;
         sp->end += size;
     } else if (sp->onward || !extents_find(&sp->avail, offset, &e) ||
@@ -284,6 +291,64 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
         return false;
     }
     return true;
+}
+
+/* ---- leases ---- */
+
+/* Count the bytes, from the first on, that are all in the set or all not in it: *in. */
+static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, int *in)
+{
+    struct extent e;
+    uint64_t n;
+
+    *in = 0;
+    if (!extents_behind(x, offset, &e))
+        return size;
+    *in = e.offset <= offset;
+    n = *in ? e.length - (offset - e.offset) : e.offset - offset;
+    return n < size ? n : size;
+}
+
+void space_lease(struct store *st, struct lease *own)
+{
+    st->space->lease = own;
+}
+
+/* Claim what ranks have written; of this rank's leases the store has claimed some already. */
+static int claim_used(struct store *st, uint64_t offset, uint64_t size)
+{
+    uint64_t n;
+    int own, err = 0;
+
+    for (; !err && size > 0; offset += n, size -= n) {
+        n = alike(&st->space->fresh, offset, size, &own);
+        if (!own)
+            err = claim(st, offset, n, ANYWAY);
+    }
+    return err;
+}
+
+int space_lease_end(struct store *st, struct extent_list *used)
+{
+    struct space *sp = st->space;
+    int err = space_begin(st);
+
+    sp->lease = NULL;
+    extent_list_sort(used);
+    for (size_t i = 0; !err && i < used->n; i++) {
+        const struct extent *e = &used->e[i];
+
+        if (e->offset < sp->end)
+            err =
+                fail(DREP_ERR_FAILED, "leases overlap at byte %llu", (unsigned long long)e->offset);
+        else if (e->offset > sp->end)
+            err = make_available(sp, sp->end, e->offset - sp->end, 0);
+        if (!err)
+            err = claim_used(st, e->offset, e->length);
+        if (!err)
+            sp->end = e->offset + e->length;
+    }
+    return err;
 }
 
 /* ---- keeping ---- */
@@ -329,20 +394,6 @@ void space_unkeep(struct store *st, uint64_t offset, uint64_t size)
 }
 
 /* ---- freeing ---- */
-
-/* Count the bytes, from the first on, that are all in the set or all not in it: *in. */
-static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, int *in)
-{
-    struct extent e;
-    uint64_t n;
-
-    *in = 0;
-    if (!extents_behind(x, offset, &e))
-        return size;
-    *in = e.offset <= offset;
-    n = *in ? e.length - (offset - e.offset) : e.offset - offset;
-    return n < size ? n : size;
-}
 
 /* Free bytes for good.  A freed range may span bytes of the open transaction and bytes of commits:
  * each part goes where it belongs. */

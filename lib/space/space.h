@@ -14,7 +14,7 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
-#include "space/list.h"
+#include "space/lease.h"
 #include "space/store.h"
 
 #define FREED_MAX 32768
@@ -49,6 +49,7 @@ struct space {
     size_t freed_max;          /* beyond so many freed extents FREE entries are written early */
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
+    struct lease *lease; /* what lies behind its base is leased to ranks; NULL: nothing is */
     struct space_op op;
 };
 
@@ -60,7 +61,10 @@ int space_begin(struct store *st);
 /* The end of what references may point to. */
 static inline uint64_t store_end(const struct store *st)
 {
-    return st->space->end > st->slot.end ? st->space->end : st->slot.end;
+    const struct space *sp = st->space;
+    uint64_t end = sp->end > st->slot.end ? sp->end : st->slot.end;
+
+    return sp->lease && sp->lease->next > end ? sp->lease->next : end;
 }
 
 /* ---- allocating and freeing ---- */
@@ -85,6 +89,14 @@ void space_unused(struct store *st, uint64_t offset, uint64_t size);
 /* Bytes below `upto` will neither change nor be read again: where the file is a stream, they may
  * leave.  Other files take no notice. */
 int space_settle(struct store *st, uint64_t upto);
+
+/* ---- what ranks have leased ---- */
+
+/* From here on this store, too, takes what does not fit before the leases from its own. */
+void space_lease(struct store *st, struct lease *own);
+/* The leases end.  What all ranks have used of them, in any order, is allocated by the open
+ * transaction, but not by its operation; the rest is free. */
+int space_lease_end(struct store *st, struct extent_list *used);
 
 /* ---- the operation under way ---- */
 

@@ -38,6 +38,7 @@ struct story {
     const void *ctx;
     const char *path, *datarep;
     bool existing;
+    bool abandons; /* instead of closing it */
     int64_t timeout;
     struct teller teller[MAX_RANKS];
     struct thread_team all;
@@ -67,7 +68,10 @@ static inline void rank_body(struct team *t, void *ctx)
                              : drep_team_create(&transport, t->ctx, s->path, DREP_RDWR, s->datarep,
                                                 info, &f))) {
         s->fn(me, f);
-        went(me, drep_close(f));
+        if (s->abandons)
+            drep_abandon(f);
+        else
+            went(me, drep_close(f));
     }
     drep_info_free(info);
 }

@@ -1,0 +1,192 @@
+/* leases.c - the ranks of a file agree on leases.
+ *
+ * How long the first lease is follows from what the ranks used of the last ones: programs that
+ * write alike each time leave no gaps. */
+/* SPDX-License-Identifier: MIT */
+#include "file/leases.h"
+
+#include "base/mem.h"
+#include "format/byteorder.h"
+#include "space/space.h"
+
+/* Bytes that rank 0 may take by itself until the ranks meet, so that a file in which no lease is
+ * used is that of one process: twice what it took at most, up to now. */
+static uint64_t room_before(const struct ranks *r)
+{
+    uint64_t most = 2 * r->taken_alone;
+
+    return most < LEASE_MIN ? LEASE_MIN : most < LEASE_MAX ? most : LEASE_MAX;
+}
+
+void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
+{
+    struct store *st = f->st;
+    uint64_t unit = st->opts.unit > FMT_SUM_BLOCK ? st->opts.unit : FMT_SUM_BLOCK, end, base;
+
+    memset(grant, 0, LEASE_GRANT);
+    if (!store_writable(st) || r->lease.base)
+        return;
+    end = store_end(st);
+    /* The slot at the end of a stream is cut off when the first space is allocated. */
+    if (st->slot.incompatible & FMT_AT_END || end > FMT_SIZE_MAX / 2 || unit > LEASE_MAX)
+        return;
+    base = round_up(end + room_before(r), unit);
+    r->alone_from = end;
+    lease_begin(&r->lease, base, r->first ? r->first : LEASE_MIN);
+    space_lease(st, &r->lease);
+    store_u64(grant, base);
+    store_u64(grant + 8, r->lease.length);
+}
+
+void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT])
+{
+    lease_end(&r->lease);
+    if (load_u64(grant))
+        lease_begin(&r->lease, load_u64(grant), load_u64(grant + 8));
+}
+
+bool leases_used(const struct ranks *r)
+{
+    return lease_taken(&r->lease) || r->dropped.n > 0;
+}
+
+/* ---- the end ---- */
+
+/* Extents as bytes, with their number. */
+static int put(struct buf *b, const struct extent_list *l)
+{
+    uint8_t *p;
+    int err = buf_reserve(b, b->len + 8 + 16 * l->n);
+
+    if (err)
+        return err;
+    p = b->p + b->len;
+    store_u64(p, l->n);
+    for (size_t i = 0; i < l->n; i++) {
+        store_u64(p + 8 + 16 * i, l->e[i].offset);
+        store_u64(p + 16 + 16 * i, l->e[i].length);
+    }
+    b->len += 8 + 16 * l->n;
+    return 0;
+}
+
+static int get(const uint8_t **p, struct extent_list *l)
+{
+    uint64_t n = load_u64(*p);
+    int err = 0;
+
+    *p += 8;
+    for (; !err && n > 0; n--, *p += 16)
+        err = extent_list_push(l, load_u64(*p), load_u64(*p + 8));
+    return err;
+}
+
+static uint64_t bytes_of_list(const struct extent_list *l, size_t from)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = from; i < l->n; i++)
+        sum += l->e[i].length;
+    return sum;
+}
+
+/* Rank 0: take what all have used; free what they wrote before and do not want. */
+static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
+{
+    struct ranks *r = f->ranks;
+    struct extent_list used = {0}, dropped = {0};
+    uint64_t most = 0;
+    int err = 0;
+
+    for (int k = 0; !err && k < r->team.size; k++) {
+        const uint8_t *p = all->p + offset[k];
+        size_t before = used.n;
+
+        err = get(&p, &used);
+        if (!err)
+            err = get(&p, &dropped);
+        most = bytes_of_list(&used, before) > most ? bytes_of_list(&used, before) : most;
+    }
+    if (!err)
+        err = space_lease_end(f->st, &used);
+    for (size_t i = 0; !err && i < dropped.n; i++)
+        space_free(f->st, dropped.e[i].offset, dropped.e[i].length, ANYWAY);
+    most = round_up(most, LEASE_MIN);
+    r->first = most < LEASE_MAX ? most : LEASE_MAX;
+    extent_list_release(&used);
+    extent_list_release(&dropped);
+    return err;
+}
+
+static int report(drep_file *f)
+{
+    struct ranks *r = f->ranks;
+    uint64_t *offset = mem_array((uint64_t)r->team.size + 1, sizeof *offset);
+    struct extent_list used = {0};
+    struct buf mine = {0}, all = {0};
+    int err = offset ? lease_used(&r->lease, &used) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = put(&mine, &used);
+    if (!err)
+        err = put(&mine, &r->dropped);
+    if (err)
+        fail_nomem();
+    err = err ? team_kill(&r->team, err) : team_gather(&r->team, mine.p, mine.len, &all, offset);
+    if (!err && r->team.rank == 0)
+        err = team_kill(&r->team, take(f, &all, offset));
+    extent_list_release(&used);
+    buf_release(&mine);
+    buf_release(&all);
+    mem_free(offset);
+    return err;
+}
+
+int leases_end(drep_file *f, bool any)
+{
+    struct ranks *r = f->ranks;
+    uint64_t end = f->st->space->end;
+    int err;
+
+    if (r->lease.base && r->team.rank == 0 && end - r->alone_from > r->taken_alone)
+        r->taken_alone = end - r->alone_from;
+    err = any ? report(f) : 0;
+    if (r->team.rank == 0)
+        space_lease(f->st, NULL);
+    lease_end(&r->lease);
+    r->dropped.n = 0;
+    return err;
+}
+
+int leases_settle(drep_file *f)
+{
+    uint64_t any = leases_used(f->ranks);
+    int err = team_reduce(&f->ranks->team, TEAM_MAX, &any, 1);
+
+    return err ? err : leases_end(f, any);
+}
+
+int leases_renew(drep_file *f)
+{
+    struct ranks *r = f->ranks;
+    struct buf b = {0};
+    int err = r->team.rank == 0 ? buf_reserve(&b, LEASE_GRANT) : 0;
+
+    if (!err && r->team.rank == 0) {
+        leases_grant(f, r, b.p);
+        b.len = LEASE_GRANT;
+    }
+    err = err ? team_kill(&r->team, err) : team_bcast(&r->team, &b);
+    if (!err && r->team.rank > 0)
+        leases_begin(r, b.p);
+    buf_release(&b);
+    return err;
+}
+
+void leases_free(struct ranks *r, uint64_t offset, uint64_t size)
+{
+    if (lease_has(&r->lease, offset))
+        lease_free(&r->lease, offset, size);
+    else
+        extent_list_push(&r->dropped, offset, size); /* without memory it is slack */
+}

@@ -1,0 +1,30 @@
+/* leases.h - the ranks of a file agree on leases (space/lease.h).
+ *
+ * Rank 0 grants leases when the file is opened, and each time that the ranks have met; the grant
+ * travels with what it tells them anyhow.  They end when the ranks meet again: before rank 0 takes
+ * space for all, it learns what they have used. */
+/* SPDX-License-Identifier: MIT */
+#ifndef FILE_LEASES_H
+#define FILE_LEASES_H
+
+#include "file/ranks.h"
+
+enum { LEASE_GRANT = 16 }; /* bytes of a grant */
+
+/* Rank 0: grant leases behind all that the file has; they begin here at once. */
+void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]);
+/* The others: begin with what was granted; zeros: nothing. */
+void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT]);
+/* True if rank 0 must learn of something before they end. */
+bool leases_used(const struct ranks *r);
+/* All leases end.  any: some rank has used one; then this is collective.  Lack of memory kills the
+ * team. */
+int leases_end(drep_file *f, bool any);
+/* Collective: all leases end, whether some rank has used one or not. */
+int leases_settle(drep_file *f);
+/* Collective: grant leases with a message of its own. */
+int leases_renew(drep_file *f);
+/* Space that this rank has taken before is free again: at once, or when the ranks meet. */
+void leases_free(struct ranks *r, uint64_t offset, uint64_t size);
+
+#endif
