@@ -113,8 +113,8 @@ typedef struct drep_transport {
      * before CLOCK_MONOTONIC reached `deadline_ns` (INT64_MAX: wait for ever), or another
      * DREP_ERR_... */
     int (*receive)(void *ctx, drep_message **message, int64_t deadline_ns);
-    /* The file is closed, or was not opened: free ctx.  gave_up: a rank was given up, so messages
-     * may still be under way.  May be NULL. */
+    /* The file is closed, or was not opened: free ctx.  gave_up: a rank was given up, or this one
+     * left without a word (drep_abandon()), so messages may still be under way.  May be NULL. */
     void (*release)(void *ctx, int gave_up);
     /* The name of the program's call in messages, of at most 31 bytes, which lives as long as the
      * file: NULL is drep_team_create or drep_team_open. */
@@ -123,6 +123,15 @@ typedef struct drep_transport {
      * all of it has left, or when CLOCK_MONOTONIC has reached `deadline_ns`.  0 or a DREP_ERR_...
      * NULL: messages leave by themselves. */
     int (*flush)(void *ctx, int64_t deadline_ns);
+    /* Other ways to the payload, for all ranks at once, after rank 0 has made or opened the file
+     * and before the call returns; `path` is where it is now, `info` the hints that rank 0 was
+     * given.  Sets the members read_many and write_at of the driver and their state, or neither:
+     * then ranks read and write like one process.  Where one of the two gives
+     * DREP_ERR_UNSUPPORTED_OPERATION, for it may not be called on this thread, the library reads or
+     * writes these bytes itself.  Metadata, locks, sizes and syncs stay with the library: so what
+     * was written must have reached the file system when write_at returns.  May be NULL. */
+    int (*payload)(void *ctx, const char *path, int amode, const drep_info *info,
+                   drep_driver *driver, void **state);
 } drep_transport;
 #define DREP_TRANSPORT(...) DREP_SIZED(drep_transport, __VA_ARGS__)
 

@@ -72,8 +72,11 @@ int drep_close(drep_file *file)
 
 void drep_abandon(drep_file *file)
 {
-    if (file && may_close(file) == 0)
+    if (file && may_close(file) == 0) {
+        if (file->ranks)
+            file->ranks->left = true;
         file_free(file);
+    }
 }
 
 void drep_team_abandon(drep_file *file, const char *why)

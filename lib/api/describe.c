@@ -142,7 +142,7 @@ int drep_get_info(const drep_file *file, drep_info **out)
     for (int i = 0; !err && i < drep_info_count(file->hints.all); i++) {
         const char *key = drep_info_key(file->hints.all, i);
 
-        if (hint_acts(key))
+        if (hint_acts(&file->hints, key))
             err = info_merge_one(info, file->hints.all, key);
     }
     if (!err)

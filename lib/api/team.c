@@ -85,6 +85,23 @@ static int agree_wish(struct ranks *r, const struct wish *w)
     return team_agree(&r->team, &call);
 }
 
+/* The transport may have another way to payload, for writes and reads of all ranks. */
+static int open_payload(struct ranks *r, const struct greeting *g, drep_file *f)
+{
+    const drep_transport *t = &r->team.transport;
+    drep_driver driver = DREP_DRIVER(.first_read = 0);
+    void *state = NULL;
+    int err = 0;
+
+    if (t->payload)
+        err = t->payload(r->team.ctx, g->where, f->amode, g->info, &driver, &state);
+    if (!err && driver.read_many && driver.write_at)
+        err = io_routed(ranks_base(f), &driver, state, &r->payload);
+    f->st->payload = r->payload;
+    f->hints.shared = true;
+    return err ? err : drep_info_set(f->hints.all, "drep_mpi_io", r->payload ? "mpiio" : "posix");
+}
+
 static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
 {
     uint8_t grant[LEASE_GRANT] = {0};
@@ -108,14 +125,15 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     if (!err)
         err = team_bcast(&r->team, &b);
     if (!err) {
-        if (r->team.rank > 0)
-            err = greeting_get(&b, &g);
+        err = greeting_get(&b, &g);
         if (r->team.rank > 0 && !err)
             err = open_other(w, &g, &f);
         if (r->team.rank > 0 && !err)
             leases_begin(r, g.grant);
         err = agree(r, w->call, err);
     }
+    if (!err)
+        err = agree(r, w->call, open_payload(r, &g, f));
     drep_info_free(g.info);
     buf_release(&b);
     if (err) {

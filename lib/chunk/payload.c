@@ -20,6 +20,14 @@
 #define SMALL ((size_t)16 << 10)  /* a part that goes through the stack */
 #define BOUNCE ((size_t)64 << 10) /* one that goes through a buffer */
 
+/* Read payload.  What a shadow wrote for itself is in its own file. */
+static int payload_bytes(const struct store *st, void *p, size_t size, uint64_t offset)
+{
+    struct io *io = st->payload && offset < IO_SHADOW ? st->payload : st->io;
+
+    return io->ops->read_at(io, p, size, offset);
+}
+
 static int mismatch(struct store *st, uint64_t offset)
 {
     return store_stale(st, fail(DREP_ERR_CHECKSUM, "checksum mismatch (R8.29) at byte %llu",
@@ -75,7 +83,7 @@ static int read_summed(struct store *st, uint8_t *p, size_t size, const uint64_t
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, p, size, offset) &&
         (!check || agrees(p, size, sums, &bad)))
         return 0;
-    err = st->io->ops->read_at(st->io, p, size, offset);
+    err = payload_bytes(st, p, size, offset);
     if (!err && check && !agrees(p, size, sums, &bad))
         err = mismatch(st, offset + bad);
     return err;
@@ -389,7 +397,7 @@ int payload_copy(struct store *st, uint64_t from, uint64_t size, uint64_t to)
     while (!err && size > 0) {
         size_t now = size < b.size ? (size_t)size : b.size;
 
-        err = st->io->ops->read_at(st->io, b.p, now, from);
+        err = payload_bytes(st, b.p, now, from);
         if (!err)
             err = st->io->ops->write_at(st->io, b.p, now, to);
         from += now;
@@ -423,7 +431,7 @@ static int seal_piece(struct store *st, uint8_t *room, size_t size, uint64_t off
         if (i + 1 == n)
             return 0;
     }
-    err = st->io->ops->read_at(st->io, room, size, offset);
+    err = payload_bytes(st, room, size, offset);
     if (err)
         return err;
     sum_blocks(room, size, real);
@@ -488,7 +496,7 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, s
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, out->p, out->len, rec->offset) &&
         (!check || sum_stored(out->p, out->len) == rec->sum[0]))
         return 0;
-    err = st->io->ops->read_at(st->io, out->p, out->len, rec->offset);
+    err = payload_bytes(st, out->p, out->len, rec->offset);
     if (err)
         return err;
     if (check && sum_stored(out->p, out->len) != rec->sum[0])

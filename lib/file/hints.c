@@ -37,18 +37,23 @@ static bool hint_is_stored(const char *key)
            strcmp(key, "file_perm") != 0;
 }
 
+static bool is_one_of(const char *key, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(key, list[i]) == 0)
+            return true;
+    return false;
+}
+
 bool hint_is_fixed(const char *key)
 {
     static const char *const fixed[] = {
-        "filename",         "file_perm", "striping_unit",   "drep_verify",
-        "drep_checksum",    "drep_sync", "drep_keep",       "drep_lock",
-        "drep_external",    "drep_uuid", "drep_cache_size", "drep_chunk_max",
-        "drep_limit_chunk", "drep_time", "drep_machine",    "drep_pack"};
+        "filename",        "file_perm",      "striping_unit",    "drep_verify",   "drep_checksum",
+        "drep_sync",       "drep_keep",      "drep_lock",        "drep_external", "drep_uuid",
+        "drep_cache_size", "drep_chunk_max", "drep_limit_chunk", "drep_time",     "drep_machine",
+        "drep_pack",       "drep_mpi_io"};
 
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        if (strcmp(key, fixed[i]) == 0)
-            return true;
-    return false;
+    return is_one_of(key, fixed, sizeof fixed / sizeof *fixed);
 }
 
 /* ---- lists ---- */
@@ -185,16 +190,19 @@ int hints_change(struct hints *h, const drep_info *changes)
     return err;
 }
 
-/* Hints that nothing here acts on: of several processes, and of storage in several places. */
-bool hint_acts(const char *key)
+bool hint_acts(const struct hints *h, const char *key)
 {
-    static const char *const idle[] = {"cb_block_size",  "cb_nodes", "collective_buffering",
-                                       "io_node_list",   "nb_proc",  "num_io_nodes",
-                                       "striping_factor"};
+    /* Of devices, which nothing here chooses; of several processes. */
+    static const char *const idle[] = {"cb_block_size", "cb_nodes", "collective_buffering",
+                                       "io_node_list",  "nb_proc",  "num_io_nodes"};
+    static const char *const team[] = {"drep_mpi_io"};
 
-    for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
-        if (strcmp(key, idle[i]) == 0)
-            return false;
+    if (is_one_of(key, idle, sizeof idle / sizeof *idle))
+        return false;
+    if (strcmp(key, "striping_factor") == 0) /* MPI-IO's alone */
+        return h->shared && strcmp(info_str(h->all, "drep_mpi_io"), "mpiio") == 0;
+    if (!h->shared && is_one_of(key, team, sizeof team / sizeof *team))
+        return false;
     return true;
 }
 

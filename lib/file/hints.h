@@ -18,6 +18,7 @@ struct hints {
     drep_info *stored; /* in the header */
     bool changed;      /* the stored ones, since the last commit */
     bool advised;      /* the system was told how the file is read */
+    bool shared;       /* several ranks have the file open */
     /* What calls ask for so often that it is looked up once: */
     int64_t threads, chunk_max, cache_size;
 };
@@ -45,7 +46,7 @@ int hints_put(const struct hints *h, struct buf *to);
 int64_t hint_size(const drep_info *info, const char *key);
 /* True for hints that act on this handle; the others are kept in the header for programs that have
  * several processes, and what is in force is their default. */
-bool hint_acts(const char *key);
+bool hint_acts(const struct hints *h, const char *key);
 /* True for hints that act when a file is opened, and not after. */
 bool hint_is_fixed(const char *key);
 /* The permissions of a file that is made (hint file_perm). */

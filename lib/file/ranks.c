@@ -91,8 +91,10 @@ void ranks_release(struct ranks *r)
 
     if (!r)
         return;
-    gave_up = r->team.dead != 0;
+    gave_up = r->team.dead != 0 || r->left;
     team_release(&r->team);
+    if (r->payload)
+        r->payload->ops->close(r->payload);
     if (r->team.transport.release)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);

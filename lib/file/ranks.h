@@ -42,6 +42,8 @@ struct shrunk_dataset {
 
 struct ranks {
     struct team team;
+    struct io *payload; /* where payload goes; NULL: to the file (hint drep_mpi_io) */
+    bool left;          /* this rank goes without a word to the others */
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
@@ -87,10 +89,15 @@ static inline uint64_t ranks_first_new(const drep_file *f)
 {
     return f->st->slot.sequence ? f->st->slot.next_object : FMT_OBJECT_ROOT + 1;
 }
+/* The file itself, for who writes bytes that nobody else has. */
+static inline struct io *ranks_base(const drep_file *f)
+{
+    return f->st->shadow ? io_shadow_base(f->st->io) : f->st->io;
+}
 /* Where a rank writes payload that rank 0 has placed. */
 static inline struct io *ranks_io(const drep_file *f)
 {
-    return f->st->shadow ? io_shadow_base(f->st->io) : f->st->io;
+    return f->ranks->payload ? f->ranks->payload : ranks_base(f);
 }
 
 #endif

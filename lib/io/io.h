@@ -94,6 +94,9 @@ int io_temporary(const char *path, struct io **out);
 int io_stream(int fd, const char *name, struct io **out);
 /* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
+/* routed: reads and writes by the functions of a driver, and by those of `base`, which stays the
+ * caller's, where the former give DREP_ERR_UNSUPPORTED_OPERATION.  Only read_at and write_at. */
+int io_routed(struct io *base, const drep_driver *driver, void *state, struct io **out);
 /* shadow: bytes below IO_SHADOW are those of `base`, which is closed with it and must not be
  * written through the shadow; those from there on are in a nameless file of its own. */
 #define IO_SHADOW ((uint64_t)1 << 60)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi/transport.h"
 #include "mpi/glue.h"
+#include "mpi/mpiio.h"
 
 #include <limits.h>
 #include <sched.h>
@@ -26,6 +27,7 @@ enum {
 
 struct transport {
     MPI_Comm comm;
+    MPI_File file; /* for payload, or MPI_FILE_NULL */
     int rank, ranks;
     int64_t timeout_ns;
     /* Messages that MPI may not have copied yet. */
@@ -120,6 +122,7 @@ int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct tr
         return DREP_ERR_NOMEM;
     t->timeout_ns = timeout_ns;
     t->arrival = MPI_REQUEST_NULL;
+    t->file = MPI_FILE_NULL;
     err = duplicate(call, comm, timeout_ns, &t->comm);
     if (!err)
         err = glue_mpi(MPI_Comm_rank(t->comm, &t->rank), call);
@@ -137,7 +140,22 @@ void transport_fill(const struct transport *t, drep_transport *out)
 {
     *out = DREP_TRANSPORT(.rank = t->rank, .ranks = t->ranks, .timeout_ns = t->timeout_ns,
                           .send = transport_send, .receive = transport_receive,
-                          .flush = transport_flush, .release = transport_release);
+                          .flush = transport_flush, .release = transport_release,
+                          .payload = transport_payload);
+}
+
+int transport_payload(void *ctx, const char *path, int amode, const drep_info *info,
+                      drep_driver *driver, void **state)
+{
+    struct transport *t = ctx;
+    int err = mpiio_open(t->comm, path, amode, info, &t->file);
+
+    if (err || t->file == MPI_FILE_NULL)
+        return err;
+    driver->read_many = mpiio_read;
+    driver->write_at = mpiio_write;
+    *state = &t->file;
+    return 0;
 }
 
 /* ------------------------------------------------------------ the datatype */
@@ -354,11 +372,15 @@ void transport_release(void *ctx, int gave_up)
     struct transport *t = ctx;
     bool usable = !glue_ready("release");
 
-    /* Messages under way keep their memory, and the communicator that they travel on. */
+    /* Messages under way keep their memory, and the communicator that they travel on.  Closing a
+     * file of MPI-IO is collective. */
     if (usable && gave_up)
         reap(t);
-    if (usable && !gave_up && !t->arriving && all_sent(t))
+    if (usable && !gave_up && !t->arriving && all_sent(t)) {
+        if (t->file != MPI_FILE_NULL)
+            MPI_File_close(&t->file);
         MPI_Comm_free(&t->comm);
+    }
     free(t->request);
     free(t->sending);
     free(t);

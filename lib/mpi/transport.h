@@ -25,5 +25,7 @@ int transport_send(void *ctx, int to, drep_message *message);
 int transport_receive(void *ctx, drep_message **message, int64_t deadline_ns);
 int transport_flush(void *ctx, int64_t deadline_ns);
 void transport_release(void *ctx, int gave_up);
+int transport_payload(void *ctx, const char *path, int amode, const drep_info *info,
+                      drep_driver *driver, void **state);
 
 #endif

@@ -46,6 +46,7 @@ struct store_opts {
 
 struct store {
     struct io *io;
+    struct io *payload; /* what payload is read through, where that is not io; NULL: it is */
     struct store_opts opts;
     struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
     bool writable;      /* we hold the writer's role */

@@ -87,6 +87,7 @@ int shadow_move(struct store *old, const struct slot *slot, struct store **out)
 
     if (err)
         return err;
+    (*out)->payload = old->payload;
     old->txn->borrowed = true;
     store_close(old);
     return 0;

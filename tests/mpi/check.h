@@ -37,11 +37,21 @@ static int check_rank, check_ranks, check_failures, check_cases;
               (int)(code), drep_error());                                                      \
     } while (0)
 
-static inline void check_begin(int *argc, char ***argv)
+/* `level`: of threads, 0 to 3, the names of MPI in their order. */
+static inline void check_begin_with(int *argc, char ***argv, int level)
 {
-    MPI_Init(argc, argv);
+    static const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED,
+                                 MPI_THREAD_MULTIPLE};
+    int provided;
+
+    MPI_Init_thread(argc, argv, levels[level], &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &check_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &check_ranks);
+}
+
+static inline void check_begin(int *argc, char ***argv)
+{
+    check_begin_with(argc, argv, 0);
 }
 
 /* All ranks end a case. */

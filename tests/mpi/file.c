@@ -1,4 +1,6 @@
-/* file.c - files that ranks share: the one that a single process writes, byte for byte. */
+/* file.c - files that ranks share: the one that a single process writes, byte for byte.
+ *
+ * Usage: file [KEY=VALUE...]: hints of all files. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/mpi/check.h"
 
@@ -8,6 +10,7 @@ enum { ROWS = 61, COLUMNS = 47 };
 
 static const int64_t dims[2] = {ROWS, COLUMNS}, chunk[2] = {16, 16};
 static char serial_path[512], path[512];
+static char **more; /* hints */
 
 struct way {
     const char *name, *datarep;
@@ -25,11 +28,18 @@ enum { WAYS = sizeof ways / sizeof *ways };
 static drep_info *hints(void)
 {
     drep_info *info;
+    int i;
 
     OK(drep_info_new(&info));
     OK(drep_info_set(info, "drep_uuid", "000102030405060708090a0b0c0d0e0f"));
     OK(drep_info_set(info, "drep_time", "1700000000000000000"));
     OK(drep_info_set(info, "drep_mpi_timeout", "60"));
+    for (i = 0; more[i]; i++) {
+        char key[64];
+
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(more[i], "="), more[i]);
+        OK(drep_info_set(info, key, more[i] + strlen(key) + 1));
+    }
     return info;
 }
 
@@ -397,6 +407,7 @@ int main(int argc, char **argv)
     const char *dir = getenv("TMPDIR");
 
     check_begin(&argc, &argv);
+    more = argv + 1;
     snprintf(serial_path, sizeof serial_path, "%s/serial.drep", dir ? dir : "/tmp");
     snprintf(path, sizeof path, "%s/together.drep", dir ? dir : "/tmp");
     test_same_bytes();

@@ -16,15 +16,22 @@ from launch import report
 
 ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
-SHORT = {"types": [1], "api": [1, 2], "timeout": [3]}
+SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3]}
 HELPERS = {"hashes", "writer"}
+# Further runs of a program: ranks, arguments, environment.  MPICH can be told that ranks are on two
+# nodes.
+MORE = {
+    "file": [(3, ["drep_mpi_io=mpiio"], {})],
+    "mpiio": [(2, [str(level)], {}) for level in (1, 2, 3)],
+}
+MORE_MPICH = {"mpiio": [(2, ["0", "nodes"], {"MPIR_CVAR_NUM_CLIQUES": "2"})]}
 
 
-def program(mpi, name, ranks):
+def program(mpi, name, ranks, argv=(), env=None):
     """Runs one; its cases become ours."""
-    where = "%s, %d ranks: " % (mpi, ranks) if ranks > 1 else "%s, 1 rank: " % mpi
+    where = "%s, %s: " % (" ".join([mpi, *argv]), "%d ranks" % ranks if ranks > 1 else "1 rank")
     try:
-        done = launch.run(mpi, ranks, [launch.test_program(mpi, name)])
+        done = launch.run(mpi, ranks, [launch.test_program(mpi, name), *argv], env=env)
     except subprocess.TimeoutExpired as e:
         report("stopped after %d s\n%s" % (e.timeout, (e.stdout or b"").decode()), where + name)
         return
@@ -102,6 +109,8 @@ def main():
                 continue
             for ranks in [1, 2, 3, 4] if full else SHORT.get(name, [1, 3]):
                 program(mpi, name, ranks)
+            for more in MORE.get(name, []) + (MORE_MPICH.get(name, []) if mpi == "mpich" else []):
+                program(mpi, name, *more)
     if len(there) == 2 and not wanted:
         wrong_mpi(*there)
         wrong_mpi(*reversed(there))

@@ -1,0 +1,303 @@
+/* mpiio.c - payload by MPI-IO (hint drep_mpi_io): who calls it, from which thread, with what.
+ *
+ * Usage: mpiio [LEVEL [NODES]]: of threads, 0 to 3; NODES: ranks are on several.  The functions
+ * of MPI-IO are those below, which count and call MPI's. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/mpi/check.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { ROWS = 384, COLUMNS = 512, EDGE = 64 };
+
+static atomic_int opens, closes, writes, reads, inside, wrong;
+static int level, several_nodes, open_fails, hints_seen;
+static pthread_t first_thread;
+static char path[512];
+
+/* ---- MPI-IO ---- */
+
+static void enter(void)
+{
+    int now = atomic_fetch_add(&inside, 1);
+
+    if (level < MPI_THREAD_MULTIPLE && (now || !pthread_equal(pthread_self(), first_thread)))
+        atomic_fetch_add(&wrong, 1);
+}
+
+static int leave(int result)
+{
+    atomic_fetch_sub(&inside, 1);
+    return result;
+}
+
+static int has(MPI_Info info, const char *key, const char *value)
+{
+    char text[64] = "";
+    int flag = 0;
+
+    MPI_Info_get(info, key, sizeof text - 1, text, &flag);
+    return flag && !strcmp(text, value);
+}
+
+int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI_File *file)
+{
+    char text[8];
+    int ours = 0;
+
+    enter();
+    atomic_fetch_add(&opens, 1);
+    MPI_Info_get(info, "drep_mpi_io", sizeof text - 1, text, &ours);
+    hints_seen = has(info, "striping_factor", "4") && has(info, "striping_unit", "65536") &&
+                 has(info, "cb_nodes", "2") && has(info, "some_hint", "of another") && !ours;
+    leave(PMPI_File_open(comm, name, amode, info, file));
+    return open_fails && check_rank == check_ranks - 1 ? MPI_ERR_IO : MPI_SUCCESS;
+}
+
+int MPI_File_close(MPI_File *file)
+{
+    enter();
+    atomic_fetch_add(&closes, 1);
+    return leave(PMPI_File_close(file));
+}
+
+int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *buf, int n, MPI_Datatype type,
+                      MPI_Status *status)
+{
+    enter();
+    atomic_fetch_add(&writes, 1);
+    return leave(PMPI_File_write_at(file, at, buf, n, type, status));
+}
+
+int MPI_File_read_at(MPI_File file, MPI_Offset at, void *buf, int n, MPI_Datatype type,
+                     MPI_Status *status)
+{
+    enter();
+    atomic_fetch_add(&reads, 1);
+    return leave(PMPI_File_read_at(file, at, buf, n, type, status));
+}
+
+static void forget(void)
+{
+    opens = closes = writes = reads = wrong = hints_seen = 0;
+}
+
+/* ---- files ---- */
+
+static drep_info *hints(const char *io)
+{
+    drep_info *info;
+
+    OK(drep_info_new(&info));
+    if (io)
+        OK(drep_info_set(info, "drep_mpi_io", io));
+    OK(drep_info_set(info, "drep_threads", "4"));
+    OK(drep_info_set(info, "drep_cache_size", "0"));
+    OK(drep_info_set(info, "striping_factor", "4"));
+    OK(drep_info_set(info, "striping_unit", "65536"));
+    OK(drep_info_set(info, "cb_nodes", "2"));
+    OK(drep_info_set(info, "some_hint", "of another"));
+    OK(drep_info_set(info, "drep_mpi_timeout", "60"));
+    return info;
+}
+
+static int in_force(drep_file *file, const char *key, const char *value)
+{
+    drep_info *info = NULL;
+    int is;
+
+    OK(drep_get_info(file, &info));
+    is = !strcmp(drep_info_get(info, key), value);
+    drep_info_free(info);
+    return is;
+}
+
+static double value(int64_t i)
+{
+    return (double)(i % 1000) / 4;
+}
+
+static void write_rows(drep_dataset *ds)
+{
+    int64_t start[2] = {ROWS * check_rank / check_ranks, 0};
+    int64_t count[2] = {ROWS * (check_rank + 1) / check_ranks - start[0], COLUMNS}, i;
+    double *p = malloc((size_t)(count[0] * count[1]) * sizeof *p);
+
+    for (i = 0; i < count[0] * count[1]; i++)
+        p[i] = value(start[0] * COLUMNS + i);
+    OK(drep_write_box(ds, start, count, DREP_DOUBLE, p, &DREP_XFER(.collective = 1)));
+    free(p);
+}
+
+static int all_right(drep_dataset *ds)
+{
+    double *p = calloc(ROWS * COLUMNS, sizeof *p);
+    int64_t i = 0;
+
+    OK(drep_read(ds, NULL, DREP_DOUBLE, p, NULL));
+    while (i < ROWS * COLUMNS && p[i] == value(i))
+        i++;
+    free(p);
+    return i == ROWS * COLUMNS;
+}
+
+static void make(drep_file *file, int filter, drep_dataset **ds)
+{
+    const int64_t dims[2] = {ROWS, COLUMNS}, chunk[2] = {EDGE, EDGE};
+    const drep_filter deflate = {.id = DREP_FILTER_DEFLATE};
+
+    OK(drep_dataset_create(file, "/p",
+                           &DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims,
+                                      .layout = DREP_CHUNKED, .chunk = chunk,
+                                      .filters = filter ? &deflate : NULL, .nfilters = filter),
+                           ds));
+}
+
+/* ---- cases ---- */
+
+static void test_write_and_read(int filter)
+{
+    drep_info *info = hints("mpiio");
+    drep_dataset *ds;
+    drep_file *file;
+    int sum = 0, own;
+
+    forget();
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
+    CHECK(opens == 1 && hints_seen, "%d opens; hints: %d", opens, hints_seen);
+    CHECK(in_force(file, "drep_mpi_io", "mpiio"), "not in force");
+    CHECK(in_force(file, "striping_factor", "4"), "striping_factor");
+    make(file, filter, &ds);
+    write_rows(ds);
+    OK(drep_commit(file));
+    own = writes;
+    MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(own > 0 && sum == ROWS / EDGE * COLUMNS / EDGE, "%d of %d writes", own, sum);
+    CHECK(all_right(ds), "wrong values");
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    CHECK(closes == 1, "%d closes", closes);
+    CHECK(reads > 0, "%d reads", reads);
+    CHECK(!wrong, "%d calls on the wrong thread", wrong);
+    check_case(filter ? "filtered chunks by MPI-IO" : "plain chunks by MPI-IO");
+
+    forget();
+    OK(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDONLY, info, &file));
+    OK(drep_dataset_open(file, "/p", &ds));
+    CHECK(in_force(file, "drep_mpi_io", "mpiio"), "not in force");
+    CHECK(all_right(ds), "wrong values");
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    CHECK(reads > 0 && !writes && closes == 1 && !wrong, "%d reads, %d writes, %d closes, %d wrong",
+          reads, writes, closes, wrong);
+    check_case("read-only by MPI-IO");
+    drep_info_free(info);
+}
+
+static void *read_on_a_thread(void *ds)
+{
+    CHECK(all_right(ds), "wrong values");
+    return NULL;
+}
+
+static void test_other_thread(void)
+{
+    drep_info *info = hints("mpiio");
+    drep_dataset *ds;
+    drep_file *file;
+    pthread_t thread;
+
+    OK(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDONLY, info, &file));
+    OK(drep_dataset_open(file, "/p", &ds));
+    forget();
+    pthread_create(&thread, NULL, read_on_a_thread, ds);
+    pthread_join(thread, NULL);
+    CHECK(level == MPI_THREAD_MULTIPLE ? reads > 0 : !reads, "%d reads", reads);
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    drep_info_free(info);
+    check_case("another thread reads without MPI, unless MPI allows it");
+}
+
+static void test_choice(void)
+{
+    static const char *const asked[] = {NULL, "posix", "mpiio", "none of these"};
+    size_t i;
+
+    for (i = 0; i < sizeof asked / sizeof *asked; i++) {
+        int by_mpi = i == 2 || (i != 1 && several_nodes);
+        drep_info *info = hints(asked[i]);
+        drep_file *file;
+
+        forget();
+        OK(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDWR, info, &file));
+        CHECK(opens == by_mpi && in_force(file, "drep_mpi_io", by_mpi ? "mpiio" : "posix"),
+              "hint %zu: %d opens", i, opens);
+        CHECK(in_force(file, "striping_factor", by_mpi ? "4" : "1"), "striping_factor");
+        OK(drep_close(file));
+        drep_info_free(info);
+    }
+    check_case("MPI-IO by default where ranks are on several nodes");
+}
+
+static void test_no_file(void)
+{
+    drep_info *info = hints("mpiio");
+    drep_file *file = NULL;
+
+    open_fails = 1;
+    FAILS(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDWR, info, &file), DREP_ERR_IO,
+          "MPI_File_open");
+    drep_info_free(info);
+    info = hints(NULL);
+    OK(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDWR, info, &file));
+    CHECK(in_force(file, "drep_mpi_io", "posix"), "not in force");
+    OK(drep_close(file));
+    open_fails = 0;
+    drep_info_free(info);
+    check_case("where MPI-IO cannot open the file, it is an error if asked for");
+}
+
+/* A handle that is given up without a word closes nothing that others would have to close. */
+static void test_abandon(void)
+{
+    drep_info *info = hints("mpiio");
+    drep_file *file;
+
+    OK(drep_mpi_open(MPI_COMM_WORLD, path, DREP_RDWR, info, &file));
+    forget();
+    if (check_rank == 0) {
+        drep_abandon(file);
+        CHECK(!closes, "closed alone");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check_rank != 0)
+        drep_abandon(file);
+    drep_info_free(info);
+    check_case("a rank abandons the file");
+}
+
+int main(int argc, char **argv)
+{
+    const char *dir = getenv("TMPDIR");
+
+    check_begin_with(&argc, &argv, argc > 1 ? atoi(argv[1]) : 0);
+    MPI_Query_thread(&level);
+    several_nodes = argc > 2;
+    first_thread = pthread_self();
+    snprintf(path, sizeof path, "%s/mpiio.drep", dir ? dir : "/tmp");
+    if (check_ranks == 1) {
+        check_case("payload by MPI-IO # SKIP one rank");
+        return check_end();
+    }
+    test_write_and_read(0);
+    test_write_and_read(1);
+    test_other_thread();
+    test_choice();
+    test_no_file();
+    test_abandon();
+    if (!check_rank)
+        unlink(path);
+    return check_end();
+}
