@@ -1133,7 +1133,8 @@ DREP_API int drep_header_scalars(const drep_file *file, int number, const drep_s
 DREP_API int drep_get_amode(const drep_file *file, int *amode);
 /* Gets all supported hints with the values in effect, in a new object for the caller
  * to free; sets those in `info`, except those that act only when a file is opened.  Hints for
- * several processes (cb_nodes and others) are stored, but one process has their defaults. */
+ * several processes (cb_nodes and others) are stored, but one process has their defaults; where
+ * ranks share the file, they act as they were when it was opened. */
 DREP_API int drep_get_info(const drep_file *file, drep_info **out);
 DREP_API int drep_set_info(drep_file *file, const drep_info *info);
 

@@ -166,7 +166,7 @@ int drep_set_info(drep_file *file, const drep_info *info)
     if ((err = info_copy(info, &changes)))
         return err;
     for (int i = drep_info_count(changes); i-- > 0;)
-        if (hint_is_fixed(drep_info_key(changes, i)))
+        if (hint_is_fixed(&file->hints, drep_info_key(changes, i)))
             drep_info_delete(changes, drep_info_key(changes, i));
     if (!(err = alone_begin(file))) {
         err = hints_change(&file->hints, changes);

@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "txn/shadow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The request that all ranks make. */
@@ -98,8 +99,38 @@ static int open_payload(struct ranks *r, const struct greeting *g, drep_file *f)
     if (!err && driver.read_many && driver.write_at)
         err = io_routed(ranks_base(f), &driver, state, &r->payload);
     f->st->payload = r->payload;
-    f->hints.shared = true;
     return err ? err : drep_info_set(f->hints.all, "drep_mpi_io", r->payload ? "mpiio" : "posix");
+}
+
+/* True for a valid hint of rank 0's opener, or of the file. */
+static bool is_given(const struct greeting *g, const drep_file *f, const char *key)
+{
+    const char *value = drep_info_get(g->info, key);
+
+    return (value && info_valid(key, value)) || drep_info_get(f->hints.stored, key);
+}
+
+/* Put the hints for several processes in force. */
+static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
+{
+    int64_t nodes = is_given(g, f, "cb_nodes") ? info_int(f->hints.all, "cb_nodes") : r->team.size;
+    bool buffering =
+        !is_given(g, f, "collective_buffering") || info_bool(f->hints.all, "collective_buffering");
+    char text[24];
+    int err;
+
+    nodes = nodes < r->team.size ? nodes : r->team.size;
+    snprintf(text, sizeof text, "%lld", (long long)nodes);
+    err = drep_info_set(f->hints.all, "cb_nodes", text);
+    if (!err)
+        err = drep_info_set(f->hints.all, "collective_buffering", buffering ? "true" : "false");
+    f->hints.shared = true;
+    r->buffering.nodes = buffering ? (int)nodes : r->team.size;
+    if (buffering && is_given(g, f, "cb_block_size"))
+        r->buffering.block = (uint64_t)info_int(f->hints.all, "cb_block_size");
+    if (buffering)
+        r->buffering.unit = f->st->opts.unit;
+    return err;
 }
 
 static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
@@ -132,8 +163,10 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
             leases_begin(r, g.grant);
         err = agree(r, w->call, err);
     }
-    if (!err)
-        err = agree(r, w->call, open_payload(r, &g, f));
+    if (!err) {
+        err = settle_hints(r, &g, f);
+        err = agree(r, w->call, err ? err : open_payload(r, &g, f));
+    }
     drep_info_free(g.info);
     buf_release(&b);
     if (err) {

@@ -26,14 +26,14 @@ struct drep_info {
     size_t room;
 };
 
-enum kind { BOOL, INT, SIZE, COUNT, COUNTS, SYNC, SUMS, SWITCH, ROUTE, STYLES, STRING, OCTAL, UUID };
+enum kind { BOOL, INT, SIZE, COUNT, COUNTS, SYNC, SUMS, SWITCH, IO, STYLES, STRING, OCTAL, UUID };
 
 /* The words of kinds that have some, each followed by a blank. */
 static const char *const words[] = {
     [SYNC] = "commit none ",
     [SUMS] = "on deferred ",
     [SWITCH] = "on off ",
-    [ROUTE] = "posix mpiio ",
+    [IO] = "posix mpiio ",
     [STYLES] =
         "read_once write_once read_mostly write_mostly sequential reverse_sequential random ",
 };
@@ -316,7 +316,7 @@ static bool value_ok(const struct hint *hint, const char *value)
     case SYNC:
     case SUMS:
     case SWITCH:
-    case ROUTE:
+    case IO:
         return word_ok(value, end, hint->kind);
     case UUID:
         return uuid_ok(value);

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/vec.h"
+#include "elem/dealing.h"
 #include "elem/parts.h"
 #include "format/byteorder.h"
 
@@ -303,11 +304,11 @@ enum { NOTICE = 16, ANSWER = 8, CLASH = INT32_MAX };
 /* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are
  * few.
  */
-static int home_of(int64_t chunk, int64_t chunks, int ranks)
+static int home_of(const struct dealing *d, int64_t chunk, int64_t chunks)
 {
-    int64_t each = (chunks - 1) / ranks + 1;
+    int64_t domains = (chunks - 1) / d->span + 1, each = (domains - 1) / d->ranks + 1;
 
-    return (int)(chunk / each);
+    return (int)(chunk / d->span / each);
 }
 
 /* A notice to a home: the share of one rank in a chunk. */
@@ -423,6 +424,40 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
     }
 }
 
+/* True for a share of a chunk that is still to be written whole. */
+static bool is_dealt(const struct notice *n)
+{
+    return n->whole && !n->leased && n->ranks != CLASH;
+}
+
+/* Deal the chunks that are written whole to those who write them: whoever has most of a domain, or
+ * as the hints say.  sum: zeros for all ranks. */
+static void deal(const struct dealing *d, struct notice *list, size_t n, int64_t *sum)
+{
+    size_t end;
+
+    for (size_t i = 0; i < n; i = end) {
+        int64_t domain = list[i].chunk / d->span;
+        int most = -1;
+
+        for (end = i; end < n && list[end].chunk / d->span == domain; end++)
+            if (is_dealt(&list[end]))
+                sum[list[end].from] += list[end].n;
+        for (size_t k = i; k < end; k++) {
+            int r = list[k].from;
+
+            if (is_dealt(&list[k]) &&
+                (most < 0 || sum[r] > sum[most] || (sum[r] == sum[most] && r < most)))
+                most = r;
+        }
+        for (size_t k = i; k < end; k++) {
+            sum[list[k].from] = 0;
+            if (is_dealt(&list[k]))
+                list[k].owner = dealing_owner(d, list[k].chunk, most);
+        }
+    }
+}
+
 /* All notices that a home got, in the order of chunks. */
 static int notices_get(const struct team_inbox *in, struct notice **out, size_t *n)
 {
@@ -452,15 +487,16 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
 }
 
 /* Answer each rank in the order of its notices. */
-static int answer(struct team *team, const drep_dataset *ds, enum together how,
-                  const struct team_inbox *in, struct team_inbox *back)
+static int answer(struct team *team, const drep_dataset *ds, const struct dealing *d,
+                  enum together how, const struct team_inbox *in, struct team_inbox *back)
 {
     struct team_parcel *parcel = mem_array(in->n + 1, sizeof *parcel);
     struct notice *list = NULL;
     uint8_t **bytes = mem_zalloc(in->n + 1, sizeof *bytes);
     int *of = mem_array((uint64_t)team->size, sizeof *of);
+    int64_t *sum = mem_zalloc((uint64_t)team->size, sizeof *sum);
     size_t n = 0;
-    int err = parcel && bytes && of ? notices_get(in, &list, &n) : DREP_ERR_NOMEM;
+    int err = parcel && bytes && of && sum ? notices_get(in, &list, &n) : DREP_ERR_NOMEM;
 
     for (size_t i = 0; !err && i < in->n; i++) {
         size_t size = in->in[i].size / NOTICE * ANSWER;
@@ -471,8 +507,10 @@ static int answer(struct team *team, const drep_dataset *ds, enum together how,
         parcel[i] = (struct team_parcel){in->in[i].from, size, bytes[i]};
         of[in->in[i].from] = (int)i;
     }
-    if (!err)
+    if (!err) {
         decide(ds, how, list, n);
+        deal(d, list, n, sum);
+    }
     for (size_t i = 0; !err && i < n; i++)
         store_u64(bytes[of[list[i].from]] + list[i].answer * ANSWER,
                   (uint64_t)list[i].owner << 32 | (uint64_t)list[i].ranks << 1 | list[i].whole);
@@ -482,6 +520,7 @@ static int answer(struct team *team, const drep_dataset *ds, enum together how,
     mem_free(bytes);
     mem_free(parcel);
     mem_free(of);
+    mem_free(sum);
     mem_free(list);
     return err;
 }
@@ -493,11 +532,13 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
     struct team_parcel *parcel = mem_array((uint64_t)team->size, sizeof *parcel);
     struct team_inbox in = {.n = 0}, back = {.n = 0};
     size_t n = 0, at = 0;
+    struct dealing d;
     int err = notices && parcel ? 0 : team_kill(team, fail_nomem());
 
     s->clash = -1;
+    dealing_of(ds, &d);
     for (size_t i = 0; !err && i < s->n; i++) {
-        int home = home_of(s->share[i].chunk, chunks, team->size);
+        int home = home_of(&d, s->share[i].chunk, chunks);
 
         store_u64(notices + i * NOTICE, (uint64_t)s->share[i].chunk);
         store_u64(notices + i * NOTICE + 8,
@@ -509,7 +550,7 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
     if (!err)
         err = team_exchange(team, parcel, n, &in);
     if (!err)
-        err = answer(team, ds, how, &in, &back);
+        err = answer(team, ds, &d, how, &in, &back);
     /* Homes answer in the order of ranks, and that is the order of chunks. */
     for (size_t i = 0; !err && i < back.n; i++)
         for (size_t k = 0; k < back.in[i].size / ANSWER && at < s->n; k++, at++) {

@@ -2,10 +2,11 @@
  *
  * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks
  * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
- * chunk that is written whole is the rank that writes most of it; every other chunk is rank 0's,
- * whose store reads and changes it.  The owner of a chunk that is read is the rank that reads most
- * of it, of equal ones each in turn.  To find that out, each chunk has a home, a rank that all
- * shares of it are reported to: no rank looks at all of them. */
+ * chunk that is written whole is the rank that writes most of it, or another that the hints say
+ * (dealing.h); every other chunk is rank 0's, whose store reads and changes it.  The owner of a
+ * chunk that is read is the rank that reads most of it, of equal ones each in turn.  To find that
+ * out, each chunk has a home, a rank that all shares of it are reported to: no rank looks at all of
+ * them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SHARES_H
 #define ELEM_SHARES_H

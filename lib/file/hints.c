@@ -45,7 +45,15 @@ static bool is_one_of(const char *key, const char *const *list, size_t n)
     return false;
 }
 
-bool hint_is_fixed(const char *key)
+/* Hints of several processes, which act where these share the file. */
+static const char *const for_ranks[] = {"cb_block_size", "cb_nodes", "collective_buffering",
+                                        "drep_mpi_io"};
+static bool is_for_ranks(const char *key)
+{
+    return is_one_of(key, for_ranks, sizeof for_ranks / sizeof *for_ranks);
+}
+
+bool hint_is_fixed(const struct hints *h, const char *key)
 {
     static const char *const fixed[] = {
         "filename",        "file_perm",      "striping_unit",    "drep_verify",   "drep_checksum",
@@ -53,7 +61,7 @@ bool hint_is_fixed(const char *key)
         "drep_cache_size", "drep_chunk_max", "drep_limit_chunk", "drep_time",     "drep_machine",
         "drep_pack",       "drep_mpi_io"};
 
-    return is_one_of(key, fixed, sizeof fixed / sizeof *fixed);
+    return is_one_of(key, fixed, sizeof fixed / sizeof *fixed) || (h->shared && is_for_ranks(key));
 }
 
 /* ---- lists ---- */
@@ -192,18 +200,14 @@ int hints_change(struct hints *h, const drep_info *changes)
 
 bool hint_acts(const struct hints *h, const char *key)
 {
-    /* Of devices, which nothing here chooses; of several processes. */
-    static const char *const idle[] = {"cb_block_size", "cb_nodes", "collective_buffering",
-                                       "io_node_list",  "nb_proc",  "num_io_nodes"};
-    static const char *const team[] = {"drep_mpi_io"};
+    /* Of devices, which nothing here chooses. */
+    static const char *const idle[] = {"io_node_list", "nb_proc", "num_io_nodes"};
 
     if (is_one_of(key, idle, sizeof idle / sizeof *idle))
         return false;
     if (strcmp(key, "striping_factor") == 0) /* MPI-IO's alone */
         return h->shared && strcmp(info_str(h->all, "drep_mpi_io"), "mpiio") == 0;
-    if (!h->shared && is_one_of(key, team, sizeof team / sizeof *team))
-        return false;
-    return true;
+    return h->shared || !is_for_ranks(key);
 }
 
 /* Puts the hint access_style in force. */

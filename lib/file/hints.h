@@ -47,8 +47,9 @@ int64_t hint_size(const drep_info *info, const char *key);
 /* True for hints that act on this handle; the others are kept in the header for programs that have
  * several processes, and what is in force is their default. */
 bool hint_acts(const struct hints *h, const char *key);
-/* True for hints that act when a file is opened, and not after. */
-bool hint_is_fixed(const char *key);
+/* True for hints that act when a file is opened, and not after: of several ranks those, too, which
+ * must be equal on all. */
+bool hint_is_fixed(const struct hints *h, const char *key);
 /* The permissions of a file that is made (hint file_perm). */
 unsigned hint_permissions(const drep_info *info);
 /* Options of the store; `uuid` is room that they point to. */

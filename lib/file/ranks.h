@@ -44,6 +44,12 @@ struct ranks {
     struct team team;
     struct io *payload; /* where payload goes; NULL: to the file (hint drep_mpi_io) */
     bool left;          /* this rank goes without a word to the others */
+    /* Hints in force, equal on all: how many ranks write in a collective write; the bytes that one
+     * of them should write at once; those that are dealt in turn, 0: they are not. */
+    struct {
+        int nodes;
+        uint64_t unit, block;
+    } buffering;
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */

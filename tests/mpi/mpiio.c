@@ -6,15 +6,17 @@
 #include "tests/mpi/check.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { ROWS = 384, COLUMNS = 512, EDGE = 64 };
+enum { ROWS = 384, COLUMNS = 512, EDGE = 64, CHUNKS = ROWS / EDGE * COLUMNS / EDGE };
 
 static atomic_int opens, closes, writes, reads, inside, wrong;
 static int level, several_nodes, open_fails, hints_seen;
 static pthread_t first_thread;
 static char path[512];
+static MPI_Offset written[CHUNKS]; /* where this rank wrote */
 
 /* ---- MPI-IO ---- */
 
@@ -50,7 +52,7 @@ int MPI_File_open(MPI_Comm comm, const char *name, int amode, MPI_Info info, MPI
     atomic_fetch_add(&opens, 1);
     MPI_Info_get(info, "drep_mpi_io", sizeof text - 1, text, &ours);
     hints_seen = has(info, "striping_factor", "4") && has(info, "striping_unit", "65536") &&
-                 has(info, "cb_nodes", "2") && has(info, "some_hint", "of another") && !ours;
+                 has(info, "cb_nodes", "3") && has(info, "some_hint", "of another") && !ours;
     leave(PMPI_File_open(comm, name, amode, info, file));
     return open_fails && check_rank == check_ranks - 1 ? MPI_ERR_IO : MPI_SUCCESS;
 }
@@ -66,6 +68,8 @@ int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *buf, int n, MPI_
                       MPI_Status *status)
 {
     enter();
+    if (writes < CHUNKS)
+        written[writes] = at;
     atomic_fetch_add(&writes, 1);
     return leave(PMPI_File_write_at(file, at, buf, n, type, status));
 }
@@ -96,7 +100,7 @@ static drep_info *hints(const char *io)
     OK(drep_info_set(info, "drep_cache_size", "0"));
     OK(drep_info_set(info, "striping_factor", "4"));
     OK(drep_info_set(info, "striping_unit", "65536"));
-    OK(drep_info_set(info, "cb_nodes", "2"));
+    OK(drep_info_set(info, "cb_nodes", "3"));
     OK(drep_info_set(info, "some_hint", "of another"));
     OK(drep_info_set(info, "drep_mpi_timeout", "60"));
     return info;
@@ -173,7 +177,7 @@ static void test_write_and_read(int filter)
     OK(drep_commit(file));
     own = writes;
     MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    CHECK(own > 0 && sum == ROWS / EDGE * COLUMNS / EDGE, "%d of %d writes", own, sum);
+    CHECK(own > 0 && sum == CHUNKS, "%d of %d writes", own, sum);
     CHECK(all_right(ds), "wrong values");
     drep_dataset_close(ds);
     OK(drep_close(file));
@@ -278,6 +282,108 @@ static void test_abandon(void)
     check_case("a rank abandons the file");
 }
 
+/* ---- hints of collective buffering ---- */
+
+struct write_of {
+    int64_t at, rank;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct write_of *x = a, *y = b;
+
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+/* Who wrote which chunk: they stand in the file in the order of the grid. */
+static void owners(int who[CHUNKS])
+{
+    struct write_of mine[CHUNKS], *all = malloc((size_t)check_ranks * sizeof mine);
+    int i;
+
+    for (i = 0; i < CHUNKS; i++)
+        mine[i] = (struct write_of){i < writes ? written[i] : INT64_MAX, check_rank};
+    MPI_Allgather(mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+    qsort(all, (size_t)(check_ranks * CHUNKS), sizeof *all, by_place);
+    for (i = 0; i < CHUNKS; i++)
+        who[i] = all[i].at < INT64_MAX ? (int)all[i].rank : -1;
+    free(all);
+}
+
+struct setting {
+    const char *hints[6];
+    int nodes;            /* so many ranks write */
+    int span;             /* chunks that one rank has at once */
+    bool in_turn, apart;  /* dealt; each rank has what it wrote most of */
+    const char *in_force; /* cb_nodes */
+};
+
+/* Ranks write rows: rank r has the r-th part of all rows of chunks. */
+static void test_setting(const struct setting *s)
+{
+    int who[CHUNKS], i, ranks = 0, wrong_owner = 0, seen[64] = {0};
+    drep_info *info = hints("mpiio");
+    drep_dataset *ds;
+    drep_file *file;
+    char text[16], name[128] = "";
+
+    drep_info_delete(info, "cb_nodes");
+    drep_info_delete(info, "striping_unit");
+    for (i = 0; i < 6 && s->hints[i]; i += 2) {
+        /* Only those of rank 0 count. */
+        OK(drep_info_set(info, s->hints[i], check_rank ? "1" : s->hints[i + 1]));
+        snprintf(name + strlen(name), sizeof name - strlen(name), "%s=%s ", s->hints[i],
+                 s->hints[i + 1]);
+    }
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
+    snprintf(text, sizeof text, "%d", s->nodes);
+    CHECK(in_force(file, "cb_nodes", s->in_force ? s->in_force : text), "cb_nodes in force");
+    make(file, 0, &ds);
+    forget();
+    write_rows(ds);
+    owners(who);
+    for (i = 0; i < CHUNKS; i++) {
+        int node = i / s->span % s->nodes, r = i * check_ranks / CHUNKS;
+
+        if (who[i] < 0 || who[i] != who[i / s->span * s->span])
+            wrong_owner++;
+        else if (s->in_turn && who[i] != (node * check_ranks + s->nodes - 1) / s->nodes)
+            wrong_owner++;
+        else if (s->apart && who[i] != r)
+            wrong_owner++;
+        else
+            ranks += !seen[who[i]]++;
+    }
+    CHECK(ranks == s->nodes && !wrong_owner, "%d ranks, %d chunks of the wrong one", ranks,
+          wrong_owner);
+    OK(drep_commit(file));
+    CHECK(all_right(ds), "wrong values");
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    drep_info_free(info);
+    check_case(name);
+}
+
+static void test_buffering(void)
+{
+    const struct setting settings[] = {
+        {{NULL}, check_ranks, 1, false, true, NULL},
+        {{"cb_nodes", "1"}, 1, 1, false, false, NULL},
+        {{"cb_nodes", "2"}, 2, 1, false, false, NULL},
+        {{"cb_nodes", "99"}, check_ranks, 1, false, true, NULL},
+        {{"cb_nodes", "1", "collective_buffering", "false"}, check_ranks, 1, false, true, "1"},
+        {{"cb_nodes", "2", "cb_block_size", "131072"}, 2, 4, true, false, NULL},
+        {{"cb_block_size", "32768"}, check_ranks, 1, true, false, NULL},
+        {{"cb_block_size", "32769"}, check_ranks, 2, true, false, NULL},
+        {{"striping_unit", "524288"}, check_ranks, 16, false, check_ranks == 3, NULL},
+        {{"striping_unit", "65536", "cb_nodes", "2"}, 2, 2, false, false, NULL},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof settings / sizeof *settings; i++)
+        test_setting(&settings[i]);
+}
+
 int main(int argc, char **argv)
 {
     const char *dir = getenv("TMPDIR");
@@ -296,6 +402,7 @@ int main(int argc, char **argv)
     test_other_thread();
     test_choice();
     test_no_file();
+    test_buffering();
     test_abandon();
     if (!check_rank)
         unlink(path);

@@ -21,7 +21,11 @@ HELPERS = {"hashes", "writer"}
 # Further runs of a program: ranks, arguments, environment.  MPICH can be told that ranks are on two
 # nodes.
 MORE = {
-    "file": [(3, ["drep_mpi_io=mpiio"], {})],
+    "file": [(3, ["drep_mpi_io=mpiio"], {}),
+             (3, ["cb_nodes=1"], {}),
+             (3, ["cb_nodes=2", "cb_block_size=4096"], {}),
+             (3, ["collective_buffering=false", "access_style=write_once,random"], {}),
+             (3, ["striping_unit=8192", "striping_factor=4", "cb_buffer_size=4096"], {})],
     "mpiio": [(2, [str(level)], {}) for level in (1, 2, 3)],
 }
 MORE_MPICH = {"mpiio": [(2, ["0", "nodes"], {"MPIR_CVAR_NUM_CLIQUES": "2"})]}
