@@ -7,75 +7,9 @@
 #include "api/merge.h"
 
 #include "api/contradiction.h"
-#include "tree/find.h"
 #include "tree/journal.h"
 
 #include <string.h>
-
-/* ---- entries in three states ---- */
-
-static int look(struct store *st, const struct change *e, uint64_t id, struct buf *b,
-                struct span *value)
-{
-    struct key key = {.len = e->key_len};
-    int err;
-
-    memcpy(key.p, e->key, e->key_len);
-    store_u64(key.p, id | (key_apart(e->key) ? FMT_APART : 0));
-    err = tree_get(st, &key, b);
-    *value = (struct span){err ? NULL : b->p, err ? 0 : b->len};
-    if (!err && !b->p) /* no bytes are a value, too */
-        value->p = (const uint8_t *)"";
-    return err == DREP_ERR_NOT_FOUND ? 0 : err;
-}
-
-int three_ways(struct merging *m, const struct change *e, uint64_t id, struct span *was,
-               struct span *is)
-{
-    int err = 0;
-
-    *was = (struct span){NULL, 0};
-    if (m->last && id < m->first_new)
-        err = look(m->last->st, e, id, &m->was, was);
-    return err ? err : look(m->f->st, e, id, &m->is, is);
-}
-
-/* Uses that went are no change of a dimension. */
-bool has_changed(struct merging *m, const struct change *e)
-{
-    struct span was = {NULL, 0}, own = change_value(e);
-
-    if (m->last && look(m->last->st, e, change_id(e), &m->was, &was))
-        return true;
-    return !same_span(&was, &own) && (change_tag(e) != FMT_TAG_USER || e->value);
-}
-
-static bool is_there(const struct merging *m, uint64_t id)
-{
-    struct key key;
-
-    key_make(&key, id, FMT_TAG_OBJECT);
-    return tree_get(m->f->st, &key, NULL) == 0;
-}
-
-uint64_t merged_object(struct merging *m, uint64_t own, bool *kept)
-{
-    const struct new_object *o;
-
-    if (own != m->at.own) {
-        m->at = (struct new_object){.own = own, .id = own};
-        if (own >= m->first_new) {
-            o = changes_made(m->c, own);
-            m->at.id = o ? o->id : 0;
-            m->at.joined = o && o->joined;
-        } else {
-            m->at.joined =
-                own != FMT_OBJECT_FILE && !changes_removed(m->c, own) && is_there(m, own);
-        }
-    }
-    *kept = m->at.joined;
-    return m->at.id;
-}
 
 /* ---- objects that one rank has removed or moved, and another has changed ---- */
 
@@ -87,7 +21,7 @@ static int lost_target(struct merging *m, const struct change *e, uint64_t *obje
     struct link_rec link;
     struct dim_rec dim;
     struct in in;
-    int err = look(m->last->st, e, key_object(e->key), &m->was, &was);
+    int err = look_up(m->last->st, e, key_object(e->key), &m->was, &was);
 
     *object = 0;
     if (err || !was.p)

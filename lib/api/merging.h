@@ -29,6 +29,11 @@ static inline bool is_given(const struct merging *m, uint64_t id)
     return id >= m->given && id < m->given_end;
 }
 
+/* Copy the value of an entry of an object `id`, whatever id its key has; p NULL: it is absent. */
+int look_up(struct store *st, const struct change *e, uint64_t id, struct buf *b,
+            struct span *value);
+/* True if the tree has the object. */
+bool is_there(const struct merging *m, uint64_t id);
 /* Look an entry of an object up whose key has the rank's id: in the last commit and in the tree,
  * where the object is `id`.  The spans have p NULL where it is absent, and hold until the next
  * call. */

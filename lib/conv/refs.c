@@ -21,6 +21,7 @@ bool type_refers(const drep_type *type)
     return false;
 }
 
+/* One item in memory: a reference, or a sequence of what may have some. */
 static uint64_t greatest_at(const drep_type *leaf, const uint8_t *item)
 {
     drep_ref ref;
