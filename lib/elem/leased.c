@@ -126,7 +126,7 @@ static bool write_stored(drep_dataset *ds, const struct span *stored, struct lea
     struct ranks *r = ds->file->ranks;
     uint64_t align = ds->chunks.nfilters ? FMT_ALIGN : chunk_align(ds->file->st, stored->len);
 
-    if (!lease_alloc(&r->lease, stored->len, align, &out->offset))
+    if (!leases_alloc(ds->file, stored->len, align, &out->offset))
         return false;
     if (io->ops->write_at(io, stored->p, stored->len, out->offset)) {
         leases_free(r, out->offset, stored->len);

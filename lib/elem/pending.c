@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "elem/leased.h"
 #include "elem/pieces.h"
+#include "file/leases.h"
 #include "tree/find.h"
 
 #include <stdlib.h>
@@ -18,11 +19,6 @@ static struct pending *find(const drep_dataset *ds)
     while (p && p->object != ds->id)
         p = p->next;
     return p;
-}
-
-const struct pending *pending_find(const drep_dataset *ds)
-{
-    return find(ds);
 }
 
 bool pending_has(const drep_dataset *ds)
@@ -343,7 +339,7 @@ static int add(struct transfer *t, struct shares *s, struct pending *p)
     if (!a.w || !a.seen)
         err = fail_nomem();
     if (!err && ds->rec.layout == FMT_CHUNKED && !ds->chunks.external &&
-        ds->file->ranks->lease.base)
+        ds->file->ranks->leases->own.base)
         err = write_whole(&a);
     if (!err)
         err = bring_back(&a);

@@ -16,8 +16,6 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
                 const drep_xfer *xfer);
 /* True if something of the dataset is kept. */
 bool pending_has(const drep_dataset *ds);
-/* What is kept of a dataset, or NULL. */
-const struct pending *pending_find(const drep_dataset *ds);
 /* Get the kept elements of a dataset, each once, and its leased chunks; *elements is where the
  * numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);

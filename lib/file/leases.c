@@ -9,11 +9,30 @@
 #include "format/byteorder.h"
 #include "space/space.h"
 
+int leases_new(struct ranks *r)
+{
+    r->leases = mem_zalloc(1, sizeof *r->leases);
+    if (!r->leases)
+        return fail_nomem();
+    r->leases->own.rank = r->team.rank;
+    r->leases->own.ranks = r->team.size;
+    return 0;
+}
+
+void leases_release(struct ranks *r)
+{
+    if (!r->leases)
+        return;
+    lease_end(&r->leases->own);
+    extent_list_release(&r->leases->dropped);
+    mem_free(r->leases);
+}
+
 /* Bytes that rank 0 may take by itself until the ranks meet, so that a file in which no lease is
  * used is that of one process: twice what it took at most, up to now. */
 static uint64_t room_before(const struct ranks *r)
 {
-    uint64_t most = 2 * r->taken_alone;
+    uint64_t most = 2 * r->leases->taken_alone;
 
     return most < LEASE_MIN ? LEASE_MIN : most < LEASE_MAX ? most : LEASE_MAX;
 }
@@ -24,30 +43,30 @@ void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
     uint64_t unit = st->opts.unit > FMT_SUM_BLOCK ? st->opts.unit : FMT_SUM_BLOCK, end, base;
 
     memset(grant, 0, LEASE_GRANT);
-    if (!store_writable(st) || r->lease.base)
+    if (!store_writable(st) || r->leases->own.base)
         return;
     end = store_end(st);
     /* The slot at the end of a stream is cut off when the first space is allocated. */
     if (st->slot.incompatible & FMT_AT_END || end > FMT_SIZE_MAX / 2 || unit > LEASE_MAX)
         return;
     base = round_up(end + room_before(r), unit);
-    r->alone_from = end;
-    lease_begin(&r->lease, base, r->first ? r->first : LEASE_MIN);
-    space_lease(st, &r->lease);
+    r->leases->alone_from = end;
+    lease_begin(&r->leases->own, base, r->leases->first ? r->leases->first : LEASE_MIN);
+    space_lease(st, &r->leases->own);
     store_u64(grant, base);
-    store_u64(grant + 8, r->lease.length);
+    store_u64(grant + 8, r->leases->own.length);
 }
 
 void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT])
 {
-    lease_end(&r->lease);
+    lease_end(&r->leases->own);
     if (load_u64(grant))
-        lease_begin(&r->lease, load_u64(grant), load_u64(grant + 8));
+        lease_begin(&r->leases->own, load_u64(grant), load_u64(grant + 8));
 }
 
 bool leases_used(const struct ranks *r)
 {
-    return lease_taken(&r->lease) || r->dropped.n > 0;
+    return lease_taken(&r->leases->own) || r->leases->dropped.n > 0;
 }
 
 /* ---- the end ---- */
@@ -112,7 +131,7 @@ static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
     for (size_t i = 0; !err && i < dropped.n; i++)
         space_free(f->st, dropped.e[i].offset, dropped.e[i].length, ANYWAY);
     most = round_up(most, LEASE_MIN);
-    r->first = most < LEASE_MAX ? most : LEASE_MAX;
+    r->leases->first = most < LEASE_MAX ? most : LEASE_MAX;
     extent_list_release(&used);
     extent_list_release(&dropped);
     return err;
@@ -124,12 +143,12 @@ static int report(drep_file *f)
     uint64_t *offset = mem_array((uint64_t)r->team.size + 1, sizeof *offset);
     struct extent_list used = {0};
     struct buf mine = {0}, all = {0};
-    int err = offset ? lease_used(&r->lease, &used) : DREP_ERR_NOMEM;
+    int err = offset ? lease_used(&r->leases->own, &used) : DREP_ERR_NOMEM;
 
     if (!err)
         err = put(&mine, &used);
     if (!err)
-        err = put(&mine, &r->dropped);
+        err = put(&mine, &r->leases->dropped);
     if (err)
         fail_nomem();
     err = err ? team_kill(&r->team, err) : team_gather(&r->team, mine.p, mine.len, &all, offset);
@@ -148,13 +167,14 @@ int leases_end(drep_file *f, bool any)
     uint64_t end = f->st->space->end;
     int err;
 
-    if (r->lease.base && r->team.rank == 0 && end - r->alone_from > r->taken_alone)
-        r->taken_alone = end - r->alone_from;
+    if (r->leases->own.base && r->team.rank == 0 &&
+        end - r->leases->alone_from > r->leases->taken_alone)
+        r->leases->taken_alone = end - r->leases->alone_from;
     err = any ? report(f) : 0;
     if (r->team.rank == 0)
         space_lease(f->st, NULL);
-    lease_end(&r->lease);
-    r->dropped.n = 0;
+    lease_end(&r->leases->own);
+    r->leases->dropped.n = 0;
     return err;
 }
 
@@ -183,10 +203,18 @@ int leases_renew(drep_file *f)
     return err;
 }
 
+bool leases_alloc(drep_file *f, uint64_t size, uint64_t align, uint64_t *offset)
+{
+    if (!lease_alloc(&f->ranks->leases->own, size, align, offset))
+        return false;
+    space_reached(f->st, *offset + size);
+    return true;
+}
+
 void leases_free(struct ranks *r, uint64_t offset, uint64_t size)
 {
-    if (lease_has(&r->lease, offset))
-        lease_free(&r->lease, offset, size);
+    if (lease_has(&r->leases->own, offset))
+        lease_free(&r->leases->own, offset, size);
     else
-        extent_list_push(&r->dropped, offset, size); /* without memory it is slack */
+        extent_list_push(&r->leases->dropped, offset, size); /* without memory it is slack */
 }

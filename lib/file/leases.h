@@ -8,6 +8,18 @@
 #define FILE_LEASES_H
 
 #include "file/ranks.h"
+#include "space/lease.h"
+
+struct leases {
+    struct lease own;           /* of this rank */
+    struct extent_list dropped; /* space of former ones that is not wanted */
+    /* Rank 0: */
+    uint64_t first;       /* bytes of the first leases to come, 0: LEASE_MIN */
+    uint64_t alone_from;  /* the end of allocated space when leases began */
+    uint64_t taken_alone; /* bytes that the store took at most while they lasted */
+};
+int leases_new(struct ranks *r);
+void leases_release(struct ranks *r);
 
 enum { LEASE_GRANT = 16 }; /* bytes of a grant */
 
@@ -24,6 +36,8 @@ int leases_end(drep_file *f, bool any);
 int leases_settle(drep_file *f);
 /* Collective: grant leases with a message of its own. */
 int leases_renew(drep_file *f);
+/* Space for what this rank writes alone; false: no lease has room for it. */
+bool leases_alloc(drep_file *f, uint64_t size, uint64_t align, uint64_t *offset);
 /* Space that this rank has taken before is free again: at once, or when the ranks meet. */
 void leases_free(struct ranks *r, uint64_t offset, uint64_t size);
 

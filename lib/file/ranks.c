@@ -1,6 +1,6 @@
 /* ranks.c - the ranks that share an open file. */
 /* SPDX-License-Identifier: MIT */
-#include "file/ranks.h"
+#include "file/leases.h"
 
 #include "base/error.h"
 #include "base/mem.h"
@@ -32,10 +32,11 @@ int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out)
         return fail_nomem();
     }
     team_init(&r->team, transport, ctx);
-    r->lease.rank = transport->rank;
-    r->lease.ranks = transport->ranks;
     *out = r;
-    return 0;
+    if (!leases_new(r))
+        return 0;
+    ranks_release(r);
+    return DREP_ERR_NOMEM;
 }
 
 void pending_free(struct pending *p)
@@ -99,8 +100,7 @@ void ranks_release(struct ranks *r)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);
     mem_free(r->shrunk);
-    lease_end(&r->lease);
-    extent_list_release(&r->dropped);
+    leases_release(r);
     mem_free(r);
 }
 

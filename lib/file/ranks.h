@@ -8,7 +8,6 @@
 
 #include "base/idset.h"
 #include "file/file.h"
-#include "space/lease.h"
 #include "team/team.h"
 
 /* A chunk that a rank has written alone, to space that it leased (elem/leased.c). */
@@ -56,12 +55,7 @@ struct ranks {
     struct pending *pending;
     struct shrunk_dataset *shrunk;
     size_t nshrunk, shrunk_room;
-    struct lease lease;
-    struct extent_list dropped; /* space of former leases that is not wanted */
-    /* Rank 0: */
-    uint64_t first;       /* bytes of the first leases to come, 0: LEASE_MIN */
-    uint64_t alone_from;  /* the end of allocated space when leases began */
-    uint64_t taken_alone; /* bytes that the store took at most while they lasted */
+    struct leases *leases; /* leases.h */
 };
 
 /* ctx is released by whoever frees the result, or by this when it fails. */

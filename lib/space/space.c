@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "space/lease.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -215,11 +216,13 @@ static int extend(struct store *st, uint64_t size, uint64_t align, uint64_t *off
 
     if (at > FMT_SIZE_MAX || size > FMT_SIZE_MAX - at)
         return fail(DREP_ERR_LIMIT, "the file would be larger than 2^62 bytes");
-    if (sp->lease && (at > sp->lease->base || size > sp->lease->base - at))
-        return lease_alloc(sp->lease, size, align, offset)
-                   ? 0
-                   : fail(DREP_ERR_LIMIT, "%llu bytes cannot be allocated before the next commit",
-                          (unsigned long long)size);
+    if (sp->lease && (at > sp->lease->base || size > sp->lease->base - at)) {
+        if (!lease_alloc(sp->lease, size, align, offset))
+            return fail(DREP_ERR_LIMIT, "%llu bytes cannot be allocated before the next commit",
+                        (unsigned long long)size);
+        space_reached(st, *offset + size);
+        return 0;
+    }
     if (at > sp->end)
         make_available(sp, sp->end, at - sp->end, 0); /* if that fails, it is slack */
     sp->end = at + size;
@@ -312,6 +315,12 @@ static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, i
 void space_lease(struct store *st, struct lease *own)
 {
     st->space->lease = own;
+    st->space->reach = 0;
+}
+
+void space_reached(struct store *st, uint64_t end)
+{
+    st->space->reach = end > st->space->reach ? end : st->space->reach;
 }
 
 /* Claim what ranks have written; of this rank's leases the store has claimed some already. */
@@ -333,7 +342,7 @@ int space_lease_end(struct store *st, struct extent_list *used)
     struct space *sp = st->space;
     int err = space_begin(st);
 
-    sp->lease = NULL;
+    space_lease(st, NULL);
     extent_list_sort(used);
     for (size_t i = 0; !err && i < used->n; i++) {
         const struct extent *e = &used->e[i];

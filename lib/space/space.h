@@ -14,7 +14,7 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
-#include "space/lease.h"
+#include "space/list.h"
 #include "space/store.h"
 
 #define FREED_MAX 32768
@@ -50,6 +50,7 @@ struct space {
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
     struct lease *lease; /* what lies behind its base is leased to ranks; NULL: nothing is */
+    uint64_t reach;      /* the end of what was taken of it, or 0 */
     struct space_op op;
 };
 
@@ -64,7 +65,7 @@ static inline uint64_t store_end(const struct store *st)
     const struct space *sp = st->space;
     uint64_t end = sp->end > st->slot.end ? sp->end : st->slot.end;
 
-    return sp->lease && sp->lease->next > end ? sp->lease->next : end;
+    return sp->reach > end ? sp->reach : end;
 }
 
 /* ---- allocating and freeing ---- */
@@ -92,8 +93,11 @@ int space_settle(struct store *st, uint64_t upto);
 
 /* ---- what ranks have leased ---- */
 
+struct lease;
 /* From here on this store, too, takes what does not fit before the leases from its own. */
 void space_lease(struct store *st, struct lease *own);
+/* Bytes of its own leases up to here may be referred to. */
+void space_reached(struct store *st, uint64_t end);
 /* The leases end.  What all ranks have used of them, in any order, is allocated by the open
  * transaction, but not by its operation; the rest is free. */
 int space_lease_end(struct store *st, struct extent_list *used);

@@ -166,10 +166,10 @@ static void tell_rounds(struct teller *me, drep_file *f)
         expect(me, ds, want, "after the commit", round);
     }
     make_groups(me, f, l->rounds);
-    if (l->groups && me->rank == 0 && f->ranks->taken_alone < LEASE_MIN / 2 && !me->err) {
+    if (l->groups && me->rank == 0 && f->ranks->leases->taken_alone < LEASE_MIN / 2 && !me->err) {
         me->err = -1;
         snprintf(me->text, sizeof me->text, "%llu bytes were spilled",
-                 (unsigned long long)f->ranks->taken_alone);
+                 (unsigned long long)f->ranks->leases->taken_alone);
     }
     drep_dataset_close(ds);
     drep_dataset_close(other);
@@ -277,7 +277,7 @@ static void write_mine(struct teller *me, drep_file *f, drep_dataset *ds, int ti
     if (me->err || me->ranks == 1)
         return;
     for (const struct pending *p = f->ranks->pending; p; p = p->next)
-        if (p->elements.len || p->runs.len || !lease_taken(&f->ranks->lease)) {
+        if (p->elements.len || p->runs.len || !lease_taken(&f->ranks->leases->own)) {
             me->err = -1;
             snprintf(me->text, sizeof me->text, "%zu bytes of elements wait in memory",
                      p->elements.len);
