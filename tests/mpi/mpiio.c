@@ -13,7 +13,7 @@
 enum { ROWS = 384, COLUMNS = 512, EDGE = 64, CHUNKS = ROWS / EDGE * COLUMNS / EDGE };
 
 static atomic_int opens, closes, writes, reads, inside, wrong;
-static int level, several_nodes, open_fails, hints_seen;
+static int level, several_nodes, open_fails, is_full, hints_seen;
 static pthread_t first_thread;
 static char path[512];
 static MPI_Offset written[CHUNKS]; /* where this rank wrote */
@@ -71,6 +71,8 @@ int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *buf, int n, MPI_
     if (writes < CHUNKS)
         written[writes] = at;
     atomic_fetch_add(&writes, 1);
+    if (is_full)
+        return leave(MPI_ERR_NO_SPACE);
     return leave(PMPI_File_write_at(file, at, buf, n, type, status));
 }
 
@@ -263,6 +265,49 @@ static void test_no_file(void)
     check_case("where MPI-IO cannot open the file, it is an error if asked for");
 }
 
+/* The disk of the last rank is full for a while. */
+static void test_full(void)
+{
+    int64_t start[2] = {ROWS * check_rank / check_ranks, 0};
+    int64_t count[2] = {ROWS * (check_rank + 1) / check_ranks - start[0], COLUMNS};
+    double *zeros = calloc((size_t)(count[0] * count[1]), sizeof *zeros);
+    drep_info *info = hints("mpiio");
+    drep_dataset *ds;
+    drep_file *file;
+    char who[32];
+
+    snprintf(who, sizeof who, "rank %d: ", check_ranks - 1);
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
+    make(file, 1, &ds);
+    write_rows(ds);
+    OK(drep_commit(file));
+    is_full = check_rank == check_ranks - 1;
+    FAILS(drep_write_box(ds, start, count, DREP_DOUBLE, zeros, &DREP_XFER(.collective = 1)),
+          DREP_ERR_NO_SPACE, who);
+    is_full = 0;
+    CHECK(all_right(ds), "the failed write left something");
+    OK(drep_commit(file));
+    CHECK(all_right(ds), "the failed write was committed");
+    write_rows(ds);
+    OK(drep_commit(file));
+    CHECK(all_right(ds), "wrong values");
+    is_full = check_rank == check_ranks - 1;
+    FAILS(drep_write_box(ds, start, count, DREP_DOUBLE, zeros, &DREP_XFER(.collective = 1)),
+          DREP_ERR_NO_SPACE, who);
+    drep_dataset_close(ds);
+    FAILS(drep_close(file), DREP_ERR_NO_SPACE, "");
+    is_full = 0;
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(drep_open(path, DREP_RDONLY, NULL, &file));
+    OK(drep_dataset_open(file, "/p", &ds));
+    CHECK(all_right(ds), "the last commit is not whole");
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    drep_info_free(info);
+    free(zeros);
+    check_case("a full disk of one rank is one error on all, and the last commit stays");
+}
+
 /* A handle that is given up without a word closes nothing that others would have to close. */
 static void test_abandon(void)
 {
@@ -403,6 +448,7 @@ int main(int argc, char **argv)
     test_choice();
     test_no_file();
     test_buffering();
+    test_full();
     test_abandon();
     if (!check_rank)
         unlink(path);
