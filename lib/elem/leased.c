@@ -46,10 +46,11 @@ void leased_release(struct ranks *r, struct leased *l)
 
 void leased_forget(struct ranks *r, struct pending *p, int64_t chunk)
 {
-    struct leased *l = leased_find(p, chunk), *last = &p->leased[p->nleased - 1];
+    struct leased *l = leased_find(p, chunk), *last;
 
     if (!l)
         return;
+    last = &p->leased[p->nleased - 1];
     leased_release(r, l);
     *idset_find(&p->leased_at, id_of(last->chunk)) = (uintptr_t)(l - p->leased) + 1;
     *idset_find(&p->leased_at, id_of(chunk)) = 0;
