@@ -19,6 +19,8 @@
 
 #define BATCH_CHUNKS 16384
 #define BATCH_BYTES ((uint64_t)64 << 20)
+#define JOINED_BYTES ((uint64_t)8 << 20) /* that one thread writes, piece by piece */
+#define SHARES 4                         /* for each thread, so that all end together */
 #define STREAM_BYTES ((uint64_t)8 << 20) /* of a stream, which keeps a batch in memory */
 
 /* ---- plain chunks ---- */
@@ -43,6 +45,17 @@ static uint64_t steps_joined(const struct writing *wr, uint64_t i, uint64_t end)
     return n;
 }
 
+/* How many bytes to ask for that go to `offset`.  Pieces end where the file has a multiple of
+ * their size: so the system keeps them in large folios, which are read faster. */
+static uint64_t piece_at(const struct chunk_source *from, uint64_t offset, uint64_t left)
+{
+    uint64_t n = from->piece;
+
+    if (from->unit && (n - offset % n) % from->unit == 0)
+        n -= offset % n;
+    return left < n ? left : n;
+}
+
 /* Write the payload of n steps from number i on, which stand back to back. */
 static int write_joined(struct writing *wr, struct work *w, uint64_t i, uint64_t n)
 {
@@ -55,7 +68,7 @@ static int write_joined(struct writing *wr, struct work *w, uint64_t i, uint64_t
         err = from->placed(from->ctx, wr->plan.first + i + k, wr->plan.step[i + k].offset,
                            sums + k * sums_of(wr->plan.size));
     for (at = 0; !from->placed && !err && at < size; at += now) {
-        now = size - at < from->piece ? size - at : from->piece;
+        now = piece_at(from, wr->plan.step[i].offset + at, size - at);
         err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
         if (!err)
             err = payload_write(wr->plan.cs->st, p, 1, now, wr->plan.step[i].offset + at,
@@ -178,6 +191,23 @@ static int write_batch(struct writing *wr)
     return err;
 }
 
+/* How many steps that follow each other are written as one: few enough that all threads have
+ * some. */
+static uint64_t joined_steps(const struct writing *wr)
+{
+    const struct chunk_source *from = wr->from;
+    uint64_t size = wr->plan.size, share = wr->plan.n / ((uint64_t)from->threads * SHARES), n,
+             least;
+
+    if (!from->joined || !size || size % FMT_SUM_BLOCK != 0)
+        return 1;
+    least = from->piece / size > 1 ? from->piece / size : 1;
+    n = from->unit ? JOINED_BYTES / size : 0;
+    if (from->threads > 1 && n > share)
+        n = share;
+    return n > least ? n : least;
+}
+
 static int write_chunks(struct writing *wr)
 {
     struct write_plan *p = &wr->plan;
@@ -186,9 +216,7 @@ static int write_chunks(struct writing *wr)
     int err = 0;
 
     most = most < 1 ? 1 : most < p->n ? most : p->n;
-    wr->each = 1;
-    if (wr->from->joined && p->size < wr->from->piece && p->size % FMT_SUM_BLOCK == 0)
-        wr->each = wr->from->piece / p->size;
+    wr->each = joined_steps(wr);
     p->step = mem_array(most, sizeof(*p->step));
     wr->sums = mem_array(most * (sums_of(p->size) + 1), sizeof(*wr->sums));
     if (!p->step || !wr->sums)

@@ -30,6 +30,7 @@ struct chunk_source {
     chunk_placed_fn *placed; /* not NULL: in place of fn, with one thread */
     void *ctx;
     uint64_t piece;
+    uint64_t unit; /* pieces may be shorter, by whole units of so many bytes; 0: they may not */
     int threads;
     bool joined;
 };

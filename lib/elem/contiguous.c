@@ -347,7 +347,8 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
     if (PIECE % (uint64_t)ds->esize != 0 || conv_calls(&f->t->conv)) {
         from.piece = UINT64_MAX;
         from.joined = false;
-    }
+    } else if (FMT_SUM_BLOCK % (uint64_t)ds->esize == 0)
+        from.unit = FMT_SUM_BLOCK;
     from.threads = threads_for(f->t, bytes_of(ds, n * len));
     if (f->t->remote)
         from.placed = slab_placed;

@@ -237,3 +237,23 @@ def test_trees():
         html = f._repr_html_()
         assert "&lt;b&gt;" in html and "<b>" not in html.split("title")[1]
     assert "closed" in f._repr_html_()
+
+
+def test_elements_are_written_at_multiples_of_a_piece():
+    """What begins elsewhere is kept in smaller folios, which are slower to read."""
+    class Log(io.BytesIO):
+        def __init__(self):
+            super().__init__()
+            self.at = []
+
+        def write(self, data):
+            self.at.append((self.tell(), len(data)))
+            return super().write(data)
+
+    log, piece, n = Log(), 256 << 10, 1 << 19
+    with dr.open(log, "w") as f:
+        f.create("x", dtype="f8", shape=(n,)).write(np.arange(float(n)), threads=1)
+    pieces = [at for at, size in log.at if size == piece]
+    assert len(pieces) >= n * 8 // piece - 1 and all(at % piece == 0 for at in pieces), log.at
+    with dr.open(io.BytesIO(log.getvalue())) as f:
+        assert (f["x"][...] == np.arange(float(n))).all()
