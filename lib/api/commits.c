@@ -49,7 +49,7 @@ int drep_close(drep_file *file)
         return err;
     if (file_shared(file) && !file_inherited(file)) {
         err = shared_close(file);
-        file->ranks->left = err != 0; /* others may not close now */
+        file->ranks->left = err ? true : false; /* others may not close now */
     } else if (file_inherited(file)) {
         if (store_writable(file->st))
             err = fail(

@@ -77,7 +77,7 @@ static int find_owners(struct reading *r, int err, bool *sent)
     if (!err && !failed)
         err = leave_out(r);
     v[0] = r->met.n > 0;
-    v[1] = err != 0;
+    v[1] = err ? 1 : 0;
     if (!failed)
         failed = team_reduce(r->team, TEAM_MAX, v, 2);
     *sent = v[0];

@@ -327,7 +327,7 @@ int rounds_run(struct team *team, struct transfer *t, const struct shares *s, in
         while (r.given < s->n && s->share[r.given].owner != team->rank)
             r.given++;
         more[0] = r.next < s->n || r.awaited > 0 || r.given < s->n;
-        more[1] = err != 0;
+        more[1] = err ? 1 : 0;
         failed = team_reduce(team, TEAM_MAX, more, 2);
         err = failed ? failed : err;
     } while (!team->dead && more[0] && !more[1]);

@@ -54,8 +54,8 @@ int wire_begin(struct team *t, enum team_pattern pattern);
 int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const void *p,
               size_t size);
 /* Send an error with its message, fail_text(), or 0 without one. */
-/* Before this rank computes while others wait for what it sent: let the transport see it off, for at
- * most a second. */
+/* Before this rank computes while others wait for what it sent: let the transport see it off, for
+ * at most a second. */
 int wire_flush(struct team *t);
 int wire_send_error(struct team *t, int to, enum team_kind kind, int err);
 
