@@ -46,10 +46,10 @@
  *
  * drep_write() without .collective writes chunks of which the rank has all elements at once,
  * encoded, to space of its own that needs no message; what it does not fill is free space after the
- * commit.  Other elements, and all of a contiguous dataset, stay in memory.  The commit, or a
- * collective write to the same dataset, brings those of all ranks together.  A rank may write an
- * element again; one that two ranks have written is DREP_ERR_NOT_SAME, which names the chunk and
- * the ranks.
+ * commit.  Other elements, all of a contiguous dataset, and what has variable length stay in
+ * memory.  The commit, or a collective write to the same dataset, brings those of all ranks
+ * together.  A rank may write an element again; one that two ranks have written is
+ * DREP_ERR_NOT_SAME, which names the chunk and the ranks.
  *
  * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
  * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each
@@ -69,8 +69,8 @@
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
- * drep_write_stored(), drep_write_external(), drep_write_at(); writes by one rank or together of
- * some members of structs; and writes by one rank of elements of variable length.
+ * drep_write_stored(), drep_write_external(), drep_write_at(); and writes, by one rank or together,
+ * of some members of structs.
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
  * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each

@@ -345,6 +345,8 @@ int collective_merge(drep_dataset *ds, const char *call)
     if (!err) {
         m.t->mem = elements;
         conv_raw(&m.t->conv, ds, NULL);
+        m.t->conv.contents = ds->ft->type->variable;
+        pending_contents(ds, &m.t->conv);
     }
     err = write_meeting(&m, fail_in(err, "dataset \"%s\"", ds->path));
     meeting_end(&m);

@@ -3,6 +3,7 @@
 #include "elem/overlay.h"
 
 #include "base/mem.h"
+#include "conv/memory.h"
 #include "elem/leased.h"
 #include "elem/mover.h"
 #include "elem/pending.h"
@@ -12,12 +13,22 @@
 struct kept_chunk {
     struct part_mover m;
     struct in_memory from;
+    const struct transfer *to; /* the reader's memory; m.t may have a stage */
     const struct shares *kept;
     uint8_t *elements;
     struct work *w;
     int64_t *number;
     int64_t n; /* elements of a chunk */
 };
+
+/* Free what the commit's elements refer to in memory, where others will be. */
+static void make_way(const struct transfer *t, int64_t mem, int64_t n)
+{
+    char *p = t->mem + mem * drep_type_extent(t->conv.mem);
+
+    drep_vlen_free(t->conv.mem, n, p);
+    memory_clear(t->conv.mem, n, p);
+}
 
 /* Move what a run wants of those that are kept, neighbours at once. */
 static int read_run(struct kept_chunk *k, const struct share_run *run)
@@ -30,6 +41,8 @@ static int read_run(struct kept_chunk *k, const struct share_run *run)
         for (n = 1;
              first >= 0 && i + n < run->n && k->number[run->at + (i + n) * run->step] == first + n;)
             n++;
+        if (first >= 0 && k->m.t->ds->ft->type->variable)
+            make_way(k->to, run->mem + i, n);
         if (first >= 0)
             err = part_run(&k->m, first, 1, n, run->mem + i);
     }
@@ -66,13 +79,14 @@ static int read_kept(struct transfer *t, const struct shares *want, const struct
                      char *elements)
 {
     struct kept_chunk k = {
-        .kept = kept, .elements = (uint8_t *)elements, .n = chunk_elements(t->ds)};
+        .kept = kept, .elements = (uint8_t *)elements, .to = t, .n = chunk_elements(t->ds)};
     size_t i = 0;
     int err = part_begin(&k.m, t, t->sel->count);
 
     if (err)
         return err;
     k.from = (struct in_memory){k.m.t, &k.m.c, NULL};
+    pending_contents(t->ds, &k.m.c);
     k.number = mem_array((uint64_t)k.n + 1, sizeof *k.number);
     k.w = work_take(t->ds->file->st);
     err = k.number && k.w ? 0 : fail_nomem();
@@ -105,8 +119,15 @@ int pending_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
         err = shares_cut(t, &want);
     if (!err)
         err = pending_shares(ds, &kept, &elements);
+    if (!err && ds->ft->type->variable && t->conv.mem->items != t->conv.stored->items)
+        err = fail(DREP_ERR_NOT_COMMITTED,
+                   "rank %d has written to it alone; until the next commit "
+                   "an element in memory is one of the dataset",
+                   ds->file->ranks->team.rank);
     if (!err && want.n > 0)
         err = read_kept(t, &want, &kept, elements);
+    if (err && t)
+        transfer_forget(t);
     shares_release(&want);
     shares_release(&kept);
     transfer_end(t);

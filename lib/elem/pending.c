@@ -287,6 +287,7 @@ static int bring_back(struct adding *a)
 static int keep(struct adding *a)
 {
     struct pending *p = a->p;
+    struct buf *heap = a->t->ds->ft->type->variable ? &p->heap : NULL;
     size_t es = (size_t)a->t->ds->esize;
     int err = 0;
 
@@ -297,7 +298,7 @@ static int keep(struct adding *a)
             continue;
         err = buf_reserve(&p->elements, p->elements.len + (uint64_t)share->n * es);
         if (!err)
-            err = share_pack(a->t, a->s, share, p->elements.p + p->elements.len, NULL);
+            err = share_pack(a->t, a->s, share, p->elements.p + p->elements.len, heap);
         for (size_t k = 0; !err && k < share->runs; k++) {
             struct share_run run = a->s->run[share->first + k];
 
@@ -330,7 +331,7 @@ static int add(struct transfer *t, struct shares *s, struct pending *p)
 {
     struct adding a = {.t = t, .s = s, .p = p};
     drep_dataset *ds = t->ds;
-    size_t runs = p->runs.len, elements = p->elements.len;
+    size_t runs = p->runs.len, elements = p->elements.len, heap = p->heap.len;
     int64_t n = p->n;
     int err = 0;
 
@@ -354,6 +355,7 @@ static int add(struct transfer *t, struct shares *s, struct pending *p)
             leased_release(ds->file->ranks, &a.leased[i]);
         p->runs.len = runs;
         p->elements.len = elements;
+        p->heap.len = heap;
         p->n = n;
     }
     work_give(ds->file->st, a.w);
@@ -372,9 +374,6 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
 
     if (!err)
         err = may_be_shared(t);
-    if (!err && ds->ft->type->variable)
-        err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                   "elements of variable length cannot be written by one rank alone");
     if (!err)
         err = shares_cut(t, &s);
     if (!err && s.n > 0)
@@ -427,6 +426,16 @@ static size_t runs_that_count(const struct pending *p, struct share_run *run)
         if (!leased_find(p, run[i].chunk))
             run[n++] = run[i];
     return n;
+}
+
+void pending_contents(const drep_dataset *ds, struct conv *c)
+{
+    const struct pending *p = find(ds);
+
+    if (!p || !ds->ft->type->variable)
+        return;
+    c->heap = p->heap.p;
+    c->heap_size = p->heap.len;
 }
 
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)

@@ -10,8 +10,7 @@
 
 #include "elem/shares.h"
 
-/* Keep what a write selects.  DREP_ERR_UNSUPPORTED_OPERATION: elements of variable length, or some
- * members of them. */
+/* Keep what a write selects.  DREP_ERR_UNSUPPORTED_OPERATION: some members of elements. */
 int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *type, const void *buf,
                 const drep_xfer *xfer);
 /* True if something of the dataset is kept. */
@@ -19,6 +18,8 @@ bool pending_has(const drep_dataset *ds);
 /* Get the kept elements of a dataset, each once, and its leased chunks; *elements is where the
  * numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
+/* Let a converter of kept elements find what they refer to. */
+void pending_contents(const drep_dataset *ds, struct conv *c);
 /* The shape of the dataset has changed: elements outside of it are gone. */
 int pending_reshape(const drep_dataset *ds);
 /* Forget what is kept of a dataset, because rank 0 has it now. */

@@ -23,7 +23,8 @@ struct pending {
     struct pending *next;
     uint64_t object;
     struct buf runs;            /* struct share_run, in the order of writing */
-    struct buf elements;        /* as the file stores them */
+    struct buf elements;        /* as the file stores them, */
+    struct buf heap;            /* and what they refer to */
     int64_t n;                  /* elements */
     uint64_t len[FMT_RANK_MAX]; /* the shape to whose chunks the runs belong */
     struct leased *leased;

@@ -281,8 +281,6 @@ int main(int argc, char **argv)
     OK(drep_mpi_register_datarep("turned", turn_in, turn_out, same_extent, NULL));
     for (k = 0; k < KINDS; k++) {
         for (w = 0; w < WAYS; w++) {
-            if (w == ALONE && kinds[k].texts)
-                continue;
             snprintf(path, sizeof path, "%s/%s.%s.%d.drep", argv[1], kinds[k].name, way_names[w],
                      check_ranks);
             write_way(path, &kinds[k], (enum way)w, info);

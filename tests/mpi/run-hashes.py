@@ -47,7 +47,7 @@ def kind_row(mpi, where, kind, ranks):
     print("| %-15s | %s | %d files of ranks, %s |" %
           (kind, wanted, len(ranks) * len(TOGETHER), "; ".join(odd) or "the same"))
     report("\n".join(odd), "%s, %s: one hash, that of one process" % (mpi, kind))
-    if kind not in ("user", "texts"):
+    if kind != "user":
         told = [differences(serial, os.path.join(where, "%s.alone.%d.drep" % (kind, n))) for n in ranks]
         report("".join(told), "%s, %s: what ranks write alone has the same values" % (mpi, kind))
 
