@@ -315,7 +315,8 @@ static int home_of(const struct dealing *d, int64_t chunk, int64_t chunks)
 struct notice {
     int64_t chunk, n;
     int from;
-    size_t answer; /* where it stands in the answers to that rank */
+    size_t sender; /* the number of its notices among those of all, */
+    size_t answer; /* and where it stands in the answers to that rank */
     int owner;     /* or with whom it clashes */
     int ranks;     /* CLASH: it does */
     bool whole, leased;
@@ -431,27 +432,28 @@ static bool is_dealt(const struct notice *n)
 }
 
 /* Deal the chunks that are written whole to those who write them: whoever has most of a domain, or
- * as the hints say.  sum: zeros for all ranks. */
+ * as the hints say.  sum: zeros for all senders. */
 static void deal(const struct dealing *d, struct notice *list, size_t n, int64_t *sum)
 {
     size_t end;
 
     for (size_t i = 0; i < n; i = end) {
-        int64_t domain = list[i].chunk / d->span;
+        int64_t domain = list[i].chunk / d->span, largest = -1;
         int most = -1;
 
         for (end = i; end < n && list[end].chunk / d->span == domain; end++)
             if (is_dealt(&list[end]))
-                sum[list[end].from] += list[end].n;
+                sum[list[end].sender] += list[end].n;
         for (size_t k = i; k < end; k++) {
-            int r = list[k].from;
+            int64_t all = sum[list[k].sender];
 
-            if (is_dealt(&list[k]) &&
-                (most < 0 || sum[r] > sum[most] || (sum[r] == sum[most] && r < most)))
-                most = r;
+            if (!is_dealt(&list[k]) || all < largest || (all == largest && list[k].from > most))
+                continue;
+            most = list[k].from;
+            largest = all;
         }
         for (size_t k = i; k < end; k++) {
-            sum[list[k].from] = 0;
+            sum[list[k].sender] = 0;
             if (is_dealt(&list[k]))
                 list[k].owner = dealing_owner(d, list[k].chunk, most);
         }
@@ -478,6 +480,7 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
                                            .n = (int64_t)load_u64(p + 8),
                                            .leased = load_u64(p + 8) == ALL_ALONE,
                                            .from = in->in[i].from,
+                                           .sender = i,
                                            .answer = k};
         }
     if (*n > 1)
@@ -493,10 +496,9 @@ static int answer(struct team *team, const drep_dataset *ds, const struct dealin
     struct team_parcel *parcel = mem_array(in->n + 1, sizeof *parcel);
     struct notice *list = NULL;
     uint8_t **bytes = mem_zalloc(in->n + 1, sizeof *bytes);
-    int *of = mem_array((uint64_t)team->size, sizeof *of);
-    int64_t *sum = mem_zalloc((uint64_t)team->size, sizeof *sum);
+    int64_t *sum = mem_zalloc(in->n + 1, sizeof *sum);
     size_t n = 0;
-    int err = parcel && bytes && of && sum ? notices_get(in, &list, &n) : DREP_ERR_NOMEM;
+    int err = parcel && bytes && sum ? notices_get(in, &list, &n) : DREP_ERR_NOMEM;
 
     for (size_t i = 0; !err && i < in->n; i++) {
         size_t size = in->in[i].size / NOTICE * ANSWER;
@@ -505,23 +507,21 @@ static int answer(struct team *team, const drep_dataset *ds, const struct dealin
         if (!bytes[i])
             err = fail_nomem();
         parcel[i] = (struct team_parcel){in->in[i].from, size, bytes[i]};
-        of[in->in[i].from] = (int)i;
     }
     if (!err) {
         decide(ds, how, list, n);
         deal(d, list, n, sum);
     }
     for (size_t i = 0; !err && i < n; i++)
-        store_u64(bytes[of[list[i].from]] + list[i].answer * ANSWER,
+        store_u64(bytes[list[i].sender] + list[i].answer * ANSWER,
                   (uint64_t)list[i].owner << 32 | (uint64_t)list[i].ranks << 1 | list[i].whole);
+    mem_free(list);
+    mem_free(sum);
     err = err ? team_kill(team, err) : team_exchange(team, parcel, in->n, back);
     for (size_t i = 0; bytes && i < in->n; i++)
         mem_free(bytes[i]);
     mem_free(bytes);
     mem_free(parcel);
-    mem_free(of);
-    mem_free(sum);
-    mem_free(list);
     return err;
 }
 

@@ -8,6 +8,7 @@
 #ifdef __GLIBC__ /* others have no coroutines */
 #include "base/mem.h"
 #include "elem/shares.h"
+#include "file/ranks.h"
 #include "tests/unit/bytes.h"
 
 #include <datarep-team.h>
@@ -244,8 +245,12 @@ static int owners(struct team *t, int apart)
 {
     drep_dataset *ds = calloc(1, sizeof *ds);
     struct shares s = {.n = 0};
+    static struct ranks all;
+    static drep_file f = {.ranks = &all};
     int group = t->rank / apart, groups = (t->size - 1) / apart + 1, err = 0;
 
+    all.team.size = all.buffering.nodes = t->size;
+    ds->file = &f;
     ds->rec.layout = FMT_CHUNKED;
     ds->rec.rank = 1;
     ds->rec.chunk[0] = CHUNK;
