@@ -165,10 +165,10 @@ int drep_set_info(drep_file *file, const drep_info *info)
         return fail(DREP_ERR_ARG, "drep_set_info: null argument");
     if ((err = info_copy(info, &changes)))
         return err;
-    for (int i = drep_info_count(changes); i-- > 0;)
-        if (hint_is_fixed(&file->hints, drep_info_key(changes, i)))
-            drep_info_delete(changes, drep_info_key(changes, i));
     if (!(err = alone_begin(file))) {
+        for (int i = drep_info_count(changes); i-- > 0;)
+            if (hint_is_fixed(&file->hints, drep_info_key(changes, i)))
+                drep_info_delete(changes, drep_info_key(changes, i));
         err = hints_change(&file->hints, changes);
         if (!err)
             hints_note(file);
