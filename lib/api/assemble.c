@@ -21,11 +21,11 @@ enum { BLOCK_HEAD = 20 };
 #define LIKE_FIRST 0
 #define ELSEWHERE UINT64_MAX
 
-static uint64_t block_size(const uint8_t *p)
+static size_t block_size(const uint8_t *p)
 {
     uint64_t size = load_u64(p + 12);
 
-    return BLOCK_HEAD + 4 * (uint64_t)load_u32(p + 8) + (size == ELSEWHERE ? 0 : size);
+    return (size_t)(BLOCK_HEAD + 4 * (uint64_t)load_u32(p + 8) + (size == ELSEWHERE ? 0 : size));
 }
 
 static int block_put(struct buf *b, uint64_t sum, uint32_t rank, const struct buf *changes)
@@ -61,7 +61,7 @@ static int merge_blocks(void *ctx, struct buf *mine, const void *theirs, size_t 
         size_t at = mine->len, head = BLOCK_HEAD + 4 * (size_t)load_u32(p + 8);
         bool known = load_u64(p + 12) != ELSEWHERE && has_changes(mine, load_u64(p));
 
-        err = buf_add(mine, p, known ? head : (size_t)block_size(p));
+        err = buf_add(mine, p, known ? head : block_size(p));
         if (!err && known)
             store_u64(mine->p + at + 12, ELSEWHERE);
     }

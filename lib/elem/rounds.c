@@ -88,7 +88,7 @@ static int keep_asks(struct rounds *r, const struct team_inbox *in)
             err = fail_nomem();
             break;
         }
-        memcpy(run, list[i].run, list[i].runs * PIECE_RUN);
+        memcpy(run, list[i].run, (size_t)list[i].runs * PIECE_RUN);
         *p = list[i];
         p->run = run;
         p->n = 0;
