@@ -51,9 +51,9 @@ static uint64_t piece_at(const struct chunk_source *from, uint64_t offset, uint6
 {
     uint64_t n = from->piece;
 
-    if (from->unit && (n - offset % n) % from->unit == 0)
-        n -= offset % n;
-    return left < n ? left : n;
+    if (left <= n)
+        return left;
+    return from->unit && (n - offset % n) % from->unit == 0 ? n - offset % n : n;
 }
 
 /* Write the payload of n steps from number i on, which stand back to back. */
