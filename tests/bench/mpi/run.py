@@ -21,6 +21,7 @@ def environment(ranks):
     return launch.environment({"OMPI_MCA_hwloc_base_binding_policy": "none",
                                "OMPI_MCA_mpi_yield_when_idle": "1" if crowded else "0"})
 
+TIMEOUT = 900  # a table; ranks that starve each other would take for ever
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = sorted(name[:-2] for name in os.listdir(HERE)
                   if name.endswith(".c") and name != "bench.c")
@@ -34,7 +35,7 @@ def tables(mpi, where, program, row):
     for ranks in 2, 4:
         print("\n%s, %d ranks, in %s\n" % (mpi, ranks, os.path.dirname(where)), flush=True)
         subprocess.run(launch.command(mpi, ranks, [path, where] + row), check=True,
-                       env=environment(ranks), stdin=subprocess.DEVNULL)
+                       env=environment(ranks), stdin=subprocess.DEVNULL, timeout=TIMEOUT)
 
 
 with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as where:
