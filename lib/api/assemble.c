@@ -318,7 +318,7 @@ int assemble(drep_file *f, const char *call, bool alike, bool none, const struct
     return err;
 }
 
-/* What other ranks did in their operations was for the commit alone. */
+/* Ranks other than 0 undo their operations, which served the commit alone. */
 int assembled_end(drep_file *f, struct assembled *a, int err)
 {
     struct fail_state why;

@@ -8,8 +8,8 @@
 
 #include "api/foreign.h"
 
-/* What each rank tells of its changes: a digest of the entries, their number, a digest of the
- * header; then the ids that settle_waiting() gives. */
+/* The message of each rank about its changes has a digest of the entries, their number and a digest
+ * of the header; then follow the ids that settle_waiting() gives. */
 enum { DIGEST_SIZE = 24 };
 
 struct assembled {

@@ -58,7 +58,7 @@ static int get(const struct merging *m, uint8_t tag, const struct span *value,
                : 0;
 }
 
-/* True if both lead to the same; NULL: there is none. */
+/* True if both links lead to the same object, or if both are absent (NULL). */
 static bool alike(const struct link_rec *a, const struct link_rec *b)
 {
     if (!a || !b)

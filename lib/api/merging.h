@@ -13,7 +13,7 @@
 
 struct merging {
     drep_file *f;        /* rank 0's: merged so far */
-    drep_file *last;     /* the last commit; NULL: there is none */
+    drep_file *last;     /* the last commit, or NULL before the first one */
     uint64_t first_new;  /* ids from here on are provisional */
     struct changes *all; /* by rank; the first are rank 0's own, which are in the tree */
     size_t n;
@@ -57,7 +57,7 @@ uint64_t merged_object(struct merging *m, uint64_t own, bool *kept);
 
 /* ---- translate.c: records, from the rank's numbers to those of the tree ---- */
 
-/* The final id of an object; 0: there is none. */
+/* The final id of an object, or 0 if it has none. */
 uint64_t translate_id(const struct merging *m, uint64_t own);
 /* Translate the reference to a datatype and count a use of it. */
 int translate_type(struct merging *m, uint32_t own, uint32_t *ref);

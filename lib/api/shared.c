@@ -44,7 +44,7 @@ static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
     return err;
 }
 
-/* What this rank tells of its changes (assemble.h). */
+/* Makes this rank's message about its changes (assemble.h). */
 static int tell(drep_file *f, struct buf *told)
 {
     uint64_t digest = 0, n = 0, hints = 0;
@@ -92,7 +92,7 @@ static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
         const uint8_t *theirs = all + at[r];
         bool wrote = at[r + 1] - at[r] > DIGEST_SIZE;
 
-        /* What a rank wrote must go where rank 0's changes have moved it. */
+        /* Elements that a rank wrote must follow rank 0's changes of the shape. */
         if (none_told(theirs) && wrote && !none_told(all))
             *verdict = DIFFERENT;
         if (none_told(theirs))

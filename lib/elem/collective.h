@@ -16,8 +16,8 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
 /* Bring together what single ranks have written to a dataset (pending.h); they keep it until
  * pending_drop().  Inside an operation of the store. */
 int collective_merge(drep_dataset *ds, const char *call);
-/* What a single process would read, in whatever order ranks have written.  alone: the caller has
- * the lock alone, which becomes that of a reader. */
+/* Memory gets the elements that a single process would read, in whatever order ranks have written.
+ * alone: the caller has the lock alone, which becomes that of a reader. */
 int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                     const drep_xfer *xfer, const char *call, bool alone, int err);
 /* The agreement with which both begin: all ranks give the same dataset. */

@@ -192,6 +192,17 @@ int may_be_shared(const struct transfer *t)
     return 0;
 }
 
+/* Cuts the selection at the borders of chunks. */
+static int cut_chunks(struct transfer *t, struct cutter *c)
+{
+    int err;
+
+    t->cutting = c;
+    err = parts_each(t, cut_parts);
+    t->cutting = NULL;
+    return err;
+}
+
 int shares_cut(struct transfer *t, struct shares *s)
 {
     struct cutter c = {.s = s, .rec = &t->ds->rec};
@@ -199,13 +210,7 @@ int shares_cut(struct transfer *t, struct shares *s)
 
     if (t->sel->count == 0 || t->ds->esize == 0)
         return 0;
-    if (t->ds->rec.layout != FMT_CHUNKED) {
-        err = cut_flat(t, &c);
-    } else {
-        t->cutting = &c;
-        err = parts_each(t, cut_parts);
-        t->cutting = NULL;
-    }
+    err = t->ds->rec.layout == FMT_CHUNKED ? cut_chunks(t, &c) : cut_flat(t, &c);
     return err ? err : shares_group(s);
 }
 
@@ -219,9 +224,7 @@ int shares_count(struct transfer *t, struct shares *s)
 
     if (t->sel->count == 0)
         return 0;
-    t->cutting = &c;
-    err = parts_each(t, cut_parts);
-    t->cutting = NULL;
+    err = cut_chunks(t, &c);
     for (size_t i = 1; i < s->n; i++)
         sorted = sorted && s->share[i - 1].chunk < s->share[i].chunk;
     if (sorted)
@@ -243,9 +246,7 @@ int shares_cut_met(struct transfer *t, const struct shares *met, struct shares *
 
     if (t->sel->count == 0)
         return 0;
-    t->cutting = &c;
-    err = parts_each(t, cut_parts);
-    t->cutting = NULL;
+    err = cut_chunks(t, &c);
     if (!err)
         err = shares_group(s);
     for (size_t i = 0; !err && i < s->n; i++) {

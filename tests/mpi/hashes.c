@@ -200,8 +200,8 @@ static void write_serial(const char *path, const struct kind *kind, const drep_i
     OK(drep_close(f));
 }
 
-/* Boxes outnumber ranks, so one call has one box of each rank, or none.  That is not one write of
- * all, but the union of two boxes is one selection: a rank writes all that it has at once. */
+/* Each rank has several boxes, or none, and writes their union in one call: one write of all ranks
+ * is to be one write of the serial file. */
 static void write_boxes(drep_dataset *ds, const struct kind *kind, const struct box *box, int n,
                         int collective)
 {
