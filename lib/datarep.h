@@ -86,9 +86,15 @@ enum drep_err {
  * failing call.  "" before the first failure. */
 DREP_API const char *drep_error(void);
 
-/* Sets the calling thread's message and returns err; for functions that the library calls (drivers,
- * transports, filters) and for libraries built on this one.  At most 1,023 bytes are kept.  err 0:
- * does nothing. */
+/* What the last message is about, as data: the path of the object as it was opened or given, "" if
+ * it is about none (or a path of more than 1,023 bytes), valid until that thread's next failing
+ * call; the position in the file (of the file that the message names), -1 if it is about none. */
+DREP_API const char *drep_error_object(void);
+DREP_API int64_t drep_error_byte(void);
+
+/* Sets the calling thread's message, about no object and byte, and returns err; for functions that
+ * the library calls (drivers, transports, filters) and for libraries built on this one.  At most
+ * 1,023 bytes are kept.  err 0: does nothing. */
 DREP_API int drep_error_set(int err, const char *message);
 
 /* The short text of a code ("no such object"), a constant string. */

@@ -34,14 +34,23 @@
 namespace datarep {
 
 // what() is the thread's message, which names file, object and byte; code() one of DREP_ERR_....
+// object() is "" and byte() -1 if it is about none.
 class error : public std::runtime_error {
 public:
-    explicit error(int code) : std::runtime_error(text(code)), code_(code) {}
+    explicit error(int code)
+        : std::runtime_error(text(code)), code_(code), byte_(drep_error_byte()),
+          object_(drep_error_object())
+    {
+    }
     int code() const noexcept { return code_; }
+    const char *object() const noexcept { return object_.what(); }
+    int64_t byte() const noexcept { return byte_; }
 
 private:
     static std::string text(int code) { return *drep_error() ? drep_error() : drep_strerror(code); }
     int code_;
+    int64_t byte_;
+    std::runtime_error object_; // a text that is copied without failing
 };
 
 inline void check(int err)

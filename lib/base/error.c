@@ -11,22 +11,53 @@
 
 static _Thread_local struct fail_state message;
 
+static void say(const char *fmt, va_list args)
+{
+    char next[FAIL_ROOM]; /* arguments may point into the old message */
+
+    if (vsnprintf(next, sizeof(next), fmt, args) < 0)
+        next[0] = 0;
+    memcpy(message.text, next, strlen(next) + 1);
+    message.byte = 0;
+}
+
 int fail(int err, const char *fmt, ...)
 {
-    struct fail_state next; /* arguments may point into the old message */
     va_list args;
 
     va_start(args, fmt);
-    if (vsnprintf(next.text, sizeof(next.text), fmt, args) < 0)
-        next.text[0] = 0;
+    say(fmt, args);
     va_end(args);
-    message = next;
+    message.object[0] = 0;
     return err;
+}
+
+int fail_byte(int err, uint64_t offset, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args);
+    va_end(args);
+    message.object[0] = 0;
+    if (offset < INT64_MAX)
+        message.byte = (int64_t)offset + 1;
+    return err;
+}
+
+int fail_object(int err, const char *path, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(fmt, args);
+    va_end(args);
+    return fail_about(err, path);
 }
 
 int fail_prefix(int err, const char *fmt, ...)
 {
-    struct fail_state next;
+    char next[FAIL_ROOM];
     va_list args;
     size_t len;
     int n;
@@ -34,23 +65,36 @@ int fail_prefix(int err, const char *fmt, ...)
     if (!err)
         return 0;
     va_start(args, fmt);
-    n = vsnprintf(next.text, sizeof(next.text), fmt, args);
+    n = vsnprintf(next, sizeof(next), fmt, args);
     va_end(args);
     if (n < 0)
         return err;
-    len = strlen(next.text);
+    len = strlen(next);
     /* A name that the message begins with is not repeated. */
-    if (strncmp(message.text, next.text, len) == 0 && strncmp(message.text + len, ": ", 2) == 0)
+    if (strncmp(message.text, next, len) == 0 && strncmp(message.text + len, ": ", 2) == 0)
         return err;
-    if (sizeof(next.text) - len > 2) {
+    if (sizeof(next) - len > 2) {
         /* A message too long is cut at its end: the outer names matter most. */
-        memcpy(next.text + len, ": ", 2);
+        memcpy(next + len, ": ", 2);
         len += 2;
-        n = (int)strnlen(message.text, sizeof(next.text) - 1 - len);
-        memcpy(next.text + len, message.text, (size_t)n);
-        next.text[len + (size_t)n] = 0;
+        n = (int)strnlen(message.text, sizeof(next) - 1 - len);
+        memcpy(next + len, message.text, (size_t)n);
+        next[len + (size_t)n] = 0;
     }
-    message = next;
+    memcpy(message.text, next, strlen(next) + 1);
+    return err;
+}
+
+int fail_about(int err, const char *path)
+{
+    size_t len = path ? strlen(path) : 0;
+
+    if (!err)
+        return 0;
+    if (len >= sizeof(message.object))
+        len = 0; /* a part of a path is another path */
+    memmove(message.object, len ? path : "", len + 1);
+    message.object[len] = 0;
     return err;
 }
 
@@ -72,4 +116,9 @@ void fail_restore(const struct fail_state *s)
 const char *fail_text(void)
 {
     return message.text;
+}
+
+const struct fail_state *fail_last(void)
+{
+    return &message;
 }

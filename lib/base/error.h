@@ -1,7 +1,8 @@
 /* error.h - the calling thread's last message.
  *
  * The innermost place says what is wrong, each outer place puts its name in
- * front: "a.drep: dataset \"/t\": chunk (3,0): checksum mismatch at byte 81920". */
+ * front: "a.drep: dataset \"/t\": chunk (3,0): checksum mismatch at byte 81920".  The object and
+ * the byte are noted beside it, for programs. */
 /* SPDX-License-Identifier: MIT */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -10,6 +11,12 @@
 
 /* Set the message and return err: `return fail(DREP_ERR_ARG, "rank %d", r);` */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+
+/* The same for a message about a position in the file or about an object, which is noted. */
+int fail_byte(int err, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
+int fail_object(int err, const char *path, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
 /* Prefix the message with "<text>: " and return err; does nothing when err is 0.  Most calls end
  * with this and have not failed: a macro, so that they neither call a function nor count as cold.
@@ -21,6 +28,18 @@ int fail_prefix(int err, const char *fmt, ...) __attribute__((format(printf, 2, 
         failed_ ? fail_prefix(failed_, __VA_ARGS__) : 0; \
     })
 
+/* Note the path of the object that the message is about, and return err; does nothing when err is
+ * 0.  The outermost one counts: it is the caller's. */
+int fail_about(int err, const char *path);
+
+/* What calls on a dataset end with: the prefix names the dataset, and it is noted. */
+#define fail_dataset(err, path)                                                         \
+    __extension__({                                                                     \
+        int failed_ = (err);                                                            \
+        const char *path_ = (path);                                                     \
+        failed_ ? fail_about(fail_prefix(failed_, "dataset \"%s\"", path_), path_) : 0; \
+    })
+
 /* Set the message "out of memory"; returns DREP_ERR_NOMEM. */
 int fail_nomem(void) __attribute__((cold));
 
@@ -28,9 +47,13 @@ int fail_nomem(void) __attribute__((cold));
 const char *fail_text(void);
 
 /* For pool workers: move the message to the thread that started the job. */
+enum { FAIL_ROOM = 1024 };
 struct fail_state {
-    char text[1024];
+    char text[FAIL_ROOM];
+    char object[FAIL_ROOM]; /* "": none */
+    int64_t byte;           /* plus 1; 0: none */
 };
+const struct fail_state *fail_last(void);
 void fail_save(struct fail_state *s);
 void fail_restore(const struct fail_state *s);
 

@@ -15,6 +15,16 @@ const char *drep_error(void)
     return fail_text();
 }
 
+const char *drep_error_object(void)
+{
+    return fail_last()->object;
+}
+
+int64_t drep_error_byte(void)
+{
+    return fail_last()->byte - 1;
+}
+
 int drep_error_set(int err, const char *message)
 {
     return err ? fail(err, "%s", message ? message : "") : 0;

@@ -321,12 +321,13 @@ static int open_record(struct chunks *cs, const struct key *key, const uint64_t 
     int err = 0;
 
     if (chunk_lines(rec, &lines))
-        return fail(DREP_ERR_FORMAT, "rows of a run overlap at byte %llu (R8.39)",
-                    (unsigned long long)rec->offset);
+        return fail_byte(DREP_ERR_FORMAT, rec->offset, "rows of a run overlap at byte %llu (R8.39)",
+                         (unsigned long long)rec->offset);
     for (uint32_t i = 0; i < lines.n; i++) {
         if (lines.at[i].offset > end || lines.at[i].length > end - lines.at[i].offset)
-            return fail(DREP_ERR_FORMAT, "chunks at byte %llu lie outside the file (R2.14)",
-                        (unsigned long long)lines.at[i].offset);
+            return fail_byte(DREP_ERR_FORMAT, lines.at[i].offset,
+                             "chunks at byte %llu lie outside the file (R2.14)",
+                             (unsigned long long)lines.at[i].offset);
     }
     err = new_run(cs, coord, rec->skipped, &p);
     if (!err)

@@ -30,8 +30,9 @@ static int payload_bytes(const struct store *st, void *p, size_t size, uint64_t 
 
 static int mismatch(struct store *st, uint64_t offset)
 {
-    return store_stale(st, fail(DREP_ERR_CHECKSUM, "checksum mismatch (R8.29) at byte %llu",
-                                (unsigned long long)offset));
+    return store_stale(st, fail_byte(DREP_ERR_CHECKSUM, offset,
+                                     "checksum mismatch (R8.29) at byte %llu",
+                                     (unsigned long long)offset));
 }
 
 static bool all_absent(const uint64_t *sums, size_t n)
@@ -470,10 +471,11 @@ static int payload_external(struct store *st, const struct chunk_rec *rec, struc
     int err = target_read(st, rec->file, rec->offset, rec->size, out);
 
     if (!err && sum_stored(out->p, out->len) != rec->sum[0])
-        err = target_fail_in(st, rec->file,
-                             fail(DREP_ERR_CHECKSUM,
-                                  "%zu bytes at byte %llu have changed: checksum mismatch (R8.29)",
-                                  out->len, (unsigned long long)rec->offset));
+        err = target_fail_in(
+            st, rec->file,
+            fail_byte(DREP_ERR_CHECKSUM, rec->offset,
+                      "%zu bytes at byte %llu have changed: checksum mismatch (R8.29)", out->len,
+                      (unsigned long long)rec->offset));
     return err;
 }
 
@@ -485,8 +487,9 @@ int payload_filtered(struct store *st, const struct chunk_rec *rec, int check, s
     if (rec->kind == FMT_CHUNK_EXTERNAL)
         return payload_external(st, rec, out);
     if (rec->offset > end || rec->size > end - rec->offset)
-        return fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside the file (R2.14)",
-                    (unsigned long long)rec->offset);
+        return fail_byte(DREP_ERR_FORMAT, rec->offset,
+                         "a chunk at byte %llu lies outside the file (R2.14)",
+                         (unsigned long long)rec->offset);
     if (rec->size > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)rec->size);
     err = buf_reserve(out, rec->size);

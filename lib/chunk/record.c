@@ -106,8 +106,9 @@ static int sums_load(struct store *st, struct chunk_run *r)
         chunk_ref(&r->rec, k, &ref);
         err = block_load(st, &ref, FMT_SUMS, &block, &count);
         if (!err && (count != want || block.len != 8 * (size_t)want))
-            err = fail(DREP_ERR_FORMAT, "block of sums at byte %llu: %u sums, not %u (R8.26)",
-                       (unsigned long long)ref.offset, count, want);
+            err = fail_byte(DREP_ERR_FORMAT, ref.offset,
+                            "block of sums at byte %llu: %u sums, not %u (R8.26)",
+                            (unsigned long long)ref.offset, count, want);
         for (uint32_t i = 0; !err && i < want; i++)
             r->heap[at++] = key_u64(block.p + 8 * (size_t)i);
     }
@@ -133,8 +134,9 @@ int run_load(struct store *st, const struct chunk_rec *rec, struct chunk_run *r)
     r->grows = false;
     bytes = rec->size * rec->run; /* chunk_get() saw to it that this is possible */
     if (rec->offset > end || bytes > end - rec->offset)
-        return fail(DREP_ERR_FORMAT, "chunks at byte %llu lie outside the file (R2.14)",
-                    (unsigned long long)rec->offset);
+        return fail_byte(DREP_ERR_FORMAT, rec->offset,
+                         "chunks at byte %llu lie outside the file (R2.14)",
+                         (unsigned long long)rec->offset);
     r->space = round_up(bytes ? bytes : 1, FMT_ALIGN);
     if (rec->tail.len) {
         int err = buf_set(&r->tail, rec->tail.p, rec->tail.len);

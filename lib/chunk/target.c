@@ -307,8 +307,8 @@ int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t siz
     if (err)
         return err;
     if (offset > t->size || size > t->size - offset)
-        err = fail(DREP_ERR_FORMAT, "%s: a chunk at byte %llu lies outside it (R8.47)", t->io->path,
-                   (unsigned long long)offset);
+        err = fail_byte(DREP_ERR_FORMAT, offset, "%s: a chunk at byte %llu lies outside it (R8.47)",
+                        t->io->path, (unsigned long long)offset);
     else if (out)
         err = buf_reserve(out, size);
     if (!err && out) {

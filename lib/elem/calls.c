@@ -54,7 +54,7 @@ static int select_wanted(struct wanted *w, struct drep_selection *room)
     if (!w->box)
         return 0;
     if ((err = dataset_alive(w->ds)) || (err = box_of(w->ds, w->start, w->count, room)))
-        return fail_in(err, "dataset \"%s\"", w->ds->path);
+        return fail_dataset(err, w->ds->path);
     w->sel = room;
     return 0;
 }
@@ -81,13 +81,11 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
     if (!err)
         err = select_wanted(w, &room);
     if (!err && file_shared(w->ds->file) && pending_has(w->ds) && !together)
-        err = fail_in(pending_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
-                      w->ds->path);
+        err = fail_dataset(pending_read(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
     else if (together)
         err = collective_read(w->ds, w->sel, w->type, w->buf, x.use, w->call, alone && begun, err);
     else if (!err)
-        err = fail_in(dataset_read(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
-                      w->ds->path);
+        err = fail_dataset(dataset_read(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
     return xfer_end(&x, begun ? read_end(w->ds->file, err) : err);
 }
 
@@ -106,12 +104,11 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
     if (!err)
         err = select_wanted(w, &room);
     if (!err)
-        err = fail_in(shared_refs(w->ds, w->sel, w->type, w->buf), "dataset \"%s\"", w->ds->path);
+        err = fail_dataset(shared_refs(w->ds, w->sel, w->type, w->buf), w->ds->path);
     if (together)
         err = collective_write(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
     else if (!err && file_shared(w->ds->file) && w->ds->rec.layout != FMT_COMPACT)
-        err = fail_in(pending_add(w->ds, w->sel, w->type, w->buf, x.use), "dataset \"%s\"",
-                      w->ds->path);
+        err = fail_dataset(pending_add(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
     else if (!err)
         err = dataset_write(w->ds, w->sel, w->type, w->buf, x.use, false);
     return xfer_end(&x, begun ? write_end(w->ds->file, err) : err);

@@ -65,11 +65,12 @@ int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void *ctx)
         return err;
     if (dataset->rec.layout != FMT_CONTIGUOUS && dataset->rec.layout != FMT_CHUNKED)
         return read_end(dataset->file,
-                        fail(DREP_ERR_KIND, "dataset \"%s\": it has no chunks", dataset->path));
+                        fail_object(DREP_ERR_KIND, dataset->path,
+                                    "dataset \"%s\": it has no chunks", dataset->path));
     s.rank = (size_t)dataset->chunks.rank;
     err = chunk_each(&dataset->chunks, note_record, &s);
     if (err)
-        err = fail_in(err, "dataset \"%s\"", dataset->path);
+        err = fail_dataset(err, dataset->path);
     err = read_end(dataset->file, err);
     if (!err) {
         walk_begin(dataset->file);

@@ -106,10 +106,11 @@ static int exchange(struct meeting *m, int err)
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
-        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
-                                          : fail_in(overlap_error(m->ds, m->shares.clash, -1,
-                                                                  m->team->rank, m->shares.with),
-                                                    "dataset \"%s\"", m->ds->path));
+        err =
+            meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
+                                        : fail_dataset(overlap_error(m->ds, m->shares.clash, -1,
+                                                                     m->team->rank, m->shares.with),
+                                                       m->ds->path));
     if (!err)
         err = team_exchange(m->team, m->parcels.parcel, m->parcels.n, &m->in);
     parcels_release(&m->parcels);
@@ -305,7 +306,7 @@ static int write_meeting(struct meeting *m, int err)
     if (err)
         return err;
     m->own = (struct owning){.t = m->t, .shares = &m->shares, .how = m->how, .rank = m->team->rank};
-    err = meet(m, fail_in(own_chunks(&m->own, &m->in), "dataset \"%s\"", ds->path));
+    err = meet(m, fail_dataset(own_chunks(&m->own, &m->in), ds->path));
     if (err)
         return err;
     if (ds->rec.layout == FMT_COMPACT)
@@ -348,7 +349,7 @@ int collective_merge(drep_dataset *ds, const char *call)
         m.t->conv.contents = ds->ft->type->variable;
         pending_contents(ds, &m.t->conv);
     }
-    err = write_meeting(&m, fail_in(err, "dataset \"%s\"", ds->path));
+    err = write_meeting(&m, fail_dataset(err, ds->path));
     meeting_end(&m);
     return err;
 }
@@ -363,7 +364,7 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
     if (!err)
         err = may_be_shared(m.t);
     if (err)
-        fail_in(err, "dataset \"%s\"", ds->path);
+        fail_dataset(err, ds->path);
     err = collective_meet(ds, call, err);
     if (!err && ds->rec.layout != FMT_COMPACT)
         err = collective_merge(ds, call);

@@ -441,7 +441,7 @@ int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec
         err = dataset_lend(file, ds);
     }
     if (path)
-        fail_in(err, "dataset \"%s\"", path);
+        fail_dataset(err, path);
     err = write_finish(file, err, !write_refused(err) && err != DREP_ERR_CONVERSION);
     if (!err && out)
         *out = ds;

@@ -64,7 +64,8 @@ int dataset_check(const drep_dataset *ds, const char *call)
     if (!handle_is(ds, HANDLE_DATASET))
         return fail(DREP_ERR_ARG, "%s: the dataset is closed", call);
     if (!ds->file)
-        return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, ds->path);
+        return fail_object(DREP_ERR_ARG, ds->path, "%s: dataset \"%s\": its file is closed", call,
+                           ds->path);
     return file_here(ds->file);
 }
 
@@ -273,7 +274,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         err = filter_names(ds);
     if (err) {
         dataset_free(ds);
-        return fail_in(err, "dataset \"%s\"", path);
+        return fail_dataset(err, path);
     }
     *out = ds;
     return 0;
@@ -519,13 +520,13 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     if (!err)
         err = dataset_get(file, id, path, &ds);
     if (!err && (err = dataset_usable(ds))) {
-        fail_in(err, "dataset \"%s\"", path);
+        fail_dataset(err, path);
         dataset_put(ds);
     }
     if (!err && !(err = dataset_lend(file, ds)))
         *out = ds;
     if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)
-        err = fail(DREP_ERR_KIND, "%s: not a dataset", path);
+        err = fail_object(DREP_ERR_KIND, path, "%s: not a dataset", path);
     return read_end(file, err);
 }
 

@@ -139,7 +139,7 @@ int drep_dataset_placed(drep_dataset *dataset, drep_type **type)
     if ((err = read_begin(dataset->file)))
         return err;
     err = ftype_placed(dataset->file, dataset->rec.type, dataset->rep, type);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
@@ -151,7 +151,7 @@ int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out)
         (err = dataset_check(dataset, "drep_dataset_usage")) ||
         (err = read_begin_stored(dataset->file)))
         return err;
-    err = fail_in(usage_of(dataset, &u), "dataset \"%s\"", dataset->path);
+    err = fail_dataset(usage_of(dataset, &u), dataset->path);
     if (!err)
         sized_put(SIZED_drep_dsusage, &u.sum, out);
     return read_end(dataset->file, err);
@@ -194,7 +194,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
         memset(value, 0, (size_t)type->prog.extent);
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)
         err = fill_read(dataset, type, value);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* A default fill has no rows: it is zero, whatever stores it. */
@@ -212,7 +212,7 @@ int drep_dataset_fill_encodings(drep_dataset *dataset, drep_encoding *rows, int 
         err = value_encodings(&dataset->rec.fill_value, dataset->ft->type, rows, max, &found);
     if (!err)
         *n = found;
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* ---- filters by name ---- */

@@ -148,7 +148,7 @@ int drep_dataset_map(drep_dataset *dataset, unsigned flags, const void **data, s
         (err = read_begin(dataset->file)))
         return err;
     err = map(dataset, flags, data, size);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* Also when the file is closed: then nobody shares the list. */
@@ -177,8 +177,8 @@ int drep_dataset_unmap(drep_dataset *dataset, const void *data)
     if (f)
         pthread_mutex_unlock(&f->datasets.lock);
     if (!m)
-        return fail(DREP_ERR_ARG, "dataset \"%s\": nothing is mapped at this address",
-                    dataset->path);
+        return fail_object(DREP_ERR_ARG, dataset->path,
+                           "dataset \"%s\": nothing is mapped at this address", dataset->path);
     store_unmap(&m->at);
     mem_free(m);
     return 0;

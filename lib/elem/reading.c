@@ -125,7 +125,7 @@ static int read_met(struct reading *r)
     drep_dataset *ds = r->ds;
     bool known = ds->esize == 0 || ds->rec.layout == FMT_COMPACT ||
                  !idset_find(&ds->file->ranks->written, ds->id);
-    int err = meet(r, fail_in(move(r, known), "dataset \"%s\"", ds->path));
+    int err = meet(r, fail_dataset(move(r, known), ds->path));
 
     if (err && r->moved)
         transfer_forget(r->t);
@@ -138,11 +138,10 @@ int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type
     struct reading r = {.call = call, .ds = ds, .team = &ds->file->ranks->team, .type = type};
 
     if (!err)
-        err = fail_in(transfer_begin(ds, sel, type, buf, xfer, READING, &r.t), "dataset \"%s\"",
-                      ds->path);
+        err = fail_dataset(transfer_begin(ds, sel, type, buf, xfer, READING, &r.t), ds->path);
     err = collective_meet(ds, call, err);
     if (!err && store_writable(ds->file->st))
-        err = fail_in(merge(&r), "dataset \"%s\"", ds->path);
+        err = fail_dataset(merge(&r), ds->path);
     if (alone)
         rwlock_write_to_read(&ds->file->lock);
     if (!err)

@@ -39,7 +39,7 @@ static int elements_read(drep_file *f, const drep_item *item, const drep_xfer *x
     if (!(err = dataset_usable(ds)))
         err = selected_read(ds, item, xfer);
     dataset_put(ds);
-    return fail_in(err, "dataset \"%s\"", item->path);
+    return fail_dataset(err, item->path);
 }
 
 static int item_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)

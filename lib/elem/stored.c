@@ -91,7 +91,7 @@ int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int
         (err = read_begin_stored(dataset->file)))
         return err;
     err = stored_read(dataset, start, buf, room, size, !skipped ? &unused : skipped);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* ------------------------------------------------------------------- writing */
@@ -147,7 +147,7 @@ int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *b
         (err = write_begin(dataset->file)))
         return err;
     err = stored_write(dataset, start, buf, size, skipped);
-    return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* ------------------------------------------------------------- in other files */
@@ -196,7 +196,7 @@ int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t nu
         (err = write_begin(dataset->file)))
         return err;
     err = external_write(dataset, start, number, offset, size, skipped);
-    return write_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 int drep_external_add(drep_file *file, const char *path, uint32_t *number)
@@ -260,5 +260,5 @@ int drep_stored_as(drep_dataset *dataset, const drep_type *type, int *same)
     if (!(err = dataset_alive(dataset)) &&
         conv_init(&c, dataset->rep, dataset->ft, type, NULL, false) == 0)
         *same = conv_is_same(&c);
-    return read_end(dataset->file, fail_in(err, "dataset \"%s\"", dataset->path));
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }

@@ -242,9 +242,8 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
 
     ds->verified = false;
     if (err)
-        return fail_in(err, "dataset \"%s\"", ds->path);
-    return fail_in(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), "dataset \"%s\"",
-                   ds->path);
+        return fail_dataset(err, ds->path);
+    return fail_dataset(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), ds->path);
 }
 
 /* ---- stored elements as they are, for views ---- */
@@ -270,7 +269,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
     int err = dataset_alive(ds);
 
     if (err)
-        return fail_in(err, "dataset \"%s\"", ds->path);
+        return fail_dataset(err, ds->path);
     t->ds = ds;
     t->sel = &t->all;
     t->writing = writing;
@@ -283,7 +282,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
 static int raw_end(struct transfer *t, int err)
 {
     pthread_mutex_destroy(&t->lock);
-    return fail_in(err, "dataset \"%s\"", t->ds->path);
+    return fail_dataset(err, t->ds->path);
 }
 
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing)
@@ -293,11 +292,12 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
     struct transfer *t;
 
     if (at < 0 || at > dataset_count(ds) || n > dataset_count(ds) - at)
-        return fail(DREP_ERR_RANGE, "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
-                    (long long)at, (long long)dataset_count(ds));
+        return fail_object(DREP_ERR_RANGE, ds->path,
+                           "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
+                           (long long)at, (long long)dataset_count(ds));
     err = writing ? shared_writable(ds) : shared_readable(ds);
     if (err)
-        return fail_in(err, "dataset \"%s\"", ds->path);
+        return fail_dataset(err, ds->path);
     t = mem_zalloc(1, sizeof *t);
     if (!t)
         return fail_nomem();

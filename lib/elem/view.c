@@ -84,7 +84,8 @@ static int view_check(const drep_view *v, const char *call)
     if (!v->ds)
         return 0;
     if (!v->ds->file)
-        return fail(DREP_ERR_ARG, "%s: dataset \"%s\": its file is closed", call, v->path);
+        return fail_object(DREP_ERR_ARG, v->path, "%s: dataset \"%s\": its file is closed", call,
+                           v->path);
     return file_here(v->ds->file);
 }
 
@@ -145,8 +146,9 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
                     dataset->file->path);
     if (dataset->ft->type->variable)
-        return fail(DREP_ERR_TYPE, "dataset \"%s\": a view cannot show variable-length types",
-                    dataset->path);
+        return fail_object(DREP_ERR_TYPE, dataset->path,
+                           "dataset \"%s\": a view cannot show variable-length types",
+                           dataset->path);
     if ((err = view_new(dataset->path, NULL, &v)))
         return err;
     v->ds = dataset_hold(dataset);
@@ -378,7 +380,7 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
                     "registered",
                     view->path, datarep);
     if (view->ds && (err = dataset_rules(view, disp, etype, datarep)))
-        return fail_in(err, "dataset \"%s\"", view->path);
+        return fail_dataset(err, view->path);
     next = *view;
     next.rep = rep;
     next.disp = disp;

@@ -43,8 +43,8 @@ static int failed(const struct io *io, int err, const char *what)
 
 static int failed_at(const struct io *io, int err, const char *what, uint64_t offset)
 {
-    return fail(code_of(err), "%s: %s: the driver failed at byte %llu: %s", io->path, what,
-                (unsigned long long)offset, drep_strerror(code_of(err)));
+    return fail_byte(code_of(err), offset, "%s: %s: the driver failed at byte %llu: %s", io->path,
+                     what, (unsigned long long)offset, drep_strerror(code_of(err)));
 }
 
 /* Offsets are those of files everywhere: a driver may use signed ones. The message of a vector that
@@ -56,8 +56,9 @@ static int driver_many(struct io *io, const drep_range *range, size_t n)
 
     for (size_t i = 0; i < n; i++) {
         if (range[i].offset > INT64_MAX || range[i].size > INT64_MAX - range[i].offset)
-            return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
-                        (unsigned long long)range[i].offset);
+            return fail_byte(DREP_ERR_LIMIT, range[i].offset,
+                             "%s: byte %llu exceeds the largest file offset", io->path,
+                             (unsigned long long)range[i].offset);
     }
     err = n > 0 ? d->fn.read_many(d->state, range, n) : 0;
     return err ? failed_at(io, err, "read", range->offset) : 0;
@@ -78,8 +79,8 @@ static int driver_write(struct io *io, const void *buf, size_t size, uint64_t of
     if (size == 0)
         return 0;
     if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_LIMIT, offset, "%s: byte %llu exceeds the largest file offset",
+                         io->path, (unsigned long long)offset);
     err = d->fn.write_at(d->state, buf, size, offset);
     return err ? failed_at(io, err, "write", offset) : 0;
 }

@@ -31,7 +31,8 @@ static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
     pthread_rwlock_rdlock(&m->lock);
     if (offset > m->size || size > m->size - offset)
-        err = fail(DREP_ERR_TRUNCATE, "%s: read: the file ends at byte %zu", io->path, m->size);
+        err = fail_byte(DREP_ERR_TRUNCATE, m->size, "%s: read: the file ends at byte %zu", io->path,
+                        m->size);
     else if (size)
         memcpy(buf, bytes_of(m) + offset, size);
     pthread_rwlock_unlock(&m->lock);
@@ -42,8 +43,8 @@ static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 static int resize(struct memory *m, uint64_t size)
 {
     if (size > PTRDIFF_MAX)
-        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", m->io.path,
-                    (unsigned long long)size);
+        return fail_byte(DREP_ERR_NO_SPACE, size, "%s: no space left at byte %llu", m->io.path,
+                         (unsigned long long)size);
     if (size > m->size && VEC_ROOM(m->p, m->size, m->room, (size_t)size - m->size))
         return DREP_ERR_NOMEM;
     if (size > m->size)
@@ -85,8 +86,8 @@ static int memory_write(struct io *io, const void *buf, size_t size, uint64_t of
     if (m->image)
         return fail(DREP_ERR_READ_ONLY, "%s: an image in memory is read-only", io->path);
     if (size > UINT64_MAX - offset)
-        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", io->path,
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_NO_SPACE, offset, "%s: no space left at byte %llu", io->path,
+                         (unsigned long long)offset);
     for (;;) {
         pthread_rwlock_rdlock(&m->lock);
         fits = offset + size <= m->size;
@@ -138,7 +139,8 @@ static int memory_map(struct io *io, uint64_t offset, size_t size, void **base, 
     uint8_t *copy;
 
     if (offset > m->size || size > m->size - offset)
-        return fail(DREP_ERR_TRUNCATE, "%s: map: the file ends at byte %zu", io->path, m->size);
+        return fail_byte(DREP_ERR_TRUNCATE, m->size, "%s: map: the file ends at byte %zu", io->path,
+                         m->size);
     copy = mem_alloc(m->image ? 1 : size);
     if (!copy)
         return DREP_ERR_NOMEM;

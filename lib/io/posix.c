@@ -112,15 +112,16 @@ static int fail_at(const struct io *io, const char *what, uint64_t offset)
 {
     int number = errno;
 
-    return fail(number == EINVAL ? DREP_ERR_IO : error_of(number), "%s: %s: %s at byte %llu",
-                io->path, what, strerror(number), (unsigned long long)offset);
+    return fail_byte(number == EINVAL ? DREP_ERR_IO : error_of(number), offset,
+                     "%s: %s: %s at byte %llu", io->path, what, strerror(number),
+                     (unsigned long long)offset);
 }
 
 static int offset_check(const struct io *io, size_t size, uint64_t offset)
 {
     if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return fail(DREP_ERR_LIMIT, "%s: byte %llu exceeds the largest file offset", io->path,
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_LIMIT, offset, "%s: byte %llu exceeds the largest file offset",
+                         io->path, (unsigned long long)offset);
     return 0;
 }
 
@@ -174,8 +175,8 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
         if (n < 0)
             return fail_at(io, "read", offset);
         if (n == 0)
-            return fail(DREP_ERR_TRUNCATE, "%s: read: the file ends at byte %llu", io->path,
-                        (unsigned long long)offset);
+            return fail_byte(DREP_ERR_TRUNCATE, offset, "%s: read: the file ends at byte %llu",
+                             io->path, (unsigned long long)offset);
         p += n;
         size -= (size_t)n;
         offset += (uint64_t)n;

@@ -52,9 +52,9 @@ static int shadow_write(struct io *io, const void *buf, size_t size, uint64_t of
     int err;
 
     if (offset < IO_SHADOW)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "%s: byte %llu may be written by the rank that commits alone", io->path,
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_UNSUPPORTED_OPERATION, offset,
+                         "%s: byte %llu may be written by the rank that commits alone", io->path,
+                         (unsigned long long)offset);
     err = own_file(s, &own);
     return err ? err : own->ops->write_at(own, buf, size, offset - IO_SHADOW);
 }

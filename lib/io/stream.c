@@ -39,9 +39,10 @@ struct stream {
 
 static int fail_at_end(const struct stream *s, const char *what, int number)
 {
-    return fail(
-        number == ENOSPC || number == EDQUOT || number == EFBIG ? DREP_ERR_NO_SPACE : DREP_ERR_IO,
-        "%s: %s: %s at byte %llu", s->io.path, what, strerror(number), (unsigned long long)s->sent);
+    return fail_byte(number == ENOSPC || number == EDQUOT || number == EFBIG ? DREP_ERR_NO_SPACE
+                                                                             : DREP_ERR_IO,
+                     s->sent, "%s: %s: %s at byte %llu", s->io.path, what, strerror(number),
+                     (unsigned long long)s->sent);
 }
 
 /* Write bytes in order; a descriptor that does not block is waited for. */
@@ -169,9 +170,9 @@ static int stream_sync(struct io *io)
 
 static int gone(const struct stream *s, const char *what, uint64_t offset)
 {
-    return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                "%s: %s at byte %llu, which has left with the stream", s->io.path, what,
-                (unsigned long long)offset);
+    return fail_byte(DREP_ERR_UNSUPPORTED_OPERATION, offset,
+                     "%s: %s at byte %llu, which has left with the stream", s->io.path, what,
+                     (unsigned long long)offset);
 }
 
 /* Make place for bytes up to `end`: in memory as far as the window goes, else in the spool. */
@@ -227,8 +228,8 @@ static int stream_write(struct io *io, const void *buf, size_t size, uint64_t of
     int err = 0;
 
     if (size > UINT64_MAX - offset)
-        return fail(DREP_ERR_NO_SPACE, "%s: no space left at byte %llu", io->path,
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_NO_SPACE, offset, "%s: no space left at byte %llu", io->path,
+                         (unsigned long long)offset);
     pthread_rwlock_rdlock(&s->lock);
     if (offset >= s->sent && !has_place(s, offset + size)) {
         pthread_rwlock_unlock(&s->lock);
@@ -259,8 +260,8 @@ static int stream_read(struct io *io, void *buf, size_t size, uint64_t offset)
     if (offset < s->sent)
         err = gone(s, "read", offset);
     else if (offset > s->size || size > s->size - offset)
-        err = fail(DREP_ERR_TRUNCATE, "%s: read: the stream ends at byte %llu", io->path,
-                   (unsigned long long)s->size);
+        err = fail_byte(DREP_ERR_TRUNCATE, s->size, "%s: read: the stream ends at byte %llu",
+                        io->path, (unsigned long long)s->size);
     n = err ? 0 : in_memory(s, size, offset);
     held = !err && offset - s->sent < s->len ? s->len - (size_t)(offset - s->sent) : 0;
     held = held < n ? held : n;

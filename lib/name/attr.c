@@ -177,7 +177,7 @@ int drep_attr_write(drep_file *file, const char *path, const char *name, const d
     if (err)
         return err;
     err = attr_write(file, path, name, type, rank, dims, buf);
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return write_end(file, err);
 }
 
@@ -276,7 +276,7 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
         is.flags = a.rec.kind == FMT_LATER ? a.rec.flags : 0;
         sized_put(SIZED_drep_attrinfo, &is, out);
     }
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return read_end(file, err);
 }
 
@@ -301,7 +301,8 @@ int attr_load(drep_file *f, const char *path, const char *name, const drep_type 
     if (!err && a.count > 0)
         err = value_unpack_into(&f->values, &a.rec.value, a.ft, a.count, type, buf, size);
     attr_found_release(&a);
-    return fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    return fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name),
+                      path);
 }
 
 int drep_attr_read(drep_file *file, const char *path, const char *name, const drep_type *type,
@@ -340,7 +341,7 @@ int drep_attr_encodings(drep_file *file, const char *path, const char *name, dre
     if (!err)
         *n = found;
     attr_found_release(&a);
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return read_end(file, err);
 }
 
@@ -362,7 +363,7 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
     if (err)
         return err;
     err = attr_remove(file, path, name);
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return write_end(file, err);
 }
 

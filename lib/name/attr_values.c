@@ -199,7 +199,7 @@ static int value_load(drep_file *file, const char *path, const char *name, const
     if (!err)
         err = w->text ? text_load(file, &a, w->text) : number_load(file, &a, w);
     attr_found_release(&a);
-    fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return read_end(file, err);
 }
 

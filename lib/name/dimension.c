@@ -17,7 +17,8 @@
 
 static int want_dimension(uint8_t kind, const char *path)
 {
-    return kind == FMT_DIMENSION ? 0 : fail(DREP_ERR_KIND, "%s: not a dimension", path);
+    return kind == FMT_DIMENSION ? 0
+                                 : fail_object(DREP_ERR_KIND, path, "%s: not a dimension", path);
 }
 
 /* The dimension of a group. */
@@ -209,10 +210,10 @@ int drep_dimension_create(drep_file *file, const char *path, int64_t len, int un
         return err;
     err = path_dimension_parent(file, path, &group, &name);
     if (!err && (len < 0 || len > TYPE_SIZE_MAX))
-        err = fail(DREP_ERR_DIMS, "%s: length %lld", path, (long long)len);
+        err = fail_object(DREP_ERR_DIMS, path, "%s: length %lld", path, (long long)len);
     rec.len[0] = (uint64_t)len;
     if (!err)
-        err = fail_in(make(file, group, name, &rec, &id), "%s", path);
+        err = fail_about(fail_in(make(file, group, name, &rec, &id), "%s", path), path);
     return write_end(file, err);
 }
 
@@ -231,7 +232,7 @@ int drep_dimension_find(drep_file *file, const char *path, const char *name, cha
     err = !path || !name || !address ? fail(DREP_ERR_ARG, "drep_dimension_find: null argument")
                                      : dimension_find(file, path, name, &dim);
     if (err == DREP_ERR_NOT_FOUND)
-        fail(err, "%s: no dimension \"%s\"", path, name);
+        fail_object(err, path, "%s: no dimension \"%s\"", path, name);
     if (!err)
         err = object_path(file, dim.id, address);
     object_release(&dim);
@@ -248,7 +249,7 @@ static int rename_in(drep_file *f, const char *path, const char *new_name)
     if (!err)
         err = dim_entry_find(f, group, name, strlen(name), &rec);
     if (err == DREP_ERR_NOT_FOUND)
-        return fail(err, "%s: no such dimension", path);
+        return fail_object(err, path, "%s: no such dimension", path);
     if (!err)
         err = dim_entry_free(f, group, new_name);
     if (!err)
@@ -334,8 +335,9 @@ static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
         at->flags = dim.rec.flags;
         err = 0;
     } else if (!err && dim.rec.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_FORMAT, "%s: dimension \"%s\": object %llu is not a dimension", group,
-                   at->name, (unsigned long long)at->rec.object);
+        err = fail_object(DREP_ERR_FORMAT, group,
+                          "%s: dimension \"%s\": object %llu is not a dimension", group, at->name,
+                          (unsigned long long)at->rec.object);
     if (!err)
         err = path_dimension_address(f, group, at->name, at->rec.object, &at->path);
     if (at->kind == DREP_OBJ_DIMENSION) {
@@ -358,7 +360,7 @@ static int list_all(drep_file *f, const char *group, int order, struct dim_list 
     if (!err)
         err = head_load(f, id, &head);
     if (!err && head.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "%s: not a group", group);
+        err = fail_object(DREP_ERR_KIND, group, "%s: not a group", group);
     if (err)
         return err;
     dim_walk_begin(&w, f, id);
@@ -426,7 +428,7 @@ static int coordinate(drep_file *f, uint64_t id, const char *address, char **dat
     int err;
 
     if (!path_dimension(address, &len, &name, &only))
-        return fail(DREP_ERR_KIND, "%s: not a dimension", address);
+        return fail_object(DREP_ERR_KIND, address, "%s: not a dimension", address);
     while (len > 0 && address[len - 1] == '/')
         len--;
     path = mem_alloc(len + strlen(name) + 2);
@@ -438,7 +440,7 @@ static int coordinate(drep_file *f, uint64_t id, const char *address, char **dat
     err = path_find(f, path, &o);
     if (err == DREP_ERR_NOT_FOUND || (!err && (o.rec.kind != FMT_DATASET || o.rec.rank != 1 ||
                                                !o.rec.has_dims || o.rec.dim[0] != id)))
-        err = fail(DREP_ERR_NOT_FOUND, "%s: no coordinates", address);
+        err = fail_object(DREP_ERR_NOT_FOUND, address, "%s: no coordinates", address);
     object_release(&o);
     if (err)
         mem_free(path);
@@ -513,14 +515,15 @@ static int scales_put(drep_file *f, const char *path, const uint64_t *ids, int n
     if (!err)
         err = want_dimension(dim.rec.kind, path);
     if (!err && (n < 0 || n > UINT16_MAX || (n > 0 && !ids)))
-        err = fail(DREP_ERR_COUNT, "%s: %d scales; at most %d are possible", path, n, UINT16_MAX);
+        err = fail_object(DREP_ERR_COUNT, path, "%s: %d scales; at most %d are possible", path, n,
+                          UINT16_MAX);
     if (!err)
         err = buf_room(&bytes, 8 * (size_t)n);
     for (int i = 0; !err && i < n; i++) {
         err = head_load(f, ids[i], &head);
         if (!err && head.kind != FMT_DATASET)
-            err = fail(DREP_ERR_KIND, "%s: object %llu is not a dataset", path,
-                       (unsigned long long)ids[i]);
+            err = fail_object(DREP_ERR_KIND, path, "%s: object %llu is not a dataset", path,
+                              (unsigned long long)ids[i]);
         store_u64(bytes.p + 8 * (size_t)i, ids[i]);
     }
     dim.rec.scales = (struct span){bytes.p, 8 * (size_t)n};

@@ -140,14 +140,14 @@ static int link_move(drep_file *f, const char *from, const char *to)
     if (!err) {
         err = link_find(f, a, old_name, strlen(old_name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
-            fail(err, "%s: no such object", from);
+            fail_object(err, from, "%s: no such object", from);
     }
     if (!err)
         err = path_parent(f, to, 0, &b, &new_name);
     if (!err && link.kind == FMT_HARD)
         err = group_reaches(f, link.object, b, &circle);
     if (!err && circle)
-        err = fail(DREP_ERR_ARG, "%s: a group cannot move below itself", from);
+        err = fail_object(DREP_ERR_ARG, from, "%s: a group cannot move below itself", from);
     if (!err)
         err = link_drop(f, a, old_name);
     if (!err)

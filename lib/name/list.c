@@ -259,7 +259,7 @@ static int list_group(drep_file *file, const char *group, int order, drep_list_f
     int err = path_find(file, group, &o);
 
     if (!err && o.rec.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "%s: not a group", group);
+        err = fail_object(DREP_ERR_KIND, group, "%s: not a group", group);
     object_release(&o);
     if (err)
         return err;

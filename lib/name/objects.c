@@ -154,7 +154,7 @@ int drep_type_open(drep_file *file, const char *path, drep_type **out)
         return err;
     err = !out ? fail(DREP_ERR_ARG, "drep_type_open: null argument") : path_find(file, path, &o);
     if (!err && o.rec.kind != FMT_TYPE)
-        err = fail(DREP_ERR_KIND, "%s: not a named datatype", path);
+        err = fail_object(DREP_ERR_KIND, path, "%s: not a named datatype", path);
     if (!err)
         err = ftype_get(file, o.rec.type, NULL, &t);
     if (!err)

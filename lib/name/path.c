@@ -44,9 +44,9 @@ static int not_in(drep_file *f, uint64_t id, const char *path, const char *name,
     if (err)
         return err;
     if (head.kind != FMT_GROUP)
-        return fail(DREP_ERR_NOT_FOUND, "%s: no \"%.*s\": its parent is not a group", path,
-                    (int)len, name);
-    return fail(DREP_ERR_NOT_FOUND, "%s: no object \"%.*s\"", path, (int)len, name);
+        return fail_object(DREP_ERR_NOT_FOUND, path, "%s: no \"%.*s\": its parent is not a group",
+                           path, (int)len, name);
+    return fail_object(DREP_ERR_NOT_FOUND, path, "%s: no object \"%.*s\"", path, (int)len, name);
 }
 
 /* The path leaves the file here; the rest is for the other one. */
@@ -96,11 +96,12 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
             tree_peeked(&peek);
             break;
         } else if (link.kind == FMT_EXTERNAL) {
-            err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: leads to another file, \"%.*s\"%s",
-                       path, (int)link.file.len, (const char *)link.file.p,
-                       f->linked.follow ? "" : "; the hint drep_external makes reading follow it");
+            err = fail_object(
+                DREP_ERR_UNSUPPORTED_OPERATION, path, "%s: leads to another file, \"%.*s\"%s", path,
+                (int)link.file.len, (const char *)link.file.p,
+                f->linked.follow ? "" : "; the hint drep_external makes reading follow it");
         } else if (++soft > SOFT_MAX) {
-            err = fail(DREP_ERR_LIMIT, "%s: more than %d soft links", path, SOFT_MAX);
+            err = fail_object(DREP_ERR_LIMIT, path, "%s: more than %d soft links", path, SOFT_MAX);
         } else {
             err = splice(&link.path, p, &own);
             p = own;
@@ -169,12 +170,13 @@ int path_dimension_parent(drep_file *f, const char *path, uint64_t *group, const
     if (!path)
         return fail(DREP_ERR_ARG, "no path");
     if (!path_dimension(path, &len, name, &only))
-        return fail(DREP_ERR_NAME, "%s: not the address of a dimension, GROUP#NAME", path);
+        return fail_object(DREP_ERR_NAME, path, "%s: not the address of a dimension, GROUP#NAME",
+                           path);
     if ((err = dimension_group(f, path, len, group)))
         return err;
     err = head_load(f, *group, &head);
     if (!err && head.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "%s: only groups have dimensions", path);
+        err = fail_object(DREP_ERR_KIND, path, "%s: only groups have dimensions", path);
     return err;
 }
 
@@ -194,7 +196,7 @@ static int dimension_at(drep_file *f, const char *path, uint64_t *id)
     if (!err)
         err = dim_entry_find(f, group, name, strlen(name), &rec);
     if (err == DREP_ERR_NOT_FOUND || err == DREP_ERR_NAME)
-        return fail(DREP_ERR_NOT_FOUND, "%s: no dimension \"%s\"", path, name);
+        return fail_object(DREP_ERR_NOT_FOUND, path, "%s: no dimension \"%s\"", path, name);
     if (!err)
         *id = rec.object;
     return err;
@@ -329,7 +331,7 @@ static int step_down(drep_file *f, const char *path, const char *part, int paren
     if (!err)
         err = head_load(f, at, &head);
     if (!err && head.kind != FMT_GROUP)
-        err = fail(DREP_ERR_KIND, "%s: \"%s\" is not a group", path, part);
+        err = fail_object(DREP_ERR_KIND, path, "%s: \"%s\" is not a group", path, part);
     if (!err)
         *group = at;
     return err;
@@ -349,18 +351,19 @@ int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, co
         const char *rest = p + n;
 
         if (n == 0)
-            return fail(DREP_ERR_NAME, "%s: \"%s\" cannot name a new object", path, path);
+            return fail_object(DREP_ERR_NAME, path, "%s: \"%s\" cannot name a new object", path,
+                               path);
         if (*rest == '\0') {
             *name = p;
             return 0;
         }
         next_name(&rest);
         if (n > FMT_NAME_MAX || *rest == '\0')
-            return fail(DREP_ERR_NAME, "%s: \"%s\" is not a valid path", path, path);
+            return fail_object(DREP_ERR_NAME, path, "%s: \"%s\" is not a valid path", path, path);
         memcpy(part, p, n);
         part[n] = '\0';
         err = step_down(f, path, part, parents, group);
         p = rest;
     }
-    return fail_in(err, "%s", path);
+    return fail_about(fail_in(err, "%s", path), path);
 }

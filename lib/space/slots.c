@@ -112,8 +112,8 @@ static int slots_set(struct io *io, struct slots *s, const uint8_t *bytes, uint6
         s->why[0] = s->why[1] = "the two slots belong to different files (R2.6)";
     }
     if (size < SLOTS_SIZE && memcmp(bytes, magic, sizeof(magic)) == 0)
-        return fail(DREP_ERR_TRUNCATE, "truncated: the file ends at byte %llu (R2.13)",
-                    (unsigned long long)size);
+        return fail_byte(DREP_ERR_TRUNCATE, size, "truncated: the file ends at byte %llu (R2.13)",
+                         (unsigned long long)size);
     s->file_size = size;
     s->damaged = s->cut = 0;
     look_at_end(io, s);

@@ -128,8 +128,8 @@ static int release_one(struct space *sp, const struct later *l, int in_tree)
     if (!err && offset < end)
         err = make_available(sp, offset, end - offset, in_tree && exact);
     if (err == DREP_ERR_FORMAT)
-        return fail(err, "free extent at byte %llu overlaps another",
-                    (unsigned long long)l->offset);
+        return fail_byte(err, l->offset, "free extent at byte %llu overlaps another",
+                         (unsigned long long)l->offset);
     if (!err && in_tree && offset != l->offset)
         touch(sp, l->offset);
     return err;
@@ -348,8 +348,8 @@ int space_lease_end(struct store *st, struct extent_list *used)
         const struct extent *e = &used->e[i];
 
         if (e->offset < sp->end)
-            err =
-                fail(DREP_ERR_FAILED, "leases overlap at byte %llu", (unsigned long long)e->offset);
+            err = fail_byte(DREP_ERR_FAILED, e->offset, "leases overlap at byte %llu",
+                            (unsigned long long)e->offset);
         else if (e->offset > sp->end)
             err = make_available(sp, sp->end, e->offset - sp->end, 0);
         if (!err)

@@ -33,7 +33,8 @@ static const char *kind_name(int kind)
 
 int block_refuse(int err, int kind, const struct ref *ref, const char *why)
 {
-    return fail(err, "%s at byte %llu: %s", kind_name(kind), (unsigned long long)ref->offset, why);
+    return fail_byte(err, ref->offset, "%s at byte %llu: %s", kind_name(kind),
+                     (unsigned long long)ref->offset, why);
 }
 
 /* Check a reference before memory is allocated for its block. */

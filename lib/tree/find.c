@@ -130,8 +130,9 @@ int value_far(struct store *st, const struct tree_node *leaf, struct buf *far, c
     in_init(&in, *p, FMT_REF_SIZE);
     ref_get(&in, &ref);
     if (in.err || !ref.length)
-        return fail(DREP_ERR_FORMAT, "node at byte %llu: impossible reference to a value (R4.14)",
-                    (unsigned long long)leaf->ref.offset);
+        return fail_byte(DREP_ERR_FORMAT, leaf->ref.offset,
+                         "node at byte %llu: impossible reference to a value (R4.14)",
+                         (unsigned long long)leaf->ref.offset);
     err = block_load(st, &ref, FMT_VALUE, far, NULL);
     *p = far->p;
     *len = far->len;

@@ -36,8 +36,9 @@ int node_read(struct store *st, const struct ref *ref, int level, struct tree_no
     if (err == DREP_ERR_NOMEM)
         return err;
     if (err)
-        return fail(err, "node at byte %llu: %s at byte %llu", (unsigned long long)ref->offset, why,
-                    (unsigned long long)(ref->offset + at));
+        return fail_byte(err, ref->offset + at, "node at byte %llu: %s at byte %llu",
+                         (unsigned long long)ref->offset, why,
+                         (unsigned long long)(ref->offset + at));
     n->ref = *ref;
     *out = n;
     return 0;

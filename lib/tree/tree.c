@@ -85,8 +85,8 @@ int bounds_check(const struct bounds *b, const struct tree_node *n)
     last = node_last(n, &last_len);
     if ((b->low && key_compare(first, first_len, b->low, b->low_len) < 0) ||
         (b->high && key_compare(last, last_len, b->high, b->high_len) >= 0))
-        return fail(DREP_ERR_FORMAT,
-                    "node at byte %llu: its keys are outside the range of its parent (R4.16)",
-                    (unsigned long long)n->ref.offset);
+        return fail_byte(DREP_ERR_FORMAT, n->ref.offset,
+                         "node at byte %llu: its keys are outside the range of its parent (R4.16)",
+                         (unsigned long long)n->ref.offset);
     return 0;
 }

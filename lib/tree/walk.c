@@ -152,9 +152,9 @@ static int walk_key(struct tree_walk *w, struct tree_node **leaf, uint32_t *i, s
     if (!w->after || key_compare(key->p, key->len, w->at.p, w->at.len) > 0)
         return 0;
     /* A walk that went back could go on for ever, as the tree may grow meanwhile. */
-    err =
-        fail(DREP_ERR_FORMAT, "node at byte %llu: a key is not greater than the one before (R4.16)",
-             (unsigned long long)(*leaf)->ref.offset);
+    err = fail_byte(DREP_ERR_FORMAT, (*leaf)->ref.offset,
+                    "node at byte %llu: a key is not greater than the one before (R4.16)",
+                    (unsigned long long)(*leaf)->ref.offset);
     leaf_done(*leaf);
     return err;
 }

@@ -43,8 +43,8 @@ static bool claim(struct commit_check *c, uint64_t offset, uint64_t length, cons
 
     if (offset < FMT_SPACE_START || offset > end || length > end - offset) {
         finding(c,
-                fail(DREP_ERR_FORMAT, "%s at byte %llu lies outside the file (R2.14)", what,
-                     (unsigned long long)offset),
+                fail_byte(DREP_ERR_FORMAT, offset, "%s at byte %llu lies outside the file (R2.14)",
+                          what, (unsigned long long)offset),
                 offset);
         return false;
     }
@@ -53,8 +53,8 @@ static bool claim(struct commit_check *c, uint64_t offset, uint64_t length, cons
     if (!err)
         return true;
     if (err == DREP_ERR_FORMAT)
-        fail(err, "%s at byte %llu overlaps another extent (R6.2)", what,
-             (unsigned long long)offset);
+        fail_byte(err, offset, "%s at byte %llu overlaps another extent (R6.2)", what,
+                  (unsigned long long)offset);
     finding(c, err, offset);
     return false;
 }

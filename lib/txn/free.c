@@ -20,8 +20,9 @@
 static int extent_inside(const struct store *st, uint64_t offset, uint64_t length)
 {
     if (offset < FMT_SPACE_START || offset > st->slot.end || length > st->slot.end - offset)
-        return fail(DREP_ERR_FORMAT, "free extent at byte %llu lies outside the file (R2.14)",
-                    (unsigned long long)offset);
+        return fail_byte(DREP_ERR_FORMAT, offset,
+                         "free extent at byte %llu lies outside the file (R2.14)",
+                         (unsigned long long)offset);
     return 0;
 }
 
@@ -73,8 +74,9 @@ static int load_pending(struct store *st)
         struct pending_rec r;
 
         if (pending_get(&in, &r)) {
-            err = fail(DREP_ERR_FORMAT, "pending list at byte %llu: %s",
-                       (unsigned long long)st->slot.pending.offset, in.why);
+            err =
+                fail_byte(DREP_ERR_FORMAT, st->slot.pending.offset, "pending list at byte %llu: %s",
+                          (unsigned long long)st->slot.pending.offset, in.why);
             break;
         }
         err = extent_inside(st, r.offset, r.length);

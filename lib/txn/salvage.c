@@ -357,8 +357,9 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
         return add_gap(s, b);
     }
     if (sure)
-        fail(DREP_ERR_CHECKSUM, "node at byte %llu: its header is damaged; its entries are right",
-             (unsigned long long)ref->offset);
+        fail_byte(DREP_ERR_CHECKSUM, ref->offset,
+                  "node at byte %llu: its header is damaged; its entries are right",
+                  (unsigned long long)ref->offset);
     else
         fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are used as found", why.text, n->n);
     say(s, DREP_ERR_CHECKSUM, ref->offset);
@@ -382,8 +383,8 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
     if (err == DREP_ERR_NOMEM || s->stop)
         return err ? err : s->stop;
     if (err)
-        err = fail(err, "node at byte %llu: it is referenced more than once",
-                   (unsigned long long)ref->offset);
+        err = fail_byte(err, ref->offset, "node at byte %llu: it is referenced more than once",
+                        (unsigned long long)ref->offset);
     else
         err = node_read(s->st, ref, level, &n);
     if (err == DREP_ERR_NOMEM)

@@ -114,7 +114,7 @@ static int append_rows(drep_dataset *ds, const struct new_rows *rows)
         err = writeback_room(&ds->chunks, ds->chunks.payload, 1, &ignored);
     if (!err)
         err = shape_change(ds, dims, &o);
-    fail_in(err, "dataset \"%s\"", ds->path);
+    fail_dataset(err, ds->path);
     if (!err) {
         shape_exchange(ds, &o);
         reshaped = true;
@@ -267,7 +267,7 @@ static int tail_new(drep_dataset *ds, int dim, struct tail **out)
     if (!err)
         err = dimension_room(ds, dim, &max);
     if (err)
-        return fail_in(err, "dataset \"%s\"", ds->path);
+        return fail_dataset(err, ds->path);
     if (max > (uint64_t)(TYPE_SIZE_MAX / (row * ds->esize)))
         max = (uint64_t)(TYPE_SIZE_MAX / (row * ds->esize));
     if (max <= ds->rec.len[dim])
@@ -389,7 +389,7 @@ static int append_later(drep_dataset *ds, const struct new_rows *rows, bool *don
     if (rows->n > t->room - ds->waiting.n && !tail_room(t, rows->n))
         return 0;
     *done = true;
-    return fail_in(tail_add(t, rows->n, type, rows->buf, rows->xfer), "dataset \"%s\"", ds->path);
+    return fail_dataset(tail_add(t, rows->n, type, rows->buf, rows->xfer), ds->path);
 }
 
 /* Rows of the dataset that wait go first; if they filled their tail, the next one begins. */

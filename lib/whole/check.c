@@ -594,9 +594,9 @@ static int see_external(struct checker *c, const struct chunk_rec *rec, bool *re
 
     *readable = false;
     if (!err && (rec->offset > target.size || rec->size > target.size - rec->offset))
-        err = fail(DREP_ERR_FORMAT, "a chunk at byte %llu lies outside file \"%.*s\" (R8.47)",
-                   (unsigned long long)rec->offset, (int)target.name.len,
-                   (const char *)target.name.p);
+        err = fail_byte(
+            DREP_ERR_FORMAT, rec->offset, "a chunk at byte %llu lies outside file \"%.*s\" (R8.47)",
+            (unsigned long long)rec->offset, (int)target.name.len, (const char *)target.name.p);
     buf_release(&value);
     if (err)
         return err;

@@ -622,7 +622,7 @@ static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
     if (!err)
         err = object_path(c->from, id, &path);
     if (!err && !path_dimension(path, &len, &name, &only))
-        err = fail(DREP_ERR_FORMAT, "%s: not the address of a dimension", path);
+        err = fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension", path);
     if (!err)
         err = dim_alike(c, &dim, name, to);
     if (err == DREP_ERR_NOT_FOUND && name) {

@@ -165,7 +165,7 @@ int drep_link_remove(drep_file *file, const char *path)
     if (!err) {
         err = link_find(file, group, name, strlen(name), &link, &bytes);
         if (err == DREP_ERR_NOT_FOUND)
-            fail(err, "%s: no such object", path);
+            fail_object(err, path, "%s: no such object", path);
     }
     if (!err)
         err = link_drop(file, group, name);
@@ -187,8 +187,8 @@ static int dimension_unused(drep_file *f, const char *path, uint64_t id)
     err = object_path(f, dataset, &user);
     if (err && err != DREP_ERR_NOT_FOUND)
         return err;
-    err = fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: in use as dimension %d of \"%s\"", path, d,
-               user ? user : "?");
+    err = fail_object(DREP_ERR_UNSUPPORTED_OPERATION, path, "%s: in use as dimension %d of \"%s\"",
+                      path, d, user ? user : "?");
     mem_free(user);
     return err;
 }
@@ -206,7 +206,7 @@ int drep_dimension_remove(drep_file *file, const char *path)
     if (!err) {
         err = dim_entry_find(file, group, name, strlen(name), &rec);
         if (err == DREP_ERR_NOT_FOUND)
-            fail(err, "%s: no such dimension", path);
+            fail_object(err, path, "%s: no such dimension", path);
     }
     if (!err)
         err = dimension_unused(file, path, rec.object);

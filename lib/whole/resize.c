@@ -333,6 +333,6 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
             err = pending_reshape(dataset);
     }
     object_release(&o);
-    fail_in(err, "dataset \"%s\"", dataset->path);
+    fail_dataset(err, dataset->path);
     return write_end(dataset->file, err);
 }

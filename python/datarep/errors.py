@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno as _errno
 import os
-import re
 from typing import Any, Optional
 
 from . import _core
@@ -20,8 +19,8 @@ __all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumE
 class Error(Exception):
     """An error of the library.
 
-    code: the number of DREP_ERR_..., reason: its short text; object: the path of the object that the
-    message names, byte: the position in the file that it names, None if it names none.
+    code: the number of DREP_ERR_..., reason: its short text; object: the path of the object, byte: the
+    position in the file that the error is about, None if it is about none.
     """
 
     code: int = 0
@@ -119,8 +118,6 @@ _CLASSES: dict[int, tuple[type, int]] = {
     37: (FormatError, 0),
 }
 
-_OBJECT = re.compile(r'(?:dataset|group|dimension|datatype|type|object) "((?:[^"\\]|\\.)*)"')
-_BYTE = re.compile(r"\bbyte (\d+)")
 _NUMBERS = {os.strerror(n): n for n in sorted(_errno.errorcode, reverse=True)}
 
 
@@ -129,8 +126,8 @@ def _number(message: str, default: int) -> int:
     return _NUMBERS.get(message.rsplit(": ", 1)[-1], default)
 
 
-def make(code: int, message: str, filename: Optional[str]) -> Exception:
-    """The exception for a code of the library and its message; the extension calls this."""
+def make(code: int, message: str, filename: Optional[str], path: str, byte: int) -> Exception:
+    """The exception for what the library tells of a failure; the extension calls this."""
     cls, number = _CLASSES.get(code, (ArgumentError, 0))
     made: Any
     if number:
@@ -140,10 +137,8 @@ def make(code: int, message: str, filename: Optional[str]) -> Exception:
     else:
         made = cls(message)
     made.code = code
-    found = _OBJECT.search(message)
-    made.object = found.group(1) if found else None
-    found = _BYTE.search(message)
-    made.byte = int(found.group(1)) if found else None
+    made.object = path or None
+    made.byte = byte if byte >= 0 else None
     return made
 
 

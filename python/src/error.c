@@ -1,7 +1,7 @@
 /* error.c - error codes become exceptions.
  *
- * The classes are made in Python (datarep/errors.py), by a factory that gets the code, the message
- * and the file's name.  A Python function that the library calls cannot raise through it: its
+ * The classes are made in Python (datarep/errors.py), by a factory that gets the code, the message,
+ * the file's name, and the object and byte that the message is about.  A Python function that the library calls cannot raise through it: its
  * exception waits here and becomes the cause of the one that the call raises. */
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
@@ -48,7 +48,9 @@ PyObject *raise_error(int err, handle *h)
         Py_XDECREF(cause);
         return PyErr_NoMemory();
     }
-    made = factory ? PyObject_CallFunction(factory, "iNO", err, text(drep_error()), name) : NULL;
+    made = factory ? PyObject_CallFunction(factory, "iNONL", err, text(drep_error()), name,
+                                           text(drep_error_object()), (long long)drep_error_byte())
+                   : NULL;
     if (made) {
         if (cause)
             PyException_SetCause(made, Py_NewRef(cause));

@@ -527,7 +527,10 @@ static int m_pure(void)
     int err;
 
     mem_fail_at(0);
-    err = CALL(drep_strerror, 5) && CALL(drep_version) && CALL(drep_error) ? 0 : WRONG;
+    err = CALL(drep_strerror, 5) && CALL(drep_version) && CALL(drep_error) &&
+                  CALL(drep_error_object) && CALL(drep_error_byte) < INT64_MAX
+              ? 0
+              : WRONG;
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         if (!CALL(drep_predefined, c) || CALL(drep_code_from_name, CALL(drep_code_name, c)) != c ||
             ask_type(drep_predefined(c)))

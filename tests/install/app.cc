@@ -27,12 +27,12 @@ template <> struct datarep::type_of<sample> {
     }
 };
 
-template <class F> static int code_of(F fn)
+template <class F> static int code_of(F fn, const std::string &object = "")
 {
     try {
         fn();
     } catch (const datarep::error &e) {
-        assert(*e.what() != '\0');
+        assert(*e.what() != '\0' && e.object() == object && e.byte() == -1);
         return e.code();
     }
     return 0;
@@ -98,8 +98,8 @@ static void read(const std::string &path)
         assert(name == "a");
     }
     assert(f.exists("a/b") && !f.exists("a/c"));
-    assert(code_of([&] { (void)f.open_dataset("none"); }) == DREP_ERR_NOT_FOUND);
-    assert(code_of([&] { (void)f.attr_int("t", "units"); }) == DREP_ERR_TYPE);
+    assert(code_of([&] { (void)f.open_dataset("none"); }, "none") == DREP_ERR_NOT_FOUND);
+    assert(code_of([&] { (void)f.attr_int("t", "units"); }, "t") == DREP_ERR_TYPE);
 }
 
 // An exception publishes nothing.

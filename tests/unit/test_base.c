@@ -36,7 +36,7 @@ START_TEST(test_long_messages_are_cut_at_the_end)
         text[sizeof(text) - 1 - len] = 0;
         fail(DREP_ERR_ARG, "%s", text + sizeof(text) - len);
         fail_in(DREP_ERR_ARG, "%s", text + sizeof(text) - len);
-        ck_assert_uint_lt(strlen(drep_error()), sizeof(struct fail_state));
+        ck_assert_uint_lt(strlen(drep_error()), (size_t)FAIL_ROOM);
         ck_assert_int_eq(drep_error()[0], len > 1 ? 'x' : ':');
         text[sizeof(text) - 1 - len] = 'x';
     }
@@ -46,6 +46,8 @@ END_TEST
 static void *other_thread(void *ctx)
 {
     ck_assert_str_eq(drep_error(), "");
+    ck_assert_str_eq(drep_error_object(), "");
+    ck_assert_int_eq(drep_error_byte(), -1);
     fail(DREP_ERR_IO, "there");
     fail_save(ctx);
     return NULL;
@@ -62,9 +64,58 @@ START_TEST(test_callers_set_the_message)
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = 0;
     drep_error_set(DREP_ERR_IO, text);
-    ck_assert_uint_eq(strlen(drep_error()), sizeof(struct fail_state) - 1);
+    ck_assert_uint_eq(strlen(drep_error()), (size_t)FAIL_ROOM - 1);
     drep_error_set(DREP_ERR_IO, NULL);
     ck_assert_str_eq(drep_error(), "");
+}
+END_TEST
+
+START_TEST(test_object_and_byte_are_data)
+{
+    char path[3000];
+    struct fail_state s;
+
+    fail(DREP_ERR_IO, "nothing of the file");
+    ck_assert_str_eq(drep_error_object(), "");
+    ck_assert_int_eq(drep_error_byte(), -1);
+    ck_assert_int_eq(fail_byte(DREP_ERR_CHECKSUM, 0, "damaged at byte %d", 0), DREP_ERR_CHECKSUM);
+    ck_assert_int_eq(drep_error_byte(), 0);
+    ck_assert_int_eq(fail_dataset(0, "/not this"), 0);
+    ck_assert_int_eq(fail_about(0, "/not this"), 0);
+    ck_assert_str_eq(drep_error_object(), "");
+    fail_byte(DREP_ERR_CHECKSUM, INT64_MAX - 1, "damaged");
+    ck_assert_int_eq(fail_dataset(DREP_ERR_CHECKSUM, "/inner"), DREP_ERR_CHECKSUM);
+    ck_assert_int_eq(fail_dataset(DREP_ERR_CHECKSUM, "/g/x \"y\""), DREP_ERR_CHECKSUM);
+    fail_in(DREP_ERR_CHECKSUM, "a.drep");
+    ck_assert_str_eq(drep_error(), "a.drep: dataset \"/g/x \"y\"\": dataset \"/inner\": damaged");
+    ck_assert_str_eq(drep_error_object(), "/g/x \"y\"");
+    ck_assert_int_eq(drep_error_byte(), INT64_MAX - 1);
+    fail_save(&s);
+    fail_object(DREP_ERR_NOT_FOUND, "/n", "%s: not there", "/n");
+    ck_assert_str_eq(drep_error_object(), "/n");
+    ck_assert_int_eq(drep_error_byte(), -1);
+    fail_restore(&s);
+    ck_assert_str_eq(drep_error_object(), "/g/x \"y\"");
+    ck_assert_int_eq(drep_error_byte(), INT64_MAX - 1);
+    fail_object(DREP_ERR_NOT_FOUND, drep_error_object(), "%s: gone", drep_error_object());
+    ck_assert_str_eq(drep_error(), "/g/x \"y\": gone");
+    ck_assert_str_eq(drep_error_object(), "/g/x \"y\"");
+    fail_byte(DREP_ERR_LIMIT, UINT64_MAX, "no byte of any file");
+    ck_assert_int_eq(drep_error_byte(), -1);
+    memset(path, 'x', sizeof path);
+    path[FAIL_ROOM - 1] = 0;
+    fail_about(DREP_ERR_IO, path);
+    ck_assert_str_eq(drep_error_object(), path);
+    path[FAIL_ROOM - 1] = 'x';
+    path[FAIL_ROOM] = 0;
+    fail_about(DREP_ERR_IO, path); /* a part of it would be another path */
+    ck_assert_str_eq(drep_error_object(), "");
+    fail_about(DREP_ERR_IO, "/x");
+    fail_about(DREP_ERR_IO, NULL);
+    ck_assert_str_eq(drep_error_object(), "");
+    fail_dataset(DREP_ERR_IO, "/x");
+    drep_error_set(DREP_ERR_IO, "a driver's");
+    ck_assert_str_eq(drep_error_object(), "");
 }
 END_TEST
 
@@ -258,6 +309,7 @@ int main(void)
     tcase_add_test(tc, test_messages_grow_in_front);
     tcase_add_test(tc, test_long_messages_are_cut_at_the_end);
     tcase_add_test(tc, test_callers_set_the_message);
+    tcase_add_test(tc, test_object_and_byte_are_data);
     tcase_add_test(tc, test_each_thread_has_its_message);
     tcase_add_test(tc, test_every_code_has_a_text);
     tcase_add_test(tc, test_allocations);
