@@ -20,6 +20,7 @@
 #define BATCH_CHUNKS 16384
 #define BATCH_BYTES ((uint64_t)64 << 20)
 #define JOINED_BYTES ((uint64_t)8 << 20) /* that one thread writes, piece by piece */
+#define ROOM_MIN ((uint64_t)1 << 20)     /* a stretch that is worth a call before it is written */
 #define SHARES 4                         /* for each thread, so that all end together */
 #define STREAM_BYTES ((uint64_t)8 << 20) /* of a stream, which keeps a batch in memory */
 
@@ -176,14 +177,28 @@ static int record(struct writing *wr)
     return err;
 }
 
+/* Tell the file of new space that this batch fills. */
+static void make_room(const struct writing *wr)
+{
+    const struct write_plan *p = &wr->plan;
+    struct io *io = p->cs->st->io;
+
+    for (uint64_t i = 0; io->ops->room && !wr->from->placed && i < p->batch; i++) {
+        if (p->step[i].stretch && p->step[i].space >= ROOM_MIN)
+            io->ops->room(io, p->step[i].offset, p->step[i].space);
+    }
+}
+
 /* Plan, write and record one batch; an error frees the space of steps that have no record yet. */
 static int write_batch(struct writing *wr)
 {
     int err = plan_batch(&wr->plan);
 
-    if (!err)
+    if (!err) {
+        make_room(wr);
         err = pool_run(wr->from->threads, (int64_t)((wr->plan.batch - 1) / wr->each + 1),
                        write_some, wr);
+    }
     if (!err)
         err = record(wr);
     if (err)

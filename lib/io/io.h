@@ -21,6 +21,9 @@ struct io_ops {
      * one read_at() for each). After an error some of the buffers may be filled. */
     int (*read_many)(struct io *io, const drep_range *range, size_t n);
     int (*write_at)(struct io *io, const void *buf, size_t size, uint64_t offset);
+    /* All of these bytes, many, will be written soon: space may be taken for them at once (NULL: of
+     * no use). */
+    void (*room)(struct io *io, uint64_t offset, uint64_t size);
     int (*size)(struct io *io, uint64_t *size);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */

@@ -30,8 +30,9 @@
 struct posix {
     struct io io;
     int fd;
-    int ahead;     /* space is taken in steps when the file grows */
-    uint64_t size; /* of the file, if ahead; under the lock */
+    int ahead;      /* space is taken in steps when the file grows */
+    uint64_t size;  /* of the file, if ahead; under the lock */
+    uint64_t holes; /* before this byte the file may have some; likewise */
     int has_lock;
     pthread_mutex_t lock;
     int excl;
@@ -232,24 +233,51 @@ static int posix_read_many(struct io *io, const drep_range *range, size_t n)
     return err;
 }
 
-/* Preallocate ahead of a growing file: growth in small steps is laid out in pieces, and each
- * sync writes the new size. A quarter of a larger file is taken at once; close() cuts off the
- * rest. An optimisation only. */
-static void take_ahead(struct posix *f, uint64_t from, uint64_t end)
+/* Take space for bytes that are about to be written. An optimisation only: with no space, or no
+ * such call, it will not be asked for again. */
+static void take(struct posix *f, uint64_t from, uint64_t to)
+{
+    int err;
+
+    do
+        err = fallocate(f->fd, 0, (off_t)from, (off_t)(to - from));
+    while (err && errno == EINTR);
+    f->ahead = !err;
+}
+
+/* Preallocate ahead of a file that grows to `end`: growth in small steps is laid out in pieces, and
+ * each sync writes the new size. A quarter of a larger file is taken at once; close() cuts off the
+ * rest. `least`: take what is written even if it is all. */
+static void take_ahead(struct posix *f, uint64_t from, uint64_t end, int least)
 {
     uint64_t step = f->size / 4 < AHEAD_MAX ? f->size / 4 : AHEAD_MAX;
     uint64_t to = (end + step) / AHEAD_UNIT * AHEAD_UNIT;
-    int err;
 
-    from = from > f->size ? from : f->size; /* holes stay holes */
-    if (f->size >= AHEAD_MIN && to > end && to <= INT64_MAX) {
-        do
-            err = fallocate(f->fd, 0, (off_t)from, (off_t)(to - from));
-        while (err && errno == EINTR);
-        f->ahead = !err; /* no space, or no such call: it will not be asked for again */
-        end = err ? end : to;
-    }
-    f->size = end;
+    if (from > f->size)
+        f->holes = from; /* which stay holes */
+    else
+        from = f->size;
+    if (f->size < AHEAD_MIN || to <= end || to > INT64_MAX)
+        to = least ? end : 0;
+    if (to > 0)
+        take(f, from, to);
+    f->size = to > end && f->ahead ? to : end;
+}
+
+/* Writes into space that is taken cost a third less, and do not make the file longer. */
+static void posix_room(struct io *io, uint64_t offset, uint64_t size)
+{
+    struct posix *f = (struct posix *)io;
+    uint64_t end = offset + size;
+
+    if (!f->has_lock || end > INT64_MAX || end < offset)
+        return;
+    pthread_mutex_lock(&f->lock);
+    if (f->ahead && offset < f->holes)
+        take(f, offset, end < f->holes ? end : f->holes);
+    if (f->ahead && end > f->size)
+        take_ahead(f, offset, end, 1);
+    pthread_mutex_unlock(&f->lock);
 }
 
 /* Write all bytes at an offset, in as many calls as the system takes. */
@@ -264,7 +292,7 @@ static int posix_write(struct io *io, const void *buf, size_t size, uint64_t off
     if (f->has_lock) {
         pthread_mutex_lock(&f->lock);
         if (f->ahead && offset + size > f->size)
-            take_ahead(f, offset, offset + size);
+            take_ahead(f, offset, offset + size, 0);
         pthread_mutex_unlock(&f->lock);
     }
     while (size > 0) {
@@ -317,6 +345,7 @@ static int posix_truncate(struct io *io, uint64_t size)
     }
     if (f->has_lock) {
         pthread_mutex_lock(&f->lock);
+        f->holes = size > f->size || size < f->holes ? size : f->holes;
         f->size = size;
         pthread_mutex_unlock(&f->lock);
     }
@@ -699,6 +728,7 @@ static int posix_reopen(struct io *io, struct io **out);
 static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .read_many = posix_read_many,
                                         .write_at = posix_write,
+                                        .room = posix_room,
                                         .size = posix_size,
                                         .truncate = posix_truncate,
                                         .sync = posix_sync,

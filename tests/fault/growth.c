@@ -1,6 +1,7 @@
-/* growth.c - writes a file in one of three ways, for run-growth.sh to count its system calls.
+/* growth.c - writes a file in one of several ways, for run-growth.sh to count its system calls.
  *
  *   growth large PATH    64 MiB in 1,024 writes, one commit
+ *   growth whole PATH    64 MiB in one write, one commit
  *   growth small PATH    1,000 commits of 100 bytes each
  *   growth same PATH     200 commits that write the same elements again
  *   growth none PATH     as small, with drep_sync=none */
@@ -60,6 +61,14 @@ int main(int argc, char **argv)
         ds = make(f, 1024 * PART, 1024 * PART);
         for (int64_t i = 0; i < 1024; i++)
             put(ds, i * PART, PART, v);
+    } else if (strcmp(what, "whole") == 0) {
+        double *all = calloc(1024, sizeof(v));
+
+        if (!all)
+            return 1;
+        ds = make(f, 1024 * PART, 1024 * PART);
+        put(ds, 0, 1024 * PART, all);
+        free(all);
     } else if (strcmp(what, "same") == 0) {
         ds = make(f, PART, PART);
         for (int64_t i = 0; i < 200; i++) {

@@ -47,6 +47,10 @@ expect "64 MiB in 1,024 writes: $writes calls write" "$writes" -le 1120
 expect "one commit syncs twice, and the directory: $syncs" "$syncs" -eq 3
 expect "nothing is left of what was taken ahead: $size bytes" "$size" -lt 67500000
 
+try whole
+expect "64 MiB in one write: $growth steps of growth" "$growth" -le 8
+expect "64 MiB in one write: $size bytes" "$size" -lt 67500000
+
 try small
 expect "1,000 small commits: $growth steps of growth" "$growth" -le $((size / 65536 + 3))
 expect "1,000 commits sync twice each: $syncs" "$syncs" -eq 2001

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static char dir[256];
@@ -218,6 +219,56 @@ START_TEST(test_full_disk)
 }
 END_TEST
 
+/* Bytes of the disk that the one file of the directory has. */
+static int64_t on_disk(void)
+{
+    char command[512];
+    long long blocks = -1;
+    FILE *f;
+
+    snprintf(command, sizeof(command), "stat -c %%b '%s'/.drep-*", dir);
+    f = popen(command, "r");
+    ck_assert_int_eq(fscanf(f, "%lld", &blocks), 1);
+    pclose(f);
+    return blocks * 512;
+}
+
+START_TEST(test_room_is_taken_where_it_is_asked_for)
+{
+    const uint64_t mib = (uint64_t)1 << 20;
+    struct statfs fs;
+    uint64_t size;
+    struct io *io;
+
+    ck_assert_int_eq(statfs(dir, &fs), 0);
+    if (fs.f_type == 0x01021994) /* tmpfs takes no space ahead */
+        return;
+    ck_assert_int_eq(io_posix(in_dir("a"), IO_CREATE, 0, 0666, &io), 0);
+    io->ops->room(io, 8192, 4 * mib);
+    ck_assert_int_ge(on_disk(), (int64_t)(4 * mib));
+    ck_assert_int_lt(on_disk(), (int64_t)(5 * mib));
+
+    /* What is passed over stays a hole, until it is asked for, and no more of it is taken. */
+    ck_assert_int_eq(io->ops->write_at(io, "x", 1, 64 * mib), 0);
+    ck_assert_int_lt(on_disk(), (int64_t)(7 * mib));
+    io->ops->room(io, 16 * mib, 8 * mib);
+    ck_assert_int_ge(on_disk(), (int64_t)(12 * mib));
+    ck_assert_int_lt(on_disk(), (int64_t)(15 * mib));
+    io->ops->room(io, 60 * mib, 8 * mib);
+    ck_assert_int_ge(on_disk(), (int64_t)(20 * mib));
+    ck_assert_int_eq(io->ops->truncate(io, 80 * mib), 0);
+    io->ops->room(io, 72 * mib, 8 * mib);
+    ck_assert_int_ge(on_disk(), (int64_t)(28 * mib));
+    ck_assert_int_eq(io->ops->size(io, &size), 0);
+    ck_assert_uint_eq(size, 80 * mib);
+
+    io->ops->room(io, 80 * mib, UINT64_MAX - mib); /* nonsense is not heard */
+    ck_assert_int_eq(io->ops->truncate(io, mib), 0);
+    ck_assert_int_le(on_disk(), (int64_t)mib);
+    io->ops->close(io);
+}
+END_TEST
+
 START_TEST(test_image_is_read_only)
 {
     static const uint8_t image[4] = {1, 2, 3, 4};
@@ -342,6 +393,7 @@ int main(void)
     tcase_add_test(t, test_locks_exclude_other_handles);
     tcase_add_loop_test(t, test_map_and_size, 0, 2);
     tcase_add_test(t, test_full_disk);
+    tcase_add_test(t, test_room_is_taken_where_it_is_asked_for);
     tcase_add_test(t, test_image_is_read_only);
     tcase_add_loop_test(t, test_many_ranges, 0, 2);
     tcase_add_test(t, test_reads_to_any_place);
