@@ -51,6 +51,14 @@
  * together.  A rank may write an element again; one that two ranks have written is
  * DREP_ERR_NOT_SAME, which names the chunk and the ranks.
  *
+ * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
+ * element that several ranks have written is no error, nor is one that several write together: that
+ * of the highest rank counts.  (Of a compact dataset with elements of variable length, which one
+ * rank has written alone, the others must write nothing.)  Chunks that several ranks have
+ * written alone are then rank 0's to put together, as are all of a collective write in which the
+ * boxes that surround what two ranks write overlap; its file has the same content as that of one
+ * process, and where none overlap it has the same bytes.
+ *
  * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
  * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each
  * chunk that is filtered, or has elements of variable length, is read and decoded once, by one of

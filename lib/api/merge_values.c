@@ -284,7 +284,7 @@ static int merge_data(struct merging *m, const struct change *e, uint64_t id,
 {
     struct buf b = {0}, before = {0};
     drep_dataset *ds = NULL;
-    bool both = false;
+    bool both = false, uneven;
     char name[40];
     struct key key;
     int err;
@@ -298,10 +298,10 @@ static int merge_data(struct merging *m, const struct change *e, uint64_t id,
     else if (!err && !(err = buf_room(&before, e->size)))
         err = ds->ft->type->variable ? 0 : fill_bytes(ds, before.p, 0, before.len = e->size);
     if (!err) {
-        both = ds->ft->type->variable || b.len != e->size || before.len != e->size;
-        if (!both)
+        uneven = ds->ft->type->variable || b.len != e->size || before.len != e->size;
+        if (!uneven)
             merge_elements(b.p, before.p, e->value, b.len, (size_t)ds->esize, &both);
-        if (both)
+        if (uneven || (both && !m->f->ranks->last))
             err = contradict_both(m, e, id, "written different values of the same elements");
     }
     key_make(&key, id, FMT_TAG_DATA);

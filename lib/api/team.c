@@ -125,6 +125,7 @@ static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
     if (!err)
         err = drep_info_set(f->hints.all, "collective_buffering", buffering ? "true" : "false");
     f->hints.shared = true;
+    r->last = info_has(f->hints.all, "drep_overlap", "last");
     r->buffering.nodes = buffering ? (int)nodes : r->team.size;
     if (buffering && is_given(g, f, "cb_block_size"))
         r->buffering.block = (uint64_t)info_int(f->hints.all, "cb_block_size");

@@ -26,7 +26,22 @@ struct drep_info {
     size_t room;
 };
 
-enum kind { BOOL, INT, SIZE, COUNT, COUNTS, SYNC, SUMS, SWITCH, IO, STYLES, STRING, OCTAL, UUID };
+enum kind {
+    BOOL,
+    INT,
+    SIZE,
+    COUNT,
+    COUNTS,
+    SYNC,
+    SUMS,
+    SWITCH,
+    IO,
+    OVERLAP,
+    STYLES,
+    STRING,
+    OCTAL,
+    UUID
+};
 
 /* The words of kinds that have some, each followed by a blank. */
 static const char *const words[] = {
@@ -34,6 +49,7 @@ static const char *const words[] = {
     [SUMS] = "on deferred ",
     [SWITCH] = "on off ",
     [IO] = "posix mpiio ",
+    [OVERLAP] = "error last ",
     [STYLES] =
         "read_once write_once read_mostly write_mostly sequential reverse_sequential random ",
 };
@@ -317,6 +333,7 @@ static bool value_ok(const struct hint *hint, const char *value)
     case SUMS:
     case SWITCH:
     case IO:
+    case OVERLAP:
         return word_ok(value, end, hint->kind);
     case UUID:
         return uuid_ok(value);

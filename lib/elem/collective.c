@@ -323,16 +323,53 @@ static int loose_selection(const drep_dataset *ds, struct drep_selection *out)
     return out->box ? 0 : fail_nomem();
 }
 
+/* Do what was found out of the chunks that somebody has written all of. */
+static int lose_and_bring_back(drep_dataset *ds, const struct shares *s)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < s->n; i++)
+        if (s->share[i].ranks == SHARE_LOST)
+            pending_lose(ds, s->share[i].chunk);
+        else if (s->share[i].ranks == SHARE_BACK)
+            err = pending_bring_back(ds, s->share[i].chunk);
+    return err;
+}
+
+/* Hint drep_overlap=last: leave no chunk of which one rank has written all, to space of its own,
+ * and others something.  Leases may still last, so what is lost is free at once. */
+static int leave_last(struct meeting *m)
+{
+    struct shares s = {.n = 0};
+    uint64_t any = pending_has_leased(m->ds);
+    char *elements;
+    int err = team_reduce(m->team, TEAM_MAX, &any, 1);
+
+    if (err || !any)
+        return err;
+    err = meet(m, pending_shares(m->ds, &s, &elements));
+    if (!err)
+        err = shares_meet(m->team, m->ds, m->how, &s);
+    if (!err)
+        err = meet(m, lose_and_bring_back(m->ds, &s));
+    shares_release(&s);
+    return err;
+}
+
 int collective_merge(drep_dataset *ds, const char *call)
 {
+    bool last = ds->file->ranks->last;
     struct meeting m = {.call = call,
                         .ds = ds,
                         .team = &ds->file->ranks->team,
                         .loose = true,
-                        .how = TOGETHER_UNION};
+                        .how = last ? TOGETHER_LAST : TOGETHER_UNION};
+    int err = last ? leave_last(&m) : 0;
     uint64_t any[2] = {pending_has(ds), leases_used(ds->file->ranks)};
     char none = 0, *elements;
-    int err = team_reduce(m.team, TEAM_MAX, any, 2);
+
+    if (!err)
+        err = team_reduce(m.team, TEAM_MAX, any, 2);
 
     if (!err)
         err = leases_end(ds->file, any[1]);

@@ -36,6 +36,25 @@ static int by_place(const void *a, const void *b)
     return (x->at > y->at) - (x->at < y->at);
 }
 
+/* Elements that several ranks have written come once. */
+static void once(struct given *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n; i++) {
+        const struct cut_run *last = n > 0 ? &g->piece[n - 1] : NULL;
+        struct cut_run one = g->piece[i];
+        int64_t over = last && last->chunk == one.chunk ? last->at + last->n - one.at : 0;
+
+        over = over > 0 ? over : 0;
+        one.at += over;
+        one.n -= over;
+        if (one.n > 0)
+            g->piece[n++] = one;
+    }
+    g->n = n;
+}
+
 int given_make(struct given *g, const struct owning *own, struct remote *remote, int64_t *count)
 {
     const struct shares *s = own->shares;
@@ -60,6 +79,7 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
         }
     if (g->n > 1)
         qsort(g->piece, g->n, sizeof *g->piece, by_place);
+    once(g);
     *count = 0;
     for (size_t i = 0; i < g->n; i++)
         *count += g->piece[i].n;

@@ -15,6 +15,7 @@ struct joining {
     int64_t room;     /* elements of the chunk */
     uint32_t *origin; /* of each: 0, or 1 + number of its piece */
     uint32_t now;     /* the piece that is placed */
+    bool last;        /* it may replace others */
     uint8_t *elements;
 };
 
@@ -27,7 +28,7 @@ static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8
     for (; n > 0; n--, at += step, from += size) {
         uint32_t *origin = &j->origin[at];
 
-        if (*origin && *origin != j->now)
+        if (*origin && *origin != j->now && !j->last)
             return overlap_error(j->ds, j->piece->chunk, at, j->piece[*origin - 1].from,
                                  j->piece[j->now - 1].from);
         *origin = j->now;
@@ -79,6 +80,7 @@ int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool who
     struct joining j = {.ds = ds,
                         .piece = piece,
                         .room = (int64_t)(fixed / (uint64_t)ds->esize),
+                        .last = ds->file->ranks->last,
                         .origin = mem_zalloc(fixed / (uint64_t)ds->esize + 1, sizeof *j.origin)};
     struct buf heap = {0};
     int err = j.origin ? buf_reserve(b, fixed) : fail_nomem();

@@ -130,7 +130,7 @@ static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const stru
         return fail_nomem();
     o = &m->owned[m->n++];
     *o = (struct owned){.chunk = chunk,
-                        .whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total),
+                        .whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total, n),
                         .size = ds->chunks.payload,
                         .own = own,
                         .piece = piece,

@@ -38,6 +38,13 @@ void pending_drop(const drep_dataset *ds)
     pending_free(p);
 }
 
+bool pending_has_leased(const drep_dataset *ds)
+{
+    const struct pending *p = find(ds);
+
+    return p && p->nleased > 0;
+}
+
 int pending_removed(drep_file *f)
 {
     struct pending **at = &f->ranks->pending, *p;
@@ -325,6 +332,40 @@ static void added(struct adding *a)
         else
             leased_forget(r, a->p, chunk);
     }
+}
+
+/* Forget the runs of a chunk. */
+static void forget_runs(struct pending *p, int64_t chunk)
+{
+    struct share_run *run = (struct share_run *)(void *)p->runs.p;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->runs.len / sizeof *run; i++)
+        if (run[i].chunk != chunk)
+            run[n++] = run[i];
+    p->runs.len = n * sizeof *run;
+}
+
+void pending_lose(drep_dataset *ds, int64_t chunk)
+{
+    struct pending *p = find(ds);
+
+    forget_runs(p, chunk);
+    leased_forget(ds->file->ranks, p, chunk);
+}
+
+int pending_bring_back(drep_dataset *ds, int64_t chunk)
+{
+    struct pending *p = find(ds);
+    struct work *w = work_take(ds->file->st);
+    int err = w ? leased_load(ds, w, leased_find(p, chunk), work_buf(w)) : DREP_ERR_NOMEM;
+
+    if (!err)
+        err = keep_chunk(p, &ds->rec, (size_t)ds->esize, chunk, work_buf(w)->p);
+    if (!err)
+        leased_forget(ds->file->ranks, p, chunk);
+    work_give(ds->file->st, w);
+    return err;
 }
 
 static int add(struct transfer *t, struct shares *s, struct pending *p)

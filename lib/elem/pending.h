@@ -18,6 +18,12 @@ bool pending_has(const drep_dataset *ds);
 /* Get the kept elements of a dataset, each once, and its leased chunks; *elements is where the
  * numbers of runs count. */
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements);
+/* Of a chunk: forget what is kept of it, because a higher rank has written all of it; or keep its
+ * elements, no more where they stand in the file. */
+void pending_lose(drep_dataset *ds, int64_t chunk);
+int pending_bring_back(drep_dataset *ds, int64_t chunk);
+/* True if chunks of the dataset stand in the file. */
+bool pending_has_leased(const drep_dataset *ds);
 /* Let a converter of kept elements find what they refer to. */
 void pending_contents(const drep_dataset *ds, struct conv *c);
 /* The shape of the dataset has changed: elements outside of it are gone. */

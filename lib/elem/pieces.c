@@ -360,6 +360,16 @@ static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8
     return 0;
 }
 
+/* Pieces of lower ranks: what comes later replaces them. */
+static size_t pieces_before(const struct piece *piece, size_t n, int rank)
+{
+    size_t i = 0;
+
+    while (i < n && piece[i].from < rank)
+        i++;
+    return i;
+}
+
 /* Puts this rank's own elements into a chunk, by way of its converter. */
 static int place_own(struct transfer *t, const struct shares *s, const struct share *own,
                      struct taken *taken, uint8_t *b)
@@ -388,9 +398,11 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
     int64_t room = (int64_t)(size / (uint64_t)ds->esize), sum = 0;
     struct taken taken = {.clash = -1};
     struct placing placing = {(size_t)ds->esize, &taken, b};
+    bool last = ds->file->ranks->last;
+    size_t before = last ? pieces_before(piece, n, rank) : 0;
     int err = 0;
 
-    if (n + (own != NULL) > 1) {
+    if (n + (own != NULL) > 1 && !last) {
         taken.bits = mem_zalloc((uint64_t)room / 64 + 1, sizeof *taken.bits);
         if (!taken.bits)
             return fail_nomem();
@@ -402,9 +414,11 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
         err = payload_blank(ds, sum, b, size);
     else if (prog_gaps(&ds->ft->stored))
         memset(b, 0, (size_t)size);
-    if (!err && own)
-        err = place_own(t, s, own, &taken, b);
-    for (size_t i = 0; !err && i < n; i++) {
+    for (size_t i = 0; !err && i <= n; i++) {
+        if (own && i == before)
+            err = place_own(t, s, own, &taken, b);
+        if (err || i == n)
+            break;
         if (taken.bits)
             err = piece_runs(ds, &piece[i], room, look_run, &taken);
         if (!err && taken.clash >= 0)

@@ -66,7 +66,7 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
  * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one
- * element. */
+ * element; with drep_overlap=last the higher one's counts. */
 int chunk_assemble(struct transfer *t, const struct shares *s, const struct share *own, int rank,
                    const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size);
 

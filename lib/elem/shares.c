@@ -298,7 +298,7 @@ void shares_release(struct shares *s)
 
 /* ---- meeting ---- */
 
-enum { NOTICE = 16, ANSWER = 8, CLASH = INT32_MAX };
+enum { NOTICE = 16, ANSWER = 8 };
 
 #define ALL_ALONE UINT64_MAX /* in place of a number of elements */
 
@@ -319,7 +319,7 @@ struct notice {
     size_t sender; /* the number of its notices among those of all, */
     size_t answer; /* and where it stands in the answers to that rank */
     int owner;     /* or with whom it clashes */
-    int ranks;     /* CLASH: it does */
+    int ranks;     /* or SHARE_... */
     bool whole, leased;
 };
 
@@ -332,11 +332,12 @@ static int notice_order(const void *a, const void *b)
     return x->from - y->from;
 }
 
-bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total)
+bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
+                    size_t n)
 {
-    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
+    if (how == TOGETHER_PARTS || (how == TOGETHER_LAST && n > 1) || ds->rec.layout == FMT_COMPACT)
         return false;
-    if (ds->rec.layout == FMT_CONTIGUOUS && how == TOGETHER_UNION)
+    if (ds->rec.layout == FMT_CONTIGUOUS && how != TOGETHER_BOX)
         return total == chunk_elements(ds);
     return total == chunk_extent(&ds->rec, chunk);
 }
@@ -365,17 +366,21 @@ bool reads_meet(const drep_dataset *ds, const struct team *team)
 
 /* The shares of one chunk, if somebody has written all of it: either there is no other, or each
  * clashes with one of the others. */
-static bool decide_leased(struct notice *list, size_t n)
+static bool decide_leased(struct notice *list, size_t n, bool last)
 {
     const struct notice *leased = NULL;
 
-    for (size_t i = n; i-- > 0;)
+    for (size_t i = n; i-- > 0 && !(last && leased);)
         leased = list[i].leased ? &list[i] : leased;
     for (size_t i = 0; leased && i < n; i++) {
         struct notice *own = &list[i];
 
         own->whole = true;
-        own->ranks = n > 1 ? CLASH : 0;
+        own->ranks = n > 1 ? SHARE_CLASH : 0;
+        if (last)
+            own->ranks = own < leased                          ? SHARE_LOST
+                         : own == leased && own < &list[n - 1] ? SHARE_BACK
+                                                               : 0;
         own->owner = own != leased ? leased->from : list[own == list && n > 1].from;
     }
     return leased;
@@ -411,13 +416,13 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
 
         for (end = i; end < n && list[end].chunk == list[i].chunk; end++)
             total += list[end].n;
-        if (decide_leased(list + i, end - i))
+        if (decide_leased(list + i, end - i, how == TOGETHER_LAST))
             continue;
         owner = most_of(list + i, end - i, how == TOGETHER_READ);
         if (how == TOGETHER_READ)
             sent = is_sent(ds, end - i, total);
         else
-            whole = chunk_is_whole(ds, how, list[i].chunk, total);
+            whole = chunk_is_whole(ds, how, list[i].chunk, total, end - i);
         for (size_t k = i; k < end; k++) {
             list[k].whole = whole;
             list[k].owner = whole || sent ? owner : 0;
@@ -429,7 +434,7 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
 /* True for a share of a chunk that is still to be written whole. */
 static bool is_dealt(const struct notice *n)
 {
-    return n->whole && !n->leased && n->ranks != CLASH;
+    return n->whole && !n->leased && n->ranks < SHARE_LOST;
 }
 
 /* Deal the chunks that are written whole to those who write them: whoever has most of a domain, or
@@ -560,7 +565,7 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
             s->share[at].owner = (int)(a >> 32);
             s->share[at].ranks = (int)(a >> 1 & INT32_MAX);
             s->share[at].whole = a & 1;
-            if (s->share[at].ranks == CLASH && s->clash < 0) {
+            if (s->share[at].ranks == SHARE_CLASH && s->clash < 0) {
                 s->clash = s->share[at].chunk;
                 s->with = s->share[at].owner;
             }

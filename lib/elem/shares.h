@@ -26,9 +26,17 @@ struct share {
     int64_t n; /* elements */
     size_t first, runs;
     int owner;
-    int ranks;  /* a read: how many get it from the owner, who is one of them; else 0 */
+    int ranks;  /* a read: how many get it from the owner, who is one of them; else 0, or
+                   SHARE_... */
     bool whole; /* a write: all shares together are all of the chunk */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
+};
+
+/* Hint drep_overlap=last: of a chunk that somebody has written all of, alone, and others, too. */
+enum {
+    SHARE_LOST = INT32_MAX - 2, /* a higher rank has written all of it */
+    SHARE_BACK = INT32_MAX - 1, /* this rank has, and higher ones have written elements */
+    SHARE_CLASH = INT32_MAX     /* without the hint */
 };
 
 struct shares {
@@ -46,6 +54,7 @@ enum together {
     TOGETHER_NOTHING,
     TOGETHER_BOX,   /* one box */
     TOGETHER_UNION, /* several, taken at once */
+    TOGETHER_LAST,  /* likewise, but elements may be several ranks': the highest one's count */
     TOGETHER_PARTS, /* something else: no chunk counts as whole */
     TOGETHER_READ   /* no write at all */
 };
@@ -71,8 +80,9 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 /* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
  * it wants. */
 bool reads_meet(const drep_dataset *ds, const struct team *team);
-/* True if shares of `total` elements make the chunk one that the store writes whole. */
-bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total);
+/* True if n shares of `total` elements make the chunk one that the store writes whole. */
+bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
+                    size_t n);
 /* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */
 int may_be_shared(const struct transfer *t);
 void shares_release(struct shares *s);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "format/byteorder.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { HEAD = 24, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
@@ -142,6 +143,52 @@ static void become_box(struct drep_selection *s)
     *s = whole;
 }
 
+/* The first and the last index of a box in one dimension. */
+static int64_t low(const struct span_dim *d)
+{
+    return d->start;
+}
+
+static int64_t high(const struct span_dim *d)
+{
+    return span_at(d, d->n - 1);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct span_dim *x = *(struct span_dim *const *)a, *y = *(struct span_dim *const *)b;
+
+    return (low(x) > low(y)) - (low(x) < low(y));
+}
+
+static bool apart(const struct span_dim *a, const struct span_dim *b, int rank)
+{
+    for (int d = 0; d < rank; d++)
+        if (low(&a[d]) > high(&b[d]) || low(&b[d]) > high(&a[d]))
+            return true;
+    return false;
+}
+
+/* Finds out whether boxes may have elements in common: those that surround them do. */
+static int look_for_overlap(const struct drep_selection *s, bool *found)
+{
+    size_t n = (size_t)s->nboxes, rank = (size_t)s->rank;
+    const struct span_dim **box = mem_array(n + 1, sizeof *box);
+
+    if (!box)
+        return fail_nomem();
+    for (size_t i = 0; i < n; i++)
+        box[i] = s->box + i * rank;
+    if (rank > 0)
+        qsort(box, n, sizeof *box, by_first);
+    *found = rank == 0 && n > 1;
+    for (size_t i = 0; rank > 0 && !*found && i < n; i++)
+        for (size_t k = i + 1; !*found && k < n && low(box[k]) <= high(box[i]); k++)
+            *found = !apart(box[i], box[k], s->rank);
+    mem_free(box);
+    return 0;
+}
+
 /* More than the pieces into which a union is cut. */
 static uint64_t pieces_of(const drep_dataset *ds, const struct drep_selection *s)
 {
@@ -167,6 +214,7 @@ static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *
                  struct drep_selection *out, enum together *how)
 {
     uint64_t boxes, points;
+    bool overlap = false;
     int err;
 
     *out = (struct drep_selection){.rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank};
@@ -181,10 +229,13 @@ static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *
     }
     if (boxes == 0 || (err = unite_boxes(all->p, offset, ranks, boxes, out)))
         return boxes == 0 ? 0 : err;
-    become_box(out);
-    *how = !out->box                          ? TOGETHER_BOX
-           : pieces_of(ds, out) <= PIECES_MAX ? TOGETHER_UNION
-                                              : TOGETHER_PARTS;
+    if (ds->file->ranks->last && (err = look_for_overlap(out, &overlap)))
+        return err;
+    if (!overlap)
+        become_box(out);
+    *how = !out->box                                      ? TOGETHER_BOX
+           : !overlap && pieces_of(ds, out) <= PIECES_MAX ? TOGETHER_UNION
+                                                          : TOGETHER_PARTS;
     return 0;
 }
 

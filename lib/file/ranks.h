@@ -50,6 +50,7 @@ struct ranks {
         int nodes;
         uint64_t unit, block;
     } buffering;
+    bool last; /* hint in force: of an element that several ranks write, the highest one's counts */
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */

@@ -40,6 +40,7 @@ struct story {
     bool existing;
     bool abandons; /* instead of closing it */
     int64_t timeout;
+    const char *hint, *value; /* NULL: none */
     struct teller teller[MAX_RANKS];
     struct thread_team all;
 };
@@ -63,6 +64,8 @@ static inline void rank_body(struct team *t, void *ctx)
     drep_info *info = fixed();
     drep_file *f = NULL;
 
+    if (s->hint)
+        drep_info_set(info, s->hint, s->value);
     *me = (struct teller){.rank = t->rank, .ranks = t->size, .ctx = s->ctx, .path = s->path};
     if (went(me, s->existing ? drep_team_open(&transport, t->ctx, s->path, DREP_RDWR, info, &f)
                              : drep_team_create(&transport, t->ctx, s->path, DREP_RDWR, s->datarep,
