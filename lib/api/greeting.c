@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GREETING_GRANT = FMT_SLOT_SIZE + 8, GREETING_HEAD = GREETING_GRANT + LEASE_GRANT };
+enum {
+    GREETING_LOCKED = FMT_SLOT_SIZE + 8,
+    GREETING_GRANT = GREETING_LOCKED + 4,
+    GREETING_HEAD = GREETING_GRANT + LEASE_GRANT
+};
 
 static int add_text(struct buf *b, const char *text)
 {
@@ -52,6 +56,7 @@ int greeting_put(const drep_file *f, const drep_info *info, const uint8_t grant[
         memset(b->p, 0, GREETING_HEAD);
         slot_put(b->p, &f->st->slot);
         store_u64(b->p + FMT_SLOT_SIZE, f->st->slot.sequence);
+        store_u32(b->p + GREETING_LOCKED, store_locked(f->st) != 0);
         memcpy(b->p + GREETING_GRANT, grant, LEASE_GRANT);
         b->len = GREETING_HEAD;
         err = add_text(b, where);
@@ -69,6 +74,7 @@ int greeting_get(const struct buf *b, struct greeting *g)
     int err = drep_info_new(&g->info);
 
     g->sequence = load_u64(b->p + FMT_SLOT_SIZE);
+    g->locked = load_u32(b->p + GREETING_LOCKED);
     if (!err && g->sequence &&
         (slot_get(&g->slot, b->p, g->sequence % 2 ? 0 : 1, &why) != SLOT_VALID || why))
         err = fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");

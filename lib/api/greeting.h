@@ -1,6 +1,6 @@
 /* greeting.h - what rank 0 tells the others of a file that it has opened: as bytes, the slot and
- * the number of the commit that it looks at, leases, where the file is, and the hints that it was
- * given. */
+ * the number of the commit that it looks at, whether it holds its lock, leases, where the file is,
+ * and the hints that it was given. */
 /* SPDX-License-Identifier: MIT */
 #ifndef API_GREETING_H
 #define API_GREETING_H
@@ -12,6 +12,7 @@
 struct greeting {
     struct slot slot;
     uint64_t sequence;    /* 0: a file without a commit, and no slot */
+    bool locked;          /* against other writers, or as a reader */
     const uint8_t *grant; /* of leases, in the bytes */
     const char *where;    /* likewise */
     drep_info *info;      /* theirs to free, also after an error */

@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PATIENCE ((int64_t)30 * 1000000000) /* nanoseconds */
+
 /* The request that all ranks make. */
 struct wish {
     const char *call, *path, *datarep; /* datarep NULL: an existing file */
@@ -28,12 +30,19 @@ static int open_first(const struct wish *w, drep_file **out)
                       : drep_open(w->path, w->amode, w->info, out);
 }
 
+/* How long another rank waits for what rank 0 has made or written: file systems of several nodes
+ * may show it late.  It gives up before the others give it up. */
+static int64_t patience(const struct ranks *r)
+{
+    return r->team.timeout && r->team.timeout / 2 < PATIENCE ? r->team.timeout / 2 : PATIENCE;
+}
+
 /* The file by the name that it has now; messages call it by that which the user gave. */
-static int open_shadow_io(const struct wish *w, const struct greeting *g, struct io **out)
+static int open_shadow_io(const struct wish *w, const char *where, int64_t wait, struct io **out)
 {
     struct io *base;
     char *path = mem_strdup(w->path);
-    int err = path ? io_posix(g->where, IO_WRITE, 0, 0, &base) : fail_nomem();
+    int err = path ? io_posix_of_others(where, IO_WRITE, wait, &base) : fail_nomem();
 
     if (err) {
         mem_free(path);
@@ -46,18 +55,19 @@ static int open_shadow_io(const struct wish *w, const struct greeting *g, struct
     return err;
 }
 
-static int open_other(const struct wish *w, const struct greeting *g, drep_file **out)
+/* Open what rank 0 has open. */
+static int open_other(const struct ranks *r, const struct wish *w, const struct greeting *g,
+                      drep_file **out)
 {
+    bool reads = !w->datarep && w->amode != DREP_RDWR;
     struct io *io;
-    int err;
+    int err = reads ? io_posix_of_others(w->path, IO_READ, patience(r), &io)
+                    : open_shadow_io(w, g->where, patience(r), &io);
 
-    if (!w->datarep && w->amode != DREP_RDWR)
-        return drep_open_commit(w->path, w->amode, g->sequence, g->info, out);
-    err = open_shadow_io(w, g, &io);
     if (err)
-        return err;
+        return fail_in(err, "rank 0 has it open, but");
     return w->datarep ? file_create_shadow(io, w->path, w->datarep, g->info, out)
-                      : file_open_shadow(io, w->path, &g->slot, g->info, out);
+                      : file_open_other(io, w->path, w->amode, &g->slot, g->info, out);
 }
 
 /* ---- together ---- */
@@ -124,6 +134,8 @@ static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
     err = drep_info_set(f->hints.all, "cb_nodes", text);
     if (!err)
         err = drep_info_set(f->hints.all, "collective_buffering", buffering ? "true" : "false");
+    if (!err) /* rank 0's lock is that of all */
+        err = drep_info_set(f->hints.all, "drep_lock", g->locked ? "true" : "false");
     f->hints.shared = true;
     r->last = info_has(f->hints.all, "drep_overlap", "last");
     r->buffering.nodes = buffering ? (int)nodes : r->team.size;
@@ -159,7 +171,7 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     if (!err) {
         err = greeting_get(&b, &g);
         if (r->team.rank > 0 && !err)
-            err = open_other(w, &g, &f);
+            err = open_other(r, w, &g, &f);
         if (r->team.rank > 0 && !err)
             leases_begin(r, g.grant);
         err = agree(r, w->call, err);

@@ -82,9 +82,9 @@ int file_opened(drep_file *f);
 /* On bytes of any kind; io belongs to the file from here on, also when this fails.  commit 0: the
  * newest one. */
 int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
-/* A shadow, at a commit, of a file that rank 0 of a team has open. */
-int file_open_shadow(struct io *io, const char *path, const struct slot *slot,
-                     const drep_info *info, drep_file **out);
+/* A file that rank 0 of a team has open, at the same commit: for reading, or as a shadow. */
+int file_open_other(struct io *io, const char *path, int amode, const struct slot *slot,
+                    const drep_info *info, drep_file **out);
 /* The last commit, for reading beside a handle that writes and must not commit meanwhile. */
 int file_last_commit(drep_file *f, drep_file **out);
 /* What is left of a damaged file: see store_salvage(). */

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 /* The store opens twice, in effect: with the opener's hints, and then, when the header is known,
- * with those that the file adds.  shadow: the commit of another rank to look at, or NULL. */
+ * with those that the file adds.  slot: the commit that rank 0 of a team looks at, or NULL. */
 static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit,
-                   const struct slot *shadow)
+                   const struct slot *slot)
 {
     struct store_opts opts;
     uint8_t uuid[16];
@@ -21,8 +21,9 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
 
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.commit = commit;
-    err = shadow ? shadow_open(io, shadow, &opts, &f->st)
-                 : store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
+    opts.slot = slot;
+    err = slot && f->amode == DREP_RDWR ? shadow_open(io, slot, &opts, &f->st)
+                                        : store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
     if (!err)
         err = store_stale(f->st, header_load(f, info));
     if (!err && f->amode == DREP_RDWR)
@@ -54,11 +55,11 @@ int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commi
     return 0;
 }
 
-int file_open_shadow(struct io *io, const char *path, const struct slot *slot,
-                     const drep_info *info, drep_file **out)
+int file_open_other(struct io *io, const char *path, int amode, const struct slot *slot,
+                    const drep_info *info, drep_file **out)
 {
     drep_file *f;
-    int err = file_new(path, DREP_RDWR, info, &f);
+    int err = file_new(path, amode, info, &f);
 
     if (err) {
         io->ops->close(io);

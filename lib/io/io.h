@@ -84,6 +84,10 @@ enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
  * permissions `perm` (umask applies); publish renames it and syncs the directory; close before
  * publish removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
+/* posix, IO_READ or IO_WRITE: a file that another process has made or writes, whose name and bytes
+ * this system may show late: a missing name or a stale handle is tried again, and so is a read
+ * behind the end, for so long. */
+int io_posix_of_others(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out);
 /* Open the directory of the file at `path`, after following symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);
 /* Open a regular file in or below a directory, for reading. `name` is a relative path without

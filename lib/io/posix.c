@@ -25,6 +25,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 struct posix {
@@ -46,6 +47,8 @@ struct posix {
     int lock_old;      /* byte old_byte is to be locked */
     uint64_t old_byte; /* in */
     int old;           /* what stood there lately, -1: nothing, or nothing that can be opened */
+    /* Nanoseconds to wait for bytes that another process has written: at first, and left. */
+    int64_t patience, patience_left;
 };
 
 #define AHEAD_MIN ((uint64_t)1 << 20)   /* smaller files grow as they are written */
@@ -86,6 +89,8 @@ static int error_of(int number)
     case ENOENT:
     case ENOTDIR:
         return DREP_ERR_NO_SUCH_FILE;
+    case ESTALE:
+        return DREP_ERR_STALE;
     case EEXIST:
         return DREP_ERR_FILE_EXISTS;
     case ENAMETOOLONG:
@@ -160,11 +165,47 @@ static ssize_t read_some(const struct posix *f, uint8_t *p, size_t size, uint64_
     return pread(f->fd, p, size < CALL_MAX ? size : CALL_MAX, (off_t)offset);
 }
 
+/* ---- what other processes write ---- */
+
+#define PAUSE_MIN ((int64_t)1 << 20)   /* nanoseconds before the first new try, about 1 ms; */
+#define PAUSE_MAX ((int64_t)256 << 20) /* each further pause is twice as long, up to this */
+
+/* Wait before try `n`, and note it in *left; false if there is no time left. */
+static bool pause_before(int n, int64_t *left)
+{
+    int64_t ns = n < 8 ? PAUSE_MIN << n : PAUSE_MAX, rest = __atomic_load_n(left, __ATOMIC_RELAXED);
+    struct timespec t;
+
+    if (rest <= 0)
+        return false;
+    ns = ns < rest ? ns : rest;
+    t = (struct timespec){ns / 1000000000, ns % 1000000000};
+    nanosleep(&t, NULL);
+    __atomic_sub_fetch(left, ns, __ATOMIC_RELAXED);
+    return true;
+}
+
+/* The file is shorter than another process says: some file systems show late what others have
+ * written, and look at once when a file is opened.  False if it is of no use to try again. */
+static bool wait_for_more(struct posix *f, int n)
+{
+    char own[40];
+    int fd;
+
+    if (!pause_before(n, &f->patience_left))
+        return false;
+    snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
+    fd = open(own, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    return true;
+}
+
 static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     struct posix *f = (struct posix *)io;
     uint8_t *p = buf;
-    int err = offset_check(io, size, offset);
+    int err = offset_check(io, size, offset), waits = 0;
 
     if (err)
         return err;
@@ -175,6 +216,8 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
             continue;
         if (n < 0)
             return fail_at(io, "read", offset);
+        if (n == 0 && wait_for_more(f, waits++))
+            continue;
         if (n == 0)
             return fail_byte(DREP_ERR_TRUNCATE, offset, "%s: read: the file ends at byte %llu",
                              io->path, (unsigned long long)offset);
@@ -182,6 +225,8 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
         size -= (size_t)n;
         offset += (uint64_t)n;
     }
+    if (waits) /* they came: the next ones are waited for as long */
+        __atomic_store_n(&f->patience_left, f->patience, __ATOMIC_RELAXED);
     return 0;
 }
 
@@ -981,6 +1026,22 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
         return err;
     }
     *out = &f->io;
+    return 0;
+}
+
+int io_posix_of_others(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out)
+{
+    int64_t left = patience_ns;
+    struct posix *f;
+    int tries = 0, err;
+
+    do
+        err = io_posix(path, mode, 0, 0, out);
+    while ((err == DREP_ERR_NO_SUCH_FILE || err == DREP_ERR_STALE) && pause_before(tries++, &left));
+    if (err)
+        return err;
+    f = (struct posix *)*out;
+    f->patience = f->patience_left = patience_ns;
     return 0;
 }
 

@@ -77,6 +77,13 @@
  * duplicate is never freed, and MPI_Finalize() may hang, which is MPI's; so end with MPI_Abort().
  * drep_abandon() leaves the duplicate, too.
  *
+ * File systems.  Rank 0 alone opens the file as one process does, with its lock; on a file system
+ * without locks nothing excludes another writer, and drep_get_info() gives drep_lock as "false" on
+ * all ranks.  The others take from rank 0 which commit the file has and where it ends.  What they
+ * do not see yet, as on NFS, they look for again, with pauses, for half of drep_mpi_timeout and at
+ * most 30 s: the file's name (else DREP_ERR_NO_SUCH_FILE or _STALE on all ranks), and bytes behind
+ * the end that they see (else DREP_ERR_TRUNCATE).
+ *
  * Payload.  Where ranks are on several nodes, they write and read elements by MPI-IO, which knows
  * file systems; on one node by system calls.  The hint drep_mpi_io=mpiio or =posix says which;
  * drep_get_info() gives the one in force.  MPI-IO gets the program's other hints (striping_factor,

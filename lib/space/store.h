@@ -42,6 +42,8 @@ struct store_opts {
     int pack;             /* create: all nodes in one extent (hint drep_pack) */
     const uint8_t *uuid;  /* create: 16 bytes, NULL: random */
     int64_t time;         /* create and commits: fixed time in ns, -1: now */
+    /* open, for reading: the commit of this slot, which another process has read; or NULL */
+    const struct slot *slot;
 };
 
 struct store {

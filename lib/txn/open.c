@@ -82,6 +82,7 @@ int store_new(struct io *io, const struct store_opts *opts, struct store **out)
     st->io = io;
     st->opts = *opts;
     st->opts.uuid = NULL;
+    st->opts.slot = NULL;
     store_set_opts(st, opts);
     err = fetch_init(st, opts->fetch_size);
     if (!err)
@@ -160,7 +161,7 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
         io->ops->close(io);
         return err;
     }
-    err = snapshot_open(st, write, opts->commit);
+    err = opts->slot ? snapshot_open_at(st, opts->slot) : snapshot_open(st, write, opts->commit);
     if (err) {
         store_close(st);
         return err;

@@ -235,6 +235,16 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     return snapshot_load_header(st);
 }
 
+int snapshot_open_at(struct store *st, const struct slot *slot)
+{
+    int err = lock_commit(st, slot->sequence, &st->locked);
+
+    if (err)
+        return err;
+    snapshot_look_at(st, slot);
+    return snapshot_load_header(st);
+}
+
 /* Check that the commit with this number, under our own lock, is the one that was open: it is in
  * a slot or in the log, or was locked all the time by the description that we share with the
  * parent. */

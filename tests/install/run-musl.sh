@@ -27,6 +27,7 @@ left_out() {
     case $1 in
     test_failure | test_data_copy) echo "its datasets have filters of other libraries" ;;
     test_plugin) echo "a static program loads no shared objects" ;;
+    test_ranks_driver) echo "a static program has nothing behind its own functions" ;;
     *) return 1 ;;
     esac
 }

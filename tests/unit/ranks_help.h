@@ -38,6 +38,7 @@ struct story {
     const void *ctx;
     const char *path, *datarep;
     bool existing;
+    int amode;     /* of an existing one; 0: DREP_RDWR */
     bool abandons; /* instead of closing it */
     int64_t timeout;
     const char *hint, *value; /* NULL: none */
@@ -67,7 +68,8 @@ static inline void rank_body(struct team *t, void *ctx)
     if (s->hint)
         drep_info_set(info, s->hint, s->value);
     *me = (struct teller){.rank = t->rank, .ranks = t->size, .ctx = s->ctx, .path = s->path};
-    if (went(me, s->existing ? drep_team_open(&transport, t->ctx, s->path, DREP_RDWR, info, &f)
+    if (went(me, s->existing ? drep_team_open(&transport, t->ctx, s->path,
+                                              s->amode ? s->amode : DREP_RDWR, info, &f)
                              : drep_team_create(&transport, t->ctx, s->path, DREP_RDWR, s->datarep,
                                                 info, &f))) {
         s->fn(me, f);
