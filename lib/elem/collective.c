@@ -13,6 +13,7 @@
 #include "chunk/payload.h"
 #include "elem/mover.h"
 #include "elem/given.h"
+#include "elem/lend.h"
 #include "elem/pending.h"
 #include "elem/places.h"
 #include "elem/remote.h"
@@ -296,6 +297,30 @@ static void meeting_end(struct meeting *m)
 
 /* ---- the calls ---- */
 
+/* Owners list their chunks and bring them together; those of which the file has a part with the
+ * records of rank 0. */
+static int assemble(struct meeting *m)
+{
+    drep_dataset *ds = m->ds;
+    struct shares wanted = {.n = 0};
+    struct buf records = {0};
+    int err;
+
+    m->own = (struct owning){.t = m->t, .shares = &m->shares, .how = m->how, .rank = m->team->rank};
+    err = own_list(&m->own, &m->in);
+    if (m->loose && ds->rec.layout == FMT_CHUNKED) {
+        if (!err)
+            err = owned_completed(&m->own, &wanted);
+        err = records_lend(m->team, ds, &wanted, &records, err);
+    }
+    if (!err)
+        err = own_chunks(&m->own);
+    records_return(ds);
+    buf_release(&records);
+    shares_release(&wanted);
+    return meet(m, fail_dataset(err, ds->path));
+}
+
 /* From here on a write of all together and a merge of what single ranks wrote are the same. */
 static int write_meeting(struct meeting *m, int err)
 {
@@ -305,8 +330,7 @@ static int write_meeting(struct meeting *m, int err)
     err = exchange(m, err);
     if (err)
         return err;
-    m->own = (struct owning){.t = m->t, .shares = &m->shares, .how = m->how, .rank = m->team->rank};
-    err = meet(m, fail_dataset(own_chunks(&m->own, &m->in), ds->path));
+    err = assemble(m);
     if (err)
         return err;
     if (ds->rec.layout == FMT_COMPACT)
@@ -363,7 +387,7 @@ int collective_merge(drep_dataset *ds, const char *call)
                         .ds = ds,
                         .team = &ds->file->ranks->team,
                         .loose = true,
-                        .how = last ? TOGETHER_LAST : TOGETHER_UNION};
+                        .how = last ? TOGETHER_LAST : TOGETHER_ALONE};
     int err = last ? leave_last(&m) : 0;
     uint64_t any[2] = {pending_has(ds), leases_used(ds->file->ranks)};
     char none = 0, *elements;

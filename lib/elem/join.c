@@ -12,10 +12,12 @@
 struct joining {
     drep_dataset *ds;
     const struct piece *piece;
-    int64_t room;     /* elements of the chunk */
-    uint32_t *origin; /* of each: 0, or 1 + number of its piece */
-    uint32_t now;     /* the piece that is placed */
-    bool last;        /* it may replace others */
+    int64_t room;             /* elements of the chunk */
+    uint32_t *origin;         /* of each: 0, or 1 + number of its piece */
+    uint32_t now;             /* the piece that is placed */
+    const struct buf *stored; /* what the file has, or NULL */
+    uint64_t fixed;
+    bool last; /* a piece may replace others */
     uint8_t *elements;
 };
 
@@ -47,13 +49,20 @@ static int move_stretch(const struct joining *j, int64_t at, int64_t n, struct b
                      heap);
 }
 
-/* Make n elements that nobody writes the fill value, with contents of their own. */
+/* Make n elements that nobody writes the fill value, or the stored ones, with contents of their
+ * own. */
 static int fill_stretch(const struct joining *j, int64_t at, int64_t n, struct buf *heap)
 {
     const drep_dataset *ds = j->ds;
     uint8_t *p = j->elements + bytes_of(ds, at);
-    int err = fill_bytes(ds, p, 0, bytes_of(ds, n));
+    int err;
 
+    if (j->stored) {
+        memcpy(p, j->stored->p + bytes_of(ds, at), (size_t)bytes_of(ds, n));
+        return heap_move(&ds->ft->stored, p, n, j->stored->p + j->fixed,
+                         j->stored->len - (size_t)j->fixed, 0, heap);
+    }
+    err = fill_bytes(ds, p, 0, bytes_of(ds, n));
     return err ? err
                : heap_move(&ds->ft->stored, p, n, ds->fill_heap.p, ds->fill_heap.len, 0, heap);
 }
@@ -73,12 +82,14 @@ static int each_stretch(const struct joining *j, bool written, struct buf *heap)
     return err;
 }
 
-int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool whole, uint64_t fixed,
-               struct buf *b)
+int chunk_join(struct transfer *t, const struct piece *piece, size_t n, enum ground ground,
+               const struct buf *stored, uint64_t fixed, struct buf *b)
 {
     drep_dataset *ds = t->ds;
     struct joining j = {.ds = ds,
                         .piece = piece,
+                        .stored = ground == GROUND_STORED ? stored : NULL,
+                        .fixed = fixed,
                         .room = (int64_t)(fixed / (uint64_t)ds->esize),
                         .last = ds->file->ranks->last,
                         .origin = mem_zalloc(fixed / (uint64_t)ds->esize + 1, sizeof *j.origin)};
@@ -94,7 +105,7 @@ int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool who
         err = piece_runs(ds, &piece[i], j.room, place_run, &j);
     }
     /* The fill comes first in the heap, as in a chunk that one process writes. */
-    if (!err && whole && ds->fill && ds->fill_err == 0)
+    if (!err && (j.stored || (ground == GROUND_FILL && ds->fill && ds->fill_err == 0)))
         err = each_stretch(&j, false, &heap);
     if (!err)
         err = each_stretch(&j, true, &heap);

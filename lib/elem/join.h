@@ -10,9 +10,10 @@
 #include "elem/pieces.h"
 
 /* Bring a chunk together in *b, whose contents go: `fixed` bytes of elements, then their heap.
- * whole: what no rank writes becomes fill; else it is zeros.  DREP_ERR_NOT_SAME: two ranks write
- * one element; with drep_overlap=last the higher one's counts. */
-int chunk_join(struct transfer *t, const struct piece *piece, size_t n, bool whole, uint64_t fixed,
-               struct buf *b);
+ * GROUND_NONE: what no rank writes is zeros; GROUND_STORED: `stored` has it, elements and heap.
+ * DREP_ERR_NOT_SAME: two ranks write one element; with drep_overlap=last the higher
+ * one's counts. */
+int chunk_join(struct transfer *t, const struct piece *piece, size_t n, enum ground ground,
+               const struct buf *stored, uint64_t fixed, struct buf *b);
 
 #endif

@@ -152,8 +152,8 @@ int leased_write(struct transfer *t, struct work *w, const struct shares *s,
     if (!bytes) {
         err = buf_reserve(room, size);
         if (!err)
-            err = chunk_assemble(t, s, share, ds->file->ranks->team.rank, NULL, 0, true, room->p,
-                                 size);
+            err = chunk_assemble(t, s, share, ds->file->ranks->team.rank, NULL, 0, GROUND_FILL,
+                                 room->p, size);
         bytes = room->p;
     }
     if (!err)

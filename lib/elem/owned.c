@@ -7,6 +7,8 @@
 #include "chunk/payload.h"
 #include "chunk/work.h"
 #include "chunk/write.h"
+#include "elem/payload.h"
+#include "file/ranks.h"
 #include "format/block.h"
 
 #include <string.h>
@@ -77,20 +79,44 @@ static int report_leased(struct owning *m, const struct leased *l)
     return report(m, &o, l->offset, l->sums, m->t->ds->chunks.nfilters > 0 ? 1 : sums_of(l->size));
 }
 
+/* Loads a chunk of which the file has a part, and brings it together. */
+static int complete(const struct owning *m, const struct owned *o, struct buf *room)
+{
+    const struct piece *piece = m->piece + o->piece;
+    bool variable = m->t->ds->ft->type->variable;
+    uint64_t coord[DREP_MAX_RANK];
+    struct buf stored = {0};
+    size_t fixed;
+    int err;
+
+    chunk_coord(&m->t->ds->rec, o->chunk, coord);
+    err = chunk_load(m->t->ds, coord, variable ? &stored : room, &fixed);
+    if (!err && variable)
+        err = chunk_join(m->t, piece, o->npieces, GROUND_STORED, &stored, o->fixed, room);
+    else if (!err)
+        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, GROUND_STORED,
+                             room->p, o->size);
+    buf_release(&stored);
+    return err;
+}
+
 /* Brings a chunk together in `room`, or says where it is. */
 static int bring(const struct owning *m, const struct owned *o, struct buf *room,
                  const uint8_t **bytes)
 {
     const struct piece *piece = m->piece + o->piece;
+    enum ground ground = o->whole ? GROUND_FILL : GROUND_NONE;
     int err = 0;
 
     *bytes = o->own && o->npieces == 0 ? share_in_memory(m->t, m->shares, o->own, o->size) : NULL;
     if (*bytes)
         return 0;
-    if (m->t->ds->ft->type->variable)
-        err = chunk_join(m->t, piece, o->npieces, o->whole, o->fixed, room);
+    if (o->completed)
+        err = complete(m, o, room);
+    else if (m->t->ds->ft->type->variable)
+        err = chunk_join(m->t, piece, o->npieces, ground, NULL, o->fixed, room);
     else if (!(err = buf_reserve(room, o->size)))
-        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, o->whole, room->p,
+        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, ground, room->p,
                              o->size);
     *bytes = room->p;
     return err;
@@ -111,18 +137,69 @@ static int bring_to_keep(const struct owning *m, struct owned *o)
     return err;
 }
 
-/* Brings one chunk together from what this rank has of it and n pieces.  What must not be converted
- * twice, by a user's functions, is kept; but variable length came converted. */
-static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const struct share *own,
-                     size_t piece, size_t n)
+/* True for a chunk that is not encoded, and must not be brought together a second time: a user's
+ * functions would be called again, or the file has changed.  Variable length came converted. */
+static bool is_kept(const struct owning *m, const struct owned *o)
+{
+    const drep_dataset *ds = m->t->ds;
+
+    if (!o->whole)
+        return true;
+    return ds->chunks.nfilters == 0 &&
+           (o->completed || (conv_calls(&m->t->conv) && !ds->ft->type->variable));
+}
+
+/* Brings one chunk together. */
+static int own_chunk(struct owning *m, struct work *w, struct owned *o)
 {
     drep_dataset *ds = m->t->ds;
-    bool variable = ds->ft->type->variable;
-    int64_t total = own ? own->n : 0;
     struct buf *room = work_buf(w);
     const uint8_t *bytes;
-    struct owned *o;
     int err;
+
+    if (is_kept(m, o)) {
+        err = bring_to_keep(m, o);
+        bytes = o->bytes;
+    } else {
+        err = bring(m, o, room, &bytes);
+        if (ds->ft->type->variable)
+            o->size = room->len;
+    }
+    if (err || !o->whole)
+        return err;
+    return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
+}
+
+int own_chunks(struct owning *m)
+{
+    struct store *st = m->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err = w ? 0 : fail_nomem();
+
+    for (size_t i = 0; !err && i < m->n; i++)
+        err = own_chunk(m, w, &m->owned[i]);
+    work_give(st, w);
+    return err;
+}
+
+/* True if the file may have something of a chunk that this rank writes whole: elements of several
+ * ranks may be the same ones. */
+static bool is_completed(const struct owning *m, const struct owned *o, int64_t total)
+{
+    size_t n = o->npieces + (o->own != NULL);
+
+    if (!o->whole || (m->how != TOGETHER_ALONE && m->how != TOGETHER_LAST))
+        return false;
+    return (m->how == TOGETHER_LAST && n > 1) || total < chunk_extent(&m->t->ds->rec, o->chunk);
+}
+
+/* Lists one chunk, of which this rank has `own`, or NULL, and n pieces. */
+static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, size_t piece,
+                      size_t n)
+{
+    drep_dataset *ds = m->t->ds;
+    int64_t total = own ? own->n : 0;
+    struct owned *o;
 
     for (size_t i = piece; i < piece + n; i++)
         total += (int64_t)m->piece[i].n;
@@ -138,25 +215,14 @@ static int own_chunk(struct owning *m, struct work *w, int64_t chunk, const stru
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
     o->fixed = o->size;
-    if (!o->whole || (conv_calls(&m->t->conv) && ds->chunks.nfilters == 0 && !variable)) {
-        err = bring_to_keep(m, o);
-        bytes = o->bytes;
-    } else {
-        err = bring(m, o, room, &bytes);
-        if (variable)
-            o->size = room->len;
-    }
-    if (err || !o->whole)
-        return err;
-    return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
+    o->completed = is_completed(m, o, total);
+    return 0;
 }
 
-int own_chunks(struct owning *m, const struct team_inbox *in)
+int own_list(struct owning *m, const struct team_inbox *in)
 {
-    struct store *st = m->t->ds->file->st;
-    struct work *w = work_take(st);
     size_t i = 0, k = 0, end;
-    int err = w ? pieces_list(m->t->ds, in, &m->piece, &m->npieces) : DREP_ERR_NOMEM;
+    int err = pieces_list(m->t->ds, in, &m->piece, &m->npieces);
 
     if (m->t->ds->ft->type->variable)
         i = m->shares->n;
@@ -173,12 +239,23 @@ int own_chunks(struct owning *m, const struct team_inbox *in)
         for (end = k;
              end < m->npieces && m->piece[end].chunk == (own ? own->chunk : m->piece[k].chunk);)
             end++;
-        err = own_chunk(m, w, own ? own->chunk : m->piece[k].chunk, own, k, end - k);
+        err = list_chunk(m, own ? own->chunk : m->piece[k].chunk, own, k, end - k);
         k = end;
         i += own != NULL;
     }
-    work_give(st, w);
     return err;
+}
+
+int owned_completed(const struct owning *m, struct shares *out)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (!m->owned[i].completed)
+            continue;
+        if (VEC_ROOM(out->share, out->n, out->room, 1))
+            return fail_nomem();
+        out->share[out->n++] = (struct share){.chunk = m->owned[i].chunk};
+    }
+    return 0;
 }
 
 /* Elements are converted again without a report, which has counted them. */
@@ -201,6 +278,7 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
             err = bring(m, o, room, &bytes);
         if (!err)
             err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places + k));
+        m->t->ds->file->ranks->counted.written += o->size;
         k += 8;
     }
     work_give(st, w);

@@ -2,8 +2,8 @@
  *
  * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Plain
  * ones are not kept: they are brought together a second time when they are written, which costs
- * less than memory for all of them.  Chunks of which only a part is written are all rank 0's, whose
- * store needs their elements. */
+ * less than memory for all of them; but those are kept of which the file has a part.  Chunks of
+ * which all ranks together write only a part are all rank 0's, whose store needs their elements. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_OWNED_H
 #define ELEM_OWNED_H
@@ -13,6 +13,7 @@
 struct owned {
     int64_t chunk;
     bool whole;
+    bool completed; /* whole, but some of it comes from the file */
     uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
     uint64_t size, fixed; /* fixed: of the elements, before their heap */
     uint64_t sum;         /* filtered: of all */
@@ -35,8 +36,12 @@ struct owning {
     struct buf report;
 };
 
-/* Bring together this rank's own shares and the pieces that others sent. */
-int own_chunks(struct owning *m, const struct team_inbox *in);
+/* List this rank's own shares and the pieces that others sent, by chunk. */
+int own_list(struct owning *m, const struct team_inbox *in);
+/* The chunks among them of which the file has a part, for records_lend(). */
+int owned_completed(const struct owning *m, struct shares *out);
+/* Bring them together. */
+int own_chunks(struct owning *m);
 /* Write the whole chunks to their places, 8 bytes each, in `size` bytes (places.h). */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size);
 void owning_release(struct owning *m);

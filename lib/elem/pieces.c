@@ -392,7 +392,8 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
 }
 
 int chunk_assemble(struct transfer *t, const struct shares *s, const struct share *own, int rank,
-                   const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size)
+                   const struct piece *piece, size_t n, enum ground ground, uint8_t *b,
+                   uint64_t size)
 {
     drep_dataset *ds = t->ds;
     int64_t room = (int64_t)(size / (uint64_t)ds->esize), sum = 0;
@@ -410,9 +411,9 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
     for (size_t i = 0; i < n; i++)
         sum += (int64_t)piece[i].n;
     sum += own ? own->n : 0;
-    if (blank)
+    if (ground == GROUND_FILL)
         err = payload_blank(ds, sum, b, size);
-    else if (prog_gaps(&ds->ft->stored))
+    else if (ground == GROUND_NONE && prog_gaps(&ds->ft->stored))
         memset(b, 0, (size_t)size);
     for (size_t i = 0; !err && i <= n; i++) {
         if (own && i == before)

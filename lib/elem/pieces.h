@@ -64,10 +64,18 @@ int overlap_error(const struct drep_dataset *ds, int64_t chunk, int64_t at, int 
 const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
                                const struct share *own, uint64_t size);
 
+/* What the elements of a chunk are that nobody writes. */
+enum ground {
+    GROUND_NONE, /* of no meaning */
+    GROUND_FILL,
+    GROUND_STORED /* what the file has */
+};
+
 /* Bring a chunk together in b, which has room for chunk_elements(): this rank's own share (NULL:
- * none), and n pieces.  blank: the rest becomes fill.  DREP_ERR_NOT_SAME: two ranks write one
- * element; with drep_overlap=last the higher one's counts. */
+ * none), and n pieces.  GROUND_STORED: b holds the stored ones.  DREP_ERR_NOT_SAME: two ranks write
+ * one element; with drep_overlap=last the higher one's counts. */
 int chunk_assemble(struct transfer *t, const struct shares *s, const struct share *own, int rank,
-                   const struct piece *piece, size_t n, bool blank, uint8_t *b, uint64_t size);
+                   const struct piece *piece, size_t n, enum ground ground, uint8_t *b,
+                   uint64_t size);
 
 #endif

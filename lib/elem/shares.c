@@ -300,6 +300,7 @@ void shares_release(struct shares *s)
 
 enum { NOTICE = 16, ANSWER = 8 };
 
+#define COMPLETED_MAX ((uint64_t)16 << 20)
 #define ALL_ALONE UINT64_MAX /* in place of a number of elements */
 
 /* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are
@@ -332,10 +333,21 @@ static int notice_order(const void *a, const void *b)
     return x->from - y->from;
 }
 
+/* True if an owner may load what nobody has written of a chunk.  A large plain one is patched. */
+static bool may_complete(const drep_dataset *ds)
+{
+    return ds->rec.layout == FMT_CHUNKED &&
+           (chunks_whole(&ds->chunks) || ds->chunks.payload <= COMPLETED_MAX);
+}
+
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n)
 {
-    if (how == TOGETHER_PARTS || (how == TOGETHER_LAST && n > 1) || ds->rec.layout == FMT_COMPACT)
+    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
+        return false;
+    if ((how == TOGETHER_ALONE || how == TOGETHER_LAST) && may_complete(ds))
+        return true;
+    if (how == TOGETHER_LAST && n > 1)
         return false;
     if (ds->rec.layout == FMT_CONTIGUOUS && how != TOGETHER_BOX)
         return total == chunk_elements(ds);

@@ -3,10 +3,11 @@
  * A share is what a rank's selection has of one chunk: runs of elements, as in parts.h.  Chunks
  * have numbers, row-major in the grid; a compact dataset is one chunk, number 0.  The owner of a
  * chunk that is written whole is the rank that writes most of it, or another that the hints say
- * (dealing.h); every other chunk is rank 0's, whose store reads and changes it.  The owner of a
- * chunk that is read is the rank that reads most of it, of equal ones each in turn.  To find that
- * out, each chunk has a home, a rank that all shares of it are reported to: no rank looks at all of
- * them. */
+ * (dealing.h).  Of a chunk that ranks have written alone, in part, the owner loads the rest, and it
+ * is written whole, too.  Every other chunk is rank 0's, whose store reads and changes it.  The
+ * owner of a chunk that is read is the rank that reads most of it, of equal ones each in turn.  To
+ * find that out, each chunk has a home, a rank that all shares of it are reported to: no rank looks
+ * at all of them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_SHARES_H
 #define ELEM_SHARES_H
@@ -28,7 +29,7 @@ struct share {
     int owner;
     int ranks;  /* a read: how many get it from the owner, who is one of them; else 0, or
                    SHARE_... */
-    bool whole; /* a write: all shares together are all of the chunk */
+    bool whole; /* a write: the owner has all of the chunk, by all shares, or loads the rest */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
@@ -54,8 +55,9 @@ enum together {
     TOGETHER_NOTHING,
     TOGETHER_BOX,   /* one box */
     TOGETHER_UNION, /* several, taken at once */
-    TOGETHER_LAST,  /* likewise, but elements may be several ranks': the highest one's count */
     TOGETHER_PARTS, /* something else: no chunk counts as whole */
+    TOGETHER_ALONE, /* what single ranks wrote: owners complete chunks */
+    TOGETHER_LAST,  /* likewise, but elements may be several ranks': the highest one's count */
     TOGETHER_READ   /* no write at all */
 };
 
@@ -80,7 +82,8 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 /* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
  * it wants. */
 bool reads_meet(const drep_dataset *ds, const struct team *team);
-/* True if n shares of `total` elements make the chunk one that the store writes whole. */
+/* True if n shares of `total` elements make the chunk one that the store writes whole; of what
+ * single ranks wrote also if its owner completes it. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n);
 /* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */

@@ -51,6 +51,10 @@ struct ranks {
         uint64_t unit, block;
     } buffering;
     bool last; /* hint in force: of an element that several ranks write, the highest one's counts */
+    /* What this rank has done since the file was opened. */
+    struct {
+        uint64_t written; /* bytes of chunks, as the file has them, in writes of all ranks */
+    } counted;
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
