@@ -456,15 +456,15 @@ spec: ## check SPEC.md: rules and their vectors, values, both readers, text form
 
 python: ## install missing packages, build the package for Python into build/python, run all its tests
 	@tools/install-deps build interop python
-	+@$(SUB) MODE=release python-package
+	+@$(SUB) MODE=release libs python-package
 	@$(PYTHON) python/notebook.py TUTORIAL.md build/python/tutorial.ipynb
 	@tests/python/run-pytest.py --full
 
 # Memory of Python's own is not checked for leaks, and its allocator is that of C.
 python-asan: ## run the tests of the package for Python under ASan and -X dev
 	@tools/install-deps build interop python
-	+@$(SUB) MODE=release python-package
-	+@$(SUB) MODE=asan python-package
+	+@$(SUB) MODE=release libs python-package
+	+@$(SUB) MODE=asan libs python-package
 	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0 PYTHONMALLOC=malloc \
 	    $(PYTHON) -X dev tests/python/run-pytest.py --package=build/python-asan

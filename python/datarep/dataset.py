@@ -158,17 +158,20 @@ class _Together:
 class View:
     """A dataset read as another dtype, with some of its members, or as text."""
 
-    __slots__ = ("dataset", "_form", "_single", "_text")
+    __slots__ = ("dataset", "_form", "_single", "_text", "_shown")
 
     def __init__(self, ds: "Dataset", form: types.Form, single: Optional[str] = None,
-                 text: Optional[tuple[str, str]] = None) -> None:
+                 text: Optional[tuple[str, str]] = None, shown: Any = None) -> None:
         self.dataset = ds
         self._form = form
         self._single = single
         self._text = text
+        self._shown = shown  # a dtype to which NumPy converts, not the library
 
     @property
     def dtype(self) -> Any:
+        if self._shown is not None:
+            return self._shown
         return self._form.dtype[self._single] if self._single else self._form.dtype
 
     @property
@@ -185,6 +188,8 @@ class View:
         got = self.dataset._read(sel, self._form)
         if self._text:
             return _decoded(got, *self._text)
+        if self._shown is not None:
+            return types.numpy().asarray(got).astype(self._shown)[()]
         return got[self._single] if self._single else got
 
     def __setitem__(self, key: Any, value: Any) -> None:
@@ -196,6 +201,8 @@ class View:
             made = np.empty(part.shape[:ndim], self._form.dtype)
             made[self._single] = part
             value = made
+        if self._shown is not None:
+            value = np.asarray(value, dtype=self._shown)
         self.dataset._write(sel, np.asarray(value, dtype=self._form.dtype), self._form)
 
     def __array__(self, dtype: Any = None) -> Any:
@@ -386,7 +393,8 @@ class Dataset(Named, _core.Dataset):
             if options.range and not isinstance(value, (bytes, str)):
                 given = np.asarray(value)
                 if given.dtype.kind in "biufc":
-                    return given, types.form_of_dtype(given.dtype)
+                    return given.astype(types.native(given.dtype), copy=False), \
+                        types.form_of_dtype(given.dtype)
         base = own.dtype.subdtype[0] if own.dtype.subdtype else own.dtype
         return _cast(np, value, base, own), own
 
@@ -472,14 +480,17 @@ class Dataset(Named, _core.Dataset):
         if not isinstance(out, np.ndarray):
             raise TypeError(f"elements are read into an array, not {type(out).__name__}")
         sel = index.parse(key, self._lengths())
-        form = self._form() if out.dtype == self.dtype else types.form_of_dtype(out.dtype)
+        form = self._form()
+        if out.dtype != form.dtype and not _other_units(out.dtype, form.dtype):
+            form = types.form_of_dtype(out.dtype)
         if out.shape != sel.out:
             raise ValueError(f"the array has shape {out.shape}, the selection {sel.out}")
         if not out.flags.writeable:
             raise ValueError("the array is read-only")
         options = Options(threads, RANGES[range])
         around = index._box(sel) if not sel.arrays and index.product(sel.out) else None
-        if around is None or form.plan or index._flips(sel, 0) or not out.flags.c_contiguous:
+        if around is None or form.plan or index._flips(sel, 0) or not out.flags.c_contiguous \
+                or not out.dtype.isnative or out.dtype.kind in "mM" and out.dtype != form.dtype:
             out[...] = self._read(sel, form, options)
             return self.report
         step = None if all(s == 1 for s in around.step) else around.step
@@ -536,8 +547,11 @@ class Dataset(Named, _core.Dataset):
     # --------------------------------------------------------------- other views
 
     def astype(self, dtype: Any) -> View:
-        """The dataset read as another dtype, converted by the library."""
-        return View(self, types.type_of(dtype))
+        """The dataset read as another dtype, converted by the library; dates of other units by NumPy."""
+        form, own = types.type_of(dtype), self.dtype
+        if _other_units(form.dtype, own):
+            return View(self, self._form(), shown=form.dtype)
+        return View(self, form)
 
     def view(self, members: Union[str, Sequence[str]]) -> View:
         """Some members of a dataset of structs: only these are read."""
@@ -666,7 +680,12 @@ class Dataset(Named, _core.Dataset):
     def __reduce__(self) -> Any:
         return _reopen, (self._file, self.name)
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
+                   copy: Optional[bool] = None) -> Any:
+        if stream is not None or dl_device is not None and tuple(dl_device) != (1, 0):
+            raise BufferError(f"{self.name}: elements are read into the memory of the processor")
+        if copy is False:
+            raise BufferError(f"{self.name}: elements are copied as they are read")
         return types.numpy().ascontiguousarray(self[...]).__dlpack__()
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -692,6 +711,11 @@ def _without_ones(value: Any, ndim: int) -> Any:
     while value.ndim > ndim and value.shape[0] == 1:
         value = value[0]
     return value
+
+
+def _other_units(a: Any, b: Any) -> bool:
+    """Dates or periods whose numbers mean something else."""
+    return a.kind in "mM" and b.kind in "mM" and bool(types.native(a) != b)
 
 
 def _cast(np: Any, value: Any, dtype: Any, form: types.Form) -> Any:

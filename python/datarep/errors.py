@@ -100,6 +100,10 @@ class BusyError(FileError, BlockingIOError):
     """Another handle writes to the file."""
 
 
+class TimedOutError(FileError, TimeoutError):
+    """A file object, or another process of the communicator, gave no answer in time."""
+
+
 class ConversionWarning(UserWarning):
     """Values changed as they were converted: see `Report`."""
 
@@ -115,7 +119,7 @@ _CLASSES: dict[int, tuple[type, int]] = {
     18: (ConversionError, 0), 19: (UnsupportedError, 0),
     22: (DatatypeError, 0), 25: (RangeError, 0), 26: (NotFoundError, 0), 27: (ExistsError, 0),
     28: (DatatypeError, 0), 31: (StaleError, 0), 32: (Error, 0), 33: (Error, 0),
-    37: (FormatError, 0),
+    37: (FormatError, 0), 39: (TimedOutError, _errno.ETIMEDOUT), 40: (Error, 0), 41: (Error, 0),
 }
 
 _NUMBERS = {os.strerror(n): n for n in sorted(_errno.errorcode, reverse=True)}
@@ -126,14 +130,17 @@ def _number(message: str, default: int) -> int:
     return _NUMBERS.get(message.rsplit(": ", 1)[-1], default)
 
 
-def make(code: int, message: str, filename: Optional[str], path: str, byte: int) -> Exception:
-    """The exception for what the library tells of a failure; the extension calls this."""
-    cls, number = _CLASSES.get(code, (ArgumentError, 0))
+def make(code: int, message: str, filename: Optional[str], path: str = "", byte: int = -1,
+         number: int = 0) -> Exception:
+    """The exception for what the library tells of a failure; the extension calls this.
+
+    number: the errno of a file object's exception, 0 if there is none."""
+    cls, usual = _CLASSES.get(code, (ArgumentError, 0))
     made: Any
-    if number:
+    if usual:
         prefix = f"{filename}: "
         shown = message[len(prefix):] if filename and message.startswith(prefix) else message
-        made = cls(_number(message, number), shown, filename)
+        made = cls(number or _number(message, usual), shown, filename)
     else:
         made = cls(message)
     made.code = code

@@ -2,6 +2,7 @@
 """Files, groups and dimensions."""
 from __future__ import annotations
 
+import operator
 import os
 import time
 from collections.abc import Mapping, MutableMapping
@@ -147,15 +148,19 @@ class Dimensions(MutableMapping[str, Any]):
         return Dimension(file, file._h.dimension_find(below, name))
 
     def __setitem__(self, name: str, length: Optional[int]) -> None:
-        self.create(name, int(length or 0), length is None)
+        self.create(name, 0 if length is None else length, length is None)
 
     def create(self, name: str, length: int = 0, unlimited: bool = False) -> Dimension:
         """Make a dimension with a length that may grow."""
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a str, not {type(name).__name__}")
         address = f"{self._group.name}#{name}"
-        self._group._file._h.dimension_create(address, int(length), unlimited)
+        self._group._file._h.dimension_create(address, operator.index(length), unlimited)
         return Dimension(self._group._file, address)
 
     def __delitem__(self, name: str) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"a name is a str, not {type(name).__name__}")
         self._group._file._h.dimension_remove(f"{self._group.name}#{name}")
         self._group._file._addresses.clear()
 

@@ -2,6 +2,7 @@
 """Data representations: declared by a table, made of functions; packing without a file."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, Callable, Optional, Union
 
@@ -67,6 +68,16 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
     a datatype in the file by its name; others take those of external32.  None: that direction takes
     data in native form.  A function must not keep the memoryviews.
     """
+    for fn in (read, write):
+        if fn is not None and not callable(fn):
+            raise TypeError(f"a conversion function is needed, not {type(fn).__name__}")
+    if isinstance(extents, Mapping):
+        unknown = [n for n in extents if n not in types.CODES]
+        if unknown:
+            raise ValueError(f"extents: {unknown[0]!r} is no datatype")
+        extents = {n: operator.index(size) for n, size in extents.items()}
+    elif extents is not None and not callable(extents):
+        raise TypeError("extents: a dict or a function is needed")
     names = {code: n for n, code in types.CODES.items()}
 
     def extent(t: types.Type) -> Optional[int]:
@@ -74,7 +85,7 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
         if callable(extents):
             return extents(type_name)
         if extents and type_name in extents:
-            return int(extents[type_name])
+            return extents[type_name]
         return t.file_extent("external32")
 
     _core.register_datarep(name, read, write, extent)

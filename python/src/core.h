@@ -83,9 +83,15 @@ void handle_leave(handle *h);
 PyObject *raise_error(int err, handle *h);
 /* The same for a call that all ranks have made, which failed on all: says so in the exception. */
 PyObject *raise_together(int err, handle *h);
-/* Keep the exception of a Python function that the library has called: it becomes the cause of the
- * exception of the library's call. */
+/* Keep the exception of a Python function that the library has called: the first one becomes the
+ * cause of the exception of the library's call. */
 void keep_exception(void);
+/* The errno of the exception that is set, 0 if it has none. */
+int exception_number(void);
+/* Empty the frames of the kept exception, whose variables may hold memory. */
+void empty_frames(void);
+/* A call begins, and no other is under way: what was kept is of an earlier one. */
+void call_begins(void);
 /* Sets datarep's factory of exceptions. */
 PyObject *core_set_error(PyObject *module, PyObject *factory);
 
@@ -107,6 +113,16 @@ typedef struct memory {
 } memory;
 bool memory_get(PyObject *o, bool writable, memory *m);
 void memory_release(memory *m);
+
+/* Memory of the library's, lent to a Python function for one call.  lend_end() takes it back:
+ * false, with an exception kept, if the function has raised or goes on to hold a part; NULL is
+ * false. */
+typedef struct lent lent;
+lent *lend(const void *p, size_t n, bool writable);
+PyObject *lent_view(lent *self); /* borrowed */
+bool lend_end(lent *self);
+extern _Thread_local int lending; /* memory that functions of this thread have */
+bool lend_add(PyObject *module);
 
 /* A tuple of ints or None -> numbers. */
 bool numbers(PyObject *seq, int64_t *out, int max, int *n);

@@ -7,50 +7,53 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 
-static PyObject *memory_view(const void *p, size_t n, bool write)
-{
-    return PyMemoryView_FromMemory((char *)p, (Py_ssize_t)n, write ? PyBUF_WRITE : PyBUF_READ);
-}
+#include <errno.h>
 
-/* The object must not keep the memory: it is gone when the call returns. */
-static bool take_back(PyObject *view)
+/* What the library is told of an exception, which is kept. */
+static int code_of_exception(void)
 {
-    PyObject *got;
+    static const struct {
+        int number, code;
+    } known[] = {
+        {ENOSPC, DREP_ERR_NO_SPACE}, {EDQUOT, DREP_ERR_NO_SPACE},   {EFBIG, DREP_ERR_NO_SPACE},
+        {EACCES, DREP_ERR_ACCESS},   {EPERM, DREP_ERR_ACCESS},      {EROFS, DREP_ERR_READ_ONLY},
+        {ESTALE, DREP_ERR_STALE},    {ETIMEDOUT, DREP_ERR_TIMEOUT},
+    };
+    int number = exception_number(), err = DREP_ERR_IO;
 
-    if (PyErr_Occurred())
-        keep_exception();
-    got = PyObject_CallMethod(view, "release", NULL);
-    Py_DECREF(view);
-    Py_XDECREF(got);
-    return got;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError))
+        err = DREP_ERR_NOMEM;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (known[i].number == number)
+            err = known[i].code;
+    }
+    keep_exception();
+    return err;
 }
 
 static int outcome(PyObject *got)
 {
-    if (got) {
-        Py_DECREF(got);
-        return 0;
-    }
-    if (PyErr_Occurred())
-        keep_exception();
-    return DREP_ERR_IO;
+    Py_XDECREF(got);
+    return got ? 0 : PyErr_Occurred() ? code_of_exception() : DREP_ERR_IO;
 }
 
 static int read_one(PyObject *file, const drep_range *r)
 {
-    PyObject *view = memory_view(r->buf, r->size, true), *got;
+    lent *part = lend(r->buf, r->size, true);
+    PyObject *got;
     long long n;
+    int err;
 
-    if (!view)
+    if (!part)
         return outcome(NULL);
-    got = PyObject_CallMethod(file, "read_at", "KO", (unsigned long long)r->offset, view);
+    got =
+        PyObject_CallMethod(file, "read_at", "KO", (unsigned long long)r->offset, lent_view(part));
     n = got ? PyLong_AsLongLong(got) : -1;
-    if (!take_back(view) || n < 0) {
-        Py_XDECREF(got);
-        return outcome(NULL);
-    }
     Py_XDECREF(got);
-    return n == (long long)r->size ? 0 : DREP_ERR_TRUNCATE;
+    err = PyErr_Occurred() ? code_of_exception() : n < 0 ? DREP_ERR_IO : 0;
+    if (!lend_end(part))
+        return err ? err : DREP_ERR_IO;
+    return err || n == (long long)r->size ? err : DREP_ERR_TRUNCATE;
 }
 
 static int read_many(void *state, const drep_range *range, size_t n)
@@ -81,15 +84,16 @@ static int file_size(void *state, uint64_t *size)
 static int write_at(void *state, const void *buf, size_t size, uint64_t offset)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    PyObject *view = memory_view(buf, size, false), *got = NULL;
+    lent *part = lend(buf, size, false);
     int err;
 
-    if (view) {
-        got = PyObject_CallMethod(state, "write_at", "KO", (unsigned long long)offset, view);
-        if (!take_back(view))
-            Py_CLEAR(got);
-    }
-    err = outcome(got);
+    if (part)
+        err = outcome(PyObject_CallMethod(state, "write_at", "KO", (unsigned long long)offset,
+                                          lent_view(part)));
+    else
+        err = outcome(NULL);
+    if (part && !lend_end(part) && !err)
+        err = DREP_ERR_IO;
     PyGILState_Release(gil);
     return err;
 }
@@ -142,6 +146,7 @@ PyObject *core_open_object(PyObject *module, PyObject *args)
         !(shown = PyUnicode_AsUTF8AndSize(name, NULL)) || !info_from(hints, &info))
         return NULL;
     python_is_called = true;
+    call_begins();
     if (writes) {
         d.write_at = write_at;
         d.truncate = truncate_;

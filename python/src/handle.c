@@ -12,7 +12,8 @@ PyTypeObject *handle_class;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static unsigned forks;            /* how many led to this process */
-static _Thread_local int entered; /* calls of this thread that are under way */
+static int under_way;             /* calls of all threads, guarded by the GIL */
+static _Thread_local int entered; /* those of this thread */
 
 /* The child has one thread, so nobody is in a call or holds the lock. */
 static void in_child(void)
@@ -21,6 +22,7 @@ static void in_child(void)
     static const pthread_cond_t new_idle = PTHREAD_COND_INITIALIZER;
 
     forks++;
+    under_way = entered;
     memcpy(&lock, &new_lock, sizeof lock);
     memcpy(&idle, &new_idle, sizeof idle);
 }
@@ -48,11 +50,14 @@ void handle_enter(handle *h)
     }
     atomic_fetch_add(&h->busy, 1);
     entered++;
+    if (!under_way++)
+        call_begins();
 }
 
 void handle_leave(handle *h)
 {
     entered--;
+    under_way--;
     if (atomic_fetch_sub(&h->busy, 1) == 1 && h->closing) {
         pthread_mutex_lock(&lock);
         pthread_cond_broadcast(&idle);
@@ -130,7 +135,7 @@ static void handle_dealloc(PyObject *o)
 
 static bool may_close(handle *h)
 {
-    if (!entered)
+    if (!entered && !lending)
         return true;
     PyErr_Format(PyExc_ValueError, "%U: a function that the library calls cannot close a file",
                  h->name);

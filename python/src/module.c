@@ -79,7 +79,8 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&definition);
 
     if (!module || !type_add(module) || !handle_add(module) || !dataset_add(module) ||
-        !view_add(module) || PyModule_AddFunctions(module, create_functions) < 0 ||
+        !view_add(module) || !lend_add(module) ||
+        PyModule_AddFunctions(module, create_functions) < 0 ||
         PyModule_AddFunctions(module, rep_functions) < 0 ||
         PyModule_AddFunctions(module, exchange_functions) < 0) {
         Py_XDECREF(module);

@@ -49,15 +49,6 @@ static int64_t file_bytes(void *state, const drep_type *datatype, int64_t count,
     return bytes;
 }
 
-static bool take_back(PyObject *view)
-{
-    PyObject *got = view ? PyObject_CallMethod(view, "release", NULL) : NULL;
-
-    Py_XDECREF(view);
-    Py_XDECREF(got);
-    return got;
-}
-
 static int convert(PyObject *fn, void *userbuf, const drep_type *datatype, int64_t count,
                    void *filebuf, int64_t position, void *state, bool write)
 {
@@ -67,25 +58,18 @@ static int convert(PyObject *fn, void *userbuf, const drep_type *datatype, int64
     int64_t user = elements ? (elements - 1) * drep_type_extent(datatype) +
                                   drep_type_true_lb(datatype) + drep_type_true_extent(datatype)
                             : 0;
-    PyObject *u = NULL, *f = NULL, *got = NULL;
+    lent *u = size >= 0 ? lend(userbuf, (size_t)user, !write) : NULL;
+    lent *f = u ? lend(filebuf, (size_t)size, write) : NULL;
+    PyObject *got = NULL;
     bool ok;
 
-    if (size >= 0) {
-        u = PyMemoryView_FromMemory(userbuf, (Py_ssize_t)user, write ? PyBUF_READ : PyBUF_WRITE);
-        f = PyMemoryView_FromMemory(filebuf, (Py_ssize_t)size, write ? PyBUF_WRITE : PyBUF_READ);
-    }
     if (u && f)
-        got = PyObject_CallFunction(fn, "ONLOL", u, type_borrowed(datatype), (long long)count, f,
-                                    (long long)position);
+        got = PyObject_CallFunction(fn, "ONLOL", lent_view(u), type_borrowed(datatype),
+                                    (long long)count, lent_view(f), (long long)position);
     ok = got;
     Py_XDECREF(got);
-    if (!ok && PyErr_Occurred())
-        keep_exception();
-    if (!take_back(u) || !take_back(f)) {
-        ok = false;
-        if (PyErr_Occurred())
-            keep_exception();
-    }
+    ok &= lend_end(u);
+    ok &= lend_end(f);
     PyGILState_Release(gil);
     return !ok;
 }
