@@ -11,6 +11,11 @@
 
 static _Thread_local struct fail_state message;
 
+/* What a message is about is set with it and stays while names are put in front; each new message
+ * begins without. */
+
+/* Set the text, and that it is about no byte; the object is left to the caller, who may be using
+ * the old one. */
 static void say(const char *fmt, va_list args)
 {
     char next[FAIL_ROOM]; /* arguments may point into the old message */

@@ -476,6 +476,12 @@ class Dataset(Named, _core.Dataset):
         if collective:
             with self.collective:
                 return self.read_into(out, key, threads, range)
+        if not threads and range is None:
+            quick = self._read_same(out, key)
+            if quick is not False:
+                if quick:
+                    self._lost(quick, 0, False)
+                return Report(*quick) if quick else Report(out.size)
         np = types.numpy()
         if not isinstance(out, np.ndarray):
             raise TypeError(f"elements are read into an array, not {type(out).__name__}")
@@ -491,8 +497,12 @@ class Dataset(Named, _core.Dataset):
         around = index._box(sel) if not sel.arrays and index.product(sel.out) else None
         if around is None or form.plan or index._flips(sel, 0) or not out.flags.c_contiguous \
                 or not out.dtype.isnative or out.dtype.kind in "mM" and out.dtype != form.dtype:
+            before = self._file._reports.pop(self.name, None)
             out[...] = self._read(sel, form, options)
-            return self.report
+            made = self._file._reports.get(self.name)
+            if made is None and before is not None:
+                self._file._reports[self.name] = before
+            return made or Report(index.product(sel.out))
         step = None if all(s == 1 for s in around.step) else around.step
         report = self._read_box(around.start, around.lengths, step, form.type, out, options)
         if report:

@@ -206,10 +206,10 @@ static bool lost(dataset_object *self, const drep_report *report, bool write)
     return got;
 }
 
-static bool move_box(dataset_object *self, const struct box *b, memory *m, bool write)
+static bool move_box(dataset_object *self, const struct box *b, memory *m, bool write,
+                     drep_report *report)
 {
-    drep_report report = DREP_REPORT;
-    drep_xfer xfer = DREP_XFER(.report = &report, .buf_size = (size_t)(m->size ? m->size : 1),
+    drep_xfer xfer = DREP_XFER(.report = report, .buf_size = (size_t)(m->size ? m->size : 1),
                                .collective = self->collective);
     int err;
 
@@ -222,11 +222,12 @@ static bool move_box(dataset_object *self, const struct box *b, memory *m, bool 
         raise_transfer(self, err);
         return false;
     }
-    return lost(self, &report, write);
+    return true;
 }
 
 static bool read_array(dataset_object *self, const struct box *b, PyObject *array)
 {
+    drep_report report = DREP_REPORT;
     memory m;
     bool ok;
 
@@ -234,9 +235,9 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
         return true;
     if (!memory_get(array, true, &m))
         return false;
-    ok = move_box(self, b, &m, false);
+    ok = move_box(self, b, &m, false, &report);
     memory_release(&m);
-    return ok;
+    return ok && lost(self, &report, false);
 }
 
 static PyObject *dataset_get(PyObject *o, PyObject *key)
@@ -278,6 +279,29 @@ static bool same(PyObject *array, const char *name, PyObject *want)
     return equal == 1;
 }
 
+/* KEY_BOX if a key selects what lies in an array as it lies in memory: one of NumPy's own, of the
+ * dataset's dtype and of the result's shape. */
+static int key_fits(dataset_object *self, PyObject *key, PyObject *array, struct box *b)
+{
+    PyObject *shape;
+    int result;
+    bool fits;
+
+    if (!shape_known(self))
+        return KEY_ERROR;
+    if (!np_empty || !resolve(self) || self->plan != Py_None ||
+        (PyObject *)Py_TYPE(array) != np_ndarray)
+        return PyErr_Occurred() ? KEY_ERROR : KEY_OTHER;
+    result = key_parse(self->rank, self->dims, key, b);
+    if (result != KEY_BOX)
+        return result;
+    shape = tuple_of(b->shape, b->shown);
+    fits = shape && !b->flipped && same(array, "shape", shape) && same(array, "dtype", self->dtype);
+    Py_XDECREF(shape);
+    PyErr_Clear();
+    return fits ? KEY_BOX : KEY_OTHER;
+}
+
 static int slow_set(PyObject *o, PyObject *key, PyObject *value)
 {
     PyObject *got = PyObject_CallMethod(o, "_set", "OO", key, value);
@@ -289,35 +313,52 @@ static int slow_set(PyObject *o, PyObject *key, PyObject *value)
 static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
 {
     dataset_object *self = (dataset_object *)o;
-    PyObject *shape;
+    drep_report report = DREP_REPORT;
     struct box b;
     memory m;
-    bool fast;
+    bool ok;
     int result;
 
     if (!value) {
         PyErr_SetString(PyExc_TypeError, "elements cannot be deleted");
         return -1;
     }
-    if (!shape_known(self))
+    result = key_fits(self, key, value, &b);
+    if (result == KEY_ERROR)
         return -1;
-    if (!np_empty || !resolve(self) || self->plan != Py_None ||
-        (PyObject *)Py_TYPE(value) != np_ndarray)
-        return PyErr_Occurred() ? -1 : slow_set(o, key, value);
-    result = key_parse(self->rank, self->dims, key, &b);
-    if (result != KEY_BOX)
-        return result == KEY_ERROR ? -1 : slow_set(o, key, value);
-    shape = tuple_of(b.shape, b.shown);
-    fast = shape && !b.flipped && same(value, "shape", shape) && same(value, "dtype", self->dtype);
-    Py_XDECREF(shape);
     /* An array that is not contiguous has no simple buffer. */
-    if (!fast || !b.n || !memory_get(value, false, &m)) {
+    if (result == KEY_OTHER || !b.n || !memory_get(value, false, &m)) {
         PyErr_Clear();
         return slow_set(o, key, value);
     }
-    fast = move_box(self, &b, &m, true);
+    ok = move_box(self, &b, &m, true, &report) && lost(self, &report, true);
     memory_release(&m);
-    return fast ? 0 : -1;
+    return ok ? 0 : -1;
+}
+
+/* _read_same(array, key): False if the array cannot be filled as it is, else the report. */
+static PyObject *read_same(PyObject *o, PyObject *args)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_report report = DREP_REPORT;
+    PyObject *array, *key;
+    struct box b;
+    memory m;
+    bool ok;
+    int result;
+
+    if (!PyArg_ParseTuple(args, "OO", &array, &key))
+        return NULL;
+    result = key_fits(self, key, array, &b);
+    if (result == KEY_ERROR)
+        return NULL;
+    if (result == KEY_OTHER || !b.n || !memory_get(array, true, &m)) {
+        PyErr_Clear();
+        Py_RETURN_FALSE;
+    }
+    ok = move_box(self, &b, &m, false, &report);
+    memory_release(&m);
+    return ok ? report_tuple(&report) : NULL;
 }
 
 static Py_ssize_t dataset_len(PyObject *o)
@@ -827,6 +868,7 @@ static PyMethodDef methods[] = {
     {"_read_box", read_box, METH_VARARGS,
      "(start, count, stride, Type, memory, (threads, range, members)): report"},
     {"_write_box", write_box, METH_VARARGS, "as _read_box"},
+    {"_read_same", read_same, METH_VARARGS, "(array, key): report, or False if it does not fit"},
     {"_read_points", read_points, METH_VARARGS,
      "(coordinates, rank, Type, memory, options): report"},
     {"_write_points", write_points, METH_VARARGS, "as _read_points"},

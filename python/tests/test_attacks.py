@@ -227,6 +227,30 @@ def test_registrations_that_are_refused(given, kind):
     assert "refused" not in dr.datareps()
 
 
+def test_arrays_of_any_layout_are_filled(image):
+    with dr.open(image) as f:
+        x, want = f["x"], np.arange(24.0).reshape(4, 6)
+        for out in (np.zeros((4, 6)), np.zeros((4, 6), order="F"), np.zeros((4, 12))[:, ::2],
+                    np.zeros((4, 6))[::-1], np.zeros((4, 6)).view(np.ma.MaskedArray)):
+            assert x.read_into(out).items == 24
+            np.testing.assert_array_equal(out, want)
+        assert x.read_into(np.zeros((0, 6)), np.s_[1:1]).items == 0
+        row = np.zeros(6)
+        assert x.read_into(row, -1).items == 6 and (row == want[-1]).all()
+        x.read_into(row, np.s_[0, ::-1])
+        assert (row == want[0, ::-1]).all()
+        row.flags.writeable = False
+        with pytest.raises(ValueError, match="read-only"):
+            x.read_into(row, 1)
+        with pytest.raises(ValueError, match="shape"):
+            x.read_into(np.zeros(7), 1)
+        with pytest.raises(IndexError):
+            x.read_into(np.zeros(6), 4)
+        with pytest.raises(TypeError):
+            x.read_into(None, 1)
+        assert (row == want[0, ::-1]).all()
+
+
 @pytest.mark.parametrize("dtype", [">f8", ">f4", ">i2", "<f4", "<i8"])
 def test_arrays_of_the_other_byte_order_are_filled(image, dtype):
     with dr.open(image) as f:
