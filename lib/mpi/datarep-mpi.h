@@ -85,16 +85,17 @@
  * the end that they see (else DREP_ERR_TRUNCATE).
  *
  * Payload.  Where ranks are on several nodes, they write and read elements by MPI-IO, which knows
- * file systems; on one node by system calls.  The hint drep_mpi_io=mpiio or =posix says which;
- * drep_get_info() gives the one in force.  MPI-IO gets the program's other hints (striping_factor,
- * romio_...), transfers independently, and is called on the thread that calls us: below
- * MPI_THREAD_MULTIPLE only on the one that initialised MPI; all other threads, the library's own
- * among them, use system calls on the same file.  So with it in force each transfer is a call of
- * MPI.  It is not used on NFS, where it locks whole files, rank 0's lock among them, nor for paths
- * with a colon, nor, unless it was asked for, where MPI_File_open() fails.  Metadata and syncs are
- * never MPI-IO's: MPI_File_sync() is collective and cannot be given up, and both MPIs hand an
- * independent write to the file system before they return, so that each rank's fsync() is enough.
- * MPI_File_open() and MPI_File_close() are collective, and hang if a rank dies amidst them.
+ * file systems; on one node (one MPI_Get_processor_name() and one start of Linux) by system calls.
+ * The hint drep_mpi_io=mpiio or =posix says which; drep_get_info() gives the one in force.  MPI-IO
+ * gets the program's other hints (striping_factor, romio_...), transfers independently, and is
+ * called on the thread that calls us: below MPI_THREAD_MULTIPLE only on the one that initialised
+ * MPI; all other threads, the library's own among them, use system calls on the same file.  So with
+ * it in force each transfer is a call of MPI.  It is not used on NFS, where it locks whole files,
+ * rank 0's lock among them, nor for paths with a colon, nor, unless it was asked for, where
+ * MPI_File_open() fails.  Metadata and syncs are never MPI-IO's: MPI_File_sync() is collective and
+ * cannot be given up, and both MPIs hand an independent write to the file system before they
+ * return, so that each rank's fsync() is enough.  MPI_File_open() and MPI_File_close() are
+ * collective, and hang if a rank dies amidst them.
  *
  * Files are closed before MPI_Finalize().  A drep_close() after it is
  * DREP_ERR_UNSUPPORTED_OPERATION and commits nothing.

@@ -3,7 +3,7 @@
 #include "mpi/mpiio.h"
 #include "mpi/glue.h"
 
-#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/vfs.h>
 
@@ -14,21 +14,28 @@ enum { NFS_MAGIC = 0x6969 };
 
 /* ------------------------------------------------------------------- choice */
 
-/* True if ranks are on more than one node. */
-static int several_nodes(MPI_Comm comm, int *several)
+static uint64_t hash_of(uint64_t hash, const char *text)
 {
-    int all = 0, here = 0;
-    MPI_Comm node;
-    int err =
-        glue_mpi(MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node), "nodes");
+    for (; *text; text++) /* FNV-1a */
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
 
-    if (err)
-        return err;
-    MPI_Comm_size(comm, &all);
-    MPI_Comm_size(node, &here);
-    MPI_Comm_free(&node);
-    *several = here < all;
-    return 0;
+/* Names may be the same by mistake; Linux has another number each time that it starts.  Asking MPI
+ * for communicators of nodes makes ranks wait that are more than processors. */
+uint64_t mpiio_node(void)
+{
+    char name[MPI_MAX_PROCESSOR_NAME] = "", boot[64] = "";
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    int len = 0;
+
+    MPI_Get_processor_name(name, &len);
+    if (f) {
+        if (!fgets(boot, sizeof boot, f))
+            boot[0] = 0;
+        fclose(f);
+    }
+    return hash_of(hash_of(0xcbf29ce484222325, name), boot);
 }
 
 /* On NFS both libraries lock what they write, Open MPI the whole file: it would wait for ever for
@@ -42,17 +49,15 @@ static bool is_of_no_use(const char *path)
 }
 
 /* What rank 0 finds counts for all. */
-static int choose(MPI_Comm comm, const char *path, const char *asked, int *use)
+static int choose(MPI_Comm comm, bool several_nodes, const char *path, const char *asked, int *use)
 {
-    int rank = 0, err = 0;
+    int rank = 0;
 
-    *use = asked && !strcmp(asked, "mpiio");
+    *use = several_nodes || (asked && !strcmp(asked, "mpiio"));
     if (asked && !strcmp(asked, "posix"))
-        return 0;
+        *use = 0;
     if (!*use)
-        err = several_nodes(comm, use);
-    if (err || !*use)
-        return err;
+        return 0;
     MPI_Comm_rank(comm, &rank);
     if (!rank)
         *use = !is_of_no_use(path);
@@ -79,10 +84,11 @@ static MPI_Info hints_of(const drep_info *info)
     return hints;
 }
 
-int mpiio_open(MPI_Comm comm, const char *path, int amode, const drep_info *info, MPI_File *out)
+int mpiio_open(MPI_Comm comm, bool several_nodes, const char *path, int amode,
+               const drep_info *info, MPI_File *out)
 {
     const char *asked = info ? drep_info_get(info, "drep_mpi_io") : NULL;
-    int use = 0, opened, all = 0, err = choose(comm, path, asked, &use);
+    int use = 0, opened, all = 0, err = choose(comm, several_nodes, path, asked, &use);
     int mode = amode & DREP_RDWR ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
     MPI_Info hints;
     MPI_File file;

@@ -29,6 +29,7 @@ struct transport {
     MPI_Comm comm;
     MPI_File file; /* for payload, or MPI_FILE_NULL */
     int rank, ranks;
+    bool several_nodes;
     int64_t timeout_ns;
     /* Messages that MPI may not have copied yet. */
     MPI_Request *request;
@@ -83,17 +84,33 @@ static int check_comm(const char *call, MPI_Comm comm)
     return err;
 }
 
-/* A duplicate, whose errors are returned.  A rank that does not come is given up; then the
- * duplicate stays with MPI for ever. */
-static int duplicate(const char *call, MPI_Comm comm, int64_t timeout_ns, MPI_Comm *out)
+/* What MPI fills in until all ranks have come. */
+struct meeting {
+    MPI_Comm copy;
+    MPI_Request request[2];
+    uint64_t mine[2], most[2]; /* hashes of nodes, and their complements */
+};
+
+static int meeting_begin(const char *call, MPI_Comm comm, struct meeting *m)
+{
+    int err = glue_mpi(MPI_Comm_idup(comm, &m->copy, &m->request[0]), call);
+
+    m->mine[0] = mpiio_node();
+    m->mine[1] = ~m->mine[0];
+    if (!err)
+        err = glue_mpi(
+            MPI_Iallreduce(m->mine, m->most, 2, MPI_UINT64_T, MPI_MAX, comm, &m->request[1]), call);
+    return err;
+}
+
+static int meeting_wait(const char *call, struct meeting *m, int64_t timeout_ns)
 {
     int64_t n, deadline = timeout_ns ? now_ns() + timeout_ns : INT64_MAX;
-    MPI_Request request;
-    MPI_Comm copy;
-    int done = 0, err = glue_mpi(MPI_Comm_idup(comm, &copy, &request), call);
+    MPI_Status status[2];
+    int done = 0, err = 0;
 
     for (n = 0; !err && !done; n++) {
-        err = glue_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), call);
+        err = glue_mpi(MPI_Testall(2, m->request, &done, status), call);
         if (!err && !done && now_ns() >= deadline)
             err = glue_fail(DREP_ERR_TIMEOUT,
                             "%s: not all ranks of the communicator called it within %g s", call,
@@ -101,11 +118,27 @@ static int duplicate(const char *call, MPI_Comm comm, int64_t timeout_ns, MPI_Co
         if (!err && !done)
             wait_a_little(n, SLEEP_MAX_NS);
     }
-    if (!err)
-        err = glue_mpi(MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN), call);
-    if (!err)
-        *out = copy;
     return err;
+}
+
+/* Make a duplicate, whose errors are returned.  A rank that does not come is given up; then MPI has
+ * the meeting for ever. */
+static int meet(const char *call, MPI_Comm comm, struct transport *t)
+{
+    struct meeting *m = glue_alloc(1, sizeof *m);
+    int err;
+
+    if (!m)
+        return DREP_ERR_NOMEM;
+    err = meeting_begin(call, comm, m);
+    if (!err)
+        err = meeting_wait(call, m, t->timeout_ns);
+    if (err)
+        return err;
+    t->comm = m->copy;
+    t->several_nodes = m->most[0] != ~m->most[1];
+    free(m);
+    return glue_mpi(MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN), call);
 }
 
 int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct transport **out)
@@ -123,7 +156,7 @@ int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct tr
     t->timeout_ns = timeout_ns;
     t->arrival = MPI_REQUEST_NULL;
     t->file = MPI_FILE_NULL;
-    err = duplicate(call, comm, timeout_ns, &t->comm);
+    err = meet(call, comm, t);
     if (!err)
         err = glue_mpi(MPI_Comm_rank(t->comm, &t->rank), call);
     if (!err)
@@ -148,7 +181,7 @@ int transport_payload(void *ctx, const char *path, int amode, const drep_info *i
                       drep_driver *driver, void **state)
 {
     struct transport *t = ctx;
-    int err = mpiio_open(t->comm, path, amode, info, &t->file);
+    int err = mpiio_open(t->comm, t->several_nodes, path, amode, info, &t->file);
 
     if (err || t->file == MPI_FILE_NULL)
         return err;

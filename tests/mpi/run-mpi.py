@@ -18,17 +18,15 @@ ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
 SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3]}
 HELPERS = {"hashes", "writer"}
-# Further runs of a program: ranks, arguments, environment.  MPICH can be told that ranks are on two
-# nodes.
+# Further runs of a program: ranks, arguments, environment.
 MORE = {
     "file": [(3, ["drep_mpi_io=mpiio"], {}),
              (3, ["cb_nodes=1"], {}),
              (3, ["cb_nodes=2", "cb_block_size=4096"], {}),
              (3, ["collective_buffering=false", "access_style=write_once,random"], {}),
              (3, ["striping_unit=8192", "striping_factor=4", "cb_buffer_size=4096"], {})],
-    "mpiio": [(2, [str(level)], {}) for level in (1, 2, 3)],
+    "mpiio": [(2, [str(level)], {}) for level in (1, 2, 3)] + [(2, ["0", "nodes"], {})],
 }
-MORE_MPICH = {"mpiio": [(2, ["0", "nodes"], {"MPIR_CVAR_NUM_CLIQUES": "2"})]}
 
 
 def program(mpi, name, ranks, argv=(), env=None):
@@ -113,7 +111,7 @@ def main():
                 continue
             for ranks in [1, 2, 3, 4] if full else SHORT.get(name, [1, 3]):
                 program(mpi, name, ranks)
-            for more in MORE.get(name, []) + (MORE_MPICH.get(name, []) if mpi == "mpich" else []):
+            for more in MORE.get(name, []):
                 program(mpi, name, *more)
     if len(there) == 2 and not wanted:
         wrong_mpi(*there)
