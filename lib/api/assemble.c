@@ -169,6 +169,7 @@ static int merge(drep_file *f, struct gathered *g, const struct buf *told, const
 static int reply_put(int err, const struct assembled *a, const struct buf *described, struct buf *b)
 {
     uint8_t head[12];
+    char why[FAIL_PACKED];
     int failed;
 
     store_u32(head, (uint32_t)err);
@@ -176,7 +177,7 @@ static int reply_put(int err, const struct assembled *a, const struct buf *descr
     failed = buf_add(b, head, sizeof head);
     if (failed)
         return failed;
-    return err ? buf_add(b, fail_text(), strlen(fail_text()))
+    return err ? buf_add(b, why, fail_pack(fail_last(), why, sizeof why))
                : buf_add(b, described->p, described->len);
 }
 
@@ -280,7 +281,7 @@ static int spread(drep_file *f, struct gathered *g, int err, const struct buf *d
     lost = lost ? team_kill(t, lost) : team_bcast(t, &reply);
     err = lost ? lost : (int)load_u32(reply.p);
     if (!lost && err)
-        err = fail(err, "%.*s", (int)reply.len - 12, (const char *)reply.p + 12);
+        err = fail_unpack(err, reply.p + 12, reply.len - 12);
     if (!err)
         err = team_scatter(t, all.p, at, &pairs);
     if (!err) {

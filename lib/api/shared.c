@@ -171,7 +171,8 @@ enum { RESULT_GRANT = 12, RESULT_KEPT = 28, RESULT_HEAD = 32 };
 static int result_put(drep_file *f, int err, bool kept, struct buf *b)
 {
     uint8_t head[RESULT_HEAD];
-    size_t n = err ? strlen(fail_text()) : FMT_SLOT_SIZE;
+    char why[FAIL_PACKED];
+    size_t n = err ? fail_pack(fail_last(), why, sizeof why) : FMT_SLOT_SIZE;
     int failed;
 
     store_u32(head, (uint32_t)err);
@@ -184,7 +185,7 @@ static int result_put(drep_file *f, int err, bool kept, struct buf *b)
     if (failed)
         return failed;
     if (err)
-        memcpy(b->p + b->len, fail_text(), n);
+        memcpy(b->p + b->len, why, n);
     else
         slot_put(b->p + b->len, &f->st->slot);
     b->len += n;
@@ -210,8 +211,7 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
                          "commit %llu may or may not be in the file; open it again to see",
                          (unsigned long long)f->st->slot.sequence + 1);
     else if (got)
-        failed =
-            fail(got, "rank 0: %.*s", (int)(b.len - RESULT_HEAD), (const char *)b.p + RESULT_HEAD);
+        failed = fail_prefix(fail_unpack(got, b.p + RESULT_HEAD, b.len - RESULT_HEAD), "rank 0");
     else if (!failed && follows && t->rank > 0)
         failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids);
     if (b.len >= RESULT_HEAD && load_u32(b.p + RESULT_KEPT))

@@ -5,6 +5,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include "format/byteorder.h"
+
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,4 +129,42 @@ const char *fail_text(void)
 const struct fail_state *fail_last(void)
 {
     return &message;
+}
+
+/* Text, NUL, path, NUL, byte.  With little room a path keeps a third, or is left out. */
+size_t fail_pack(const struct fail_state *s, void *out, size_t room)
+{
+    char *p = out;
+    size_t path = strlen(s->object), text = strlen(s->text), rest;
+
+    assert(room > 32);
+    if (path > room / 3 && text + path + 10 > room)
+        path = 0;
+    rest = room - path - 10;
+    if (text > rest)
+        text = rest;
+    memcpy(p, s->text, text);
+    p[text] = 0;
+    memcpy(p + text + 1, s->object, path);
+    p[text + 1 + path] = 0;
+    store_u64((uint8_t *)p + text + path + 2, (uint64_t)s->byte);
+    return text + path + 10;
+}
+
+int fail_unpack(int err, const void *from, size_t n)
+{
+    const char *p = from;
+    size_t text = strnlen(p, n), path;
+
+    fail(err, "%.*s", (int)text, p);
+    if (text == n)
+        return err;
+    p += text + 1;
+    n -= text + 1;
+    path = strnlen(p, n);
+    if (n < path + 9 || path >= sizeof(message.object))
+        return err;
+    memcpy(message.object, p, path + 1);
+    message.byte = (int64_t)load_u64((const uint8_t *)p + path + 1);
+    return err;
 }

@@ -54,6 +54,13 @@ struct fail_state {
     int64_t byte;           /* plus 1; 0: none */
 };
 const struct fail_state *fail_last(void);
+
+/* For other ranks: a message and what it is about as bytes, text first and ended by a NUL.  At most
+ * `room` bytes, FAIL_PACKED hold every one; returns their number.  fail_unpack() makes them the
+ * thread's message and returns err. */
+enum { FAIL_PACKED = 2 * FAIL_ROOM + 8 };
+size_t fail_pack(const struct fail_state *s, void *out, size_t room);
+int fail_unpack(int err, const void *p, size_t n);
 void fail_save(struct fail_state *s);
 void fail_restore(const struct fail_state *s);
 

@@ -245,6 +245,7 @@ static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *
 static int spread(struct team *team, int err, enum together *how, struct buf *b)
 {
     uint8_t head[HEAD] = {0};
+    char why[FAIL_PACKED];
     struct buf mine = {0};
     int failed = 0;
 
@@ -253,7 +254,7 @@ static int spread(struct team *team, int err, enum together *how, struct buf *b)
         store_u64(head + 8, (uint64_t)err);
         failed = buf_add(&mine, head, HEAD);
         if (!failed && err)
-            failed = buf_add(&mine, fail_text(), strlen(fail_text()));
+            failed = buf_add(&mine, why, fail_pack(fail_last(), why, sizeof why));
         else if (!failed && b)
             failed = buf_add(&mine, b->p, b->len);
     }
@@ -262,7 +263,7 @@ static int spread(struct team *team, int err, enum together *how, struct buf *b)
         *how = (enum together)load_u64(mine.p);
         failed = (int)load_u64(mine.p + 8);
         if (failed && team->rank > 0)
-            fail(failed, "%.*s", (int)(mine.len - HEAD), (const char *)mine.p + HEAD);
+            fail_unpack(failed, mine.p + HEAD, mine.len - HEAD);
     }
     if (!failed && b && team->rank > 0)
         failed = buf_set(b, mine.p + HEAD, mine.len - HEAD);

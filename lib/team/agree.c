@@ -25,7 +25,7 @@ struct summary {
     struct group group[2]; /* no ranks: none */
     uint32_t others;       /* ranks in neither */
     int32_t err, rank;     /* the error of the lowest rank that has one */
-    char text[TEXT];
+    char text[TEXT];       /* of fail_pack() */
 };
 
 enum {
@@ -88,7 +88,7 @@ static void summary_get(struct summary *s, const uint8_t *p)
     s->err = (int32_t)load_u32(p + 4);
     s->rank = (int32_t)load_u32(p + 8);
     memcpy(s->text, p + 12, TEXT);
-    s->text[TEXT - 1] = '\0';
+    s->text[strnlen(s->text, TEXT - 1)] = '\0';
 }
 
 static void summary_own(struct summary *s, const struct team *t, const struct team_call *call)
@@ -106,7 +106,7 @@ static void summary_own(struct summary *s, const struct team *t, const struct te
     s->err = call->err;
     s->rank = t->rank;
     if (call->err)
-        snprintf(s->text, TEXT, "%s", fail_text());
+        fail_pack(fail_last(), s->text, TEXT);
 }
 
 static bool same_name(const struct group *a, const struct group *b)
@@ -215,7 +215,7 @@ static int verdict(const struct summary *s, const struct team_call *call)
                     b->ranks == 1 ? "is" : "are", b->name, many, a->name, rest, s->err ? "; " : "",
                     error);
     if (s->err)
-        return fail(s->err, "%s", error);
+        return fail_prefix(fail_unpack(s->err, s->text, TEXT), "rank %d", s->rank);
     if (b->ranks)
         return fail(DREP_ERR_NOT_SAME, "%s: %s and %s differ in argument \"%s\"%s", a->name, few,
                     many, argument(s, call), rest);

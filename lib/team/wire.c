@@ -56,12 +56,13 @@ static struct drep_message *frame_new(const struct team *t, enum team_kind kind,
 /* Tell a neighbour.  It may be gone, so errors do not matter. */
 static void abort_send(struct team *t, int to)
 {
-    size_t len = strlen(t->why.text);
+    char why[FAIL_PACKED];
+    size_t len = fail_pack(&t->why, why, sizeof why);
     struct drep_message *m = frame_new(t, FRAME_ABORT, (uint64_t)t->dead, len);
 
     if (!m)
         return;
-    memcpy(m->bytes + FRAME_HEAD, t->why.text, len);
+    memcpy(m->bytes + FRAME_HEAD, why, len);
     t->transport.send(t->ctx, to, m);
 }
 
@@ -87,7 +88,7 @@ int frame_error(const struct drep_message *m)
 {
     int err = (int)frame_note(m);
 
-    return err ? fail(err, "%.*s", (int)frame_size(m), (const char *)frame_body(m)) : 0;
+    return err ? fail_unpack(err, frame_body(m), frame_size(m)) : 0;
 }
 
 int wire_begin(struct team *t, enum team_pattern pattern)
@@ -129,10 +130,12 @@ int wire_flush(struct team *t)
 int wire_send_error(struct team *t, int to, enum team_kind kind, int err)
 {
     struct fail_state why;
+    char packed[FAIL_PACKED];
     int lost;
 
     fail_save(&why);
-    lost = wire_send(t, to, kind, (uint64_t)err, why.text, err ? strlen(why.text) : 0);
+    lost = wire_send(t, to, kind, (uint64_t)err, packed,
+                     err ? fail_pack(&why, packed, sizeof packed) : 0);
     if (!lost)
         fail_restore(&why);
     return lost;

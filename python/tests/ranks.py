@@ -158,7 +158,7 @@ def errors(folder):
         value = np.full(40, 70000 if RANK == RANKS - 1 else 7)
         part = slice(40 * RANK // RANKS, 40 * (RANK + 1) // RANKS)
         error = error_of(lambda: x.write(value[part], part, range="strict", collective=True))
-        assert f"rank {RANKS - 1}: " in str(error), error
+        assert f"rank {RANKS - 1}: " in str(error) and error.object == "/x" and error.byte is None, error
         x.write(value[part] % 100, part, collective=True)
         f.commit()
         for call in (f.refresh, f.log, f.check, lambda: x.map(), lambda: x.append([1])):
@@ -166,6 +166,18 @@ def errors(folder):
     with dr.open(path) as f:
         assert f["x"][...].tolist() == (np.arange(40) * 0 + 7 if RANKS == 1 else [
             0 if i >= 40 * (RANKS - 1) // RANKS else 7 for i in range(40)]), f["x"][...]
+    with dr.open(path, "a", hints=FIXED, comm=WORLD) as f:
+        f.create("d", dtype="f8", shape=(4000,))
+        f["d"].write(np.arange(4000.0) if RANK == 0 else [], np.s_[:4000 if RANK == 0 else 0], collective=True)
+    if RANK == 0:
+        with open(path, "r+b") as raw:
+            at = raw.read().find(np.arange(4000.0)[3000:3100].tobytes())
+            raw.seek(at)
+            raw.write(b"\xff" * 8)
+    WORLD.Barrier()
+    with dr.open(path, comm=WORLD) as f:
+        error = error_of(lambda: f["d"].read_into(np.empty(4000), collective=True), dr.ChecksumError)
+        assert error.object == "/d" and 0 < error.byte and error.code == 13, (error, error.byte)
     error = error_of(lambda: dr.open(path, "x", hints=FIXED, comm=WORLD), FileExistsError)
     assert error.filename == path and error.errno == 17
     error = error_of(lambda: dr.open(path + str(RANK == 0), comm=WORLD))

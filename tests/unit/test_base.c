@@ -119,6 +119,49 @@ START_TEST(test_object_and_byte_are_data)
 }
 END_TEST
 
+START_TEST(test_messages_travel_with_what_they_are_about)
+{
+    char packed[FAIL_PACKED], path[FAIL_ROOM];
+    size_t n;
+
+    fail_byte(DREP_ERR_CHECKSUM, 81920, "damaged");
+    fail_dataset(DREP_ERR_CHECKSUM, "/x");
+    n = fail_pack(fail_last(), packed, sizeof packed);
+    ck_assert_str_eq(packed, "dataset \"/x\": damaged");
+    fail(DREP_ERR_ARG, "another");
+    ck_assert_int_eq(fail_unpack(DREP_ERR_CHECKSUM, packed, n), DREP_ERR_CHECKSUM);
+    ck_assert_str_eq(drep_error(), "dataset \"/x\": damaged");
+    ck_assert_str_eq(drep_error_object(), "/x");
+    ck_assert_int_eq(drep_error_byte(), 81920);
+    for (size_t cut = 0; cut < n; cut++) { /* whatever comes */
+        fail_unpack(DREP_ERR_CHECKSUM, packed, cut);
+        ck_assert_str_eq(drep_error_object(), "");
+        ck_assert_int_eq(drep_error_byte(), -1);
+    }
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = 0;
+    fail_object(DREP_ERR_NOT_FOUND, path, "%s", path);
+    n = fail_pack(fail_last(), packed, sizeof packed); /* all of both has room */
+    ck_assert_uint_eq(n, FAIL_PACKED);
+    fail_unpack(DREP_ERR_NOT_FOUND, packed, n);
+    ck_assert_str_eq(drep_error(), path);
+    ck_assert_str_eq(drep_error_object(), path);
+    for (size_t room = 33; room < sizeof packed; room += 5) {
+        fail_object(DREP_ERR_NOT_FOUND, "/path", "%s", path);
+        n = fail_pack(fail_last(), packed, room);
+        ck_assert_uint_le(n, room);
+        fail_unpack(DREP_ERR_NOT_FOUND, packed, n);
+        ck_assert_str_eq(drep_error_object(), "/path");
+        ck_assert_int_eq(strncmp(drep_error(), path, strlen(drep_error())), 0);
+        fail_object(DREP_ERR_NOT_FOUND, path, "%s", path);
+        n = fail_pack(fail_last(), packed, room);
+        ck_assert_uint_le(n, room);
+        fail_unpack(DREP_ERR_NOT_FOUND, packed, n);
+        ck_assert(!*drep_error_object() || !strcmp(drep_error_object(), path));
+    }
+}
+END_TEST
+
 START_TEST(test_each_thread_has_its_message)
 {
     struct fail_state s;
@@ -310,6 +353,7 @@ int main(void)
     tcase_add_test(tc, test_long_messages_are_cut_at_the_end);
     tcase_add_test(tc, test_callers_set_the_message);
     tcase_add_test(tc, test_object_and_byte_are_data);
+    tcase_add_test(tc, test_messages_travel_with_what_they_are_about);
     tcase_add_test(tc, test_each_thread_has_its_message);
     tcase_add_test(tc, test_every_code_has_a_text);
     tcase_add_test(tc, test_allocations);
