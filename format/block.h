@@ -14,6 +14,8 @@ uint64_t sum_with_hole(const void *p, size_t size, size_t hole);
 uint64_t sum_stored(const void *p, size_t size);
 /* Sums of each 4,096 bytes of a payload; n = ceil(size / 4096). */
 void sum_blocks(const void *p, size_t size, uint64_t *sums);
+/* The same of whole blocks, which go to another place that overlaps them, if at all, from below. */
+void sum_blocks_moved(void *to, const void *from, size_t size, uint64_t *sums);
 
 struct ref {
     uint64_t offset;

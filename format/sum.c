@@ -11,6 +11,14 @@
 
 #include "format/block.h"
 
+#include <string.h>
+
+void sum_base_moved(void *to, const void *from, size_t size, uint64_t *sums)
+{
+    sum_base_blocks(from, size, sums);
+    memmove(to, from, size);
+}
+
 #ifdef SUM_X86
 #define CHOOSE(set, ...) \
     (__builtin_cpu_supports("avx2") ? sum_avx2##set(__VA_ARGS__) : sum_base##set(__VA_ARGS__))
@@ -38,4 +46,9 @@ uint64_t sum_stored(const void *p, size_t size)
 void sum_blocks(const void *p, size_t size, uint64_t *sums)
 {
     CHOOSE(_blocks, p, size, sums);
+}
+
+void sum_blocks_moved(void *to, const void *from, size_t size, uint64_t *sums)
+{
+    CHOOSE(_moved, to, from, size, sums);
 }

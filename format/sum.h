@@ -17,10 +17,12 @@ uint64_t sum_base(const void *p, size_t size);
 /* Sum with zeros for the eight bytes at `hole`; hole + 8 <= size. */
 uint64_t sum_base_hole(const void *p, size_t size, size_t hole);
 void sum_base_blocks(const void *p, size_t size, uint64_t *sums);
+void sum_base_moved(void *to, const void *from, size_t size, uint64_t *sums);
 #ifdef SUM_X86
 uint64_t sum_avx2(const void *p, size_t size);
 uint64_t sum_avx2_hole(const void *p, size_t size, size_t hole);
 void sum_avx2_blocks(const void *p, size_t size, uint64_t *sums);
+void sum_avx2_moved(void *to, const void *from, size_t size, uint64_t *sums);
 #endif
 
 #endif

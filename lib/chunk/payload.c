@@ -20,10 +20,15 @@
 #define SMALL ((size_t)16 << 10)  /* a part that goes through the stack */
 #define BOUNCE ((size_t)64 << 10) /* one that goes through a buffer */
 
-/* Read payload.  What a shadow wrote for itself is in its own file. */
+/* The file of payload.  What a shadow wrote for itself is in its own. */
+static struct io *payload_io(const struct store *st, uint64_t offset)
+{
+    return st->payload && offset < IO_SHADOW ? st->payload : st->io;
+}
+
 static int payload_bytes(const struct store *st, void *p, size_t size, uint64_t offset)
 {
-    struct io *io = st->payload && offset < IO_SHADOW ? st->payload : st->io;
+    struct io *io = payload_io(st, offset);
 
     return io->ops->read_at(io, p, size, offset);
 }
@@ -44,8 +49,17 @@ static bool all_absent(const uint64_t *sums, size_t n)
     return true;
 }
 
-/* Compare bytes with their checksums; absent ones promise nothing.  *bad: offset of the first block
- * that differs, from p. */
+/* Number of the first sum that differs from the real one, or n; absent ones promise nothing. */
+static size_t first_wrong(const uint64_t *real, const uint64_t *sums, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && (real[i] == sums[i] || !sums[i]))
+        i++;
+    return i;
+}
+
+/* Compare bytes with their checksums.  *bad: offset of the first block that differs, from p. */
 static bool agrees(const uint8_t *p, size_t size, const uint64_t *sums, uint64_t *bad)
 {
     uint64_t real[PIECE_BLOCKS];
@@ -53,17 +67,15 @@ static bool agrees(const uint8_t *p, size_t size, const uint64_t *sums, uint64_t
     *bad = 0;
     while (size > 0) {
         size_t n = size < PIECE_BYTES ? size : PIECE_BYTES;
-        size_t blocks = (size_t)sums_of(n);
+        size_t blocks = (size_t)sums_of(n), wrong = blocks;
 
-        if (all_absent(sums, blocks))
-            memset(real, 0, blocks * sizeof(*real));
-        else
+        if (!all_absent(sums, blocks)) {
             sum_blocks(p, n, real);
-        for (size_t i = 0; i < blocks; i++) {
-            if (real[i] != sums[i] && sums[i]) {
-                *bad += i * BLOCK;
-                return false;
-            }
+            wrong = first_wrong(real, sums, blocks);
+        }
+        if (wrong < blocks) {
+            *bad += wrong * BLOCK;
+            return false;
         }
         p += n;
         size -= n;
@@ -73,17 +85,44 @@ static bool agrees(const uint8_t *p, size_t size, const uint64_t *sums, uint64_t
     return true;
 }
 
+/* Read and verify at most a piece that the system would copy slowly to p: it goes `shift` bytes
+ * further up, and comes down while it is summed.  Its end, for which there is no room up there, has
+ * its own. */
+static int read_shifted(struct store *st, uint8_t *p, size_t size, const uint64_t *sums,
+                        uint64_t offset, size_t shift)
+{
+    size_t head = size - shift, whole = head / BLOCK * BLOCK, blocks = (size_t)sums_of(size), wrong;
+    uint64_t real[PIECE_BLOCKS];
+    uint8_t tail[IO_SHIFT_MAX];
+    const drep_range range[2] = {{offset, head, p + shift}, {offset + head, shift, tail}};
+    int err = io_read_many(payload_io(st, offset), range, 2);
+
+    if (err)
+        return err;
+    sum_blocks_moved(p, p + shift, whole, real);
+    memmove(p + whole, p + shift + whole, head - whole);
+    memcpy(p + head, tail, shift);
+    sum_blocks(p + whole, size - whole, real + whole / BLOCK);
+    wrong = first_wrong(real, sums, blocks);
+    return wrong < blocks ? mismatch(st, offset + wrong * BLOCK) : 0;
+}
+
 /* Read blocks and, with `check`, verify them.  Bytes that were fetched count only if they need no
  * check or pass it. */
 static int read_summed(struct store *st, uint8_t *p, size_t size, const uint64_t *sums,
                        uint64_t offset, int check)
 {
+    const struct io_ops *ops = payload_io(st, offset)->ops;
+    size_t shift;
     uint64_t bad;
     int err;
 
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, p, size, offset) &&
         (!check || agrees(p, size, sums, &bad)))
         return 0;
+    shift = check && ops->shift && size <= PIECE_BYTES ? ops->shift(p, size, offset) : 0;
+    if (shift)
+        return read_shifted(st, p, size, sums, offset, shift);
     err = payload_bytes(st, p, size, offset);
     if (!err && check && !agrees(p, size, sums, &bad))
         err = mismatch(st, offset + bad);

@@ -15,11 +15,16 @@
 
 struct io;
 
+#define IO_SHIFT_MAX 64
+
 struct io_ops {
     int (*read_at)(struct io *io, void *buf, size_t size, uint64_t offset);
     /* Read several ranges, ascending and disjoint, in as few round trips as the driver can (NULL:
      * one read_at() for each). After an error some of the buffers may be filled. */
     int (*read_many)(struct io *io, const drep_range *range, size_t n);
+    /* How many bytes further up, at most IO_SHIFT_MAX, these would be read faster: whoever moves
+     * them afterwards anyway can have them there (NULL: nowhere). */
+    size_t (*shift)(const void *buf, size_t size, uint64_t offset);
     int (*write_at)(struct io *io, const void *buf, size_t size, uint64_t offset);
     /* All of these bytes, many, will be written soon: space may be taken for them at once (NULL: of
      * no use). */

@@ -131,22 +131,24 @@ static int offset_check(const struct io *io, size_t size, uint64_t offset)
     return 0;
 }
 
-/* True if the kernel would copy from the cache of the file slowly.  Processors move long strings at
- * half the speed or less (AMD Zen: a third) when the target begins 1 to 31 bytes past the place
- * of the source in its page, and that is where malloc() puts large blocks. */
-static bool copy_is_slow(const uint8_t *p, size_t size, uint64_t offset)
+/* Bytes to the next multiple of LINE, counted from the place of the bytes in the page of the file,
+ * if the kernel would copy from its cache slowly.  Processors move long strings at half the speed
+ * or less (AMD Zen: a third) when the target begins 1 to 31 bytes past the place of the source in
+ * its page, and that is where malloc() puts large blocks. */
+static size_t posix_shift(const void *p, size_t size, uint64_t offset)
 {
     size_t past = (size_t)((uintptr_t)p - offset) % PAGE;
 
-    return size >= SHIFT_MIN && past >= 1 && past < 32;
+    return size >= SHIFT_MIN && past >= 1 && past < 32 ? LINE - past : 0;
 }
 
-/* Read to the next multiple of LINE from there, and shift what came while it is in the processor's
- * cache.  The last bytes, for which there is no room then, go through a buffer. */
-static ssize_t read_shifted(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
+/* Read `shift` bytes further up, and move what came down while it is in the processor's cache.  The
+ * last bytes, for which there is no room then, go through a buffer. */
+static ssize_t read_shifted(const struct posix *f, uint8_t *p, size_t size, uint64_t offset,
+                            size_t shift)
 {
-    size_t shift = LINE - (size_t)((uintptr_t)p - offset) % LINE, head;
     uint8_t tail[LINE];
+    size_t head;
     struct iovec to[2] = {{p + shift, size - shift}, {tail, shift}};
     ssize_t n = preadv(f->fd, to, 2, (off_t)offset);
 
@@ -160,8 +162,10 @@ static ssize_t read_shifted(const struct posix *f, uint8_t *p, size_t size, uint
 
 static ssize_t read_some(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
 {
-    if (copy_is_slow(p, size, offset))
-        return read_shifted(f, p, size < SHIFT_MAX ? size : SHIFT_MAX, offset);
+    size_t shift = posix_shift(p, size, offset);
+
+    if (shift)
+        return read_shifted(f, p, size < SHIFT_MAX ? size : SHIFT_MAX, offset, shift);
     return pread(f->fd, p, size < CALL_MAX ? size : CALL_MAX, (off_t)offset);
 }
 
@@ -772,6 +776,7 @@ static int posix_reopen(struct io *io, struct io **out);
 
 static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .read_many = posix_read_many,
+                                        .shift = posix_shift,
                                         .write_at = posix_write,
                                         .room = posix_room,
                                         .size = posix_size,

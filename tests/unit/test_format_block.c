@@ -3,6 +3,7 @@
  * Vectors are written by hand from SPEC.md; their sums were computed with xxhsum. */
 /* SPDX-License-Identifier: MIT */
 #include "format/block.h"
+#include "format/sum.h"
 #include "tests/unit/bytes.h"
 
 START_TEST(test_tables_agree_both_ways)
@@ -101,7 +102,7 @@ END_TEST
 START_TEST(test_sums_are_xxh3)
 {
     static uint8_t bytes[20000];
-    uint64_t sums[5];
+    uint64_t sums[5], again[5];
     struct rnd r;
 
     for (size_t i = 0; i < sizeof(bytes); i++)
@@ -115,6 +116,25 @@ START_TEST(test_sums_are_xxh3)
     for (int i = 0; i < 5; i++)
         ck_assert_uint_eq(sums[i], sum_stored(bytes + i * 4096, i < 4 ? 4096 : 20000 - 16384));
     rnd_init(&r, 1);
+    for (int i = 0; i < 200; i++) { /* also while the bytes move down by a little or by much */
+        static uint8_t moved[20000], was[20000];
+        size_t from = i < 100 ? (size_t)i : (size_t)rnd_below(&r, 3000);
+        size_t to = i < 100 ? 0 : (size_t)rnd_below(&r, from + 1);
+        size_t size = 4096 * (1 + (size_t)rnd_below(&r, 4));
+
+        for (size_t k = 0; k < sizeof(moved); k++)
+            moved[k] = (uint8_t)rnd_below(&r, 256);
+        memcpy(was, moved, sizeof(was));
+        sum_blocks_moved(moved + to, moved + from, size, sums);
+        for (size_t k = 0; k < size / 4096; k++)
+            ck_assert_uint_eq(sums[k], sum_stored(was + from + k * 4096, 4096));
+        ck_assert_mem_eq(moved + to, was + from, size);
+        ck_assert_mem_eq(moved, was, to);
+        sum_base_moved(moved + to, moved + to, size, again);
+        ck_assert_mem_eq(again, sums, size / 4096 * sizeof(*sums));
+        to += size;
+        ck_assert_mem_eq(moved + to, was + to, sizeof(was) - to);
+    }
     for (int i = 0; i < 300; i++) {
         size_t size = 8 + (size_t)rnd_below(&r, i % 2 ? 600 : 19000);
         size_t hole = (size_t)rnd_below(&r, size - 7);
