@@ -35,6 +35,9 @@
  * that several ranks make at one path with one spec is one object.  Of the sizes that ranks give to
  * a dataset the largest counts, if all are larger than before.
  *
+ * Of a compact dataset each element counts that a rank has written alone, also if it was written
+ * with the value that it had; ranks may write the same element if they give it the same value.
+ *
  * DREP_ERR_NOT_SAME at the commit: two ranks have made different objects at one path, have given an
  * attribute two values or a compact dataset's element two values, or one has removed or moved what
  * another has changed.  The message names the object and both ranks; nothing is committed, and each

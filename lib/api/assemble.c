@@ -84,7 +84,7 @@ static int group_add(struct gathered *g, uint64_t sum, int rank, const uint8_t *
 {
     if (VEC_ROOM(g->all, g->n, g->room, 1) || VEC_ROOM(g->sum, g->n, g->sum_room, 1))
         return fail_nomem();
-    g->all[g->n] = (struct changes){.rank = rank};
+    g->all[g->n] = (struct changes){.rank = rank, .highest = rank};
     g->sum[g->n] = sum;
     return changes_get(p, size, first_new, &g->all[g->n++]);
 }
@@ -103,8 +103,13 @@ static int ranks_of(struct gathered *g, int size)
 
         while (sum != LIKE_FIRST && i < g->n - 1 && g->sum[i] != sum)
             i++;
-        for (uint32_t k = 0; k < load_u32(p + 8); k++)
-            g->of[load_u32(p + BLOCK_HEAD + 4 * k) % (uint32_t)size] = &g->all[i];
+        for (uint32_t k = 0; k < load_u32(p + 8); k++) {
+            uint32_t r = load_u32(p + BLOCK_HEAD + 4 * k) % (uint32_t)size;
+
+            g->of[r] = &g->all[i];
+            if ((int)r > g->all[i].highest)
+                g->all[i].highest = (int)r;
+        }
     }
     return 0;
 }

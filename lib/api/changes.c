@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "tree/journal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ABSENT UINT32_MAX
@@ -62,6 +63,34 @@ static void put_shrunk(const struct ranks *r, struct out *out)
     }
 }
 
+static int by_object(const void *a, const void *b)
+{
+    const struct marked *const *pa = a, *const *pb = b;
+    uint64_t x = (*pa)->object, y = (*pb)->object;
+
+    return (x > y) - (x < y);
+}
+
+static int put_marked(const struct ranks *r, struct out *out)
+{
+    const struct marked **list = mem_array(r->nmarked + 1, sizeof(*list));
+
+    if (!list)
+        return fail_nomem();
+    for (size_t i = 0; i < r->nmarked; i++)
+        list[i] = &r->marked[i];
+    if (r->nmarked > 1)
+        qsort(list, r->nmarked, sizeof(*list), by_object);
+    out_u32(out, (uint32_t)r->nmarked);
+    for (size_t i = 0; i < r->nmarked; i++) {
+        out_u64(out, list[i]->object);
+        out_u64(out, (uint64_t)list[i]->n);
+        out_bytes(out, list[i]->bit, (size_t)list[i]->n / 8 + 1);
+    }
+    mem_free(list);
+    return 0;
+}
+
 int changes_put(drep_file *f, struct buf *b)
 {
     struct out out;
@@ -74,8 +103,10 @@ int changes_put(drep_file *f, struct buf *b)
     out_u64(&out, hints);
     put_reps(f, &out);
     put_shrunk(f->ranks, &out);
+    err = put_marked(f->ranks, &out);
     out_u64(&out, f->st->journal->n);
-    err = journal_each(f->st, put_entry, &out);
+    if (!err)
+        err = journal_each(f->st, put_entry, &out);
     done = buf_done(b, &out);
     return err ? err : done;
 }
@@ -113,6 +144,25 @@ static int get_shrunk(struct in *in, struct changes *c)
         s->rank = in_u8(in) % (FMT_RANK_MAX + 1);
         for (int d = 0; d < s->rank; d++)
             s->len[d] = in_u64(in);
+    }
+    return in->err;
+}
+
+static int get_written(struct in *in, struct changes *c)
+{
+    uint32_t n = in_u32(in);
+
+    if (in->err || n > in_left(in))
+        return in_fail(in, FMT_ERR_FORMAT, "too many datasets");
+    c->written = mem_array((uint64_t)n + 1, sizeof *c->written);
+    if (!c->written)
+        return fail_nomem();
+    while (c->nwritten < n && !in->err) {
+        struct written_elements *w = &c->written[c->nwritten++];
+
+        w->own = in_u64(in);
+        w->n = (int64_t)(in_u64(in) & INT64_MAX);
+        w->bit = in_bytes(in, (size_t)w->n / 8 + 1);
     }
     return in->err;
 }
@@ -170,6 +220,8 @@ int changes_get(const uint8_t *p, size_t size, uint64_t first_new, struct change
     if (!err)
         err = get_shrunk(&in, c);
     if (!err)
+        err = get_written(&in, c);
+    if (!err)
         err = get_entries(&in, c);
     if (in.err)
         return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", c->rank, in.why);
@@ -181,6 +233,7 @@ void changes_release(struct changes *c)
     mem_free(c->entry);
     mem_free(c->made);
     mem_free(c->shrunk);
+    mem_free(c->written);
     idset_release(&c->moved);
 }
 
@@ -210,19 +263,26 @@ const struct change *changes_find(const struct changes *c, const uint8_t *key, s
                : NULL;
 }
 
+static int by_own(const void *key, const void *entry)
+{
+    const uint64_t *a = key, *b = entry;
+
+    return (*a > *b) - (*a < *b);
+}
+
+void *find_own(const void *list, size_t n, size_t size, uint64_t own)
+{
+    return n > 0 ? bsearch(&own, list, n, size, by_own) : NULL;
+}
+
 struct new_object *changes_made(const struct changes *c, uint64_t own)
 {
-    size_t low = 0, high = c->nmade;
+    return find_own(c->made, c->nmade, sizeof *c->made, own);
+}
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (c->made[mid].own < own)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < c->nmade && c->made[low].own == own ? &c->made[low] : NULL;
+const struct written_elements *changes_written(const struct changes *c, uint64_t own)
+{
+    return find_own(c->written, c->nwritten, sizeof *c->written, own);
 }
 
 const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id)

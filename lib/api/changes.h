@@ -23,6 +23,13 @@ struct new_object {
     const struct change *record;
 };
 
+/* Elements of a compact dataset that the rank has written alone (elem/marks.h). */
+struct written_elements {
+    uint64_t own;
+    int64_t n; /* elements of the dataset */
+    const uint8_t *bit;
+};
+
 /* A representation of the rank, and the types of which it has datasets. */
 struct own_rep {
     const char *name; /* NULL: the rank has none of this number */
@@ -31,7 +38,8 @@ struct own_rep {
 };
 
 struct changes {
-    int rank;       /* the lowest rank that made them */
+    int rank;       /* the lowest rank that made them, */
+    int highest;    /* and the highest one */
     uint64_t hints; /* a digest */
     struct change *entry;
     size_t n;
@@ -39,9 +47,15 @@ struct changes {
     size_t nmade;
     struct shrunk_dataset *shrunk;
     size_t nshrunk;
+    struct written_elements *written; /* by ascending ids */
+    size_t nwritten;
     struct own_rep rep[UINT8_MAX + 1]; /* by number */
     struct idset moved; /* objects of the last commit that have lost a name, but are there */
 };
+
+/* Find the entry of a rank's own id in a list by ascending ids, whose structs begin with it; or
+ * NULL. */
+void *find_own(const void *list, size_t n, size_t size, uint64_t own);
 
 /* A digest of the hints that the header keeps. */
 int hints_digest(const drep_file *f, uint64_t *digest);
@@ -58,6 +72,8 @@ const struct change *changes_find(const struct changes *c, const uint8_t *key, s
 size_t changes_from(const struct changes *c, const uint8_t *key, size_t len);
 /* Find an object that the rank has made, by its provisional id, or NULL. */
 struct new_object *changes_made(const struct changes *c, uint64_t own);
+/* Find the elements of a compact dataset that the rank has written alone, or NULL. */
+const struct written_elements *changes_written(const struct changes *c, uint64_t own);
 /* Find a dataset that the rank made smaller, or NULL. */
 const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id);
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "name/find.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int earlier_rank(struct merging *m, const struct change *e, uint64_t id)
@@ -150,6 +151,31 @@ int contradict_attr(struct merging *m, const struct change *e, uint64_t id,
         err = fail(DREP_ERR_NOT_SAME,
                    "%s: attribute \"%.*s\": rank %d has removed it, rank %d has set it", path, n,
                    name, e->value ? first : second, e->value ? second : first);
+    mem_free(path);
+    return err;
+}
+
+int contradict_element(struct merging *m, const struct object_rec *rec, uint64_t id, int first,
+                       int64_t at)
+{
+    char index[DREP_MAX_RANK * 21 + 1];
+    size_t from = sizeof index - 1;
+    char *path;
+    int err = path_of(m, id, &path);
+
+    if (err)
+        return err;
+    index[from] = '\0';
+    for (int d = rec->rank - 1; d >= 0; d--) { /* the last index first */
+        char one[22];
+        size_t n = (size_t)snprintf(one, sizeof one, "%s%llu", d > 0 ? "," : "",
+                                    (unsigned long long)at % (unsigned long long)rec->len[d]);
+
+        memcpy(index + (from -= n), one, n);
+        at /= (int64_t)rec->len[d];
+    }
+    err = fail(DREP_ERR_NOT_SAME, "%s: ranks %d and %d have given element (%s) different values",
+               path, first, m->c->rank, index + from);
     mem_free(path);
     return err;
 }

@@ -23,6 +23,9 @@ int contradict_made(struct merging *m, uint64_t id, const char *what);
  * was removed. */
 int contradict_attr(struct merging *m, const struct change *e, uint64_t id,
                     const struct span *theirs);
+/* About element number `at` of a dataset, to which an earlier rank has given another value. */
+int contradict_element(struct merging *m, const struct object_rec *rec, uint64_t id, int first,
+                       int64_t at);
 /* About what two ranks did to one object: "gave it different shapes". */
 int contradict_both(struct merging *m, const struct change *e, uint64_t id, const char *did);
 /* About what one rank did to an object, and what another did: "removed it", "moved it". */

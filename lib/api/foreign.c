@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/foreign.h"
 
+#include "api/changes.h"
 #include "base/mem.h"
 #include "name/object.h"
 #include "tree/find.h"
@@ -16,17 +17,9 @@
 uint64_t pairs_map(const void *pairs, uint64_t own)
 {
     const struct id_pairs *ids = pairs;
-    size_t low = 0, high = ids->n;
+    const struct id_pair *pair = find_own(ids->p, ids->n, sizeof *ids->p, own);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (ids->p[mid].own < own)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < ids->n && ids->p[low].own == own ? ids->p[low].id : own;
+    return pair ? pair->id : own;
 }
 
 /* ---- rank 0 ---- */

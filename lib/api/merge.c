@@ -175,6 +175,7 @@ static void end(struct merging *m)
 {
     if (m->last)
         file_free(m->last);
+    merged_elements_release(m);
     buf_release(&m->was);
     buf_release(&m->is);
 }

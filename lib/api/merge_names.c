@@ -39,13 +39,9 @@ static int get(const struct merging *m, uint8_t tag, const struct span *value,
                struct link_rec *link)
 {
     struct dim_rec dim;
-    struct in in;
-    int err;
+    int err = tag == FMT_TAG_LINK ? read_link(m, value, link) : read_dim(m, value, &dim);
 
-    in_init(&in, value->p, value->len);
-    if (tag == FMT_TAG_LINK) {
-        err = link_get(&in, link);
-    } else if (!(err = dim_get(&in, &dim))) {
+    if (!err && tag != FMT_TAG_LINK)
         *link = (struct link_rec){.kind = dim.kind == FMT_LATER ? FMT_LATER : FMT_HARD,
                                   .number = dim.number,
                                   .flags = dim.flags,
@@ -53,9 +49,7 @@ static int get(const struct merging *m, uint8_t tag, const struct span *value,
                                   .index = dim.index,
                                   .object = dim.object,
                                   .tail = dim.tail};
-    }
-    return err ? fail(DREP_ERR_FAILED, "a link that rank %d has changed: %s", m->c->rank, in.why)
-               : 0;
+    return err;
 }
 
 /* True if both links lead to the same object, or if both are absent (NULL). */

@@ -25,24 +25,17 @@ static int give_ids(struct merging *m)
     return err;
 }
 
-static int cannot_read(const struct merging *m, const struct in *in)
-{
-    return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", m->c->rank, in->why);
-}
-
 /* ---- entries ---- */
 
 static int enter_object(struct merging *m, const struct change *e, uint64_t id)
 {
     struct object_rec rec;
     struct buf b = {0};
-    struct in in;
-    int err;
+    struct span bytes = change_value(e);
+    int err = read_object(m, &bytes, &rec);
 
-    in_init(&in, e->value, e->size);
-    if (object_get(&in, &rec))
-        return cannot_read(m, &in);
-    err = translate_object(m, &rec, &b);
+    if (!err)
+        err = translate_object(m, &rec, &b);
     if (!err)
         err = object_store(m->f, id, &rec);
     if (!err && rec.kind == FMT_DATASET)
@@ -90,14 +83,12 @@ static int count_link(struct merging *m, const struct link_rec *link)
 static int enter_link(struct merging *m, const struct change *e, uint64_t id)
 {
     struct link_rec link;
+    struct span bytes = change_value(e);
     struct out out;
-    struct in in;
-    int err;
+    int err = read_link(m, &bytes, &link);
 
-    in_init(&in, e->value, e->size);
-    if (link_get(&in, &link))
-        return cannot_read(m, &in);
-    err = count_link(m, &link);
+    if (!err)
+        err = count_link(m, &link);
     if (!err)
         err = translate_link(m, &link);
     if (err)
@@ -110,12 +101,12 @@ static int enter_link(struct merging *m, const struct change *e, uint64_t id)
 static int enter_dimension(struct merging *m, const struct change *e, uint64_t id)
 {
     struct dim_rec dim;
+    struct span bytes = change_value(e);
     struct out out;
-    struct in in;
+    int err = read_dim(m, &bytes, &dim);
 
-    in_init(&in, e->value, e->size);
-    if (dim_get(&in, &dim))
-        return cannot_read(m, &in);
+    if (err)
+        return err;
     dim.object = translate_id(m, dim.object);
     buf_out(&m->f->op.scratch[0], &out);
     dim_put(&out, &dim);
@@ -127,20 +118,8 @@ static int enter_attr(struct merging *m, const struct change *e, uint64_t id)
     struct buf b = {0};
     struct attr_rec attr;
     struct out out;
-    struct in in;
-    int64_t count;
-    uint32_t own;
-    int err;
+    int err = translate_attr(m, e, &attr, &b);
 
-    in_init(&in, e->value, e->size);
-    if (attr_get(&in, &attr))
-        return cannot_read(m, &in);
-    own = attr.type;
-    err = attr_count(&attr, &count);
-    if (!err)
-        err = translate_type(m, own, &attr.type);
-    if (!err)
-        err = translate_value(m, own, count, &attr.value, &b);
     if (!err) {
         buf_out(&m->f->op.scratch[0], &out);
         attr_put(&out, &attr);

@@ -1,9 +1,8 @@
-/* merge_values.c - attributes, shapes and elements of objects that were there. */
+/* merge_values.c - attributes and shapes of objects that were there. */
 /* SPDX-License-Identifier: MIT */
 #include "api/contradiction.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "elem/fill.h"
 #include "name/attr.h"
 #include "name/dimension.h"
 #include "tree/edit.h"
@@ -23,11 +22,6 @@ struct settings {
     size_t n, room;
 };
 
-static int cannot_read(const struct merging *m, const struct in *in)
-{
-    return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", m->c->rank, in->why);
-}
-
 /* ---- attributes ---- */
 
 /* True if the rank's attribute and the tree's have one value. */
@@ -35,17 +29,14 @@ static int same_attr(struct merging *m, const struct span *own, const struct spa
 {
     struct attr_rec a, b;
     struct buf room = {0};
-    struct in in;
     int64_t count;
     size_t n;
-    int err;
+    int err = read_attr(m, is, &b);
 
-    in_init(&in, is->p, is->len);
-    if (attr_get(&in, &b))
-        return cannot_read(m, &in);
-    in_init(&in, own->p, own->len);
-    if (attr_get(&in, &a))
-        return cannot_read(m, &in);
+    if (!err)
+        err = read_attr(m, own, &a);
+    if (err)
+        return err;
     n = a.rank == FMT_RANK_NULL ? 0 : a.rank;
     err = same_type(m, a.type, b.type, same);
     if (!err && *same)
@@ -62,11 +53,11 @@ static int list_setting(const struct merging *m, struct settings *l, const struc
                         uint64_t id)
 {
     struct attr_rec attr;
-    struct in in;
+    struct span bytes = change_value(e);
+    int err = read_attr(m, &bytes, &attr);
 
-    in_init(&in, e->value, e->size);
-    if (attr_get(&in, &attr))
-        return cannot_read(m, &in);
+    if (err)
+        return err;
     if (VEC_ROOM(l->p, l->n, l->room, 1))
         return fail_nomem();
     l->p[l->n++] = (struct setting){e, id, attr.index};
@@ -84,12 +75,10 @@ static int remove_attr(struct merging *m, const struct change *e, uint64_t id,
 {
     struct attr_rec attr;
     struct key key;
-    struct in in;
-    int err;
+    int err = read_attr(m, is, &attr);
 
-    in_init(&in, is->p, is->len);
-    if (attr_get(&in, &attr))
-        return cannot_read(m, &in);
+    if (err)
+        return err;
     attr_key(&key, e, id);
     err = tree_del(m->f->st, &key);
     return err ? err : ftype_unuse(m->f, attr.type);
@@ -117,20 +106,8 @@ static int set_attr(struct merging *m, const struct setting *s)
     struct buf b = {0};
     struct attr_rec attr;
     struct key key;
-    struct in in;
-    int64_t count;
-    uint32_t own;
-    int err;
+    int err = translate_attr(m, s->e, &attr, &b);
 
-    in_init(&in, s->e->value, s->e->size);
-    if (attr_get(&in, &attr))
-        return cannot_read(m, &in);
-    own = attr.type;
-    err = attr_count(&attr, &count);
-    if (!err)
-        err = translate_type(m, own, &attr.type);
-    if (!err)
-        err = translate_value(m, own, count, &attr.value, &b);
     attr_key(&key, s->e, s->id);
     if (!err)
         err = attr_store(m->f, s->id, &key, &attr);
@@ -236,21 +213,19 @@ static int change_scales(struct merging *m, const struct change *e, struct store
 
 static int change_object(struct merging *m, const struct change *e, uint64_t id)
 {
-    struct span was_bytes, is_bytes;
+    struct span was_bytes, is_bytes, own_bytes = change_value(e);
     struct object_rec was, own;
     struct stored_object is = {0};
-    struct in in;
     int err = three_ways(m, e, id, &was_bytes, &is_bytes);
 
     /* Objects that several have made are alike; the head follows from links and attributes. */
     if (err || !was_bytes.p || !is_bytes.p)
         return err;
-    in_init(&in, was_bytes.p, was_bytes.len);
-    if (object_get(&in, &was))
-        return cannot_read(m, &in);
-    in_init(&in, e->value, e->size);
-    if (object_get(&in, &own))
-        return cannot_read(m, &in);
+    err = read_object(m, &was_bytes, &was);
+    if (!err)
+        err = read_object(m, &own_bytes, &own);
+    if (err)
+        return err;
     if (own.kind != FMT_DATASET && own.kind != FMT_DIMENSION)
         return 0;
     if ((err = object_load(m->f, id, &is)))
@@ -263,70 +238,6 @@ static int change_object(struct merging *m, const struct change *e, uint64_t id)
     return err;
 }
 
-/* ---- elements of compact datasets ---- */
-
-/* Put those elements that the rank has changed into `is`.  *both: others have changed one of them
- * to something else. */
-static void merge_elements(uint8_t *is, const uint8_t *was, const uint8_t *own, size_t n,
-                           size_t size, bool *both)
-{
-    for (size_t i = 0; i + size <= n; i += size) {
-        if (memcmp(own + i, was + i, size) == 0 || memcmp(own + i, is + i, size) == 0)
-            continue;
-        *both |= memcmp(is + i, was + i, size) != 0;
-        memcpy(is + i, own + i, size);
-    }
-}
-
-/* Elements that nobody had written were fill. */
-static int merge_data(struct merging *m, const struct change *e, uint64_t id,
-                      const struct span *was, const struct span *is)
-{
-    struct buf b = {0}, before = {0};
-    drep_dataset *ds = NULL;
-    bool both = false, uneven;
-    char name[40];
-    struct key key;
-    int err;
-
-    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
-    err = dataset_get(m->f, id, name, &ds);
-    if (!err)
-        err = buf_set(&b, is->p, is->len);
-    if (!err && was->p)
-        err = buf_set(&before, was->p, was->len);
-    else if (!err && !(err = buf_room(&before, e->size)))
-        err = ds->ft->type->variable ? 0 : fill_bytes(ds, before.p, 0, before.len = e->size);
-    if (!err) {
-        uneven = ds->ft->type->variable || b.len != e->size || before.len != e->size;
-        if (!uneven)
-            merge_elements(b.p, before.p, e->value, b.len, (size_t)ds->esize, &both);
-        if (uneven || (both && !m->f->ranks->last))
-            err = contradict_both(m, e, id, "written different values of the same elements");
-    }
-    key_make(&key, id, FMT_TAG_DATA);
-    if (!err)
-        err = tree_put(m->f->st, &key, b.p, b.len);
-    dataset_put(ds);
-    buf_release(&b);
-    buf_release(&before);
-    return err;
-}
-
-static int change_data(struct merging *m, const struct change *e, uint64_t id)
-{
-    struct span was, is, own = change_value(e);
-    struct key key;
-    int err = three_ways(m, e, id, &was, &is);
-
-    if (err || !own.p || same_span(&was, &own) || same_span(&is, &own))
-        return err;
-    if (!same_span(&was, &is))
-        return merge_data(m, e, id, &was, &is);
-    key_make(&key, id, FMT_TAG_DATA);
-    return tree_put(m->f->st, &key, own.p, own.len);
-}
-
 /* ---- all of a rank ---- */
 
 static int change(struct merging *m, struct settings *l, const struct change *e, uint64_t id)
@@ -337,7 +248,7 @@ static int change(struct merging *m, struct settings *l, const struct change *e,
     case FMT_TAG_OBJECT:
         return e->value ? change_object(m, e, id) : 0;
     case FMT_TAG_DATA:
-        return change_data(m, e, id);
+        return merge_elements(m, e, id);
     default:
         return 0;
     }

@@ -32,6 +32,51 @@ int three_ways(struct merging *m, const struct change *e, uint64_t id, struct sp
     return err ? err : look_up(m->f->st, e, id, &m->is, is);
 }
 
+/* ---- records ---- */
+
+static int cannot_read(const struct merging *m, const struct in *in)
+{
+    return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", m->c->rank, in->why);
+}
+
+static struct in in_of(const struct span *bytes)
+{
+    struct in in;
+
+    in_init(&in, bytes->p, bytes->len);
+    return in;
+}
+
+int read_object(const struct merging *m, const struct span *bytes, struct object_rec *rec)
+{
+    struct in in = in_of(bytes);
+
+    return object_get(&in, rec) ? cannot_read(m, &in) : 0;
+}
+
+int read_attr(const struct merging *m, const struct span *bytes, struct attr_rec *rec)
+{
+    struct in in = in_of(bytes);
+
+    return attr_get(&in, rec) ? cannot_read(m, &in) : 0;
+}
+
+int read_link(const struct merging *m, const struct span *bytes, struct link_rec *rec)
+{
+    struct in in = in_of(bytes);
+
+    return link_get(&in, rec) ? cannot_read(m, &in) : 0;
+}
+
+int read_dim(const struct merging *m, const struct span *bytes, struct dim_rec *rec)
+{
+    struct in in = in_of(bytes);
+
+    return dim_get(&in, rec) ? cannot_read(m, &in) : 0;
+}
+
+/* ---- entries ---- */
+
 /* Uses that went are no change of a dimension. */
 bool has_changed(struct merging *m, const struct change *e)
 {

@@ -21,6 +21,7 @@ struct merging {
     uint64_t given, given_end; /* ids of the objects that the rank alone has made */
     bool moved;                /* the rank has added links to groups that were there */
     struct new_object at;      /* that was looked up last (merged_object()) */
+    struct idset writers;      /* compact datasets: who has written which elements */
     struct buf was, is;        /* an entry in the last commit and in the tree (three_ways()) */
 };
 
@@ -51,6 +52,12 @@ static inline struct span change_value(const struct change *e)
     return (struct span){e->value, e->size};
 }
 
+/* Decode a record, of the tree or the rank's, which *rec points into. */
+int read_object(const struct merging *m, const struct span *bytes, struct object_rec *rec);
+int read_attr(const struct merging *m, const struct span *bytes, struct attr_rec *rec);
+int read_link(const struct merging *m, const struct span *bytes, struct link_rec *rec);
+int read_dim(const struct merging *m, const struct span *bytes, struct dim_rec *rec);
+
 /* The object of the tree that the rank's id stands for, *kept: the rank has it, and it was there
  * or is one that others made, too. */
 uint64_t merged_object(struct merging *m, uint64_t own, bool *kept);
@@ -69,6 +76,8 @@ int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out);
  * into then. */
 int translate_value(struct merging *m, uint32_t own_type, int64_t count, struct span *value,
                     struct buf *b);
+/* Read an attribute of the rank and translate its type and value; a use of the type is counted. */
+int translate_attr(struct merging *m, const struct change *e, struct attr_rec *attr, struct buf *b);
 /* Translate all ids and numbers of a record; uses are counted. */
 int translate_object(struct merging *m, struct object_rec *rec, struct buf *b);
 int translate_link(const struct merging *m, struct link_rec *link);
@@ -83,7 +92,10 @@ int merge_unify(struct merging *m);
 int merge_objects(struct merging *m);
 /* merge_names.c: links and dimensions of groups that were there. */
 int merge_names(struct merging *m);
-/* merge_values.c: attributes, shapes and elements of objects that were there. */
+/* merge_values.c: attributes and shapes of objects that were there. */
 int merge_values(struct merging *m);
+/* merge_elements.c: an entry of a compact dataset that was there. */
+int merge_elements(struct merging *m, const struct change *e, uint64_t id);
+void merged_elements_release(struct merging *m);
 
 #endif

@@ -19,7 +19,7 @@
 
 /* ---- what the ranks changed ---- */
 
-/* Lists of what was cut off belong to the changes. */
+/* Lists of what was cut off, and marks of elements, belong to the changes. */
 static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
 {
     const struct ranks *r = f->ranks;
@@ -27,7 +27,7 @@ static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
     uint8_t sum[8];
     int err = journal_digest(f->st, digest, n);
 
-    if (err || r->nshrunk == 0)
+    if (err || (r->nshrunk == 0 && r->nmarked == 0))
         return err;
     store_u64(sum, *digest);
     err = buf_add(&b, sum, sizeof sum);
@@ -38,6 +38,14 @@ static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
         err = buf_add(&b, sum, sizeof sum);
         if (!err)
             err = buf_add(&b, s->len, (size_t)s->rank * sizeof *s->len);
+    }
+    for (size_t i = 0; !err && i < r->nmarked; i++) {
+        const struct marked *m = &r->marked[i];
+
+        store_u64(sum, m->object);
+        err = buf_add(&b, sum, sizeof sum);
+        if (!err)
+            err = buf_add(&b, m->bit, (size_t)m->n / 8 + 1);
     }
     *digest = err ? 0 : sum_stored(b.p, b.len);
     buf_release(&b);

@@ -8,6 +8,7 @@
 
 #include "conv/refs.h"
 #include "file/types.h"
+#include "name/attr.h"
 #include "tree/find.h"
 
 #include <string.h>
@@ -152,6 +153,20 @@ int translate_value(struct merging *m, uint32_t own_type, int64_t count, struct 
 }
 
 /* ---- records ---- */
+
+int translate_attr(struct merging *m, const struct change *e, struct attr_rec *attr, struct buf *b)
+{
+    struct span bytes = change_value(e);
+    int err = read_attr(m, &bytes, attr);
+    uint32_t own = err ? 0 : attr->type;
+    int64_t count;
+
+    if (!err)
+        err = attr_count(attr, &count);
+    if (!err)
+        err = translate_type(m, own, &attr->type);
+    return err ? err : translate_value(m, own, count, &attr->value, b);
+}
 
 static void translate_dims(const struct merging *m, struct object_rec *rec)
 {

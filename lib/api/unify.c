@@ -110,13 +110,11 @@ static int compare(struct merging *m, const struct new_object *o)
     struct object_rec own;
     const char *what = NULL;
     bool same = true;
-    struct in in;
+    struct span bytes = change_value(o->record);
     int err = object_load(m->f, o->id, &is);
 
-    in_init(&in, o->record->value, o->record->size);
-    if (!err && object_get(&in, &own))
-        err = fail(DREP_ERR_FAILED, "rank %d: object %llu: %s", m->c->rank,
-                   (unsigned long long)o->own, in.why);
+    if (!err)
+        err = read_object(m, &bytes, &own);
     if (!err && own.kind == FMT_DATASET)
         err = dataset_differs(m, &own, &is.rec, &what);
     else if (!err && own.kind == FMT_DIMENSION)

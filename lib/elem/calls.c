@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sized.h"
 #include "elem/collective.h"
+#include "elem/marks.h"
 #include "elem/overlay.h"
 #include "elem/pending.h"
 #include "elem/shared.h"
@@ -109,6 +110,8 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
         err = collective_write(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
     else if (!err && file_shared(w->ds->file) && w->ds->rec.layout != FMT_COMPACT)
         err = fail_dataset(pending_add(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
+    else if (!err && file_shared(w->ds->file))
+        err = marks_write(w->ds, w->sel, w->type, w->buf, x.use);
     else if (!err)
         err = dataset_write(w->ds, w->sel, w->type, w->buf, x.use, false);
     return xfer_end(&x, begun ? write_end(w->ds->file, err) : err);

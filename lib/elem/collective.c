@@ -14,10 +14,12 @@
 #include "elem/mover.h"
 #include "elem/given.h"
 #include "elem/lend.h"
+#include "elem/marks.h"
 #include "elem/pending.h"
 #include "elem/places.h"
 #include "elem/remote.h"
 #include "elem/together.h"
+#include "elem/unite.h"
 #include "file/leases.h"
 #include "format/block.h"
 #include "tree/find.h"
@@ -389,12 +391,14 @@ int collective_merge(drep_dataset *ds, const char *call)
                         .loose = true,
                         .how = last ? TOGETHER_LAST : TOGETHER_ALONE};
     int err = last ? leave_last(&m) : 0;
-    uint64_t any[2] = {pending_has(ds), leases_used(ds->file->ranks)};
+    uint64_t any[2] = {pending_has(ds) || marks_find(ds), leases_used(ds->file->ranks)};
     char none = 0, *elements;
 
     if (!err)
         err = team_reduce(m.team, TEAM_MAX, any, 2);
 
+    if (!err && ds->rec.layout == FMT_COMPACT)
+        return any[0] ? unite_ranks(ds, call) : 0;
     if (!err)
         err = leases_end(ds->file, any[1]);
     if (err || !any[0])
@@ -427,7 +431,7 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
     if (err)
         fail_dataset(err, ds->path);
     err = collective_meet(ds, call, err);
-    if (!err && ds->rec.layout != FMT_COMPACT)
+    if (!err)
         err = collective_merge(ds, call);
     if (!err && ds->esize > 0)
         err = together_meet(m.team, ds, m.t->sel, ds->rec.layout == FMT_COMPACT, &m.united, &m.how);

@@ -42,6 +42,23 @@ static int stretch(void *ctx, const int64_t *coord, int64_t n)
     return part_run(x->m, at, 1, n, x->mem - n);
 }
 
+int compact_put(drep_dataset *ds, const struct buf *b)
+{
+    struct key key;
+
+    if (b->len > FMT_VALUE_MAX)
+        return fail(DREP_ERR_LIMIT, "a compact dataset of %zu bytes", b->len);
+    key_make(&key, ds->id, FMT_TAG_DATA);
+    return tree_put(ds->file->st, &key, b->p, b->len);
+}
+
+int compact_store(drep_dataset *ds, struct buf *b, size_t fixed, const struct buf *heap)
+{
+    int err = heap_append(b, fixed, heap);
+
+    return err ? err : compact_put(ds, b);
+}
+
 /* Moves the elements of the selection in a copy of the payload, which a write then puts in place of
  * the old one. */
 static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
@@ -51,7 +68,6 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     drep_dataset *ds = t->ds;
     struct in_memory s = {t, c, NULL};
     struct stretches other = {m, 0};
-    struct key key;
     size_t fixed;
     int err = compact_load(ds, b, &fixed);
 
@@ -70,12 +86,7 @@ static int compact_part(struct part_mover *m, struct buf *b, struct buf *heap)
     err = part_flush(m, err);
     if (err || !t->writing)
         return err;
-    if ((err = heap_append(b, fixed, heap)))
-        return err;
-    if (b->len > FMT_VALUE_MAX)
-        return fail(DREP_ERR_LIMIT, "a compact dataset of %zu bytes", b->len);
-    key_make(&key, ds->id, FMT_TAG_DATA);
-    return tree_put(ds->file->st, &key, b->p, b->len);
+    return compact_store(ds, b, fixed, heap);
 }
 
 /* Moves a selection of a compact dataset: one part. */

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "elem/leased.h"
+#include "elem/marks.h"
 #include "elem/pieces.h"
 #include "file/leases.h"
 #include "tree/find.h"
@@ -30,6 +31,7 @@ void pending_drop(const drep_dataset *ds)
 {
     struct pending **at = &ds->file->ranks->pending, *p;
 
+    marks_drop(ds);
     while (*at && (*at)->object != ds->id)
         at = &(*at)->next;
     if (!(p = *at))

@@ -28,7 +28,7 @@ bool pending_has_leased(const drep_dataset *ds);
 void pending_contents(const drep_dataset *ds, struct conv *c);
 /* The shape of the dataset has changed: elements outside of it are gone. */
 int pending_reshape(const drep_dataset *ds);
-/* Forget what is kept of a dataset, because rank 0 has it now. */
+/* Forget what is kept of a dataset, and its marks, because rank 0 has it now. */
 void pending_drop(const drep_dataset *ds);
 /* Forget what is kept of datasets that this rank has removed; leases have not ended. */
 int pending_removed(drep_file *f);

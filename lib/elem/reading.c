@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "elem/collective.h"
 #include "elem/lend.h"
+#include "elem/marks.h"
 #include "elem/pending.h"
 #include "elem/rounds.h"
 #include "elem/settle.h"
@@ -36,7 +37,7 @@ static int meet(const struct reading *r, int err)
 static int merge(const struct reading *r)
 {
     drep_dataset *ds = r->ds;
-    uint64_t any = pending_has(ds);
+    uint64_t any = pending_has(ds) || marks_find(ds);
     uint8_t id[8];
     const struct buf ids = {.p = id, .len = sizeof id};
     int err = team_reduce(r->team, TEAM_MAX, &any, 1);
@@ -45,7 +46,7 @@ static int merge(const struct reading *r)
         return err;
     store_u64(id, ds->id);
     err = settle_pending(ds->file, r->call, &ids, &ds, true);
-    return err ? err : leases_renew(ds->file);
+    return err || ds->rec.layout == FMT_COMPACT ? err : leases_renew(ds->file);
 }
 
 /* The transfer leaves out what the owners send. */

@@ -1,7 +1,7 @@
 /* shared.c - what one rank may do alone with a dataset of a file that ranks share.
  *
- * Compact datasets are entries, like attributes: a rank changes them for itself, and the ranks
- * compare what they have at the commit.  All others are written together. */
+ * Compact datasets are entries, like attributes: a rank changes them for itself, and marks what it
+ * has changed (marks.h).  All others are written together. */
 /* SPDX-License-Identifier: MIT */
 #include "elem/shared.h"
 

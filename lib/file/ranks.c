@@ -81,7 +81,10 @@ void ranks_settled(struct ranks *r)
 
 void ranks_committed(struct ranks *r)
 {
-    r->nshrunk = 0;
+    for (size_t i = 0; i < r->nmarked; i++)
+        mem_free(r->marked[i].bit);
+    r->nmarked = r->nshrunk = 0;
+    idset_release(&r->marked_at);
     r->wrote = false;
     idset_release(&r->written);
     ranks_settled(r);
@@ -101,6 +104,7 @@ void ranks_release(struct ranks *r)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);
     mem_free(r->shrunk);
+    mem_free(r->marked);
     leases_release(r);
     mem_free(r);
 }

@@ -33,6 +33,13 @@ struct pending {
 };
 void pending_free(struct pending *p);
 
+/* Elements of a compact dataset that a rank has written alone; its tree has them (elem/marks.c). */
+struct marked {
+    uint64_t object;
+    int64_t n;    /* elements of the dataset */
+    uint8_t *bit; /* a bit of each: it was written */
+};
+
 /* A dataset that a rank has made smaller, and the least lengths that it had since. */
 struct shrunk_dataset {
     uint64_t id;
@@ -59,6 +66,9 @@ struct ranks {
     bool wrote;           /* this rank has written payload */
     struct idset written; /* datasets to which the ranks have written together */
     struct pending *pending;
+    struct marked *marked; /* in the order of the first writes */
+    size_t nmarked, marked_room;
+    struct idset marked_at; /* object: 1 + its place in marked */
     struct shrunk_dataset *shrunk;
     size_t nshrunk, shrunk_room;
     struct leases *leases; /* leases.h */

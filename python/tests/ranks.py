@@ -89,8 +89,11 @@ def alone(folder):
         x = f.create("x", dtype="f8", shape=SHAPE, chunks=(7, 11), filters="shuffle,deflate:1")
         x[rows] = ALL[rows]
         f.create("w", dtype="i4", shape=(40,), layout="contiguous")[rows] = np.arange(40)[rows]
+        f.create("small", dtype="i8", shape=(40,))[rows] = np.arange(40)[rows]
+        f.create("texts", dtype=str, shape=(40,))[rows] = [f"text {i}" for i in np.arange(40)[rows]]
         f.commit()
         x[rows, 4] = 0
+        f["small"][rows] = -np.arange(40)[rows]
 
     ranks, single = both(folder, tell)
     if RANK == 0:

@@ -1,4 +1,4 @@
-/* test_ranks_contents.c - ranks that write elements of variable length alone.
+/* test_ranks_contents.c - ranks that write elements of variable length alone, or small datasets.
  *
  * In each round a region is cut into boxes, which ranks write, once or twice; some are left out.
  * Every element is made from a number, so that the oracle is an array of numbers. */
@@ -9,9 +9,10 @@ enum { HEIGHT = 23, WIDTH = 31, ALL = HEIGHT * WIDTH, BOXES = 40, ROUNDS = 4 };
 
 struct contents {
     const char *datarep;
-    int kind, filter;
+    int kind, filter, layout;
     drep_type *type;
     bool fill, overlap;
+    bool together; /* the ranks also read and write together */
     uint64_t seed;
 };
 
@@ -61,13 +62,14 @@ static void put(struct teller *me, drep_dataset *ds, const struct cut *box, uint
     free(values);
 }
 
-static void expect(struct teller *me, drep_dataset *ds, const uint32_t *want, const char *when)
+static void expect_by(struct teller *me, drep_dataset *ds, const uint32_t *want,
+                      const drep_xfer *xfer, const char *when)
 {
     const struct contents *c = me->ctx;
     int64_t size = drep_type_extent(c->type), i;
     uint8_t *got = calloc(ALL, (size_t)size);
 
-    if (!went(me, drep_read(ds, NULL, c->type, got, NULL))) {
+    if (!went(me, drep_read(ds, NULL, c->type, got, xfer))) {
         free(got);
         return;
     }
@@ -82,18 +84,44 @@ static void expect(struct teller *me, drep_dataset *ds, const uint32_t *want, co
     free(got);
 }
 
+static void expect(struct teller *me, drep_dataset *ds, const uint32_t *want, const char *when)
+{
+    expect_by(me, ds, want, NULL, when);
+}
+
+/* The first row of all, by one of them; before and after it all see what any rank has written. */
+static void all_together(struct teller *me, drep_dataset *ds, uint32_t round, uint32_t *want)
+{
+    const struct contents *c = me->ctx;
+    const int64_t start[2] = {1, 0}, count[2] = {me->rank == 0, WIDTH};
+    const drep_xfer all = DREP_XFER(.collective = 1);
+    int64_t size = drep_type_extent(c->type);
+    uint8_t *values = calloc(WIDTH, (size_t)size);
+
+    expect_by(me, ds, want, &all, "together");
+    for (int x = 0; x < WIDTH; x++) {
+        want[WIDTH + x] = 60 + round;
+        value_make(c->kind, 60 + round, values + x * size);
+    }
+    went(me, drep_write_box(ds, start, count, c->type, values, &all));
+    drep_vlen_free(c->type, WIDTH, values);
+    free(values);
+    expect_by(me, ds, want, &all, "after a write together");
+}
+
 static void tell_contents(struct teller *me, drep_file *f)
 {
     const struct contents *c = me->ctx;
     const int64_t dims[2] = {HEIGHT, WIDTH}, chunk[2] = {5, 8};
     drep_filter filter = {.id = c->filter};
-    drep_spec spec =
-        DREP_SPEC(.type = c->type, .rank = 2, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk);
+    drep_spec spec = DREP_SPEC(.type = c->type, .rank = 2, .dims = dims, .layout = c->layout);
     _Alignas(16) uint8_t fill[VALUE_ROOM];
     uint32_t want[ALL], mine[ALL];
     drep_dataset *ds = NULL;
     struct rnd r;
 
+    if (c->layout == DREP_CHUNKED)
+        spec.chunk = chunk;
     if (c->fill) {
         value_make(c->kind, 37, fill);
         spec.fill = DREP_FILL_VALUE;
@@ -120,7 +148,11 @@ static void tell_contents(struct teller *me, drep_file *f)
             for (int k = 0; k < times; k++)
                 put(me, ds, &box[i], 100 * round + 50 * (uint32_t)k, rank == me->rank, mine, want);
         }
+        if (c->layout == DREP_COMPACT) /* equal values of several ranks are none too many */
+            put(me, ds, &box[0], 100 * round + 20, true, mine, want);
         expect(me, ds, mine, "before the commit");
+        if (c->together && round % 2 == 0)
+            all_together(me, ds, round, want);
         went(me, drep_commit(f));
         expect(me, ds, want, "after the commit");
     }
@@ -141,20 +173,29 @@ static void whole(const char *path)
     ok(drep_close(f));
 }
 
-START_TEST(test_contents_of_single_ranks)
+static const struct contents chunked[] = {
+    {.datarep = "native", .kind = V_VSTRING},
+    {.datarep = "external32", .kind = V_VSTRING, .filter = DREP_FILTER_DEFLATE, .fill = true},
+    {.datarep = "native:s390x", .kind = V_SEQUENCE},
+    {.datarep = "external32", .kind = V_NESTED, .filter = DREP_FILTER_ZSTD},
+    {.datarep = "small", .kind = V_DEEP, .fill = true},
+    {.datarep = "xor", .kind = V_DEEP, .filter = DREP_FILTER_ZSTD},
+};
+static const struct contents compact[] = {
+    {.datarep = "native", .kind = V_DOUBLE, .fill = true},
+    {.datarep = "external32", .kind = V_INT32},
+    {.datarep = "external32", .kind = V_FLAT, .together = true},
+    {.datarep = "native", .kind = V_VSTRING, .fill = true, .together = true},
+    {.datarep = "external32", .kind = V_NESTED},
+    {.datarep = "xor", .kind = V_DEEP, .together = true},
+};
+
+static void tell_all(const struct contents *all, size_t n, int layout)
 {
     static const int ranks[] = {1, 2, 3, 8};
-    static const struct contents all[] = {
-        {.datarep = "native", .kind = V_VSTRING},
-        {.datarep = "external32", .kind = V_VSTRING, .filter = DREP_FILTER_DEFLATE, .fill = true},
-        {.datarep = "native:s390x", .kind = V_SEQUENCE},
-        {.datarep = "external32", .kind = V_NESTED, .filter = DREP_FILTER_ZSTD},
-        {.datarep = "small", .kind = V_DEEP, .fill = true},
-        {.datarep = "xor", .kind = V_DEEP, .filter = DREP_FILTER_ZSTD},
-    };
 
     register_datareps();
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+    for (size_t k = 0; k < n; k++)
         for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
             struct contents c = all[k];
             struct story s = {.fn = tell_contents,
@@ -162,6 +203,7 @@ START_TEST(test_contents_of_single_ranks)
                               .datarep = c.datarep,
                               .path = temp_path("ranks.drep")};
 
+            c.layout = layout;
             c.type = value_type(c.kind);
             for (c.seed = 1; c.seed < 4; c.seed++) {
                 story_run_well(&s, ranks[i]);
@@ -170,11 +212,23 @@ START_TEST(test_contents_of_single_ranks)
             drep_type_free(c.type);
         }
 }
+
+START_TEST(test_contents_of_single_ranks)
+{
+    tell_all(chunked, sizeof chunked / sizeof *chunked, DREP_CHUNKED);
+}
+END_TEST
+
+START_TEST(test_small_datasets_of_single_ranks)
+{
+    tell_all(compact, sizeof compact / sizeof *compact, DREP_COMPACT);
+}
 END_TEST
 
 START_TEST(test_one_element_of_two_ranks)
 {
-    struct contents c = {.datarep = "native", .kind = V_VSTRING, .overlap = true};
+    struct contents c = {
+        .datarep = "native", .kind = V_VSTRING, .layout = DREP_CHUNKED, .overlap = true};
     struct story s = {
         .fn = tell_contents, .ctx = &c, .datarep = "native", .path = temp_path("ranks.drep")};
 
@@ -235,6 +289,7 @@ int main(void)
 
     tcase_set_timeout(tc, 300);
     tcase_add_test(tc, test_contents_of_single_ranks);
+    tcase_add_test(tc, test_small_datasets_of_single_ranks);
     tcase_add_test(tc, test_one_element_of_two_ranks);
     tcase_add_test(tc, test_two_elements_in_one);
     suite_add_tcase(s, tc);

@@ -566,6 +566,37 @@ static void clash_elements(struct teller *me, drep_file *f, int rank, int of)
     }
 }
 
+/* One of the values is that of an element which nobody has written. */
+static void clash_small(struct teller *me, drep_file *f, int rank, int of)
+{
+    const int64_t at[1] = {2}, one[1] = {1};
+    drep_dataset *ds;
+    int x = rank == 1 ? 0 : 5;
+
+    (void)of;
+    ds = make_dataset(me, f, "/small", 4, DREP_INT, DREP_COMPACT);
+    if (rank == 1 || rank == 2)
+        went(me, drep_write_box(ds, at, one, DREP_INT, &x, NULL));
+    drep_dataset_close(ds);
+}
+
+static void clash_texts(struct teller *me, drep_file *f, int rank, int of)
+{
+    const int64_t dims[2] = {3, 4}, at[2] = {1, 0}, count[2] = {1, 4};
+    char *texts[4] = {"a", "b", rank == 3 ? "other" : "c", "d"};
+    drep_type *text = NULL;
+    drep_dataset *ds = NULL;
+
+    (void)of;
+    went(me, drep_type_vstring(&text));
+    went(me,
+         drep_dataset_create(f, "/texts", &DREP_SPEC(.type = text, .rank = 2, .dims = dims), &ds));
+    if (rank > 0)
+        went(me, drep_write_box(ds, at, count, text, texts, NULL));
+    drep_dataset_close(ds);
+    drep_type_free(text);
+}
+
 static void clash_used_dimension(struct teller *me, drep_file *f, int rank, int of)
 {
     const char *names[1] = {"old"};
@@ -601,6 +632,8 @@ static const struct {
      "/shared/old0: attribute \"was\": rank 2 has removed it, rank 1 has set it"},
     {clash_sizes, "/shared/old0: ranks 1 and 3 have given it different shapes"},
     {clash_elements, "/shared/old0: rank 1 has removed it, rank 0 has written elements of it"},
+    {clash_small, "/small: ranks 1 and 2 have given element (2) different values"},
+    {clash_texts, "/texts: ranks 1 and 3 have given element (1,2) different values"},
     {clash_used_dimension, "/#old: rank 0 has removed it, rank 1 has changed it"},
 };
 

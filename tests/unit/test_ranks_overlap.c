@@ -139,7 +139,6 @@ static drep_dataset *make(struct teller *me, drep_file *f)
 static void tell(struct teller *me, drep_file *f)
 {
     const struct common *c = me->ctx;
-    bool apart = c->layout != DREP_COMPACT || c->kind < V_FIXED_KINDS;
     drep_dataset *ds = make(me, f);
     struct box everything = {{0, 0}, {HEIGHT, WIDTH}}, mine_of_all = everything;
     uint32_t want[ALL], mine[ALL];
@@ -153,12 +152,9 @@ static void tell(struct teller *me, drep_file *f)
     went(me, drep_commit(f));
     for (uint32_t round = 1; round <= ROUNDS && !me->err; round++) {
         memcpy(mine, want, sizeof mine);
-        if (apart)
-            alone(me, ds, &r, 1000 * round, mine, want);
+        alone(me, ds, &r, 1000 * round, mine, want);
         expect(me, ds, mine, false, "what a rank has written");
         if (rnd_below(&r, 2)) {
-            if (c->layout == DREP_COMPACT) /* it is the rank's own until then */
-                went(me, drep_commit(f));
             together(me, ds, &r, 1000 * round + 500, want);
             expect(me, ds, want, true, "what all have written");
         }
