@@ -47,6 +47,11 @@
  * handles and references in attributes follow.  References as elements do not: those of a rank
  * other than 0 to such an object are DREP_ERR_NOT_COMMITTED.
  *
+ * Some members of structs.  Ranks that write together need not name the same members, and two may
+ * write different ones of an element; a member that two write is DREP_ERR_NOT_SAME.  The file is
+ * that of a process which makes a call for each choice of members, in the order of the first ranks
+ * that made it; of a compact dataset with several choices, the content is the same.
+ *
  * drep_write() without .collective writes chunks of which the rank has all elements at once,
  * encoded, to space of its own that needs no message; what it does not fill is free space after the
  * commit.  Other elements, all of a contiguous dataset, and what has variable length stay in
@@ -80,8 +85,8 @@
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
- * drep_write_stored(), drep_write_external(), drep_write_at(); and writes, by one rank or together,
- * of some members of structs.
+ * drep_write_stored(), drep_write_external(), drep_write_at(); and writes by one rank alone of some
+ * members of structs.
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
  * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each

@@ -261,48 +261,6 @@ static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t
         copy_each(dst, dst_step, src, src_step, size, n);
 }
 
-/* Bytes of an item of this leaf in the file. */
-static int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf)
-{
-    switch (leaf->kind) {
-    case DREP_KIND_PREDEFINED:
-        return sizes->size[leaf->code];
-    case DREP_KIND_SCALAR:
-        return leaf->scalar.size;
-    case DREP_KIND_REFERENCE:
-        return drep_type_reference_what(leaf) == DREP_REF_REGION ? sizes->region_size
-                                                                 : sizes->object_size;
-    case DREP_KIND_VSTRING:
-        return sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
-    case DREP_KIND_STRING:
-        return leaf->args[0];
-    default:
-        return sizes->vlen_size;
-    }
-}
-
-/* Moves the bytes of the members that a write names; those between them stay. */
-static int copy_members(const struct conv *c, uint8_t *dst, int64_t step, const uint8_t *src,
-                        int64_t n)
-{
-    for (; n > 0; n--, dst += step, src += c->stored->extent) {
-        int64_t left = c->stored->items;
-        drep_cursor cursor;
-        drep_run run;
-        int err = cursor_init(&cursor, c->stored, 0);
-
-        if (err)
-            return err;
-        for (; left > 0 && cursor_next(&cursor, left, &run); left -= run.count) {
-            size_t size = (size_t)stored_size(c->sizes, run.type);
-
-            for (int64_t i = 0, at = run.offset; i < run.count; i++, at += run.stride)
-                memcpy(dst + at, src + at, size);
-        }
-    }
-    return 0;
-}
-
 /* Gives elements that were copied as they are contents in the new heap. */
 static int move_contents(struct conv *c, uint8_t *file, int64_t step, int64_t n)
 {
@@ -312,6 +270,46 @@ static int move_contents(struct conv *c, uint8_t *file, int64_t step, int64_t n)
     for (; !err && n > 0; n -= each, file += each * step)
         err = heap_move(c->stored, file, each, c->heap, c->heap_size, c->heap_base, c->heap_out);
     return err;
+}
+
+/* Moves the members that a write names; the others stay.  What they refer to moves from a copy in
+ * which nothing else refers to anything. */
+static int move_members(struct conv *c, uint8_t *file, int64_t step, const uint8_t *mem, int64_t n)
+{
+    size_t es = (size_t)c->stored->extent;
+    uint8_t *copy = c->contents ? mem_alloc(es + 1) : NULL;
+    int err = c->contents && !copy ? fail_nomem() : 0;
+
+    for (; !err && n > 0; n--, file += step, mem += es) {
+        if (!copy) {
+            some_copy(c->some, file, mem, es);
+            continue;
+        }
+        memset(copy, 0, es);
+        some_copy(c->some, copy, mem, es);
+        err = heap_move(c->stored, copy, 1, c->heap, c->heap_size, c->heap_base, c->heap_out);
+        some_copy(c->some, file, copy, es);
+    }
+    mem_free(copy);
+    return err;
+}
+
+uint64_t conv_weight(const struct conv *c, const uint8_t *file, int64_t step, int64_t n)
+{
+    size_t es = (size_t)c->stored->extent;
+    uint64_t weight = 0;
+    uint8_t *copy;
+
+    if (!c->raw || !c->some)
+        return heap_weight(c->stored, file, step, n);
+    copy = mem_alloc(es + 1);
+    for (; copy && n > 0; n--, file += step) {
+        memset(copy, 0, es);
+        some_copy(c->some, copy, file, es);
+        weight += heap_weight(c->stored, copy, step, 1);
+    }
+    mem_free(copy);
+    return weight;
 }
 
 /* Chooses among bytes as they are, the kernel, the engine and a user's functions. */
@@ -324,8 +322,8 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
         int64_t es = c->stored->extent;
         uint8_t *m = (uint8_t *)mem + at * es;
 
-        if (writing && c->ft->part)
-            return copy_members(c, file, step, m, n);
+        if (writing && c->some)
+            return move_members(c, file, step, m, n);
         if (writing)
             copy_raw(file, step, m, es, (size_t)es, n);
         else

@@ -11,6 +11,7 @@
 
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
+#include "conv/some.h"
 #include "base/buf.h"
 #include "format/record.h"
 #include "rep/pick.h"
@@ -37,6 +38,7 @@ struct conv {
     bool copy;               /* and their bytes are equal */
     bool raw;                /* memory holds stored elements, back to back, */
     bool contents;           /* which refer to `heap`: a write moves what they refer to */
+    const struct some *some; /* what a write names of each element, NULL: all */
     struct kernel kernel;
     const uint8_t *heap; /* reading variable parts */
     size_t heap_size;
@@ -55,6 +57,8 @@ void conv_report(const struct conv *c, const drep_xfer *xfer);
  * elements number `at`, at + 1, ... of the transfer. */
 int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_t step, int64_t n);
 int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n);
+/* Bytes of heap that n elements on the file's side refer to, where a write names something. */
+uint64_t conv_weight(const struct conv *c, const uint8_t *file, int64_t step, int64_t n);
 /* Do a user's functions convert?  Then each call costs much and few are made. */
 static inline bool conv_calls(const struct conv *c)
 {

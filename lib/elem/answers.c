@@ -28,6 +28,7 @@ static int pack(struct buf *b, int64_t chunk, uint64_t runs, uint64_t n, uint64_
     store_u64(head + 8, runs);
     store_u64(head + 16, n);
     store_u64(head + 24, 0);
+    store_u64(head + 32, 0);
     b->len += (size_t)size;
     *p = head + PIECE_HEAD;
     return 0;

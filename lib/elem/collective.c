@@ -36,7 +36,7 @@ struct meeting {
     bool loose;         /* the elements come from writes of single ranks */
     struct shares shares;
     enum together how;
-    struct drep_selection united; /* on rank 0; compact: on all ranks */
+    struct united united; /* on rank 0; compact: on all ranks */
     struct parcels parcels;
     struct team_inbox in;
     struct owning own; /* the chunks that this rank writes */
@@ -193,30 +193,37 @@ static int record_leased(struct meeting *m)
     return err;
 }
 
-/* Make the calls of one process.  The other ranks' entries do not change with it, so this is not in
- * the journal; but what a compact dataset holds is, on all ranks. */
-static int store_writes(struct meeting *m)
+/* Make one call of one process. */
+static int store_call(struct meeting *m, const struct together_call *call)
 {
     struct transfer *t = m->t;
-    struct transfer mine = *t; /* its elements are still to be written */
-    struct journal *journal = m->ds->file->st->journal;
-    int err;
 
-    t->sel = &m->united;
+    t->sel = &call->sel;
     t->given.piece = m->given.piece;
     t->given.n = (int64_t)m->given.n;
     t->threads = 1;
     t->remote = &m->remote;
     t->xfer = NULL;
-    conv_raw(&t->conv, m->ds, NULL);
+    conv_raw(&t->conv, m->ds, call->some.n > 0 ? &call->some : NULL);
     t->conv.contents = m->ds->ft->type->variable;
+    return transfer_layout(t);
+}
+
+/* Make the calls of one process.  The other ranks' entries do not change with it, so this is not in
+ * the journal; but what a compact dataset holds is, on all ranks. */
+static int store_writes(struct meeting *m)
+{
+    struct transfer mine = *m->t; /* its elements are still to be written */
+    struct journal *journal = m->ds->file->st->journal;
+    int err;
+
     journal->paused = m->ds->rec.layout != FMT_COMPACT;
     m->ds->verified = false;
     err = record_leased(m);
-    if (!err && (!m->loose || m->given.n > 0))
-        err = transfer_layout(t);
+    for (size_t i = 0; !err && (!m->loose || m->given.n > 0) && i < m->united.n; i++)
+        err = store_call(m, &m->united.call[i]);
     journal->paused = false;
-    *t = mine;
+    *m->t = mine;
     for (size_t i = 0; !err && i < m->remote.n; i++)
         if (m->remote.chunk[i].whole && !m->remote.chunk[i].placed)
             err = fail(DREP_ERR_FAILED, "chunk number %lld got no place",
@@ -246,7 +253,7 @@ static int place_and_write(struct meeting *m)
     if (m->remote.n > 1)
         qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
     if (team->rank == 0 && !mine && m->loose)
-        mine = given_make(&m->given, &m->own, &m->remote, &m->united.count);
+        mine = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
     if (team->rank == 0 && !mine)
         mine = store_writes(m);
     if (team->rank == 0 && !mine && !m->loose)
@@ -342,11 +349,19 @@ static int write_meeting(struct meeting *m, int err)
 }
 
 /* A selection that is not a box, so that the pieces count. */
-static int loose_selection(const drep_dataset *ds, struct drep_selection *out)
+static int loose_selection(const drep_dataset *ds, struct united *out)
 {
-    *out = (struct drep_selection){.rank = ds->rec.rank, .nboxes = 1};
-    out->box = mem_zalloc((uint64_t)ds->rec.rank + 1, sizeof *out->box);
-    return out->box ? 0 : fail_nomem();
+    struct drep_selection sel = {.rank = ds->rec.rank, .nboxes = 1};
+
+    sel.box = mem_zalloc((uint64_t)ds->rec.rank + 1, sizeof *sel.box);
+    out->call = mem_zalloc(1, sizeof *out->call);
+    if (!sel.box || !out->call) {
+        mem_free(sel.box);
+        return fail_nomem();
+    }
+    out->call->sel = sel;
+    out->n = 1;
+    return 0;
 }
 
 /* Do what was found out of the chunks that somebody has written all of. */
@@ -423,18 +438,20 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
                      const void *buf, const drep_xfer *xfer, const char *call, int err)
 {
     struct meeting m = {.call = call, .ds = ds, .team = &ds->file->ranks->team};
+    const struct some *some = NULL;
 
     if (!err)
         err = transfer_begin(ds, sel, type, (char *)(uintptr_t)buf, xfer, WRITING, &m.t);
     if (!err)
-        err = may_be_shared(m.t);
+        some = m.t->conv.some;
     if (err)
         fail_dataset(err, ds->path);
     err = collective_meet(ds, call, err);
     if (!err)
         err = collective_merge(ds, call);
     if (!err && ds->esize > 0)
-        err = together_meet(m.team, ds, m.t->sel, ds->rec.layout == FMT_COMPACT, &m.united, &m.how);
+        err = together_meet(m.team, ds, m.t->sel, some, ds->rec.layout == FMT_COMPACT, &m.united,
+                            &m.how);
     if (!err && m.how != TOGETHER_NOTHING)
         err = write_meeting(&m, shares_cut(m.t, &m.shares));
     if (!err)

@@ -204,7 +204,7 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     for (int64_t i = 0; !err && i < n; i += each)
         err = chunk_note(e->w, bytes_of(ds, at + i * step), bytes_of(ds, (each - 1) * step + 1));
     if (!err && ds->ft->type->variable)
-        *e->waste += (size_t)heap_weight(e->m.c.stored, p, step * es, n);
+        *e->waste += (size_t)conv_weight(&e->m.c, p, step * es, n);
     return err ? err : conv_write(&e->m.c, e->m.t->mem, mem, p, step * es, n);
 }
 

@@ -63,8 +63,8 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
     for (size_t i = 0; !err && i < remote->n; i++)
         if (remote->chunk[i].whole && !remote->chunk[i].leased)
             err = chunk_rows(&own->t->ds->rec, remote->chunk[i].chunk, add_piece, g);
-    /* Elements of variable length came as pieces from this rank, too. */
-    for (size_t i = 0; !own->t->ds->ft->type->variable && !err && i < s->n; i++)
+    /* Some came as pieces from this rank, too. */
+    for (size_t i = 0; !sends_itself(own->t->ds, s) && !err && i < s->n; i++)
         for (size_t k = 0; !s->share[i].whole && !err && k < s->share[i].runs; k++) {
             const struct share_run *run = &s->run[s->share[i].first + k];
 

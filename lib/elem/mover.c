@@ -33,17 +33,16 @@ void conv_end(const struct transfer *t, const struct conv *c)
     pthread_mutex_unlock(lock);
 }
 
-void conv_raw(struct conv *c, const drep_dataset *ds, const struct conv *named)
+void conv_raw(struct conv *c, const drep_dataset *ds, const struct some *some)
 {
-    const struct ftype *ft = named && named->ft->part ? named->ft : ds->ft;
-
     *c = (struct conv){.rep = ds->rep,
-                       .ft = ft,
+                       .ft = ds->ft,
                        .mem = ds->ft->type,
                        .sizes = &ds->rep->sizes,
-                       .stored = &ft->stored,
+                       .stored = &ds->ft->stored,
+                       .some = some,
                        .raw = true,
-                       .copy = !ft->part};
+                       .copy = !some};
 }
 
 char *plain_memory(const struct transfer *t, int64_t at)
@@ -125,7 +124,7 @@ int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
         return fail_nomem();
     }
     conv_begin(t, &s->conv);
-    conv_raw(&m->c, t->ds, t->writing ? &t->conv : NULL);
+    conv_raw(&m->c, t->ds, t->writing ? t->conv.some : NULL);
     s->raw.conv = m->c;
     m->t = &s->raw;
     m->stage = s;

@@ -37,8 +37,8 @@ int part_flush(struct part_mover *m, int err);
 /* A part's own converter, and its report given to the transfer. */
 void conv_begin(const struct transfer *t, struct conv *c);
 void conv_end(const struct transfer *t, const struct conv *c);
-/* A converter that moves stored elements as they are; with `named`, only those of its members. */
-void conv_raw(struct conv *c, const drep_dataset *ds, const struct conv *named);
+/* A converter that moves stored elements as they are, or what a write names of each. */
+void conv_raw(struct conv *c, const drep_dataset *ds, const struct some *some);
 /* The address of element number `at` of the transfer, where bytes are the same on both sides. */
 char *plain_memory(const struct transfer *t, int64_t at);
 

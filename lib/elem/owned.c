@@ -182,13 +182,13 @@ int own_chunks(struct owning *m)
     return err;
 }
 
-/* True if the file may have something of a chunk that this rank writes whole: elements of several
- * ranks may be the same ones. */
+/* True if the file may have something of a chunk that this rank writes whole, for elements of
+ * several ranks may be the same ones; and of members of elements that single ranks wrote. */
 static bool is_completed(const struct owning *m, const struct owned *o, int64_t total)
 {
     size_t n = o->npieces + (o->own != NULL);
 
-    if (!o->whole || (m->how != TOGETHER_ALONE && m->how != TOGETHER_LAST))
+    if ((!o->whole && total >= 0) || (m->how != TOGETHER_ALONE && m->how != TOGETHER_LAST))
         return false;
     return (m->how == TOGETHER_LAST && n > 1) || total < chunk_extent(&m->t->ds->rec, o->chunk);
 }
@@ -199,15 +199,19 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
 {
     drep_dataset *ds = m->t->ds;
     int64_t total = own ? own->n : 0;
+    bool some = own && own->some;
     struct owned *o;
 
-    for (size_t i = piece; i < piece + n; i++)
+    for (size_t i = piece; i < piece + n; i++) {
         total += (int64_t)m->piece[i].n;
+        some |= m->piece[i].some.n > 0;
+    }
     if (VEC_ROOM(m->owned, m->n, m->room, 1))
         return fail_nomem();
     o = &m->owned[m->n++];
     *o = (struct owned){.chunk = chunk,
-                        .whole = own ? own->whole : chunk_is_whole(ds, m->how, chunk, total, n),
+                        .whole = own ? own->whole
+                                     : chunk_is_whole(ds, m->how, chunk, some ? -1 : total, n),
                         .size = ds->chunks.payload,
                         .own = own,
                         .piece = piece,
@@ -215,7 +219,7 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
     o->fixed = o->size;
-    o->completed = is_completed(m, o, total);
+    o->completed = is_completed(m, o, some ? -1 : total);
     return 0;
 }
 
@@ -224,7 +228,7 @@ int own_list(struct owning *m, const struct team_inbox *in)
     size_t i = 0, k = 0, end;
     int err = pieces_list(m->t->ds, in, &m->piece, &m->npieces);
 
-    if (m->t->ds->ft->type->variable)
+    if (sends_itself(m->t->ds, m->shares))
         i = m->shares->n;
     while (!err && (i < m->shares->n || k < m->npieces)) {
         const struct share *own = i < m->shares->n ? &m->shares->share[i] : NULL;

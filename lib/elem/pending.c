@@ -80,7 +80,7 @@ struct keeping {
 static int keep_row(void *ctx, int64_t chunk, int64_t at, int64_t n)
 {
     const struct keeping *k = ctx;
-    const struct share_run run = {chunk, at, 1, n, k->p->n};
+    const struct share_run run = {chunk, at, 1, n, k->p->n, 0};
     int err = buf_add(&k->p->runs, &run, sizeof run);
 
     if (!err)
@@ -124,7 +124,8 @@ static int fit_run(const drep_dataset *ds, const uint64_t *coord, const struct s
         if (rec->layout != FMT_CHUNKED)
             inside = at < chunk_extent(rec, one.chunk);
         if (inside)
-            err = shares_add(out, &(struct share_run){one.chunk, at, 1, 1, run->mem + i});
+            err =
+                shares_add(out, &(struct share_run){one.chunk, at, 1, 1, run->mem + i, run->some});
     }
     return err;
 }
@@ -416,7 +417,9 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
     int err = transfer_begin(ds, sel, type, (char *)(uintptr_t)buf, xfer, WRITING, &t);
 
     if (!err)
-        err = may_be_shared(t);
+        err = writes_members(t) ? fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                                       "some members of elements cannot be written alone")
+                                : 0;
     if (!err)
         err = shares_cut(t, &s);
     if (!err && s.n > 0)
@@ -455,7 +458,7 @@ static int once(const drep_dataset *ds, const struct share_run *run, size_t n, i
         err = shares_add(out, &run[i]);
     for (int64_t i = 0; kept < total && !err && i < elements; i++)
         if (last[i] >= 0)
-            err = shares_add(out, &(struct share_run){run->chunk, i, 1, 1, last[i]});
+            err = shares_add(out, &(struct share_run){run->chunk, i, 1, 1, last[i], 0});
     return err;
 }
 

@@ -3,6 +3,7 @@
 #include "elem/pieces.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "elem/mover.h"
 #include "elem/scatter.h"
 #include "format/byteorder.h"
@@ -55,7 +56,7 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
     if (err)
         return err;
     k.m.c.heap_out = heap;
-    if (prog_gaps(&t->ds->ft->stored))
+    if (t->conv.some || prog_gaps(&t->ds->ft->stored))
         memset(p, 0, (size_t)bytes_of(t->ds, share->n));
     part_take(&k.m, pack_run, NULL, &k);
     return part_end(&k.m, share_runs(&k.m, s, share));
@@ -66,8 +67,8 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 {
     const struct share_run *r = &s->run[own->first];
 
-    if (own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy || t->conv.opts.report ||
-        bytes_of(t->ds, r->n) != size || prog_gaps(&t->ds->ft->stored))
+    if (own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy || t->conv.some ||
+        t->conv.opts.report || bytes_of(t->ds, r->n) != size || prog_gaps(&t->ds->ft->stored))
         return NULL;
     return (const uint8_t *)plain_memory(t, r->mem);
 }
@@ -75,9 +76,11 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 /* ---- parcels ---- */
 
 /* Bytes of a piece without its heap; it ends at a multiple of 8. */
-static uint64_t piece_size(const drep_dataset *ds, const struct share *share)
+static uint64_t piece_size(const drep_dataset *ds, const struct share *share,
+                           const struct some *some)
 {
-    return (HEAD + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 * 8;
+    return (HEAD + some_size(some) + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 *
+           8;
 }
 
 /* Puts a heap behind a piece, to the next multiple of 8. */
@@ -89,11 +92,19 @@ static int pack_heap(struct buf *b, const struct buf *heap)
     return err ? err : buf_add(b, zeros, (8 - heap->len % 8) % 8);
 }
 
-/* Appends a piece to a parcel: head, runs, elements, heap. */
-static int pack(struct transfer *t, const struct shares *s, const struct share *share,
-                struct buf *b)
+/* What is written of the elements of a run. */
+static const struct some *some_of_run(const struct transfer *t, const struct shares *s,
+                                      const struct share_run *run)
 {
-    uint64_t size = piece_size(t->ds, share);
+    return run->some > 0 ? &s->some[run->some - 1] : t->conv.some;
+}
+
+/* Appends a piece to a parcel: head, members, runs, elements, heap. */
+static int pack_piece(struct transfer *t, const struct shares *s, const struct share *share,
+                      struct buf *b)
+{
+    const struct some *some = some_of_run(t, s, &s->run[share->first]);
+    uint64_t size = piece_size(t->ds, share, some);
     struct buf heap = {0};
     int err = buf_reserve(b, b->len + size);
     uint8_t *head = b->p + b->len, *p = head + HEAD;
@@ -104,6 +115,10 @@ static int pack(struct transfer *t, const struct shares *s, const struct share *
     store_u64(head, (uint64_t)share->chunk);
     store_u64(head + 8, share->runs);
     store_u64(head + 16, (uint64_t)share->n);
+    store_u64(head + 32, some_size(some) / SOME_RANGE);
+    if (some_size(some) > 0)
+        memcpy(p, some->range, some_size(some));
+    p += some_size(some);
     for (size_t i = 0; i < share->runs; i++, p += RUN) {
         const struct share_run *r = &s->run[share->first + i];
 
@@ -120,10 +135,30 @@ static int pack(struct transfer *t, const struct shares *s, const struct share *
     return err;
 }
 
-/* True if this rank's own elements travel like those of others. */
-static bool sends_itself(const drep_dataset *ds)
+/* Appends a share: a piece for each choice of members in turn. */
+static int pack(struct transfer *t, const struct shares *s, const struct share *share,
+                struct buf *b)
 {
-    return ds->ft->type->variable;
+    size_t end;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < share->runs; i = end) {
+        const struct share_run *run = &s->run[share->first + i];
+        struct share part = *share;
+
+        part.n = 0;
+        part.first = share->first + i;
+        for (end = i; end < share->runs && s->run[share->first + end].some == run->some; end++)
+            part.n += s->run[share->first + end].n;
+        part.runs = end - i;
+        err = pack_piece(t, s, &part, b);
+    }
+    return err;
+}
+
+bool sends_itself(const drep_dataset *ds, const struct shares *s)
+{
+    return ds->ft->type->variable || s->some;
 }
 
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
@@ -137,9 +172,9 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     if (!size || !number || !out->parcel || !out->bytes)
         err = fail_nomem();
     for (size_t i = 0; !err && i < s->n; i++)
-        size[s->share[i].owner] += piece_size(t->ds, &s->share[i]);
+        size[s->share[i].owner] += piece_size(t->ds, &s->share[i], t->conv.some);
     for (int r = 0; !err && r < team->size; r++) {
-        if ((r == team->rank && !sends_itself(t->ds)) || size[r] == 0)
+        if ((r == team->rank && !sends_itself(t->ds, s)) || size[r] == 0)
             continue;
         err = buf_reserve(&out->bytes[out->n], size[r]);
         out->parcel[out->n].to = r;
@@ -148,7 +183,7 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     for (size_t i = 0; !err && i < s->n; i++) {
         const struct share *share = &s->share[i];
 
-        if (share->owner != team->rank || sends_itself(t->ds))
+        if (share->owner != team->rank || sends_itself(t->ds, s))
             err = pack(t, s, share, &out->bytes[number[share->owner]]);
     }
     for (size_t i = 0; !err && i < out->n; i++) { /* they may have moved */
@@ -188,16 +223,19 @@ static const uint8_t *piece_get(const drep_dataset *ds, const uint8_t *p, size_t
         return NULL;
     *out = (struct piece){.chunk = (int64_t)load_u64(p),
                           .from = from,
+                          .some = {(uint8_t *)(uintptr_t)p + HEAD, (size_t)load_u64(p + 32)},
                           .runs = load_u64(p + 8),
-                          .run = p + HEAD,
                           .n = load_u64(p + 16)};
     runs = out->runs * RUN;
     bytes = bytes_of(ds, (int64_t)out->n);
     heap = load_u64(p + 24);
-    if (out->runs > left / RUN || out->n > left || heap > left || runs + bytes > left - HEAD)
+    if (out->some.n > left / SOME_RANGE || out->runs > left / RUN || out->n > left || heap > left ||
+        some_size(&out->some) + runs + bytes > left - HEAD ||
+        !some_valid(&out->some, (uint64_t)ds->esize))
         return NULL;
+    out->run = p + HEAD + some_size(&out->some);
     out->elements = out->run + runs;
-    out->heap = p + (HEAD + runs + bytes + 7) / 8 * 8;
+    out->heap = p + (HEAD + some_size(&out->some) + runs + bytes + 7) / 8 * 8;
     out->heap_size = (size_t)heap;
     return heap <= left - (size_t)(out->heap - p) ? out->heap + (heap + 7) / 8 * 8 : NULL;
 }
@@ -234,18 +272,10 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
 
 /* ---- a chunk ---- */
 
-/* Elements that some rank has written, a bit each. */
-struct taken {
-    uint64_t *bits; /* NULL: only one rank writes, so nothing can be taken */
-    int64_t clash;  /* the first element that was, or -1 */
-};
-
-static void take(struct taken *taken, int64_t at, int64_t step, int64_t n)
+static void take(uint64_t *bits, int64_t at, int64_t step, int64_t n)
 {
-    if (!taken->bits)
-        return;
     for (int64_t i = 0; i < n; i++, at += step) {
-        uint64_t *word = &taken->bits[at / 64];
+        uint64_t *word = &bits[at / 64];
 
         if (step == 1 && at % 64 == 0 && n - i >= 64) {
             *word = UINT64_MAX;
@@ -257,22 +287,54 @@ static void take(struct taken *taken, int64_t at, int64_t step, int64_t n)
     }
 }
 
-/* Looks for elements that other ranks have written; a rank may name an element twice, so a whole
- * piece is looked at before it is placed. */
+static int take_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+{
+    (void)from;
+    take(ctx, at, step, n);
+    return 0;
+}
+
+/* Looks for elements that other ranks have written. */
+struct looking {
+    const uint64_t *bits;
+    int64_t *clash;
+};
+
 static int look_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
 {
-    struct taken *taken = ctx;
+    const struct looking *l = ctx;
 
     (void)from;
-    for (int64_t i = 0; taken->clash < 0 && i < n; i++, at += step) {
-        if (step == 1 && at % 64 == 0 && n - i >= 64 && !taken->bits[at / 64]) {
+    for (int64_t i = 0; *l->clash < 0 && i < n; i++, at += step) {
+        if (step == 1 && at % 64 == 0 && n - i >= 64 && !l->bits[at / 64]) {
             i += 63;
             at += 63;
-        } else if (taken->bits[at / 64] >> at % 64 & 1) {
-            taken->clash = at;
+        } else if (l->bits[at / 64] >> at % 64 & 1) {
+            *l->clash = at;
         }
     }
     return 0;
+}
+
+/* The elements of which just these members were written; NULL: memory is short. */
+static uint64_t *taken_bits(struct taken *t, const struct some *some)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (some_same(&t->of[i].some, some))
+            return t->of[i].bits;
+    if (VEC_ROOM(t->of, t->n, t->room, 1))
+        return NULL;
+    t->of[t->n] =
+        (struct taken_members){some ? *some : (struct some){.n = 0},
+                               mem_zalloc((uint64_t)t->elements / 64 + 1, sizeof(uint64_t))};
+    return t->of[t->n].bits ? t->of[t->n++].bits : NULL;
+}
+
+void taken_release(struct taken *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        mem_free(t->of[i].bits);
+    mem_free(t->of);
 }
 
 static bool piece_has(const struct piece *p, int64_t at)
@@ -306,16 +368,17 @@ int overlap_error(const drep_dataset *ds, int64_t chunk, int64_t at, int a, int 
                 a < b ? a : b, a < b ? b : a, (long long)at);
 }
 
-/* Name the ranks that write an element; `rank` is the second one. */
-static int clash(const drep_dataset *ds, int64_t chunk, int64_t at, int own,
-                 const struct piece *piece, int rank)
+/* Name the ranks that write an element; the second one by piece number i. */
+static int clash(const struct taken *t, const drep_dataset *ds, int own, const struct piece *list,
+                 size_t i)
 {
     int other = own;
 
-    for (; piece->from != rank; piece++)
-        if (piece_has(piece, at))
-            other = piece->from;
-    return overlap_error(ds, chunk, at, other, rank);
+    for (size_t k = 0; list[k].from != list[i].from; k++)
+        if (piece_has(&list[k], t->clash) &&
+            (!t->members || some_meet(&list[k].some, &list[i].some)))
+            other = list[k].from;
+    return overlap_error(ds, list->chunk, t->clash, other, list[i].from);
 }
 
 int piece_runs(const drep_dataset *ds, const struct piece *p, int64_t room, piece_run_fn *fn,
@@ -339,10 +402,31 @@ int piece_runs(const drep_dataset *ds, const struct piece *p, int64_t room, piec
     return err;
 }
 
+/* A rank may name an element twice, so all of a piece is looked at before it is taken; and what it
+ * writes of elements comes in pieces that have no elements in common. */
+int taken_piece(struct taken *t, const drep_dataset *ds, const struct piece *list, size_t i,
+                int own)
+{
+    const struct piece *p = &list[i];
+    uint64_t *bits;
+    int err = 0;
+
+    for (size_t k = 0; !err && k < t->n; k++)
+        if (!t->members || some_meet(&t->of[k].some, &p->some))
+            err = piece_runs(ds, p, t->elements, look_run,
+                             &(struct looking){t->of[k].bits, &t->clash});
+    if (!err && t->clash >= 0)
+        err = clash(t, ds, own, list, i);
+    if (err)
+        return err;
+    bits = taken_bits(t, &p->some);
+    return bits ? piece_runs(ds, p, t->elements, take_run, bits) : fail_nomem();
+}
+
 /* A piece that is copied to where its elements belong. */
 struct placing {
     size_t size; /* of an element */
-    struct taken *taken;
+    const struct some *some;
     uint8_t *b;
 };
 
@@ -351,12 +435,11 @@ static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8
     const struct placing *p = ctx;
     uint8_t *to = p->b + (size_t)at * p->size;
 
-    take(p->taken, at, step, n);
-    if (step == 1)
+    if (step == 1 && some_size(p->some) == 0)
         memcpy(to, from, (size_t)n * p->size);
     else
         for (; n > 0; n--, to += (size_t)step * p->size, from += p->size)
-            memcpy(to, from, p->size);
+            some_copy(p->some, to, from, p->size);
     return 0;
 }
 
@@ -376,6 +459,7 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
 {
     struct part_mover m;
     struct in_memory where = {NULL, &m.c, b};
+    uint64_t *bits = NULL;
     int err = part_begin(&m, t, own->n);
 
     if (err)
@@ -383,10 +467,12 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
     where.t = m.t;
     part_take(&m, memory_run, NULL, &where);
     err = part_end(&m, share_runs(&m, s, own));
-    for (size_t i = 0; !err && taken->bits && i < own->runs; i++) {
+    if (!err && taken && !(bits = taken_bits(taken, t->conv.some)))
+        err = fail_nomem();
+    for (size_t i = 0; !err && bits && i < own->runs; i++) {
         const struct share_run *r = &s->run[own->first + i];
 
-        take(taken, r->at, r->step, r->n);
+        take(bits, r->at, r->step, r->n);
     }
     return err;
 }
@@ -397,17 +483,11 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
 {
     drep_dataset *ds = t->ds;
     int64_t room = (int64_t)(size / (uint64_t)ds->esize), sum = 0;
-    struct taken taken = {.clash = -1};
-    struct placing placing = {(size_t)ds->esize, &taken, b};
-    bool last = ds->file->ranks->last;
+    struct taken taken = {.clash = -1, .elements = room, .members = !t->conv.raw};
+    bool last = ds->file->ranks->last, once = n + (own != NULL) > 1 && !last;
     size_t before = last ? pieces_before(piece, n, rank) : 0;
     int err = 0;
 
-    if (n + (own != NULL) > 1 && !last) {
-        taken.bits = mem_zalloc((uint64_t)room / 64 + 1, sizeof *taken.bits);
-        if (!taken.bits)
-            return fail_nomem();
-    }
     for (size_t i = 0; i < n; i++)
         sum += (int64_t)piece[i].n;
     sum += own ? own->n : 0;
@@ -417,16 +497,15 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
         memset(b, 0, (size_t)size);
     for (size_t i = 0; !err && i <= n; i++) {
         if (own && i == before)
-            err = place_own(t, s, own, &taken, b);
+            err = place_own(t, s, own, once ? &taken : NULL, b);
         if (err || i == n)
             break;
-        if (taken.bits)
-            err = piece_runs(ds, &piece[i], room, look_run, &taken);
-        if (!err && taken.clash >= 0)
-            err = clash(ds, piece->chunk, taken.clash, rank, piece, piece[i].from);
+        if (once)
+            err = taken_piece(&taken, ds, piece, i, rank);
         if (!err)
-            err = piece_runs(ds, &piece[i], room, place_run, &placing);
+            err = piece_runs(ds, &piece[i], room, place_run,
+                             &(struct placing){(size_t)ds->esize, &piece[i].some, b});
     }
-    mem_free(taken.bits);
+    taken_release(&taken);
     return err;
 }

@@ -2,7 +2,8 @@
  *
  * A piece is what one rank writes of one chunk that another rank owns: runs, the elements of these
  * as the file stores them, back to back, and the heap that they refer to.  All pieces for one owner
- * are one parcel.  A rank sends elements of variable length to itself, too. */
+ * are one parcel.  A rank sends elements of variable length to itself, too, and so those of which
+ * it has written some members alone. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PIECES_H
 #define ELEM_PIECES_H
@@ -13,6 +14,7 @@
 struct piece {
     int64_t chunk;
     int from;
+    struct some some; /* what of each element is written; borrowed */
     uint64_t runs;
     const uint8_t *run;      /* encoded */
     const uint8_t *elements; /* borrowed from the inbox */
@@ -40,7 +42,8 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
                 size_t *n);
 
 /* Run number k of a piece; mem has no meaning. */
-enum { PIECE_HEAD = 32, PIECE_RUN = 24 }; /* bytes: before the first run, and of a run */
+/* Bytes: before the ranges of members, which are before the first run, and of a run. */
+enum { PIECE_HEAD = 40, PIECE_RUN = 24 };
 static inline struct share_run piece_run(const struct piece *p, uint64_t k)
 {
     const uint8_t *r = p->run + k * PIECE_RUN;
@@ -55,6 +58,26 @@ static inline struct share_run piece_run(const struct piece *p, uint64_t k)
 typedef int piece_run_fn(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from);
 int piece_runs(const struct drep_dataset *ds, const struct piece *p, int64_t room, piece_run_fn *fn,
                void *ctx);
+/* True if this rank's own elements travel like those of others. */
+bool sends_itself(const struct drep_dataset *ds, const struct shares *s);
+
+/* Elements that ranks have written, for each choice of members. */
+struct taken {
+    struct taken_members {
+        struct some some;
+        uint64_t *bits;
+    } * of;
+    size_t n, room;
+    int64_t elements; /* of the chunk */
+    bool members;     /* two ranks may write different ones of an element */
+    int64_t clash;    /* the first element that two have written, or -1 */
+};
+/* Take what piece number i of a list has.  DREP_ERR_NOT_SAME: another rank has written some of it;
+ * `own` is the one that has sent none. */
+int taken_piece(struct taken *t, const struct drep_dataset *ds, const struct piece *list, size_t i,
+                int own);
+void taken_release(struct taken *t);
+
 /* DREP_ERR_NOT_SAME: element `at` of a chunk is written by ranks a and b; -1: all of it by one of
  * them, and some of it by the other. */
 int overlap_error(const struct drep_dataset *ds, int64_t chunk, int64_t at, int a, int b);

@@ -25,8 +25,8 @@ int shares_add(struct shares *s, const struct share_run *run)
 {
     struct share_run *last = s->nruns > 0 ? &s->run[s->nruns - 1] : NULL;
 
-    if (last && last->chunk == run->chunk && last->step == 1 && run->step == 1 &&
-        last->at + last->n == run->at && last->mem + last->n == run->mem) {
+    if (last && last->chunk == run->chunk && last->some == run->some && last->step == 1 &&
+        run->step == 1 && last->at + last->n == run->at && last->mem + last->n == run->mem) {
         last->n += run->n;
         return 0;
     }
@@ -44,14 +44,14 @@ static int cut_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int err = 0;
 
     if (c->length == 0)
-        return shares_add(c->s, &(struct share_run){c->chunk, at, step, n, mem});
+        return shares_add(c->s, &(struct share_run){c->chunk, at, step, n, mem, 0});
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         int64_t in = at % c->length;
 
         now = (c->length - in - 1) / step + 1;
         now = now < n ? now : n;
-        err =
-            shares_add(c->s, &(struct share_run){at / c->length, in, now > 1 ? step : 1, now, mem});
+        err = shares_add(c->s,
+                         &(struct share_run){at / c->length, in, now > 1 ? step : 1, now, mem, 0});
     }
     return err;
 }
@@ -159,6 +159,7 @@ int shares_group(struct shares *s)
             s->share[s->n++] = (struct share){.chunk = s->run[i].chunk, .first = i};
         }
         s->share[s->n - 1].runs++;
+        s->share[s->n - 1].some |= s->run[i].some > 0;
         s->share[s->n - 1].n += s->run[i].n;
     }
     return 0;
@@ -184,14 +185,6 @@ int shares_lease(struct shares *s, const struct leased *leased, size_t n)
     return 0;
 }
 
-int may_be_shared(const struct transfer *t)
-{
-    if (writes_members(t))
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                    "some members of elements cannot be written together");
-    return 0;
-}
-
 /* Cuts the selection at the borders of chunks. */
 static int cut_chunks(struct transfer *t, struct cutter *c)
 {
@@ -211,7 +204,11 @@ int shares_cut(struct transfer *t, struct shares *s)
     if (t->sel->count == 0 || t->ds->esize == 0)
         return 0;
     err = t->ds->rec.layout == FMT_CHUNKED ? cut_chunks(t, &c) : cut_flat(t, &c);
-    return err ? err : shares_group(s);
+    if (!err)
+        err = shares_group(s);
+    for (size_t i = 0; i < s->n; i++)
+        s->share[i].some = writes_members(t);
+    return err;
 }
 
 /* Points and unions come in batches, so a chunk may come more than once. */
@@ -301,7 +298,8 @@ void shares_release(struct shares *s)
 enum { NOTICE = 16, ANSWER = 8 };
 
 #define COMPLETED_MAX ((uint64_t)16 << 20)
-#define ALL_ALONE UINT64_MAX /* in place of a number of elements */
+#define ALL_ALONE UINT64_MAX             /* in place of a number of elements */
+#define SOME_MEMBERS ((uint64_t)1 << 62) /* with one: of which some members are written */
 
 /* The home of a chunk: ranks take the grid in turn, so that the homes of what a rank writes are
  * few.
@@ -321,7 +319,7 @@ struct notice {
     size_t answer; /* and where it stands in the answers to that rank */
     int owner;     /* or with whom it clashes */
     int ranks;     /* or SHARE_... */
-    bool whole, leased;
+    bool whole, leased, some;
 };
 
 static int notice_order(const void *a, const void *b)
@@ -424,17 +422,19 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
     for (size_t i = 0; i < n; i = end) {
         int64_t total = 0;
         int owner;
-        bool whole = false, sent = false;
+        bool whole = false, sent = false, some = false;
 
-        for (end = i; end < n && list[end].chunk == list[i].chunk; end++)
+        for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
             total += list[end].n;
+            some |= list[end].some;
+        }
         if (decide_leased(list + i, end - i, how == TOGETHER_LAST))
             continue;
         owner = most_of(list + i, end - i, how == TOGETHER_READ);
         if (how == TOGETHER_READ)
             sent = is_sent(ds, end - i, total);
         else
-            whole = chunk_is_whole(ds, how, list[i].chunk, total, end - i);
+            whole = chunk_is_whole(ds, how, list[i].chunk, some ? -1 : total, end - i);
         for (size_t k = i; k < end; k++) {
             list[k].whole = whole;
             list[k].owner = whole || sent ? owner : 0;
@@ -493,10 +493,13 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
     for (size_t i = 0; i < in->n; i++)
         for (size_t k = 0; k < in->in[i].size / NOTICE; k++) {
             const uint8_t *p = in->in[i].p + k * NOTICE;
+            uint64_t has = load_u64(p + 8);
+            bool leased = has == ALL_ALONE;
 
             list[(*n)++] = (struct notice){.chunk = (int64_t)load_u64(p),
-                                           .n = (int64_t)load_u64(p + 8),
-                                           .leased = load_u64(p + 8) == ALL_ALONE,
+                                           .n = leased ? 0 : (int64_t)(has & ~SOME_MEMBERS),
+                                           .leased = leased,
+                                           .some = !leased && (has & SOME_MEMBERS),
                                            .from = in->in[i].from,
                                            .sender = i,
                                            .answer = k};
@@ -560,7 +563,9 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 
         store_u64(notices + i * NOTICE, (uint64_t)s->share[i].chunk);
         store_u64(notices + i * NOTICE + 8,
-                  s->share[i].leased ? ALL_ALONE : (uint64_t)s->share[i].n);
+                  s->share[i].leased
+                      ? ALL_ALONE
+                      : (uint64_t)s->share[i].n | (s->share[i].some ? SOME_MEMBERS : 0));
         if (n == 0 || parcel[n - 1].to != home)
             parcel[n++] = (struct team_parcel){home, 0, notices + i * NOTICE};
         parcel[n - 1].size += NOTICE;

@@ -20,6 +20,8 @@ struct share_run {
     int64_t chunk;
     int64_t at, step, n; /* elements of the chunk */
     int64_t mem;         /* number of the first in the transfer */
+    size_t some;         /* what of the elements: 0: what the transfer says, else 1 + number in
+                            shares.some */
 };
 
 struct share {
@@ -30,6 +32,7 @@ struct share {
     int ranks;  /* a read: how many get it from the owner, who is one of them; else 0, or
                    SHARE_... */
     bool whole; /* a write: the owner has all of the chunk, by all shares, or loads the rest */
+    bool some;  /* members of elements */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
@@ -43,7 +46,8 @@ enum {
 struct shares {
     struct share_run *run;
     size_t nruns, run_room;
-    struct share *share; /* by chunk */
+    const struct some *some; /* what a rank has written of elements alone; borrowed */
+    struct share *share;     /* by chunk */
     size_t n, room;
     int64_t clash; /* a chunk that this rank or another one, `with`, has written all of; or -1 */
     int with;
@@ -82,12 +86,10 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 /* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
  * it wants. */
 bool reads_meet(const drep_dataset *ds, const struct team *team);
-/* True if n shares of `total` elements make the chunk one that the store writes whole; of what
- * single ranks wrote also if its owner completes it. */
+/* True if n shares of `total` elements, -1 if some members are written, make the chunk one that the
+ * store writes whole; of what single ranks wrote also if its owner completes it. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n);
-/* DREP_ERR_UNSUPPORTED_OPERATION: what cannot be cut into shares yet. */
-int may_be_shared(const struct transfer *t);
 void shares_release(struct shares *s);
 /* Call fn for each row of a chunk inside the shape, from the first on: at, n as in a run. */
 typedef int chunk_row_fn(void *ctx, int64_t chunk, int64_t at, int64_t n);

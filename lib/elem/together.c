@@ -3,12 +3,14 @@
 #include "elem/together.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "format/byteorder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAD = 24, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
+/* A selection: kind, boxes or points, elements, ranges of members; then these and those. */
+enum { HEAD = 32, DIM = 32, KIND_NONE = 0, KIND_BOXES = 1, KIND_POINTS = 2 };
 
 #define PIECES_MAX 65536 /* of a union: parts.c moves more of them in several batches */
 
@@ -25,7 +27,7 @@ static uint8_t *put_dims(uint8_t *p, const struct span_dim *dim, int rank)
     return p;
 }
 
-static int selection_put(const struct drep_selection *s, struct buf *b)
+static int selection_put(const struct drep_selection *s, const struct some *some, struct buf *b)
 {
     uint64_t n = s->coords ? (uint64_t)s->npoints : s->box ? (uint64_t)s->nboxes : 1;
     uint64_t rank = (uint64_t)s->rank;
@@ -34,13 +36,17 @@ static int selection_put(const struct drep_selection *s, struct buf *b)
 
     if (s->count == 0)
         return 0;
-    if ((err = buf_reserve(b, HEAD + n * rank * (s->coords ? 8 : DIM))))
+    if ((err = buf_reserve(b, HEAD + some_size(some) + n * rank * (s->coords ? 8 : DIM))))
         return err;
     p = b->p;
     store_u64(p, s->coords ? KIND_POINTS : KIND_BOXES);
     store_u64(p + 8, n);
     store_u64(p + 16, (uint64_t)s->count);
+    store_u64(p + 24, some_size(some) / SOME_RANGE);
     p += HEAD;
+    if (some_size(some) > 0)
+        memcpy(p, some->range, some_size(some));
+    p += some_size(some);
     for (uint64_t i = 0; s->coords && i < n * rank; i++, p += 8)
         store_u64(p, (uint64_t)s->coords[i]);
     for (uint64_t i = 0; !s->coords && i < n; i++)
@@ -51,22 +57,52 @@ static int selection_put(const struct drep_selection *s, struct buf *b)
 
 /* ---- one selection of all ---- */
 
+/* What the ranks gave. */
+struct given_all {
+    const uint8_t *all;
+    const uint64_t *offset;
+    int ranks;
+};
+
+static struct some members_of(const struct given_all *g, int r)
+{
+    uint8_t *p = (uint8_t *)(uintptr_t)g->all + g->offset[r];
+
+    return (struct some){.range = p + HEAD, .n = (size_t)load_u64(p + 24)};
+}
+
+/* The selection of a rank, if it has one and writes these members. */
+static const uint8_t *selection_of(const struct given_all *g, int r, const struct some *some)
+{
+    struct some own;
+
+    if (g->offset[r + 1] - g->offset[r] < HEAD)
+        return NULL;
+    own = members_of(g, r);
+    return some_same(&own, some) ? g->all + g->offset[r] : NULL;
+}
+
+/* What is behind the head of a selection. */
+static const uint8_t *parts_of(const uint8_t *p)
+{
+    return p + HEAD + load_u64(p + 24) * SOME_RANGE;
+}
+
 /* Count what the ranks gave: boxes, points. */
-static void count(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t *boxes,
+static void count(const struct given_all *g, const struct some *some, uint64_t *boxes,
                   uint64_t *points)
 {
     *boxes = *points = 0;
-    for (int r = 0; r < ranks; r++) {
-        const uint8_t *p = all + offset[r];
+    for (int r = 0; r < g->ranks; r++) {
+        const uint8_t *p = selection_of(g, r, some);
 
-        if (offset[r + 1] - offset[r] < HEAD)
-            continue;
-        *(load_u64(p) == KIND_POINTS ? points : boxes) += load_u64(p + 8);
+        if (p)
+            *(load_u64(p) == KIND_POINTS ? points : boxes) += load_u64(p + 8);
     }
 }
 
 /* Points stay in the order of ranks: of two writes of one element the last one counts. */
-static int unite_points(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t n,
+static int unite_points(const struct given_all *g, const struct some *some, uint64_t n,
                         struct drep_selection *out)
 {
     uint64_t rank = (uint64_t)out->rank, at = 0;
@@ -74,17 +110,17 @@ static int unite_points(const uint8_t *all, const uint64_t *offset, int ranks, u
     out->coords = mem_array(n * rank + 1, sizeof *out->coords);
     if (!out->coords)
         return fail_nomem();
-    for (int r = 0; r < ranks; r++) {
-        const uint8_t *p = all + offset[r];
+    for (int r = 0; r < g->ranks; r++) {
+        const uint8_t *p = selection_of(g, r, some);
 
-        for (uint64_t i = 0; offset[r + 1] > offset[r] && i < load_u64(p + 8) * rank; i++)
-            out->coords[at++] = (int64_t)load_u64(p + HEAD + 8 * i);
+        for (uint64_t i = 0; p && i < load_u64(p + 8) * rank; i++)
+            out->coords[at++] = (int64_t)load_u64(parts_of(p) + 8 * i);
     }
     out->npoints = out->count = (int64_t)n;
     return 0;
 }
 
-static int unite_boxes(const uint8_t *all, const uint64_t *offset, int ranks, uint64_t n,
+static int unite_boxes(const struct given_all *g, const struct some *some, uint64_t n,
                        struct drep_selection *out)
 {
     struct span_dim *dim;
@@ -95,14 +131,12 @@ static int unite_boxes(const uint8_t *all, const uint64_t *offset, int ranks, ui
     if (!dim)
         return fail_nomem();
     out->nboxes = (int)n;
-    for (int r = 0; r < ranks; r++) {
-        const uint8_t *p = all + offset[r] + HEAD;
-        uint64_t boxes = 0;
+    for (int r = 0; r < g->ranks; r++) {
+        const uint8_t *p = selection_of(g, r, some);
+        uint64_t boxes = p ? load_u64(p + 8) : 0;
 
-        if (offset[r + 1] > offset[r]) {
-            boxes = load_u64(p - HEAD + 8);
-            out->count += (int64_t)load_u64(p - HEAD + 16); /* its boxes may overlap */
-        }
+        out->count += p ? (int64_t)load_u64(p + 16) : 0; /* its boxes may overlap */
+        p = p ? parts_of(p) : NULL;
         for (uint64_t i = 0; i < boxes * (uint64_t)out->rank; i++, p += DIM, dim++)
             *dim = (struct span_dim){(int64_t)load_u64(p), (int64_t)load_u64(p + 8),
                                      (int64_t)load_u64(p + 16), (int64_t)load_u64(p + 24)};
@@ -210,33 +244,75 @@ static uint64_t pieces_of(const drep_dataset *ds, const struct drep_selection *s
     return pieces;
 }
 
-static int unite(const drep_dataset *ds, const struct buf *all, const uint64_t *offset, int ranks,
-                 struct drep_selection *out, enum together *how)
+/* The call with some of the members, of which others may exist. */
+static int unite_call(const drep_dataset *ds, const struct given_all *g, bool others,
+                      struct together_call *call, enum together *how)
 {
+    struct drep_selection *out = &call->sel;
+    bool overlap = others;
     uint64_t boxes, points;
-    bool overlap = false;
     int err;
 
-    *out = (struct drep_selection){.rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank};
-    *how = TOGETHER_NOTHING;
-    count(all->p, offset, ranks, &boxes, &points);
+    out->rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank;
+    count(g, &call->some, &boxes, &points);
     if (boxes > 0 && points > 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "some ranks select points, and some boxes; a collective write needs one kind");
     if (points > 0) {
         *how = TOGETHER_PARTS;
-        return unite_points(all->p, offset, ranks, points, out);
+        return unite_points(g, &call->some, points, out);
     }
-    if (boxes == 0 || (err = unite_boxes(all->p, offset, ranks, boxes, out)))
-        return boxes == 0 ? 0 : err;
-    if (ds->file->ranks->last && (err = look_for_overlap(out, &overlap)))
+    if ((err = unite_boxes(g, &call->some, boxes, out)))
         return err;
+    if (ds->file->ranks->last && !overlap && (err = look_for_overlap(out, &overlap)))
+        return err;
+    overlap = overlap && ds->file->ranks->last;
     if (!overlap)
         become_box(out);
     *how = !out->box                                      ? TOGETHER_BOX
            : !overlap && pieces_of(ds, out) <= PIECES_MAX ? TOGETHER_UNION
                                                           : TOGETHER_PARTS;
     return 0;
+}
+
+/* Lists the choices of members that ranks make. */
+static int list_calls(const struct given_all *g, struct united *out)
+{
+    size_t room = 0;
+
+    for (int r = 0; r < g->ranks; r++) {
+        struct some own;
+        bool known = false;
+
+        if (g->offset[r + 1] - g->offset[r] < HEAD)
+            continue;
+        own = members_of(g, r);
+        for (size_t i = 0; i < out->n; i++)
+            known |= some_same(&own, &out->call[i].some);
+        if (known)
+            continue;
+        if (VEC_ROOM(out->call, out->n, room, 1))
+            return fail_nomem();
+        out->call[out->n++] = (struct together_call){.some = own};
+    }
+    return 0;
+}
+
+/* Members are never whole chunks. */
+static int unite(const drep_dataset *ds, const struct given_all *g, struct united *out,
+                 enum together *how)
+{
+    int err = list_calls(g, out);
+
+    *how = out->n > 0 ? TOGETHER_PARTS : TOGETHER_NOTHING;
+    for (size_t i = 0; !err && i < out->n; i++) {
+        enum together of_call = TOGETHER_PARTS;
+
+        err = unite_call(ds, g, out->n > 1, &out->call[i], &of_call);
+        if (out->call[i].some.n == 0)
+            *how = of_call;
+    }
+    return err;
 }
 
 /* ---- together ---- */
@@ -272,40 +348,47 @@ static int spread(struct team *team, int err, enum together *how, struct buf *b)
 }
 
 int together_meet(struct team *team, const drep_dataset *ds, const struct drep_selection *mine,
-                  bool everywhere, struct drep_selection *united, enum together *how)
+                  const struct some *some, bool everywhere, struct united *united,
+                  enum together *how)
 {
     uint64_t *offset = mem_array((uint64_t)team->size + 1, sizeof *offset);
     size_t head = ((size_t)team->size + 1) * sizeof *offset;
-    struct buf own = {0}, all = {0}, both = {0};
-    int err = offset ? selection_put(mine, &own) : DREP_ERR_NOMEM;
+    struct given_all g = {.offset = offset, .ranks = team->size};
+    struct buf own = {0}, both = {0};
+    int err = offset ? selection_put(mine, some, &own) : DREP_ERR_NOMEM;
 
-    err = err ? team_kill(team, err) : team_gather(team, own.p, own.len, &all, offset);
+    err = err ? team_kill(team, err) : team_gather(team, own.p, own.len, &united->all, offset);
     if (err)
         goto out;
     if (team->rank == 0) {
-        err = unite(ds, &all, offset, team->size, united, how);
+        g.all = united->all.p;
+        err = unite(ds, &g, united, how);
         if (!err && everywhere)
             err = buf_add(&both, offset, head);
         if (!err && everywhere)
-            err = buf_add(&both, all.p, all.len);
+            err = buf_add(&both, united->all.p, united->all.len);
     }
     err = spread(team, err, how, everywhere ? &both : NULL);
     if (!err && everywhere && team->rank > 0) {
         memcpy(offset, both.p, head);
-        err = buf_set(&all, both.p + head, both.len - head);
-        err = err ? team_kill(team, err) : unite(ds, &all, offset, team->size, united, how);
+        err = buf_set(&united->all, both.p + head, both.len - head);
+        g.all = united->all.p;
+        err = err ? team_kill(team, err) : unite(ds, &g, united, how);
     }
 out:
     buf_release(&own);
-    buf_release(&all);
     buf_release(&both);
     mem_free(offset);
     return err;
 }
 
-void together_release(struct drep_selection *united)
+void together_release(struct united *united)
 {
-    mem_free(united->coords);
-    mem_free(united->box);
-    *united = (struct drep_selection){.rank = 0};
+    for (size_t i = 0; i < united->n; i++) {
+        mem_free(united->call[i].sel.coords);
+        mem_free(united->call[i].sel.box);
+    }
+    mem_free(united->call);
+    buf_release(&united->all);
+    *united = (struct united){.n = 0};
 }

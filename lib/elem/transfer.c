@@ -142,7 +142,11 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
         err = fill_fits(t, whole);
     if (!err && t->sel->count > 0 && !t->mem)
         err = fail(DREP_ERR_ARG, "no buffer");
-    return err ? err : conv_init(&t->conv, ds->rep, ft, type, t->xfer, t->writing);
+    if (!err)
+        err = conv_init(&t->conv, ds->rep, ft, type, t->xfer, t->writing);
+    if (!err && t->writing && ft->part)
+        t->conv.some = &t->members.bytes;
+    return err;
 }
 
 int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,

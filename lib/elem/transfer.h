@@ -59,7 +59,7 @@ int items_check(const struct prog *stored, const drep_type *mem, int64_t n, cons
 /* True if the transfer writes some members of each element and keeps the others. */
 static inline bool writes_members(const struct transfer *t)
 {
-    return t->conv.ft->part;
+    return t->conv.some;
 }
 /* Moves the selected elements in one direction; the message of an error does not name the dataset.
  */

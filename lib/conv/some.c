@@ -1,0 +1,172 @@
+/* some.c - which bytes of a stored element are those of some of its members. */
+/* SPDX-License-Identifier: MIT */
+#include "conv/some.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/mem.h"
+#include "format/byteorder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t begin_of(const struct some *s, size_t i)
+{
+    return load_u64(s->range + i * SOME_RANGE);
+}
+
+static uint64_t end_of(const struct some *s, size_t i)
+{
+    return begin_of(s, i) + load_u64(s->range + i * SOME_RANGE + 8);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    uint64_t x = load_u64(a), y = load_u64(b);
+
+    return (x > y) - (x < y);
+}
+
+/* Ranges in any order become those of a set. */
+static int settle(struct buf *b, struct some *out)
+{
+    size_t n = b->len / SOME_RANGE, kept = 0;
+
+    *out = (struct some){.range = b->p};
+    if (n > 1)
+        qsort(b->p, n, SOME_RANGE, by_begin);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t begin = begin_of(out, i), end = end_of(out, i);
+
+        if (begin == end)
+            continue;
+        if (kept > 0 && begin <= end_of(out, kept - 1)) {
+            begin = begin_of(out, --kept);
+            end = end > end_of(out, kept) ? end : end_of(out, kept);
+        }
+        store_u64(b->p + kept * SOME_RANGE, begin);
+        store_u64(b->p + kept++ * SOME_RANGE + 8, end - begin);
+    }
+    out->n = kept;
+    return 0;
+}
+
+static int add(struct buf *b, uint64_t at, uint64_t n)
+{
+    uint8_t range[SOME_RANGE];
+
+    store_u64(range, at);
+    store_u64(range + 8, n);
+    return buf_add(b, range, sizeof range);
+}
+
+int some_of(const struct prog *stored, const struct type_sizes *sizes, struct some *out)
+{
+    int64_t left = stored->items;
+    struct buf b = {0};
+    drep_cursor cursor;
+    drep_run run;
+    int err = cursor_init(&cursor, stored, 0);
+
+    for (; !err && left > 0 && cursor_next(&cursor, left, &run); left -= run.count) {
+        int64_t size = stored_size(sizes, run.type), n = run.count;
+
+        if (run.stride == size) {
+            err = add(&b, (uint64_t)run.offset, (uint64_t)(n * size));
+            continue;
+        }
+        for (int64_t i = 0; !err && i < n; i++)
+            err = add(&b, (uint64_t)(run.offset + i * run.stride), (uint64_t)size);
+    }
+    if (!err)
+        return settle(&b, out);
+    buf_release(&b);
+    return err;
+}
+
+int some_unite(const struct some *a, const struct some *b, struct some *out)
+{
+    struct buf both = {0};
+    int err = buf_add(&both, a->range, some_size(a));
+
+    if (!err)
+        err = buf_add(&both, b->range, some_size(b));
+    if (!err)
+        return settle(&both, out);
+    buf_release(&both);
+    return err;
+}
+
+void some_release(struct some *s)
+{
+    mem_free(s->range);
+    *s = (struct some){.n = 0};
+}
+
+bool some_same(const struct some *a, const struct some *b)
+{
+    size_t size = some_size(a);
+
+    return size == some_size(b) && (size == 0 || memcmp(a->range, b->range, size) == 0);
+}
+
+bool some_meet(const struct some *a, const struct some *b)
+{
+    if (some_size(a) == 0 || some_size(b) == 0)
+        return true;
+    for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
+        if (begin_of(a, i) < end_of(b, k) && begin_of(b, k) < end_of(a, i))
+            return true;
+        if (end_of(a, i) < end_of(b, k))
+            i++;
+        else
+            k++;
+    }
+    return false;
+}
+
+bool some_valid(const struct some *s, uint64_t size)
+{
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t begin = begin_of(s, i), n = load_u64(s->range + i * SOME_RANGE + 8);
+
+        if (begin < at || begin > size || n == 0 || n > size - begin)
+            return false;
+        at = begin + n + 1;
+    }
+    return true;
+}
+
+void some_copy(const struct some *s, uint8_t *to, const uint8_t *from, size_t size)
+{
+    if (some_size(s) == 0) {
+        memcpy(to, from, size);
+        return;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        size_t at = (size_t)begin_of(s, i);
+
+        memcpy(to + at, from + at, (size_t)end_of(s, i) - at);
+    }
+}
+
+int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf)
+{
+    switch (leaf->kind) {
+    case DREP_KIND_PREDEFINED:
+        return sizes->size[leaf->code];
+    case DREP_KIND_SCALAR:
+        return leaf->scalar.size;
+    case DREP_KIND_REFERENCE:
+        return drep_type_reference_what(leaf) == DREP_REF_REGION ? sizes->region_size
+                                                                 : sizes->object_size;
+    case DREP_KIND_VSTRING:
+        return sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
+    case DREP_KIND_STRING:
+        return leaf->args[0];
+    default:
+        return sizes->vlen_size;
+    }
+}
