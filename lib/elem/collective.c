@@ -51,7 +51,7 @@ struct meeting {
 /* The ranks agree that nothing went wrong so far. */
 static int meet(struct meeting *m, int err)
 {
-    struct team_call call = {.name = m->call, .err = err};
+    struct team_call call = {.name = m->call, .err = fail_dataset(err, m->ds->path)};
 
     return team_agree(m->team, &call);
 }
@@ -109,11 +109,9 @@ static int exchange(struct meeting *m, int err)
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
-        err =
-            meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
-                                        : fail_dataset(overlap_error(m->ds, m->shares.clash, -1,
-                                                                     m->team->rank, m->shares.with),
-                                                       m->ds->path));
+        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
+                                          : overlap_error(m->ds, m->shares.clash, -1, m->team->rank,
+                                                          m->shares.with));
     if (!err)
         err = team_exchange(m->team, m->parcels.parcel, m->parcels.n, &m->in);
     parcels_release(&m->parcels);
@@ -327,7 +325,7 @@ static int assemble(struct meeting *m)
     records_return(ds);
     buf_release(&records);
     shares_release(&wanted);
-    return meet(m, fail_dataset(err, ds->path));
+    return meet(m, err);
 }
 
 /* From here on a write of all together and a merge of what single ranks wrote are the same. */
@@ -429,7 +427,7 @@ int collective_merge(drep_dataset *ds, const char *call)
         m.t->conv.contents = ds->ft->type->variable;
         pending_contents(ds, &m.t->conv);
     }
-    err = write_meeting(&m, fail_dataset(err, ds->path));
+    err = write_meeting(&m, err);
     meeting_end(&m);
     return err;
 }

@@ -164,6 +164,10 @@ def errors(folder):
         assert f"rank {RANKS - 1}: " in str(error) and error.object == "/x" and error.byte is None, error
         x.write(value[part] % 100, part, collective=True)
         f.commit()
+        y = f.create("y", dtype="i1", shape=(RANKS,))
+        mine = np.array([400 if RANK == RANKS - 1 else 4])
+        error = error_of(lambda: y.write(mine, np.s_[RANK:RANK + 1], range="strict", collective=True))
+        assert error.object == "/y" and error.code == 18, error
         for call in (f.refresh, f.log, f.check, lambda: x.map(), lambda: x.append([1])):
             assert error_of(call, (NotImplementedError, TypeError))
     with dr.open(path) as f:
