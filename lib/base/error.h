@@ -46,6 +46,10 @@ int fail_nomem(void) __attribute__((cold));
 /* The thread's message, valid until the next one. */
 const char *fail_text(void);
 
+/* Changes with each drep_error_set() of this thread: a function that the library called has said
+ * why it failed, in fail_text(). */
+unsigned fail_said(void);
+
 /* For pool workers: move the message to the thread that started the job. */
 enum { FAIL_ROOM = 1024 };
 struct fail_state {

@@ -25,8 +25,16 @@ int64_t drep_error_byte(void)
     return fail_last()->byte - 1;
 }
 
+static _Thread_local unsigned said;
+
+unsigned fail_said(void)
+{
+    return said;
+}
+
 int drep_error_set(int err, const char *message)
 {
+    said += err != 0;
     return err ? fail(err, "%s", message ? message : "") : 0;
 }
 

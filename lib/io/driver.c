@@ -1,8 +1,8 @@
 /* driver.c - a file behind the functions of a program (drep_driver).
  *
- * The functions say that they failed, and this file where: each message has the name that the
- * program gave, what was done, and the byte.  Without write_at the handle only reads: nobody calls
- * driver_write() and driver_truncate() then. */
+ * The functions say that they failed, and with drep_error_set() why, and this file where: each
+ * message has the name that the program gave, what was done, and the byte.  Without write_at the
+ * handle only reads: nobody calls driver_write() and driver_truncate() then. */
 /* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
@@ -34,17 +34,22 @@ static int code_of(int err)
     }
 }
 
-/* Report a failure that no byte belongs to. */
-static int failed(const struct io *io, int err, const char *what)
+/* What the function said, or what its code says; said: fail_said() before it was called. */
+static const char *reason(int err, unsigned said)
 {
-    return fail(code_of(err), "%s: %s: the driver failed: %s", io->path, what,
-                drep_strerror(code_of(err)));
+    return fail_said() != said && *fail_text() ? fail_text() : drep_strerror(code_of(err));
 }
 
-static int failed_at(const struct io *io, int err, const char *what, uint64_t offset)
+/* Report a failure that no byte belongs to. */
+static int failed(const struct io *io, int err, unsigned said, const char *what)
+{
+    return fail(code_of(err), "%s: %s: the driver failed: %s", io->path, what, reason(err, said));
+}
+
+static int failed_at(const struct io *io, int err, unsigned said, const char *what, uint64_t offset)
 {
     return fail_byte(code_of(err), offset, "%s: %s: the driver failed at byte %llu: %s", io->path,
-                     what, (unsigned long long)offset, drep_strerror(code_of(err)));
+                     what, (unsigned long long)offset, reason(err, said));
 }
 
 /* Offsets are those of files everywhere: a driver may use signed ones. The message of a vector that
@@ -52,6 +57,7 @@ static int failed_at(const struct io *io, int err, const char *what, uint64_t of
 static int driver_many(struct io *io, const drep_range *range, size_t n)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err;
 
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +67,7 @@ static int driver_many(struct io *io, const drep_range *range, size_t n)
                              (unsigned long long)range[i].offset);
     }
     err = n > 0 ? d->fn.read_many(d->state, range, n) : 0;
-    return err ? failed_at(io, err, "read", range->offset) : 0;
+    return err ? failed_at(io, err, said, "read", range->offset) : 0;
 }
 
 static int driver_read(struct io *io, void *buf, size_t size, uint64_t offset)
@@ -74,6 +80,7 @@ static int driver_read(struct io *io, void *buf, size_t size, uint64_t offset)
 static int driver_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err;
 
     if (size == 0)
@@ -82,18 +89,19 @@ static int driver_write(struct io *io, const void *buf, size_t size, uint64_t of
         return fail_byte(DREP_ERR_LIMIT, offset, "%s: byte %llu exceeds the largest file offset",
                          io->path, (unsigned long long)offset);
     err = d->fn.write_at(d->state, buf, size, offset);
-    return err ? failed_at(io, err, "write", offset) : 0;
+    return err ? failed_at(io, err, said, "write", offset) : 0;
 }
 
 /* *size stays as it is where the function fails, whatever it did with its own. */
 static int driver_size(struct io *io, uint64_t *size)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     uint64_t is = 0;
     int err = d->fn.file_size(d->state, &is);
 
     if (err)
-        return failed(io, err, "size");
+        return failed(io, err, said, "size");
     *size = is;
     return 0;
 }
@@ -101,39 +109,43 @@ static int driver_size(struct io *io, uint64_t *size)
 static int driver_truncate(struct io *io, uint64_t size)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err = d->fn.truncate(d->state, size);
 
-    return err ? failed_at(io, err, "truncate", size) : 0;
+    return err ? failed_at(io, err, said, "truncate", size) : 0;
 }
 
 static int driver_sync(struct io *io)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err = d->fn.sync ? d->fn.sync(d->state) : 0;
 
-    return err ? failed(io, err, "sync") : 0;
+    return err ? failed(io, err, said, "sync") : 0;
 }
 
 /* Without locks a handle goes on unlocked, as on a file system that has none. */
 static int driver_lock(struct io *io, uint64_t byte, int how)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err = d->fn.lock ? d->fn.lock(d->state, byte, how) : DREP_ERR_UNSUPPORTED_OPERATION;
 
     if (err == DREP_ERR_FILE_IN_USE)
         return fail(err, "%s: file is in use by another writer", io->path);
-    return err ? failed(io, err, "lock") : 0;
+    return err ? failed(io, err, said, "lock") : 0;
 }
 
 /* Nobody holds a lock where there are none. */
 static int driver_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 {
     const struct driver *d = (const struct driver *)io;
+    unsigned said = fail_said();
     int err;
 
     *held = 0;
     err = d->fn.locked ? d->fn.locked(d->state, first, count, held) : 0;
-    return err ? failed(io, err, "lock") : 0;
+    return err ? failed(io, err, said, "lock") : 0;
 }
 
 /* The spare file of a program's own is memory: nothing is known of its storage. */

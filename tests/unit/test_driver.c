@@ -22,6 +22,7 @@ struct disk {
     int64_t reads, trips, syncs, closed;
     int64_t fail_at; /* the call number from now that fails, -1: none */
     int fail_code;
+    const char *says;   /* why it fails; NULL: nothing */
     uint64_t failed_at; /* the byte of the read or write that did */
 };
 
@@ -71,7 +72,7 @@ static int fault(struct disk *d, uint64_t at)
     if (d->fail_at < 0 || d->fail_at-- > 0)
         return 0;
     d->failed_at = at;
-    return d->fail_code;
+    return d->says ? drep_error_set(d->fail_code, d->says) : d->fail_code;
 }
 
 static int disk_size(void *state, uint64_t *size)
@@ -413,6 +414,8 @@ static void named(const struct disk *d, int err, const char *object)
     ck_assert_msg(strstr(drep_error(), byte) != NULL, "%s, %s", drep_error(), byte);
     if (object != NULL)
         ck_assert_msg(strstr(drep_error(), object) != NULL, "%s", drep_error());
+    ck_assert_msg(strstr(drep_error(), d->says != NULL ? d->says : drep_strerror(err)) != NULL,
+                  "%s", drep_error());
 }
 
 START_TEST(test_reads_that_fail)
@@ -424,6 +427,7 @@ START_TEST(test_reads_that_fail)
 
     make(&d);
     d.fail_code = codes[_i];
+    d.says = _i % 2 ? "the server is away" : NULL;
     for (int64_t n = 0;; n++) {
         d.fail_at = n;
         err = drep_open_driver(&full, sit(&d), "mine", DREP_RDONLY, NULL, &f);
@@ -463,6 +467,7 @@ START_TEST(test_writes_that_fail)
         make(&d);
         ok(drep_open_driver(&full, sit(&d), "mine", DREP_RDWR, NULL, &f));
         d.fail_code = codes[_i];
+        d.says = _i % 2 ? NULL : "the tape is torn";
         d.fail_at = n;
         err = write_all(f, 1);
         if (err == 0)
