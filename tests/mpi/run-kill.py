@@ -35,12 +35,12 @@ def wait_for(condition, seconds):
 class Job:
     """Ranks of writer.c in a directory of their own."""
 
-    def __init__(self, mpi, ranks, timeout, options=()):
+    def __init__(self, mpi, ranks, timeout, io, options=()):
         self.dir = tempfile.mkdtemp(prefix="kill-")
         self.path = os.path.join(self.dir, "k.drep")
         self.ranks = ranks
         command = launch.command(mpi, ranks, [launch.test_program(mpi, "writer"), self.path, self.dir,
-                                              str(timeout)])
+                                              str(timeout), io])
         command[1:1] = options
         self.process = subprocess.Popen(command, env=launch.environment(), stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -94,11 +94,11 @@ class Job:
         return "" if len(values) == 1 else "elements of several commits: %s" % sorted(values)[:9]
 
 
-def killed(mpi, ranks, times):
+def killed(mpi, ranks, times, io):
     rnd = random.Random(ranks)
     problem = ""
     for n in range(times):
-        job = Job(mpi, ranks, 0)
+        job = Job(mpi, ranks, 0, io)
         try:
             if not job.began:
                 problem = "it did not begin"
@@ -114,12 +114,13 @@ def killed(mpi, ranks, times):
                 break
         finally:
             job.close()
-    report(problem, "%s, %d ranks: the last commit is whole after each of %d kills" % (mpi, ranks, times))
+    report(problem, "%s, %d ranks, %s: the last commit is whole after each of %d kills" %
+           (mpi, ranks, io, times))
 
 
-def missing(mpi, ranks, how, victim, options=()):
+def missing(mpi, ranks, how, victim, io, options=()):
     """One rank is gone: all others end with an error within the timeout."""
-    job = Job(mpi, ranks, TIMEOUT, options)
+    job = Job(mpi, ranks, TIMEOUT, io, options)
     problem = ""
     try:
         if not job.began:
@@ -136,8 +137,19 @@ def missing(mpi, ranks, how, victim, options=()):
             problem = problem or job.whole()
     finally:
         job.close()
-    report(problem, "%s, %d ranks: all others get an error when rank %d is %s" %
-           (mpi, ranks, victim, "stopped" if how == signal.SIGSTOP else "killed"))
+    report(problem, "%s, %d ranks, %s: all others get an error when rank %d is %s" %
+           (mpi, ranks, io, victim, "stopped" if how == signal.SIGSTOP else "killed"))
+
+
+def stories(mpi, io, full):
+    short = io == "mpiio" and not full
+    for ranks in [2, 3, 4] if full else [3]:
+        killed(mpi, ranks, 20 if full else 2 if short else 4, io)
+        for victim in range(ranks) if full else [ranks - 1] if short else [0, ranks - 1]:
+            missing(mpi, ranks, signal.SIGSTOP, victim, io)
+    if mpi == "openmpi":
+        for victim in [1, 0]:
+            missing(mpi, 3, signal.SIGKILL, victim, io, ["--enable-recovery"])
 
 
 def main():
@@ -147,13 +159,8 @@ def main():
         print("1..0 # SKIP no MPI is installed that the library was built for (make deps-mpi)")
         return 0
     for mpi in there:
-        for ranks in [2, 3, 4] if full else [3]:
-            killed(mpi, ranks, 20 if full else 4)
-            for victim in range(ranks) if full else [0, ranks - 1]:
-                missing(mpi, ranks, signal.SIGSTOP, victim)
-        if mpi == "openmpi":
-            missing(mpi, 3, signal.SIGKILL, 1, ["--enable-recovery"])
-            missing(mpi, 3, signal.SIGKILL, 0, ["--enable-recovery"])
+        for io in ["posix", "mpiio"]:
+            stories(mpi, io, full)
     return launch.end()
 
 

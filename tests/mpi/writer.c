@@ -1,8 +1,8 @@
 /* writer.c - commits without end, for run-kill.py, which kills or stops a rank of it.
  *
- * Usage: writer FILE DIR TIMEOUT.  Each commit gives all elements its number.  Each rank writes its
- * process number to DIR/pid.RANK once the first commit is in the file, and to DIR/end.RANK the code
- * and the message with which its calls ended. */
+ * Usage: writer FILE DIR TIMEOUT IO, the hint drep_mpi_io.  Each commit gives all elements its
+ * number.  Each rank writes its process number to DIR/pid.RANK once the first commit is in the
+ * file, and to DIR/end.RANK the code and the message with which its calls ended. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/mpi/check.h"
 
@@ -55,9 +55,10 @@ int main(int argc, char **argv)
     int err;
 
     check_begin(&argc, &argv);
-    if (argc != 4 || drep_info_new(&info))
+    if (argc != 5 || drep_info_new(&info))
         return 2;
     drep_info_set(info, "drep_mpi_timeout", argv[3]);
+    drep_info_set(info, "drep_mpi_io", argv[4]);
     err = drep_mpi_create(MPI_COMM_WORLD, argv[1], DREP_RDWR, "external32", info, &file);
     if (!err)
         err = drep_dataset_create(file, "/p",
