@@ -83,6 +83,9 @@
  * may still write chunks; nobody else opens the file for writing before they have ended.
  * drep_team_abandon() tells them first.
  *
+ * Forks.  A child process is no rank: it sends nothing and receives nothing.  A handle that writes
+ * is the parent's (<datarep.h>); one that reads is that of one process in the child.
+ *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
  * drep_write_stored(), drep_write_external(), drep_write_at(); and writes by one rank alone of some
@@ -130,7 +133,8 @@ typedef struct drep_transport {
      * DREP_ERR_... */
     int (*receive)(void *ctx, drep_message **message, int64_t deadline_ns);
     /* The file is closed, or was not opened: free ctx.  gave_up: a rank was given up, or this one
-     * left without a word (drep_abandon()), so messages may still be under way.  May be NULL. */
+     * left without a word (drep_abandon()), so messages may still be under way; or the handle is
+     * that of a parent process, whose messages they are.  May be NULL. */
     void (*release)(void *ctx, int gave_up);
     /* The name of the program's call in messages, of at most 31 bytes, which lives as long as the
      * file: NULL is drep_team_create or drep_team_open. */

@@ -21,9 +21,11 @@
 
 int drep_commit(drep_file *file)
 {
-    int err;
+    int err = file_check(file);
 
-    if (file && handle_is(file, HANDLE_FILE) && file_shared(file))
+    if (err)
+        return err;
+    if (file_shared(file))
         return shared_commit(file);
     err = change_begin(file);
     return err ? err : change_end(file, file_commit(file));

@@ -61,6 +61,8 @@ void file_free(drep_file *f)
         mem_free(old->text);
         mem_free(old);
     }
+    if (inherited && f->ranks)
+        f->ranks->left = true;
     ranks_release(f->ranks);
     mem_free(f->path);
     pthread_mutex_destroy(&f->linked.lock);

@@ -97,13 +97,17 @@
  * return, so that each rank's fsync() is enough.  MPI_File_open() and MPI_File_close() are
  * collective, and hang if a rank dies amidst them.
  *
+ * Forks.  A child process of a rank never calls MPI here, also in closing what it inherited.  What
+ * its parent writes is its parent's; what its parent reads it may read, alone (<datarep.h>).
+ *
  * Files are closed before MPI_Finalize().  A drep_close() after it is
  * DREP_ERR_UNSUPPORTED_OPERATION and commits nothing.
  *
  * Every call below gives DREP_ERR_UNSUPPORTED_OPERATION if MPI is not initialised or is finalised,
- * on a thread that may not call MPI, and if the MPI that runs is not the one that the library was
- * built for; DREP_ERR_ARG for a null pointer; DREP_ERR_NOMEM; DREP_ERR_IO with MPI's message if a
- * call of MPI fails. */
+ * on a thread that may not call MPI, in a child process, and if the MPI that runs is not the one
+ * that the library was built for; DREP_ERR_ARG for a null pointer; DREP_ERR_NOMEM; and if a call of
+ * MPI fails, DREP_ERR_IO, or the code that fits its class (_NO_SPACE, _ACCESS, _READ_ONLY, ...),
+ * with MPI's message, also where it fails in a call of <datarep.h>. */
 /* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_MPI_H
 #define DATAREP_MPI_H

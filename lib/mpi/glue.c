@@ -2,7 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "mpi/glue.h"
 
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,17 +32,57 @@ int glue_fail(int err, const char *fmt, ...)
     return drep_error_set(err, text);
 }
 
+static int code_of(int class)
+{
+    static const struct {
+        int class, code;
+    } known[] = {{MPI_ERR_NO_SPACE, DREP_ERR_NO_SPACE},
+                 {MPI_ERR_QUOTA, DREP_ERR_NO_SPACE},
+                 {MPI_ERR_ACCESS, DREP_ERR_ACCESS},
+                 {MPI_ERR_READ_ONLY, DREP_ERR_READ_ONLY},
+                 {MPI_ERR_NO_MEM, DREP_ERR_NOMEM},
+                 {MPI_ERR_NO_SUCH_FILE, DREP_ERR_NO_SUCH_FILE},
+                 {MPI_ERR_FILE_EXISTS, DREP_ERR_FILE_EXISTS},
+                 {MPI_ERR_FILE_IN_USE, DREP_ERR_FILE_IN_USE}};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].class == class)
+            return known[i].code;
+    return DREP_ERR_IO;
+}
+
 int glue_mpi(int result, const char *what)
 {
-    char text[MPI_MAX_ERROR_STRING] = "";
+    char text[MPI_MAX_ERROR_STRING + 1] = "", *p;
     int class = MPI_ERR_OTHER, len = 0;
 
     if (result == MPI_SUCCESS)
         return 0;
     MPI_Error_class(result, &class);
-    MPI_Error_string(result, text, &len);
-    return glue_fail(class == MPI_ERR_NO_MEM ? DREP_ERR_NOMEM : DREP_ERR_IO, "%s: %.*s", what, len,
-                     text);
+    if (MPI_Error_string(result, text, &len) != MPI_SUCCESS)
+        len = 0;
+    text[len] = 0;
+    for (p = text; (p = strchr(p, '\n')); p++) /* MPICH tells a story of several lines */
+        *p = ' ';
+    return glue_fail(code_of(class), "%s: %s", what, *text ? text : "an error of MPI");
+}
+
+static atomic_bool in_child;
+
+static void note_child(void)
+{
+    in_child = true;
+}
+
+static void watch(void)
+{
+    pthread_atfork(NULL, NULL, note_child);
+}
+
+bool glue_in_child(void)
+{
+    return in_child;
 }
 
 /* Bytes of a version's text, more than that of any MPI: one that is not ours may be the longer. */
@@ -86,10 +128,13 @@ static int check_thread(const char *call)
 
 int glue_ready(const char *call)
 {
-    int initialised = 0, finalised = 0;
-    int err = check_library(call);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int initialised = 0, finalised = 0, err;
 
-    if (err)
+    if (in_child)
+        return glue_fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                         "%s: MPI is that of the parent process, not of this child", call);
+    if ((err = check_library(call)))
         return err;
     MPI_Initialized(&initialised);
     MPI_Finalized(&finalised);
@@ -97,6 +142,7 @@ int glue_ready(const char *call)
         return glue_fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: MPI is not initialised", call);
     if (finalised)
         return glue_fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: MPI is already finalised", call);
+    pthread_once(&once, watch);
     return check_thread(call);
 }
 

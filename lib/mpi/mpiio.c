@@ -116,12 +116,15 @@ int mpiio_open(MPI_Comm comm, bool several_nodes, const char *path, int amode,
 
 /* ------------------------------------------------------------------ the rest */
 
-/* Below MPI_THREAD_MULTIPLE only the thread that initialised MPI: what other threads call at the
- * same time, a program's own or workers of the library, nobody can know. */
+/* Not in a child process.  Below MPI_THREAD_MULTIPLE only the thread that initialised MPI: what
+ * other threads call at the same time, a program's own or workers of the library, nobody can know.
+ */
 static bool may_call(void)
 {
     int level = MPI_THREAD_SINGLE, first = 0, finalised = 1;
 
+    if (glue_in_child())
+        return false;
     MPI_Finalized(&finalised);
     if (finalised)
         return false;
@@ -129,18 +132,6 @@ static bool may_call(void)
     if (level < MPI_THREAD_MULTIPLE)
         MPI_Is_thread_main(&first);
     return level == MPI_THREAD_MULTIPLE || first;
-}
-
-static int code_of(int result)
-{
-    int class = MPI_ERR_OTHER;
-
-    MPI_Error_class(result, &class);
-    return class == MPI_ERR_NO_SPACE || class == MPI_ERR_QUOTA ? DREP_ERR_NO_SPACE
-           : class == MPI_ERR_ACCESS                           ? DREP_ERR_ACCESS
-           : class == MPI_ERR_READ_ONLY                        ? DREP_ERR_READ_ONLY
-           : class == MPI_ERR_NO_MEM                           ? DREP_ERR_NOMEM
-                                                               : DREP_ERR_IO;
 }
 
 /* One piece of a transfer; *moved: its bytes. */
@@ -154,7 +145,7 @@ static int piece(MPI_File file, bool write, char *p, size_t size, uint64_t offse
     if (result == MPI_SUCCESS)
         result = MPI_Get_count(&status, MPI_BYTE, &done);
     *moved = (size_t)done;
-    return result == MPI_SUCCESS ? 0 : code_of(result);
+    return glue_mpi(result, write ? "MPI_File_write_at" : "MPI_File_read_at");
 }
 
 static int transfer(MPI_File file, bool write, char *p, size_t size, uint64_t offset)
@@ -165,7 +156,8 @@ static int transfer(MPI_File file, bool write, char *p, size_t size, uint64_t of
     for (; !err && size > 0; p += moved, size -= moved, offset += moved) {
         err = piece(file, write, p, size, offset, &moved);
         if (!err && !moved)
-            err = write ? DREP_ERR_NO_SPACE : DREP_ERR_TRUNCATE;
+            err = write ? glue_fail(DREP_ERR_NO_SPACE, "MPI_File_write_at: no byte was written")
+                        : glue_fail(DREP_ERR_TRUNCATE, "MPI_File_read_at: the file ends there");
     }
     return err;
 }

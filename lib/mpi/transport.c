@@ -403,7 +403,7 @@ static bool all_sent(struct transport *t)
 void transport_release(void *ctx, int gave_up)
 {
     struct transport *t = ctx;
-    bool usable = !glue_ready("release");
+    bool usable = !glue_in_child() && !glue_ready("release");
 
     /* Messages under way keep their memory, and the communicator that they travel on.  Closing a
      * file of MPI-IO is collective. */

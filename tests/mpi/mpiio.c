@@ -13,7 +13,7 @@
 enum { ROWS = 768, COLUMNS = 512, EDGE = 64, CHUNKS = ROWS / EDGE * COLUMNS / EDGE };
 
 static atomic_int opens, closes, writes, reads, inside, wrong;
-static int level, several_nodes, open_fails, is_full, hints_seen;
+static int level, several_nodes, open_fails, is_full, is_broken, hints_seen;
 static pthread_t first_thread;
 static char path[512];
 static MPI_Offset written[CHUNKS]; /* where this rank wrote */
@@ -90,6 +90,8 @@ int MPI_File_read_at(MPI_File file, MPI_Offset at, void *buf, int n, MPI_Datatyp
 {
     enter();
     atomic_fetch_add(&reads, 1);
+    if (is_broken)
+        return leave(MPI_ERR_IO);
     return leave(PMPI_File_read_at(file, at, buf, n, type, status));
 }
 
@@ -319,6 +321,45 @@ static void test_full(void)
     check_case("a full disk of one rank is one error on all, and the last commit stays");
 }
 
+/* A failure says what MPI says of it, and where. */
+static void test_messages(void)
+{
+    char full[MPI_MAX_ERROR_STRING + 1] = "", broken[MPI_MAX_ERROR_STRING + 1] = "";
+    int64_t start[2] = {ROWS * check_rank / check_ranks, 0};
+    int64_t count[2] = {ROWS * (check_rank + 1) / check_ranks - start[0], COLUMNS};
+    drep_info *info = hints("mpiio");
+    drep_dataset *ds;
+    drep_file *file;
+    double *p = calloc(ROWS * COLUMNS, sizeof *p);
+    int len = 0;
+
+    MPI_Error_string(MPI_ERR_NO_SPACE, full, &len);
+    MPI_Error_string(MPI_ERR_IO, broken, &len);
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
+    make(file, 0, &ds);
+    is_full = 1;
+    FAILS(drep_write_box(ds, start, count, DREP_DOUBLE, p, &DREP_XFER(.collective = 1)),
+          DREP_ERR_NO_SPACE, full);
+    CHECK(strstr(drep_error(), "MPI_File_write_at: ") && strstr(drep_error(), "mpiio.drep: ") &&
+              strstr(drep_error(), " at byte "),
+          "%s", drep_error());
+    is_full = 0;
+    write_rows(ds);
+    OK(drep_commit(file));
+    is_broken = 1;
+    FAILS(drep_read(ds, NULL, DREP_DOUBLE, p, NULL), DREP_ERR_IO, broken);
+    CHECK(strstr(drep_error(), "MPI_File_read_at: ") && strstr(drep_error(), "mpiio.drep: ") &&
+              strstr(drep_error(), " at byte "),
+          "%s", drep_error());
+    is_broken = 0;
+    CHECK(all_right(ds), "wrong values");
+    drep_dataset_close(ds);
+    OK(drep_close(file));
+    drep_info_free(info);
+    free(p);
+    check_case("errors have the text of MPI");
+}
+
 /* A handle that is given up without a word closes nothing that others would have to close. */
 static void test_abandon(void)
 {
@@ -460,6 +501,7 @@ int main(int argc, char **argv)
     test_no_file();
     test_buffering();
     test_full();
+    test_messages();
     test_abandon();
     if (!check_rank)
         unlink(path);
