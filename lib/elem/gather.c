@@ -5,7 +5,6 @@
 #include "base/bypass.h"
 #include "chunk/read.h"
 #include "elem/fill.h"
-#include "space/fetch.h"
 
 #include <string.h>
 
@@ -151,7 +150,7 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     if (step == 1 && g->c->copy && bytes_of(ds, n) >= DIRECT && !ds->chunks.fits)
         return gather_direct(g, at, n, mem);
     if (step == 1 && bytes_of(ds, n) >= DIRECT && BLOCK % es == 0 && !ds->chunks.fits &&
-        reorders(g->c, ds) && !fetch_on(ds->file->st))
+        reorders(g->c, ds) && ds->file->st->io->round_trip == 0)
         return gather_reordered(g, at, n, mem);
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t byte = bytes_of(ds, at), end;
