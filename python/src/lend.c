@@ -15,12 +15,19 @@ struct lent {
 
 static PyTypeObject *lent_class;
 
+/* Functions that read what calls them again come to an end before the stack does. */
+enum { DEEPEST = 100 };
 _Thread_local int lending;
 
 lent *lend(const void *p, size_t n, bool writable)
 {
-    lent *self = PyObject_New(lent, lent_class);
+    lent *self;
 
+    if (lending >= DEEPEST) {
+        PyErr_SetString(PyExc_RecursionError, "functions that the library calls, in one another");
+        return NULL;
+    }
+    self = PyObject_New(lent, lent_class);
     if (!self)
         return NULL;
     self->ptr = (void *)(uintptr_t)p;

@@ -218,6 +218,24 @@ def test_a_file_is_closed_while_a_function_of_it_runs(converted):
         assert not threads[0].is_alive() and not f
 
 
+def test_a_function_that_reads_itself_comes_to_an_end(converted):
+    depth = []
+
+    def again(user, file):
+        depth.append(1)
+        converted["y"][0]
+
+    MODE[:] = [again]
+    with pytest.raises(dr.Error) as caught:
+        converted["y"][0]
+    error = caught.value
+    while error.__cause__ is not None:
+        error = error.__cause__
+    assert isinstance(error, RecursionError) and 1 < len(depth) <= 50
+    MODE.clear()
+    assert converted["y"][0] == 0
+
+
 @pytest.mark.parametrize("given, kind", [({"read": 5}, TypeError), ({"extents": 5}, TypeError),
                                          ({"extents": {"NONE": 3}}, ValueError),
                                          ({"extents": {"DOUBLE": "x"}}, TypeError)])
