@@ -50,7 +50,9 @@
  * Some members of structs.  Ranks that write together need not name the same members, and two may
  * write different ones of an element; a member that two write is DREP_ERR_NOT_SAME.  The file is
  * that of a process which makes a call for each choice of members, in the order of the first ranks
- * that made it; of a compact dataset with several choices, the content is the same.
+ * that made it; of a compact dataset with several choices, the content is the same.  What one rank
+ * has written alone counts by elements, whichever members it named: no other may write members of
+ * that element alone before the commit.  Members that nobody has written stay as they were.
  *
  * drep_write() without .collective writes chunks of which the rank has all elements at once,
  * encoded, to space of its own that needs no message; what it does not fill is free space after the
@@ -61,11 +63,10 @@
  *
  * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
  * element that several ranks have written is no error, nor is one that several write together: that
- * of the highest rank counts.  (Of a compact dataset with elements of variable length, which one
- * rank has written alone, the others must write nothing.)  Chunks that several ranks have
- * written alone are then rank 0's to put together, as are all of a collective write in which the
- * boxes that surround what two ranks write overlap; its file has the same content as that of one
- * process, and where none overlap it has the same bytes.
+ * of the highest rank counts; of members, those that it has named.  (Where ranks write to a compact
+ * dataset alone, whole elements count.)  A collective write in which the boxes that surround what
+ * two ranks write overlap is then put together by rank 0, and its file has the same content as that
+ * of one process; where none overlap, the same bytes.
  *
  * drep_read() and drep_read_box() with .collective = 1 see all that was written, committed or not,
  * by whichever rank: what ranks have written alone to the dataset is brought together first.  Each
@@ -88,8 +89,7 @@
  *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
- * drep_write_stored(), drep_write_external(), drep_write_at(); and writes by one rank alone of some
- * members of structs.
+ * drep_write_stored(), drep_write_external(), drep_write_at().
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
  * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each

@@ -6,6 +6,7 @@
 #include "conv/memory.h"
 #include "elem/leased.h"
 #include "elem/mover.h"
+#include "elem/payload.h"
 #include "elem/pending.h"
 #include "elem/shared.h"
 
@@ -17,6 +18,7 @@ struct kept_chunk {
     const struct shares *kept;
     uint8_t *elements;
     struct work *w;
+    struct buf whole; /* elements that were completed, with their contents */
     int64_t *number;
     int64_t n; /* elements of a chunk */
 };
@@ -49,6 +51,52 @@ static int read_run(struct kept_chunk *k, const struct share_run *run)
     return err;
 }
 
+/* Put what is kept of a chunk over what the commit has of it, members by members. */
+static int complete(struct kept_chunk *k, const struct share *kept, uint64_t *fixed)
+{
+    drep_dataset *ds = k->m.t->ds;
+    uint64_t coord[DREP_MAX_RANK];
+    struct buf heap = {0};
+    struct conv c;
+    size_t end;
+    int err;
+
+    chunk_coord(&ds->rec, kept->chunk, coord);
+    err = chunk_load(ds, coord, &k->whole, &end);
+    *fixed = end;
+    for (size_t i = 0; !err && i < kept->runs; i++) {
+        const struct share_run *run = &k->kept->run[kept->first + i];
+
+        conv_raw(&c, ds, run->some > 0 ? &k->kept->some[run->some - 1] : NULL);
+        c.contents = ds->ft->type->variable;
+        pending_contents(ds, &c);
+        c.heap_out = &heap;
+        c.heap_base = k->whole.len - end;
+        err = conv_write(&c, k->elements, run->mem, k->whole.p + bytes_of(ds, run->at),
+                         run->step * ds->esize, run->n);
+    }
+    if (!err)
+        err = buf_add(&k->whole, heap.p, heap.len);
+    buf_release(&heap);
+    return err;
+}
+
+/* Say which elements of a chunk are kept, and where. */
+static void number_kept(struct kept_chunk *k, const struct share *kept)
+{
+    for (int64_t i = 0; i < k->n; i++)
+        k->number[i] = kept->leased ? i : -1;
+    for (size_t i = 0; i < kept->runs; i++) {
+        const struct share_run *run = &k->kept->run[kept->first + i];
+
+        for (int64_t n = 0; n < run->n; n++) {
+            int64_t at = run->at + n * run->step;
+
+            k->number[at] = kept->some ? at : run->mem + n;
+        }
+    }
+}
+
 static int read_share(struct kept_chunk *k, const struct shares *want, const struct share *share,
                       const struct share *kept)
 {
@@ -60,17 +108,23 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
 
         err = leased_load(k->m.t->ds, k->w, kept->leased, b);
         k->from.payload = b->p;
-    }
-    for (int64_t i = 0; i < k->n; i++)
-        k->number[i] = kept->leased ? i : -1;
-    for (size_t i = 0; i < kept->runs; i++) {
-        const struct share_run *run = &k->kept->run[kept->first + i];
+    } else if (kept->some) { /* a user's functions may still have to convert what came before */
+        uint64_t fixed = 0;
 
-        for (int64_t n = 0; n < run->n; n++)
-            k->number[run->at + n * run->step] = run->mem + n;
+        err = part_flush(&k->m, 0);
+        if (!err)
+            err = complete(k, kept, &fixed);
+        k->from.payload = k->whole.p;
+        k->m.c.heap = k->whole.p + fixed;
+        k->m.c.heap_size = k->whole.len - (size_t)fixed;
     }
+    number_kept(k, kept);
     for (size_t i = 0; !err && i < share->runs; i++)
         err = read_run(k, &want->run[share->first + i]);
+    if (kept->some) {
+        err = part_flush(&k->m, err);
+        pending_contents(k->m.t->ds, &k->m.c);
+    }
     return err;
 }
 
@@ -100,6 +154,7 @@ static int read_kept(struct transfer *t, const struct shares *want, const struct
     err = part_end(&k.m, part_flush(&k.m, err));
     work_give(t->ds->file->st, k.w);
     mem_free(k.number);
+    buf_release(&k.whole);
     return err;
 }
 

@@ -225,15 +225,14 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
 
 int own_list(struct owning *m, const struct team_inbox *in)
 {
+    bool itself = sends_itself(m->t->ds, m->shares);
     size_t i = 0, k = 0, end;
     int err = pieces_list(m->t->ds, in, &m->piece, &m->npieces);
 
-    if (sends_itself(m->t->ds, m->shares))
-        i = m->shares->n;
     while (!err && (i < m->shares->n || k < m->npieces)) {
         const struct share *own = i < m->shares->n ? &m->shares->share[i] : NULL;
 
-        if (own && (own->owner != m->rank || own->leased)) {
+        if (own && (own->owner != m->rank || own->leased || itself)) {
             err = own->leased ? report_leased(m, own->leased) : 0;
             i++;
             continue;

@@ -293,13 +293,30 @@ static int bring_back(struct adding *a)
     return err;
 }
 
+/* The number of a choice of members, from 1 on. */
+static int number_of(struct pending *p, const struct some *some, size_t *number)
+{
+    struct buf copy = {0};
+    int err;
+
+    for (*number = 1; *number <= p->nsome; ++*number)
+        if (some_same(&p->some[*number - 1], some))
+            return 0;
+    if (VEC_ROOM(p->some, p->nsome, p->some_room, 1))
+        return fail_nomem();
+    err = buf_set(&copy, some->range, some_size(some));
+    if (!err)
+        p->some[p->nsome++] = (struct some){copy.p, some->n};
+    return err;
+}
+
 /* Convert the elements of other shares to the end of what is kept, and note where they are. */
 static int keep(struct adding *a)
 {
     struct pending *p = a->p;
     struct buf *heap = a->t->ds->ft->type->variable ? &p->heap : NULL;
-    size_t es = (size_t)a->t->ds->esize;
-    int err = 0;
+    size_t es = (size_t)a->t->ds->esize, some = 0;
+    int err = writes_members(a->t) ? number_of(p, a->t->conv.some, &some) : 0;
 
     for (size_t i = 0; !err && i < a->s->n; i++) {
         const struct share *share = &a->s->share[i];
@@ -313,6 +330,7 @@ static int keep(struct adding *a)
             struct share_run run = a->s->run[share->first + k];
 
             run.mem = p->n;
+            run.some = some;
             p->n += run.n;
             err = buf_add(&p->runs, &run, sizeof run);
         }
@@ -417,10 +435,6 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
     int err = transfer_begin(ds, sel, type, (char *)(uintptr_t)buf, xfer, WRITING, &t);
 
     if (!err)
-        err = writes_members(t) ? fail(DREP_ERR_UNSUPPORTED_OPERATION,
-                                       "some members of elements cannot be written alone")
-                                : 0;
-    if (!err)
         err = shares_cut(t, &s);
     if (!err && s.n > 0)
         err = find_or_make(ds, &p);
@@ -435,30 +449,78 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
 
 /* ---- each element once ---- */
 
-/* The runs of one chunk, of which the later ones count.  `last` has room for a number of each
- * element of a chunk. */
-static int once(const drep_dataset *ds, const struct share_run *run, size_t n, int64_t *last,
-                struct shares *out)
+/* What counts of an element of a chunk: its number, or -1, and what of it, as in a run. */
+struct counting {
+    int64_t number;
+    size_t some;
+};
+
+/* Both choices of members together; 0: they are all. */
+static int both_of(const drep_dataset *ds, struct pending *p, size_t a, size_t b, size_t *both)
+{
+    struct some all = {.n = 0}, sum = {.n = 0};
+    int err = some_unite(&p->some[a - 1], &p->some[b - 1], &sum);
+
+    if (!err)
+        err = some_of(&ds->ft->stored, &ds->rep->sizes, &all);
+    *both = 0;
+    if (!err && !some_same(&sum, &all))
+        err = number_of(p, &sum, both);
+    some_release(&sum);
+    some_release(&all);
+    return err;
+}
+
+/* Other members of an element are written than before: a new element has both. */
+static int add_members(const drep_dataset *ds, struct pending *p, struct counting *is,
+                       int64_t number, size_t some)
+{
+    size_t es = (size_t)ds->esize;
+    uint8_t *to;
+    int err = buf_reserve(&p->elements, p->elements.len + es);
+
+    if (err)
+        return err;
+    to = p->elements.p + p->elements.len;
+    memcpy(to, p->elements.p + (size_t)is->number * es, es);
+    some_copy(&p->some[some - 1], to, p->elements.p + (size_t)number * es, es);
+    if (is->some > 0)
+        err = both_of(ds, p, is->some, some, &is->some);
+    is->number = p->n++;
+    p->elements.len += es;
+    return err;
+}
+
+/* The runs of one chunk, of which the later ones count.  `is` has room for each element of a
+ * chunk.  *changed: elements were added. */
+static int once(const drep_dataset *ds, struct pending *p, const struct share_run *run, size_t n,
+                struct counting *is, struct shares *out, bool *changed)
 {
     int64_t elements = chunk_elements(ds), total = 0, kept = 0;
     int err = 0;
 
     for (int64_t i = 0; i < elements; i++)
-        last[i] = -1;
+        is[i].number = -1;
     for (size_t i = 0; i < n; i++) {
         total += run[i].n;
-        for (int64_t k = 0; k < run[i].n; k++) {
-            int64_t *at = &last[run[i].at + k * run[i].step];
+        for (int64_t k = 0; !err && k < run[i].n; k++) {
+            struct counting *at = &is[run[i].at + k * run[i].step];
 
-            kept += *at < 0;
-            *at = run[i].mem + k;
+            kept += at->number < 0;
+            if (at->number < 0 || run[i].some == 0 || run[i].some == at->some) {
+                *at = (struct counting){run[i].mem + k, run[i].some};
+                continue;
+            }
+            err = add_members(ds, p, at, run[i].mem + k, run[i].some);
+            *changed = true;
         }
     }
     for (size_t i = 0; kept == total && !err && i < n; i++)
         err = shares_add(out, &run[i]);
     for (int64_t i = 0; kept < total && !err && i < elements; i++)
-        if (last[i] >= 0)
-            err = shares_add(out, &(struct share_run){run->chunk, i, 1, 1, last[i], 0});
+        if (is[i].number >= 0)
+            err =
+                shares_add(out, &(struct share_run){run->chunk, i, 1, 1, is[i].number, is[i].some});
     return err;
 }
 
@@ -484,27 +546,44 @@ void pending_contents(const drep_dataset *ds, struct conv *c)
     c->heap_size = p->heap.len;
 }
 
-int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
+/* Each element once, of all chunks. */
+static int all_once(const drep_dataset *ds, struct pending *p, struct share_run *run, size_t n,
+                    struct shares *s)
 {
-    struct pending *p = find(ds);
-    int unfit = p ? fit(ds, p) : 0;
-    size_t n = p ? p->runs.len / sizeof(struct share_run) : 0, end;
-    struct share_run *run = mem_array(n + 1, sizeof *run);
-    int64_t *last = mem_array((uint64_t)chunk_elements(ds) + 1, sizeof *last);
-    int err = unfit ? unfit : run && last ? 0 : fail_nomem();
+    struct counting *is = mem_array((uint64_t)chunk_elements(ds) + 1, sizeof *is);
+    bool changed = false;
+    size_t end;
+    int err = is ? 0 : fail_nomem();
 
-    *elements = p ? (char *)p->elements.p : NULL;
-    if (!err && n > 0) {
-        n = runs_that_count(p, run);
+    n = runs_that_count(p, run);
+    if (n > 1)
         qsort(run, n, sizeof *run, share_order);
-    }
     for (size_t i = 0; !err && i < n; i = end) {
         for (end = i; end < n && run[end].chunk == run[i].chunk;)
             end++;
-        err = once(ds, run + i, end - i, last, s);
+        err = once(ds, p, run + i, end - i, is, s, &changed);
     }
+    if (!err && changed) /* so that nothing is added the next time */
+        err = buf_set(&p->runs, s->run, s->nruns * sizeof *s->run);
+    mem_free(is);
+    return err;
+}
+
+int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
+{
+    struct pending *p = find(ds);
+    int err = p ? fit(ds, p) : 0;
+    size_t n = p ? p->runs.len / sizeof(struct share_run) : 0;
+    struct share_run *run = mem_array(n + 1, sizeof *run);
+
+    if (!err && !run)
+        err = fail_nomem();
+    if (!err && n > 0)
+        err = all_once(ds, p, run, n, s);
     mem_free(run);
-    mem_free(last);
+    *elements = p ? (char *)p->elements.p : NULL;
+    if (p && p->nsome > 0)
+        s->some = p->some;
     if (!err)
         err = shares_group(s);
     return err || !p ? err : shares_lease(s, p->leased, p->nleased);

@@ -1,7 +1,8 @@
 /* pending.h - what a rank has written alone, until the ranks meet.
  *
  * Whole chunks go to the file at once (leased.h).  Other elements are kept as the file will store
- * them, with the runs of chunks that they belong to.  The next commit, or the next write to the
+ * them, with the runs of chunks that they belong to; of an element of which some members were
+ * written the others are zeros, and the owner of the chunk completes it.  The next commit, or the next write to the
  * dataset by all ranks, brings those of all ranks together (collective.h).  A rank may write an
  * element again: the last one counts. */
 /* SPDX-License-Identifier: MIT */
@@ -10,7 +11,7 @@
 
 #include "elem/shares.h"
 
-/* Keep what a write selects.  DREP_ERR_UNSUPPORTED_OPERATION: some members of elements. */
+/* Keep what a write selects. */
 int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *type, const void *buf,
                 const drep_xfer *xfer);
 /* True if something of the dataset is kept. */

@@ -7,6 +7,7 @@
 #define FILE_RANKS_H
 
 #include "base/idset.h"
+#include "conv/some.h"
 #include "file/file.h"
 #include "team/team.h"
 
@@ -22,10 +23,12 @@ struct leased {
 struct pending {
     struct pending *next;
     uint64_t object;
-    struct buf runs;            /* struct share_run, in the order of writing */
-    struct buf elements;        /* as the file stores them, */
-    struct buf heap;            /* and what they refer to */
-    int64_t n;                  /* elements */
+    struct buf runs;     /* struct share_run, in the order of writing */
+    struct buf elements; /* as the file stores them, */
+    struct buf heap;     /* and what they refer to */
+    int64_t n;           /* elements */
+    struct some *some;   /* which members of them; runs have numbers of these */
+    size_t nsome, some_room;
     uint64_t len[FMT_RANK_MAX]; /* the shape to whose chunks the runs belong */
     struct leased *leased;
     size_t nleased, leased_room;

@@ -381,13 +381,107 @@ START_TEST(test_members_together)
 }
 END_TEST
 
+/* ---- alone ---- */
+
+/* Each box of the dataset is one rank's, which writes some of it, some members, some times over;
+ * with drep_overlap=last, any of it. */
+static void write_alone(struct teller *me, drep_dataset *ds, struct rnd *r, int round, int *mine,
+                        int *want)
+{
+    static const struct box everything = {{0, 0}, {HEIGHT, WIDTH}};
+    const struct plan *p = me->ctx;
+    struct box box[BOXES];
+
+    cut(everything, BOXES, r, box);
+    for (int i = 0; i < BOXES; i++) {
+        int rank = p->last ? i * me->ranks / BOXES : (int)rnd_below(r, (uint64_t)me->ranks);
+
+        for (uint64_t k = rnd_below(r, 4); k > 0; k--) {
+            unsigned mask = rnd_below(r, 3) ? some_members(p, r) : all_of(p);
+            struct box b = inside(p->last ? &everything : &box[i], r);
+            int at = 1000 * round % 3000 + 40 * i + 12 * (int)k;
+
+            note(&b, mask, at, want);
+            if (rank != me->rank)
+                continue;
+            note(&b, mask, at, mine);
+            put(me, ds, &b, mask, at, false);
+            if (at % 5 == 0)
+                expect(me, ds, mine, false, "between writes");
+        }
+    }
+}
+
+static void tell_alone(struct teller *me, drep_file *f)
+{
+    const struct plan *p = me->ctx;
+    drep_dataset *ds = make(me, f);
+    int *want = calloc((size_t)ALL * MEMBERS, sizeof *want),
+        *mine = calloc((size_t)ALL * MEMBERS, sizeof *mine);
+    struct rnd r;
+
+    rnd_init(&r, p->seed + 1000);
+    begin(p, want);
+    for (int round = 1; round <= ROUNDS && !me->err; round++) {
+        memcpy(mine, want, (size_t)ALL * MEMBERS * sizeof *mine);
+        write_alone(me, ds, &r, round, mine, want);
+        expect(me, ds, mine, false, "before the commit");
+        if (rnd_below(&r, 2)) {
+            write_together(me, ds, &r, round, want);
+            expect(me, ds, want, true, "after a write of all");
+        }
+        went(me, drep_commit(f));
+        expect(me, ds, want, round % 2, "after the commit");
+    }
+    drep_dataset_close(ds);
+    free(want);
+    free(mine);
+}
+
+static void whole(const char *path)
+{
+    drep_file *f;
+
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    check_file(f);
+    ok(drep_close(f));
+}
+
+START_TEST(test_members_alone)
+{
+    register_datareps();
+    for (size_t k = 0; k < 2 * PLANS; k++) {
+        struct plan p = all_plans[k / 2];
+
+        p.last = k % 2;
+        if (p.layout == DREP_COMPACT && p.last) /* whole elements count there */
+            continue;
+        for (p.seed = 0; p.seed < stories(); p.seed++) {
+            struct story s = {.fn = tell_alone,
+                              .path = temp_path("ranks.drep"),
+                              .ctx = &p,
+                              .datarep = p.datarep,
+                              .hint = p.last ? "drep_overlap" : NULL,
+                              .value = "last"};
+            int n = 2 + (int)p.seed % 5;
+
+            story_run(&s, n);
+            well(&s, n, &p, k);
+            whole(s.path);
+        }
+    }
+}
+END_TEST
+
 /* ---- two ranks, one element ---- */
 
-/* Ranks 1 and 2 have one member in common. */
+/* Together ranks 0 and 1 have a member in common, alone elements. */
 static void tell_common(struct teller *me, drep_file *f)
 {
-    static const unsigned members[] = {1u << A, 1u << A | 1u << B, 1u << B | 1u << C};
+    static const unsigned all[2][3] = {{1u << A, 1u << A | 1u << B, 1u << B | 1u << C},
+                                       {1u << A, 1u << B, 1u << C}};
     const struct plan *p = me->ctx;
+    const unsigned *members = all[p->alone];
     const struct box b = {{2 + 4 * me->rank, 3}, {5, 12}};
     drep_dataset *ds = make(me, f);
 
@@ -396,19 +490,22 @@ static void tell_common(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
 }
 
-START_TEST(test_a_member_of_two_ranks)
+START_TEST(test_what_two_ranks_write)
 {
-    for (size_t k = 0; k < PLANS; k++) {
-        struct plan p = all_plans[k];
+    register_datareps();
+    for (size_t k = 0; k < 2 * PLANS; k++) {
+        struct plan p = all_plans[k / 2];
         struct story s = {
             .fn = tell_common, .path = temp_path("ranks.drep"), .ctx = &p, .datarep = p.datarep};
+        const char *text = "ranks 0 and 1 write the same element";
 
-        register_datareps();
+        p.alone = k % 2;
+        if (p.alone && p.layout == DREP_COMPACT)
+            text = "ranks 0 and 1 have given element";
         story_run(&s, 3);
         ck_assert(!s.all.deadlock);
         for (int r = 0; r < 3; r++)
-            ck_assert_msg(s.teller[r].err == DREP_ERR_NOT_SAME &&
-                              strstr(s.teller[r].text, "ranks 0 and 1 write the same element"),
+            ck_assert_msg(s.teller[r].err == DREP_ERR_NOT_SAME && strstr(s.teller[r].text, text),
                           "plan %zu: %d: %s", k, s.teller[r].err, s.teller[r].text);
     }
 }
@@ -421,7 +518,8 @@ int main(void)
 
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, test_members_together);
-    tcase_add_test(tc, test_a_member_of_two_ranks);
+    tcase_add_test(tc, test_members_alone);
+    tcase_add_test(tc, test_what_two_ranks_write);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
