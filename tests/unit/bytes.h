@@ -4,7 +4,8 @@
 #ifndef TESTS_BYTES_H
 #define TESTS_BYTES_H
 
-#include <check.h>
+#include "tests/unit/checks.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

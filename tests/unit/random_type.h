@@ -7,8 +7,8 @@
 #define RANDOM_TYPE_H
 
 #include "type/type.h"
+#include "tests/unit/checks.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

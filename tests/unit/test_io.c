@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "io/io.h"
+#include "tests/unit/checks.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

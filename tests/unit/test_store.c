@@ -22,8 +22,8 @@
 #include "txn/open.h"
 #include "txn/snapshot.h"
 #include "txn/txn.h"
+#include "tests/unit/checks.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

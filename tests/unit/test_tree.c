@@ -16,8 +16,8 @@
 #include "txn/op.h"
 #include "txn/open.h"
 #include "txn/snapshot.h"
+#include "tests/unit/checks.h"
 
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* test_view.c - views of headerless files and of datasets (requirements V, X, U). */
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
+#include "tests/unit/checks.h"
+
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
