@@ -38,8 +38,9 @@ struct story {
     const void *ctx;
     const char *path, *datarep;
     bool existing;
-    int amode;     /* of an existing one; 0: DREP_RDWR */
-    bool abandons; /* instead of closing it */
+    int amode;         /* of an existing one; 0: DREP_RDWR */
+    const char *style; /* hint access_style of rank 0, with a small cache; NULL: none */
+    bool abandons;     /* instead of closing it */
     int64_t timeout;
     const char *hint, *value; /* NULL: none */
     struct teller teller[MAX_RANKS];
@@ -67,6 +68,10 @@ static inline void rank_body(struct team *t, void *ctx)
 
     if (s->hint)
         drep_info_set(info, s->hint, s->value);
+    if (s->style && t->rank == 0) {
+        drep_info_set(info, "access_style", s->style);
+        drep_info_set(info, "drep_cache_size", "100000");
+    }
     *me = (struct teller){.rank = t->rank, .ranks = t->size, .ctx = s->ctx, .path = s->path};
     if (went(me, s->existing ? drep_team_open(&transport, t->ctx, s->path,
                                               s->amode ? s->amode : DREP_RDWR, info, &f)
