@@ -215,3 +215,26 @@ def test_what_belongs_to_hdf5_says_so(tmp_path):
                 made = fails()
                 made()
         assert list(f) == []
+
+
+def test_chunks_as_they_are_stored(tmp_path):
+    frames = np.arange(48).reshape(3, 4, 4)
+    with h5py.File(tmp_path / "chunks.drep", "w") as f:
+        a = f.create_dataset("a", data=frames, chunks=(1, 4, 4), compression="gzip")
+        b = f.create_dataset("b", shape=(3, 4, 4), dtype=a.dtype, chunks=(1, 4, 4), compression="gzip")
+        assert (a.id.get_num_chunks(), b.id.get_num_chunks()) == (3, 0)
+        with pytest.raises(ValueError, match="nothing is stored"):
+            b.id.read_direct_chunk((0, 0, 0))
+        mask, data = a.id.read_direct_chunk((2, 0, 0))
+        assert mask == 0 and len(data) < frames[2].nbytes
+        b.id.write_direct_chunk((0, 0, 0), data, mask)
+        b.id.write_direct_chunk((1, 0, 0), frames[1].tobytes(), filter_mask=0xFFFFFFFF)
+        assert b.id.read_direct_chunk((1, 0, 0)) == (1, frames[1].tobytes())
+        assert (b[0] == frames[2]).all() and (b[1] == frames[1]).all() and not b[2].any()
+        for wrong in ((0, 1, 0), (3, 0, 0)):
+            with pytest.raises(IndexError):
+                b.id.write_direct_chunk(wrong, data)
+        with pytest.raises(TypeError, match="not chunked"):
+            f.create_dataset("c", data=frames).id.get_num_chunks()
+        with pytest.raises(NotImplementedError):
+            f.id.read_direct_chunk((0, 0, 0))

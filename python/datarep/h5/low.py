@@ -57,7 +57,7 @@ class Module(types.ModuleType):
 
 
 class Id:
-    """What obj.id is: it tells whether the object can be used."""
+    """What obj.id is: it tells whether the object can be used, and moves whole chunks as stored."""
 
     def __init__(self, owner: Any, kind: str) -> None:
         self._owner, self._kind = owner, kind
@@ -69,6 +69,32 @@ class Id:
     @property
     def id(self) -> int:
         return int(self._owner._number) if self._owner else 0
+
+    def read_direct_chunk(self, offsets: Any, *args: Any, **more: Any) -> tuple[int, bytes]:
+        """(mask of the filters that were not applied, bytes as the file holds them) of a chunk."""
+        got = self._chunked("read_direct_chunk").read_stored(tuple(offsets))
+        if got is None:
+            raise ValueError("nothing is stored of this chunk")
+        return got[1], got[0]
+
+    def write_direct_chunk(self, offsets: Any, data: Any, filter_mask: int = 0, *args: Any,
+                           **more: Any) -> None:
+        """Make bytes, to which the filters were applied by the caller, a chunk."""
+        main = self._chunked("write_direct_chunk")
+        known = (1 << len(main._info()["filters"])) - 1
+        main.write_stored(tuple(offsets), data, filter_mask & known)
+
+    def get_num_chunks(self) -> int:
+        """How many chunks are stored."""
+        main = self._chunked("get_num_chunks")
+        return len(main._chunks()) // (8 * len(main.shape))
+
+    def _chunked(self, name: str) -> Any:
+        if self._kind != "dataset":
+            refuse(f"id.{name}")
+        if self._owner.chunks is None:
+            raise TypeError("the dataset is not chunked")
+        return self._owner._ds
 
     def __bool__(self) -> bool:
         return bool(self._owner)
