@@ -34,7 +34,7 @@ unsigned fail_said(void)
 
 int drep_error_set(int err, const char *message)
 {
-    said += err != 0;
+    said += err ? 1 : 0;
     return err ? fail(err, "%s", message ? message : "") : 0;
 }
 

@@ -277,7 +277,25 @@ static void tell_rounds(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
 }
 
-/* The same, each rank alone. */
+/* What the last round leaves, by one process. */
+static void tell_once(struct teller *me, drep_file *f)
+{
+    const int64_t dims[] = {ROWS, ROW}, chunk[] = {CHUNK, ROW};
+    static int v[ROWS * ROW];
+    drep_dataset *ds = NULL;
+
+    for (int i = 0; i < ROWS * ROW; i++)
+        v[i] = value_at(ROUNDS - 1, i);
+    if (!went(me, drep_dataset_create(f, "/d",
+                                      &DREP_SPEC(.type = DREP_INT, .rank = 2, .dims = dims,
+                                                 .layout = DREP_CHUNKED, .chunk = chunk),
+                                      &ds)))
+        return;
+    went(me, drep_write(ds, NULL, DREP_INT, v, NULL));
+    drep_dataset_close(ds);
+}
+
+/* Each rank writes alone. */
 static void tell_alone(struct teller *me, drep_file *f)
 {
     int64_t start[2], count[2];
@@ -498,6 +516,35 @@ START_TEST(test_a_file_that_is_too_short)
 }
 END_TEST
 
+/* The slot of a stream stands at its end. */
+START_TEST(test_a_stream)
+{
+    const char *path = temp_path("stream.drep");
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    struct teller me = {.ranks = 1};
+    drep_file *f;
+
+    ck_assert_int_ge(fd, 0);
+    ok(drep_create_stream(fd, "native", NULL, NULL, &f));
+    tell_once(&me, f);
+    ok(me.err);
+    ok(drep_close(f));
+    close(fd);
+    fs.looks = 2;
+    for (int writes = 0; writes < 2; writes++) {
+        struct story s = {.fn = tell_reading,
+                          .path = path,
+                          .existing = true,
+                          .amode = writes ? DREP_RDWR : DREP_RDONLY};
+
+        fs.shown = 5000;
+        run_well(&s, 3);
+    }
+    fs.looks = 0;
+    fs.shown = 0;
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_driver");
@@ -510,6 +557,7 @@ int main(void)
     tcase_add_test(tc, test_a_name_that_is_refused);
     tcase_add_test(tc, test_a_size_that_is_old);
     tcase_add_test(tc, test_a_file_that_is_too_short);
+    tcase_add_test(tc, test_a_stream);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
