@@ -1,4 +1,7 @@
-/* some.c - which bytes of a stored element are those of some of its members. */
+/* some.c - which bytes of a stored element are those of some of its members.
+ *
+ * Where two members are neighbours their ranges become one, so that the same members are the same
+ * ranges, whichever way a program named them. */
 /* SPDX-License-Identifier: MIT */
 #include "conv/some.h"
 
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where range number i begins, and the byte behind it. */
 static uint64_t begin_of(const struct some *s, size_t i)
 {
     return load_u64(s->range + i * SOME_RANGE);
@@ -51,6 +55,7 @@ static int settle(struct buf *b, struct some *out)
     return 0;
 }
 
+/* Appends a range to a list that settle() puts in order. */
 static int add(struct buf *b, uint64_t at, uint64_t n)
 {
     uint8_t range[SOME_RANGE];
@@ -110,6 +115,7 @@ bool some_same(const struct some *a, const struct some *b)
     return size == some_size(b) && (size == 0 || memcmp(a->range, b->range, size) == 0);
 }
 
+/* Walks both lists upwards at once. */
 bool some_meet(const struct some *a, const struct some *b)
 {
     if (some_size(a) == 0 || some_size(b) == 0)
@@ -125,6 +131,7 @@ bool some_meet(const struct some *a, const struct some *b)
     return false;
 }
 
+/* What came from another rank may be anything. */
 bool some_valid(const struct some *s, uint64_t size)
 {
     uint64_t at = 0;

@@ -473,6 +473,58 @@ START_TEST(test_members_alone)
 }
 END_TEST
 
+/* A chunk that rank 0 patches, for it is large and plain; and a large contiguous dataset. */
+static void tell_large(struct teller *me, drep_file *f)
+{
+    enum { N = 1 << 20, EACH = 1000 };
+    static const int64_t len = N;
+    const int *layout = me->ctx;
+    const int64_t start = me->rank * 100000, count = EACH;
+    int64_t offset[MEMBERS];
+    drep_type *type = type_of(1u << A | 1u << B | 1u << C, offset), *a = type_of(1u << A, offset);
+    drep_spec spec = DREP_SPEC(.type = type, .rank = 1, .dims = &len, .layout = *layout);
+    int32_t v[EACH], *got = calloc(N, sizeof *got);
+    drep_dataset *ds = NULL;
+
+    if (*layout == DREP_CHUNKED)
+        spec.chunk = &len;
+    went(me, drep_dataset_create(f, "/x", &spec, &ds));
+    for (int i = 0; i < EACH; i++)
+        v[i] = me->rank * EACH + i + 1;
+    went(me, drep_write_box(ds, &start, &count, a, v, NULL));
+    for (int commits = 0; commits < 2; commits++) {
+        went(me, drep_read(ds, NULL, a, got, NULL));
+        for (int i = 0; i < N && !me->err; i++) {
+            int rank = i / 100000, in = i % 100000;
+            bool known = in < EACH && (commits ? rank < me->ranks : rank == me->rank);
+
+            if (got[i] != (known ? rank * EACH + in + 1 : 0))
+                me->err = -1;
+        }
+        went(me, drep_commit(f));
+    }
+    drep_dataset_close(ds);
+    drep_type_free(type);
+    drep_type_free(a);
+    free(got);
+}
+
+START_TEST(test_large_chunks)
+{
+    static const int layouts[] = {DREP_CHUNKED, DREP_CONTIGUOUS};
+
+    for (int i = 0; i < 2; i++) {
+        struct story s = {.fn = tell_large,
+                          .path = temp_path("ranks.drep"),
+                          .ctx = &layouts[i],
+                          .datarep = "native"};
+
+        story_run_well(&s, 3);
+        whole(s.path);
+    }
+}
+END_TEST
+
 /* ---- two ranks, one element ---- */
 
 /* Together ranks 0 and 1 have a member in common, alone elements. */
@@ -519,6 +571,7 @@ int main(void)
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, test_members_together);
     tcase_add_test(tc, test_members_alone);
+    tcase_add_test(tc, test_large_chunks);
     tcase_add_test(tc, test_what_two_ranks_write);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
