@@ -59,7 +59,19 @@
  * commit.  Other elements, all of a contiguous dataset, and what has variable length stay in
  * memory.  The commit, or a collective write to the same dataset, brings those of all ranks
  * together.  A rank may write an element again; one that two ranks have written is
- * DREP_ERR_NOT_SAME, which names the chunk and the ranks.
+ * DREP_ERR_NOT_SAME, which names the chunk and the ranks.  Each chunk is brought together, encoded
+ * and written by one of the ranks that have written to it, mostly the one that has most of it,
+ * which reads what the file has of the rest; parts of contiguous datasets, and of plain chunks of
+ * more than 16 MiB, by rank 0.
+ *
+ * Memory of a collective write: the elements of the caller, the chunks that the rank encodes, until
+ * they have places in the file, and what it sends and gets of elements, at most cb_buffer_size
+ * bytes each at a time (the smallest of the ranks' values; a chunk that has more comes alone;
+ * contents of variable length are not counted).  With the hint drep_mpi_window=BYTES, which rank 0
+ * gives for all when the file is made or opened, filtered chunks come BYTES of the dataset at a
+ * time, and are in the file before the next ones are encoded.  Neither changes the file.  Points
+ * and members of elements travel, and wait, all at once, and so does what ranks have written alone;
+ * collective_buffering=false lifts the bound of what travels.
  *
  * With the hint drep_overlap=last, which rank 0 gives for all when the file is made or opened, an
  * element that several ranks have written is no error, nor is one that several write together: that

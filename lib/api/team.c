@@ -141,6 +141,7 @@ static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
     r->buffering.nodes = buffering ? (int)nodes : r->team.size;
     if (buffering && is_given(g, f, "cb_block_size"))
         r->buffering.block = (uint64_t)info_int(f->hints.all, "cb_block_size");
+    r->buffering.window = (uint64_t)info_int(f->hints.all, "drep_mpi_window");
     if (buffering)
         r->buffering.unit = f->st->opts.unit;
     return err;

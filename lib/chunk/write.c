@@ -78,6 +78,25 @@ static int write_joined(struct writing *wr, struct work *w, uint64_t i, uint64_t
     return err;
 }
 
+/* Give the place of a chunk that an earlier operation of the transaction wrote, when its bytes are
+ * noted for undo: in turn, for somebody else writes as soon as he knows some of the places. */
+static int place_noted(struct writing *wr, uint64_t i)
+{
+    struct store *st = wr->plan.cs->st;
+    struct run_hit f;
+    int err = run_find(wr->plan.cs, plan_coord(&wr->plan, i), &f);
+
+    if (err)
+        return err;
+    err = payload_note(st, f.run, f.index); /* runs are opened as they are recorded */
+    if (!err)
+        err = wr->from->placed(wr->from->ctx, wr->plan.first + i,
+                               f.run->rec.offset + f.index * f.run->rec.size,
+                               wr->sums + i * sums_of(wr->plan.size));
+    run_done(st, &f);
+    return err;
+}
+
 /* Write the payload of some steps, in any thread.  Threads share nothing but the plan: each writes
  * its own stretches of the file and of the checksums. */
 static int write_some(void *ctx, int64_t number)
@@ -91,8 +110,10 @@ static int write_some(void *ctx, int64_t number)
     end = end < wr->plan.batch ? end : wr->plan.batch;
     for (; !err && i < end; i += n) {
         n = 1;
-        if (wr->plan.step[i].kind == STEP_NOTED)
+        if (wr->plan.step[i].kind == STEP_NOTED) {
+            err = wr->from->placed ? place_noted(wr, i) : 0;
             continue;
+        }
         n = steps_joined(wr, i, end);
         err = write_joined(wr, w, i, n);
     }
@@ -111,14 +132,6 @@ static int overwrite_noted(struct writing *wr, uint64_t i, struct chunk_run *r, 
     const uint8_t *p;
     int err = w ? 0 : DREP_ERR_NOMEM;
 
-    if (!err && from->placed) {
-        err = payload_note(st, r, index);
-        if (!err)
-            err = from->placed(from->ctx, wr->plan.first + i, r->rec.offset + index * r->rec.size,
-                               r->sum + index * sums_of(wr->plan.size));
-        work_give(st, w);
-        return err;
-    }
     for (at = 0; !err && at < wr->plan.size; at += now) {
         now = wr->plan.size - at < from->piece ? wr->plan.size - at : from->piece;
         err = from->fn(from->ctx, w, wr->plan.first + i, at, now, &p);
@@ -145,7 +158,7 @@ static int note_overwritten(struct writing *wr, uint64_t i)
     if (!err) {
         f.run->dirty = true;
         store_changed(st);
-        if (wr->plan.step[i].kind == STEP_NOTED)
+        if (wr->plan.step[i].kind == STEP_NOTED && !wr->from->placed)
             err = overwrite_noted(wr, i, f.run, f.index);
         else
             memcpy(f.run->sum + f.index * each, wr->sums + i * each,

@@ -20,6 +20,7 @@
 #include "elem/remote.h"
 #include "elem/together.h"
 #include "elem/unite.h"
+#include "elem/windows.h"
 #include "file/leases.h"
 #include "format/block.h"
 #include "tree/find.h"
@@ -37,12 +38,15 @@ struct meeting {
     struct shares shares;
     enum together how;
     struct united united; /* on rank 0; compact: on all ranks */
+    struct windows windows;
+    /* Of the window: */
     struct parcels parcels;
     struct team_inbox in;
     struct owning own; /* the chunks that this rank writes */
     /* Rank 0: */
     struct remote remote;
-    size_t remote_room;
+    int lost;     /* an error that the others do not know yet */
+    bool stopped; /* one that they know came between windows */
     struct buf reports;
     uint64_t *report_at;
     struct given given; /* all elements, where no selection says them */
@@ -102,18 +106,43 @@ int collective_meet(const drep_dataset *ds, const char *name, int err)
 
 /* ---- what goes where ---- */
 
-/* Everybody learns who owns which chunk, and gets what it owns.  `err` is of cutting. */
-static int exchange(struct meeting *m, int err)
+/* Everybody learns who owns which chunk.  `err` is of cutting. */
+static int deal(struct meeting *m, int err)
 {
+    bool several = !m->loose && m->how != TOGETHER_PARTS && m->ds->rec.layout != FMT_COMPACT;
+
     err = meet(m, err);
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
-        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->shares, &m->parcels)
+        err = windows_begin(&m->windows, m->team, m->t, &m->shares, several);
+    return m->windows.several ? meet(m, err) : err;
+}
+
+static void note_most(uint64_t *most, uint64_t n)
+{
+    *most = n > *most ? n : *most;
+}
+
+/* Everybody gets what it owns of a window. */
+static int exchange(struct meeting *m)
+{
+    struct ranks *r = m->ds->file->ranks;
+    uint64_t sent = 0, received = 0;
+    int err = windows_next(&m->windows);
+
+    if (!err)
+        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->windows.now, &m->parcels)
                                           : overlap_error(m->ds, m->shares.clash, -1, m->team->rank,
                                                           m->shares.with));
     if (!err)
         err = team_exchange(m->team, m->parcels.parcel, m->parcels.n, &m->in);
+    for (size_t i = 0; i < m->parcels.n; i++)
+        sent += m->parcels.parcel[i].size;
+    for (size_t i = 0; i < m->in.n; i++)
+        received += m->in.in[i].size;
+    note_most(&r->counted.sent, sent);
+    note_most(&r->counted.received, received);
     parcels_release(&m->parcels);
     return err;
 }
@@ -122,7 +151,7 @@ static int exchange(struct meeting *m, int err)
 
 static int add_remote(struct meeting *m, const struct remote_chunk *c)
 {
-    if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote_room, 1))
+    if (VEC_ROOM(m->remote.chunk, m->remote.n, m->remote.room, 1))
         return fail_nomem();
     m->remote.chunk[m->remote.n++] = *c;
     return 0;
@@ -194,24 +223,23 @@ static int record_leased(struct meeting *m)
 /* Make one call of one process. */
 static int store_call(struct meeting *m, const struct together_call *call)
 {
-    struct transfer *t = m->t;
+    struct transfer t = *m->t; /* that one has elements which are still to be sent */
 
-    t->sel = &call->sel;
-    t->given.piece = m->given.piece;
-    t->given.n = (int64_t)m->given.n;
-    t->threads = 1;
-    t->remote = &m->remote;
-    t->xfer = NULL;
-    conv_raw(&t->conv, m->ds, call->some.n > 0 ? &call->some : NULL);
-    t->conv.contents = m->ds->ft->type->variable;
-    return transfer_layout(t);
+    t.sel = &call->sel;
+    t.given.piece = m->given.piece;
+    t.given.n = (int64_t)m->given.n;
+    t.threads = 1;
+    t.remote = &m->remote;
+    t.xfer = NULL;
+    conv_raw(&t.conv, m->ds, call->some.n > 0 ? &call->some : NULL);
+    t.conv.contents = m->ds->ft->type->variable;
+    return transfer_layout(&t);
 }
 
 /* Make the calls of one process.  The other ranks' entries do not change with it, so this is not in
  * the journal; but what a compact dataset holds is, on all ranks. */
 static int store_writes(struct meeting *m)
 {
-    struct transfer mine = *m->t; /* its elements are still to be written */
     struct journal *journal = m->ds->file->st->journal;
     int err;
 
@@ -221,50 +249,148 @@ static int store_writes(struct meeting *m)
     for (size_t i = 0; !err && (!m->loose || m->given.n > 0) && i < m->united.n; i++)
         err = store_call(m, &m->united.call[i]);
     journal->paused = false;
-    *m->t = mine;
-    for (size_t i = 0; !err && i < m->remote.n; i++)
-        if (m->remote.chunk[i].whole && !m->remote.chunk[i].placed)
-            err = fail(DREP_ERR_FAILED, "chunk number %lld got no place",
-                       (long long)m->remote.chunk[i].chunk);
     return err;
+}
+
+/* ---- windows ---- */
+
+/* Owners list their chunks and bring them together; those of which the file has a part with the
+ * records of rank 0. */
+static int assemble(struct meeting *m)
+{
+    drep_dataset *ds = m->ds;
+    struct shares wanted = {.n = 0};
+    struct buf records = {0};
+    int err;
+
+    m->own =
+        (struct owning){.t = m->t, .shares = &m->windows.now, .how = m->how, .rank = m->team->rank};
+    err = own_list(&m->own, &m->in);
+    if (m->loose && ds->rec.layout == FMT_CHUNKED) {
+        if (!err)
+            err = owned_completed(&m->own, &wanted);
+        err = records_lend(m->team, ds, &wanted, &records, err);
+    }
+    if (!err)
+        err = own_chunks(&m->own);
+    records_return(ds);
+    buf_release(&records);
+    shares_release(&wanted);
+    note_most(&ds->file->ranks->counted.kept, owned_kept(&m->own));
+    return meet(m, err);
+}
+
+/* Bring the chunks of a window together, and report them to rank 0. */
+static int window_take(struct meeting *m)
+{
+    struct team *team = m->team;
+    int err = exchange(m);
+
+    if (!err)
+        err = assemble(m);
+    if (err)
+        return err;
+    m->report_at = mem_array((uint64_t)team->size + 1, sizeof *m->report_at);
+    if (!m->report_at)
+        return team_kill(team, fail_nomem());
+    err = team_gather(team, m->own.report.p, m->own.report.len, &m->reports, m->report_at);
+    if (err || team->rank > 0)
+        return err;
+    m->lost = take_parts(m);
+    for (int r = 0; !m->lost && r < team->size; r++)
+        m->lost = take_reports(m, r);
+    if (m->remote.n > 1)
+        qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
+    return 0;
+}
+
+/* Rank 0: all chunks of a window have places. */
+static int all_placed(const struct meeting *m)
+{
+    for (size_t i = 0; i < m->remote.n; i++)
+        if (m->remote.chunk[i].whole && !m->remote.chunk[i].placed)
+            return fail(DREP_ERR_FAILED, "chunk number %lld got no place",
+                        (long long)m->remote.chunk[i].chunk);
+    return 0;
+}
+
+static void window_release(struct meeting *m)
+{
+    owning_release(&m->own);
+    team_inbox_release(&m->in);
+    buf_release(&m->reports);
+    mem_free(m->report_at);
+    m->report_at = NULL;
+    m->remote.n = m->remote.next = 0;
+}
+
+/* Rank 0 tells the places of a window's chunks, the owners write.  `mine` is this rank's error. */
+static int window_write(struct meeting *m, int mine)
+{
+    struct team *team = m->team;
+    uint8_t grant[LEASE_GRANT] = {0};
+    struct buf places = {0};
+    int err;
+
+    if (team->rank == 0 && !mine)
+        mine = all_placed(m);
+    if (team->rank == 0 && !mine && !m->loose && m->windows.last)
+        leases_grant(m->ds->file, m->ds->file->ranks, grant);
+    err = places_give(team, &m->remote, mine, grant, sizeof grant, &places);
+    if (!err && team->rank > 0 && m->windows.last)
+        leases_begin(m->ds->file->ranks, places.p);
+    if (!err && !mine && places.len > sizeof grant) {
+        mine = owned_write(&m->own, ranks_io(m->ds->file), places.p + sizeof grant,
+                           places.len - sizeof grant);
+        m->ds->file->ranks->wrote = true;
+    }
+    buf_release(&places);
+    window_release(m);
+    return err ? err : meet(m, mine);
+}
+
+/* Rank 0's store asks for a chunk that is not here. */
+static int next_window(void *ctx)
+{
+    struct meeting *m = ctx;
+    int err;
+
+    if (m->windows.last)
+        return fail(DREP_ERR_FAILED, "a chunk came in no window");
+    err = window_write(m, 0);
+    if (!err)
+        err = window_take(m);
+    m->stopped = err != 0;
+    return err ? err : m->lost;
 }
 
 /* Rank 0 places, the owners write. */
 static int place_and_write(struct meeting *m)
 {
-    struct team *team = m->team;
-    struct io *io = ranks_io(m->ds->file);
-    uint8_t grant[LEASE_GRANT] = {0};
-    struct buf places = {0};
-    int err, mine = 0;
+    struct windows *w = &m->windows;
+    int err = window_take(m);
 
-    m->report_at = mem_array((uint64_t)team->size + 1, sizeof *m->report_at);
-    if (!m->report_at)
-        return team_kill(team, fail_nomem());
-    err = team_gather(team, m->own.report.p, m->own.report.len, &m->reports, m->report_at);
-    if (err)
+    if (err || m->team->rank > 0) {
+        while (!err && !(err = window_write(m, 0)) && !w->last)
+            err = window_take(m);
         return err;
-    if (team->rank == 0)
-        mine = take_parts(m);
-    for (int r = 0; team->rank == 0 && !mine && r < team->size; r++)
-        mine = take_reports(m, r);
-    if (m->remote.n > 1)
-        qsort(m->remote.chunk, m->remote.n, sizeof *m->remote.chunk, by_number);
-    if (team->rank == 0 && !mine && m->loose)
-        mine = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
-    if (team->rank == 0 && !mine)
-        mine = store_writes(m);
-    if (team->rank == 0 && !mine && !m->loose)
-        leases_grant(m->ds->file, m->ds->file->ranks, grant);
-    err = places_give(team, &m->remote, mine, grant, sizeof grant, &places);
-    if (!err && team->rank > 0)
-        leases_begin(m->ds->file->ranks, places.p);
-    if (!err && !mine && places.len > sizeof grant) {
-        mine = owned_write(&m->own, io, places.p + sizeof grant, places.len - sizeof grant);
-        m->ds->file->ranks->wrote = true;
     }
-    buf_release(&places);
-    return err ? err : meet(m, mine);
+    if (w->several) {
+        m->remote.more = next_window;
+        m->remote.ctx = m;
+        m->remote.part = w->part;
+        m->remote.nparts = w->nparts;
+    }
+    err = m->lost;
+    if (!err && m->loose)
+        err = given_make(&m->given, &m->own, &m->remote, &m->united.call->sel.count);
+    if (!err)
+        err = store_writes(m);
+    if (m->stopped)
+        return err;
+    if (!err && !w->last)
+        err = fail(DREP_ERR_FAILED, "chunks came in a window that nobody asked for");
+    return window_write(m, err);
 }
 
 /* Compact datasets are entries, which each rank has for itself: all of them get the elements. */
@@ -290,12 +416,10 @@ static int write_compact(struct meeting *m)
 
 static void meeting_end(struct meeting *m)
 {
-    owning_release(&m->own);
+    window_release(m);
+    windows_release(&m->windows);
     mem_free(m->remote.chunk);
-    mem_free(m->report_at);
     mem_free(m->given.piece);
-    buf_release(&m->reports);
-    team_inbox_release(&m->in);
     parcels_release(&m->parcels);
     shares_release(&m->shares);
     together_release(&m->united);
@@ -304,45 +428,21 @@ static void meeting_end(struct meeting *m)
 
 /* ---- the calls ---- */
 
-/* Owners list their chunks and bring them together; those of which the file has a part with the
- * records of rank 0. */
-static int assemble(struct meeting *m)
-{
-    drep_dataset *ds = m->ds;
-    struct shares wanted = {.n = 0};
-    struct buf records = {0};
-    int err;
-
-    m->own = (struct owning){.t = m->t, .shares = &m->shares, .how = m->how, .rank = m->team->rank};
-    err = own_list(&m->own, &m->in);
-    if (m->loose && ds->rec.layout == FMT_CHUNKED) {
-        if (!err)
-            err = owned_completed(&m->own, &wanted);
-        err = records_lend(m->team, ds, &wanted, &records, err);
-    }
-    if (!err)
-        err = own_chunks(&m->own);
-    records_return(ds);
-    buf_release(&records);
-    shares_release(&wanted);
-    return meet(m, err);
-}
-
 /* From here on a write of all together and a merge of what single ranks wrote are the same. */
 static int write_meeting(struct meeting *m, int err)
 {
     drep_dataset *ds = m->ds;
     bool first;
 
-    err = exchange(m, err);
-    if (err)
-        return err;
-    err = assemble(m);
-    if (err)
-        return err;
-    if (ds->rec.layout == FMT_COMPACT)
-        return write_compact(m);
-    err = place_and_write(m);
+    err = deal(m, err);
+    if (!err && ds->rec.layout == FMT_COMPACT) {
+        err = exchange(m);
+        if (!err)
+            err = assemble(m);
+        return err ? err : write_compact(m);
+    }
+    if (!err)
+        err = place_and_write(m);
     return err ? err : idset_mark(&ds->file->ranks->written, ds->id, &first);
 }
 

@@ -267,10 +267,12 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
     struct store *st = m->t->ds->file->st;
     struct work *w = work_take(st);
     struct buf *room = w ? work_buf(w) : NULL;
+    const drep_xfer *xfer = m->t->xfer;
+    drep_report *report = m->t->conv.opts.report;
     int err = w ? 0 : DREP_ERR_NOMEM;
 
     m->t->xfer = NULL;
-    m->t->conv.opts.report = NULL;
+    m->t->conv.opts.report = NULL; /* for now */
     for (size_t i = 0, k = 0; !err && i < m->n && k < size; i++) {
         const struct owned *o = &m->owned[i];
         const uint8_t *bytes = o->bytes;
@@ -284,8 +286,19 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
         m->t->ds->file->ranks->counted.written += o->size;
         k += 8;
     }
+    m->t->xfer = xfer;
+    m->t->conv.opts.report = report;
     work_give(st, w);
     return err;
+}
+
+uint64_t owned_kept(const struct owning *m)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->owned[i].bytes ? m->owned[i].size : 0;
+    return n;
 }
 
 void owning_release(struct owning *m)
@@ -295,4 +308,5 @@ void owning_release(struct owning *m)
     mem_free(m->owned);
     mem_free(m->piece);
     buf_release(&m->report);
+    *m = (struct owning){.t = NULL};
 }

@@ -44,6 +44,8 @@ int owned_completed(const struct owning *m, struct shares *out);
 int own_chunks(struct owning *m);
 /* Write the whole chunks to their places, 8 bytes each, in `size` bytes (places.h). */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size);
+/* Bytes of chunks that wait in memory. */
+uint64_t owned_kept(const struct owning *m);
 void owning_release(struct owning *m);
 
 #endif

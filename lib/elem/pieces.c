@@ -75,9 +75,8 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 
 /* ---- parcels ---- */
 
-/* Bytes of a piece without its heap; it ends at a multiple of 8. */
-static uint64_t piece_size(const drep_dataset *ds, const struct share *share,
-                           const struct some *some)
+/* It ends at a multiple of 8. */
+uint64_t piece_bytes(const drep_dataset *ds, const struct share *share, const struct some *some)
 {
     return (HEAD + some_size(some) + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 *
            8;
@@ -104,7 +103,7 @@ static int pack_piece(struct transfer *t, const struct shares *s, const struct s
                       struct buf *b)
 {
     const struct some *some = some_of_run(t, s, &s->run[share->first]);
-    uint64_t size = piece_size(t->ds, share, some);
+    uint64_t size = piece_bytes(t->ds, share, some);
     struct buf heap = {0};
     int err = buf_reserve(b, b->len + size);
     uint8_t *head = b->p + b->len, *p = head + HEAD;
@@ -172,7 +171,7 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     if (!size || !number || !out->parcel || !out->bytes)
         err = fail_nomem();
     for (size_t i = 0; !err && i < s->n; i++)
-        size[s->share[i].owner] += piece_size(t->ds, &s->share[i], t->conv.some);
+        size[s->share[i].owner] += piece_bytes(t->ds, &s->share[i], t->conv.some);
     for (int r = 0; !err && r < team->size; r++) {
         if ((r == team->rank && !sends_itself(t->ds, s)) || size[r] == 0)
             continue;

@@ -33,6 +33,9 @@ struct parcels {
  * to the end of a heap (NULL: they have none). */
 int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p,
                struct buf *heap);
+/* Bytes of the piece that a share becomes, without its heap.  some: members, or NULL. */
+uint64_t piece_bytes(const struct drep_dataset *ds, const struct share *share,
+                     const struct some *some);
 /* Convert what this rank sends. */
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);

@@ -32,9 +32,31 @@ static struct remote_chunk *find(struct remote *r, int64_t chunk)
 
 bool remote_is_whole(struct remote *r, int64_t chunk)
 {
-    const struct remote_chunk *c = find(r, chunk);
+    const struct remote_chunk *c;
+    size_t low = 0, high = r->nparts;
 
+    while (r->more && low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (r->part[mid] < chunk)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (r->more)
+        return low == r->nparts || r->part[low] != chunk;
+    c = find(r, chunk);
     return c && c->whole;
+}
+
+/* Find a chunk, if it comes. */
+static int await(struct remote *r, int64_t chunk, struct remote_chunk **c)
+{
+    int err = 0;
+
+    while (!(*c = find(r, chunk)) && r->more && !err)
+        err = r->more(r->ctx);
+    return err;
 }
 
 static int not_here(int64_t chunk, const char *what)
@@ -47,8 +69,9 @@ int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk 
 {
     int64_t chunk = chunk_number(&t->ds->rec, coord);
 
-    *out = find(t->remote, chunk);
-    return *out && (*out)->whole ? 0 : not_here(chunk, "all");
+    int err = await(t->remote, chunk, out);
+
+    return err ? err : *out && (*out)->whole ? 0 : not_here(chunk, "all");
 }
 
 int remote_place(struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums)
@@ -89,8 +112,11 @@ int remote_record(drep_dataset *ds, const struct remote_chunk *c)
 int remote_part(struct transfer *t, const uint64_t *coord, struct conv *c)
 {
     int64_t chunk = chunk_number(&t->ds->rec, coord);
-    const struct remote_chunk *from = find(t->remote, chunk);
+    struct remote_chunk *from;
+    int err = await(t->remote, chunk, &from);
 
+    if (err)
+        return err;
     if (!from || !from->elements)
         return not_here(chunk, "the elements");
     t->mem = from->elements;

@@ -2,7 +2,10 @@
  *
  * In a collective write rank 0 makes the same calls of its store that one process would make with
  * everybody's elements.  Of a chunk that is written whole only its size and checksums are here; the
- * store gives it a place, where its owner writes it.  Of other chunks the elements are here. */
+ * store gives it a place, where its owner writes it.  Of other chunks the elements are here.
+ *
+ * They may come window by window (windows.h): then the store, asking for one that is not here,
+ * gets the next window, and gives up what it had of the one before. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_REMOTE_H
 #define ELEM_REMOTE_H
@@ -30,10 +33,16 @@ struct remote_chunk {
 struct remote {
     struct remote_chunk *chunk; /* by number */
     size_t n;
+    size_t room;
     size_t next; /* is likely to be asked for */
+    /* In windows: gets the next one, or fails; and the chunks that are not whole, ascending. */
+    int (*more)(void *ctx);
+    void *ctx;
+    const int64_t *part;
+    size_t nparts;
 };
 
-/* True if a chunk is here, and written whole. */
+/* True if a chunk is here, or is to come, and written whole. */
 bool remote_is_whole(struct remote *r, int64_t chunk);
 /* A chunk that the store is about to write whole. */
 int remote_whole(struct transfer *t, const uint64_t *coord, struct remote_chunk **out);

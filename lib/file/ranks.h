@@ -55,15 +55,18 @@ struct ranks {
     struct io *payload; /* where payload goes; NULL: to the file (hint drep_mpi_io) */
     bool left;          /* this rank goes without a word to the others */
     /* Hints in force, equal on all: how many ranks write in a collective write; the bytes that one
-     * of them should write at once; those that are dealt in turn, 0: they are not. */
+     * of them should write at once; those that are dealt in turn, 0: they are not; those of
+     * filtered chunks that all write before others come, 0: all. */
     struct {
         int nodes;
-        uint64_t unit, block;
+        uint64_t unit, block, window;
     } buffering;
     bool last; /* hint in force: of an element that several ranks write, the highest one's counts */
     /* What this rank has done since the file was opened. */
     struct {
         uint64_t written; /* bytes of chunks, as the file has them, in writes of all ranks */
+        uint64_t windows; /* of those writes (elem/windows.h), and the most bytes of one: */
+        uint64_t sent, received, kept;
     } counted;
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */

@@ -100,6 +100,10 @@
  * Forks.  A child process of a rank never calls MPI here, also in closing what it inherited.  What
  * its parent writes is its parent's; what its parent reads it may read, alone (<datarep.h>).
  *
+ * Memory.  The hint cb_buffer_size bounds what a rank sends and gets at a time in a collective
+ * write, and drep_mpi_window=BYTES what all ranks together have encoded and not yet written.  The
+ * file is the same with any of them (<datarep-team.h>).
+ *
  * Files are closed before MPI_Finalize().  A drep_close() after it is
  * DREP_ERR_UNSUPPORTED_OPERATION and commits nothing.
  *

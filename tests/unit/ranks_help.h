@@ -109,6 +109,8 @@ static inline void story_alone(struct story *s)
     drep_info *info = fixed();
     drep_file *f;
 
+    if (s->hint)
+        drep_info_set(info, s->hint, s->value);
     ok(s->existing ? drep_open(s->path, DREP_RDWR, info, &f)
                    : drep_create(s->path, DREP_RDWR, s->datarep, info, &f));
     s->fn(&me, f);

@@ -3,8 +3,8 @@
  * Shapes of 0 to 4 dimensions, with lengths of zero and dimensions that grow; all layouts, types
  * and representations, those with a user's functions among them; a box of the dataset, cut at
  * random between the ranks.  The oracle is the file of one process that writes the box at once:
- * byte for byte.  After each write the ranks read boxes together, which may overlap, and hold them
- * against a model. */
+ * byte for byte, also in windows that hold one chunk.  After each write the ranks read boxes
+ * together, which may overlap, and hold them against a model. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 
@@ -24,6 +24,7 @@ struct plan {
     int64_t grown[ROUNDS]; /* the first dimension's length in each round */
     struct box box[ROUNDS];
     bool commit[ROUNDS];
+    char value[24]; /* of a hint that bounds what travels or waits */
 };
 
 static int64_t count_of(const struct plan *p, const struct box *b)
@@ -292,6 +293,8 @@ static void tell(struct teller *me, drep_file *f)
 
 START_TEST(test_random_writes_together)
 {
+    static const char *const hints[] = {NULL, "cb_buffer_size", "drep_mpi_window"};
+    static const int bound[] = {1, 64, 501, 1000, 4097, 20000, 300000};
     const char *text = getenv("STORIES");
     int stories = text ? atoi(text) : 400;
 
@@ -301,12 +304,16 @@ START_TEST(test_random_writes_together)
         struct story alone = {.fn = tell, .path = temp_path("alone.drep"), .ctx = &p},
                      together = {.fn = tell, .path = temp_path("ranks.drep"), .ctx = &p};
         int ranks = 2 + i % 7;
-        char what[80];
+        char what[160];
 
         plan_make(&p, (uint64_t)i);
         alone.datarep = together.datarep = p.datarep;
-        snprintf(what, sizeof what, "story %d (%s, rank %d, layout %d, filter %d)", i, p.datarep,
-                 p.rank, p.layout, p.filter);
+        snprintf(p.value, sizeof p.value, "%d", bound[i / 3 % 7]);
+        alone.hint = together.hint = hints[i % 3];
+        alone.value = together.value = p.value;
+        snprintf(what, sizeof what, "story %d (%s, rank %d, layout %d, filter %d, %s=%s)", i,
+                 p.datarep, p.rank, p.layout, p.filter, together.hint ? together.hint : "no hint",
+                 p.value);
         story_alone(&alone);
         story_run(&together, ranks);
         for (int r = 0; r < ranks; r++)
