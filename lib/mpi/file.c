@@ -26,7 +26,7 @@ static int connect_ranks(const char *call, MPI_Comm comm, const drep_info *info,
     int err = glue_ready(call);
 
     if (!err)
-        err = transport_new(call, comm, timeout_of(info), t);
+        err = transport_new(call, comm, timeout_of(info), info, t);
     if (err)
         return err;
     transport_fill(*t, transport);

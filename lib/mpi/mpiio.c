@@ -48,19 +48,23 @@ static bool is_of_no_use(const char *path)
     return strchr(path, ':') || statfs(path, &s) || s.f_type == NFS_MAGIC;
 }
 
+enum mpiio_asked mpiio_asked(const drep_info *info)
+{
+    const char *asked = info ? drep_info_get(info, "drep_mpi_io") : NULL;
+
+    return !asked                    ? MPIIO_NOT_ASKED
+           : !strcmp(asked, "posix") ? MPIIO_POSIX
+           : !strcmp(asked, "mpiio") ? MPIIO_MPI
+                                     : MPIIO_NOT_ASKED;
+}
+
 /* What rank 0 finds counts for all. */
-static int choose(MPI_Comm comm, bool several_nodes, const char *path, const char *asked, int *use)
+static int try_it(MPI_Comm comm, const char *path, int *use)
 {
     int rank = 0;
 
-    *use = several_nodes || (asked && !strcmp(asked, "mpiio"));
-    if (asked && !strcmp(asked, "posix"))
-        *use = 0;
-    if (!*use)
-        return 0;
     MPI_Comm_rank(comm, &rank);
-    if (!rank)
-        *use = !is_of_no_use(path);
+    *use = !rank && !is_of_no_use(path);
     return glue_mpi(MPI_Bcast(use, 1, MPI_INT, 0, comm), "MPI_Bcast");
 }
 
@@ -84,11 +88,9 @@ static MPI_Info hints_of(const drep_info *info)
     return hints;
 }
 
-int mpiio_open(MPI_Comm comm, bool several_nodes, const char *path, int amode,
-               const drep_info *info, MPI_File *out)
+int mpiio_open(MPI_Comm comm, const char *path, int amode, const drep_info *info, MPI_File *out)
 {
-    const char *asked = info ? drep_info_get(info, "drep_mpi_io") : NULL;
-    int use = 0, opened, all = 0, err = choose(comm, several_nodes, path, asked, &use);
+    int use = 0, opened, all = 0, err = try_it(comm, path, &use);
     int mode = amode & DREP_RDWR ? MPI_MODE_RDWR : MPI_MODE_RDONLY;
     MPI_Info hints;
     MPI_File file;
@@ -109,7 +111,7 @@ int mpiio_open(MPI_Comm comm, bool several_nodes, const char *path, int amode,
     }
     /* Closing is collective: a file that only some have open stays open.  Whoever did not ask for
      * MPI-IO does without. */
-    if (!asked)
+    if (mpiio_asked(info) != MPIIO_MPI)
         return 0;
     return err ? err : glue_fail(DREP_ERR_IO, "MPI_File_open failed on another rank");
 }

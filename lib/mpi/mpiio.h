@@ -15,10 +15,15 @@
 
 /* A hash that tells nodes apart: the same on all ranks of one. */
 uint64_t mpiio_node(void);
-/* Collective over `comm`: MPI_FILE_NULL if payload needs no MPI-IO, by the hint drep_mpi_io (rank
- * 0's) or because all ranks are on one node, or where MPI-IO is of no use. */
-int mpiio_open(MPI_Comm comm, bool several_nodes, const char *path, int amode,
-               const drep_info *info, MPI_File *out);
+/* What the hint drep_mpi_io asks for; and whether MPI-IO is to be opened for it. */
+enum mpiio_asked { MPIIO_NOT_ASKED, MPIIO_POSIX, MPIIO_MPI };
+enum mpiio_asked mpiio_asked(const drep_info *info);
+static inline bool mpiio_chosen(enum mpiio_asked asked, bool several_nodes)
+{
+    return asked == MPIIO_MPI || (asked == MPIIO_NOT_ASKED && several_nodes);
+}
+/* Collective over `comm`: MPI_FILE_NULL where MPI-IO is of no use. */
+int mpiio_open(MPI_Comm comm, const char *path, int amode, const drep_info *info, MPI_File *out);
 /* Functions of a driver; `state` points to the MPI_File.  DREP_ERR_UNSUPPORTED_OPERATION: not on
  * this thread. */
 int mpiio_read(void *state, const drep_range *range, size_t n);

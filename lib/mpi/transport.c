@@ -29,7 +29,7 @@ struct transport {
     MPI_Comm comm;
     MPI_File file; /* for payload, or MPI_FILE_NULL */
     int rank, ranks;
-    bool several_nodes;
+    bool by_mpi; /* payload, unless MPI-IO is of no use */
     int64_t timeout_ns;
     /* Messages that MPI may not have copied yet. */
     MPI_Request *request;
@@ -88,18 +88,23 @@ static int check_comm(const char *call, MPI_Comm comm)
 struct meeting {
     MPI_Comm copy;
     MPI_Request request[2];
-    uint64_t mine[2], most[2]; /* hashes of nodes, and their complements */
+    /* Hashes of nodes, their complements, and what rank 0's hint asks for. */
+    uint64_t mine[3], most[3];
 };
 
-static int meeting_begin(const char *call, MPI_Comm comm, struct meeting *m)
+static int meeting_begin(const char *call, MPI_Comm comm, const drep_info *info, struct meeting *m)
 {
+    int rank = 0;
     int err = glue_mpi(MPI_Comm_idup(comm, &m->copy, &m->request[0]), call);
 
     m->mine[0] = mpiio_node();
     m->mine[1] = ~m->mine[0];
     if (!err)
+        err = glue_mpi(MPI_Comm_rank(comm, &rank), call);
+    m->mine[2] = rank ? 0 : (uint64_t)mpiio_asked(info);
+    if (!err)
         err = glue_mpi(
-            MPI_Iallreduce(m->mine, m->most, 2, MPI_UINT64_T, MPI_MAX, comm, &m->request[1]), call);
+            MPI_Iallreduce(m->mine, m->most, 3, MPI_UINT64_T, MPI_MAX, comm, &m->request[1]), call);
     return err;
 }
 
@@ -123,25 +128,26 @@ static int meeting_wait(const char *call, struct meeting *m, int64_t timeout_ns)
 
 /* Make a duplicate, whose errors are returned.  A rank that does not come is given up; then MPI has
  * the meeting for ever. */
-static int meet(const char *call, MPI_Comm comm, struct transport *t)
+static int meet(const char *call, MPI_Comm comm, const drep_info *info, struct transport *t)
 {
     struct meeting *m = glue_alloc(1, sizeof *m);
     int err;
 
     if (!m)
         return DREP_ERR_NOMEM;
-    err = meeting_begin(call, comm, m);
+    err = meeting_begin(call, comm, info, m);
     if (!err)
         err = meeting_wait(call, m, t->timeout_ns);
     if (err)
         return err;
     t->comm = m->copy;
-    t->several_nodes = m->most[0] != ~m->most[1];
+    t->by_mpi = mpiio_chosen((enum mpiio_asked)m->most[2], m->most[0] != ~m->most[1]);
     free(m);
     return glue_mpi(MPI_Comm_set_errhandler(t->comm, MPI_ERRORS_RETURN), call);
 }
 
-int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct transport **out)
+int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, const drep_info *info,
+                  struct transport **out)
 {
     struct transport *t;
     int err = check_comm(call, comm);
@@ -156,7 +162,7 @@ int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct tr
     t->timeout_ns = timeout_ns;
     t->arrival = MPI_REQUEST_NULL;
     t->file = MPI_FILE_NULL;
-    err = meet(call, comm, t);
+    err = meet(call, comm, info, t);
     if (!err)
         err = glue_mpi(MPI_Comm_rank(t->comm, &t->rank), call);
     if (!err)
@@ -174,14 +180,14 @@ void transport_fill(const struct transport *t, drep_transport *out)
     *out = DREP_TRANSPORT(.rank = t->rank, .ranks = t->ranks, .timeout_ns = t->timeout_ns,
                           .send = transport_send, .receive = transport_receive,
                           .flush = transport_flush, .release = transport_release,
-                          .payload = transport_payload);
+                          .payload = t->by_mpi ? transport_payload : NULL);
 }
 
 int transport_payload(void *ctx, const char *path, int amode, const drep_info *info,
                       drep_driver *driver, void **state)
 {
     struct transport *t = ctx;
-    int err = mpiio_open(t->comm, t->several_nodes, path, amode, info, &t->file);
+    int err = mpiio_open(t->comm, path, amode, info, &t->file);
 
     if (err || t->file == MPI_FILE_NULL)
         return err;

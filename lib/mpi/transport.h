@@ -13,9 +13,10 @@
 
 struct transport;
 
-/* Collective over `comm`.  timeout_ns 0: wait for ever.  DREP_ERR_ARG (no intracommunicator),
- * DREP_ERR_TIMEOUT, DREP_ERR_NOMEM, DREP_ERR_IO. */
-int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, struct transport **out);
+/* Collective over `comm`.  timeout_ns 0: wait for ever; of `info`, rank 0's hint for MPI-IO counts.
+ * DREP_ERR_ARG (no intracommunicator), DREP_ERR_TIMEOUT, DREP_ERR_NOMEM, DREP_ERR_IO. */
+int transport_new(const char *call, MPI_Comm comm, int64_t timeout_ns, const drep_info *info,
+                  struct transport **out);
 /* The functions for drep_team_create(), with the rank and the number of ranks; ctx is the
  * transport. */
 void transport_fill(const struct transport *t, drep_transport *out);

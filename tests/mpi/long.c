@@ -12,7 +12,7 @@ int main(int argc, char **argv)
     size_t k, i;
 
     check_begin(&argc, &argv);
-    OK(transport_new("test", MPI_COMM_WORLD, 0, &t));
+    OK(transport_new("test", MPI_COMM_WORLD, 0, NULL, &t));
     for (k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         drep_message *m = drep_message_new(sizes[k]);
 

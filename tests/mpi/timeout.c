@@ -25,7 +25,7 @@ static double now(void)
 static int begin(struct team *team, struct transport **transport)
 {
     drep_transport way;
-    int err = transport_new("test", MPI_COMM_WORLD, (int64_t)(timeout * 1e9), transport);
+    int err = transport_new("test", MPI_COMM_WORLD, (int64_t)(timeout * 1e9), NULL, transport);
 
     if (!err) {
         transport_fill(*transport, &way);

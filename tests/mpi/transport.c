@@ -17,7 +17,7 @@ static void team_begin(MPI_Comm comm, int64_t timeout)
 {
     drep_transport way;
 
-    OK(transport_new("test", comm, timeout, &transport));
+    OK(transport_new("test", comm, timeout, NULL, &transport));
     transport_fill(transport, &way);
     team_init(&team, &way, transport);
 }
