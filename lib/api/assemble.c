@@ -133,16 +133,17 @@ static int read_blocks(drep_file *f, struct gathered *g)
 }
 
 /* The ids of datasets that wait, in the merged file. */
-static int translate_waiting(drep_file *f, struct gathered *g, const struct buf *told,
-                             const uint64_t *at, struct buf *waiting)
+static int translate_waiting(drep_file *f, struct gathered *g, const struct team_said *told,
+                             struct buf *waiting)
 {
+    const uint64_t *at = told->at;
     uint8_t bytes[8];
     uint64_t id;
     int err = 0;
 
     for (int r = 0; !err && r < f->ranks->team.size; r++)
         for (uint64_t k = at[r] + DIGEST_SIZE; !err && k < at[r + 1]; k += 8) {
-            err = merge_written(f, g->all, g->n, g->of[r], r, load_u64(told->p + k), &id);
+            err = merge_written(f, g->all, g->n, g->of[r], r, load_u64(told->all.p + k), &id);
             store_u64(bytes, id);
             if (!err)
                 err = buf_add(waiting, bytes, sizeof bytes);
@@ -152,7 +153,7 @@ static int translate_waiting(drep_file *f, struct gathered *g, const struct buf 
 }
 
 /* Merge, and describe the datasets that wait. */
-static int merge(drep_file *f, struct gathered *g, const struct buf *told, const uint64_t *at,
+static int merge(drep_file *f, struct gathered *g, const struct team_said *told,
                  struct assembled *a, struct buf *described)
 {
     int err = read_blocks(f, g);
@@ -164,7 +165,7 @@ static int merge(drep_file *f, struct gathered *g, const struct buf *told, const
     a->merging = true;
     err = merge_changes(f, g->all, g->n);
     if (!err)
-        err = translate_waiting(f, g, told, at, &a->waiting);
+        err = translate_waiting(f, g, told, &a->waiting);
     for (size_t i = 0; !err && i < a->waiting.len; i += 8)
         err = foreign_put(f, load_u64(a->waiting.p + i), described);
     return err;
@@ -269,55 +270,63 @@ static int learn(drep_file *f, const struct buf *reply, const struct buf *pairs,
     return err;
 }
 
-/* Rank 0 tells how the merge ended, and each rank its ids. */
+/* Rank 0 tells each rank its ids. */
+static int spread_ids(drep_file *f, const struct gathered *g, struct buf *pairs)
+{
+    struct team *t = &f->ranks->team;
+    struct buf all = {0};
+    uint64_t *at = mem_array((uint64_t)t->size + 1, sizeof *at);
+    int err = at ? 0 : fail_nomem();
+
+    if (!err && t->rank == 0)
+        err = pairs_put(g, t->size, &all, at);
+    err = err ? team_kill(t, err) : team_scatter(t, all.p, at, pairs);
+    mem_free(at);
+    buf_release(&all);
+    return err;
+}
+
+/* Rank 0 tells how the merge ended, and each rank its ids where they are wanted. */
 static int spread(drep_file *f, struct gathered *g, int err, const struct buf *described,
                   struct assembled *a)
 {
     struct team *t = &f->ranks->team;
     struct team_call call = {.name = t->call};
-    struct buf reply = {0}, all = {0}, pairs = {0};
-    uint64_t *at = mem_array((uint64_t)t->size + 1, sizeof *at);
-    int lost = at ? 0 : fail_nomem();
+    struct buf reply = {0}, pairs = {0};
+    int lost = t->rank == 0 ? reply_put(err, a, described, &reply) : 0;
+    bool waits;
 
-    if (!lost && t->rank == 0)
-        lost = reply_put(err, a, described, &reply);
-    if (!lost && t->rank == 0 && !err)
-        lost = pairs_put(g, t->size, &all, at);
     lost = lost ? team_kill(t, lost) : team_bcast(t, &reply);
     err = lost ? lost : (int)load_u32(reply.p);
     if (!lost && err)
         err = fail_unpack(err, reply.p + 12, reply.len - 12);
-    if (!err)
-        err = team_scatter(t, all.p, at, &pairs);
+    waits = !err && load_u64(reply.p + 4) > 0;
+    if (!err && (a->stays || waits))
+        err = spread_ids(f, g, &pairs);
     if (!err) {
         call.err = learn(f, &reply, &pairs, a);
-        err = team_agree(t, &call);
+        if (waits)
+            err = team_agree(t, &call);
+        else
+            a->failed = call.err;
     }
-    mem_free(at);
     buf_release(&reply);
-    buf_release(&all);
     buf_release(&pairs);
     return err;
 }
 
-int assemble(drep_file *f, const char *call, bool alike, bool none, const struct buf *told,
-             const uint64_t *at, struct assembled *a)
+int assemble(drep_file *f, bool alike, bool none, const struct team_said *told, struct assembled *a)
 {
     struct team *t = &f->ranks->team;
-    struct team_call meeting = {.name = call};
     struct gathered g = {.n = 0};
     struct buf described = {0};
-    int err;
+    int err = fail_prefix(own_block(f, alike, none, &g.blocks), "rank %d", t->rank);
 
-    meeting.err = own_block(f, alike, none, &g.blocks);
-    err = team_agree(t, &meeting);
-    if (!err) {
-        err = team_merge(t, &g.blocks, merge_blocks, NULL);
-        if (t->dead == 0) {
-            if (!err && t->rank == 0)
-                err = merge(f, &g, told, at, a, &described);
-            err = spread(f, &g, err, &described, a);
-        }
+    err = team_merge(t, err, &g.blocks, merge_blocks, NULL);
+    if (t->dead == 0) {
+        if (!err && t->rank == 0)
+            err = merge(f, &g, told, a, &described);
+        err = spread(f, &g, err, &described, a);
     }
     gathered_release(&g);
     buf_release(&described);

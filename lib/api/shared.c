@@ -68,17 +68,22 @@ static int tell(drep_file *f, struct buf *told)
     store_u64(bytes, digest);
     store_u64(bytes + 8, n);
     store_u64(bytes + 16, hints);
+    store_u64(bytes + 24, 0);
     buf_release(&header);
     if (!err)
         err = buf_add(told, bytes, sizeof bytes);
-    return err ? err : settle_waiting(f, told);
+    if (!err)
+        err = settle_waiting(f, told);
+    if (!err)
+        store_u64(told->p + 24, leases_used(f->ranks));
+    return err;
 }
 
 /* ---- the verdict ---- */
 
-/* Rank 0 says whether the ranks differ, what its own changes are, and which datasets wait; or why
- * it cannot go on. */
-enum { VERDICT_HEAD = 4 + 16 };
+/* Rank 0 says whether the ranks differ, what its own changes are, whether leases were used, and
+ * which datasets wait; or why it cannot go on. */
+enum { VERDICT_USED = 4 + 16, VERDICT_HEAD = VERDICT_USED + 4 };
 enum verdict { ALIKE, DIFFERENT };
 
 static bool none_told(const uint8_t *p)
@@ -114,22 +119,27 @@ static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
     return 0;
 }
 
-static int verdict_put(const struct team *t, const struct buf *all, const uint64_t *at,
-                       struct buf *b)
+static int verdict_put(void *ctx, const struct team_said *told, struct buf *b)
 {
+    const struct team *t = ctx;
+    const uint64_t *at = told->at;
     uint8_t head[VERDICT_HEAD];
     enum verdict verdict;
     struct buf ids = {0};
-    int err = compare(t, all->p, at, &verdict);
+    bool used = false;
+    int err = compare(t, told->all.p, at, &verdict);
 
     if (err)
         return err;
+    for (int r = 0; r < t->size; r++)
+        used |= load_u64(told->all.p + at[r] + 24) != 0;
     store_u32(head, verdict);
-    memcpy(head + 4, all->p, 16);
+    memcpy(head + 4, told->all.p, 16);
+    store_u32(head + VERDICT_USED, used);
     err = buf_add(b, head, sizeof head);
     for (int r = 0; !err && verdict == ALIKE && r < t->size; r++)
-        err =
-            buf_add(&ids, all->p + at[r] + DIGEST_SIZE, (size_t)(at[r + 1] - at[r]) - DIGEST_SIZE);
+        err = buf_add(&ids, told->all.p + at[r] + DIGEST_SIZE,
+                      (size_t)(at[r + 1] - at[r]) - DIGEST_SIZE);
     settle_sort(&ids);
     if (!err)
         err = buf_add(b, ids.p, ids.len);
@@ -139,33 +149,26 @@ static int verdict_put(const struct team *t, const struct buf *all, const uint64
 
 /* Find out whether the ranks differ; then they bring their changes together.  *alike: this rank's
  * are those of rank 0. */
-static int bring_together(drep_file *f, const char *name, const struct buf *mine,
+static int bring_together(drep_file *f, struct team_call *call, const struct buf *mine,
                           struct assembled *a, bool *alike)
 {
     struct team *t = &f->ranks->team;
-    struct team_call call = {.name = name};
-    struct buf all = {0}, verdict = {0};
-    uint64_t *at = mem_array((uint64_t)t->size + 1, sizeof *at);
-    int err = at ? team_gather(t, mine->p, mine->len, &all, at) : team_kill(t, fail_nomem());
+    struct team_said told = {.at = NULL};
+    struct buf verdict = {0};
+    int err = team_meet(t, call, mine, verdict_put, t, &told, &verdict);
 
-    if (!err && t->rank == 0)
-        call.err = verdict_put(t, &all, at, &verdict);
-    if (!err && call.err) /* as an empty verdict */
-        verdict.len = 0;
     if (!err)
-        err = team_bcast(t, &verdict);
-    if (!err && verdict.len == 0)
-        err = team_agree(t, &call);
-    else if (!err) {
+        err = leases_end(f, load_u32(verdict.p + VERDICT_USED) != 0);
+    if (!err) {
         *alike = told_alike(verdict.p + 4, mine->p);
         a->different = load_u32(verdict.p) == DIFFERENT;
         if (a->different)
-            err = assemble(f, name, *alike, none_told(mine->p), &all, at, a);
+            err = assemble(f, *alike, none_told(mine->p), &told, a);
         else
-            err = buf_set(&a->waiting, verdict.p + VERDICT_HEAD, verdict.len - VERDICT_HEAD);
+            err = team_kill(
+                t, buf_set(&a->waiting, verdict.p + VERDICT_HEAD, verdict.len - VERDICT_HEAD));
     }
-    mem_free(at);
-    buf_release(&all);
+    team_said_release(&told);
     buf_release(&verdict);
     return err;
 }
@@ -239,17 +242,15 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
     struct buf mine = {0};
 
     call.err = err ? err : tell(f, &mine);
-    err = team_agree(&f->ranks->team, &call);
-    if (!err)
-        err = leases_settle(f);
-    if (!err)
-        err = bring_together(f, name, &mine, a, alike);
+    err = bring_together(f, &call, &mine, a, alike);
     if (!err)
         err = settle_pending(f, name, &a->waiting, a->known.n ? a->known.ds : NULL, !a->different);
-    if (!err && a->different) /* shapes of others may have moved what was written */
+    /* Shapes of others may have moved what was written. */
+    if (!err && a->different && a->waiting.len > 0)
         err = leases_settle(f);
     if (!err) {
-        if (f->st->shadow && f->ranks->wrote && f->st->opts.sync)
+        call.err = a->failed;
+        if (!call.err && f->st->shadow && f->ranks->wrote && f->st->opts.sync)
             call.err = f->st->io->ops->sync(f->st->io);
         err = team_agree(&f->ranks->team, &call);
     }
@@ -261,7 +262,7 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
  * goes_on: the handle is used afterwards. */
 static int commit(drep_file *f, const char *name, int err, bool goes_on)
 {
-    struct assembled a = {.merging = false};
+    struct assembled a = {.stays = goes_on};
     bool alike = false;
     int failed;
 

@@ -84,16 +84,43 @@ static int agree(struct ranks *r, const char *name, int err)
     return team_agree(&r->team, &call);
 }
 
-static int agree_wish(struct ranks *r, const struct wish *w)
+/* Rank 0's part: the file that it opens. */
+struct opening {
+    struct ranks *r;
+    const struct wish *w;
+    drep_file *f;
+};
+
+static int open_and_greet(void *ctx, const struct team_said *said, struct buf *greeting)
 {
+    struct opening *o = ctx;
+    uint8_t grant[LEASE_GRANT] = {0};
+    int err = open_first(o->w, &o->f);
+
+    (void)said;
+    if (!err && store_writable(o->f->st))
+        err = store_journal(o->f->st);
+    if (!err)
+        leases_grant(o->f, o->r, grant);
+    return err ? err : greeting_put(o->f, o->w->info, grant, greeting);
+}
+
+/* If all wish the same, rank 0 opens the file and greets the others. */
+static int meet(struct opening *o, struct buf *greeting)
+{
+    const struct wish *w = o->w;
     struct team_call call = {.name = w->call,
                              .err = w->path ? 0 : fail(DREP_ERR_ARG, "%s: no path", w->call),
                              .args = 3,
                              .arg = {{"path", text_hash(w->path)},
                                      {"amode", (uint64_t)w->amode},
                                      {"datarep", text_hash(w->datarep)}}};
+    struct team_said said = {.at = NULL};
+    struct buf nothing = {0};
+    int err = team_meet(&o->r->team, &call, &nothing, open_and_greet, o, &said, greeting);
 
-    return team_agree(&r->team, &call);
+    team_said_release(&said);
+    return err;
 }
 
 /* The transport may have another way to payload, for writes and reads of all ranks. */
@@ -147,47 +174,43 @@ static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
     return err;
 }
 
+/* This rank's part after the greeting. */
+static int greeted(struct opening *o, const struct greeting *g)
+{
+    struct ranks *r = o->r;
+    int err = r->team.rank > 0 ? open_other(r, o->w, g, &o->f) : 0;
+
+    if (r->team.rank > 0 && !err)
+        leases_begin(r, g->grant);
+    return err ? err : settle_hints(r, g, o->f);
+}
+
 static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
 {
-    uint8_t grant[LEASE_GRANT] = {0};
+    struct opening o = {.r = r, .w = w};
     struct greeting g = {.where = ""};
     struct buf b = {0};
-    drep_file *f = NULL;
-    int err = agree_wish(r, w);
+    bool apart = false; /* a failure is known to all */
+    int err = meet(&o, &b);
 
-    if (err)
-        return err;
-    if (r->team.rank == 0) {
-        err = open_first(w, &f);
-        if (!err && store_writable(f->st))
-            err = store_journal(f->st);
-        if (!err)
-            leases_grant(f, r, grant);
-        if (!err)
-            err = greeting_put(f, w->info, grant, &b);
-    }
-    err = agree(r, w->call, err);
-    if (!err)
-        err = team_bcast(&r->team, &b);
     if (!err) {
         err = greeting_get(&b, &g);
-        if (r->team.rank > 0 && !err)
-            err = open_other(r, w, &g, &f);
-        if (r->team.rank > 0 && !err)
-            leases_begin(r, g.grant);
-        err = agree(r, w->call, err);
-    }
-    if (!err) {
-        err = settle_hints(r, &g, f);
-        err = agree(r, w->call, err ? err : open_payload(r, &g, f));
+        if (!err)
+            err = greeted(&o, &g);
+        if (r->team.transport.payload)
+            apart = (err = agree(r, w->call, err)) != 0;
+        if (!err)
+            err = open_payload(r, &g, o.f);
+        if (!apart)
+            err = agree(r, w->call, err);
     }
     drep_info_free(g.info);
     buf_release(&b);
     if (err) {
-        file_free(f);
+        file_free(o.f);
         return err;
     }
-    *out = f;
+    *out = o.f;
     return 0;
 }
 

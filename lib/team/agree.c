@@ -222,11 +222,13 @@ static int verdict(const struct summary *s, const struct team_call *call)
     return 0;
 }
 
-/* Send the answer down: a code and a message. */
-static int tell(struct team *t, int answer)
+/* Send the answer down: a code and a message, or the reply. */
+static int tell(struct team *t, int answer, const struct buf *reply)
 {
     int k, child, err = 0;
 
+    if (!answer && reply)
+        return wire_pass_down(t, reply->p, reply->len);
     for (k = t->height; !err && k >= 0; k--)
         if ((child = tree_child(t, k)) >= 0)
             err = wire_send_error(t, child, FRAME_DOWN, answer);
@@ -234,7 +236,7 @@ static int tell(struct team *t, int answer)
 }
 
 /* Hear the answer of rank 0. */
-static int hear(struct team *t, int *answer)
+static int hear(struct team *t, int *answer, struct buf *reply)
 {
     struct drep_message *m;
     int err = wire_from_parent(t, &m);
@@ -242,35 +244,65 @@ static int hear(struct team *t, int *answer)
     if (err)
         return err;
     *answer = frame_error(m);
+    if (!*answer && reply)
+        err = team_kill(t, buf_set(reply, frame_body(m), frame_size(m)));
     mem_free(m);
-    return 0;
+    return err;
+}
+
+/* What the ranks of a subtree say beside their summaries.  A rank in another call may say nothing:
+ * then nobody hears anything. */
+struct speech {
+    struct buf sizes, bytes;
+    bool lost;
+};
+
+/* Merge what child number k has sent. */
+static int ask_child(struct team *t, int k, struct summary *s, struct speech *speech)
+{
+    struct summary child;
+    struct drep_message *m;
+    int from = tree_child(t, k), err = wire_from_child(t, from, &m);
+
+    if (err)
+        return err;
+    if (frame_size(m) < SUMMARY_SIZE)
+        err = team_kill(t, fail(DREP_ERR_FAILED, "%s: invalid summary of rank %d", t->call, from));
+    if (!err) {
+        summary_get(&child, frame_body(m));
+        summary_merge(s, &child);
+    }
+    if (!err && speech && frame_size(m) == SUMMARY_SIZE)
+        speech->lost = true;
+    else if (!err && speech && !speech->lost)
+        err = gather_take(t, k, frame_body(m) + SUMMARY_SIZE, frame_size(m) - SUMMARY_SIZE,
+                          &speech->sizes, &speech->bytes);
+    mem_free(m);
+    return err;
 }
 
 /* Merge the summaries of the children and pass them on. */
-static int ask(struct team *t, struct summary *s)
+static int ask(struct team *t, struct summary *s, struct speech *speech)
 {
-    uint8_t body[SUMMARY_SIZE];
-    struct drep_message *m;
-    struct summary child;
-    int k, from, err;
+    struct buf body = {0};
+    int k, err = 0;
 
-    for (k = 0; (from = tree_child(t, k)) >= 0; k++) {
-        if ((err = wire_from_child(t, from, &m)) != 0)
-            return err;
-        if (frame_size(m) != SUMMARY_SIZE)
-            err = fail(DREP_ERR_FAILED, "%s: invalid summary of rank %d", t->call, from);
-        if (!err) {
-            summary_get(&child, frame_body(m));
-            summary_merge(s, &child);
-        }
-        mem_free(m);
-        if (err)
-            return team_kill(t, err);
+    for (k = 0; !err && tree_child(t, k) >= 0; k++)
+        err = ask_child(t, k, s, speech);
+    if (err || !t->rank)
+        return err;
+    if (!(err = buf_reserve(&body, SUMMARY_SIZE))) {
+        summary_put(body.p, s);
+        body.len = SUMMARY_SIZE;
     }
-    if (!t->rank)
-        return 0;
-    summary_put(body, s);
-    return wire_send(t, tree_parent(t->rank), FRAME_UP, 0, body, sizeof body);
+    if (!err && speech && !speech->lost)
+        err = buf_add(&body, speech->sizes.p, speech->sizes.len);
+    if (!err && speech && !speech->lost)
+        err = buf_add(&body, speech->bytes.p, speech->bytes.len);
+    err =
+        err ? team_kill(t, err) : wire_send(t, tree_parent(t->rank), FRAME_UP, 0, body.p, body.len);
+    buf_release(&body);
+    return err;
 }
 
 int team_agree(struct team *t, const struct team_call *call)
@@ -282,11 +314,61 @@ int team_agree(struct team *t, const struct team_call *call)
     if ((err = wire_begin(t, TEAM_AGREE)) != 0)
         return err;
     t->call = call->name;
-    if ((err = ask(t, &s)) != 0)
+    if ((err = ask(t, &s, NULL)) != 0)
         return err;
     if (!t->rank)
         answer = verdict(&s, call);
-    else if ((err = hear(t, &answer)) != 0)
+    else if ((err = hear(t, &answer, NULL)) != 0)
         return err;
-    return tell(t, answer);
+    return tell(t, answer, NULL);
+}
+
+/* ------------------------------------------------------------------- meeting */
+
+void team_said_release(struct team_said *said)
+{
+    buf_release(&said->all);
+    mem_free(said->at);
+    said->at = NULL;
+}
+
+/* Rank 0: what all have said. */
+static int said_by_all(const struct team *t, struct speech *speech, struct team_said *said)
+{
+    if (speech->lost)
+        return fail(DREP_ERR_FAILED, "%s: not all ranks said anything", t->call);
+    if (!(said->at = mem_array((uint64_t)t->size + 1, sizeof *said->at)))
+        return fail_nomem();
+    gathered(t, &speech->sizes, said->at);
+    said->all = speech->bytes;
+    speech->bytes = (struct buf){0};
+    return 0;
+}
+
+int team_meet(struct team *t, const struct team_call *call, const struct buf *mine,
+              team_reply_fn *fn, void *ctx, struct team_said *said, struct buf *reply)
+{
+    struct speech speech = {.lost = false};
+    struct summary s;
+    int err, answer = 0;
+
+    summary_own(&s, t, call);
+    if ((err = wire_begin(t, TEAM_AGREE)) != 0)
+        return err;
+    t->call = call->name;
+    err = gather_own(t, mine->p, mine->len, &speech.sizes, &speech.bytes);
+    if (!err)
+        err = ask(t, &s, &speech);
+    if (!err && t->rank)
+        err = hear(t, &answer, reply);
+    if (!err && !t->rank && !(answer = verdict(&s, call))) {
+        answer = said_by_all(t, &speech, said);
+        if (!answer)
+            answer = fn(ctx, said, reply);
+        if (answer)
+            fail_prefix(answer, "rank 0");
+    }
+    buf_release(&speech.sizes);
+    buf_release(&speech.bytes);
+    return err ? err : tell(t, answer, reply);
 }

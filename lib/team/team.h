@@ -74,6 +74,21 @@ struct team_call {
  * The team lives on after it. */
 int team_agree(struct team *t, const struct team_call *call);
 
+/* What all ranks have said, rank after rank: that of r from at[r] to at[r + 1]. */
+struct team_said {
+    struct buf all;
+    uint64_t *at;
+};
+void team_said_release(struct team_said *said);
+
+/* Rank 0's reply to what all have said.  0, or a code with its message. */
+typedef int team_reply_fn(void *ctx, const struct team_said *said, struct buf *reply);
+/* An agreement in which each rank says `mine`, and all get the reply of rank 0, whose error is one
+ * of the agreement: it costs no more messages.  Rank 0 has `said` afterwards, which is empty
+ * before on all ranks; so is `reply`. */
+int team_meet(struct team *t, const struct team_call *call, const struct buf *mine,
+              team_reply_fn *fn, void *ctx, struct team_said *said, struct buf *reply);
+
 /* ------------------------------------------------------------ along the tree */
 
 /* Rank 0's bytes replace those of all others. */
@@ -82,10 +97,11 @@ int team_bcast(struct team *t, struct buf *b);
 /* Combine a later rank's bytes into `mine`.  0, or a code with its message. */
 typedef int team_merge_fn(void *ctx, struct buf *mine, const void *theirs, size_t size);
 /* Merge the bytes of all ranks, in the order of ranks: a rank merges those of its subtree into
- * `mine` and passes them on, so nothing is gathered whole.  Rank 0 has the result.  An error of
- * `merge` is given to that rank and those between it and rank 0, and leaves the team alive: an
- * agreement follows.  `mine` of ranks other than 0 is undefined afterwards. */
-int team_merge(struct team *t, struct buf *mine, team_merge_fn *merge, void *ctx);
+ * `mine` and passes them on, so nothing is gathered whole.  Rank 0 has the result.  An error, `err`
+ * of the rank before it or one of `merge`, is given to that rank and those between it and rank 0,
+ * and leaves the team alive: rank 0 tells the others.  `mine` of ranks other than 0 is undefined
+ * afterwards. */
+int team_merge(struct team *t, int err, struct buf *mine, team_merge_fn *merge, void *ctx);
 
 /* Rank 0 gets the bytes of all ranks, rank after rank; offset[r] is where those of r begin,
  * offset[size] their end.  Other ranks may pass NULL for `all` and `offset`. */

@@ -6,7 +6,7 @@
 #include "team/wire.h"
 #include "base/mem.h"
 
-static int pass_down(struct team *t, const void *p, size_t size)
+int wire_pass_down(struct team *t, const void *p, size_t size)
 {
     int k, child, err = 0;
 
@@ -30,7 +30,7 @@ static int bcast(struct team *t, struct buf *b)
         if (err)
             return team_kill(t, err);
     }
-    return pass_down(t, b->p, b->len);
+    return wire_pass_down(t, b->p, b->len);
 }
 
 int team_bcast(struct team *t, struct buf *b)
@@ -67,9 +67,9 @@ static int merge_up(struct team *t, const struct buf *mine, int err)
     return lost ? lost : err;
 }
 
-static int merge_tree(struct team *t, struct buf *mine, team_merge_fn *merge, void *ctx)
+static int merge_tree(struct team *t, int err, struct buf *mine, team_merge_fn *merge, void *ctx)
 {
-    int k, child, lost, err = 0;
+    int k, child, lost;
 
     for (k = 0; (child = tree_child(t, k)) >= 0; k++)
         if ((lost = merge_child(t, child, mine, merge, ctx, &err)) != 0)
@@ -77,64 +77,78 @@ static int merge_tree(struct team *t, struct buf *mine, team_merge_fn *merge, vo
     return t->rank ? merge_up(t, mine, err) : err;
 }
 
-int team_merge(struct team *t, struct buf *mine, team_merge_fn *merge, void *ctx)
+int team_merge(struct team *t, int err, struct buf *mine, team_merge_fn *merge, void *ctx)
 {
-    int err = wire_begin(t, TEAM_MERGE);
+    int dead = wire_begin(t, TEAM_MERGE);
 
-    return err ? err : merge_tree(t, mine, merge, ctx);
+    return dead ? dead : merge_tree(t, err, mine, merge, ctx);
 }
 
 /* ---------------------------------------------------------- gather, scatter */
 
-/* Append a child's sizes and bytes to those of this rank's subtree. */
-static int gather_child(struct team *t, int k, struct buf *sizes, struct buf *bytes)
+int gather_take(struct team *t, int k, const uint8_t *p, size_t size, struct buf *sizes,
+                struct buf *bytes)
 {
-    struct drep_message *m;
-    int child = tree_child(t, k), err = wire_from_child(t, child, &m);
-    size_t head;
+    size_t head = 8 * (size_t)(tree_end(t, k) - tree_child(t, k));
+    int err = 0;
 
-    if (err)
-        return err;
-    head = 8 * (size_t)(tree_end(t, k) - child);
-    if (frame_size(m) < head)
-        err = fail(DREP_ERR_FAILED, "%s: invalid frame of rank %d", t->call, child);
+    if (size < head)
+        err = fail(DREP_ERR_FAILED, "%s: invalid frame of rank %d", t->call, tree_child(t, k));
     if (!err)
-        err = buf_add(sizes, frame_body(m), head);
+        err = buf_add(sizes, p, head);
     if (!err)
-        err = buf_add(bytes, frame_body(m) + head, frame_size(m) - head);
-    mem_free(m);
+        err = buf_add(bytes, p + head, size - head);
     return team_kill(t, err);
 }
 
-/* Rank 0: give the sizes as offsets. */
-static void gathered(struct team *t, struct buf *sizes, struct buf *bytes, struct buf *all,
-                     uint64_t *offset)
+static int gather_child(struct team *t, int k, struct buf *sizes, struct buf *bytes)
 {
-    struct buf old = *all;
+    struct drep_message *m;
+    int err = wire_from_child(t, tree_child(t, k), &m);
+
+    if (err)
+        return err;
+    err = gather_take(t, k, frame_body(m), frame_size(m), sizes, bytes);
+    mem_free(m);
+    return err;
+}
+
+int gather_own(struct team *t, const void *p, size_t size, struct buf *sizes, struct buf *bytes)
+{
+    uint8_t head[8];
+    int err;
+
+    store_u64(head, size);
+    err = buf_add(sizes, head, 8);
+    if (!err)
+        err = buf_add(bytes, p, size);
+    return team_kill(t, err);
+}
+
+void gathered(const struct team *t, const struct buf *sizes, uint64_t *offset)
+{
     int r;
 
     offset[0] = 0;
     for (r = 0; r < t->size; r++)
         offset[r + 1] = offset[r] + load_u64(sizes->p + 8 * (size_t)r);
-    *all = *bytes;
-    *bytes = old;
 }
 
 int team_gather(struct team *t, const void *p, size_t size, struct buf *all, uint64_t *offset)
 {
-    struct buf sizes = {0}, bytes = {0};
-    uint8_t head[8];
+    struct buf sizes = {0}, bytes = {0}, old;
     int k, err = wire_begin(t, TEAM_GATHER);
 
     if (err)
         return err;
-    store_u64(head, size);
-    if ((err = buf_add(&sizes, head, 8)) != 0 || (err = buf_add(&bytes, p, size)) != 0)
-        team_kill(t, err);
+    err = gather_own(t, p, size, &sizes, &bytes);
     for (k = 0; !err && tree_child(t, k) >= 0; k++)
         err = gather_child(t, k, &sizes, &bytes);
     if (!err && !t->rank) {
-        gathered(t, &sizes, &bytes, all, offset);
+        gathered(t, &sizes, offset);
+        old = *all;
+        *all = bytes;
+        bytes = old;
     } else if (!err) {
         if ((err = buf_add(&sizes, bytes.p, bytes.len)) != 0)
             team_kill(t, err);
@@ -264,7 +278,7 @@ int team_reduce(struct team *t, enum team_op op, uint64_t *v, size_t n)
         store_u64(b.p + 8 * i, v[i]);
     b.len = 8 * n;
     /* Unequal n are a bug of the caller, which all have to hear of. */
-    err = team_kill(t, merge_tree(t, &b, reduce_merge, &op));
+    err = team_kill(t, merge_tree(t, 0, &b, reduce_merge, &op));
     if (!err && (err = wire_begin(t, TEAM_BCAST)) == 0)
         err = bcast(t, &b);
     for (i = 0; !err && i < n; i++)

@@ -71,6 +71,18 @@ int wire_from_parent(struct team *t, struct drep_message **m);
 int64_t wire_patience_up(const struct team *t, int child);
 int64_t wire_patience_down(const struct team *t);
 
+/* Send bytes of the running pattern to all children, and see them off. */
+int wire_pass_down(struct team *t, const void *p, size_t size);
+
+/* Bytes of the ranks of a subtree, rank after rank, and their sizes; both are sent as one.  Begin
+ * with this rank's, */
+int gather_own(struct team *t, const void *p, size_t size, struct buf *sizes, struct buf *bytes);
+/* append those that child number k has sent, */
+int gather_take(struct team *t, int k, const uint8_t *p, size_t size, struct buf *sizes,
+                struct buf *bytes);
+/* and on rank 0 make offsets of the sizes.  On failure the team is dead. */
+void gathered(const struct team *t, const struct buf *sizes, uint64_t *offset);
+
 static inline int tree_parent(int rank)
 {
     return rank & (rank - 1);

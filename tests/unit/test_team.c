@@ -80,7 +80,7 @@ static int try_gather(struct team *t, uint64_t seed, bool *right)
     int r, err = buf_set(&merged, own, n);
 
     if (!err)
-        err = team_merge(t, &merged, concat, NULL);
+        err = team_merge(t, 0, &merged, concat, NULL);
     if (!err)
         err = team_gather(t, own, n, t->rank ? NULL : &all, t->rank ? NULL : offset);
     for (r = 0; !err && !t->rank && r < t->size; r++) {
@@ -99,6 +99,51 @@ static int try_gather(struct team *t, uint64_t seed, bool *right)
     buf_release(&merged);
     buf_release(&all);
     buf_release(&part);
+    return err;
+}
+
+static const struct team_call equal_call = {.name = "drep_commit", .args = 1, .arg = {{"n", 1}}};
+
+/* The longest of what was said, and its rank. */
+static int reply_longest(void *ctx, const struct team_said *said, struct buf *reply)
+{
+    const struct team *t = ctx;
+    uint64_t longest = 0;
+
+    for (int r = 1; r < t->size; r++)
+        if (said->at[r + 1] - said->at[r] > said->at[longest + 1] - said->at[longest])
+            longest = (uint64_t)r;
+    return buf_add(reply, &longest, sizeof longest);
+}
+
+/* An agreement in which all say something and hear what rank 0 makes of it. */
+static int try_meet(struct team *t, uint64_t seed, bool *right)
+{
+    struct team_said said = {.at = NULL};
+    struct buf mine = {0}, reply = {0};
+    uint8_t own[MOST], want[MOST];
+    size_t n = bytes_of(own, seed, t->rank, MOST), most = bytes_of(want, seed, 0, MOST);
+    uint64_t longest = 0;
+    int r, err = buf_set(&mine, own, n);
+
+    for (r = 1; r < t->size; r++)
+        if (bytes_of(want, seed, r, MOST) > most) {
+            most = bytes_of(want, seed, r, MOST);
+            longest = (uint64_t)r;
+        }
+    if (!err)
+        err = team_meet(t, &equal_call, &mine, reply_longest, t, &said, &reply);
+    if (!err)
+        *right &= reply.len == sizeof longest && !memcmp(reply.p, &longest, sizeof longest);
+    for (r = 0; !err && !t->rank && r < t->size; r++) {
+        size_t len = bytes_of(want, seed, r, MOST);
+
+        *right &= said.at[r + 1] - said.at[r] == len &&
+                  (!len || memcmp(said.all.p + said.at[r], want, len) == 0);
+    }
+    team_said_release(&said);
+    buf_release(&mine);
+    buf_release(&reply);
     return err;
 }
 
@@ -166,8 +211,6 @@ static int try_exchange(struct team *t, uint64_t seed, bool *right)
     return 0;
 }
 
-static const struct team_call equal_call = {.name = "drep_commit", .args = 1, .arg = {{"n", 1}}};
-
 static int one_round(struct team *t, uint64_t seed, bool *right)
 {
     int err = team_agree(t, &equal_call);
@@ -176,6 +219,8 @@ static int one_round(struct team *t, uint64_t seed, bool *right)
         err = try_bcast(t, seed, right);
     if (!err)
         err = try_gather(t, seed, right);
+    if (!err)
+        err = try_meet(t, seed, right);
     if (!err)
         err = try_reduce(t, seed, right);
     if (!err)
@@ -337,10 +382,58 @@ static void merge_and_agree(struct team *t, void *ctx)
     struct team_call call = equal_call;
     struct buf b = {0};
 
-    call.err = team_merge(t, &b, merge_fails, &t->rank);
+    call.err = team_merge(t, 0, &b, merge_fails, &t->rank);
     see(ctx, t, team_agree(t, &call));
     buf_release(&b);
 }
+
+/* Rank 0 cannot reply: an error of all.  Then a rank that only agrees is in another call. */
+static int reply_fails(void *ctx, const struct team_said *said, struct buf *reply)
+{
+    (void)ctx;
+    (void)said;
+    return buf_add(reply, "half", 4) ? DREP_ERR_NOMEM : (fail)(DREP_ERR_EXISTS, "two values");
+}
+
+static void meet_in_vain(struct team *t, void *ctx)
+{
+    const struct team_call other = {.name = "drep_close"};
+    struct trial *trial = ctx;
+    struct team_said said = {.at = NULL};
+    struct buf mine = {0}, reply = {0};
+    int err = team_meet(t, &equal_call, &mine, reply_fails, NULL, &said, &reply);
+
+    see(trial, t, err);
+    team_said_release(&said);
+    buf_release(&reply);
+    err = t->rank == trial->rounds
+              ? team_agree(t, &other)
+              : team_meet(t, &equal_call, &mine, reply_fails, NULL, &said, &reply);
+    trial->seen[t->rank].right = err == DREP_ERR_NOT_SAME && strstr(drep_error(), "in drep_close");
+    if (team_agree(t, &equal_call))
+        trial->seen[t->rank].right = false;
+    team_said_release(&said);
+    buf_release(&reply);
+}
+
+START_TEST(test_failed_meeting)
+{
+    struct thread_team all;
+
+    for (int other = 0; other < 5; other++) {
+        struct trial trial = {.rounds = other};
+
+        thread_team_init(&all, 5, long_time);
+        thread_team_run(&all, meet_in_vain, &trial);
+        thread_team_release(&all);
+        for (int r = 0; r < 5; r++) {
+            ck_assert_int_eq(trial.seen[r].err, DREP_ERR_EXISTS);
+            ck_assert_str_eq(trial.seen[r].text, "rank 0: two values");
+            ck_assert_msg(trial.seen[r].right, "rank %d, of which %d is in another call", r, other);
+        }
+    }
+}
+END_TEST
 
 START_TEST(test_failed_merge)
 {
@@ -519,6 +612,7 @@ int main(void)
     tcase_add_test(tc, test_patterns);
     tcase_add_test(tc, test_disagreements_name_ranks_call_and_argument);
     tcase_add_test(tc, test_errors_so_far);
+    tcase_add_test(tc, test_failed_meeting);
     tcase_add_test(tc, test_failed_merge);
     tcase_add_test(tc, test_failing_sends_are_heard_without_a_timeout);
     tcase_add_test(tc, test_dead_and_stopped_ranks);
