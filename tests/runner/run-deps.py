@@ -71,7 +71,7 @@ def main():
         got = install(env, hold(os.path.join(tmp, "dpkg/lock-frontend")))
         check("it waits for dpkg's lock", got[0] == 0 and "lock-frontend" in got[1], got)
         lock = hold(os.path.join(tmp, "dpkg/lock-frontend"))
-        got = install(dict(env, DEPS_WAIT="4"))
+        got = install(dict(env, DEPS_WAIT="15"))
         check("but not for ever", got[0] != 0 and got[1].count("waiting up to") == 1 and
               "It is held by process %d" % os.getpid() in got[1], got)
         lock.close()
