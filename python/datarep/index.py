@@ -290,7 +290,7 @@ def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Call
         return out
     if not sel.arrays:
         around = _box(sel)
-        out = np.empty([c for c in around.lengths], dtype)
+        out = types.empty(around.lengths, dtype)
         box(around.start, around.lengths, around.step, out)
         sub = out.shape[len(around.lengths):]
         out = out.reshape(tuple(p.length for p in sel.parts if isinstance(p, Axis)) + sub)
@@ -305,7 +305,7 @@ def read(sel: Selection, form: types.Form, box: Callable[..., None], boxes: Call
             got = _by_blocks(sel.parts[0], dtype, box)
             if got is not None:
                 return got
-        out = np.empty(around.lengths, dtype)
+        out = types.empty(around.lengths, dtype)
         box(around.start, around.lengths, around.step, out)
         return _pick(sel, around, out)
     rows, inner = _rows(sel), [p.length for p in sel.parts if isinstance(p, Axis)]
@@ -389,7 +389,7 @@ def _by_boxes(sel: Selection, rows: Any, inner: list[int], dtype: Any, boxes: An
     count = [p.length if isinstance(p, Axis) else 1 for p in sel.parts]
     order = np.lexsort(rows.T[::-1])
     ordered = bool((order[1:] > order[:-1]).all())
-    out = np.empty([len(rows)] + inner, dtype)
+    out = types.empty([len(rows)] + inner, dtype)
     if ordered:
         boxes(np.ascontiguousarray(rows), count, out)
     else:

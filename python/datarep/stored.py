@@ -55,7 +55,7 @@ def as_stored(ds: Any) -> Any:
     dtype, raw = _real(ds, t.code)
     if raw is None:
         return np.asarray(ds[...]).astype(dtype)
-    out = np.empty(shape, dtype)
+    out = types.empty(shape, dtype)
     plain = out.view(f"V{dtype.itemsize}") if dtype.kind != "V" else out
     if out.size:
         ds._read_box((0,) * len(shape), shape, None, raw, plain, (0, 0, 0))

@@ -12,18 +12,23 @@
 
 PyTypeObject *dataset_class;
 PyObject *np_empty, *np_ndarray, *np_object;
+static PyObject *large_empty; /* as np_empty, for arrays that may be large */
 PyObject *preset_dtype[DREP_CODE_MAX + 1], *preset_type[DREP_CODE_MAX + 1];
 static PyObject *no_index; /* () */
 
-/* set_numpy(empty, ndarray, object dtype, [(code, dtype, Type or None)]) */
+enum { MAYBE_LARGE = 1 << 14 }; /* elements from which large_empty() is asked */
+
+/* set_numpy(empty, large_empty, ndarray, object dtype, [(code, dtype, Type or None)]) */
 PyObject *core_set_numpy(PyObject *module, PyObject *args)
 {
     PyObject *list;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "OOOO!", &np_empty, &np_ndarray, &np_object, &PyList_Type, &list))
+    if (!PyArg_ParseTuple(args, "OOOOO!", &np_empty, &large_empty, &np_ndarray, &np_object,
+                          &PyList_Type, &list))
         return NULL;
     Py_INCREF(np_empty);
+    Py_INCREF(large_empty);
     Py_INCREF(np_ndarray);
     Py_INCREF(np_object);
     for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
@@ -243,7 +248,7 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
 static PyObject *dataset_get(PyObject *o, PyObject *key)
 {
     dataset_object *self = (dataset_object *)o;
-    PyObject *shape, *array, *item;
+    PyObject *shape, *array, *item, *empty;
     struct box b;
     int result;
 
@@ -255,7 +260,8 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
     if (result != KEY_BOX)
         return result == KEY_ERROR ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
     shape = tuple_of(b.shape, b.shown);
-    array = shape ? PyObject_CallFunctionObjArgs(np_empty, shape, self->dtype, NULL) : NULL;
+    empty = b.n < MAYBE_LARGE ? np_empty : large_empty;
+    array = shape ? PyObject_CallFunctionObjArgs(empty, shape, self->dtype, NULL) : NULL;
     Py_XDECREF(shape);
     if (!array || !read_array(self, &b, array)) {
         Py_XDECREF(array);

@@ -401,3 +401,20 @@ def test_dimensions():
             f.dims["none"]
         f._h.dimension_set_scales("/#p", [x.id, a.id])
         assert f._h.dimension_scales("/#p") == [x.id, a.id]
+
+
+def test_where_large_arrays_begin():
+    """At a line of the cache, which system calls fill fastest; otherwise as any other array."""
+    with dr.open(":memory:", "w") as f:
+        n, rows = np.arange(3e5), np.zeros(9, "i4,(50000,)f4")
+        f["n"], f["rows"] = n, rows
+        f["few"] = n[:9]
+        mask = n % 3 != 1
+        for got, want in ((f["n"][...], n), (f["n"][5:], n[5:]), (f["n"][1::2], n[1::2]),
+                          (f["n"][mask], n[mask]), (f["rows"][...], rows), (f["few"][...], n[:9])):
+            assert got.flags.writeable and got.flags.c_contiguous and (got == want).all()
+            assert (pickle.loads(pickle.dumps(got)) == want).all()
+        assert f["n"][...].__array_interface__["data"][0] % 64 == 0
+        assert f["rows"][...].__array_interface__["data"][0] % 64 == 0
+        assert f["few"][...].base is None
+        assert (f["n"][::-1] == n[::-1]).all()
