@@ -85,7 +85,7 @@
  * chunk that is filtered, or has elements of variable length, is read and decoded once, by one of
  * the ranks that want it, and sent to the others; a chunk that one rank alone wants costs no
  * message, and neither does one whose bytes are cheaper read again.  A message is 8 MiB at most, or
- * what a rank wants of one chunk.
+ * what a rank wants of one chunk; contents of variable length count as much as those before.
  *
  * Without .collective they see the last commit and what the rank has written alone since; what
  * others have written alone, after the next commit.  A dataset to which all have written together

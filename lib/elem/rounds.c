@@ -8,11 +8,15 @@
 #include "base/vec.h"
 #include "elem/parts.h"
 #include "elem/payload.h"
+#include "file/ranks.h"
 #include "team/outbox.h"
 
 #include <stdlib.h>
 
-enum { PARCEL_MIN = 64 << 10 }; /* bytes of an answer that is not copied to others for its rank */
+enum {
+    PARCEL_MIN = 64 << 10, /* bytes of an answer that is not copied to others for its rank */
+    UNKNOWN = 1024         /* times its bytes, with a heap of which nothing is known yet */
+};
 
 /* A chunk that this rank gives to others in this round: to those of its asks. */
 struct giving {
@@ -28,9 +32,10 @@ struct rounds {
     struct team *team;
     struct transfer *t;
     const struct shares *s;
-    size_t next, given; /* shares that were asked for, or that this rank owns and gave to all */
-    uint64_t awaited;   /* bytes of answers */
-    struct piece *ask;  /* of others, by chunk and rank; their runs are ours */
+    size_t next, given;  /* shares that were asked for, or that this rank owns and gave to all */
+    uint64_t awaited;    /* bytes of answers, without their heaps */
+    uint64_t fixed, all; /* bytes of answers up to now, without their heaps and with them */
+    struct piece *ask;   /* of others, by chunk and rank; their runs are ours */
     size_t nasks, ask_room;
     struct giving *giving;
     size_t ngiving, giving_room;
@@ -38,6 +43,25 @@ struct rounds {
     bool is_begun;
     struct piece *answer; /* those that came */
 };
+
+/* The bytes that answers will have with their heaps, if these are like those up to now.  The first
+ * ones count as if their heaps were large. */
+static uint64_t with_heaps(const struct rounds *r, uint64_t size)
+{
+    if (!r->t->ds->ft->type->variable)
+        return size;
+    if (r->fixed == 0)
+        return size > READ_ROUND / UNKNOWN ? UINT64_MAX : size * UNKNOWN;
+    return (uint64_t)((double)size * (double)r->all / (double)r->fixed);
+}
+
+static void note_answer(struct rounds *r, int64_t n, uint64_t heap)
+{
+    uint64_t size = answer_size(r->t->ds, n);
+
+    r->fixed += size;
+    r->all += size + heap;
+}
 
 /* ---- asking ---- */
 
@@ -52,7 +76,7 @@ static int ask(struct rounds *r, struct outbox *o)
 
         if (share->owner == r->team->rank)
             continue;
-        if (r->awaited > 0 && r->awaited + size > READ_ROUND)
+        if (r->awaited > 0 && with_heaps(r, r->awaited + size) > READ_ROUND)
             break;
         r->awaited += size;
         err = outbox_share(o, r->team, share->owner, &b);
@@ -122,7 +146,7 @@ static int give_chunk(struct rounds *r, const struct share *own, size_t first, s
     while (fit < n) {
         uint64_t size = answer_size(r->t->ds, (int64_t)r->ask[first + fit].n);
 
-        if (*bytes > 0 && *bytes + size > READ_ROUND)
+        if (*bytes > 0 && with_heaps(r, *bytes + size) > READ_ROUND)
             break;
         *bytes += size;
         fit++;
@@ -198,13 +222,17 @@ static int give(void *ctx, int64_t i)
 /* Puts the answers into parcels. */
 static int post(struct rounds *r, struct outbox *o)
 {
+    uint64_t *most = &r->t->ds->file->ranks->counted.given, sum = 0;
     int err = 0;
 
     for (size_t i = 0; i < r->ngiving; i++)
         for (size_t k = 0; !err && k < r->giving[i].n; k++) {
             struct buf *answer = &r->giving[i].answer[k], *b;
             int to = r->giving[i].ask[k].from;
+            int64_t n = (int64_t)r->giving[i].ask[k].n;
 
+            sum += answer->len;
+            note_answer(r, n, answer->len - answer_size(r->t->ds, n));
             if (answer->len >= PARCEL_MIN) {
                 err = outbox_add(o, to, &b);
                 if (!err) {
@@ -217,6 +245,7 @@ static int post(struct rounds *r, struct outbox *o)
             if (!err)
                 err = buf_add(b, answer->p, answer->len);
         }
+    *most = sum > *most ? sum : *most;
     return err;
 }
 
@@ -276,12 +305,18 @@ static int take(void *ctx, int64_t i)
 
 static int take_all(struct rounds *r, const struct team_inbox *in)
 {
-    uint64_t bytes = 0;
+    uint64_t *most = &r->t->ds->file->ranks->counted.got, bytes = 0, sum = 0;
     size_t n = 0;
     int err = pieces_list(r->t->ds, in, &r->answer, &n);
 
-    for (size_t i = 0; !err && i < n; i++)
+    for (size_t i = 0; i < in->n; i++)
+        sum += in->in[i].size;
+    *most = sum > *most ? sum : *most;
+
+    for (size_t i = 0; !err && i < n; i++) {
         bytes += answer_size(r->t->ds, (int64_t)r->answer[i].n);
+        note_answer(r, (int64_t)r->answer[i].n, r->answer[i].heap_size);
+    }
     if (!err && bytes > r->awaited)
         err = fail(DREP_ERR_IO, "more elements came than rank %d has asked for", r->team->rank);
     if (!err) {

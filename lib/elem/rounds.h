@@ -2,7 +2,8 @@
  *
  * A rank asks for its parts of such chunks, in the order of their numbers, as long as the answers
  * that it waits for fit into READ_ROUND; an owner answers when all ranks have asked for a chunk, so
- * much at a time.  The chunk with the lowest number that was not answered has been asked for by
+ * much at a time.  Heaps, whose bytes only the owner knows, count as much as those of the answers
+ * before.  The chunk with the lowest number that was not answered has been asked for by
  * all, for their others are answered: so each round gets on. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_ROUNDS_H

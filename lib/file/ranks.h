@@ -67,6 +67,7 @@ struct ranks {
         uint64_t written; /* bytes of chunks, as the file has them, in writes of all ranks */
         uint64_t windows; /* of those writes (elem/windows.h), and the most bytes of one: */
         uint64_t sent, received, kept;
+        uint64_t given, got; /* the most bytes of answers in a round of a read (elem/rounds.h) */
     } counted;
     /* Since the last commit: */
     bool wrote;           /* this rank has written payload */
