@@ -982,7 +982,8 @@ DREP_API int drep_open_image(const void *image, size_t size, const drep_info *in
  * passed with the driver, and returns 0 or DREP_ERR_IO, _NO_SPACE, _ACCESS, _READ_ONLY, _NOMEM,
  * _TRUNCATE, _STALE, _FILE_IN_USE or _UNSUPPORTED_OPERATION (any other value counts as
  * DREP_ERR_IO).  The call that needed the bytes then fails with that code; its message names the
- * file, the object and the byte, and says what the function said with drep_error_set().  Reads and writes are whole: a part of them is a failure.
+ * file, the object and the byte, and says what the function said with drep_error_set().  Reads and
+ * writes are whole: a part of them is a failure.
  *
  * Several threads may call read_many and write_at at once, for bytes that do not overlap; while
  * another function runs, none does.  A function must not use the file that it serves. */

@@ -2,9 +2,9 @@
  *
  * Whole chunks go to the file at once (leased.h).  Other elements are kept as the file will store
  * them, with the runs of chunks that they belong to; of an element of which some members were
- * written the others are zeros, and the owner of the chunk completes it.  The next commit, or the next write to the
- * dataset by all ranks, brings those of all ranks together (collective.h).  A rank may write an
- * element again: the last one counts. */
+ * written the others are zeros, and the owner of the chunk completes it.  The next commit, or the
+ * next write to the dataset by all ranks, brings those of all ranks together (collective.h).  A
+ * rank may write an element again: the last one counts. */
 /* SPDX-License-Identifier: MIT */
 #ifndef ELEM_PENDING_H
 #define ELEM_PENDING_H
