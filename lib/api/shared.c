@@ -175,11 +175,11 @@ static int bring_together(drep_file *f, struct team_call *call, const struct buf
 
 /* ---- the result ---- */
 
-enum { RESULT_GRANT = 12, RESULT_KEPT = 28, RESULT_HEAD = 32 };
+enum { RESULT_GRANT = 12, RESULT_KEPT = 36, RESULT_HEAD = 40 };
 
 /* The message of rank 0: a code, the number of the commit, leases, whether it keeps what ranks
  * wrote alone, then its message or the slot. */
-static int result_put(drep_file *f, int err, bool kept, struct buf *b)
+static int result_put(drep_file *f, int err, bool kept, bool follows, struct buf *b)
 {
     uint8_t head[RESULT_HEAD];
     char why[FAIL_PACKED];
@@ -188,7 +188,9 @@ static int result_put(drep_file *f, int err, bool kept, struct buf *b)
 
     store_u32(head, (uint32_t)err);
     store_u64(head + 4, f->st->slot.sequence);
-    leases_grant(f, f->ranks, head + RESULT_GRANT);
+    memset(head + RESULT_GRANT, 0, LEASE_GRANT);
+    if (follows)
+        leases_grant_free(f, f->ranks, head + RESULT_GRANT);
     store_u32(head + RESULT_KEPT, kept);
     failed = buf_add(b, head, sizeof head);
     if (!failed)
@@ -203,6 +205,16 @@ static int result_put(drep_file *f, int err, bool kept, struct buf *b)
     return 0;
 }
 
+/* A rank that gets nothing does without. */
+static void deal(struct ranks *r, const uint8_t *grant)
+{
+    struct fail_state why;
+
+    fail_save(&why);
+    (void)leases_deal(r, grant);
+    fail_restore(&why);
+}
+
 /* Rank 0 tells how its commit ended.  A rank that does not hear it cannot know.  kept: also after a
  * failure, its store has all that ranks wrote alone.  follows: the others move to the commit; ids:
  * see follow(). */
@@ -210,7 +222,7 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
 {
     struct team *t = &f->ranks->team;
     struct buf b = {0};
-    int failed = t->rank == 0 ? result_put(f, err, kept, &b) : 0, got;
+    int failed = t->rank == 0 ? result_put(f, err, kept, follows, &b) : 0, got;
 
     if (!failed)
         failed = team_bcast(t, &b);
@@ -229,6 +241,8 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
         ranks_settled(f->ranks);
     if (b.len >= RESULT_HEAD && t->rank > 0)
         leases_begin(f->ranks, b.p + RESULT_GRANT);
+    if (b.len >= RESULT_HEAD && t->dead == 0)
+        deal(f->ranks, b.p + RESULT_GRANT);
     buf_release(&b);
     return failed;
 }

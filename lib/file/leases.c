@@ -25,6 +25,9 @@ void leases_release(struct ranks *r)
         return;
     lease_end(&r->leases->own);
     extent_list_release(&r->leases->dropped);
+    buf_release(&r->leases->deal);
+    mem_free(r->leases->deal_at);
+    mem_free(r->leases->used);
     mem_free(r->leases);
 }
 
@@ -64,12 +67,14 @@ void leases_begin(struct ranks *r, const uint8_t grant[LEASE_GRANT])
         lease_begin(&r->leases->own, load_u64(grant), load_u64(grant + 8));
 }
 
-bool leases_used(const struct ranks *r)
+/* The first lease of a rank that will use so much. */
+static uint64_t first_length(uint64_t size)
 {
-    return lease_taken(&r->leases->own) || r->leases->dropped.n > 0;
+    size = size < LEASE_MAX ? round_up(size, LEASE_MIN) : LEASE_MAX;
+    return size ? size : LEASE_MIN;
 }
 
-/* ---- the end ---- */
+/* ---- free space ---- */
 
 /* Extents as bytes, with their number. */
 static int put(struct buf *b, const struct extent_list *l)
@@ -109,29 +114,113 @@ static uint64_t bytes_of_list(const struct extent_list *l, size_t from)
     return sum;
 }
 
+/* What a rank gets of `sum` free bytes: as it used before, and a little more for what does not fit;
+ * less, if all want more than there is. */
+static uint64_t part_of(const struct ranks *r, int rank, uint64_t sum)
+{
+    const uint64_t *used = r->leases->used;
+    uint64_t all = 0, want;
+
+    if (!used)
+        return sum / (uint64_t)r->team.size;
+    for (int k = 0; k < r->team.size; k++)
+        all += used[k] + used[k] / 8 + r->leases->grain;
+    want = used[rank] + used[rank] / 8 + r->leases->grain;
+    return all <= sum ? want : (uint64_t)((double)want / (double)all * (double)sum);
+}
+
+void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
+{
+    struct leases *l = r->leases;
+    struct extent_list one = {0};
+    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at = 0, missing = 0, got;
+    int err = 0;
+
+    leases_grant(f, r, grant);
+    sum = load_u64(grant) ? space_to_deal(f->st, grain) : 0;
+    if (sum == 0)
+        return;
+    if (!l->deal_at)
+        l->deal_at = mem_array((uint64_t)r->team.size + 1, sizeof *l->deal_at);
+    l->deal.len = 0;
+    for (int k = 0; !err && l->deal_at && k < r->team.size; k++) {
+        l->deal_at[k] = l->deal.len;
+        one.n = 0;
+        err = space_deal(f->st, &at, part_of(r, k, sum) / grain * grain, grain, &one);
+        if (!err)
+            err = put(&l->deal, &one);
+        got = bytes_of_list(&one, 0);
+        if (l->used && l->used[k] > got + missing)
+            missing = l->used[k] - got;
+        l->deal_at[k + 1] = l->deal.len;
+    }
+    extent_list_release(&one);
+    if (err || !l->deal_at)
+        return;
+    store_u64(grant + 16, 1);
+    if (l->used) { /* leases are for the rest */
+        l->own.length = first_length(missing);
+        store_u64(grant + 8, l->own.length);
+    }
+}
+
+int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
+{
+    struct extent_list mine = {0};
+    struct buf b = {0};
+    const uint8_t *p;
+    int err;
+
+    if (!load_u64(grant + 16))
+        return 0;
+    err = team_scatter(&r->team, r->leases->deal.p, r->leases->deal_at, &b);
+    p = b.p;
+    if (!err)
+        err = get(&p, &mine);
+    for (size_t i = 0; !err && i < mine.n; i++)
+        err = lease_give(&r->leases->own, mine.e[i].offset, mine.e[i].length);
+    extent_list_release(&mine);
+    buf_release(&b);
+    return err;
+}
+
+bool leases_used(const struct ranks *r)
+{
+    return lease_in_use(&r->leases->own) || r->leases->dropped.n > 0;
+}
+
+/* ---- the end ---- */
+
 /* Rank 0: take what all have used; free what they wrote before and do not want. */
 static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
 {
     struct ranks *r = f->ranks;
     struct extent_list used = {0}, dropped = {0};
-    uint64_t most = 0;
+    uint64_t most = 0, grain = 0;
     int err = 0;
 
+    if (!r->leases->used) /* without memory all get alike */
+        r->leases->used = mem_zalloc((uint64_t)r->team.size, sizeof *r->leases->used);
     for (int k = 0; !err && k < r->team.size; k++) {
         const uint8_t *p = all->p + offset[k];
+        uint64_t largest = round_up(load_u64(p), FMT_SUM_BLOCK);
         size_t before = used.n;
 
+        grain = largest > grain ? largest : grain;
+        p += 8;
         err = get(&p, &used);
         if (!err)
             err = get(&p, &dropped);
         most = bytes_of_list(&used, before) > most ? bytes_of_list(&used, before) : most;
+        if (r->leases->used)
+            r->leases->used[k] = bytes_of_list(&used, before);
     }
     if (!err)
         err = space_lease_end(f->st, &used);
     for (size_t i = 0; !err && i < dropped.n; i++)
         space_free(f->st, dropped.e[i].offset, dropped.e[i].length, ANYWAY);
-    most = round_up(most, LEASE_MIN);
-    r->leases->first = most < LEASE_MAX ? most : LEASE_MAX;
+    r->leases->first = first_length(most);
+    r->leases->grain = grain;
     extent_list_release(&used);
     extent_list_release(&dropped);
     return err;
@@ -143,8 +232,12 @@ static int report(drep_file *f)
     uint64_t *offset = mem_array((uint64_t)r->team.size + 1, sizeof *offset);
     struct extent_list used = {0};
     struct buf mine = {0}, all = {0};
+    uint8_t largest[8];
     int err = offset ? lease_used(&r->leases->own, &used) : DREP_ERR_NOMEM;
 
+    store_u64(largest, r->leases->own.largest);
+    if (!err)
+        err = buf_add(&mine, largest, sizeof largest);
     if (!err)
         err = put(&mine, &used);
     if (!err)

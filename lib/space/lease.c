@@ -10,6 +10,7 @@ void lease_begin(struct lease *l, uint64_t base, uint64_t first)
     l->base = l->next = base;
     l->length = first;
     l->later = false;
+    l->largest = 0;
 }
 
 void lease_end(struct lease *l)
@@ -17,6 +18,15 @@ void lease_end(struct lease *l)
     l->base = 0;
     extents_release(&l->taken);
     extents_release(&l->free);
+}
+
+int lease_give(struct lease *l, uint64_t offset, uint64_t size)
+{
+    int err = extents_add(&l->taken, offset, size, NULL);
+
+    if (!err && (err = extents_add(&l->free, offset, size, NULL)))
+        extents_take(&l->taken, offset, size);
+    return err;
 }
 
 /* Take the next lease if it is as long as `size`, else pass by it.  The first one may have any
@@ -27,14 +37,8 @@ static bool take_next(struct lease *l, uint64_t size)
 
     if (all > LEASE_REACH || l->next - l->base > LEASE_REACH - all)
         return false;
-    if (l->length >= size) {
-        if (extents_add(&l->taken, at, l->length, NULL))
-            return false;
-        if (extents_add(&l->free, at, l->length, NULL)) {
-            extents_take(&l->taken, at, l->length);
-            return false;
-        }
-    }
+    if (l->length >= size && lease_give(l, at, l->length))
+        return false;
     l->next += all;
     if (!l->later)
         l->length = LEASE_MIN;
@@ -52,6 +56,7 @@ bool lease_alloc(struct lease *l, uint64_t size, uint64_t align, uint64_t *offse
     while (!extents_fit(&l->free, size, align, offset))
         if (!take_next(l, align > FMT_SUM_BLOCK ? size + align : size))
             return false;
+    l->largest = size > l->largest ? size : l->largest;
     return extents_take(&l->free, *offset, size) == 0;
 }
 
@@ -83,4 +88,17 @@ int lease_used(const struct lease *l, struct extent_list *used)
         at = hole.offset + hole.length;
     }
     return err;
+}
+
+bool lease_in_use(const struct lease *l)
+{
+    struct extent lease, hole;
+    uint64_t at = 0;
+
+    while (extents_behind(&l->taken, at, &lease)) {
+        if (!extents_find(&l->free, lease.offset, &hole) || hole.length < lease.length)
+            return true;
+        at = lease.offset + lease.length;
+    }
+    return false;
 }

@@ -21,6 +21,7 @@ void space_release(struct space *sp)
     extents_release(&sp->avail);
     extents_release(&sp->kept);
     extents_release(&sp->fresh);
+    extents_release(&sp->dealt);
     later_release(&sp->later);
     later_release(&sp->pending);
     extent_list_release(&sp->freed);
@@ -236,7 +237,7 @@ void space_return(struct store *st, uint64_t offset, uint64_t size)
 
     if (sp->committing)
         extent_list_add(&sp->left, offset, size);
-    else if (sp->lease && offset >= sp->lease->base)
+    else if (sp->lease && lease_has(sp->lease, offset))
         lease_free(sp->lease, offset, size);
     else if (offset + size == sp->end && offset >= sp->settled)
         sp->end = offset;
@@ -312,10 +313,75 @@ static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, i
     return n < size ? n : size;
 }
 
+/* The part of a free extent from `at` on that ranks may have, a multiple of `grain`: they share no
+ * block of checksums. */
+static bool dealable(const struct extent *e, uint64_t at, uint64_t grain, struct extent *part)
+{
+    uint64_t end = (e->offset + e->length) / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
+
+    part->offset = round_up(e->offset > at ? e->offset : at, FMT_SUM_BLOCK);
+    part->length = part->offset < end ? (end - part->offset) / grain * grain : 0;
+    return part->length > 0;
+}
+
+uint64_t space_to_deal(struct store *st, uint64_t grain)
+{
+    struct extent e, part;
+    uint64_t sum = 0;
+
+    if (st->space->onward || space_begin(st))
+        return 0;
+    for (uint64_t at = 0; extents_behind(&st->space->avail, at, &e); at = e.offset + e.length)
+        sum += dealable(&e, 0, grain, &part) ? part.length : 0;
+    return sum;
+}
+
+int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
+               struct extent_list *out)
+{
+    struct space *sp = st->space;
+    struct extent e, part;
+    int err = 0;
+
+    want = round_up(want, grain);
+    sp->ndealt = sp->ntouched;
+    while (!err && want > 0 && extents_behind(&sp->avail, *at, &e)) {
+        if (!dealable(&e, *at, grain, &part)) {
+            *at = e.offset + e.length;
+            continue;
+        }
+        part.length = part.length < want ? part.length : want;
+        err = extents_add(&sp->dealt, part.offset, part.length, NULL);
+        if (!err && (err = extents_take(&sp->avail, part.offset, part.length)))
+            extents_take(&sp->dealt, part.offset, part.length);
+        if (!err)
+            err = extent_list_push(out, part.offset, part.length);
+        *at = part.offset + part.length;
+        want -= part.length;
+    }
+    return err;
+}
+
+/* What was dealt is free again.  As long as nobody has changed the rest of avail since, the FREE
+ * entries are those of before. */
+static void take_back(struct space *sp)
+{
+    bool as_before = sp->ntouched == sp->ndealt;
+    struct extent e;
+
+    while (extents_behind(&sp->dealt, 0, &e)) {
+        extents_take(&sp->dealt, e.offset, e.length);
+        if (!as_before || extents_add(&sp->avail, e.offset, e.length, NULL))
+            make_available(sp, e.offset, e.length, 0); /* if that fails, it is slack */
+    }
+}
+
 void space_lease(struct store *st, struct lease *own)
 {
     st->space->lease = own;
     st->space->reach = 0;
+    if (!own)
+        take_back(st->space);
 }
 
 void space_reached(struct store *st, uint64_t end)
@@ -347,6 +413,12 @@ int space_lease_end(struct store *st, struct extent_list *used)
     for (size_t i = 0; !err && i < used->n; i++) {
         const struct extent *e = &used->e[i];
 
+        if (extents_hold(&sp->avail, e->offset, e->length)) { /* it was dealt */
+            err = take_available(sp, e->offset, e->length);
+            if (!err)
+                err = claim_used(st, e->offset, e->length);
+            continue;
+        }
         if (e->offset < sp->end)
             err = fail_byte(DREP_ERR_FAILED, e->offset, "leases overlap at byte %llu",
                             (unsigned long long)e->offset);

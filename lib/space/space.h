@@ -49,8 +49,10 @@ struct space {
     size_t freed_max;          /* beyond so many freed extents FREE entries are written early */
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
-    struct lease *lease; /* what lies behind its base is leased to ranks; NULL: nothing is */
-    uint64_t reach;      /* the end of what was taken of it, or 0 */
+    struct extents dealt; /* taken out of avail for ranks, while leases last */
+    size_t ndealt;        /* ntouched then */
+    struct lease *lease;  /* what lies behind its base is leased to ranks; NULL: nothing is */
+    uint64_t reach;       /* the end of what was taken of it, or 0 */
     struct space_op op;
 };
 
@@ -94,12 +96,19 @@ int space_settle(struct store *st, uint64_t upto);
 /* ---- what ranks have leased ---- */
 
 struct lease;
+/* Bytes that space_deal() can give. */
+uint64_t space_to_deal(struct store *st, uint64_t grain);
+/* Take `want` free bytes, or what there is, out of avail for one rank and add them to a list, in
+ * pieces of multiples of `grain`, a multiple of 4 KiB; *at goes on from rank to rank, from 0. */
+int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
+               struct extent_list *out);
 /* From here on this store, too, takes what does not fit before the leases from its own. */
 void space_lease(struct store *st, struct lease *own);
 /* Bytes of its own leases up to here may be referred to. */
 void space_reached(struct store *st, uint64_t end);
-/* The leases end.  What all ranks have used of them, in any order, is allocated by the open
- * transaction, but not by its operation; the rest is free. */
+/* The leases end.  What all ranks have used of them, and of what was dealt, in any order, is
+ * allocated by the open transaction, but not by its operation; the rest is free.  With own NULL
+ * space_lease() does that where nothing was used. */
 int space_lease_end(struct store *st, struct extent_list *used);
 
 /* ---- the operation under way ---- */
