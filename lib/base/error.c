@@ -40,6 +40,8 @@ int fail(int err, const char *fmt, ...)
     return err;
 }
 
+/* Position 0 is the first byte of a file, so that "none" is told by another number: the byte is kept
+ * plus 1, and a state of zeros is about nothing. */
 int fail_byte(int err, uint64_t offset, const char *fmt, ...)
 {
     va_list args;
@@ -93,6 +95,8 @@ int fail_prefix(int err, const char *fmt, ...)
     return err;
 }
 
+/* The outermost caller is the last to say so: it opened the object by this path, while what failed
+ * inside may have another one, in a file that a link or a virtual dataset leads to. */
 int fail_about(int err, const char *path)
 {
     size_t len = path ? strlen(path) : 0;
@@ -151,6 +155,8 @@ size_t fail_pack(const struct fail_state *s, void *out, size_t room)
     return text + path + 10;
 }
 
+/* The bytes come from another process: each part is taken only if it is whole, and what is cut or
+ * foreign leaves a message that is about nothing. */
 int fail_unpack(int err, const void *from, size_t n)
 {
     const char *p = from;
