@@ -255,3 +255,16 @@ int drep_team_open(const drep_transport *transport, void *ctx, const char *path,
 
     return open_team(transport, ctx, &w, out);
 }
+
+int drep_team_of(drep_file *file, int *rank, int *ranks)
+{
+    int err = file_check(file);
+
+    if (err)
+        return err;
+    if (rank)
+        *rank = file->ranks ? file->ranks->team.rank : 0;
+    if (ranks)
+        *ranks = file->ranks ? file->ranks->team.size : 1;
+    return 0;
+}

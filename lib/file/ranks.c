@@ -111,16 +111,3 @@ void ranks_release(struct ranks *r)
     leases_release(r);
     mem_free(r);
 }
-
-int drep_team_of(drep_file *file, int *rank, int *ranks)
-{
-    int err = file_check(file);
-
-    if (err)
-        return err;
-    if (rank)
-        *rank = file->ranks ? file->ranks->team.rank : 0;
-    if (ranks)
-        *ranks = file->ranks ? file->ranks->team.size : 1;
-    return 0;
-}
