@@ -406,7 +406,7 @@ def test_dimensions():
 def test_where_large_arrays_begin():
     """At a line of the cache, which system calls fill fastest; otherwise as any other array."""
     with dr.open(":memory:", "w") as f:
-        n, rows = np.arange(3e5), np.zeros(9, "i4,(50000,)f4")
+        n, rows = np.arange(3e5), np.zeros(30000, "i4,(10,)f4")
         f["n"], f["rows"] = n, rows
         f["few"] = n[:9]
         mask = n % 3 != 1
