@@ -7,17 +7,10 @@
 #define SUM sum_base
 #define SUM_HOLE sum_base_hole
 #define SUM_BLOCKS sum_base_blocks
+#define SUM_MOVED sum_base_moved
 #include "format/sum_body.h"
 
 #include "format/block.h"
-
-#include <string.h>
-
-void sum_base_moved(void *to, const void *from, size_t size, uint64_t *sums)
-{
-    sum_base_blocks(from, size, sums);
-    memmove(to, from, size);
-}
 
 #ifdef SUM_X86
 #define CHOOSE(set, ...) \

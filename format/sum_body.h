@@ -1,10 +1,12 @@
 /* sum_body.h - the functions of one instruction set; included once per sum*.c.
  *
- * SUM, SUM_HOLE and SUM_BLOCKS name the functions, XXH_VECTOR (if the includer defines it) the
- * set.  Everything of xxhash.h becomes static here. */
+ * SUM, SUM_HOLE, SUM_BLOCKS and SUM_MOVED name the functions, XXH_VECTOR (if the includer defines
+ * it) the set.  Everything of xxhash.h becomes static here. */
 /* SPDX-License-Identifier: MIT */
 #include "format/numbers.h"
 #include "format/sum.h"
+
+#include <string.h>
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -43,5 +45,18 @@ void SUM_BLOCKS(const void *p, size_t size, uint64_t *sums)
         *sums++ = sum ? sum : 1;
         bytes += n;
         size -= n;
+    }
+}
+
+/* A block is moved while it is in the processor's nearest cache; what it may overlap was summed
+ * before. */
+void SUM_MOVED(void *to, const void *from, size_t size, uint64_t *sums)
+{
+    const uint8_t *p = from;
+    uint8_t *q = to;
+
+    for (; size > 0; size -= FMT_SUM_BLOCK, p += FMT_SUM_BLOCK, q += FMT_SUM_BLOCK) {
+        SUM_BLOCKS(p, FMT_SUM_BLOCK, sums++);
+        memmove(q, p, FMT_SUM_BLOCK);
     }
 }
