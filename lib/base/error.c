@@ -40,8 +40,8 @@ int fail(int err, const char *fmt, ...)
     return err;
 }
 
-/* Position 0 is the first byte of a file, so that "none" is told by another number: the byte is kept
- * plus 1, and a state of zeros is about nothing. */
+/* Position 0 is the first byte of a file, so that "none" is told by another number: the byte is
+ * kept plus 1, and a state of zeros is about nothing. */
 int fail_byte(int err, uint64_t offset, const char *fmt, ...)
 {
     va_list args;
