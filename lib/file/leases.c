@@ -114,18 +114,20 @@ static uint64_t bytes_of_list(const struct extent_list *l, size_t from)
     return sum;
 }
 
-/* What a rank gets of `sum` free bytes: as it used before, and a little more for what does not fit;
- * less, if all want more than there is. */
-static uint64_t part_of(const struct ranks *r, int rank, uint64_t sum)
+/* What a rank wants that has used so much: as before, and a little more for what does not fit. */
+static uint64_t wish(const struct leases *l, uint64_t used)
 {
-    const uint64_t *used = r->leases->used;
-    uint64_t all = 0, want;
+    return used + used / 8 + l->grain;
+}
 
-    if (!used)
+/* What a rank gets of `sum` free bytes, of which the ranks want `all` together. */
+static uint64_t part_of(const struct ranks *r, int rank, uint64_t sum, uint64_t all)
+{
+    uint64_t want;
+
+    if (!r->leases->used)
         return sum / (uint64_t)r->team.size;
-    for (int k = 0; k < r->team.size; k++)
-        all += used[k] + used[k] / 8 + r->leases->grain;
-    want = used[rank] + used[rank] / 8 + r->leases->grain;
+    want = wish(r->leases, r->leases->used[rank]);
     return all <= sum ? want : (uint64_t)((double)want / (double)all * (double)sum);
 }
 
@@ -133,7 +135,7 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
 {
     struct leases *l = r->leases;
     struct extent_list one = {0};
-    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at = 0, missing = 0, got;
+    uint64_t grain = l->grain ? l->grain : LEASE_MIN, sum, at = 0, all = 0, missing = 0, got;
     int err = 0;
 
     leases_grant(f, r, grant);
@@ -143,10 +145,12 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     if (!l->deal_at)
         l->deal_at = mem_array((uint64_t)r->team.size + 1, sizeof *l->deal_at);
     l->deal.len = 0;
+    for (int k = 0; l->used && k < r->team.size; k++)
+        all += wish(l, l->used[k]);
     for (int k = 0; !err && l->deal_at && k < r->team.size; k++) {
         l->deal_at[k] = l->deal.len;
         one.n = 0;
-        err = space_deal(f->st, &at, part_of(r, k, sum) / grain * grain, grain, &one);
+        err = space_deal(f->st, &at, part_of(r, k, sum, all) / grain * grain, grain, &one);
         if (!err)
             err = put(&l->deal, &one);
         got = bytes_of_list(&one, 0);
