@@ -360,7 +360,8 @@ static int next_window(void *ctx)
     err = window_write(m, 0);
     if (!err)
         err = window_take(m);
-    m->stopped = err != 0;
+    if (err)
+        m->stopped = true;
     return err ? err : m->lost;
 }
 

@@ -183,7 +183,7 @@ static bool pause_before(int n, int64_t *left)
     if (rest <= 0)
         return false;
     ns = ns < rest ? ns : rest;
-    t = (struct timespec){ns / 1000000000, ns % 1000000000};
+    t = (struct timespec){0, (long)ns}; /* less than a second */
     nanosleep(&t, NULL);
     __atomic_sub_fetch(left, ns, __ATOMIC_RELAXED);
     return true;

@@ -46,7 +46,8 @@ static PyObject *plugin_path(PyObject *module, PyObject *arg)
 
 static PyMethodDef functions[] = {
     {"set_error", core_set_error, METH_O, "set the factory of exceptions"},
-    {"set_numpy", core_set_numpy, METH_VARARGS, "(empty, large_empty, ndarray, object, [(code, dtype, Type)])"},
+    {"set_numpy", core_set_numpy, METH_VARARGS,
+     "(empty, large_empty, ndarray, object, [(code, dtype, Type)])"},
     {"version", version, METH_NOARGS, "library and format"},
     {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
     {"strerror", strerror_, METH_O, "the text of a code"},
