@@ -37,20 +37,15 @@ namespace datarep {
 // object() is "" and byte() -1 if it is about none.
 class error : public std::runtime_error {
 public:
-    explicit error(int code)
-        : std::runtime_error(text(code)), code_(code), byte_(drep_error_byte()),
-          object_(drep_error_object())
-    {
-    }
+    explicit error(int code) : std::runtime_error(text(code)), code_(code) {}
     int code() const noexcept { return code_; }
     const char *object() const noexcept { return object_.what(); }
     int64_t byte() const noexcept { return byte_; }
-
 private:
     static std::string text(int code) { return *drep_error() ? drep_error() : drep_strerror(code); }
     int code_;
-    int64_t byte_;
-    std::runtime_error object_; // a text that is copied without failing
+    int64_t byte_ = drep_error_byte();
+    std::runtime_error object_{drep_error_object()}; // a text that is copied without failing
 };
 
 inline void check(int err)
@@ -73,7 +68,6 @@ template <class T, void (*release)(T *)> class handle {
 public:
     explicit handle(T *own = nullptr) noexcept : p_(own) {}
     T *get() const noexcept { return p_.get(); }
-
 protected:
     std::unique_ptr<T, releaser<T, release>> p_;
 };
@@ -232,7 +226,6 @@ public:
         require(static_cast<int>(dims.size()) == info().rank, "datarep::resize: ranks differ");
         check(drep_dataset_resize(get(), dims.data()));
     }
-
 private:
     std::size_t count(const selection &sel) const
     { return static_cast<std::size_t>(sel.get() ? drep_selection_count(sel.get()) : info().count); }
@@ -251,7 +244,6 @@ public:
     void commit() { check(drep_commit(get())); }
     void close() { check(drep_close(p_.release())); }
     void refresh() { check(drep_refresh(get())); }
-
     void create_group(str path) { check(drep_group_create(get(), path.c_str(), 1)); }
     // maxdims: DREP_UNLIMITED where it may grow.  spec: the rest of what a dataset may have.
     template <class T>
@@ -291,7 +283,6 @@ public:
     { return attr<int64_t>(drep_attr_read_int64, path, name); }
     double attr_double(str path, str name) const
     { return attr<double>(drep_attr_read_double, path, name); }
-
 private:
     template <class V, class Call> V attr(Call call, str path, str name) const
     { return ask<V>(call, get(), path.c_str(), name.c_str()); }
