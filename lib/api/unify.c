@@ -107,7 +107,7 @@ static int unify_dimension(struct merging *m, const struct object_rec *own,
 static int compare(struct merging *m, const struct new_object *o)
 {
     struct stored_object is = {0};
-    struct object_rec own;
+    struct object_rec own = {.kind = 0};
     const char *what = NULL;
     bool same = true;
     struct span bytes = change_value(o->record);

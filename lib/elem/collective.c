@@ -55,9 +55,10 @@ struct meeting {
 /* The ranks agree that nothing went wrong so far. */
 static int meet(struct meeting *m, int err)
 {
-    struct team_call call = {.name = m->call, .err = fail_dataset(err, m->ds->path)};
+    struct team_call what = {.name = m->call};
 
-    return team_agree(m->team, &call);
+    what.err = fail_dataset(err, m->ds->path);
+    return team_agree(m->team, &what);
 }
 
 /* A hash of the record: of what is in it, not of the numbers that this rank has given since the
