@@ -34,6 +34,13 @@ data:
 """
 EMPTY = "netcdf x { dimensions: r = UNLIMITED ; variables: int never(r) ; float f(r) ; }\n"
 NOTHING = "netcdf x { }\n"
+SHORT = """netcdf x {
+dimensions: time = UNLIMITED ; n = 3 ;
+variables: short t(time, n) ; byte b(n) ; double d(time) ; char last(time, n) ;
+data: t = 1,2,3,4,5,6 ; b = 1,2,3 ; d = 1.5, 2.5 ; last = "abc", "def" ;
+}
+"""
+ALONE = "netcdf x { dimensions: r = UNLIMITED ; n = 3 ; variables: short t(r, n) ; data: t = 1,2,3,4,5,6,7,8,9 ; }\n"
 WIDE = """netcdf x {
 dimensions: t = UNLIMITED ; n = 2 ;
 variables: ubyte a(n) ; ushort b(n) ; uint c(n) ; int64 d(t, n) ; uint64 e(n) ; uint64 e:big = 18446744073709551615ull ;
@@ -170,6 +177,71 @@ def damaged_files(at):
             os.unlink(at + "/bad.drep")
         else:
             check(not os.path.exists(at + "/bad.drep") and err, "number %d: status %s", i, status)
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+@case
+def cut_short_at_every_length(at):
+    """What is behind the end is never a zero: the values are right, or the error names file and byte."""
+    for kind in "cdf1", "cdf2", "cdf5":
+        source = make(at, SHORT, kind)
+        whole = read(source)
+        fine("import", source, at + "/whole.drep")
+        values = whole.index(b"\0\1\0\2\0\3")  # the first record
+        right = 0
+        for size in [*range(4, values - 20, 17), *range(values - 20, len(whole))]:
+            write(at + "/cut.nc", whole[:size])
+            status, _, err = run("import", at + "/cut.nc", at + "/cut.drep")
+            if status == 0:
+                right += 1
+                fine("diff", at + "/whole.drep", at + "/cut.drep")
+                os.unlink(at + "/cut.drep")
+            else:
+                check(status == 4 and "cut.nc: cut short: the file ends at byte %d, " % size in err, "%s, %d bytes: status %s: %s", kind, size, status, err)
+                check(not os.path.exists(at + "/cut.drep"), "%d bytes: half a file", size)
+        check(right == 1, "%s: read at %d lengths, but only 1 byte of padding may lack", kind, right)
+
+
+@case
+def records_of_a_stream(at):
+    """Whoever writes a stream cannot go back to say how many records it has."""
+    for text, record in (SHORT, 20), (ALONE, 6):
+        for kind in "cdf1", "cdf2", "cdf5":
+            source = make(at, text, kind)
+            stream = bytearray(read(source))
+            stream[4:12 if kind == "cdf5" else 8] = b"\xff" * (8 if kind == "cdf5" else 4)
+            fine("import", source, at + "/x.drep")
+            write(at + "/stream.nc", stream)
+            fine("import", at + "/stream.nc", at + "/y.drep")
+            fine("diff", at + "/x.drep", at + "/y.drep")
+            fine("export", "--format=" + kind, at + "/y.drep", at + "/back.nc")
+            check(shown(at + "/back.nc") == shown(source), "%s", shown(at + "/back.nc").decode())
+            write(at + "/stream.nc", stream[:-5])
+            status, _, err = run("import", at + "/stream.nc", at + "/y.drep")
+            check(status == 1 and "%d bytes behind its last whole record" % (record - 5) in err, "%s: status %s: %s", kind, status, err)
+            was, now = fine("dump", at + "/x.drep", "/t"), fine("dump", at + "/y.drep", "/t")
+            check("4, 5, 6" in now and "1, 2, 3" in now if text == ALONE else "4, 5, 6" not in now, "%s is now %s", was, now)
+
+
+@case
+def names_padded_with_zeros(at):
+    """Their bytes 0, which libnetcdf does not show, are reported."""
+    whole = read(make(at, SHORT, "cdf1"))
+    was, now = b"\0\0\0\4last", b"\0\0\0\4la\0\0"
+    check(whole.count(was) == 1, "no name")
+    write(at + "/nul.nc", whole.replace(was, now))
+    status, _, err = run("import", at + "/nul.nc", at + "/x.drep")
+    check(status == 1 and "/la: warning: the name ends at its first byte 0: 2 bytes" in err, "status %s: %s", status, err)
+    check('"d", "e", "f"' in fine("dump", at + "/x.drep", "/la"), "no values")
 
 
 @case

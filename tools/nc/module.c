@@ -1,5 +1,6 @@
 /* module.c - the module datarep-netcdf.so: classic netCDF files through libnetcdf. */
 /* SPDX-License-Identifier: MIT */
+#include "tools/nc/header.h"
 #include "tools/nc/nc.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -136,6 +137,8 @@ static int import_file(struct nc_job *j, struct image *m)
         if (err)
             nc_fail(j, err, "%s: the netCDF library cannot be confined", o->src);
     }
+    if (!err)
+        err = nc_header_check(j, m->p, m->size);
     if (!err)
         err = open_source(j, m);
     return err ? err : nc_import_all(j);
