@@ -559,6 +559,23 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
 
 /* ---- reading ---- */
 
+/* True if the output of a filter may be longer than its input: of an unknown one, too. */
+static bool may_grow(const struct filter_rec *f)
+{
+    const struct filter_class *c = class_of(f->id);
+
+    return !c || c->prefixed;
+}
+
+uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size)
+{
+    for (int i = 0; i < n; i++) {
+        if (!(skipped >> i & 1) && may_grow(&f[i]))
+            size = user_most(size);
+    }
+    return size;
+}
+
 static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, uint64_t max, struct buf *room)
 {

@@ -35,6 +35,9 @@ int filters_later(const struct filter_rec *f, int n);
  * or in the codec, until that is used again. */
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped);
+/* The most bytes that a payload of `size` can be stored as: each filter applied to it that changes
+ * lengths may add as much again and 64 KiB (R8.38). */
+uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size);
 /* Decode; the result has at most `max` bytes.  out is not one of the codec's buffers. */
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
                    const void *buf, size_t size, size_t fixed, uint64_t max, struct buf *out);

@@ -169,6 +169,10 @@ static int decode(struct work *w, const struct chunks *cs, const struct chunk_re
         if (filter_is_bare(&cs->filter[i]))
             return fail(DREP_ERR_FORMAT, "a bare filter of variable parts (R8.33)");
     }
+    if (cs->variable &&
+        rec->size > filters_stored_max(cs->filter, cs->nfilters, rec->skipped, most))
+        return fail(DREP_ERR_LIMIT, "a chunk stored as %llu bytes; drep_limit_chunk is %llu",
+                    (unsigned long long)rec->size, (unsigned long long)k->limit);
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err && filters_none(cs, rec->skipped)) {
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, out);
@@ -572,6 +576,32 @@ int chunk_read_on(struct chunks *cs, const uint64_t *coord, uint64_t offset, uin
                   void *buf, uint64_t *have)
 {
     return read_part(cs, coord, true, offset, size, buf, have);
+}
+
+int chunk_read_all(struct chunks *cs, const uint64_t *coord, struct buf *b)
+{
+    struct work *w = work_take(cs->st);
+    uint64_t size = 0, have = 0;
+    const uint8_t *p = NULL;
+    int whole = 0, err;
+
+    if (!w)
+        return DREP_ERR_NOMEM;
+    b->len = 0;
+    err = chunk_at(w, cs, coord, &size, &whole);
+    if (!err && whole)
+        err = chunk_payload(w, 0, &p, &size);
+    if (!err && whole)
+        err = buf_set(b, p, (size_t)size);
+    if (!err && !whole && size > 0) {
+        err = buf_reserve(b, size);
+        if (!err)
+            err = chunk_bytes(w, 0, size, b->p, &have);
+        b->len = (size_t)have;
+    }
+    chunk_leave(w);
+    work_give(cs->st, w);
+    return err;
 }
 
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size)

@@ -53,6 +53,8 @@ int chunk_read(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64
  */
 int chunk_read_on(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
                   void *buf, uint64_t *have);
+/* Read the whole payload, as far as it is stored. */
+int chunk_read_all(struct chunks *cs, const uint64_t *coord, struct buf *b);
 /* Give the length of the whole payload, 0 if absent. */
 int chunk_size(struct chunks *cs, const uint64_t *coord, uint64_t *size);
 

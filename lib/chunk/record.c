@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "chunk/filter.h"
 #include "chunk/near.h"
 #include "chunk/room.h"
 #include "tree/block.h"
@@ -25,6 +26,26 @@ void run_key(const struct chunk_run *r, struct key *key)
     key_make(key, r->object, FMT_TAG_CHUNK);
     for (int d = 0; d < r->rank; d++)
         key_add_u64(key, r->coord[d]);
+}
+
+/* Check what the rows of a record claim before memory is reserved for any of them: of a row in
+ * another file nothing in this one is a bound.  (A plain run is bounded by the file's end, payloads
+ * of variable length where they are decoded.) */
+static int rows_check(const struct chunks *cs, const struct chunk_rec *rec)
+{
+    uint64_t most = filters_stored_max(cs->filter, cs->nfilters, rec->skipped, cs->payload), at = 0;
+
+    for (uint32_t i = 0; !cs->variable && i < rec->run; i++) {
+        struct chunk_rec row;
+
+        chunk_row(rec, i, &at, &row);
+        if (row.size > most)
+            return fail(DREP_ERR_FORMAT,
+                        "row %u of a chunk record claims %llu bytes, at most %llu are possible "
+                        "(R8.36)",
+                        i, (unsigned long long)row.size, (unsigned long long)most);
+    }
+    return 0;
 }
 
 int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf *value,
@@ -48,7 +69,7 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
     if (rec->filtered && !near_fits(cs, coord, rec->run))
         return fail(DREP_ERR_FORMAT, "a run of %u chunks that the grid does not have (R8.19)",
                     rec->run);
-    return 0;
+    return rec->filtered ? rows_check(cs, rec) : 0;
 }
 
 int rows_each(const struct chunks *cs, const uint64_t *coord, const struct chunk_rec *rec,

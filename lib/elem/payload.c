@@ -83,28 +83,9 @@ int payload_complete(drep_dataset *ds, struct buf *b, bool *shared)
 /* Loads a chunk: decoded, or the stored bytes of an unfiltered one; then completes it. */
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed)
 {
-    struct work *w = work_take(ds->file->st);
-    uint64_t size = 0, have = 0;
-    const uint8_t *p = NULL;
     bool shared;
-    int whole = 0, err;
+    int err = chunk_read_all(&ds->chunks, coord, b);
 
-    if (!w)
-        return DREP_ERR_NOMEM;
-    b->len = 0;
-    err = chunk_at(w, &ds->chunks, coord, &size, &whole);
-    if (!err && whole)
-        err = chunk_payload(w, 0, &p, &size);
-    if (!err && whole)
-        err = buf_set(b, p, (size_t)size);
-    if (!err && !whole && size > 0) {
-        err = buf_reserve(b, size);
-        if (!err)
-            err = chunk_bytes(w, 0, size, b->p, &have);
-        b->len = (size_t)have;
-    }
-    chunk_leave(w);
-    work_give(ds->file->st, w);
     if (!err)
         err = payload_complete(ds, b, &shared);
     *fixed = (size_t)ds->chunks.payload;

@@ -1,6 +1,7 @@
 /* stored.c - chunks of a dataset as they are stored, in and out. */
 /* SPDX-License-Identifier: MIT */
 #include "chunk/each.h"
+#include "chunk/filter.h"
 #include "chunk/read.h"
 #include "chunk/run.h"
 #include "chunk/target.h"
@@ -115,6 +116,10 @@ static int stored_check(const drep_dataset *ds, const void *buf, int64_t size, u
     if (cs->nfilters > 0 && (uint64_t)size > (cs->payload > most ? cs->payload : most))
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %lld bytes; drep_chunk_max is %llu",
                     (long long)size, (unsigned long long)most);
+    if (!cs->variable &&
+        (uint64_t)size > filters_stored_max(cs->filter, cs->nfilters, skipped, cs->payload))
+        return fail(DREP_ERR_ARG, "%lld bytes for a chunk of %llu: its filters cannot add so many",
+                    (long long)size, (unsigned long long)cs->payload);
     return 0;
 }
 

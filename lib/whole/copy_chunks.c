@@ -218,24 +218,15 @@ struct payload_batch {
 static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, uint64_t *elements,
                        size_t *fixed)
 {
-    uint64_t size = 0, have = 0;
     int err;
 
     if (ds->ft->type->variable) {
         err = chunk_load(ds, coord, b, fixed);
-        *elements = *fixed / (uint64_t)ds->esize;
-        return err;
+    } else {
+        err = chunk_read_all(&ds->chunks, coord, b);
+        *fixed = b->len;
     }
-    err = chunk_size(&ds->chunks, coord, &size);
-    if (!err && size > ds->chunks.payload)
-        err = fail(DREP_ERR_FORMAT, "a payload of %llu bytes, at most %llu are possible",
-                   (unsigned long long)size, (unsigned long long)ds->chunks.payload);
-    if (!err)
-        err = buf_reserve(b, size);
-    if (!err)
-        err = chunk_read(&ds->chunks, coord, 0, size, b->p, &have);
-    b->len = *fixed = (size_t)have;
-    *elements = have / (uint64_t)ds->esize;
+    *elements = *fixed / (uint64_t)ds->esize;
     return err;
 }
 

@@ -72,15 +72,12 @@ static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n
 }
 
 /* Copies one chunk that has a heap, or would be filtered now. */
-static int copy_one(struct payload_copy *c, const uint64_t *coord, uint64_t size)
+static int copy_one(struct payload_copy *c, const uint64_t *coord)
 {
     struct buf *b = &c->room[0];
-    uint64_t have = 0;
-    int err = buf_reserve(b, size);
+    int err = chunk_read_all(&c->from->chunks, coord, b);
 
-    if (!err)
-        err = chunk_read(&c->from->chunks, coord, 0, size, b->p, &have);
-    return !err ? chunk_write(&c->to->chunks, coord, 1, b->p, have) : err;
+    return !err ? chunk_write(&c->to->chunks, coord, 1, b->p, b->len) : err;
 }
 
 /* Unfiltered chunks of one record, as far as they lie inside the shape. */
@@ -96,7 +93,7 @@ static int copy_plain(struct payload_copy *c, const uint64_t *coord, const struc
     while (!err && left > 0) {
         uint64_t now = one ? 1 : left < ROW_CHUNKS ? left : ROW_CHUNKS;
 
-        err = one ? copy_one(c, plain.coord, rec->size) : copy_row(c, &plain, now, rec->size);
+        err = one ? copy_one(c, plain.coord) : copy_row(c, &plain, now, rec->size);
         if (!err)
             err = copy_whole_progress(c, now * rec->size);
         if (last >= 0)
@@ -124,7 +121,7 @@ static int copy_reference(struct payload_copy *c, const uint64_t *coord,
 /* Copies an unfiltered chunk that is in another file. */
 static int copy_external(struct payload_copy *c, const uint64_t *coord, const struct chunk_rec *rec)
 {
-    int err = copy_one(c, coord, rec->size);
+    int err = copy_one(c, coord);
 
     return err ? err : copy_whole_progress(c, rec->size);
 }

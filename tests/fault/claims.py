@@ -249,6 +249,34 @@ def group_in_itself():
     return done(b)
 
 
+def long_rows(name, mib, t="UINT8_T", filters=()):
+    """Chunks of `mib` MiB in another file, of which rows claim nearly 4 GiB."""
+    b = Builder()
+    size = (mib << 20) // b.shape.size(t) if t != "vstring" else 1
+    d = b.dataset(1, "d", t, (3 * size,), "chunked", (size,), filters)
+    rows = [(0, bytes(8))] * 3
+    target = b.target(name, bytes(65536), edit=lambda r: r[:-24] + u64((1 << 32) - 1) + r[-16:])
+    b.pointed(d, (0,), target, rows,
+              edit=lambda r: r.replace(u64(0) + u32(8), u64(0) + u32((1 << 32) - 1)))
+    return done(b)
+
+
+@claim
+def external_rows():
+    return long_rows("absent.bin", 1)
+
+
+@claim
+def external_rows_filtered():
+    return long_rows("absent.bin", 1, filters=(("deflate", [6]),))
+
+
+@claim
+def external_texts():
+    """The target is there, a file with a hole."""
+    return long_rows("hole.bin", 1, "vstring")
+
+
 @claim
 def links_outside():
     b = Builder()
@@ -408,6 +436,8 @@ def make(directory):
         with open(path, "wb") as f:
             f.write(function())
         yield path
+    with open(os.path.join(directory, "hole.bin"), "wb") as f:
+        f.truncate((1 << 32) - 1)
 
 
 if __name__ == "__main__":

@@ -163,6 +163,7 @@ static void try_all(const struct mutant *b)
     err = drep_open_image(b->p, b->size, info, &file);
     enough(err);
     if (err == 0) {
+        image_targets(file);
         read_everything(file);
         enough(drep_check(file, 1, ignore, NULL, &findings));
         copy(file, info);

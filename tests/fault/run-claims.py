@@ -54,6 +54,9 @@ def commands(path, second, out):
     yield ["convert", path, out + ".drep"]
     yield ["convert", "--datarep=internal", path, out + "2.drep"]
     yield ["check", "--repair=" + out + "3.drep", path]
+    if os.path.basename(path).startswith("external"):
+        yield ["dump", "--external", path]
+        yield ["convert", "--external", path, out + "4.drep"]
     for suffix in "h5", "npz":
         yield ["export", path, out + "." + suffix]
     for suffix in "npy", "csv":
@@ -109,6 +112,13 @@ def messages(cases, directory, paths):
          "drep_limit_chunk is 16777216", "--limit chunk=")
     says(cases, "a limit of memory", run(["dump", "--limit=memory=100M", paths["long-element"]]), 3,
          "/string", "--limit memory=")
+    for name in "external-rows", "external-rows-filtered":
+        says(cases, "rows longer than their chunk: " + name,
+             run(["convert", paths[name], os.path.join(directory, "out.drep")]), 4, "/d",
+             "claims 4294967295 bytes", "R8.36")
+    says(cases, "rows longer than any chunk",
+         run(["convert", "--external", paths["external-texts"], os.path.join(directory, "out.drep")]),
+         4, "/d", "4294967295 bytes", "--limit chunk=")
     says(cases, "a limit that is raised",
          run(["dump", "--limit=chunk=1G", "--limit=memory=none", paths["hungry-hints"], "/d[0:1]"]),
          0)

@@ -64,7 +64,10 @@ static void run(const uint8_t *data, size_t size)
     PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
     if (drep_open_image(data, size, info, &file) == 0) {
         struct found found;
-        bool good = faultless(file, &found);
+        bool good;
+
+        image_targets(file);
+        good = faultless(file, &found);
 
         copy(file, "external32", info, &same, good);
         copy(file, "native:m68k", info, &other, good);

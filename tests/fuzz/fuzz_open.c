@@ -16,6 +16,7 @@ static void run(const uint8_t *data, size_t size)
     if (drep_open_image(data, size, info, &file)) {
         PROMISE(file == NULL && drep_error()[0] != 0);
     } else {
+        image_targets(file);
         read_everything(file);
         PROMISE(drep_close(file) == 0);
     }

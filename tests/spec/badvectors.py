@@ -1244,6 +1244,19 @@ def external_far_outside():
     return pointed(edit=lambda r: r[:12] + u64((1 << 64) - 8) + r[20:])
 
 
+@bad("FORMAT", "R8.36")
+def external_long_row():
+    """A row with more bytes than its filters can make of the chunk."""
+    return pointed(size=12)
+
+
+@bad("FORMAT", "R8.36")
+def packed_long_row():
+    b, d = grid(filters=[("deflate", [6])])
+    b.packed(d, (0,), [b"\0" * (2 * 8 + 65536 + 1)])
+    return b
+
+
 @bad("CHECKSUM", "R8.46")
 def external_shorter():
     return pointed(entry=lambda r: r[:-24] + u64(len(TARGET) + 1) + r[-16:])

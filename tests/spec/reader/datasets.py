@@ -345,6 +345,9 @@ class Dataset:
                  "a chunk of %d bytes is beyond this reader's limit of %d" % (full, READER_CHUNK))
             need(len(data) <= max(READER_CHUNK, hint), "R8.36", offset,
                  "a stored chunk of %d bytes" % len(data))
+            most = max(full, filters.stored_limit(self.info.filters, skipped, full))
+            need(variable or not self.info.filters or len(data) <= most, "R8.36", offset,
+                 "a stored chunk of %d bytes, %d are possible" % (len(data), most))
             data = filters.undo(self.info.filters, skipped, data, full, variable, READER_CHUNK,
                                 offset)
         values = self._decode(data, self.in_chunk, wanted, offset, True)

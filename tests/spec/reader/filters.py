@@ -116,6 +116,14 @@ def limit(before, fixed, variable, most):
     return result
 
 
+def stored_limit(filters, skipped, full):
+    """How many bytes a payload may be stored as (R8.36)."""
+    for number, f in enumerate(filters):
+        if not skipped >> number & 1 and f.id not in (1, 2, 3):
+            full = 2 * full + 65536
+    return full
+
+
 def decompress(current, data, most, fixed, no_bare, offset):
     if current.plain_stream:
         need(not no_bare, "R8.33", offset, "a bare filter where lengths are not known")
