@@ -202,7 +202,10 @@ static int load_table(struct file_datarep *e, const struct rep_rec *r)
         else if (r->row[c].size != 0)
             row_from_rec(&r->row[c], &table->row[c]);
     }
-    /* Bytes are bytes under every table. */
+    /* Bytes are bytes under every table, but the rows go back as they are: all handles of a file
+     * write the same header. */
+    e->bytes_row[0] = r->row[DREP_CODE_BYTE];
+    e->bytes_row[1] = r->row[DREP_CODE_PACKED];
     table->row[DREP_CODE_BYTE] = rep_native()->row[DREP_CODE_BYTE];
     table->row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0) {
@@ -855,6 +858,8 @@ static void fill_rows(const struct file_datarep *e, struct rep_rec *r)
         r->extent[c] = e->used[c] ? e->rep.sizes.size[c] : 0;
         if (r->has_encodings && e->later_row[c].later)
             r->row[c] = e->later_row[c];
+        else if (r->has_encodings && is_bytes(c) && e->bytes_row[c - DREP_CODE_BYTE].size != 0)
+            r->row[c] = e->bytes_row[c - DREP_CODE_BYTE];
         else if (r->has_encodings && e->rep.table.row[c].size != 0)
             row_to_rec(&e->rep.table.row[c], &r->row[c]);
         if (e->used[c] && e->witness[c].len > 0)

@@ -27,6 +27,7 @@ struct file_datarep {
      * that only a later version understands. */
     bool used[DREP_CODE_MAX + 1], used_before[DREP_CODE_MAX + 1];
     struct encoding_rec later_row[DREP_CODE_MAX + 1];
+    struct encoding_rec bytes_row[2]; /* of BYTE and PACKED as they were read; size 0: none */
     struct buf scalars; /* SCALARS as it was read */
     struct buf witness[DREP_CODE_MAX + 1];
     struct buf unknown;     /* nested records of tags that we do not know */

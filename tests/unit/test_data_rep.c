@@ -600,6 +600,32 @@ START_TEST(test_D8_table_of_the_header_wins)
 }
 END_TEST
 
+/* A handle that read the header writes it as the one that made it: nothing is committed that nobody
+ * changed. */
+START_TEST(test_D8_a_declared_table_goes_back_as_it_is)
+{
+    const drep_encoding big = {DREP_CODE_INT, DREP_FORMAT_INT, DREP_BIG, 8, 1, 0, 0};
+    const char *path = temp_path("goes-back");
+    drep_header h = DREP_HEADER;
+    drep_dataset *ds;
+    drep_file *f;
+
+    ok(drep_declare_datarep("back", "external32", &big, 1, NULL, 0));
+    f = new_file(path, "internal");
+    ok(drep_dataset_create(f, "d", &DREP_SPEC(.type = DREP_INT, .datarep = "back"), NULL));
+    ok(drep_close(f));
+    for (int i = 0; i < 3; i++) {
+        ok(drep_open(path, DREP_RDWR, NULL, &f));
+        ok(drep_dataset_open(f, "d", &ds));
+        drep_dataset_close(ds);
+        ok(drep_commit(f));
+        ok(drep_header_get(f, &h));
+        ck_assert_uint_eq(h.sequence, 1);
+        ok(drep_close(f));
+    }
+}
+END_TEST
+
 /* ---- threads ---- */
 
 static void many_chunks(const char *datarep)
@@ -652,6 +678,7 @@ int main(void)
     tcase_add_test(t, test_U3_unknown_names);
     tcase_add_test(t, test_D8_unregistered_name_shows_its_header);
     tcase_add_test(t, test_D8_table_of_the_header_wins);
+    tcase_add_test(t, test_D8_a_declared_table_goes_back_as_it_is);
     tcase_add_test(t, test_D9_serial_functions_are_never_concurrent);
     suite_add_tcase(s, t);
     return run_suite(s);
