@@ -21,6 +21,48 @@ int hints_digest(const drep_file *f, uint64_t *digest)
     return err;
 }
 
+/* ---- representations ---- */
+
+void own_rep_put(const struct file_datarep *e, struct out *out)
+{
+    uint8_t code[DREP_CODE_MAX + 1], n = 0;
+
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (e->used[c])
+            code[n++] = (uint8_t)c;
+    out_u8(out, e->number);
+    out_bytes(out, e->rep.name, strlen(e->rep.name) + 1);
+    out_u8(out, n);
+    out_bytes(out, code, n);
+}
+
+uint8_t own_rep_get(struct in *in, struct own_rep *rep)
+{
+    uint8_t number = in_u8(in);
+
+    rep->name = (const char *)in->p + in->at;
+    in_bytes(in, strnlen(rep->name, in_left(in)) + 1);
+    rep->ncodes = in_u8(in);
+    rep->code = in_bytes(in, rep->ncodes);
+    return number;
+}
+
+int own_rep_find(drep_file *f, uint8_t number, const struct own_rep *rep, struct file_datarep **out)
+{
+    if (rep_get_number(f, number, out) == 0 && strcmp((*out)->rep.name, rep->name) == 0)
+        return 0;
+    return rep_add(f, rep->name, out);
+}
+
+int own_rep_use(drep_file *f, struct file_datarep *e, const struct own_rep *rep)
+{
+    int err = 0;
+
+    for (int k = 0; !err && k < rep->ncodes; k++)
+        err = rep_use(f, e, drep_predefined(rep->code[k]));
+    return err;
+}
+
 /* ---- writing ---- */
 
 static int put_entry(void *ctx, const struct key *key, const struct buf *value)
@@ -38,18 +80,8 @@ static int put_entry(void *ctx, const struct key *key, const struct buf *value)
 static void put_reps(const drep_file *f, struct out *out)
 {
     out_u32(out, (uint32_t)f->reps.n);
-    for (size_t i = 0; i < f->reps.n; i++) {
-        const struct file_datarep *e = f->reps.list[i];
-        uint8_t code[DREP_CODE_MAX + 1], n = 0;
-
-        for (int c = 1; c <= DREP_CODE_MAX; c++)
-            if (e->used[c])
-                code[n++] = (uint8_t)c;
-        out_u8(out, e->number);
-        out_bytes(out, e->rep.name, strlen(e->rep.name) + 1);
-        out_u8(out, n);
-        out_bytes(out, code, n);
-    }
+    for (size_t i = 0; i < f->reps.n; i++)
+        own_rep_put(f->reps.list[i], out);
 }
 
 static void put_shrunk(const struct ranks *r, struct out *out)
@@ -116,14 +148,11 @@ int changes_put(drep_file *f, struct buf *b)
 static int get_reps(struct in *in, struct changes *c)
 {
     for (uint32_t n = in_u32(in); n > 0 && !in->err; n--) {
-        struct own_rep *rep = &c->rep[in_u8(in)];
-        const char *name = (const char *)in->p + in->at;
+        struct own_rep rep;
+        uint8_t number = own_rep_get(in, &rep);
 
-        in_bytes(in, strnlen(name, in_left(in)) + 1);
-        rep->ncodes = in_u8(in);
-        rep->code = in_bytes(in, rep->ncodes);
         if (!in->err)
-            rep->name = name;
+            c->rep[number] = rep;
     }
     return in->err;
 }

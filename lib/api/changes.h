@@ -53,6 +53,16 @@ struct changes {
     struct idset moved; /* objects of the last commit that have lost a name, but are there */
 };
 
+/* A representation in a message: its number, its name, and the types of which it has datasets. */
+void own_rep_put(const struct file_datarep *e, struct out *out);
+/* Read one, whose bytes stay where they are; gives its number. */
+uint8_t own_rep_get(struct in *in, struct own_rep *rep);
+/* Find or add it here. */
+int own_rep_find(drep_file *f, uint8_t number, const struct own_rep *rep,
+                 struct file_datarep **out);
+/* Enter its types into the table of extents, as if the rank's datasets had been made here. */
+int own_rep_use(drep_file *f, struct file_datarep *e, const struct own_rep *rep);
+
 /* Find the entry of a rank's own id in a list by ascending ids, whose structs begin with it; or
  * NULL. */
 void *find_own(const void *list, size_t n, size_t size, uint64_t own);

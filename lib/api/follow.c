@@ -29,6 +29,22 @@ static void renumber(drep_file *f, uint32_t first_type, const struct id_pairs *i
     reps_forget(f);
 }
 
+/* Rank 0's merge may have added representations, and types to them, that datasets are read with: so
+ * the header goes first.  There is no way back to the last commit: the store has moved. */
+static int reload_all(drep_file *f)
+{
+    drep_file *reloaded = NULL;
+    int err = header_reload(f, &reloaded);
+
+    if (!err) {
+        header_exchange(f, reloaded);
+        hints_note(f);
+        err = datasets_refresh(f);
+    }
+    header_reload_free(reloaded);
+    return err;
+}
+
 int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct id_pairs *ids)
 {
     const char *why = NULL;
@@ -48,7 +64,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
     paths_clear(f);
     if (ids)
         renumber(f, first_type, ids);
-    err = file_reload(f);
+    err = reload_all(f);
     f->op.error = 0;
     f->hints.changed = false;
     return err;

@@ -57,7 +57,7 @@ int foreign_put(drep_file *f, uint64_t id, struct buf *b)
         out_u64(&out, id);
         out_u32(&out, (uint32_t)o.bytes.len);
         out_bytes(&out, o.bytes.p, o.bytes.len);
-        out_bytes(&out, rep->rep.name, sizeof rep->rep.name);
+        own_rep_put(rep, &out);
         err = put_type(f, o.rec.type, &out);
         done = buf_done(&one, &out);
         err = err ? err : done;
@@ -71,28 +71,18 @@ int foreign_put(drep_file *f, uint64_t id, struct buf *b)
 
 /* ---- the others ---- */
 
-static int find_rep(drep_file *f, uint8_t number, const char *name, struct file_datarep **out)
-{
-    if (rep_get_number(f, number, out) == 0 && strcmp((*out)->rep.name, name) == 0)
-        return 0;
-    return rep_add(f, name, out);
-}
-
 /* The record with this rank's numbers.  Dimensions do not matter to elements. */
-static int own_record(drep_file *f, struct object_rec *rec, const char *rep_name,
+static int own_record(drep_file *f, struct object_rec *rec, const struct own_rep *theirs,
                       const struct span *type, struct buf *record)
 {
     struct file_datarep *rep;
-    struct ftype *ft;
     struct out out;
-    int err = find_rep(f, rec->datarep, rep_name, &rep);
+    int err = own_rep_find(f, rec->datarep, theirs, &rep);
 
+    if (!err)
+        err = own_rep_use(f, rep, theirs);
     if (!err && type->len > 0)
         err = ftype_use_record(f, type, &rec->type);
-    if (!err)
-        err = ftype_get(f, rec->type, NULL, &ft);
-    if (!err)
-        err = rep_use(f, rep, ft->type);
     if (err)
         return err;
     rec->datarep = rep->number;
@@ -117,7 +107,8 @@ static void lend(drep_file *f, struct foreign *g, const struct id_pairs *ids, ui
 static int get_one(drep_file *f, const struct id_pairs *ids, struct in *in, struct foreign *g)
 {
     uint64_t id = in_u64(in);
-    struct span bytes, name, type;
+    struct span bytes, type;
+    struct own_rep rep;
     struct object_rec rec;
     struct buf record = {0};
     struct in one;
@@ -125,12 +116,12 @@ static int get_one(drep_file *f, const struct id_pairs *ids, struct in *in, stru
     int err;
 
     span_get(in, in_u32(in), &bytes);
-    span_get(in, sizeof((struct file_rep *)0)->name, &name);
+    own_rep_get(in, &rep);
     span_get(in, in_u32(in), &type);
     in_init(&one, bytes.p, bytes.len);
     if (in->err || object_get(&one, &rec))
         return fail(DREP_ERR_FAILED, "rank 0: a dataset that cannot be read");
-    err = own_record(f, &rec, (const char *)name.p, &type, &record);
+    err = own_record(f, &rec, &rep, &type, &record);
     snprintf(text, sizeof text, "object %llu", (unsigned long long)id);
     if (!err)
         err = dataset_get_created(f, id | FOREIGN, text, &record, &g->ds);

@@ -42,7 +42,7 @@ static int same_attr(struct merging *m, const struct span *own, const struct spa
     if (!err && *same)
         err = attr_count(&a, &count);
     if (!err && *same)
-        err = translate_value(m, a.type, count, &a.value, &room);
+        err = translate_value(m, a.type, NULL, count, &a.value, &room);
     *same = !err && *same && a.rank == b.rank && memcmp(a.len, b.len, n * sizeof *a.len) == 0 &&
             same_span(&a.value, &b.value);
     buf_release(&room);

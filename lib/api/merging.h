@@ -73,9 +73,10 @@ int same_type(struct merging *m, uint32_t own, uint32_t ref, bool *same);
 /* Find the representation of the rank's number. */
 int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out);
 /* Translate references to objects in a value of the rank's datatype; `b` is room that *value points
- * into then. */
-int translate_value(struct merging *m, uint32_t own_type, int64_t count, struct span *value,
-                    struct buf *b);
+ * into then.  sizes: of the representation by which the datatype's record is laid out, that of a
+ * dataset; NULL: it is not, that of an attribute. */
+int translate_value(struct merging *m, uint32_t own_type, const struct type_sizes *sizes,
+                    int64_t count, struct span *value, struct buf *b);
 /* Read an attribute of the rank and translate its type and value; a use of the type is counted. */
 int translate_attr(struct merging *m, const struct change *e, struct attr_rec *attr, struct buf *b);
 /* Translate all ids and numbers of a record; uses are counted. */

@@ -77,17 +77,13 @@ int same_type(struct merging *m, uint32_t own, uint32_t ref, bool *same)
 
 int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out)
 {
-    const char *name = m->c->rep[own].name;
+    const struct own_rep *rep = &m->c->rep[own];
 
-    if (!name)
-        return fail(DREP_ERR_FAILED, "rank %d has not sent its representation number %d",
-                    m->c->rank, own);
-    if (rep_get_number(m->f, own, out) == 0 && strcmp((*out)->rep.name, name) == 0)
-        return 0;
-    return rep_add(m->f, name, out);
+    return rep->name ? own_rep_find(m->f, own, rep, out)
+                     : fail(DREP_ERR_FAILED, "rank %d has not sent its representation number %d",
+                            m->c->rank, own);
 }
 
-/* The codes enter the tables of extents as if the rank's datasets had been made here. */
 int merge_reps(struct merging *m)
 {
     struct file_datarep *entry;
@@ -99,8 +95,8 @@ int merge_reps(struct merging *m)
         if (!rep->name)
             continue;
         err = translate_rep(m, (uint8_t)i, &entry);
-        for (int k = 0; !err && k < rep->ncodes; k++)
-            err = rep_use(m->f, entry, drep_predefined(rep->code[k]));
+        if (!err)
+            err = own_rep_use(m->f, entry, rep);
     }
     return err;
 }
@@ -123,21 +119,35 @@ static uint64_t translate_reference(void *ctx, uint64_t own)
     return id;
 }
 
-int translate_value(struct merging *m, uint32_t own_type, int64_t count, struct span *value,
-                    struct buf *b)
+/* Read a datatype of the rank.  Compounds in the records of datasets are laid out by the sizes of
+ * their representation; sizes NULL: they are not. */
+static int type_read(const struct merging *m, uint32_t own, const struct type_sizes *sizes,
+                     drep_type **type)
+{
+    struct span record;
+    struct prog stored;
+    struct in in;
+    int err = type_record(m, own, &record);
+
+    if (err)
+        return err;
+    in_init(&in, record.p, record.len);
+    err = type_get(&in, sizes, type, sizes ? &stored : NULL);
+    if (!err && sizes)
+        prog_release(&stored);
+    return err;
+}
+
+int translate_value(struct merging *m, uint32_t own_type, const struct type_sizes *sizes,
+                    int64_t count, struct span *value, struct buf *b)
 {
     struct ref_translation t = {.m = m};
-    struct span record;
     drep_type *type = NULL;
-    struct in in;
     int err;
 
     if (own_type < FMT_TYPE_FIRST || count == 0)
         return 0;
-    if ((err = type_record(m, own_type, &record)))
-        return err;
-    in_init(&in, record.p, record.len);
-    err = type_get(&in, NULL, &type, NULL);
+    err = type_read(m, own_type, sizes, &type);
     if (!err && type_refers(type)) {
         err = buf_set(b, value->p, value->len);
         if (!err)
@@ -165,7 +175,7 @@ int translate_attr(struct merging *m, const struct change *e, struct attr_rec *a
         err = attr_count(attr, &count);
     if (!err)
         err = translate_type(m, own, &attr->type);
-    return err ? err : translate_value(m, own, count, &attr->value, b);
+    return err ? err : translate_value(m, own, NULL, count, &attr->value, b);
 }
 
 static void translate_dims(const struct merging *m, struct object_rec *rec)
@@ -198,7 +208,7 @@ static int translate_dataset(struct merging *m, struct object_rec *rec, struct b
     if (!err)
         translate_dims(m, rec);
     if (!err && rec->fill == FMT_FILL_VALUE)
-        err = translate_value(m, own, 1, &rec->fill_value, b);
+        err = translate_value(m, own, &entry->rep.sizes, 1, &rec->fill_value, b);
     return err;
 }
 

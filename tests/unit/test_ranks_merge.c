@@ -252,6 +252,41 @@ static void act_joined(struct teller *me, drep_file *f, int rank, int of)
     drep_type_free(mine);
 }
 
+/* Datasets that all make, in representations which the file has not yet, into which each writes an
+ * element alone; beside metadata of one's own. */
+static void act_joined_elements(struct teller *me, drep_file *f, int rank, int of)
+{
+    static const char *const reps[] = {"internal", "external32", "native:s390x", "small"};
+    const struct {
+        int32_t x;
+        double y;
+    } value[2] = {{rank + 1, rank + 0.5}, {7, 0.25}};
+    const int64_t dims[1] = {of + 3}, at[1] = {rank}, one[1] = {1};
+    const char *names[2] = {"x", "y"};
+    const drep_type *types[2] = {DREP_INT32_T, DREP_DOUBLE};
+    drep_type *pair = NULL;
+    char path[100];
+
+    went(me, drep_type_compound(2, names, NULL, types, 0, &pair));
+    went(me, drep_group_create(f, name_of(path, "/own%d", rank), 0));
+    for (int i = 0; i < 8; i++) {
+        drep_spec spec = DREP_SPEC(.type = pair, .rank = 1, .dims = dims, .datarep = reps[i / 2],
+                                   .layout = i % 2 ? DREP_CHUNKED : DREP_CONTIGUOUS,
+                                   .fill = i > 4 ? DREP_FILL_VALUE : 0);
+        drep_dataset *ds = NULL;
+
+        spec.fill_value = i > 4 ? &value[1] : NULL;
+        name_of(path, "/shared/joined%d", i);
+        if (me->ranks > 1 || rank == 0)
+            went(me, drep_dataset_create(f, path, &spec, &ds));
+        else
+            went(me, drep_dataset_open(f, path, &ds));
+        went(me, drep_write_box(ds, at, one, pair, &value[0], NULL));
+        drep_dataset_close(ds);
+    }
+    drep_type_free(pair);
+}
+
 /* Each changes what is its own by agreement: moves, removes, replaces, resizes. */
 static void act_changes(struct teller *me, drep_file *f, int rank, int of)
 {
@@ -371,6 +406,7 @@ static const struct {
     const char *name;
     act_fn *before, *act;
 } plays[] = {
+    {"elements of new datasets in other representations", before_groups, act_joined_elements},
     {"objects of one's own", before_groups, act_own_objects},
     {"objects of all", before_groups, act_joined},
     {"changes", before_groups, act_changes},
@@ -385,6 +421,7 @@ START_TEST(test_ranks_change_different_things)
     static const int ranks[] = {1, 2, 3, 4, 8};
     struct play p = {.before = plays[_i].before, .act = plays[_i].act};
 
+    register_datareps();
     for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++)
         play(plays[_i].name, &p, ranks[k]);
 }
