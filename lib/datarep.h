@@ -1036,14 +1036,14 @@ DREP_API int drep_create_driver(const drep_driver *driver, void *state, const ch
 /* Makes all changes since the last commit durable, atomically; if there are none,
  * no commit is made.  A failed call leaves no changes, so this commits the successful calls,
  * even after failures.  If the commit fails, the transaction stays open and may be committed
- * again (DREP_ERR_NO_SPACE: after something was removed; DREP_ERR_FILE_IN_USE: a new file would
+ * again (DREP_ERR_NO_SPACE: once there is space; DREP_ERR_FILE_IN_USE: a new file would
  * replace one that a handle writes to; DREP_ERR_FILE_EXISTS, DREP_ERR_ACCESS,
  * DREP_ERR_NO_SUCH_FILE: a new file did not get its name; DREP_ERR_STALE: the file was removed or
- * replaced).  The handle becomes unusable only if a sync or the write of a
- * header slot failed, so that the state of the disk is unknown, if a failed call could not
- * be rolled back, or if appended elements could not be written (drep_append()): from then on
- * every call that writes, and this one, gives
- * DREP_ERR_FAILED with the reason; the file is the last commit or, after a failed sync, this one.
+ * replaced).  The handle becomes unusable only if a sync or, not for want of space, the write of a
+ * header slot failed, so that the state of the disk is unknown, if a failed call could not be
+ * rolled back, or if appended elements could not be written (drep_append()): from then on every
+ * call that writes, and this one, gives DREP_ERR_FAILED with the reason; the file is the last
+ * commit or, after a failed sync, this one.
  *
  * Committed space is not overwritten.  A chunk with any change moves as a whole
  * to free space, once in a transaction (contiguous: a slab of a page; about 1 MiB where functions
@@ -1532,8 +1532,9 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
  * that memory is full, and before any other call that uses the file (drep_read() of any handle,
  * drep_commit(), drep_close()): nobody misses them.  drep_dataset_info() counts them and writes
  * none.  drep_abandon() drops them.  If they cannot be
- * written then, they are lost: that call fails with the error (DREP_ERR_IO, DREP_ERR_NO_SPACE,
- * DREP_ERR_NOMEM, ...), whose message names the dataset and the elements, and from then on every
+ * written then, that call fails with the error, whose message names the dataset and the elements.
+ * DREP_ERR_NO_SPACE: they go on waiting, and calls that use the file fail so until there is space.
+ * After any other error (DREP_ERR_IO, DREP_ERR_NOMEM, ...) they are lost, and from then on every
  * call that writes gives DREP_ERR_FAILED with that reason.  What may not be lost so late: commit.
  * Elements of variable length, and those that a user's functions convert, do not wait. */
 DREP_API int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type,

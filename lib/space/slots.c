@@ -73,19 +73,59 @@ int slots_begin_stream(struct store *st)
     return err ? err : st->io->ops->settle(st->io, FMT_SPACE_START);
 }
 
+/* ---- writing a slot ---- */
+
+/* True if these bytes are not in the file, although some of them may be. */
+static bool is_missing(struct store *st, const uint8_t *bytes, uint64_t at)
+{
+    uint8_t there[FMT_SLOT_SIZE];
+    struct fail_state why;
+    bool missing;
+
+    fail_save(&why);
+    missing = st->io->ops->read_at(st->io, there, sizeof(there), at) == 0 &&
+              memcmp(there, bytes, sizeof(there)) != 0;
+    fail_restore(&why);
+    return missing;
+}
+
+/* Slot B of a file that is new has zeros, not a hole: it needs space before the first commit is
+ * there, and none later. */
+static int make_empty(struct store *st)
+{
+    static const uint8_t zeros[FMT_SLOT_SIZE];
+
+    return st->io->ops->write_at(st->io, zeros, sizeof(zeros), FMT_SLOT_SIZE);
+}
+
+int slots_write(struct store *st, const struct slot *slot)
+{
+    uint64_t at = slot->sequence % 2 ? 0 : FMT_SLOT_SIZE;
+    uint8_t bytes[FMT_SLOT_SIZE];
+    int err = st->slot.sequence == 0 ? make_empty(st) : 0;
+
+    if (err)
+        return err;
+    slot_put(bytes, slot);
+    err = st->io->ops->write_at(st->io, bytes, sizeof(bytes), at);
+    if (err && (err != DREP_ERR_NO_SPACE || !is_missing(st, bytes, at)))
+        st->failed = "the header slot could not be written; its contents are unknown";
+    return err;
+}
+
 /* A crash before the sync leaves the slot at the end, which nothing has overwritten yet. */
 int slots_bring(struct store *st)
 {
     struct slot slot = st->slot;
-    uint8_t bytes[FMT_SLOT_SIZE];
     int err;
 
     if (!(slot.incompatible & FMT_AT_END))
         return 0;
     slot.incompatible &= ~FMT_AT_END;
-    slot_put(bytes, &slot);
-    err = st->io->ops->write_at(st->io, bytes, sizeof(bytes), 0);
-    if (!err && st->opts.sync)
+    err = slots_write(st, &slot);
+    if (err)
+        return err;
+    if (st->opts.sync)
         err = st->io->ops->sync(st->io);
     if (!err)
         err = st->io->ops->truncate(st->io, slot.end);

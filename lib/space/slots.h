@@ -37,6 +37,10 @@ bool slots_hold(const struct slots *s, uint64_t sequence);
 /* True if a slot is neither valid nor empty. */
 bool slots_damaged(const struct slots *s);
 
+/* Write the slot of a commit; the first one writes the empty slot B too, so that no later commit
+ * needs space for it.  DREP_ERR_NO_SPACE: the commit is not there, and can be tried again.  After
+ * any other failure the slot's contents are unknown, and the handle refuses writes. */
+int slots_write(struct store *st, const struct slot *slot);
 /* Write slot A of a stream, which refers to its end, and the empty slot B. */
 int slots_begin_stream(struct store *st);
 /* Bring the state of a file that was written as a stream from its end to slot A, durably: before

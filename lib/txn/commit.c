@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "chunk/place.h"
 #include "chunk/run.h"
+#include "space/slots.h"
 #include "tree/block.h"
 #include "tree/spill.h"
 #include "txn/free.h"
@@ -58,19 +59,6 @@ static int sync_file(struct store *st)
     return err;
 }
 
-static int write_slot(struct store *st, const struct slot *slot)
-{
-    uint8_t bytes[FMT_SLOT_SIZE];
-    int err;
-
-    slot_put(bytes, slot);
-    err =
-        st->io->ops->write_at(st->io, bytes, sizeof(bytes), slot->sequence % 2 ? 0 : FMT_SLOT_SIZE);
-    if (err)
-        st->failed = "the header slot could not be written; its contents are unknown";
-    return err;
-}
-
 /* Give a new file its name.  Later failures cannot take the name back. */
 static int publish_file(struct store *st)
 {
@@ -111,7 +99,7 @@ static int make_durable(struct store *st, const struct slot *slot)
     if (!err)
         err = sync_file(st);
     if (!err)
-        err = write_slot(st, slot);
+        err = slots_write(st, slot);
     if (!err)
         err = sync_file(st);
     return err || st->txn->held ? err : publish_file(st);

@@ -9,7 +9,8 @@
  * length, converted by a user's functions, or not back to back with those before; and the first
  * append through a handle, which clears what another writer may have left outside the shape.
  *
- * If rows that waited cannot be written, they are lost, and the handle says so: it refuses to write
+ * If there is no space for rows that wait, they go on waiting, and the call that wanted to look at
+ * the file fails.  After any other error they are lost, and the handle says so: it refuses to write
  * from then on, since a commit would have a hole where the caller was told of success. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
@@ -166,8 +167,8 @@ static void tails_drop(drep_file *f)
     }
 }
 
-/* The rows of a tail could not be written: the handle refuses to write from now on, also the rows
- * of all other tails. */
+/* The rows of a tail could not be written.  Without space they wait until there is some; else the
+ * handle refuses to write from now on, also the rows of all other tails. */
 static void tail_failed(const struct tail *t, int err)
 {
     drep_dataset *ds = t->ds;
@@ -177,6 +178,8 @@ static void tail_failed(const struct tail *t, int err)
 
     fail_in(err, "elements %lld to %lld of dimension %d, appended before", first, last,
             ds->waiting.dim);
+    if (err == DREP_ERR_NO_SPACE)
+        return;
     snprintf(f->tails.why, sizeof f->tails.why,
              "elements %lld to %lld of dimension %d, appended to dataset \"%s\", could not be "
              "written",

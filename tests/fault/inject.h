@@ -45,7 +45,7 @@ static const bool applies[FAULTS][ON_ALL] = {
 /* stays: it goes on failing; every: each other call fails. */
 static struct {
     enum fault fault;
-    int64_t at, seen, hits;
+    int64_t at, seen, hits, sync_hits;
     bool stays, every;
 } inject;
 
@@ -59,6 +59,7 @@ static enum fault due(enum syscall_kind kind)
     n = inject.seen++;
     now = inject.every ? n % 2 == 0 : inject.stays ? n >= inject.at : n == inject.at;
     inject.hits += now;
+    inject.sync_hits += now && kind == ON_SYNC;
     return now ? inject.fault : NO_FAULT;
 }
 

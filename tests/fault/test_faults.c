@@ -158,6 +158,9 @@ static bool goes_on(bool committing, int err)
         now.refused++;
         if (!err)
             return wrong("it refuses after a success", more);
+        /* Where no byte can be overwritten any more, nothing can be put back. */
+        if (now.fault == NO_SPACE && !inject.sync_hits && !(now.c->effect == SETTLES && now.stays))
+            return wrong("it refuses for want of space", more);
         release(&now.e);
         memset(&now.e.f, 0, sizeof now.e - offsetof(struct env, f));
         return on_disk(&disk) && (disk == base_sum || (committing && disk == want) ||
