@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from typing import Any, Iterator
 
-from . import _core, types
+from . import _core, types, values
 
 __all__ = ["Attributes", "Empty"]
 
@@ -55,50 +55,42 @@ def to_memory(form: types.Form, value: Any) -> tuple[Any, Any]:
         for n in form.dtype.subdtype[1]:
             count //= max(n, 1)
     raw = np.zeros(max(count * form.plan[1], 1), "u1")
-    base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
-    own = np.array(value, dtype=base, order="C")
-    keep: list[Any] = [_contiguous]
+    own = np.array(value, order="C")
+    keep: list[Any] = [values.row]
     _core.vlen_store(form.plan, own, raw, count, keep)
     return raw, (own, keep)
 
 
-def _contiguous(value: Any, dtype: Any) -> Any:
-    return types.numpy().array(value, dtype=dtype, order="C", ndmin=1)
-
-
-def as_array(value: Any, dtype: Any = None) -> Any:
-    """An array of a value: text becomes objects, other arrays stay as they are."""
-    np = types.numpy()
-    if dtype is not None:
-        return np.asarray(value, dtype=dtype)
-    array = np.asarray(value)
-    if array.dtype.kind == "U":
-        return array.astype(types.string_dtype())
-    if array.dtype.kind == "O" and not array.dtype.metadata and array.size:
-        first = array.flat[0]
-        if isinstance(first, types.Reference):
-            return array.astype(np.dtype(object, metadata={"ref": type(first)}))
-        if isinstance(first, int) and not isinstance(first, bool):
-            low = min(array.flat)
-            name = "INT128_T" if low < 0 else "UINT128_T"
-            return array.astype(np.dtype(object, metadata={"datarep": name}))
-        if hasattr(first, "dtype") and not isinstance(first, (str, bytes)):
-            return array.astype(types.vlen_dtype(first.dtype))
-    return array
+NOTE = "drep."  # how the names of notes begin
+BYTES = "bytes"  # the tag of opaque elements that are Python's bytes
 
 
 class Attributes(MutableMapping[str, Any]):
     """The attributes of one object: a dict of them.
 
-    Text is str, single numbers are Python's or NumPy's scalars, everything else is an array.
+    Text is str, single numbers are Python's or NumPy's scalars, everything else is an array.  Text of a
+    fixed number of bytes is str, or bytes where it is not UTF-8 or has a NUL inside.
+
+    Attributes whose names begin with "drep." are notes: what a converter keeps about an object.  They
+    are not listed, counted or copied by dict(); `notes` is a dict of them, and a name gets each.
     """
 
-    __slots__ = ("_h", "_path", "_order")
+    __slots__ = ("_h", "_path", "_order", "_notes")
 
-    def __init__(self, handle: Any, path: str) -> None:
+    def __init__(self, handle: Any, path: str, notes: bool = False) -> None:
         self._h = handle
         self._path = path
         self._order = 1
+        self._notes = notes
+
+    @property
+    def notes(self) -> "Attributes":
+        """The notes of converters."""
+        return Attributes(self._h, self._path, True)
+
+    def _names(self) -> list[str]:
+        return [n for n in self._h.attr_names(self._path, self._order)
+                if n.startswith(NOTE) == self._notes]
 
     def __getitem__(self, name: str) -> Any:
         value = self._h.attr_get(self._path, name)
@@ -110,10 +102,11 @@ class Attributes(MutableMapping[str, Any]):
         form = types.form_of_type(types.packed(t) if types.has_members(t) else t)
         if rank < 0:
             return Empty(form.dtype)
-        if form.dtype.char == "S" and form.dtype.itemsize == 1 and t.code and rank == 1:
-            text = read_array(form, dims, lambda m, out: self._h.attr_read(self._path, name, m, out))
-            return text.tobytes().decode("utf-8", "surrogateescape").rstrip("\0")
         value = read_array(form, dims, lambda m, out: self._h.attr_read(self._path, name, m, out))
+        if form.dtype.char == "S" and form.dtype.itemsize == 1 and t.code and rank == 1:
+            return value.tobytes().decode("utf-8", "surrogateescape").rstrip("\0")
+        if rank == 0 and t.kind == types.OPAQUE and t.tag == BYTES:
+            return value.tobytes()
         return value[()] if rank == 0 else value
 
     def get_type(self, name: str) -> types.Type:
@@ -121,6 +114,11 @@ class Attributes(MutableMapping[str, Any]):
         return self._h.attr_info(self._path, name)[0]
 
     def __setitem__(self, name: str, value: Any) -> None:
+        if type(value) is bytes and b"\0" in value:
+            np = types.numpy()
+            dtype = np.dtype(f"V{len(value)}", metadata={"datarep": BYTES})
+            self.create(name, np.frombuffer(value, dtype)[0], dtype)
+            return
         if self._h.attr_set(self._path, name, value):
             return
         self.create(name, value)
@@ -128,20 +126,23 @@ class Attributes(MutableMapping[str, Any]):
     def create(self, name: str, value: Any, dtype: Any = None, shape: Any = None) -> None:
         """Write an attribute as elements of a dtype, or of a Type of the library."""
         np = types.numpy()
+        given = values.Given(f"attribute {name!r}")
         if isinstance(value, Empty):
             form = types.type_of(dtype if dtype is not None else value.dtype)
             self._h.attr_write(self._path, name, form.type, None, b"")
             return
         if dtype is None:
-            array = as_array(value)
+            array = values.natural(value, given)
             form = types.form_of_dtype(array.dtype)
         else:
             form = types.type_of(dtype)
-            base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
-            array = np.asarray(value, dtype=base)
+            array = values.exact(value, form, given)
+        if types.has_dates(form.dtype):
+            raise TypeError(given.said("a date has no type among attributes: give its text, or a number and "
+                                       "another attribute with its units"))
         if shape is not None:
             array = np.broadcast_to(array, shape)
-        array = np.array(array, dtype=form.dtype.base, order="C", ndmin=array.ndim)
+        array = np.array(array, order="C", ndmin=array.ndim)
         dims = array.shape
         if form.dtype.subdtype:
             dims = dims[:array.ndim - len(form.dtype.subdtype[1])]
@@ -153,10 +154,10 @@ class Attributes(MutableMapping[str, Any]):
         self._h.attr_remove(self._path, name)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._h.attr_names(self._path, self._order))
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(self._h.attr_names(self._path, self._order))
+        return len(self._names())
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in self._h.attr_names(self._path, self._order)

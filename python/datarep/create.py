@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 
-from . import _core, types
-from .attrs import Empty, as_array, to_memory
+from . import _core, types, values
+from .attrs import Empty, to_memory
 from .dataset import CALENDAR, LAYOUTS, UNIT_NAMES
 
 if TYPE_CHECKING:
@@ -82,35 +82,44 @@ def _limits(group: "Group", path: str, shape: tuple[int, ...], dims: Any) -> Any
     return tuple(limits) if None in limits else None
 
 
-def _time(dtype: Any, fill: Any, given: Any) -> tuple[Any, dict[str, Any]]:
-    """Fill and attributes of dates and durations: units, calendar, NaT."""
+def _date_attrs(dtype: Any) -> dict[str, Any]:
+    """What says that numbers are dates: units and calendar of CF, and for members a note."""
     np = types.numpy()
-    unit, step = np.datetime_data(dtype)
-    if unit not in UNIT_NAMES or step != 1:
-        raise TypeError(f"dtype {dtype} cannot be stored: convert it to whole units first")
-    attrs: dict[str, Any] = {"units": UNIT_NAMES[unit]}
+    dates = types.dates_of(dtype)
+    for path, one in dates:
+        unit, step = np.datetime_data(one)
+        if unit not in UNIT_NAMES or step != 1:
+            where = f" of member {path!r}" if path else ""
+            raise TypeError(f"dtype {one}{where} cannot be stored: convert it to whole units first")
+    if not dates:
+        return {}
+    attrs: dict[str, Any] = {}
+    if dtype.kind in "mM":
+        attrs["units"] = UNIT_NAMES[np.datetime_data(dtype)[0]]
     if dtype.kind == "M":
-        attrs = {"units": f"{UNIT_NAMES[unit]} since 1970-01-01", "calendar": CALENDAR}
-    return np.array("NaT" if fill is None else fill, dtype=dtype), attrs
+        attrs["units"] += " since 1970-01-01"
+        attrs["calendar"] = CALENDAR
+    attrs[types.DATES] = [f"{path}={one.name}" for path, one in dates]
+    return attrs
 
 
 def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: Any, chunks: Any,
             maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
     """All of it, checked as far as the library does not check it."""
-    np = types.numpy()
     null = isinstance(data, Empty)
+    given = values.Given(path, fill)
     if null:
         dtype = data.dtype if dtype is None else dtype
         data = None
     elif data is not None:
-        data = as_array(data) if dtype is None else data
+        data = values.natural(data, given) if dtype is None else data
     if dtype is None:
         if data is None:
             raise TypeError("a dataset needs data or a dtype")
         dtype = data.dtype
     form = types.type_of(dtype)
-    if data is not None and not isinstance(data, np.ndarray):
-        data = _as(np, data, form)
+    if data is not None:
+        data = values.fitted(data, form, given)[0]
     sub = len(form.dtype.subdtype[1]) if form.dtype.subdtype else 0
     if shape is None:
         if data is not None:
@@ -124,26 +133,17 @@ def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: 
     return _rest(group, path, form, stored, shape, data, dims, chunks, maxshape, filters, fill, layout)
 
 
-def _as(np: Any, data: Any, form: types.Form) -> Any:
-    from .dataset import _cast
-    base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
-    return _cast(np, data, base, form)
-
-
 def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape: Any, data: Any,
           dims: Any, chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
     np = types.numpy()
-    attrs: dict[str, Any] = {}
-    if form.dtype.kind in "mM":
-        fill, attrs = _time(form.dtype, fill, None)
+    attrs = _date_attrs(form.dtype)
+    if form.dtype.kind in "mM" and fill is None:
+        fill = np.datetime64("NaT") if form.dtype.kind == "M" else np.timedelta64("NaT")
     kind, value = 0, None
     if fill is not None and fill is not False:
         kind = 1
-        base = form.dtype.subdtype[0] if form.dtype.subdtype else form.dtype
-        one = np.array(_as(np, fill, form), dtype=base)
-        if form.dtype.subdtype:
-            one = np.array(np.broadcast_to(one, form.dtype.subdtype[1]))
-        value = to_memory(form, one)
+        one = values.exact(fill, form, values.Given(f"{path}: fill"))
+        value = to_memory(form, np.array(one))
         if form.plan is None and stored != form.type:
             value = (_core.convert(stored, form.type, value[0]), None)
     elif fill is False:

@@ -6,8 +6,8 @@ import re
 import warnings
 from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
 
-from . import _core, index, types
-from .attrs import as_array, to_memory
+from . import _core, index, types, values
+from .attrs import to_memory
 from .errors import ConversionWarning
 from .named import Named
 
@@ -194,16 +194,14 @@ class View:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         sel = index.parse(key, self.dataset._lengths())
-        np = types.numpy()
+        form, given = self._form, self.dataset._given(value)
         if self._single:
-            part = np.asarray(value)
-            ndim = max(part.ndim - len(self._form.dtype[self._single].shape), 0)
-            made = np.empty(part.shape[:ndim], self._form.dtype)
-            made[self._single] = part
-            value = made
+            self.dataset._write(sel, values.member(value, form, self._single, given), form)
+            return
         if self._shown is not None:
-            value = np.asarray(value, dtype=self._shown)
-        self.dataset._write(sel, np.asarray(value, dtype=self._form.dtype), self._form)
+            value = values.exact(value, types.form_of_dtype(self._shown), given)
+        value, form = values.fitted(value, form, given)
+        self.dataset._write(sel, value, form)
 
     def __array__(self, dtype: Any = None) -> Any:
         got = types.numpy().asarray(self[...])
@@ -230,8 +228,8 @@ class Dataset(Named, _core.Dataset):
         """The extension asks for the dtype of a type."""
         form = types.form_of_type(self._laid_out(t) if types.has_members(t) else t)
         dtype = form.dtype
-        if fill == 1 and t.code == types.CODES["INT64_T"]:
-            dtype = self._time(t) or dtype
+        if t.code == types.CODES["INT64_T"] or dtype.names is not None or dtype.subdtype:
+            dtype = self._dated(dtype) or (self._time(t) if fill == 1 and t.code else None) or dtype
         return dtype, None if form.type == t else form.type, form.plan, True
 
     def _laid_out(self, t: types.Type) -> types.Type:
@@ -241,9 +239,25 @@ class Dataset(Named, _core.Dataset):
             return placed
         return t if self._stored_as(t) else types.packed(t)
 
-    def _time(self, t: types.Type) -> Any:
-        """datetime64 or timedelta64, if it was stored as one: with units as we write them and NaT."""
+    def _dated(self, dtype: Any) -> Any:
+        """The dtype with the dates that a note tells of."""
+        try:
+            rows = self.attrs[types.DATES]
+        except KeyError:
+            return None
         np = types.numpy()
+        dates = {}
+        for row in rows:
+            path, _, name = str(row).rpartition("=")
+            if _DATE.fullmatch(name):
+                dates[path] = np.dtype(name)
+        return types.with_dates(dtype, dates)
+
+    def _time(self, t: types.Type) -> Any:
+        """datetime64 or timedelta64 of files without that note: units as we write them and NaT."""
+        np = types.numpy()
+        if t.code != types.CODES["INT64_T"]:
+            return None
         value = np.empty((), "i8")
         self._fill(t, value)
         if value[()] != np.iinfo("i8").min:
@@ -364,39 +378,24 @@ class Dataset(Named, _core.Dataset):
         if sel.fields is not None:
             fields = sel.fields
             names = [fields] if isinstance(fields, str) else list(fields)
-            form = types.members_form(self._info()["type"], names)
-            np = types.numpy()
+            form, given = types.members_form(self._info()["type"], names), self._given(value)
             if isinstance(fields, str):
-                part = np.asarray(value, dtype=form.dtype[fields].base)
-                ndim = part.ndim - len(form.dtype[fields].shape)
-                made = np.empty(part.shape[:ndim], form.dtype)
-                made[fields] = part
-                value = made
-            self._write(sel._replace(fields=None), np.asarray(value, dtype=form.dtype), form)
+                made = values.member(value, form, fields, given)
+            else:
+                made, form = values.fitted(value, form, given)
+            self._write(sel._replace(fields=None), made, form)
         else:
             self._write(sel, value)
 
-    def _value(self, value: Any, options: Options) -> tuple[Any, types.Form]:
-        """The value as an array, and its form: that of the dataset, or its own numbers, which the
-        library converts."""
-        np = types.numpy()
-        own = self._form()
-        if own.plan is None and own.dtype.names is None and own.dtype.subdtype is None:
-            given = value if isinstance(value, np.ndarray) else None
-            if given is None and hasattr(value, "__array__"):
-                given = np.asarray(value)
-            if given is not None and given.dtype.kind in "biufc" and own.dtype.kind in "biufc":
-                if given.dtype == own.dtype:
-                    return given, own
-                return given.astype(types.native(given.dtype), copy=False), \
-                    types.form_of_dtype(given.dtype)
-            if options.range and not isinstance(value, (bytes, str)):
-                given = np.asarray(value)
-                if given.dtype.kind in "biufc":
-                    return given.astype(types.native(given.dtype), copy=False), \
-                        types.form_of_dtype(given.dtype)
-        base = own.dtype.subdtype[0] if own.dtype.subdtype else own.dtype
-        return _cast(np, value, base, own), own
+    def _given(self, value: Any, options: Options = PLAIN) -> values.Given:
+        """What messages call a value, the declared fill for masked elements, and what may change."""
+        masked = type(value).__name__ == "MaskedArray" and self._info()["fill"] == 1
+        lossy = options.range not in (0, RANGES["strict"])
+        return values.Given(self.name, self.fillvalue if masked else None, lossy)
+
+    def _value(self, value: Any, options: Options = PLAIN) -> tuple[Any, types.Form]:
+        """The value as an array, and the form in which the library converts it."""
+        return values.fitted(value, self._form(), self._given(value, options))
 
     def _write(self, sel: index.Selection, value: Any, form: Optional[types.Form] = None,
                options: Options = PLAIN) -> None:
@@ -435,7 +434,7 @@ class Dataset(Named, _core.Dataset):
         if report and options.range:
             self._file._reports[self.name] = Report(*report)
         elif report:
-            rounded = form.dtype.kind == "f" and self.dtype.kind in "iu"
+            rounded = form.dtype.kind in "iuO" or self.dtype.kind in "iu"
             self._file._reports[self.name] = warn(report, self.name, True, rounded)
 
     @property
@@ -728,43 +727,6 @@ def _other_units(a: Any, b: Any) -> bool:
     return a.kind in "mM" and b.kind in "mM" and bool(types.native(a) != b)
 
 
-def _cast(np: Any, value: Any, dtype: Any, form: types.Form) -> Any:
-    if dtype.kind == "O":
-        if "vlen" in (dtype.metadata or {}) and dtype.metadata["vlen"] is not str:
-            return _ragged(np, value, dtype)
-        made = np.asarray(value, dtype=object)
-        return made
-    if dtype.kind == "S" and not isinstance(value, np.ndarray):
-        return _bytes(np, value, dtype)
-    if dtype.kind == "S" and value.dtype.kind in "UO":
-        return _bytes(np, value, dtype)
-    return np.asarray(value, dtype=dtype)
-
-
-def _bytes(np: Any, value: Any, dtype: Any) -> Any:
-    """Text as bytes of fixed length, none of it cut."""
-    given = np.asarray(value, dtype=object)
-    made = [v.encode() if isinstance(v, str) else bytes(v) for v in given.reshape(-1)]
-    if any(len(b) > dtype.itemsize for b in made):
-        raise ValueError(f"a text is longer than the {dtype.itemsize} bytes of an element")
-    return np.array(made, dtype=dtype).reshape(given.shape)
-
-
-def _ragged(np: Any, value: Any, dtype: Any) -> Any:
-    """Sequences: an array of objects as it is, else a list of them, or one."""
-    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
-        return value
-    first = value[0] if len(value) else None
-    if first is None or not hasattr(first, "__len__"):
-        out = np.empty((), object)
-        out[()] = np.asarray(value, dtype=dtype.metadata["vlen"])
-        return out
-    out = np.empty(len(value), object)
-    for i, v in enumerate(value):
-        out[i] = v
-    return out
-
-
 def _reopen(file: "File", name: str) -> Dataset:
     return file[name]
 
@@ -774,4 +736,5 @@ _UNIT_CODES = {"nanoseconds": "ns", "microseconds": "us", "milliseconds": "ms", 
                "minutes": "m", "hours": "h", "days": "D", "weeks": "W", "months": "M",
                "years": "Y", "picoseconds": "ps", "femtoseconds": "fs", "attoseconds": "as"}
 UNIT_NAMES = {v: k for k, v in _UNIT_CODES.items()}
+_DATE = re.compile(r"(datetime|timedelta)64\[(ns|us|ms|s|m|h|D|W|M|Y|ps|fs|as)\]")
 _UNITS = re.compile(r"(\w+)( since 1970-01-01)?")

@@ -2,13 +2,16 @@
 """Files, groups and dimensions."""
 from __future__ import annotations
 
+import atexit
 import operator
 import os
+import sys
 import time
+import weakref
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
 
-from . import _core, types
+from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Report, array
@@ -255,8 +258,7 @@ class Group(Named, MutableMapping[str, Any]):
             self.create(name, value)
 
     def _store(self, name: str, value: array) -> None:
-        np = types.numpy()
-        data = np.asarray(value.value)
+        data = values.natural(value.value, values.Given(self._path(name)))
         made = self.create(name, dtype=value.stored if value.stored is not None else data.dtype,
                            shape=data.shape, **value.create)
         value.report = made.write(data, threads=value.options.threads, range=_range(value.options))
@@ -473,15 +475,41 @@ def _group(file: "File", name: str) -> Any:
     return file[name]
 
 
+_writers: "weakref.WeakSet[File]" = weakref.WeakSet()
+
+
+@atexit.register
+def _end() -> None:
+    """Files that nobody closed: committed as the program ends, abandoned if an exception ends it."""
+    failed = getattr(sys, "last_type", None) is not None and not hasattr(sys, "ps1")
+    for file in list(_writers):
+        try:
+            if failed or file._h.shared or file._process != os.getpid():
+                file.abandon()
+            else:
+                file.close()
+        except Exception:
+            sys.excepthook(*sys.exc_info())  # type: ignore[arg-type]
+
+
 class File(Group):
     """An open file, and its root group: File(...) is open(...).
 
     As a context manager it commits and closes at the end, and abandons after an exception, which it
-    tells the other processes of a communicator."""
+    tells the other processes of a communicator.
+
+    A file that nobody closes is committed and closed when the last reference to it and its objects is
+    gone, and at the end of the program; where an exception ends the program it is abandoned.  One that
+    several processes share is abandoned, as they commit together."""
 
     def __init__(self, path: Any, mode: str = "r", **options: Any) -> None:
         made = open(path, mode, **options)
         self._set(made._h, made.mode, made._hints, made._source)
+
+    @property
+    def _file(self) -> "File":  # type: ignore[override]
+        """Itself, without a reference: a file that nobody uses ends at once."""
+        return self
 
     @classmethod
     def _made(cls, handle: Any, mode: str, hints: Optional[dict[str, Any]] = None,
@@ -492,7 +520,7 @@ class File(Group):
         return self
 
     def _set(self, handle: Any, mode: str, hints: Optional[dict[str, Any]], source: Any) -> None:
-        super().__init__(self, "/")
+        self.name = "/"
         self._h = handle
         self.mode = mode
         self.order = BY_NAME
@@ -500,6 +528,9 @@ class File(Group):
         self._source = source
         self._reports: dict[str, Report] = {}
         self._addresses: dict[int, str] = {}
+        if handle.writes:
+            self._process = os.getpid()
+            _writers.add(self)
 
     def _dataset(self, path: str) -> Dataset:
         made = Dataset(self._h, path)

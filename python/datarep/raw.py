@@ -6,7 +6,7 @@ import os
 import threading
 from typing import Any, Optional
 
-from . import _core, index, types
+from . import _core, index, types, values
 from .dataset import PLAIN, warn
 
 __all__ = ["Raw", "raw"]
@@ -104,7 +104,7 @@ class Raw:
         sel = index.parse(key, self.shape)
         if sel.arrays or sel.fields is not None:
             raise IndexError("a headerless file is written by integers and slices")
-        value = np.broadcast_to(np.asarray(value, dtype=self.dtype), sel.out)
+        value = np.broadcast_to(values.exact(value, self._form), sel.out)
         around = index._box(sel)
         runs, length = self._runs(around.start, around.lengths, around.step)
         plain = index.arrange(sel, value).reshape(-1)

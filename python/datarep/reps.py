@@ -6,8 +6,7 @@ import operator
 from collections.abc import Mapping
 from typing import Any, Callable, Optional, Union
 
-from . import _core, types
-from .attrs import as_array
+from . import _core, types, values
 from .dataset import RANGES, Options, warn
 
 __all__ = ["Datarep", "datareps", "pack", "register", "unpack"]
@@ -101,11 +100,12 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = Non
     """The elements as a representation stores them, without padding or header."""
     np = types.numpy()
     name = getattr(datarep, "name", datarep)
-    array = as_array(value)
-    form = types.type_of(dtype if dtype is not None else array.dtype)
+    if dtype is None:
+        value = values.natural(value)
+    form = types.type_of(dtype if dtype is not None else value.dtype)
     if form.plan is not None:
         raise TypeError("elements of variable length cannot be packed")
-    array = np.ascontiguousarray(array, dtype=form.dtype.base)
+    array = np.ascontiguousarray(values.exact(value, form))
     count = array.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
     data, report = _core.pack(name, array, count, form.type, Options(threads, RANGES[range]))
     if report and not range:

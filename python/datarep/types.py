@@ -313,6 +313,46 @@ def has_members(t: Type) -> bool:
     return bool(t.kind == COMPOUND)
 
 
+DATES = "drep.numpy:dates"  # the note that says which numbers are dates: "member=datetime64[ns]"
+
+
+def dates_of(dtype: Any, path: str = "") -> list[tuple[str, Any]]:
+    """The dates and durations in elements: (path of the member, dtype)."""
+    if dtype.subdtype:
+        return dates_of(dtype.subdtype[0], path)
+    if dtype.kind in "mM":
+        return [(path, dtype)]
+    if has_dates(dtype) and dtype.names is None:
+        raise TypeError("sequences of dates cannot be stored: store the numbers and their units")
+    found = []
+    for name in dtype.names or ():
+        found += dates_of(dtype.fields[name][0], f"{path}/{name}" if path else name)
+    return found
+
+
+def with_dates(dtype: Any, dates: dict[str, Any], path: str = "") -> Any:
+    """The dtype with dates in place of the numbers that are some."""
+    np = numpy()
+    if dtype.subdtype:
+        return np.dtype((with_dates(dtype.subdtype[0], dates, path), dtype.subdtype[1]))
+    if dtype.names is None:
+        return dates.get(path, dtype) if dtype.str[1:] == "i8" else dtype
+    below = f"{path}/" if path else ""
+    return np.dtype({"names": list(dtype.names), "itemsize": dtype.itemsize,
+                     "formats": [with_dates(dtype.fields[n][0], dates, below + n) for n in dtype.names],
+                     "offsets": [dtype.fields[n][1] for n in dtype.names]})
+
+
+def has_dates(dtype: Any) -> bool:
+    """Whether elements are dates or durations, or have them inside."""
+    if dtype.subdtype:
+        return has_dates(dtype.subdtype[0])
+    if dtype.names is not None:
+        return any(has_dates(dtype.fields[n][0]) for n in dtype.names)
+    base = (dtype.metadata or {}).get("vlen")
+    return dtype.kind in "mM" or hasattr(base, "kind") and has_dates(base)
+
+
 def members_form(t: Type, names: list[str]) -> Form:
     """The form of a compound with these members only."""
     if t.kind not in (COMPOUND, STRUCT):
@@ -348,6 +388,7 @@ _BY_DTYPE = {
     "u1": "UINT8_T", "u2": "UINT16_T", "u4": "UINT32_T", "u8": "UINT64_T",
 }
 _BY_NAME = {"bfloat16": "BFLOAT16", "float8_e4m3fn": "FP8_E4M3", "float8_e5m2": "FP8_E5M2"}
+SMALL_REALS = frozenset(_BY_NAME)  # dtypes of ml_dtypes
 
 
 def native(dtype: Any) -> Any:

@@ -11,29 +11,35 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import warnings
 from typing import Any, Hashable, Iterable, Iterator, Mapping, Optional
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from xarray import conventions
 from xarray.backends import api, common, plugins
+from xarray.backends.file_manager import CachingFileManager, DummyFileManager
 from xarray.backends.locks import SerializableLock, _get_scheduler
 from xarray.backends.store import StoreBackendEntrypoint
 from xarray.coding import strings
 from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
-from . import index, types
+from . import index, types, values
 from .dataset import LAYOUTS, UNLIMITED, Dataset
-from .file import DATASET, File, open
+from .file import DATASET, File, _reopen, open
 
-__all__ = ["Accessor", "Backend", "Store"]
+__all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "save_mfdataset"]
 
 MAGIC = b"\x89DRP\r\n\x1a\n"
-ENCODINGS = {"dtype", "_FillValue", "chunks", "chunksizes", "filters", "datarep", "zlib", "complevel",
-             "shuffle"}
+ENCODINGS = {"dtype", "_FillValue", "chunks", "chunksizes", "filters", "datarep_filters", "datarep", "zlib",
+             "complevel", "shuffle", "fletcher32"}
 DROPPED = {"source", "original_shape", "preferred_chunks"}
+PACKING = {"scale_factor", "add_offset"}
+# Of an encoding: what says how numbers are stored, and what may have come from another file.
+NUMERIC = {"dtype", "_FillValue", "missing_value", "units", "calendar"} | PACKING
 
 
 def _numbers(ds: Dataset) -> types.Form:
@@ -58,15 +64,20 @@ class _Array(common.BackendArray):
 
     A dimension that has grown may be longer than the dataset; what is behind its end is fill."""
 
-    def __init__(self, ds: Dataset, info: dict[str, Any]) -> None:
+    def __init__(self, store: "Store", ds: Dataset, info: dict[str, Any]) -> None:
         form = _numbers(ds)
-        self._ds = ds
+        self._store, self._path = store, ds.name
         self.shape = ds.shape
         if UNLIMITED in info["maxdims"]:  # only these may have dimensions that are longer
             self.shape = tuple(ds._file._h.stat(address)[5] if address else n
                                for address, n in zip(ds.dim_addresses, ds.shape))
         text = form.dtype.kind == "O" and (form.dtype.metadata or {}).get("vlen") is str
         self.dtype = strings.create_vlen_dtype(str) if text else form.dtype
+
+    @property
+    def _ds(self) -> Dataset:
+        """The dataset: xarray may have closed the file, and opens it again, meanwhile."""
+        return self._store._file._dataset(self._path)
 
     def __getitem__(self, key: Any) -> Any:
         points = isinstance(key, indexing.VectorizedIndexer)
@@ -82,8 +93,12 @@ class _Array(common.BackendArray):
         wanted = [_indices(k, n) for n, k in zip(self.shape, key)]
         inside = [np.flatnonzero(w < n) for w, n in zip(wanted, ds.shape)]
         fill = ds.fillvalue
-        out = np.full([len(w) for w in wanted], fill.astype("i8") if ds.dtype.kind in "mM" else fill,
-                      self.dtype)
+        out = np.empty([len(w) for w in wanted], self.dtype)
+        if out.dtype.kind == "O":
+            for i in range(out.size):
+                out.reshape(-1)[i] = fill
+        else:
+            out[...] = fill.view("i8") if ds.dtype.kind in "mM" else fill
         if all(len(i) for i in inside):
             there = tuple(w[i] for w, i in zip(wanted, inside))
             out[np.ix_(*inside)] = ds._read(index.outer(there, ds.shape), _numbers(ds))
@@ -115,6 +130,24 @@ class _Lazy(indexing.LazilyIndexedArray):
         return self._shape
 
 
+def _attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes as xarray has them: several texts are a list of str."""
+    return {k: v.tolist() if isinstance(v, np.ndarray) and v.dtype.kind == "O" else v
+            for k, v in attrs.items()}
+
+
+_DEFLATE = re.compile(r"(fletcher32,)?(shuffle,)?deflate(?::(\d+))?")
+
+
+def _filter_encoding(filters: str) -> dict[str, Any]:
+    """Filters as netCDF's users name them, else as ours."""
+    found = _DEFLATE.fullmatch(filters)
+    if not found or found.group(1):
+        return {"datarep_filters": filters}
+    return {"zlib": True, "complevel": int(found.group(3) or 6), "shuffle": bool(found.group(2)),
+            "fletcher32": False}
+
+
 def _fills(ds: Dataset, array: _Array, attrs: dict[str, Any]) -> None:
     """What stands for missing elements, in the dtype of the elements."""
     for key in ("_FillValue", "missing_value"):
@@ -123,7 +156,10 @@ def _fills(ds: Dataset, array: _Array, attrs: dict[str, Any]) -> None:
         if array.dtype.kind == "S":
             attrs[key] = np.bytes_(attrs[key])
         elif array.dtype.kind in "iuf" and not isinstance(attrs[key], (str, bytes)):
-            attrs[key] = np.asarray(attrs[key]).astype(array.dtype)[()]
+            try:
+                attrs[key] = values.exact(attrs[key], types.form_of_dtype(array.dtype))[()]
+            except (ValueError, OverflowError):
+                pass  # no element has it
     own = ds.dtype
     # xarray takes the number of NaT as NaT among nanoseconds only, where a fill would cost digits.
     if own.kind in "mM" and np.datetime_data(own)[0] != "ns":
@@ -133,29 +169,136 @@ def _fills(ds: Dataset, array: _Array, attrs: dict[str, Any]) -> None:
 class _Target:
     """Where xarray and dask write a variable, or the region of it that a save is of."""
 
-    def __init__(self, ds: Dataset) -> None:
+    def __init__(self, ds: Dataset, packed: bool) -> None:
         self._ds = ds
+        self._packed = packed
         self.shape, self.dtype = ds.shape, _numbers(ds).dtype
 
     def __setitem__(self, key: Any, value: Any) -> None:
         ds, form = self._ds, _numbers(self._ds)
-        sel = index.parse(key, ds.shape)
-        value = np.asarray(value)
-        if form.dtype.kind in "iufcb" and value.dtype.kind in "iufcb":
-            form = types.form_of_dtype(value.dtype)
-            value = value.astype(types.native(value.dtype), copy=False)
-        ds._write(sel, value.astype(form.dtype, copy=False), form)
+        # Packing is to the nearest integer; the library refuses those that do not fit.
+        if self._packed and form.dtype.kind in "iu" and value.dtype.kind == "f":
+            value = np.rint(value)
+        value, form = values.fitted(value, form, values.Given(ds.name))
+        ds._write(index.parse(key, ds.shape), value, form)
+
+
+def _packed(encoding: Mapping[str, Any]) -> bool:
+    return not PACKING.isdisjoint(encoding)
+
+
+def _number_dtype(encoding: Mapping[str, Any]) -> Any:
+    """The dtype of numbers that an encoding asks for, or None."""
+    dtype = encoding.get("dtype")
+    if dtype is None or dtype is str or "_Unsigned" in encoding:
+        return None
+    dtype = np.dtype(dtype)
+    return dtype if dtype.kind in "iuf" else None
+
+
+def _fits(v: xr.Variable) -> bool:
+    """Whether an encoding that came from another file holds the values of a variable exactly, apart from
+    the rounding of packed ones."""
+    dtype, encoding = _number_dtype(v.encoding), v.encoding
+    if dtype is None or v.dtype.kind not in "iufM" or not v.size:
+        return True
+    if v.dtype.kind == "M":
+        return dtype.kind == "f" or _counted(v) is not None
+    if v.dtype == dtype and not _packed(encoding):
+        return True
+    with np.errstate(all="ignore"):
+        low, high, whole, missing = _extremes(v, dtype, encoding)
+    if missing and dtype.kind in "iu" and encoding.get("_FillValue", encoding.get("missing_value")) is None:
+        return False
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return bool(whole and low >= limits.min and high <= limits.max)
+    return bool(whole)
+
+
+def _extremes(v: xr.Variable, dtype: Any, encoding: Mapping[str, Any]) -> tuple[Any, Any, bool, bool]:
+    """Of the numbers that would be stored: the least, the greatest, whether the dtype holds all of them,
+    and whether some are missing.  Arrays of dask are computed for it."""
+    data, packed = v.data, _packed(encoding)
+    if packed:
+        data = ((data.astype("f8") - encoding.get("add_offset", 0)) / encoding.get("scale_factor", 1)).round()
+    missing = data != data
+    there = data.astype(dtype).astype(data.dtype) == data if dtype.kind == "f" else data.round() == data
+    zero = data.dtype.type(0)
+    kept = (xr.Variable(v.dims, data).where(~xr.Variable(v.dims, missing), zero)).data
+    found = kept.min(), kept.max(), (there | missing).all() | packed, missing.any()
+    if v.chunks is not None:
+        import dask
+        found = dask.compute(*found)
+    return found
+
+
+_STEPS = {"days": 86400 * 10**9, "hours": 3600 * 10**9, "minutes": 60 * 10**9, "seconds": 10**9,
+          "milliseconds": 10**6, "microseconds": 10**3, "nanoseconds": 1}
+
+
+def _fine_units(v: xr.Variable) -> dict[str, Any]:
+    """The encoding of dates with fractions of seconds, which xarray would count in floats."""
+    data = np.asarray(v.data).astype("M8[ns]")
+    nat = np.isnat(data)
+    numbers = data.view("i8")[~nat]
+    if not (numbers % _STEPS["seconds"]).any():
+        return {}
+    # Other integers with a fill value are floats to xarray.
+    units = "nanoseconds" if nat.any() else next(
+        u for u in ("milliseconds", "microseconds", "nanoseconds") if not (numbers % _STEPS[u]).any())
+    return {"units": f"{units} since 1970-01-01", "calendar": "proleptic_gregorian", "dtype": np.dtype("i8")}
+
+
+def _counted(v: xr.Variable) -> Optional[Any]:
+    """Dates as whole numbers of the units of their encoding: int64, NaT the least; None if there are
+    none such, or if xarray must count them by a calendar."""
+    found = re.fullmatch(r"\s*(\w+?)s?\s+since\s+(.+)", str(v.encoding.get("units", "")))
+    calendar = v.encoding.get("calendar", "proleptic_gregorian")
+    step = _STEPS.get(found.group(1).lower() + "s") if found else None
+    if step is None or calendar not in ("proleptic_gregorian", "standard", "gregorian"):
+        return None
+    try:
+        first = pd.Timestamp(found.group(2))  # type: ignore[union-attr]
+        first = first.tz_convert(None) if first.tzinfo else first
+    except (ValueError, OverflowError):
+        return None
+    data = np.asarray(v.data).astype("M8[ns]")
+    numbers, nat = data.view("i8"), np.isnat(data)
+    since = numbers - first.value
+    if ((since > 0) != (numbers > first.value))[~nat].any():
+        return None  # more nanoseconds than 64 bits count
+    count, rest = np.divmod(since, step)
+    if rest[~nat].any():
+        return None
+    return np.where(nat, np.iinfo("i8").min, count)
 
 
 class Store(common.WritableCFDataStore):
     """A group of a file as xarray's stores are."""
 
-    def __init__(self, file: File, group: Optional[str] = None, append_dim: Optional[Hashable] = None,
+    def __init__(self, file: Any, group: Optional[str] = None, append_dim: Optional[Hashable] = None,
                  region: Optional[Mapping[Any, slice]] = None) -> None:
-        self._file = file
-        self._group = file.require_group(group) if file.writable and group else file[group or "/"]
+        """file: a File, or a manager that opens it and may close it in between."""
+        self._manager = DummyFileManager(file) if isinstance(file, File) else file
+        file = self._file
+        self._path = (file.require_group(group) if file.writable and group else file[group or "/"]).name
         self._append = append_dim
         self._region = dict(region or {})
+        self._asked: Any = frozenset()
+
+    @property
+    def _file(self) -> File:
+        return self._manager.acquire()
+
+    @property
+    def _group(self) -> Any:
+        return self._file[self._path]
+
+    @property
+    def _partial(self) -> bool:
+        """Whether a save only adds to what is there."""
+        return self._append is not None or bool(self._region)
 
     # ---------------------------------------------------------------- reading
 
@@ -177,24 +320,24 @@ class Store(common.WritableCFDataStore):
         info = ds._info()
         dims = tuple(self._file._address(d).rsplit("#", 1)[1] if d else f"{name}_{i}"
                      for i, d in enumerate(info["dim_ids"]))
-        array = _Array(ds, info)
-        attrs = dict(ds.attrs)
+        array = _Array(self, ds, info)
+        attrs = _attrs(ds.attrs)
         _fills(ds, array, attrs)
         encoding: dict[str, Any] = {"source": self._file.filename, "original_shape": array.shape,
                                     "datarep": info["datarep"]}
         encoding["dtype"] = str if strings.check_vlen_dtype(array.dtype) is str else array.dtype
         if info["layout"] == LAYOUTS["chunked"]:
-            encoding["chunks"] = info["chunk"]
+            encoding["chunksizes"] = info["chunk"]
             encoding["preferred_chunks"] = dict(zip(dims, info["chunk"]))
         if info["filters"]:
-            encoding["filters"] = ds.filters
+            encoding.update(_filter_encoding(ds.filters))
         return xr.Variable(dims, _Lazy(array), attrs, encoding, fastpath=True)
 
     def get_variables(self) -> dict[str, xr.Variable]:
         return {name: self._variable(name, ds) for name, ds in self._datasets()}
 
     def get_attrs(self) -> dict[str, Any]:
-        return dict(self._group.attrs)
+        return _attrs(self._group.attrs)
 
     def get_dimensions(self) -> dict[str, int]:
         return {name: self._group.dims[name].size for name in self._group.dims}
@@ -205,6 +348,60 @@ class Store(common.WritableCFDataStore):
 
     # ---------------------------------------------------------------- writing
 
+    def encode(self, variables: Any, attributes: Any) -> Any:
+        """Numbers as the conventions have them, with every digit: the library converts them."""
+        dtypes, ready = {}, {}
+        for name, v in variables.items():
+            ready[name], dtypes[name] = self._exact(str(name), v)
+        encoded, attributes = super().encode(ready, attributes)
+        for name, dtype in dtypes.items():
+            if dtype is None:
+                continue
+            encoded[name].encoding["dtype"] = dtype
+            if dtype.kind in "iu" and "_FillValue" not in {**variables[name].attrs, **ready[name].encoding}:
+                encoded[name].attrs.pop("_FillValue", None)  # what xarray adds to floats
+        return encoded, attributes
+
+    def _exact(self, name: str, v: xr.Variable) -> tuple[xr.Variable, Any]:
+        """A variable that xarray encodes without a cast to fewer digits, and the dtype it is to get."""
+        encoding = dict(v.encoding)
+        own = name in self._asked or name in self._group
+        if not own and not _fits(v):
+            warnings.warn(f"variable {name!r}: its encoding, which came with it, does not hold its values "
+                          f"and is left out", stacklevel=2)
+            encoding = {k: e for k, e in encoding.items() if k not in NUMERIC}
+        made = v.copy(deep=False)
+        if v.dtype.kind == "M" and "units" not in encoding:
+            encoding.update(_fine_units(v))
+        made.encoding = encoding
+        dtype = _number_dtype(encoding)
+        if dtype is None:
+            return made, None
+        if made.dtype.kind == "M" and dtype.kind in "iu":
+            counted = _counted(made)
+            if counted is not None:
+                self._missing(name, made, counted, encoding)
+                attrs = {**made.attrs, "units": encoding.pop("units"),
+                         "calendar": encoding.pop("calendar", "proleptic_gregorian")}
+                made = xr.Variable(made.dims, counted, attrs, encoding)
+            elif "units" in encoding:
+                raise ValueError(f"variable {name!r}: not all its times are whole numbers of "
+                                 f"{encoding['units']!r}: give finer units in its encoding")
+        elif _packed(encoding) and made.dtype.kind in "iuf" and made.dtype.char != "g":
+            made = made.astype("f8")
+        made.encoding = {k: e for k, e in encoding.items() if k != "dtype"}
+        return made, dtype
+
+    def _missing(self, name: str, v: xr.Variable, counted: Any, encoding: dict[str, Any]) -> None:
+        """NaT needs a fill value, but for nanoseconds, of which xarray takes the least for it."""
+        least = np.iinfo("i8").min
+        units = str(encoding["units"])
+        if "_FillValue" in encoding or units.startswith("nanosecond") or not (counted == least).any():
+            return
+        if name in self._group:
+            raise ValueError(f"variable {name!r}: NaT has no place, as the variable has no _FillValue")
+        encoding["_FillValue"] = least
+
     def encode_variable(self, variable: xr.Variable) -> xr.Variable:
         for coder in (strings.EncodedStringCoder(allows_unicode=True), strings.CharacterArrayCoder()):
             variable = coder.encode(variable)
@@ -214,6 +411,13 @@ class Store(common.WritableCFDataStore):
         self._group.attrs[key] = value
 
     def set_dimension(self, name: str, length: int, is_unlimited: bool = False) -> None:
+        """Make a dimension, unless a group above has it with this length."""
+        try:
+            above = self._group.dims[name]
+        except KeyError:
+            above = None
+        if above is not None and above.size == (length or 0) and above.unlimited == is_unlimited:
+            return
         self._group.dims.create(name, length or 0, is_unlimited)
 
     def set_dimensions(self, variables: Any, unlimited_dims: Any = None) -> None:
@@ -237,19 +441,50 @@ class Store(common.WritableCFDataStore):
     def store(self, variables: Any, attributes: Any, check_encoding_set: Any = frozenset(),
               writer: Any = None, unlimited_dims: Any = None) -> None:
         """Variables that are there keep their encoding."""
+        self._asked = set(map(str, check_encoding_set))
         old = {n: self._variable(n, ds) for n, ds in self._datasets() if n in variables}
         if old:
-            given = sorted(set(old) & set(check_encoding_set))
-            if given and (self._append is not None or self._region):
+            given = sorted(set(old) & self._asked)
+            if given and self._partial:
                 raise ValueError(f"variable {given[0]!r} exists: it has an encoding")
             decoded = conventions.decode_cf_variables(old, {})[0]
             variables = dict(variables)
             for name in set(old) - set(given):
                 variables[name] = variables[name].copy(deep=False)
                 variables[name].encoding = dict(decoded[name].encoding)
-        if self._append is not None or self._region:
+        if self._partial:
             attributes = {}
+            self._check_absent(variables)
         super().store(variables, attributes, check_encoding_set, writer, unlimited_dims)
+
+    def _check_absent(self, variables: Any) -> None:
+        """A variable of the file that an append leaves out reads as its fill there, if it has one."""
+        if self._append is None:
+            return
+        for name, ds in self._datasets():
+            if name not in variables and self._append in ds.dims and ds._info()["fill"] != 1:
+                raise ValueError(f"variable {name!r} of the file has dimension {self._append!r} and no fill "
+                                 "value: append to it, too")
+
+    def _check_same(self, ds: Dataset, v: xr.Variable) -> None:
+        """What a part says of a variable is what the file says."""
+        for key in ("units", "calendar", *PACKING, "_FillValue", "missing_value"):
+            if key in v.attrs and key in ds.attrs and not _equal(v.attrs[key], ds.attrs[key]):
+                raise ValueError(f"variable {ds.name!r} has {key} {ds.attrs[key]!r} in the file, "
+                                 f"{v.attrs[key]!r} in what is added")
+
+    def _is_there(self, ds: Dataset, v: xr.Variable) -> bool:
+        """Whether a variable has none of the dimensions of the part; then its values are the file's."""
+        if {self._append, *self._region} & set(v.dims):
+            return False
+        data, form = np.asarray(v.data), _numbers(ds)
+        if _packed(v.attrs) and form.dtype.kind in "iu":
+            data = np.rint(data)
+        if v.dims != ds.dims or data.shape != ds.shape or \
+                not _equal(data, ds._read(index.parse(Ellipsis, ds.shape), form)):
+            raise ValueError(f"variable {ds.name!r} has other values in the file, and no dimension of the "
+                             "part that is written: leave it out with drop_vars()")
+        return True
 
     def set_variables(self, variables: Any, check_encoding_set: Any, writer: Any,
                       unlimited_dims: Any = None) -> None:
@@ -258,35 +493,59 @@ class Store(common.WritableCFDataStore):
             name = common._encode_variable_name(key)
             if name in self._group:
                 ds = self._group[name]
-                if not self._region and self._append is None:
+                if self._partial:
+                    self._check_same(ds, v)
+                    if self._is_there(ds, v):
+                        continue
+                else:
                     ds.attrs.update(v.attrs)
             else:
                 ds = self._create(name, v, key in check_encoding_set)
             region = self._part(ds, v, before)
             if 0 not in v.shape:
-                writer.add(v.data, _Target(ds), region)
+                packed = _packed(v.encoding) or _packed(v.attrs)
+                writer.add(v.data, _Target(ds, packed), region)
 
     def _part(self, ds: Dataset, v: xr.Variable, before: Optional[int]) -> tuple[slice, ...]:
         """The part of a dataset that a variable is written to; the dataset grows if it must."""
         if len(ds.shape) != v.ndim or ds.dims != v.dims:
             raise ValueError(f"{ds.name} has dimensions {ds.dims}, the variable {v.dims}")
-        region, shape = [], list(ds.shape)
+        region, shape, there = [], list(ds.shape), self.get_dimensions()
         for i, (dim, n) in enumerate(zip(v.dims, v.shape)):
-            part = slice(*self._region.get(dim, slice(None)).indices(shape[i])[:2])
+            length = there.get(dim, shape[i]) if dim in self._region else shape[i]
+            part = slice(*self._region.get(dim, slice(None)).indices(length)[:2])
             if dim == self._append:
                 assert before is not None
                 part = slice(before, before + n)
-                shape[i] = max(shape[i], part.stop)
+            elif not self._partial:
+                part = slice(0, max(shape[i], n))
             if part.stop - part.start != n:
                 raise ValueError(f"{ds.name}: the variable has length {n} along {dim!r}, the region "
-                                 f"{part.start}:{part.stop} of {shape[i]}")
+                                 f"{part.start}:{part.stop} of {length}")
+            shape[i] = max(shape[i], part.stop)
             region.append(part)
         if tuple(shape) != ds.shape:
-            if ds.maxshape[v.dims.index(self._append)] is not None:
-                raise ValueError(f"dimension {self._append!r} cannot grow: save the file with "
-                                 f"unlimited_dims=[{self._append!r}] first")
+            grown = next(d for d, n, m in zip(v.dims, shape, ds.shape) if n != m)
+            if ds.maxshape[v.dims.index(grown)] is not None:
+                raise ValueError(f"dimension {grown!r} cannot grow: save the file with "
+                                 f"unlimited_dims=[{grown!r}] first")
             ds.resize(shape)
         return tuple(region)
+
+    def _shape(self, name: str, v: xr.Variable, fill: Any) -> tuple[int, ...]:
+        """The shape of a new variable: of a part, that of its dimensions, which have fill elsewhere."""
+        there = self.get_dimensions()
+        shape = [there[d] if d in self._region else n for d, n in zip(v.dims, v.shape)]
+        if self._append is not None and self._append in v.dims:
+            at = v.dims.index(self._append)
+            shape[at] = 0 if there[str(self._append)] == 0 else there[str(self._append)]
+            if not there[str(self._append)]:
+                return tuple(shape)
+        if tuple(shape) != v.shape or self._append in v.dims:
+            if fill is None:
+                raise ValueError(f"variable {name!r} is not in the file, and has no _FillValue for what is "
+                                 "not written of it")
+        return tuple(shape)
 
     def _create(self, name: str, v: xr.Variable, check: bool) -> Dataset:
         encoding, attrs = dict(v.encoding), dict(v.attrs)
@@ -294,23 +553,29 @@ class Store(common.WritableCFDataStore):
         if check and unknown:
             raise ValueError(f"unexpected encoding parameters {unknown} of {name!r}: valid are "
                              f"{sorted(ENCODINGS)}")
-        dtype: Any = str if strings.is_unicode_dtype(v.dtype) else v.dtype
+        dtype: Any = str if strings.is_unicode_dtype(v.dtype) else _number_dtype(encoding)
+        if dtype is None or dtype != str and v.dtype.kind not in "iufb":
+            dtype = v.dtype
         if dtype != str and v.dtype.kind == "O":
             raise ValueError(f"variable {name!r}: objects of these types cannot be stored")
+        for key in ("_FillValue", "missing_value"):
+            if key in attrs and dtype != str and np.dtype(dtype).kind in "iuf":
+                attrs[key] = values.exact(attrs[key], types.form_of_dtype(dtype),
+                                          values.Given(f"variable {name!r}: {key}"))[()]
         fill = attrs.get("_FillValue")
         if dtype is str and fill is not None:
             raise NotImplementedError(f"variable {name!r}: text of any length has no _FillValue; remove "
                                       "it from the encoding, or set {'dtype': 'S1'}")
         chunks, filters = _storage(encoding, v, check)
         datarep = encoding.get("datarep")
-        ds = self._group.create(name, dtype=dtype, shape=v.shape, dims=list(v.dims), chunks=chunks,
-                                filters=filters, fill=fill,
+        ds = self._group.create(name, dtype=dtype, shape=self._shape(name, v, fill), dims=list(v.dims),
+                                chunks=chunks, filters=filters, fill=fill,
                                 datarep=datarep if datarep != self._file.datarep else None)
         ds.attrs.update(attrs)
         return ds
 
     def close(self) -> None:
-        self._file.close()
+        self._manager.close()
 
     def abandon(self) -> None:
         """Nothing of what was written stays."""
@@ -326,11 +591,64 @@ def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[
         chunks = tuple(chunks)
         if not check and len(chunks) != v.ndim:
             chunks = None
-    filters = encoding.get("filters")
+    filters = encoding.get("datarep_filters", encoding.get("filters"))
+    if not isinstance(filters, (str, type(None))):
+        filters = None  # those of zarr
     if filters is None and encoding.get("zlib"):
         level = encoding.get("complevel", 4)
         filters = f"{'shuffle,' if encoding.get('shuffle', True) else ''}deflate:{level}"
     return chunks, filters
+
+
+class _Opener:
+    """Opens a file for xarray, which closes and opens files as it needs descriptors: the same commit
+    each time, or StaleError."""
+
+    def __init__(self, commit: int, hints: Any) -> None:
+        self._commit, self._hints = commit, hints
+        self._pinned: Optional[tuple[int, bytes]] = None
+
+    def __call__(self, path: str, mode: str) -> File:
+        if self._pinned is not None:
+            return _reopen(path, *self._pinned, self._hints)
+        made = open(path, mode, commit=self._commit, hints=self._hints)
+        head = made.header
+        self._pinned = head["sequence"], head["uuid"]
+        return made
+
+
+def _equal(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if a.dtype.kind in "fc" and b.dtype.kind in "fc":
+        same = same | (np.isnan(a) & np.isnan(b))
+    return bool(np.all(same))
+
+
+def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
+    """The region with its slices: "auto" is where the coordinates of the file are those given."""
+    if region == "auto":
+        region = {d: "auto" for d in dataset.dims if d in dataset.coords and d in store._group}
+        if not region:
+            raise ValueError("region 'auto' needs coordinates, in the file and here")
+    if not isinstance(region, dict):
+        return region
+    made = {}
+    for dim, part in region.items():
+        made[dim] = part
+        if part != "auto":
+            continue
+        if dim not in dataset.coords or dim not in store._group:
+            raise ValueError(f"region 'auto' of {dim!r} needs its coordinates, in the file and here")
+        old = {str(dim): store._variable(str(dim), store._group[str(dim)])}
+        there = pd.Index(conventions.decode_cf_variables(old, {})[0][str(dim)].values)
+        at = there.get_indexer(dataset[dim].to_index())
+        if (at < 0).any() or not len(at) or (np.diff(at) != 1).any():
+            raise ValueError(f"the coordinates {dim!r} are not consecutive ones of the file")
+        made[dim] = slice(int(at[0]), int(at[-1]) + 1)
+    return made
 
 
 class Backend(common.BackendEntrypoint):
@@ -349,13 +667,15 @@ class Backend(common.BackendEntrypoint):
                      group: Optional[str] = None, commit: int = 0, hints: Any = None,
                      **decoding: Any) -> xr.Dataset:
         """group: of the file; commit: an earlier one; hints: those of datarep-hints(7)."""
-        file = open(common._normalize_path(filename_or_obj), commit=commit, hints=hints)
+        path = common._normalize_path(filename_or_obj)
+        manager = CachingFileManager(_Opener(commit, hints), path, mode="r") if isinstance(path, str) \
+            else DummyFileManager(open(path, commit=commit, hints=hints))
         try:
-            store = Store(file, group)
+            store = Store(manager, group)
             return StoreBackendEntrypoint().open_dataset(store, drop_variables=drop_variables,
                                                          **decoding)
         except BaseException:
-            file.abandon()
+            manager.close()
             raise
 
 
@@ -371,8 +691,7 @@ def _check(dataset: xr.Dataset, mode: str, append_dim: Any, region: Any) -> None
     api._validate_dataset_names(dataset)
     api._validate_attrs(dataset, invalid_netcdf=True)
     if region is not None:
-        api._validate_region(dataset, region)
-        if append_dim in region:
+        if append_dim is not None and append_dim in region:
             raise ValueError(f"{append_dim!r} is both append_dim and a dimension of region")
     if any(v.chunks is not None for v in dataset.variables.values()) \
             and _get_scheduler() in ("multiprocessing", "distributed"):
@@ -388,7 +707,7 @@ class Accessor:
 
     def save(self, path: Any, mode: Optional[str] = None, *, group: Optional[str] = None,
              encoding: Optional[Mapping[Any, Any]] = None, append_dim: Optional[Hashable] = None,
-             region: Optional[Mapping[Any, slice]] = None,
+             region: Any = None,
              unlimited_dims: Optional[Iterable[Hashable]] = None, compute: bool = True,
              datarep: Any = None, hints: Any = None) -> Any:
         """Write it to a file, all at once: readers see it with the commit at the end, and after an
@@ -396,9 +715,15 @@ class Accessor:
 
         mode: "w" makes a file, "x" only where there is none, "a" adds to one, "r+" to one that
         exists; without it "w", or "r+" with append_dim or region.
-        encoding: {variable: {...}} with dtype, _FillValue, chunks, filters, datarep and those of CF.
+        encoding: {variable: {...}} with dtype, _FillValue, chunks, filters, datarep and those of CF, or
+        netCDF's chunksizes, zlib, complevel, shuffle.
         append_dim: an unlimited dimension at whose end variables are added.
-        region: {dimension: slice} of variables that are there.
+        region: {dimension: slice} of variables that are there; "auto", or {dimension: "auto"}: where the
+        file has the coordinates of the dataset.
+        Both only add: units, packing and other coordinates are those of the file, or an error names
+        the variable; one that is not in the file, or not in the dataset, needs a fill value.
+        Numbers are stored exactly, but for packing and shorter floats, or refused; an encoding that
+        came with a variable from another file and does not hold its values is left out, with a warning.
         compute: False gives a Delayed of dask, which writes and commits.
         Arrays of dask are written chunk by chunk by threads; not by other processes.
         """
@@ -415,6 +740,9 @@ class Accessor:
         path = path if hasattr(path, "read") else os.path.expanduser(os.fspath(path))
         file = open(path, mode, datarep=datarep, hints=hints)
         try:
+            if region is not None:
+                region = _regions(Store(file, group), dataset, region)
+                api._validate_region(dataset, region)
             store = Store(file, group, append_dim, region)
             writer = common.ArrayWriter(lock=SerializableLock())
             api.dump_to_store(dataset, store, writer, encoding=encoding, unlimited_dims=unlimited_dims)
@@ -429,7 +757,36 @@ class Accessor:
         return dask.delayed(_finish)(writes, store)
 
 
+class ArrayAccessor:
+    """DataArray.datarep: how an array of xarray is saved."""
+
+    def __init__(self, array: xr.DataArray) -> None:
+        self._array = array
+
+    def save(self, path: Any, mode: Optional[str] = None, **options: Any) -> Any:
+        """Write it as the variable of its name, as Dataset.datarep.save() does."""
+        array, name = self._array, self._array.name
+        if name is None or name in array.coords or name in array.dims:
+            raise ValueError("the array needs a name that none of its coordinates has: array.rename(name)")
+        return array.to_dataset().datarep.save(path, mode, **options)
+
+
+def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: Optional[str] = None,
+                   **options: Any) -> Any:
+    """Write several datasets to a file each; with compute=False, a Delayed of all."""
+    datasets, paths = list(datasets), list(paths)
+    if len(datasets) != len(paths):
+        raise ValueError(f"{len(datasets)} datasets for {len(paths)} paths")
+    made = [d.datarep.save(p, mode, **options) for d, p in zip(datasets, paths)]
+    if options.get("compute", True):
+        return None
+    import dask
+    return dask.delayed(made)
+
+
 common.BACKEND_ENTRYPOINTS["datarep"] = Backend  # type: ignore[assignment]
 plugins.list_engines.cache_clear()
 if not hasattr(xr.Dataset, "datarep"):
     xr.register_dataset_accessor("datarep")(Accessor)
+if not hasattr(xr.DataArray, "datarep"):
+    xr.register_dataarray_accessor("datarep")(ArrayAccessor)

@@ -40,6 +40,38 @@ static int read_into(handle *h, const char *path, const char *name, const drep_t
     return drep_readv(h->file, &item, 1, NULL);
 }
 
+/* A text of a fixed number of bytes without its padding: str, or bytes where these are no text. */
+static PyObject *fixed_text(const drep_type *type, const char *s, Py_ssize_t n)
+{
+    PyObject *o;
+
+    if (drep_type_string_pad(type) == DREP_PAD_NULTERM)
+        n = (Py_ssize_t)strnlen(s, (size_t)n);
+    while (n &&
+           (s[n - 1] == 0 || (s[n - 1] == ' ' && drep_type_string_pad(type) == DREP_PAD_SPACE)))
+        n--;
+    o = memchr(s, 0, (size_t)n) ? NULL : PyUnicode_DecodeUTF8(s, n, NULL);
+    if (o || (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)))
+        return o;
+    PyErr_Clear();
+    return PyBytes_FromStringAndSize(s, n);
+}
+
+static PyObject *fixed(handle *h, const char *path, const char *name, const drep_type *type)
+{
+    size_t size = (size_t)drep_type_extent(type);
+    char *s = malloc(size ? size : 1);
+    PyObject *r = NULL;
+    int err;
+
+    if (!s)
+        return PyErr_NoMemory();
+    WITHOUT_GIL(h, err = read_into(h, path, name, type, s, size ? size : 1));
+    r = err ? raise_error(err, h) : fixed_text(type, s, (Py_ssize_t)size);
+    free(s);
+    return r;
+}
+
 /* Converts a single number or text of a common type.  NULL without an exception: the value is of
  * another type. */
 static PyObject *scalar(handle *h, const char *path, const char *name, const drep_attrinfo *info)
@@ -54,7 +86,9 @@ static PyObject *scalar(handle *h, const char *path, const char *name, const dre
     char *s = NULL;
     PyObject *r;
 
-    if (kind == DREP_KIND_VSTRING || kind == DREP_KIND_STRING) {
+    if (kind == DREP_KIND_STRING)
+        return fixed(h, path, name, info->type);
+    if (kind == DREP_KIND_VSTRING) {
         WITHOUT_GIL(h, err = drep_attr_read_string(h->file, path, name, &s));
         r = err ? raise_error(err, h) : text(s);
         free(s);

@@ -112,6 +112,38 @@ static void give_up(handle *h, drep_file *file)
     Py_CLEAR(h->keep);
 }
 
+/* Whether a file that nobody closed may be committed: not by a child of the process that opened it,
+ * without the other ranks, or inside of a call of the library. */
+static bool may_commit(const handle *h)
+{
+    return h->writes && h->forks == forks && !h->shared && !entered && !lending;
+}
+
+/* Nobody uses the file any more: what was written is committed. */
+static void finish(handle *h)
+{
+    drep_file *file = h->file;
+    bool commits = may_commit(h);
+    int err = 0;
+
+    if (h->writes && h->forks == forks &&
+        PyErr_WarnFormat(PyExc_ResourceWarning, 1, "%U was not closed: its changes are %s", h->name,
+                         commits ? "committed" : "lost"))
+        PyErr_WriteUnraisable(h->name);
+    if (!commits) {
+        give_up(h, file);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    err = drep_commit(file);
+    Py_END_ALLOW_THREADS;
+    if (err) {
+        raise_error(err, h);
+        PyErr_WriteUnraisable(h->name);
+    }
+    give_up(h, file);
+}
+
 static void handle_dealloc(PyObject *o)
 {
     handle *h = (handle *)o;
@@ -120,11 +152,7 @@ static void handle_dealloc(PyObject *o)
 
     if (h->file) {
         PyErr_Fetch(&kind, &value, &trace);
-        if (h->writes && h->forks == forks &&
-            PyErr_WarnFormat(PyExc_ResourceWarning, 1,
-                             "%U was not closed: changes since its last commit are lost", h->name))
-            PyErr_WriteUnraisable(h->name);
-        give_up(h, h->file);
+        finish(h);
         PyErr_Restore(kind, value, trace);
     }
     Py_XDECREF(h->name);

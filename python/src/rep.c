@@ -326,7 +326,41 @@ static PyObject *convert_one(PyObject *module, PyObject *args)
     return out;
 }
 
+/* convert_all(to, memory, from, memory, count): elements of types without variable parts, one for
+ * one; what the target cannot hold is an error. */
+static PyObject *convert_all(PyObject *module, PyObject *args)
+{
+    PyObject *to, *from, *out, *in;
+    const drep_type *target, *source;
+    long long count;
+    memory dst, src;
+    int err;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OOOOL", &to, &out, &from, &in, &count) ||
+        !type_converter(to, &target) || !type_converter(from, &source) ||
+        !memory_get(out, true, &dst))
+        return NULL;
+    if (!memory_get(in, false, &src)) {
+        memory_release(&dst);
+        return NULL;
+    }
+    if (count < 0 || drep_type_variable(source) || drep_type_variable(target) ||
+        drep_type_extent(source) < 1 || drep_type_extent(target) < 1 ||
+        count > src.size / drep_type_extent(source) || count > dst.size / drep_type_extent(target))
+        PyErr_SetString(PyExc_ValueError, "the values cannot be converted here");
+    else if ((err = drep_convert(target, dst.ptr, source, src.ptr, count,
+                                 &DREP_XFER(.range = DREP_RANGE_STRICT))))
+        raise_error(err, NULL);
+    memory_release(&dst);
+    memory_release(&src);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef rep_functions[] = {
+    {"convert_all", convert_all, METH_VARARGS, "(to, memory, from, memory, count)"},
     {"convert", convert_one, METH_VARARGS, "(to, from, memory): one element as bytes"},
     {"register_datarep", register_datarep, METH_VARARGS, "(name, read, write, extent)"},
     {"declare_datarep", declare_datarep, METH_VARARGS,

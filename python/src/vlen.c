@@ -247,8 +247,8 @@ static bool store_text(PyObject *o, char *dst)
     else if (o && PyBytes_Check(o)) {
         s = PyBytes_AsString(o);
         n = PyBytes_Size(o);
-    } else if (o && o != Py_None) {
-        PyErr_Format(PyExc_TypeError, "a str is needed, not %R", Py_TYPE(o));
+    } else {
+        PyErr_Format(PyExc_TypeError, "%R has no place among texts", o ? o : Py_None);
         return false;
     }
     if (!s)
@@ -272,7 +272,7 @@ static void *scratch(PyObject *keep, size_t n)
     return p;
 }
 
-/* keep[0] makes contiguous arrays: (object, dtype). */
+/* keep[0] makes contiguous arrays of the elements: (object, dtype). */
 static bool store_sequence(PyObject *more, PyObject *o, char *dst, PyObject *keep)
 {
     PyObject *base, *dtype, *array;
@@ -283,24 +283,26 @@ static bool store_sequence(PyObject *more, PyObject *o, char *dst, PyObject *kee
 
     if (!PyArg_ParseTuple(more, "OOn", &base, &dtype, &bytes))
         return false;
-    if (o && o != Py_None) {
-        array = PyObject_CallFunction(PyList_GetItem(keep, 0), "OO", o, dtype);
-        if (!array || PyList_Append(keep, array) < 0) {
-            Py_XDECREF(array);
-            return false;
-        }
-        Py_DECREF(array); /* the list holds it */
-        count = PyObject_Size(array);
-        if (count < 0 || !memory_get(array, false, &m))
-            return false;
-        v.count = count;
-        v.data = m.ptr;
-        if (base != Py_None && count) {
-            v.data = scratch(keep, (size_t)count * (size_t)bytes);
-            ok = v.data && store(base, m.ptr, v.data, count, keep);
-        }
-        memory_release(&m);
+    if (!o || o == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "None has no place among sequences: an empty list has");
+        return false;
     }
+    array = PyObject_CallFunction(PyList_GetItem(keep, 0), "OO", o, dtype);
+    if (!array || PyList_Append(keep, array) < 0) {
+        Py_XDECREF(array);
+        return false;
+    }
+    Py_DECREF(array); /* the list holds it */
+    count = PyObject_Size(array);
+    if (count < 0 || !memory_get(array, false, &m))
+        return false;
+    v.count = count;
+    v.data = m.ptr;
+    if (base != Py_None && count) {
+        v.data = scratch(keep, (size_t)count * (size_t)bytes);
+        ok = v.data && store(base, m.ptr, v.data, count, keep);
+    }
+    memory_release(&m);
     memcpy(dst, &v, sizeof v);
     return ok;
 }

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 import numpy as np
 
 from .. import types as main_types
-from ..attrs import Attributes, Empty, read_array
+from ..attrs import NOTE, Attributes, Empty, read_array
 from . import types
 from .base import HIDDEN, HLObject, text
 
@@ -90,11 +90,11 @@ class AttributeManager(MutableMapping[str, Any]):
         if isinstance(old, str):
             self[name] = value
             return
-        shape, dtype = np.shape(old), np.asarray(old).dtype
+        shape, dtype = np.shape(old), getattr(old, "dtype", np.dtype("O"))
         if np.shape(value) != shape and not (np.size(value) == 1 and np.size(old) == 1):
             raise TypeError(f"Shape of data is incompatible with existing attribute {shape}")
         if dtype.kind in "biufc":
-            value = np.asarray(value, dtype=dtype)
+            value = types.fit(value, dtype)
         self.create(name, np.reshape(value, shape), dtype=dtype)
 
     def __delitem__(self, name: Any) -> None:
@@ -105,7 +105,8 @@ class AttributeManager(MutableMapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         attrs = self._attrs
         order = 1 if self._owner._track else 0
-        return (n for n in attrs._h.attr_names(attrs._path, order) if n not in HIDDEN)
+        return (n for n in attrs._h.attr_names(attrs._path, order) if n not in HIDDEN
+                and not n.startswith(NOTE))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -126,11 +127,11 @@ def _ragged(data: Any, dtype: Any, shape: Any) -> Any:
     base = types.check_vlen_dtype(dtype)
     if isinstance(data, np.ndarray) and data.dtype.kind == "O":
         return data
-    rows = [np.asarray(row, dtype=base) for row in data] if shape != () and len(data) and \
+    rows = [types.fit(row, base) for row in data] if shape != () and len(data) and \
         hasattr(data[0], "__len__") else None
     out = np.empty((len(rows),) if rows is not None else (), object)
     if rows is None:
-        out[()] = np.asarray(data, dtype=base)
+        out[()] = types.fit(data, base)
         return out
     for i, row in enumerate(rows):
         out[i] = row

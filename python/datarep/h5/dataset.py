@@ -7,7 +7,7 @@ from typing import Any, Iterator, Optional
 
 import numpy as np
 
-from .. import types as main_types
+from .. import types as main_types, values
 from ..attrs import Empty
 from ..dataset import Dataset as Main
 from . import regions, types
@@ -383,12 +383,12 @@ class Dataset(HLObject):
             if len(names) > 1:
                 got = self[args[0] if isinstance(args, tuple) and len(args) == 1 else key]
                 for name in names:
-                    got[name] = np.asarray(val)[name]
+                    got[name] = types.fit(val[name], dtype[name])
                 names, val = [], got
         if names:
             if getattr(getattr(val, "dtype", None), "names", None) and names[0] in val.dtype.names:
                 val = val[names[0]]
-            part = np.asarray(types.as_data(val), dtype=dtype[names[0]].base)
+            part = types.fit(types.as_data(val), dtype[names[0]].base)
             where = key if not alone else None
             if where is None:
                 whole = ds.oindex[key]
@@ -425,30 +425,23 @@ class Dataset(HLObject):
         if isinstance(val, (Dataset, _View)):
             val = val[()]
         if base in (str, bytes):
-            if isinstance(val, np.ndarray) and val.dtype.kind == "S":
-                val = val.astype(object)
             return types.as_str(val)
         if base is not None:
             return self._sequences(val, np.dtype(base), key)
         if types.check_opaque_dtype(dtype):
-            array = np.asarray(val, dtype=types._unmarked(dtype), order="C")
+            array = types.as_data(val, dtype)
             return np.frombuffer(array.tobytes(), f"V{dtype.itemsize}").reshape(array.shape)
-        if dtype.kind in "biufc" and isinstance(val, np.ndarray) and val.dtype.kind in "biufc" \
-                and val.dtype != dtype:
-            return val if dtype.kind != "b" else val.astype(bool)
         if dtype.names is not None and not isinstance(val, (np.ndarray, np.void)):
             return self._rows(val, dtype)
         if dtype.subdtype:
-            return np.asarray(val, dtype=dtype.base)
+            return types.fit(val, dtype.base)
         return val
 
     def _rows(self, val: Any, dtype: Any) -> Any:
         """Structs from tuples; one number fills a struct of one member."""
         if len(dtype.names) == 1 and not isinstance(val, (tuple, list)):
-            out = np.empty(np.shape(val), dtype)
-            out[dtype.names[0]] = val
-            return out
-        return np.asarray(val, dtype=dtype)
+            return values.member(val, main_types.form_of_dtype(types.to_main(dtype)), dtype.names[0])
+        return val
 
     def _sequences(self, val: Any, base: Any, key: Any) -> Any:
         """Arrays of any length: one for each selected element."""
@@ -468,7 +461,7 @@ class Dataset(HLObject):
                 raise ValueError(f"{len(rows)} arrays for {n} elements")
             rows = [val] * n
         for i, row in enumerate(rows):
-            flat[i] = np.asarray(row, dtype=None if base.kind == "O" else base)
+            flat[i] = values.natural(row) if base.kind == "O" else types.fit(row, base)
             if flat[i].ndim != 1:
                 raise ValueError("an element is an array of one dimension")
         return out

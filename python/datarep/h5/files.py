@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from typing import Any, Callable
 
 import datarep
@@ -29,18 +28,6 @@ def unregister_driver(name: str) -> None:
 
 def registered_drivers() -> frozenset[Any]:
     return frozenset(_DRIVERS)
-
-
-def _finish(handle: Any) -> None:
-    """A file that nobody closed keeps what was written, as h5py's do."""
-    if not handle.closed:
-        if handle.writes:
-            try:
-                handle.commit()
-            except Exception:  # its directory may be gone
-                handle.abandon()
-                return
-        handle.close()
 
 
 def _libver(given: Any) -> tuple[str, str]:
@@ -117,7 +104,6 @@ class File(Group):
 
     def _set(self, main: Any) -> None:
         self._bind(main, "/")
-        weakref.finalize(main, _finish, main._h)
 
     @classmethod
     def _of(cls, main: Any) -> "File":

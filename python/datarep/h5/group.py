@@ -357,7 +357,7 @@ class Group(MutableMapping[str, Any], HLObject):
         if data is not None and not isinstance(data, (Dataset, dataset_module._View)):
             data = types.as_data(data, dtype)
         elif data is not None:
-            data = types.as_data(np.asarray(data), _dtype_of(data) if dtype is None else dtype)
+            data = types.as_data(data[()], _dtype_of(data) if dtype is None else dtype)
         if dtype is None:
             dtype = np.dtype("=f4") if data is None else data.dtype
         sub = len(dtype.subdtype[1]) if dtype.subdtype else 0

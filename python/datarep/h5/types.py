@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, Optional
 
 import numpy as np
 
+from .. import types as main_types
+from .. import values
 from ..types import Reference, RegionReference
 
 TAG = "NUMPY:"
@@ -226,8 +228,12 @@ def as_data(data: Any, dtype: Any = None) -> Any:
         return np.asarray(data, order="C")
     if dtype is not None and check_vlen_dtype(dtype) not in (None, str, bytes):
         return data
-    array = np.asarray(data, order="C") if dtype is None or np.dtype(dtype).kind == "O" \
-        else np.asarray(data, order="C", dtype=_unmarked(np.dtype(dtype)))
+    if dtype is not None and np.dtype(dtype).kind != "O":
+        dtype = np.dtype(dtype)
+        if check_opaque_dtype(dtype):
+            return values.exact(data, main_types.form_of_dtype(_unmarked(dtype)))
+        return fit(data, _unmarked(dtype))
+    array = np.asarray(data, order="C")
     if dtype is None and array.dtype.kind in "OSU" and not array.dtype.metadata \
             and not (isinstance(data, np.ndarray) and array.dtype.kind in "SU") \
             and not isinstance(data, np.bytes_):
@@ -243,6 +249,11 @@ def as_data(data: Any, dtype: Any = None) -> Any:
     if dtype is not None and np.dtype(dtype).kind == "O":
         array = array.astype(dtype)
     return array
+
+
+def fit(value: Any, dtype: Any) -> Any:
+    """The value as an array of a dtype, unchanged or refused."""
+    return values.exact(value, main_types.form_of_dtype(to_main(dtype)))
 
 
 def _unmarked(dtype: Any) -> Any:
