@@ -47,29 +47,36 @@ def _options(options: dict[str, Any]) -> list[str]:
     return line
 
 
-def _lossy(arguments: list[Any]) -> str:
+def _make(command: str, source: Any, target: Any, force: bool, options: dict[str, Any]) -> str:
     """Run a conversion; losses, which the command tells by status 1, are a warning, too."""
-    done = run(arguments, ok=(0, 1))
+    done = run([command, *_options({**options, "force": force}), "--", source, target], ok=(0, 1))
     said = done.stderr.strip()
     if done.returncode:
         warnings.warn(said or "values changed", ConversionWarning, stacklevel=3)
     return said
 
 
-def import_(source: Any, target: Any, **options: Any) -> str:
+def import_(source: Any, target: Any, *, force: bool = False, **options: Any) -> str:
     """Import a file of HDF5, netCDF, NumPy, CSV or raw elements, as `datarep import` does with these
-    options; what it says of losses."""
-    return _lossy(["import", *_options(options), "--", source, target])
+    options; what it says of losses.
+
+    A target that exists and is not empty is replaced only with force=True; update=True and append=True
+    add to it.  Error otherwise."""
+    return _make("import", source, target, force, options)
 
 
-def export(source: Any, target: Any, **options: Any) -> str:
-    """Export a file, or with root="/path" an object in it, as `datarep export` does."""
-    return _lossy(["export", *_options(options), "--", source, target])
+def export(source: Any, target: Any, *, force: bool = False, **options: Any) -> str:
+    """Export a file, or with root="/path" an object in it, as `datarep export` does.
+
+    A target that exists and is not empty is replaced only with force=True."""
+    return _make("export", source, target, force, options)
 
 
-def convert(source: Any, target: Any, **options: Any) -> str:
-    """Copy a file into another representation or storage, as `datarep convert` does."""
-    return _lossy(["convert", *_options(options), "--", source, target])
+def convert(source: Any, target: Any, *, force: bool = False, **options: Any) -> str:
+    """Copy a file into another representation or storage, as `datarep convert` does.
+
+    A target that exists and is not empty is replaced only with force=True, or if it is the source."""
+    return _make("convert", source, target, force, options)
 
 
 class Checked(NamedTuple):

@@ -222,6 +222,16 @@ def test_the_command(tmp_path):
     assert np.load(str(tmp_path / "a.npy"))[3] == 3
     with pytest.raises(dr.Error):
         dr.import_(str(tmp_path / "none.h5"), b)
+    for make, target, how in ((dr.convert, b, {}), (dr.export, str(tmp_path / "a.npy"), {"root": "/x"}),
+                              (dr.import_, b, {})):
+        source = str(tmp_path / "a.npy") if make is dr.import_ else a
+        with open(target, "rb") as f:
+            before = f.read()
+        with pytest.raises(dr.Error, match="file exists; --force replaces it"):
+            make(source, target, **how)
+        with open(target, "rb") as f:
+            assert f.read() == before
+        make(source, target, force=True, **how)
     done = subprocess.run([sys.executable, "-m", "datarep", "ls", a], capture_output=True, text=True,
                           env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(dr.__file__))})
     assert done.returncode == 0 and "x" in done.stdout

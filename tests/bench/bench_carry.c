@@ -54,12 +54,12 @@ static int compare(const char *title, double import_bar, double export_bar, doub
 
     bench_must(stat(source, &st) == 0, source);
     unlink(packed);
-    COST(DATAREP, "import", source, packed);
+    COST(DATAREP, "import", "-f", source, packed);
     for (int i = 0; i < RUNS; i++) {
         t[0][i] = COST("h5repack", source, out);
-        t[1][i] = COST(DATAREP, "import", source, out);
-        t[2][i] = COST(DATAREP, "export", "--format=hdf5", "--no-verify", packed, out);
-        t[3][i] = COST(DATAREP, "export", "--format=hdf5", packed, out);
+        t[1][i] = COST(DATAREP, "import", "-f", source, out);
+        t[2][i] = COST(DATAREP, "export", "-f", "--format=hdf5", "--no-verify", packed, out);
+        t[3][i] = COST(DATAREP, "export", "-f", "--format=hdf5", packed, out);
     }
     printf("%s (%.1f MB)\n", title, (double)st.st_size / 1e6);
     first = bench_median(t[0], RUNS);

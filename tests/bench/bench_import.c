@@ -63,21 +63,21 @@ static void import_zstd(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "import", "--filters=shuffle,zstd", w->chunked, w->out);
+    RUN(DATAREP, "import", "-f", "--filters=shuffle,zstd", w->chunked, w->out);
 }
 
 static void import_external(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "import", "--filters=shuffle,zstd", "--datarep=external32", w->chunked, w->out);
+    RUN(DATAREP, "import", "-f", "--filters=shuffle,zstd", "--datarep=external32", w->chunked, w->out);
 }
 
 static void import_as_is(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "import", w->chunked, w->out);
+    RUN(DATAREP, "import", "-f", w->chunked, w->out);
 }
 
 static void copy(void *ctx)
@@ -91,21 +91,21 @@ static void export_internal(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "export", "--format=hdf5", w->internal, w->out);
+    RUN(DATAREP, "export", "-f", "--format=hdf5", w->internal, w->out);
 }
 
 static void export_external(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "export", "--format=hdf5", w->external, w->out);
+    RUN(DATAREP, "export", "-f", "--format=hdf5", w->external, w->out);
 }
 
 static void import_plain(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "import", w->plain, w->out);
+    RUN(DATAREP, "import", "-f", w->plain, w->out);
 }
 
 /* One dataset of big- or little-endian doubles; chunk 0: in one piece. */
@@ -168,8 +168,8 @@ static int contiguous(struct work *w)
     };
 
     write_h5(w, w->plain, H5T_IEEE_F64LE, 0);
-    RUN(DATAREP, "import", w->plain, w->internal);
-    RUN(DATAREP, "import", "--datarep=external32", w->plain, w->external);
+    RUN(DATAREP, "import", "-f", w->plain, w->internal);
+    RUN(DATAREP, "import", "-f", "--datarep=external32", w->plain, w->external);
     return bench_row("512 MiB in one piece: bytes are copied, not turned", BYTES, 3, e,
                      sizeof e / sizeof *e, w);
 }

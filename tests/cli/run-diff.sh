@@ -6,7 +6,7 @@
 . "$(dirname "$0")/tap.sh"
 
 make_file() { # NAME [OPTION...]: from the schema on stdin
-    "$DATAREP" create -s - "${@:2}" "$tmp/$1.drep"
+    "$DATAREP" create -f -s - "${@:2}" "$tmp/$1.drep"
 }
 
 base='
@@ -35,7 +35,7 @@ same() { # OPTION-AND-OPERAND...
 one() { # LINE SED-EXPRESSION [DIFF-OPTION...]
     printf '%s' "$base" | sed -e "$2" > "$tmp/changed.yaml"
     [ "$(cat "$tmp/changed.yaml")" != "$base" ] || { echo "nothing is changed"; return 1; }
-    "$DATAREP" create -s "$tmp/changed.yaml" "$tmp/changed.drep" || return 1
+    "$DATAREP" create -f -s "$tmp/changed.yaml" "$tmp/changed.drep" || return 1
     (cd "$tmp" && status 1 diff "${@:3}" base.drep changed.drep) || return 1
     printf '%s\n' "$1" | diff -u - "$tmp/out" && [ ! -s "$tmp/err" ]
 }
@@ -52,8 +52,8 @@ assert len(d["differences"]) == d["found"] == 1, d' "$tmp/out"
 sed 's/"0x1.0000000000000000000000000001p-16382"/"0x1p-900"/' "$HERE/all.yaml" > "$tmp/held.yaml"
 
 representations() { # REP REP
-    "$DATAREP" create -s "$tmp/held.yaml" --datarep="$1" "$tmp/r1.drep" &&
-        "$DATAREP" create -s "$tmp/held.yaml" --datarep="$2" "$tmp/r2.drep" &&
+    "$DATAREP" create -f -s "$tmp/held.yaml" --datarep="$1" "$tmp/r1.drep" &&
+        "$DATAREP" create -f -s "$tmp/held.yaml" --datarep="$2" "$tmp/r2.drep" &&
         status 0 diff "$tmp/r1.drep" "$tmp/r2.drep" && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ] &&
         status 1 diff --storage "$tmp/r1.drep" "$tmp/r2.drep" && grep -q "^/: data representation $1 -> $2$" "$tmp/out"
 }
@@ -215,7 +215,7 @@ if most:
 PY
 }
 for t in f8 f4 f2 i4 u1 i8; do
-    "$DATAREP" create -s "a-$t.yaml" --datarep=external32 "a-$t.drep" && "$DATAREP" create -s "b-$t.yaml" "b-$t.drep"
+    "$DATAREP" create -f -s "a-$t.yaml" --datarep=external32 "a-$t.drep" && "$DATAREP" create -s "b-$t.yaml" "b-$t.drep"
     for o in "" --abs=0 --abs=1e-3 --abs=5 --rel=1e-6 --rel=0.02 --ulp=0 --ulp=1 --ulp=2 --ulp=49 --nan=differ \
         "--abs=1e-5 --rel=1e-5" "--ulp=1 --abs=1" "--rel=1e-4 --nan=differ"; do
         # shellcheck disable=SC2086 # several options
@@ -241,7 +241,7 @@ pairs() { # what no format but a pair of doubles holds
         status 1 diff p1.drep p3.drep && grep -qF '/d: 2 of 3 values differ, first at [0]' "$tmp/out" &&
         status 0 diff --rel=1e-33 p1.drep p3.drep && status 0 diff --ulp=1 p1.drep p2.drep &&
         status 0 ls --minmax p1.drep && grep -q 'min 0x1.0*1p+0  max 3.0$' "$tmp/out" &&
-        "$DATAREP" dump --yaml p1.drep > p1.yaml && rm -f p4.drep && status 0 create -s p1.yaml p4.drep &&
+        "$DATAREP" dump --yaml p1.drep > p1.yaml && rm -f p4.drep && status 0 create -f -s p1.yaml p4.drep &&
         status 0 diff p1.drep p4.drep
 }
 check "pairs of doubles far apart" pairs
@@ -278,7 +278,7 @@ check "reals that no binary128 holds" own_fields
 decimals() { # in 17 digits 2^-24 is exact, the shortest that a double reads back is not
     make_file e1 <<< 'root: {d: {dataset: FLOAT128, data: ["0x1p-24", 0.1, "0x1p-20", 0, 1e22, "0x1p80", 0.001]}}' &&
         "$DATAREP" dump --yaml e1.drep > e1.yaml && grep -q 'data: .0x1p-24, 0x1.9.*, 9.5367431640625e-07, 0.0, 1e+22, 0x1p+80,$' e1.yaml &&
-        rm -f e2.drep && status 0 create -s e1.yaml e2.drep && status 0 diff e1.drep e2.drep
+        rm -f e2.drep && status 0 create -f -s e1.yaml e2.drep && status 0 diff e1.drep e2.drep
 }
 check "decimals in YAML are the value itself" decimals
 
@@ -295,8 +295,8 @@ for pair in "external32 internal" "native:s390x native:i386" "native:m68k extern
     check "the same under $pair" representations $pair
 done
 lost() {
-    "$DATAREP" create -s "$HERE/all.yaml" --datarep=native:s390x "$tmp/r1.drep" &&
-        "$DATAREP" create -s "$HERE/all.yaml" --datarep=native:i386 "$tmp/r2.drep" &&
+    "$DATAREP" create -f -s "$HERE/all.yaml" --datarep=native:s390x "$tmp/r1.drep" &&
+        "$DATAREP" create -f -s "$HERE/all.yaml" --datarep=native:i386 "$tmp/r2.drep" &&
         status 1 diff "$tmp/r1.drep" "$tmp/r2.drep" && [ "$(wc -l < "$tmp/out")" = 1 ] &&
         grep -qF '/LONG_DOUBLE: 1 of 3 values differ, first at [1]: 0x1.0000000000000000000000000001p-16382 -> 0x1p-16382' "$tmp/out"
 }
@@ -338,7 +338,7 @@ damaged=$HERE/../vectors/bad/chunk-sum.drep
 check "damage is told, and is no sameness" sh -c "'$DATAREP' diff '$damaged' '$damaged' > out 2> err; [ \$? = 4 ] && grep -q 'checksum' err"
 
 little_memory() {
-    "$DATAREP" create -s - wide.drep <<< 'root: {d: {dataset: DOUBLE, shape: [5000, 5000], fill: 7}}' &&
+    "$DATAREP" create -f -s - wide.drep <<< 'root: {d: {dataset: DOUBLE, shape: [5000, 5000], fill: 7}}' &&
         (ulimit -v 400000 && "$DATAREP" diff wide.drep wide.drep)
 }
 check "200 MB in little memory" little_memory

@@ -12,14 +12,14 @@ golden() {
 
 machine() { # MACHINE
     golden schema "$1" > "$tmp/m.yaml" || return 1
-    "$DATAREP" create --datarep "native:$1" -s "$tmp/m.yaml" "$tmp/m.drep" || return 1
+    "$DATAREP" create -f --datarep "native:$1" -s "$tmp/m.yaml" "$tmp/m.drep" || return 1
     golden bytes "$1" "$tmp/m.drep" || return 1
     "$DATAREP" dump --json "$tmp/m.drep" > "$tmp/m.json" || return 1
     golden values "$1" "$tmp/m.json"
 }
 
 shown_alike() { # DATAREP
-    "$DATAREP" create --datarep "$1" -s "$tmp/common.yaml" "$tmp/c.drep" || return 1
+    "$DATAREP" create -f --datarep "$1" -s "$tmp/common.yaml" "$tmp/c.drep" || return 1
     "$DATAREP" dump --json "$tmp/c.drep" > "$tmp/c.json" || return 1
     golden same "$tmp/common.json" "$tmp/c.json"
 }
@@ -27,12 +27,12 @@ shown_alike() { # DATAREP
 # A file that was not written for that machine shows the bytes that it would hold.
 as_machine() { # MACHINE
     golden schema "$1" > "$tmp/i.yaml" || return 1
-    "$DATAREP" create --datarep internal -s "$tmp/i.yaml" "$tmp/i.drep" || return 1
+    "$DATAREP" create -f --datarep internal -s "$tmp/i.yaml" "$tmp/i.drep" || return 1
     DATAREP=$DATAREP golden as "$1" "$tmp/i.drep"
 }
 
 golden common > "$tmp/common.yaml"
-"$DATAREP" create --datarep external32 -s "$tmp/common.yaml" "$tmp/c.drep" &&
+"$DATAREP" create -f --datarep external32 -s "$tmp/common.yaml" "$tmp/c.drep" &&
     "$DATAREP" dump --json "$tmp/c.drep" > "$tmp/common.json"
 for m in $(golden machines); do
     check "D1 native:$m: the bytes and values of its compiler" machine "$m"

@@ -190,7 +190,8 @@ rows() { # FUNCTION
             skip "$name" "no Cairo"
         elif [ "${word[0]}" = new ]; then
             check "$name, nothing there" "$1" nothing "${word[@]:1}"
-            check "$name, a file there" "$1" other "${word[@]:1}"
+            read -r -a word <<< "$target $(sed -E 's/(create|convert|import|export|check|plot) /&--force /' <<< "$arguments")"
+            check "$name, a file there" "$1" other "${word[@]}"
         else
             check "$name" "$1" "${word[@]}"
         fi

@@ -46,11 +46,11 @@ print("  wave: {dataset: DOUBLE, data: [%s]}" % ", ".join("%.3f" % math.sin(i / 
 print("  spike: {dataset: FLOAT, data: [%s]}" % ", ".join("9" if i == 54321 else "0" for i in range(100000)))
 print("  powers: {dataset: DOUBLE, data: [%s]}" % ", ".join("1e%d" % i for i in range(-3, 6)))
 PY
-check "create" status 0 create -s plot.yaml p.drep
+check "create" status 0 create -f -s plot.yaml p.drep
 
 picture() { # OPTION-AND-OPERAND...: makes p.png and says nothing
     rm -f p.png
-    status 0 plot p.drep "$@" -o p.png && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
+    status 0 plot -f p.drep "$@" -o p.png && [ ! -s "$tmp/out" ] && [ ! -s "$tmp/err" ]
 }
 looks() { # "CHECK [ARGUMENT...]" OPTION-AND-OPERAND...
     picture "${@:2}" || return 1
@@ -81,16 +81,16 @@ done
 check "from one end of all doubles to the other" looks rising /widest
 check "and in logarithms" picture /widest --log
 controls() { # nothing from the file tells the terminal to do something
-    status 0 plot --preview p.drep "$(printf '/esc\033[31m')" && ! grep -q "$(printf '\033')" "$tmp/out" &&
-        status 2 plot --preview p.drep "$(printf '/esc\033[31')" && ! grep -q "$(printf '\033')" "$tmp/err"
+    status 0 plot -f --preview p.drep "$(printf '/esc\033[31m')" && ! grep -q "$(printf '\033')" "$tmp/out" &&
+        status 2 plot -f --preview p.drep "$(printf '/esc\033[31')" && ! grep -q "$(printf '\033')" "$tmp/err"
 }
 check "names with control characters" controls
 check "names longer than a title" looks "size 960 600" "$(printf '/esc\033[31m')"
-svg() { status 0 plot p.drep /six -o p.svg && /usr/bin/python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("p.svg")'; }
+svg() { status 0 plot -f p.drep /six -o p.svg && /usr/bin/python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("p.svg")'; }
 check "SVG is XML" svg
-pdf() { status 0 plot p.drep /six -o p.pdf && head -c 5 p.pdf | grep -q '^%PDF-' && tail -c 6 p.pdf | grep -q '^%%EOF'; }
+pdf() { status 0 plot -f p.drep /six -o p.pdf && head -c 5 p.pdf | grep -q '^%PDF-' && tail -c 6 p.pdf | grep -q '^%%EOF'; }
 check "PDF" pdf
-stdout() { "$DATAREP" plot p.drep /six -o - > out.png && png size out.png 960 600; }
+stdout() { "$DATAREP" plot -f p.drep /six -o - > out.png && png size out.png 960 600; }
 check "to standard output" stdout
 again() { picture /six && cp p.png first.png && picture /six && cmp p.png first.png; }
 check "the same picture every time" again
@@ -111,8 +111,8 @@ ascii() { (export LC_ALL=C && expected preview-ascii.txt plot --preview -w 60 p.
 check "preview in ASCII" ascii
 without_module() { # a preview needs none; a picture says what is missing
     mkdir -p alone && cp "$DATAREP" alone/datarep &&
-        alone/datarep plot --preview p.drep /wave > alone/out &&
-        ! alone/datarep plot p.drep /wave -o alone/x.png > alone/out 2> alone/err &&
+        alone/datarep plot -f --preview p.drep /wave > alone/out &&
+        ! alone/datarep plot -f p.drep /wave -o alone/x.png > alone/out 2> alone/err &&
         grep -q 'datarep-plot.so is neither .* built without Cairo' alone/err && [ ! -e alone/x.png ]
 }
 check "without the module" without_module
@@ -123,10 +123,10 @@ no_picture() { # STATUS PATTERN ARGUMENT...: nothing is made
     rm -f p.png
     refuses "$1" "$2" plot "${@:3}" -o p.png && [ ! -e p.png ]
 }
-check "no dataset" refuses 2 "which dataset" plot p.drep -o p.png
-check "nowhere to" refuses 2 "where to" plot p.drep /six
-check "to two places" refuses 2 "either" plot p.drep /six -o p.png --preview
-check "another kind of picture" refuses 2 "neither in .png" plot p.drep /six -o p.gif
+check "no dataset" refuses 2 "which dataset" plot -f p.drep -o p.png
+check "nowhere to" refuses 2 "where to" plot -f p.drep /six
+check "to two places" refuses 2 "either" plot -f p.drep /six -o p.png --preview
+check "another kind of picture" refuses 2 "neither in .png" plot -f p.drep /six -o p.gif
 check "no such dataset" no_picture 2 "did you mean /six" p.drep /sixx
 check "one value" no_picture 2 "one value is no picture" p.drep /one
 check "no elements" no_picture 2 "no elements" p.drep /none
@@ -144,22 +144,22 @@ check "too few coordinates" no_picture 2 "not one coordinate for each" p.drep /s
 check "a bad size" no_picture 2 "WIDTHxHEIGHT" p.drep /six --size=10x10
 check "a bad number" no_picture 2 "not 'x'" p.drep /six --min=x
 check "unknown colours" no_picture 2 "viridis, balance" p.drep /six --colors=blue
-check "a directory that is not there" refuses 3 "No such file" plot p.drep /six -o nowhere/p.png
+check "a directory that is not there" refuses 3 "No such file" plot -f p.drep /six -o nowhere/p.png
 check "uneven coordinates are told" sh -c "'$DATAREP' plot p.drep /six --x=/uneven -o p.png 2> err && grep -q 'not even; indices' err"
 full() {
-    "$DATAREP" plot p.drep /six -o - > /dev/full 2> err
+    "$DATAREP" plot -f p.drep /six -o - > /dev/full 2> err
     [ $? = 3 ] && grep -q "No space" err
 }
 check "a full disk" full
 too_large() { # as a full disk, but for the number of the error
-    (trap '' XFSZ && ulimit -f 1 && "$DATAREP" plot p.drep /six -o large.png 2> err)
+    (trap '' XFSZ && ulimit -f 1 && "$DATAREP" plot -f p.drep /six -o large.png 2> err)
     [ $? = 3 ] && grep -q '^datarep: large.png: ' err && [ -z "$(find . -name '*large.png*')" ]
 }
 check "a full disk leaves no part of a picture" too_large
 little_memory() {
-    "$DATAREP" create -s - big.drep <<< 'root: {d: {dataset: DOUBLE, shape: [5000, 5000], fill: 7}}' &&
-        (ulimit -v 600000 && "$DATAREP" plot big.drep /d -o big.png && "$DATAREP" plot big.drep '/d[:,0]' -o big.png)
+    "$DATAREP" create -f -s - big.drep <<< 'root: {d: {dataset: DOUBLE, shape: [5000, 5000], fill: 7}}' &&
+        (ulimit -v 600000 && "$DATAREP" plot -f big.drep /d -o big.png && "$DATAREP" plot -f big.drep '/d[:,0]' -o big.png)
 }
 check "200 MB in little memory" little_memory
-check "damage" refuses 4 "checksum mismatch" plot "$HERE/../vectors/bad/chunk-sum.drep" /c -o p.png
+check "damage" refuses 4 "checksum mismatch" plot -f "$HERE/../vectors/bad/chunk-sum.drep" /c -o p.png
 done_testing

@@ -2,7 +2,7 @@
 # run-replace.sh - what a file that is made takes over: permissions, owner, place behind links.
 #
 # Every subcommand that makes a file does the same, whether the library or the command writes it.
-# shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# shellcheck source=tests/cli/tap.sh disable=SC2154,SC2086 # tap.sh sets tmp and HERE; $f may be none
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
@@ -17,18 +17,19 @@ END
 [ -e "$(dirname "$DATAREP")/datarep-hdf5.so" ] && "$DATAREP" export a.drep a.h5
 "$DATAREP" export a.drep a.npy
 
-# What makes FILE, each from one other file.
-make() { # KIND FILE
+# What makes FILE, each from one other file; FLAG: -f by default.
+make() { # KIND FILE [FLAG]
+    local f=${3--f}
     case $1 in
-    create) "$DATAREP" create -s s.yaml "$2" ;;
-    convert) "$DATAREP" convert a.drep "$2" ;;
-    repair) "$DATAREP" check -q --repair="$2" a.drep ;;
-    import) "$DATAREP" import a.npy "$2" ;;
-    import-hdf5) "$DATAREP" import a.h5 "$2" ;;
-    export-hdf5) "$DATAREP" export --format=hdf5 a.drep "$2" ;;
-    export-npz) "$DATAREP" export --format=npz a.drep "$2" ;;
-    export-npy | export-csv | export-raw) "$DATAREP" export --format="${1#*-}" a.drep "$2" ;;
-    plot) "$DATAREP" plot -o "$2" a.drep d ;;
+    create) "$DATAREP" create $f -s s.yaml "$2" ;;
+    convert) "$DATAREP" convert $f a.drep "$2" ;;
+    repair) "$DATAREP" check -q $f --repair="$2" a.drep ;;
+    import) "$DATAREP" import $f a.npy "$2" ;;
+    import-hdf5) "$DATAREP" import $f a.h5 "$2" ;;
+    export-hdf5) "$DATAREP" export $f --format=hdf5 a.drep "$2" ;;
+    export-npz) "$DATAREP" export $f --format=npz a.drep "$2" ;;
+    export-npy | export-csv | export-raw) "$DATAREP" export $f --format="${1#*-}" a.drep "$2" ;;
+    plot) "$DATAREP" plot $f -o "$2" a.drep d ;;
     esac
 }
 
@@ -148,6 +149,83 @@ for kind in $kinds; do
         skip "$kind: durable" "no strace"
     fi
 done
+
+# A file with contents goes only by --force; an empty one, as mktemp makes it, has none.
+kept() { # KIND FLAG
+    fresh
+    echo precious > box/t.png
+    ln -s t.png box/l.png
+    make "$1" box/t.png "$2" 2> err && return 1
+    make "$1" box/l.png "$2" 2>> err && return 1
+    is precious "$(cat box/t.png)" contents && left l.png t.png || return 1
+    [ "$2" = -n ] && return
+    grep -q '^datarep: box/t.png: file exists; --force replaces it' err || {
+        cat err
+        return 1
+    }
+}
+empty() { # KIND
+    fresh
+    : > box/t.png
+    make "$1" box/t.png -n 2> err && return 1
+    [ ! -s box/t.png ] && make "$1" box/t.png "" && [ -s box/t.png ]
+}
+# Two that find no file: one of them makes it.
+raced() { # KIND
+    local i
+    for i in 1 2 3; do
+        fresh
+        make "$1" box/t.png "" 2> err1 &
+        make "$1" box/t.png "" 2> err2
+        wait $!
+        [ -s box/t.png ] && left t.png || return 1
+    done
+}
+for kind in $kinds; do
+    check "$kind: contents stay" kept "$kind" ""
+    check "$kind: contents stay with -n" kept "$kind" -n
+    check "$kind: an empty file is replaced, but with -n" empty "$kind"
+    check "$kind: two at a time" raced "$kind"
+done
+report() {
+    fresh
+    echo precious > box/t
+    "$DATAREP" import --report=box/t a.npy other/a.drep 2> err && return 1
+    is precious "$(cat box/t)" contents && grep -q 'box/t: file exists; --force' err || return 1
+    cp a.npy box/a.npy
+    "$DATAREP" import -f --report=box/a.npy box/a.npy other/a.drep 2> err && return 1
+    cmp a.npy box/a.npy
+}
+check "a report replaces nothing, and its source never" report
+itself() {
+    local before
+    fresh
+    cp a.drep box/a.drep
+    before=$(sha256sum box/a.drep)
+    "$DATAREP" check --repair=box/a.drep box/a.drep 2> err && return 1
+    "$DATAREP" check -f --repair=box/../box/a.drep box/a.drep 2> err && return 1
+    "$DATAREP" convert --root=/d box/a.drep box/a.drep 2> err && return 1
+    "$DATAREP" convert --partial box/a.drep box/a.drep 2> err && return 1
+    is "$before" "$(sha256sum box/a.drep)" contents && "$DATAREP" convert box/a.drep box/a.drep &&
+        "$DATAREP" diff a.drep box/a.drep
+}
+check "a damaged file is the last of its kind; a whole conversion is none" itself
+advises() {
+    fresh
+    cp a.drep box/a.drep
+    "$DATAREP" import a.npy box/a.drep 2> err && return 1
+    grep -q -- '--force replaces it, -u updates it, -a appends to it' err &&
+        "$DATAREP" import -u -i n a.npy box/a.drep && "$DATAREP" diff -q box/a.drep a.drep
+    is 1 $? "status of diff"
+}
+check "import names the options that keep what is there" advises
+updates() {
+    fresh
+    cp a.drep box/a.drep
+    "$DATAREP" import -u a.h5 box/a.drep 2> err
+    is 2 $? status && cmp a.drep box/a.drep
+}
+[ ! -e a.h5 ] || check "HDF5 does not update" updates
 
 # A signal while a large file is made leaves nothing.
 "$DATAREP" create -s /dev/stdin big.drep << 'END'

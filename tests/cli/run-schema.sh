@@ -8,14 +8,14 @@
 wrong() { # PLACE PATTERN [STATUS]
     local text
     text=$(cat)
-    printf '%s' "$text" | "$DATAREP" create -s - "$tmp/wrong.drep" > "$tmp/out" 2> "$tmp/err"
+    printf '%s' "$text" | "$DATAREP" create -f -s - "$tmp/wrong.drep" > "$tmp/out" 2> "$tmp/err"
     [ $? = "${3:-2}" ] || { echo "not refused: $text"; return 1; }
     [ ! -e "$tmp/wrong.drep" ] || { echo "a file was made"; return 1; }
     grep -qE "^(datarep: )?stdin:${1:+$1:} .*$2" "$tmp/err" || { cat "$tmp/err"; return 1; }
 }
 
 all_errors() {
-    (cd "$HERE" && "$DATAREP" create -s bad.yaml "$tmp/bad.drep") > "$tmp/out" 2> "$tmp/got"
+    (cd "$HERE" && "$DATAREP" create -f -s bad.yaml "$tmp/bad.drep") > "$tmp/out" 2> "$tmp/got"
     [ $? = 2 ] || return 1
     [ ! -s "$tmp/out" ] && [ ! -e "$tmp/bad.drep" ] || return 1
     [ -z "${UPDATE:-}" ] || cp "$tmp/got" "$HERE/expect/bad.err"
@@ -25,7 +25,7 @@ all_errors() {
 # Prints FILE as N.yaml, makes M.drep from that and prints it as M.yaml.
 again() { # FILE N M
     "$DATAREP" dump -H --yaml "$1" > "$tmp/$2.yaml" &&
-        "$DATAREP" create -s "$tmp/$2.yaml" "$tmp/$3.drep" &&
+        "$DATAREP" create -f -s "$tmp/$2.yaml" "$tmp/$3.drep" &&
         "$DATAREP" dump -H --yaml "$tmp/$3.drep" > "$tmp/$3.yaml"
 }
 
@@ -48,7 +48,7 @@ fixed_point() { # FILE
 # the same numbers and texts from both.
 with_values() { # FILE KEY...: that must be the same
     "$DATAREP" dump --yaml --external "$1" > "$tmp/values.yaml" || return 1
-    "$DATAREP" create -s "$tmp/values.yaml" "$tmp/values.drep" || return 1
+    "$DATAREP" create -f -s "$tmp/values.yaml" "$tmp/values.drep" || return 1
     "$DATAREP" dump --jsonl --external "$1" | sed 1d > "$tmp/a.jsonl"
     "$DATAREP" dump --jsonl "$tmp/values.drep" | sed 1d > "$tmp/b.jsonl"
     /usr/bin/python3 - "$tmp/a.jsonl" "$tmp/b.jsonl" "$tmp/values.yaml" "${@:2}" <<'PY'
@@ -68,7 +68,7 @@ PY
 value() { # TYPE VALUE [JSON]
     printf 'root: {d: {dataset: "%s", data: %s}, e: {type: INT, attrs: {a: {type: "%s", value: %s}}}}\n' \
         "$1" "$2" "$1" "$2" > "$tmp/value.yaml"
-    "$DATAREP" create -s "$tmp/value.yaml" "$tmp/value.drep" &&
+    "$DATAREP" create -f -s "$tmp/value.yaml" "$tmp/value.drep" &&
         "$DATAREP" dump --json "$tmp/value.drep" > "$tmp/value.json" || return 1
     python3 - "$tmp/value.json" "${3:-$2}" <<'PY'
 import json, sys
@@ -97,12 +97,12 @@ datareps: {m: {types: {DOUBLE: ibm-hex64}}}
 root: {a: {dataset: DOUBLE, data: [1e80]}}'
 check "a truncated schema" wrong 2:1 . <<< 'root: {a: {dataset: INT, data: [1,'
 
-check "no schema" refuses 2 "which schema" create "$tmp/x.drep"
-check "a schema that is not there" refuses 3 "No such file" create -s "$tmp/nope.yaml" "$tmp/x.drep"
-check "a schema that is a directory" refuses 3 "directory" create -s "$tmp" "$tmp/x.drep"
-check "a directory that is not there" refuses 3 "nowhere" create -s "$HERE/all.yaml" "$tmp/nowhere/x"
+check "no schema" refuses 2 "which schema" create -f "$tmp/x.drep"
+check "a schema that is not there" refuses 3 "No such file" create -f -s "$tmp/nope.yaml" "$tmp/x.drep"
+check "a schema that is a directory" refuses 3 "directory" create -f -s "$tmp" "$tmp/x.drep"
+check "a directory that is not there" refuses 3 "nowhere" create -f -s "$HERE/all.yaml" "$tmp/nowhere/x"
 
-check "a schema with everything" status 0 create -s "$HERE/all.yaml" "$tmp/all.drep"
+check "a schema with everything" status 0 create -f -s "$HERE/all.yaml" "$tmp/all.drep"
 check "its schema" expected all.yaml dump -H --yaml "$tmp/all.drep"
 check "its schema makes it again" fixed_point "$tmp/all.drep"
 check "with its values" \
@@ -126,7 +126,7 @@ root:
 Y
 # What a dataset says is what it has, and a second table of a name gets another one.
 several() {
-    status 0 create -s "$tmp/several.yaml" "$tmp/several.drep" && status 0 ls -lr "$tmp/several.drep" || return 1
+    status 0 create -f -s "$tmp/several.yaml" "$tmp/several.drep" && status 0 ls -lr "$tmp/several.drep" || return 1
     tr -s ' ' < "$tmp/out" | grep -o '^/[^ ]*\|datarep .*' | sed 's/ \(compact\|chunk\).*//' > "$tmp/got"
     diff -u - "$tmp/got" <<'Y' || return 1
 /plain
@@ -141,13 +141,13 @@ datarep 2 ibm
 Y
     fixed_point "$tmp/several.drep" && with_values "$tmp/several.drep" datarep type shape fill data || return 1
     sed 's/hex64/hex32/' "$tmp/several.yaml" > "$tmp/other.yaml"
-    status 1 convert -s "$tmp/other.yaml" --datarep=ibm --only=/c "$tmp/several.drep" "$tmp/both.drep" &&
+    status 1 convert -f -s "$tmp/other.yaml" --datarep=ibm --only=/c "$tmp/several.drep" "$tmp/both.drep" &&
         settles "$tmp/both.drep" && grep -q '^  ibm-2:$' "$tmp/1.yaml" &&
         with_values "$tmp/both.drep" type shape fill data && status 0 ls -l "$tmp/values.drep" &&
         grep -q '^/c .* ibm-2 ' "$tmp/out" && status 0 validate -s "$tmp/values.yaml" "$tmp/values.drep"
 }
 several_one() {
-    status 0 create --datarep=external32 -s "$tmp/several.yaml" "$tmp/x.drep" && status 0 ls -lr "$tmp/x.drep" &&
+    status 0 create -f --datarep=external32 -s "$tmp/several.yaml" "$tmp/x.drep" && status 0 ls -lr "$tmp/x.drep" &&
         ! grep datarep "$tmp/out"
 }
 check "several representations" several
@@ -158,10 +158,10 @@ check "a representation that is no name" wrong 1:35 "expected a text" <<< 'root:
 check "a misspelt word" wrong 1:26 "did you mean \"datarep\"" <<< 'root: {d: {dataset: INT, datarap: internal}}'
 check "a value too large for the dataset's" wrong 2:48 "does not fit" 4 <<< 'datareps: {m: {types: {DOUBLE: ibm-hex64}}}
 root: {a: {dataset: DOUBLE, datarep: m, data: [1e80]}, b: {dataset: DOUBLE, data: [1e80]}}'
-check "--datarep wins" status 0 create -s "$HERE/all.yaml" --datarep=native "$tmp/native.drep"
+check "--datarep wins" status 0 create -f -s "$HERE/all.yaml" --datarep=native "$tmp/native.drep"
 check "and holds the same" fixed_point "$tmp/native.drep"
 check "--no-clobber" refuses 3 "exist" create -n -s "$HERE/all.yaml" "$tmp/all.drep"
-check "an existing file is replaced" status 0 create -s "$HERE/all.yaml" "$tmp/all.drep"
+check "an existing file is replaced" status 0 create -f -s "$HERE/all.yaml" "$tmp/all.drep"
 
 cat > "$tmp/rep.yaml" <<'Y'
 datarep: mainframe
@@ -173,7 +173,7 @@ root:
   d: {dataset: DOUBLE, data: [0.1]}
   l: {dataset: LONG, data: [-7]}
 Y
-check "a declared representation" status 0 create -s "$tmp/rep.yaml" "$tmp/rep.drep"
+check "a declared representation" status 0 create -f -s "$tmp/rep.yaml" "$tmp/rep.drep"
 cd "$tmp" || exit 1
 check "its values" expected rep.txt dump rep.drep
 check "it is printed with its table" expected rep.yaml dump -H --yaml "$tmp/rep.drep"
@@ -203,7 +203,7 @@ check "value: a character" value CHAR '"é"'
 # What a decimal of a double is not exactly, a wider type needs in hexadecimal.
 exact() {
     printf 'root: {d: {dataset: FLOAT128, data: ["0x1.999999999999ap-4", 0.5, "0x1p-1000", 1e22, 1e23]}}\n' |
-        "$DATAREP" create -s - "$tmp/exact.drep" && with_values "$tmp/exact.drep" data &&
+        "$DATAREP" create -f -s - "$tmp/exact.drep" && with_values "$tmp/exact.drep" data &&
         grep -qF 'data: [0x1.999999999999ap-4, 0.5, 0x1p-1000, 1e+22,' "$tmp/values.yaml"
 }
 check "value: wide reals stay what they are" exact
@@ -215,7 +215,7 @@ printf 'time,temp\n1,2.5\n2,NA\n' > "$tmp/from/table.csv"
 printf '1\t2\n3\t4\n' > "$tmp/from/grid.tsv"
 printf '\0\0\0\10BdvjA\20\0\0\0\0\0\10' > "$tmp/from/below/old.dat"
 printf 'root: {x: {dataset: FLOAT, data: [[1, 2, 3], [4, 5, 6]]}}' |
-    "$DATAREP" create -s - "$tmp/x.drep" && "$DATAREP" export "$tmp/x.drep" "$tmp/from/x.npy"
+    "$DATAREP" create -f -s - "$tmp/x.drep" && "$DATAREP" export -f "$tmp/x.drep" "$tmp/from/x.npy"
 ln -s /etc/passwd "$tmp/from/link.csv"
 ln -s table.csv "$tmp/from/inner.csv"
 cat > "$tmp/from/s.yaml" <<'Y'
@@ -231,7 +231,7 @@ root:
   j: {dataset: FLOAT, shape: [1], from: {raw: below/old.dat, datarep: ibm, offset: 8}}
 Y
 from_files() {
-    "$DATAREP" create -s "$tmp/from/s.yaml" "$tmp/from.drep" || return 1
+    "$DATAREP" create -f -s "$tmp/from/s.yaml" "$tmp/from.drep" || return 1
     "$DATAREP" dump --json "$tmp/from.drep" > "$tmp/from.json" || return 1
     python3 - "$tmp/from.json" <<'PY' || return 1
 import json, sys
@@ -256,7 +256,7 @@ check "elements from other files" from_files
 from_wrong() { # FROM PATTERN [STATUS]
     printf 'root: {a: {dataset: FLOAT, shape: [2, 3], from: %s}}' "$1" > "$tmp/from/w.yaml"
     rm -f "$tmp/w.drep"
-    "$DATAREP" create -s "$tmp/from/w.yaml" "$tmp/w.drep" > "$tmp/out" 2> "$tmp/err"
+    "$DATAREP" create -f -s "$tmp/from/w.yaml" "$tmp/w.drep" > "$tmp/out" 2> "$tmp/err"
     [ $? = "${3:-2}" ] && grep -qE "w.yaml:1:[0-9]+: .*$2" "$tmp/err" && [ ! -e "$tmp/w.drep" ] &&
         [ ! -s "$tmp/out" ] || { cat "$tmp/err"; return 1; }
 }
@@ -282,22 +282,22 @@ groups() { # DEPTH NAME: a file with a dataset below so many groups
     printf '\0\0\0\1' > "$tmp/one.raw"
     path=$(printf "/$2%.0s" $(seq "$1"))
     rm -f "$tmp/deep.drep"
-    "$DATAREP" import --type=INT -i "$path/x" "$tmp/one.raw" "$tmp/deep.drep"
+    "$DATAREP" import -f --type=INT -i "$path/x" "$tmp/one.raw" "$tmp/deep.drep"
 }
 deep() { # DEPTH NAME
     groups "$1" "$2" && "$DATAREP" dump --yaml "$tmp/deep.drep" > "$tmp/deep.yaml" &&
-        "$DATAREP" create -s "$tmp/deep.yaml" "$tmp/again.drep" &&
+        "$DATAREP" create -f -s "$tmp/deep.yaml" "$tmp/again.drep" &&
         "$DATAREP" diff "$tmp/deep.drep" "$tmp/again.drep" &&
         status 0 validate -s "$tmp/deep.yaml" "$tmp/deep.drep"
 }
 too_deep() { # DEPTH NAME
     groups "$1" "$2" && status 4 dump --yaml "$tmp/deep.drep" &&
         grep -q "a schema cannot be so deep" "$tmp/err" && cp "$tmp/out" "$tmp/deep.yaml" &&
-        status 0 create -s "$tmp/deep.yaml" "$tmp/again.drep"
+        status 0 create -f -s "$tmp/deep.yaml" "$tmp/again.drep"
 }
 json() {
     echo '{"root": {"a": {"dataset": "INT", "shape": [2], "maxshape": ["unlimited"]}}, "dims": {"t": "unlimited"}}' > "$tmp/j.json" &&
-        rm -f "$tmp/j.drep" && status 0 create -s "$tmp/j.json" "$tmp/j.drep" &&
+        rm -f "$tmp/j.drep" && status 0 create -f -s "$tmp/j.json" "$tmp/j.drep" &&
         "$DATAREP" dump -H "$tmp/j.drep" | grep -qF '[2/unlimited]'
 }
 check "a schema in JSON" json
@@ -319,22 +319,22 @@ root:
     fill: {x: 5, y: 6}
     data: [{x: 16909060, y: 2}, {x: -1, y: 3}]' > "$tmp/placed.yaml"
     sed "s/placed: true/placed: false/" "$tmp/placed.yaml" > "$tmp/packed.yaml"
-    status 0 create -s "$tmp/placed.yaml" "$tmp/placed.drep" &&
-        status 0 create -s "$tmp/packed.yaml" "$tmp/packed.drep" &&
+    status 0 create -f -s "$tmp/placed.yaml" "$tmp/placed.drep" &&
+        status 0 create -f -s "$tmp/packed.yaml" "$tmp/packed.drep" &&
         "$DATAREP" check --deep "$tmp/placed.drep" &&
         od -An -v -tx1 "$tmp/placed.drep" | tr -d ' \n' | grep -qF \
             00000000000200000000000001020304000000000000000000030000000000\
 00ffffffff00000000 &&
         "$DATAREP" dump --yaml "$tmp/placed.drep" > "$tmp/again.yaml" &&
         grep -qF 'placed: true' "$tmp/again.yaml" && grep -qF 'x@12: INT, y@4: SHORT}:20' "$tmp/again.yaml" &&
-        rm -f "$tmp/again.drep" && status 0 create -s "$tmp/again.yaml" "$tmp/again.drep" &&
+        rm -f "$tmp/again.drep" && status 0 create -f -s "$tmp/again.yaml" "$tmp/again.drep" &&
         "$DATAREP" dump --yaml "$tmp/again.drep" | diff - "$tmp/again.yaml" &&
         ! "$DATAREP" dump --yaml "$tmp/packed.drep" | grep -q placed &&
         status 0 validate -s "$tmp/again.yaml" "$tmp/placed.drep" &&
         status 1 validate -s "$tmp/placed.yaml" "$tmp/packed.drep" && grep -q "not placed" "$tmp/out" "$tmp/err" &&
-        status 2 create -s <(echo 'root: {a: {dataset: INT, placed: 3}}') "$tmp/wrong.drep" &&
+        status 2 create -f -s <(echo 'root: {a: {dataset: INT, placed: 3}}') "$tmp/wrong.drep" &&
         grep -q "placed is true or false" "$tmp/err" &&
-        status 4 create -s <(echo 'root: {a: {dataset: "struct{x@2: INT, y@4: INT}", placed: true}}') "$tmp/wrong.drep"
+        status 4 create -f -s <(echo 'root: {a: {dataset: "struct{x@2: INT, y@4: INT}", placed: true}}') "$tmp/wrong.drep"
 }
 check "members at offsets of their own" placed
 

@@ -31,13 +31,13 @@ root:
   out: {link: external, file: a.drep, target: /x}
   other: {dataset: DOUBLE, datarep: native:m68k, data: [1, 2]}
 Y
-"$DATAREP" create -s "$tmp/base.yaml" "$tmp/base.drep" || exit 1
+"$DATAREP" create -f -s "$tmp/base.yaml" "$tmp/base.drep" || exit 1
 
 # A file made of the schema with this change, against the schema as it was.
 differs() { # SED PLACE PATTERN [LINES]
     sed "$1" "$tmp/base.yaml" > "$tmp/other.yaml"
     cmp -s "$tmp/base.yaml" "$tmp/other.yaml" && { echo "no change: $1"; return 1; }
-    "$DATAREP" create -s "$tmp/other.yaml" "$tmp/other.drep" || return 1
+    "$DATAREP" create -f -s "$tmp/other.yaml" "$tmp/other.drep" || return 1
     (cd "$tmp" && status 1 validate -s base.yaml other.drep) || { cat "$tmp/out"; return 1; }
     [ ! -s "$tmp/err" ] || { cat "$tmp/err"; return 1; }
     grep -qE "^base.yaml:$2: $3" "$tmp/out" || { cat "$tmp/out"; return 1; }
@@ -122,7 +122,7 @@ check "--extra" more_is_allowed
 
 values_are_free() {
     sed 's/0.25, 10/0.5, 10/' "$tmp/base.yaml" > "$tmp/other.yaml"
-    "$DATAREP" create -s "$tmp/other.yaml" "$tmp/other.drep" &&
+    "$DATAREP" create -f -s "$tmp/other.yaml" "$tmp/other.drep" &&
         status 1 validate -s "$tmp/base.yaml" "$tmp/other.drep" &&
         status 0 validate -H -s "$tmp/base.yaml" "$tmp/other.drep"
 }
@@ -131,7 +131,7 @@ check "-H looks at no values of datasets" values_are_free
 # All at once: each line of the schema is named.
 everything() {
     printf 'root: {sst: {}, soft: {}}\n' > "$tmp/none.yaml"
-    "$DATAREP" create -s "$tmp/none.yaml" "$tmp/none.drep" || return 1
+    "$DATAREP" create -f -s "$tmp/none.yaml" "$tmp/none.drep" || return 1
     (cd "$tmp" && status 1 validate -s base.yaml none.drep) || return 1
     [ "$(cut -d: -f2 "$tmp/out" | sort -un | tr '\n' ' ')" = \
         "1 2 4 6 7 9 10 11 12 13 14 15 16 17 18 19 20 21 22 " ] || { cat "$tmp/out"; return 1; }
@@ -152,9 +152,9 @@ grown() {
 may_have_grown() {
     grown "" && cp "$tmp/grown.yaml" "$tmp/empty.yaml"
     grown ", shape: [3], data: [1, 2, 3]" &&
-        "$DATAREP" create -s "$tmp/grown.yaml" "$tmp/grown.drep" || return 1
+        "$DATAREP" create -f -s "$tmp/grown.yaml" "$tmp/grown.drep" || return 1
     status 0 validate -s "$tmp/empty.yaml" "$tmp/grown.drep" || { cat "$tmp/out"; return 1; }
-    "$DATAREP" create -s "$tmp/empty.yaml" "$tmp/empty.drep" &&
+    "$DATAREP" create -f -s "$tmp/empty.yaml" "$tmp/empty.drep" &&
         status 1 validate -s "$tmp/grown.yaml" "$tmp/empty.drep" &&
         grep -q 'the shape is \[0\], not \[3\]' "$tmp/out"
 }

@@ -103,7 +103,7 @@ def check_diff(c, a, b):
 
 def import_file(c, rep, how, folder, h5, drep):
     table = ["--schema=" + os.path.join(folder, "mixed.yaml")] if rep == "mixed" else []
-    command = [DATAREP, "import", "--datarep=" + rep, "--json", *table, *how]
+    command = [DATAREP, "import", "-f", "--datarep=" + rep, "--json", *table, *how]
     if "values" in c.lost:
         status, _, err = run(*command, h5, drep)
         check(status == 4 and "--partial" in err, "import without --partial: exit status %d: %s", status, err)
@@ -147,7 +147,7 @@ def try_case(c, rep, exact, folder, more=None):
     if not exact:
         check_container(c, rep, h5, drep)
         check_difference(drep, h5)
-    status, out, err = run(DATAREP, "export", drep, back)
+    status, out, err = run(DATAREP, "export", "-f", drep, back)
     unread = "values" in c.lost
     check_status(status, err, unread, "export")
     check(("were not read by import" in err) == unread, "export: %s", err)

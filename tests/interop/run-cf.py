@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 try:
     import cftime
 except ImportError:
@@ -31,7 +33,7 @@ NO_DATES = ("days", "days since", "days since yesterday", "fortnights since 1970
 
 
 def run(*args, text=True):
-    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
+    p = subprocess.run([DATAREP, *over(args)], capture_output=True, timeout=60, check=False)
     return p.returncode, p.stdout.decode() if text else p.stdout, p.stderr.decode()
 
 

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 DATAREP = os.environ.get("DATAREP", "build/release/datarep")
 SEED = int(os.environ.get("DREP_TEST_SEED", "1"))
 
@@ -31,7 +33,7 @@ def check(condition, text, *args):
 
 
 def run(*command, **more):
-    p = subprocess.run((DATAREP,) + command, capture_output=True, timeout=120, check=False, **more)
+    p = subprocess.run([DATAREP, *over(command)], capture_output=True, timeout=120, check=False, **more)
     return p.returncode, p.stdout.decode(), p.stderr.decode("utf-8", "replace")
 
 

@@ -60,7 +60,7 @@ def import_damaged(source, folder, counts, options):
     """What is wrong with the way that it ended, or None."""
     where = tempfile.mkdtemp(dir=folder)
     target = os.path.join(where, "out.drep")
-    done = limits.run([DATAREP, "import", *options, source, target], timeout=SECONDS, grace=ENDS, text=True)
+    done = limits.run([DATAREP, "import", "-f", *options, source, target], timeout=SECONDS, grace=ENDS, text=True)
     err = done.stderr
     if done.hung:
         counts["hung"] += 1

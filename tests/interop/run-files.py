@@ -113,12 +113,12 @@ def trip(source, folder):
     for path in (drep, back, first, second):
         if os.path.exists(path):
             os.unlink(path)
-    status, _, err = run(DATAREP, "import", "--exact", "--partial", "--json", "--report=" + first, source, drep)
+    status, _, err = run(DATAREP, "import", "-f", "--exact", "--partial", "--json", "--report=" + first, source, drep)
     if status < 0 or status > 4:
         raise Silent("import: status %d: %s" % (status, err[-300:]))
     if status > 1:
         return "reported"  # it is refused, with a message
-    status, _, err = run(DATAREP, "export", "--json", "--report=" + second, drep, back)
+    status, _, err = run(DATAREP, "export", "-f", "--json", "--report=" + second, drep, back)
     if status < 0 or status > 1:
         raise Silent("export: status %d: %s" % (status, err[-300:]))
     with open(first, encoding="utf-8") as a, open(second, encoding="utf-8") as b:

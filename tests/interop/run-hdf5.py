@@ -41,7 +41,7 @@ def check_interrupted(folder):
     drep = os.path.join(folder, "big.drep")
     with h5py.File(big, "w") as f:
         f["d"] = [[i] * 4096 for i in range(4096)]
-    status, _, err = run(DATAREP, "import", big, drep)
+    status, _, err = run(DATAREP, "import", "-f", big, drep)
     check(status == 0, "import: %s", err)
     for command, source in (("import", big), ("export", drep)):
         for there in (False, True):
@@ -81,7 +81,7 @@ def check_holes(folder):
         rng = np.random.default_rng(seed)
         fill, x = make_holes(a, rng)
         other, y = make_holes(b, rng, fill)
-        check(run(DATAREP, "import", a, drep)[0] == 0, "import")
+        check(run(DATAREP, "import", "-f", a, drep)[0] == 0, "import")
         status, out, err = run(DATAREP, "diff", "--json", drep, b)
         found = [v for v in json.loads(out)["differences"] if v["what"] == "values"]
         check(status == int(fill != other or bool(found)), "status %d: %s", status, err)
@@ -120,7 +120,7 @@ def check_behind_the_end(folder):
         data = data.replace(struct.pack("<Q", old), struct.pack("<Q", new))
     with open(h5, "wb") as f:
         f.write(data)
-    status, _, err = run(DATAREP, "import", "--partial", h5, drep, timeout=60)
+    status, _, err = run(DATAREP, "import", "-f", "--partial", h5, drep, timeout=60)
     check(status == 1 and "%d elements could not be read" % ((1 << 57) - 12345) in err, "import: %s", err)
     status, out, err = run(DATAREP, "dump", "--jsonl", drep, "/d[12343:12347]")
     check(status == 0 and [float(x) for x in out.split()] == [12344, 12345, 0, 0], "dump: %s", out + err)
@@ -139,8 +139,8 @@ def check_lossy_filter(folder):
     with h5py.File(h5, "r") as f:
         first = f["d"][()]
     check((first != values).any(), "ZFP loses nothing here")
-    check(run(DATAREP, "import", h5, drep)[0] == 0, "import")
-    status, _, err = run(DATAREP, "export", "--report=" + report, drep, back)
+    check(run(DATAREP, "import", "-f", h5, drep)[0] == 0, "import")
+    status, _, err = run(DATAREP, "export", "-f", "--report=" + report, drep, back)
     check(status == 0, "export: %s", err)
     with h5py.File(back, "r") as f:
         check((f["d"][()].view("u8") == first.view("u8")).all(), "values change on export")

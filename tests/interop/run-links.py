@@ -97,7 +97,7 @@ def trip(seed, folder):
     source, drep, back = (os.path.join(folder, n) for n in ("in.h5", "x.drep", "back.h5"))
     with h5py.File(source, "w", track_order=True) as f:
         Maker(f, rng).make()
-    for command in ("import", source, drep), ("export", drep, back), ("check", drep):
+    for command in ("import", "-f", source, drep), ("export", "-f", drep, back), ("check", drep):
         p = subprocess.run([DATAREP, *command], capture_output=True, text=True, timeout=60, check=False)
         if p.returncode:
             return "%s: status %d: %s" % (command[0], p.returncode, p.stderr)

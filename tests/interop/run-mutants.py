@@ -140,7 +140,7 @@ def run_watched(place, *options):
     with open(os.path.join(place.folder, "err"), "w+b") as err:
         p = subprocess.Popen(["strace", "-f", "-qq", "-s", "4096", "-o", log, "-e",
                               "trace=open,openat,creat,execve,execveat,socket,connect,bind,ptrace",
-                              DATAREP, "import", TIME, *options, place.source, place.target],
+                              DATAREP, "import", "-f", TIME, *options, place.source, place.target],
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=err, cwd=place.folder,
                              preexec_fn=limits)
         begin, status = time.monotonic(), None

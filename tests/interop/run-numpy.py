@@ -20,6 +20,8 @@ import time
 import warnings
 import zipfile
 
+from cases import over
+
 try:
     import numpy as np
 except ImportError as e:
@@ -43,7 +45,7 @@ def check(condition, text, *args):
 
 
 def run(*command, **more):
-    p = subprocess.run((DATAREP,) + command, capture_output=True, timeout=300, check=False, **more)
+    p = subprocess.run([DATAREP, *over(command)], capture_output=True, timeout=300, check=False, **more)
     return p.returncode, p.stdout, p.stderr.decode("utf-8", "replace")
 
 
@@ -483,7 +485,7 @@ def stopped(tmp):
         f.write(header("{'descr': '<f8', 'fortran_order': False, 'shape': (400000000,)}"))
         f.truncate(f.tell() + 400000000 * 8)
     for number in (signal.SIGINT, signal.SIGKILL):
-        with subprocess.Popen([DATAREP, "import", "--filters=shuffle,deflate:9", source, drep],
+        with subprocess.Popen([DATAREP, "import", "-f", "--filters=shuffle,deflate:9", source, drep],
                               stderr=subprocess.PIPE) as p:
             time.sleep(0.5)
             p.send_signal(number)
@@ -502,7 +504,7 @@ def memory(tmp):
         f.write(header("{'descr': '<f4', 'fortran_order': True, 'shape': (12000, 8000)}"))
         f.truncate(f.tell() + 12000 * 8000 * 4)
     for command in (("import", "--filters=zstd:1", source, drep), ("export", drep, back)):
-        pid = os.spawnv(os.P_NOWAIT, DATAREP, (DATAREP,) + command)
+        pid = os.spawnv(os.P_NOWAIT, DATAREP, [DATAREP, *over(command)])
         _, status, usage = os.wait4(pid, 0)
         check(status == 0, "status %d", status)
         check(usage.ru_maxrss < 320 * 1024, "%s took %d KiB", command[0], usage.ru_maxrss)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 try:
     import h5py
     import numpy as np
@@ -65,7 +67,7 @@ def check(name, good, text=""):
 
 
 def run(*args):
-    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False)
+    p = subprocess.run([DATAREP, *over(args)], capture_output=True, timeout=60, check=False)
     return p.returncode, (p.stdout + p.stderr).decode("utf-8", "replace")
 
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 DATAREP = os.environ.get("DATAREP", "build/release/datarep")
 SEED = int(os.environ.get("DREP_TEST_SEED", "1"))
 
@@ -29,7 +31,7 @@ def check(condition, text, *args):
 
 
 def run(*command):
-    p = subprocess.run((DATAREP,) + command, capture_output=True, timeout=120, check=False)
+    p = subprocess.run([DATAREP, *over(command)], capture_output=True, timeout=120, check=False)
     return p.returncode, p.stdout, p.stderr.decode("utf-8", "replace")
 
 

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 try:
     import yaml
 
@@ -32,7 +34,7 @@ class Differ(Exception):
 
 
 def run(*command, fine=(0,)):
-    p = subprocess.run((DATAREP,) + command, capture_output=True, timeout=120, check=False)
+    p = subprocess.run([DATAREP, *over(command)], capture_output=True, timeout=120, check=False)
     if p.returncode not in fine:
         raise Differ("datarep %s: status %d: %s" % (" ".join(command), p.returncode,
                                                      (p.stdout + p.stderr).decode("utf-8", "replace")))

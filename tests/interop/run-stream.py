@@ -94,7 +94,7 @@ def check_memory(folder, make, most):
     text = []
     raised = RAISED.get(make, ())
     if raised:
-        done = subprocess.run([DATAREP, "import", h5, drep], capture_output=True, text=True, check=False)
+        done = subprocess.run([DATAREP, "import", "-f", h5, drep], capture_output=True, text=True, check=False)
         if done.returncode != 4 or os.path.exists(drep) or "--limit memory=SIZE raises it" not in done.stderr:
             fail("status %d: %s", done.returncode, done.stderr)
     for command in (("import", h5, drep), ("export", drep, back)):
@@ -138,7 +138,7 @@ def check_not_there(folder):
         h5, drep = os.path.join(folder, "in.h5"), os.path.join(folder, "x.drep")
         with h5py.File(h5, "w", libver="latest") as f:
             make(f)
-        peak(DATAREP, "import", "--partial", h5, drep, expected=make is mostly_beyond_the_end)
+        peak(DATAREP, "import", "-f", "--partial", h5, drep, expected=make is mostly_beyond_the_end)
         size = os.stat(drep).st_blocks * 512 / MIB
         if size > 32:
             fail("%s takes %.0f MiB", make.__name__, size)
@@ -154,7 +154,7 @@ def sources(folder):
     with h5py.File(h5, "w") as f:
         f.create_dataset("c", data=RNG.integers(0, 99, (2000, 4000)), chunks=(100, 400), compression=1)
         f["d"] = RNG.integers(0, 99, 6 * MIB)
-    subprocess.run([DATAREP, "import", h5, drep], check=True)
+    subprocess.run([DATAREP, "import", "-f", h5, drep], check=True)
     return {"import": h5, "export": drep}
 
 

@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from cases import over
+
 try:
     import h5py
     import numpy as np
@@ -37,7 +39,7 @@ def check(ok, message, *args):
 
 
 def run(*args, **env):
-    p = subprocess.run([DATAREP, *args], capture_output=True, timeout=60, check=False, env=dict(os.environ, **env))
+    p = subprocess.run([DATAREP, *over(args)], capture_output=True, timeout=60, check=False, env=dict(os.environ, **env))
     return p.returncode, p.stdout.decode(), p.stderr.decode()
 
 

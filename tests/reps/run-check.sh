@@ -154,7 +154,7 @@ fi
 printf 'datarep: mirror\nroot:\n  d: {dataset: INT, shape: [3], data: [1, 2, 3]}\n' \
     > "$tmp/mirror.yaml"
 made() {
-    with_environment "$tmp/plugins" status 0 create -s "$tmp/mirror.yaml" "$tmp/mirror.drep"
+    with_environment "$tmp/plugins" status 0 create -f -s "$tmp/mirror.yaml" "$tmp/mirror.drep"
 }
 read_back() { # OPTION...
     status 0 dump "$@" "$tmp/mirror.drep" && grep -q '1, 2, 3' "$tmp/out"
@@ -166,7 +166,7 @@ check "a file is made with a plugin" made
 check "and read with it, by a hint" read_back --plugins "$tmp/plugins"
 check "or from here" sh -c "cd '$tmp' && '$DATAREP' dump --plugins=nowhere:plugins/ mirror.drep | grep '1, 2, 3'"
 cp "$tmp/mirror.drep" "$tmp/again.drep"
-check "it is written anew in its place" status 0 convert --plugins "$tmp/plugins" "$tmp/again.drep" "$tmp/again.drep"
+check "it is written anew in its place" status 0 convert -f --plugins "$tmp/plugins" "$tmp/again.drep" "$tmp/again.drep"
 check "and is the same" status 0 diff --plugins "$tmp/plugins" "$tmp/mirror.drep" "$tmp/again.drep"
 check "and by the environment" with_environment "$tmp/plugins" read_back
 without() { # TEXT
@@ -174,7 +174,7 @@ without() { # TEXT
 }
 check "and not without" without 'datarep "mirror" is not registered'
 check "which is said with what to do" without 'or DREP_PLUGIN_PATH may name'
-check "but it is copied as it is stored" status 0 convert "$tmp/mirror.drep" "$tmp/again.drep"
+check "but it is copied as it is stored" status 0 convert -f "$tmp/mirror.drep" "$tmp/again.drep"
 check "and is the same then" status 0 diff --plugins "$tmp/plugins" "$tmp/mirror.drep" "$tmp/again.drep"
 check "but for its header" status 0 dump -H "$tmp/mirror.drep"
 done_testing

@@ -308,7 +308,7 @@ static const struct option_row options[] = {
     {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
     {'q', "quiet", NULL, "print nothing, set only the exit status", NULL},
     {OPTION_REPAIR, "repair", "NEW", "write the readable part of FILE into NEW", "<drep>"},
-    {'n', "no-clobber", NULL, "fail if NEW exists", NULL},
+    OPTION_ROWS_REPLACE,
     {OPTION_SEAL, "seal", NULL, "compute absent checksums (drep_checksum=deferred)", NULL},
     {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_COMMIT,
@@ -318,7 +318,7 @@ static const struct option_row options[] = {
 
 struct check_options {
     const char *repair;
-    bool deep, seal, excl;
+    bool deep, seal, excl, force;
 };
 
 static int check_files(struct check_run *check, const struct check_options *asked, char **files)
@@ -348,6 +348,7 @@ static int check_run(int argc, char **argv)
         asked.deep |= option == 'd';
         asked.seal |= option == OPTION_SEAL;
         asked.excl |= option == 'n';
+        asked.force |= option == 'f';
         check.quiet |= option == 'q';
         check.json |= option == OPTION_JSON;
         if (option == OPTION_REPAIR)
@@ -366,6 +367,14 @@ static int check_run(int argc, char **argv)
     files = option_operands(&o, 1, asked.repair ? 1 : INT_MAX, "which file?");
     if (!files)
         return o.status;
+    if (asked.repair && outfile_same(files[0], asked.repair))
+        return tool_usage(check_command.name, "%s would replace itself; name another file",
+                          asked.repair);
+    if (asked.repair) {
+        status = outfile_permit(asked.repair, &asked.excl, asked.force, NULL);
+        if (status)
+            return status;
+    }
     if (sink_init(&check.sink, STDOUT_FILENO))
         return tool_no_memory();
     status = check_files(&check, &asked, files);

@@ -44,6 +44,13 @@ enum {
         OPTION_COMMIT, "commit", "N", "use an earlier commit (`datarep log`)", "" \
     }
 
+/* Subcommands that make a file have both; outfile_permit() decides. */
+#define OPTION_ROWS_REPLACE                                                         \
+    {'f', "force", NULL, "replace a file that exists and is not empty", NULL},      \
+    {                                                                               \
+        'n', "no-clobber", NULL, "fail also if the file that exists is empty", NULL \
+    }
+
 /* Each subcommand has it; option_next() takes it to limit.h. */
 #define OPTION_ROW_LIMIT                                                                          \
     {                                                                                             \

@@ -65,7 +65,7 @@ struct conversion {
     const char *source, *target;
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
-    bool excl, verbose, partial;
+    bool excl, force, verbose, partial;
     bool keeps_external; /* chunks stay in other files */
     bool stream;         /* the target is standard output */
     struct rule *rule;
@@ -387,13 +387,6 @@ static int create(const struct conversion *c, drep_file *from, drep_file **to)
     return err;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* True if a partial copy leaves the reason of this error out: not for a filter or functions that
  * are only missing here. */
 static bool is_later(int err)
@@ -404,7 +397,7 @@ static bool is_later(int err)
 
 static int convert_into(struct conversion *c, drep_file *from)
 {
-    bool in_place = !c->commit && !c->stream && same_file(c->source, c->target);
+    bool in_place = !c->commit && !c->stream && outfile_same(c->source, c->target);
     drep_file *to;
     int status, err = create(c, from, &to);
 
@@ -438,6 +431,7 @@ static int convert_into(struct conversion *c, drep_file *from)
 static int convert(struct conversion *c)
 {
     drep_file *from;
+    bool whole;
     int status;
 
     if (c->nonly > 0 && !c->datarep && !c->schema)
@@ -445,6 +439,11 @@ static int convert(struct conversion *c)
     c->stream = strcmp(c->target, "-") == 0;
     if (c->stream && isatty(STDOUT_FILENO))
         return tool_usage(convert_command.name, "the new file would go to a terminal");
+    /* Who names a file twice wants it replaced, but by all of it. */
+    whole = outfile_same(c->source, c->target) && !c->root && !c->partial;
+    status = outfile_permit(c->target, &c->excl, c->force || whole, NULL);
+    if (status)
+        return status;
     if (c->schema) {
         status = recipe_datarep(c->schema, c->own, sizeof c->own);
         if (status)
@@ -502,6 +501,7 @@ static int take_option(struct conversion *c, int option)
         return 0;
     default:
         c->excl |= option == 'n';
+        c->force |= option == 'f';
         c->verbose |= option == 'v';
         return 0;
     }
@@ -566,7 +566,7 @@ static const struct option_row options[] = {
     {OPTION_VIRTUAL, "virtual", NULL, "leave chunks that are in other files there", NULL},
     OPTION_ROW_COMMIT,
     OPTION_ROW_PLUGINS,
-    {'n', "no-clobber", NULL, "fail if the target exists", NULL},
+    OPTION_ROWS_REPLACE,
     {'v', "verbose", NULL, "print the size of both files", NULL},
     OPTION_ROW_EXTERNAL,
     OPTION_ROW_LIMIT,

@@ -6,6 +6,7 @@
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
+#include "tools/host/outfile.h"
 #include "tools/host/stop.h"
 #include <datarep.h>
 #include <getopt.h>
@@ -43,7 +44,7 @@ static const struct option_row options[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
     {OPTION_DATAREP, "datarep", "NAME", "data representation of all, overriding the schema's",
      "<datarep>"},
-    {'n', "no-clobber", NULL, "fail if FILE exists", NULL},
+    OPTION_ROWS_REPLACE,
     OPTION_ROW_LIMIT,
     {0}};
 
@@ -51,7 +52,8 @@ static int create_run(int argc, char **argv)
 {
     struct options o = {.command = &create_command, .argc = argc, .argv = argv};
     const char *schema = NULL, *datarep = NULL;
-    int option, amode = 0;
+    bool excl = false, force = false;
+    int option, status;
     char **files;
 
     while ((option = option_next(&o)) > 0) {
@@ -59,8 +61,8 @@ static int create_run(int argc, char **argv)
             schema = optarg;
         if (option == OPTION_DATAREP)
             datarep = optarg;
-        if (option == 'n')
-            amode = DREP_EXCL;
+        excl |= option == 'n';
+        force |= option == 'f';
     }
     if (option < 0)
         return o.status;
@@ -70,7 +72,10 @@ static int create_run(int argc, char **argv)
     if (files && strcmp(files[0], "-") == 0)
         return tool_usage(o.command->name,
                           "a Datarep file cannot be written to a pipe; name a file");
-    return files ? create(schema, files[0], amode, datarep) : o.status;
+    if (!files)
+        return o.status;
+    status = outfile_permit(files[0], &excl, force, NULL);
+    return status ? status : create(schema, files[0], excl ? DREP_EXCL : 0, datarep);
 }
 
 const struct command create_command = {

@@ -4,22 +4,37 @@
 #include "tools/cmd/choices.h"
 #include "tools/flat/records.h"
 #include "tools/host/message.h"
+#include "tools/host/outfile.h"
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-int exchange_names(const struct exchange *x, bool anywhere)
+static bool is_file(const char *path)
 {
-    struct stat a, b;
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int exchange_names(struct exchange *x, bool anywhere, bool updates, const char *also)
+{
+    bool fresh = false;
+    int status = 0;
 
     if (!anywhere && strcmp(x->dst, "-") == 0)
         return tool_usage(x->command, "such a file is not written to standard output; name one");
-    if (stat(x->src, &a) != 0 || stat(x->dst, &b) != 0 || a.st_dev != b.st_dev ||
-        a.st_ino != b.st_ino || !S_ISREG(a.st_mode))
-        return 0;
-    return tool_usage(x->command, "%s is both source and target", x->dst);
+    if (is_file(x->dst) && outfile_same(x->src, x->dst))
+        return tool_usage(x->command, "%s is both source and target", x->dst);
+    if (x->report && is_file(x->report) &&
+        (outfile_same(x->report, x->src) || outfile_same(x->report, x->dst)))
+        return tool_usage(x->command, "%s is also the report", x->report);
+    if (!updates)
+        status = outfile_permit(x->dst, &x->excl, x->force, also);
+    if (!status && x->report)
+        status = outfile_permit(x->report, &fresh, x->force, NULL);
+    return status;
 }
 
 bool exchange_option(struct exchange *x, int option, int *status)
@@ -36,6 +51,9 @@ bool exchange_option(struct exchange *x, int option, int *status)
         return true;
     case EXCHANGE_JSON:
         x->json = true;
+        return true;
+    case 'f':
+        x->force = true;
         return true;
     case 'n':
         x->excl = true;

@@ -19,7 +19,7 @@ enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JS
          "write a report of differences, annotations and losses", "<file>"},                  \
         {EXCHANGE_JSON, "json", NULL, "print the report as JSON; without --report on stdout", \
          NULL},                                                                               \
-        {'n', "no-clobber", NULL, "fail if the target exists", NULL},                         \
+        OPTION_ROWS_REPLACE,                                                                  \
     {                                                                                         \
         'v', "verbose", NULL, "print every object and its whole report", NULL                 \
     }
@@ -65,9 +65,10 @@ enum {
 /* Takes an option that both have: true.  *status becomes non-zero if it is wrong, after
  * saying so. */
 bool exchange_option(struct exchange *x, int option, int *status);
-/* Refuses, with an exit code, a target that is the source; and standard output, unless it
- * is all the same where the bytes go. */
-int exchange_names(const struct exchange *x, bool anywhere);
+/* Refuses, with an exit code, a target or report that is the source or that may not be replaced
+ * (outfile_permit()), and standard output unless it is all the same where the bytes go.  updates:
+ * the target is to be there; also: as for outfile_permit(). */
+int exchange_names(struct exchange *x, bool anywhere, bool updates, const char *also);
 /* Takes one of these options: true.  *status becomes non-zero if it is wrong, after saying
  * so. */
 bool flat_option(struct flat *f, int option, int *status);

@@ -82,8 +82,8 @@ static int export_run(int argc, char **argv)
     x.dst = files[1];
     if (f.format < 0)
         f.format = format_of(x.dst);
-    status = exchange_names(&x, f.format != FLAT_NONE);
-    if (!status && f.format < 0)
+    status = f.format < 0 ? 0 : exchange_names(&x, f.format != FLAT_NONE, false, NULL);
+    if (f.format < 0)
         status = tool_usage(o.command->name,
                             "%s: which format?  Names end in .h5, .hdf5, .nc, .npy, .npz, .csv, "
                             ".tsv, .raw, .bin or .dat; or --format=NAME",

@@ -152,9 +152,6 @@ static int import_run(int argc, char **argv)
         return o.status;
     x.src = files[0];
     x.dst = files[1];
-    status = exchange_names(&x, false);
-    if (status)
-        return status;
     if (format) {
         module = format->flat == FLAT_NONE;
         x.module = format->module;
@@ -162,6 +159,12 @@ static int import_run(int argc, char **argv)
     } else {
         status = find_format(&f, &x, &module);
     }
+    if (!status && module && f.update)
+        status = tool_usage(import_command.name, "-u and -a take npy, npz, csv or raw; HDF5 and "
+                                                 "netCDF make a new file");
+    if (!status)
+        status =
+            exchange_names(&x, false, f.update, module ? NULL : "-u updates it, -a appends to it");
     if (status)
         return status;
     if (x.pinned && (!module || x.module || strcmp(x.src, "-") == 0))
@@ -204,10 +207,11 @@ const struct command import_command = {
     .run = import_run,
     .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
-    .about = "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or archive, a table\n"
-             "(.csv, .tsv) or raw elements (--type), or fills a dataset with them.  Attributes\n"
-             "named hdf5:... keep properties without equivalent, and export restores them.\n"
-             "Losses are reported on stderr; the exit status is then 1.",
+    .about =
+        "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or archive, a table\n"
+        "(.csv, .tsv) or raw elements (--type), or fills a dataset with them.  Attributes "
+        "hdf5:...\n"
+        "keep what has no equivalent, for export.  Losses are reported; the exit status is then 1.",
     .options = options,
     .examples = "  datarep import sst.nc sst.drep\n"
                 "  datarep import -u -i /log samples.csv station.drep",

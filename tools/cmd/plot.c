@@ -59,11 +59,11 @@ static const char *format_of(const char *name)
 }
 
 /* Nothing appears before the picture is whole. */
-static int write_picture(const char *name, const struct sink *picture)
+static int write_picture(const char *name, bool excl, const struct sink *picture)
 {
     struct outfile file;
     struct sink out;
-    int status = outfile_open(&file, name, false);
+    int status = outfile_open(&file, name, excl);
 
     if (status)
         return status;
@@ -96,7 +96,7 @@ static int draw(struct make *m)
         status = TOOL_IO;
     } else {
         outfile_from(m->file_name);
-        status = write_picture(m->output, &s);
+        status = write_picture(m->output, m->excl, &s);
     }
     sink_release(&s);
     return status;
@@ -215,6 +215,7 @@ enum {
 
 static const struct option_row options[] = {
     {'o', "output", "FILE", "output file: .png, .svg or .pdf; -: PNG on stdout", "<file>"},
+    OPTION_ROWS_REPLACE,
     {OPTION_PREVIEW, "preview", NULL, "draw with characters in the terminal", NULL},
     {OPTION_SIZE, "size", "WxH", "size of the picture in pixels (960x600)", NULL},
     {'w', "width", "COLUMNS", "width of a preview (the terminal's)", NULL},
@@ -290,6 +291,7 @@ static int take_words(struct make *m, int option)
 struct plot_options {
     struct make make;
     const char *plugins;
+    bool force;
     int columns;
 };
 
@@ -300,6 +302,12 @@ static int take(struct plot_options *a, int option)
     switch (option) {
     case 'o':
         m->output = optarg;
+        return 0;
+    case 'f':
+        a->force = true;
+        return 0;
+    case 'n':
+        m->excl = true;
         return 0;
     case 'w':
         return take_columns(&a->columns, optarg);
@@ -379,6 +387,8 @@ static int plot_run(int argc, char **argv)
     if (!operands)
         return o.status;
     status = check_asked(m);
+    if (!status && m->output)
+        status = outfile_permit(m->output, &m->excl, a.force, NULL);
     if (status)
         return status;
     if (m->preview)

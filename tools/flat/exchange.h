@@ -15,7 +15,7 @@ struct exchange {
     drep_filter filters[DREP_MAX_FILTERS];
     int nfilters; /* -1: those of the source */
     int range, threads;
-    bool excl, exact, outside, json, verbose;
+    bool excl, force, exact, outside, json, verbose;
     bool quiet;         /* say what is lost, and nothing else */
     bool no_verify;     /* export: what is written is not read back */
     const char *module; /* NULL: HDF5's; "netcdf" */

@@ -86,6 +86,36 @@ static int find_place(struct outfile *o)
     return more == 0 ? 0 : -1;
 }
 
+bool outfile_same(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+int outfile_permit(const char *path, bool *excl, bool force, const char *also)
+{
+    struct stat st;
+
+    if (strcmp(path, "-") == 0)
+        return 0;
+    if (lstat(path, &st) != 0) {
+        /* Missing, or unreachable, which whoever makes it reports. */
+        *excl |= errno == ENOENT;
+        return 0;
+    }
+    if (*excl) {
+        tool_say(path, NULL, "file exists");
+        return TOOL_IO;
+    }
+    /* A link to nothing, an empty file, devices and pipes have nothing to lose. */
+    if (force || stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+        return 0;
+    tool_say(path, NULL, "file exists; --force replaces it%s%s", also ? ", " : "",
+             also ? also : "");
+    return TOOL_IO;
+}
+
 /* Beside the file, so that it can be moved. */
 static int open_hidden(struct outfile *o)
 {

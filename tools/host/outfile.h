@@ -26,6 +26,13 @@ struct outfile {
 /* From now on no new file of this process can be read by anybody who cannot read `source`,
  * which it is made from.  "-" and what is no file changes nothing. */
 void outfile_from(const char *source);
+/* The gate of every subcommand that makes a file: a file with contents is replaced only if `force`.
+ * 0: `path` may be made, and *excl, which may be set before, says that none may be there when the
+ * new file gets its name.  Else an exit code, after naming what would allow it: --force, and
+ * `also`, NULL or the words for other options. */
+int outfile_permit(const char *path, bool *excl, bool force, const char *also);
+/* True if both names lead to one file. */
+bool outfile_same(const char *a, const char *b);
 /* 0, or an exit code after saying.  regular: devices and pipes will not do. */
 int outfile_open(struct outfile *out, const char *path, bool excl);
 int outfile_open_regular(struct outfile *out, const char *path, bool excl);

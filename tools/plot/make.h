@@ -18,7 +18,7 @@ struct make {
     const char *x, *y; /* operands of coordinates */
     const char *member, *title, *output, *colors, *color, *coast;
     double low, high; /* range of values, NaN: as they are */
-    bool log, preview, raw, origin_given, origin_upper, sized;
+    bool log, preview, raw, excl, origin_given, origin_upper, sized;
     struct cf_time time_x, time_y; /* of the coordinates */
     int map_x, map_y;              /* enum map_axis: what the coordinates are */
     int width, height;
