@@ -17,7 +17,7 @@ elements hold pointers, a plan by which these become objects (python/src/vlen.c)
 | FLOAT128, REAL16 | longdouble, converted with a report where that is not binary128 |
 | BFLOAT16, FP8_E4M3, FP8_E5M2 | those of ml_dtypes, else uint16 and uint8: see `Dataset.as_float32` |
 | complex types | complex64, complex128, clongdouble; COMPLEX4 as complex64 |
-| string | S (fixed number of bytes) |
+| string | S (fixed number of bytes), without the blanks that pad it |
 | vstring | object: str |
 | opaque | V |
 | enum | the integer, with metadata {"enum": {name: value}} |
@@ -25,6 +25,7 @@ elements hold pointers, a plan by which these become objects (python/src/vlen.c)
 | compound | a struct with the offsets of C |
 | sequence | object: arrays, metadata {"vlen": dtype} |
 | reference | object: `Reference` or `RegionReference` |
+| bits (HDF5's bitfields) of 1, 2, 4 or 8 bytes | unsigned integers of their order, as in h5py |
 | scalars of other shapes | the narrowest dtype that holds them, else with a report |
 """
 from __future__ import annotations
@@ -44,7 +45,8 @@ __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form
 PREDEFINED, SCALAR, STRING, OPAQUE, ENUM, BOOLEAN, ARRAY, COMPOUND, SEQUENCE, VSTRING, REFERENCE = \
     range(1, 12)
 CONTIGUOUS, STRUCT, RESIZED, DUP = 32, 39, 42, 43
-_COPY, _TEXT, _SEQ, _REF, _STRUCT, _ARRAY, _INT = range(7)
+_COPY, _TEXT, _SEQ, _REF, _STRUCT, _ARRAY, _INT, _PADDED = range(8)
+_PAD_SPACE = 2
 
 CODES: dict[str, int] = _core.code_names()
 
@@ -177,8 +179,11 @@ def _predefined(np: Any, name: str, code: int) -> Optional[Form]:
     return Form(np.dtype(f"{kind}{own.extent}"), own)
 
 
+_ORDERS = {0: ">", 1: "<"}
+
+
 def _scalar(np: Any, t: Type) -> Form:
-    cls, _, size, signed, precision = t.scalar
+    cls, order, size, signed, precision = t.scalar
     if cls == 1:
         for bits in (8, 16, 32, 64):
             if precision <= bits:
@@ -188,6 +193,8 @@ def _scalar(np: Any, t: Type) -> Form:
             return form_of_type(predefined("INT128_T" if signed else "UINT128_T"))
     if cls == 2:
         return form_of_type(predefined("DOUBLE" if size <= 8 else "LONG_DOUBLE"))
+    if cls == 3 and size in (1, 2, 4, 8) and order in _ORDERS:
+        return Form(np.dtype(f"{_ORDERS[order]}u{size}"), t)
     return Form(np.dtype(f"V{t.extent}"), t)
 
 
@@ -263,7 +270,8 @@ def _form_of_type(t: Type) -> Form:
     if kind == SCALAR:
         return _scalar(np, t)
     if kind == STRING:
-        return Form(np.dtype(f"S{t.extent}"), t)
+        blanks = (_PADDED, t.extent, t.extent, None) if t.pad == _PAD_SPACE else None
+        return Form(np.dtype(f"S{t.extent}"), t, blanks)
     if kind == OPAQUE:
         metadata = {"datarep": t.tag} if t.tag else None
         return Form(np.dtype(f"V{t.extent}", metadata=metadata) if metadata

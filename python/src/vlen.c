@@ -10,14 +10,15 @@
  *     REFERENCE more: a function of (id, region) and one back
  *     STRUCT  more: [(offset there, offset in the array, plan)]
  *     ARRAY   more: (count, plan)
- *     INTEGER more: whether it is signed; 16 bytes there */
+ *     INTEGER more: whether it is signed; 16 bytes there
+ *     PADDED  more: None; a text of so many bytes, with blanks behind it there and NULs here */
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY, TEXT, SEQUENCE, REFERENCE, STRUCT, ARRAY, INTEGER };
+enum { COPY, TEXT, SEQUENCE, REFERENCE, STRUCT, ARRAY, INTEGER, PADDED };
 
 typedef struct plan {
     int kind;
@@ -118,6 +119,17 @@ static PyObject *load_integer(PyObject *more, const char *src)
     return r;
 }
 
+/* Copy a text and change what pads it. */
+static void pad(const char *src, char *dst, size_t size, char from, char to)
+{
+    size_t n = size;
+
+    while (n > 0 && src[n - 1] == from)
+        n--;
+    memcpy(dst, src, n);
+    memset(dst + n, to, size - n);
+}
+
 static bool load_one(const plan *p, const char *src, char *dst)
 {
     long long count;
@@ -145,6 +157,9 @@ static bool load_one(const plan *p, const char *src, char *dst)
         return PyArg_ParseTuple(p->more, "LO", &count, &sub) && load(sub, src, dst, count);
     case INTEGER:
         return put(dst, load_integer(p->more, src));
+    case PADDED:
+        pad(src, dst, (size_t)p->here, ' ', 0);
+        return true;
     }
     PyErr_SetString(PyExc_ValueError, "an unknown plan");
     return false;
@@ -385,6 +400,9 @@ static bool store_one(const plan *p, const char *src, char *dst, PyObject *keep)
         return PyArg_ParseTuple(p->more, "LO", &count, &sub) && store(sub, src, dst, count, keep);
     case INTEGER:
         return store_integer(p->more, o, dst);
+    case PADDED:
+        pad(src, dst, (size_t)p->here, 0, ' ');
+        return true;
     }
     PyErr_SetString(PyExc_ValueError, "an unknown plan");
     return false;

@@ -15,6 +15,7 @@
 #include "tools/h5/scale.h"
 #include "tools/h5/source.h"
 #include "tools/h5/type_in.h"
+#include "tools/h5/type_note.h"
 #include "tools/h5/values.h"
 #include <datarep.h>
 #include <stdint.h>
@@ -95,11 +96,12 @@ static int write_carried(struct mover *m, const struct carried *c)
     return err ? job_fail_drep(m->j, err) : 0;
 }
 
-static int copy_attribute(struct mover *m, const char *name, const char *own, hid_t attr,
-                          struct value_move *mv)
+static int copy_attribute(struct mover *m, hid_t object, const char *name, const char *own,
+                          hid_t attr, struct value_move *mv)
 {
     struct job *j = m->j;
     struct carried c = {.s = {.type = H5Aget_type(attr), .space = H5Aget_space(attr)}, .own = own};
+    drep_type *stated = NULL;
     int orders = !j->o->exact                                         ? ORDER_SILENT
                  : strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0 ? ORDER_NAMED
                                                                       : ORDER_STORED;
@@ -108,7 +110,10 @@ static int copy_attribute(struct mover *m, const char *name, const char *own, hi
     if (!err)
         err = encodings_use(j, NULL, 0);
     if (!err)
-        err = map_from_hdf5(j, c.s.type, NULL, orders, &c.s.notes, &c.s.map);
+        err = type_note_read(j, object, name, c.s.type, &stated);
+    if (!err)
+        err = map_from_hdf5(j, c.s.type, stated, orders, &c.s.notes, &c.s.map);
+    drep_type_free(stated);
     if (!err && c.s.rank >= 0) {
         c.n = (size_t)H5Sget_simple_extent_npoints(c.s.space);
         if (c.n > ATTR_SIZE_MAX / (c.s.map.hsize + c.s.map.dsize))
@@ -138,7 +143,7 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
     hid_t attr;
 
     (void)info;
-    if (scale_implies(j, object, m->o, name))
+    if (scale_implies(j, object, m->o, name) || is_type_note(name))
         return 0;
     own = own_name(name, 1);
     if (!own) {
@@ -149,7 +154,8 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
     attr = H5Aopen(object, name, H5P_DEFAULT);
     m->err = job_stopped(j);
     if (!m->err)
-        m->err = attr > 0 ? copy_attribute(m, name, own, attr, &mv) : job_fail_hdf5(j, "attribute");
+        m->err = attr > 0 ? copy_attribute(m, object, name, own, attr, &mv)
+                          : job_fail_hdf5(j, "attribute");
     m->err = job_skip(j, m->err, "attribute", m->o->path, what);
     move_release(&mv);
     free(own);

@@ -16,6 +16,7 @@
 #include "tools/h5/reference.h"
 #include "tools/h5/scale.h"
 #include "tools/h5/type_in.h"
+#include "tools/h5/type_note.h"
 #include "tools/h5/values.h"
 #include "tools/h5/verify.h"
 #include <datarep.h>
@@ -86,6 +87,8 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
         err ? -1 : H5Acreate2(as->object, was && *was ? was : name, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");
+    if (!err)
+        err = type_note_write(j, as->object, was && *was ? was : name, file, info->type);
     if (attr > 0)
         H5Aclose(attr);
     H5Sclose(space);
@@ -131,6 +134,8 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
         err = verify_type(j, &at, file, type);
     if (!err)
         err = verify_shape(j, &at, info->dims, space);
+    if (!err)
+        err = type_note_check(j, &at, as->object, was && *was ? was : name, file, info->type);
     if (!err && n) {
         err = drep_attr_read(j->d, as->path, name, m->held, d);
         if (err)

@@ -17,6 +17,7 @@
 #include "tools/h5/object.h"
 #include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
+#include "tools/h5/type_note.h"
 #include "tools/h5/type_out.h"
 #include "tools/h5/values.h"
 #include "tools/h5/verify.h"
@@ -455,6 +456,8 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
     at.rank = s->info.rank;
     if (!err)
         err = verify_shape(e->j, &at, s->info.dims, e->space);
+    if (!err)
+        err = type_note_check(e->j, &at, e->dset, NULL, s->file, s->info.type);
     if (!err && s->info.fill == DREP_FILL_VALUE && !has_references(&s->map))
         err = check_fill(e, dcpl);
     if (type > 0)

@@ -28,6 +28,7 @@
 #include "tools/h5/scale.h"
 #include "tools/h5/scale_out.h"
 #include "tools/h5/type_in.h"
+#include "tools/h5/type_note.h"
 #include "tools/h5/type_out.h"
 #include "tools/h5/values.h"
 #include "tools/h5/verify.h"
@@ -376,26 +377,24 @@ static int make_group(struct job *j, struct h5_object *o, hid_t lcpl)
     return err;
 }
 
-/* The datatype in HDF5 of a named one. */
-static int own_type(struct job *j, const struct h5_object *o, hid_t *out)
+/* A named datatype, and its counterpart in HDF5. */
+static int own_type(struct job *j, const struct h5_object *o, drep_type **type, hid_t *out)
 {
     char *path = job_source(j, o);
     struct notes all = {0}, notes = {0};
-    drep_type *type = NULL;
     int err = path ? notes_read(j, path, &all) : job_no_memory(j);
 
     if (!err)
         err = notes_of_type(j, &all, "type", NULL, &notes);
     if (!err) {
-        err = drep_type_open(j->d, path, &type);
+        err = drep_type_open(j->d, path, type);
         if (err)
             job_fail_drep(j, err);
     }
     if (!err) {
-        *out = made_type(j, type, &notes, 1);
+        *out = made_type(j, *type, &notes, 1);
         err = *out ? 0 : DREP_ERR_UNSUPPORTED;
     }
-    drep_type_free(type);
     notes_release(&all);
     notes_release(&notes);
     free(path);
@@ -405,20 +404,24 @@ static int own_type(struct job *j, const struct h5_object *o, hid_t *out)
 /* A named datatype before it has a name: datasets may be of it. */
 static int prepare_type(struct job *j, struct h5_object *o)
 {
+    drep_type *type = NULL;
     hid_t tcpl, t = 0;
-    int err = own_type(j, o, &t);
+    int err = own_type(j, o, &type, &t);
 
     if (!err) {
         tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
         H5Pset_attr_creation_order(tcpl, H5P_CRT_ORDER_TRACKED);
         err = H5Tcommit_anon(j->h, t, tcpl, H5P_DEFAULT) < 0 ? job_fail_hdf5(j, "datatype")
                                                              : made(j, o, t);
+        if (!err)
+            err = type_note_write(j, t, NULL, t, type);
         H5Pclose(tcpl);
     }
     if (t > 0 && err)
         H5Tclose(t);
     else
         o->handle = t;
+    drep_type_free(type);
     return err;
 }
 
@@ -576,6 +579,10 @@ static hid_t create_dataset(struct job *j, const struct h5_object *o, const stru
         if (dset < 0)
             job_fail_hdf5(j, "not made");
     }
+    if (dset > 0 && type_note_write(j, dset, NULL, s->file, s->info.type) != 0) {
+        H5Dclose(dset);
+        dset = -1;
+    }
     H5Sclose(space);
     H5Pclose(dcpl);
     return dset;
@@ -606,8 +613,9 @@ static hid_t create_virtual(struct job *j, struct h5_object *o, const struct dra
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     if (virtual_out(j, &s->object_notes, space, dcpl) && set_fill(j, o, s, dcpl) == 0)
         dset = H5Dcreate_anon(j->h, s->file, space, dcpl, H5P_DEFAULT);
-    if (dset > 0 && (made(j, o, dset) != 0 || !has_elements(j, o) ||
-                     H5Olink(dset, j->h, o->path, lcpl, H5P_DEFAULT) < 0)) {
+    if (dset > 0 &&
+        (made(j, o, dset) != 0 || type_note_write(j, dset, NULL, s->file, s->info.type) != 0 ||
+         !has_elements(j, o) || H5Olink(dset, j->h, o->path, lcpl, H5P_DEFAULT) < 0)) {
         H5Dclose(dset);
         dset = -1;
     }
@@ -870,6 +878,7 @@ static int check_object(struct job *j, const struct h5_object *o)
 {
     struct verified at = {.path = o->path, .what = "", .name = ""};
     hid_t object = H5Oopen(j->h, o->path, H5P_DEFAULT), type = 0;
+    drep_type *own = NULL;
     H5O_info_t info;
     int err = 0;
 
@@ -877,10 +886,13 @@ static int check_object(struct job *j, const struct h5_object *o)
         (uint64_t)info.addr != o->made)
         err = verify_failed(j, &at, "it is not read back");
     if (!err && o->kind == DREP_OBJ_TYPE) {
-        err = own_type(j, o, &type);
+        err = own_type(j, o, &own, &type);
         if (!err)
             err = verify_type(j, &at, type, object);
+        if (!err)
+            err = type_note_check(j, &at, object, NULL, type, own);
     }
+    drep_type_free(own);
     if (type > 0)
         H5Tclose(type);
     if (object > 0)

@@ -26,6 +26,7 @@
 #include "tools/h5/scale.h"
 #include "tools/h5/source.h"
 #include "tools/h5/type_in.h"
+#include "tools/h5/type_note.h"
 #include "tools/h5/values.h"
 #include <datarep.h>
 #include <limits.h>
@@ -447,10 +448,14 @@ static int make_dataset(struct job *j, struct h5_object *o)
 static int make_type(struct job *j, struct h5_object *o)
 {
     hid_t type = H5Oopen_by_addr(j->h, (haddr_t)o->key);
+    drep_type *stated = NULL;
     struct map m;
-    int err = type > 0 ? map_from_hdf5(j, type, NULL, ORDER_SILENT, NULL, &m)
-                       : job_fail_hdf5(j, "datatype");
+    int err =
+        type > 0 ? type_note_read(j, type, NULL, type, &stated) : job_fail_hdf5(j, "datatype");
 
+    if (!err)
+        err = map_from_hdf5(j, type, stated, ORDER_SILENT, NULL, &m);
+    drep_type_free(stated);
     if (type > 0)
         H5Tclose(type);
     if (err)

@@ -12,6 +12,7 @@
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/type_in.h"
+#include "tools/h5/type_note.h"
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
@@ -136,6 +137,7 @@ int64_t source_stored_size(const struct job *j, const struct h5_source *s)
 
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
 {
+    drep_type *stated = NULL;
     struct h5_source s;
     int err = source_begin(j, o, &s);
 
@@ -153,9 +155,12 @@ int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
     if (!err)
         err = encodings_use(j, s.datarep, s.datarep ? -1 : 0);
     if (!err)
-        err = map_from_hdf5(j, s.type, NULL, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
+        err = type_note_read(j, s.dset, NULL, s.type, &stated);
+    if (!err)
+        err = map_from_hdf5(j, s.type, stated, j->o->exact ? ORDER_STORED : ORDER_SILENT, &s.notes,
                             &s.map);
-    s.placed = !err && s.map.nparts > 0 && keeps_offsets(j, &s, &s.map);
+    s.placed = !err && !stated && s.map.nparts > 0 && keeps_offsets(j, &s, &s.map);
+    drep_type_free(stated);
     if (!err && s.layout == H5D_CHUNKED && s.rank > 0) {
         s.measure = measure_new(j, s.dset, s.dcpl, s.rank, s.chunk);
         err = s.measure ? 0 : job_no_memory(j);

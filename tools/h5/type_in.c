@@ -627,16 +627,51 @@ static int as_complex(struct from *f, hid_t t, struct map *m)
     int code = 0;
 
     if (half > 0 && H5Tget_class(half) == H5T_FLOAT && describe(f->j, half, &s) == 0 &&
-        real_fields(f->j, half, &s) == 0)
+        real_fields(f->j, half, &s) == 0 && !s.low_pad && !s.high_pad)
         code = complex_of(real_of_fields(&s), s.size);
     if (half > 0)
         H5Tclose(half);
     if (!code)
-        return job_fail(f->j, DREP_ERR_UNSUPPORTED, "HDF5 cannot hold this complex number");
+        return DREP_ERR_UNSUPPORTED;
     m->held = drep_type_ref(drep_predefined(code));
     m->mem = H5Tcopy(t);
     m->kind = order_to_hdf5(s.order) == order_native() ? MAP_FLAT : MAP_SWAP;
     return 0;
+}
+
+/* True if the compound is a complex number to h5py: reals r and i of one type, side by side. */
+static int is_complex(hid_t t)
+{
+    hid_t r, i;
+    int same;
+
+    if (H5Tget_class(t) != H5T_COMPOUND || H5Tget_nmembers(t) != 2 ||
+        H5Tget_member_index(t, "r") != 0 || H5Tget_member_index(t, "i") != 1)
+        return 0;
+    r = H5Tget_member_type(t, 0);
+    i = H5Tget_member_type(t, 1);
+    same = r > 0 && i > 0 && H5Tget_class(r) == H5T_FLOAT && H5Tequal(r, i) > 0 &&
+           H5Tget_member_offset(t, 1) == H5Tget_size(r) && H5Tget_size(t) == 2 * H5Tget_size(r) &&
+           H5Tget_inpad(r) == H5T_PAD_ZERO;
+    H5Tclose(r);
+    H5Tclose(i);
+    return same;
+}
+
+/* h5py's complex number; 0: it is none, or none that we have. */
+static int from_complex(struct from *f, hid_t t, struct map *m, int *err)
+{
+    hid_t half;
+    H5T_order_t order;
+
+    if (!is_complex(t) || as_complex(f, t, m) != 0)
+        return 0;
+    half = H5Tget_member_type(t, 0);
+    order = H5Tget_order(half);
+    H5Tclose(half);
+    m->type = drep_type_ref(m->held);
+    *err = note_order(f, drep_type_code(m->type), order, H5Tget_size(t));
+    return 1;
 }
 
 /* A predefined datatype that no value conversion leads to or from; 0: it is none. */
@@ -647,7 +682,9 @@ static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, 
 
     *err = 0;
     if (name && strstr(name, "COMPLEX")) {
-        *err = as_complex(f, t, m);
+        *err = as_complex(f, t, m)
+                   ? job_fail(f->j, DREP_ERR_UNSUPPORTED, "HDF5 cannot hold this complex number")
+                   : 0;
         return 1;
     }
     if (format != DREP_FORMAT_BYTES && format != DREP_FORMAT_CHAR && format != DREP_FORMAT_UNICODE)
@@ -709,7 +746,7 @@ static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m
 {
     int err;
 
-    if (!from_as(f, t, as, m, &err))
+    if (!from_as(f, t, as, m, &err) && (as || !from_complex(f, t, m, &err)))
         err = from_class(f, t, as, m);
     if (!err && is_own_scalar(m, as)) {
         drep_type_free(m->held);

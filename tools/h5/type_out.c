@@ -126,9 +126,15 @@ static hid_t boolean_over(struct job *j, hid_t base)
     return t;
 }
 
+/* Readers of enums, h5py among them, have 8 bytes for a value. */
 static hid_t to_boolean(struct to *w, const drep_encoding *e)
 {
-    hid_t base = integer_for(w, e, 1), t = boolean_over(w->j, base);
+    drep_encoding most = *e;
+    hid_t base, t;
+
+    most.size = e->size > 8 ? 8 : e->size;
+    base = integer_for(w, &most, 1);
+    t = boolean_over(w->j, base);
 
     H5Tclose(base);
     return t;
