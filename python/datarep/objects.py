@@ -105,7 +105,7 @@ def open(source: Any, mode: str, datarep: Optional[str], hints: Optional[dict[st
     name = str(getattr(source, "name", None) or getattr(source, "path", None)
                or f"({type(source).__name__})")
     if mode == "a":
-        raise ValueError("a file object is opened with mode r, r+, w or x")
+        mode = "r+" if source.seek(0, io.SEEK_END) else "w"
     local = isinstance(source, (io.BytesIO, io.FileIO, io.BufferedReader, io.BufferedRandom))
     handle = _core.open_object(Source(source, False), name, mode != "r", mode in ("w", "x"),
                                datarep or "native", hints, 0 if local else 1_000_000)

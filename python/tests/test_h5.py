@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
 """datarep.h5 where h5py's tests are not: how its files look to the package."""
+import io
+import os
+import subprocess
+import sys
+
 import datarep as dr
 import numpy as np
 import pytest
@@ -238,3 +243,100 @@ def test_chunks_as_they_are_stored(tmp_path):
             f.create_dataset("c", data=frames).id.get_num_chunks()
         with pytest.raises(NotImplementedError):
             f.id.read_direct_chunk((0, 0, 0))
+
+
+# ------------------------------------------------------------- objects, files, h5py's place
+
+
+def test_handles_stay_with_their_objects(tmp_path):
+    with h5py.File(tmp_path / "a.drep", "w") as f:
+        d = f.create_dataset("x", data=[1, 2, 3])
+        del f["x"]
+        f["x"] = np.array([7.5, 8, 9])
+        with pytest.raises(ValueError, match="was deleted"):
+            d[0] = 100
+        assert f["x"][...].tolist() == [7.5, 8, 9] and d.name is None
+        e, g = f["x"], f.create_group("g")
+        f.move("x", "g/y")
+        e[0] = 1
+        assert e.name == "/g/y" and g["y"][0] == 1
+
+
+def test_a_file_opened_twice_is_one(tmp_path):
+    path = tmp_path / "a.drep"
+    f = h5py.File(path, "w")
+    f["x"] = 1
+    g = h5py.File(path, "r")
+    f["x"][()] = 2
+    assert g["x"][()] == 2
+    with pytest.raises(OSError, match="already open"):
+        h5py.File(path, "w")
+    f.close()
+    assert not f and g["x"][()] == 2
+    g.close()
+    r = h5py.File(path, "r")
+    with pytest.raises(OSError, match="reading only"):
+        h5py.File(path, "r+")
+    r.close()
+    h5py.File(path, "r+").close()
+
+
+def test_files_of_hdf5_are_read(tmp_path):
+    real = pytest.importorskip("h5py")
+    for block in (0, 512):
+        path = tmp_path / f"{block}.h5"
+        with real.File(path, "w", userblock_size=block) as f:
+            f.create_dataset("a/b", data=np.arange(6).reshape(2, 3), compression="gzip").attrs["u"] = "m"
+        with h5py.File(path) as f:
+            assert f["a/b"][...].tolist() == [[0, 1, 2], [3, 4, 5]] and f["a/b"].attrs["u"] == "m"
+        with pytest.raises(OSError, match="file of HDF5, which is only read"):
+            h5py.File(path, "r+")
+    (tmp_path / "bad.h5").write_bytes((tmp_path / "0.h5").read_bytes()[:300])
+    with pytest.raises(OSError):
+        h5py.File(tmp_path / "bad.h5")
+
+
+def test_in_the_place_of_h5py(tmp_path):
+    code = """
+import datarep.h5, sys
+with datarep.h5.install():
+    import h5py, h5py.h5t
+    assert h5py is datarep.h5 and h5py.h5t.check_string_dtype(h5py.h5t.string_dtype()).encoding == "utf-8"
+    try:
+        h5py.File("a.h5", "w")
+        raise SystemExit("made a.h5")
+    except ValueError as error:
+        assert "any_name" in str(error), error
+    f = h5py.File("a.drep", "w")
+    f.attrs["a"] = [1, 2]
+    assert f.attrs.get_id("a").shape == (2,)
+assert "h5py" not in sys.modules
+sys.modules["h5py"] = object()
+try:
+    datarep.h5.install()
+    raise SystemExit("installed beside h5py")
+except ImportError:
+    pass
+"""
+    env = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(dr.__file__)))
+    done = subprocess.run([sys.executable, "-c", code], env=env, cwd=tmp_path, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_dataset_shows_what_others_committed(tmp_path):
+    with dr.open(str(tmp_path / "a.drep"), "w") as f:
+        f["x"] = 1
+    r = h5py.File(tmp_path / "a.drep", "r", swmr=True)
+    with dr.open(str(tmp_path / "a.drep"), "a") as f:
+        f["x"][...] = 2
+    r["x"].id.refresh()
+    assert r["x"][()] == 2
+
+
+def test_mode_a_of_a_file_object():
+    target = io.BytesIO()
+    with h5py.File(target, "a") as f:
+        f["x"] = 1
+    with h5py.File(target, "a") as f:
+        assert f["x"][()] == 1

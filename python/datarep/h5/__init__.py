@@ -13,6 +13,10 @@
 The files are Datarep's: `datarep import` and `export` turn files of HDF5 into them and back.  What belongs
 to the HDF5 library raises NotImplementedError: h5py's low-level modules, virtual and external storage,
 scale-offset, user blocks, objects without names.
+
+Files of HDF5 are read, too (mode "r"): they are imported into memory, up to 1 GiB.  `install()` puts the
+module into h5py's place, for libraries that import h5py themselves.  Handles stay with their objects, and
+files that are opened twice in one process share what was written, as in h5py.
 """
 from __future__ import annotations
 
@@ -25,18 +29,20 @@ from .attrs import AttributeManager
 from .base import HLObject, is_hdf5
 from .dataset import Dataset, MultiBlockSlice
 from .files import File, register_driver, registered_drivers, unregister_driver
+from .names import install, uninstall
 from .group import Datatype, ExternalLink, Group, HardLink, SoftLink
 from .types import (check_dtype, check_enum_dtype, check_opaque_dtype,
                     check_ref_dtype, check_string_dtype, check_vlen_dtype, enum_dtype, opaque_dtype,
-                    ref_dtype, regionref_dtype, special_dtype, string_dtype, vlen_dtype)
+                    ref_dtype, regionref_dtype, special_dtype, string_dtype,
+                    string_info, vlen_dtype)
 
 __all__ = ["AttributeManager", "Dataset", "Datatype", "Empty", "ExternalLink", "File", "Group",
            "HLObject", "HardLink", "MultiBlockSlice", "Reference", "RegionReference", "SoftLink",
            "UNLIMITED", "VirtualLayout", "VirtualSource", "check_dtype", "check_enum_dtype",
            "check_opaque_dtype", "check_ref_dtype", "check_string_dtype", "check_vlen_dtype",
-           "enum_dtype", "filters", "is_hdf5", "opaque_dtype", "ref_dtype", "register_driver",
+           "enum_dtype", "filters", "install", "is_hdf5", "opaque_dtype", "ref_dtype", "register_driver",
            "registered_drivers", "regionref_dtype", "special_dtype", "string_dtype",
-           "unregister_driver", "version", "vlen_dtype"]
+           "uninstall", "unregister_driver", "version", "vlen_dtype"]
 
 __version__ = version.version
 UNLIMITED = -1
@@ -73,6 +79,9 @@ def _filter_avail(code: int) -> bool:
 
 
 globals()["h5"].get_config = get_config
+globals()["h5t"].__dict__.update(
+    {name: globals()[name] for name in __all__ if name.endswith("_dtype")},
+    string_info=string_info)
 globals()["h5ds"].__dict__.update(dims.H5DS)
 globals()["h5z"].__dict__.update(
     filter_avail=_filter_avail, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,

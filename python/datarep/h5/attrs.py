@@ -13,6 +13,19 @@ from . import types
 from .base import HIDDEN, HLObject, text
 
 
+class AttrId:
+    """What attrs.get_id() gives."""
+
+    def __init__(self, name: str, dtype: Any, shape: Any) -> None:
+        self.name, self.dtype, self.shape = name.encode(), dtype, shape
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .low import refuse
+        refuse(f"attrs.get_id.{name}")
+
+
 class AttributeManager(MutableMapping[str, Any]):
     """The attributes of an object."""
 
@@ -43,8 +56,13 @@ class AttributeManager(MutableMapping[str, Any]):
         return got[()] if rank == 0 and not dtype.subdtype else got
 
     def get_id(self, name: Any) -> Any:
-        from .low import refuse
-        refuse("attrs.get_id")
+        """Type and shape of an attribute, as far as its low-level object tells them."""
+        attrs, name = self._attrs, text(name)
+        if name not in self:
+            raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
+        t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
+        form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
+        return AttrId(name, types.from_main(form.dtype), None if rank < 0 else tuple(dims[:rank]))
 
     def __setitem__(self, name: Any, value: Any) -> None:
         self.create(name, value)

@@ -44,16 +44,33 @@ def is_empty_dataspace(obj: Any) -> bool:
 
 
 class HLObject:
-    """An object of a file: the file of the package, and a path in it."""
+    """An object of a file: the file of the package, and the number of the object in it, with which it
+    stays when it is moved, or when another one gets its path."""
 
     _kind = ""
     _main: Any
-    _path: str
+    _known: str  # the path where it was seen last
 
     def _bind(self, main: Any, path: str) -> Any:
-        self._main, self._path = main, path
+        self._main, self._known = main, path
         self._number = main._h.stat(path)[1]
         return self
+
+    @property
+    def _path(self) -> str:
+        if self._main.closed:
+            return self._known
+        h = self._main._h
+        try:
+            if h.stat(self._known)[1] == self._number:
+                return self._known
+        except (KeyError, TypeError):
+            pass
+        try:
+            self._known = h.path(self._number)
+        except KeyError:
+            raise ValueError(f"{self._known} was deleted: this object is no longer in the file") from None
+        return self._known
 
     def _from_id(self, given: Any) -> None:
         if not isinstance(given, Id) or given._kind != self._kind:
@@ -70,7 +87,10 @@ class HLObject:
 
     @property
     def name(self) -> Any:
-        return self._path if self else None
+        try:
+            return self._path if self else None
+        except ValueError:
+            return None
 
     @property
     def file(self) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import Any, Callable
 
 import datarep
 
 from ..errors import FormatError, UnsupportedError
+from . import hdf5, names
 from .group import Group
 
 LIBVER = ("earliest", "v108", "v110", "v112", "latest")
@@ -39,6 +41,63 @@ def _libver(given: Any) -> tuple[str, str]:
     return turn.get(low, low), turn.get(high, high)
 
 
+class _Shared(datarep.File):
+    """A file of the package as each File has one: those of one file in one process have one handle, as
+    in HDF5, which the last one closes."""
+
+    _done = False
+    _open: "dict[tuple[int, int], weakref.WeakSet[_Shared]]" = {}
+
+    @classmethod
+    def of(cls, made: datarep.File, path: Any = None) -> "_Shared":
+        """The file for a handle that was opened, under a path where others may find it."""
+        self = cls.__new__(cls)
+        self._set(made._h, made.mode, made._hints, made._source)
+        self._key = None
+        if path is not None and not made._h.shared:
+            there = os.stat(path)
+            self._key = there.st_dev, there.st_ino
+            cls._open.setdefault(self._key, weakref.WeakSet()).add(self)
+        return self
+
+    @classmethod
+    def _others(cls, key: Any) -> "list[_Shared]":
+        return [f for f in cls._open.get(key, ()) if not f.closed]
+
+    @classmethod
+    def found(cls, path: str, mode: str) -> "_Shared | None":
+        """A second file of the handle that this process has open of a path, or None."""
+        try:
+            there = os.stat(path)
+        except OSError:
+            return None
+        others = cls._others((there.st_dev, there.st_ino))
+        if not others:
+            return None
+        if mode in ("w", "x", "w-"):
+            raise OSError(f"Unable to create file: {path} is already open")
+        if mode in ("r+", "a") and not others[0].writable:
+            raise OSError(f"Unable to open file: {path} is already open for reading only")
+        return cls.of(others[0], path)
+
+    @property
+    def closed(self) -> bool:
+        return self._done or bool(self._h.closed)
+
+    def close(self) -> None:
+        """Commit, and close the handle if no other file uses it."""
+        if self.closed:
+            return
+        self._done = True
+        others = self._others(self._key)
+        if others:
+            if self.writable:
+                self._h.commit()
+            return
+        self._done = False
+        super().close()
+
+
 class File(Group):
     """An open file, and its root group."""
 
@@ -67,7 +126,7 @@ class File(Group):
         self._libver_of = _libver(libver)
         if driver == "fileobj" and not is_object:
             raise ValueError("driver \"fileobj\" needs a file object")
-        self._set(self._opened(name, mode, driver, is_object, kwds))
+        self._set(self._opened(name, mode, driver, is_object, bool(swmr), kwds))
         self._main._libver = self._libver_of
         self._main._swmr = bool(swmr) and not self._main.writable
         self._main._driver = "fileobj" if is_object else driver or "sec2"
@@ -77,7 +136,7 @@ class File(Group):
 
     @staticmethod
     def _driver_of(driver: Any, is_object: bool, kwds: dict[str, Any]) -> None:
-        if driver is not None and driver not in _DRIVERS:
+        if driver is not None and driver != "mpio" and driver not in _DRIVERS:
             raise ValueError(f"Unknown driver type \"{driver}\"")
         if is_object and driver not in (None, "fileobj"):
             raise ValueError("a file object needs the driver \"fileobj\"")
@@ -86,21 +145,32 @@ class File(Group):
                 raise TypeError(f"unexpected keyword {next(iter(kwds))!r}")
         elif driver in ("split", "direct"):
             raise NotImplementedError(f"the driver \"{driver}\" belongs to the HDF5 library")
-        elif driver not in ("core", "fileobj"):
+        elif driver not in ("core", "fileobj", "mpio"):
             _DRIVERS[driver](None, **kwds)
 
     @staticmethod
-    def _opened(name: Any, mode: str, driver: Any, is_object: bool, kwds: dict[str, Any]) -> Any:
+    def _opened(name: Any, mode: str, driver: Any, is_object: bool, swmr: bool,
+                kwds: dict[str, Any]) -> Any:
         path = name if is_object else os.fsdecode(name)
         if driver == "core" and not kwds.get("backing_store", True) and mode in ("w", "w-", "x"):
             path = ":memory:"
+        elif not is_object:
+            names.check(path, mode)
+            if hdf5.is_file(path) and mode in ("r", "r+", "a"):
+                return _Shared.of(hdf5.opened(path, mode))
+        # A reader of SWMR has a commit of its own, which refresh() moves.
+        alone = is_object or path == ":memory:" or swmr and mode == "r"
+        found = None if alone else _Shared.found(path, mode)
+        if found is not None:
+            return found
         try:
-            made = datarep.open(path, "x" if mode == "w-" else mode)
+            more = {"comm": kwds.get("comm")} if driver == "mpio" else {}
+            made = datarep.open(path, "x" if mode == "w-" else mode, **more)
             if made.writable and (is_object or mode in ("w", "w-", "x", "a")):
                 made.commit()  # the file is there from the beginning
         except (FormatError, UnsupportedError) as error:
             raise OSError(f"Unable to open file: {error}") from error
-        return made
+        return _Shared.of(made, None if alone else path)
 
     def _set(self, main: Any) -> None:
         self._bind(main, "/")

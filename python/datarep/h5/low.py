@@ -70,6 +70,18 @@ class Id:
     def id(self) -> int:
         return int(self._owner._number) if self._owner else 0
 
+    def refresh(self) -> None:
+        """Show what was committed since a file was opened for reading."""
+        main = self._owner._main
+        if not main.writable:
+            main.refresh()
+
+    def flush(self) -> None:
+        """Commit what was written."""
+        main = self._owner._main
+        if main.writable:
+            main.commit()
+
     def read_direct_chunk(self, offsets: Any, *args: Any, **more: Any) -> tuple[int, bytes]:
         """(mask of the filters that were not applied, bytes as the file holds them) of a chunk."""
         got = self._chunked("read_direct_chunk").read_stored(tuple(offsets))

@@ -231,7 +231,7 @@ def as_data(data: Any, dtype: Any = None) -> Any:
     if dtype is not None and np.dtype(dtype).kind != "O":
         dtype = np.dtype(dtype)
         if check_opaque_dtype(dtype):
-            return values.exact(data, main_types.form_of_dtype(_unmarked(dtype)))
+            return values.exact(data, main_types.form_of_dtype(_unmarked(dtype))).astype(_unmarked(dtype))
         return fit(data, _unmarked(dtype))
     array = np.asarray(data, order="C")
     if dtype is None and array.dtype.kind in "OSU" and not array.dtype.metadata \
