@@ -412,6 +412,8 @@ static int write_compact(struct meeting *m)
     if (!err)
         err = store_writes(m);
     err = meet(m, err);
+    if (!err && !m->loose)
+        err = leases_renew(m->ds->file);
     buf_release(&b);
     return err;
 }
@@ -511,13 +513,12 @@ int collective_merge(drep_dataset *ds, const char *call)
 
     if (!err)
         err = team_reduce(m.team, TEAM_MAX, any, 2);
-
-    if (!err && ds->rec.layout == FMT_COMPACT)
-        return any[0] ? unite_ranks(ds, call) : 0;
     if (!err)
         err = leases_end(ds->file, any[1]);
     if (err || !any[0])
         return err;
+    if (ds->rec.layout == FMT_COMPACT)
+        return unite_ranks(ds, call);
     err = transfer_begin(ds, NULL, NULL, &none, NULL, WRITING, &m.t);
     if (!err)
         err = pending_shares(ds, &m.shares, &elements);

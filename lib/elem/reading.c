@@ -46,7 +46,7 @@ static int merge(const struct reading *r)
         return err;
     store_u64(id, ds->id);
     err = settle_pending(ds->file, r->call, &ids, &ds, true);
-    return err || ds->rec.layout == FMT_COMPACT ? err : leases_renew(ds->file);
+    return err ? err : leases_renew(ds->file);
 }
 
 /* The transfer leaves out what the owners send. */
