@@ -322,6 +322,13 @@ const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id
     return NULL;
 }
 
+bool shrunk_alike(const struct shrunk_dataset *a, const struct shrunk_dataset *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->rank == b->rank && memcmp(a->len, b->len, (size_t)a->rank * sizeof *a->len) == 0;
+}
+
 bool changes_removed(const struct changes *c, uint64_t id)
 {
     const struct change *e;

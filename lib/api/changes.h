@@ -86,6 +86,8 @@ struct new_object *changes_made(const struct changes *c, uint64_t own);
 const struct written_elements *changes_written(const struct changes *c, uint64_t own);
 /* Find a dataset that the rank made smaller, or NULL. */
 const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id);
+/* True if two ranks have cut the same off a dataset, or nothing (NULL). */
+bool shrunk_alike(const struct shrunk_dataset *a, const struct shrunk_dataset *b);
 
 /* The object and the tag of an entry; an attribute's is that of its object. */
 static inline uint64_t change_id(const struct change *e)

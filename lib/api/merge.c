@@ -238,10 +238,11 @@ int merge_written(drep_file *f, struct changes *all, size_t n, const struct chan
     for (size_t i = 0; !err && i < n; i++) {
         const struct changes *c = &all[i];
         const struct change *e = c == of ? NULL : changes_find(c, key.p, key.len);
+        bool alike = shrunk_alike(changes_shrunk(c, own), of ? changes_shrunk(of, own) : NULL);
 
         if (e && !e->value)
             err = contradict_deeds(&m, own, c->rank, removed, rank, wrote);
-        else if (e && !(err = became_smaller(&m, own, &smaller)) && smaller)
+        else if (e && !alike && !(err = became_smaller(&m, own, &smaller)) && smaller)
             err = contradict_deeds(&m, own, c->rank, "made it smaller", rank, wrote);
     }
     end(&m);

@@ -140,7 +140,7 @@ static bool not_less(const struct object_rec *a, const struct object_rec *b)
     return grown;
 }
 
-static int resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
+int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
 {
     struct stored_object o = {0};
     int64_t dims[DREP_MAX_RANK];
@@ -163,6 +163,16 @@ static int resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
     return err;
 }
 
+/* True if an earlier rank has cut off the same: the tree has lost it at the right moment, and what
+ * all have written together since must stay. */
+static bool is_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
+{
+    for (const struct changes *c = m->all; c < m->c; c++)
+        if (shrunk_alike(changes_shrunk(c, id), cut))
+            return true;
+    return false;
+}
+
 /* The shape of a dataset of the last commit.  What the rank has cut off is cut off here, too, even
  * if the dataset grew again. */
 static int change_shape(struct merging *m, const struct change *e, uint64_t id,
@@ -176,16 +186,14 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
     if (own->rank == FMT_RANK_NULL || (same_lengths(own, was->len) && !cut))
         return 0;
     memcpy(len, own->len, sizeof len);
-    if (!same_lengths(is, was->len)) {
-        if (!cut && same_lengths(is, own->len))
-            return 0;
+    if (!same_lengths(is, was->len) && !same_lengths(is, own->len)) {
         if (cut || !not_less(own, was) || !not_less(is, was))
             return contradict_both(m, e, id, "given it different shapes");
         for (int d = 0; d < own->rank; d++)
             len[d] = own->len[d] > is->len[d] ? own->len[d] : is->len[d];
     }
-    err = cut ? resize(m, id, own->rank, cut->len) : 0;
-    return err ? err : resize(m, id, own->rank, len);
+    err = cut && !is_cut(m, id, cut) ? merge_resize(m, id, own->rank, cut->len) : 0;
+    return err ? err : merge_resize(m, id, own->rank, len);
 }
 
 /* ---- dimensions ---- */

@@ -95,6 +95,8 @@ int merge_objects(struct merging *m);
 int merge_names(struct merging *m);
 /* merge_values.c: attributes and shapes of objects that were there. */
 int merge_values(struct merging *m);
+/* Change the shape of a dataset of the tree. */
+int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len);
 /* merge_elements.c: an entry of a compact dataset that was there. */
 int merge_elements(struct merging *m, const struct change *e, uint64_t id);
 void merged_elements_release(struct merging *m);

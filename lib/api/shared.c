@@ -100,12 +100,16 @@ static bool told_alike(const uint8_t *a, const uint8_t *b)
 static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
                    enum verdict *verdict)
 {
+    bool wrote = false;
+
     *verdict = ALIKE;
+    for (int r = 0; r < t->size; r++)
+        wrote |= at[r + 1] - at[r] > DIGEST_SIZE;
     for (int r = 1; r < t->size; r++) {
         const uint8_t *theirs = all + at[r];
-        bool wrote = at[r + 1] - at[r] > DIGEST_SIZE;
 
-        /* Elements that a rank wrote must follow rank 0's changes of the shape. */
+        /* Elements that a rank wrote must follow rank 0's changes of the shape, and all take part
+         * in writing those of datasets that rank 0 has made. */
         if (none_told(theirs) && wrote && !none_told(all))
             *verdict = DIFFERENT;
         if (none_told(theirs))

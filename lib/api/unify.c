@@ -47,12 +47,38 @@ static bool same_filters(const struct object_rec *a, const struct object_rec *b)
 }
 
 /* Lists of lengths are in use up to the rank. */
-static bool same_lists(const struct object_rec *a, const struct object_rec *b)
+static bool same_list(const struct object_rec *a, const uint64_t *x, const uint64_t *y)
 {
-    size_t n = a->rank == FMT_RANK_NULL ? 0 : a->rank;
+    return memcmp(x, y, (a->rank == FMT_RANK_NULL ? 0 : a->rank) * sizeof *x) == 0;
+}
 
-    return a->rank == b->rank && memcmp(a->len, b->len, n * sizeof *a->len) == 0 &&
-           memcmp(a->max, b->max, n * sizeof *a->max) == 0;
+/* What a rank, or an earlier one that has made the same dataset, has cut off. */
+static bool was_cut(const struct merging *m, const struct new_object *o)
+{
+    bool cut = changes_shrunk(m->c, o->own) != NULL;
+
+    for (const struct changes *c = m->all; !cut && c < m->c; c++)
+        for (size_t i = 0; !cut && i < c->nmade; i++)
+            cut = c->made[i].id == o->id && changes_shrunk(c, c->made[i].own);
+    return cut;
+}
+
+/* A dataset that ranks have made with different lengths has the greatest ones, unless a rank has
+ * made it smaller. */
+static int unify_shape(struct merging *m, const struct new_object *o, const struct object_rec *own,
+                       const struct object_rec *is, const char **what)
+{
+    uint64_t len[FMT_RANK_MAX];
+
+    if (same_list(own, own->len, is->len))
+        return 0;
+    if (was_cut(m, o)) {
+        *what = "shapes";
+        return 0;
+    }
+    for (int d = 0; d < own->rank; d++)
+        len[d] = own->len[d] > is->len[d] ? own->len[d] : is->len[d];
+    return merge_resize(m, o->id, own->rank, len);
 }
 
 /* Two new datasets: what they differ in, or NULL. */
@@ -71,7 +97,7 @@ static int dataset_differs(struct merging *m, const struct object_rec *own,
         return err;
     if (!same)
         *what = "types";
-    else if (!same_lists(own, is))
+    else if (own->rank != is->rank || !same_list(own, own->max, is->max))
         *what = "shapes";
     else if (rep->number != is->datarep)
         *what = "representations";
@@ -115,9 +141,11 @@ static int compare(struct merging *m, const struct new_object *o)
 
     if (!err)
         err = read_object(m, &bytes, &own);
-    if (!err && own.kind == FMT_DATASET)
+    if (!err && own.kind == FMT_DATASET) {
         err = dataset_differs(m, &own, &is.rec, &what);
-    else if (!err && own.kind == FMT_DIMENSION)
+        if (!err && !what)
+            err = unify_shape(m, o, &own, &is.rec, &what);
+    } else if (!err && own.kind == FMT_DIMENSION)
         err = unify_dimension(m, &own, &is, &what);
     else if (!err && own.kind == FMT_TYPE)
         err = same_type(m, own.type, is.rec.type, &same);

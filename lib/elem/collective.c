@@ -62,9 +62,11 @@ static int meet(struct meeting *m, int err)
 }
 
 /* A hash of the record: of what is in it, not of the numbers that this rank has given since the
- * last commit.  Its front counts links and attributes, which other handles change. */
+ * last commit.  Its front counts links and attributes, which other handles change.  Ranks that have
+ * cut off different elements do not have the same dataset, even if it grew again. */
 static int spec_hash(const drep_dataset *ds, uint64_t *hash)
 {
+    const struct shrunk_dataset *cut = ranks_find_shrunk(ds->file->ranks, ds->id);
     struct object_rec rec = ds->rec;
     struct buf b = {0}, type = {0};
     struct out out;
@@ -83,6 +85,8 @@ static int spec_hash(const drep_dataset *ds, uint64_t *hash)
     out_bytes(&out, ds->rep->name, strlen(ds->rep->name));
     if (type.len > 8) /* behind the count of uses */
         out_bytes(&out, type.p + 8, type.len - 8);
+    for (int d = 0; cut && d < cut->rank; d++)
+        out_u64(&out, cut->len[d]);
     done = buf_done(&b, &out);
     err = err ? err : done;
     *hash = err ? 0 : sum_stored(b.p, b.len);
@@ -555,8 +559,10 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
                             &m.how);
     if (!err && m.how != TOGETHER_NOTHING)
         err = write_meeting(&m, shares_cut(m.t, &m.shares));
-    if (!err)
+    if (!err) {
         pending_drop(ds);
+        ranks_shrunk_alike(ds->file->ranks, ds->id, ds->rec.len);
+    }
     meeting_end(&m);
     return err;
 }

@@ -54,13 +54,27 @@ void pending_free(struct pending *p)
     mem_free(p);
 }
 
+struct shrunk_dataset *ranks_find_shrunk(const struct ranks *r, uint64_t id)
+{
+    for (size_t i = 0; i < r->nshrunk; i++)
+        if (r->shrunk[i].id == id)
+            return &r->shrunk[i];
+    return NULL;
+}
+
+void ranks_shrunk_alike(struct ranks *r, uint64_t id, const uint64_t *len)
+{
+    struct shrunk_dataset *s = ranks_find_shrunk(r, id);
+
+    if (s)
+        memcpy(s->len, len, (size_t)s->rank * sizeof *len);
+}
+
 int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len)
 {
-    struct shrunk_dataset *s = r->shrunk;
+    struct shrunk_dataset *s = ranks_find_shrunk(r, id);
 
-    while (s < r->shrunk + r->nshrunk && s->id != id)
-        s++;
-    if (s == r->shrunk + r->nshrunk) {
+    if (!s) {
         if (VEC_ROOM(r->shrunk, r->nshrunk, r->shrunk_room, 1))
             return fail_nomem();
         s = &r->shrunk[r->nshrunk++];

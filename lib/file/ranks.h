@@ -86,6 +86,11 @@ int ranks_new(const drep_transport *transport, void *ctx, struct ranks **out);
 /* Note that this rank has made a dataset smaller: elements that were cut off are gone, also if it
  * grows again. */
 int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len);
+/* Find a dataset that this rank has made smaller, or NULL. */
+struct shrunk_dataset *ranks_find_shrunk(const struct ranks *r, uint64_t id);
+/* Note that all ranks have written to a dataset of this shape together: what they had cut off alike
+ * is settled, and only what is cut off from now on differs. */
+void ranks_shrunk_alike(struct ranks *r, uint64_t id, const uint64_t *len);
 /* Forget what this rank has written alone. */
 void ranks_settled(struct ranks *r);
 /* Forget what counts since the last commit. */

@@ -19,6 +19,7 @@
 #include "elem/pending.h"
 #include "file/ranks.h"
 #include "name/dimension.h"
+#include "tree/journal.h"
 #include "txn/writeback.h"
 #include "whole/resize.h"
 
@@ -298,7 +299,7 @@ int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
         err = grow_dimensions(ds->file, &o->rec);
     if (!err)
         err = object_store(ds->file, ds->id, &o->rec);
-    if (!err && shrinks && file_shared(ds->file))
+    if (!err && shrinks && file_shared(ds->file) && !ds->file->st->journal->paused)
         err = ranks_shrunk(ds->file->ranks, ds->id, o->rec.rank, keep);
     return err;
 }
