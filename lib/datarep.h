@@ -119,6 +119,11 @@ DREP_API const char *drep_version(void);
  * (DREP_ERR_UNSUPPORTED) unless they are zeros.  A size of 0, or less than the first version's, is
  * DREP_ERR_ARG with a message that names the macro.
  *
+ * Values that this version does not know are refused, too: of a member or an argument that is one
+ * of an enumeration's values or its bits, negative numbers of threads, and members that are 0 or 1.
+ * DREP_ERR_ARG, unless a call names another error, with the member and the value.  Arguments that
+ * say yes or no (parents, deep, unlimited) are no if they are 0, else yes.
+ *
  * Structs that callbacks get are the library's and may grow at their end.  Elements of arrays
  * (drep_encoding, drep_scalar, drep_filter, drep_repinfo, drep_range, drep_item) and cursors never
  * change. */
@@ -489,10 +494,10 @@ typedef struct drep_encoding {
     uint16_t code;  /* DREP_CODE_... */
     uint8_t format; /* DREP_FORMAT_... */
     uint8_t order;  /* DREP_BIG, DREP_LITTLE, DREP_VAX */
-    uint8_t size;   /* bytes of the whole item (a complex: both parts) */
-    uint8_t align;  /* of the item inside a struct of that machine; 1 when packed */
+    uint8_t size;   /* bytes of the whole item (a complex: both parts); 0: no such type */
+    uint8_t align;  /* of the item inside a struct of that machine; 1 when packed (0 counts as 1) */
     uint8_t custom; /* DREP_FORMAT_CUSTOM: index into the table's scalars */
-    uint8_t reserved;
+    uint8_t reserved; /* 0 */
 } drep_encoding;
 
 /* The formats of scalars, from format/formats.def. */
@@ -675,7 +680,7 @@ typedef struct drep_report {
 typedef struct drep_xfer {
     size_t size;         /* set by DREP_XFER(...) */
     int range;           /* enum drep_range_mode */
-    int threads;         /* 0: the file's; 1: only the caller's */
+    int threads;         /* 0: the file's; 1: only the caller's; not negative */
     drep_report *report; /* filled when not NULL */
     size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
                             checked.  DREP_ERR_BUFFER before anything is moved if the elements
@@ -1409,9 +1414,9 @@ typedef struct drep_filter {
     uint32_t param[8]; /* returned by drep_dataset_info(), ignored at creation
                           (shuffle: element size; delta: width, order; compressors: level) */
     const char *name;  /* DREP_FILTER_USER; else NULL */
-    int bare;          /* deflate, zstd, lz4: the stream alone, without its length in front, as HDF5
-                          and others have it: only for types without variable parts, not behind
-                          another compressor or user-defined filter */
+    int bare; /* 1: deflate, zstd, lz4: the stream alone, without its length in front, as HDF5
+                 and others have it: only for types without variable parts, not behind
+                 another compressor or user-defined filter */
 } drep_filter;
 #define DREP_MAX_FILTERS 16
 DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */
@@ -1465,7 +1470,7 @@ typedef struct drep_spec {
     int fill;               /* enum drep_fill */
     const void *fill_value; /* one element of type, DREP_FILL_VALUE: rounded to the file's
                                representation */
-    int placed; /* 0: members of structs are packed, or under `native` lie as in C; else they keep
+    int placed; /* 0: members of structs are packed, or under `native` lie as in C; 1: they keep
                    the offsets, and structs the extent, that they have in type, gaps as zeros */
 } drep_spec;
 #define DREP_SPEC(...) DREP_SIZED(drep_spec, __VA_ARGS__)

@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "txn/shadow.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -214,6 +215,22 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     return 0;
 }
 
+/* Both functions and possible numbers; a drep_team call also needs a place for the handle. */
+static int transport_valid(const drep_transport *t, const char *call, drep_file **out)
+{
+    int err;
+
+    if (!out || !t->send || !t->receive)
+        return fail(DREP_ERR_ARG, "%s: %s", call,
+                    out ? "drep_transport: send and receive are required" : "null argument");
+    if (!(err = value_valid(call, "drep_transport.ranks", t->ranks, 1, INT_MAX)) &&
+        !(err = value_valid(call, "drep_transport.rank", t->rank, 0, t->ranks - 1)) &&
+        t->timeout_ns < 0)
+        err = fail(DREP_ERR_ARG, "%s: drep_transport.timeout_ns %lld", call,
+                   (long long)t->timeout_ns);
+    return err;
+}
+
 static int open_team(const drep_transport *transport, void *ctx, struct wish *w, drep_file **out)
 {
     drep_transport own;
@@ -223,14 +240,9 @@ static int open_team(const drep_transport *transport, void *ctx, struct wish *w,
     if (err)
         return err;
     w->call = own.call ? own.call : w->call;
-    if (!out || own.ranks < 1 || own.rank < 0 || own.rank >= own.ranks || !own.send ||
-        !own.receive) {
-        if (own.release)
-            own.release(ctx, 0);
-        return fail(DREP_ERR_ARG, "%s: %s", w->call,
-                    out ? "a transport without functions, or an impossible rank" : "null argument");
-    }
-    if ((err = ranks_new(&own, ctx, &r)))
+    if ((err = transport_valid(&own, w->call, out)) && own.release)
+        own.release(ctx, 0);
+    if (err || (err = ranks_new(&own, ctx, &r)))
         return err;
     err = own.ranks == 1 ? open_first(w, out) : open_together(r, w, out);
     if (err)

@@ -4,7 +4,9 @@
 
 #include "base/error.h"
 
+#include <limits.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -16,6 +18,18 @@ static const struct {
     {sizeof(type), offsetof(type, last) + sizeof(((type *)0)->last), #type, macro},
 #include "base/sized.def"
 #undef SIZED
+};
+
+static const struct {
+    enum sized kind;
+    const char *type, *member;
+    size_t offset, size;
+    int64_t low, high;
+} valued[] = {
+#define VALUES(type, member, low, high) \
+    {SIZED_##type, #type, #member, offsetof(type, member), sizeof(((type *)0)->member), low, high},
+#include "base/values.def"
+#undef VALUES
 };
 
 static size_t size_of(const void *p)
@@ -51,6 +65,44 @@ int sized_get(enum sized kind, const void *from, void *own, const char *call)
                         known[kind].type);
     memset(own, 0, size);
     memcpy(own, from, have < size ? have : size);
+    return sized_valid(kind, own, call);
+}
+
+int value_valid(const char *call, const char *what, int64_t value, int64_t low, int64_t high)
+{
+    if (value >= low && value <= high)
+        return 0;
+    return fail(DREP_ERR_ARG,
+                high == INT_MAX ? "%s: %s %lld; at least %lld"
+                                : "%s: %s %lld; %lld to %lld are known",
+                call, what, (long long)value, (long long)low, (long long)high);
+}
+
+int order_valid(const char *call, int order)
+{
+    return value_valid(call, "order", order, DREP_BY_NAME, DREP_BY_CREATION);
+}
+
+/* Members are int or int64_t. */
+int sized_valid(enum sized kind, const void *own, const char *call)
+{
+    for (size_t i = 0; i < sizeof valued / sizeof *valued; i++) {
+        const char *at = (const char *)own + valued[i].offset;
+        char what[64];
+        int64_t value;
+        int narrow;
+
+        if (valued[i].kind != kind)
+            continue;
+        memcpy(&narrow, at, sizeof narrow);
+        value = narrow;
+        if (valued[i].size == sizeof value)
+            memcpy(&value, at, sizeof value);
+        if (value >= valued[i].low && value <= valued[i].high)
+            continue;
+        snprintf(what, sizeof what, "%s.%s", valued[i].type, valued[i].member);
+        return value_valid(call, what, value, valued[i].low, valued[i].high);
+    }
     return 0;
 }
 
@@ -70,13 +122,16 @@ int xfer_begin(struct xfer *x, const drep_xfer *from, const char *call)
 
     x->use = NULL;
     x->to = NULL;
+    x->own.size = 0;
     if (!from)
         return 0;
-    if ((err = sized_get(SIZED_drep_xfer, from, &x->own, call)))
+    err = sized_get(SIZED_drep_xfer, from, &x->own, call);
+    if (x->own.size)
+        x->use = &x->own;
+    if (!err && x->own.report)
+        err = sized_check(SIZED_drep_report, x->own.report, call);
+    if (err)
         return err;
-    if (x->own.report && (err = sized_check(SIZED_drep_report, x->own.report, call)))
-        return err;
-    x->use = &x->own;
     x->to = x->own.report;
     if (!x->to)
         return 0;

@@ -6,14 +6,11 @@
 
 #include <string.h>
 
-int picked_way(const drep_xfer *xfer, bool writing, enum match_way *way)
+enum match_way picked_way(const drep_xfer *xfer, bool writing)
 {
-    int members = xfer ? xfer->members : DREP_MEMBERS_STRICT;
-
-    if (members != DREP_MEMBERS_STRICT && members != DREP_MEMBERS_FILL)
-        return fail(DREP_ERR_ARG, "drep_xfer: %d is not a way to treat members", members);
-    *way = writing ? MATCH_WRITE : members == DREP_MEMBERS_FILL ? MATCH_FILL : MATCH_READ;
-    return 0;
+    if (writing)
+        return MATCH_WRITE;
+    return xfer && xfer->members == DREP_MEMBERS_FILL ? MATCH_FILL : MATCH_READ;
 }
 
 int picked_init(struct picked_members *out, const struct ftype *ft, const struct type_sizes *sizes,

@@ -25,7 +25,7 @@ int picked_init(struct picked_members *out, const struct ftype *ft, const struct
                 const drep_type *mem, enum match_way way);
 void picked_release(struct picked_members *m);
 
-/* Checks options: DREP_ERR_ARG. */
-int picked_way(const drep_xfer *xfer, bool writing, enum match_way *way);
+/* How a transfer with these options treats members that one side lacks. */
+enum match_way picked_way(const drep_xfer *xfer, bool writing);
 
 #endif

@@ -214,7 +214,6 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
 {
     struct rep_opts opts = {0};
     struct type_match both;
-    enum match_way way;
     struct xfer x;
     int64_t tiles = 0;
     int err;
@@ -223,7 +222,7 @@ int drep_convert(const drep_type *to, void *dst, const drep_type *from, const vo
         return fail(DREP_ERR_ARG, "drep_convert: null argument");
     if ((err = xfer_begin(&x, xfer, "drep_convert")))
         return err;
-    if ((err = picked_way(x.use, false, &way)) || (err = type_match(from, NULL, to, way, &both)))
+    if ((err = type_match(from, NULL, to, picked_way(x.use, false), &both)))
         return fail_in(err, "drep_convert");
     transfer_opts(&opts, &x.report, x.use);
     err = tiles_of(both.mem, both.file, count, &tiles);

@@ -73,11 +73,15 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
     bool together, alone;
     int err, begun;
 
-    if ((err = dataset_check(w->ds, w->call)) || (err = xfer_begin(&x, xfer, w->call)))
+    if ((err = dataset_check(w->ds, w->call)))
         return err;
+    err = xfer_begin(&x, xfer, w->call);
     together = is_together(w, &x);
+    if (err && !together)
+        return err;
     alone = together && store_writable(w->ds->file->st); /* a merge may come first */
-    err = alone ? change_begin(w->ds->file) : read_begin(w->ds->file);
+    if (!err)
+        err = alone ? change_begin(w->ds->file) : read_begin(w->ds->file);
     begun = !err;
     if (!err)
         err = select_wanted(w, &room);
@@ -97,10 +101,14 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
     bool together;
     int err, begun;
 
-    if ((err = dataset_check(w->ds, w->call)) || (err = xfer_begin(&x, xfer, w->call)))
+    if ((err = dataset_check(w->ds, w->call)))
         return err;
+    err = xfer_begin(&x, xfer, w->call);
     together = is_together(w, &x);
-    err = write_begin(w->ds->file);
+    if (err && !together)
+        return err;
+    if (!err)
+        err = write_begin(w->ds->file);
     begun = !err;
     if (!err)
         err = select_wanted(w, &room);

@@ -108,8 +108,6 @@ static int choose_layout(drep_file *f, const struct file_rep *rep, const drep_sp
     bool variable = ft->type->variable;
     bool grows_first = true, fixed;
 
-    if (spec->layout < DREP_LAYOUT_AUTO || spec->layout > DREP_CHUNKED)
-        return fail(DREP_ERR_ARG, "layout %d", spec->layout);
     for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
         if (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n))
             return fail(DREP_ERR_LIMIT, "more than 2^62 elements");
@@ -166,6 +164,11 @@ static int filter_level(const drep_filter *want, int most, int standard, struct 
     return 0;
 }
 
+static bool has_levels(int id)
+{
+    return id == DREP_FILTER_DEFLATE || id == DREP_FILTER_ZSTD || id == DREP_FILTER_LZ4;
+}
+
 /* A user's filter must be there when the dataset is created: its name and parameters stand in the
  * record. */
 static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
@@ -176,9 +179,6 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
 
     if (len == 0 || len >= DREP_MAX_FILTER_NAME)
         return fail(DREP_ERR_NAME, "a filter's name has 1 to %d bytes", DREP_MAX_FILTER_NAME - 1);
-    if (want->nparams < 0 || want->nparams > FMT_PARAMS_MAX)
-        return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters; at most %d are possible",
-                    want->name, want->nparams, FMT_PARAMS_MAX);
     err = filter_resolve(want->name, info_str(f->hints.all, "drep_plugin_path"), &user);
     if (!err && !user)
         err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
@@ -222,6 +222,8 @@ static int filter_params(const drep_file *f, const struct file_rep *rep, const s
 
     memset(rec, 0, sizeof *rec);
     rec->id = (uint16_t)want->id;
+    if (!has_levels(want->id) && want->level != 0 && want->level != -1)
+        return fail(DREP_ERR_ARG, "filter %d: level %d; it has none", want->id, want->level);
     if (want->id == DREP_FILTER_USER)
         return user_filter(f, want, rec);
     if (unit > UINT32_MAX)
@@ -282,11 +284,11 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
     int64_t max = f->hints.chunk_max;
     int err;
 
-    if (spec->nfilters < 0 || spec->nfilters > DREP_MAX_FILTERS ||
-        (spec->nfilters > 0 && !spec->filters))
-        return fail(DREP_ERR_ARG, "%d filters", spec->nfilters);
+    if (spec->nfilters > 0 && !spec->filters)
+        return fail(DREP_ERR_ARG, "nfilters %d, but no filters", spec->nfilters);
     for (int i = 0; i < spec->nfilters; i++) {
-        if ((err = filter_params(f, rep, ft, &spec->filters[i], &rec->filter[i])))
+        if ((err = sized_valid(SIZED_drep_filter, &spec->filters[i], "filters")) ||
+            (err = filter_params(f, rep, ft, &spec->filters[i], &rec->filter[i])))
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
@@ -302,8 +304,10 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
 int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec,
                  const struct ftype *ft, struct object_rec *rec)
 {
-    int err = shape_of(spec, rec);
+    int err = sized_valid(SIZED_drep_spec, spec, "plan");
 
+    if (!err)
+        err = shape_of(spec, rec);
     if (!err)
         err = choose_layout(f, rep, spec, rec, ft);
     return !err ? choose_filters(f, rep, spec, rec, ft) : err;
@@ -402,8 +406,6 @@ static int spec_check(const drep_spec *spec)
 
     if (!spec->type)
         return fail(DREP_ERR_ARG, "a dataset needs a type");
-    if (spec->fill < DREP_FILL_DEFAULT || spec->fill > DREP_FILL_NONE)
-        return fail(DREP_ERR_ARG, "fill %d", spec->fill);
     if (spec->fill_value && spec->fill != DREP_FILL_VALUE)
         return fail(DREP_ERR_ARG, "a fill_value, but fill is not DREP_FILL_VALUE");
     if (spec->filters && spec->nfilters == 0)

@@ -127,11 +127,8 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     const drep_type *type = whole;
     drep_dataset *ds = t->ds;
     struct ftype *ft = ds->ft;
-    enum match_way way;
-    int err = picked_way(t->xfer, t->writing, &way);
+    int err = picked_init(&t->members, ft, &ds->rep->sizes, whole, picked_way(t->xfer, t->writing));
 
-    if (!err)
-        err = picked_init(&t->members, ft, &ds->rep->sizes, whole, way);
     if (!err && t->members.used) {
         ft = &t->members.ft;
         type = t->members.mem;

@@ -459,8 +459,10 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
     struct attr_list l = {.order = order};
     uint64_t id;
     struct external_target to;
-    int err = external_target(file, path, &to), theirs = 0;
+    int err = order_valid("drep_attr_list", order), theirs = 0;
 
+    if (!err)
+        err = external_target(file, path, &to);
     if (err)
         return err;
     if (to.file)

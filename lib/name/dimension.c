@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "name/dim_entry.h"
 #include "name/external.h"
@@ -380,8 +381,10 @@ int drep_dimension_list(drep_file *file, const char *group, int order, drep_dime
 {
     struct dim_list l = {0};
     struct external_target to;
-    int err = external_target(file, group, &to), theirs = 0;
+    int err = order_valid("drep_dimension_list", order), theirs = 0;
 
+    if (!err)
+        err = external_target(file, group, &to);
     if (err)
         return err;
     if (to.file)

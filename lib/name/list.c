@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "name/external.h"
 #include "name/link.h"
@@ -276,8 +277,10 @@ static int list_group(drep_file *file, const char *group, int order, drep_list_f
 int drep_list(drep_file *file, const char *group, int order, drep_list_fn *fn, void *ctx)
 {
     struct external_target to;
-    int err = external_target(file, group, &to), theirs = 0;
+    int err = order_valid("drep_list", order), theirs = 0;
 
+    if (!err)
+        err = external_target(file, group, &to);
     if (err)
         return err;
     if (to.file)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/mem.h"
+#include "base/sized.h"
 #include "base/vec.h"
 #include "file/file.h"
 
@@ -209,6 +210,8 @@ int drep_visit(drep_file *file, const char *path, int order, drep_visit_fn *fn, 
         return err;
     if (!path || !fn)
         return fail(DREP_ERR_ARG, "drep_visit: null argument");
+    if ((err = order_valid("drep_visit", order)))
+        return err;
     err = visit_all(&v, path);
     mem_free(v.member);
     mem_free(v.level);

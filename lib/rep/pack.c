@@ -179,8 +179,6 @@ static int move_init(struct pack_unit *u, const char *datarep, int64_t count, co
 
     if (!err)
         err = type_elements(type, count, &u->items);
-    if (!err && xfer && (xfer->range < DREP_RANGE_DEFAULT || xfer->range > DREP_RANGE_STRICT))
-        err = fail(DREP_ERR_ARG, "range %d", xfer->range);
     if (!err && xfer)
         err = type_fits(type, count, xfer->buf_size);
     return err;

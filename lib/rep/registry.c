@@ -293,9 +293,10 @@ static int declare(struct registered *e, const struct rep_table *base, const dre
             return fail(DREP_ERR_ARG, "row %d: there is no datatype %d", i, code);
         if (seen[code])
             return fail(DREP_ERR_ARG, "row %d: %s has a row already", i, drep_code_name(code));
+        if (rows[i].reserved)
+            return fail(DREP_ERR_ARG, "row %d: reserved is %d, not 0", i, rows[i].reserved);
         seen[code] = true;
         t->row[code] = rows[i];
-        t->row[code].reserved = 0;
         if (t->row[code].align == 0)
             t->row[code].align = 1;
         if (rows[i].format != DREP_FORMAT_CUSTOM)

@@ -297,12 +297,9 @@ static int tail_convert(struct tail *t, const drep_type *type, const drep_xfer *
 {
     drep_dataset *ds = t->ds;
     struct picked_members members;
-    enum match_way way;
     struct conv c;
-    int err = picked_way(xfer, true, &way);
+    int err = picked_init(&members, ds->ft, &ds->rep->sizes, type, picked_way(xfer, true));
 
-    if (!err)
-        err = picked_init(&members, ds->ft, &ds->rep->sizes, type, way);
     if (err)
         return err;
     tail_forget_type(t);

@@ -32,6 +32,8 @@ REFUSED = [
     (lambda f: f.create("n", dtype="f8", shape=(-1,)), ValueError, "length -1"),
     (lambda f: f.create("x/y", dtype="f8", shape=(1,)), TypeError, "is not a group"),
     (lambda f: f["x"].read_into([1]), TypeError, "not list"),
+    (lambda f: f["x"].read_into(np.empty((4, 6)), threads=-5), ValueError, "drep_xfer.threads -5"),
+    (lambda f: f["c"].write([1], np.s_[:1], threads=-5), ValueError, "drep_xfer.threads -5"),
     (lambda f: f["x"].read_into(np.empty(3)), ValueError, "shape"),
     (lambda f: f["x"][Breaks()], ZeroDivisionError, ""),
     (lambda f: f["x"].__setitem__(0, Breaks()), (ZeroDivisionError, TypeError), ""),

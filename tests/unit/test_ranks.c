@@ -581,6 +581,28 @@ static void tell_outside(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
 }
 
+/* Options that the library does not know, on one rank: all are told. */
+static void tell_options(struct teller *me, drep_file *f)
+{
+    drep_dataset *ds = make(me, f, 64, DREP_DOUBLE);
+    const int64_t start = me->rank * 8, count = 8;
+
+    went(me, drep_write_box(ds, &start, &count, DREP_DOUBLE, some,
+                            &DREP_XFER(.collective = 1, .range = me->rank == 1 ? 99 : 0)));
+    drep_dataset_close(ds);
+}
+
+static void tell_options_of_a_read(struct teller *me, drep_file *f)
+{
+    drep_dataset *ds = make(me, f, 64, DREP_DOUBLE);
+    double v[64];
+
+    went(me, drep_commit(f));
+    went(me, drep_read_box(ds, NULL, NULL, DREP_DOUBLE, v,
+                           &DREP_XFER(.collective = 1, .threads = me->rank == 2 ? -5 : 0)));
+    drep_dataset_close(ds);
+}
+
 /* A value that the file's type cannot hold, on one rank. */
 static void tell_conversion(struct teller *me, drep_file *f)
 {
@@ -815,6 +837,9 @@ START_TEST(test_disagreements)
         {tell_calls, DREP_ERR_NOT_SAME, "rank 3 is in drep_commit, ranks 0-2 in drep_write_box",
          -1},
         {tell_outside, DREP_ERR_RANGE, "rank 1: ", -1},
+        {tell_options, DREP_ERR_ARG, "rank 1: dataset \"/x\": drep_write_box: drep_xfer.range 99",
+         -1},
+        {tell_options_of_a_read, DREP_ERR_ARG, "rank 2: drep_read_box: drep_xfer.threads -5", -1},
         {tell_conversion, DREP_ERR_CONVERSION, "rank 2: ", -1},
         {tell_conflict, DREP_ERR_NOT_SAME,
          "chunk (2): ranks 1 and 2 write the same element, number 4", -1},
