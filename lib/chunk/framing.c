@@ -327,6 +327,42 @@ int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t
     }
 }
 
+int framing_decode_most(int id, const uint32_t *param, const struct span *in, uint8_t *out,
+                        size_t *size)
+{
+    uint64_t says = framing_length(id, param, in);
+
+    if (says > *size)
+        return FRAMING_DAMAGED;
+    if (says > 0) {
+        *size = (size_t)says;
+        return framing_decode(id, param, in, out, *size);
+    }
+    switch (id) {
+#ifdef HAVE_ZSTD
+    case FMT_FILTER_ZSTD: {
+        size_t n = ZSTD_decompress(out, *size, in->p, in->len);
+
+        if (ZSTD_isError(n))
+            return FRAMING_DAMAGED;
+        *size = n;
+        return 0;
+    }
+#endif
+#ifdef HAVE_LZF
+    case FMT_FILTER_LZF: {
+        unsigned room = *size > UINT_MAX ? UINT_MAX : (unsigned)*size;
+        unsigned n = in->len > UINT_MAX ? 0 : lzf_decompress(in->p, (unsigned)in->len, out, room);
+
+        *size = n;
+        return n > 0 ? 0 : FRAMING_DAMAGED;
+    }
+#endif
+    default:
+        return framing_decode(id, param, in, out, *size);
+    }
+}
+
 int framing_encode(int id, const uint32_t *param, const struct span *in, uint8_t *out, size_t *size)
 {
     struct bits bits;

@@ -15,6 +15,10 @@ enum framing_error {
 };
 /* Decode a stream to exactly `size` bytes: 0 or an enum framing_error. */
 int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t *out, size_t size);
+/* Like framing_decode(), to at most *size bytes, which gets the number of them: streams of LZF, and
+ * some of ZSTD, do not say what they decode to. */
+int framing_decode_most(int id, const uint32_t *param, const struct span *in, uint8_t *out,
+                        size_t *size);
 /* Encode; *size: room at out, then bytes used, 0 if they do not fit.  0 or FRAMING_NOMEM. */
 int framing_encode(int id, const uint32_t *param, const struct span *in, uint8_t *out,
                    size_t *size);

@@ -1,6 +1,9 @@
 /* bench_carry.c - HDF5 files whose chunks go over as they are stored, against h5repack, which
  * copies them: CPU time of whole commands.
  *
+ * Import decodes each chunk once, to know that it can be: that may cost what libdeflate takes for
+ * all of them, and 15 % more.
+ *
  * Three files: large fields, shuffled and deflated; a small file that describes 2^31 elements; a
  * virtual dataset that is mostly holes. */
 /* SPDX-License-Identifier: MIT */
@@ -13,7 +16,11 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+#ifdef HAVE_DEFLATE
+#include <libdeflate.h>
+#endif
 
 enum { TIMES = 24, ROWS = 1024, COLUMNS = 2048, RUNS = 5, SOURCES = 700, PART = 1000 };
 #define MANY ((hsize_t)1 << 31)
@@ -43,33 +50,108 @@ static double cost(char *const argv[])
 
 #define COST(...) cost((char *const[]){__VA_ARGS__, NULL})
 
+#ifdef HAVE_DEFLATE
+static double cpu_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Seconds of CPU in which libdeflate decodes all chunks of the source; 0: they are not deflated. */
+static double decode_all(void)
+{
+    struct libdeflate_decompressor *inflate = libdeflate_alloc_decompressor();
+    hid_t f = H5Fopen(source, H5F_ACC_RDONLY, H5P_DEFAULT), d = H5Dopen2(f, "x", H5P_DEFAULT);
+    hid_t plist = H5Dget_create_plist(d), space = H5Dget_space(d), type = H5Dget_type(d);
+    hsize_t chunk[3], at[3], n = 0, stored;
+    size_t size = H5Tget_size(type), got;
+    double seconds = 0, begin;
+    uint8_t *in, *to;
+    haddr_t address;
+    unsigned mask;
+    uint32_t skipped;
+
+    if (H5Pget_layout(plist) == H5D_CHUNKED && H5Dget_num_chunks(d, space, &n) >= 0)
+        for (int k = H5Pget_chunk(plist, 3, chunk); k-- > 0;)
+            size *= chunk[k];
+    in = malloc(2 * size);
+    to = malloc(size);
+    bench_must(in && to && inflate, "memory");
+    for (hsize_t i = 0; i < n; i++) {
+        H5Dget_chunk_info(d, space, i, at, &mask, &address, &stored);
+        bench_must(stored <= 2 * size && H5Dread_chunk(d, H5P_DEFAULT, at, &skipped, in) >= 0,
+                   "H5Dread_chunk");
+        begin = cpu_now();
+        bench_must(libdeflate_zlib_decompress(inflate, in, stored, to, size, &got) == 0, "inflate");
+        seconds += cpu_now() - begin;
+    }
+    free(in);
+    free(to);
+    libdeflate_free_decompressor(inflate);
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Pclose(plist);
+    H5Dclose(d);
+    H5Fclose(f);
+    return seconds;
+}
+#else
+static double decode_all(void)
+{
+    return 0;
+}
+#endif
+
+enum { REPACK, UNDECODED, DECODE, IMPORT, EXPORT, VERIFIED, ENTRIES };
+
+static double one_run(int entry)
+{
+    switch (entry) {
+    case REPACK:
+        return COST("h5repack", source, out);
+    case UNDECODED:
+        return COST(DATAREP, "import", "-f", "--no-decode", source, out);
+    case DECODE:
+        return decode_all();
+    case IMPORT:
+        return COST(DATAREP, "import", "-f", source, out);
+    case EXPORT:
+        return COST(DATAREP, "export", "-f", "--format=hdf5", "--no-verify", packed, out);
+    default:
+        return COST(DATAREP, "export", "-f", "--format=hdf5", packed, out);
+    }
+}
+
 /* Rounds of all commands in turn; the number of bars missed.  bar 0: there is none. */
 static int compare(const char *title, double import_bar, double export_bar, double verified_bar)
 {
-    double t[4][RUNS], bars[] = {0, import_bar, export_bar, verified_bar}, first;
-    static const char *const names[] = {"h5repack", "datarep import", "datarep export --no-verify",
-                                        "datarep export"};
+    static const char *const names[] = {
+        "h5repack",       "datarep import --no-decode", "libdeflate decodes all chunks",
+        "datarep import", "datarep export --no-verify", "datarep export"};
+    const double bars[] = {0, import_bar, 0, 1.15, export_bar, verified_bar};
+    double t[ENTRIES][RUNS], median[ENTRIES], base;
     struct stat st;
     int missed = 0;
 
     bench_must(stat(source, &st) == 0, source);
     unlink(packed);
     COST(DATAREP, "import", "-f", source, packed);
-    for (int i = 0; i < RUNS; i++) {
-        t[0][i] = COST("h5repack", source, out);
-        t[1][i] = COST(DATAREP, "import", "-f", source, out);
-        t[2][i] = COST(DATAREP, "export", "-f", "--format=hdf5", "--no-verify", packed, out);
-        t[3][i] = COST(DATAREP, "export", "-f", "--format=hdf5", packed, out);
-    }
+    for (int i = 0; i < RUNS; i++)
+        for (int k = 0; k < ENTRIES; k++)
+            t[k][i] = one_run(k);
     printf("%s (%.1f MB)\n", title, (double)st.st_size / 1e6);
-    first = bench_median(t[0], RUNS);
-    for (int k = 0; k < 4; k++) {
-        double ratio = bench_median(t[k], RUNS) / first;
-        int over = bars[k] > 0 && ratio > bars[k];
+    for (int k = 0; k < ENTRIES; k++) {
+        int over;
 
+        median[k] = bench_median(t[k], RUNS);
+        base = k == IMPORT ? median[UNDECODED] + median[DECODE] : median[REPACK];
+        over = bars[k] > 0 && median[k] / base > bars[k];
         missed += over;
-        printf("    %-28s %7.3f s of CPU  %5.2f", names[k], bench_median(t[k], RUNS), ratio);
-        printf(bars[k] > 0 ? "  at most %.0f%s\n" : "\n", bars[k], over ? "  MISSED" : "");
+        printf("    %-30s %7.3f s of CPU  %5.2f%s", names[k], median[k], median[k] / base,
+               k == IMPORT ? " of both above" : "");
+        printf(bars[k] > 0 ? "  at most %.2f%s\n" : "\n", bars[k], over ? "  MISSED" : "");
     }
     fflush(stdout);
     return missed;

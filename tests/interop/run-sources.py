@@ -543,11 +543,11 @@ def chunks_shorter_than_they_should_be(at):
             x = f.create_dataset("x", (2000,), dtype, chunks=(1000,), compression="gzip")
             x.id.write_direct_chunk((0,), short)
             x[1500] = x[1999]
-        refuses_values(path, "1000 elements could not be read", "--verify")
+        refuses_values(path, "1000 elements could not be read")
         if dtype == types[-1]:
             continue
         # It goes over as it is, without being decoded: who reads it is told.
-        status, err, _ = imported(path, name="/x[1000:]")
+        status, err, _ = imported(path, "--no-decode", name="/x[1000:]")
         check(status == 0 and err == "", "as it is: status %s: %s", status, err)
         for command in (("dump", path + ".drep", "/x[:1]"), ("check", "--deep", path + ".drep")):
             status, out, err = run(*command)

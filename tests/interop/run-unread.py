@@ -111,19 +111,19 @@ def chunks_that_are_damaged(at):
         for many in 1, 3, 9:
             bad = {tuple(rng.choice(list(r)) for r in grid) for _ in range(many)}
             data = damaged(at + "/x.h5", shape, chunks, bad, compression="gzip")
-            imported(at, "--verify")
+            imported(at)
             check_marks(at, data, gone_of(shape, chunks, bad))
             os.unlink(at + "/x.drep")
     # Two rows of chunks.
     bad = [(r, c) for r in (7, 14) for c in range(0, 60, 9)]
     data = damaged(at + "/x.h5", (40, 60), (7, 9), bad, compression="gzip")
-    imported(at, "--verify")
+    imported(at)
     check_marks(at, data, gone_of((40, 60), (7, 9), bad), 1)
 
 
 @case
 def sums_of_fletcher32(at):
-    """Without --verify, too."""
+    """Sums that nobody decodes for."""
     bad = [(20,), (40,), (50,)]
     data = damaged(at + "/x.h5", (100,), (10,), [], fletcher32=True)
     with h5py.File(at + "/x.h5", "r+") as f:
@@ -139,7 +139,7 @@ def more_boxes_than_are_listed(at):
     n = 2200
     bad = [(i, 0) for i in range(0, n, 2)]
     damaged(at + "/x.h5", (n, 2), (1, 2), bad, compression="gzip")
-    imported(at, "--verify")
+    imported(at)
     found = marks(at + "/x.drep")
     check(len(found) == 1001 and found[0][2] == "[0:1,0:2]" and found[999][2] == "[1998:1999,0:2]", "%d: %s", len(found),
           found[999:])
@@ -204,7 +204,7 @@ def marks_stay(at):
     """In copies, and what was lost is lost in the export: it says so."""
     bad = [(10, 0), (20, 10)]
     data = damaged(at + "/x.h5", (30, 20), (10, 10), bad, compression="gzip")
-    imported(at, "--verify")
+    imported(at)
     before = marks(at + "/x.drep")
     for command in (("convert", "--datarep=external32", at + "/x.drep", at + "/y.drep"), ("check", "--repair=" + at + "/z.drep", at + "/x.drep")):
         status, out, err = run(*command)

@@ -175,12 +175,37 @@ static int unread(const char *path, const struct unread_mark *mark, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
-/* Lists elements without values, payload without checksums and leaked bytes, which are no
- * findings. */
-static void put_notes(struct check_run *check, drep_file *file)
+/* Chunks that import has carried over unseen. */
+static int undecoded(const char *path, int64_t chunks, void *ctx)
+{
+    struct check_run *check = ctx;
+    struct sink *s = &check->sink;
+
+    if (check->json) {
+        json_entry(check);
+        sink_text(s, "\"path\": ");
+        sink_quoted(s, path, strlen(path));
+        sink_format(s, ", \"chunks\": %" PRId64 "}", chunks);
+        return s->err ? DREP_ERR_STOPPED : 0;
+    }
+    sink_name(s, check->file_name);
+    sink_text(s, ": note: ");
+    sink_name(s, path);
+    sink_format(s, ": %" PRId64 " chunks were not decoded at import; --deep decodes them\n",
+                chunks);
+    return s->err ? DREP_ERR_STOPPED : 0;
+}
+
+/* Lists elements without values, chunks that nobody decoded, payload without checksums and leaked
+ * bytes, which are no findings. */
+static void put_notes(struct check_run *check, drep_file *file, bool deep)
 {
     list_begin(check, "unread");
     unread_below(file, "/", unread, check); /* what cannot be read is a finding already */
+    list_end(check);
+    list_begin(check, "undecoded");
+    if (!deep)
+        undecoded_below(file, "/", undecoded, check);
     list_end(check);
     list_begin(check, "unverified");
     drep_unsealed(file, unsealed, check);
@@ -217,7 +242,7 @@ static int check_file(struct check_run *check, bool deep)
     if (!status && drep_header_get(file, &header) == 0 && header.damaged_slot)
         status = TOOL_DIFFERS;
     if (!status && !check->quiet)
-        put_notes(check, file);
+        put_notes(check, file, deep);
     document_end(check, status);
     drep_close(file);
     return status;

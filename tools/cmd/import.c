@@ -26,7 +26,7 @@ enum {
     OPTION_EXACT,
     OPTION_OUTSIDE,
     OPTION_PARTIAL,
-    OPTION_VERIFY,
+    OPTION_NO_DECODE,
     OPTION_VIRTUAL
 };
 
@@ -127,7 +127,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
     x->partial |= option == OPTION_PARTIAL;
-    x->verify |= option == OPTION_VERIFY;
+    x->no_decode |= option == OPTION_NO_DECODE;
     x->pinned |= option == OPTION_VIRTUAL;
     return status;
 }
@@ -189,7 +189,8 @@ static const struct option_row options[] = {
      "representation of the new file (internal); raw: of the source (native)", "<datarep>"},
     {OPTION_FILTERS, "filters", "LIST", "for all chunked datasets: none, or shuffle,zstd:3", NULL},
     {OPTION_EXACT, "exact", NULL, "record all byte orders, so that export restores them", NULL},
-    {OPTION_VERIFY, "verify", NULL, "hdf5: decode also chunks that go over as they are", NULL},
+    {OPTION_NO_DECODE, "no-decode", NULL, "hdf5: do not decode chunks that go over as they are",
+     NULL},
     {OPTION_VIRTUAL, "virtual", NULL,
      "hdf5: leave chunks in the source, and refer to them with checksums", NULL},
     {OPTION_OUTSIDE, "outside", NULL,

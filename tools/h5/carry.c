@@ -1,4 +1,4 @@
-/* carry.c - chunks that go over as they are stored, without being decoded.
+/* carry.c - chunks that go over as they are stored.
  *
  * That is possible where an element is the same bytes in both files, chunks have the same shape,
  * and each filter of HDF5 has one in the container that gives the same bytes. */
@@ -122,6 +122,16 @@ int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned
             return 0;
     }
     return *size > 0 && begins_well(r, bytes, *size, skipped);
+}
+
+int carry_filtered(const struct carry *r, uint32_t skipped)
+{
+    int i;
+
+    for (i = 0; i < r->n; i++)
+        if (r->ours[i] != CARRY_SUM && !(skipped >> r->ours[i] & 1))
+            return 1;
+    return 0;
 }
 
 int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *size,

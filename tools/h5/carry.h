@@ -1,4 +1,4 @@
-/* carry.h - chunks that go over as they are stored, without being decoded. */
+/* carry.h - chunks that go over as they are stored. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_CARRY_H
 #define TOOLS_H5_CARRY_H
@@ -31,6 +31,8 @@ void carry_release(struct carry *r);
  * skipped filters is translated.  False: it cannot go over as it is. */
 int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned skipped,
              uint32_t *out);
+/* True if the filters of a chunk that the container has, all but `skipped`, are any. */
+int carry_filtered(const struct carry *r, uint32_t skipped);
 /* The container's chunk at `start` becomes HDF5's: in r->bytes, with its sum.  *size 0: it is not
  * stored.  0 or a DREP_ERR_... of the library. */
 int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *size,

@@ -1,35 +1,40 @@
 /* chunk.c - the stored bytes of a chunk become its elements.
  *
- * Only for the filters that most files have: shuffle, deflate and fletcher32, in any
- * order.  Whatever is not as expected is left to HDF5, which then says what is wrong. */
+ * Only for filters that are known here, in any order: shuffle, deflate, fletcher32 and those of
+ * framed.c.  Whatever is not as expected is left to HDF5, which then says what is wrong.  A stream
+ * must end with its bytes, as the container demands. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/chunk.h"
+#include "chunk/framing.h"
+#include "tools/h5/framed.h"
 #include <libdeflate.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of one thread. */
+/* The state of one thread, made when it is needed. */
 struct decoder {
 #if HAVE_DEFLATE
     struct libdeflate_decompressor *inflate;
 #endif
-    uint8_t *spare; /* as large as a chunk, and a little */
+    uint8_t *spare[2]; /* each of `room` bytes */
+};
+
+/* One filter of HDF5, and for those of framed.c ours. */
+struct unfilter {
+    H5Z_filter_t id;
+    unsigned width; /* shuffle: bytes of an element */
+    drep_filter framed;
 };
 
 struct decoding {
-    H5Z_filter_t filter[H5Z_MAX_NFILTERS];
+    struct unfilter filter[H5Z_MAX_NFILTERS];
     int n;
-    size_t element, size; /* bytes of an element, of a chunk */
+    size_t size; /* bytes of a chunk */
+    size_t room; /* of what any filter was given */
     int threads;
     struct decoder *decoder;
 };
-
-static int is_known(H5Z_filter_t id)
-{
-    return id == H5Z_FILTER_SHUFFLE || id == H5Z_FILTER_FLETCHER32 ||
-           (HAVE_DEFLATE && id == H5Z_FILTER_DEFLATE);
-}
 
 void decoding_free(struct decoding *g)
 {
@@ -40,59 +45,76 @@ void decoding_free(struct decoding *g)
         if (g->decoder[i].inflate)
             libdeflate_free_decompressor(g->decoder[i].inflate);
 #endif
-        free(g->decoder[i].spare);
+        free(g->decoder[i].spare[0]);
+        free(g->decoder[i].spare[1]);
     }
     if (g)
         free(g->decoder);
     free(g);
 }
 
-/* Which element of cd_values shuffle keeps its width in is HDF5's own; so is that it is
- * the datatype's size. */
-static int read_filters(hid_t dcpl, struct decoding *g)
+/* True for filters that change the length by what the bytes are. */
+static int compresses(const struct unfilter *f)
 {
-    int i, n = H5Pget_nfilters(dcpl);
-    unsigned flags, value[1], config;
+    return f->id != H5Z_FILTER_SHUFFLE && f->id != H5Z_FILTER_FLETCHER32;
+}
+
+/* Which element of cd_values shuffle keeps its width in is HDF5's own. */
+static int read_filter(hid_t dcpl, int i, size_t element, struct unfilter *f)
+{
+    unsigned flags, value[8] = {(unsigned)element}, config;
+    size_t values = 8;
+
+    f->id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &values, value, 0, NULL, &config);
+    f->width = value[0];
+    if (f->id == H5Z_FILTER_SHUFFLE)
+        return f->width > 0;
+    return f->id == H5Z_FILTER_FLETCHER32 || (HAVE_DEFLATE && f->id == H5Z_FILTER_DEFLATE) ||
+           framed_in(f->id, values < 8 ? values : 8, value, &f->framed);
+}
+
+/* Where several compress, the inner ones may have made a little more of their input. */
+static int read_filters(hid_t dcpl, size_t element, struct decoding *g)
+{
+    int i, n = H5Pget_nfilters(dcpl), several = 0;
 
     if (n < 0 || n > H5Z_MAX_NFILTERS)
         return 0;
     for (i = 0; i < n; i++) {
-        size_t values = 1;
-
-        value[0] = (unsigned)g->element;
-        g->filter[i] = H5Pget_filter2(dcpl, (unsigned)i, &flags, &values, value, 0, NULL, &config);
-        if (!is_known(g->filter[i]) ||
-            (g->filter[i] == H5Z_FILTER_SHUFFLE && value[0] != g->element))
+        if (!read_filter(dcpl, i, element, &g->filter[i]))
             return 0;
+        several += compresses(&g->filter[i]);
     }
     g->n = n;
+    g->room = g->size + FLETCHER32_SIZE * H5Z_MAX_NFILTERS;
+    if (several > 1)
+        g->room = 2 * g->size + 4096;
     return 1;
 }
 
 struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads)
 {
-    struct decoding *g = calloc(1, sizeof *g);
-    int i, ok;
+    struct decoding *g = size <= SIZE_MAX / 4 ? calloc(1, sizeof *g) : NULL;
 
     if (!g)
         return NULL;
-    g->element = element;
     g->size = size;
     g->decoder = calloc((size_t)threads, sizeof *g->decoder);
     g->threads = g->decoder ? threads : 0;
-    ok = g->decoder && read_filters(dcpl, g);
-    for (i = 0; ok && i < g->threads; i++) {
-        g->decoder[i].spare = malloc(size + FLETCHER32_SIZE * H5Z_MAX_NFILTERS);
-        ok = g->decoder[i].spare != NULL;
-#if HAVE_DEFLATE
-        g->decoder[i].inflate = libdeflate_alloc_decompressor();
-        ok &= g->decoder[i].inflate != NULL;
-#endif
-    }
-    if (ok)
+    if (g->decoder && read_filters(dcpl, element, g))
         return g;
     decoding_free(g);
     return NULL;
+}
+
+/* The spare that does not hold `in`; NULL without memory. */
+static uint8_t *spare_of(const struct decoding *g, struct decoder *d, const uint8_t *in)
+{
+    int k = in && in == d->spare[0];
+
+    if (!d->spare[k])
+        d->spare[k] = malloc(g->room);
+    return d->spare[k];
 }
 
 /* Fletcher's sum of 16-bit words, the most significant byte first, an odd byte padded. */
@@ -177,85 +199,114 @@ static void unshuffle(const uint8_t *in, uint8_t *out, size_t size, size_t width
         memcpy(out + done, in + done, size - done);
 }
 
-/* Bytes behind the chunk that filters before number i have added. */
-static size_t sums_before(const struct decoding *g, int i, unsigned skipped)
-{
-    size_t n = 0;
+/* What is known of the bytes that filter i was given. */
+struct given {
+    size_t size; /* if `exact`, else at most */
+    int exact;   /* no compressor before it was applied */
+    int first;   /* nor any other filter: they are the elements */
+};
 
-    while (i-- > 0)
-        n += g->filter[i] == H5Z_FILTER_FLETCHER32 && !(skipped >> i & 1) ? FLETCHER32_SIZE : 0;
-    return n;
-}
-
-/* True if a filter before number i has changed the size in a way that is not known. */
-static int deflated_before(const struct decoding *g, int i, unsigned skipped)
+static struct given given_to(const struct decoding *g, int i, unsigned skipped)
 {
-    while (i-- > 0)
-        if (g->filter[i] == H5Z_FILTER_DEFLATE && !(skipped >> i & 1))
-            return 1;
-    return 0;
+    struct given e = {g->size, 1, 1};
+
+    while (i-- > 0) {
+        if (skipped >> i & 1)
+            continue;
+        e.first = 0;
+        e.exact &= !compresses(&g->filter[i]);
+        e.size += g->filter[i].id == H5Z_FILTER_FLETCHER32 ? FLETCHER32_SIZE : 0;
+    }
+    if (!e.exact)
+        e.size = g->room;
+    return e;
 }
 
 #if HAVE_DEFLATE
-static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t expect)
+static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t *got)
 {
-    size_t got = 0;
+    size_t used = 0;
 
-    if (libdeflate_zlib_decompress(d->inflate, in, size, out, expect, &got) != LIBDEFLATE_SUCCESS)
-        return DECODE_UNKNOWN;
-    return got == expect ? DECODE_WHOLE : DECODE_SHORT;
+    if (!d->inflate)
+        d->inflate = libdeflate_alloc_decompressor();
+    return d->inflate &&
+           libdeflate_zlib_decompress_ex(d->inflate, in, size, out, *got, &used, got) ==
+               LIBDEFLATE_SUCCESS &&
+           used == size;
 }
 #else
-static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t expect)
+static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *out, size_t *got)
 {
-    (void)d, (void)in, (void)size, (void)out, (void)expect;
-    return DECODE_UNKNOWN;
+    (void)d, (void)in, (void)size, (void)out, (void)got;
+    return 0;
 }
 #endif
+
+/* Undoes a compressor; *size: of its stream, then of what it gave. */
+static int unpack(struct decoder *d, const struct unfilter *f, const uint8_t *in, size_t *size,
+                  const struct given *e, uint8_t *out)
+{
+    struct span stream = {in, *size};
+    size_t got = e->size;
+    int ok = f->id == H5Z_FILTER_DEFLATE
+                 ? inflate(d, in, *size, out, &got)
+                 : framing_decode_most(f->framed.id, f->framed.param, &stream, out, &got) == 0;
+
+    *size = got;
+    return !ok ? DECODE_UNKNOWN : e->exact && got < e->size ? DECODE_SHORT : DECODE_WHOLE;
+}
+
+static int check_sum(const uint8_t *in, size_t *size)
+{
+    if (*size < FLETCHER32_SIZE)
+        return DECODE_SHORT;
+    return fletcher32_check(in, size) ? DECODE_WHOLE : DECODE_UNKNOWN;
+}
+
+/* Undoes filter i, which is not fletcher32: *in and *size become what it was given, in `out` if
+ * that is the elements. */
+static int undo(struct decoding *g, struct decoder *d, int i, const struct given *e,
+                const uint8_t **in, size_t *size, uint8_t *out)
+{
+    const struct unfilter *f = &g->filter[i];
+    uint8_t *to;
+    int how = DECODE_WHOLE;
+
+    if (f->id == H5Z_FILTER_SHUFFLE && (e->exact ? *size != e->size : *size > e->size))
+        return *size < e->size ? DECODE_SHORT : DECODE_UNKNOWN;
+    if (f->id == H5Z_FILTER_SHUFFLE && e->first && !out)
+        return DECODE_WHOLE; /* the same bytes in another order */
+    to = e->first && out ? out : spare_of(g, d, *in);
+    if (!to)
+        return DECODE_UNKNOWN;
+    if (f->id == H5Z_FILTER_SHUFFLE)
+        unshuffle(*in, to, *size, f->width);
+    else
+        how = unpack(d, f, *in, size, e, to);
+    *in = to;
+    return how;
+}
 
 int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
                  uint8_t *out)
 {
     struct decoder *d = &g->decoder[thread];
     const uint8_t *in = raw;
-    uint8_t *to = out;
     int i, how = DECODE_WHOLE;
 
     for (i = g->n - 1; how == DECODE_WHOLE && i >= 0; i--) {
-        size_t expect = g->size + sums_before(g, i, skipped);
-        int deflated = deflated_before(g, i, skipped);
+        struct given e = given_to(g, i, skipped);
 
         if (skipped >> i & 1)
             continue;
-        if (g->filter[i] == H5Z_FILTER_FLETCHER32) {
-            how = size < FLETCHER32_SIZE        ? DECODE_SHORT
-                  : fletcher32_check(in, &size) ? DECODE_WHOLE
-                                                : DECODE_UNKNOWN;
-            continue;
-        }
-        to = in == out ? d->spare : out;
-        /* The spare takes sums too; the caller's buffer does not. */
-        if (expect > g->size)
-            to = d->spare;
-        if (to == in)
-            return DECODE_UNKNOWN;
-        if (g->filter[i] == H5Z_FILTER_SHUFFLE) {
-            if (deflated ? size > g->size : size != expect)
-                return !deflated && size < expect ? DECODE_SHORT : DECODE_UNKNOWN;
-            unshuffle(in, to, size, g->element);
-        } else if (deflated) {
-            return DECODE_UNKNOWN;
-        } else {
-            how = inflate(d, in, size, to, expect);
-            size = expect;
-        }
-        in = to;
+        how = g->filter[i].id == H5Z_FILTER_FLETCHER32 ? check_sum(in, &size)
+                                                       : undo(g, d, i, &e, &in, &size, out);
     }
     if (how != DECODE_WHOLE || size > g->size)
         return how == DECODE_SHORT ? DECODE_SHORT : DECODE_UNKNOWN;
     if (size < g->size)
         return DECODE_SHORT;
-    if (in != out)
+    if (out && in != out)
         memcpy(out, in, size);
     return DECODE_WHOLE;
 }

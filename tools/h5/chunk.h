@@ -20,7 +20,7 @@ struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threa
 void decoding_free(struct decoding *g);
 /* DECODE_WHOLE: the chunk's elements are in out, of `size` bytes.  DECODE_UNKNOWN leaves it to
  * HDF5.  DECODE_SHORT: it holds less than a chunk; HDF5 would fill up with what lies behind it
- * in memory. */
+ * in memory.  out NULL: the chunk is only tried, and what need not be done for that is not. */
 enum { DECODE_UNKNOWN, DECODE_WHOLE, DECODE_SHORT };
 int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size, unsigned skipped,
                  uint8_t *out);

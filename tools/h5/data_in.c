@@ -48,6 +48,7 @@ struct filler {
     hid_t dxpl;
     struct arena arena;
     struct unread unread; /* elements that HDF5 could not give */
+    char where[240];      /* the first chunk of them; "" if that is not known */
     int halved;           /* blocks without chunks that it could not give, tried again in parts */
     void *beyond;         /* HDF5's fill value, which a block holds before it is read; NULL: none */
     void *none;           /* a fill value: blocks of nothing else are not stored; NULL: all are */
@@ -57,8 +58,9 @@ struct filler {
     int directly;         /* which is read itself */
     drep_report lost;
 
-    int as_stored; /* chunks go over without being decoded: */
+    int as_stored; /* chunks go over as they are: */
     struct carry carry;
+    int64_t untried;          /* those that were not decoded first */
     int pinned;               /* chunks stay where they are (pin.c) */
     int64_t copied;           /* chunks that could not */
     struct mapped_pin mapped; /* of a virtual dataset */
@@ -151,6 +153,38 @@ static herr_t read_elements(struct filler *f, const struct box *b, hid_t mem)
     return status;
 }
 
+/* Notes the chunk that a box is of, and where it is stored. */
+static void note_where(struct filler *f, const struct box *b)
+{
+    const struct h5_source *s = f->s;
+    hsize_t at[H5S_MAX_RANK], size;
+    haddr_t address;
+    unsigned mask;
+    size_t len = 0;
+    int d;
+
+    if (s->layout != H5D_CHUNKED || b->rank <= 0)
+        return;
+    for (d = 0; d < b->rank; d++) {
+        hsize_t start = (hsize_t)b->start[d], end = start + (hsize_t)b->count[d];
+
+        at[d] = start - start % s->chunk[d];
+        if (end - at[d] > s->chunk[d])
+            return;
+    }
+    if (H5Dget_chunk_info_by_coord(s->dset, at, &mask, &address, &size) < 0 ||
+        address == HADDR_UNDEF)
+        return;
+    for (d = 0; d < b->rank && len < sizeof f->where; d++)
+        len += (size_t)snprintf(f->where + len, sizeof f->where - len, "%s%llu",
+                                d ? "," : " (first in the chunk at (", (unsigned long long)at[d]);
+    if (len < sizeof f->where)
+        len += (size_t)snprintf(f->where + len, sizeof f->where - len, "), byte %llu)",
+                                (unsigned long long)address);
+    if (len >= sizeof f->where)
+        *f->where = 0;
+}
+
 /* 1 if HDF5 gave the block, 0 if it could not. */
 static int read_block(struct filler *f, const struct box *b)
 {
@@ -158,15 +192,19 @@ static int read_block(struct filler *f, const struct box *b)
     hid_t mem;
     int ok;
 
-    if (s->measure && !measure_box(s->measure, b, f->unread.elements == 0))
+    if (s->measure && !measure_box(s->measure, b, f->unread.elements == 0)) {
+        if (!f->unread.elements)
+            note_where(f, b);
         return 0;
+    }
     mem = box_space(b);
     arena_begin(&f->arena, (size_t)box_elements(b));
     ok = read_elements(f, b, mem) >= 0;
     /* Before HDF5 forgets. */
     if (!ok && !f->unread.elements) {
         job_fail_hdf5(f->j, "data");
-        registered_missing(s->dcpl, f->j->why, sizeof f->j->why);
+        if (!registered_missing(s->dcpl, f->j->why, sizeof f->j->why))
+            note_where(f, b);
     }
     H5Sclose(mem);
     return ok;
@@ -286,8 +324,10 @@ static void decode_one(void *ctx, int thread, size_t i)
 /* A chunk that HDF5 must not read. */
 static int leave_out(struct filler *f, const struct box *b)
 {
-    if (!f->unread.elements)
+    if (!f->unread.elements) {
         job_fail(f->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+        note_where(f, b);
+    }
     job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
     return unread_add(f->j, &f->unread, b);
 }
@@ -323,11 +363,11 @@ static int write_each(struct filler *f)
     return err;
 }
 
-static int fill_stored_block(struct filler *f, const struct box *block)
+/* Reads the chunks of a block as they are stored, into f->stored. */
+static int read_stored(struct filler *f, const struct box *block)
 {
     int64_t chunk[DREP_MAX_RANK];
     struct box b;
-    size_t i, good = 0;
     int d, err = job_stopped(f->j);
 
     f->nstored = 0;
@@ -341,6 +381,14 @@ static int fill_stored_block(struct filler *f, const struct box *block)
         if (!err)
             err = stored_read(f->j, f->s->dset, f->chunk_size, &f->stored[f->nstored - 1]);
     }
+    return err;
+}
+
+static int fill_stored_block(struct filler *f, const struct box *block)
+{
+    size_t i, good = 0;
+    int err = read_stored(f, block);
+
     if (err)
         return err;
     threads_run(f->j->threads, f->nstored, decode_one, f);
@@ -349,29 +397,23 @@ static int fill_stored_block(struct filler *f, const struct box *block)
     return good == f->nstored ? write_box(f, block, f->d) : write_each(f);
 }
 
-/* Reads the chunk at the box as it is stored, into the first of f->stored. */
-static int read_stored(struct filler *f, const struct box *b)
+/* Decodes a chunk for nothing but to know that it can be decoded. */
+static void try_one(void *ctx, int thread, size_t i)
 {
-    int err;
+    struct filler *f = ctx;
+    struct stored *c = &f->stored[i];
 
-    f->nstored = 0;
-    err = stored_add(f, b);
-    return err ? err : stored_read(f->j, f->s->dset, f->chunk_size, &f->stored[0]);
-}
-
-/* True if the chunk may go over: it can be decoded, where that is asked for. */
-static int decodes(struct filler *f, const struct stored *c)
-{
-    return !f->j->o->verify || !f->decoding ||
-           decode_chunk(f->decoding, 0, c->bytes, c->size, c->skipped, f->chunk) == DECODE_WHOLE;
+    if (c->good)
+        c->good = decode_chunk(f->decoding, thread, c->bytes, c->size, c->skipped, NULL);
 }
 
 /* pin_stored() and pin_block(): the chunk must be copied. */
 #define PIN_COPY (-1)
 
-/* Leaves the first of f->stored where it is, `size` bytes of it. */
-static int pin_stored(struct filler *f, const struct box *b, size_t size, uint32_t skipped)
+/* Leaves a stored chunk where it is, `size` bytes of it. */
+static int pin_stored(struct filler *f, const struct stored *c, size_t size, uint32_t skipped)
 {
+    const struct box *b = &c->box;
     hsize_t at[H5S_MAX_RANK], all;
     haddr_t address;
     unsigned mask;
@@ -382,8 +424,8 @@ static int pin_stored(struct filler *f, const struct box *b, size_t size, uint32
     if (H5Dget_chunk_info_by_coord(f->s->dset, at, &mask, &address, &all) < 0 ||
         address == HADDR_UNDEF)
         return PIN_COPY;
-    err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, address, f->stored[0].bytes, size,
-                    skipped, &done);
+    err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, address, c->bytes, size, skipped,
+                    &done);
     if (err)
         return err;
     if (done)
@@ -415,25 +457,22 @@ static int pin_block(struct filler *f, const struct box *b)
     return done ? 0 : PIN_COPY;
 }
 
-/* Carries one chunk over without decoding it; through HDF5 where that is not possible. */
-static int carry_chunk(struct filler *f, const struct box *b)
+/* Carries one chunk over as it is stored; through HDF5 where that is not possible. */
+static int carry_chunk(struct filler *f, const struct stored *c)
 {
-    const struct stored *c;
+    const struct box *b = &c->box;
     uint32_t skipped = 0;
-    size_t size;
+    size_t size = c->size;
     int err = job_stopped(f->j);
 
-    if (!err)
-        err = read_stored(f, b);
     if (err)
         return err;
-    c = &f->stored[0];
-    size = c->size;
-    if (c->there && (c->excess || !c->good || !decodes(f, c) ||
+    if (c->there && (c->excess || c->good != DECODE_WHOLE ||
                      !carry_in(&f->carry, c->bytes, &size, c->skipped, &skipped)))
         return fill_block(f, b, 0);
     if (c->there && f->pinned) {
-        err = pin_stored(f, b, size, skipped);
+        err = pin_stored(f, c, size, skipped);
+        f->untried += !err && !f->decoding && carry_filtered(&f->carry, skipped);
         if (err != PIN_COPY)
             return err;
         err = 0;
@@ -444,10 +483,24 @@ static int carry_chunk(struct filler *f, const struct box *b)
         /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
         if (err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
             return fill_block(f, b, 0);
+        f->untried += !err && !f->decoding && carry_filtered(&f->carry, skipped);
         f->j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
     }
     job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
     return err ? job_fail_drep(f->j, err) : 0;
+}
+
+/* Threads decode the chunks of a block, and throw the result away; then they go over. */
+static int carry_block(struct filler *f, const struct box *block)
+{
+    size_t i;
+    int err = read_stored(f, block);
+
+    if (!err && f->decoding)
+        threads_run(f->j->threads, f->nstored, try_one, f);
+    for (i = 0; !err && i < f->nstored; i++)
+        err = carry_chunk(f, &f->stored[i]);
+    return err;
 }
 
 /* ------------------------------------------------------------------- the loops */
@@ -470,7 +523,7 @@ static int fill_region(struct filler *f, const struct box *region)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
         err = f->pinned && f->s->layout == H5D_CONTIGUOUS ? pin_or_fill(f, &b)
-              : f->as_stored                              ? carry_chunk(f, &b)
+              : f->as_stored                              ? carry_block(f, &b)
               : f->decoding                               ? fill_stored_block(f, &b)
                                                           : fill_block(f, &b, 1);
     return err;
@@ -519,14 +572,13 @@ static int fill_sparse(struct filler *f, hsize_t stored, double cells)
 /* Leaves a cell of the container's grid, which the mapping at hand covers, in its source. */
 static int pin_cell(struct filler *f, const struct box *cell)
 {
-    int done = 0, read, err = job_stopped(f->j);
+    int done = 0, err = job_stopped(f->j);
 
     if (err)
         return err;
     if (!pin_mapped_fits(&f->mapped, cell))
         return PIN_COPY;
-    read = f->mapped.contiguous || f->j->o->verify;
-    if (read && !read_block(f, cell))
+    if (f->mapped.contiguous && !read_block(f, cell))
         return PIN_COPY;
     err = pin_mapped_cell(&f->mapped, cell, f->h, (size_t)box_elements(cell) * f->s->map.dsize,
                           &done);
@@ -588,6 +640,7 @@ static int fill_mapped(struct filler *f)
             err = f->mapped.ds && f->directly ? pin_mapping(f, &b) : fill_region(f, &b);
     }
     f->directly = 0;
+    f->untried += f->mapped.untried;
     pin_mapped_end(&f->mapped);
     direct_release(&f->direct);
     return err;
@@ -705,8 +758,8 @@ static int say_unread(struct filler *f, struct notes *r)
     f->j->incomplete += f->unread.elements > 0 || f->origins.n > 0;
     if (f->unread.elements) {
         snprintf(why, sizeof why, "%s", raw ? f->origins.absent[0].why : f->j->why);
-        job_say(f->j, HDF5_LOST, "values", f->o->path, "%lld elements could not be read%s: %s",
-                (long long)f->unread.elements, held(f, " and hold the fill value"), why);
+        job_say(f->j, HDF5_LOST, "values", f->o->path, "%lld elements could not be read%s%s: %s",
+                (long long)f->unread.elements, held(f, " and hold the fill value"), f->where, why);
         err = unread_note(f->j, &f->unread, why, r);
     }
     if (!err && (!f->unread.elements || !raw))
@@ -721,6 +774,16 @@ static void say_lost(struct filler *f)
                 "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
                 (long long)f->lost.overflow, (long long)f->lost.inexact,
                 (long long)f->lost.nan_lost);
+}
+
+/* Chunks that may be damaged: "datarep check" says so too. */
+static int say_untried(struct filler *f, struct notes *r)
+{
+    if (!f->untried)
+        return 0;
+    job_say(f->j, HDF5_STORED, "values", f->o->path,
+            "%lld chunks are not decoded: whether they can be is not known", (long long)f->untried);
+    return notes_add(f->j, r, "undecoded %lld", (long long)f->untried);
 }
 
 /* Bytes from which on it is said that a virtual import has copied them. */
@@ -790,15 +853,15 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     f->chunk_size = size;
     f->as_stored = carry_match(&f->carry, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
     f->pinned = f->as_stored && f->j->o->pinned;
-    if (f->as_stored && !f->j->o->verify)
+    if (f->as_stored && f->j->o->no_decode)
         return 0;
     if (!f->j->threads)
         f->j->threads = threads_new(f->j->o->threads);
     if (!f->j->threads)
         return job_no_memory(f->j);
     f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads));
-    if (!f->decoding)
-        return 0;
+    if (!f->decoding || f->as_stored)
+        return f->decoding || !f->as_stored ? 0 : job_no_memory(f->j);
     f->chunk = malloc(size * (size_t)threads_size(f->j->threads));
     return f->chunk ? 0 : job_no_memory(f->j);
 }
@@ -822,7 +885,7 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
         if (__builtin_mul_overflow(n, f->step[d], &n))
             return job_no_memory(f->j);
     }
-    if (!f->as_stored && !f->pinned)
+    if (f->decoding || (!f->as_stored && !f->pinned))
         box_grow(s->rank, f->dims, most, f->step);
     *elements = n > most ? n : most;
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
@@ -957,6 +1020,9 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
     if (!err && f.ds) {
         say_lost(&f);
         say_copied(&f);
+        err = say_untried(&f, r);
+    }
+    if (!err && f.ds) {
         err = nulls_write(j, &f.nulls, NULL, o->path, r);
         j->totals.copied += is_copy(j, s);
     }

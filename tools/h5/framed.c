@@ -100,13 +100,23 @@ H5Z_filter_t framed_out(const drep_filter *f, size_t chunk, size_t *n, unsigned 
     }
 }
 
-/* Bytes that a stream decodes to, 0 if it cannot be. */
+uint64_t framed_most(uint64_t chunk, size_t len)
+{
+    /* 3 bytes stand for at most 264. */
+    uint64_t most = (uint64_t)len * 88 + 264, usual = 2 * chunk + 4096;
+
+    return chunk && usual < most ? usual : most;
+}
+
+/* The most that a stream may decode to, 0 if that is nothing.  LZF tells the bytes of a chunk;
+ * where another compressor comes before it, it is given others, and hardly more. */
 static size_t length_of(const drep_filter *f, size_t n, const unsigned *value,
                         const struct span *in)
 {
-    uint64_t size = f->id == DREP_FILTER_LZF ? value_at(n, value, LZF_CHUNK, 0)
-                                             : framing_length(f->id, f->param, in);
+    uint64_t size = framing_length(f->id, f->param, in);
 
+    if (f->id == DREP_FILTER_LZF)
+        size = framed_most(value_at(n, value, LZF_CHUNK, 0), in->len);
     return size > CHUNK_MAX ? 0 : (size_t)size;
 }
 
@@ -115,18 +125,18 @@ static size_t run(H5Z_filter_t id, unsigned flags, size_t n, const unsigned *val
                   size_t *room, void **buffer)
 {
     struct span in = {*buffer, size};
-    size_t got;
+    size_t got, most;
     uint8_t *out;
     drep_filter f;
     int err;
 
     if (!framed_in(id, n, value, &f))
         return 0;
-    got = flags & H5Z_FLAG_REVERSE ? length_of(&f, n, value, &in) : size;
+    got = most = flags & H5Z_FLAG_REVERSE ? length_of(&f, n, value, &in) : size;
     out = got > 0 ? malloc(got) : NULL;
     if (!out)
         return 0;
-    err = flags & H5Z_FLAG_REVERSE ? framing_decode(f.id, f.param, &in, out, got)
+    err = flags & H5Z_FLAG_REVERSE ? framing_decode_most(f.id, f.param, &in, out, &got)
                                    : framing_encode(f.id, f.param, &in, out, &got);
     if (err || got == 0) {
         free(out);
@@ -134,7 +144,7 @@ static size_t run(H5Z_filter_t id, unsigned flags, size_t n, const unsigned *val
     }
     free(*buffer);
     *buffer = out;
-    *room = got;
+    *room = most;
     return got;
 }
 

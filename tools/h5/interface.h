@@ -13,7 +13,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 10
+#define DATAREP_HDF5_INTERFACE 11
 
 /* How much a finding weighs. */
 enum hdf5_weight {
@@ -75,7 +75,8 @@ struct hdf5_options {
     int partial;                /* import: also a file with elements that cannot be read, which
                                    are marked (tools/walk/unread.h); else it fails */
     int pinned;                 /* import: chunks stay in src, and the new file refers to them */
-    int verify;                 /* 1: chunks that go over as they are stored are decoded, too */
+    int no_decode;              /* import: chunks that go over as they are stored are not decoded */
+    int verify;                 /* export, 1: the chunks that went over so are decoded */
     int kind;                   /* export to classic netCDF: 1, 2 or 5 of CDF-1 and so on; 0: the
                                    first of them that holds it */
     const drep_info *hints;     /* of whoever opens or makes the container; may be NULL */

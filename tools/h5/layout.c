@@ -286,12 +286,27 @@ static void filter_in(struct job *j, const char *path, const struct filter *f, i
     }
 }
 
+/* Filters that rearrange bytes come before the compressor: chunks do not keep their streams. */
+static void compressor_last(drep_filter *filters, int n)
+{
+    int i, k;
+
+    for (i = 0; i < n && filters[i].id < 16; i++)
+        ;
+    for (k = i + 1; k < n; k++) {
+        drep_filter f = filters[k];
+
+        filters[k] = filters[k - 1];
+        filters[k - 1] = f;
+    }
+}
+
 /* At most one of each: two compressors in a row help nobody. */
 int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_filter *filters,
                int *n)
 {
     struct pipeline *p = pipeline_new(j);
-    int i, k, err = p ? pipeline_read(j, s->dcpl, p) : DREP_ERR_NOMEM;
+    int i, k, left_out = 0, err = p ? pipeline_read(j, s->dcpl, p) : DREP_ERR_NOMEM;
 
     *n = 0;
     for (i = 0; !err && i < p->n; i++) {
@@ -299,11 +314,15 @@ int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_
 
         filter_in(j, path, &p->f[i], drep_type_variable(s->map.type), &f);
         for (k = 0; k < *n; k++)
-            if (filters[k].id == f.id || (filters[k].id >= 16 && f.id >= 16))
+            if (filters[k].id == f.id || (filters[k].id >= 16 && f.id >= 16)) {
                 f.id = 0;
+                left_out = 1;
+            }
         if (f.id && *n < DREP_MAX_FILTERS)
             filters[(*n)++] = f;
     }
+    if (left_out)
+        compressor_last(filters, *n);
     free(p);
     if (!err && j->o->nfilters >= 0) {
         *n = j->o->nfilters;

@@ -43,7 +43,6 @@ struct measure {
     int begun;            /* prepare() was called */
     size_t element, size; /* bytes of an element in the file, of a chunk; 0: not known */
     struct decoding *decoding;
-    uint8_t *out;
     struct stored stored;
     int whole; /* of the chunk in `stored`; -1: none yet */
     struct measure_stage *stage;
@@ -447,14 +446,14 @@ struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, con
     return m;
 }
 
-/* Allocate the state that most datasets never need: 0 without memory. */
-static int prepare(struct measure *m)
+/* Makes the state that most datasets never need. */
+static void prepare(struct measure *m)
 {
     size_t size;
     int d;
 
     if (m->begun)
-        return !m->decoding || m->out;
+        return;
     m->begun = 1;
     size = m->element = dataset_element(m->dset);
     for (d = 0; d < m->rank; d++)
@@ -463,9 +462,6 @@ static int prepare(struct measure *m)
     m->size = size;
     if (m->n > 0 && size > 0 && size <= DECODED_MAX)
         m->decoding = decoding_new(m->dcpl, m->element, size, 1);
-    if (m->decoding)
-        m->out = malloc(size);
-    return !m->decoding || m->out;
 }
 
 void measure_free(struct measure *m)
@@ -475,7 +471,6 @@ void measure_free(struct measure *m)
     if (m->file > 0)
         H5Fclose(m->file);
     decoding_free(m->decoding);
-    free(m->out);
     free(m->stored.bytes);
     free(m->stage);
     free(m);
@@ -494,7 +489,7 @@ static int chunk_whole(struct measure *m)
     if (m->n <= 0)
         return c->size >= m->size;
     if (m->decoding)
-        how = decode_chunk(m->decoding, 0, c->bytes, c->size, c->skipped, m->out);
+        how = decode_chunk(m->decoding, 0, c->bytes, c->size, c->skipped, NULL);
     if (how == DECODE_UNKNOWN)
         how = try_chunk(m);
     return how != DECODE_SHORT;
@@ -520,9 +515,10 @@ int measure_box(struct measure *m, const struct box *block, int say)
 {
     int64_t chunk[DREP_MAX_RANK], dims[DREP_MAX_RANK];
     struct box b;
-    int d, whole = prepare(m);
+    int d, whole = 1;
 
-    if (whole && m->size == 0)
+    prepare(m);
+    if (m->size == 0)
         return 1;
     for (d = 0; d < block->rank; d++) {
         int64_t size = (int64_t)m->chunk[d], first = block->start[d] / size * size;
@@ -620,7 +616,9 @@ static int measure_dataset(struct job *j, hid_t dset, hid_t dcpl)
 
     if (rank > 0 && H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk) == rank) {
         m = measure_new(j, dset, dcpl, rank, chunk);
-        whole = m && prepare(m) && (m->size == 0 || measure_stored(m, space, dims));
+        if (m)
+            prepare(m);
+        whole = m && (m->size == 0 || measure_stored(m, space, dims));
     }
     measure_free(m);
     if (space > 0)

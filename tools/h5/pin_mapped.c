@@ -171,6 +171,8 @@ int pin_mapped_begin(struct mapped_pin *p)
 void pin_mapped_end(struct mapped_pin *p)
 {
     carry_release(&p->carry);
+    decoding_free(p->decoding);
+    p->decoding = NULL;
     free(p->stored.bytes);
     p->stored.bytes = NULL;
 }
@@ -183,6 +185,22 @@ static int same_type(hid_t dset, hid_t type)
     if (own > 0)
         H5Tclose(own);
     return same;
+}
+
+/* Chunks of another source are decoded before they stay; 0 without memory. */
+static int take_filters(struct mapped_pin *p, hid_t dcpl)
+{
+    size_t size = p->s->map.dsize;
+    int d;
+
+    decoding_free(p->decoding);
+    p->decoding = NULL;
+    if (p->contiguous || p->j->o->no_decode)
+        return 1;
+    for (d = 0; d < p->direct->rank; d++)
+        size *= (size_t)p->chunk[d]; /* carry_match() has seen that it fits */
+    p->decoding = decoding_new(dcpl, p->s->map.dsize, size, 1);
+    return p->decoding != NULL;
 }
 
 /* Looks at another source. */
@@ -200,6 +218,7 @@ static void take_source(struct mapped_pin *p)
               (p->contiguous || (layout == H5D_CHUNKED && d->rank == p->s->rank &&
                                  H5Pget_chunk(dcpl, H5S_MAX_RANK, p->chunk) == d->rank &&
                                  carry_match(&p->carry, dcpl, p->info, p->ds, &p->s->map, 1)));
+    p->fits = p->fits && take_filters(p, dcpl);
     H5Pclose(dcpl);
 }
 
@@ -258,7 +277,12 @@ static int stay_stored(struct mapped_pin *p, const struct box *cell, const struc
         H5Dget_chunk_info_by_coord(p->dset, at, &mask, &address, &all) < 0 ||
         address == HADDR_UNDEF)
         return err;
-    return pin_chunk(p->j, &p->file, p->ds, cell->start, address, c->bytes, size, skipped, done);
+    if (p->decoding &&
+        decode_chunk(p->decoding, 0, c->bytes, c->size, c->skipped, NULL) != DECODE_WHOLE)
+        return 0;
+    err = pin_chunk(p->j, &p->file, p->ds, cell->start, address, c->bytes, size, skipped, done);
+    p->untried += !err && *done && !p->decoding && carry_filtered(&p->carry, skipped);
+    return err;
 }
 
 int pin_mapped_cell(struct mapped_pin *p, const struct box *cell, const void *bytes, size_t size,

@@ -4,6 +4,7 @@
 #define TOOLS_H5_PIN_MAPPED_H
 
 #include "tools/h5/carry.h"
+#include "tools/h5/chunk.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/pin.h"
 
@@ -18,6 +19,8 @@ struct mapped_pin {
     int fits, contiguous;
     struct pin_file file;
     struct carry carry;
+    struct decoding *decoding; /* NULL: chunks are not decoded */
+    int64_t untried;           /* those that stay, and were not */
     hsize_t chunk[H5S_MAX_RANK];
     struct stored stored;
 };

@@ -1,4 +1,4 @@
-/* unread.c - the marks of elements that an import could not read. */
+/* unread.c - the marks of elements that an import could not read, or did not try. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/walk/unread.h"
 #include <datarep.h>
@@ -47,20 +47,44 @@ void unread_text(const struct unread_mark *m, char *text, size_t size)
              *m->box ? " of " : "", m->box, m->why);
 }
 
-static int each_line(const char *path, char *const *line, int64_t n, unread_fn *fn, void *ctx)
+/* What is called for the lines of one object: one of both. */
+struct line_fn {
+    unread_fn *unread;
+    undecoded_fn *undecoded;
+    void *ctx;
+    int result; /* of that function: the walk ends when it is not 0 */
+};
+
+static int call_undecoded(const char *path, const char *line, struct line_fn *f)
+{
+    long long chunks;
+    char *end;
+
+    if (strncmp(line, "undecoded ", 10) != 0)
+        return 0;
+    chunks = strtoll(line + 10, &end, 10);
+    return *end == 0 && chunks > 0 ? f->undecoded(path, chunks, f->ctx) : 0;
+}
+
+static int each_line(const char *path, char *const *line, int64_t n, struct line_fn *f)
 {
     struct unread_mark *mark = malloc(sizeof *mark);
     int64_t i;
-    int err = mark ? 0 : DREP_ERR_NOMEM;
 
-    for (i = 0; !err && i < n; i++)
-        if (line[i] && unread_parse(line[i], mark))
-            err = fn(path, mark, ctx);
+    if (!mark)
+        return DREP_ERR_NOMEM;
+    for (i = 0; !f->result && i < n; i++) {
+        if (line[i] && f->undecoded)
+            f->result = call_undecoded(path, line[i], f);
+        else if (line[i] && unread_parse(line[i], mark))
+            f->result = f->unread(path, mark, f->ctx);
+    }
     free(mark);
-    return err;
+    return 0;
 }
 
-int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx)
+/* 0 or an error of reading the marks; f->result apart from it. */
+static int each_mark(drep_file *file, const char *path, struct line_fn *f)
 {
     drep_attrinfo info = DREP_ATTRINFO;
     drep_type *type = NULL;
@@ -80,7 +104,7 @@ int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx)
     if (!err)
         err = drep_attr_read(file, path, NOTES, type, line);
     if (!err) {
-        err = each_line(path, line, n, fn, ctx);
+        err = each_line(path, line, n, f);
         drep_vlen_free(type, n, line);
     }
     drep_type_free(type);
@@ -88,36 +112,44 @@ int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx)
     return err;
 }
 
-/* A walk over datasets, and what is called for their marks. */
-struct below {
-    drep_file *file;
-    unread_fn *fn;
-    void *ctx;
-    int result; /* of fn: the walk ends when it is not 0 */
-};
-
-/* Keeps the result apart from errors of reading marks, which do not end the walk. */
-static int call_below(const char *path, const struct unread_mark *mark, void *ctx)
+int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx)
 {
-    struct below *b = ctx;
+    struct line_fn f = {.unread = fn, .ctx = ctx};
+    int err = each_mark(file, path, &f);
 
-    b->result = b->fn(path, mark, b->ctx);
-    return b->result;
+    return f.result ? f.result : err;
 }
 
+/* A walk over datasets. */
+struct below {
+    drep_file *file;
+    struct line_fn f;
+};
+
+/* Errors of reading marks do not end the walk. */
 static int each_of(const drep_visited *object, void *ctx)
 {
     struct below *b = ctx;
 
     if (object->kind == DREP_OBJ_DATASET)
-        unread_each(b->file, object->path, call_below, b);
-    return b->result;
+        each_mark(b->file, object->path, &b->f);
+    return b->f.result;
+}
+
+static int walk_below(drep_file *file, const char *path, const struct line_fn *f)
+{
+    struct below b = {file, *f};
+    int err = drep_visit(file, path, DREP_BY_CREATION, each_of, &b);
+
+    return b.f.result ? b.f.result : err;
 }
 
 int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx)
 {
-    struct below b = {file, fn, ctx, 0};
-    int err = drep_visit(file, path, DREP_BY_CREATION, each_of, &b);
+    return walk_below(file, path, &(struct line_fn){.unread = fn, .ctx = ctx});
+}
 
-    return b.result ? b.result : err;
+int undecoded_below(drep_file *file, const char *path, undecoded_fn *fn, void *ctx)
+{
+    return walk_below(file, path, &(struct line_fn){.undecoded = fn, .ctx = ctx});
 }
