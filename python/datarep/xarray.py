@@ -16,7 +16,7 @@ import warnings
 from typing import Any, Hashable, Iterable, Iterator, Mapping, Optional
 
 import numpy as np
-import pandas as pd
+import pandas as pd  # type: ignore[import]
 import xarray as xr
 from xarray import conventions
 from xarray.backends import api, common, plugins
@@ -512,7 +512,7 @@ class Store(common.WritableCFDataStore):
             raise ValueError(f"{ds.name} has dimensions {ds.dims}, the variable {v.dims}")
         region, shape, there = [], list(ds.shape), self.get_dimensions()
         for i, (dim, n) in enumerate(zip(v.dims, v.shape)):
-            length = there.get(dim, shape[i]) if dim in self._region else shape[i]
+            length = there.get(str(dim), shape[i]) if dim in self._region else shape[i]
             part = slice(*self._region.get(dim, slice(None)).indices(length)[:2])
             if dim == self._append:
                 assert before is not None
@@ -535,11 +535,11 @@ class Store(common.WritableCFDataStore):
     def _shape(self, name: str, v: xr.Variable, fill: Any) -> tuple[int, ...]:
         """The shape of a new variable: of a part, that of its dimensions, which have fill elsewhere."""
         there = self.get_dimensions()
-        shape = [there[d] if d in self._region else n for d, n in zip(v.dims, v.shape)]
+        shape = [there[str(d)] if d in self._region else n for d, n in zip(v.dims, v.shape)]
         if self._append is not None and self._append in v.dims:
-            at = v.dims.index(self._append)
-            shape[at] = 0 if there[str(self._append)] == 0 else there[str(self._append)]
-            if not there[str(self._append)]:
+            grown = there[str(self._append)]
+            shape[v.dims.index(self._append)] = grown
+            if not grown:
                 return tuple(shape)
         if tuple(shape) != v.shape or self._append in v.dims:
             if fill is None:

@@ -46,6 +46,7 @@ class _Shared(datarep.File):
     in HDF5, which the last one closes."""
 
     _done = False
+    _key: "tuple[int, int] | None" = None
     _open: "dict[tuple[int, int], weakref.WeakSet[_Shared]]" = {}
 
     @classmethod
@@ -53,7 +54,6 @@ class _Shared(datarep.File):
         """The file for a handle that was opened, under a path where others may find it."""
         self = cls.__new__(cls)
         self._set(made._h, made.mode, made._hints, made._source)
-        self._key = None
         if path is not None and not made._h.shared:
             there = os.stat(path)
             self._key = there.st_dev, there.st_ino
@@ -164,8 +164,8 @@ class File(Group):
         if found is not None:
             return found
         try:
-            more = {"comm": kwds.get("comm")} if driver == "mpio" else {}
-            made = datarep.open(path, "x" if mode == "w-" else mode, **more)
+            comm = kwds.get("comm") if driver == "mpio" else None
+            made = datarep.open(path, "x" if mode == "w-" else mode, comm=comm)
             if made.writable and (is_object or mode in ("w", "w-", "x", "a")):
                 made.commit()  # the file is there from the beginning
         except (FormatError, UnsupportedError) as error:
