@@ -305,6 +305,8 @@ def _is_number(dtype: Any) -> bool:
 def _plain(np: Any, made: Any, own: types.Form, given: Given) -> tuple[Any, types.Form]:
     """Elements that are one item each."""
     kind = own.dtype.kind
+    if not made.size:
+        return np.empty(made.shape, own.dtype), own
     if made.dtype == own.dtype and made.dtype.kind != "O":
         return made, own
     if kind in "mM":
@@ -576,6 +578,8 @@ def _references(np: Any, value: Any) -> Any:
 
 def _strings(np: Any, value: Any, own: types.Form, given: Given) -> tuple[Any, types.Form]:
     made = natural(value, given)
+    if not made.size:
+        return np.empty(made.shape, own.dtype), own
     if made.dtype.kind == "S":
         made = _objects_of(np, made)
     elif made.dtype.kind != "O" or "datarep" in (made.dtype.metadata or {}):

@@ -60,7 +60,7 @@ static bool fill_schema(PyObject *o, struct ArrowSchema *s)
     Py_ssize_t n;
 
     memset(s, 0, sizeof *s);
-    if (!PyArg_ParseTuple(o, "ssO!", &format, &name, &PyList_Type, &children))
+    if (!tuple_fields(o, "ssO!", &format, &name, &PyList_Type, &children))
         return false;
     n = PyList_Size(children);
     s->release = schema_release;
@@ -84,7 +84,7 @@ static bool fill_array(PyObject *o, struct ArrowArray *a)
     Py_ssize_t n;
 
     memset(a, 0, sizeof *a);
-    if (!PyArg_ParseTuple(o, "LO!O!", &length, &PyList_Type, &buffers, &PyList_Type, &children))
+    if (!tuple_fields(o, "LO!O!", &length, &PyList_Type, &buffers, &PyList_Type, &children))
         return false;
     a->release = array_release;
     a->length = length;

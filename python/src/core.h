@@ -124,6 +124,8 @@ bool lend_end(lent *self);
 extern _Thread_local int lending; /* memory that functions of this thread have */
 bool lend_add(PyObject *module);
 
+/* PyArg_ParseTuple() for a value inside of arguments: TypeError if it is no tuple. */
+bool tuple_fields(PyObject *o, const char *format, ...);
 /* A tuple of ints or None -> numbers. */
 bool numbers(PyObject *seq, int64_t *out, int max, int *n);
 PyObject *tuple_of(const int64_t *v, int n);

@@ -76,11 +76,17 @@ static bool filters(struct request *q, PyObject *list)
         int64_t params[8];
         PyObject *p;
         const char *name;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "siOp", &name, &f->level, &p, &f->bare) ||
+        if (!tuple_fields(PyList_GetItem(list, i), "siOp", &name, &f->level, &p, &f->bare) ||
             !numbers(p, params, 8, &f->nparams))
             return false;
-        for (int k = 0; k < f->nparams; k++)
+        for (int k = 0; k < f->nparams; k++) {
+            if (params[k] < 0 || params[k] > UINT32_MAX) {
+                PyErr_Format(PyExc_ValueError, "filter %s: parameter %lld does not fit 32 bits",
+                             name, (long long)params[k]);
+                return false;
+            }
             f->param[k] = (uint32_t)params[k];
+        }
         f->id = drep_filter_from_name(name);
         if (!f->id) {
             f->id = DREP_FILTER_USER;

@@ -34,7 +34,7 @@ PyObject *core_set_numpy(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
         PyObject *dtype, *t;
         int code;
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "iOO", &code, &dtype, &t))
+        if (!tuple_fields(PyList_GetItem(list, i), "iOO", &code, &dtype, &t))
             return NULL;
         if (code < 1 || code > DREP_CODE_MAX)
             return PyErr_Format(PyExc_ValueError, "no code %d", code);
@@ -159,7 +159,7 @@ static bool resolve(dataset_object *self)
                               info->fill);
     if (!got)
         return false;
-    ok = PyArg_ParseTuple(got, "OOOp", &dtype, &t, &plan, &exact) &&
+    ok = tuple_fields(got, "OOOp", &dtype, &t, &plan, &exact) &&
          (self->dtype || keep(self, info, dtype, t, plan));
     self->exact = exact;
     Py_DECREF(got);

@@ -464,7 +464,10 @@ static PyObject *core_create(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "UpzOO", &path, &exclusive, &datarep, &hints, &like) ||
         !PyUnicode_FSConverter(path, &bytes))
         return NULL;
-    if ((like != Py_None && !handle_open((handle *)like)) || !info_from(hints, &info)) {
+    if (like != Py_None && !PyObject_TypeCheck(like, handle_class))
+        PyErr_Format(PyExc_TypeError, "like is a file, not %R", Py_TYPE(like));
+    if (PyErr_Occurred() || (like != Py_None && !handle_open((handle *)like)) ||
+        !info_from(hints, &info)) {
         Py_DECREF(bytes);
         return NULL;
     }

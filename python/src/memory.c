@@ -45,8 +45,11 @@ bool memory_get(PyObject *o, bool writable, memory *m)
         m->size = m->view.len;
         return true;
     }
-    if (!PyObject_HasAttrString(o, "__array_interface__"))
+    if (!PyObject_HasAttrString(o, "__array_interface__")) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "%R has no memory that can be used here", Py_TYPE(o));
         return false;
+    }
     PyErr_Clear();
     return from_interface(o, writable, m);
 }
@@ -56,6 +59,22 @@ void memory_release(memory *m)
     if (m->buffer)
         PyBuffer_Release(&m->view);
     m->buffer = false;
+}
+
+bool tuple_fields(PyObject *o, const char *format, ...)
+{
+    va_list fields;
+    bool ok;
+
+    if (!o || !PyTuple_Check(o)) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "a tuple is needed, not %R", o ? Py_TYPE(o) : NULL);
+        return false;
+    }
+    va_start(fields, format);
+    ok = PyArg_VaParse(o, format, fields);
+    va_end(fields);
+    return ok;
 }
 
 bool numbers(PyObject *seq, int64_t *out, int max, int *n)

@@ -1,5 +1,6 @@
 /* module.c - the module datarep._core. */
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include "src/core.h"
 
 extern PyMethodDef create_functions[];
@@ -26,8 +27,12 @@ static PyObject *code_names(PyObject *module, PyObject *none)
 
 static PyObject *strerror_(PyObject *module, PyObject *arg)
 {
+    long code = PyLong_AsLong(arg);
+
     (void)module;
-    return text(drep_strerror((int)PyLong_AsLong(arg)));
+    if (code == -1 && PyErr_Occurred())
+        return NULL;
+    return text(drep_strerror(code < 0 || code > INT_MAX ? -1 : (int)code));
 }
 
 static PyObject *plugin_path(PyObject *module, PyObject *arg)

@@ -136,8 +136,8 @@ static PyObject *declare_datarep(PyObject *module, PyObject *args)
         return PyErr_Format(PyExc_ValueError, "more rows than datatypes");
     for (Py_ssize_t i = 0; i < n; i++) {
         drep_encoding *e = &table[i];
-        if (!PyArg_ParseTuple(PyList_GetItem(list, i), "Hbbbb", &e->code, &e->format, &e->order,
-                              &e->size, &e->align))
+        if (!tuple_fields(PyList_GetItem(list, i), "Hbbbb", &e->code, &e->format, &e->order,
+                          &e->size, &e->align))
             return NULL;
     }
     err = drep_declare_datarep(name, base, table, (int)n, NULL, 0);

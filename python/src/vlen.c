@@ -28,7 +28,7 @@ typedef struct plan {
 
 static bool plan_read(PyObject *o, plan *p)
 {
-    return PyArg_ParseTuple(o, "innO", &p->kind, &p->there, &p->here, &p->more);
+    return tuple_fields(o, "innO", &p->kind, &p->there, &p->here, &p->more);
 }
 
 /* Arrays of objects may hold NULL, which means None. */
@@ -66,7 +66,7 @@ static PyObject *load_sequence(PyObject *more, const drep_vlen *v)
     memory m;
     bool ok;
 
-    if (!PyArg_ParseTuple(more, "OOn", &base, &dtype, &bytes))
+    if (!tuple_fields(more, "OOn", &base, &dtype, &bytes))
         return NULL;
     array = PyObject_CallFunction(np_empty, "(L)O", (long long)v->count, dtype);
     if (!array || !v->count)
@@ -99,7 +99,7 @@ static bool load_struct(PyObject *more, const char *src, char *dst)
     for (Py_ssize_t i = 0; i < PyList_Size(more); i++) {
         Py_ssize_t from, to;
         PyObject *sub;
-        if (!PyArg_ParseTuple(PyList_GetItem(more, i), "nnO", &from, &to, &sub) ||
+        if (!tuple_fields(PyList_GetItem(more, i), "nnO", &from, &to, &sub) ||
             !load(sub, src + from, dst + to, 1))
             return false;
     }
@@ -154,7 +154,7 @@ static bool load_one(const plan *p, const char *src, char *dst)
     case STRUCT:
         return load_struct(p->more, src, dst);
     case ARRAY:
-        return PyArg_ParseTuple(p->more, "LO", &count, &sub) && load(sub, src, dst, count);
+        return tuple_fields(p->more, "LO", &count, &sub) && load(sub, src, dst, count);
     case INTEGER:
         return put(dst, load_integer(p->more, src));
     case PADDED:
@@ -223,6 +223,53 @@ PyObject *texts_load(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* Whether a plan stays in the elements that it is of: `there` and `here` bytes on both sides. */
+static bool plan_fits(PyObject *how, Py_ssize_t there, Py_ssize_t here, int depth)
+{
+    static const Py_ssize_t pointers[] = {[TEXT] = sizeof(char *),
+                                          [SEQUENCE] = sizeof(drep_vlen),
+                                          [REFERENCE] = sizeof(drep_ref),
+                                          [INTEGER] = 16};
+    Py_ssize_t from, to;
+    long long count;
+    PyObject *sub;
+    plan p;
+
+    if (depth > 64 || !plan_read(how, &p))
+        return false;
+    if (p.there < 1 || p.here < 1 || p.there > there || p.here > here || p.kind < COPY ||
+        p.kind > PADDED)
+        return false;
+    if (p.kind == COPY || p.kind == PADDED)
+        return p.here <= p.there;
+    if (p.kind == ARRAY)
+        return tuple_fields(p.more, "LO", &count, &sub) && count > 0 &&
+               plan_fits(sub, p.there / count, p.here / count, depth + 1);
+    if (p.kind != STRUCT)
+        return p.there >= pointers[p.kind] && p.here >= (Py_ssize_t)sizeof(PyObject *) &&
+               (p.kind == INTEGER || p.kind == TEXT || PyTuple_Check(p.more));
+    if (!PyList_Check(p.more))
+        return false;
+    for (Py_ssize_t i = 0; i < PyList_Size(p.more); i++)
+        if (!tuple_fields(PyList_GetItem(p.more, i), "nnO", &from, &to, &sub) || from < 0 ||
+            to < 0 || from > p.there || to > p.here ||
+            !plan_fits(sub, p.there - from, p.here - to, depth + 1))
+            return false;
+    return true;
+}
+
+/* Whether a plan fits n elements in both memories; an exception if not. */
+static bool fits(PyObject *how, long long n, const memory *there, const memory *here)
+{
+    plan p;
+    bool ok = n == 0 || (plan_read(how, &p) && plan_fits(how, there->size, here->size, 0) &&
+                         n > 0 && n <= there->size / p.there && n <= here->size / p.here);
+
+    if (!ok && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "the plan does not fit the memory");
+    return ok;
+}
+
 /* vlen_load(plan, Type, memory of the library, array, count): frees what the library allocated. */
 PyObject *vlen_load(PyObject *module, PyObject *args)
 {
@@ -241,7 +288,7 @@ PyObject *vlen_load(PyObject *module, PyObject *args)
         memory_release(&src);
         return NULL;
     }
-    ok = load(how, src.ptr, dst.ptr, n);
+    ok = fits(how, n, &src, &dst) && load(how, src.ptr, dst.ptr, n);
     drep_vlen_free(type, n, src.ptr);
     memory_release(&src);
     memory_release(&dst);
@@ -296,7 +343,7 @@ static bool store_sequence(PyObject *more, PyObject *o, char *dst, PyObject *kee
     memory m;
     bool ok = true;
 
-    if (!PyArg_ParseTuple(more, "OOn", &base, &dtype, &bytes))
+    if (!tuple_fields(more, "OOn", &base, &dtype, &bytes))
         return false;
     if (!o || o == Py_None) {
         PyErr_SetString(PyExc_TypeError, "None has no place among sequences: an empty list has");
@@ -333,7 +380,7 @@ static bool store_reference(PyObject *more, PyObject *o, char *dst, PyObject *ke
     pair = split ? PyObject_CallFunction(split, "O", o ? o : Py_None) : NULL;
     if (!pair)
         return false;
-    ok = PyList_Append(keep, pair) == 0 && PyArg_ParseTuple(pair, "KO", &id, &region);
+    ok = PyList_Append(keep, pair) == 0 && tuple_fields(pair, "KO", &id, &region);
     if (ok) {
         r.object = id;
         r.region = region == Py_None ? NULL : (char *)PyUnicode_AsUTF8AndSize(region, &n);
@@ -370,7 +417,7 @@ static bool store_struct(PyObject *more, const char *src, char *dst, PyObject *k
     for (Py_ssize_t i = 0; i < PyList_Size(more); i++) {
         Py_ssize_t there, here;
         PyObject *sub;
-        if (!PyArg_ParseTuple(PyList_GetItem(more, i), "nnO", &there, &here, &sub) ||
+        if (!tuple_fields(PyList_GetItem(more, i), "nnO", &there, &here, &sub) ||
             !store(sub, src + here, dst + there, 1, keep))
             return false;
     }
@@ -397,7 +444,7 @@ static bool store_one(const plan *p, const char *src, char *dst, PyObject *keep)
     case STRUCT:
         return store_struct(p->more, src, dst, keep);
     case ARRAY:
-        return PyArg_ParseTuple(p->more, "LO", &count, &sub) && store(sub, src, dst, count, keep);
+        return tuple_fields(p->more, "LO", &count, &sub) && store(sub, src, dst, count, keep);
     case INTEGER:
         return store_integer(p->more, o, dst);
     case PADDED:
@@ -437,7 +484,9 @@ PyObject *vlen_store(PyObject *module, PyObject *args)
         memory_release(&src);
         return NULL;
     }
-    ok = store(how, src.ptr, dst.ptr, n, keep);
+    ok = fits(how, n, &dst, &src) && PyList_Size(keep) && store(how, src.ptr, dst.ptr, n, keep);
+    if (!ok && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "the list has no function that makes arrays");
     memory_release(&src);
     memory_release(&dst);
     if (!ok)
