@@ -1,4 +1,4 @@
-/* decimal.c - text to a binary128 or a pair of doubles, in integers alone and rounded once.
+/* decimal.c - text to a binary128 or a pair of doubles and back, in integers alone, rounded once.
  *
  * A decimal number is D * 10^E with a whole D.  Long division gives its first 128 bits, and
  * whether anything follows: exact, whatever the length of the text.  What will be stored with
@@ -20,7 +20,8 @@
  * between two of them has fewer than 12,000 digits: those behind can only be "and more". */
 #define POINT_MAX 5000
 #define DIGITS_MAX 12000
-#define WORDS 2048 /* of 32 bits: 10^(DIGITS_MAX + POINT_MAX), and a shift */
+#define BINARY_MAX 16590 /* powers of two of numbers that are within POINT_MAX */
+#define WORDS 2048       /* of 32 bits: 10^(DIGITS_MAX + POINT_MAX), and a shift */
 
 /* The exponent that stands for all numbers below 10^-POINT_MAX: beneath every binary128. */
 #define TINY (-20000)
@@ -519,4 +520,115 @@ bool number_pair(const char *text, double out[2])
     if (r.num.len > 0)
         out[1] = take_double(&r, &negative) + 0.0; /* no -0 */
     return true;
+}
+
+/* ---------------------------------------------------------------- the inverse */
+
+/* A number, its upper end and the lower half of its gap, all over `one`. */
+struct gaps {
+    struct big rest, upper, below, one;
+};
+
+static void big_bit(struct big *b, int64_t bit)
+{
+    b->len = 1;
+    b->word[0] = 1;
+    big_shift(b, bit);
+}
+
+/* a += b; what is beyond WORDS cannot be, see there. */
+static void big_add(struct big *a, const struct big *b)
+{
+    uint64_t carry = 0;
+    size_t i;
+
+    for (i = 0; (i < b->len || carry) && i < WORDS; i++) {
+        carry += i < a->len ? a->word[i] : 0;
+        carry += i < b->len ? b->word[i] : 0;
+        a->len = i < a->len ? a->len : i + 1;
+        a->word[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+}
+
+static void next_place(struct gaps *g)
+{
+    big_multiply(&g->rest, 10, 0);
+    big_multiply(&g->upper, 10, 0);
+    big_multiply(&g->below, 10, 0);
+}
+
+/* Scale by a power of ten, and then to the first digit that is not 0. */
+static int64_t scale(struct gaps *g)
+{
+    int64_t top = big_bits(&g->rest) - big_bits(&g->one);
+    int64_t ten = (int64_t)floor((double)top * 0.30102999566398120);
+
+    if (ten > 0)
+        big_power(&g->one, ten);
+    if (ten < 0) {
+        big_power(&g->rest, -ten);
+        big_power(&g->upper, -ten);
+        big_power(&g->below, -ten);
+    }
+    for (; big_less(&g->one, &g->upper); ten++)
+        big_multiply(&g->one, 10, 0);
+    for (next_place(g); !big_less(&g->one, &g->upper); ten--)
+        next_place(g);
+    return ten;
+}
+
+/* Steele and White's way: digits until what is left is within the gap on either side.  No digit is
+ * rounded up to 10: then the upper end would have reached the digit before. */
+static int generate(struct gaps *g, char digits[NUMBER_DIGITS])
+{
+    for (int n = 0; n < NUMBER_DIGITS; next_place(g)) {
+        int digit = 0;
+        bool low, high;
+
+        for (; !big_less(&g->rest, &g->one); digit++) {
+            big_subtract(&g->rest, &g->one);
+            big_subtract(&g->upper, &g->one);
+        }
+        low = g->rest.len == 0 || big_less(&g->rest, &g->below);
+        high = big_less(&g->one, &g->upper);
+        if (low && high) { /* the nearer one */
+            big_multiply(&g->rest, 2, 0);
+            high = big_less(&g->one, &g->rest);
+        }
+        digits[n++] = (char)('0' + digit + high);
+        if (low || high)
+            return n;
+    }
+    return 0;
+}
+
+int number_digits(const uint32_t *word, size_t words, int64_t exponent, int64_t above,
+                  int64_t below, char digits[NUMBER_DIGITS], int64_t *ten)
+{
+    int64_t least = exponent < below ? exponent : below;
+    struct big gap;
+    struct gaps g;
+
+    for (; words > 0 && word[words - 1] == 0; words--)
+        ;
+    g.rest.len = words;
+    memcpy(g.rest.word, word, words * sizeof *word);
+    if (!words || least < -BINARY_MAX || exponent + big_bits(&g.rest) > BINARY_MAX)
+        return 0;
+    big_shift(&g.rest, exponent - least);
+    g.upper = g.rest;
+    big_bit(&gap, above - least);
+    big_add(&g.upper, &gap);
+    big_bit(&g.below, below - least);
+    big_bit(&g.one, 0);
+    if (least < 0) {
+        big_shift(&g.one, -least);
+    } else {
+        big_shift(&g.rest, least);
+        big_shift(&g.upper, least);
+        big_shift(&g.below, least);
+    }
+    *ten = scale(&g);
+    return generate(&g, digits);
 }

@@ -6,6 +6,7 @@
 #include <datarep.h>
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* An integer of up to 128 bits. */
@@ -43,6 +44,15 @@ drep_scalar number_wide_scalar(void);
 bool number_wide(const char *text, struct wide_form form, void *out);
 /* The double nearest to it, and the one nearest to what is left. */
 bool number_pair(const char *text, double out[2]);
+
+/* The inverse: the shortest decimal that a reader with rounding to the nearest takes for a number,
+ * and of those the nearest.  The number is the integer of `words` 32-bit words (least significant
+ * first, not 0) times 2^exponent; every decimal between it - 2^below and it + 2^above reads back.
+ * Gives the length of `digits`, which are 0.digits * 10^*ten; 0 if NUMBER_DIGITS do not suffice, or
+ * for a number whose decimal exponent is so far out that none of the functions above reads it. */
+enum { NUMBER_DIGITS = 60 };
+int number_digits(const uint32_t *word, size_t words, int64_t exponent, int64_t above,
+                  int64_t below, char digits[NUMBER_DIGITS], int64_t *ten);
 
 /* How YAML's core schema reads plain text. */
 bool number_is_integer(const char *text);

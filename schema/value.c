@@ -54,24 +54,60 @@ static int load_rows(const char *datarep, drep_encoding *rows, int *n)
     return err;
 }
 
+static void store_rows(struct encoder *e, const drep_encoding *rows, int n,
+                       const drep_scalar *scalars, int nscalars)
+{
+    const drep_scalar none = {0};
+    const drep_scalar *custom;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        if (rows[i].format == DREP_FORMAT_CUSTOM && rows[i].custom >= nscalars)
+            continue;
+        custom = rows[i].format == DREP_FORMAT_CUSTOM ? &scalars[rows[i].custom] : &none;
+        e->stored[rows[i].code] = rows[i].format;
+        e->size[rows[i].code] = rows[i].size;
+        e->bits[rows[i].code] = format_bits(rows[i].format, custom);
+        e->wide[rows[i].code] = wide_form(rows[i].format, custom);
+    }
+}
+
 int encoder_store(struct encoder *e, const char *datarep)
 {
     drep_encoding rows[DREP_CODE_MAX];
     drep_scalar scalars[256];
-    int i, n, nscalars, err = load_rows(datarep, rows, &n);
+    int n, nscalars, err = load_rows(datarep, rows, &n);
 
     if (!err && n == 0) /* functions take what the machine holds */
         err = load_rows("native", rows, &n);
     if (!err)
         err = drep_datarep_scalars(datarep, scalars, 256, &nscalars);
-    for (i = 0; i < n && !err; i++) {
-        if (rows[i].format == DREP_FORMAT_CUSTOM && rows[i].custom >= nscalars)
-            continue;
-        e->stored[rows[i].code] = rows[i].format;
-        e->size[rows[i].code] = rows[i].size;
-        e->bits[rows[i].code] = format_bits(rows[i].format, &scalars[rows[i].custom]);
-        e->wide[rows[i].code] = wide_form(rows[i].format, &scalars[rows[i].custom]);
-    }
+    if (!err)
+        store_rows(e, rows, n, scalars, nscalars);
+    return err;
+}
+
+int encoder_store_in(struct encoder *e, const drep_file *file, int number)
+{
+    drep_repinfo reps[DREP_MAX_DATAREPS];
+    const drep_encoding *rows;
+    const drep_scalar *scalars;
+    int i, n, nscalars, err = drep_header_datareps(file, reps, DREP_MAX_DATAREPS, &n);
+
+    for (i = 0; i < n && !err && reps[i].number != number; i++)
+        ;
+    if (err || i == n)
+        return err;
+    /* The table of the file has the types that are in use, and counts more than the name. */
+    if (encoder_store(e, reps[i].name) != 0)
+        err = encoder_store(e, "native");
+    if (err || strcmp(reps[i].form, "table") != 0)
+        return err;
+    err = drep_header_types(file, number, &rows, &n);
+    if (!err)
+        err = drep_header_scalars(file, number, &scalars, &nscalars);
+    if (!err)
+        store_rows(e, rows, n, scalars, nscalars);
     return err;
 }
 

@@ -28,6 +28,8 @@ struct encoder {
 int encoder_init(struct encoder *e, struct complaints *c);
 /* For values of datasets of a file in this representation. */
 int encoder_store(struct encoder *e, const char *datarep);
+/* Likewise, in representation `number` of that file, whether its name is known here or not. */
+int encoder_store_in(struct encoder *e, const drep_file *file, int number);
 
 /* A real, or a complex, in a format that has a predefined datatype on every machine. */
 bool encoding_is_real(const drep_encoding *row);

@@ -194,11 +194,11 @@ def refuses(check):
 
 
 # What every subcommand prints with --json, of a good file and of a bad one where it has one.
-OUTPUTS = (["check", "G"], ["check", "-d", "B"], ["check", "--repair=N", "G"], ["check", "--repair=N", "B"],
+OUTPUTS = (["check", "G"], ["check", "-d", "B"], ["check", "-f", "--repair=N", "G"], ["check", "-f", "--repair=N", "B"],
            ["check", "--seal", "C"], ["diff", "G", "C"], ["diff", "G", "O"], ["log", "G"], ["ls", "-rlm", "G"],
            ["ls", "-rl", "L"], ["ls", "-r", "F"], ["reps"], ["reps", "external32", "native"],
            ["reps", "--check", "external32"], ["stat", "-r", "G"], ["validate", "-s", "S", "G"],
-           ["validate", "-s", "S", "O"], ["export", "G", "H"], ["import", "H", "N"])
+           ["validate", "-s", "S", "O"], ["export", "-f", "G", "H"], ["import", "-f", "H", "N"])
 
 
 def outputs(_):

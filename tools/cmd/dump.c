@@ -65,6 +65,7 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
     if (err)
         return tool_fail(d->file_name, NULL, err);
     d->printer.own = true;
+    d->printer.precise = form == dump_text;
     status = operand_init(&d->operand, d->file, object) ? tool_no_memory() : 0;
     d->operand.members = true;
     if (!status)

@@ -44,7 +44,9 @@ struct csv_table {
     const drep_type *type; /* of an element, NULL: told by the fields, and said */
     const char *column;    /* for an element without parts: which column; NULL: the only one */
     int64_t width;         /* elements in a record, 0: one */
-    const char *datarep;   /* that the values will be stored in */
+    const drep_file *into; /* where the values will be stored, */
+    int number;            /* in this representation of it; */
+    const char *datarep;   /* NULL: in one that is known by this name; NULL: this machine's */
     drep_file *times;      /* that has the dataset at `path`, or the columns' in that group, whose
                               times may be given as dates; NULL: none does */
     const char *path;

@@ -494,12 +494,13 @@ static int read_rows(struct source *s, const int64_t *start, const int64_t *coun
     return 0;
 }
 
-/* An unknown representation: convert through the machine's own. */
 static int start_encoder(struct csv_source *c)
 {
     int err = encoder_init(&c->encoder, &c->complaints);
 
-    if (!err && c->table.datarep && encoder_store(&c->encoder, c->table.datarep))
+    if (!err && c->table.into)
+        err = encoder_store_in(&c->encoder, c->table.into, c->table.number);
+    else if (!err && c->table.datarep && encoder_store(&c->encoder, c->table.datarep))
         err = encoder_store(&c->encoder, "native");
     if (!err && !encoder_held(&c->encoder, c->type, &c->held))
         err = DREP_ERR_NOMEM;

@@ -236,7 +236,7 @@ int csv_out(const struct extract *e, int fd)
         return TOOL_USAGE;
     }
     err = printer_init(&c.printer, outlet->file, false);
-    c.printer.own = true;
+    c.printer.own = c.printer.precise = true;
     if (err)
         return tool_fail(outlet->name, e->path, err);
     err = printer_type(&c.printer, e->info.type, e->info.datarep_number, &held);
@@ -430,7 +430,7 @@ int csv_out_group(struct outlet *outlet, const char *path, int fd)
 
     if (!err)
         err = printer_init(&c.printer, outlet->file, false);
-    c.printer.own = true;
+    c.printer.own = c.printer.precise = true;
     if (err) {
         status = tool_fail(outlet->name, path, err);
     } else if (g.len == 0) {

@@ -404,6 +404,7 @@ static int table_for(struct csv_table *table, const struct intake *in, drep_data
     if (!*type)
         table->type = *type = drep_type_ref(info.type);
     table->width = info.rank == 2 ? info.dims[1] : 0;
+    table->number = info.datarep_number;
     return 0;
 }
 
@@ -423,19 +424,17 @@ static int take_csv(struct intake *in)
                               .fd = in->fd,
                               .delimiter = delimiter_of(f, in->x->src),
                               .header = !f->no_header,
+                              .into = in->file,
                               .missing = f->missing ? f->missing : ""};
     drep_objinfo object = DREP_OBJINFO;
     drep_dataset *dataset = NULL;
     drep_type *type = NULL;
-    drep_header header = DREP_HEADER;
     struct source s;
     int status = 0, err = drep_stat(in->file, in->path, &object);
 
     if (f->type && drep_type_parse(f->type, &type))
         return tool_usage(f->x->command, "--type=%s: %s", f->type, drep_error());
     table.type = type;
-    if (drep_header_get(in->file, &header) == 0)
-        table.datarep = header.datarep;
     if (!err) {
         table.times = in->file;
         table.path = in->path;

@@ -251,8 +251,15 @@ struct double_pair num_value(const struct printer *p, const drep_type *type, con
 {
     int format = num_format(p, type);
     int64_t half = drep_type_size(type) / 2;
+    const drep_scalar *own = num_own(type);
     struct double_pair a, b;
+    struct real_number n;
 
+    if (own) {
+        real_load(&n, own, at);
+        a.value = real_double(&n, &a.rest);
+        return a;
+    }
     if (!format)
         return num_of_int(num_integer(p, type, at));
     if (!printer_complex(p, drep_type_code(type)))

@@ -1,6 +1,7 @@
 /* printer.c - how the elements of a file are read so that they can be printed. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/text/printer.h"
+#include "format/byteorder.h"
 #include "schema/value.h"
 #include "tools/walk/walk.h"
 #include <stdlib.h>
@@ -184,6 +185,37 @@ static bool beyond_quad(const drep_scalar *s)
            (s->format == DREP_FORMAT_VAX_H || s->format == DREP_FORMAT_CUSTOM);
 }
 
+/* A format of our own with the precision and the base of another, in which all of its numbers are
+ * there and have the same neighbours. */
+static drep_scalar same_precision(const drep_format_info *f)
+{
+    int stored = f->precision - (f->base_log2 == 1);
+    drep_scalar s = {.cls = DREP_SCALAR_REAL,
+                     .order = HOST_LITTLE ? DREP_LITTLE : DREP_BIG,
+                     .size = 24,
+                     .is_signed = 1,
+                     .format = DREP_FORMAT_CUSTOM,
+                     .norm = f->base_log2 == 1 ? DREP_NORM_IMPLIED : DREP_NORM_NONE,
+                     .mant_width = (uint16_t)stored,
+                     .exp_pos = (uint16_t)stored,
+                     .exp_width = 17,
+                     .sign_pos = (uint16_t)(stored + 17),
+                     .precision = (uint16_t)(stored + 18),
+                     .exp_base_log2 = (uint8_t)f->base_log2,
+                     .exp_bias = f->base_log2 == 1 ? 1 - f->least : 1 << 16};
+
+    return s;
+}
+
+/* True if numbers of this format are printed from such a form. */
+static bool needs_precision(int format)
+{
+    const drep_format_info *f = drep_format_describe(format);
+
+    return f && f->cls == DREP_SCALAR_REAL && !f->type && format != DREP_FORMAT_VAX_H &&
+           format != DREP_FORMAT_DOUBLE_DOUBLE;
+}
+
 /* The scalar in which the file holds a predefined real, if that is to be printed as it is. */
 static bool own_scalar(const struct printer *p, int code, int datarep, drep_scalar *out)
 {
@@ -199,6 +231,10 @@ static bool own_scalar(const struct printer *p, int code, int datarep, drep_scal
                                   .size = stored->size,
                                   .is_signed = 1,
                                   .format = stored->format};
+    if (p->precise && needs_precision(stored->format)) {
+        *out = same_precision(drep_format_describe(stored->format));
+        return true;
+    }
     return beyond_quad(out);
 }
 
@@ -230,6 +266,10 @@ int printer_type(const struct printer *p, const drep_type *type, int datarep, dr
             return value_pair(out);
         if (p->own && beyond_quad(scalar))
             break;
+        if (p->precise && scalar->cls == DREP_SCALAR_REAL && needs_precision(scalar->format)) {
+            own = same_precision(drep_format_describe(scalar->format));
+            return drep_type_scalar(&own, out);
+        }
         if (scalar->cls == DREP_SCALAR_REAL)
             return readable_leaf(real_code(scalar->format, false), out);
         break;

@@ -21,9 +21,11 @@ struct print_search {
 struct printer {
     drep_file *file;
     bool json;
-    bool exact; /* reals in decimal only where that is the very value */
-    bool own;   /* reals that no binary128 holds stay what they are: to be printed
-                   or compared, by num_own(), and nothing else */
+    bool exact;   /* reals in decimal only where that is the very value */
+    bool precise; /* reals that are no DOUBLE or FLOAT128 are read in the precision of their format,
+                    so that they are printed in as many digits as it needs; for nothing else */
+    bool own;     /* reals that no binary128 holds stay what they are: to be printed
+                     or compared, by num_own(), and nothing else */
     const drep_scalar *custom[DREP_MAX_DATAREPS]; /* borrowed from the file */
     int ncustom[DREP_MAX_DATAREPS];
     struct paths *paths;         /* of all objects, found when the first is asked for */

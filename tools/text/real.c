@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/text/real.h"
 #include "format/byteorder.h"
+#include "schema/number.h"
 #include "tools/text/shortest.h"
 #include "tools/text/sink.h"
 #include <datarep.h>
@@ -116,57 +117,6 @@ static struct quad quad_load(const void *bytes)
     return q;
 }
 
-/* 1 and the double where one has exactly this value. */
-static bool quad_double(const struct quad *q, double *out)
-{
-    uint64_t mantissa = (uint64_t)1 << 52 | q->high << 4 | q->low >> 60;
-    int exponent = q->exponent - 16383;
-    double value;
-
-    if (q->exponent == 0 && q->high == 0 && q->low == 0) {
-        *out = q->negative ? -0.0 : 0.0;
-        return true;
-    }
-    if (exponent < -1074 || exponent > 1023 || (q->low & (((uint64_t)1 << 60) - 1)))
-        return false;
-    /* Below the normal range ldexp() rounds; what it lost shows on the way back. */
-    value = ldexp((double)mantissa, exponent - 52);
-    if (ldexp(value, 52 - exponent) != (double)mantissa)
-        return false;
-    *out = q->negative ? -value : value;
-    return true;
-}
-
-static void quad_hex(struct sink *s, struct quad q, bool json)
-{
-    static const char digits[] = "0123456789abcdef";
-    char text[64];
-    int exponent = q.exponent - 16383, n = 0, i;
-
-    if (q.exponent == 0) {
-        /* Subnormal: moved up until its leading 1 stands before the point. */
-        exponent++;
-        do {
-            q.high = q.high << 1 | q.low >> 63;
-            q.low <<= 1;
-            exponent--;
-        } while (!(q.high >> 48));
-    }
-    if (q.negative)
-        text[n++] = '-';
-    n += snprintf(text + n, sizeof text - (size_t)n, "0x1.");
-    for (i = 0; i < 12; i++)
-        text[n++] = digits[q.high >> (44 - 4 * i) & 15];
-    for (i = 0; i < 16; i++)
-        text[n++] = digits[q.low >> (60 - 4 * i) & 15];
-    while (text[n - 1] == '0')
-        n--;
-    if (text[n - 1] == '.')
-        n--;
-    snprintf(text + n, sizeof text - (size_t)n, "p%+d", exponent);
-    put_word(s, text, json);
-}
-
 /* True if the shortest decimal of a double, which may be a rounded one, is the very value.  It has
  * at most 17 digits, so zeros behind them for so long are no accident. */
 static bool decimal_is_exact(double value)
@@ -184,6 +134,34 @@ static bool decimal_is_exact(double value)
         all += all[1] == '.' ? 2 : 1;
     }
     return all[strspn(all, "0.")] == 'e';
+}
+
+/* Put 0.digits * 10^ten as std::to_chars() does: with an exponent where that is shorter. */
+static void put_digits(struct sink *s, bool negative, const char *digits, int n, int64_t ten)
+{
+    int64_t power = ten - 1, size = llabs(power);
+    int64_t scientific = n + (n > 1) + 2 + (size < 100 ? 2 : size < 1000 ? 3 : 4);
+    int64_t fixed = power < 0 ? n + 1 - power : power < n ? n + 1 : ten;
+    char text[2 * NUMBER_DIGITS + 16];
+    int at = 0;
+
+    if (negative)
+        text[at++] = '-';
+    if (fixed > scientific) {
+        at += snprintf(text + at, sizeof text - (size_t)at, "%c%s%.*se%+03lld", *digits,
+                       n > 1 ? "." : "", n - 1, digits + 1, (long long)power);
+    } else if (power < 0) {
+        at += snprintf(text + at, sizeof text - (size_t)at, "0.%.*s%.*s", (int)-power - 1,
+                       "0000000000", n, digits);
+    } else {
+        for (int i = 0; i < n || i <= power + 1; i++) {
+            text[at++] = i < n ? digits[i] : '0';
+            if (i == power)
+                text[at++] = '.';
+        }
+    }
+    text[at] = '\0';
+    sink_text(s, text);
 }
 
 /* ------------------------------------------------------ the sum of two doubles */
@@ -270,20 +248,36 @@ static void sum_hex(struct sink *out, const struct sum *s, int top, int low, boo
     put_word(out, text, json);
 }
 
+/* Power of two of half the gap between what the lesser double of a pair may be.  Where it is half a
+ * unit of the greater one, what is not exact might be read as another pair. */
+static int pair_gap(double great, double small)
+{
+    int exponent, top;
+    double fraction = frexp(fabs(small), &exponent);
+
+    frexp(great, &top);
+    if (small == 0 || (fraction == 0.5 && exponent >= top - 53))
+        return -1075;
+    return exponent - 55 > -1075 ? exponent - 55 : -1075;
+}
+
 void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
 {
     bool second = fabs(pair[1]) > fabs(pair[0]);
     double great = pair[second], small = pair[!second], value;
+    bool plain = json || exact; /* a double, or hexadecimal */
     bool negative = signbit(great);
+    char digits[NUMBER_DIGITS];
     struct sum sum = {{0}};
-    int top, low;
+    int top, low, gap, n;
+    int64_t ten;
 
     if (!isfinite(pair[0]) || !isfinite(pair[1])) {
         value = isfinite(pair[0]) ? pair[1] : pair[0];
         put_special(s, isnan(value), value < 0, json);
         return;
     }
-    if (small == 0 && great != 0 && (!exact || decimal_is_exact(great))) {
+    if (small == 0 && great != 0 && plain && (!exact || decimal_is_exact(great))) {
         real_put_double(s, great, json);
         return;
     }
@@ -293,24 +287,17 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
         real_put_double(s, pair[0] == 0 ? pair[0] : 0.0, json);
         return;
     }
+    gap = pair_gap(great, small);
+    n = plain ? 0 : number_digits(sum.limb, SUM_LIMBS, -1074, gap, gap, digits, &ten);
+    if (n > 0) {
+        put_digits(s, negative, digits, n, ten);
+        return;
+    }
     value = top - low < 53 && top - 1074 < 1024 ? sum_double(&sum, top) : 0;
-    if (value != 0 && (!exact || decimal_is_exact(value)))
+    if (value != 0 && plain && (!exact || decimal_is_exact(value)))
         real_put_double(s, negative ? -value : value, json);
     else
         sum_hex(s, &sum, top, low, negative, json);
-}
-
-void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
-{
-    struct quad q = quad_load(quad);
-    double value;
-
-    if (q.exponent == 0x7fff)
-        put_special(s, q.high || q.low, q.negative, json);
-    else if (quad_double(&q, &value) && (!exact || decimal_is_exact(value)))
-        real_put_double(s, value, json);
-    else
-        quad_hex(s, q, json);
 }
 
 /* ------------------------------------------------------ reals by their description */
@@ -419,6 +406,70 @@ static void magnitude_hex(struct sink *s, struct real_number m, bool negative, b
     put_word(s, text, json);
 }
 
+/* Of a format: bits of the significand, in base 2^base_log2, and the power of two of the last bit
+ * of its least numbers. */
+struct resolution {
+    int precision, base_log2;
+    int64_t least;
+};
+
+/* The shortest decimal that reads back in the format; false: it is too long.  m is odd. */
+static bool put_shortest(struct sink *s, const struct real_number *m, struct resolution r)
+{
+    const uint32_t word[] = {(uint32_t)m->low, (uint32_t)(m->low >> 32), (uint32_t)m->high,
+                             (uint32_t)(m->high >> 32)};
+    int64_t top = m->exponent + top_bit(m), into = top % r.base_log2, last, ten;
+    char digits[NUMBER_DIGITS];
+    bool first; /* of the numbers with this exponent: beneath it they are closer */
+    int n;
+
+    into += into < 0 ? r.base_log2 : 0;
+    last = top - into + r.base_log2 - r.precision;
+    first = into == 0 && top_bit(m) == 0 && last > r.least;
+    last = last > r.least ? last : r.least;
+    /* What the format does not hold, because it was never in it, is told all the same. */
+    last = last < m->exponent ? last : m->exponent;
+    n = number_digits(word, 4, m->exponent, last - 1, last - 1 - (first ? r.base_log2 : 0), digits,
+                      &ten);
+    if (n > 0)
+        put_digits(s, m->negative, digits, n, ten);
+    return n > 0;
+}
+
+static void put_number(struct sink *s, const struct real_number *m, struct resolution r, bool json,
+                       bool exact)
+{
+    double value;
+
+    if (json || exact) {
+        if (magnitude_double(m, &value) && (!exact || decimal_is_exact(value)))
+            real_put_double(s, m->negative ? -value : value, json);
+        else
+            magnitude_hex(s, *m, m->negative, json);
+    } else if (!put_shortest(s, m, r)) {
+        magnitude_hex(s, *m, m->negative, json);
+    }
+}
+
+void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
+{
+    const struct resolution r = {.precision = 113, .base_log2 = 1, .least = -16494};
+    struct quad q = quad_load(quad);
+    struct real_number m = {.high = q.high, .low = q.low, .negative = q.negative};
+
+    if (q.exponent == 0x7fff) {
+        put_special(s, q.high || q.low, q.negative, json);
+    } else if (q.exponent == 0 && !q.high && !q.low) {
+        real_put_double(s, q.negative ? -0.0 : 0.0, json);
+    } else {
+        m.high |= q.exponent ? (uint64_t)1 << 48 : 0;
+        m.exponent = (q.exponent ? q.exponent : 1) - 16383 - 112;
+        while (!(m.low & 1))
+            shift_down(&m);
+        put_number(s, &m, r, json, exact);
+    }
+}
+
 /* Decode infinities, NaNs and other values that the highest or the lowest exponent marks; false:
  * it marks none. */
 static bool load_special(const drep_scalar *s, uint64_t e, struct real_number *n)
@@ -525,22 +576,31 @@ double real_double(const struct real_number *n, double *rest)
     return sign * ldexp(value, (int)n->exponent);
 }
 
+static struct resolution resolution_of(const drep_scalar *s)
+{
+    bool implied = s->norm == DREP_NORM_IMPLIED;
+    struct resolution r = {.precision = s->mant_width + implied, .base_log2 = s->exp_base_log2};
+
+    if (!last_bit(s, implied, &r.least))
+        r.least = INT64_MIN / 2;
+    return r;
+}
+
 void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *at, bool json,
                      bool exact)
 {
+    const drep_scalar fields = fields_of(scalar);
     struct real_number n;
-    double value = 0;
 
     real_load(&n, scalar, at);
     if (n.nan || n.infinite)
         put_special(sink, n.nan, n.negative, json);
     else if (n.beyond)
         put_word(sink, "out of range", json);
-    else if ((!n.high && !n.low) ||
-             (magnitude_double(&n, &value) && (!exact || decimal_is_exact(value))))
-        real_put_double(sink, n.negative ? -value : value, json);
+    else if (!n.high && !n.low)
+        real_put_double(sink, n.negative ? -0.0 : 0.0, json);
     else
-        magnitude_hex(sink, n, n.negative, json);
+        put_number(sink, &n, resolution_of(&fields), json, exact);
 }
 
 void real_quad_parts(const void *quad, double parts[3])

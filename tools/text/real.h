@@ -16,9 +16,9 @@
 /* json: NaN and infinities in quotes, likewise hexadecimal numbers. */
 void real_put_float(struct sink *s, float value, bool json);
 void real_put_double(struct sink *s, double value, bool json);
-/* A binary128 in the machine's byte order: as a decimal number where a double holds it
- * exactly, else in hexadecimal.  exact: as a decimal only where that is the very value,
- * so that it reads back whatever it is read as. */
+/* A binary128 in the machine's byte order: as the shortest decimal that reads back to it.
+ * json: as a decimal number where a double holds it exactly, else in hexadecimal.  exact: as a
+ * decimal only where that is the very value, so that it reads back whatever it is read as. */
 void real_put_quad(struct sink *s, const void *quad, bool json, bool exact);
 
 /* The sum of two doubles, all of it, in the same way. */
@@ -44,7 +44,7 @@ int real_bits(const struct real_number *n);
  * nearest to the difference. */
 double real_double(const struct real_number *n, double *rest);
 
-/* A real by its own description, exactly, in the same way: of format vax-h or custom.  A number
+/* A real by its own description, in the same way: of format vax-h or custom.  A number
  * whose power of two is beyond 62 bits is printed as "out of range". */
 void real_put_scalar(struct sink *s, const drep_scalar *scalar, const void *at, bool json,
                      bool exact);
