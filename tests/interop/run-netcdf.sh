@@ -22,9 +22,9 @@ failed=0
 
 trip() { # FILE.cdl DATAREP
     ncgen -4 -o "$dir/in.nc" "$1" &&
-        "$datarep" import --datarep="$2" "$dir/in.nc" "$dir/x.drep" &&
+        "$datarep" import --force --datarep="$2" "$dir/in.nc" "$dir/x.drep" &&
         "$datarep" check "$dir/x.drep" > "$dir/check.txt" &&
-        "$datarep" export "$dir/x.drep" "$dir/out.nc" &&
+        "$datarep" export --force "$dir/x.drep" "$dir/out.nc" &&
         h5diff -q "$dir/in.nc" "$dir/out.nc" &&
         ncdump -n x "$dir/in.nc" > "$dir/before" &&
         ncdump -n x "$dir/out.nc" > "$dir/after" &&

@@ -31,15 +31,21 @@ static int format_named(const char *name, struct exchange *x, int *out)
             *out = FLAT_NONE;
             return 0;
         }
+    if (strcmp(name, "netcdf4") == 0) {
+        x->netcdf = true;
+        *out = FLAT_NONE;
+        return 0;
+    }
     for (i = 0; i < (int)(sizeof names / sizeof *names); i++) {
         if (strcmp(names[i], name) != 0)
             continue;
         *out = FLAT_NONE + i;
         return 0;
     }
-    return tool_usage(export_command.name,
-                      "--format is hdf5, netcdf, cdf1, cdf2, cdf5, npy, npz, csv or raw, not '%s'",
-                      name);
+    return tool_usage(
+        export_command.name,
+        "--format is hdf5, netcdf4, netcdf, cdf1, cdf2, cdf5, npy, npz, csv or raw, not '%s'",
+        name);
 }
 
 /* The format by the target's name, -1 if the name does not tell. */
@@ -80,8 +86,10 @@ static int export_run(int argc, char **argv)
         return o.status;
     x.src = files[0];
     x.dst = files[1];
-    if (f.format < 0)
+    if (f.format < 0) {
         f.format = format_of(x.dst);
+        x.netcdf = f.format == FLAT_NONE && flat_is_netcdf_name(x.dst);
+    }
     status = f.format < 0 ? 0 : exchange_names(&x, f.format != FLAT_NONE, false, NULL);
     if (f.format < 0)
         status = tool_usage(o.command->name,
@@ -97,8 +105,8 @@ static int export_run(int argc, char **argv)
 
 static const struct option_row options[] = {
     {OPTION_FORMAT, "format", "NAME",
-     "hdf5, netcdf, cdf1, cdf2, cdf5, npy, npz, csv, raw (TARGET's extension)",
-     "hdf5 netcdf cdf1 cdf2 cdf5 npy npz csv raw"},
+     "hdf5, netcdf4, netcdf, cdf1, cdf2, cdf5, npy, npz, csv, raw (TARGET's extension)",
+     "hdf5 netcdf4 netcdf cdf1 cdf2 cdf5 npy npz csv raw"},
     EXCHANGE_ROWS,
     {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare the output", NULL},
     {OPTION_VERIFY, "verify", NULL, "decode also chunks that went over as they are", NULL},

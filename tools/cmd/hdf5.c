@@ -186,6 +186,22 @@ static int lock_in(void *ctx)
 
 /* ------------------------------------------------------------------- the child */
 
+/* A function of a module; NULL after saying what is wrong. */
+static run_fn *function_of(const char *name, const char *what)
+{
+    void *module = module_load(name, DATAREP_HDF5_INTERFACE);
+    char symbol[40];
+    run_fn *run = NULL;
+
+    if (!module)
+        return NULL;
+    snprintf(symbol, sizeof symbol, "datarep_%s_%s", name, what);
+    *(void **)&run = dlsym(module, symbol);
+    if (!run)
+        tool_say(NULL, NULL, "%s", dlerror());
+    return run;
+}
+
 static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
@@ -206,6 +222,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .pinned = x->pinned,
                                    .no_decode = x->no_decode,
                                    .verify = x->verify,
+                                   .netcdf = x->netcdf,
                                    .kind = x->kind,
                                    .threads = x->threads,
                                    .say = said,
@@ -218,21 +235,15 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .ctx = w,
                                    .hidden = w->import ? w->shared->hidden : NULL,
                                    .totals = totals};
-    const char *name = x->module ? x->module : "hdf5";
-    void *module = module_load(name, DATAREP_HDF5_INTERFACE);
-    char symbol[40];
+    run_fn *run = function_of(x->module ? x->module : "hdf5", w->import ? "import" : "export");
+    run_fn *view = x->netcdf && !x->no_verify ? function_of("netcdf", "view") : NULL;
     drep_info *hints;
-    run_fn *run = NULL;
     int err;
 
-    if (!module)
+    if (run && x->netcdf && !x->no_verify && !view)
+        tool_say(NULL, NULL, "--no-verify makes the file unseen by libnetcdf");
+    if (!run || (x->netcdf && !x->no_verify && !view))
         return DREP_ERR_UNSUPPORTED;
-    snprintf(symbol, sizeof symbol, "datarep_%s_%s", name, w->import ? "import" : "export");
-    *(void **)&run = dlsym(module, symbol);
-    if (!run) {
-        tool_say(NULL, NULL, "%s", dlerror());
-        return DREP_ERR_UNSUPPORTED;
-    }
     stop_catch();
     if (!w->import)
         supervise_watch(w->shared);
@@ -242,6 +253,9 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
     options.hints = hints;
     if (!err)
         err = run(&options);
+    /* What libhdf5 reads back, libnetcdf may not show. */
+    if (!err && view)
+        err = view(&options);
     drep_info_free(hints);
     progress_end();
     if (w->verifying)
@@ -335,7 +349,10 @@ int hdf5_run(const struct exchange *x, bool import)
         unlink(real);
     free(real);
     tool_say(x->src, *object ? object : NULL, "the %s library crashed (%s); %s is not written",
-             x->module ? "netCDF" : "HDF5", strsignal(died), x->dst);
+             x->module   ? "netCDF"
+             : x->netcdf ? "HDF5 or netCDF"
+                         : "HDF5",
+             strsignal(died), x->dst);
     return TOOL_CORRUPT;
 }
 

@@ -19,6 +19,7 @@ struct exchange {
     bool quiet;         /* say what is lost, and nothing else */
     bool no_verify;     /* export: what is written is not read back */
     const char *module; /* NULL: HDF5's; "netcdf" */
+    bool netcdf;        /* export to HDF5: hdf5_options.netcdf */
     int kind;           /* export to classic netCDF: hdf5_options.kind */
     bool partial;       /* import of HDF5: leave out elements that cannot be read */
     bool pinned;        /* import of HDF5: chunks stay in the source */

@@ -45,6 +45,11 @@ int flat_by_name(const char *path)
     return FLAT_NONE;
 }
 
+bool flat_is_netcdf_name(const char *path)
+{
+    return ends_in(path, ".nc") || ends_in(path, ".nc4");
+}
+
 bool flat_is_hdf5_name(const char *path)
 {
     static const char *const ends[] = {".h5", ".hdf5", ".hdf", ".he5", ".nc", ".nc4"};

@@ -12,5 +12,6 @@ enum flat_format { FLAT_NONE, FLAT_NPY, FLAT_NPZ, FLAT_CSV, FLAT_RAW };
 int flat_by_front(const char *front, size_t size);
 int flat_by_name(const char *path);
 bool flat_is_hdf5_name(const char *path);
+bool flat_is_netcdf_name(const char *path); /* of those, for readers of netCDF-4 */
 
 #endif

@@ -10,6 +10,7 @@
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/named.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/note.h"
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
@@ -69,6 +70,30 @@ static int read_attribute(struct attributes *as, const char *name, const struct 
     return err;
 }
 
+/* Numbers that netCDF's narrower type rounds. */
+static int say_rounded(struct attributes *as, const char *name, const drep_attrinfo *info,
+                       const struct map *m, size_t n)
+{
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
+    void *own, *held;
+    int err;
+
+    if (!as->j->netcdf || n == 0 || drep_type_variable(info->type) || m->variable)
+        return 0;
+    own = calloc(n, (size_t)drep_type_extent(info->type));
+    held = calloc(n, m->dsize);
+    err = own && held ? drep_attr_read(as->j->d, as->path, name, info->type, own) : DREP_ERR_NOMEM;
+    if (!err)
+        err = drep_convert(m->held, held, info->type, own, (int64_t)n, &xfer);
+    if (!err && report.inexact)
+        job_say(as->j, HDF5_LOST, "values", as->o->path, "attribute \"%s\": %lld were rounded",
+                name, (long long)report.inexact);
+    free(own);
+    free(held);
+    return err ? job_fail_drep(as->j, err) : 0;
+}
+
 static int write_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,
                            const struct map *m, hid_t file, struct nulls *nulls)
 {
@@ -87,6 +112,8 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
         err ? -1 : H5Acreate2(as->object, was && *was ? was : name, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");
+    if (!err)
+        err = say_rounded(as, name, info, m, n);
     if (!err)
         err = type_note_write(j, as->object, was && *was ? was : name, file, info->type);
     if (attr > 0)
@@ -180,8 +207,12 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
         err = encodings_use(j, NULL, 0);
     if (err)
         return err;
+    j->in_attribute = 1;
     file = type_out(j, as->o, info->type, sharing_of(&as->sharings, name), &notes, named);
+    j->in_attribute = 0;
     err = file ? map_from_hdf5(j, file, info->type, ORDER_SILENT, NULL, &m) : DREP_ERR_UNSUPPORTED;
+    if (!err)
+        err = netcdf_commit(j, file);
     if (!err) {
         err = j->back ? check_attribute(as, name, info, &m, file)
                       : write_attribute(as, name, info, &m, file, &nulls);
@@ -253,6 +284,8 @@ static int export_attribute(const char *name, void *ctx)
     *info = DREP_ATTRINFO;
     snprintf(what, sizeof what, "attribute \"%.1023s\" is not kept", name);
     err = drep_attr_info(j->d, as->path, name, info);
+    if (!err)
+        netcdf_flatten(j, as->o->path, info);
     if (err)
         job_fail_drep(j, err);
     else if (!is_ours(as, name, info))

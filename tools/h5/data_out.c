@@ -14,6 +14,7 @@
 #include "tools/h5/map.h"
 #include "tools/h5/null.h"
 #include "tools/h5/measure.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/object.h"
 #include "tools/h5/carry.h"
 #include "tools/h5/reference.h"
@@ -451,11 +452,14 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
     const struct drain *s = e->s;
     struct verified at = place_of(e, NULL);
     hid_t type = H5Dget_type(e->dset);
-    int err = verify_type(e->j, &at, s->file, type);
+    drep_dsinfo all = s->info;
+    int longer, err = verify_type(e->j, &at, s->file, type);
 
     at.rank = s->info.rank;
     if (!err)
-        err = verify_shape(e->j, &at, s->info.dims, e->space);
+        netcdf_lengths(e->j, &all, &longer);
+    if (!err)
+        err = verify_shape(e->j, &at, all.dims, e->space);
     if (!err)
         err = type_note_check(e->j, &at, e->dset, NULL, s->file, s->info.type);
     if (!err && s->info.fill == DREP_FILL_VALUE && !has_references(&s->map))

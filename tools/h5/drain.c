@@ -6,6 +6,7 @@
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/named.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
 #include "tools/h5/type_in.h"
@@ -61,6 +62,8 @@ int drain_open(struct job *j, const struct h5_object *o, struct drain *out)
         err = d.file ? map_from_hdf5(j, d.file, d.info.type, ORDER_SILENT, NULL, &d.map)
                      : DREP_ERR_UNSUPPORTED;
     }
+    if (!err)
+        err = netcdf_commit(j, d.file);
     sharings_release(&all);
     if (err)
         drain_close(&d);

@@ -20,6 +20,7 @@
 #include "tools/h5/layout.h"
 #include "tools/h5/map.h"
 #include "tools/h5/named.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/note.h"
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
@@ -415,6 +416,8 @@ static int prepare_type(struct job *j, struct h5_object *o)
                                                              : made(j, o, t);
         if (!err)
             err = type_note_write(j, t, NULL, t, type);
+        if (!err)
+            err = netcdf_named(j, t);
         H5Pclose(tcpl);
     }
     if (t > 0 && err)
@@ -551,11 +554,15 @@ static int set_fill(struct job *j, const struct h5_object *o, const struct drain
     return err;
 }
 
-static hid_t make_space(const drep_dsinfo *info)
+/* *longer: the space is longer than the elements of the container, for netCDF. */
+static hid_t make_space(struct job *j, const drep_dsinfo *own, int *longer)
 {
     hsize_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK];
+    drep_dsinfo all = *own;
+    const drep_dsinfo *info = &all;
     int d;
 
+    netcdf_lengths(j, &all, longer);
     if (info->rank == DREP_NULL_SPACE)
         return H5Screate(H5S_NULL);
     if (info->rank == 0)
@@ -571,10 +578,14 @@ static hid_t make_space(const drep_dsinfo *info)
 static hid_t create_dataset(struct job *j, const struct h5_object *o, const struct drain *s,
                             const struct notes *r, hid_t lcpl)
 {
-    hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(&s->info), dset = -1;
+    int longer;
+    hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(j, &s->info, &longer), dset = -1;
 
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    if (layout_out(j, o->path, &s->info, s->file, r, dcpl) == 0 && set_fill(j, o, s, dcpl) == 0) {
+    if (longer && s->info.fill != DREP_FILL_VALUE)
+        netcdf_fill(s->file, dcpl);
+    if (layout_out(j, o->path, &s->info, s->file, r, dcpl) == 0 &&
+        (longer && s->info.fill != DREP_FILL_VALUE ? 0 : set_fill(j, o, s, dcpl)) == 0) {
         dset = H5Dcreate2(j->h, o->path, s->file, space, lcpl, dcpl, H5P_DEFAULT);
         if (dset < 0)
             job_fail_hdf5(j, "not made");
@@ -605,11 +616,12 @@ static int has_elements(struct job *j, const struct h5_object *o)
 static hid_t create_virtual(struct job *j, struct h5_object *o, const struct drain *s, hid_t lcpl)
 {
     hid_t dcpl, space, dset = -1;
+    int longer;
 
     if (!notes_find(&s->object_notes, "virtual") || s->info.rank <= 0 || !j->o->compare)
         return -1;
     dcpl = H5Pcreate(H5P_DATASET_CREATE);
-    space = make_space(&s->info);
+    space = make_space(j, &s->info, &longer);
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     if (virtual_out(j, &s->object_notes, space, dcpl) && set_fill(j, o, s, dcpl) == 0)
         dset = H5Dcreate_anon(j->h, s->file, space, dcpl, H5P_DEFAULT);

@@ -17,6 +17,7 @@
 #include "tools/h5/map.h"
 #include "tools/h5/name.h"
 #include "tools/h5/named.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/note.h"
 #include "tools/h5/null.h"
 #include "tools/h5/object.h"
@@ -90,6 +91,13 @@ static int member_paths(struct job *j, size_t at, hid_t group, const char *name,
     return *path ? 0 : job_no_memory(j);
 }
 
+/* True if export has made the named datatype for readers of netCDF. */
+static int is_of_netcdf(hid_t group, const char *name, const H5O_info_t *info)
+{
+    return info->type == H5O_TYPE_NAMED_DATATYPE &&
+           H5Aexists_by_name(group, name, NETCDF_MADE, H5P_DEFAULT) > 0;
+}
+
 static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
 {
     struct link_walk *w = ctx;
@@ -104,7 +112,7 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
         return 0;
     if (H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
         return 0; /* named when the link is made */
-    if (job_find(j, (uint64_t)info.addr) || !kind_of(info.type))
+    if (job_find(j, (uint64_t)info.addr) || !kind_of(info.type) || is_of_netcdf(group, name, &info))
         return 0;
     w->err = member_paths(j, w->group, group, name, &path, &source);
     if (!w->err)
@@ -622,8 +630,13 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
     struct link_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
+    H5O_info_t info;
 
     *j->why = 0;
+    if (link->type == H5L_TYPE_HARD &&
+        H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+        is_of_netcdf(group, name, &info))
+        return 0;
     w->err = member_paths(j, w->group, group, name, &path, &source);
     if (!w->err) {
         job_at(j, path);

@@ -79,6 +79,7 @@ struct hdf5_options {
     int verify;                 /* export, 1: the chunks that went over so are decoded */
     int kind;                   /* export to classic netCDF: 1, 2 or 5 of CDF-1 and so on; 0: the
                                    first of them that holds it */
+    int netcdf;                 /* export to HDF5: the file is for readers of netCDF-4 */
     const drep_info *hints;     /* of whoever opens or makes the container; may be NULL */
     int threads;                /* 0: as many as there are processors */
     hdf5_say_fn *say;

@@ -52,6 +52,12 @@ struct job {
     } pinned;                     /* pin.c */
 
     /* Export. */
+    int netcdf;        /* the file is for netCDF: datatypes are those that it sees (netcdf.h) */
+    int in_attribute;  /* the datatype in hand is that of an attribute */
+    struct committed { /* what it sees as user-defined types */
+        hid_t *type;
+        size_t n, room;
+    } committed;
     struct lost_attributes *lost; /* what was reported as lost */
     struct job *back;             /* while the file is read back: a job whose objects are known by
                                      their addresses there; else NULL */

@@ -2,6 +2,7 @@
  *
  * Compiled into datarep-hdf5.so, which import and export load. */
 /* SPDX-License-Identifier: MIT */
+#include "tools/h5/netcdf.h"
 #include "tools/h5/array.h"
 #include "tools/h5/attribute_out.h"
 #include "tools/h5/export.h"
@@ -251,6 +252,7 @@ static int export_to(struct job *j)
         err = create_file(j, size);
     if (!err)
         err = export_all(j);
+    netcdf_release(j);
     if (j->h >= 0 && H5Fclose(j->h) < 0 && !err) {
         job_fail_hdf5(j, j->o->dst);
         err = DREP_ERR_IO;
@@ -266,8 +268,11 @@ static int export_to(struct job *j)
 
 MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
 {
-    struct job j = {
-        .o = options, .h = -1, .usual.cset = H5T_CSET_UTF8, .usual.fill_time = H5D_FILL_TIME_IFSET};
+    struct job j = {.o = options,
+                    .h = -1,
+                    .netcdf = options->netcdf,
+                    .usual.cset = H5T_CSET_UTF8,
+                    .usual.fill_time = H5D_FILL_TIME_IFSET};
     struct quiet q;
     int err = drep_open(options->src, DREP_RDONLY, options->hints, &j.d);
 

@@ -639,8 +639,7 @@ static int as_complex(struct from *f, hid_t t, struct map *m)
     return 0;
 }
 
-/* True if the compound is a complex number to h5py: reals r and i of one type, side by side. */
-static int is_complex(hid_t t)
+int type_is_complex(hid_t t)
 {
     hid_t r, i;
     int same;
@@ -664,7 +663,7 @@ static int from_complex(struct from *f, hid_t t, struct map *m, int *err)
     hid_t half;
     H5T_order_t order;
 
-    if (!is_complex(t) || as_complex(f, t, m) != 0)
+    if (!type_is_complex(t) || as_complex(f, t, m) != 0)
         return 0;
     half = H5Tget_member_type(t, 0);
     order = H5Tget_order(half);

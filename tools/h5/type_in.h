@@ -15,6 +15,8 @@ enum { ORDER_SILENT, ORDER_STORED, ORDER_NAMED };
  * then. */
 int map_from_hdf5(struct job *j, hid_t type, const drep_type *as, int orders, struct notes *notes,
                   struct map *out);
+/* True if h5py takes a compound for a complex number: reals r and i of one type, side by side. */
+int type_is_complex(hid_t type);
 /* True if the numbers of an HDF5 datatype are big-endian, all that are longer than a byte and at
  * least one. */
 int type_is_big(hid_t type);

@@ -174,9 +174,9 @@ int type_note_check(struct job *j, const struct verified *at, hid_t object, cons
     return err;
 }
 
-/* True if HDF5's datatype is what export makes of `type`: import makes the same of both, whatever
+/* True if import makes the same of HDF5's datatype and of what export makes of `type`, whatever
  * their byte orders. */
-static int fits(struct job *j, hid_t made, const drep_type *type)
+static int made_alike(struct job *j, hid_t made, const drep_type *type)
 {
     hid_t own = made_type(j, type, NULL, 0);
     drep_type *a = own > 0 ? natural(j, own) : NULL, *b = a ? natural(j, made) : NULL;
@@ -186,6 +186,17 @@ static int fits(struct job *j, hid_t made, const drep_type *type)
     drep_type_free(b);
     if (own > 0)
         H5Tclose(own);
+    return same;
+}
+
+/* The same for a file of either kind. */
+static int fits(struct job *j, hid_t made, const drep_type *type)
+{
+    int same = made_alike(j, made, type);
+
+    j->netcdf = 1;
+    same = same || made_alike(j, made, type);
+    j->netcdf = 0;
     return same;
 }
 

@@ -7,6 +7,7 @@
 #include "tools/h5/type_out.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/job.h"
+#include "tools/h5/netcdf.h"
 #include "tools/h5/note.h"
 #include "tools/h5/number.h"
 #include <datarep.h>
@@ -134,6 +135,8 @@ static hid_t to_boolean(struct to *w, const drep_encoding *e)
 
     most.size = e->size > 8 ? 8 : e->size;
     base = integer_for(w, &most, 1);
+    if (w->j->netcdf)
+        return base;
     t = boolean_over(w->j, base);
 
     H5Tclose(base);
@@ -154,6 +157,8 @@ static hid_t to_real(struct to *w, int code, const drep_encoding *e, size_t size
     }
     if (format == DREP_FORMAT_X87 && is_complex && LDBL_MANT_DIG != 64)
         format = DREP_FORMAT_BINARY128;
+    if (w->j->netcdf)
+        format = netcdf_format(format);
     return real_for(format, size, order_of(w, e));
 }
 
@@ -231,7 +236,7 @@ static hid_t to_enum(struct to *w, const drep_type *type)
     }
     if (base > 0 && H5Tget_class(base) == H5T_INTEGER && size <= sizeof value) {
         if (drep_type_kind(type) == DREP_KIND_BOOLEAN) {
-            t = boolean_over(w->j, base);
+            t = w->j->netcdf ? H5Tcopy(base) : boolean_over(w->j, base);
             n = 0;
         } else {
             t = H5Tenum_create(base);
@@ -385,7 +390,7 @@ static hid_t to_described(const struct to *w, const drep_type *type)
     int kind = drep_type_kind(type);
     int number =
         kind == DREP_KIND_PREDEFINED || kind == DREP_KIND_SCALAR || kind == DREP_KIND_OPAQUE;
-    const char *is = number ? note_word(w, "is") : NULL;
+    const char *is = number && !w->j->netcdf ? note_word(w, "is") : NULL;
     hid_t t = is ? made_from_text(is) : 0;
 
     if (t > 0 && kind != DREP_KIND_PREDEFINED && (int64_t)H5Tget_size(t) != drep_type_size(type)) {
@@ -393,6 +398,11 @@ static hid_t to_described(const struct to *w, const drep_type *type)
         return 0;
     }
     return t;
+}
+
+static int is_named_real(const drep_scalar *s)
+{
+    return s->cls == DREP_SCALAR_REAL && s->format != DREP_FORMAT_CUSTOM;
 }
 
 static hid_t to_hdf5(struct to *w, const drep_type *type)
@@ -406,12 +416,18 @@ static hid_t to_hdf5(struct to *w, const drep_type *type)
     case DREP_KIND_PREDEFINED:
         return to_predefined(w, type);
     case DREP_KIND_SCALAR:
-        return scalar_beyond(drep_type_scalar_desc(type))
+        return w->j->netcdf && is_named_real(drep_type_scalar_desc(type))
+                   ? real_for(netcdf_format(drep_type_scalar_desc(type)->format), size,
+                              drep_type_scalar_desc(type)->order)
+               : scalar_beyond(drep_type_scalar_desc(type))
                    ? fail_type(w->j,
                                "reals of base 16 beyond binary128 have no counterpart in HDF5")
                    : scalar_for(drep_type_scalar_desc(type));
     case DREP_KIND_STRING:
-        return string_for(w, size, drep_type_string_pad(type));
+        /* netCDF reads the first bytes of each where a variable has such elements. */
+        return w->j->netcdf && !w->j->in_attribute && w->depth == 0 && size > 1
+                   ? string_for(w, H5T_VARIABLE, DREP_PAD_NULTERM)
+                   : string_for(w, size, drep_type_string_pad(type));
     case DREP_KIND_VSTRING:
         return string_for(w, H5T_VARIABLE, DREP_PAD_NULTERM);
     case DREP_KIND_OPAQUE:

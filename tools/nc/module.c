@@ -182,6 +182,23 @@ MODULE_API int datarep_netcdf_export(const struct hdf5_options *options)
     return finish(&j, err);
 }
 
+/* An HDF5 file that export has made for netCDF. */
+MODULE_API int datarep_netcdf_view(const struct hdf5_options *options)
+{
+    struct nc_job j = {.o = options, .nc = -1};
+    int err = drep_open(options->src, DREP_RDONLY, options->hints, &j.d);
+
+    if (err) {
+        nc_fail_drep(&j, err);
+    } else {
+        err = nc_view_all(&j);
+        drep_abandon(j.d);
+    }
+    if (err)
+        options->error(options->ctx, err, j.why);
+    return err;
+}
+
 MODULE_API int datarep_netcdf_interface(void)
 {
     return DATAREP_HDF5_INTERFACE;

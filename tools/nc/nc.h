@@ -46,5 +46,7 @@ nc_type nc_from_drep(const drep_type *type, int *exact);
 int nc_import_all(struct nc_job *j);
 /* Writes all of the container; the file is made at o->place. */
 int nc_export_all(struct nc_job *j);
+/* Looks for all of the container in the netCDF-4 file at o->place. */
+int nc_view_all(struct nc_job *j);
 
 #endif

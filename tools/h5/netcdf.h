@@ -1,0 +1,31 @@
+/* netcdf.h - what libnetcdf sees of an HDF5 file that export makes for it.
+ *
+ * netCDF-4 has integers of 1 to 8 bytes, float and double, text, and user-defined types, which are
+ * named datatypes.  Attributes have one dimension, and a variable is as long as its dimensions. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_H5_NETCDF_H
+#define TOOLS_H5_NETCDF_H
+
+#include "tools/h5/drain.h"
+#include "tools/h5/job.h"
+#include "tools/h5/library.h"
+#include <datarep.h>
+
+/* The attribute of a named datatype that export made: import makes none of it. */
+#define NETCDF_MADE "drep.made"
+
+/* The narrowest format of netCDF that holds the numbers of one of ours, else the widest. */
+int netcdf_format(int format);
+/* Add a datatype that has a name already. */
+int netcdf_named(struct job *j, hid_t type);
+/* Name the user-defined types in a datatype, the inner ones first. */
+int netcdf_commit(struct job *j, hid_t type);
+/* Make the lengths those of the dimensions; *longer: 1 if one was shorter. */
+void netcdf_lengths(struct job *j, drep_dsinfo *info, int *longer);
+/* What is behind the own elements of a shorter dataset without a fill value. */
+void netcdf_fill(hid_t type, hid_t dcpl);
+/* An attribute of several dimensions becomes one of one. */
+void netcdf_flatten(struct job *j, const char *path, drep_attrinfo *info);
+void netcdf_release(struct job *j);
+
+#endif
