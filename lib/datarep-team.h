@@ -100,6 +100,11 @@
  * Forks.  A child process is no rank: it sends nothing and receives nothing.  A handle that writes
  * is the parent's (<datarep.h>); one that reads is that of one process in the child.
  *
+ * drep_close() has one outcome on all ranks.  What succeeded on each of them is committed; then all
+ * get the first failure since the last commit of the lowest rank that has one, "rank N: " before
+ * its message.  Nothing is committed if a rank must not: its handle refuses writes, or a call on it
+ * has failed and its hint drep_close is "abandon".
+ *
  * Refused with DREP_ERR_UNSUPPORTED_OPERATION: drep_append(), drep_refresh(), drep_check(),
  * drep_seal(), drep_copy() to or from the file, drep_dataset_map(), drep_log(),
  * drep_write_stored(), drep_write_external(), drep_write_at().

@@ -796,6 +796,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_lock=true       Coordinate readers and writers by locks (drep_refresh).
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, at disk
  *                        speed.  It cannot be verified until drep_seal().
+ *   drep_close=commit    What drep_close() does after a call that failed: it commits those that
+ *                        succeeded.  "abandon": nothing since the last commit is kept.
  *   drep_external=false  Open other files in or below the directory of this one: follow
  *                        external links in calls that read (drep_link_external), and read
  *                        chunks that are in other files (drep_external_add).
@@ -1059,16 +1061,24 @@ DREP_API int drep_create_driver(const drep_driver *driver, void *state, const ch
  * MiB that the transaction has changed already, the chunks of that call.  Data that changes
  * completely in each transaction takes three times its size, four times with such calls. */
 DREP_API int drep_commit(drep_file *file);
-/* Commits and closes.  If a call that writes has failed since the last commit (or the opening),
- * a commit included, it abandons instead: changes since then are lost, a new file does not appear,
- * and the result and drep_error() are those of the first such failure.  To keep the successful
- * calls, call drep_commit() first.  Refused calls do not count: those inside callbacks
- * (above) and those with an error about arguments, DREP_ERR_ARG, _AMODE, _READ_ONLY,
- * _UNSUPPORTED..., _VALUE_TOO_LARGE, _TYPE, _COUNT, _DIMS, _RANGE, _NOT_FOUND, _EXISTS, _KIND,
- * _NAME, _LIMIT, _BUFFER; DREP_ERR_CONVERSION does count.  The handle is freed, whatever the
- * result, except inside a callback.  NULL: 0. */
+/* Commits and closes.  A call that failed has left nothing, so the calls that succeeded are
+ * committed whatever failed between them; but then, if a call that writes has failed since the
+ * last commit (or the opening), the result and drep_error() are those of the first such failure,
+ * and the message ends in "what succeeded was committed".  Refused calls do not count: those
+ * inside callbacks (above) and those with an error about arguments, DREP_ERR_ARG, _AMODE,
+ * _READ_ONLY, _UNSUPPORTED..., _VALUE_TOO_LARGE, _TYPE, _COUNT, _DIMS, _RANGE, _NOT_FOUND, _EXISTS,
+ * _KIND, _NAME, _LIMIT, _BUFFER; DREP_ERR_CONVERSION does count.
+ *
+ * Nothing is committed, and a new file does not appear, if that commit fails, whose error is the
+ * result, if the handle has become unusable (drep_commit(); the result is the failure that made it
+ * so), or if a call has failed, a commit included, and the hint drep_close is "abandon", for
+ * programs that want all of a checkpoint or none of it (the result is the first failure).  Programs
+ * that must tell these cases apart without reading the message call drep_commit() first.
+ * drep_abandon() is for those that want nothing.
+ *
+ * The handle is freed, whatever the result, except inside a callback.  NULL: 0. */
 DREP_API int drep_close(drep_file *file);
-/* Closes without committing: changes since the last commit are lost. */
+/* Closes without committing: changes since the last commit are lost, whatever has succeeded. */
 DREP_API void drep_abandon(drep_file *file);
 
 /* Readers and earlier commits.  One handle writes, any number read, in this process and in
@@ -1531,6 +1541,11 @@ DREP_API int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims);
  * dataset's shape with length n in that dimension, in row-major order, as drep_write() takes
  * it.  Atomic.  Errors of drep_dataset_resize() and drep_write().
  *
+ * After an append that failed, for whatever reason, the dataset takes no other through this handle
+ * of the file (DREP_ERR_FAILED), so that a loop which goes on does not shift it against datasets
+ * beside it.  A successful drep_commit() ends that, and so does drep_dataset_resize() of the
+ * dataset, also to the shape that it has: it says where appending goes on.
+ *
  * Small appends wait in memory, up to 64 KiB for each dataset and 16 MiB for each file, in
  * addition to what else a handle costs.  The call converts the elements; its range, the shape and
  * all limits are settled then, and only I/O is delayed.  The elements go into the file when
@@ -1657,8 +1672,8 @@ DREP_API void drep_selection_free(drep_selection *sel);
  * dataset's.  Members of compounds go by name (drep_xfer).  The data items of the selection must
  * fill a whole number of `type`s.  Equal signatures are converted by representation, others by
  * value (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to others at the
- * next commit; one that fails changes nothing, and drep_close() then abandons the transaction
- * unless drep_commit() is called before. Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION,
+ * next commit; one that fails changes nothing, and drep_close() gives its error after it has
+ * committed the rest.  Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION,
  * DREP_ERR_CHECKSUM (object and byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (the elements at
  * buf would span more than the address space), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
 DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,

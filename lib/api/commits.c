@@ -1,7 +1,8 @@
 /* commits.c - what is in a commit and what is not: commit, close, refresh, log.
  *
  * A reader stays on the commit that it opened until drep_refresh(); a writer's changes count from
- * drep_commit() on, which drep_close() calls unless a write failed. */
+ * drep_commit() on, which drep_close() calls.  Calls that failed have left nothing, so that it
+ * commits those that succeeded, and gives the first failure afterwards. */
 /* SPDX-License-Identifier: MIT */
 #include "api/follow.h"
 #include "api/publish.h"
@@ -28,7 +29,7 @@ int drep_commit(drep_file *file)
     if (file_shared(file))
         return shared_commit(file);
     err = change_begin(file);
-    return err ? err : change_end(file, file_commit(file));
+    return err ? err : commit_end(file, file_commit(file));
 }
 
 /* A call or a walk that goes on would be left with freed memory. */
@@ -41,6 +42,24 @@ static int may_close(const drep_file *f)
     return 0;
 }
 
+/* Commits what succeeded.  The commit forgets the failures before it. */
+static int close_writer(drep_file *f)
+{
+    struct failure first = f->op.failure;
+    int err = 0;
+
+    if (failure_abandons(f))
+        return failure_again(&first, false);
+    if (store_dirty(f->st) || f->hints.changed || f->tails.first) {
+        err = change_begin(f);
+        if (!err) {
+            err = fail_in(file_commit(f), "%s", f->path);
+            alone_end(f);
+        }
+    }
+    return err || !first.operation ? err : failure_again(&first, true);
+}
+
 int drep_close(drep_file *file)
 {
     int err;
@@ -51,23 +70,14 @@ int drep_close(drep_file *file)
         return err;
     if (file_shared(file) && !file_inherited(file)) {
         err = shared_close(file);
-        file->ranks->left = err ? true : false; /* others may not close now */
     } else if (file_inherited(file)) {
         if (store_writable(file->st))
             err = fail(
                 DREP_ERR_FILE_IN_USE,
                 "%s: not committed: only the process that opened the handle can write through it",
                 file->path);
-    } else if (file->op.error != 0) {
-        fail_restore(&file->op.message);
-        err = file->op.error;
-    } else if (store_writable(file->st) &&
-               (store_dirty(file->st) || file->hints.changed || file->tails.first)) {
-        err = change_begin(file);
-        if (!err) {
-            err = fail_in(file_commit(file), "%s", file->path);
-            alone_end(file);
-        }
+    } else if (store_writable(file->st)) {
+        err = close_writer(file);
     }
     file_free(file);
     return err;

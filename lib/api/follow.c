@@ -65,7 +65,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
     if (ids)
         renumber(f, first_type, ids);
     err = reload_all(f);
-    f->op.error = 0;
+    failures_forget(f);
     f->hints.changed = false;
     return err;
 }

@@ -28,7 +28,7 @@ int file_commit(drep_file *f)
         err = store_commit(f->st, header.p, header.len, split);
     buf_release(&header);
     if (!err) {
-        f->op.error = 0;
+        failures_forget(f);
         f->hints.changed = false;
     }
     return err;

@@ -284,6 +284,8 @@ static int commit(drep_file *f, const char *name, int err, bool goes_on)
     bool alike = false;
     int failed;
 
+    if (!err)
+        err = store_may_write(f->st);
     err = prepare(f, name, err, &a, &alike);
     failed = assembled_end(f, &a, err);
     if (!err) {
@@ -306,32 +308,38 @@ int shared_commit(drep_file *f)
     int err = change_begin(f), begun = !err;
 
     err = commit(f, "drep_commit", err, true);
-    return begun ? change_end(f, err) : err;
+    return begun ? commit_end(f, err) : err;
 }
 
-/* The first failure of this rank since the last commit. */
-static int earlier_failure(const drep_file *f)
+/* Commit, unless a rank must not. */
+static int close_commit(drep_file *f, const char *name)
 {
-    if (f->op.error)
-        fail_restore(&f->op.message);
-    return f->op.error;
-}
+    int err = failure_abandons(f) ? failure_again(&f->op.failure, false) : change_begin(f);
+    bool begun = !err;
 
-int shared_close(drep_file *f)
-{
-    struct team_call call = {.name = "drep_close"};
-    int err = earlier_failure(f), begun;
-
-    if (!store_writable(f->st)) {
-        call.err = err;
-        return team_agree(&f->ranks->team, &call);
-    }
-    if (!err)
-        err = change_begin(f);
-    begun = !err;
-    err = fail_in(commit(f, call.name, err, false), "%s", f->path);
+    err = fail_in(commit(f, name, err, false), "%s", f->path);
     if (begun)
         alone_end(f);
+    return err;
+}
+
+/* What succeeded on each rank is committed; then all give the first failure of the lowest rank that
+ * has one. */
+int shared_close(drep_file *f)
+{
+    struct team *t = &f->ranks->team;
+    struct team_call call = {.name = "drep_close"};
+    struct failure first = f->op.failure; /* the commit forgets it */
+    int err = 0;
+
+    if (store_writable(f->st))
+        err = close_commit(f, call.name);
+    f->ranks->left = err ? true : false; /* others may not close now */
+    if (err)
+        return err;
+    call.err = first.operation ? failure_again(&first, true) : 0;
+    err = team_agree(t, &call);
+    f->ranks->left = t->dead ? true : false;
     return err;
 }
 

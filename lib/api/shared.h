@@ -6,7 +6,7 @@
 #include "file/file.h"
 
 int shared_commit(drep_file *f);
-/* Commits unless a rank has failed; the caller frees the handle. */
+/* Commits what succeeded, and gives what failed on any rank; the caller frees the handle. */
 int shared_close(drep_file *f);
 /* Make the others' next collective call fail; the caller frees the handle. */
 void shared_abandon(drep_file *f, const char *why);

@@ -37,6 +37,7 @@ enum kind {
     SWITCH,
     IO,
     OVERLAP,
+    CLOSE,
     STYLES,
     STRING,
     OCTAL,
@@ -50,6 +51,7 @@ static const char *const words[] = {
     [SWITCH] = "on off ",
     [IO] = "posix mpiio ",
     [OVERLAP] = "error last ",
+    [CLOSE] = "commit abandon ",
     [STYLES] =
         "read_once write_once read_mostly write_mostly sequential reverse_sequential random ",
 };
@@ -334,6 +336,7 @@ static bool value_ok(const struct hint *hint, const char *value)
     case SWITCH:
     case IO:
     case OVERLAP:
+    case CLOSE:
         return word_ok(value, end, hint->kind);
     case UUID:
         return uuid_ok(value);

@@ -45,8 +45,10 @@ struct drep_dataset {
     struct dataset_map *maps; /* guarded by the lock */
     struct tail *tail;        /* rows that were appended and wait (whole/append.c), or NULL */
     struct waiting_rows waiting;
-    bool deleted;           /* not in the commit that the reader moved to */
-    drep_dataset *reloaded; /* as it is there */
+    bool stopped;               /* an append failed, */
+    drep_dataset *next_stopped; /* and for this one before */
+    bool deleted;               /* not in the commit that the reader moved to */
+    drep_dataset *reloaded;     /* as it is there */
     drep_dataset *next;
     struct object_rec rec; /* spans point into rec_bytes */
     struct chunks chunks;

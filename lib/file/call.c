@@ -11,6 +11,7 @@
 #include "txn/writeback.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 int file_closed(void)
@@ -27,13 +28,47 @@ int file_check(const drep_file *f)
     return handle_is(f, HANDLE_FILE) ? file_here(f) : file_closed();
 }
 
-/* Keeps the first failure since the last commit, with its message, for drep_close(). */
-static void note_failure(drep_file *f, int err)
+/* Keeps the first failure since the last commit, with its message, for drep_close().  One after
+ * which nothing can be committed takes the place of those before it. */
+static void note_failure(drep_file *f, int err, bool operation)
 {
-    if (f->op.error != 0)
+    struct failure *first = &f->op.failure;
+    bool refuses = f->st->failed != NULL;
+
+    first->operation |= operation;
+    if (first->err && (first->refuses || !refuses))
         return;
-    f->op.error = err;
-    fail_save(&f->op.message);
+    first->err = err;
+    first->refuses = refuses;
+    fail_save(&first->message);
+}
+
+void failures_forget(drep_file *f)
+{
+    f->op.failure.err = 0;
+    f->op.failure.operation = f->op.failure.refuses = false;
+    if (f->tails.stopped)
+        f->tails.go_on(f);
+}
+
+bool failure_abandons(const drep_file *f)
+{
+    const struct failure *first = &f->op.failure;
+
+    return first->err && (first->refuses || info_has(f->hints.all, "drep_close", "abandon"));
+}
+
+int failure_again(const struct failure *first, bool committed)
+{
+    struct fail_state s = first->message;
+    size_t n = strlen(s.text);
+
+    if (!first->err)
+        return 0;
+    snprintf(s.text + n, sizeof s.text - n, "; %s",
+             committed ? "what succeeded was committed" : "nothing since the last commit was kept");
+    fail_restore(&s);
+    return first->err;
 }
 
 /* Writes the rows that wait, before a call that may look at them. */
@@ -41,8 +76,9 @@ static int settle_tails(drep_file *f)
 {
     int err = f->tails.first ? f->tails.settle(f) : 0;
 
+    /* Unless the handle refuses now, the rows go on waiting: nothing is lost yet. */
     if (fail_in(err, "%s", f->path))
-        note_failure(f, err);
+        note_failure(f, err, f->st->failed != NULL);
     return err;
 }
 
@@ -217,10 +253,10 @@ int append_begin(drep_file *f)
     return fail_in(err, "%s", f->path);
 }
 
-int append_end(drep_file *f, int err)
+int operation_done(drep_file *f, int err)
 {
     if (fail_in(err, "%s", f->path) && !write_refused(err))
-        note_failure(f, err);
+        note_failure(f, err, true);
     alone_end(f);
     return err;
 }
@@ -238,12 +274,22 @@ int change_begin(drep_file *f)
     return err;
 }
 
-int change_end(drep_file *f, int err)
+static int changed(drep_file *f, int err, bool operation)
 {
-    if (fail_in(err, "%s", f->path) != 0)
-        note_failure(f, err);
+    if (fail_in(err, "%s", f->path))
+        note_failure(f, err, operation);
     alone_end(f);
     return err;
+}
+
+int change_end(drep_file *f, int err)
+{
+    return changed(f, err, true);
+}
+
+int commit_end(drep_file *f, int err)
+{
+    return changed(f, err, false);
 }
 
 /* Ends the operation. Ending it may fail as well; then the store has taken it back. */
@@ -263,7 +309,7 @@ int write_finish(drep_file *f, int err, bool counts)
 {
     err = operation_end(f, err);
     if (fail_in(err, "%s", f->path) && counts)
-        note_failure(f, err);
+        note_failure(f, err, true);
     alone_end(f);
     return err;
 }

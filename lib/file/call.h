@@ -2,8 +2,8 @@
  *
  * Calls that read take the file's lock shared.  Calls that write take it alone and run inside one
  * operation of the store: when a call fails, nothing of it stays, neither in the store nor in what
- * the handle keeps in memory.  The first failure that is no refusal of arguments makes drep_close()
- * abandon, unless a commit succeeds before. */
+ * the handle keeps in memory.  The first failure since the last commit that is no refusal of
+ * arguments is kept for drep_close(), which commits the rest. */
 /* SPDX-License-Identifier: MIT */
 #ifndef FILE_CALL_H
 #define FILE_CALL_H
@@ -24,6 +24,16 @@ struct open_tails {
     int (*settle)(drep_file *f); /* writes all of them; after an error none is left */
     void (*drop)(drep_file *f);  /* forgets all of them */
     char why[256];               /* the handle refuses writes */
+    drep_dataset *stopped;       /* those that an append failed for: they take none */
+    void (*go_on)(drep_file *f); /* all of them do again */
+};
+
+/* What failed since the last commit. */
+struct failure {
+    int err;                   /* of the first call, or of the one that made the handle refuse */
+    bool operation;            /* a call did not do what it was to do: not only commits failed */
+    bool refuses;              /* the handle refuses writes since then */
+    struct fail_state message; /* of err */
 };
 
 /* State of the call that holds the lock alone. */
@@ -31,8 +41,7 @@ struct operation {
     bool writing;          /* an operation of the store is under way */
     struct buf scratch[2]; /* for records and values that are encoded */
     uint64_t removals;     /* of objects, in the life of the handle */
-    int error;             /* of the first failed write since the last commit */
-    struct fail_state message;
+    struct failure failure;
 };
 
 /* 0 if the handle is open; takes no lock. */
@@ -67,10 +76,19 @@ bool write_refused(int err);
 /* For calls that change the file in no single operation: commits, seals. */
 int change_begin(drep_file *f);
 int change_end(drep_file *f, int err);
+int commit_end(drep_file *f, int err);
+/* A commit has succeeded: forget what failed before it. */
+void failures_forget(drep_file *f);
+/* True if drep_close() must not commit: the handle refuses to, or its hint drep_close says so. */
+bool failure_abandons(const drep_file *f);
+/* Set the message of a failure again, with what drep_close() made of the rest, and return its code;
+ * 0 without one. */
+int failure_again(const struct failure *first, bool committed);
 
 /* For drep_append(), which lets rows wait: the handle is open, and what waits stays. */
 int append_begin(drep_file *f);
-int append_end(drep_file *f, int err);
+/* The end of a call that has ended its operation itself. */
+int operation_done(drep_file *f, int err);
 
 /* Around functions of the user's that run without the lock: they may do everything with the file
  * but close it.  Walks nest. */

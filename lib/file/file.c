@@ -43,6 +43,8 @@ void file_free(drep_file *f)
     linked_release(f);
     if (f->tails.first)
         f->tails.drop(f);
+    if (f->tails.stopped)
+        f->tails.go_on(f);
     if (f->datasets.hooks)
         f->datasets.hooks->release(f);
     if (inherited)

@@ -11,7 +11,11 @@
  *
  * If there is no space for rows that wait, they go on waiting, and the call that wanted to look at
  * the file fails.  After any other error they are lost, and the handle says so: it refuses to write
- * from then on, since a commit would have a hole where the caller was told of success. */
+ * from then on, since a commit would have a hole where the caller was told of success.
+ *
+ * An append that fails stops the dataset: it takes no other until the caller has shown to know of
+ * it.  A loop that goes on after a failure would else put the next row where the lost one belongs,
+ * and shift this dataset against those beside it. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
@@ -410,17 +414,74 @@ static int append(drep_dataset *ds, const struct new_rows *rows)
     return err || done ? err : append_rows(ds, rows);
 }
 
+/* ---- datasets that an append has failed for ---- */
+
+static int append_stopped(const drep_dataset *ds)
+{
+    if (!ds->stopped)
+        return 0;
+    return fail_dataset(fail(DREP_ERR_FAILED,
+                             "an append has failed: no other is taken before drep_commit(), or "
+                             "drep_dataset_resize() to the shape where appending goes on"),
+                        ds->path);
+}
+
+static void all_go_on(drep_file *f)
+{
+    while (f->tails.stopped)
+        append_goes_on(f->tails.stopped);
+}
+
+/* Needs no memory: the list consists of datasets, each with a reference of its own. */
+static void append_stop(drep_dataset *ds)
+{
+    drep_file *f = ds->file;
+
+    ds->stopped = true;
+    ds->next_stopped = f->tails.stopped;
+    f->tails.stopped = dataset_hold(ds);
+    f->tails.go_on = all_go_on;
+}
+
+void append_goes_on(drep_dataset *ds)
+{
+    drep_dataset **at = &ds->file->tails.stopped;
+
+    if (!ds->stopped)
+        return;
+    while (*at != ds)
+        at = &(*at)->next_stopped;
+    *at = ds->next_stopped;
+    ds->stopped = false;
+    dataset_put(ds);
+}
+
+/* Nothing that may fail comes before it but what refuses the handle. */
+static int append_or_stop(drep_dataset *ds, struct new_rows *rows, const drep_xfer *xfer)
+{
+    struct xfer x;
+    int err = append_stopped(ds);
+
+    if (err)
+        return err;
+    err = xfer_begin(&x, xfer, "drep_append");
+    if (!err) {
+        rows->xfer = x.use;
+        err = xfer_end(&x, append(ds, rows));
+    }
+    if (err)
+        append_stop(ds);
+    return err;
+}
+
 int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type, const void *buf,
                 const drep_xfer *xfer)
 {
     struct new_rows rows = {dim, n, type, buf, NULL, false};
-    struct xfer x;
     int err;
 
     if ((err = dataset_check(dataset, "drep_append")) ||
-        (err = shared_refuses(dataset->file, "drep_append")) ||
-        (err = xfer_begin(&x, xfer, "drep_append")) || (err = append_begin(dataset->file)))
+        (err = shared_refuses(dataset->file, "drep_append")) || (err = append_begin(dataset->file)))
         return err;
-    rows.xfer = x.use;
-    return xfer_end(&x, append_end(dataset->file, append(dataset, &rows)));
+    return operation_done(dataset->file, append_or_stop(dataset, &rows, xfer));
 }

@@ -320,6 +320,7 @@ void shape_exchange(drep_dataset *ds, struct stored_object *o)
 int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
 {
     struct stored_object o = {0};
+    bool reshaped = false;
     int err;
 
     if (!dims)
@@ -329,11 +330,18 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
     err = shape_change(dataset, dims, &o);
     if (!err) {
         shape_exchange(dataset, &o);
-        dataset->trimmed = true;
+        reshaped = true;
         if (file_shared(dataset->file))
             err = pending_reshape(dataset);
     }
-    object_release(&o);
     fail_dataset(err, dataset->path);
-    return write_end(dataset->file, err);
+    err = operation_end(dataset->file, err);
+    if (!err) {
+        dataset->trimmed = true;
+        append_goes_on(dataset);
+    } else if (reshaped) {
+        shape_exchange(dataset, &o); /* as the file is again */
+    }
+    object_release(&o);
+    return operation_done(dataset->file, err);
 }

@@ -11,5 +11,7 @@
 int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o);
 /* The handle takes a record over and gives its own; cannot fail. */
 void shape_exchange(drep_dataset *ds, struct stored_object *o);
+/* The caller has set the length: appends to the dataset go on from there (whole/append.c). */
+void append_goes_on(drep_dataset *ds);
 
 #endif

@@ -292,6 +292,25 @@ START_TEST(test_D47_abandoning_drops_them)
 }
 END_TEST
 
+/* After an append that failed: the caller says that appends go on behind what is there. */
+static void goes_on(drep_dataset *ds)
+{
+    drep_dsinfo info = DREP_DSINFO;
+
+    ok(drep_dataset_info(ds, &info));
+    ok(drep_dataset_resize(ds, info.dims));
+}
+
+/* An append that fails, and after it every other until the caller has said so. */
+static void refuses(drep_dataset *ds, int dim, int64_t n, const drep_type *type, const void *buf,
+                    int err)
+{
+    fails(drep_append(ds, dim, n, type, buf, NULL), err);
+    fails(drep_append(ds, 0, 0, DREP_INT32_T, values, NULL), DREP_ERR_FAILED);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "drep_dataset_resize()"));
+    goes_on(ds);
+}
+
 /* Memory types alternate, a report is filled for its own call, and gaps are zeros. */
 START_TEST(test_D47_types_and_reports)
 {
@@ -307,6 +326,7 @@ START_TEST(test_D47_types_and_reports)
     ok(drep_append(ds, 0, 1, DREP_DOUBLE, &(double){3}, &clamp));
     fails(drep_append(ds, 0, 1, DREP_INT32_T, &(int32_t){70000}, NULL), DREP_ERR_CONVERSION);
     ck_assert_ptr_nonnull(strstr(drep_error(), "dataset \"/a\""));
+    goes_on(ds);
     ok(drep_append(ds, 0, 2, DREP_INT32_T, (int32_t[]){70000, 5}, &told));
     ck_assert_int_eq(report.items, 2);
     ck_assert_int_eq(report.overflow, 1);
@@ -333,15 +353,15 @@ START_TEST(test_D47_what_cannot_be_is_refused_at_once)
     drep_type *pair;
 
     append_some(ds, 0, 10);
-    fails(drep_append(ds, 0, 3, DREP_INT32_T, values, NULL), DREP_ERR_DIMS);
-    fails(drep_append(ds, 1, 1, DREP_INT32_T, values, NULL), DREP_ERR_DIMS);
-    fails(drep_append(ds, 0, -1, DREP_INT32_T, values, NULL), DREP_ERR_COUNT);
-    fails(drep_append(ds, 0, 1, DREP_INT32_T, NULL, NULL), DREP_ERR_ARG);
     ok(drep_type_contiguous(2, DREP_INT32_T, &pair));
-    fails(drep_append(ds, 0, 1, pair, values, NULL), DREP_ERR_COUNT);
+    refuses(ds, 0, 3, DREP_INT32_T, values, DREP_ERR_DIMS);
+    refuses(ds, 1, 1, DREP_INT32_T, values, DREP_ERR_DIMS);
+    refuses(ds, 0, -1, DREP_INT32_T, values, DREP_ERR_COUNT);
+    refuses(ds, 0, 1, DREP_INT32_T, NULL, DREP_ERR_ARG);
+    refuses(ds, 0, 1, pair, values, DREP_ERR_COUNT);
     ok(drep_append(ds, 0, 2, pair, values + 10, NULL));
     drep_type_free(pair);
-    fails(drep_append(ds, 0, 1, DREP_INT32_T, values, NULL), DREP_ERR_DIMS);
+    refuses(ds, 0, 1, DREP_INT32_T, values, DREP_ERR_DIMS);
     ok(drep_append(ds, 0, 0, DREP_INT32_T, NULL, NULL));
     holds(ds, 12);
     drep_dataset_close(ds);
@@ -727,8 +747,15 @@ static void one_append(struct rows_run *t, int i)
                   drep_error());
     ck_assert(!bad || err);
     s->n += err ? 0 : n;
-    if (err == DREP_ERR_NOMEM)
+    if (err)
+        fails(drep_append(s->ds[below(t, 2)], i == 3, 1, DREP_INT32_T, s->v, NULL),
+              DREP_ERR_FAILED);
+    if (err == DREP_ERR_NOMEM) {
         after_failure(t);
+        keep(t);
+    } else if (err) {
+        goes_on(s->ds[below(t, 2)]);
+    }
 }
 
 static void look(struct rows_run *t, int i)

@@ -1,5 +1,5 @@
 /* test_data_file.c - when a container becomes visible, who may write it, what a snapshot
- * sees, what a failed write does (D11, D16, D22). */
+ * sees, what a failed write does (D11, D16, D22, D43). */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
@@ -107,9 +107,9 @@ START_TEST(test_D22_existing_file_is_untouched)
 }
 END_TEST
 
-START_TEST(test_D22_failed_write_then_close_abandons)
+START_TEST(test_D43_failed_write_then_close_commits_the_rest)
 {
-    const char *path = temp_path("d22");
+    const char *path = temp_path("d43");
     drep_file *f = new_file(path, "external32");
 
     put(f, "d", 1);
@@ -119,8 +119,9 @@ START_TEST(test_D22_failed_write_then_close_abandons)
     ck_assert_int_eq(got(f, "d"), 2);
     fails(drep_close(f), DREP_ERR_CONVERSION);
     ck_assert_ptr_nonnull(strstr(drep_error(), "\"d\""));
+    ck_assert_ptr_nonnull(strstr(drep_error(), "what succeeded was committed"));
     f = open_file(path, DREP_RDWR);
-    ck_assert_int_eq(got(f, "d"), 1);
+    ck_assert_int_eq(got(f, "d"), 2);
     put(f, "d", 3);
     fails(failing_write(f), DREP_ERR_CONVERSION);
     ok(drep_commit(f)); /* the caller knows, and keeps the rest */
@@ -133,7 +134,7 @@ START_TEST(test_D22_failed_write_then_close_abandons)
 END_TEST
 
 /* A wrong argument of a call that is no write of data loses nothing. */
-START_TEST(test_D22_mistakes_do_not_abandon)
+START_TEST(test_D43_mistakes_are_no_failures)
 {
     const char *path = temp_path("mistake");
     drep_file *f = new_file(path, "external32");
@@ -413,8 +414,8 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, test_D22_file_appears_with_the_first_commit);
     tcase_add_test(t, test_D22_existing_file_is_untouched);
-    tcase_add_test(t, test_D22_failed_write_then_close_abandons);
-    tcase_add_test(t, test_D22_mistakes_do_not_abandon);
+    tcase_add_test(t, test_D43_failed_write_then_close_commits_the_rest);
+    tcase_add_test(t, test_D43_mistakes_are_no_failures);
     tcase_add_test(t, test_D16_one_writer);
     tcase_add_test(t, test_D16_snapshots);
     tcase_add_test(t, test_D16_damaged_slot_is_reported);

@@ -713,13 +713,11 @@ static void do_commit(struct run *t)
 
 static void do_close(struct run *t)
 {
-    if (t->failed != 0) { /* D22: abandons and says why */
+    if (t->failed != 0) /* D43: commits what succeeded, and says what did not */
         fails(drep_close(t->f), t->failed);
-        t->now = t->committed;
-    } else {
+    else
         ok(drep_close(t->f));
-        t->committed = t->now;
-    }
+    t->committed = t->now;
     t->failed = 0;
     reopen(t);
 }

@@ -196,7 +196,7 @@ START_TEST(test_U9_D11_failing_write_leaves_nothing)
     spy.fail_at = 3;
     fails(drep_read(ds, NULL, NULL, out, NULL), DREP_ERR_CONVERSION);
     drep_dataset_close(ds);
-    fails(drep_close(f), DREP_ERR_CONVERSION); /* D22 */
+    fails(drep_close(f), DREP_ERR_CONVERSION); /* D43 */
     drep_info_free(info);
 }
 END_TEST

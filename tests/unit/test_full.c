@@ -280,6 +280,8 @@ static void tell_round(const char *path, struct rnd *r, struct model *m, int rou
     drep_info_free(info);
     for (int i = 0; i < steps; i++) {
         err = change(f, ds, r, m);
+        if (err == DREP_ERR_FAILED && strstr(drep_error(), "an append has failed"))
+            continue; /* the dataset takes no other before the commit */
         ck_assert_msg(err == 0 || err == DREP_ERR_NO_SPACE, "round %d, step %d: error %d: %s",
                       round, i, err, drep_error());
         if (err && rnd_below(r, 2)) /* what waits in memory keeps reads and other calls out */
