@@ -458,6 +458,7 @@ static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
     char *path = job_source(j, o);
     struct notes r = {0};
     const char *text;
+    hid_t type;
     int64_t own;
     int err;
 
@@ -471,10 +472,11 @@ static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
     if (o->unlimited || text)
         H5Pset_chunk(dcpl, 1, &chunk);
     layout_times_out(j, &r, dcpl);
+    type = scale_type(&r);
     notes_release(&r);
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     space = H5Screate_simple(1, &length, o->unlimited ? &most : NULL);
-    dset = err ? -1 : H5Dcreate2(j->h, o->path, H5T_IEEE_F32BE, space, lcpl, dcpl, H5P_DEFAULT);
+    dset = err ? -1 : H5Dcreate2(j->h, o->path, type, space, lcpl, dcpl, H5P_DEFAULT);
     err = err ? err : made(j, o, dset);
     if (dset > 0)
         H5Dclose(dset);

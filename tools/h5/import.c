@@ -117,6 +117,8 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
     w->err = member_paths(j, w->group, group, name, &path, &source);
     if (!w->err)
         w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
+    if (!w->err)
+        j->objects.list[j->objects.n - 1].group = w->group;
     if (!w->err && info.type == H5O_TYPE_DATASET)
         w->err = scale_note(j, &j->objects.list[j->objects.n - 1]);
     return w->err ? -1 : 0;
@@ -261,13 +263,19 @@ static int make_parents(struct job *j, const char *path)
     return err;
 }
 
+static int is_made(struct job *j, const struct h5_object *scale)
+{
+    drep_objinfo info = DREP_OBJINFO;
+
+    return drep_stat(j->d, scale->dim_path, &info) == 0 && info.kind == DREP_OBJ_DIMENSION;
+}
+
 /* The dimension object of a scale, made at its first use. */
 static int make_dimension(struct job *j, struct h5_object *o)
 {
-    drep_objinfo info = DREP_OBJINFO;
     int err;
 
-    if (drep_stat(j->d, o->dim_path, &info) == 0 && info.kind == DREP_OBJ_DIMENSION)
+    if (is_made(j, o))
         return 0;
     err = make_parents(j, o->dim_path);
     if (!err) {
@@ -385,7 +393,11 @@ static int choose_dims(struct job *j, struct h5_object *o, const struct h5_sourc
     for (d = 0; !err && d < s->rank; d++) {
         if (!scales[d])
             continue;
-        err = make_dimension(j, scales[d]);
+        /* It was made for another dataset, and others follow it. */
+        if (scales[d] == o && o->place >= 0 && !o->placed && is_made(j, o))
+            err = take_turn(j, o->dim_path, 1);
+        else
+            err = make_dimension(j, scales[d]);
         names[d] = scales[d]->dim_path;
     }
     return err;
@@ -478,6 +490,8 @@ static int make_object(struct job *j, struct h5_object *o)
 {
     int err;
 
+    if (o->made && o->scale == 2 && o->placed)
+        return 0;
     if (o->made)
         return take_turn(j, o->path, o->scale == 2);
     if (o->kind == DREP_OBJ_DATASET)
@@ -650,15 +664,92 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
     return w->err ? -1 : 0;
 }
 
+/* The scales of groups whose links are not in the order that netCDF-4 says of its dimensions, by
+ * their groups and in that order. */
+struct placed_scales {
+    struct h5_object **scale;
+    size_t n, next;
+};
+
+static int by_place(const void *left, const void *right)
+{
+    const struct h5_object *a = *(struct h5_object *const *)left;
+    const struct h5_object *b = *(struct h5_object *const *)right;
+
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* Drops the scales that come in the turn of their links: n of one group, in that order. */
+static size_t drop_ordered(struct h5_object **scale, size_t n)
+{
+    size_t i;
+
+    for (i = 1; i < n && scale[i - 1]->place <= scale[i]->place; i++)
+        ;
+    if (i >= n)
+        return 0;
+    for (i = 0; i < n; i++)
+        scale[i]->placed = 1;
+    return n;
+}
+
+static int placed_find(struct job *j, struct placed_scales *p)
+{
+    size_t i, n = 0, first = 0;
+
+    for (i = 0; i < j->objects.n; i++)
+        n += j->objects.list[i].scale && j->objects.list[i].place >= 0;
+    p->scale = calloc(n + 1, sizeof *p->scale);
+    if (!p->scale)
+        return job_no_memory(j);
+    for (i = 0; i < j->objects.n; i++) {
+        struct h5_object *o = &j->objects.list[i];
+
+        if (!o->scale || o->place < 0)
+            continue;
+        if (p->n > first && p->scale[first]->group != o->group)
+            p->n = first = first + drop_ordered(p->scale + first, p->n - first);
+        p->scale[p->n++] = o;
+    }
+    p->n = first + drop_ordered(p->scale + first, p->n - first);
+    qsort(p->scale, p->n, sizeof *p->scale, by_place);
+    return 0;
+}
+
+/* The dimensions of a group, before whatever uses them; groups come in their order. */
+static int make_placed(struct job *j, size_t group, struct placed_scales *p)
+{
+    int err = 0;
+
+    while (p->next < p->n && p->scale[p->next]->group < group)
+        p->next++;
+    while (!err && p->next < p->n && p->scale[p->next]->group == group) {
+        struct h5_object *o = p->scale[p->next++];
+
+        err = job_skip(j, make_dimension(j, o), "object", o->path, "not carried");
+    }
+    return err;
+}
+
 static int make_all(struct job *j)
 {
+    struct placed_scales placed = {0};
     size_t i;
     int err = made(j, &j->objects.list[0]);
 
     j->totals.groups++;
-    for (i = 0; !err && i < j->objects.n; i++)
-        if (j->objects.list[i].kind == DREP_OBJ_GROUP && j->objects.list[i].made)
+    if (!err)
+        err = placed_find(j, &placed);
+    for (i = 0; !err && i < j->objects.n; i++) {
+        if (j->objects.list[i].kind != DREP_OBJ_GROUP || !j->objects.list[i].made)
+            continue;
+        err = make_placed(j, i, &placed);
+        if (!err)
             err = each_link(j, i, make_link);
+    }
+    free(placed.scale);
     return err;
 }
 
@@ -781,6 +872,8 @@ static int move_object(struct job *j, size_t i)
         err = keep_object(j, object, i, &m.object_notes);
     if (!err && m.o->scale == 2)
         err = layout_notes_bare(j, object, m.o, &m.object_notes);
+    if (!err && m.o->scale == 2)
+        err = scale_note_type(j, object, &m.object_notes);
     if (!err && i == 0)
         err = keep_file(j, &m.object_notes);
     if (!err && m.o->kind == DREP_OBJ_TYPE)

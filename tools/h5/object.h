@@ -22,6 +22,9 @@ struct h5_object {
     int scale;       /* a dimension: 1 with a variable, 2 without */
     int unlimited;   /* a dimension */
     int64_t length;  /* a dimension */
+    int64_t place;   /* import: a dimension's among those of its group; -1: not known */
+    int placed;      /* import: it is made by its place, not in the turn of its link */
+    size_t group;    /* import: where its first link is, as an index */
     char *dim_path;  /* import: address of the dimension that this scale becomes */
     char *link_path; /* import: of a scale that is only a dimension: where its link would be */
     uint64_t users;  /* import: how many dimensions of datasets refer to this scale, */

@@ -25,24 +25,41 @@ hid_t scale_user_type(void)
     return t;
 }
 
-/* A scalar fixed-size ASCII string, as H5DSset_scale and netCDF write them; 0 if the
- * attribute is anything else.  *size is that of the type. */
-static int read_mark(hid_t object, const char *name, char *text, size_t room, size_t *size)
+/* A variable-length string of the attribute, with H5Aread()'s memory given back. */
+static int read_variable(hid_t a, hid_t t, hid_t space, char *text, size_t room)
+{
+    char *value = NULL;
+    int ok = H5Aread(a, t, &value) >= 0 && value && strlen(value) < room;
+
+    if (ok)
+        memcpy(text, value, strlen(value) + 1);
+    if (value)
+        H5Dvlen_reclaim(t, space, H5P_DEFAULT, &value);
+    return ok;
+}
+
+/* A scalar string that ends with a NUL, as H5DSis_scale() takes it in some version of HDF5: ASCII
+ * or UTF-8, of fixed size or not.  0 if the attribute is anything else.  *size is that of the type
+ * if it is as H5DSset_scale() and netCDF write it, fixed and ASCII, else 0. */
+static int read_text(hid_t object, const char *name, char *text, size_t room, size_t *size)
 {
     hid_t a, t, s;
-    int ok = 0;
+    int ok = 0, variable;
 
     if (H5Aexists(object, name) <= 0)
         return 0;
     a = H5Aopen(object, name, H5P_DEFAULT);
     t = H5Aget_type(a);
     s = H5Aget_space(a);
-    if (t > 0 && s > 0 && H5Tget_class(t) == H5T_STRING && H5Tis_variable_str(t) == 0 &&
-        H5Tget_strpad(t) == H5T_STR_NULLTERM && H5Tget_cset(t) == H5T_CSET_ASCII &&
-        H5Sget_simple_extent_type(s) == H5S_SCALAR && H5Tget_size(t) < room) {
+    if (t > 0 && s > 0 && H5Tget_class(t) == H5T_STRING && H5Tget_strpad(t) == H5T_STR_NULLTERM &&
+        H5Sget_simple_extent_type(s) == H5S_SCALAR) {
+        variable = H5Tis_variable_str(t) != 0;
         memset(text, 0, room);
-        ok = H5Aread(a, t, text) >= 0;
-        *size = H5Tget_size(t);
+        if (variable)
+            ok = read_variable(a, t, s, text, room);
+        else if (H5Tget_size(t) < room)
+            ok = H5Aread(a, t, text) >= 0;
+        *size = variable || H5Tget_cset(t) != H5T_CSET_ASCII ? 0 : H5Tget_size(t);
     }
     H5Sclose(s);
     H5Tclose(t);
@@ -55,7 +72,7 @@ static int is_scale(hid_t object)
     char text[64];
     size_t size;
 
-    return read_mark(object, SCALE_CLASS, text, sizeof text, &size) &&
+    return read_text(object, SCALE_CLASS, text, sizeof text, &size) &&
            strcmp(text, SCALE_VALUE) == 0;
 }
 
@@ -73,16 +90,74 @@ static int is_plain(struct job *j, hid_t dset)
     return plain;
 }
 
-/* True if a scale is netCDF's way to name a length: no values in it. */
+/* The datatypes of scales without values, by the names that notes have for them. */
+#define SCALE_TYPES(X) \
+    X(IEEE_F32BE)      \
+    X(IEEE_F32LE)      \
+    X(IEEE_F64BE)      \
+    X(IEEE_F64LE)      \
+    X(STD_I8BE)        \
+    X(STD_I8LE)        \
+    X(STD_I16BE)       \
+    X(STD_I16LE)       \
+    X(STD_I32BE)       \
+    X(STD_I32LE)       \
+    X(STD_I64BE)       \
+    X(STD_I64LE)       \
+    X(STD_U8BE)        \
+    X(STD_U8LE)        \
+    X(STD_U16BE)       \
+    X(STD_U16LE)       \
+    X(STD_U32BE)       \
+    X(STD_U32LE)       \
+    X(STD_U64BE)       \
+    X(STD_U64LE)
+
+static const char *scale_type_name(hid_t type)
+{
+#define X(name)                         \
+    if (H5Tequal(type, H5T_##name) > 0) \
+        return #name;
+    SCALE_TYPES(X)
+#undef X
+    return NULL;
+}
+
+hid_t scale_type(const struct notes *r)
+{
+    const char *text = notes_find(r, SCALE_TYPE_NOTE);
+
+#define X(name)                           \
+    if (text && strcmp(text, #name) == 0) \
+        return H5T_##name;
+    SCALE_TYPES(X)
+#undef X
+    return H5T_IEEE_F32BE;
+}
+
+int scale_note_type(struct job *j, hid_t dset, struct notes *r)
+{
+    hid_t type = H5Dget_type(dset);
+    const char *name = type > 0 ? scale_type_name(type) : NULL;
+
+    if (type > 0)
+        H5Tclose(type);
+    /* The first one is netCDF's own. */
+    return name && strcmp(name, "IEEE_F32BE") != 0 ? notes_add(j, r, SCALE_TYPE_NOTE " %s", name)
+                                                   : 0;
+}
+
+/* True if a scale is netCDF's way to name a length: no values in it.  libnetcdf goes by its NAME
+ * alone, whatever its datatype. */
 static int is_bare(struct job *j, hid_t dset, const struct h5_source *s)
 {
     char text[256];
     size_t size;
 
-    return s->rank == 1 && H5Tequal(s->type, H5T_IEEE_F32BE) > 0 &&
+    return s->rank == 1 && scale_type_name(s->type) &&
            (s->maxdims[0] == H5S_UNLIMITED || s->maxdims[0] == s->dims[0]) &&
            H5Dget_storage_size(dset) == 0 && is_plain(j, dset) &&
-           read_mark(dset, SCALE_NAME, text, sizeof text, &size) &&
+           read_text(dset, SCALE_NAME, text, sizeof text, &size) &&
            strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
 }
 
@@ -186,6 +261,28 @@ int scale_only(struct job *j, hid_t group, const char *name)
     return only;
 }
 
+/* The place of a dimension among those of its group, as netCDF-4 counts; -1: it says nothing. */
+static int64_t read_place(hid_t dset)
+{
+    int64_t place = -1;
+    hid_t a = H5Aexists(dset, NETCDF_OWN "Dimid") > 0
+                  ? H5Aopen(dset, NETCDF_OWN "Dimid", H5P_DEFAULT)
+                  : -1;
+    hid_t t = a > 0 ? H5Aget_type(a) : -1, s = a > 0 ? H5Aget_space(a) : -1;
+
+    if (t > 0 && s > 0 &&
+        (H5Tget_class(t) != H5T_INTEGER || H5Sget_simple_extent_npoints(s) != 1 ||
+         H5Aread(a, H5T_NATIVE_INT64, &place) < 0))
+        place = -1;
+    if (s > 0)
+        H5Sclose(s);
+    if (t > 0)
+        H5Tclose(t);
+    if (a > 0)
+        H5Aclose(a);
+    return place;
+}
+
 /* Enters what a scale says of its dimension. */
 int scale_note(struct job *j, struct h5_object *o)
 {
@@ -202,6 +299,7 @@ int scale_note(struct job *j, struct h5_object *o)
             o->length = (int64_t)s.dims[0];
             o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
             o->dim_path = address_of(o);
+            o->place = read_place(dset);
             if (o->dim_path && o->scale == 2) {
                 o->link_path = o->path;
                 o->path = strdup(o->dim_path);
@@ -277,13 +375,13 @@ int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const 
     size_t size;
 
     if (o->scale && strcmp(name, SCALE_CLASS) == 0)
-        return read_mark(object, name, text, sizeof text, &size) && size == sizeof SCALE_VALUE;
+        return read_text(object, name, text, sizeof text, &size) && size == sizeof SCALE_VALUE;
     if (o->scale && strcmp(name, SCALE_USERS) == 0)
         return users_are_known(object, o);
     if (o->scale && strcmp(name, SCALE_NAME) == 0) {
         const char *last = strrchr(o->path, '/') + 1;
 
-        if (!read_mark(object, name, text, sizeof text, &size))
+        if (!read_text(object, name, text, sizeof text, &size))
             return 0;
         if (o->scale == 1)
             return size == strlen(last) + 1 && strcmp(text, last) == 0;

@@ -3,6 +3,7 @@
 #ifndef TOOLS_H5_SCALE_H
 #define TOOLS_H5_SCALE_H
 
+#include "tools/h5/note.h"
 #include "tools/h5/source.h"
 
 /* The attributes by which HDF5 files say what is a dimension ("HDF5 Dimension Scale
@@ -30,6 +31,10 @@ struct scale_user {
     int dimension;
 };
 hid_t scale_user_type(void);
+/* The datatype of a scale without values, if it is not netCDF's own: a note of its dimension. */
+#define SCALE_TYPE_NOTE "scale-type"
+int scale_note_type(struct job *j, hid_t dset, struct notes *r);
+hid_t scale_type(const struct notes *r);
 int scale_note(struct job *j, struct h5_object *o);
 /* True if the member of a group is a scale that names a length and has no values. */
 int scale_only(struct job *j, hid_t group, const char *name);

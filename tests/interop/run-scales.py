@@ -1,0 +1,160 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""run-scales - what is a dimension in an HDF5 file, and in which order they are.
+
+h5py makes the files; its is_scale() and ncdump say what the dimensions are, before and after export.
+TAP on stdout.
+"""
+import itertools
+import shutil
+import subprocess
+import sys
+
+import cases
+from cases import case, check, must
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as e:
+    print("1..0 # SKIP %s" % e)
+    sys.exit(0)
+
+BARE = "This is a netCDF dimension but not a netCDF variable.%10d"
+
+
+def shown(path):
+    return subprocess.run(["ncdump", "-n", "x", path], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+def dimensions(path):
+    """The lines of ncdump's first section."""
+    return shown(path).split("dimensions:\n", 1)[1].split("variables:", 1)[0].splitlines()
+
+
+def trip(at, source, *options):
+    must("import", "-f", source, at + "/x.drep")
+    must("check", "--deep", at + "/x.drep")
+    must("export", "-f", *options, at + "/x.drep", at + "/back.nc")
+    return at + "/back.nc"
+
+
+def described(a):
+    """The datatype of an attribute, and its bytes."""
+    t = a.get_type()
+    return t.get_class(), t.get_size(), t.get_cset(), t.get_strpad(), t.is_variable_str()
+
+
+def asked(x, size, value):
+    """H5DSis_scale(), but for texts of which some versions of it free memory twice."""
+    return size is not None and value == b"DIMENSION_SCALE" and h5py.h5ds.is_scale(x.id)
+
+
+def mark(x, cset, pad, size, value):
+    """A CLASS of this datatype; size None: variable, as h5py makes it."""
+    del x.attrs["CLASS"]
+    if not size:
+        x.attrs.create("CLASS", value.decode(), dtype=h5py.string_dtype("utf-8" if cset else "ascii"))
+        return
+    t = h5py.h5t.C_S1.copy()
+    t.set_size(size)
+    t.set_cset(cset)
+    t.set_strpad(pad)
+    h5py.h5a.create(x.id, b"CLASS", t, h5py.h5s.create(h5py.h5s.SCALAR)).write(np.array(value, "S%d" % size), mtype=t)
+
+
+@case
+def texts_of_class(at):
+    """Whatever H5DSis_scale() takes; other versions of HDF5 take other lengths."""
+    taken = 0
+    for cset, pad, size in itertools.product((0, 1), (0, 1, 2), (16, 20, None)):
+        if pad and not size:
+            continue
+        for value in b"DIMENSION_SCALE", b"ANOTHER_THING":
+            with h5py.File(at + "/in.h5", "w") as f:
+                f["x"] = np.arange(3.0)
+                f["v"] = np.ones(3)
+                f["x"].make_scale("x")
+                f["v"].dims[0].attach_scale(f["x"])
+                mark(f["x"], cset, pad, size, value)
+                is_scale = asked(f["x"], size, value)
+                before = described(h5py.h5a.open(f["x"].id, b"CLASS"))
+            back = trip(at, at + "/in.h5", "--format=hdf5")
+            found = "#x: dimension 3" in must("dump", "-H", at + "/x.drep")
+            check(found or not is_scale, "%s: is no dimension", before)
+            check(not found or value == b"DIMENSION_SCALE" and pad == 0, "%s: is a dimension", before)
+            taken += found
+            with h5py.File(back) as f:
+                check(asked(f["x"], size, value) == is_scale, "%s: it is a scale no more", before)
+                check(described(h5py.h5a.open(f["x"].id, b"CLASS")) == before, "%s is now another", before)
+                check(not is_scale or f["v"].dims[0][0] == f["x"], "%s: it is no scale of v", before)
+    check(taken == 6, "%d of them are scales", taken)
+
+
+@case
+def dimensions_without_a_variable(at):
+    """libnetcdf goes by the name of the scale, whatever its datatype."""
+    for dtype in ">f4", "<f4", ">f8", "<f8", ">i4", "<i4", "<u1", "<i8":
+        for most in (3,), (None,):
+            with h5py.File(at + "/in.h5", "w") as f:
+                x = f.create_dataset("x", (3,), dtype, maxshape=most, chunks=(3,) if most == (None,) else None)
+                x.make_scale(BARE % 3)
+                f["v"] = np.ones(3, "i4")
+                f["v"].dims[0].attach_scale(x)
+            back = trip(at, at + "/in.h5", "--format=hdf5")
+            text = must("dump", "-H", at + "/x.drep")
+            check("/#x: dimension 3" in text and "/x: dataset" not in text, "%s: %s", dtype, text)
+            check(shown(back) == shown(at + "/in.h5"), "%s: %s", dtype, shown(back))
+            with h5py.File(back) as f:
+                check(f["x"].dtype == dtype and f["x"].maxshape == most, "is now %s %s", f["x"].dtype, f["x"].maxshape)
+    # One that has values is not left out.
+    with h5py.File(at + "/in.h5", "w") as f:
+        f["x"] = np.arange(3, dtype="<f8")
+        f["x"].make_scale(BARE % 3)
+    back = trip(at, at + "/in.h5", "--format=hdf5")
+    with h5py.File(back) as f:
+        check(f["x"][()].tolist() == [0, 1, 2], "values are lost")
+
+
+@case
+def order_of_dimensions(at):
+    """netCDF-4 numbers them: ncdump lists those of the exports, HDF5 or classic, as those of the source."""
+    kinds = {"a": None, "b": None, "c": "coordinate", "d": "coordinate", "e": None}
+    for n, numbers in enumerate(itertools.islice(itertools.permutations(range(5)), 0, None, 7)):
+        with h5py.File(at + "/in.nc", "w", track_order=n % 3 > 0) as f:
+            g = f.create_group("g", track_order=True) if n % 5 == 4 else f
+            names = list(kinds) if n % 2 else list(reversed(kinds))
+            if n % 4 > 1:  # a variable before the scales that it uses
+                v = g.create_dataset("v", data=np.arange(12, dtype="i4").reshape(3, 4))
+            for name in names:
+                size = 3 + "abcde".index(name)
+                x = g.create_dataset(name, (size,), "<f8" if kinds[name] else ">f4")
+                if kinds[name]:
+                    x[...] = np.arange(size)
+                x.make_scale(name if kinds[name] else BARE % size)
+                x.attrs.create("_Netcdf4Dimid", numbers["abcde".index(name)], dtype="i4")
+            if n % 4 <= 1:
+                v = g.create_dataset("v", data=np.arange(12, dtype="i4").reshape(3, 4))
+            w = g.create_dataset("w", data=np.arange(30, dtype="i4").reshape(6, 5))
+            v.dims[0].attach_scale(g["a"])
+            v.dims[1].attach_scale(g["b"])
+            w.dims[0].attach_scale(g["d"])
+            w.dims[1].attach_scale(g["c"])
+        wanted = dimensions(at + "/in.nc")
+        check(dimensions(trip(at, at + "/in.nc", "--format=hdf5")) == wanted, "%s %d: %s", numbers, n, dimensions(at + "/back.nc"))
+        if n % 5 == 4:  # a classic file has one group
+            listed = [line[3] for line in must("dump", "-H", at + "/x.drep").splitlines() if line.startswith("/g#")]
+            check(listed == sorted(kinds, key=lambda name: numbers["abcde".index(name)]), "%s: %s", numbers, listed)
+            continue
+        check(dimensions(trip(at, at + "/in.nc", "--format=cdf1")) == wanted, "%s %d: %s", numbers, n, dimensions(at + "/back.nc"))
+
+
+def main():
+    if not shutil.which("ncdump"):
+        print("1..0 # SKIP no ncdump")
+        return 0
+    return cases.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
