@@ -19,7 +19,7 @@ enum { MIB = 512, ROWS = 8192, COLUMNS = MIB * 131072 / ROWS, CHUNK = 362 };
 
 struct work {
     double *data;
-    char chunked[64], plain[64], out[64], internal[64], external[64];
+    char chunked[64], small[64], plain[64], out[64], internal[64], external[64];
 };
 
 /* Runs a command to its end; it has to succeed. */
@@ -70,7 +70,8 @@ static void import_external(void *ctx)
 {
     struct work *w = ctx;
 
-    RUN(DATAREP, "import", "-f", "--filters=shuffle,zstd", "--datarep=external32", w->chunked, w->out);
+    RUN(DATAREP, "import", "-f", "--filters=shuffle,zstd", "--datarep=external32", w->chunked,
+        w->out);
 }
 
 static void import_as_is(void *ctx)
@@ -174,18 +175,87 @@ static int contiguous(struct work *w)
                      sizeof e / sizeof *e, w);
 }
 
+/* 5,000 datasets of 10 doubles with 3 attributes each, in 50 groups. */
+static void write_small(const struct work *w)
+{
+    hsize_t ten = 10;
+    hid_t f = H5Fcreate(w->small, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), g = 0, d, a;
+    hid_t line = H5Screate_simple(1, &ten, NULL), one = H5Screate(H5S_SCALAR);
+    char text[24];
+
+    for (int i = 0; i < 5000; i++) {
+        snprintf(text, sizeof text, i % 100 ? "d%d" : "g%d", i % 100 ? i : i / 100);
+        if (i % 100 == 0) {
+            if (g)
+                H5Gclose(g);
+            g = H5Gcreate2(f, text, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        }
+        d = H5Dcreate2(g, i % 100 ? text : "d", H5T_IEEE_F64LE, line, H5P_DEFAULT, H5P_DEFAULT,
+                       H5P_DEFAULT);
+        bench_must(H5Dwrite(d, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->data + i) >= 0,
+                   "H5Dwrite");
+        for (int k = 0; k < 3; k++) {
+            snprintf(text, sizeof text, "a%d", k);
+            a = H5Acreate2(d, text, H5T_IEEE_F64LE, one, H5P_DEFAULT, H5P_DEFAULT);
+            bench_must(H5Awrite(a, H5T_NATIVE_DOUBLE, w->data + k) >= 0, "H5Awrite");
+            H5Aclose(a);
+        }
+        H5Dclose(d);
+    }
+    H5Gclose(g);
+    H5Sclose(line);
+    H5Sclose(one);
+    bench_must(H5Fclose(f) >= 0, "H5Fclose");
+}
+
+static void repack_small(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN("h5repack", w->small, w->out);
+}
+
+static void import_small(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(DATAREP, "import", "-f", w->small, w->out);
+}
+
+static void export_small(void *ctx)
+{
+    struct work *w = ctx;
+
+    RUN(DATAREP, "export", "-f", "--format=hdf5", w->internal, w->out);
+}
+
+static int small(struct work *w)
+{
+    const struct bench_entry e[] = {
+        {"h5repack", remove_out, repack_small, 0},
+        {"datarep import", remove_out, import_small, 1 / 1.2},
+        {"datarep export, read back", remove_out, export_small, 1 / 2.0},
+    };
+
+    write_small(w);
+    RUN(DATAREP, "import", "-f", w->small, w->internal);
+    return bench_row("5,000 datasets of 10 doubles, 15,000 attributes", 0, 5, e,
+                     sizeof e / sizeof *e, w);
+}
+
 static void name(char *path, size_t size, const char *what)
 {
     snprintf(path, size, "%s/bench-%d-%s", bench_dir(), (int)getpid(), what);
 }
 
-/* Takes a minute and a half; `chunked` or `contiguous` as an argument: only that row. */
+/* Takes a minute and a half; `chunked`, `contiguous` or `small` as an argument: only that row. */
 int main(int argc, char **argv)
 {
     struct work w = {0};
     int missed = 0;
 
     name(w.chunked, sizeof w.chunked, "chunked.h5");
+    name(w.small, sizeof w.small, "small.h5");
     name(w.plain, sizeof w.plain, "plain.h5");
     name(w.out, sizeof w.out, "out");
     name(w.internal, sizeof w.internal, "internal.drep");
@@ -201,6 +271,10 @@ int main(int argc, char **argv)
     unlink(w.out);
     if (bench_wanted(argc, argv, "contiguous"))
         missed += contiguous(&w);
+    unlink(w.out);
+    if (bench_wanted(argc, argv, "small"))
+        missed += small(&w);
+    unlink(w.small);
     unlink(w.plain);
     unlink(w.out);
     unlink(w.internal);

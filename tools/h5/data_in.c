@@ -871,7 +871,7 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
 {
     const struct h5_source *s = f->s;
     size_t size = s->map.hsize > s->map.dsize ? s->map.hsize : s->map.dsize;
-    int64_t n = 1, most = BLOCK_SIZE;
+    int64_t n = 1, most = BLOCK_SIZE, all = 1;
     int d;
 
     if (s->map.variable)
@@ -884,10 +884,14 @@ static int block_shape(struct filler *f, const drep_dsinfo *info, int64_t *eleme
         f->step[d] = info->layout == DREP_CHUNKED ? info->chunk[d] : 1;
         if (__builtin_mul_overflow(n, f->step[d], &n))
             return job_no_memory(f->j);
+        if (__builtin_mul_overflow(all, f->dims[d], &all))
+            all = INT64_MAX;
     }
     if (f->decoding || (!f->as_stored && !f->pinned))
         box_grow(s->rank, f->dims, most, f->step);
+    /* Small datasets are many, and memory is overwritten when it is given out. */
     *elements = n > most ? n : most;
+    *elements = *elements > all ? all : *elements;
     return size && (uint64_t)*elements > SIZE_MAX / size ? job_no_memory(f->j) : 0;
 }
 

@@ -365,6 +365,7 @@ static int export_blocks(struct emptier *e, int64_t most)
     if (!e->as_stored)
         box_grow(info->rank, info->dims, most, e->step);
     n = n > most ? n : most;
+    n = n > info->count ? info->count : n;
     if ((uint64_t)n > SIZE_MAX / (e->s->map.dsize + e->s->map.hsize + 1))
         return no_memory_for_chunk(e);
     /* Zeroed, so that gaps between members compare equal. */

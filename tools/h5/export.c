@@ -862,6 +862,7 @@ static int read_defaults(struct job *j)
 int export_all(struct job *j)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
+    hid_t opened;
     size_t i;
     int err = encodings_load(j);
 
@@ -878,17 +879,20 @@ int export_all(struct job *j)
         if (!o->made && !joined)
             continue;
         job_say(j, HDF5_MADE, kinds[o->kind], o->path, "%s", kinds[o->kind]);
+        opened = o->made ? H5Oopen_by_addr(j->h, (haddr_t)o->made) : -1;
         err = export_attributes(j, o);
         if (!err && o->kind == DREP_OBJ_DATASET)
             err = export_data(j, o);
+        if (opened > 0)
+            H5Oclose(opened);
     }
     return err ? err : export_dimensions(j);
 }
 
 /* ------------------------------------------------------------------- reading back */
 
-/* Check that the object's path leads to it. */
-static int check_object(struct job *j, const struct h5_object *o)
+/* Check that the object's path leads to it; *opened: it, as opening it again costs little then. */
+static int check_object(struct job *j, const struct h5_object *o, hid_t *opened)
 {
     struct verified at = {.path = o->path, .what = "", .name = ""};
     hid_t object = H5Oopen(j->h, o->path, H5P_DEFAULT), type = 0;
@@ -909,13 +913,13 @@ static int check_object(struct job *j, const struct h5_object *o)
     drep_type_free(own);
     if (type > 0)
         H5Tclose(type);
-    if (object > 0)
-        H5Oclose(object);
+    *opened = object;
     return err;
 }
 
 int export_back(struct job *j)
 {
+    hid_t opened;
     size_t i;
     int err = 0;
 
@@ -924,11 +928,13 @@ int export_back(struct job *j)
 
         if (!o->made)
             continue;
-        err = check_object(j, o);
+        err = check_object(j, o, &opened);
         if (!err)
             err = export_attributes(j, o);
         if (!err && o->kind == DREP_OBJ_DATASET)
             err = export_data(j, o);
+        if (opened > 0)
+            H5Oclose(opened);
     }
     return err ? err : export_dimensions(j);
 }

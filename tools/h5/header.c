@@ -425,11 +425,29 @@ static int check_fill(struct job *j, hid_t dset)
                     (unsigned long long)m.fill, (unsigned long long)size);
 }
 
+/* One dataset is asked several times in a row. */
+static int is_checked(struct job *j, hid_t dset)
+{
+    H5O_info_t info;
+
+    if (H5Oget_info2(dset, &info, H5O_INFO_BASIC) < 0) {
+        job_fail_hdf5(j, "dataset");
+        return 0;
+    }
+    if (j->checked && j->checked == info.addr && j->checked_file == info.fileno)
+        return 1;
+    if (check_fill(j, dset) != 0)
+        return 0;
+    j->checked = info.addr;
+    j->checked_file = info.fileno;
+    return 1;
+}
+
 hid_t dataset_plist(struct job *j, hid_t dset)
 {
     hid_t dcpl;
 
-    if (check_fill(j, dset) != 0)
+    if (!is_checked(j, dset))
         return -1;
     dcpl = H5Dget_create_plist(dset);
     if (dcpl < 0)

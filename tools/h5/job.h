@@ -41,6 +41,8 @@ struct job {
 
     /* Import. */
     struct guard guard;
+    unsigned long checked_file; /* the dataset whose fill value was checked last (header.c) */
+    haddr_t checked;
     struct odd_links links;
     int64_t dated;      /* objects with a time of change */
     int64_t incomplete; /* datasets with elements that could not be read */
