@@ -683,8 +683,9 @@ typedef struct drep_xfer {
     int threads;         /* 0: the file's; 1: only the caller's; not negative */
     drep_report *report; /* filled when not NULL */
     size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
-                            checked.  DREP_ERR_BUFFER before anything is moved if the elements
-                            reach beyond it */
+                            known, so that elements are as long as the dataset's (drep_read).
+                            DREP_ERR_BUFFER before anything is moved if the elements reach
+                            beyond it */
     int members;         /* DREP_MEMBERS_... */
     int64_t collective;  /* 1: all ranks of the file's team make this call (datarep-team.h) */
 } drep_xfer;
@@ -1350,7 +1351,8 @@ typedef struct drep_attrinfo {
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);
-/* Reads all elements as `type` (equal number of items, or members by name: drep_xfer) into buf.
+/* Reads all elements as `type` into buf.  Its elements have as many data items as those of the
+ * attribute, or as several of them; members go by name (drep_xfer).
  * DREP_ERR_NOT_FOUND, DREP_ERR_TYPE,
  * DREP_ERR_COUNT (the items do not fill whole elements of `type`), DREP_ERR_VALUE_TOO_LARGE (the
  * elements would span more than the address space). */
@@ -1669,13 +1671,17 @@ DREP_API void drep_selection_free(drep_selection *sel);
 
 /* Reads or writes the selected elements, in row-major order of the selection (points: in
  * their order), into or from consecutive elements of `type` at buf; type NULL: the
- * dataset's.  Members of compounds go by name (drep_xfer).  The data items of the selection must
- * fill a whole number of `type`s.  Equal signatures are converted by representation, others by
- * value (DREP_ERR_TYPE where no value conversion exists).  A write becomes visible to others at the
- * next commit; one that fails changes nothing, and drep_close() gives its error after it has
- * committed the rest.  Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION,
- * DREP_ERR_CHECKSUM (object and byte), DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE (the elements at
- * buf would span more than the address space), DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
+ * dataset's.  Members of compounds go by name (drep_xfer).  An element of `type` has as many data
+ * items as one of the dataset, or as several (the layout of a block in memory, which the selection
+ * fills a whole number of times): so n elements reach n extents of `type` at most, whatever is
+ * stored.  Other numbers, as of three numbers for each struct of three, are DREP_ERR_TYPE, which
+ * names both types, unless xfer->buf_size tells the bytes at buf, which the call then observes.
+ * Equal signatures are converted by representation, others by value (DREP_ERR_TYPE where no value
+ * conversion exists).  A write becomes visible to others at the next commit; one that fails changes
+ * nothing, and drep_close() gives its error after it has committed the rest.
+ * Errors: DREP_ERR_RANGE, DREP_ERR_CONVERSION, DREP_ERR_CHECKSUM (object and byte), DREP_ERR_COUNT,
+ * DREP_ERR_VALUE_TOO_LARGE (the elements at buf would span more than the address space),
+ * DREP_ERR_READ_ONLY, DREP_ERR_FAILED. */
 DREP_API int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                        void *buf, const drep_xfer *xfer);
 DREP_API int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
@@ -1695,7 +1701,7 @@ typedef struct drep_item {
     const char *select;    /* as for drep_select_parse(); NULL: all elements */
     const drep_type *type; /* in memory; NULL: the stored one's */
     void *buf;             /* gets the elements, as of drep_read() or drep_attr_read() */
-    size_t buf_size;       /* bytes there, 0: not checked */
+    size_t buf_size;       /* bytes there, 0: not known (as of drep_xfer) */
     int err;               /* gets this item's result */
 } drep_item;
 /* Reads n datasets, parts of them, or attributes, in order, without opening handles and all from

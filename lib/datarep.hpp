@@ -32,7 +32,6 @@
 #include <vector>
 
 namespace datarep {
-
 // what() is the thread's message, which names file, object and byte; code() one of DREP_ERR_....
 // object() is "" and byte() -1 if it is about none.
 class error : public std::runtime_error {
@@ -187,11 +186,8 @@ public:
     using handle::handle;
     drep_dsinfo info() const { return ask<drep_dsinfo>(drep_dataset_info, get()); }
     shape dims() const
-    {
-        drep_dsinfo i = info();
-        return i.rank > 0 ? shape(i.dims, i.dims + i.rank) : shape();
-    }
-    // All elements, or those selected, in row-major order.
+    { drep_dsinfo i = info(); return i.rank > 0 ? shape(i.dims, i.dims + i.rank) : shape(); }
+    // All elements, or those selected, in row-major order.  More items than T's: DREP_ERR_BUFFER.
     template <class T> std::vector<T> read(const selection &sel = {}) const
     {
         static_assert(!std::is_same_v<T, bool>, "std::vector<bool> has no elements in memory");
@@ -202,24 +198,22 @@ public:
     template <class T> void read(std::span<T> to, const selection &sel = {}) const
     {
         require(to.size() == count(sel), "datarep::dataset::read: another number of elements");
-        check(drep_read(get(), sel.get(), type_of<T>::get(), to.data(), nullptr));
+        move(drep_read, to, sel.get());
     }
     template <class T> void write(std::span<const T> from, const selection &sel = {})
     {
         require(from.size() == count(sel), "datarep::dataset::write: another number of elements");
-        check(drep_write(get(), sel.get(), type_of<T>::get(), from.data(), nullptr));
+        move(drep_write, from, sel.get());
     }
     // Grows dimension `dim` by whole rows of the other dimensions.
     template <class T> void append(std::span<const T> rows, std::size_t dim = 0)
     {
-        std::size_t row = 1;
-        shape now = dims();
-        for (std::size_t d = 0; d < now.size(); d++)
-            row *= d == dim ? 1 : static_cast<std::size_t>(now[d]);
-        require(dim < now.size() && row > 0 && rows.size() % row == 0,
+        std::size_t row = 1, d = 0;
+        for (int64_t n : dims())
+            row *= d++ == dim ? 1 : static_cast<std::size_t>(n);
+        require(dim < d && row > 0 && rows.size() % row == 0,
                 "datarep::dataset::append: not whole rows");
-        check(drep_append(get(), static_cast<int>(dim), static_cast<int64_t>(rows.size() / row),
-                          type_of<T>::get(), rows.data(), nullptr));
+        move(drep_append, rows, static_cast<int>(dim), static_cast<int64_t>(rows.size() / row));
     }
     void resize(const shape &dims)
     {
@@ -227,6 +221,12 @@ public:
         check(drep_dataset_resize(get(), dims.data()));
     }
 private:
+    template <class T, class Call, class... A> void move(Call call, std::span<T> m, A... args) const
+    {
+        drep_xfer x = DREP_XFER();
+        x.buf_size = m.size_bytes() + m.empty();
+        check(call(get(), args..., type_of<std::remove_const_t<T>>::get(), m.data(), &x));
+    }
     std::size_t count(const selection &sel) const
     { return static_cast<std::size_t>(sel.get() ? drep_selection_count(sel.get()) : info().count); }
 };
@@ -296,5 +296,4 @@ private:
 };
 
 } // namespace datarep
-
 #endif

@@ -48,15 +48,7 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
 
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
 {
-    char *a = NULL, *b = NULL;
-    int err;
-
-    drep_type_print(src_leaf, &a);
-    drep_type_print(dst_leaf, &b);
-    err = fail(DREP_ERR_TYPE, "no conversion from %s to %s", !a ? "?" : a, !b ? "?" : b);
-    mem_free(a);
-    mem_free(b);
-    return err;
+    return type_fail_two(DREP_ERR_TYPE, "no conversion from %s to %s", src_leaf, dst_leaf);
 }
 
 /* Copies a sequence with all that its elements point to. */

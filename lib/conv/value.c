@@ -441,10 +441,14 @@ static int plan_value(const struct value_plan *p, const struct span *value, int6
 }
 
 /* The elements of memory that `count` of the value fill. */
-static int value_tiles(const drep_type *type, int64_t count, const drep_type *want, int64_t *tiles)
+static int value_tiles(const drep_type *type, int64_t count, const drep_type *want, size_t size,
+                       int64_t *tiles)
 {
     int64_t items;
+    int err = type_whole(type, want, size);
 
+    if (err)
+        return err;
     if (__builtin_mul_overflow(count, type->items, &items) ||
         (items > 0 && (want->items == 0 || items % want->items != 0)))
         return fail(DREP_ERR_COUNT, "its items do not fill whole elements of the given type");
@@ -474,7 +478,7 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
         want = m.mem;
     }
     if (!err)
-        err = value_tiles(taken->type, count, want, &tiles);
+        err = value_tiles(taken->type, count, want, size, &tiles);
     if (!err)
         err = type_fits(want, tiles, size);
     if (!err)

@@ -188,8 +188,9 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
     if (!type)
         type = own;
     if (type->items != own->items && !type_matches(own, type))
-        err = fail(DREP_ERR_COUNT, "a fill value of %lld items as %lld", (long long)own->items,
-                   (long long)type->items);
+        err =
+            type_fail_two(DREP_ERR_TYPE,
+                          "a fill value of type %s as %s: numbers of data items differ", own, type);
     else
         memset(value, 0, (size_t)type->prog.extent);
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)

@@ -162,14 +162,16 @@ int pending_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
                  const drep_xfer *xfer)
 {
     struct shares want = {.n = 0}, kept = {.n = 0};
+    drep_xfer own = !xfer ? DREP_XFER() : *xfer;
     struct transfer *t = NULL;
     char *elements;
     int err = shared_known(ds);
 
+    own.report = NULL; /* what is read twice counts once */
     if (!err)
         err = transfer_run(ds, sel, type, buf, xfer, READING);
     if (!err)
-        err = transfer_begin(ds, sel, type, buf, NULL, READING, &t);
+        err = transfer_begin(ds, sel, type, buf, &own, READING, &t);
     if (!err)
         err = shares_cut(t, &want);
     if (!err)

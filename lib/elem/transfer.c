@@ -17,12 +17,14 @@
 #include <pthread.h>
 #include <string.h>
 
-int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer)
+int items_check(const drep_type *file, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
     int64_t items, tiles;
-    int err;
+    int err = type_whole(file, mem, xfer ? xfer->buf_size : 0);
 
-    if (__builtin_mul_overflow(n, stored->items, &items))
+    if (err)
+        return err;
+    if (__builtin_mul_overflow(n, file->items, &items))
         return fail(DREP_ERR_VALUE_TOO_LARGE, "more than 2^63 data items");
     if (items > 0 && (mem->items == 0 || items % mem->items != 0))
         return fail(DREP_ERR_COUNT,
@@ -134,7 +136,7 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
         type = t->members.mem;
     }
     if (!err)
-        err = items_check(&ft->stored, type, t->sel->count, t->xfer);
+        err = items_check(ft->type, type, t->sel->count, t->xfer);
     if (!err && t->members.lacks) /* zeros go to members of `whole` that are not in `type` */
         err = fill_fits(t, whole);
     if (!err && t->sel->count > 0 && !t->mem)

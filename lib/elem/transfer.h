@@ -53,9 +53,10 @@ struct transfer {
 /* Number of threads: the transfer's wish, else the file's, else as many as there are processors.
  * Functions that are not thread-safe get one. */
 int threads_of(const drep_dataset *ds, const drep_selection *sel, const drep_xfer *xfer);
-/* Do n stored elements fill whole elements of memory's type, and are these inside the buffer that
- * the transfer names? */
-int items_check(const struct prog *stored, const drep_type *mem, int64_t n, const drep_xfer *xfer);
+/* Do n elements of the type in the file fill whole elements of memory's type, and are these inside
+ * the buffer that the transfer names?  Where it names none, an element of memory is one of the
+ * file, or several: no file decides how far memory is reached. */
+int items_check(const drep_type *file, const drep_type *mem, int64_t n, const drep_xfer *xfer);
 /* True if the transfer writes some members of each element and keeps the others. */
 static inline bool writes_members(const struct transfer *t)
 {

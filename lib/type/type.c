@@ -207,6 +207,28 @@ int type_elements(const drep_type *type, int64_t count, int64_t *items)
     return 0;
 }
 
+int type_fail_two(int err, const char *fmt, const drep_type *a, const drep_type *b)
+{
+    char *one = NULL, *two = NULL;
+
+    drep_type_print(a, &one);
+    drep_type_print(b, &two);
+    fail(err, fmt, !one ? "?" : one, !two ? "?" : two);
+    mem_free(one);
+    mem_free(two);
+    return err;
+}
+
+int type_whole(const drep_type *file, const drep_type *mem, size_t size)
+{
+    if (size > 0 || file->items == 0 || mem->items % file->items == 0)
+        return 0;
+    return type_fail_two(DREP_ERR_TYPE,
+                         "elements of type %s as %s: the numbers of data items differ, which needs "
+                         "the size of the buffer (buf_size)",
+                         file, mem);
+}
+
 int type_fits(const drep_type *type, int64_t count, size_t size)
 {
     int64_t last;

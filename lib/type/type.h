@@ -82,6 +82,12 @@ const struct type_sizes *type_native_sizes(void);
  * DREP_ERR_VALUE_TOO_LARGE (more than 2^63 of them, or elements so far apart that no memory
  * holds them: then there is no buffer to look at). */
 int type_elements(const drep_type *type, int64_t count, int64_t *items);
+/* Gives err, with a message of two types in words: fmt has a %s for each. */
+int type_fail_two(int err, const char *fmt, const drep_type *a, const drep_type *b);
+/* DREP_ERR_TYPE: an element of `mem` has neither as many data items as one of `file` nor as several
+ * whole ones, so that a file would decide how far memory is reached.  With the size of the buffer,
+ * which type_fits() holds against it, items may go one by one; size 0: nobody knows it. */
+int type_whole(const drep_type *file, const drep_type *mem, size_t size);
 /* DREP_ERR_BUFFER: `count` elements, which type_elements() has seen, reach beyond `size` bytes.
  * size 0: nobody knows how many there are. */
 int type_fits(const drep_type *type, int64_t count, size_t size);

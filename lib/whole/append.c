@@ -354,7 +354,7 @@ static int tail_add(struct tail *t, int64_t n, const drep_type *type, const void
     if (t->type != type || t->range != range || report || t->conv.opts.report)
         err = tail_convert(t, type, xfer);
     if (!err && !t->whole)
-        err = items_check(t->conv.stored, type, n * t->row, xfer);
+        err = items_check(t->conv.ft->type, type, n * t->row, xfer);
     if (!err && !buf)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (err)

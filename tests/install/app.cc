@@ -82,6 +82,7 @@ static void read(const std::string &path)
             std::vector<int64_t>{0, 5, 10}));
     auto samples = f.open_dataset("a/s").read<sample>();
     assert(samples[1].time == 2.5 && samples[1].count == 4);
+    assert(code_of([&] { f.open_dataset("a/s").read<double>(); }, "a/s") == DREP_ERR_BUFFER);
     assert(f.attr_string("t", "units") == "K" && f.attr_int("t", "runs") == 7);
     assert(f.attr_double("t", "scale") == 0.25);
 

@@ -419,9 +419,9 @@ START_TEST(test_D9_items_convert_in_rows)
     ok(drep_dataset_create(f, "d", &spec, &ds));
     for (int i = 0; i < ALL; i++)
         in[i] = i * 7 - 3;
-    ok(drep_write(ds, NULL, DREP_DOUBLE, in, NULL));
-    ok(drep_read(ds, NULL, DREP_INT32_T, plain, NULL));
-    ok(drep_read(ds, NULL, DREP_DOUBLE, out, NULL));
+    ok(drep_write(ds, NULL, DREP_DOUBLE, in, &DREP_XFER(.buf_size = sizeof in)));
+    ok(drep_read(ds, NULL, DREP_INT32_T, plain, &DREP_XFER(.buf_size = sizeof plain)));
+    ok(drep_read(ds, NULL, DREP_DOUBLE, out, &DREP_XFER(.buf_size = sizeof out)));
     for (int i = 0; i < ALL; i++) {
         ck_assert_int_eq(plain[i], i * 7 - 3);
         ck_assert(out[i] == in[i]);

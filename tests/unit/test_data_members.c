@@ -627,7 +627,7 @@ START_TEST(test_D44_fill_values)
         out.b = 0;
         ok(drep_dataset_fill(ds, only, &out));
         ck_assert(out.b == 2.5);
-        fails(drep_dataset_fill(ds, DREP_INT, &out), DREP_ERR_COUNT);
+        fails(drep_dataset_fill(ds, DREP_INT, &out), DREP_ERR_TYPE);
         ok(drep_append(ds, 0, 1, only, new, NULL));
         ok(drep_append(ds, 0, 1, only, new + 1, NULL));
         ok(drep_read(ds, NULL, turned, rows, NULL));
