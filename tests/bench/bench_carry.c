@@ -112,11 +112,11 @@ static double one_run(int entry)
     case REPACK:
         return COST("h5repack", source, out);
     case UNDECODED:
-        return COST(DATAREP, "import", "-f", "--no-decode", source, out);
+        return COST(DATAREP, "import", "-f", "--external", "--no-decode", source, out);
     case DECODE:
         return decode_all();
     case IMPORT:
-        return COST(DATAREP, "import", "-f", source, out);
+        return COST(DATAREP, "import", "-f", "--external", source, out);
     case EXPORT:
         return COST(DATAREP, "export", "-f", "--format=hdf5", "--no-verify", packed, out);
     default:
@@ -137,7 +137,7 @@ static int compare(const char *title, double import_bar, double export_bar, doub
 
     bench_must(stat(source, &st) == 0, source);
     unlink(packed);
-    COST(DATAREP, "import", "-f", source, packed);
+    COST(DATAREP, "import", "-f", "--external", source, packed);
     for (int i = 0; i < RUNS; i++)
         for (int k = 0; k < ENTRIES; k++)
             t[k][i] = one_run(k);

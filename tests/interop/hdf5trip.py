@@ -103,7 +103,7 @@ def check_diff(c, a, b):
 
 def import_file(c, rep, how, folder, h5, drep):
     table = ["--schema=" + os.path.join(folder, "mixed.yaml")] if rep == "mixed" else []
-    command = [DATAREP, "import", "-f", "--datarep=" + rep, "--json", *table, *how]
+    command = [DATAREP, "import", "-f", "--external", "--datarep=" + rep, "--json", *table, *how]
     if "values" in c.lost:
         status, _, err = run(*command, h5, drep)
         check(status == 4 and "--partial" in err, "import without --partial: exit status %d: %s", status, err)
@@ -121,7 +121,7 @@ def import_file(c, rep, how, folder, h5, drep):
 
 def check_difference(drep, h5):
     """Our own comparison of the container with the HDF5 file."""
-    status, out, err = run(DATAREP, "diff", drep, h5)
+    status, out, err = run(DATAREP, "diff", "--external", drep, h5)
     check(status == 0, "diff: %s", (out + err)[-400:])
 
 

@@ -113,7 +113,7 @@ def trip(source, folder):
     for path in (drep, back, first, second):
         if os.path.exists(path):
             os.unlink(path)
-    status, _, err = run(DATAREP, "import", "-f", "--exact", "--partial", "--json", "--report=" + first, source, drep)
+    status, _, err = run(DATAREP, "import", "-f", "--external", "--exact", "--partial", "--json", "--report=" + first, source, drep)
     if status < 0 or status > 4:
         raise Silent("import: status %d: %s" % (status, err[-300:]))
     if status > 1:

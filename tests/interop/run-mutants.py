@@ -5,7 +5,7 @@
 hdf5mutate changes fields of object headers, B-trees, heaps and chunk indexes and mends the
 sums over them; into external links, sources of virtual datasets and raw files it puts names
 of files that an import must not open.  Whatever the file says, the import ends in time, in
-256 MiB, and opens nothing but the source, regular files beside it and libraries.  What it
+256 MiB, and opens nothing but the source, libraries and, with --external, regular files beside it.  What it
 opens is seen from outside, by strace.  TAP on stdout, one case a group of mutants.
 
 Usage: run-mutants.py [COUNT [SEED]]
@@ -113,6 +113,7 @@ class Place:
         os.mkfifo(os.path.join(self.inside, "fifo"))
         os.symlink(self.secret, os.path.join(self.inside, "leak"))
         os.symlink("/", os.path.join(self.inside, "root"))
+        self.beside = False  # whether files beside the source may be opened
         self.source = os.path.join(self.inside, "m.h5")
         self.target = os.path.join(self.out, "m.drep")
         self.names = [self.secret, raw, "../secret/secret.h5", "../secret/secret.raw", "leak", "fifo", "root/etc/passwd",
@@ -122,7 +123,7 @@ class Place:
         """Whether a file that was opened may be."""
         path = os.path.normpath(os.path.join(self.folder, path))
         if os.path.dirname(path) == self.inside:
-            return os.path.basename(path) in ("m.h5", "beside.h5", "absent.h5")
+            return os.path.basename(path) in ("m.h5", "beside.h5", "beside.raw", "absent.h5")[:4 if self.beside else 1]
         return (path in (self.out, self.inside, self.target) or path.startswith(os.path.join(self.out, ".drep-")) or
                 path.startswith(os.path.dirname(DATAREP) + "/") or (path + "/").startswith(SYSTEM) or
                 path.startswith(SYSTEM))
@@ -137,6 +138,7 @@ def limits():
 def run_watched(place, *options):
     """Exit status (None: it hung), message, memory, and what was opened or done that must not be."""
     log = os.path.join(place.folder, "log")
+    place.beside = "--external" in options
     with open(os.path.join(place.folder, "err"), "w+b") as err:
         p = subprocess.Popen(["strace", "-f", "-qq", "-s", "4096", "-o", log, "-e",
                               "trace=open,openat,creat,execve,execveat,socket,connect,bind,ptrace",
@@ -186,7 +188,7 @@ def children(pid):
 
 def judge(place, seed, counts):
     """What is wrong with the import of a mutant, or None."""
-    status, message, memory, bad = run_watched(place, *["--partial"] * (seed % 4 > 0))
+    status, message, memory, bad = run_watched(place, *["--partial"] * (seed % 4 > 0), *["--external"] * (seed % 3 > 0))
     counts["peak"] = max(counts["peak"], memory)
     left = os.listdir(place.out)
     whole = status in (0, 1)
@@ -244,6 +246,35 @@ def check_watch(folder):
     return None
 
 
+def check_beside(folder):
+    """What is wrong with files beside the source: they are opened with --external alone, and named."""
+    place = Place(folder)
+    beside = [os.path.join(place.inside, name) for name in ("beside.h5", "beside.raw")]
+    with open(beside[1], "wb") as f:
+        f.write(bytes(range(64)))
+    with h5py.File(place.source, "w", libver="latest") as f:
+        layout = h5py.VirtualLayout((64,), "u1")
+        layout[:] = h5py.VirtualSource("beside.h5", "data", (64,))
+        f.create_virtual_dataset("v", layout, fillvalue=7)
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_external(b"beside.raw", 0, 64)
+        h5py.h5d.create(f.id, b"raw", h5py.h5t.STD_U8LE, h5py.h5s.create_simple((64,)), plist)
+    for options, wanted in ((), 4), (("--partial",), 1), (("--external",), 0):
+        status, message, _, bad = run_watched(place, *options)
+        if status != wanted or bad:
+            return "%s: status %s, %s: %s" % (options, status, bad, message)
+        for path in beside:
+            said = "elements came from " + path if place.beside else path + " is another file; --external reads it"
+            if said not in message:
+                return "%s: does not say \"%s\": %s" % (options, said, message)
+    for name in "v", "raw":
+        out = subprocess.run([DATAREP, "export", "--root=/" + name, "--format=raw", place.target, "-"], capture_output=True,
+                             check=False).stdout
+        if out != bytes(range(64)):
+            return "%s has other values: %s" % (name, out)
+    return None
+
+
 def main():
     count, seed = (int(a) for a in (sys.argv[1:] + ["240", "1"][len(sys.argv) - 1:])[:2])
     if subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode != 0:
@@ -254,13 +285,16 @@ def main():
         sources = make_sources(folder)
         jobs = [pool.submit(try_mutants, folder, path, range(seed + i, seed + count, len(sources)), counts)
                 for i, path in enumerate(sources)]
-        print("1..%d" % (len(jobs) + 1))
-        why = check_watch(folder)
-        print("%sok 1 - the watch sees what is opened" % ("not " if why else ""))
-        failed = bool(why)
-        if why:
-            print("# " + why.replace("\n", "\n# "))
-        for n, (path, job) in enumerate(zip(sources, jobs), 2):
+        print("1..%d" % (len(jobs) + 2))
+        failed = False
+        for n, (name, function) in enumerate((("the watch sees what is opened", check_watch),
+                                              ("files beside the source", check_beside)), 1):
+            why = function(folder)
+            print("%sok %d - %s" % ("not " if why else "", n, name))
+            failed |= bool(why)
+            if why:
+                print("# " + why.replace("\n", "\n# "))
+        for n, (path, job) in enumerate(zip(sources, jobs), 3):
             bad = job.result()
             failed |= bool(bad)
             print("%sok %d - mutants of %s" % ("not " if bad else "", n, os.path.basename(path)), flush=True)

@@ -73,11 +73,11 @@ def damaged(path, shape, chunks, bad, dtype="<i4", **filters):
 
 def imported(at, *options, **env):
     """Refused without --partial, leaving nothing; then made with it.  What both say."""
-    status, _, refusal = run("import", *options, at + "/x.h5", at + "/x.drep", **env)
+    status, _, refusal = run("import", "--external", *options, at + "/x.h5", at + "/x.drep", **env)
     check(status == 4 and not os.path.exists(at + "/x.drep"), "without --partial: status %d: %s", status, refusal)
     check(sorted(os.listdir(at)) == ["x.h5"], "it leaves %s", os.listdir(at))
     check("--partial imports the rest" in refusal and "hold the fill value" not in refusal, "says %s", refusal)
-    status, _, err = run("import", "--partial", *options, at + "/x.h5", at + "/x.drep", **env)
+    status, _, err = run("import", "--partial", "--external", *options, at + "/x.h5", at + "/x.drep", **env)
     check(status == 1, "with --partial: status %d: %s", status, err)
     return refusal, err
 

@@ -41,7 +41,7 @@ def values(drep, path):
 def same_as_copied(source, drep, most):
     """All values are those of a container that has copied them; gives the size of the virtual one."""
     copied = drep + ".copied"
-    must("import", "-n", source, copied)
+    must("import", "-n", "--external", source, copied)
     must("diff", "--external", drep, copied)
     must("check", "--external", "--deep", drep)
     size = os.path.getsize(drep)
@@ -106,7 +106,7 @@ def reasons(d):
         f.create_dataset("big", data=np.arange(n), dtype=">i8")
         f.create_dataset("little", data=np.arange(n), dtype="<i8")
         f.create_dataset("few", data=[1, 2])
-    status, _, err = cases.run("import", "--virtual", "-v", d + "/a.h5", d + "/a.drep")
+    status, _, err = cases.run("import", "--external", "--virtual", "-v", d + "/a.h5", d + "/a.drep")
     said = dict(re.findall(r": /(\w+): copied: (.*)", err))
     check(status == 0 and said == {
         "text": "its elements have variable length", "scaled": "its filters or chunks are not those of a container",
@@ -126,7 +126,7 @@ def pinned_master(source, most=0, copied=None):
     """Imports it; its values are right, at most `most` bytes are in the container, for which it says `copied`."""
     drep = source[:-3] + ".drep"
     for partial in ((), ("--partial",)):
-        status, _, err = run("import", "--virtual", "-v", *partial, source, drep)
+        status, _, err = run("import", "--external", "--virtual", "-v", *partial, source, drep)
         if status == 0:
             break
     said = re.findall(r": /v: .*?cop(?:ied: |ied)(.*)", err)
@@ -135,7 +135,7 @@ def pinned_master(source, most=0, copied=None):
     if copied:
         check(copied in err, "no %r in: %s", copied, err)
     whole = drep + ".copied"
-    run("import", "-n", "--partial", source, whole)
+    run("import", "-n", "--external", "--partial", source, whole)
     a, b = (must("dump", "--jsonl", "--external", x, "/v") for x in (drep, whole))
     check(a == b, "the values are not those of a container that has copied them")
     if not partial:
@@ -191,7 +191,7 @@ def chunks_of_sources(d):
     pinned_master(d + "/off.h5", 2 * sizes[2], "no container can refer to them")
     # An absent source.
     master(d + "/absent.h5", (30, 50, 60), "<f4", [whole[0], ("gone.h5", "x", (10, 50, 60), np.s_[20:30], np.s_[:])])
-    refused(["gone.h5 is not there"], "import", "--virtual", d + "/absent.h5", d + "/absent.drep")
+    refused(["gone.h5 is not there"], "import", "--external", "--virtual", d + "/absent.h5", d + "/absent.drep")
     pinned_master(d + "/absent.h5")
     # Export brings the virtual dataset back, or its values.
     must("export", "--external", d + "/m.drep", d + "/back.h5")
@@ -203,7 +203,7 @@ def chunks_of_sources(d):
     os.mkdir(d + "/in")
     shutil.copy(d + "/a.h5", d + "/in/a.h5")
     master(d + "/in/m.h5", (20, 50, 60), "<f4", [whole[0], ("../c.h5", "x", (10, 50, 60), np.s_[10:20], np.s_[:])])
-    out = cases.run("import", "--virtual", "--outside", "-v", d + "/in/m.h5", d + "/in/m.drep")
+    out = cases.run("import", "--external", "--virtual", "--outside", "-v", d + "/in/m.h5", d + "/in/m.drep")
     check(out[0] == 0 and "no container can refer to them" in out[2], "%s", out)
     check(0 < stored(d + "/in/m.drep") < sizes[0] + sizes[2] // 2, "the source that is below is copied")
 
@@ -240,7 +240,7 @@ def stretches_of_sources(d):
     pinned_master(d + "/over.h5", 80 * bytes_of, "side by side")
     master(d + "/often.h5", (100, 40, n), "<i4", [("s0.h5", "map", (40, n), k, np.s_[:]) for k in range(100)])
     drep = d + "/often.drep"
-    out = cases.run("import", "--virtual", "-v", d + "/often.h5", drep)
+    out = cases.run("import", "--external", "--virtual", "-v", d + "/often.h5", drep)
     check(out[0] == 0 and "no container can refer to them" in out[2], "%s", out)
     must("check", "--external", drep)
     size = os.path.getsize(d + "/s0.h5") + os.path.getsize(d + "/often.h5")
@@ -287,9 +287,9 @@ def below(d):
     os.makedirs(d + "/other")
     source = d + "/data/2026/a.h5"
     sample(source)
-    must("import", "--virtual", source, d + "/a.drep")
+    must("import", "--external", "--virtual", source, d + "/a.drep")
     same_as_copied(source, d + "/a.drep", os.path.getsize(source) // 3)
-    refused(["a.h5", "below its own directory"], "import", "--virtual", source, d + "/other/a.drep")
+    refused(["a.h5", "below its own directory"], "import", "--external", "--virtual", source, d + "/other/a.drep")
     check(not os.path.exists(d + "/other/a.drep"), "a refused import made a file")
     # Both together may be moved.
     shutil.move(d + "/data", d + "/other/data")

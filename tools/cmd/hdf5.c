@@ -145,8 +145,8 @@ static void blank_memory(void)
 #endif
 }
 
-/* From here on the child opens for reading what is beside the source (or anything, if the user
- * says so), libraries and plugins, and writes only what is open already. */
+/* From here on the child opens for reading libraries and plugins, and if the user says so what is
+ * beside the source, or anything; it writes only what is open already, as is the source. */
 static int lock_in(void *ctx)
 {
     static const char *const system[] = {"/lib",
@@ -171,8 +171,10 @@ static int lock_in(void *ctx)
     read_plugins(&c, plugins);
     if (w->x->outside)
         cage_read(&c, "/");
-    else if (!w->piped && directory_of(w->from, source))
+    else if (!w->piped && tool_external() && directory_of(w->from, source))
         cage_read(&c, source);
+    else if (w->x->pinned && realpath(w->from, source))
+        cage_read(&c, source); /* the library opens it too */
     /* The new file grows under a name beside its own. */
     if (directory_of(*w->shared->hidden ? w->shared->hidden : w->x->dst, target))
         c.make = target;
@@ -216,6 +218,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .range = x->range,
                                    .excl = x->excl,
                                    .exact = x->exact,
+                                   .external = tool_external() || x->outside,
                                    .outside = x->outside,
                                    .alone = w->piped,
                                    .partial = x->partial,

@@ -12,7 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const weights[] = {"made", "stored", "kept", "lost"};
+static const char *const weights[] = {"made", "stored", "read", "kept", "lost"};
+
+/* Findings so far that a report lists. */
+static int64_t counted(const struct report *r)
+{
+    return r->count[HDF5_STORED] + r->count[HDF5_READ] + r->count[HDF5_KEPT] + r->count[HDF5_LOST];
+}
 
 int report_begin(struct report *r)
 {
@@ -55,8 +61,7 @@ static void print_finding(struct report *r, const struct hdf5_finding *f)
                     f->message);
         return;
     }
-    sink_text(s, r->count[HDF5_STORED] + r->count[HDF5_KEPT] + r->count[HDF5_LOST] > 1 ? ",\n {"
-                                                                                       : "\n {");
+    sink_text(s, counted(r) > 1 ? ",\n {" : "\n {");
     quote(s, "weight", weights[f->weight]);
     quote(s, "what", f->what);
     quote(s, "path", f->path);
@@ -139,7 +144,7 @@ void report_add(struct report *r, const struct hdf5_finding *f)
     r->count[f->weight]++;
     if (f->weight == HDF5_LOST)
         say_loss(r, f);
-    else if (r->verbose)
+    else if (r->verbose || (f->weight == HDF5_READ && !r->quiet))
         tool_say(r->src, path, "%s", f->message);
     if (f->weight == HDF5_MADE)
         return;
@@ -189,8 +194,7 @@ static void print_counts(const struct report *r, const struct hdf5_totals *t)
 
 static void end_json(struct report *r, int err, const struct hdf5_totals *t)
 {
-    sink_text(&r->sink,
-              r->count[HDF5_STORED] + r->count[HDF5_KEPT] + r->count[HDF5_LOST] ? "\n], " : "], ");
+    sink_text(&r->sink, counted(r) ? "\n], " : "], ");
     sink_format(&r->sink,
                 "\"groups\": %lld, \"datasets\": %lld, \"types\": %lld, \"dimensions\": %lld, "
                 "\"links\": %lld, \"attributes\": %lld, \"bytes\": %llu, \"copied\": %lld, ",

@@ -11,6 +11,7 @@
 #include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,10 +62,54 @@ enum guard_verdict guard_judge(const struct guard *g, const char *name, char *wh
         snprintf(why, size, "%s is no regular file", real);
         return GUARD_REFUSED;
     }
-    if (g->outside || is_source(g, &st) || (*g->dir && strncmp(real, g->dir, strlen(g->dir)) == 0))
+    if (is_source(g, &st) || g->outside)
+        return GUARD_ALLOWED;
+    if (!g->external) {
+        snprintf(why, size, "%s is another file; --external reads it", real);
+        return GUARD_REFUSED;
+    }
+    if (*g->dir && strncmp(real, g->dir, strlen(g->dir)) == 0)
         return GUARD_ALLOWED;
     snprintf(why, size, "%s lies outside the directory of the file; --outside reads it", real);
     return GUARD_REFUSED;
+}
+
+static int compare_used(const void *left, const void *right)
+{
+    const struct guard_used *a = left, *b = right;
+
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+void guard_use(struct guard *g, const char *name)
+{
+    char real[PATH_MAX];
+    struct guard_used *u, **found;
+    struct stat st;
+
+    if (!realpath(name, real) || stat(real, &st) != 0 || is_source(g, &st))
+        return;
+    u = calloc(1, sizeof *u + strlen(real) + 1);
+    if (!u)
+        return;
+    u->device = st.st_dev;
+    u->inode = st.st_ino;
+    strcpy(u->path, real);
+    found = tsearch(u, &g->tree, compare_used);
+    if (!found || *found != u) {
+        free(u);
+        return;
+    }
+    *g->last = u;
+    g->last = &u->next;
+}
+
+void guard_report(struct job *j)
+{
+    for (const struct guard_used *u = j->guard.used; u; u = u->next)
+        job_say(j, HDF5_READ, "file", "", "elements came from %s", u->path);
 }
 
 /* ------------------------------------------------------------------- the driver */
@@ -117,8 +162,10 @@ static int open_allowed(struct guard *g, const char *name)
         return -1;
     fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
     if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == before.st_dev &&
-        st.st_ino == before.st_ino)
+        st.st_ino == before.st_ino) {
+        guard_use(g, real);
         return fd;
+    }
     if (fd >= 0)
         close(fd);
     return -1;
@@ -336,7 +383,9 @@ int guard_init(struct job *j, struct guard *g)
 
     memset(g, 0, sizeof *g);
     g->src = j->o->src;
+    g->external = j->o->external;
     g->outside = j->o->outside;
+    g->last = &g->used;
     g->fapl = g->driver = -1;
     g->fd = open(g->src, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (g->fd < 0 || fstat(g->fd, &st) != 0)
@@ -371,6 +420,8 @@ void guard_release(struct guard *g)
         H5FDunregister(g->driver);
     if (g->fd >= 0)
         close(g->fd);
+    tdestroy(g->tree, free);
+    g->tree = g->used = NULL;
     g->fd = -1;
     g->fapl = g->driver = -1;
 }

@@ -10,12 +10,23 @@
 
 struct job;
 
+/* A file besides the source that was read. */
+struct guard_used {
+    dev_t device;
+    ino_t inode;
+    struct guard_used *next;
+    char path[];
+};
+
 /* Which files an import may read. */
 struct guard {
     const char *src;
     char dir[PATH_MAX]; /* real path of its directory, with a slash; "": no other file */
-    int outside;        /* regular files elsewhere too */
-    int fd;             /* the source itself */
+    int external;       /* regular files in or below that directory too, */
+    int outside;        /* and elsewhere */
+    void *tree;         /* of the files that were read besides the source */
+    struct guard_used *used, **last; /* the same, in their order */
+    int fd;                          /* the source itself */
     dev_t device;
     ino_t inode;
     hid_t driver, fapl;
@@ -34,5 +45,9 @@ void guard_release(struct guard *g);
 hid_t guard_fapl(struct guard *g);
 /* True if a file may be read; if not, or if there is none, `why` says so. */
 enum guard_verdict guard_judge(const struct guard *g, const char *name, char *why, size_t size);
+/* Notes that a file which may be read is, for guard_report(). */
+void guard_use(struct guard *g, const char *name);
+/* Says which files besides the source were read. */
+void guard_report(struct job *j);
 
 #endif

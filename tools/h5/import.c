@@ -168,6 +168,8 @@ static int no_group(struct job *j, const char *path)
 
     if (object >= 0)
         H5Oclose(object);
+    if (kind == H5I_BADID && *j->guard.why)
+        return job_fail(j, DREP_ERR_ACCESS, "%s: %s", path, j->guard.why);
     if (kind == H5I_DATASET || kind == H5I_DATATYPE)
         return job_fail(j, DREP_ERR_KIND, "%s is a %s; --root takes a group", path,
                         kind == H5I_DATASET ? "dataset" : "named datatype");
@@ -917,6 +919,7 @@ int import_all(struct job *j)
         job_say(j, HDF5_MADE, kind, o->path, "%s", kind);
         err = job_skip(j, move_object(j, i), kind, o->path, "not all of it is kept");
     }
+    guard_report(j);
     if (j->dated)
         job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not kept",
                 (long long)j->dated);

@@ -13,12 +13,13 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 11
+#define DATAREP_HDF5_INTERFACE 12
 
 /* How much a finding weighs. */
 enum hdf5_weight {
     HDF5_MADE,   /* an object is there: nothing to say but its name */
     HDF5_STORED, /* stored in another way; the values are the same and nothing is lost */
+    HDF5_READ,   /* another file was read: said always */
     HDF5_KEPT,   /* has no counterpart: kept as an annotation, from which export restores it */
     HDF5_LOST    /* left out or changed */
 };
@@ -69,8 +70,9 @@ struct hdf5_options {
     int range;                  /* DREP_RANGE_...: values that the target cannot hold */
     int excl;                   /* import, 1: fail if dst exists */
     int exact;                  /* import: note byte orders too, so that export restores them */
-    int outside;                /* import: read raw files and sources of virtual datasets that
-                                   lie outside the directory of src */
+    int external;               /* import: read raw files and sources of virtual datasets in or
+                                   below the directory of src, */
+    int outside;                /* and elsewhere */
     int alone;                  /* import: no file beside src belongs to it */
     int partial;                /* import: also a file with elements that cannot be read, which
                                    are marked (tools/walk/unread.h); else it fails */

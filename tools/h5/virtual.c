@@ -133,6 +133,7 @@ static int judge_raw(struct tracer *t, const char *dir, const char *name, off_t 
         if (verdict != GUARD_ALLOWED || there)
             continue;
         there = 1;
+        guard_use(&t->j->guard, path);
         *missing = raw_missing(path, offset, size);
         snprintf(why, why_size, "the raw file %s ends too early", path);
     }

@@ -30,6 +30,11 @@ void tool_allow_external(void)
     external = true;
 }
 
+bool tool_external(void)
+{
+    return external;
+}
+
 int tool_info(const char *plugins, drep_info **out)
 {
     drep_info *info;

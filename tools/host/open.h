@@ -3,10 +3,12 @@
 #ifndef TOOLS_HOST_OPEN_H
 #define TOOLS_HOST_OPEN_H
 
+#include <stdbool.h>
 #include <datarep.h>
 
 /* From now on files may refer to others below their directories (hint drep_external). */
 void tool_allow_external(void);
+bool tool_external(void);
 /* The hints of whoever opens a file: the limits (limit.h) and directories of plugins (NULL:
  * none), for drep_info_free().  0, or a DREP_ERR_... code and *out NULL. */
 int tool_info(const char *plugins, drep_info **out);
