@@ -270,7 +270,8 @@ def test_lint_values_are_made_in_one_place():
     reads = {"__array__", "_decoded", "as_stored", "_parts", "parse", "outer", "export", "_mask", "as_bytes",
              "_selection", "_get", "__getitem__", "_counted", "_extremes", "_equal", "_is_there", "read",
              "_by_blocks", "_index", "_attach", "_back", "astype", "_key", "_list", "_array", "_points", "members", "_list_of", "_read",
-             "_turned", "as_str", "as_data", "_exact"}
+             "_turned", "as_str", "as_data", "_exact",
+             "_fine_units"}
     found = []
     for above, _, names in os.walk(folder):
         for name in names:
