@@ -195,7 +195,7 @@ static void compare_attrs(struct comparing *w, const struct object *o)
         compare_attr(w, o, &o->attr[i]);
     if (w->options->extra)
         return;
-    err = attrs_list(w->have, o->path, &names, &n);
+    err = attrs_list(w->have, o->path, false, &names, &n);
     if (err)
         failed(w, o->at, o->path, err);
     for (k = 0; k < n; k++)

@@ -415,7 +415,7 @@ static void put_attrs(struct emitter *e, const char *path, const drep_objinfo *i
 
     if (info->attrs == 0)
         return;
-    err = attrs_list(e->file, path, &names, &n);
+    err = attrs_list(e->file, path, e->options->notes, &names, &n);
     if (err)
         e->options->failed(e->options->ctx, path, err);
     if (n > 0) {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "base/vec.h"
+#include "schema/note.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,7 @@ int member_later(drep_file *file, const char *path, const struct member *m)
 /* -------------------------------------------------------------- attributes */
 
 struct attr_names {
+    bool notes;
     char **list;
     int64_t len;
     size_t room;
@@ -102,6 +104,8 @@ static int name_add(const char *name, void *ctx)
 {
     struct attr_names *n = ctx;
 
+    if (!n->notes && is_note(name))
+        return 0;
     if (VEC_ROOM(n->list, (size_t)n->len, n->room, 1))
         return DREP_ERR_NOMEM;
     n->list[n->len] = strdup(name);
@@ -111,9 +115,9 @@ static int name_add(const char *name, void *ctx)
     return 0;
 }
 
-int attrs_list(drep_file *file, const char *path, char ***names, int64_t *n)
+int attrs_list(drep_file *file, const char *path, bool notes, char ***names, int64_t *n)
 {
-    struct attr_names all = {0};
+    struct attr_names all = {.notes = notes};
     int err = drep_attr_list(file, path, DREP_BY_CREATION, name_add, &all);
 
     *names = all.list;

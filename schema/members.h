@@ -7,6 +7,7 @@
 #define SCHEMA_MEMBERS_H
 
 #include <datarep.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,9 +37,9 @@ void members_release(struct members *m);
  * object, else 0. */
 int member_later(drep_file *file, const char *path, const struct member *m);
 
-/* The names of all attributes of an object, in creation order.  A DREP_ERR_... code; what was
- * found is there in any case. */
-int attrs_list(drep_file *file, const char *path, char ***names, int64_t *n);
+/* The names of the attributes of an object, in creation order, with notes (schema/note.h) or
+ * without.  A DREP_ERR_... code; what was found is there in any case. */
+int attrs_list(drep_file *file, const char *path, bool notes, char ***names, int64_t *n);
 void attrs_free(char **names, int64_t n);
 
 #endif

@@ -109,6 +109,7 @@ struct schema_print_options {
     /* Receives an object that cannot be read and is left out. err: SCHEMA_DEEP for the members
      * of a group nested deeper than a schema can be; else a DREP_ERR_... code. */
     void (*failed)(void *ctx, const char *path, int err);
+    bool notes; /* print notes of converters, too */
     void *ctx;
 };
 /* Prints a schema that makes this file again. */

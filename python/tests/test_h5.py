@@ -95,7 +95,7 @@ def test_the_order_of_members_is_kept(tmp_path):
         assert list(f) == ["c", "a", "b", "d"] and list(reversed(f)) == ["d", "b", "a", "c"]
         assert list(f["c"].attrs) == ["c", "a", "b"] and list(f["a"].attrs) == ["a", "b", "c"]
         assert list(f["d"].attrs) == ["z", "y"] and len(f.attrs) == 0
-        assert "hdf5:remarks" not in f.attrs and f.attrs.get("hdf5:remarks") is None
+        assert "drep.hdf5:remarks" not in f.attrs and f.attrs.get("drep.hdf5:remarks") is None
     dr.export(path, tmp_path / "o.h5")
     real = pytest.importorskip("h5py")
     with real.File(tmp_path / "o.h5") as f:

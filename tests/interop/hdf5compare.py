@@ -17,7 +17,9 @@ import hdf5files
 # Signalling NaNs are made on purpose.
 np.seterr(invalid="ignore")
 
-ANNOTATIONS = {"hdf5:remarks", "hdf5:named", "hdf5:circles", "hdf5:userblock"}
+ANNOTATIONS = {"drep.hdf5:remarks", "drep.hdf5:named", "drep.hdf5:circles", "drep.hdf5:userblock"}
+# netCDF-4's bookkeeping, which import makes notes of.
+BOOKS = {b"_NCProperties", b"_nc3_strict", b"_Netcdf4Dimid", b"_Netcdf4Coordinates"}
 BESIDE = "_nc4_non_coord_"  # how netCDF-4 names a dataset beside a dimension of the same name
 # What export makes of dimension objects.
 SCALE = {b"CLASS", b"NAME", b"REFERENCE_LIST", b"DIMENSION_LIST"}
@@ -304,7 +306,7 @@ class Container:
             if name in left_out:
                 have.discard(name.decode())
                 continue
-            own = names.get(name) or name.decode()
+            own = names.get(name) or ("drep.hdf5:" if name in BOOKS else "") + name.decode()
             check(own in have, "%s: attribute %s is missing", path, own)
             have.discard(own)
             got, attr = doc["attributes"][own], h5a.open(obj, name)
@@ -345,7 +347,7 @@ class Container:
         """Each link of a group with the name that it has in the container."""
         names = {bytes.fromhex(h): n for h, n in remarks(doc, r"link-was ([0-9a-f]+) (.*)")}
         odd = {n for n, in remarks(doc, r"odd-link \d+ \d+ \S+ (.*)")}
-        circles = doc["attributes"].get("hdf5:circles", {"value": []})["value"]
+        circles = doc["attributes"].get("drep.hdf5:circles", {"value": []})["value"]
         odd |= {c["name"] for c in circles}
         for name in group:
             own = names.get(name) or name.decode()
@@ -414,7 +416,7 @@ class Container:
 
 def remarks(doc, pattern):
     """What matches the pattern in the remarks about an object."""
-    for line in doc["attributes"].get("hdf5:remarks", {"value": []})["value"]:
+    for line in doc["attributes"].get("drep.hdf5:remarks", {"value": []})["value"]:
         m = re.fullmatch(pattern, line, re.S)
         if m:
             yield m.groups()

@@ -159,7 +159,7 @@ static void strange_names(hid_t f)
              "gr\xf6\xdf"
              "e",
              H5T_STD_I32BE, line(2), numbers);
-    put_attr(f, "hdf5:remarks", H5T_NATIVE_INT, line(1), numbers);
+    put_attr(f, "drep.hdf5:remarks", H5T_NATIVE_INT, line(1), numbers);
     put_attr(f, longer, H5T_NATIVE_INT, line(1), numbers);
     put_attr(f, "with/slash", H5T_NATIVE_INT, line(1), numbers);
 }

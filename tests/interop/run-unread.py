@@ -293,7 +293,7 @@ def hostile_marks(at):
     schema = at + "/s.yaml"
     with open(schema, "w", encoding="utf-8") as f:
         json.dump({"datarep": "internal", "root": {"members": {"d": {"dataset": "INT", "shape": [2], "attrs": {
-            "hdf5:remarks": {"type": "vstring", "shape": [len(lines)], "value": lines}}}}}}, f)
+            "drep.hdf5:remarks": {"type": "vstring", "shape": [len(lines)], "value": lines}}}}}}, f)
     status, out, err = run("create", "-s", schema, at + "/x.drep")
     check(status == 0, "create: %s", out + err)
     found = marks(at + "/x.drep")

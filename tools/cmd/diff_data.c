@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/diff_data.h"
 #include "schema/members.h"
+#include "schema/note.h"
 #include "tools/cmd/diff.h"
 #include "tools/cmd/diff_meaning.h"
 #include "tools/cmd/diff_say.h"
@@ -658,20 +659,10 @@ static void compare_both(struct diff *d, const char *a_path, const char *b_path,
     array_release(&a);
 }
 
-/* Import's notes for export are no attributes of the HDF5 file: it says how HDF5 held what
- * is compared anyway. */
+/* Notes of converters are no attributes: they say how a file held what is compared anyway. */
 static bool is_kept(const struct diff *d, const char *name)
 {
-    static const char *const notes[] = {"hdf5:remarks", "hdf5:named", "hdf5:circles",
-                                        "hdf5:userblock"};
-    size_t i;
-
-    if ((d->parts & DIFF_STORAGE) && !d->a.foreign && !d->b.foreign)
-        return false;
-    for (i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (strcmp(name, notes[i]) == 0)
-            return true;
-    return false;
+    return is_note(name) && (!(d->parts & DIFF_STORAGE) || d->a.foreign || d->b.foreign);
 }
 
 static int by_name(const void *a, const void *b)
@@ -682,7 +673,7 @@ static int by_name(const void *a, const void *b)
 static int sorted_attrs(struct diff *d, const struct diff_side *side, const char *path,
                         char ***names, int64_t *n)
 {
-    int err = attrs_list(side->file, path, names, n);
+    int err = attrs_list(side->file, path, true, names, n);
 
     if (err)
         diff_failed(d, side, path, err);

@@ -96,6 +96,7 @@ enum {
 
 static const struct option_row options[] = {
     {'H', "header", NULL, "omit the values of datasets", NULL},
+    {'a', "all", NULL, "show the notes of converters, too", NULL},
     {OPTION_JSON, "json", NULL, "print JSON", NULL},
     {OPTION_JSONL, "jsonl", NULL,
      "print JSON, one line per object; for a dataset, one line\n"
@@ -154,6 +155,9 @@ static bool take(struct dump_options *a, int option)
     switch (option) {
     case 'H':
         a->dump.header_only = true;
+        return true;
+    case 'a':
+        a->dump.notes = true;
         return true;
     case 'w':
         return take_width(a, optarg);

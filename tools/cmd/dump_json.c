@@ -190,7 +190,7 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
     struct sink *s = d->sink;
     char **names = NULL;
     int64_t i, n = 0;
-    int err = item->info.attrs ? attrs_list(d->file, item->path, &names, &n) : 0;
+    int err = item->info.attrs ? attrs_list(d->file, item->path, true, &names, &n) : 0;
 
     if (err)
         dump_failed(d, item->path, err);

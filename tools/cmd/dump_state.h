@@ -15,6 +15,7 @@ struct dump {
     bool header_only;       /* no values of datasets */
     int width;              /* columns of a line of text, 0: a row is one line */
     bool lines;             /* JSON: one line an object */
+    bool notes;             /* show notes of converters, too */
     bool numbers;           /* times are numbers, not dates */
     const char *as;         /* show bytes as under this representation, NULL: values */
     struct printer printer;

@@ -122,6 +122,7 @@ void dump_yaml(struct dump *d)
                                            .data = d->header_only ? NULL : yaml_data,
                                            .path = object_path,
                                            .failed = yaml_failed,
+                                           .notes = d->notes,
                                            .ctx = d};
     int err;
 

@@ -1,6 +1,7 @@
 /* attribute_in.c - the attributes of an HDF5 object become those of ours. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/attribute_in.h"
+#include "tools/h5/book.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/header.h"
 #include "tools/h5/interface.h"
@@ -72,7 +73,7 @@ static int note_attribute(struct mover *m, const struct carried *c, const char *
             err = notes_add(j, &m->object_notes, "attribute %s %s", c->s.notes.line[i], c->own);
     if (!err)
         err = nulls_write(j, &c->nulls, c->own, m->o->path, &m->object_notes);
-    if (err || strcmp(name, c->own) == 0)
+    if (err || strcmp(name, c->own) == 0 || book_is(name))
         return err;
     hex = hex_from(name, strlen(name));
     err =

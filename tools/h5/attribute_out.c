@@ -4,6 +4,7 @@
 #include "tools/h5/attribute_out.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "tools/h5/book.h"
 #include "tools/h5/drain.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/interface.h"
@@ -35,6 +36,18 @@ struct attributes {
     struct sharings sharings;
     int err;
 };
+
+/* The name that the attribute had, or gets; malloc'ed, NULL without memory. */
+static char *name_in_hdf5(const struct attributes *as, const char *name)
+{
+    const char *own = book_name(name);
+    char *was = notes_old_name(&as->object_notes, "attribute-was", name);
+
+    if (was && *was)
+        return was;
+    free(was);
+    return strdup(own ? own : name);
+}
 
 static hid_t attribute_space(const drep_attrinfo *info)
 {
@@ -100,7 +113,7 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
     struct job *j = as->j;
     struct value_move mv = {.j = j, .ref = ref_out, .path = as->o->path};
     size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
-    char *was = notes_old_name(&as->object_notes, "attribute-was", name);
+    char *was = name_in_hdf5(as, name);
     hid_t acpl, space, attr;
     void *d = NULL, *h = NULL;
     int err = read_attribute(as, name, m, n, nulls, &mv, &d, &h);
@@ -108,14 +121,13 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
     acpl = H5Pcreate(H5P_ATTRIBUTE_CREATE);
     H5Pset_char_encoding(acpl, H5T_CSET_UTF8);
     space = attribute_space(info);
-    attr =
-        err ? -1 : H5Acreate2(as->object, was && *was ? was : name, file, space, acpl, H5P_DEFAULT);
+    attr = err ? -1 : H5Acreate2(as->object, was, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");
     if (!err)
         err = say_rounded(as, name, info, m, n);
     if (!err)
-        err = type_note_write(j, as->object, was && *was ? was : name, file, info->type);
+        err = type_note_write(j, as->object, was, file, info->type);
     if (attr > 0)
         H5Aclose(attr);
     H5Sclose(space);
@@ -149,8 +161,8 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
                           .rank = info->rank,
                           .count = info->dims};
     size_t n = info->rank == DREP_NULL_SPACE ? 0 : (size_t)info->count;
-    char *was = notes_old_name(&as->object_notes, "attribute-was", name);
-    hid_t attr = H5Aopen(as->object, was && *was ? was : name, H5P_DEFAULT);
+    char *was = name_in_hdf5(as, name);
+    hid_t attr = H5Aopen(as->object, was, H5P_DEFAULT);
     hid_t type = attr > 0 ? H5Aget_type(attr) : -1, space = attr > 0 ? H5Aget_space(attr) : -1;
     void *d = move_alloc(&mv, n * m->dsize), *h = move_alloc(&mv, n * m->hsize);
     int err = d && h ? 0 : DREP_ERR_NOMEM, filled = 0;
@@ -162,7 +174,7 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
     if (!err)
         err = verify_shape(j, &at, info->dims, space);
     if (!err)
-        err = type_note_check(j, &at, as->object, was && *was ? was : name, file, info->type);
+        err = type_note_check(j, &at, as->object, was, file, info->type);
     if (!err && n) {
         err = drep_attr_read(j->d, as->path, name, m->held, d);
         if (err)
@@ -196,7 +208,7 @@ static int carry_attribute(struct attributes *as, const char *name, const drep_a
     struct notes notes;
     struct map m;
     /* The netCDF library reads its own attributes as if they were in this machine's order. */
-    int named = strncmp(name, NETCDF_OWN, strlen(NETCDF_OWN)) == 0;
+    int named = book_name(name) && strncmp(book_name(name), NETCDF_OWN, strlen(NETCDF_OWN)) == 0;
     struct nulls nulls;
     hid_t file;
     int err = notes_of_type(j, &as->object_notes, "attribute", name, &notes);
@@ -276,7 +288,9 @@ static int export_attribute(const char *name, void *ctx)
     char what[1100];
     int err;
 
-    if (is_annotation(name) || (j->back && attribute_is_lost(j, as->o->key, name)))
+    if (book_name(name) ? !book_fits(j, as->o, as->path, name) : is_annotation(name))
+        return 0;
+    if (j->back && attribute_is_lost(j, as->o->key, name))
         return 0;
     info = calloc(1, sizeof *info);
     if (!info)

@@ -60,6 +60,7 @@ struct job {
         hid_t *type;
         size_t n, room;
     } committed;
+    int numbered; /* dimensions have the numbers of netCDF-4: 1, -1: not all, 0: not looked at */
     struct lost_attributes *lost; /* what was reported as lost */
     struct job *back;             /* while the file is read back: a job whose objects are known by
                                      their addresses there; else NULL */

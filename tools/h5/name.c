@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/name.h"
 #include "format/utf8.h"
+#include "tools/h5/book.h"
 #include "tools/h5/note.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -37,6 +38,16 @@ static int is_own_name(const char *name, int attribute)
     return 1;
 }
 
+/* The name of the note that an attribute of netCDF's books becomes. */
+static char *note_name(const char *name)
+{
+    char *own = malloc(sizeof NOTE_HDF5 + strlen(name));
+
+    if (own)
+        sprintf(own, "%s%s", NOTE_HDF5, name);
+    return own;
+}
+
 /* Make a name from an invalid one: its valid characters, and a number that tells it from others
  * like it. */
 char *own_name(const char *name, int attribute)
@@ -46,12 +57,17 @@ char *own_name(const char *name, int attribute)
     char *own, *to;
     size_t n;
 
+    if (attribute && book_is(name))
+        return note_name(name);
     if (is_own_name(name, attribute))
         return strdup(name);
     own = malloc(NAME_SIZE_MAX + 1);
     if (!own)
         return NULL;
-    for (to = own; *p && to - own < 980; p += n) {
+    to = own;
+    if (attribute && is_note(name)) /* a note of ours it is not */
+        to += sprintf(to, "%%%02X", *p++);
+    for (; *p && to - own < 980; p += n) {
         n = utf8_length(p);
         if (n && (attribute || *p != '/')) {
             memcpy(to, p, n);

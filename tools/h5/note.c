@@ -1,6 +1,6 @@
 /* note.c - the attributes that keep what a container has no place for.
  *
- * "hdf5:remarks" is an array of texts, one note each; datarep(1) lists the words.
+ * KEEP_NOTES is an array of texts, one note each; datarep(1) lists the words.
  * Import writes them, export obeys those that make sense and ignores the rest: users may
  * have changed what they speak of. */
 /* SPDX-License-Identifier: MIT */
@@ -19,8 +19,7 @@
 
 int is_annotation(const char *name)
 {
-    return strcmp(name, KEEP_NOTES) == 0 || strcmp(name, KEEP_NAMED) == 0 ||
-           strcmp(name, KEEP_CIRCLES) == 0 || strcmp(name, KEEP_USER_BLOCK) == 0;
+    return strncmp(name, NOTE_HDF5, sizeof NOTE_HDF5 - 1) == 0;
 }
 
 static int add_line(struct job *j, struct notes *r, char *line)

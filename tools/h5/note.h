@@ -6,16 +6,18 @@
 #define TOOLS_H5_NOTE_H
 
 #include "tools/h5/library.h"
+#include "schema/note.h"
 #include <stddef.h>
 #include <stdint.h>
 
 struct job;
 
 /* The attributes of ours that hold what a container has no place for. */
-#define KEEP_NOTES "hdf5:remarks"
-#define KEEP_NAMED "hdf5:named"
-#define KEEP_CIRCLES "hdf5:circles"
-#define KEEP_USER_BLOCK "hdf5:userblock"
+#define KEEP_NOTES NOTE_HDF5 "remarks"
+#define KEEP_NAMED NOTE_HDF5 "named"
+#define KEEP_CIRCLES NOTE_HDF5 "circles"
+#define KEEP_USER_BLOCK NOTE_HDF5 "userblock"
+/* Whether an attribute of a container is a note that HDF5 files do not have: bookkeeping. */
 int is_annotation(const char *name);
 
 /* Lines about one object, as its attribute REMARKS holds them (datarep(1), "HDF5"). */

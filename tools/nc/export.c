@@ -3,6 +3,7 @@
  * It has what the root group has: dimensions, datasets and attributes.  All is defined first, then
  * the elements are written, read back and compared. */
 /* SPDX-License-Identifier: MIT */
+#include "schema/note.h"
 #include "tools/nc/nc.h"
 #include "tools/walk/unread.h"
 #include "tools/walk/box.h"
@@ -304,7 +305,7 @@ static int put_attribute(const char *name, void *ctx)
     size_t n = 0;
     int err, status;
 
-    if (strncmp(name, "hdf5:", 5) == 0)
+    if (is_note(name))
         return 0;
     err = drep_attr_info(w->j->d, at->path, name, &a);
     if (err)
@@ -344,7 +345,7 @@ static int wide_attribute(const char *name, void *ctx)
     drep_attrinfo a = DREP_ATTRINFO;
     int exact;
 
-    if (strncmp(name, "hdf5:", 5) != 0 && drep_attr_info(at->w->j->d, at->path, name, &a) == 0) {
+    if (!is_note(name) && drep_attr_info(at->w->j->d, at->path, name, &a) == 0) {
         nc_type type = nc_from_drep(a.type, &exact);
 
         if (type > NC_DOUBLE)

@@ -3,6 +3,7 @@
  * Everything of the container is looked for in the file: what netCDF does not show is a loss, and
  * numbers and texts that it shows as others are an error. */
 /* SPDX-License-Identifier: MIT */
+#include "schema/note.h"
 #include "tools/nc/nc.h"
 #include "tools/walk/box.h"
 #include <stdio.h>
@@ -30,7 +31,7 @@ static int is_hidden(const char *name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(names[i], name) == 0)
             return 1;
-    return strncmp(name, "hdf5:", 5) == 0 || strncmp(name, "drep.", 5) == 0;
+    return is_note(name);
 }
 
 static int unseen(struct view *v, const char *what, const char *path, const char *why)

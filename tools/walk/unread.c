@@ -1,12 +1,13 @@
 /* unread.c - the marks of elements that an import could not read, or did not try. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/walk/unread.h"
+#include "schema/note.h"
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTES "hdf5:remarks"
+#define NOTES NOTE_HDF5 "remarks"
 /* Lines that are looked at. */
 #define LINES_MAX (1 << 20)
 

@@ -1,8 +1,8 @@
 /* unread.h - the marks of elements that an import could not read, or did not try.
  *
- * They are lines of the attribute "hdf5:remarks" of a dataset (datarep-import(1)), "unread COUNT
- * BOX REASON": COUNT is "?" if it is not known, BOX a slice, or "-" for any place; and "undecoded
- * CHUNKS". */
+ * They are lines of the attribute "drep.hdf5:remarks" of a dataset (datarep-import(1)), "unread
+ * COUNT BOX REASON": COUNT is "?" if it is not known, BOX a slice, or "-" for any place; and
+ * "undecoded CHUNKS". */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_UNREAD_H
 #define TOOLS_WALK_UNREAD_H

@@ -10,7 +10,7 @@ import numpy as np
 from .. import types as main_types
 from ..attrs import NOTE, Attributes, Empty, read_array
 from . import types
-from .base import HIDDEN, HLObject, text
+from .base import HLObject, text
 
 
 class AttrId:
@@ -40,7 +40,7 @@ class AttributeManager(MutableMapping[str, Any]):
 
     def __getitem__(self, name: Any) -> Any:
         attrs, name = self._attrs, text(name)
-        if name not in attrs or name in HIDDEN:
+        if name not in attrs or name.startswith(NOTE):
             raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
         t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
         form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
@@ -123,14 +123,13 @@ class AttributeManager(MutableMapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         attrs = self._attrs
         order = 1 if self._owner._track else 0
-        return (n for n in attrs._h.attr_names(attrs._path, order) if n not in HIDDEN
-                and not n.startswith(NOTE))
+        return (n for n in attrs._h.attr_names(attrs._path, order) if not n.startswith(NOTE))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return text(name) not in HIDDEN and text(name) in self._attrs
+        return not text(name).startswith(NOTE) and text(name) in self._attrs
 
     def _ipython_key_completions_(self) -> list[str]:
         return sorted(self)

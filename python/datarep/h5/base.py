@@ -14,9 +14,7 @@ if TYPE_CHECKING:
 
 # The attribute of `datarep import` with what the container has no place for, line by line, which
 # `datarep export` does not take for one of HDF5; and the line that says how members are listed.
-NOTES, TRACKED = "hdf5:remarks", "track_order"
-# Attributes that belong to the package and not to the object (datarep-import(1)).
-HIDDEN = {NOTES, "hdf5:named", "hdf5:circles", "hdf5:userblock"}
+NOTES, TRACKED = "drep.hdf5:remarks", "track_order"
 
 
 def text(name: Any) -> str:
