@@ -8,10 +8,16 @@
 
 #include "api/foreign.h"
 
-/* The message of each rank about its changes has a digest of the entries, their number and a digest
- * of the header, and whether the rank has used a lease; then follow the ids that settle_waiting()
- * gives. */
-enum { DIGEST_SIZE = 32 };
+/* The message of each rank about its changes has a digest of the entries and their number, digests
+ * of hints, representations and their witnesses, and whether the rank has used a lease; then follow
+ * the ids that settle_waiting() gives. */
+enum {
+    DIGEST_HINTS = 16,
+    DIGEST_REPS = 24,
+    DIGEST_WITNESSES = 32,
+    DIGEST_LEASES = 40,
+    DIGEST_SIZE = 48
+};
 
 struct assembled {
     bool stays;                /* handles are used after the commit: ids are wanted */

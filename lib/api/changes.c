@@ -23,17 +23,24 @@ int hints_digest(const drep_file *f, uint64_t *digest)
 
 /* ---- representations ---- */
 
-void own_rep_put(const struct file_datarep *e, struct out *out)
+int own_rep_put(const struct file_datarep *e, struct out *out)
 {
-    uint8_t code[DREP_CODE_MAX + 1], n = 0;
+    uint64_t digest;
+    uint8_t n = 0;
+    int err = rep_digest(e, &digest);
 
     for (int c = 1; c <= DREP_CODE_MAX; c++)
-        if (e->used[c])
-            code[n++] = (uint8_t)c;
+        n += e->used[c];
     out_u8(out, e->number);
     out_bytes(out, e->rep.name, strlen(e->rep.name) + 1);
+    out_u64(out, digest);
     out_u8(out, n);
-    out_bytes(out, code, n);
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        if (e->used[c]) {
+            out_u8(out, (uint8_t)c);
+            out_u64(out, rep_witnesses(e, c));
+        }
+    return err;
 }
 
 uint8_t own_rep_get(struct in *in, struct own_rep *rep)
@@ -42,24 +49,70 @@ uint8_t own_rep_get(struct in *in, struct own_rep *rep)
 
     rep->name = (const char *)in->p + in->at;
     in_bytes(in, strnlen(rep->name, in_left(in)) + 1);
+    rep->digest = in_u64(in);
     rep->ncodes = in_u8(in);
-    rep->code = in_bytes(in, rep->ncodes);
+    rep->code = in_bytes(in, (size_t)rep->ncodes * OWN_CODE);
     return number;
 }
 
-int own_rep_find(drep_file *f, uint8_t number, const struct own_rep *rep, struct file_datarep **out)
+int own_rep_find(drep_file *f, int rank, uint8_t number, const struct own_rep *rep,
+                 struct file_datarep **out)
 {
-    if (rep_get_number(f, number, out) == 0 && strcmp((*out)->rep.name, rep->name) == 0)
-        return 0;
-    return rep_add(f, rep->name, out);
+    uint64_t digest;
+    int err;
+
+    if (rep_get_number(f, number, out) != 0 || strcmp((*out)->rep.name, rep->name) != 0)
+        if ((err = rep_add(f, rep->name, out)))
+            return err;
+    err = rep_digest(*out, &digest);
+    return err || digest == rep->digest
+               ? err
+               : fail(DREP_ERR_NOT_SAME, "ranks %d and %d have different tables of datarep \"%s\"",
+                      f->ranks->team.rank, rank, rep->name);
 }
 
-int own_rep_use(drep_file *f, struct file_datarep *e, const struct own_rep *rep)
+int own_rep_use(drep_file *f, int rank, struct file_datarep *e, const struct own_rep *rep)
 {
     int err = 0;
 
-    for (int k = 0; !err && k < rep->ncodes; k++)
-        err = rep_use(f, e, drep_predefined(rep->code[k]));
+    for (int k = 0; !err && k < rep->ncodes; k++) {
+        const uint8_t *p = rep->code + k * OWN_CODE;
+
+        err = rep_use(f, e, drep_predefined(p[0]));
+        if (!err && rep_witnesses_differ(rep_witnesses(e, p[0]), load_u64(p + 1)))
+            err = fail(DREP_ERR_NOT_SAME,
+                       "ranks %d and %d have different functions of datarep \"%s\"",
+                       f->ranks->team.rank, rank, rep->name);
+    }
+    return err;
+}
+
+int own_reps_digest(const drep_file *f, uint64_t *reps, uint64_t *witnesses)
+{
+    uint64_t shown = 0, sum = 0, digest;
+    uint8_t bytes[24 + DREP_CODE_MAX];
+    struct buf b = {0};
+    int err = 0;
+
+    for (size_t i = 0; !err && i < f->reps.n; i++) {
+        const struct file_datarep *e = f->reps.list[i];
+
+        err = rep_digest(e, &digest);
+        store_u64(bytes, e->number);
+        store_u64(bytes + 8, digest);
+        for (int c = 1; c <= DREP_CODE_MAX; c++) {
+            uint64_t w = e->used[c] ? rep_witnesses(e, c) : 0;
+
+            bytes[15 + c] = e->used[c];
+            sum = sum * 31 + w;
+            shown += w % 256;
+        }
+        if (!err)
+            err = buf_add(&b, bytes, 16 + DREP_CODE_MAX);
+    }
+    *reps = err ? 0 : sum_stored(b.p, b.len);
+    *witnesses = sum << 8 | (shown & 255);
+    buf_release(&b);
     return err;
 }
 
@@ -77,11 +130,14 @@ static int put_entry(void *ctx, const struct key *key, const struct buf *value)
     return out->err;
 }
 
-static void put_reps(const drep_file *f, struct out *out)
+static int put_reps(const drep_file *f, struct out *out)
 {
+    int err = 0;
+
     out_u32(out, (uint32_t)f->reps.n);
-    for (size_t i = 0; i < f->reps.n; i++)
-        own_rep_put(f->reps.list[i], out);
+    for (size_t i = 0; !err && i < f->reps.n; i++)
+        err = own_rep_put(f->reps.list[i], out);
+    return err;
 }
 
 static void put_shrunk(const struct ranks *r, struct out *out)
@@ -133,9 +189,10 @@ int changes_put(drep_file *f, struct buf *b)
         return err;
     buf_out(b, &out);
     out_u64(&out, hints);
-    put_reps(f, &out);
+    err = put_reps(f, &out);
     put_shrunk(f->ranks, &out);
-    err = put_marked(f->ranks, &out);
+    if (!err)
+        err = put_marked(f->ranks, &out);
     out_u64(&out, f->st->journal->n);
     if (!err)
         err = journal_each(f->st, put_entry, &out);

@@ -30,12 +30,15 @@ struct written_elements {
     const uint8_t *bit;
 };
 
-/* A representation of the rank, and the types of which it has datasets. */
+/* A representation of the rank, and the types of which it has datasets, each a code and a number of
+ * its witnesses (rep_witnesses()). */
 struct own_rep {
     const char *name; /* NULL: the rank has none of this number */
+    uint64_t digest;
     const uint8_t *code;
     uint8_t ncodes;
 };
+enum { OWN_CODE = 9 };
 
 struct changes {
     int rank;       /* the lowest rank that made them, */
@@ -53,15 +56,18 @@ struct changes {
     struct idset moved; /* objects of the last commit that have lost a name, but are there */
 };
 
-/* A representation in a message: its number, its name, and the types of which it has datasets. */
-void own_rep_put(const struct file_datarep *e, struct out *out);
+/* A representation in a message. */
+int own_rep_put(const struct file_datarep *e, struct out *out);
 /* Read one, whose bytes stay where they are; gives its number. */
 uint8_t own_rep_get(struct in *in, struct own_rep *rep);
-/* Find or add it here. */
-int own_rep_find(drep_file *f, uint8_t number, const struct own_rep *rep,
+/* Find or add it here.  DREP_ERR_NOT_SAME: the name means something else to that rank. */
+int own_rep_find(drep_file *f, int rank, uint8_t number, const struct own_rep *rep,
                  struct file_datarep **out);
-/* Enter its types into the table of extents, as if the rank's datasets had been made here. */
-int own_rep_use(drep_file *f, struct file_datarep *e, const struct own_rep *rep);
+/* Enter its types into the table of extents, as if the rank's datasets had been made here.
+ * DREP_ERR_NOT_SAME: the rank has other functions of this name. */
+int own_rep_use(drep_file *f, int rank, struct file_datarep *e, const struct own_rep *rep);
+/* Digests of all representations and of all witnesses of this rank. */
+int own_reps_digest(const drep_file *f, uint64_t *reps, uint64_t *witnesses);
 
 /* Find the entry of a rank's own id in a list by ascending ids, whose structs begin with it; or
  * NULL. */

@@ -57,8 +57,9 @@ int foreign_put(drep_file *f, uint64_t id, struct buf *b)
         out_u64(&out, id);
         out_u32(&out, (uint32_t)o.bytes.len);
         out_bytes(&out, o.bytes.p, o.bytes.len);
-        own_rep_put(rep, &out);
-        err = put_type(f, o.rec.type, &out);
+        err = own_rep_put(rep, &out);
+        if (!err)
+            err = put_type(f, o.rec.type, &out);
         done = buf_done(&one, &out);
         err = err ? err : done;
     }
@@ -77,10 +78,10 @@ static int own_record(drep_file *f, struct object_rec *rec, const struct own_rep
 {
     struct file_datarep *rep;
     struct out out;
-    int err = own_rep_find(f, rec->datarep, theirs, &rep);
+    int err = own_rep_find(f, 0, rec->datarep, theirs, &rep);
 
     if (!err)
-        err = own_rep_use(f, rep, theirs);
+        err = own_rep_use(f, 0, rep, theirs);
     if (!err && type->len > 0)
         err = ftype_use_record(f, type, &rec->type);
     if (err)

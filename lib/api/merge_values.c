@@ -180,6 +180,7 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
                         const struct object_rec *own)
 {
     const struct shrunk_dataset *cut = changes_shrunk(m->c, id);
+    bool cuts = cut && !is_cut(m, id, cut);
     uint64_t len[FMT_RANK_MAX];
     int err;
 
@@ -187,12 +188,12 @@ static int change_shape(struct merging *m, const struct change *e, uint64_t id,
         return 0;
     memcpy(len, own->len, sizeof len);
     if (!same_lengths(is, was->len) && !same_lengths(is, own->len)) {
-        if (cut || !not_less(own, was) || !not_less(is, was))
+        if (cuts || !not_less(own, was) || !not_less(is, was))
             return contradict_both(m, e, id, "given it different shapes");
         for (int d = 0; d < own->rank; d++)
             len[d] = own->len[d] > is->len[d] ? own->len[d] : is->len[d];
     }
-    err = cut && !is_cut(m, id, cut) ? merge_resize(m, id, own->rank, cut->len) : 0;
+    err = cuts ? merge_resize(m, id, own->rank, cut->len) : 0;
     return err ? err : merge_resize(m, id, own->rank, len);
 }
 

@@ -7,6 +7,7 @@
 #include "api/shared.h"
 
 #include "api/assemble.h"
+#include "api/changes.h"
 #include "api/follow.h"
 #include "api/publish.h"
 #include "elem/settle.h"
@@ -55,27 +56,25 @@ static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
 /* Makes this rank's message about its changes (assemble.h). */
 static int tell(drep_file *f, struct buf *told)
 {
-    uint64_t digest = 0, n = 0, hints = 0;
-    uint8_t bytes[DIGEST_SIZE];
-    struct buf header = {0};
-    size_t split = 0;
+    uint64_t digest = 0, n = 0, hints = 0, reps = 0, witnesses = 0;
+    uint8_t bytes[DIGEST_SIZE] = {0};
     int err = entries_digest(f, &digest, &n);
 
     if (!err)
-        err = header_build(f, &header, &split);
+        err = hints_digest(f, &hints);
     if (!err)
-        hints = sum_stored(header.p, header.len);
+        err = own_reps_digest(f, &reps, &witnesses);
     store_u64(bytes, digest);
     store_u64(bytes + 8, n);
-    store_u64(bytes + 16, hints);
-    store_u64(bytes + 24, 0);
-    buf_release(&header);
+    store_u64(bytes + DIGEST_HINTS, hints);
+    store_u64(bytes + DIGEST_REPS, reps);
+    store_u64(bytes + DIGEST_WITNESSES, witnesses);
     if (!err)
         err = buf_add(told, bytes, sizeof bytes);
     if (!err)
         err = settle_waiting(f, told);
     if (!err)
-        store_u64(told->p + 24, leases_used(f->ranks));
+        store_u64(told->p + DIGEST_LEASES, leases_used(f->ranks));
     return err;
 }
 
@@ -83,7 +82,7 @@ static int tell(drep_file *f, struct buf *told)
 
 /* Rank 0 says whether the ranks differ, what its own changes are, whether leases were used, and
  * which datasets wait; or why it cannot go on. */
-enum { VERDICT_USED = 4 + 16, VERDICT_HEAD = VERDICT_USED + 4 };
+enum { VERDICT_USED = 4 + DIGEST_LEASES, VERDICT_HEAD = VERDICT_USED + 4 };
 enum verdict { ALIKE, DIFFERENT };
 
 static bool none_told(const uint8_t *p)
@@ -91,18 +90,19 @@ static bool none_told(const uint8_t *p)
     return load_u64(p + 8) == 0;
 }
 
+/* What does not go with the changes of rank 0 is found in merging. */
 static bool told_alike(const uint8_t *a, const uint8_t *b)
 {
-    return memcmp(a, b, 16) == 0;
+    return memcmp(a, b, DIGEST_WITNESSES) == 0 &&
+           !rep_witnesses_differ(load_u64(a + DIGEST_WITNESSES), load_u64(b + DIGEST_WITNESSES));
 }
 
 /* Compare what all ranks have told with what rank 0 has, which alone calls this. */
-static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
-                   enum verdict *verdict)
+static enum verdict compare(const struct team *t, const uint8_t *all, const uint64_t *at)
 {
+    enum verdict verdict = ALIKE;
     bool wrote = false;
 
-    *verdict = ALIKE;
     for (int r = 0; r < t->size; r++)
         wrote |= at[r + 1] - at[r] > DIGEST_SIZE;
     for (int r = 1; r < t->size; r++) {
@@ -110,17 +110,10 @@ static int compare(const struct team *t, const uint8_t *all, const uint64_t *at,
 
         /* Elements that a rank wrote must follow rank 0's changes of the shape, and all take part
          * in writing those of datasets that rank 0 has made. */
-        if (none_told(theirs) && wrote && !none_told(all))
-            *verdict = DIFFERENT;
-        if (none_told(theirs))
-            continue;
-        if (!told_alike(all, theirs))
-            *verdict = DIFFERENT;
-        else if (memcmp(all + 16, theirs + 16, 8) != 0)
-            return fail(DREP_ERR_NOT_SAME, "ranks 0 and %d have different hints or representations",
-                        r);
+        if (none_told(theirs) ? wrote && !none_told(all) : !told_alike(all, theirs))
+            verdict = DIFFERENT;
     }
-    return 0;
+    return verdict;
 }
 
 static int verdict_put(void *ctx, const struct team_said *told, struct buf *b)
@@ -128,17 +121,15 @@ static int verdict_put(void *ctx, const struct team_said *told, struct buf *b)
     const struct team *t = ctx;
     const uint64_t *at = told->at;
     uint8_t head[VERDICT_HEAD];
-    enum verdict verdict;
+    enum verdict verdict = compare(t, told->all.p, at);
     struct buf ids = {0};
     bool used = false;
-    int err = compare(t, told->all.p, at, &verdict);
+    int err;
 
-    if (err)
-        return err;
     for (int r = 0; r < t->size; r++)
-        used |= load_u64(told->all.p + at[r] + 24) != 0;
+        used |= load_u64(told->all.p + at[r] + DIGEST_LEASES) != 0;
     store_u32(head, verdict);
-    memcpy(head + 4, told->all.p, 16);
+    memcpy(head + 4, told->all.p, DIGEST_LEASES);
     store_u32(head + VERDICT_USED, used);
     err = buf_add(b, head, sizeof head);
     for (int r = 0; !err && verdict == ALIKE && r < t->size; r++)
@@ -239,8 +230,8 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
                          (unsigned long long)f->st->slot.sequence + 1);
     else if (got)
         failed = fail_prefix(fail_unpack(got, b.p + RESULT_HEAD, b.len - RESULT_HEAD), "rank 0");
-    else if (!failed && follows && t->rank > 0)
-        failed = follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids);
+    else if (!failed && follows && t->rank > 0) /* who cannot follow is of no use to the others */
+        failed = team_kill(t, follow(f, b.p + RESULT_HEAD, load_u64(b.p + 4), ids));
     if (b.len >= RESULT_HEAD && load_u32(b.p + RESULT_KEPT))
         ranks_settled(f->ranks);
     if (b.len >= RESULT_HEAD && t->rank > 0)

@@ -79,7 +79,7 @@ int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out)
 {
     const struct own_rep *rep = &m->c->rep[own];
 
-    return rep->name ? own_rep_find(m->f, own, rep, out)
+    return rep->name ? own_rep_find(m->f, m->c->rank, own, rep, out)
                      : fail(DREP_ERR_FAILED, "rank %d has not sent its representation number %d",
                             m->c->rank, own);
 }
@@ -96,7 +96,7 @@ int merge_reps(struct merging *m)
             continue;
         err = translate_rep(m, (uint8_t)i, &entry);
         if (!err)
-            err = own_rep_use(m->f, entry, rep);
+            err = own_rep_use(m->f, m->c->rank, entry, rep);
     }
     return err;
 }

@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "file/file.h"
 #include "file/witness.h"
+#include "format/block.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -516,6 +517,14 @@ static int datarep_add(drep_file *f, struct file_datarep *e)
     return 0;
 }
 
+/* True if two witnesses tell nothing different: a function that failed has shown fewer values. */
+static bool same_witnesses(const struct buf *a, const struct buf *b)
+{
+    size_t n = a->len < b->len ? a->len : b->len;
+
+    return n == 0 || memcmp(a->p, b->p, n) == 0;
+}
+
 /* Two forms of one name: tables count, names do not; of functions both the name and, as far as both
  * have them, the witnesses. */
 bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
@@ -533,7 +542,7 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         if (a->used[c] && b->used[c] &&
             (a->rep.sizes.size[c] != b->rep.sizes.size[c] ||
-             !same_bytes(&a->witness[c], &b->witness[c])))
+             !same_witnesses(&a->witness[c], &b->witness[c])))
             return false;
     return true;
 }
@@ -924,6 +933,34 @@ int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
     buf_release(&one);
     mem_free(r);
     return err;
+}
+
+/* ---- ranks ---- */
+
+int rep_digest(const struct file_datarep *e, uint64_t *digest)
+{
+    struct file_datarep unused = *e;
+    struct rep_rec *r = mem_zalloc(1, sizeof *r);
+    struct buf one = {0};
+    int err = r ? 0 : fail_nomem();
+
+    unused.number = 0;
+    memset(unused.used, 0, sizeof unused.used);
+    if (!err)
+        err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(&unused, r, &one);
+    *digest = err ? 0 : sum_stored(one.p, one.len);
+    buf_release(&one);
+    mem_free(r);
+    return err;
+}
+
+uint64_t rep_witnesses(const struct file_datarep *e, int code)
+{
+    const struct buf *w = &e->witness[code];
+
+    if (w->len == 0)
+        return 0;
+    return sum_stored(w->p, w->len) << 8 | (w->len / e->rep.sizes.size[code] & 255);
 }
 
 /* ---- refresh ---- */

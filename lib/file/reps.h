@@ -28,7 +28,7 @@ struct file_datarep {
     bool used[DREP_CODE_MAX + 1], used_before[DREP_CODE_MAX + 1];
     struct encoding_rec later_row[DREP_CODE_MAX + 1];
     struct encoding_rec bytes_row[2]; /* of BYTE and PACKED as they were read; size 0: none */
-    struct buf scalars; /* SCALARS as it was read */
+    struct buf scalars;               /* SCALARS as it was read */
     struct buf witness[DREP_CODE_MAX + 1];
     struct buf unknown;     /* nested records of tags that we do not know */
     struct buf tail[3];     /* what a later version put behind our EXTENTS, ENCODINGS, WITNESSES */
@@ -76,6 +76,17 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b);
  * name and the witnesses. */
 bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
                     const drep_type *type);
+
+/* Numbers by which ranks find out whether they mean the same by a name.  Of what a representation
+ * is, whatever it is used for: */
+int rep_digest(const struct file_datarep *e, uint64_t *digest);
+/* of the witnesses of one type; 0: there are none.  Functions that fail show fewer values, so only
+ * equal numbers of them tell others from these: rep_witnesses_differ(). */
+uint64_t rep_witnesses(const struct file_datarep *e, int code);
+static inline bool rep_witnesses_differ(uint64_t a, uint64_t b)
+{
+    return a != b && a % 256 == b % 256;
+}
 
 /* Note the list when an operation begins; restore it when the operation fails. */
 void reps_note(drep_file *f);

@@ -42,6 +42,7 @@ struct set {
     bool live, fresh;  /* fresh: not committed */
     unsigned known;    /* the ranks that have it, one bit each */
     bool touched;      /* changed since the last commit */
+    bool grown;        /* by all */
     bool uneven;       /* its shape differs among the ranks */
     bool shape_is_set; /* some ranks alone have resized it */
     char path[24];
@@ -640,7 +641,7 @@ static void step_alone(struct tale *t)
     unsigned who = some(t);
     bool whole = draw(t, 2);
 
-    if (!s->live || t->alike)
+    if (!s->live || !s->known || t->alike)
         return;
     who &= s->known;
     say_step(t, "write alone %s: ranks %x", s->path, who);
@@ -691,7 +692,7 @@ static void step_resize(struct tale *t)
     smaller = rows < s->rows;
     say_step(t, "resize %s: %lld to %lld, ranks %x of %x", s->path, (long long)s->rows,
              (long long)rows, who, s->known);
-    if (smaller && !t->alike && (s->touched || (s->fresh && who != s->known)))
+    if (smaller && !t->alike && (s->touched || ((s->fresh || s->grown) && who != s->known)))
         return;
     if (who == s->known && (how < 3 || t->alike)) { /* all alike */
         if (acts(t, who))
@@ -700,6 +701,7 @@ static void step_resize(struct tale *t)
         for (int r = 0; r < MOST_RANKS; r++)
             s->len[r] = rows;
         s->touched = s->touched || smaller;
+        s->grown = true;
         s->shape_is_set = smaller && !t->alike && who != everybody(t);
         return;
     }
@@ -719,9 +721,9 @@ static void step_resize(struct tale *t)
         largest = mine > largest ? mine : largest;
     }
     s->uneven = s->shape_is_set = s->touched = true;
-    if (smaller) /* nobody writes what is gone */
+    if (smaller) /* the others' elements would be a contradiction */
         for (int r = 0; r < t->w->n; r++)
-            s->len[r] = rows < s->len[r] ? rows : s->len[r];
+            s->len[r] = who >> r & 1 ? rows : 0;
     model_resize(s, largest);
 }
 
@@ -774,7 +776,7 @@ static void step_names(struct tale *t)
     bool moves = draw(t, 2);
     char to[24];
 
-    if (!s->live || s->fresh || s->touched)
+    if (!s->live || s->fresh || s->touched || s->grown)
         return;
     snprintf(to, sizeof to, "/m%d_%d", i, t->steps);
     say_step(t, "%s %s: ranks %x", moves ? "move" : "remove", s->path, who);
@@ -813,7 +815,7 @@ static void settled(struct tale *t)
     for (int i = 0; i < SETS; i++) {
         struct set *s = &t->now.set[i];
 
-        s->fresh = s->touched = s->uneven = s->shape_is_set = false;
+        s->fresh = s->touched = s->uneven = s->shape_is_set = s->grown = false;
         s->known = s->live ? everybody(t) : 0;
         for (int r = 0; r < MOST_RANKS; r++)
             s->len[r] = s->rows;
