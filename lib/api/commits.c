@@ -96,8 +96,10 @@ void drep_team_abandon(drep_file *file, const char *why)
 {
     if (!file || may_close(file))
         return;
-    if (file_shared(file) && !file_inherited(file))
+    if (file_shared(file) && !file_inherited(file)) {
         shared_abandon(file, why ? why : "");
+        file->ranks->left = true; /* others may not close now */
+    }
     file_free(file);
 }
 

@@ -5,6 +5,7 @@
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "file/file.h"
+#include "file/ranks.h"
 #include "chunk/packed.h"
 #include "space/slots.h"
 #include "txn/op.h"
@@ -168,12 +169,12 @@ void walk_end(void)
     rwlock_walk_done();
 }
 
-/* Refuses handles that read. */
+/* Refuses handles that read, and those of ranks that cannot commit any more. */
 static int may_write(const drep_file *f)
 {
     if (!store_writable(f->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
-    return 0;
+    return f->ranks ? fail_in(team_dead(&f->ranks->team), "%s", f->path) : 0;
 }
 
 /* Notes what the handle keeps beside the store, for take_back(): the list of types and the codes in

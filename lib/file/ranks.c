@@ -113,7 +113,7 @@ void ranks_release(struct ranks *r)
 
     if (!r)
         return;
-    gave_up = r->team.dead != 0 || r->left;
+    gave_up = (r->team.dead != 0 && !r->team.apart) || r->left;
     team_release(&r->team);
     if (r->payload)
         r->payload->ops->close(r->payload);

@@ -194,8 +194,8 @@ static const char *argument(const struct summary *s, const struct team_call *cal
     return "count";
 }
 
-/* Rank 0: the answer of all. */
-static int verdict(const struct summary *s, const struct team_call *call)
+/* Rank 0: the answer of all.  *apart: ranks are in different calls, and will not meet again. */
+static int verdict(const struct summary *s, const struct team_call *call, bool *apart)
 {
     const struct group *a = &s->group[0], *b = &s->group[1];
     char few[160], many[160], rest[48] = "", error[TEXT + 24] = "";
@@ -210,7 +210,8 @@ static int verdict(const struct summary *s, const struct team_call *call)
         snprintf(rest, sizeof rest, "; %u more differ", s->others);
     if (s->err)
         snprintf(error, sizeof error, "rank %d: %s", s->rank, s->text);
-    if (b->ranks && !same_name(a, b))
+    *apart = b->ranks && !same_name(a, b);
+    if (*apart)
         return fail(DREP_ERR_NOT_SAME, "%s %s in %s, %s in %s%s%s%s", few,
                     b->ranks == 1 ? "is" : "are", b->name, many, a->name, rest, s->err ? "; " : "",
                     error);
@@ -222,29 +223,51 @@ static int verdict(const struct summary *s, const struct team_call *call)
     return 0;
 }
 
-/* Send the answer down: a code and a message, or the reply. */
-static int tell(struct team *t, int answer, const struct buf *reply)
+/* An answer of rank 0: a code with its message. */
+struct answer {
+    int err;
+    bool apart; /* ranks are in different calls, and will not meet again */
+};
+
+/* The team ends, without a word: the others know it, too. */
+static int part(struct team *t, int err)
+{
+    int lost = wire_flush(t);
+
+    if (lost)
+        return lost;
+    t->apart = true;
+    t->dead = err;
+    fail_save(&t->why);
+    return err;
+}
+
+/* Send the answer down, or the reply. */
+static int tell(struct team *t, const struct answer *answer, const struct buf *reply)
 {
     int k, child, err = 0;
 
-    if (!answer && reply)
+    if (!answer->err && reply)
         return wire_pass_down(t, reply->p, reply->len);
     for (k = t->height; !err && k >= 0; k--)
         if ((child = tree_child(t, k)) >= 0)
-            err = wire_send_error(t, child, FRAME_DOWN, answer);
-    return err ? err : answer;
+            err = wire_send_error(t, child, FRAME_DOWN, answer->err, answer->apart);
+    if (!err && answer->apart)
+        return part(t, answer->err);
+    return err ? err : answer->err;
 }
 
 /* Hear the answer of rank 0. */
-static int hear(struct team *t, int *answer, struct buf *reply)
+static int hear(struct team *t, struct answer *answer, struct buf *reply)
 {
     struct drep_message *m;
     int err = wire_from_parent(t, &m);
 
     if (err)
         return err;
-    *answer = frame_error(m);
-    if (!*answer && reply)
+    answer->err = frame_error(m);
+    answer->apart = frame_apart(m);
+    if (!answer->err && reply)
         err = team_kill(t, buf_set(reply, frame_body(m), frame_size(m)));
     mem_free(m);
     return err;
@@ -307,8 +330,9 @@ static int ask(struct team *t, struct summary *s, struct speech *speech)
 
 int team_agree(struct team *t, const struct team_call *call)
 {
+    struct answer answer = {0};
     struct summary s;
-    int err, answer = 0;
+    int err;
 
     summary_own(&s, t, call); /* before the next message replaces that of call->err */
     if ((err = wire_begin(t, TEAM_AGREE)) != 0)
@@ -317,10 +341,10 @@ int team_agree(struct team *t, const struct team_call *call)
     if ((err = ask(t, &s, NULL)) != 0)
         return err;
     if (!t->rank)
-        answer = verdict(&s, call);
+        answer.err = verdict(&s, call, &answer.apart);
     else if ((err = hear(t, &answer, NULL)) != 0)
         return err;
-    return tell(t, answer, NULL);
+    return tell(t, &answer, NULL);
 }
 
 /* ------------------------------------------------------------------- meeting */
@@ -349,8 +373,9 @@ int team_meet(struct team *t, const struct team_call *call, const struct buf *mi
               team_reply_fn *fn, void *ctx, struct team_said *said, struct buf *reply)
 {
     struct speech speech = {.lost = false};
+    struct answer answer = {0};
     struct summary s;
-    int err, answer = 0;
+    int err;
 
     summary_own(&s, t, call);
     if ((err = wire_begin(t, TEAM_AGREE)) != 0)
@@ -361,14 +386,14 @@ int team_meet(struct team *t, const struct team_call *call, const struct buf *mi
         err = ask(t, &s, &speech);
     if (!err && t->rank)
         err = hear(t, &answer, reply);
-    if (!err && !t->rank && !(answer = verdict(&s, call))) {
-        answer = said_by_all(t, &speech, said);
-        if (!answer)
-            answer = fn(ctx, said, reply);
-        if (answer)
-            fail_prefix(answer, "rank 0");
+    if (!err && !t->rank && !(answer.err = verdict(&s, call, &answer.apart))) {
+        answer.err = said_by_all(t, &speech, said);
+        if (!answer.err)
+            answer.err = fn(ctx, said, reply);
+        if (answer.err)
+            fail_prefix(answer.err, "rank 0");
     }
     buf_release(&speech.sizes);
     buf_release(&speech.bytes);
-    return err ? err : tell(t, answer, reply);
+    return err ? err : tell(t, &answer, reply);
 }

@@ -12,7 +12,10 @@
  * A rank that waits longer than the team's timeout gives up.  It tells its neighbours in the tree,
  * who give up with the same message and pass it on.  A team that was given up is dead: each later
  * call gives the same error at once, and sends nothing.  Lack of memory amidst a pattern kills
- * the team, too, for the others cannot know. */
+ * the team, too, for the others cannot know.
+ *
+ * Ranks that are in different calls will not meet again: an agreement that finds this ends the team
+ * on all of them, in order, so that no later call waits for a rank that has left. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TEAM_TEAM_H
 #define TEAM_TEAM_H
@@ -37,6 +40,7 @@ struct team {
     uint32_t epoch;   /* ... and its number */
     const char *call; /* the last agreement's, for messages */
     int dead;         /* the error with which the team was given up */
+    bool apart;       /* ... in order: all ranks know that they are in different calls */
     struct fail_state why;
     struct drep_message **early; /* arrived before this rank was ready for them */
     size_t n_early, early_room;
@@ -47,6 +51,8 @@ void team_init(struct team *t, const drep_transport *transport, void *ctx);
 void team_release(struct team *t);
 /* Give up on behalf of the caller, who set the message: 0 does nothing.  Returns err. */
 int team_kill(struct team *t, int err);
+/* The error of a dead team, with its message; 0: it lives. */
+int team_dead(const struct team *t);
 
 /* ---------------------------------------------------------------- agreement */
 
@@ -68,10 +74,11 @@ struct team_call {
 
 /* 0 on all ranks if all are in the same call, with equal arguments and without an error.  Else one
  * error with one message on all, the first of these that applies:
- *     DREP_ERR_NOT_SAME   "rank 3 is in drep_close, ranks 0-2 in drep_commit", and then the next
+ *     DREP_ERR_NOT_SAME   "rank 3 is in drep_close, ranks 0-2 in drep_commit", and then the next;
+ *                         the team is dead from here on
  *     the error of the lowest rank that has one, "rank 2: " before its message
  *     DREP_ERR_NOT_SAME   "drep_mpi_open: rank 3 and ranks 0-2 differ in argument \"path\""
- * The team lives on after it. */
+ * The team lives on after the others. */
 int team_agree(struct team *t, const struct team_call *call);
 
 /* What all ranks have said, rank after rank: that of r from at[r] to at[r + 1]. */

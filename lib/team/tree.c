@@ -61,7 +61,7 @@ static int merge_child(struct team *t, int child, struct buf *mine, team_merge_f
 static int merge_up(struct team *t, const struct buf *mine, int err)
 {
     int parent = tree_parent(t->rank),
-        lost = err ? wire_send_error(t, parent, FRAME_UP, err)
+        lost = err ? wire_send_error(t, parent, FRAME_UP, err, false)
                    : wire_send(t, parent, FRAME_UP, 0, mine->p, mine->len);
 
     return lost ? lost : err;

@@ -84,9 +84,16 @@ int team_kill(struct team *t, int err)
     return t->dead;
 }
 
+int team_dead(const struct team *t)
+{
+    if (t->dead)
+        fail_restore(&t->why);
+    return t->dead;
+}
+
 int frame_error(const struct drep_message *m)
 {
-    int err = (int)frame_note(m);
+    int err = (int)(uint32_t)frame_note(m);
 
     return err ? fail_unpack(err, frame_body(m), frame_size(m)) : 0;
 }
@@ -127,15 +134,15 @@ int wire_flush(struct team *t)
     return team_kill(t, err);
 }
 
-int wire_send_error(struct team *t, int to, enum team_kind kind, int err)
+int wire_send_error(struct team *t, int to, enum team_kind kind, int err, bool apart)
 {
+    uint64_t note = (uint64_t)err | (uint64_t)apart << 32;
     struct fail_state why;
     char packed[FAIL_PACKED];
     int lost;
 
     fail_save(&why);
-    lost = wire_send(t, to, kind, (uint64_t)err, packed,
-                     err ? fail_pack(&why, packed, sizeof packed) : 0);
+    lost = wire_send(t, to, kind, note, packed, err ? fail_pack(&why, packed, sizeof packed) : 0);
     if (!lost)
         fail_restore(&why);
     return lost;

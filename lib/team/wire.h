@@ -46,6 +46,11 @@ static inline uint64_t frame_note(const struct drep_message *m)
 
 /* The error that a frame reports: its note is the code, its body the message.  0 if none. */
 int frame_error(const struct drep_message *m);
+/* True if the error says that ranks are in different calls. */
+static inline bool frame_apart(const struct drep_message *m)
+{
+    return frame_note(m) >> 32 != 0;
+}
 
 /* Begin a pattern: its number, or the error of a dead team. */
 int wire_begin(struct team *t, enum team_pattern pattern);
@@ -53,11 +58,11 @@ int wire_begin(struct team *t, enum team_pattern pattern);
 /* Send a frame of the running pattern.  On failure the team is dead. */
 int wire_send(struct team *t, int to, enum team_kind kind, uint64_t note, const void *p,
               size_t size);
-/* Send an error with its message, fail_text(), or 0 without one. */
 /* Before this rank computes while others wait for what it sent: let the transport see it off, for
  * at most a second. */
 int wire_flush(struct team *t);
-int wire_send_error(struct team *t, int to, enum team_kind kind, int err);
+/* Send an error with its message, or 0 without one.  apart: it ends the team, see frame_apart(). */
+int wire_send_error(struct team *t, int to, enum team_kind kind, int err, bool apart);
 
 /* Take the next frame of a kind in `kinds` (bits 1 << kind) of rank `from`, or of any if from is
  * negative; the caller frees it.  `blame` is the rank that a give-up names, `patience` how long
