@@ -23,7 +23,10 @@
  * Collective calls.  On a file of a team all ranks make these in the same order:
  * drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and transfers with
  * DREP_XFER(.collective = 1).  A rank that is in another call, gives other arguments, fails or is
- * absent is an error on all ranks, which names it, the call and the argument.  A rank that has
+ * absent is an error on all ranks, which names it, the call and the argument.  Without a dataset
+ * (NULL, or closed) a rank takes part, with that error, if its thread, or else its process, has one
+ * file open that ranks share; if it has several, the others hear of it in its next call.  A rank
+ * that has
  * nothing to transfer takes part with a box of no elements, or drep_select_points() of no points.
  *
  * Local calls.  All others are a rank's own until drep_commit().
@@ -110,8 +113,16 @@
  * drep_write_stored(), drep_write_external(), drep_write_at().
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
- * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  After a rank was given up, each
- * further call gives the same error; only drep_close() and drep_abandon() are of use.
+ * DREP_ERR_UNKNOWN: the commit may or may not be in the file.
+ *
+ * Dead handles.  After a rank was given up, or after ranks were found in different calls (one of
+ * them drep_team_abandon(), for instance), they will not meet again: on all of them each further
+ * collective call, drep_close() too, and each call that writes gives the same error at once,
+ * whatever the timeout.  Nothing since the last commit is kept; drep_close() and drep_abandon()
+ * free the handle.  After other errors, also different arguments of one call, ranks go on.
+ *
+ * Waiting.  With a timeout of 0 a rank waits for ever for one that never comes, because it ended,
+ * or left its handle with drep_abandon().
  */
 /* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_TEAM_H
@@ -188,7 +199,8 @@ DREP_API int drep_team_open(const drep_transport *transport, void *ctx, const ch
 DREP_API int drep_team_of(drep_file *file, int *rank, int *ranks);
 /* Like drep_abandon(), by a rank that failed for a reason of its own: it waits for the others' next
  * collective call, which is DREP_ERR_NOT_SAME on all of them, with a message that ends in
- * "rank N: " and `why`.  Nothing since the last commit is kept.  With one rank, drep_abandon(). */
+ * "rank N: " and `why`, as every call after it.  Nothing since the last commit is kept.  With one
+ * rank, drep_abandon(). */
 DREP_API void drep_team_abandon(drep_file *file, const char *why);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@ int drep_commit(drep_file *file)
     int err = file_check(file);
 
     if (err)
-        return err;
+        return file ? err : ranks_refuse("drep_commit", 0, err);
     if (file_shared(file))
         return shared_commit(file);
     err = change_begin(file);

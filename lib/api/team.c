@@ -245,11 +245,13 @@ static int open_team(const drep_transport *transport, void *ctx, struct wish *w,
     if (err || (err = ranks_new(&own, ctx, &r)))
         return err;
     err = own.ranks == 1 ? open_first(w, out) : open_together(r, w, out);
-    if (err)
+    if (err) {
         ranks_release(r);
-    else
-        (*out)->ranks = r;
-    return err;
+        return err;
+    }
+    (*out)->ranks = r;
+    ranks_opened(r, *out);
+    return 0;
 }
 
 int drep_team_create(const drep_transport *transport, void *ctx, const char *path, int amode,

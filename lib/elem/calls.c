@@ -1,5 +1,6 @@
 /* calls.c - reads and writes of elements, as programs call them. */
 /* SPDX-License-Identifier: MIT */
+#include "base/handle.h"
 #include "base/sized.h"
 #include "elem/collective.h"
 #include "elem/marks.h"
@@ -66,6 +67,20 @@ static int is_together(const struct wanted *w, const struct xfer *x)
     return x->use && x->use->collective && file_shared(w->ds->file);
 }
 
+/* A call with no dataset that all ranks make: the others must not wait for this one. */
+static int refuse(const struct wanted *w, const drep_xfer *xfer, int err)
+{
+    struct fail_state why;
+    struct xfer x;
+
+    if (w->ds && handle_is(w->ds, HANDLE_DATASET))
+        return err;
+    fail_save(&why);
+    (void)xfer_begin(&x, xfer, w->call);
+    fail_restore(&why);
+    return x.use && x.use->collective ? ranks_refuse(w->call, COLLECTIVE_ARGS, err) : err;
+}
+
 static int read_wanted(struct wanted *w, const drep_xfer *xfer)
 {
     struct drep_selection room;
@@ -74,7 +89,7 @@ static int read_wanted(struct wanted *w, const drep_xfer *xfer)
     int err, begun;
 
     if ((err = dataset_check(w->ds, w->call)))
-        return err;
+        return refuse(w, xfer, err);
     err = xfer_begin(&x, xfer, w->call);
     together = is_together(w, &x);
     if (err && !together)
@@ -102,7 +117,7 @@ static int write_wanted(struct wanted *w, const drep_xfer *xfer)
     int err, begun;
 
     if ((err = dataset_check(w->ds, w->call)))
-        return err;
+        return refuse(w, xfer, err);
     err = xfer_begin(&x, xfer, w->call);
     together = is_together(w, &x);
     if (err && !together)

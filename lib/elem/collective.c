@@ -98,7 +98,7 @@ static int spec_hash(const drep_dataset *ds, uint64_t *hash)
 int collective_meet(const drep_dataset *ds, const char *name, int err)
 {
     struct team_call call = {
-        .name = name, .args = 2, .arg = {{"dataset", 0}, {"shape or type", 0}}};
+        .name = name, .args = COLLECTIVE_ARGS, .arg = {{"dataset", 0}, {"shape or type", 0}}};
     bool stays = ds->id < ranks_first_new(ds->file);
 
     if (!err)

@@ -21,6 +21,7 @@ int collective_merge(drep_dataset *ds, const char *call);
 int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                     const drep_xfer *xfer, const char *call, bool alone, int err);
 /* The agreement with which both begin: all ranks give the same dataset. */
+enum { COLLECTIVE_ARGS = 2 };
 int collective_meet(const drep_dataset *ds, const char *name, int err);
 
 #endif

@@ -107,12 +107,82 @@ void ranks_committed(struct ranks *r)
     ranks_settled(r);
 }
 
+/* ---- files that are open ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    struct ranks *first;
+} opened = {PTHREAD_MUTEX_INITIALIZER, NULL};
+
+void ranks_opened(struct ranks *r, drep_file *f)
+{
+    r->file = f;
+    r->opener = pthread_self();
+    if (r->team.size == 1)
+        return;
+    pthread_mutex_lock(&opened.lock);
+    r->next = opened.first;
+    opened.first = r;
+    pthread_mutex_unlock(&opened.lock);
+}
+
+static void ranks_closed(struct ranks *r)
+{
+    struct ranks **at = &opened.first;
+
+    pthread_mutex_lock(&opened.lock);
+    while (*at && *at != r)
+        at = &(*at)->next;
+    if (*at)
+        *at = r->next;
+    pthread_mutex_unlock(&opened.lock);
+}
+
+/* The only file, or NULL. */
+static drep_file *only_file(void)
+{
+    const struct ranks *mine = NULL, *any = NULL;
+    size_t nmine = 0, n = 0;
+
+    pthread_mutex_lock(&opened.lock);
+    for (const struct ranks *r = opened.first; r; r = r->next, n++) {
+        any = r;
+        if (pthread_equal(r->opener, pthread_self())) {
+            mine = r;
+            nmine++;
+        }
+    }
+    pthread_mutex_unlock(&opened.lock);
+    return nmine == 1 ? mine->file : nmine == 0 && n == 1 ? any->file : NULL;
+}
+
+int ranks_refuse(const char *call, int args, int err)
+{
+    struct team_call meeting = {.name = call, .args = args, .err = err};
+    struct fail_state why;
+    drep_file *f = only_file();
+
+    if (!f)
+        return err;
+    fail_save(&why);
+    if (file_here(f) || alone_begin(f)) {
+        fail_restore(&why);
+        return err;
+    }
+    fail_restore(&why);
+    err = fail_in(team_agree(&f->ranks->team, &meeting), "%s", f->path);
+    alone_end(f);
+    return err;
+}
+
 void ranks_release(struct ranks *r)
 {
     int gave_up;
 
     if (!r)
         return;
+    if (r->file)
+        ranks_closed(r);
     gave_up = (r->team.dead != 0 && !r->team.apart) || r->left;
     team_release(&r->team);
     if (r->payload)

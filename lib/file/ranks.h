@@ -11,6 +11,8 @@
 #include "file/file.h"
 #include "team/team.h"
 
+#include <pthread.h>
+
 /* A chunk that a rank has written alone, to space that it leased (elem/leased.c). */
 struct leased {
     int64_t chunk;
@@ -52,6 +54,9 @@ struct shrunk_dataset {
 
 struct ranks {
     struct team team;
+    drep_file *file;    /* that they share; NULL: it is not open yet */
+    struct ranks *next; /* of those whose file is open in this process, */
+    pthread_t opener;   /* and the thread that opened it */
     struct io *payload; /* where payload goes; NULL: to the file (hint drep_mpi_io) */
     bool left;          /* this rank goes without a word to the others */
     /* Hints in force, equal on all: how many ranks write in a collective write; the bytes that one
@@ -97,6 +102,13 @@ void ranks_settled(struct ranks *r);
 void ranks_committed(struct ranks *r);
 /* NULL is allowed. */
 void ranks_release(struct ranks *r);
+/* The file is open: collective calls may follow. */
+void ranks_opened(struct ranks *r, drep_file *f);
+/* A collective call of this rank names no file, as its dataset is NULL or closed: `err`.  If the
+ * call can only mean one file, the one that this thread has open of those that ranks share, or else
+ * this process, the rank takes part with the error, of which the others hear at once; with several,
+ * in its next collective call.  args: of the call (team.h).  Returns the error. */
+int ranks_refuse(const char *call, int args, int err);
 
 /* True if there are other ranks. */
 static inline bool file_shared(const drep_file *f)

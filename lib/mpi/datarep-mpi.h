@@ -71,11 +71,17 @@
  *
  * Waiting.  Collective calls use messages between two ranks, on a duplicate of the communicator, so
  * that they can be given up.  The hint drep_mpi_timeout=SECONDS says how long a rank waits for
- * others; 0, the default, for ever, as programs under MPI expect.  A rank that does not come is
- * then DREP_ERR_TIMEOUT on all others.  After that the handle is of no use: every collective call
- * with it gives the same error at once, drep_close() frees it, the file is the last commit, the
- * duplicate is never freed, and MPI_Finalize() may hang, which is MPI's; so end with MPI_Abort().
- * drep_abandon() leaves the duplicate, too.
+ * others; 0, the default, for ever, as programs under MPI expect: ranks may compute for hours
+ * before they meet.  Then a rank that never comes, because it ended, called drep_abandon() or waits
+ * for something else, leaves all others waiting, as it would in MPI_Barrier(); a program that
+ * cannot rule this out sets the hint, to more than its ranks are ever apart.  With the hint, a rank
+ * that does not come is DREP_ERR_TIMEOUT on all others.  After that the handle is dead: every
+ * collective call with it, drep_close() too, and every call that writes gives the same error at
+ * once, the file is the last commit, the duplicate is never freed, and MPI_Finalize() may hang,
+ * which is MPI's; so end with MPI_Abort().  drep_abandon() leaves the duplicate, too.
+ *
+ * Ranks that are in different calls are an error on all at once, with any timeout, and their
+ * handles are dead likewise; nobody is missing then, and MPI_Finalize() does not hang.
  *
  * File systems.  Rank 0 alone opens the file as one process does, with its lock; on a file system
  * without locks nothing excludes another writer, and drep_get_info() gives drep_lock as "false" on

@@ -19,7 +19,8 @@ from __future__ import annotations
 from . import _core
 from .attrs import Attributes, Empty
 from .dataset import Dataset, Report, array
-from .errors import (ChecksumError, ConversionWarning, Error, FormatError, StaleError)
+from .errors import (ChecksumError, ConversionWarning, Error, FormatError, NotSameError,
+                     StaleError)
 from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, NamedType, SoftLink,
                    open)
 from .command import check, convert, diff, export, import_
@@ -29,7 +30,8 @@ from .types import Reference, RegionReference, Type, enum_dtype, string_dtype, v
 
 __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datarep", "Dataset",
            "Dimension", "Empty", "Error", "ExternalLink", "File", "FormatError", "Group", "HardLink",
-           "NamedType", "Raw", "Reference", "RegionReference", "Report", "SoftLink", "StaleError", "Type", "array",
+           "NamedType", "NotSameError", "Raw", "Reference", "RegionReference", "Report", "SoftLink",
+           "StaleError", "Type", "array",
            "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
            "raw", "register", "string_dtype", "unpack", "version", "vlen_dtype"]
 

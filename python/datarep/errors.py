@@ -13,7 +13,8 @@ from typing import Any, Optional
 
 from . import _core
 
-__all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumError"]
+__all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumError",
+           "NotSameError"]
 
 
 class Error(Exception):
@@ -104,6 +105,12 @@ class TimedOutError(FileError, TimeoutError):
     """A file object, or another process of the communicator, gave no answer in time."""
 
 
+class NotSameError(Error):
+    """Processes of a communicator contradict each other: they changed one thing in different ways, wrote
+    one element, gave different arguments, or are in different calls.  All of them get it, and nothing
+    was committed."""
+
+
 class ConversionWarning(UserWarning):
     """Values changed as they were converted: see `Report`."""
 
@@ -117,7 +124,7 @@ _CLASSES: dict[int, tuple[type, int]] = {
     11: (FormatError, 0), 12: (FormatError, 0), 13: (ChecksumError, 0), 14: (FormatError, 0),
     15: (UnsupportedError, 0), 16: (UnsupportedError, 0), 17: (ExistsError, 0),
     18: (ConversionError, 0), 19: (UnsupportedError, 0),
-    22: (DatatypeError, 0), 25: (RangeError, 0), 26: (NotFoundError, 0), 27: (ExistsError, 0),
+    20: (NotSameError, 0), 22: (DatatypeError, 0), 25: (RangeError, 0), 26: (NotFoundError, 0), 27: (ExistsError, 0),
     28: (DatatypeError, 0), 31: (StaleError, 0), 32: (Error, 0), 33: (Error, 0),
     37: (FormatError, 0), 39: (TimedOutError, _errno.ETIMEDOUT), 40: (Error, 0), 41: (Error, 0),
 }

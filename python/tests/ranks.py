@@ -164,6 +164,11 @@ def errors(folder):
         assert f"rank {RANKS - 1}: " in str(error) and error.object == "/x" and error.byte is None, error
         x.write(value[part] % 100, part, collective=True)
         f.commit()
+        f.attrs["who"] = RANK
+        error = error_of(f.commit, dr.NotSameError)
+        assert "different values" in str(error) and not isinstance(error, ValueError), error
+        f.attrs["who"] = 7
+        f.commit()
         y = f.create("y", dtype="i1", shape=(RANKS,))
         mine = np.array([400 if RANK == RANKS - 1 else 4])
         error = error_of(lambda: y.write(mine, np.s_[RANK:RANK + 1], range="strict", collective=True))
@@ -187,7 +192,7 @@ def errors(folder):
         assert error.object == "/d" and 0 < error.byte and error.code == 13, (error, error.byte)
     error = error_of(lambda: dr.open(path, "x", hints=FIXED, comm=WORLD), FileExistsError)
     assert error.filename == path and error.errno == 17
-    error = error_of(lambda: dr.open(path + str(RANK == 0), comm=WORLD))
+    error = error_of(lambda: dr.open(path + str(RANK == 0), comm=WORLD), dr.NotSameError)
     assert "path" in str(error)
     error_of(lambda: dr.open(b"", comm=WORLD), TypeError)
     error_of(lambda: dr.open(path, commit=1, comm=WORLD), ValueError)

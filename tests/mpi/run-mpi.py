@@ -16,7 +16,7 @@ from launch import report
 
 ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
-SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3], "model": [2, 3]}
+SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3], "model": [2, 3], "misuse": [3]}
 HELPERS = {"hashes", "writer"}
 # Further runs of a program: ranks, arguments, environment.
 MORE = {

@@ -98,6 +98,138 @@ START_TEST(test_functions_that_fail_on_one_rank)
 }
 END_TEST
 
+/* ---- ranks in different calls ---- */
+
+enum deed { COMMIT, CLOSE, WRITE, READ, ABANDON, DEEDS };
+
+static const char *const deed_name[] = {"drep_commit", "drep_close", "drep_write_box",
+                                        "drep_read_box", "drep_team_abandon"};
+
+struct parting {
+    enum deed others, one;
+    int who;
+    double longest[MAX_RANKS]; /* seconds of a later call */
+};
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int act(struct teller *me, drep_file *f, drep_dataset *ds, enum deed deed)
+{
+    const int64_t from = me->rank * 10, some = 10;
+    const drep_xfer together = DREP_XFER(.collective = 1);
+    double v[10] = {1};
+
+    switch (deed) {
+    case COMMIT:
+        return drep_commit(f);
+    case CLOSE:
+        return drep_close(f);
+    case WRITE:
+        return drep_write_box(ds, &from, &some, DREP_DOUBLE, v, &together);
+    case READ:
+        return drep_read_box(ds, &from, &some, DREP_DOUBLE, v, &together);
+    default:
+        drep_team_abandon(f, "out of ideas");
+        return 0;
+    }
+}
+
+/* Nobody waits for a rank that has left, although the team would wait for ever. */
+static void part_body(struct team *t, void *ctx)
+{
+    struct story *s = ctx;
+    struct parting *p = (struct parting *)(uintptr_t)s->ctx;
+    struct teller *me = &s->teller[t->rank];
+    enum deed deed = t->rank == p->who ? p->one : p->others;
+    drep_transport transport = t->transport;
+    drep_file *f = NULL;
+    drep_dataset *ds;
+    double begun;
+    char text[100];
+
+    *me = (struct teller){.rank = t->rank, .ranks = t->size, .path = s->path};
+    if (!went(me, drep_team_create(&transport, t->ctx, s->path, DREP_RDWR, "native", NULL, &f)))
+        return;
+    ds = numbers(me, f, "/numbers");
+    went(me, drep_commit(f));
+    snprintf(text, sizeof text, "rank %d is in %s", p->who, deed_name[p->one]);
+    if (deed == ABANDON)
+        act(me, f, ds, deed);
+    else
+        expect(me, act(me, f, ds, deed), DREP_ERR_NOT_SAME, text);
+    begun = seconds();
+    if (deed != CLOSE && deed != ABANDON) {
+        expect(me, drep_group_create(f, "/late", 0), DREP_ERR_NOT_SAME, text);
+        expect(me, act(me, f, ds, WRITE), DREP_ERR_NOT_SAME, text);
+        expect(me, drep_commit(f), DREP_ERR_NOT_SAME, text);
+        expect(me, drep_close(f), DREP_ERR_NOT_SAME, text);
+    }
+    p->longest[t->rank] = seconds() - begun;
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_ranks_that_part)
+{
+    for (int ranks = 2; ranks <= 5; ranks += 3)
+        for (int pair = 0; pair < DEEDS * DEEDS; pair++) {
+            struct parting p = {.others = (enum deed)(pair / DEEDS),
+                                .one = (enum deed)(pair % DEEDS),
+                                .who = ranks - 1};
+            struct story s = {.ctx = &p, .path = temp_path("part.drep")};
+
+            if (p.others == p.one || p.others == ABANDON)
+                continue;
+            thread_team_init(&s.all, ranks, 0);
+            thread_team_run(&s.all, part_body, &s);
+            thread_team_release(&s.all);
+            ck_assert_msg(!s.all.deadlock, "%s and %s", deed_name[p.others], deed_name[p.one]);
+            for (int r = 0; r < ranks; r++) {
+                ck_assert_msg(s.teller[r].err == 0, "%s and %s, rank %d: %s", deed_name[p.others],
+                              deed_name[p.one], r, s.teller[r].text);
+                ck_assert_msg(p.longest[r] < 5, "%g s", p.longest[r]);
+            }
+        }
+}
+END_TEST
+
+/* A rank gives no dataset, or no file: all hear of it in that very call, and go on. */
+static void tell_nothing_given(struct teller *me, drep_file *f)
+{
+    const int64_t from = me->rank * 10, some = 10;
+    const drep_xfer together = DREP_XFER(.collective = 1);
+    drep_dataset *ds = numbers(me, f, "/numbers"), *gone = numbers(me, f, "/gone");
+    bool odd = me->rank == 1;
+    double v[10] = {1};
+
+    drep_dataset_close(gone);
+    expect(me, drep_write_box(odd ? NULL : ds, &from, &some, DREP_DOUBLE, v, &together),
+           DREP_ERR_ARG, "rank 1: drep_write_box: no dataset");
+    expect(me, drep_read_box(odd ? NULL : ds, &from, &some, DREP_DOUBLE, v, &together),
+           DREP_ERR_ARG, "rank 1: drep_read_box: no dataset");
+    expect(me, drep_write_box(odd ? gone : ds, &from, &some, DREP_DOUBLE, v, &together),
+           DREP_ERR_ARG, "rank 1: drep_write_box: the dataset is closed");
+    expect(me, drep_commit(odd ? NULL : f), DREP_ERR_ARG, "rank 1: no file");
+    went(me, drep_write_box(ds, &from, &some, DREP_DOUBLE, v, &together));
+    went(me, drep_commit(f));
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_a_rank_that_gives_nothing)
+{
+    struct story s = {
+        .fn = tell_nothing_given, .path = temp_path("nothing.drep"), .datarep = "native"};
+
+    for (int ranks = 2; ranks <= 5; ranks++)
+        story_run_well(&s, ranks);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_failures");
@@ -105,6 +237,8 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_functions_that_fail_on_one_rank);
+    tcase_add_test(tc, test_ranks_that_part);
+    tcase_add_test(tc, test_a_rank_that_gives_nothing);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
