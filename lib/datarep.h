@@ -654,7 +654,16 @@ DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, i
 
 /* Policy for values out of the target's range.  WRAP: integers lose their
  * upper bits (MPI's rule for external32), reals saturate; CLAMP: the nearest
- * representable value; STRICT: DREP_ERR_CONVERSION naming the item. */
+ * representable value; STRICT: DREP_ERR_CONVERSION naming the item.
+ *
+ * DEFAULT is STRICT for elements of datasets, attributes, fill values and drep_convert(), whether
+ * the types differ or only their sizes do (a LONG of 8 bytes in the file where it has 4 here, or
+ * the reverse): what does not fit is an error, never another number.  It is WRAP for views
+ * (drep_read_at) and packs, as in MPI; there only the report tells.
+ *
+ * Rounding is no matter of range: under each policy a real that the target cannot hold exactly is
+ * rounded, to an integer too, and counted as inexact.  A NaN for an integer is out of range under
+ * STRICT, else 0; infinities for a type without them are out of range. */
 enum drep_range_mode {
     DREP_RANGE_DEFAULT = 0,
     DREP_RANGE_WRAP = 1,
@@ -679,7 +688,7 @@ typedef struct drep_report {
 /* Options of a transfer: DREP_XFER(.threads = 1).  NULL: the defaults. */
 typedef struct drep_xfer {
     size_t size;         /* set by DREP_XFER(...) */
-    int range;           /* enum drep_range_mode */
+    int range;           /* enum drep_range_mode; the default is strict, of views and packs wrap */
     int threads;         /* 0: the file's; 1: only the caller's; not negative */
     drep_report *report; /* filled when not NULL */
     size_t buf_size;     /* bytes of memory at the call's buffer (drep_convert: dst), 0: not
@@ -1354,6 +1363,7 @@ DREP_API void drep_attrinfo_release(drep_attrinfo *info);
 /* Reads all elements as `type` into buf.  Its elements have as many data items as those of the
  * attribute, or as several of them; members go by name (drep_xfer).
  * DREP_ERR_NOT_FOUND, DREP_ERR_TYPE,
+ * DREP_ERR_CONVERSION (a value does not fit: range strict, drep_xfer),
  * DREP_ERR_COUNT (the items do not fill whole elements of `type`), DREP_ERR_VALUE_TOO_LARGE (the
  * elements would span more than the address space). */
 DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
@@ -1361,7 +1371,7 @@ DREP_API int drep_attr_read(drep_file *file, const char *path, const char *name,
 /* How the value is stored, which is in no representation of the file: a row for each predefined
  * datatype that occurs in its type, codes ascending.  At most `max` are stored, *n is their number
  * (0 if there are no elements).  A value means what its row says: that of an INT stored as uint is
- * not negative, and drep_attr_read() as DREP_INT wraps it, as it does any that does not fit.
+ * not negative, and drep_attr_read() as DREP_INT refuses one that an int does not hold.
  * Errors as drep_attr_info(). */
 DREP_API int drep_attr_encodings(drep_file *file, const char *path, const char *name,
                                  drep_encoding *rows, int max, int *n);
@@ -1707,9 +1717,9 @@ typedef struct drep_item {
 /* Reads n datasets, parts of them, or attributes, in order, without opening handles and all from
  * the same commit, except those that external links lead to.  An item that fails does not stop the
  * others: the call returns the error of the first that does, with its message, and each has its own
- * in `err`.  xfer: range, threads and a report of all items, without indices; its buf_size is not
- * used.  Errors of an item: those of drep_dataset_open(), drep_select_parse() and drep_read(), or
- * of drep_attr_read(); DREP_ERR_BUFFER. */
+ * in `err`.  xfer: range (of attributes, too), threads and a report of all items, without indices;
+ * its buf_size is not used.  Errors of an item: those of drep_dataset_open(), drep_select_parse()
+ * and drep_read(), or of drep_attr_read(); DREP_ERR_BUFFER. */
 DREP_API int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfer *xfer);
 
 /* ------------------------------------------------------------------- copies */
@@ -1813,7 +1823,8 @@ DREP_API int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_
 /* Whole etypes from the view's start to the end of the file. */
 DREP_API int drep_view_size(drep_view *view, int64_t *etypes);
 /* Reads or writes `count` elements of `type` at buf, beginning at etype number `offset`.  The items
- * of `type` must be those of the view, in order.  *items (may be NULL): data items transferred;
+ * of `type` must be those of the view, in order.  Values out of range wrap unless xfer->range says
+ * otherwise. *items (may be NULL): data items transferred;
  * fewer than requested if a read reaches the end of the file, or if an error stops a
  * write in the middle (of a dataset: 0, the write is rolled back).  No byte after the last whole
  * item is touched.  DREP_ERR_COUNT (a negative offset or count), DREP_ERR_VALUE_TOO_LARGE (more

@@ -134,11 +134,12 @@ int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, cons
 
 int conv_init_table(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
                     const struct rep_table *table, const struct type_sizes *sizes,
-                    const struct prog *stored, const drep_type *mem, bool writing)
+                    const struct prog *stored, const drep_type *mem, const drep_xfer *xfer,
+                    bool writing)
 {
     memset(c, 0, sizeof *c);
     conv_common(c, rep, ft, mem, writing);
-    transfer_opts(&c->opts, &c->report, NULL);
+    transfer_opts(&c->opts, &c->report, xfer);
     c->table = table;
     c->self = true;
     c->sizes = sizes;

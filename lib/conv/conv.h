@@ -51,7 +51,8 @@ int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, cons
 /* For values with their own table: attributes and fill values. */
 int conv_init_table(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
                     const struct rep_table *table, const struct type_sizes *sizes,
-                    const struct prog *stored, const drep_type *mem, bool writing);
+                    const struct prog *stored, const drep_type *mem, const drep_xfer *xfer,
+                    bool writing);
 void conv_report(const struct conv *c, const drep_xfer *xfer);
 /* n elements, `step` stored bytes apart on the file's side; on the memory side the
  * elements number `at`, at + 1, ... of the transfer. */

@@ -12,10 +12,10 @@
 
 void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *xfer)
 {
-    int range = !xfer ? DREP_RANGE_DEFAULT : xfer->range;
+    bool chosen = xfer && xfer->range != DREP_RANGE_DEFAULT;
 
-    opts->range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : range;
-    opts->value_range = range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : range;
+    /* No number changes unless the caller says so, also where only its size differs. */
+    opts->range = opts->value_range = chosen ? xfer->range : DREP_RANGE_STRICT;
     *report = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
     if (xfer && xfer->report)
         opts->report = report;

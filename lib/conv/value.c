@@ -111,10 +111,10 @@ static int plan_new(struct value_cache *cache, const drep_type *type, struct val
         return err;
     }
     err = conv_init_table(&p->write, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
-                          &p->self.prog, type, true);
+                          &p->self.prog, type, NULL, true);
     if (!err)
         err = conv_init_table(&p->read, cache->rep, &p->ft, &p->self.table, &p->self.sizes,
-                              &p->self.prog, type, false);
+                              &p->self.prog, type, NULL, false);
     if (err) {
         plan_free(p);
         return err;
@@ -214,7 +214,7 @@ static int value_make(struct value_cache *cache, const drep_type *type, int64_t 
     if (!err) {
         memset(to->p + at, 0, bytes);
         to->len = at + bytes;
-        err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, type, true);
+        err = conv_init_table(&c, cache->rep, &ft, &s.table, &s.sizes, &s.prog, type, NULL, true);
     }
     if (!err) {
         c.heap_out = &heap;
@@ -458,7 +458,7 @@ static int value_tiles(const drep_type *type, int64_t count, const drep_type *wa
 
 /* Decodes a value of any type. */
 static int value_take(struct value_cache *cache, const struct span *value, struct ftype *ft,
-                      int64_t count, const drep_type *want, void *buf, size_t size)
+                      int64_t count, const drep_type *want, void *buf, const drep_xfer *xfer)
 {
     struct picked_members m = {.used = false};
     struct ftype *taken = ft;
@@ -466,6 +466,7 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
     int64_t tiles = 0;
     struct opened o;
     struct conv c;
+    size_t size = xfer ? xfer->buf_size : 0;
     int err = value_open(&o, value, ft, count);
 
     if (err)
@@ -483,7 +484,7 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
         err = type_fits(want, tiles, size);
     if (!err)
         err = conv_init_table(&c, cache->rep, taken, &s->table, &s->sizes,
-                              m.used ? &m.ft.stored : &s->prog, want, false);
+                              m.used ? &m.ft.stored : &s->prog, want, xfer, false);
     if (!err) {
         c.heap_size = in_left(&o.in);
         c.heap = in_bytes(&o.in, c.heap_size);
@@ -494,6 +495,7 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
         err = conv_read(&c, buf, 0, o.items, s->prog.extent, count);
         if (err)
             drep_vlen_free(want, tiles, buf);
+        conv_report(&c, xfer);
     }
     picked_release(&m);
     value_close(&o);
@@ -501,7 +503,7 @@ static int value_take(struct value_cache *cache, const struct span *value, struc
 }
 
 int value_unpack_into(struct value_cache *cache, const struct span *value, struct ftype *ft,
-                      int64_t count, const drep_type *want, void *buf, size_t size)
+                      int64_t count, const drep_type *want, void *buf, const drep_xfer *xfer)
 {
     const struct value_plan *plan = NULL;
     int64_t items;
@@ -510,23 +512,25 @@ int value_unpack_into(struct value_cache *cache, const struct span *value, struc
     if (err)
         return err;
     if (!plan || value->len < PLAN_HEAD || memcmp(value->p, plan->head, PLAN_HEAD) != 0)
-        return value_take(cache, value, ft, count, want, buf, size);
+        return value_take(cache, value, ft, count, want, buf, xfer);
     err = type_elements(want, count, &items);
-    if (!err)
-        err = type_fits(want, count, size);
+    if (!err && xfer)
+        err = type_fits(want, count, xfer->buf_size);
+    if (!err && xfer && xfer->report)
+        xfer->report->items += items;
     return err ? err : plan_value(plan, value, count, buf);
 }
 
 int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf)
 {
-    return value_unpack_into(cache, value, ft, count, want, buf, 0);
+    return value_unpack_into(cache, value, ft, count, want, buf, NULL);
 }
 
 int value_stored(const struct file_rep *rep, const struct span *value, struct ftype *ft,
                  uint8_t *out)
 {
-    struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
+    struct rep_opts opts = {.range = DREP_RANGE_STRICT, .value_range = DREP_RANGE_STRICT};
     struct opened o;
     int err = value_open(&o, value, ft, 1);
 

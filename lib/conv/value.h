@@ -32,9 +32,10 @@ int value_encodings(const struct span *value, const drep_type *type, drep_encodi
  * name where ft is not laid out.  DREP_ERR_COUNT, DREP_ERR_VALUE_TOO_LARGE. */
 int value_unpack(struct value_cache *cache, const struct span *value, struct ftype *ft,
                  int64_t count, const drep_type *want, void *buf);
-/* The same into `size` bytes, 0: nobody knows how many there are.  Also DREP_ERR_BUFFER. */
+/* The same by the options of a transfer, NULL: none; its report is added to.  Also
+ * DREP_ERR_CONVERSION, and DREP_ERR_BUFFER if there is a buf_size. */
 int value_unpack_into(struct value_cache *cache, const struct span *value, struct ftype *ft,
-                      int64_t count, const drep_type *want, void *buf, size_t size);
+                      int64_t count, const drep_type *want, void *buf, const drep_xfer *xfer);
 /* Free what a type that is kept for the life of a file knows of its values; may be NULL. */
 void value_self_free(struct self_kept *kept);
 

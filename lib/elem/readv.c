@@ -54,7 +54,7 @@ static int item_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)
     if (item->select)
         return fail(DREP_ERR_ARG, "%s: attribute \"%s\": no part of an attribute can be selected",
                     item->path, item->attr);
-    return attr_load(f, item->path, item->attr, item->type, item->buf, item->buf_size);
+    return attr_load(f, item->path, item->attr, item->type, item->buf, &own);
 }
 
 /* Reads items of this file and keeps the first error with its message. */

@@ -91,13 +91,14 @@ static int witness_native(int code, int i, void *out, int *has)
 static int witness_read(const struct file_rep *rep, int code, const uint8_t *stored, void *out)
 {
     struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     struct conv c;
     int err = prog_build(&ft.stored, ft.type, &rep->sizes, PROG_PACKED);
 
     if (err)
         return err;
     memset(out, 0, FMT_ITEM_MAX);
-    err = conv_init(&c, rep, &ft, ft.type, NULL, false);
+    err = conv_init(&c, rep, &ft, ft.type, &wrap, false);
     if (!err)
         err = conv_read(&c, out, 0, stored, 0, 1);
     prog_release(&ft.stored);
@@ -107,12 +108,13 @@ static int witness_read(const struct file_rep *rep, int code, const uint8_t *sto
 static int witness_write(const struct file_rep *rep, int code, const void *native, uint8_t *stored)
 {
     struct ftype ft = {.type = (drep_type *)drep_predefined(code)};
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     struct conv c;
     int err = prog_build(&ft.stored, ft.type, &rep->sizes, PROG_PACKED);
 
     if (err)
         return err;
-    err = conv_init(&c, rep, &ft, ft.type, NULL, true);
+    err = conv_init(&c, rep, &ft, ft.type, &wrap, true);
     if (!err)
         err = conv_write(&c, native, 0, stored, 0, 1);
     prog_release(&ft.stored);

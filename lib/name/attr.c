@@ -289,7 +289,7 @@ void drep_attrinfo_release(drep_attrinfo *info)
 }
 
 int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
-              size_t size)
+              const drep_xfer *xfer)
 {
     struct attr_found a;
     int err = attr_find(f, path, name, &a);
@@ -299,7 +299,7 @@ int attr_load(drep_file *f, const char *path, const char *name, const drep_type 
     if (!err && a.count > 0 && !buf)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err && a.count > 0)
-        err = value_unpack_into(&f->values, &a.rec.value, a.ft, a.count, type, buf, size);
+        err = value_unpack_into(&f->values, &a.rec.value, a.ft, a.count, type, buf, xfer);
     attr_found_release(&a);
     return fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name),
                       path);
@@ -317,7 +317,7 @@ int drep_attr_read(drep_file *file, const char *path, const char *name, const dr
         return external_done(&to, drep_attr_read(to.file, to.path, name, type, buf));
     if ((err = read_begin(file)))
         return err;
-    return read_end(file, attr_load(file, path, name, type, buf, 0));
+    return read_end(file, attr_load(file, path, name, type, buf, NULL));
 }
 
 int drep_attr_encodings(drep_file *file, const char *path, const char *name, drep_encoding *rows,

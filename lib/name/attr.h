@@ -28,7 +28,7 @@ int attr_find(drep_file *f, const char *path, const char *name, struct attr_foun
 void attr_found_release(struct attr_found *a);
 /* drep_attr_read() inside a call that reads; size: bytes at buf, 0: not checked. */
 int attr_load(drep_file *f, const char *path, const char *name, const drep_type *type, void *buf,
-              size_t size);
+              const drep_xfer *xfer);
 
 /* Store an attribute under the next index of its object, or under that of the one that it replaces.
  */

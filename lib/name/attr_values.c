@@ -34,7 +34,7 @@ static int elements_load(drep_file *f, const struct attr_found *a, const drep_ty
         return fail_nomem();
     err = items == 0 ? 0
                      : value_unpack_into(&f->values, &a->rec.value, a->ft, a->count, want, p,
-                                         (size_t)(items + 1) * size);
+                                         &DREP_XFER(.buf_size = (size_t)(items + 1) * size));
     if (err) {
         mem_free(p);
         return err;

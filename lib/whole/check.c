@@ -408,7 +408,8 @@ static int read_attr(struct checker *c, const struct attr_rec *rec, struct ftype
     buf = mem_zalloc(1, bytes + 1);
     if (!buf)
         return fail_nomem();
-    err = value_unpack(&c->f->values, &rec->value, ft, count, type, buf);
+    err = value_unpack_into(&c->f->values, &rec->value, ft, count, type, buf,
+                            &DREP_XFER(.range = DREP_RANGE_CLAMP));
     drep_vlen_free(type, count, buf);
     mem_free(buf);
     return err;

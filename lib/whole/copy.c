@@ -811,7 +811,7 @@ static int map_value(struct copy *c, struct span *value, const drep_type *type, 
 static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
                        struct ftype *target, struct object_rec *rec)
 {
-    int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_WRAP : c->how->range;
+    int range = c->how->range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : c->how->range;
     drep_report lost = DREP_REPORT;
     int err = 0;
 

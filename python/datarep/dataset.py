@@ -511,7 +511,7 @@ class Dataset(Named, _core.Dataset):
     def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
               range: Optional[str] = None, collective: bool = False) -> Report:
         """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values that the dataset cannot hold: "wrap",
-        "clamp", or "strict", an error, which is what assignments do with arrays of another dtype."""
+        "clamp", or "strict", an error, which is the default."""
         if collective:
             with self.collective:
                 return self.write(value, key, threads, range)

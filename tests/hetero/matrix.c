@@ -729,13 +729,17 @@ static int read_attribute(const char *name, void *ctx)
 {
     const drep_report none = {sizeof(drep_report), 0, 0, 0, 0, -1, -1, -1};
     const char *path = ctx;
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     drep_attrinfo info = DREP_ATTRINFO;
+    drep_item item = {.path = path, .attr = name};
     char where[1300];
     void *buf;
 
     must(drep_attr_info(file, path, name, &info), name);
     buf = calloc((size_t)info.count + 1, (size_t)drep_type_extent(info.type) + 16);
-    must(drep_attr_read(file, path, name, info.type, buf), name);
+    item.type = info.type;
+    item.buf = buf;
+    must(drep_readv(file, &item, 1, &wrap), name);
     snprintf(where, sizeof where, "%s@%s", path, name);
     print_line("attribute", where, &none, info.type, info.count, buf);
     drep_vlen_free(info.type, info.count, buf);

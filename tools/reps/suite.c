@@ -588,6 +588,7 @@ static int dataset_moves(struct subject *s, const drep_type *type, int64_t n, ui
     const drep_spec spec =
         DREP_SPEC(.type = type, .rank = 1, .dims = dims, .layout = DREP_CHUNKED, .chunk = chunk);
     int64_t extent = drep_type_extent(type);
+    const drep_xfer wrap = DREP_XFER(.range = DREP_RANGE_WRAP);
     drep_selection *part = NULL;
     drep_dataset *set = NULL;
     drep_file *file;
@@ -597,15 +598,15 @@ static int dataset_moves(struct subject *s, const drep_type *type, int64_t n, ui
         return err;
     err = drep_dataset_create(file, "/all", &spec, &set);
     if (!err)
-        err = drep_write(set, NULL, type, user, NULL);
+        err = drep_write(set, NULL, type, user, &wrap);
     if (!err)
-        err = drep_read(set, NULL, type, back, NULL);
+        err = drep_read(set, NULL, type, back, &wrap);
     *same = err || same_items(s, type, n, user, back);
     memset(back, 0, (size_t)(n * extent));
     if (!err)
         err = drep_select_box(1, start, count, NULL, NULL, &part);
     if (!err)
-        err = drep_read(set, part, type, back, NULL);
+        err = drep_read(set, part, type, back, &wrap);
     if (!err && *same)
         *same = same_items(s, type, 11, user + 5 * extent, back);
     drep_selection_free(part);
