@@ -43,37 +43,47 @@ static int integers(struct job *j, const char *path, const char *name, int64_t *
     return n;
 }
 
-/* The number that netCDF-4 has given a dimension, which stands with its coordinates; -1: none. */
+/* The number that netCDF-4 has given a dimension; -1: none.  It stands with the dimension, or with
+ * the variable of its name, which may have several dimensions. */
 static int64_t number_of(struct job *j, const char *address)
 {
-    char *variable = NULL;
+    char *variable = strdup(address), *mark = variable ? strrchr(variable, '#') : NULL;
     int64_t number;
-    int n;
+    int n = integers(j, address, DIMENSION_ID, &number, 1);
 
-    if (drep_dimension_coordinate(j->d, address, &variable) != 0)
-        variable = NULL;
-    n = integers(j, variable ? variable : address, DIMENSION_ID, &number, 1);
+    if (n != 1 && mark) {
+        *mark = '/';
+        n = integers(j, variable + (mark == variable + 1), DIMENSION_ID, &number, 1);
+    }
     free(variable);
     return n == 1 ? number : -1;
+}
+
+static int64_t dimensions(const struct job *j)
+{
+    int64_t n = 0;
+    size_t i;
+
+    for (i = 0; i < j->objects.n; i++)
+        n += j->objects.list[i].kind == DREP_OBJ_DIMENSION;
+    return n;
 }
 
 /* Whether each dimension of the file has a number of its own, from 0 on. */
 static int are_numbered(struct job *j)
 {
-    size_t i, n = 0;
+    int64_t n = dimensions(j);
+    char *seen = calloc((size_t)n + 1, 1);
     int whole = 1;
-    char *seen;
+    size_t i;
 
-    for (i = 0; i < j->objects.n; i++)
-        n += j->objects.list[i].kind == DREP_OBJ_DIMENSION;
-    seen = calloc(n + 1, 1);
     for (i = 0; seen && whole && i < j->objects.n; i++) {
         const struct h5_object *o = &j->objects.list[i];
         char *path = o->kind == DREP_OBJ_DIMENSION ? job_source(j, o) : NULL;
         int64_t number = path ? number_of(j, path) : 0;
 
         if (path) {
-            whole = number >= 0 && (uint64_t)number < n && !seen[number];
+            whole = number >= 0 && number < n && !seen[number];
             if (whole)
                 seen[number] = 1;
         }
@@ -98,8 +108,12 @@ static int are_coordinates(struct job *j, const char *path)
     for (d = 0; fits && d < n; d++) {
         char *address = NULL;
 
-        fits = info.dim_ids[d] && drep_object_path(j->d, info.dim_ids[d], &address) == 0 &&
-               number_of(j, address) == list[d];
+        /* HDF5 gives no dimensions to the variable of one that has several. */
+        if (!info.dim_ids[d])
+            fits = list[d] >= 0 && list[d] < dimensions(j);
+        else
+            fits = drep_object_path(j->d, info.dim_ids[d], &address) == 0 &&
+                   number_of(j, address) == list[d];
         free(address);
     }
     drep_dataset_close(ds);
