@@ -16,8 +16,7 @@ static void commit_waits(void *ctx, int waits)
         rwlock_unshare(&f->lock);
 }
 
-/* After a commit the failures before it do not count any more: their operations were taken back. */
-int file_commit(drep_file *f)
+static int commit_changes(drep_file *f)
 {
     struct buf header = {0};
     size_t split = 0;
@@ -27,6 +26,18 @@ int file_commit(drep_file *f)
     if (!err)
         err = store_commit(f->st, header.p, header.len, split);
     buf_release(&header);
+    return err;
+}
+
+/* What a handle would write into the header (its version, rows of representations) counts with a
+ * change and is none by itself.  After a commit the failures before it do not count any more: their
+ * operations were taken back. */
+int file_commit(drep_file *f)
+{
+    int err = store_may_write(f->st);
+
+    if (!err && (f->hints.changed || !store_unchanged(f->st)))
+        err = commit_changes(f);
     if (!err) {
         failures_forget(f);
         f->hints.changed = false;

@@ -226,10 +226,14 @@ static void undo_commit(struct node_writer *w, const struct slot *slot, uint64_t
     fail_restore(&why);
 }
 
-/* True if nothing was changed since the last commit, and that one is whole in its slot. */
+bool store_unchanged(const struct store *st)
+{
+    return !st->dirty && st->slot.sequence && !st->txn->damaged;
+}
+
 static bool nothing_new(const struct store *st, const uint8_t *header, size_t size)
 {
-    return !st->dirty && st->slot.sequence && !st->txn->damaged && size == st->txn->header.len &&
+    return store_unchanged(st) && size == st->txn->header.len &&
            memcmp(header, st->txn->header.p, size) == 0;
 }
 

@@ -10,6 +10,8 @@
 
 #include "txn/txn.h"
 
+/* True if the store was not changed since the last commit, and that one is whole in its slot. */
+bool store_unchanged(const struct store *st);
 /* header: the bytes of the header proper; split: those that stand in the slot (header_put).  Where
  * nothing was changed, no commit is made. */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);

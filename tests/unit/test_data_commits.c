@@ -3,6 +3,7 @@
  * All of a file follows from the number of its commit, so that whoever reads it can tell
  * which one it is and whether it is whole (D16). */
 /* SPDX-License-Identifier: MIT */
+#include "file/file.h"
 #include "data_help.h"
 
 #include <pthread.h>
@@ -630,6 +631,68 @@ START_TEST(test_D16_refreshing_under_other_threads)
 }
 END_TEST
 
+/* ---- commits of nothing ---- */
+
+static uint64_t sequence_of(drep_file *f)
+{
+    drep_header h = DREP_HEADER;
+
+    ok(drep_header_get(f, &h));
+    return h.sequence;
+}
+
+/* A file in one representation with a dataset in each is opened, read and closed; nothing is
+ * committed that nobody changed. */
+START_TEST(test_D32_a_handle_that_changes_nothing_commits_nothing)
+{
+    drep_file *f;
+
+    register_datareps();
+    path = temp_path("nothing");
+    f = new_file(path, datareps[_i]);
+    for (int i = 0; i < DATAREPS; i++) {
+        char name[] = {'d', (char)('0' + i), '\0'};
+
+        ok(drep_dataset_create(f, name, &DREP_SPEC(.type = DREP_INT, .datarep = datareps[i]),
+                               NULL));
+        ok(drep_attr_write_int64(f, name, "n", i));
+    }
+    ok(drep_close(f));
+    for (int n = 0; n < 3; n++) {
+        ok(drep_open(path, DREP_RDWR, NULL, &f));
+        for (int i = 0; i < DATAREPS; i++) {
+            char name[] = {'d', (char)('0' + i), '\0'};
+            drep_dataset *ds;
+            int value;
+
+            ok(drep_dataset_open(f, name, &ds));
+            ok(drep_read(ds, NULL, DREP_INT, &value, NULL));
+            drep_dataset_close(ds);
+        }
+        if (n == 1) /* what another version would write into the header is no change either */
+            ok(drep_info_set(f->hints.stored, "striping_factor", "7"));
+        if (n > 0)
+            ok(drep_commit(f));
+        ck_assert_uint_eq(sequence_of(f), 1);
+        ok(drep_close(f));
+    }
+    f = reader_of(NULL);
+    ck_assert_uint_eq(sequence_of(f), 1);
+    ok(drep_close(f));
+    ok(drep_open(path, DREP_RDWR, NULL, &f)); /* a hint that is set is one */
+    {
+        drep_info *info = hints("striping_factor=7", (char *)NULL);
+
+        ok(drep_set_info(f, info));
+        drep_info_free(info);
+    }
+    ok(drep_close(f));
+    f = reader_of(NULL);
+    ck_assert_uint_eq(sequence_of(f), 2);
+    ok(drep_close(f));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data commits");
@@ -646,6 +709,7 @@ int main(void)
     tcase_add_test(t, test_D16_space_that_a_reader_gave_up);
     tcase_add_test(t, test_D16_stale_without_locks);
     tcase_add_test(t, test_D16_refreshing_under_other_threads);
+    tcase_add_loop_test(t, test_D32_a_handle_that_changes_nothing_commits_nothing, 0, DATAREPS);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
