@@ -886,7 +886,8 @@ DREP_API const char *drep_info_key(const drep_info *info, int i);
  * closed"), except those that close, unmap and free.  Pointers borrowed from drep_dataset_info()
  * and mappings of drep_dataset_map() stay valid until the dataset is closed.  A view keeps its
  * dataset.
- * A call with a closed handle fails with DREP_ERR_ARG too, and closing it again does nothing; but
+ * A call with a closed handle fails with DREP_ERR_ARG too, and closing it again does nothing, as
+ * does freeing a selection or hints again; but
  * once a new handle of the same kind reuses its address, the call goes to that one.
  * Closing a handle while another thread is in a call with it is an undetected error of the caller.
  *

@@ -132,20 +132,23 @@ static void close_gap(struct handle_table *t, size_t i)
     atomic_fetch_add(&handles.version, 1);
 }
 
-void handle_remove(const void *handle, enum handle_kind kind)
+bool handle_remove(const void *handle, enum handle_kind kind)
 {
     uintptr_t entry = entry_of(handle, kind);
     struct handle_table *t;
+    bool there;
     size_t i;
 
     pthread_mutex_lock(&handles.lock);
     t = atomic_load(&handles.table);
     i = seek(t, entry);
-    if (atomic_load(&t->slot[i]) == entry) {
+    there = atomic_load(&t->slot[i]) == entry;
+    if (there) {
         close_gap(t, i);
         handles.n--;
     }
     pthread_mutex_unlock(&handles.lock);
+    return there;
 }
 
 bool handle_is(const void *handle, enum handle_kind kind)

@@ -5,6 +5,7 @@
 #include "base/info.h"
 
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -122,8 +123,10 @@ int drep_info_new(drep_info **out)
     if (!out)
         return fail(DREP_ERR_ARG, "null pointer for the new info object");
     info = mem_zalloc(1, sizeof *info);
-    if (!info)
-        return DREP_ERR_NOMEM;
+    if (!info || handle_add(info, HANDLE_INFO)) {
+        mem_free(info);
+        return fail_nomem();
+    }
     *out = info;
     return 0;
 }
@@ -132,7 +135,7 @@ void drep_info_free(drep_info *info)
 {
     int i;
 
-    if (!info)
+    if (!info || !handle_remove(info, HANDLE_INFO))
         return;
     for (i = 0; i < info->n; i++)
         pair_free(&info->pair[i]);

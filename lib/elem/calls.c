@@ -54,7 +54,7 @@ static int select_wanted(struct wanted *w, struct drep_selection *room)
     int err;
 
     if (!w->box)
-        return 0;
+        return w->sel ? selection_alive(w->sel, w->call) : 0;
     if ((err = dataset_alive(w->ds)) || (err = box_of(w->ds, w->start, w->count, room)))
         return fail_dataset(err, w->ds->path);
     w->sel = room;

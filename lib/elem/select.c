@@ -3,6 +3,7 @@
 #include "elem/select.h"
 
 #include "base/error.h"
+#include "base/handle.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -28,6 +29,26 @@ static int box_dim(struct span_dim *d, int64_t start, int64_t count, int64_t str
     return 0;
 }
 
+struct drep_selection *selection_new(void)
+{
+    struct drep_selection *sel = mem_zalloc(1, sizeof *sel);
+
+    if (sel && handle_add(sel, HANDLE_SELECTION)) {
+        mem_free(sel);
+        return NULL;
+    }
+    return sel;
+}
+
+int selection_alive(const struct drep_selection *sel, const char *call)
+{
+    if (!sel)
+        return fail(DREP_ERR_ARG, "%s: no selection", call);
+    return handle_is(sel, HANDLE_SELECTION)
+               ? 0
+               : fail(DREP_ERR_ARG, "%s: the selection was freed", call);
+}
+
 int drep_select_box(int rank, const int64_t *start, const int64_t *count, const int64_t *stride,
                     const int64_t *block, drep_selection **out)
 {
@@ -36,7 +57,7 @@ int drep_select_box(int rank, const int64_t *start, const int64_t *count, const 
 
     if (!out || rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && (!start || !count)))
         return fail(DREP_ERR_ARG, "drep_select_box: rank %d or null argument", rank);
-    sel = mem_zalloc(1, sizeof *sel);
+    sel = selection_new();
     if (!sel)
         return fail_nomem();
     sel->rank = rank;
@@ -48,7 +69,7 @@ int drep_select_box(int rank, const int64_t *start, const int64_t *count, const 
             err = fail(DREP_ERR_RANGE, "selection: more than 2^63 elements");
     }
     if (err) {
-        mem_free(sel);
+        drep_selection_free(sel);
         return err;
     }
     *out = sel;
@@ -63,14 +84,14 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
     if (!out || rank < 0 || rank > DREP_MAX_RANK || n < 0 || (n > 0 && (!coords || rank == 0)) ||
         __builtin_mul_overflow((uint64_t)n, (uint64_t)rank, &words))
         return fail(DREP_ERR_ARG, "drep_select_points: rank %d, %lld points", rank, (long long)n);
-    sel = mem_zalloc(1, sizeof *sel);
+    sel = selection_new();
     if (!sel)
         return fail_nomem();
     sel->rank = rank;
     sel->count = sel->npoints = n;
     sel->coords = mem_array(words + 1, sizeof *sel->coords);
     if (!sel->coords) {
-        mem_free(sel);
+        drep_selection_free(sel);
         return fail_nomem();
     }
     if (n > 0)
@@ -82,8 +103,10 @@ int drep_select_points(int rank, int64_t n, const int64_t *coords, drep_selectio
 int drep_selection_box(const drep_selection *sel, int *rank, int64_t *start, int64_t *count,
                        int64_t *stride, int64_t *block, int *single)
 {
-    if (!sel)
-        return fail(DREP_ERR_ARG, "drep_selection_box: no selection");
+    int err = selection_alive(sel, "drep_selection_box");
+
+    if (err)
+        return err;
     if (!selection_is_box(sel))
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "the selection is %s, not a box",
                     sel->coords ? "points" : "a union");
@@ -108,12 +131,12 @@ int drep_selection_box(const drep_selection *sel, int *rank, int64_t *start, int
 
 int64_t drep_selection_count(const drep_selection *sel)
 {
-    return !sel ? 0 : sel->count;
+    return !sel || !handle_is(sel, HANDLE_SELECTION) ? 0 : sel->count;
 }
 
 void drep_selection_free(drep_selection *sel)
 {
-    if (!sel)
+    if (!sel || !handle_remove(sel, HANDLE_SELECTION))
         return;
     mem_free(sel->coords);
     mem_free(sel->box);

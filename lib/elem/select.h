@@ -29,6 +29,10 @@ static inline bool selection_is_box(const struct drep_selection *sel)
 {
     return !sel->coords && !sel->box;
 }
+/* One for a caller, whose handle it becomes: drep_selection_free() ends it.  NULL: no memory. */
+struct drep_selection *selection_new(void);
+/* For one that a caller gave, and has perhaps freed before: DREP_ERR_ARG. */
+int selection_alive(const struct drep_selection *sel, const char *call);
 /* The box of everything. */
 void selection_all(struct drep_selection *sel, int rank, const uint64_t *len);
 /* Holds it against the dataset's shape. */

@@ -132,8 +132,11 @@ int drep_select_union(const drep_selection *a, const drep_selection *b, drep_sel
     drep_selection *sel;
     int err;
 
-    if (!a || !b || !out)
+    if (!out)
         return fail(DREP_ERR_ARG, "drep_select_union: null argument");
+    if ((err = selection_alive(a, "drep_select_union")) ||
+        (err = selection_alive(b, "drep_select_union")))
+        return err;
     if (a->rank != b->rank || a->rank == 0)
         return fail(DREP_ERR_DIMS, "drep_select_union: selections of rank %d and %d", a->rank,
                     b->rank);
@@ -141,9 +144,9 @@ int drep_select_union(const drep_selection *a, const drep_selection *b, drep_sel
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "drep_select_union: points have an order");
     if (boxes_of(a) + boxes_of(b) > BOXES_MAX)
         return fail(DREP_ERR_LIMIT, "drep_select_union: more than %d boxes", BOXES_MAX);
-    sel = mem_zalloc(1, sizeof *sel);
+    sel = selection_new();
     if (!sel)
-        return DREP_ERR_NOMEM;
+        return fail_nomem();
     sel->rank = a->rank;
     sel->nboxes = boxes_of(a) + boxes_of(b);
     sel->box = mem_array((uint64_t)sel->nboxes * (uint64_t)sel->rank + 1, sizeof *sel->box);

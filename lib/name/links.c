@@ -38,8 +38,29 @@ int group_reaches(drep_file *f, uint64_t top, uint64_t object, bool *found)
     return err;
 }
 
+/* True if a link to `top` in the group that is to hold the last name of `path` would close a
+ * circle: that group is `top` or below it.  If the groups on the way there have one link each,
+ * there is no other way, and what is below `top`, which may be much, is not looked at. */
+static int closes_circle(drep_file *f, uint64_t top, const char *path, uint64_t group, bool *circle)
+{
+    struct worklist trail = {0};
+    struct object_head head;
+    bool one_way = true;
+    int err = path_trail(f, path, &trail);
+
+    *circle = top == group || top == FMT_OBJECT_ROOT;
+    for (size_t i = 0; !err && !*circle && one_way && i < trail.n; i++) {
+        *circle = trail.id[i] == top;
+        err = head_load(f, trail.id[i], &head);
+        one_way = err || head.links == 1;
+    }
+    mem_free(trail.id);
+    return err || *circle || one_way ? err : group_reaches(f, top, group, circle);
+}
+
 /* Adds a hard link and counts it in the object. */
-static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t target)
+static int link_hard(drep_file *f, const char *path, uint64_t group, const char *name,
+                     uint64_t target)
 {
     struct link_rec link = {.kind = FMT_HARD, .object = target};
     struct object_head head;
@@ -50,7 +71,7 @@ static int link_hard(drep_file *f, uint64_t group, const char *name, uint64_t ta
     if (!err && head.kind == FMT_DIMENSION)
         err = fail(DREP_ERR_KIND, "\"%s\": no link leads to a dimension", name);
     if (!err && head.kind == FMT_GROUP)
-        err = group_reaches(f, target, group, &circle);
+        err = closes_circle(f, target, path, group, &circle);
     if (!err && circle)
         err = fail(DREP_ERR_ARG, "\"%s\": a group would be its own ancestor", name);
     link.object_kind = err ? 0 : head.number;
@@ -78,7 +99,7 @@ int drep_link_hard(drep_file *file, const char *target, const char *path)
     if (!err)
         err = path_parent(file, path, 0, &group, &name);
     if (!err)
-        err = link_hard(file, group, name, id);
+        err = link_hard(file, path, group, name, id);
     return write_end(file, err);
 }
 
@@ -145,7 +166,7 @@ static int link_move(drep_file *f, const char *from, const char *to)
     if (!err)
         err = path_parent(f, to, 0, &b, &new_name);
     if (!err && link.kind == FMT_HARD)
-        err = group_reaches(f, link.object, b, &circle);
+        err = closes_circle(f, link.object, to, b, &circle);
     if (!err && circle)
         err = fail_object(DREP_ERR_ARG, from, "%s: a group cannot move below itself", from);
     if (!err)

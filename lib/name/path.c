@@ -68,8 +68,10 @@ static int cross(const struct link_rec *link, const char *rest, struct crossing 
 }
 
 /* Walks from the object *id. x: takes where the path leaves the file, and then *id means nothing;
- * NULL: it must not leave. Soft links are limited in number, since they may lead in circles. */
-static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossing *x)
+ * NULL: it must not leave. trail: takes the objects that hard links lead to, from the root on; may
+ * be NULL. Soft links are limited in number, since they may lead in circles. */
+static int walk_trail(drep_file *f, const char *path, uint64_t *id, struct crossing *x,
+                      struct worklist *trail)
 {
     const char *p = path;
     uint64_t at = *id;
@@ -91,6 +93,7 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
             err = link_later(p - n, n, &link);
         } else if (link.kind == FMT_HARD) {
             at = link.object;
+            err = trail ? worklist_add(trail, at) : 0;
         } else if (link.kind == FMT_EXTERNAL && x) {
             err = cross(&link, p, x);
             tree_peeked(&peek);
@@ -105,14 +108,33 @@ static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossi
         } else {
             err = splice(&link.path, p, &own);
             p = own;
-            if (!err && *p == '/')
+            if (!err && *p == '/') {
                 at = FMT_OBJECT_ROOT;
+                if (trail)
+                    trail->n = 0;
+            }
         }
         tree_peeked(&peek);
     }
     mem_free(own);
     if (!err)
         *id = at;
+    return err;
+}
+
+static int walk_path(drep_file *f, const char *path, uint64_t *id, struct crossing *x)
+{
+    return walk_trail(f, path, id, x, NULL);
+}
+
+int path_trail(drep_file *f, const char *path, struct worklist *trail)
+{
+    const char *slash = strrchr(path, '/');
+    char *parent = mem_strndup(path, slash ? (size_t)(slash - path) : 0);
+    uint64_t at = FMT_OBJECT_ROOT;
+    int err = parent ? walk_trail(f, parent, &at, NULL, trail) : fail_nomem();
+
+    mem_free(parent);
     return err;
 }
 

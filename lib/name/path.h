@@ -27,6 +27,10 @@ int path_find(drep_file *f, const char *path, struct stored_object *o);
 /* The group that is to hold the last name of path; makes groups when parents. */
 int path_parent(drep_file *f, const char *path, int parents, uint64_t *group, const char **name);
 
+/* The groups from below the root to the one that holds the last name of path, in the order of hard
+ * links that lead there.  The caller frees trail->id, also after an error. */
+int path_trail(drep_file *f, const char *path, struct worklist *trail);
+
 /* Where a path leaves the file: by the link's name of the other one, on that path there.  file
  * NULL: nowhere, as far as it leads. */
 struct crossing {

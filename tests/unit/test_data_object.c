@@ -21,6 +21,36 @@ static void names_error(const char *part)
                   part);
 }
 
+/* A group is moved into a new one, again and again: what is below it is looked at only where a
+ * group on the way has several links. */
+START_TEST(test_D21_a_deep_group_moves)
+{
+    enum { DEEP = 20000 };
+    char from[40], into[40], to[60];
+
+    ok(drep_group_create(f, "/g0", 0));
+    for (int i = 1; i < DEEP; i++) {
+        snprintf(from, sizeof from, "/g%d", i - 1);
+        snprintf(into, sizeof into, "/g%d", i);
+        snprintf(to, sizeof to, "/g%d/x", i);
+        ok(drep_group_create(f, into, 0));
+        ok(drep_link_move(f, from, to));
+    }
+    ok(drep_group_create(f, "/a/b", 1));
+    ok(drep_link_move(f, into, "/a/b/top"));
+    fails(drep_link_move(f, "/a", "/a/b/top/x/x/a"), DREP_ERR_ARG);
+    fails(drep_link_hard(f, "/a", "/a/b/a"), DREP_ERR_ARG);
+    ok(drep_link_soft(f, "/a/b/top/x", "/way"));
+    fails(drep_link_move(f, "/a", "/way/x/a"), DREP_ERR_ARG);
+    ok(drep_link_hard(f, "/a/b/top/x/x", "/second")); /* the other way leads not by /a */
+    fails(drep_link_move(f, "/a", "/second/a"), DREP_ERR_ARG);
+    fails(drep_link_move(f, "/a", "/second/x/x/a"), DREP_ERR_ARG);
+    ok(drep_link_remove(f, "/a/b/top/x/x"));
+    ok(drep_link_move(f, "/a", "/second/x/x/a"));
+    check_file(f);
+}
+END_TEST
+
 START_TEST(test_paths)
 {
     drep_objinfo info = DREP_OBJINFO;
@@ -531,6 +561,7 @@ int main(void)
 
     tcase_add_checked_fixture(t, setup, teardown);
     tcase_set_timeout(t, 60);
+    tcase_add_test(t, test_D21_a_deep_group_moves);
     tcase_add_test(t, test_paths);
     tcase_add_test(t, test_D17_names);
     tcase_add_test(t, test_D21_no_group_is_its_own_ancestor);

@@ -685,6 +685,50 @@ START_TEST(test_arguments_that_are_missing)
 }
 END_TEST
 
+/* Whatever a program owns may be freed, closed or released again. */
+START_TEST(test_everything_is_freed_twice)
+{
+    const int64_t start[] = {0, 0}, count[] = {1, 1};
+    drep_selection *sel[4];
+    drep_info *info[2];
+    drep_view *view;
+    drep_dataset *ds;
+    drep_attrinfo attr = DREP_ATTRINFO;
+    drep_file *f = new_file(":memory:", "native");
+
+    ok(drep_select_box(2, start, count, NULL, NULL, &sel[0]));
+    ok(drep_select_points(2, 1, start, &sel[1]));
+    ok(drep_select_union(sel[0], sel[0], &sel[2]));
+    ok(drep_select_parse("[0,0]", 2, count, &sel[3]));
+    ok(drep_info_new(&info[0]));
+    ok(drep_get_info(f, &info[1]));
+    ds = new_dataset(f, "/d", DREP_DOUBLE, 2, count);
+    ok(drep_attr_write_int64(f, "/d", "n", 1));
+    ok(drep_attr_info(f, "/d", "n", &attr));
+    ok(drep_view_dataset(ds, &view));
+    for (int i = 0; i < 2; i++)
+        drep_attrinfo_release(&attr);
+    for (int i = 0; i < 2; i++)
+        drep_view_close(view);
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < 2; i++)
+            drep_selection_free(sel[k]);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 2; i++)
+            drep_info_free(info[k]);
+    /* One that is gone selects nothing. */
+    ck_assert_int_eq(drep_selection_count(sel[0]), 0);
+    fails(drep_read(ds, sel[0], NULL, buf, NULL), DREP_ERR_ARG);
+    fails(drep_write(ds, sel[1], NULL, buf, NULL), DREP_ERR_ARG);
+    fails(drep_select_union(sel[2], sel[2], &sel[1]), DREP_ERR_ARG);
+    fails(drep_selection_box(sel[3], NULL, NULL, NULL, NULL, NULL, NULL), DREP_ERR_ARG);
+    for (int i = 0; i < 2; i++)
+        drep_dataset_close(ds);
+    for (int i = 0; i < 2; i++)
+        (void)drep_close(f);
+}
+END_TEST
+
 /* What gives no error gives what means nothing. */
 START_TEST(test_nothing_is_asked_about)
 {
@@ -761,6 +805,7 @@ int main(void)
     tcase_add_loop_test(t, test_what_was_lent_and_mapped_stays, 0, 2);
     tcase_add_test(t, test_behind_an_external_link);
     tcase_add_test(t, test_arguments_that_are_missing);
+    tcase_add_test(t, test_everything_is_freed_twice);
     tcase_add_test(t, test_nothing_is_asked_about);
     suite_add_tcase(s, t);
     return run_suite(s);
