@@ -57,12 +57,15 @@ def _lengths(value: Any) -> tuple[Any, ...]:
 
 
 def _shape_of_dims(group: "Group", dims: Sequence[Optional[str]]) -> tuple[int, ...]:
+    """The dimensions' lengths; 0 of an unlimited one, which the dataset has nothing of yet, so that
+    the first row appended to it is its first row."""
+    h = group._file._h
     lengths = []
     for name in dims:
         if name is None:
             raise ValueError("a dimension without a name needs a shape")
-        lengths.append(group.dims[name].size if "#" not in name else
-                       group._file._h.stat(name)[5])
+        said = h.stat(name if "#" in name else group.dims[name].address)
+        lengths.append(0 if said[6] else said[5])
     return tuple(lengths)
 
 

@@ -522,10 +522,29 @@ class Dataset(Named, _core.Dataset):
     def append(self, value: Any, axis: int = 0, threads: int = 0,
                range: Optional[str] = None) -> None:
         """Add elements at the end of a dimension, which grows: a block of the dataset's shape, or
-        without this dimension, for one step."""
+        without this dimension, for one step.
+
+        After an append that failed, for whatever reason, the dataset takes no other before
+        `File.commit` or `resize`, also to the shape that it has: a loop that goes on would shift it
+        against the datasets beside it."""
+        try:
+            options = Options(threads, RANGES[range])
+            value, form = self._rows(value, axis, options)
+        except BaseException:
+            self._append_failed()
+            raise
+        n = value.shape[axis]
+        if not n:
+            return
+        memory, keep = to_memory(form, value)
+        report = self._append(axis, n, form.type, memory, options)
+        del keep
+        self._written(report, form, options)
+
+    def _rows(self, value: Any, axis: int, options: Options) -> tuple[Any, types.Form]:
+        """The block to append, as an array with that dimension."""
         np = types.numpy()
         shape = list(self._lengths())
-        options = Options(threads, RANGES[range])
         value, form = self._value(value, options)
         sub = list(form.dtype.subdtype[1]) if form.dtype.subdtype else []
         rest = shape[:axis] + shape[axis + 1:] + sub
@@ -535,13 +554,7 @@ class Dataset(Named, _core.Dataset):
         if value.ndim != len(want) or value.shape[:axis] + value.shape[axis + 1:] != tuple(rest):
             raise ValueError(f"a block of shape {value.shape} cannot be appended along dimension "
                              f"{axis} of {tuple(shape)}")
-        n = value.shape[axis]
-        if not n:
-            return
-        memory, keep = to_memory(form, np.ascontiguousarray(value))
-        report = self._append(axis, n, form.type, memory, options)
-        del keep
-        self._written(report, form, options)
+        return np.ascontiguousarray(value), form
 
     def resize(self, shape: Union[int, Sequence[int]], axis: Optional[int] = None) -> None:
         """Change the lengths, within maxshape."""

@@ -587,6 +587,20 @@ static PyObject *append(PyObject *o, PyObject *args)
     return finish(self, err, &m, &report);
 }
 
+/* An append that failed before the library was called: a call that fails stops the dataset as one
+ * of the library's own failures does. */
+static PyObject *append_failed(PyObject *o, PyObject *none)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_dsinfo info;
+
+    (void)none;
+    if (!dataset_info(self, &info))
+        return NULL;
+    WITHOUT_GIL(self->h, (void)drep_append(self->ds, 0, -1, NULL, NULL, NULL));
+    Py_RETURN_NONE;
+}
+
 static PyObject *resize(PyObject *o, PyObject *arg)
 {
     dataset_object *self = (dataset_object *)o;
@@ -880,6 +894,7 @@ static PyMethodDef methods[] = {
     {"_write_points", write_points, METH_VARARGS, "as _read_points"},
     {"_read_boxes", read_boxes, METH_VARARGS, "(starts, count, Type, memory, options): report"},
     {"_append", append, METH_VARARGS, "(dim, n, Type, memory, options): report"},
+    {"_append_failed", append_failed, METH_NOARGS, "no append is taken before a commit or a resize"},
     {"_resize", resize, METH_O, "(lengths)"},
     {"_info", info_method, METH_NOARGS, "everything about it as a dict"},
     {"_chunks", chunks, METH_NOARGS, "first elements of stored chunks"},
