@@ -11,6 +11,9 @@
  * data items counted from the first of the tiled typemap, `extent` and `stride`
  * signed bytes.  Strings are UTF-8 and end with a NUL.
  *
+ * The format is draft 4.  The next draft will convert files of this one (`datarep convert`) and not
+ * read them; from draft 5 on no file will be refused for its age.
+ *
  * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
 /* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_H

@@ -13,6 +13,9 @@
  [2. 1. 0.]]
 
 `open` opens and makes files; `File`, `Group` and `Dataset` are what they hold.
+
+The format is draft 4.  The next draft will convert files of this one (`datarep convert`) and not
+read them; from draft 5 on no file will be refused for its age.
 """
 from __future__ import annotations
 

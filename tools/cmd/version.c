@@ -41,6 +41,10 @@ int version_print(void)
     module_list(stdout);
     cage_offers(offers, sizeof offers);
     printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
+    fputs("\nThe format is draft 4.  The next draft will convert files of this one\n"
+          "(`datarep convert`) and not read them; from draft 5 on no file will be refused\n"
+          "for its age.",
+          stdout);
     printf("\ncommit %s\n", DATAREP_COMMIT);
     return tool_flush();
 }
