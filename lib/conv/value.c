@@ -530,7 +530,8 @@ int value_unpack(struct value_cache *cache, const struct span *value, struct fty
 int value_stored(const struct file_rep *rep, const struct span *value, struct ftype *ft,
                  uint8_t *out)
 {
-    struct rep_opts opts = {.range = DREP_RANGE_STRICT, .value_range = DREP_RANGE_STRICT};
+    /* value_settle() has found what does not fit; an infinity stands for the greatest number. */
+    struct rep_opts opts = {.range = DREP_RANGE_WRAP, .value_range = DREP_RANGE_WRAP};
     struct opened o;
     int err = value_open(&o, value, ft, 1);
 

@@ -111,7 +111,7 @@ static int fill_convert(drep_dataset *ds)
     if (!err && ds->rec.fill == FMT_FILL_VALUE)
         err = value_unpack(&f->values, &ds->rec.fill_value, ds->ft, 1, type, value);
     if (!err)
-        err = conv_init(&c, ds->rep, ds->ft, type, NULL, true);
+        err = conv_init(&c, ds->rep, ds->ft, type, &DREP_XFER(.range = DREP_RANGE_WRAP), true);
     if (!err) {
         c.heap_out = &ds->fill_heap;
         err = conv_write(&c, value, 0, ds->fill, ds->esize, 1);
