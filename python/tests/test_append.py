@@ -55,6 +55,21 @@ def test_xarray_pads(file: Any, tmp_path: Any) -> None:
         assert ds["b"].values.tolist() == [10, -7, -7] and ds["c"].values.tolist() == [0, 0, 0]
 
 
+@pytest.mark.parametrize("form", ["cdf1", "cdf2", "cdf5"])
+def test_classic_netcdf_pads(file: Any, tmp_path: Any, form: str) -> None:
+    """A foreign reader sees the declared fill where a dataset is shorter than its dimension."""
+    netcdf = pytest.importorskip("netCDF4")
+    file.create("a", dtype="f8", dims=["t"]).append([1, 2, 3.])
+    file.create("b", dtype="i4", dims=["t"], fill=-7).append([10])
+    file.create("c", dtype="i2", dims=["t"])
+    file.commit()
+    dr.export(tmp_path / "a.drep", tmp_path / "a.nc", format=form)
+    with netcdf.Dataset(tmp_path / "a.nc") as n:
+        n.set_auto_mask(False)
+        assert n["a"][:].tolist() == [1, 2, 3] and n["b"][:].tolist() == [10, -7, -7]
+        assert n["c"][:].tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize("wrong", [[2**40], ["a"], [[1, 2], [3, 4]], object()])
 def test_a_loop_that_goes_on_shifts_nothing(file: Any, wrong: Any) -> None:
     for name in "abc":

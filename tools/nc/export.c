@@ -7,6 +7,7 @@
 #include "tools/nc/nc.h"
 #include "tools/walk/unread.h"
 #include "tools/walk/box.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -513,6 +514,48 @@ static int move_variable(struct writer *w, struct variable *v, int back)
     return err;
 }
 
+/* Write fill where a variable has elements that its dataset, which is shorter than a dimension that
+ * has grown, has not.  All of it is written, since what the dataset has is written over it. */
+static int pad_variable(struct writer *w, const struct variable *v)
+{
+    size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
+    int64_t full[DREP_MAX_RANK], step[DREP_MAX_RANK], n = 1, size = drep_type_extent(v->memory);
+    bool shorter = false;
+    struct box b;
+    char *fill;
+    int err, status = NC_NOERR;
+
+    for (int d = 0; d < v->info.rank; d++) {
+        full[d] = w->dim[v->dim[d]].len;
+        shorter |= full[d] > v->info.dims[d];
+        step[d] = 1;
+    }
+    if (!shorter)
+        return 0;
+    box_grow(v->info.rank, full, (int64_t)NC_BLOCK / size, step);
+    for (int d = 0; d < v->info.rank; d++)
+        n *= step[d];
+    fill = calloc((size_t)n + 1, (size_t)size);
+    if (!fill)
+        return no_memory(w->j);
+    err = drep_dataset_fill(v->ds, v->memory, fill);
+    for (int64_t i = 1; i < n; i++)
+        memcpy(fill + i * size, fill, (size_t)size);
+    box_init(&b, v->info.rank, full, step);
+    while (!err && status == NC_NOERR && box_next(&b)) {
+        for (int d = 0; d < b.rank; d++) {
+            start[d] = (size_t)b.start[d];
+            count[d] = (size_t)b.count[d];
+        }
+        count[b.rank] = (size_t)v->text;
+        status = nc_put_vara(w->j->nc, v->number, start, count, fill);
+    }
+    free(fill);
+    if (err)
+        return nc_fail_drep(w->j, err);
+    return status == NC_NOERR ? 0 : nc_fail_netcdf(w->j, v->path, status);
+}
+
 /* Closes the file and compares what the next reader will get. */
 static int read_back(struct writer *w)
 {
@@ -550,8 +593,11 @@ static int write_all(struct writer *w)
         err = choose_kind(w);
     if (!err)
         err = define(w);
-    for (i = 0; !err && i < w->nvars; i++)
-        err = move_variable(w, &w->var[i], 0);
+    for (i = 0; !err && i < w->nvars; i++) {
+        err = pad_variable(w, &w->var[i]);
+        if (!err)
+            err = move_variable(w, &w->var[i], 0);
+    }
     j->totals.copied = !err ? (int64_t)w->nvars : 0;
     if (err)
         return err;
