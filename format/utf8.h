@@ -37,13 +37,15 @@ static inline size_t utf8_next(const void *text, size_t left, uint32_t *code)
     return n;
 }
 
-/* True for what changes the display of other text instead of being shown: the C0 and C1 controls,
- * which terminals obey, and the embeddings, overrides and isolates of bidirectional text (UAX #9),
- * which let a name be read in another order than it has. */
+/* True for what changes the display of other text, or is not shown at all: the C0 and C1 controls,
+ * which terminals obey; the marks, embeddings, overrides and isolates of bidirectional text
+ * (UAX #9), which let a name be read in another order than it has; separators of lines; characters
+ * without a width.  Joiners (U+200C, U+200D) are letters' spelling in some scripts. */
 static inline bool utf8_control(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
-           (code >= 0x2066 && code <= 0x2069);
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200b ||
+           code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
 }
 
 /* Write a code point, 1 to 4 bytes; returns the end. */

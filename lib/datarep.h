@@ -86,7 +86,7 @@ enum drep_err {
 };
 
 /* The calling thread's last message, never NULL; valid until that thread's next
- * failing call.  "" before the first failure. */
+ * failing call.  "" before the first failure.  Names in it are as drep_escape() has them. */
 DREP_API const char *drep_error(void);
 
 /* What the last message is about, as data: the path of the object as it was opened or given, "" if
@@ -99,6 +99,15 @@ DREP_API int64_t drep_error_byte(void);
  * the library calls (drivers, transports, filters) and for libraries built on this one.  At most
  * 1,023 bytes are kept.  err 0: does nothing. */
 DREP_API int drep_error_set(int err, const char *message);
+
+/* Text that came from a file, or is about one, as people may see it: in a terminal, a log, a page.
+ * Names and texts may hold any character.  Those that act on other text, or are not shown, become
+ * \n and the like or \u202e: U+0000 to U+001F, U+007F to U+009F, U+061C, U+200B, U+200E, U+200F, U+2028
+ * to U+202E, U+2060 to U+2069, U+FEFF; each byte that is not UTF-8 becomes \x80.  All else stays,
+ * also a backslash, so that text that is escaped already does not change.  `size` bytes of `text`;
+ * at most `room` bytes of `out` are written, the last of them a NUL, and no character is cut (room 0:
+ * nothing, and out may be NULL).  Returns the length without the NUL that all of it has. */
+DREP_API size_t drep_escape(char *out, size_t room, const char *text, size_t size);
 
 /* The short text of a code ("no such object"), a constant string. */
 DREP_API const char *drep_strerror(int err);

@@ -51,17 +51,18 @@ static bool room(struct complaints *c)
 
 bool complain(struct complaints *c, const struct doc *at, const char *format, ...)
 {
-    char message[4096];
+    char message[4096], shown[sizeof message];
     va_list args;
 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    drep_escape(shown, sizeof shown, message, strlen(message));
     if (room(c)) {
         c->list[c->kept] = (struct complaint){.line = at ? at->line : 0,
                                               .column = at ? at->column : 0,
                                               .number = c->kept,
-                                              .message = strdup(message)};
+                                              .message = strdup(shown)};
         c->kept++;
     }
     c->said++;

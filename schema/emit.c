@@ -44,10 +44,34 @@ struct emitter {
 
 /* ------------------------------------------------------------------ events */
 
+/* libyaml writes what it takes for printable as it is; it gives whole characters.  What acts on
+ * other text is in double quotes, see put_scalar(). */
+static int write_shown(struct emitter *e, const char *bytes, size_t size)
+{
+    size_t from = 0, at = 0, n;
+    char escape[16];
+    uint32_t code;
+    int err = 0;
+
+    for (; at < size && !err; at += n) {
+        n = utf8_next(bytes + at, size - at, &code);
+        if (n < 2 || !utf8_control(code)) {
+            n = n ? n : 1;
+            continue;
+        }
+        snprintf(escape, sizeof escape, "\\u%04x", (unsigned)code);
+        err = e->options->put(e->options->ctx, bytes + from, at - from);
+        if (!err)
+            err = e->options->put(e->options->ctx, escape, strlen(escape));
+        from = at + n;
+    }
+    return err ? err : e->options->put(e->options->ctx, bytes + from, size - from);
+}
+
 static int write_piece(void *ctx, unsigned char *bytes, size_t size)
 {
     struct emitter *e = ctx;
-    int err = e->options->put(e->options->ctx, (const char *)bytes, size);
+    int err = write_shown(e, (const char *)bytes, size);
 
     if (err && !e->err)
         e->err = err;
@@ -70,7 +94,15 @@ static void emit(struct emitter *e, yaml_event_t *event, int made)
 static void put_scalar(struct emitter *e, const char *text, size_t size, yaml_scalar_style_t style)
 {
     yaml_event_t event;
+    size_t at, n;
+    uint32_t code;
 
+    for (at = 0; at < size && style != YAML_DOUBLE_QUOTED_SCALAR_STYLE; at += n) {
+        n = utf8_next(text + at, size - at, &code);
+        if (n > 0 && utf8_control(code))
+            style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+        n = n ? n : 1;
+    }
     emit(e, &event,
          yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)size, 1,
                                       1, style));
@@ -196,9 +228,9 @@ static char *json_string(const char **p, size_t *size, bool *raw)
         } else if (**p == 'u') {
             code = hex4(*p + 1);
             *p += 4;
-            *raw = *raw || code >= 0xdc80;
+            *raw = *raw || (code >= 0xdc80 && code <= 0xdcff);
             /* Our own text has only controls and single bytes this way. */
-            if (code >= 0xdc80)
+            if (code >= 0xdc80 && code <= 0xdcff)
                 out[n++] = (char)(code & 0xff);
             else
                 n = (size_t)(utf8_put(out + n, code) - out);

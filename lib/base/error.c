@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include "base/escape.h"
 #include "format/byteorder.h"
 
 #include <assert.h>
@@ -25,7 +26,7 @@ static void say(const char *fmt, va_list args)
 
     if (vsnprintf(next, sizeof(next), fmt, args) < 0)
         next[0] = 0;
-    memcpy(message.text, next, strlen(next) + 1);
+    text_escape(message.text, sizeof(message.text), next, strlen(next));
     message.byte = 0;
 }
 
@@ -67,7 +68,7 @@ int fail_object(int err, const char *path, const char *fmt, ...)
 
 int fail_prefix(int err, const char *fmt, ...)
 {
-    char next[FAIL_ROOM];
+    char next[FAIL_ROOM], raw[FAIL_ROOM];
     va_list args;
     size_t len;
     int n;
@@ -75,10 +76,11 @@ int fail_prefix(int err, const char *fmt, ...)
     if (!err)
         return 0;
     va_start(args, fmt);
-    n = vsnprintf(next, sizeof(next), fmt, args);
+    n = vsnprintf(raw, sizeof(raw), fmt, args);
     va_end(args);
     if (n < 0)
         return err;
+    text_escape(next, sizeof(next), raw, strlen(raw));
     len = strlen(next);
     /* A name that the message begins with is not repeated. */
     if (strncmp(message.text, next, len) == 0 && strncmp(message.text + len, ": ", 2) == 0)

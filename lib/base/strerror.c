@@ -4,6 +4,7 @@
  * their lists (Makefile, BASE_SRC): a second drep_error() would show the messages of the copy. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/escape.h"
 
 #define X(name, number, text) \
     _Static_assert(DREP_ERR_##name == (number), "datarep.h and errors.def differ");
@@ -36,6 +37,11 @@ int drep_error_set(int err, const char *message)
 {
     said += err ? 1 : 0;
     return err ? fail(err, "%s", message ? message : "") : 0;
+}
+
+size_t drep_escape(char *out, size_t room, const char *text, size_t size)
+{
+    return text_escape(out, room, text, size);
 }
 
 const char *drep_strerror(int err)

@@ -6,6 +6,7 @@ from collections.abc import MutableMapping
 from typing import Any, Iterator
 
 from . import _core, types, values
+from .errors import shown
 
 __all__ = ["Attributes", "Empty"]
 
@@ -163,4 +164,4 @@ class Attributes(MutableMapping[str, Any]):
         return isinstance(name, str) and name in self._h.attr_names(self._path, self._order)
 
     def __repr__(self) -> str:
-        return f"<attributes of {self._path}: {', '.join(self) or 'none'}>"
+        return f"<attributes of {shown(self._path)}: {shown(', '.join(self) or 'none')}>"

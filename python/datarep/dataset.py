@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence,
 
 from . import _core, index, types, values
 from .attrs import to_memory
-from .errors import ConversionWarning
+from .errors import ConversionWarning, shown
 from .named import Named
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def warn(report: tuple[int, ...], name: str, write: bool, rounded: bool) -> Repo
     made = Report(*report)
     if made.overflow or made.nan_lost or (made.inexact and rounded):
         verb = "written" if write else "read"
-        warnings.warn(f"{name}: of {made}, as they were {verb}", ConversionWarning, stacklevel=4)
+        warnings.warn(f"{shown(name)}: of {made}, as they were {verb}", ConversionWarning, stacklevel=4)
     return made
 
 
@@ -279,7 +279,7 @@ class Dataset(Named, _core.Dataset):
     def _lengths(self) -> tuple[int, ...]:
         shape = self.shape
         if shape is None:
-            raise TypeError(f"{self.name}: a dataset of null space has no elements")
+            raise TypeError(f"{shown(self.name)}: a dataset of null space has no elements")
         return shape
 
     def _get(self, key: Any) -> Any:
@@ -601,7 +601,7 @@ class Dataset(Named, _core.Dataset):
         np = types.numpy()
         form = self._form()
         if form.plan is not None or self._memory is not None:
-            raise TypeError(f"{self.name}: elements of {form.dtype} are converted as they are read")
+            raise TypeError(f"{shown(self.name)}: elements of {shown(form.dtype)} are converted as they are read")
         try:
             data = self._map(verify)
         except NotImplementedError as error:
@@ -705,9 +705,9 @@ class Dataset(Named, _core.Dataset):
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
                    copy: Optional[bool] = None) -> Any:
         if stream is not None or dl_device is not None and tuple(dl_device) != (1, 0):
-            raise BufferError(f"{self.name}: elements are read into the memory of the processor")
+            raise BufferError(f"{shown(self.name)}: elements are read into the memory of the processor")
         if copy is False:
-            raise BufferError(f"{self.name}: elements are copied as they are read")
+            raise BufferError(f"{shown(self.name)}: elements are copied as they are read")
         return types.numpy().ascontiguousarray(self[...]).__dlpack__()
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -721,7 +721,7 @@ class Dataset(Named, _core.Dataset):
         if self._file.closed:
             return "<dataset of a closed file>"
         shape = self.shape
-        return f"<dataset {self.name}: shape {shape}, dtype {self.dtype}>"
+        return f"<dataset {shown(self.name)}: shape {shape}, dtype {shown(self.dtype)}>"
 
     def _repr_html_(self) -> str:
         from . import tree

@@ -17,6 +17,11 @@ __all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumE
            "NotSameError"]
 
 
+def shown(value: Any) -> str:
+    """Text from a file as people may see it: what acts on other text, or is not shown, in escapes."""
+    return _core.escape(str(value))
+
+
 class Error(Exception):
     """An error of the library.
 
@@ -29,7 +34,7 @@ class Error(Exception):
     byte: Optional[int] = None
 
     def __str__(self) -> str:
-        return str(self.args[-1]) if self.args else ""
+        return shown(self.args[-1]) if self.args else ""
 
     @property
     def reason(self) -> str:
@@ -145,7 +150,7 @@ def make(code: int, message: str, filename: Optional[str], path: str = "", byte:
     cls, usual = _CLASSES.get(code, (ArgumentError, 0))
     made: Any
     if usual:
-        prefix = f"{filename}: "
+        prefix = f"{shown(filename)}: "
         shown = message[len(prefix):] if filename and message.startswith(prefix) else message
         made = cls(number or _number(message, usual), shown, filename)
     else:

@@ -15,7 +15,7 @@ from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Report, array
-from .errors import NotFoundError
+from .errors import NotFoundError, shown
 from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
@@ -65,7 +65,7 @@ class NamedType(Named):
         return types.form_of_type(self.type).dtype
 
     def __repr__(self) -> str:
-        return f"<datatype {self.name}: {self.type!r}>"
+        return f"<datatype {shown(self.name)}: {shown(repr(self.type))}>"
 
 
 class Commit(NamedTuple):
@@ -130,7 +130,7 @@ class Dimension:
         return hash(self.address)
 
     def __repr__(self) -> str:
-        return f"<dimension {self.address}: {self.size}{', unlimited' if self.unlimited else ''}>"
+        return f"<dimension {shown(self.address)}: {self.size}{', unlimited' if self.unlimited else ''}>"
 
 
 class Dimensions(MutableMapping[str, Any]):
@@ -174,7 +174,7 @@ class Dimensions(MutableMapping[str, Any]):
         return len(self._own())
 
     def __repr__(self) -> str:
-        return f"<dimensions of {self._group.name}: {', '.join(self) or 'none'}>"
+        return f"<dimensions of {shown(self._group.name)}: {shown(', '.join(self) or 'none')}>"
 
 
 class Group(Named, MutableMapping[str, Any]):
@@ -214,7 +214,7 @@ class Group(Named, MutableMapping[str, Any]):
         if kind == TYPE:
             return NamedType(self._file, path)
         self._file._h.stat(path)  # the message names the missing part
-        raise NotFoundError(f"{path}: an object of an unknown kind")
+        raise NotFoundError(f"{shown(path)}: an object of an unknown kind")
 
     def __getitem__(self, name: Any) -> Any:
         if isinstance(name, types.Reference):
@@ -349,7 +349,7 @@ class Group(Named, MutableMapping[str, Any]):
         if found is None:
             return self.create_group(name)
         if not isinstance(found, Group):
-            raise TypeError(f"{found.name} is not a group")
+            raise TypeError(f"{shown(found.name)} is not a group")
         return found
 
     def create_dataset(self, name: str, shape: Any = None, dtype: Any = None, data: Any = None,
@@ -378,12 +378,12 @@ class Group(Named, MutableMapping[str, Any]):
         shape = (shape,) if isinstance(shape, int) else tuple(shape)
         np = types.numpy()
         if not isinstance(found, Dataset):
-            raise TypeError(f"{found.name} is not a dataset")
+            raise TypeError(f"{shown(found.name)} is not a dataset")
         if found.shape != shape:
-            raise TypeError(f"{found.name} has shape {found.shape}, not {shape}")
+            raise TypeError(f"{shown(found.name)} has shape {found.shape}, not {shape}")
         wanted = types.type_of(dtype).dtype
         if found.dtype != wanted and (exact or not np.can_cast(wanted, found.dtype)):
-            raise TypeError(f"{found.name} has dtype {found.dtype}, not {wanted}")
+            raise TypeError(f"{shown(found.name)} has dtype {shown(found.dtype)}, not {wanted}")
         return found
 
     def copy(self, source: Any, dest: Union[str, "Group"], name: Optional[str] = None,
@@ -448,7 +448,7 @@ class Group(Named, MutableMapping[str, Any]):
     def __repr__(self) -> str:
         if self._file.closed:
             return "<group of a closed file>"
-        return f"<group {self.name}: {len(self)} members>"
+        return f"<group {shown(self.name)}: {len(self)} members>"
 
     def _repr_html_(self) -> str:
         from . import tree
@@ -653,7 +653,7 @@ class File(Group):
     def __repr__(self) -> str:
         if self.closed:
             return "<closed file>"
-        return f"<file {self.filename}: mode {self.mode}, {len(self)} members>"
+        return f"<file {shown(self.filename)}: mode {self.mode}, {len(self)} members>"
 
 
 def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
@@ -662,10 +662,10 @@ def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
     try:
         made = open(path, commit=commit, hints=hints)
     except (NotFoundError, FileNotFoundError) as error:
-        raise make(31, f"{path}: commit {commit} is no longer kept", path) from error
+        raise make(31, f"{shown(path)}: commit {commit} is no longer kept", path) from error
     if made._h.header()["uuid"] != uuid:
         made.abandon()
-        raise make(31, f"{path}: another file is here now", path)
+        raise make(31, f"{shown(path)}: another file is here now", path)
     del StaleError
     return made
 

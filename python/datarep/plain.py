@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import types
+from .errors import shown
 
 _FORMATS = {
     "INT8_T": "b", "SIGNED_CHAR": "b", "INTEGER1": "b", "UINT8_T": "B", "UNSIGNED_CHAR": "B",
@@ -22,7 +23,7 @@ def read(ds: Any, key: Any) -> Any:
     t, shape = ds.type, ds.shape
     letter = {types.CODES[n]: c for n, c in _FORMATS.items()}.get(t.code)
     if letter is None or shape is None:
-        raise TypeError(f"{ds.name}: elements of type {t!r} need NumPy")
+        raise TypeError(f"{shown(ds.name)}: elements of type {t!r} need NumPy")
     keys = list(key) if isinstance(key, tuple) else [key]
     if Ellipsis in keys:
         at = keys.index(Ellipsis)
@@ -65,5 +66,5 @@ def write(ds: Any, key: Any, value: Any) -> None:
     letter = {types.CODES[n]: c for n, c in _FORMATS.items()}.get(t.code)
     view = memoryview(value)
     if view.format.lstrip("@=<") != letter or view.nbytes != ds.size * t.extent:
-        raise TypeError(f"{ds.name}: a buffer of {ds.size} elements of format {letter!r} is needed")
+        raise TypeError(f"{shown(ds.name)}: a buffer of {ds.size} elements of format {letter!r} is needed")
     ds._write_box([0] * len(shape), list(shape), None, t, view, (0, 0, 0))

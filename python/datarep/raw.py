@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 from . import _core, index, types, values
 from .dataset import PLAIN, warn
+from .errors import shown
 
 __all__ = ["Raw", "raw"]
 
@@ -78,7 +79,7 @@ class Raw:
                 part = plain[i * length:(i + 1) * length]
                 items, report = self._view.read(first, part, length, self._form.type, PLAIN)
                 if items < length * self._form.type.items:
-                    raise EOFError(f"{self.filename}: the file ends before element {first + length}")
+                    raise EOFError(f"{shown(self.filename)}: the file ends before element {first + length}")
                 if report:
                     warn(report, self.filename, False, True)
 
@@ -131,7 +132,7 @@ class Raw:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<raw {self.filename}: dtype {self.dtype}, {self.datarep}>"
+        return f"<raw {shown(self.filename)}: dtype {shown(self.dtype)}, {self.datarep}>"
 
 
 def raw(path: Any, dtype: Any, datarep: str = "native", offset: int = 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from . import types
+from .errors import shown
 
 # Formats of scalars that NumPy has, by their number in <datarep.h>.
 _KINDS = {2: "i", 3: "u", 4: "u", 16: "f", 20: "f", 21: "f"}
@@ -20,7 +21,7 @@ def _encoding(ds: Any, code: int) -> tuple[int, int, int]:
     for row in rows:
         if row[0] == code:
             return row[1], row[2], row[3]
-    raise TypeError(f"{ds.name}: functions convert its elements; their bytes are not described")
+    raise TypeError(f"{shown(ds.name)}: functions convert its elements; their bytes are not described")
 
 
 def _real(ds: Any, code: int) -> tuple[Any, Any]:
@@ -39,7 +40,7 @@ def _real(ds: Any, code: int) -> tuple[Any, Any]:
     if kind in _BYTES:
         return form.dtype, None
     if form.dtype.kind == "c":
-        raise TypeError(f"{ds.name}: NumPy has no dtype for its complex numbers")
+        raise TypeError(f"{shown(ds.name)}: NumPy has no dtype for its complex numbers")
     return np.dtype(f"V{size}"), types.Type.scalar_of(kind, order, size)
 
 
@@ -51,7 +52,7 @@ def as_stored(ds: Any) -> Any:
     if t.kind in (types.STRING, types.OPAQUE):
         return ds[...]
     if not t.code:
-        raise TypeError(f"{ds.name}: the bytes of {t!r} are not shown; see read_stored()")
+        raise TypeError(f"{shown(ds.name)}: the bytes of {t!r} are not shown; see read_stored()")
     dtype, raw = _real(ds, t.code)
     if raw is None:
         return np.asarray(ds[...]).astype(dtype)

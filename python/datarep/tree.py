@@ -5,10 +5,16 @@ from __future__ import annotations
 import html as _html
 from typing import Any, Iterator
 
+from .errors import shown as _shown
+
 _LIMIT = 1000  # objects that are shown
 
 _STYLE = ("<style>.drep ul{list-style:none;margin:0;padding-left:1.2em}.drep table{margin:0 0 .5em}"
           ".drep td,.drep th{text-align:left}.drep .s{color:#777}</style>")
+
+
+def _text(value: str) -> str:
+    return _html.escape(_shown(value))
 
 
 def size(n: int) -> str:
@@ -93,7 +99,7 @@ class Tree:
                 lines.append("...")
                 break
             lines.append(line)
-        return "\n".join(lines)
+        return "\n".join(map(_shown, lines))
 
     __repr__ = __str__
 
@@ -108,13 +114,13 @@ def _attributes(o: Any) -> str:
             value = repr(o.attrs[name])
         except Exception as error:  # a datatype that this machine does not have
             value = f"({error})"
-        rows.append(f"<tr><th>{_html.escape(name)}</th><td>{_html.escape(value[:200])}</td></tr>")
+        rows.append(f"<tr><th>{_text(name)}</th><td>{_text(value[:200])}</td></tr>")
     return f"<table>{''.join(rows)}</table>" if rows else ""
 
 
 def _dataset(ds: Any) -> str:
     stored = ds.usage()
-    said = f"{_html.escape(describe(ds))} <span class='s'>{size(ds.nbytes)}, " \
+    said = f"{_text(describe(ds))} <span class='s'>{size(ds.nbytes)}, " \
            f"{size(stored['bytes'])} stored</span>"
     return said + _attributes(ds)
 
@@ -127,22 +133,22 @@ def _group(group: Any, above: set[int], budget: list[int]) -> str:
         if budget[0] < 0:
             items.append("<li>...</li>")
             break
-        shown = _html.escape(name)
+        shown = _text(name)
         if below is not None and below.id not in above:
             items.append(f"<li><details open><summary>{shown}/</summary>"
                          f"{_group(below, above, budget)}</details></li>")
         elif below is None and said and not said.startswith(("->", "datatype", "(unknown")):
-            items.append(f"<li><details><summary>{shown} <span class='s'>{_html.escape(said)}</span>"
+            items.append(f"<li><details><summary>{shown} <span class='s'>{_text(said)}</span>"
                          f"</summary>{_dataset(group[name])}</details></li>")
         else:
-            items.append(f"<li>{shown} {_html.escape(said)}</li>")
+            items.append(f"<li>{shown} {_text(said)}</li>")
     return _attributes(group) + f"<ul>{''.join(items)}</ul>"
 
 
 def html(o: Any) -> str:
     """A group or dataset for notebooks."""
     if o.file.closed:
-        return _html.escape(repr(o))
-    head = f"<b>{_html.escape(o.file.filename)}</b> {_html.escape(o.name)}"
+        return _text(repr(o))
+    head = f"<b>{_text(o.file.filename)}</b> {_text(o.name)}"
     body = _group(o, set(), [_LIMIT]) if hasattr(o, "tree") else _dataset(o)
     return f"{_STYLE}<div class='drep'>{head}{body}</div>"

@@ -38,6 +38,7 @@ from typing import Any, NamedTuple, Optional, Sequence
 
 from . import _core
 from ._core import Type
+from .errors import shown
 
 __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
            "vlen_dtype", "enum_dtype", "type_of"]
@@ -386,7 +387,7 @@ def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
     limits = numpy().iinfo(base)
     for name, value in values.items():
         if not limits.min <= value <= limits.max:
-            raise ValueError(f"{name}: {value} does not fit {limits.dtype}")
+            raise ValueError(f"{shown(name)}: {value} does not fit {limits.dtype}")
     return numpy().dtype(base, metadata={"enum": dict(values)})
 
 

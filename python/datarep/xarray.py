@@ -29,6 +29,7 @@ from xarray.core.utils import try_read_magic_number_from_file_or_path
 
 from . import index, types, values
 from .dataset import LAYOUTS, UNLIMITED, Dataset
+from .errors import shown
 from .file import DATASET, File, _reopen, open
 
 __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "save_mfdataset"]
@@ -312,7 +313,7 @@ class Store(common.WritableCFDataStore):
             if ds.shape is not None and ds.dtype.subdtype is None:
                 yield name, ds
             else:
-                warnings.warn(f"{ds.name} is left out: xarray has no variables "
+                warnings.warn(f"{shown(ds.name)} is left out: xarray has no variables "
                               f"{'of null space' if ds.shape is None else 'with arrays as elements'}",
                               stacklevel=2)
 
@@ -509,7 +510,7 @@ class Store(common.WritableCFDataStore):
     def _part(self, ds: Dataset, v: xr.Variable, before: Optional[int]) -> tuple[slice, ...]:
         """The part of a dataset that a variable is written to; the dataset grows if it must."""
         if len(ds.shape) != v.ndim or ds.dims != v.dims:
-            raise ValueError(f"{ds.name} has dimensions {ds.dims}, the variable {v.dims}")
+            raise ValueError(f"{shown(ds.name)} has dimensions {shown(ds.dims)}, the variable {shown(v.dims)}")
         region, shape, there = [], list(ds.shape), self.get_dimensions()
         for i, (dim, n) in enumerate(zip(v.dims, v.shape)):
             length = there.get(str(dim), shape[i]) if dim in self._region else shape[i]
@@ -520,7 +521,7 @@ class Store(common.WritableCFDataStore):
             elif not self._partial:
                 part = slice(0, max(shape[i], n))
             if part.stop - part.start != n:
-                raise ValueError(f"{ds.name}: the variable has length {n} along {dim!r}, the region "
+                raise ValueError(f"{shown(ds.name)}: the variable has length {n} along {dim!r}, the region "
                                  f"{part.start}:{part.stop} of {length}")
             shape[i] = max(shape[i], part.stop)
             region.append(part)

@@ -35,6 +35,37 @@ static PyObject *strerror_(PyObject *module, PyObject *arg)
     return text(drep_strerror(code < 0 || code > INT_MAX ? -1 : (int)code));
 }
 
+/* Surrogates that stand for bytes are shown as these. */
+static PyObject *escape(PyObject *module, PyObject *arg)
+{
+    PyObject *bytes, *made = NULL;
+    Py_ssize_t size;
+    char *from, *to;
+    size_t len;
+
+    (void)module;
+    bytes = PyUnicode_AsEncodedString(arg, "utf-8", "surrogateescape");
+    if (!bytes && PyErr_ExceptionMatches(PyExc_UnicodeError)) {
+        PyErr_Clear();
+        bytes = PyUnicode_AsEncodedString(arg, "utf-8", "backslashreplace");
+    }
+    if (!bytes || PyBytes_AsStringAndSize(bytes, &from, &size) < 0) {
+        Py_XDECREF(bytes);
+        return NULL;
+    }
+    len = drep_escape(NULL, 0, from, (size_t)size);
+    to = PyMem_Malloc(len + 1);
+    if (to) {
+        drep_escape(to, len + 1, from, (size_t)size);
+        made = PyUnicode_DecodeUTF8(to, (Py_ssize_t)len, NULL);
+    } else {
+        PyErr_NoMemory();
+    }
+    PyMem_Free(to);
+    Py_DECREF(bytes);
+    return made;
+}
+
 static PyObject *plugin_path(PyObject *module, PyObject *arg)
 {
     const char *dirs = PyUnicode_AsUTF8AndSize(arg, NULL);
@@ -56,6 +87,7 @@ static PyMethodDef functions[] = {
     {"version", version, METH_NOARGS, "library and format"},
     {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
     {"strerror", strerror_, METH_O, "the text of a code"},
+    {"escape", escape, METH_O, "text as people may see it"},
     {"plugin_path", plugin_path, METH_O, "directories of plugins"},
     {"open_object", core_open_object, METH_VARARGS,
      "(object, name, writes, create, datarep, hints, round trip)"},

@@ -91,7 +91,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     if (check->json) {
         json_finding(check, err, offset, text);
     } else if (!check->quiet) {
-        utf8_clean(text);
+        utf8_clean(text, sizeof text);
         sink_name(s, check->file_name);
         if (offset)
             sink_format(s, ": byte %" PRIu64, offset);
@@ -165,7 +165,7 @@ static int unread(const char *path, const struct unread_mark *mark, void *ctx)
         sink_char(s, '}');
         return s->err ? DREP_ERR_STOPPED : 0;
     }
-    utf8_clean(text);
+    utf8_clean(text, sizeof text);
     sink_name(s, check->file_name);
     sink_text(s, ": note: ");
     sink_name(s, path);

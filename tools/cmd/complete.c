@@ -15,6 +15,7 @@
  * files are listed here (behind ":files"). */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/complete.h"
+#include "format/utf8.h"
 #include "schema/members.h"
 #include "tools/cmd/bashword.h"
 #include "tools/cmd/table.h"
@@ -51,6 +52,19 @@ static void directive(struct completion_line *l, const char *text)
     sink_put(&l->sink, text, strlen(text) + 1);
 }
 
+/* True for text that zsh and fish may show: they take care of controls.  Names with other characters
+ * that act on text, which only bash gets in escapes, are not offered. */
+static bool shown_as_is(const char *text)
+{
+    uint32_t code;
+    size_t n;
+
+    for (; *text; text += n)
+        if ((n = utf8_next(text, strnlen(text, 4), &code)) == 0 || (code > 0x9f && utf8_control(code)))
+            return false;
+    return true;
+}
+
 /* A candidate that begins as the word does; with `more` the user goes on behind it. */
 static void offer_going(struct completion_line *l, const char *text, const char *what, bool more)
 {
@@ -58,14 +72,13 @@ static void offer_going(struct completion_line *l, const char *text, const char 
     size_t size = l->before + strlen(text) + 1;
     char *whole, *about;
 
-    if (strncmp(text, l->now, strlen(l->now)) != 0)
+    if (strncmp(text, l->now, strlen(l->now)) != 0 || (!l->bash && !shown_as_is(text)))
         return;
     whole = malloc(size);
-    about = strdup(what ? what : "");
+    about = utf8_shown(what ? what : "");
     if (whole && about) {
         memcpy(whole, word, l->before);
         strcpy(whole + l->before, text);
-        utf8_clean(about);
         sink_format(&l->sink, "%c%s\t", more ? '+' : '=', about);
         if (l->bash)
             bash_quote(&l->sink, l->bash, whole);

@@ -43,7 +43,7 @@ static void say(void *ctx, int line, int column, const char *message)
         sink_char(&v->sink, '}');
         return;
     }
-    sink_text(&v->sink, v->recipe->name);
+    sink_name(&v->sink, v->recipe->name);
     if (line > 0)
         sink_format(&v->sink, ":%d:%d", line, column);
     sink_text(&v->sink, ": ");

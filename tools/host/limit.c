@@ -381,7 +381,7 @@ void limit_object(const char *file, const char *path)
 {
     snprintf(limits.object, sizeof limits.object, "%s%s%s", file ? file : "",
              file && path ? ": " : "", path ? path : "");
-    utf8_clean(limits.object); /* give_up() prints it as it is */
+    utf8_clean(limits.object, sizeof limits.object); /* give_up() prints it as it is */
 }
 
 void limit_output(uint64_t bytes)

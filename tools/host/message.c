@@ -14,18 +14,15 @@
 /* Names in files may hold what would tell a terminal to do something. */
 static void tool_put(const char *format, va_list args)
 {
-    va_list again;
-    char *text;
+    char *text, *shown = NULL;
 
-    va_copy(again, args);
-    if (vasprintf(&text, format, args) < 0) {
-        vfprintf(stderr, format, again);
-    } else {
-        utf8_clean(text);
-        fputs(text, stderr);
-        free(text);
-    }
-    va_end(again);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    if (text)
+        shown = utf8_shown(text);
+    fputs(shown ? shown : "out of memory", stderr);
+    free(shown);
+    free(text);
 }
 
 void tool_print(const char *format, ...)

@@ -9,7 +9,7 @@
 /* Prints a message of our own; file and path may be NULL. */
 void tool_say(const char *file, const char *path, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Prints on stderr, with '?' for control characters of a terminal. */
+/* Prints on stderr, as drep_escape() has it. */
 void tool_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints `datarep COMMAND: message` and where help is; gives TOOL_USAGE. */
 int tool_usage(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/utf8.h"
 #include "format/utf8.h"
+#include <datarep.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool utf8_valid(const char *text, size_t size)
@@ -15,18 +18,22 @@ bool utf8_valid(const char *text, size_t size)
     return true;
 }
 
-void utf8_clean(char *text)
+char *utf8_shown(const char *text)
 {
-    uint32_t code;
-    size_t n;
+    size_t size = strlen(text), room = drep_escape(NULL, 0, text, size) + 1;
+    char *out = malloc(room);
 
-    while (*text) {
-        n = utf8_next(text, strnlen(text, 4), &code);
-        if (n > 0 && !utf8_control(code))
-            text += n;
-        else
-            *text++ = '?';
-    }
+    if (out)
+        drep_escape(out, room, text, size);
+    return out;
+}
+
+void utf8_clean(char *text, size_t room)
+{
+    char *copy = utf8_shown(text);
+
+    snprintf(text, room, "%s", copy ? copy : "");
+    free(copy);
 }
 
 static size_t columns_of(uint32_t code)

@@ -9,8 +9,10 @@
 
 /* True if the bytes are valid UTF-8: shortest forms, no surrogates. */
 bool utf8_valid(const char *text, size_t size);
-/* Puts '?' for all bytes that are not UTF-8 or tell a terminal to do something. */
-void utf8_clean(char *text);
+/* The text as drep_escape() has it, malloc'ed; NULL: no memory. */
+char *utf8_shown(const char *text);
+/* Likewise in its place, of so many bytes; what has no room is cut off. */
+void utf8_clean(char *text, size_t room);
 /* Columns that a terminal takes for it: two for wide characters, none for marks above others. */
 size_t utf8_columns(const char *text);
 

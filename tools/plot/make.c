@@ -456,19 +456,26 @@ static int check_shapes(struct make *m, int *rank)
     return 0;
 }
 
+static void clean_name(char **name)
+{
+    char *shown = *name ? utf8_shown(*name) : NULL;
+
+    free(*name);
+    *name = shown;
+}
+
 /* They come from the file, and some were cut in the middle of a character. */
 static void clean_texts(struct make *m)
 {
     int i;
 
-    utf8_clean(m->title_text);
-    utf8_clean(m->source);
-    utf8_clean(m->x_label);
-    utf8_clean(m->y_label);
-    utf8_clean(m->value_label);
+    utf8_clean(m->title_text, sizeof m->title_text);
+    utf8_clean(m->source, sizeof m->source);
+    utf8_clean(m->x_label, sizeof m->x_label);
+    utf8_clean(m->y_label, sizeof m->y_label);
+    utf8_clean(m->value_label, sizeof m->value_label);
     for (i = 0; i < m->n; i++)
-        if (m->series[i].name)
-            utf8_clean(m->series[i].name);
+        clean_name(&m->series[i].name);
 }
 
 int plot_make(struct make *m)

@@ -10,6 +10,7 @@ import numpy as np
 from .. import types as main_types
 from ..attrs import NOTE, Attributes, Empty, read_array
 from . import types
+from ..errors import shown
 from .base import HLObject, text
 
 
@@ -41,7 +42,7 @@ class AttributeManager(MutableMapping[str, Any]):
     def __getitem__(self, name: Any) -> Any:
         attrs, name = self._attrs, text(name)
         if name not in attrs or name.startswith(NOTE):
-            raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
+            raise KeyError(f"Can't open attribute (can't locate attribute: '{shown(name)}')")
         t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
         form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
         dtype = types.from_main(form.dtype)
@@ -59,7 +60,7 @@ class AttributeManager(MutableMapping[str, Any]):
         """Type and shape of an attribute, as far as its low-level object tells them."""
         attrs, name = self._attrs, text(name)
         if name not in self:
-            raise KeyError(f"Can't open attribute (can't locate attribute: '{name}')")
+            raise KeyError(f"Can't open attribute (can't locate attribute: '{shown(name)}')")
         t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
         form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
         return AttrId(name, types.from_main(form.dtype), None if rank < 0 else tuple(dims[:rank]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from ..errors import FormatError
+from ..errors import FormatError, shown
 from .low import Id
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class HLObject:
         try:
             self._known = h.path(self._number)
         except KeyError:
-            raise ValueError(f"{self._known} was deleted: this object is no longer in the file") from None
+            raise ValueError(f"{shown(self._known)} was deleted: this object is no longer in the file") from None
         return self._known
 
     def _from_id(self, given: Any) -> None:

@@ -11,6 +11,7 @@ from .. import types as main_types, values
 from ..attrs import Empty
 from ..dataset import Dataset as Main
 from . import regions, types
+from ..errors import shown
 from .base import HLObject
 
 _LEGACY_GZIP_COMPRESSION_VALS = tuple(range(10))
@@ -339,7 +340,7 @@ class Dataset(HLObject):
             raise ValueError("Field names only allowed for compound types")
         for name in names:
             if name not in have:
-                raise ValueError(f"Field {name} does not appear in this type.")
+                raise ValueError(f"Field {shown(name)} does not appear in this type.")
 
     def _read(self, ds: Main, key: Any, names: list[str], alone: bool) -> Any:
         source: Any = ds.view(names) if names else ds
@@ -408,7 +409,7 @@ class Dataset(HLObject):
         except ValueError as error:
             if "could not broadcast" not in str(error):
                 raise
-            raise TypeError(f"Can't broadcast: {error}") from error
+            raise TypeError(f"Can't broadcast: {shown(error)}") from error
 
     @staticmethod
     def _fit(part: Any, view: Any, key: Any) -> Any:
@@ -578,7 +579,7 @@ class Dataset(HLObject):
     def __repr__(self) -> str:
         if not self:
             return "<Closed HDF5 dataset>"
-        return (f"<HDF5 dataset \"{self._path.rsplit('/', 1)[-1]}\": shape {self.shape}, "
+        return (f"<HDF5 dataset \"{shown(self._path.rsplit('/', 1)[-1])}\": shape {self.shape}, "
                 f"type \"{self.dtype.str}\">")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Iterator
 
 import numpy as np
 
-from ..errors import NotFoundError
+from ..errors import NotFoundError, shown
 from ..types import Reference, Type
 from . import types
 from .base import text
@@ -187,7 +187,7 @@ class DimensionProxy:
     def __repr__(self) -> str:
         if not self._ds:
             return "<Dimension of closed HDF5 dataset>"
-        return f"<\"{self.label}\" dimension {self._number} of HDF5 dataset at {id(self._ds)}>"
+        return f"<\"{shown(self.label)}\" dimension {self._number} of HDF5 dataset at {id(self._ds)}>"
 
 
 class DimensionManager:

@@ -8,7 +8,7 @@ from typing import Any, Callable
 
 import datarep
 
-from ..errors import FormatError, UnsupportedError
+from ..errors import FormatError, UnsupportedError, shown
 from . import hdf5, names
 from .group import Group
 
@@ -75,9 +75,9 @@ class _Shared(datarep.File):
         if not others:
             return None
         if mode in ("w", "x", "w-"):
-            raise OSError(f"Unable to create file: {path} is already open")
+            raise OSError(f"Unable to create file: {shown(path)} is already open")
         if mode in ("r+", "a") and not others[0].writable:
-            raise OSError(f"Unable to open file: {path} is already open for reading only")
+            raise OSError(f"Unable to open file: {shown(path)} is already open for reading only")
         return cls.of(others[0], path)
 
     @property
@@ -169,7 +169,7 @@ class File(Group):
             if made.writable and (is_object or mode in ("w", "w-", "x", "a")):
                 made.commit()  # the file is there from the beginning
         except (FormatError, UnsupportedError) as error:
-            raise OSError(f"Unable to open file: {error}") from error
+            raise OSError(f"Unable to open file: {shown(error)}") from error
         return _Shared.of(made, None if alone else path)
 
     def _set(self, main: Any) -> None:
@@ -242,4 +242,4 @@ class File(Group):
     def __repr__(self) -> str:
         if not self:
             return "<Closed HDF5 file>"
-        return f"<HDF5 file \"{os.path.basename(self.filename)}\" (mode {self.mode})>"
+        return f"<HDF5 file \"{shown(os.path.basename(self.filename))}\" (mode {self.mode})>"

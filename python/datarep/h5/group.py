@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import types as main_types
 from ..attrs import Empty
-from ..errors import Error, NotFoundError
+from ..errors import Error, NotFoundError, shown
 from ..file import DATASET, EXTERNAL, GROUP, SOFT, link_row
 from . import dataset as dataset_module
 from . import filters, types
@@ -34,7 +34,7 @@ class SoftLink:
         return self._path
 
     def __repr__(self) -> str:
-        return f"<SoftLink to \"{self.path}\">"
+        return f"<SoftLink to \"{shown(self.path)}\">"
 
 
 class ExternalLink:
@@ -53,7 +53,7 @@ class ExternalLink:
         return self._filename
 
     def __repr__(self) -> str:
-        return f"<ExternalLink to \"{self.path}\" in file \"{self.filename}\">"
+        return f"<ExternalLink to \"{shown(self.path)}\" in file \"{shown(self.filename)}\">"
 
 
 class Datatype(HLObject):
@@ -72,7 +72,7 @@ class Datatype(HLObject):
     def __repr__(self) -> str:
         if not self:
             return "<Closed HDF5 named type>"
-        return f"<HDF5 named type \"{self._path.rsplit('/', 1)[-1]}\" (dtype {self.dtype.str})>"
+        return f"<HDF5 named type \"{shown(self._path.rsplit('/', 1)[-1])}\" (dtype {self.dtype.str})>"
 
 
 class _Keys(KeysView[str]):
@@ -173,7 +173,7 @@ class Group(MutableMapping[str, Any], HLObject):
         except NotImplementedError:
             return self._outside(path)
         except NotFoundError as error:
-            raise KeyError(f"Unable to open object (object '{text(name)}' doesn't exist)") from error
+            raise KeyError(f"Unable to open object (object '{shown(text(name))}' doesn't exist)") from error
 
     def _outside(self, path: str) -> Any:
         """An object behind a link to another file, which is opened in the way of this one."""
@@ -186,7 +186,7 @@ class Group(MutableMapping[str, Any], HLObject):
                 try:
                     other = File(os.path.join(here, row[5]), "r+" if self._main.writable else "r")
                 except OSError as error:
-                    raise KeyError(f"unable to open external file {row[5]!r}: {error}") from error
+                    raise KeyError(f"unable to open external file {row[5]!r}: {shown(error)}") from error
                 return other["/".join([row[4], *parts[i:]])]
         raise KeyError(path)
 
@@ -245,7 +245,7 @@ class Group(MutableMapping[str, Any], HLObject):
     def __delitem__(self, name: Any) -> None:
         self._open()
         if not self._main.writable:
-            raise KeyError(f"Couldn't delete link (the file is read-only): {text(name)}")
+            raise KeyError(f"Couldn't delete link (the file is read-only): {shown(text(name))}")
         self._main._h.link_remove(self._where(name))  # NotFoundError is a KeyError
 
     def __contains__(self, name: Any) -> bool:
@@ -420,9 +420,9 @@ class Group(MutableMapping[str, Any], HLObject):
             if kwds.get("maxshape") != found.maxshape or kwds.get("maxshape") is None:
                 raise TypeError(f"Shapes do not match (existing {found.shape} vs new {shape})")
         if exact and dtype != found.dtype:
-            raise TypeError(f"Datatypes do not exactly match (existing {found.dtype} vs new {dtype})")
+            raise TypeError(f"Datatypes do not exactly match (existing {shown(found.dtype)} vs new {dtype})")
         if not np.can_cast(np.dtype(dtype), found.dtype):
-            raise TypeError(f"Datatypes cannot be safely cast (existing {found.dtype} vs new {dtype})")
+            raise TypeError(f"Datatypes cannot be safely cast (existing {shown(found.dtype)} vs new {dtype})")
         return found
 
     def create_dataset_like(self, name: Any, other: Dataset, **kwupdate: Any) -> Dataset:
@@ -510,7 +510,7 @@ class Group(MutableMapping[str, Any], HLObject):
     def __repr__(self) -> str:
         if not self:
             return "<Closed HDF5 group>"
-        return f"<HDF5 group \"{self._path}\" ({len(self)} members)>"
+        return f"<HDF5 group \"{shown(self._path)}\" ({len(self)} members)>"
 
 
 def _dtype_of(data: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import datarep
 
-from ..errors import ConversionWarning, Error
+from ..errors import ConversionWarning, Error, shown
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 LIMIT = 1 << 30  # bytes of a file that is imported into memory
@@ -33,11 +33,11 @@ def is_file(path: str) -> bool:
 def opened(path: str, mode: str) -> Any:
     """The file for reading: its import, in memory."""
     if mode != "r":
-        raise OSError(f"Unable to open file: {path} is a file of HDF5, which is only read here: "
+        raise OSError(f"Unable to open file: {shown(path)} is a file of HDF5, which is only read here: "
                       "datarep.import_() makes a Datarep file of it")
     size = os.path.getsize(path)
     if size > LIMIT:
-        raise OSError(f"Unable to open file: {path} is a file of HDF5 of {size} bytes, and at most {LIMIT} "
+        raise OSError(f"Unable to open file: {shown(path)} is a file of HDF5 of {size} bytes, and at most {LIMIT} "
                       "are imported into memory: datarep.import_() makes a Datarep file of it")
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "imported.drep")
@@ -46,8 +46,8 @@ def opened(path: str, mode: str) -> Any:
                 warnings.simplefilter("always")
                 datarep.import_(path, target)
         except (Error, FileNotFoundError) as error:
-            raise OSError(f"Unable to open file: {error}") from error
+            raise OSError(f"Unable to open file: {shown(error)}") from error
         for row in told:
-            warnings.warn(f"{path}: {row.message}", ConversionWarning, stacklevel=6)
+            warnings.warn(f"{shown(path)}: {shown(row.message)}", ConversionWarning, stacklevel=6)
         with open(target, "rb") as f:
             return datarep.open(f.read())

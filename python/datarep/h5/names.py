@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from ..errors import shown
+
 FOREIGN = (".h5", ".hdf5", ".he5", ".nc", ".nc4")
 
 _before: dict[str, Any] = {}
@@ -17,7 +19,7 @@ def check(path: str, mode: str) -> None:
     if _state["any_name"] or mode in ("r", "r+") or mode == "a" and os.path.exists(path):
         return
     if path.lower().endswith(FOREIGN):
-        raise ValueError(f"{path}: the file would be one of Datarep under a name of HDF5 or netCDF: choose "
+        raise ValueError(f"{shown(path)}: the file would be one of Datarep under a name of HDF5 or netCDF: choose "
                          "another name, or call datarep.h5.install(any_name=True)")
 
 

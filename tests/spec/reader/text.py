@@ -106,8 +106,8 @@ def any_text(data):
 
 def controls(code):
     """Does this character change how others are shown (R10.2)?"""
-    return (code < 0x20 or 0x7f <= code <= 0x9f or 0x202a <= code <= 0x202e
-            or 0x2066 <= code <= 0x2069)
+    return (code < 0x20 or 0x7f <= code <= 0x9f or code in (0x61c, 0x200b, 0x200e, 0x200f, 0xfeff)
+            or 0x2028 <= code <= 0x202e or 0x2060 <= code <= 0x2069)
 
 
 def quoted(text):
