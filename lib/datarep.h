@@ -1875,11 +1875,15 @@ typedef int drep_unsealed_fn(const char *path, int64_t blocks, void *ctx);
 DREP_API int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx);
 
 /* Writes the readable part of a damaged file, which is not changed, into a new one at new_path
- * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest state with a valid
- * header; metadata with a wrong checksum is used as far as it decodes; lost metadata
- * is replaced by older metadata elsewhere in the file; damaged payload reads as fill, an
- * unfiltered chunk loses only its damaged blocks of 4 KiB.  Objects that are no longer linked
- * get a link in the root, "lost+found-ID".  fn is called for everything that was lost,
+ * (amode: 0 or DREP_EXCL; info: hints, also of the new file): the newest commit of which all
+ * metadata can be read, from a valid header slot or the log; if there is none, the newest one as
+ * far as it can be read, and metadata with a wrong checksum as far as it decodes.  Metadata found
+ * beyond that commit, in newer ones or elsewhere in the file, never changes what the commit says:
+ * each object of which it says something else is there once more, under its name, in a group
+ * "/lost+found" ("lost+found-ID" if that name is taken).  Nothing inside the payload of a commit
+ * counts as metadata.  Damaged payload reads as fill, an unfiltered chunk loses only its damaged
+ * blocks of 4 KiB.  Objects that are no longer linked get a link in the root,
+ * "lost+found-ID".  fn is called for everything that was lost,
  * changed or in doubt, and for each finding of a check of the new file; *findings (may be NULL)
  * counts the calls: if 0, the new file is complete.  No handle may have the file open.
  * The new file appears at new_path at the end, after it was checked and all findings were

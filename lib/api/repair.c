@@ -45,6 +45,7 @@ struct repair {
     void *ctx;
     int64_t findings;
     int stop;
+    uint64_t first_found; /* objects from this number on are in lost+found */
     struct buf value;
 };
 
@@ -400,6 +401,8 @@ static int mend_all(struct repair *r)
 
         if ((err = mend_attrs(r, id)))
             break;
+        if (id >= r->first_found) /* another version of a dataset has mostly the same payload */
+            extents_release(&claimed);
         if (head_load(r->from, id, &head) == 0 && head.kind == FMT_DATASET &&
             (err = mend_dataset(r, id, &claimed)))
             break;
@@ -1012,7 +1015,7 @@ int repair_on(struct io *io, const char *new_path, int amode, const drep_info *i
               drep_finding_fn *fn, void *ctx, int64_t *findings)
 {
     struct repair r = {.new_path = new_path, .amode = amode, .info = info, .fn = fn, .ctx = ctx};
-    int err = file_salvage(io, info, finding, &r, &r.from);
+    int err = file_salvage(io, info, finding, &r, &r.from, &r.first_found);
 
     if (!err)
         err = repair(&r);

@@ -89,6 +89,6 @@ int file_open_other(struct io *io, const char *path, int amode, const struct slo
 int file_last_commit(drep_file *f, drep_file **out);
 /* What is left of a damaged file: see store_salvage(). */
 int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
-                 drep_file **out);
+                 drep_file **out, uint64_t *first);
 
 #endif

@@ -98,7 +98,7 @@ int file_last_commit(drep_file *f, drep_file **out)
 }
 
 int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void *ctx,
-                 drep_file **out)
+                 drep_file **out, uint64_t *first)
 {
     struct store_opts opts;
     uint8_t uuid[16];
@@ -111,7 +111,7 @@ int file_salvage(struct io *io, const drep_info *info, drep_finding_fn *fn, void
     }
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.lock = 0;
-    err = store_salvage(io, &opts, fn, ctx, &f->st);
+    err = store_salvage(io, &opts, fn, ctx, &f->st, first);
     if (!err)
         err = header_load(f, info);
     if (err) {

@@ -1,9 +1,11 @@
 /* salvage.c - reading what is left of a damaged file, as a store of its own.
  *
- * The entries that the newest header reaches go into a new tree; for intervals of keys whose
- * nodes are unreadable, the rest of the file is searched for leaves of any age.  Payload stays
- * where it is: the store writes behind the file's end (txn/overlay.h), and the damaged file is
- * never changed. */
+ * The entries of the newest whole commit go into a new tree; if no commit is whole, those that the
+ * newest slot reaches.  What newer slots reach, and leaves that lie in the file outside everything
+ * that its commits use, go into a tree apart, and from there under a group of their own
+ * (txn/beyond.h): bytes that only look like a node must not change what a commit says.  Payload
+ * stays where it is: the store writes behind the file's end (txn/overlay.h), and the damaged file
+ * is never changed. */
 /* SPDX-License-Identifier: MIT */
 #include "txn/salvage.h"
 
@@ -16,8 +18,9 @@
 #include "space/slots.h"
 #include "tree/block.h"
 #include "tree/edit.h"
-#include "tree/encode.h"
 #include "tree/load.h"
+#include "txn/beyond.h"
+#include "txn/kept.h"
 #include "txn/numbers.h"
 #include "txn/open.h"
 #include "txn/overlay.h"
@@ -39,9 +42,17 @@ struct leaf_at {
     struct ref ref;
 };
 
+#define SLOTS 3 /* A, B, and the one at the end of the file */
+
 struct salvage {
     struct store *st;
+    struct store *into; /* where entries go: st, or a store of what is found beyond its commit */
     struct overlay *file;
+    struct slot slot[SLOTS];
+    enum slot_trust { SLOT_NONE, SLOT_DOUBTFUL, SLOT_SURE } trust[SLOTS];
+    bool damaged; /* one of slots A and B */
+    struct kept kept;
+    struct kept_commit base; /* the commit that is taken */
     drep_finding_fn *say;
     void *ctx;
     int stop;
@@ -86,7 +97,6 @@ static bool slot_anyway(struct slot *out, const uint8_t *bytes, int which)
            out->sequence > 0;
 }
 
-#define SLOTS 3                      /* A, B, and the one at the end of the file */
 #define TOGETHER ((uint64_t)1 << 20) /* bytes of slabs that are mended together */
 
 /* Read the places of slots; those that the file does not have are zeros. */
@@ -122,6 +132,7 @@ static void say_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE], ui
 
         if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && sequence == 1))
             continue;
+        s->damaged = true;
         say(s,
             fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu", 'A' + i,
                  (unsigned long long)sequence),
@@ -141,43 +152,40 @@ static int no_slot(const uint8_t *first)
     return fail(DREP_ERR_CHECKSUM, "neither header slot can be read");
 }
 
-/* Choose the newest slot that is right, else one that might be. */
-static int choose_slot(struct salvage *s, struct slot *out)
+/* Decode the slots, as far as their sums are right or their fields may be. */
+static int load_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
 {
-    uint8_t bytes[SLOTS][FMT_SLOT_SIZE];
-    int err = read_slots(s, bytes), found = 0;
-    struct slot slot;
+    int err = read_slots(s, bytes);
 
-    for (int doubtful = 0; !err && !found && doubtful < 2; doubtful++) {
-        for (int i = 0; i < SLOTS; i++) {
-            const char *why = NULL;
-            int good;
+    for (int i = 0; !err && i < SLOTS; i++) {
+        struct slot *slot = &s->slot[i];
+        const char *why = NULL;
 
-            slot.major = FMT_MAJOR;
-            slot.minor = FMT_MINOR;
-            good = doubtful ? slot_anyway(&slot, bytes[i], i % 2)
-                            : slot_get(&slot, bytes[i], i % 2, &why) == SLOT_VALID && !why;
-            if (i < 2 && !doubtful && good && !slot_is_ours(&slot))
-                return refuse_version(&slot);
-            if (!good || !slot_counts(s, &slot, i) || (found && slot.sequence < out->sequence))
-                continue;
-            *out = slot;
-            found = 1 + doubtful;
+        slot->major = FMT_MAJOR;
+        slot->minor = FMT_MINOR;
+        if (slot_get(slot, bytes[i], i % 2, &why) == SLOT_VALID && !why) {
+            if (i < 2 && !slot_is_ours(slot))
+                return refuse_version(slot);
+            s->trust[i] = slot_counts(s, slot, i) ? SLOT_SURE : SLOT_NONE;
+        } else if (slot_anyway(slot, bytes[i], i % 2) && slot_counts(s, slot, i)) {
+            s->trust[i] = SLOT_DOUBTFUL;
         }
     }
-    if (!err && !found)
-        err = no_slot(bytes[0]);
-    if (!err && out->incompatible & ~FMT_INCOMPATIBLE)
-        err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
-    if (err)
-        return err;
-    say_slots(s, bytes, out->sequence);
-    if (found == 2)
-        say(s,
-            fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
-                 (unsigned long long)out->sequence),
-            0);
-    return 0;
+    return err;
+}
+
+/* The newest slot whose sum is right, else the newest one; NULL: there is none. */
+static const struct slot *newest_slot(const struct salvage *s)
+{
+    const struct slot *best = NULL;
+
+    for (int trust = SLOT_SURE; !best && trust > SLOT_NONE; trust--) {
+        for (int i = 0; i < SLOTS; i++) {
+            if ((int)s->trust[i] == trust && (!best || s->slot[i].sequence > best->sequence))
+                best = &s->slot[i];
+        }
+    }
+    return best;
 }
 
 /* Load the header.  Its part behind the slot may be lost; the slot has the most important
@@ -211,8 +219,8 @@ static bool in_gap(const struct salvage *s, const struct key *key)
     return false;
 }
 
-/* Put one entry into the new tree.  only_gaps: it is from an older leaf, and counts only where
- * nothing newer is known. */
+/* Put one entry into the tree.  only_gaps: it is from an older leaf, and counts only where nothing
+ * newer is known. */
 static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, int only_gaps)
 {
     const uint8_t *value;
@@ -246,14 +254,7 @@ static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, 
         value = s->value.p;
         len = s->value.len;
     }
-    if (!only_gaps)
-        return tree_put(s->st, &key, value, len);
-    switch (tree_add(s->st, &key, value, len)) {
-    case DREP_ERR_NOMEM:
-        return DREP_ERR_NOMEM;
-    default:
-        return 0;
-    }
+    return tree_put(s->into, &key, value, len);
 }
 
 static int take_leaf(struct salvage *s, const struct tree_node *n, int only_gaps)
@@ -282,6 +283,8 @@ static int add_gap(struct salvage *s, const struct bounds *b)
 {
     int err;
 
+    if (s->into != s->st) /* the commit that is taken has an answer there, or a gap */
+        return 0;
     if (VEC_ROOM(s->gap, s->ngaps, s->gap_room, 1))
         return DREP_ERR_NOMEM;
     s->gap[s->ngaps] = (struct lost_keys){NULL, NULL, 0, 0};
@@ -290,50 +293,6 @@ static int add_gap(struct salvage *s, const struct bounds *b)
         err = copy_bound(&s->gap[s->ngaps].high, &s->gap[s->ngaps].high_len, b->high, b->high_len);
     s->ngaps++;
     return err;
-}
-
-/* Count the entries in the first `size` bytes of a node, and find where they end. */
-static uint32_t entries_within(const uint8_t *block, size_t size, size_t *end)
-{
-    struct entry e;
-    struct in in;
-    uint32_t n = 0;
-
-    in_init(&in, block, size);
-    in_bytes(&in, FMT_BLOCK_HEAD);
-    for (*end = in.at; entry_get(&in, &e) == 0; *end = in.at)
-        n++;
-    return n;
-}
-
-/* Decode a damaged node as far as its entries are possible; *sure: only its header is damaged.
- * The block is the one that the reference means if it has, or claims to have, the reference's
- * checksum. */
-static int node_anyway(struct salvage *s, const struct ref *ref, int level, struct tree_node **out,
-                       int *sure)
-{
-    uint8_t block[FMT_NODE_MAX + NODE_SLACK] = {0};
-    struct block_head head = {.level = (uint8_t)level};
-    const char *why;
-    size_t end, at;
-    int err = node_fetch(s->st, ref, block);
-
-    if (err)
-        return err;
-    *sure = sum_with_hole(block, ref->length, BLOCK_CHECKSUM_AT) == ref->checksum;
-    if (!*sure && load_u64(block + BLOCK_CHECKSUM_AT) != ref->checksum)
-        return DREP_ERR_CHECKSUM;
-    if (level < 0) /* only the root's own header says its level */
-        head.level = block[5] > FMT_LEVEL_MAX ? 0 : block[5];
-    head.count = entries_within(block, ref->length, &end);
-    for (int tries = 0; tries < 2 && head.count > 0; tries++) {
-        head.length = (uint32_t)end;
-        err = node_decode(out, NULL, block, &head, &why, &at);
-        if (!err || err == DREP_ERR_NOMEM)
-            return err;
-        head.count = entries_within(block, at, &end);
-    }
-    return DREP_ERR_CHECKSUM;
 }
 
 /* Use a damaged node: its entries are better than those of an older one.  The interval of keys
@@ -347,7 +306,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
     int sure, err;
 
     fail_save(&why);
-    err = node_anyway(s, ref, level, &n, &sure);
+    err = node_anyway(s->st, ref, level, &n, &sure);
     if (err == DREP_ERR_NOMEM)
         return err;
     if (err) {
@@ -382,6 +341,8 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
 
     if (err == DREP_ERR_NOMEM || s->stop)
         return err ? err : s->stop;
+    if (s->into != s->st && (err || kept_payload(&s->kept, ref->offset, ref->length)))
+        return 0; /* shared with the commit that is taken, or not a node of this file */
     if (err)
         err = fail_byte(err, ref->offset, "node at byte %llu: it is referenced more than once",
                         (unsigned long long)ref->offset);
@@ -410,7 +371,7 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
     return err;
 }
 
-/* ---- leaves of any age ---- */
+/* ---- what is there beyond the commit ---- */
 
 static int add_leaf(struct salvage *s, uint64_t sequence, const struct ref *ref)
 {
@@ -420,61 +381,82 @@ static int add_leaf(struct salvage *s, uint64_t sequence, const struct ref *ref)
     return 0;
 }
 
-/* Look for leaves at every place where one may begin, in `size` bytes from `at` on. */
-static int scan_piece(struct salvage *s, const uint8_t *p, size_t size, uint64_t at, size_t piece)
+/* Length of the block that begins at p and counts as one of this file; 0: none does. */
+static size_t block_here(const struct salvage *s, const uint8_t *p, size_t size, uint64_t at,
+                         struct block_head *head)
 {
-    for (size_t i = 0; i < piece && i + FMT_BLOCK_HEAD <= size; i += FMT_ALIGN) {
-        struct block_head head;
-        const char *why;
-        uint32_t length = load_u32(p + i + 24);
+    uint32_t length = load_u32(p + 24);
+    const char *why;
 
-        if (memcmp(p + i, "\x44\x52\x50\x42", 4) != 0 || p[i + 4] != FMT_NODE || p[i + 5] != 0 ||
-            memcmp(p + i + 8, s->st->slot.uuid, 8) != 0 || length < FMT_BLOCK_HEAD ||
-            length > FMT_NODE_MAX || length > size - i || block_get(&head, p + i, length, &why))
-            continue;
-        if (head.sequence <= s->st->slot.sequence) {
-            struct ref ref = {at + i, length, head.checksum};
-            int err = add_leaf(s, head.sequence, &ref);
-
-            if (err)
-                return err;
-        }
-    }
-    return 0;
+    if (memcmp(p, "\x44\x52\x50\x42", 4) != 0 || memcmp(p + 8, s->st->slot.uuid, 8) != 0 ||
+        length < FMT_BLOCK_HEAD || length > size || kept_uses(&s->kept, at, length) ||
+        block_get(head, p, length, &why))
+        return 0;
+    return length;
 }
 
-static int newest_first(const void *a, const void *b)
+/* Look for leaves at every place where one may begin, in `size` bytes from `at` on; *next: where to
+ * go on.  What lies inside another block is content of that. */
+static int scan_piece(struct salvage *s, const uint8_t *p, size_t size, uint64_t at, size_t *next)
+{
+    size_t piece = *next, i = 0;
+    int err = 0;
+
+    while (!err && i < piece && i + FMT_BLOCK_HEAD <= size) {
+        struct block_head head;
+        size_t length = block_here(s, p + i, size - i, at + i, &head);
+
+        if (length && head.kind == FMT_NODE && head.level == 0) {
+            struct ref ref = {at + i, (uint32_t)length, head.checksum};
+
+            err = add_leaf(s, head.sequence, &ref);
+        }
+        i += length ? round_up(length, FMT_ALIGN) : FMT_ALIGN;
+    }
+    *next = i > piece ? i : piece;
+    return err;
+}
+
+static int oldest_first(const void *a, const void *b)
 {
     const struct leaf_at *x = a, *y = b;
 
-    return (x->sequence < y->sequence) - (x->sequence > y->sequence);
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return (x->ref.offset > y->ref.offset) - (x->ref.offset < y->ref.offset);
 }
 
+/* Newer leaves replace what older ones say. */
 static int scan(struct salvage *s)
 {
-    const size_t piece = 1 << 20, room = piece + FMT_NODE_MAX;
+    const size_t piece = 1 << 20, room = 2 * piece;
     uint8_t *p = mem_alloc(room);
+    uint64_t at = FMT_SPACE_START;
     int err = p ? 0 : DREP_ERR_NOMEM;
 
-    for (uint64_t at = FMT_SPACE_START; !err && at < s->file->size; at += piece) {
+    while (!err && at < s->file->size) {
         uint64_t left = s->file->size - at;
-        size_t size = left < room ? (size_t)left : room;
+        size_t size = left < room ? (size_t)left : room, next = piece;
 
         err = s->file->base->ops->read_at(s->file->base, p, size, at);
         if (!err)
-            err = scan_piece(s, p, size, at, piece);
+            err = scan_piece(s, p, size, at, &next);
+        at += next;
     }
     mem_free(p);
-    if (!err && s->nleaves > 1)
-        qsort(s->leaf, s->nleaves, sizeof(*s->leaf), newest_first);
+    if (s->nleaves > 1)
+        qsort(s->leaf, s->nleaves, sizeof(*s->leaf), oldest_first);
     for (size_t i = 0; i < s->nleaves && !err; i++) {
+        bool older = s->leaf[i].sequence <= s->base.sequence;
         struct tree_node *n;
 
+        if (older && s->ngaps == 0)
+            continue;
         err = node_read(s->st, &s->leaf[i].ref, 0, &n);
         if (err == DREP_ERR_NOMEM)
             break;
         if (!err) {
-            err = take_leaf(s, n, 1);
+            err = take_leaf(s, n, older);
             node_unref(n);
         } else {
             err = 0;
@@ -495,22 +477,22 @@ static void salvage_release(struct salvage *s)
     mem_free(s->leaf);
     buf_release(&s->value);
     extents_release(&s->seen);
+    kept_release(&s->kept);
 }
 
-/* Let the store look at the slot, but with an empty tree. */
-static void begin(struct salvage *s, const struct slot *slot)
+/* Let a store look at the slot, but with an empty tree. */
+static void begin(struct store *st, const struct slot *slot, uint64_t end)
 {
-    struct store *st = s->st;
     const struct ref none = {0, 0, 0};
 
     st->slot = *slot;
     st->slot.root = st->slot.pending = none;
     st->slot.incompatible = 0;
-    st->slot.end = s->file->end;
+    st->slot.end = end;
     st->writable = true;
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
-    st->space->end = s->file->end;
+    st->space->end = end;
     st->space->loaded = true;
 }
 
@@ -527,48 +509,127 @@ static int renumber(struct store *st)
     return err;
 }
 
-static int salvage(struct salvage *s)
+/* Find the commits that the file keeps, and the one to take. */
+static int choose(struct salvage *s)
+{
+    uint8_t bytes[SLOTS][FMT_SLOT_SIZE];
+    int err = load_slots(s, bytes);
+    const struct slot *newest = newest_slot(s);
+
+    if (!err && !newest)
+        err = no_slot(bytes[0]);
+    if (!err && newest->incompatible & ~FMT_INCOMPATIBLE)
+        err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
+    if (err)
+        return err;
+    begin(s->st, newest, s->file->end);
+    for (int i = 0; !err && i < SLOTS; i++) {
+        if (s->trust[i] != SLOT_NONE && !(s->slot[i].incompatible & ~FMT_INCOMPATIBLE))
+            err = kept_add(&s->kept, &s->slot[i], s->trust[i] == SLOT_SURE);
+    }
+    if (!err)
+        err = kept_read(&s->kept);
+    if (err)
+        return err;
+    s->base = *kept_choose(&s->kept);
+    say_slots(s, bytes, s->base.sequence);
+    if (!s->base.sure)
+        say(s,
+            fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
+                 (unsigned long long)s->base.sequence),
+            0);
+    else if (s->base.sequence < newest->sequence)
+        say(s,
+            fail_byte(DREP_ERR_CHECKSUM, newest->root.offset,
+                      "commit %llu is damaged; commit %llu, which is whole, is taken",
+                      (unsigned long long)newest->sequence, (unsigned long long)s->base.sequence),
+            newest->root.offset);
+    s->st->slot.sequence = s->base.sequence;
+    return s->stop;
+}
+
+/* Take what newer slots reach, then put all that is not in the commit into a group of its own. */
+static int go_beyond(struct salvage *s, uint64_t *first)
 {
     const struct bounds all = {.low = NULL, .high = NULL};
-    struct slot slot;
-    int err = choose_slot(s, &slot);
+    struct io *io;
+    int err = io_memory(NULL, 0, &io);
+
+    if (!err && (err = store_new(io, &s->st->opts, &s->into)))
+        io->ops->close(io);
+    if (err)
+        return err;
+    begin(s->into, &s->st->slot, FMT_SPACE_START);
+    s->into->slot.sequence = 0;
+    s->st->slot.sequence = UINT64_MAX / 2; /* blocks of any commit */
+    err = scan(s);
+    for (int trust = SLOT_DOUBTFUL; trust <= SLOT_SURE; trust++) {
+        for (int i = 0; !err && i < SLOTS; i++) {
+            if ((int)s->trust[i] == trust && s->slot[i].sequence > s->base.sequence &&
+                s->slot[i].root.length)
+                err = take_node(s, &s->slot[i].root, -1, &all);
+        }
+    }
+    s->st->slot.sequence = s->base.sequence;
+    if (!err)
+        err = renumber(s->into);
+    if (!err)
+        err =
+            beyond_adopt(s->st, s->into, s->base.sequence, s->stop ? NULL : s->say, s->ctx, first);
+    store_close(s->into);
+    s->into = s->st;
+    return err;
+}
+
+static int salvage(struct salvage *s, uint64_t *first)
+{
+    const struct bounds all = {.low = NULL, .high = NULL};
+    bool beyond;
+    int err = choose(s);
 
     if (err)
         return err;
-    begin(s, &slot);
-    err = load_header(s, &slot);
-    if (!err && slot.root.length)
-        err = take_node(s, &slot.root, -1, &all);
-    if (!err && s->ngaps > 0)
-        err = scan(s);
+    err = load_header(s, s->base.slot ? s->base.slot : newest_slot(s));
+    if (!err && s->base.root.length)
+        err = take_node(s, &s->base.root, -1, &all);
     if (!err)
         err = renumber(s->st);
+    beyond = s->ngaps > 0 || s->damaged || newest_slot(s)->sequence > s->base.sequence;
+    if (!err && beyond)
+        err = go_beyond(s, first);
     return err ? err : s->stop;
 }
 
 int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn *fn, void *ctx,
-                  struct store **out)
+                  struct store **out, uint64_t *first)
 {
-    struct salvage s = {.say = fn, .ctx = ctx};
+    struct salvage *s = mem_zalloc(1, sizeof(*s)); /* slots are too large for a stack */
     struct io *over;
     int err = overlay_new(io, &over);
 
-    if (err)
-        return err;
-    err = store_new(over, opts, &s.st);
-    if (err) {
+    if (!err && !s) {
         over->ops->close(over);
-        return err;
+        err = DREP_ERR_NOMEM;
     }
-    s.file = (struct overlay *)over;
-    err = salvage(&s);
-    salvage_release(&s);
+    if (!err && (err = store_new(over, opts, &s->st)))
+        over->ops->close(over);
     if (err) {
-        store_close(s.st);
+        mem_free(s);
         return err;
     }
-    *out = s.st;
-    return 0;
+    s->say = fn;
+    s->ctx = ctx;
+    s->into = s->kept.st = s->st;
+    s->file = (struct overlay *)over;
+    *first = UINT64_MAX;
+    err = salvage(s, first);
+    salvage_release(s);
+    if (err)
+        store_close(s->st);
+    else
+        *out = s->st;
+    mem_free(s);
+    return err;
 }
 
 /* ---- payload ---- */

@@ -5,11 +5,13 @@
 
 #include "chunk/chunks.h"
 
-/* Read all entries of a damaged file that can be read into a store of their own, which may be
- * changed and is gone when it is closed; the file is not touched.  fn is told what cannot be
- * read; non-zero ends it.  Owns io from here on. */
+/* Read the newest whole commit of a damaged file, or what is left of the newest one, into a store
+ * of its own, which may be changed and is gone when it is closed; the file is not touched.  What
+ * lies in the file beyond that commit is there as objects from number *first on, in a group of
+ * their own (txn/beyond.h); UINT64_MAX: nothing does.  fn is told what cannot be read; non-zero
+ * ends it. Owns io from here on. */
 int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn *fn, void *ctx,
-                  struct store **out);
+                  struct store **out, uint64_t *first);
 /* Write the plain chunks of one record anew, in such a store.  fn puts something in place of the
  * bytes [from, to) of the payload at p that are damaged or missing; `offset` is their place in
  * the file. */

@@ -181,20 +181,30 @@ def no_root(folder, path):
 
 
 def damaged_root(folder, path):
-    """One byte of the only node: what it says elsewhere is kept."""
-    title = "attribute title: "
-    for name, place, same, said in (("its sequence", 16, True, "entries of it are used as found"),
-                                    ("its checksum", 32, True, "its entries are right"),
-                                    ("a text", None, False, "entries of it are used as found")):
+    """One byte of the only node of the newest commit: the commit before it is whole, and is what is
+    taken; what the damaged one says is in /lost+found.  If only its own checksum is damaged, the
+    node is as good as it was."""
+    new, before = os.path.join(folder, "new.drep"), os.path.join(folder, "before.drep")
+    log = run("log", path).stdout.split("\n")
+    second = str(max(int(line.split()[0]) for line in log if line.strip()[:1].isdigit()) - 1)
+    made = run("convert", "--commit=" + second, path, before)
+    for name, place, whole in (("its sequence", 16, False), ("its checksum", 32, True),
+                               ("a text", None, False)):
         data, root, size = with_root(path)
         data[root + place if place else data.index(b"Sea surface", root, root + size)] ^= 1
         problem, done = repaired(folder, bytes(data), path)
-        diff = run("diff", path, os.path.join(folder, "new.drep"))
-        if not problem and (done.returncode != 1 or said not in done.stdout):
-            problem = done.stdout
-        elif not problem and (diff.returncode != 0 if same else
-                              diff.stdout.count("\n") != 1 or title not in diff.stdout):
-            problem = diff.stdout
+        diff = run("diff", path if whole else before, new)
+        if not problem and (done.returncode != 1 or made.returncode):
+            problem = done.stdout + made.stderr
+        elif not problem and whole and (diff.returncode or "its entries are right" not in done.stdout):
+            problem = done.stdout + diff.stdout
+        elif not problem and not whole:
+            sst = subprocess.run([DATAREP, "dump", "--raw", new, "/lost+found/sst"],
+                                 capture_output=True, timeout=60).stdout
+            if diff.stdout.count("\n") != 1 or "/lost+found: only in" not in diff.stdout:
+                problem = diff.stdout
+            elif sst != SST or "entries of it are used as found" not in done.stdout:
+                problem = "the newest elements are not in /lost+found: " + done.stdout
         case("a damaged root node: " + name, problem)
 
 
