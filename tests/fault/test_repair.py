@@ -211,7 +211,7 @@ def damaged_root(folder, path):
 def every_entry(folder, path):
     """One bit anywhere in the only node: mostly no object is lost, on the average a few."""
     data, root, size = with_root(path)
-    whole = run("check", "--repair=" + os.path.join(folder, "new.drep"), path).stdout
+    whole = run("check", "--repair=" + os.path.join(folder, "whole.drep"), path).stdout
     rng = random.Random("entries")
     kept = []
     problem = None
