@@ -339,17 +339,22 @@ $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/obj/tests/%.o $(BUILD)/$(1)/internal.a $(BU
 	$$(call say,LD ) $$(CC) $$(LDFLAGS_ALL) -Wl,--as-needed -o $$@ $$^ $(2) $$(LIB_LIBS)
 -include $(patsubst %.c,$(BUILD)/$(1)/obj/%.d,$(MPI_SRC) $(MPI_TEST_SRC))
 endef
-# Benchmarks against the parallel HDF5 of the same MPI: $(1) is its name, $(2) and $(3) the flags.
+# Benchmarks against the parallel HDF5 of the same MPI, or (views) that MPI alone: $(1) is its name,
+# $(2) and $(3) the flags, $(4) which.
+MPI_BENCH_ALONE := views
+MPI_BENCH_HDF5 := $(filter-out bench $(MPI_BENCH_ALONE),$(patsubst tests/bench/mpi/%.c,%,$(wildcard tests/bench/mpi/*.c)))
 define mpi_bench
-$(BUILD)/$(1)/bench-%: tests/bench/mpi/%.c tests/bench/mpi/bench.c tests/bench/mpi/bench.h $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED) | $(BORROWED)
+$(patsubst %,$(BUILD)/$(1)/bench-%,$(4)): $(BUILD)/$(1)/bench-%: tests/bench/mpi/%.c tests/bench/mpi/bench.c tests/bench/mpi/bench.h $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED) | $(BORROWED)
 	@mkdir -p $$(@D)
 	$$(call say,LD ) $$(CC) -std=c11 $$(COMMON) -O2 -Ilib/mpi $(2) $$(LDFLAGS) -Wl,-rpath,'$$$$ORIGIN/..' -o $$@ \
 	    $$(filter %.c %.so.$(VERSION),$$^) -Wl,--as-needed $(3) -lm
-MPI_BENCHES += $(patsubst tests/bench/mpi/%.c,$(BUILD)/$(1)/bench-%,$(filter-out %/bench.c,$(wildcard tests/bench/mpi/*.c)))
+MPI_BENCHES += $(patsubst %,$(BUILD)/$(1)/bench-%,$(4))
 endef
 MPI_BENCHES :=
-$(if $(HAVE_HDF5_MPICH),$(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_MPICH_CFLAGS)),$(HDF5_MPICH_LIBS)))))
-$(if $(HAVE_HDF5_OPENMPI),$(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_OPENMPI_CFLAGS)) $(PNETCDF_CFLAGS),$(HDF5_OPENMPI_LIBS) $(PNETCDF_LIBS)))))
+$(if $(HAVE_HDF5_MPICH),$(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_MPICH_CFLAGS)),$(HDF5_MPICH_LIBS),$(MPI_BENCH_HDF5)))))
+$(if $(HAVE_HDF5_OPENMPI),$(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(HDF5_OPENMPI_CFLAGS)) $(PNETCDF_CFLAGS),$(HDF5_OPENMPI_LIBS) $(PNETCDF_LIBS),$(MPI_BENCH_HDF5)))))
+$(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(MPICH_CFLAGS)),$(MPICH_LIBS),$(MPI_BENCH_ALONE))))
+$(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_bench,$(m),$(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)),$(OPENMPI_LIBS),$(MPI_BENCH_ALONE))))
 mpi-bench-programs: $(MPI_BENCHES)
 
 .PRECIOUS: $(foreach m,$(MPIS),$(BUILD)/$(m)/obj/%.o)

@@ -1806,7 +1806,12 @@ typedef struct drep_view drep_view;
 /* Opens a headerless file with the initial view (0, BYTE, BYTE, "native").
  * amode: DREP_RDONLY, or DREP_RDWR, which makes the file if it does not exist (with
  * DREP_EXCL it must not).  info: cb_buffer_size is the staging size, file_perm applies
- * when the file is made. */
+ * when the file is made.  Items less than 16 KiB apart are read together with the bytes between
+ * them; items less than 4 KiB apart are written together with those bytes, as they stand in the
+ * file.  Each range that is written is locked meanwhile (an OFD lock), so that views, and MPI
+ * programs whose library locks what it sieves, lose nothing of what they write beside each other.
+ * A program that writes between the items without a lock at that time may lose it: drep_lock=false
+ * writes nothing but items, as does a file system without locks. */
 DREP_API int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out);
 /* Opens the row-major sequence of a dataset's elements, unfiltered and packed, in its
  * representation, with the initial view (0, element type, element type).  The view keeps the

@@ -3,13 +3,19 @@
  * A view is a typemap laid out with the sizes of its representation and tiled over the
  * bytes behind a displacement.  A transfer walks its items in order, brings whole items
  * into a staging buffer, and hands them to the representation with a position that
- * counts up, the same user buffer and the same datatype in every call. */
+ * counts up, the same user buffer and the same datatype in every call.
+ *
+ * Items of a file that stand a little apart share a call of the driver (elem/sieve.h).  To write
+ * them, the bytes between them are read and written back, while the range is locked: every write
+ * through a view of ours locks its range, and so do MPI's libraries where they do the same.  Where
+ * there are no locks, nothing but items is written. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "elem/sieve.h"
 #include "elem/transfer.h"
 #include "rep/convert.h"
 #include "rep/dispatch.h"
@@ -559,6 +565,9 @@ int drep_view_size(drep_view *view, int64_t *etypes)
 }
 
 #define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */
+/* Bytes between items that cost less than a call of the system for each. */
+#define READ_GAP ((int64_t)16 << 10)
+#define WRITE_GAP ((int64_t)4 << 10)
 #define NO_REPORT                                                       \
     {                                                                   \
         .first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1 \
@@ -572,49 +581,15 @@ struct view_transfer {
     const drep_xfer *xfer;
     int64_t position; /* of the next item in the user's typemap */
     int64_t left;     /* items still to move */
-    drep_cursor cursor;
-    drep_run run; /* what is left of the run in work */
-    uint8_t *staging;
-    int64_t room;       /* bytes of it */
+    struct sieve_at at;
+    uint8_t *staging, *window;
+    int64_t room; /* bytes of staging */
+    int64_t window_size;
+    int64_t gap;        /* between items that share a call */
+    bool locks;         /* ranges that are written are locked */
     uint64_t end;       /* bytes of the file */
     drep_report report; /* what goes to xfer->report */
 };
-
-/* A stretch of bytes of the file and as many items. */
-struct view_stretch {
-    int64_t offset, bytes, items;
-};
-
-/* The next items that stand back to back, at most `room` bytes of whole ones; items 0:
- * none is left. */
-static void next_stretch(struct view_transfer *a, int64_t room, int64_t left,
-                         struct view_stretch *s)
-{
-    *s = (struct view_stretch){0, 0, 0};
-    while (left > 0) {
-        int64_t size, n;
-
-        if (a->run.count == 0 && drep_cursor_next(&a->cursor, left, &a->run) == 0)
-            return;
-        size = a->v->sizes.size[a->run.type->code];
-        if (s->items > 0 && a->v->disp + a->run.offset != s->offset + s->bytes)
-            return;
-        n = a->run.stride == size ? a->run.count : 1;
-        if (n > (room - s->bytes) / size)
-            n = (room - s->bytes) / size;
-        if (n > left)
-            n = left;
-        if (n == 0)
-            return;
-        if (s->items == 0)
-            s->offset = a->v->disp + a->run.offset;
-        s->items += n;
-        s->bytes += n * size;
-        left -= n;
-        a->run.count -= n;
-        a->run.offset += n * a->run.stride;
-    }
-}
 
 /* One element of a dataset, stored and packed. */
 struct view_element {
@@ -711,41 +686,104 @@ static int dataset_bytes(drep_view *v, int64_t offset, int64_t bytes, uint8_t *b
     return err;
 }
 
-static int view_load(struct view_transfer *a, const struct view_stretch *s, uint8_t *to)
+/* ---- items that share a call ---- */
+
+/* Bytes from `low` on, an offset in the view, that are read or written at once. */
+static int view_bytes(struct view_transfer *a, int64_t low, int64_t size, uint8_t *p, bool writing)
 {
-    if (!a->v->ds)
-        return a->v->io->ops->read_at(a->v->io, to, (size_t)s->bytes, (uint64_t)s->offset);
-    return dataset_bytes(a->v, s->offset, s->bytes, to, false);
+    const struct io_ops *ops = a->v->io ? a->v->io->ops : NULL;
+    int64_t at = a->v->disp + low;
+
+    if (!ops)
+        return dataset_bytes(a->v, at, size, p, writing);
+    return writing ? ops->write_at(a->v->io, p, (size_t)size, (uint64_t)at)
+                   : ops->read_at(a->v->io, p, (size_t)size, (uint64_t)at);
 }
 
-static int view_save(struct view_transfer *a, const struct view_stretch *s, uint8_t *from)
+static int window_reserve(struct view_transfer *a, int64_t size)
 {
-    if (!a->v->ds)
-        return a->v->io->ops->write_at(a->v->io, from, (size_t)s->bytes, (uint64_t)s->offset);
-    return dataset_bytes(a->v, s->offset, s->bytes, from, true);
-}
-
-/* Cuts a stretch that the file's end falls into; gives 1 when nothing follows. */
-static int cut_at_end(struct view_transfer *a, struct view_stretch *s)
-{
-    int64_t have = (uint64_t)s->offset >= a->end ? 0 : (int64_t)(a->end - (uint64_t)s->offset);
-    int64_t items = 0, bytes = 0;
-    drep_cursor c;
-    drep_run run;
-
-    if (have >= s->bytes)
+    if (size <= a->window_size)
         return 0;
-    if (cursor_init(&c, &a->type->prog, a->position) != 0)
-        return 1;
-    /* Items of the stretch one by one: their sizes may differ. */
-    while (items < s->items && drep_cursor_next(&c, 1, &run) != 0 &&
-           bytes + a->v->sizes.size[run.type->code] <= have) {
-        bytes += a->v->sizes.size[run.type->code];
-        items++;
+    mem_free(a->window);
+    a->window = mem_alloc((uint64_t)size);
+    a->window_size = a->window ? size : 0;
+    return a->window ? 0 : fail_nomem();
+}
+
+/* Bring the items of a plan to `to`, packed. */
+static int view_load(struct view_transfer *a, const struct sieve_plan *p, uint8_t *to)
+{
+    int err;
+
+    if (p->dense) {
+        sieve_skip(&a->at, p->items);
+        return view_bytes(a, p->low, p->bytes, to, false);
     }
-    s->items = items;
-    s->bytes = bytes;
-    return 1;
+    err = window_reserve(a, p->high - p->low);
+    if (!err)
+        err = view_bytes(a, p->low, p->high - p->low, a->window, false);
+    if (!err)
+        sieve_gather(&a->at, &a->v->sizes, p, a->window, to);
+    return err;
+}
+
+/* Put packed items into what the file has around them, zeros behind its end, and write all of it.
+ */
+static int save_among(struct view_transfer *a, const struct sieve_plan *p, const uint8_t *from)
+{
+    int64_t size = p->high - p->low, begin = a->v->disp + p->low, have = 0;
+    uint64_t end;
+    int err = window_reserve(a, size);
+
+    if (!err)
+        err = bytes_end(a->v, &end);
+    if (!err && end > (uint64_t)begin)
+        have = end - (uint64_t)begin < (uint64_t)size ? (int64_t)(end - (uint64_t)begin) : size;
+    if (!err && have > 0)
+        err = view_bytes(a, p->low, have, a->window, false);
+    if (err)
+        return err;
+    memset(a->window + have, 0, (size_t)(size - have));
+    sieve_scatter(&a->at, &a->v->sizes, p, a->window, from);
+    return view_bytes(a, p->low, size, a->window, true);
+}
+
+/* Lock the bytes of a plan; *locked: they are.  Without locks only items may be written: *plan is
+ * those that stand back to back then. */
+static void lock_plan(struct view_transfer *a, struct sieve_limits *most, struct sieve_plan *p,
+                      bool *locked)
+{
+    struct io *io = a->v->io;
+
+    *locked = a->locks && io->ops->lock_bytes(io, (uint64_t)(a->v->disp + p->low),
+                                              (uint64_t)(p->high - p->low), 2) == 0;
+    if (*locked)
+        return;
+    a->locks = false;
+    a->gap = most->gap = 0;
+    if (!p->dense)
+        sieve_plan(&a->at, &a->v->sizes, most, p);
+}
+
+/* Write the next packed items, `most` of them, as far as one call does it; *p: which. */
+static int view_save(struct view_transfer *a, struct sieve_limits *most, const uint8_t *from,
+                     struct sieve_plan *p)
+{
+    struct io *io = a->v->io;
+    bool locked;
+    int err;
+
+    sieve_plan(&a->at, &a->v->sizes, most, p);
+    lock_plan(a, most, p, &locked);
+    if (p->dense) {
+        sieve_skip(&a->at, p->items);
+        err = view_bytes(a, p->low, p->bytes, (uint8_t *)(uintptr_t)from, true);
+    } else {
+        err = save_among(a, p, from);
+    }
+    if (locked)
+        io->ops->lock_bytes(io, (uint64_t)(a->v->disp + p->low), (uint64_t)(p->high - p->low), 0);
+    return err;
 }
 
 /* The items of the memory type must be those of the view. */
@@ -757,7 +795,7 @@ static int same_items(struct view_transfer *a, int64_t items)
     int64_t left = items < 2 * cycle ? items : 2 * cycle;
     int err = cursor_init(&mc, &a->type->prog, 0);
 
-    vc = a->cursor;
+    vc = a->at.cursor;
     while (!err && left > 0) {
         int64_t n;
 
@@ -873,73 +911,75 @@ static int convert_in(struct view_transfer *a, int64_t items)
     return err;
 }
 
-/* Fills the staging buffer from as many stretches as fit, then converts. */
+/* Fills the staging buffer with as many items as fit, then converts. */
 static int read_items(struct view_transfer *a, bool *end)
 {
-    int64_t filled = 0, items = 0, at = a->position;
+    int64_t filled = 0, items = 0;
     int err = 0;
 
-    while (!*end && items < a->left) {
-        drep_cursor back = a->cursor;
-        drep_run back_run = a->run;
-        struct view_stretch s;
+    while (!err && items < a->left) {
+        const struct sieve_limits most = {.items = a->left - items,
+                                          .bytes = a->room - filled,
+                                          .window = a->room,
+                                          .gap = a->gap,
+                                          .end = (int64_t)a->end - a->v->disp};
+        struct sieve_plan p;
 
-        next_stretch(a, a->room - filled, a->left - items, &s);
-        if (s.items == 0) {
-            a->cursor = back;
-            a->run = back_run;
+        sieve_plan(&a->at, &a->v->sizes, &most, &p);
+        if (p.items == 0)
             break;
-        }
-        a->position = at + items;
-        *end = cut_at_end(a, &s) != 0;
-        if (s.bytes > 0 && (err = view_load(a, &s, a->staging + filled)))
-            break;
-        filled += s.bytes;
-        items += s.items;
+        err = view_load(a, &p, a->staging + filled);
+        filled += p.bytes;
+        items += p.items;
     }
-    a->position = at;
+    *end = items == 0;
     return err || items == 0 ? err : convert_in(a, items);
 }
 
-/* Converts as many items as fit, then writes them out stretch by stretch. */
-static int write_items(struct view_transfer *a)
+/* How many whole items fit into the staging buffer. */
+static int64_t items_for_staging(const struct view_transfer *a)
 {
-    int64_t items = 0, bytes = 0, at = 0, done = 0;
-    drep_cursor c = a->cursor;
-    drep_run run = a->run;
-    int err;
+    struct sieve_at at = a->at;
+    int64_t items = 0, bytes = 0;
 
-    /* How many whole items fit into the staging buffer. */
-    while (items < a->left) {
-        int64_t size, n;
+    while (items < a->left &&
+           (at.run.count > 0 || drep_cursor_next(&at.cursor, a->left - items, &at.run) != 0)) {
+        int64_t size = a->v->sizes.size[at.run.type->code];
+        int64_t n =
+            (a->room - bytes) / size < at.run.count ? (a->room - bytes) / size : at.run.count;
 
-        if (run.count == 0 && drep_cursor_next(&c, a->left - items, &run) == 0)
-            break;
-        size = a->v->sizes.size[run.type->code];
-        n = (a->room - bytes) / size < run.count ? (a->room - bytes) / size : run.count;
-        if (n > a->left - items)
-            n = a->left - items;
-        if (n == 0)
-            break;
+        n = n < a->left - items ? n : a->left - items;
         items += n;
         bytes += n * size;
-        run.count -= n;
-        run.offset += n * run.stride;
+        if (n < at.run.count)
+            break;
+        at.run.count = 0;
     }
-    err = by_table(a) ? convert_by_table(a, items, true, &done)
-                      : convert_by_functions(a, items, true, &done);
-    items = done;
-    while (items > 0) {
-        struct view_stretch s;
-        int bad;
+    return items;
+}
 
-        next_stretch(a, a->room, items, &s);
-        if ((bad = view_save(a, &s, a->staging + at)) != 0)
+/* Converts as many items as fit, then writes them out. */
+static int write_items(struct view_transfer *a)
+{
+    int64_t items = items_for_staging(a), at = 0, done = 0;
+    int err = by_table(a) ? convert_by_table(a, items, true, &done)
+                          : convert_by_functions(a, items, true, &done);
+
+    for (items = done; items > 0;) {
+        struct sieve_limits most = {.items = items,
+                                    .bytes = a->room - at,
+                                    .window = a->room,
+                                    .gap = a->gap,
+                                    .end = INT64_MAX};
+        struct sieve_plan p;
+        int bad = view_save(a, &most, a->staging + at, &p);
+
+        if (bad)
             return bad;
-        at += s.bytes;
-        items -= s.items;
-        a->position += s.items;
-        a->left -= s.items;
+        at += p.bytes;
+        items -= p.items;
+        a->position += p.items;
+        a->left -= p.items;
     }
     return err;
 }
@@ -978,7 +1018,7 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
     if (items > 0 && v->prog.items == 0)
         return fail(DREP_ERR_TYPE, "the view has no data items");
     if ((err = position_of(v, offset, items, &position)) ||
-        (err = cursor_init(&a->cursor, &v->prog, position)) || items == 0 ||
+        (err = cursor_init(&a->at.cursor, &v->prog, position)) || items == 0 ||
         (err = same_items(a, items)) || (err = bytes_end(v, &a->end)))
         return err;
     for (int c = 1; c <= DREP_CODE_MAX; c++)
@@ -988,9 +1028,12 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
     a->room = a->room < largest ? largest : a->room > ROOM_MAX ? ROOM_MAX : a->room;
     if (!(a->staging = mem_alloc((uint64_t)a->room)))
         return fail_nomem();
+    a->locks = v->io && v->io->ops->lock_bytes && info_bool(v->info, "drep_lock");
+    a->gap = !v->io ? 0 : !writing ? READ_GAP : a->locks ? WRITE_GAP : 0;
     while (!err && a->left > 0 && !end)
         err = writing ? write_items(a) : read_items(a, &end);
     mem_free(a->staging);
+    mem_free(a->window);
     if (err == DREP_ERR_CONVERSION && writing)
         fail_in(err, "after %lld items", (long long)a->position);
     return err;

@@ -37,6 +37,9 @@ struct io_ops {
      * replace, whichever that is by then. probe: 1 if another process holds the lock. */
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
+    /* Lock bytes for writing, and wait for who has them (how: 2), or unlock them (0).  Without a
+     * message: there are no locks here (NULL: likewise). */
+    int (*lock_bytes)(struct io *io, uint64_t offset, uint64_t size, int how);
     /* Rename the file to its final name, replacing an old one (NULL: nothing to do); sync: the
      * name is durable too. *visible: it has the name, even if making that durable failed. */
     int (*publish)(struct io *io, int sync, int *visible);

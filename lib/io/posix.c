@@ -444,6 +444,18 @@ static int set_lock(const struct io *io, int fd, uint64_t byte, int how)
     return 0;
 }
 
+static int posix_lock_bytes(struct io *io, uint64_t offset, uint64_t size, int how)
+{
+    const struct posix *f = (const struct posix *)io;
+    struct flock l = lock_of(how ? F_WRLCK : F_UNLCK, offset, size);
+
+    while (fcntl(f->fd, F_OFD_SETLKW, &l)) {
+        if (errno != EINTR)
+            return DREP_ERR_UNSUPPORTED_OPERATION;
+    }
+    return 0;
+}
+
 static void unlock_all(int fd)
 {
     struct flock l = lock_of(F_UNLCK, 0, 0);
@@ -783,6 +795,7 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .truncate = posix_truncate,
                                         .sync = posix_sync,
                                         .lock = posix_lock,
+                                        .lock_bytes = posix_lock_bytes,
                                         .probe = posix_probe,
                                         .publish = posix_publish,
                                         .named = posix_named,
