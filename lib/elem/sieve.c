@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-#define DENSE_ENOUGH ((int64_t)64 << 10) /* bytes back to back that are worth a call of their own \
-                                          */
+#define DENSE_ENOUGH                                                             \
+    ((int64_t)64 << 10) /* bytes back to back that are worth a call of their own \
+                         */
 
 /* ---- planning ---- */
 
