@@ -60,6 +60,23 @@ static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct v
     return err;
 }
 
+/* The most that its dataspace may become: HDF5 has no call that would extend it. */
+static int note_most(struct mover *m, const struct carried *c)
+{
+    char text[H5S_MAX_RANK * 22] = "";
+    int d, differs = 0;
+    size_t len = 0;
+
+    for (d = 0; d < c->s.rank; d++) {
+        differs |= c->s.maxdims[d] != c->s.dims[d];
+        len += (size_t)(c->s.maxdims[d] == H5S_UNLIMITED
+                            ? snprintf(text + len, sizeof text - len, "%s*", d ? "," : "")
+                            : snprintf(text + len, sizeof text - len, "%s%llu", d ? "," : "",
+                                       (unsigned long long)c->s.maxdims[d]));
+    }
+    return differs ? notes_add(m->j, &m->object_notes, ATTRIBUTE_MOST " %s %s", text, c->own) : 0;
+}
+
 static int note_attribute(struct mover *m, const struct carried *c, const char *name)
 {
     struct job *j = m->j;
@@ -71,6 +88,8 @@ static int note_attribute(struct mover *m, const struct carried *c, const char *
     for (i = 0; !err && i < c->s.notes.n; i++)
         if (!shared)
             err = notes_add(j, &m->object_notes, "attribute %s %s", c->s.notes.line[i], c->own);
+    if (!err)
+        err = note_most(m, c);
     if (!err)
         err = nulls_write(j, &c->nulls, c->own, m->o->path, &m->object_notes);
     if (err || strcmp(name, c->own) == 0 || book_is(name))

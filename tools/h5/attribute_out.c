@@ -49,10 +49,29 @@ static char *name_in_hdf5(const struct attributes *as, const char *name)
     return strdup(own ? own : name);
 }
 
-static hid_t attribute_space(const drep_attrinfo *info)
+/* "LENGTHS NAME": false if it is of another attribute, or does not fit the shape any more. */
+static int parse_most(const char *text, const char *name, const drep_attrinfo *info, hsize_t *most)
 {
-    hsize_t dims[DREP_MAX_RANK];
+    char *end = NULL;
     int d;
+
+    for (d = 0; d < info->rank; d++, text = end) {
+        if (d > 0 && *text++ != ',')
+            return 0;
+        most[d] = *text == '*' ? H5S_UNLIMITED : strtoull(text, &end, 10);
+        end = *text == '*' ? (char *)(uintptr_t)text + 1 : end;
+        if (end == text || most[d] < (hsize_t)info->dims[d])
+            return 0;
+    }
+    return *text == ' ' && strcmp(text + 1, name) == 0;
+}
+
+static hid_t attribute_space(const drep_attrinfo *info, const struct notes *r, const char *name)
+{
+    hsize_t dims[DREP_MAX_RANK], most[DREP_MAX_RANK];
+    const size_t n = strlen(ATTRIBUTE_MOST);
+    int d, limited = 0;
+    size_t i;
 
     if (info->rank == DREP_NULL_SPACE)
         return H5Screate(H5S_NULL);
@@ -60,7 +79,10 @@ static hid_t attribute_space(const drep_attrinfo *info)
         return H5Screate(H5S_SCALAR);
     for (d = 0; d < info->rank; d++)
         dims[d] = (hsize_t)info->dims[d];
-    return H5Screate_simple(info->rank, dims, NULL);
+    for (i = 0; i < r->n && !limited; i++)
+        limited = strncmp(r->line[i], ATTRIBUTE_MOST " ", n + 1) == 0 &&
+                  parse_most(r->line[i] + n + 1, name, info, most);
+    return H5Screate_simple(info->rank, dims, limited ? most : NULL);
 }
 
 /* The attribute's elements in HDF5's memory, in *h; their variable parts lie in *d. */
@@ -120,7 +142,7 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
 
     acpl = H5Pcreate(H5P_ATTRIBUTE_CREATE);
     H5Pset_char_encoding(acpl, H5T_CSET_UTF8);
-    space = attribute_space(info);
+    space = attribute_space(info, &as->object_notes, name);
     attr = err ? -1 : H5Acreate2(as->object, was, file, space, acpl, H5P_DEFAULT);
     if (!err && (attr < 0 || (n && H5Awrite(attr, m->mem, h) < 0)))
         err = job_fail_hdf5(j, "attribute");

@@ -621,6 +621,13 @@ static int pin_mapping(struct filler *f, const struct box *b)
     return err;
 }
 
+/* True if the source of a simple mapping cannot be opened: origins_trace() has said so, and HDF5
+ * would give the fill value for its elements. */
+static int is_absent(const struct filler *f)
+{
+    return f->s->mappings.order >= 0 && !f->directly && f->direct.absent && f->none;
+}
+
 /* Elements that no source covers are fill and are not read.  HDF5 looks at all mappings of a
  * virtual dataset in each read, so simple mappings that do not overlap are read at their source. */
 static int fill_mapped(struct filler *f)
@@ -636,7 +643,9 @@ static int fill_mapped(struct filler *f)
         mappings_box(&s->mappings, i, &b);
         f->directly =
             s->mappings.order >= 0 && direct_find(f->j, s->dcpl, s->space, i, &b, &f->direct);
-        if (box_elements(&b) > 0)
+        if (is_absent(f))
+            job_progress(f->j, (uint64_t)box_elements(&b) * s->map.hsize);
+        else if (box_elements(&b) > 0)
             err = f->mapped.ds && f->directly ? pin_mapping(f, &b) : fill_region(f, &b);
     }
     f->directly = 0;
@@ -1014,7 +1023,8 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
         return 0;
     /* Also of one without elements: it may have none for want of its sources. */
     err = s->layout == H5D_VIRTUAL || has_data(s) ? origins_trace(j, s, &f.origins) : 0;
-    if (!err && has_data(s)) {
+    /* What the file lacks fails the import, whatever else is read. */
+    if (!err && has_data(s) && (f.origins.n == 0 || j->o->partial)) {
         err = drep_dataset_open(j->d, o->path, &f.ds);
         if (!err)
             err = drep_dataset_info(f.ds, &info);

@@ -539,7 +539,11 @@ static int set_fill(struct job *j, const struct h5_object *o, const struct drain
     void *d, *h;
     int err;
 
-    if (s->info.fill == DREP_FILL_NONE && !s->map.variable)
+    /* libhdf5 would give readers addresses that nobody wrote, which they follow. */
+    if (s->info.fill == DREP_FILL_NONE && s->map.variable)
+        job_say(j, HDF5_STORED, "fill", o->path,
+                "it has no fill value, but HDF5's default one: its elements hold addresses there");
+    else if (s->info.fill == DREP_FILL_NONE)
         H5Pset_fill_value(dcpl, s->file, NULL);
     if (s->info.fill != DREP_FILL_VALUE)
         return 0;

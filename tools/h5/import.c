@@ -142,6 +142,7 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
         return 0;
     }
     H5Pget_link_creation_order(gcpl, &order);
+    j->untracked += fn == find_link && !(order & H5P_CRT_ORDER_TRACKED);
     status = H5Literate(group, order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
                         H5_ITER_INC, NULL, fn, &w);
     if (status < 0 && !w.err) {
@@ -923,6 +924,11 @@ int import_all(struct job *j)
     if (j->dated)
         job_say(j, HDF5_STORED, "times", "", "the times of change of %lld objects are not kept",
                 (long long)j->dated);
+    if (j->untracked)
+        job_say(j, HDF5_STORED, "order", "",
+                "the links of %lld groups are in no order but that of their names; export tracks "
+                "the order in which they were made",
+                (long long)j->untracked);
     if (!err && j->incomplete && !j->o->partial)
         err =
             job_fail(j, DREP_ERR_UNSUPPORTED,

@@ -45,6 +45,7 @@ struct job {
     haddr_t checked;
     struct odd_links links;
     int64_t dated;      /* objects with a time of change */
+    int64_t untracked;  /* groups whose links have no order in HDF5 */
     int64_t incomplete; /* datasets with elements that could not be read */
     struct pinned {
         struct pin_file own;      /* the source */

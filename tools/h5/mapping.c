@@ -170,7 +170,8 @@ int direct_open(struct direct *d, const char *file, const char *dataset)
     if (strchr(file, '%') || strchr(dataset, '%'))
         return 0;
     d->dset = d->open(d->ctx, file, dataset);
-    if (d->dset <= 0)
+    d->absent = d->dset <= 0;
+    if (d->absent)
         return 0;
     d->space = H5Dget_space(d->dset);
     d->rank = H5Sget_simple_extent_dims(d->space, d->dims, NULL);

@@ -43,6 +43,7 @@ struct direct {
     open_source_fn *open;
     void *ctx;
     hid_t dset, space; /* dset <= 0: none is open */
+    int absent;        /* none is, as the last one could not be opened */
     char *file, *dataset;
     int rank; /* of the source */
     hsize_t dims[H5S_MAX_RANK];

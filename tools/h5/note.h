@@ -26,6 +26,9 @@ struct notes {
     size_t n, room;
 };
 
+/* How the note of an attribute's maximum shape begins: lengths, "*" for no limit, and its name. */
+#define ATTRIBUTE_MOST "attribute-max"
+
 int notes_add(struct job *j, struct notes *r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void notes_release(struct notes *r);
