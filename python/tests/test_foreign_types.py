@@ -202,6 +202,20 @@ def test_nothing_differs_after_the_journey(foreign):
     assert datarep("diff", a, back) == ""
 
 
+@pytest.mark.parametrize("libver", ["earliest", "latest"])
+def test_version_of_the_file(tmp_path, libver):
+    h, a, back = (tmp_path / n for n in ("a.h5", "a.drep", "b.h5"))
+    with h5py.File(h, "w", libver=libver) as f:
+        for i in range(100):
+            f.create_dataset(f"d{i}", data=np.arange(10.), chunks=(5,)).attrs["a"] = i
+        f.create_dataset("long", data=np.arange(10000.), chunks=(10,), maxshape=(None,))
+    datarep("import", h, a)
+    datarep("export", a, back)
+    assert datarep("diff", h, back) == ""
+    assert (h.read_bytes()[8] == 3) == (back.read_bytes()[8] == 3) == (libver == "latest")
+    assert back.stat().st_size < 1.1 * h.stat().st_size
+
+
 def test_pytables(tmp_path):
     tables = pytest.importorskip("tables")
     h, a, back = (str(tmp_path / n) for n in ("a.h5", "a.drep", "b.h5"))

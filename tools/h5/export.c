@@ -851,7 +851,7 @@ static int make_all(struct job *j)
 /* ------------------------------------------------------------------ the whole */
 
 /* Read the notes about the whole file that import made. */
-static int read_defaults(struct job *j)
+int export_defaults(struct job *j)
 {
     struct notes r;
     int err = notes_read(j, "/", &r);
@@ -870,8 +870,6 @@ int export_all(struct job *j)
     size_t i;
     int err = encodings_load(j);
 
-    if (!err)
-        err = read_defaults(j);
     if (!err)
         err = find_objects(j);
     if (!err)

@@ -132,9 +132,11 @@ static int keep_user_block(struct job *j, size_t size)
 int keep_file(struct job *j, struct notes *r)
 {
     hid_t fcpl = H5Fget_create_plist(j->h);
+    H5F_info2_t info;
     hsize_t size = 0;
     int err = 0;
 
+    j->usual.latest = H5Fget_info2(j->h, &info) >= 0 && info.super.version >= 3;
     if (H5Pget_userblock(fcpl, &size) >= 0 && size > 0) {
         err = size > BLOCK_MAX ? job_fail(j, DREP_ERR_LIMIT, "more than 256 MiB")
                                : keep_user_block(j, (size_t)size);

@@ -763,6 +763,8 @@ int layout_defaults_write(struct job *j, struct notes *r)
         err = notes_add(j, r, "default cset=ascii");
     if (!err && j->usual.fill_time != H5D_FILL_TIME_IFSET)
         err = notes_add(j, r, "default fill-time=%s", time_name(j->usual.fill_time, 1));
+    if (!err && j->usual.latest)
+        err = notes_add(j, r, "default superblock=3");
     return err;
 }
 
@@ -775,6 +777,8 @@ void layout_defaults_read(struct job *j, const struct notes *r)
 
         if (strcmp(text, "default cset=ascii") == 0)
             j->usual.cset = H5T_CSET_ASCII;
+        if (strcmp(text, "default superblock=3") == 0)
+            j->usual.latest = 1;
         if (strncmp(text, "default fill-time=", 18) == 0 && time_named(text + 18, 1) >= 0)
             j->usual.fill_time = time_named(text + 18, 1);
     }

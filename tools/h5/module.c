@@ -214,8 +214,10 @@ static int create_file(struct job *j, size_t user_block)
 {
     hid_t fapl = H5Pcreate(H5P_FILE_ACCESS), fcpl = H5Pcreate(H5P_FILE_CREATE);
 
-    /* Attributes beyond 64 KiB and creation order need the object headers of 1.8. */
-    H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    /* Attributes beyond 64 KiB and creation order need the object headers of 1.8; chunk indexes of
+     * 1.10 are a fraction of older ones, for readers that have them. */
+    H5Pset_libver_bounds(fapl, j->usual.latest ? H5F_LIBVER_V110 : H5F_LIBVER_V18,
+                         H5F_LIBVER_LATEST);
     H5Pset_link_creation_order(fcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_attr_creation_order(fcpl, H5P_CRT_ORDER_TRACKED);
     H5Pset_userblock(fcpl, user_block_size(user_block));
@@ -248,6 +250,8 @@ static int export_to(struct job *j)
     size_t size;
     int err = read_user_block(j, &block, &size);
 
+    if (!err)
+        err = export_defaults(j);
     if (!err)
         err = create_file(j, size);
     if (!err)
