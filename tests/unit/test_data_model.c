@@ -282,8 +282,11 @@ static int choose_filters(struct run *t, drep_filter *filter, int kind)
     for (int i = 0; i < 3; i++) {
         int id = ids[below(t, kind <= V_INT32 && strcmp(t->datarep, "small") != 0 ? 6 : 5)];
 
+        bool levels = id == DREP_FILTER_DEFLATE || id == DREP_FILTER_ZSTD || id == DREP_FILTER_LZ4;
+        int level = (int)below(t, 3);
+
         if (below(t, 2) && drep_filter_available(id))
-            filter[n++] = (drep_filter){.id = id, .level = (int)below(t, 3)};
+            filter[n++] = (drep_filter){.id = id, .level = levels ? level : 0};
     }
     return n;
 }
