@@ -151,8 +151,8 @@ def make(code: int, message: str, filename: Optional[str], path: str = "", byte:
     made: Any
     if usual:
         prefix = f"{shown(filename)}: "
-        shown = message[len(prefix):] if filename and message.startswith(prefix) else message
-        made = cls(number or _number(message, usual), shown, filename)
+        told = message[len(prefix):] if filename and message.startswith(prefix) else message
+        made = cls(number or _number(message, usual), told, filename)
     else:
         made = cls(message)
     made.code = code
