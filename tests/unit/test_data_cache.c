@@ -163,6 +163,8 @@ static void do_append(struct run *t, int i, bool fail)
     ok(drep_dataset_info(ds, &info));
     ck_assert_int_eq(info.dims[d], err == 0 ? dims[d] : o->dims[d]);
     drep_vlen_free(t->type[i], count, t->buf);
+    if (err != 0)
+        ok(drep_dataset_resize(ds, o->dims)); /* appending goes on here */
     drep_dataset_close(ds);
     if (err != 0)
         return;

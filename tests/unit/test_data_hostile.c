@@ -310,6 +310,7 @@ START_TEST(test_values_by_their_formats)
     drep_file *g;
     int64_t wide;
     int32_t same;
+    drep_item narrow = {.path = "/", .attr = "unsigned", .type = DREP_INT32_T, .buf = &same};
     int n;
 
     put_formatted("later", 200);
@@ -317,7 +318,8 @@ START_TEST(test_values_by_their_formats)
     reopen(DREP_RDONLY);
     ok(drep_attr_read_int64(f, "/", "unsigned", &wide));
     ck_assert_int_eq(wide, UINT32_MAX);
-    ok(drep_attr_read(f, "/", "unsigned", DREP_INT32_T, &same));
+    fails(drep_attr_read(f, "/", "unsigned", DREP_INT32_T, &same), DREP_ERR_CONVERSION);
+    ok(drep_readv(f, &narrow, 1, &DREP_XFER(.range = DREP_RANGE_WRAP)));
     ck_assert_int_eq(same, -1);
     ok(drep_attr_encodings(f, "/", "unsigned", &row, 1, &n));
     ck_assert(n == 1 && row.code == DREP_CODE_INT32_T && row.format == DREP_FORMAT_UINT &&

@@ -226,6 +226,7 @@ static int with_xfer_append(const void *how)
 {
     const int64_t value = 4;
 
+    ok(drep_commit(f)); /* an append that failed lets no other follow */
     return drep_append(ds, 0, 1, DREP_INT64_T, &value, how);
 }
 
