@@ -816,6 +816,11 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        is kept in an unnamed temporary file until then (default: false).
  *   drep_keep=2          Number of commits that are kept, the newest included (drep_log).
  *   drep_lock=true       Coordinate readers and writers by locks (drep_refresh).
+ *   drep_lock_wait=0     Seconds ("0.5") that a call waits which opens a file for writing, or is to
+ *                        replace one, while another handle writes to it.  Waiters open it in the
+ *                        order in which they came, and before an opener that comes later; those
+ *                        that are to replace it have no place in that order.  If the file is
+ *                        replaced meanwhile, the new one is opened, and waited for as long.
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, at disk
  *                        speed.  It cannot be verified until drep_seal().
  *   drep_close=commit    What drep_close() does after a call that failed: it commits those that
@@ -997,7 +1002,7 @@ DREP_API int drep_create_like(const char *path, int amode, drep_file *like, cons
 DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
                                 drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
- * (else DREP_ERR_FILE_IN_USE).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
+ * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
  * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A representation that is not known here
  * is no error: drep_dataset_open() refuses datasets under it, and no others. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
@@ -1033,8 +1038,8 @@ typedef struct drep_driver {
     int (*write_at)(void *state, const void *buf, size_t size, uint64_t offset);
     int (*truncate)(void *state, uint64_t size); /* required with write_at: sets the size */
     int (*sync)(void *state); /* what was written is durable when it returns; NULL: it is anyway */
-    /* NULL, or both: locks of single bytes, between 2^62-1 and 2^63, which need not exist in the
-     * file.  how: 0 release, 1 shared, 2 exclusive.  Never waits: DREP_ERR_FILE_IN_USE.  A second
+    /* NULL, or both: locks of single bytes, between 2^62-1 and 2^63 (with the hint drep_lock_wait
+     * from 2^61 on), which need not exist in the file.  how: 0 release, 1 shared, 2 exclusive.  Never waits: DREP_ERR_FILE_IN_USE.  A second
      * lock of the same state replaces its first.  locked: *held = 1 if another state holds any of
      * the bytes [first, first + count), exclusively or not.  Without locks the program sees to it
      * that there is one writer, and readers may become stale (drep_refresh()). */
@@ -1108,7 +1113,8 @@ DREP_API void drep_abandon(drep_file *file);
  * others, without waiting for each other.  A reader sees the commit it opened, even while others
  * are written: a lock on the number of that commit prevents writers from reusing its space while
  * the handle is open.  The system drops the lock when the process ends.  If the
- * file system has no such locks (drep_get_info() then gives drep_lock as "false") or the hint
+ * file system has no such locks (a lock fails, other than because another process has one;
+ * drep_get_info() then gives drep_lock as "false") or the hint
  * drep_lock is "false", writers reuse the space: a reader that falls two commits behind
  * may find its snapshot overwritten.  It detects this by the checksums and fails with
  * DREP_ERR_STALE (so leave drep_verify on); then call drep_refresh().  Without locks the caller

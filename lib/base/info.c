@@ -33,6 +33,7 @@ enum kind {
     SIZE,
     COUNT,
     COUNTS,
+    SECONDS,
     SYNC,
     SUMS,
     SWITCH,
@@ -287,6 +288,26 @@ static bool int_parse(const char *at, const char *end, int64_t *out)
     return true;
 }
 
+/* Decimal digits with an optional fraction, in nanoseconds, whatever the locale's decimal point is.
+ * Longer times than an int64_t holds count as the longest one. */
+static bool seconds_parse(const char *text, int64_t *ns)
+{
+    int64_t whole = 0, unit = 1000000000, part = 0;
+
+    if (!isdigit((unsigned char)*text))
+        return false;
+    for (; isdigit((unsigned char)*text); text++)
+        whole = whole < INT64_MAX / unit / 10 ? 10 * whole + (*text - '0') : INT64_MAX / unit - 1;
+    if (*text == '.' && isdigit((unsigned char)text[1])) {
+        for (text++; isdigit((unsigned char)*text); text++) {
+            unit /= 10;
+            part += unit * (*text - '0');
+        }
+    }
+    *ns = whole * 1000000000 + part;
+    return *text == '\0';
+}
+
 /* True for one of the words of a kind. */
 static bool word_ok(const char *at, const char *end, enum kind kind)
 {
@@ -331,6 +352,8 @@ static bool value_ok(const struct hint *hint, const char *value)
     case SIZE:
     case COUNT:
         return int_parse(value, end, &number) && number >= (hint->kind == COUNT);
+    case SECONDS:
+        return seconds_parse(value, &number);
     case COUNTS:
     case STYLES:
         return list_ok(value, hint->kind);
@@ -457,4 +480,12 @@ int info_ints(const drep_info *info, const char *key, int64_t *out, int max)
         n++;
     }
     return n;
+}
+
+int64_t info_ns(const drep_info *info, const char *key)
+{
+    int64_t ns = 0;
+
+    seconds_parse(value_of(info, hint_find(key), key), &ns);
+    return ns;
 }

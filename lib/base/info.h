@@ -19,6 +19,7 @@ bool info_valid(const char *key, const char *value);
 
 /* Values in force; `info` may be NULL (defaults). */
 int64_t info_int(const drep_info *info, const char *key);
+int64_t info_ns(const drep_info *info, const char *key); /* seconds, in nanoseconds */
 bool info_bool(const drep_info *info, const char *key);
 /* At most max integers of a list; gives how many there are. */
 int info_ints(const drep_info *info, const char *key, int64_t *out, int max);

@@ -56,10 +56,10 @@ static bool is_for_ranks(const char *key)
 bool hint_is_fixed(const struct hints *h, const char *key)
 {
     static const char *const fixed[] = {
-        "filename",        "file_perm",      "striping_unit",    "drep_verify",   "drep_checksum",
-        "drep_sync",       "drep_keep",      "drep_lock",        "drep_external", "drep_uuid",
-        "drep_cache_size", "drep_chunk_max", "drep_limit_chunk", "drep_time",     "drep_machine",
-        "drep_pack",       "drep_mpi_io"};
+        "filename",     "file_perm",       "striping_unit",  "drep_verify",      "drep_checksum",
+        "drep_sync",    "drep_keep",       "drep_lock",      "drep_lock_wait",   "drep_external",
+        "drep_uuid",    "drep_cache_size", "drep_chunk_max", "drep_limit_chunk", "drep_time",
+        "drep_machine", "drep_pack",       "drep_mpi_io"};
 
     return is_one_of(key, fixed, sizeof fixed / sizeof *fixed) || (h->shared && is_for_ranks(key));
 }
@@ -305,6 +305,7 @@ void hint_store_opts(const drep_info *info, struct store_opts *o, uint8_t uuid[1
 
     memset(o, 0, sizeof *o);
     o->lock = info_bool(info, "drep_lock");
+    o->lock_wait = info_ns(info, "drep_lock_wait");
     o->sync = strcmp(info_str(info, "drep_sync"), "none") != 0;
     o->verify = strcmp(info_str(info, "drep_verify"), "off") != 0;
     o->deferred = strcmp(info_str(info, "drep_checksum"), "deferred") == 0;

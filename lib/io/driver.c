@@ -132,7 +132,7 @@ static int driver_lock(struct io *io, uint64_t byte, int how)
     int err = d->fn.lock ? d->fn.lock(d->state, byte, how) : DREP_ERR_UNSUPPORTED_OPERATION;
 
     if (err == DREP_ERR_FILE_IN_USE)
-        return fail(err, "%s: file is in use by another writer", io->path);
+        return io_in_use(io);
     return err ? failed(io, err, said, "lock") : 0;
 }
 

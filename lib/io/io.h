@@ -33,6 +33,7 @@ struct io_ops {
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */
     /* Lock one byte; how: 0 release, 1 shared, 2 exclusive. Never waits: DREP_ERR_FILE_IN_USE.
+     * Any other failure is DREP_ERR_UNSUPPORTED_OPERATION: there are no locks.
      * An exclusive lock of a file that has no name yet also locks the file that publish will
      * replace, whichever that is by then. probe: 1 if another process holds the lock. */
     int (*lock)(struct io *io, uint64_t byte, int how);
@@ -78,6 +79,9 @@ struct io {
     uint64_t round_trip; /* what one costs, in the bytes that could be moved meanwhile; 0: nothing
                             that reading ahead would save */
 };
+
+/* DREP_ERR_FILE_IN_USE, with the message. */
+int io_in_use(const struct io *io);
 
 /* Read several ranges by read_many() or, where the driver has none, one by one. */
 int io_read_many(struct io *io, const drep_range *range, size_t n);

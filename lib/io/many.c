@@ -1,6 +1,8 @@
-/* many.c - several ranges read by one call. */
+/* many.c - what all drivers share: several ranges read by one call, the message of a lock. */
 /* SPDX-License-Identifier: MIT */
 #include "io/io.h"
+
+#include "base/error.h"
 
 int io_read_many(struct io *io, const drep_range *range, size_t n)
 {
@@ -11,4 +13,12 @@ int io_read_many(struct io *io, const drep_range *range, size_t n)
     for (size_t i = 0; !err && i < n; i++)
         err = io->ops->read_at(io, range[i].buf, range[i].size, range[i].offset);
     return err;
+}
+
+int io_in_use(const struct io *io)
+{
+    return fail(DREP_ERR_FILE_IN_USE,
+                "%s: file is in use by another writer (hints: drep_lock_wait=SECONDS waits for it, "
+                "drep_lock=false takes no locks)",
+                io->path);
 }

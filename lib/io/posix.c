@@ -426,9 +426,19 @@ static struct flock lock_of(short type, uint64_t first, uint64_t count)
     return l;
 }
 
-static int in_use(const struct io *io)
+/* Every lock is set and looked at here.  Contention is DREP_ERR_FILE_IN_USE.  File systems without
+ * such locks say so in many ways (ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL, EROFS, EIO, 524 on Cray's
+ * DVS): each of them means that there are no locks here. */
+static int call_lock(const struct io *io, int fd, int command, struct flock *l)
 {
-    return fail(DREP_ERR_FILE_IN_USE, "%s: file is in use by another writer", io->path);
+    while (fcntl(fd, command, l)) {
+        if (errno == EINTR)
+            continue;
+        if (errno == EAGAIN || errno == EACCES)
+            return io_in_use(io);
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: lock: %s", io->path, strerror(errno));
+    }
+    return 0;
 }
 
 static int set_lock(const struct io *io, int fd, uint64_t byte, int how)
@@ -436,12 +446,17 @@ static int set_lock(const struct io *io, int fd, uint64_t byte, int how)
     static const short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};
     struct flock l = lock_of(types[how], byte, 1);
 
-    while (fcntl(fd, F_OFD_SETLK, &l)) {
-        if (errno == EINTR)
-            continue;
-        return errno == EAGAIN || errno == EACCES ? in_use(io) : fail_errno(io->path, "lock");
-    }
-    return 0;
+    return call_lock(io, fd, F_OFD_SETLK, &l);
+}
+
+static int get_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int *held)
+{
+    struct flock l = lock_of(F_WRLCK, first, count);
+    int err = call_lock(io, fd, F_OFD_GETLK, &l);
+
+    if (!err)
+        *held = l.l_type != F_UNLCK;
+    return err;
 }
 
 static int posix_lock_bytes(struct io *io, uint64_t offset, uint64_t size, int how)
@@ -466,15 +481,7 @@ static void unlock_all(int fd)
 
 static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 {
-    struct posix *f = (struct posix *)io;
-    struct flock l = lock_of(F_WRLCK, first, count);
-
-    while (fcntl(f->fd, F_OFD_GETLK, &l)) {
-        if (errno != EINTR)
-            return fail_errno(io->path, "lock");
-    }
-    *held = l.l_type != F_UNLCK;
-    return 0;
+    return get_lock(io, ((struct posix *)io)->fd, first, count, held);
 }
 
 /* Slow file systems may be interrupted. */
@@ -560,8 +567,7 @@ static void let_old_go(struct posix *f)
  * read-only file is only probed: we cannot be its writer, but others may. */
 static int lock_there(struct posix *f, int *fd)
 {
-    struct flock l = lock_of(F_WRLCK, f->old_byte, 1);
-    int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, err = 0;
+    int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, err = 0, held = 0;
 
     *fd = openat(f->dir, f->name, O_RDWR | flags);
     if (*fd >= 0) {
@@ -571,8 +577,8 @@ static int lock_there(struct posix *f, int *fd)
     if (errno == ENOENT)
         return 0;
     *fd = openat(f->dir, f->name, O_RDONLY | flags);
-    if (*fd >= 0 && fcntl(*fd, F_OFD_GETLK, &l) == 0 && l.l_type != F_UNLCK)
-        return in_use(&f->io);
+    if (*fd >= 0 && get_lock(&f->io, *fd, f->old_byte, 1, &held) == 0 && held)
+        return io_in_use(&f->io);
     return 0;
 }
 
@@ -595,7 +601,7 @@ static int lock_old(struct posix *f)
             return 0;
     }
     let_old_go(f);
-    return in_use(&f->io);
+    return io_in_use(&f->io);
 }
 
 static int posix_lock(struct io *io, uint64_t byte, int how)

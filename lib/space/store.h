@@ -27,6 +27,7 @@ enum store_style {
 
 struct store_opts {
     int lock;             /* take locks (hint drep_lock) */
+    int64_t lock_wait;    /* nanoseconds to wait for another writer (hint drep_lock_wait) */
     int sync;             /* 1: fdatasync in commits (hint drep_sync=commit) */
     int verify;           /* check payload sums when reading (hint drep_verify) */
     int deferred;         /* leave the sums of unfiltered payload out (hint drep_checksum) */

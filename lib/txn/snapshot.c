@@ -12,6 +12,7 @@
 #include "tree/block.h"
 #include "tree/tree.h"
 #include "txn/log.h"
+#include "txn/queue.h"
 #include "txn/txn.h"
 
 #include <string.h>
@@ -34,33 +35,34 @@ int store_damaged_slot(const struct store *st)
 
 /* ---- locks ---- */
 
-/* Take a lock: *taken 1 if it is held.  A system without such locks is no error. */
-static int take_lock(struct store *st, uint64_t byte, int how, int *taken)
+/* What the attempt to take a lock means: *taken 1 if it is held.  A system without such locks is no
+ * error. */
+static int lock_result(int err, int *taken)
 {
-    int err;
-
-    *taken = 0;
-    if (!st->opts.lock || !st->io->ops->lock)
-        return 0;
-    err = st->io->ops->lock(st->io, byte, how);
     if (err == DREP_ERR_UNSUPPORTED_OPERATION)
         return 0;
     *taken = !err;
     return err;
 }
 
+static bool takes_locks(const struct store *st)
+{
+    return st->opts.lock && st->io->ops->lock;
+}
+
 int snapshot_lock_writer(struct store *st)
 {
-    return take_lock(st, FMT_LOCK_WRITER, 2, &st->locked);
+    st->locked = 0;
+    return takes_locks(st) ? lock_result(queue_lock_writer(st), &st->locked) : 0;
 }
 
 /* Lock a commit: no writer reuses space that it refers to.  Sequence 0 is before all commits. */
 static int lock_commit(struct store *st, uint64_t sequence, int *taken)
 {
     *taken = 0;
-    if (sequence >= FMT_SIZE_MAX) /* no writer can come after it */
+    if (!takes_locks(st) || sequence >= FMT_SIZE_MAX) /* no writer can come after it */
         return 0;
-    return take_lock(st, FMT_LOCK_READERS + sequence, 1, taken);
+    return lock_result(st->io->ops->lock(st->io, FMT_LOCK_READERS + sequence, 1), taken);
 }
 
 static void unlock_commit(struct store *st, uint64_t sequence)

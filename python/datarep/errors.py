@@ -103,7 +103,7 @@ class AccessError(FileError, PermissionError):
 
 
 class BusyError(FileError, BlockingIOError):
-    """Another handle writes to the file."""
+    """Another handle writes to the file; the hint `drep_lock_wait` waits for it."""
 
 
 class TimedOutError(FileError, TimeoutError):

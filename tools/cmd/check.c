@@ -338,6 +338,7 @@ static const struct option_row options[] = {
     {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_COMMIT,
     OPTION_ROW_EXTERNAL,
+    OPTION_ROW_LOCK_WAIT,
     OPTION_ROW_LIMIT,
     {0}};
 

@@ -184,6 +184,12 @@ static int next(struct options *o)
         option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL);
         if (option == OPTION_EXTERNAL) {
             tool_allow_external();
+        } else if (option == OPTION_LOCK_WAIT) {
+            if (tool_wait_for_lock(optarg))
+                continue;
+            o->status = tool_usage(o->command->name, "--lock-wait: '%s' is not a number of seconds",
+                                   optarg);
+            return 0;
         } else if (option != OPTION_LIMIT) {
             return option;
         } else if (limit_option(optarg, why, sizeof why) != 0) {

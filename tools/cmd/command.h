@@ -25,6 +25,7 @@ enum {
     OPTION_PLUGINS,
     OPTION_COMMIT,
     OPTION_LIMIT,
+    OPTION_LOCK_WAIT,
     OPTION_EXTERNAL
 };
 
@@ -62,6 +63,13 @@ enum {
     {                                                                         \
         OPTION_EXTERNAL, "external", NULL,                                    \
             "open other files that FILE refers to, below its directory", NULL \
+    }
+
+/* Subcommands that change files have it; option_next() takes it to open.h. */
+#define OPTION_ROW_LOCK_WAIT                                           \
+    {                                                                  \
+        OPTION_LOCK_WAIT, "lock-wait", "TIME",                         \
+            "seconds to wait while another process writes to FILE", "" \
     }
 
 struct command {

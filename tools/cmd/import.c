@@ -201,6 +201,7 @@ static const struct option_row options[] = {
     EXCHANGE_ROWS,
     FLAT_IMPORT_ROWS,
     FLAT_ROWS,
+    OPTION_ROW_LOCK_WAIT,
     OPTION_ROW_LIMIT,
     {0}};
 

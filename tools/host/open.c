@@ -35,6 +35,17 @@ bool tool_external(void)
     return external;
 }
 
+static const char *lock_wait;
+
+bool tool_wait_for_lock(const char *seconds)
+{
+    size_t whole = strspn(seconds, "0123456789"), point = seconds[whole] == '.',
+           part = strspn(seconds + whole + point, "0123456789");
+
+    lock_wait = seconds;
+    return whole > 0 && (part > 0) == (point > 0) && !seconds[whole + point + part];
+}
+
 int tool_info(const char *plugins, drep_info **out)
 {
     drep_info *info;
@@ -48,6 +59,8 @@ int tool_info(const char *plugins, drep_info **out)
         err = drep_info_set(info, "drep_plugin_path", plugins);
     if (!err && external)
         err = drep_info_set(info, "drep_external", "true");
+    if (!err && lock_wait)
+        err = drep_info_set(info, "drep_lock_wait", lock_wait);
     if (err)
         drep_info_free(info);
     else

@@ -9,6 +9,9 @@
 /* From now on files may refer to others below their directories (hint drep_external). */
 void tool_allow_external(void);
 bool tool_external(void);
+/* From now on a file that is opened for writing is waited for while another process writes to it
+ * (hint drep_lock_wait).  False: not a number of seconds. */
+bool tool_wait_for_lock(const char *seconds);
 /* The hints of whoever opens a file: the limits (limit.h) and directories of plugins (NULL:
  * none), for drep_info_free().  0, or a DREP_ERR_... code and *out NULL. */
 int tool_info(const char *plugins, drep_info **out);
