@@ -166,7 +166,16 @@ static int filter_level(const drep_filter *want, int most, int standard, struct 
 
 static bool has_levels(int id)
 {
-    return id == DREP_FILTER_DEFLATE || id == DREP_FILTER_ZSTD || id == DREP_FILTER_LZ4;
+    switch (id) {
+    case DREP_FILTER_SHUFFLE:
+    case DREP_FILTER_BITSHUFFLE:
+    case DREP_FILTER_DELTA:
+    case DREP_FILTER_LZF:
+    case DREP_FILTER_USER:
+        return false;
+    default:
+        return true;
+    }
 }
 
 /* A user's filter must be there when the dataset is created: its name and parameters stand in the

@@ -10,7 +10,7 @@ ready() { # NAME
     "$DATAREP" create -s "$schemas/$1.yaml" "$tmp/$1.drep" || return 1
     status 0 validate -s "$schemas/$1.yaml" "$tmp/$1.drep" && [ ! -s "$tmp/out" ] || return 1
     "$DATAREP" dump -H --yaml "$tmp/$1.drep" > "$tmp/1.yaml" &&
-        "$DATAREP" create -s "$tmp/1.yaml" "$tmp/again.drep" &&
+        "$DATAREP" create --force -s "$tmp/1.yaml" "$tmp/again.drep" &&
         "$DATAREP" dump -H --yaml "$tmp/again.drep" > "$tmp/2.yaml" &&
         diff -u "$tmp/1.yaml" "$tmp/2.yaml" &&
         status 0 validate -s "$schemas/$1.yaml" "$tmp/again.drep" &&
@@ -75,7 +75,7 @@ tape() {
     for rep in ibm370 vax-d vax-g cray pdp11; do
         printf 'root: {x: {dataset: FLOAT, data: [1.5, -0.1]}}' > "$tmp/x.yaml"
         { sed '/^#/d' "$schemas/legacy.yaml"; echo "datarep: $rep"; cat "$tmp/x.yaml"; } > "$tmp/y.yaml"
-        "$DATAREP" create -s "$tmp/y.yaml" "$tmp/y.drep" && "$DATAREP" dump "$tmp/y.drep" /x |
+        "$DATAREP" create --force -s "$tmp/y.yaml" "$tmp/y.drep" && "$DATAREP" dump "$tmp/y.drep" /x |
             grep -q '1.5, -0.1' || return 1
     done
 }

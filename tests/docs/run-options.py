@@ -111,7 +111,7 @@ CALLS = {
     'drep_write': 'return drep_write(ds, NULL, DREP_INT, buf, o);',
     'drep_read_box': 'return drep_read_box(ds, NULL, NULL, DREP_INT, buf, o);',
     'drep_write_box': 'return drep_write_box(ds, NULL, NULL, DREP_INT, buf, o);',
-    'drep_append': 'return drep_append(ds, 0, 0, DREP_INT, buf, o);',
+    'drep_append': 'drep_commit(f); return drep_append(ds, 0, 0, DREP_INT, buf, o);',
     'drep_readv': 'drep_item item = {.path = "d", .buf = buf}; return drep_readv(f, &item, 1, o);',
     'drep_convert': 'return drep_convert(DREP_LONG, other, DREP_INT, buf, 3, o);',
     'drep_pack_xfer': 'int64_t at = 0; return drep_pack_xfer("external32", buf, 3, DREP_INT, other,'

@@ -123,7 +123,10 @@ static int walk_attr(const char *name, void *ctx)
         size_t size = (size_t)info.count * (size_t)drep_type_extent(info.type);
 
         buf = calloc(1, size + 1);
-        if (walk_fail(w, drep_attr_read(w->file, w->path, name, info.type, buf)) == 0) {
+        drep_item item = {.path = w->path, .attr = name, .type = info.type, .buf = buf};
+
+        if (walk_fail(w, drep_readv(w->file, &item, 1, &DREP_XFER(.range = DREP_RANGE_WRAP))) ==
+            0) {
             walk_elements(w, info.type, info.count, buf);
             drep_vlen_free(info.type, info.count, buf);
         }
@@ -150,7 +153,8 @@ static void walk_dataset(struct walk *w)
         walk_mix(w, &info->layout, sizeof info->layout);
         if (w->data && info->count < (1 << 22)) {
             buf = calloc(1, (size_t)info->count * (size_t)drep_type_extent(info->type) + 1);
-            if (walk_fail(w, drep_read(ds, NULL, info->type, buf, NULL)) == 0) {
+            if (walk_fail(w, drep_read(ds, NULL, info->type, buf,
+                                       &DREP_XFER(.range = DREP_RANGE_WRAP))) == 0) {
                 walk_elements(w, info->type, info->count, buf);
                 drep_vlen_free(info->type, info->count, buf);
             }

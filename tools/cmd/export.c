@@ -105,7 +105,7 @@ static int export_run(int argc, char **argv)
 
 static const struct option_row options[] = {
     {OPTION_FORMAT, "format", "NAME",
-     "hdf5, netcdf4, netcdf, cdf1, cdf2, cdf5, npy, npz, csv, raw (TARGET's extension)",
+     "hdf5, netcdf4, netcdf, cdf1, cdf2, cdf5, npy, npz, csv, raw (by TARGET)",
      "hdf5 netcdf4 netcdf cdf1 cdf2 cdf5 npy npz csv raw"},
     EXCHANGE_ROWS,
     {OPTION_NO_VERIFY, "no-verify", NULL, "do not read back and compare the output", NULL},

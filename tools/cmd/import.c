@@ -210,11 +210,9 @@ const struct command import_command = {
     .run = import_run,
     .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
     .usage = "[options] SOURCE FILE.drep",
-    .about =
-        "Makes a Datarep file from an HDF5 or netCDF file, a NumPy array or archive, a table\n"
-        "(.csv, .tsv) or raw elements (--type), or fills a dataset with them.  Attributes "
-        "hdf5:...\n"
-        "keep what has no equivalent, for export.  Losses are reported; the exit status is then 1.",
+    .about = "Makes a Datarep file from HDF5, netCDF, NumPy, tables (.csv, .tsv) or raw elements "
+             "(--type), or\n"
+             "fills a dataset with them.  Losses are reported; the exit status is then 1.",
     .options = options,
     .examples = "  datarep import sst.nc sst.drep\n"
                 "  datarep import -u -i /log samples.csv station.drep",

@@ -467,15 +467,11 @@ static void clean_name(char **name)
 /* They come from the file, and some were cut in the middle of a character. */
 static void clean_texts(struct make *m)
 {
-    int i;
-
     utf8_clean(m->title_text, sizeof m->title_text);
     utf8_clean(m->source, sizeof m->source);
     utf8_clean(m->x_label, sizeof m->x_label);
     utf8_clean(m->y_label, sizeof m->y_label);
     utf8_clean(m->value_label, sizeof m->value_label);
-    for (i = 0; i < m->n; i++)
-        clean_name(&m->series[i].name);
 }
 
 int plot_make(struct make *m)
@@ -484,6 +480,8 @@ int plot_make(struct make *m)
 
     if (status)
         return status;
+    for (int i = 0; i < m->n; i++) /* lines and labels borrow them */
+        clean_name(&m->series[i].name);
     put_texts(m);
     m->plot.width = m->width;
     m->plot.height = m->height;
