@@ -102,11 +102,12 @@ DREP_API int drep_error_set(int err, const char *message);
 
 /* Text that came from a file, or is about one, as people may see it: in a terminal, a log, a page.
  * Names and texts may hold any character.  Those that act on other text, or are not shown, become
- * \n and the like or \u202e: U+0000 to U+001F, U+007F to U+009F, U+061C, U+200B, U+200E, U+200F, U+2028
- * to U+202E, U+2060 to U+2069, U+FEFF; each byte that is not UTF-8 becomes \x80.  All else stays,
- * also a backslash, so that text that is escaped already does not change.  `size` bytes of `text`;
- * at most `room` bytes of `out` are written, the last of them a NUL, and no character is cut (room 0:
- * nothing, and out may be NULL).  Returns the length without the NUL that all of it has. */
+ * \n and the like or \u202e: U+0000 to U+001F, U+007F to U+009F, U+061C, U+200B, U+200E, U+200F,
+ * U+2028 to U+202E, U+2060 to U+2069, U+FEFF; each byte that is not UTF-8 becomes \x80.  All else
+ * stays, also a backslash, so that text that is escaped already does not change.  `size` bytes of
+ * `text`; at most `room` bytes of `out` are written, the last of them a NUL, and no character is
+ * cut (room 0: nothing, and out may be NULL).  Returns the length without the NUL that all of it
+ * has. */
 DREP_API size_t drep_escape(char *out, size_t room, const char *text, size_t size);
 
 /* The short text of a code ("no such object"), a constant string. */
@@ -1004,7 +1005,7 @@ DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, co
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
  * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A representation that is not known here
- * is no error: drep_dataset_open() refuses datasets under it, and no others. */
+ * is no error: its datasets open, and only calls that convert their elements fail. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Opens a container in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
@@ -1522,6 +1523,11 @@ typedef struct drep_spec {
  * own bytes), DREP_ERR_CONVERSION (the file's representation cannot hold the fill value). */
 DREP_API int drep_dataset_create(drep_file *file, const char *path, const drep_spec *spec,
                                  drep_dataset **out); /* out may be NULL */
+/* Where functions of its representation are absent a dataset opens, too: its shape, type, storage,
+ * attributes and stored chunks can be read; reading and writing its elements, and views of it, give
+ * DREP_ERR_UNSUPPORTED_DATAREP (SPEC.md, R3.11).  Functions that are registered later count from
+ * the next opening on.  Errors: DREP_ERR_NOT_FOUND, DREP_ERR_KIND, DREP_ERR_UNSUPPORTED_DATAREP (a
+ * representation of a form that only a newer version knows). */
 DREP_API int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out);
 /* May be called before or after its file is closed. */
 DREP_API void drep_dataset_close(drep_dataset *dataset);
@@ -1864,7 +1870,9 @@ DREP_API int drep_view_close(drep_view *view);
 
 /* Verifies every reference and checksum of the open commit; on a handle that writes, the last
  * commit: later changes are not verified, and before the first commit there are no
- * findings.  fn is called with each finding; *findings counts them.  With err 0 fn is told
+ * findings.  deep: also decodes every chunk and converts every element; where the functions of a
+ * dataset's representation are absent, DREP_ERR_UNSUPPORTED_DATAREP is a finding that says so.
+ * fn is called with each finding; *findings counts them.  With err 0 fn is told
  * of what a newer version wrote and is not accounted for here: no fault, and not counted. */
 typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void *ctx);
 DREP_API int drep_check(drep_file *file, int deep, drep_finding_fn *fn, void *ctx,

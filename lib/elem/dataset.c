@@ -53,7 +53,7 @@ int dataset_usable(drep_dataset *ds)
     err = rep_resolved(ds->file, ds->entry, &rep);
     return err ? err
                : fail(DREP_ERR_UNSUPPORTED_DATAREP,
-                      "datarep \"%s\" was not registered when another call opened the dataset",
+                      "datarep \"%s\" was not registered when the dataset was opened",
                       ds->rep->name);
 }
 
@@ -519,10 +519,6 @@ int drep_dataset_open(drep_file *file, const char *path, drep_dataset **out)
     err = !out ? fail(DREP_ERR_ARG, "drep_dataset_open: null argument") : path_id(file, path, &id);
     if (!err)
         err = dataset_get(file, id, path, &ds);
-    if (!err && (err = dataset_usable(ds))) {
-        fail_dataset(err, path);
-        dataset_put(ds);
-    }
     if (!err && !(err = dataset_lend(file, ds)))
         *out = ds;
     if (err == DREP_ERR_KIND && head_load(file, id, &head) == 0)

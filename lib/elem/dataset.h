@@ -70,7 +70,7 @@ static inline int64_t chunk_elements(const drep_dataset *ds)
 
 /* 0 if the handle and its file are open; `call` names the public function. */
 int dataset_check(const drep_dataset *ds, const char *call);
-/* DREP_ERR_UNSUPPORTED_DATAREP: the functions for its elements are not here. */
+/* Before elements are moved. DREP_ERR_UNSUPPORTED_DATAREP: their functions are not here. */
 int dataset_usable(drep_dataset *ds);
 /* A handle outlives its dataset: DREP_ERR_NOT_FOUND. */
 int dataset_alive(drep_dataset *ds);

@@ -36,8 +36,7 @@ static int elements_read(drep_file *f, const drep_item *item, const drep_xfer *x
         err = fail(DREP_ERR_KIND, "%s: not a dataset", item->path);
     if (err)
         return err;
-    if (!(err = dataset_usable(ds)))
-        err = selected_read(ds, item, xfer);
+    err = selected_read(ds, item, xfer);
     dataset_put(ds);
     return fail_dataset(err, item->path);
 }

@@ -108,6 +108,8 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
     int err = dataset_alive(ds);
 
     if (!err)
+        err = dataset_usable(ds);
+    if (!err)
         err = conv_init(&c, ds->rep, ds->ft, type, xfer, writing);
     return err ? err : compact_whole(ds, &c, mem, writing, done);
 }
@@ -129,8 +131,10 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     const drep_type *type = whole;
     drep_dataset *ds = t->ds;
     struct ftype *ft = ds->ft;
-    int err = picked_init(&t->members, ft, &ds->rep->sizes, whole, picked_way(t->xfer, t->writing));
+    int err = dataset_usable(ds);
 
+    if (!err)
+        err = picked_init(&t->members, ft, &ds->rep->sizes, whole, picked_way(t->xfer, t->writing));
     if (!err && t->members.used) {
         ft = &t->members.ft;
         type = t->members.mem;

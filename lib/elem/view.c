@@ -148,9 +148,12 @@ int drep_view_dataset(drep_dataset *dataset, drep_view **out)
         return fail(DREP_ERR_ARG, "drep_view_dataset: null argument");
     if ((err = dataset_check(dataset, "drep_view_dataset")))
         return err;
+    if ((err = dataset_usable(dataset)))
+        return fail_dataset(err, dataset->path);
     if (!dataset->rep->datarep)
-        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "%s: opened for its header only",
-                    dataset->file->path);
+        return fail_object(DREP_ERR_UNSUPPORTED_DATAREP, dataset->path,
+                           "dataset \"%s\": a view needs the functions of datarep \"%s\"",
+                           dataset->path, dataset->rep->name);
     if (dataset->ft->type->variable)
         return fail_object(DREP_ERR_TYPE, dataset->path,
                            "dataset \"%s\": a view cannot show variable-length types",

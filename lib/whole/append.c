@@ -302,8 +302,10 @@ static int tail_convert(struct tail *t, const drep_type *type, const drep_xfer *
     drep_dataset *ds = t->ds;
     struct picked_members members;
     struct conv c;
-    int err = picked_init(&members, ds->ft, &ds->rep->sizes, type, picked_way(xfer, true));
+    int err = dataset_usable(ds);
 
+    if (!err)
+        err = picked_init(&members, ds->ft, &ds->rep->sizes, type, picked_way(xfer, true));
     if (err)
         return err;
     tail_forget_type(t);

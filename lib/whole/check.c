@@ -1151,13 +1151,14 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
         err = stored_read_all(ds, &c->budget, see_damage, &walk);
-    /* A representation of a later version, or functions that are not here, are no damage. */
-    if (err == DREP_ERR_UNSUPPORTED) {
+    /* What a later version wrote is no damage. Functions that are not here are none either, but
+     * nobody has looked at the elements: a finding. */
+    if (err == DREP_ERR_UNSUPPORTED || (err == DREP_ERR_UNSUPPORTED_DATAREP && !ds)) {
         if (count_of(&c->noted, id, noted) == 0) {
             fail_in(err, "unaccounted");
             deep_finding(&walk, 0);
         }
-    } else if (err && err != DREP_ERR_UNSUPPORTED_DATAREP && c->stop == 0) {
+    } else if (err && c->stop == 0) {
         deep_finding(&walk, err);
     }
     mem_free(walk.path);

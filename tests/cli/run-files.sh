@@ -70,7 +70,11 @@ damaged_slot() {
 code_form() {
     status 0 dump -H "$HERE/../vectors/code.drep" && status 0 ls -rl "$HERE/../vectors/code.drep" &&
         status 4 dump "$HERE/../vectors/code.drep" && grep -q "not registered" "$tmp/err" &&
-        grep -q '"abc"' "$tmp/out" # which needs no functions
+        grep -q '"abc"' "$tmp/out" && # which needs no functions
+        grep -q '^/i: dataset INT \[3\]' "$tmp/out" && grep -q '^/d: dataset DOUBLE \[2\]' "$tmp/out" &&
+        status 0 check "$HERE/../vectors/code.drep" && status 1 check -d "$HERE/../vectors/code.drep" &&
+        [ "$(grep -c 'dataset "/[id]": .*"zigzag" is not registered' "$tmp/out")" = 2 ] &&
+        ! grep -q ': ok' "$tmp/out"
 }
 
 # Through a pipe, as standard input that is a file, and where it is larger than what is kept
@@ -98,7 +102,7 @@ foreign_stdin() {
 form_of_messages() {
     local bad=$HERE/../vectors/bad/chunk-sum.drep
     status 4 dump "$bad" && grep -qxF "datarep: $bad: /c: chunk (0): checksum mismatch (R8.29) (byte 8192);\
- datarep check $bad finds all that is wrong" "$tmp/err"
+ datarep check --deep $bad lists the damage" "$tmp/err"
 }
 
 # What the walk over elements says: the dataset's path once, and no number.

@@ -438,8 +438,10 @@ START_TEST(test_C1_extents_that_differ_at_reopen)
     ok(drep_close(f));
     spy.int_extent = 3;
     ok(drep_open(temp_path("ext"), DREP_RDONLY, NULL, &f));
-    fails(drep_dataset_open(f, "d", &ds), DREP_ERR_UNSUPPORTED_DATAREP);
+    ok(drep_dataset_open(f, "d", &ds));
+    fails(drep_read(ds, NULL, NULL, &(int[4]){0}, NULL), DREP_ERR_UNSUPPORTED_DATAREP);
     ck_assert_ptr_nonnull(strstr(drep_error(), "INT"));
+    drep_dataset_close(ds);
     ok(drep_close(f));
     ok(drep_open(temp_path("ext"), DREP_RDONLY | DREP_HEADER_ONLY, NULL, &f));
     ok(drep_header_get(f, &h));
@@ -491,8 +493,10 @@ START_TEST(test_D8_witnesses_tell_another_representation)
     ok(drep_close(f));
     swap_key = 1;
     ok(drep_open(temp_path("key"), DREP_RDONLY, NULL, &f));
-    fails(drep_dataset_open(f, "d", &ds), DREP_ERR_UNSUPPORTED_DATAREP);
+    ok(drep_dataset_open(f, "d", &ds));
+    fails(drep_read(ds, NULL, NULL, &(double){0}, NULL), DREP_ERR_UNSUPPORTED_DATAREP);
     ck_assert_ptr_nonnull(strstr(drep_error(), "DOUBLE"));
+    drep_dataset_close(ds);
     ok(drep_close(f));
     ok(drep_open(temp_path("key"), DREP_RDONLY | DREP_HEADER_ONLY, NULL, &f));
     ok(drep_close(f));
@@ -513,6 +517,38 @@ START_TEST(test_U3_unknown_names)
     ck_assert(!temp_exists(path));
 }
 END_TEST
+
+static int keep_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    ck_assert_int_eq(err, DREP_ERR_UNSUPPORTED_DATAREP);
+    ck_assert(offset == 0);
+    snprintf(ctx, 500, "%s", message);
+    return 0;
+}
+
+/* R3.11: everything of a dataset of INT32[3] is shown but its elements; a deep check says so. */
+static void elements_refused(drep_file *f, drep_dataset *ds)
+{
+    drep_item item = {.path = "/d", .buf = &(int32_t[3]){0}};
+    const int64_t one = 1, zero = 0;
+    char message[500] = "";
+    int64_t findings = 0;
+    drep_view *view;
+    int32_t v = 0;
+
+    fails(drep_read(ds, NULL, NULL, &(int32_t[3]){0}, NULL), DREP_ERR_UNSUPPORTED_DATAREP);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "\"elsewhere\" is not registered"));
+    fails(drep_read_box(ds, &zero, &one, NULL, &v, NULL), DREP_ERR_UNSUPPORTED_DATAREP);
+    fails(drep_readv(f, &item, 1, NULL), DREP_ERR_UNSUPPORTED_DATAREP);
+    fails(drep_view_dataset(ds, &view), DREP_ERR_UNSUPPORTED_DATAREP);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "\"elsewhere\" is not registered"));
+    ok(drep_check(f, 0, keep_finding, message, &findings));
+    ck_assert_int_eq(findings, 0);
+    ok(drep_check(f, 1, keep_finding, message, &findings));
+    ck_assert_int_eq(findings, 1);
+    ck_assert_ptr_nonnull(strstr(message, "\"/d\""));
+    ck_assert_ptr_nonnull(strstr(message, "elsewhere"));
+}
 
 /* A file of functions that this process lacks: made by changing the name's bytes would
  * break sums, so its image is written under a name that a child registers. */
@@ -540,8 +576,9 @@ START_TEST(test_D8_unregistered_name_shows_its_header)
     while (wait(NULL) < 0)
         ;
     ok(drep_open(path, DREP_RDONLY, NULL, &f));
-    fails(drep_dataset_open(f, "d", &ds), DREP_ERR_UNSUPPORTED_DATAREP);
-    ck_assert_ptr_nonnull(strstr(drep_error(), "elsewhere"));
+    ok(drep_dataset_open(f, "d", &ds));
+    elements_refused(f, ds);
+    drep_dataset_close(ds);
     ok(drep_attr_read(f, "/", "answer", DREP_INT32_T, &v));
     ok(drep_close(f));
     fails(drep_open(path, DREP_RDWR | DREP_HEADER_ONLY, NULL, &f), DREP_ERR_AMODE);

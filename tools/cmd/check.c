@@ -196,10 +196,26 @@ static int undecoded(const char *path, int64_t chunks, void *ctx)
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
+/* Chunks whose sums are right, which says nothing of what they decode to. */
+static void put_filtered(struct check_run *check, int64_t chunks)
+{
+    struct sink *s = &check->sink;
+
+    if (check->json) {
+        sink_format(s, ", \"filtered\": %" PRId64, chunks);
+    } else if (chunks > 0) {
+        sink_name(s, check->file_name);
+        sink_format(s, ": note: %" PRId64 " filtered chunks not decoded; --deep decodes them\n",
+                    chunks);
+    }
+}
+
 /* Lists elements without values, chunks that nobody decoded, payload without checksums and leaked
  * bytes, which are no findings. */
 static void put_notes(struct check_run *check, drep_file *file, bool deep)
 {
+    int64_t filtered = 0;
+
     list_begin(check, "unread");
     unread_below(file, "/", unread, check); /* what cannot be read is a finding already */
     list_end(check);
@@ -207,6 +223,9 @@ static void put_notes(struct check_run *check, drep_file *file, bool deep)
     if (!deep)
         undecoded_below(file, "/", undecoded, check);
     list_end(check);
+    if (!deep)
+        filtered_below(file, "/", &filtered);
+    put_filtered(check, filtered);
     list_begin(check, "unverified");
     drep_unsealed(file, unsealed, check);
     list_end(check);

@@ -35,8 +35,8 @@ static const struct {
     {DREP_ERR_SYNTAX, TOOL_USAGE, NULL},
     {DREP_ERR_INFO_KEY, TOOL_USAGE, NULL},
     {DREP_ERR_INFO_VALUE, TOOL_USAGE, NULL},
-    {DREP_ERR_FORMAT, TOOL_CORRUPT, "datarep check %s finds all that is wrong"},
-    {DREP_ERR_CHECKSUM, TOOL_CORRUPT, "datarep check %s finds all that is wrong"},
+    {DREP_ERR_FORMAT, TOOL_CORRUPT, "datarep check --deep %s lists the damage"},
+    {DREP_ERR_CHECKSUM, TOOL_CORRUPT, "datarep check --deep %s lists the damage"},
     {DREP_ERR_TRUNCATE, TOOL_CORRUPT, "its end is missing: copy it again"},
     {DREP_ERR_VERSION, TOOL_CORRUPT, "a newer datarep can read it"},
 };

@@ -154,3 +154,33 @@ int undecoded_below(drep_file *file, const char *path, undecoded_fn *fn, void *c
 {
     return walk_below(file, path, &(struct line_fn){.undecoded = fn, .ctx = ctx});
 }
+
+struct filtered {
+    drep_file *file;
+    int64_t chunks;
+};
+
+/* What cannot be opened or counted is a finding already. */
+static int count_filtered(const drep_visited *object, void *ctx)
+{
+    struct filtered *f = ctx;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
+    drep_dataset *ds;
+
+    if (object->kind != DREP_OBJ_DATASET || drep_dataset_open(f->file, object->path, &ds))
+        return 0;
+    if (!drep_dataset_info(ds, &info) && info.nfilters > 0 && !drep_dataset_usage(ds, &usage))
+        f->chunks += usage.chunks;
+    drep_dataset_close(ds);
+    return 0;
+}
+
+int filtered_below(drep_file *file, const char *path, int64_t *chunks)
+{
+    struct filtered f = {.file = file};
+    int err = drep_visit(file, path, DREP_BY_CREATION, count_filtered, &f);
+
+    *chunks = f.chunks;
+    return err;
+}

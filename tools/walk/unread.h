@@ -34,5 +34,7 @@ int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx);
 typedef int undecoded_fn(const char *path, int64_t chunks, void *ctx);
 /* Calls fn for each dataset at and below `path` that has such a mark. */
 int undecoded_below(drep_file *file, const char *path, undecoded_fn *fn, void *ctx);
+/* The stored chunks that have filters, of all datasets at and below `path`. */
+int filtered_below(drep_file *file, const char *path, int64_t *chunks);
 
 #endif
