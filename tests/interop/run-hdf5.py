@@ -50,7 +50,7 @@ def check_interrupted(folder):
             if there:
                 with open(target, "w", encoding="ascii") as f:
                     f.write("old")
-            p = subprocess.Popen([DATAREP, command, source, target], stderr=subprocess.PIPE)
+            p = subprocess.Popen([DATAREP, command, "--force", source, target], stderr=subprocess.PIPE)
             while p.poll() is None and len(os.listdir(where)) == there:
                 pass
             p.terminate()

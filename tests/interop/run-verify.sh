@@ -76,7 +76,7 @@ flat() { # FORMAT MESSAGE OPTION...
     [ "$status" = 4 ] && grep -qF "$dir/out/a.out: $message" "$dir/err" && only "" || return 1
     CARELESS=write LD_PRELOAD=$careless "$datarep" export --no-verify --root=/f --format="$format" "$@" \
         "$dir/a.drep" "$dir/out/a.out" && only "./a.out " || return 1
-    "$datarep" export --root=/f --format="$format" "$@" "$dir/a.drep" "$dir/out/a.out"
+    "$datarep" export --force --root=/f --format="$format" "$@" "$dir/a.drep" "$dir/out/a.out"
 }
 
 ok "a number in a .npy file" flat npy '/f: [1,2]: 6.0 was written'
