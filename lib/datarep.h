@@ -974,7 +974,9 @@ enum drep_amode {
  * "internal", "native:ABI", a declared or registered one; NULL: "native", this machine's, which
  * every other can read and this one can map).  It is built under a temporary
  * name and appears at `path` with the first commit; an existing file is
- * replaced only then, and cannot be opened for writing until then.  info
+ * replaced only then, and cannot be opened for writing until then.  What killed processes of this
+ * user have left in the directory under such names (.drep-DIGITS.tmp, with a lock that is free) is
+ * removed, except on file systems of other machines.  info
  * may be NULL; the hint file_perm applies if nothing is replaced.  Path ":memory:"
  * makes one in memory.  Errors: DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_FILE_EXISTS,
  * DREP_ERR_FILE_IN_USE (a handle writes to the file that would be replaced, or is to

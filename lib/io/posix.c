@@ -9,6 +9,7 @@
 #include "io/io.h"
 
 #include "base/error.h"
+#include "base/hidden.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -43,6 +43,7 @@ struct posix {
     dev_t device;
     ino_t inode;
     char *temporary; /* likewise, until it is published; else NULL */
+    int marked;      /* its lock is there only to say that it is in use */
     /* The file that will be replaced. */
     int lock_old;      /* byte old_byte is to be locked */
     uint64_t old_byte; /* in */
@@ -609,6 +610,7 @@ static int posix_lock(struct io *io, uint64_t byte, int how)
     struct posix *f = (struct posix *)io;
     int err = set_lock(io, f->fd, byte, how);
 
+    f->marked &= byte != HIDDEN_LOCK;
     if (err || !f->temporary || f->excl || how != 2)
         return err;
     f->lock_old = 1;
@@ -704,6 +706,8 @@ static int posix_publish(struct io *io, int sync, int *visible)
     mem_free(f->temporary);
     f->temporary = NULL;
     *visible = 1;
+    if (f->marked)
+        hidden_unlock(f->fd);
     let_old_go(f);
     return sync ? sync_directory(io, f->dir) : 0;
 }
@@ -923,28 +927,19 @@ static int find_target(struct posix *f)
     return err;
 }
 
-/* Create a uniquely named file in the directory. */
+/* Create a uniquely named file in the directory.  Its lock says that it is in use, whatever the
+ * hint drep_lock says; the store takes it over with its own. */
 static int open_temporary(struct posix *f, unsigned perm)
 {
-    size_t size = sizeof(".drep-0123456789abcdef.tmp");
-    uint64_t random;
-    int tries;
-
     if (f->name[0] == 0)
         return fail(DREP_ERR_ACCESS, "%s: create: not a regular file", f->io.path);
-    f->temporary = mem_alloc(size);
+    f->temporary = mem_alloc(HIDDEN_NAME);
     if (!f->temporary)
         return DREP_ERR_NOMEM;
-    for (tries = 0; tries < 16; tries++) {
-        if (getrandom(&random, sizeof(random), 0) != (ssize_t)sizeof(random))
-            random = (uint64_t)(uintptr_t)f ^ (uint64_t)getpid() << 32 ^ (uint64_t)tries;
-        snprintf(f->temporary, size, ".drep-%016llx.tmp", (unsigned long long)random);
-        f->fd = openat_again(f->dir, f->temporary, O_RDWR | O_CREAT | O_EXCL, perm);
-        if (f->fd >= 0)
-            return 0;
-        if (errno != EEXIST)
-            break;
-    }
+    f->fd = hidden_make(f->dir, perm, f->temporary);
+    f->marked = f->fd >= 0;
+    if (f->marked)
+        return 0;
     mem_free(f->temporary);
     f->temporary = NULL;
     return fail_errno(f->io.path, "create");
@@ -1039,8 +1034,10 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
         err = find_target(f);
     else
         err = open_existing(f, flags[mode] | (mode == IO_RAW && excl ? O_EXCL : 0), perm);
-    if (!err && mode == IO_CREATE)
+    if (!err && mode == IO_CREATE) {
+        hidden_sweep(f->dir);
         err = open_new(f, perm);
+    }
     if (!err && mode == IO_WRITE)
         err = note_place(f);
     if (!err && (mode == IO_CREATE || mode == IO_WRITE))

@@ -5,6 +5,7 @@
 #include "tools/host/message.h"
 #include "tools/host/stop.h"
 #include "tools/host/unfinished.h"
+#include "base/hidden.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -116,32 +117,35 @@ int outfile_permit(const char *path, bool *excl, bool force, const char *also)
     return TOOL_IO;
 }
 
-/* Beside the file, so that it can be moved. */
+/* Beside the file, so that it can be moved, and under a name as the library makes them, so that who
+ * makes the next file there removes it if this process is killed. */
 static int open_hidden(struct outfile *o)
 {
-    int folder = folder_of(o->place);
-    int n = snprintf(o->hidden, sizeof o->hidden, "%.*s.%s.XXXXXX", folder, o->place,
-                     o->place + folder);
+    int folder = folder_of(o->place), number, dir;
+    char path[PATH_MAX], name[HIDDEN_NAME];
 
-    if (n < 0 || (size_t)n >= sizeof o->hidden) {
-        errno = ENAMETOOLONG;
+    snprintf(path, sizeof path, "%.*s", folder, o->place);
+    dir = open(folder ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
         return refused(o->path);
-    }
-    o->fd = mkostemp(o->hidden, O_CLOEXEC);
-    /* A name that is as long as names may be leaves no room for more. */
-    if (o->fd < 0 && errno == ENAMETOOLONG) {
-        snprintf(o->hidden, sizeof o->hidden, "%.*s.drep-XXXXXX", folder, o->place);
-        o->fd = mkostemp(o->hidden, O_CLOEXEC);
-    }
-    return o->fd < 0 ? refused(o->path) : 0;
+    o->fd = -1;
+    hidden_sweep(dir);
+    o->fd = hidden_make(dir, 0600, name);
+    number = errno;
+    close(dir);
+    errno = number;
+    if (o->fd < 0)
+        return refused(o->path);
+    if (snprintf(o->hidden, sizeof o->hidden, "%s%s", path, name) < (int)sizeof o->hidden)
+        return 0;
+    close(o->fd);
+    errno = ENAMETOOLONG;
+    return refused(o->path);
 }
 
 bool outfile_is_hidden(const char *path)
 {
-    const char *name = path + folder_of(path);
-    size_t n = strlen(name);
-
-    return strncmp(name, ".drep-", 6) == 0 || (n > 8 && name[0] == '.' && name[n - 7] == '.');
+    return hidden_is(path + folder_of(path));
 }
 
 static int open_in_place(struct outfile *o)
@@ -337,14 +341,14 @@ int outfile_close(struct outfile *o, bool whole)
         whole = false;
     if (whole && *o->hidden && (reopen(o) != 0 || set_rights(o) != 0 || fsync(o->fd) != 0))
         status = refused(o->path);
+    if (*o->hidden && (!whole || status))
+        unlink(o->hidden);
+    else if (*o->hidden && publish(o) != 0)
+        status = refused(o->path);
+    /* Only now: the lock keeps the hidden file from those who remove what is left over. */
     if (close(o->fd) != 0 && !status)
         status = refused(o->path);
-    if (!*o->hidden)
-        return status;
-    if (!whole || status)
-        unlink(o->hidden);
-    else if (publish(o) != 0)
-        status = refused(o->path);
-    unfinished_set(NULL);
+    if (*o->hidden)
+        unfinished_set(NULL);
     return status;
 }

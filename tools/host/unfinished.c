@@ -5,6 +5,7 @@
  * unfinished_remove() calls is safe in a signal handler. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/unfinished.h"
+#include "base/hidden.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DIGITS 16       /* of the library's names: .drep-DIGITS.tmp */
 #define DESCRIPTORS 256 /* more than one command has open */
 
 static char target[PATH_MAX];
@@ -38,10 +38,8 @@ const char *unfinished_path(void)
 static bool is_new_file(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
 
-    return strncmp(name, ".drep-", 6) == 0 && strspn(name + 6, "0123456789abcdef") == DIGITS &&
-           strcmp(name + 6 + DIGITS, ".tmp") == 0;
+    return hidden_is(slash ? slash + 1 : path);
 }
 
 /* snprintf() may not be called here. */
