@@ -33,8 +33,8 @@ ln -s a.drep soft.drep
 check "import of a file onto itself" untouched a.h5 import a.h5 a.h5
 check "import of a file onto another name of it" untouched a.h5 import a.h5 hard.h5
 check "import of a table onto itself" untouched t.csv import t.csv t.csv
-check "export of a file onto itself" untouched a.drep export a.drep a.drep
-check "export of a file onto a link to it" untouched a.drep export soft.drep a.drep
+check "export of a file onto itself" untouched a.drep export --format=hdf5 a.drep a.drep
+check "export of a file onto a link to it" untouched a.drep export --format=hdf5 soft.drep a.drep
 check "export of a table onto the file" untouched a.drep export --format=csv a.drep soft.drep
 check "import to standard output" nothing_made import a.h5 -
 check "import of a table to standard output" nothing_made import t.csv -

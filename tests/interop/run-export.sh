@@ -19,9 +19,9 @@ n=0
 failed=0
 
 trip() { # NAME
-    "$datarep" export "$vectors/$1.drep" "$dir/x.h5" 2>&1 &&
+    "$datarep" export --force "$vectors/$1.drep" "$dir/x.h5" 2>&1 &&
         h5dump -H "$dir/x.h5" > "$dir/dump" &&
-        "$datarep" import "$dir/x.h5" "$dir/y.drep" 2>&1 &&
+        "$datarep" import --force "$dir/x.h5" "$dir/y.drep" 2>&1 &&
         "$datarep" check "$dir/y.drep" > "$dir/check"
 }
 

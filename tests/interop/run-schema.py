@@ -52,7 +52,7 @@ def trip(drep, tmp, options):
     first = run("dump", *options, "--yaml", drep)
     write(schema, first)
     yaml.load(first, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    run("create", "-s", schema, made)
+    run("create", "--force", "-s", schema, made)
     again = run("dump", *options, "--yaml", made)
     if again != first:
         write(os.path.join(tmp, "b.yaml"), again)
