@@ -1005,9 +1005,10 @@ DREP_API int drep_create_like(const char *path, int amode, drep_file *like, cons
 DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
                                 drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
- * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION,
- * DREP_ERR_CHECKSUM, DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A representation that is not known here
- * is no error: its datasets open, and only calls that convert their elements fail. */
+ * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other
+ * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION, DREP_ERR_CHECKSUM, DREP_ERR_FORMAT,
+ * DREP_ERR_TRUNCATE.  A representation that is not known here is no error: its datasets open, and
+ * only calls that convert their elements fail. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Opens a container in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
@@ -1042,10 +1043,11 @@ typedef struct drep_driver {
     int (*truncate)(void *state, uint64_t size); /* required with write_at: sets the size */
     int (*sync)(void *state); /* what was written is durable when it returns; NULL: it is anyway */
     /* NULL, or both: locks of single bytes, between 2^62-1 and 2^63 (with the hint drep_lock_wait
-     * from 2^61 on), which need not exist in the file.  how: 0 release, 1 shared, 2 exclusive.  Never waits: DREP_ERR_FILE_IN_USE.  A second
-     * lock of the same state replaces its first.  locked: *held = 1 if another state holds any of
-     * the bytes [first, first + count), exclusively or not.  Without locks the program sees to it
-     * that there is one writer, and readers may become stale (drep_refresh()). */
+     * from 2^61 on), which need not exist in the file.  how: 0 release, 1 shared, 2 exclusive.
+     * Never waits: DREP_ERR_FILE_IN_USE.  A second lock of the same state replaces its first.
+     * locked: *held = 1 if another state holds any of the bytes [first, first + count), exclusively
+     * or not.  Without locks the program sees to it that there is one writer, and readers may
+     * become stale (drep_refresh()). */
     int (*lock)(void *state, uint64_t byte, int how);
     int (*locked)(void *state, uint64_t first, uint64_t count, int *held);
     void (*close)(void *state); /* the last call, with this state; gives locks up (NULL: nothing) */

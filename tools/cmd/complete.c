@@ -52,15 +52,16 @@ static void directive(struct completion_line *l, const char *text)
     sink_put(&l->sink, text, strlen(text) + 1);
 }
 
-/* True for text that zsh and fish may show: they take care of controls.  Names with other characters
- * that act on text, which only bash gets in escapes, are not offered. */
+/* True for text that zsh and fish may show: they take care of controls.  Names with other
+ * characters that act on text, which only bash gets in escapes, are not offered. */
 static bool shown_as_is(const char *text)
 {
     uint32_t code;
     size_t n;
 
     for (; *text; text += n)
-        if ((n = utf8_next(text, strnlen(text, 4), &code)) == 0 || (code > 0x9f && utf8_control(code)))
+        if ((n = utf8_next(text, strnlen(text, 4), &code)) == 0 ||
+            (code > 0x9f && utf8_control(code)))
             return false;
     return true;
 }
