@@ -439,6 +439,19 @@ static void put_attr(struct emitter *e, const char *path, const char *name)
     drep_attrinfo_release(&info);
 }
 
+/* Like drep_stat(), but counts only the attributes that are printed. */
+static int stat_shown(const struct emitter *e, const char *path, drep_objinfo *info)
+{
+    char **names;
+    int err = drep_stat(e->file, path, info);
+
+    if (err || info->attrs == 0 || e->options->notes)
+        return err;
+    err = attrs_list(e->file, path, false, &names, &info->attrs);
+    attrs_free(names, info->attrs);
+    return err;
+}
+
 static void put_attrs(struct emitter *e, const char *path, const drep_objinfo *info)
 {
     char **names;
@@ -713,7 +726,7 @@ static void put_dimension(struct emitter *e, const struct member *m)
     int err = member_later(e->file, m->target, m);
 
     if (!err)
-        err = drep_stat(e->file, m->target, &object);
+        err = stat_shown(e, m->target, &object);
     if (err) {
         e->options->failed(e->options->ctx, m->target, err);
         return;
@@ -781,7 +794,7 @@ static void put_object(struct emitter *e, const char *path, const char *name)
     const struct schema_print_options *o = e->options;
     drep_objinfo object = DREP_OBJINFO;
     const char *before;
-    int err = drep_stat(e->file, path, &object);
+    int err = stat_shown(e, path, &object);
 
     if (err) {
         o->failed(o->ctx, path, err);

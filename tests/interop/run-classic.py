@@ -113,7 +113,7 @@ def to_netcdf_4_and_back(at):
     source = make(at, CLASSIC, "cdf1")
     fine("import", source, at + "/x.drep")
     back = at + "/four.nc"
-    fine("export", "--format=hdf5", at + "/x.drep", back)
+    fine("export", at + "/x.drep", back)
     check(same_content(shown(back)) == same_content(shown(source)), "ncdump differs: %s", shown(back).decode())
     check(kind_of(back).startswith("netCDF-4"), "%s", kind_of(back))
     fine("import", back, at + "/y.drep")

@@ -45,7 +45,7 @@ beyond() {
     [ $? -eq 1 ] && h5dump -n "$dir/scalars.h5" > "$dir/names" || return 1
     [ "$(grep -c dataset "$dir/names")" -eq "$(($("$datarep" ls "$vectors/scalars.drep" | wc -l) - 1))" ] &&
         ! grep '/far$' "$dir/names" && grep '/widest$' "$dir/names" && grep '/vax-h$' "$dir/names" &&
-        "$datarep" import "$dir/scalars.h5" "$dir/y.drep" && "$datarep" check --deep "$dir/y.drep" &&
+        "$datarep" import --force "$dir/scalars.h5" "$dir/y.drep" && "$datarep" check --deep "$dir/y.drep" &&
         for path in /widest /vax-h /hex; do
             "$datarep" diff "$vectors/scalars.drep" "$dir/scalars.h5" "$path" "$path" || return 1
         done

@@ -104,7 +104,7 @@ def all_sources_are_there(at):
 def absent_files_and_datasets_are_named(at):
     virtual("%s/in.h5" % at, [("gone.h5", "data"), ("a.h5", "data"), ("a.h5", "other")])
     expect("%s/in.h5" % at, 1, GONE + ROW + GONE, [(N, "gone.h5 is not there"), (N, '"other" of a.h5')])
-    status, out, _ = run("dump", "%s/in.h5.drep" % at, "/v")
+    status, out, _ = run("dump", "-a", "%s/in.h5.drep" % at, "/v")
     check(status == 0 and "virtual-file 0 gone.h5" in out, "the mapping is not kept: %s", out)
 
 
