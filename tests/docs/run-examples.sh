@@ -79,9 +79,12 @@ int main(void)
     drep_file *f;
     drep_register_datarep("mirror", copy, copy, extent, NULL);
     drep_dataset *x;
+    double back[64];
     int err = drep_open("mirror.drep", DREP_RDONLY, NULL, &f);
     if (err == 0)
         err = drep_dataset_open(f, "/x", &x);
+    if (err == 0)
+        err = drep_read(x, NULL, DREP_DOUBLE, back, NULL);
     printf("%d %s\n", err, drep_error());
     return err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : 1;
 }

@@ -23,7 +23,7 @@ sed -n 's/^| `\([a-z]*\)` | \([^|]*\) |.*/\1 \2/p' SECURITY.md > "$TMPDIR/page"
 result $? "the limits of the command and their defaults"
 
 sed -n 's/^| `\(drep_[a-z_]*\)` | \([^ |]*\) |.*/\1 \2/p' SECURITY.md | while read -r hint value; do
-    grep -qE "^X\(\"$hint\", +(INT|SIZE|COUNT), +\"$value\"\)" format/hints.def || echo "$hint is not $value"
+    grep -qE "^X\(\"$hint\", +(INT|SIZE|COUNT|SECONDS), +\"$value\"\)" format/hints.def || echo "$hint is not $value"
     grep -q "^ \*   $hint=$value" lib/datarep.h || echo "$hint=$value is not in datarep.h"
 done > "$TMPDIR/log"
 [ ! -s "$TMPDIR/log" ] && [ "$(grep -c '^| `drep_' SECURITY.md)" -ge 3 ]

@@ -81,11 +81,13 @@ int main(int argc, char **argv)
         check(drep_close(file));
         return 0;
     }
-    /* Unregistered: the file opens, its header is there, and its dataset is refused by name. */
+    /* Unregistered: the file and its dataset open, and its elements are refused by name. */
     check(drep_open(argv[2], DREP_RDONLY, NULL, &file));
-    if (drep_dataset_open(file, "/x", &set) == 0)
+    check(drep_dataset_open(file, "/x", &set));
+    if (drep_read(set, NULL, DREP_DOUBLE, back, NULL) == 0)
         return 1;
     printf("refused: %s\n", drep_error());
+    drep_dataset_close(set);
     check(drep_header_get(file, &header));
     printf("header: datarep %s, made of %s\n", header.datarep, header.form);
     check(drep_close(file));
