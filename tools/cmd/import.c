@@ -205,15 +205,14 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-const struct command import_command = {
-    .name = "import",
-    .run = import_run,
-    .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
-    .usage = "[options] SOURCE FILE.drep",
-    .about = "Makes a Datarep file from HDF5, netCDF, NumPy, tables (.csv, .tsv) or raw elements "
-             "(--type), or\n"
-             "fills a dataset with them.  Losses are reported; the exit status is then 1.",
-    .options = options,
-    .examples = "  datarep import sst.nc sst.drep\n"
-                "  datarep import -u -i /log samples.csv station.drep",
-    .operands = "<file> <drep>"};
+const struct command import_command = {.name = "import",
+                                       .run = import_run,
+                                       .summary = "import HDF5, netCDF, NumPy, CSV or raw files",
+                                       .usage = "[options] SOURCE FILE.drep",
+                                       .about = "Makes a Datarep file from HDF5, netCDF, NumPy, "
+                                                "tables or raw elements; losses give status 1.",
+                                       .options = options,
+                                       .examples =
+                                           "  datarep import sst.nc sst.drep\n"
+                                           "  datarep import -u -i /log samples.csv station.drep",
+                                       .operands = "<file> <drep>"};
