@@ -411,7 +411,7 @@ static int scan_piece(struct salvage *s, const uint8_t *p, size_t size, uint64_t
 
             err = add_leaf(s, head.sequence, &ref);
         }
-        i += length ? round_up(length, FMT_ALIGN) : FMT_ALIGN;
+        i += length ? (size_t)round_up(length, FMT_ALIGN) : FMT_ALIGN;
     }
     *next = i > piece ? i : piece;
     return err;
