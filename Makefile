@@ -164,7 +164,7 @@ TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/flat/zip_module.c tools/plo
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
 # The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
-BASE_SRC := $(patsubst %,lib/base/%.c,error escape hidden idset mem vec)
+BASE_SRC := $(patsubst %,lib/base/%.c,error escape hidden idset mem trust vec)
 # Without Python's headers there is no package for Python.
 PYTHON := /usr/bin/python3
 PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcard /usr/include/python3.*/Python.h)))))

@@ -649,9 +649,9 @@ DREP_API int drep_datarep_get(const char *name, drep_datarep *out);
  * the previous list; NULL or "" clears it.  Names with characters other than letters, digits,
  * ".", "_" and "-" are never looked up.  A plugin is loaded once and stays for the life of the
  * process.  It is refused (DREP_ERR_UNSUPPORTED_DATAREP with the reason) if it is not a
- * regular file, if it, its directory or one above that (except a sticky one, such as /tmp) is owned
- * by a user other than root and the effective user or is world-writable, or if it does not register
- * the name.  It need not be linked with the library.
+ * regular file, if it, its directory or one above that is owned by a user other than root and the
+ * effective user or is world-writable (a sticky directory above, such as /tmp, may be that), or if
+ * it does not register the name.  It need not be linked with the library.
  * DREP_ERR_ARG (a relative path), DREP_ERR_NOMEM.  Thread safe. */
 DREP_API int drep_plugin_path(const char *dirs);
 /* Loads the plugin `file`, which may register any names.  DREP_ERR_NO_SUCH_FILE,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/mem.h"
+#include "base/trust.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -61,74 +62,6 @@ static void lock_plugins(void)
     pthread_once(&once, make_lock);
     fork_watch(&hook, make_lock);
     pthread_mutex_lock(&plugins.lock);
-}
-
-/* ------------------------------------------------------------------- trust */
-
-static int trusted(const struct stat *st, const char *what)
-{
-    if (st->st_mode & S_IWOTH)
-        return fail(DREP_ERR_ACCESS, "%s is writable by everybody", what);
-    if (st->st_uid != 0 && st->st_uid != geteuid())
-        return fail(DREP_ERR_ACCESS, "%s belongs to user %lu, neither to root nor to you", what,
-                    (unsigned long)st->st_uid);
-    return 0;
-}
-
-/* Checks the directories above one: whoever may rename one of them may put another in its place.
- * Of a sticky directory, such as /tmp, only the owner of what is in it may do so. */
-static int trusted_above(int dir)
-{
-    struct stat below, st;
-    int at = dir, up, err = 0;
-
-    if (fstat(at, &st) != 0)
-        return fail(DREP_ERR_IO, "its directory: %s", strerror(errno));
-    do {
-        below = st;
-        up = openat(at, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
-        if (at != dir)
-            close(at);
-        at = up;
-        if (at < 0 || fstat(at, &st) != 0)
-            err = fail(DREP_ERR_ACCESS, "a directory above it: %s", strerror(errno));
-        else if (!(st.st_mode & S_ISVTX))
-            err = trusted(&st, "a directory above it");
-    } while (!err && (st.st_ino != below.st_ino || st.st_dev != below.st_dev));
-    if (at >= 0)
-        close(at);
-    return err;
-}
-
-/* Open `base` in a directory. The checks and the load use the same descriptor, so the file
- * checked is the file loaded. DREP_ERR_NO_SUCH_FILE. */
-static int open_in(int dir, const char *base, struct stat *st, int *out)
-{
-    struct stat dir_st;
-    int err = 0, fd = openat(dir, base, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-
-    if (fd < 0 && errno == ENOENT)
-        return fail(DREP_ERR_NO_SUCH_FILE, "no such file");
-    if (fd < 0 && errno == ELOOP)
-        return fail(DREP_ERR_ACCESS, "it is a symbolic link, not a regular file");
-    if (fd < 0)
-        return fail(DREP_ERR_ACCESS, "%s", strerror(errno));
-    if (fstat(dir, &dir_st) != 0 || fstat(fd, st) != 0)
-        err = fail(DREP_ERR_IO, "%s", strerror(errno));
-    if (!err && !S_ISREG(st->st_mode))
-        err = fail(DREP_ERR_ACCESS, "it is not a regular file");
-    if (!err)
-        err = trusted(&dir_st, "its directory");
-    if (!err)
-        err = trusted_above(dir);
-    if (!err)
-        err = trusted(st, "it");
-    if (err) {
-        close(fd);
-        return err;
-    }
-    *out = fd;
-    return 0;
 }
 
 /* ----------------------------------------------------------------- loading */
@@ -235,7 +168,7 @@ static int load_in(const char *dir, const char *base)
 
     if (at < 0)
         return fail(DREP_ERR_NO_SUCH_FILE, "directory \"%s\": %s", dir, strerror(errno));
-    err = open_in(at, base, &st, &fd);
+    err = trust_open(at, base, geteuid(), &st, &fd);
     close(at);
     if (!err)
         err = load(fd, &st);

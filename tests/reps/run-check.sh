@@ -148,6 +148,12 @@ if [ "$(id -u)" = 0 ]; then
     cp "$tmp/plugins/mirror.so" "$tmp/plugins/owned.so"
     chown 12345 "$tmp/plugins/owned.so"
     check "a plugin of somebody else" from_plugins owned 'belongs to user 12345'
+    others() { # COMMAND...: the directory above is somebody else's
+        chown 12345 "$tmp/above" && "$@"
+    }
+    check "a sticky directory of somebody else above it" \
+        above 1777 others refuses 4 'a directory above it belongs to user 12345' \
+        reps --check --plugins "$tmp/above/one/two" mirror
 fi
 
 # A file names what its reader needs, but not where that is.

@@ -2,11 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/module.h"
 #include "tools/host/installed.h"
+#include "base/error.h"
+#include "base/trust.h"
 #include "tools/host/message.h"
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* From the directory of the command; the Makefile knows better. */
@@ -33,7 +38,7 @@ static bool find(const char *name, char *path, size_t size)
         return false;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
         n = snprintf(path, size, "%s%sdatarep-%s.so", own, places[i], name);
-        if (n > 0 && (size_t)n < size && access(path, R_OK) == 0)
+        if (n > 0 && (size_t)n < size && access(path, F_OK) == 0)
             return true;
     }
     return false;
@@ -49,6 +54,41 @@ static const char *needs(const char *name)
     return "it";
 }
 
+/* The owner of the command: its code runs already, so its modules may be that user's. */
+static uid_t command_owner(void)
+{
+    struct stat st;
+
+    return stat("/proc/self/exe", &st) == 0 ? st.st_uid : geteuid();
+}
+
+/* Check a module as the library checks plugins, and make its path the one of the file that was
+ * checked, without symbolic links.  Debuggers and $ORIGIN need that name; nobody else can make it
+ * mean another file.  Where /proc is not mounted the path stays. */
+static int check(char *path, size_t size)
+{
+    char proc[40], *slash = strrchr(path, '/');
+    struct stat st;
+    ssize_t n;
+    int fd = -1, err, dir;
+
+    *slash = '\0';
+    dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *slash = '/';
+    if (dir < 0)
+        return fail(DREP_ERR_ACCESS, "its directory: %s", strerror(errno));
+    err = trust_open(dir, slash + 1, command_owner(), &st, &fd);
+    close(dir);
+    if (err)
+        return err;
+    snprintf(proc, sizeof proc, "/proc/self/fd/%d", fd);
+    n = readlink(proc, path, size - 1);
+    if (n > 0)
+        path[n] = '\0';
+    close(fd);
+    return 0;
+}
+
 void *module_load(const char *name, int interface)
 {
     char path[2 * PATH_MAX], symbol[64];
@@ -60,6 +100,10 @@ void *module_load(const char *name, int interface)
                  "datarep-%s.so is neither beside the command nor in its library directory: "
                  "built without %s?",
                  name, needs(name));
+        return NULL;
+    }
+    if (check(path, sizeof path) != 0) {
+        tool_say(path, NULL, "the module is not loaded: %s", fail_text());
         return NULL;
     }
     module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
