@@ -84,9 +84,11 @@ static int same_type(const drep_type *a, const drep_type *b)
 /* The text to be stated, malloc'ed; NULL with 0: none. */
 static int text_of(struct job *j, hid_t made, const drep_type *type, char **text)
 {
-    drep_type *own = j->netcdf ? NULL : natural(j, made);
-    /* Programs for netCDF would show the note as an attribute of the user's. */
-    int same = j->netcdf || (own && same_type(own, type)), err;
+    drep_type *own = natural(j, made);
+    /* netCDF's char says as much, and its programs would show the note. */
+    int same =
+            (own && same_type(own, type)) || (j->netcdf && drep_type_code(type) == DREP_CODE_CHAR),
+        err;
 
     *text = NULL;
     drep_type_free(own);
