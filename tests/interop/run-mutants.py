@@ -125,7 +125,7 @@ class Place:
         if os.path.dirname(path) == self.inside:
             return os.path.basename(path) in ("m.h5", "beside.h5", "beside.raw", "absent.h5")[:4 if self.beside else 1]
         return (path in (self.out, self.inside, self.target) or path.startswith(os.path.join(self.out, ".drep-")) or
-                path.startswith(os.path.dirname(DATAREP) + "/") or (path + "/").startswith(SYSTEM) or
+                (path + "/").startswith(os.path.dirname(DATAREP) + "/") or (path + "/").startswith(SYSTEM) or
                 path.startswith(SYSTEM))
 
 
