@@ -665,23 +665,29 @@ DREP_API int drep_plugin_init(void);
  * 14.5.1, MPI_File_get_type_extent). */
 DREP_API int drep_type_file_extent(const drep_type *type, const char *datarep, int64_t *extent);
 
-/* Policy for values out of the target's range.  WRAP: integers lose their
- * upper bits (MPI's rule for external32), reals saturate; CLAMP: the nearest
- * representable value; STRICT: DREP_ERR_CONVERSION naming the item.
+/* Policy for values that the target's type cannot hold.  STRICT: DREP_ERR_CONVERSION naming the
+ * dataset and the item.  ROUND: a real becomes the nearest integer (ties to even); all else as
+ * STRICT.  CLAMP: the nearest representable value.  WRAP: integers lose their upper bits (MPI's
+ * rule for external32), reals saturate.  Under CLAMP and WRAP a real becomes an integer as in C,
+ * without its fraction, and a NaN becomes 0.
  *
  * DEFAULT is STRICT for elements of datasets, attributes, fill values and drep_convert(), whether
  * the types differ or only their sizes do (a LONG of 8 bytes in the file where it has 4 here, or
  * the reverse): what does not fit is an error, never another number.  It is WRAP for views
  * (drep_read_at) and packs, as in MPI; there only the report tells.
  *
- * Rounding is no matter of range: under each policy a real that the target cannot hold exactly is
- * rounded, to an integer too, and counted as inexact.  A NaN for an integer is out of range under
- * STRICT, else 0; infinities for a type without them are out of range. */
+ * What fits: an integer type holds whole numbers of its range and nothing else, so STRICT refuses
+ * 1.7, NaN and infinities.  A real type holds every number up to its largest, rounded to the
+ * nearest (ties to even) to as many digits as it has: that is what choosing FLOAT chooses, so no
+ * policy refuses it, also not of an integer, and the report counts it as inexact.  A NaN or an
+ * infinity for a real format without them is out of range.  A number for a BOOL is 1 unless it is
+ * 0, as in C. */
 enum drep_range_mode {
     DREP_RANGE_DEFAULT = 0,
     DREP_RANGE_WRAP = 1,
     DREP_RANGE_CLAMP = 2,
-    DREP_RANGE_STRICT = 3
+    DREP_RANGE_STRICT = 3,
+    DREP_RANGE_ROUND = 4
 };
 
 /* Losses of a transfer, counted in numbers: a complex item is two.  Indices count data items

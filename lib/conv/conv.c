@@ -208,8 +208,7 @@ static int run_kernel(struct conv *c, char *mem, int64_t at, uint8_t *file, int6
     int64_t bad = writing ? kernel_run(&c->kernel, p, step, m, msize, n * per, at * per)
                           : kernel_run(&c->kernel, m, msize, p, step, n * per, at * per);
     if (bad != 0)
-        return fail(DREP_ERR_CONVERSION, "item %lld does not fit its target",
-                    (long long)(at * per + bad - 1));
+        return rep_refused(&c->kernel, at * per + bad - 1);
     return 0;
 }
 

@@ -22,7 +22,7 @@ size_t text_size(int pad, const void *bytes, size_t n)
 /* Counts a text that the other side does not hold whole; an error where that is asked for. */
 static int text_lost(const struct rep_opts *opts, int64_t item, const char *why, size_t at)
 {
-    if (opts->value_range == DREP_RANGE_STRICT)
+    if (opts->value_range == DREP_RANGE_STRICT || opts->value_range == DREP_RANGE_ROUND)
         return fail(DREP_ERR_CONVERSION, "item %lld: %s %zu", (long long)item, why, at);
     if (opts->report && opts->report->overflow++ == 0)
         opts->report->first_overflow = item;

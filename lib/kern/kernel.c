@@ -111,7 +111,7 @@ static int64_t look_closely(const struct pass_run *r, const struct rows *tile, s
             first(&report->first_inexact, item);
         if (report && t.nan_lost)
             first(&report->first_nan_lost, item);
-        if (t.refused && r->k->plan.strict)
+        if (kernel_refuses(&r->k->plan, &t))
             return i;
     }
     return n;
@@ -129,7 +129,7 @@ static int64_t account(const struct pass_run *r, const struct rows *tile, const 
     struct tally sum = {0, 0, 0, 0};
     int64_t allowed = tile->per * tile->rows;
 
-    if ((t->refused && r->k->plan.strict) ||
+    if (kernel_refuses(&r->k->plan, t) ||
         (report && (earlier(t->overflow, report->first_overflow, tile->base) ||
                     earlier(t->inexact, report->first_inexact, tile->base) ||
                     earlier(t->nan_lost, report->first_nan_lost, tile->base))))

@@ -12,7 +12,7 @@
 #include "kern/move.h"
 #include "kern/side.h"
 
-/* Counts of losses; refused: those that DREP_RANGE_STRICT does not allow. */
+/* Counts of losses; refused: those that only DREP_RANGE_WRAP and DREP_RANGE_CLAMP allow. */
 struct tally {
     int64_t overflow, inexact, nan_lost, refused;
 };
@@ -30,6 +30,7 @@ struct pass_plan {
     uint8_t parts;
     bool loads, stores;  /* load and store do more than copy */
     bool strict, counts; /* stop at what is refused; count what is lost */
+    bool exact;          /* strict: refuse what is rounded, too */
     bool clamp;
     bool turned; /* pass[1] does all of it where both sides are dense */
     bool fpu;    /* needs kern_float_default(); else pass_general does it all */
@@ -43,7 +44,7 @@ struct pass_plan {
 };
 
 /* A kernel converts rows of items. The sides do not overlap, except that in place (dst == src,
- * equal distances) is allowed when sizes are equal. Returns 0, or which item STRICT refused,
+ * equal distances) is allowed when sizes are equal. Returns 0, or which item was refused,
  * counted from 1 through the rows: the items before it have been written, and nothing after
  * them. */
 typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
@@ -58,6 +59,11 @@ struct kernel {
 };
 /* The three ways to run: one move; one resizing pass; passes over tiles. */
 kernel_run_fn run_move, run_resize, run_passes;
+/* True if the losses of one or more items make the kernel stop. */
+static inline bool kernel_refuses(const struct pass_plan *p, const struct tally *t)
+{
+    return p->strict && (t->refused || (p->exact && t->inexact));
+}
 int64_t kernel_rows(const struct kernel *k, const struct rows *r);
 /* Run one row, numbered from `base` on. */
 static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,

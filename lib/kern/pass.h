@@ -30,6 +30,7 @@ pass_fn *pass_truth(int size, enum isa isa);                   /* to U8, 0 or 1 
 pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
 /* A look at what pass_float(), not counting, would make an infinity; NULL: there is none. */
 pass_fn *pass_float_look(enum sort dst, enum sort src, enum isa isa);
+pass_fn *pass_whole(enum sort src, enum isa isa);   /* F32 or F64 to the nearest whole number */
 bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
 /* Unchecked, big-endian on the one side or the other. */
 pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa);

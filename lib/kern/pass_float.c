@@ -332,6 +332,38 @@ INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
     }
 }
 
+/* To the nearest whole number, ties to even, as the float unit rounds: from `whole` on (2^23, 2^52)
+ * every number is one, and a sum with it keeps no fraction.  NaNs and infinities stay. */
+INLINE void to_whole(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, struct tally *t,
+                     enum sort sort)
+{
+    int64_t i, inexact = 0;
+
+    for (i = 0; i < n; i++) {
+        if (sort == F32) {
+            uint32_t v = get4(src, i), sign = v & 0x80000000, size = v ^ sign;
+            float sum = float_of_bits(size) + 0x1p23f;
+            uint32_t near = bits_of_float(sum - 0x1p23f),
+                     out = choose(size < 0x4b000000, near, size);
+
+            inexact += out != size;
+            store_le(dst + 4 * i, out | sign, 4);
+        } else {
+            uint64_t v = get8(src, i), sign = v & 0x8000000000000000, size = v ^ sign;
+            double sum = double_of_bits(size) + 0x1p52;
+            uint64_t near = bits_of_double(sum - 0x1p52);
+            uint64_t out = choose8(size < 0x4330000000000000, near, size);
+
+            inexact += out != size;
+            store_le(dst + 8 * i, out | sign, 8);
+        }
+    }
+    t->inexact += inexact;
+}
+
+VARIANTS(whole_f32, (void)k; to_whole(dst, src, n, t, F32))
+VARIANTS(whole_f64, (void)k; to_whole(dst, src, n, t, F64))
+
 #define TO_INTS(X) \
     X(I32, F32)    \
     X(I32, F64)    \
@@ -609,6 +641,16 @@ pass_fn *pass_float_look(enum sort dst, enum sort src, enum isa isa)
 #endif
     (void)dst, (void)src, (void)isa;
     return NULL;
+}
+
+pass_fn *pass_whole(enum sort src, enum isa isa)
+{
+#ifdef KERN_FLOAT
+    return src == F32 ? VARIANT(whole_f32, isa) : VARIANT(whole_f64, isa);
+#else
+    (void)src, (void)isa;
+    return NULL;
+#endif
 }
 
 bool pass_float_hard(enum sort dst, enum sort src)

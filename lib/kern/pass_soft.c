@@ -18,7 +18,9 @@ void pass_general(PASS_ARGS)
     const struct side *to = &k->plan.dst, *from = &k->plan.src;
     /* Only integers lose their upper bits, and only to integers. */
     bool cut = to->kind == SIDE_INT && (from->kind == SIDE_REAL || from->kind == SIDE_PAIR);
-    int range = cut || k->plan.clamp ? DREP_RANGE_CLAMP : DREP_RANGE_WRAP;
+    int range = k->range == DREP_RANGE_ROUND ? DREP_RANGE_ROUND
+                : cut || k->plan.clamp       ? DREP_RANGE_CLAMP
+                                             : DREP_RANGE_WRAP;
     struct num number;
 
     for (; n > 0; n--, dst += to->size, src += from->size) {

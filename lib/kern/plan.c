@@ -136,7 +136,8 @@ static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
     add_resize(p, dst, src);
 }
 
-/* Reals to integers go through the narrowest of I32, I64, U64 that holds the target. */
+/* Reals to integers go through the narrowest of I32, I64, U64 that holds the target; if asked for,
+ * rounded to whole numbers before, since the pass truncates. */
 static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
 {
     struct pass_plan *p = &k->plan;
@@ -151,6 +152,8 @@ static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
                             : (double)p->high + 1;
     /* One less, or the next number that binary64 can hold. */
     p->below = dst == I64 ? -9223372036854777856.0 : (double)p->low - 1;
+    if (k->range == DREP_RANGE_ROUND)
+        add_pass(p, pass_whole(src, isa_get()), sort_width(src));
     add_pass(p, pass, sort_width(via));
     add_resize(p, dst, via);
     p->fpu = true;
@@ -289,6 +292,8 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
         return err;
     k->lossless = src->cls == FMT_CHAR || side_holds(&p->dst, &p->src);
     p->strict = p->strict && src->cls != FMT_CHAR && !side_reaches(&p->dst, &p->src);
+    /* An integer is the number itself, a real the nearest of its format. */
+    p->exact = p->strict && k->range == DREP_RANGE_STRICT && p->dst.kind == SIDE_INT;
     p->counts = p->strict || (k->report && !k->lossless);
     p->clamp = k->range == DREP_RANGE_CLAMP && !k->lossless;
 
@@ -342,7 +347,7 @@ int kernel_plan(struct kernel *k, const struct enc *dst, const struct enc *src, 
         return err;
     if (k->range == DREP_RANGE_DEFAULT)
         k->range = same ? DREP_RANGE_WRAP : DREP_RANGE_STRICT;
-    k->plan.strict = k->range == DREP_RANGE_STRICT;
+    k->plan.strict = k->range == DREP_RANGE_STRICT || k->range == DREP_RANGE_ROUND;
     k->plan.parts = (uint8_t)dst->parts;
     if (dst->cls != FMT_BYTES &&
         (dst->format != src->format || dst->size != src->size || dst->cls == FMT_BOOL ||

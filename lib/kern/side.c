@@ -133,8 +133,22 @@ static void int_limit(const struct side *side, bool neg, uint64_t *hi, uint64_t 
         ++*hi;
 }
 
-/* wrap: beyond the range keep the lower bits, which only integers have. */
-static int int_pack(const struct num *n, const struct side *side, uint8_t *p, bool wrap)
+/* The magnitude's nearest integer, ties to even; false: it does not fit 128 bits. */
+static bool int_nearest(const struct num *n, uint64_t *hi, uint64_t *lo, bool *fraction)
+{
+    *hi = n->hi;
+    *lo = n->lo;
+    *fraction = n->sticky;
+    if (n->exp > 127)
+        return false;
+    if (n->exp < 127)
+        *fraction = shift_round(hi, lo, n->sticky, 127 - n->exp);
+    return true;
+}
+
+/* WRAP: beyond the range keep the lower bits, which only integers have.  ROUND: to the nearest,
+ * else towards zero. */
+static int int_pack(const struct num *n, const struct side *side, uint8_t *p, int range)
 {
     uint64_t hi = 0, lo = 0, most_hi, most_lo;
     bool fraction = false, neg = n->neg, fits;
@@ -144,10 +158,12 @@ static int int_pack(const struct num *n, const struct side *side, uint8_t *p, bo
         lost = LOST_NAN | LOST_NUMBER;
     } else if (n->cls != NUM_ZERO) {
         int_limit(side, neg, &most_hi, &most_lo);
-        fits = n->cls == NUM_FINITE && int_part(n, &hi, &lo, &fraction);
+        fits =
+            n->cls == NUM_FINITE && (range == DREP_RANGE_ROUND ? int_nearest(n, &hi, &lo, &fraction)
+                                                               : int_part(n, &hi, &lo, &fraction));
         if (!fits || above(hi, lo, most_hi, most_lo)) {
-            lost = LOST_RANGE;
-            if (!fits || !wrap) {
+            lost = LOST_RANGE | (range == DREP_RANGE_ROUND && fraction ? LOST_BITS : 0);
+            if (!fits || range != DREP_RANGE_WRAP) {
                 hi = most_hi;
                 lo = most_lo;
             }
@@ -348,7 +364,7 @@ int side_pack(const struct num *n, const struct side *side, uint8_t *p, int rang
 
     switch (side->kind) {
     case SIDE_INT:
-        return int_pack(n, side, p, range == DREP_RANGE_WRAP);
+        return int_pack(n, side, p, range);
     case SIDE_BOOL:
         memset(p, 0, side->size);
         p[0] = n->cls != NUM_ZERO;

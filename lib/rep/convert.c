@@ -80,10 +80,11 @@ static int kernel_get(struct conversion *c, const drep_type *dst, const drep_typ
     return 0;
 }
 
-static int refused(int64_t item)
+int rep_refused(const struct kernel *k, int64_t item)
 {
-    return fail(DREP_ERR_CONVERSION, "item %lld does not fit its type in the target",
-                (long long)item);
+    return fail(
+        DREP_ERR_CONVERSION, "item %lld does not fit its type in the target%s", (long long)item,
+        k->plan.exact ? ": it is out of range, or has a fraction (range=round rounds)" : "");
 }
 
 static bool one_item(const drep_type *leaf)
@@ -211,7 +212,7 @@ static int convert_rows(struct conversion *c, const drep_type *to, const drep_ty
     r->row = r->per;
     bad = kernel_rows(k, r);
     c->done += bad ? bad - 1 : r->per * r->rows;
-    return bad ? refused(base + bad - 1) : 0;
+    return bad ? rep_refused(k, base + bad - 1) : 0;
 }
 
 /* A cursor inside a window, from where that stands; of a list, inside its first turn. */

@@ -24,7 +24,7 @@ struct rep_var {
 };
 
 struct rep_opts {
-    int range;           /* DREP_RANGE_WRAP, CLAMP or STRICT; for equal types */
+    int range;           /* DREP_RANGE_..., but not DEFAULT; for equal types */
     int value_range;     /* for items whose types differ */
     drep_report *report; /* NULL, or counts are added; first_* as base + item */
     int64_t base;        /* number of this call's first item in the transfer */
@@ -33,10 +33,13 @@ struct rep_opts {
 
 /* Converts `items` data items.  Leaf by leaf through kernels picked once by pair of
  * encodings; runs of equal leaves go in one call.  DREP_ERR_TYPE where a pair has no
- * conversion, DREP_ERR_CONVERSION under STRICT, naming the item; items before it
+ * conversion, DREP_ERR_CONVERSION under STRICT and ROUND, naming the item; items before it
  * have been written, *done says how many (done may be NULL). */
 int rep_convert(void *dst, const struct rep_side *dst_side, const void *src,
                 const struct rep_side *src_side, int64_t items, const struct rep_opts *opts,
                 int64_t *done);
+/* The error of a kernel that stopped at this item. */
+struct kernel;
+int rep_refused(const struct kernel *k, int64_t item);
 
 #endif

@@ -25,7 +25,7 @@ class _Choices(dict[Optional[str], int]):
         raise ValueError(f"{key!r} is none of {', '.join(k for k in self if k)}")
 
 
-RANGES = _Choices({None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3})
+RANGES = _Choices({None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3, "round": 4})
 LAYOUTS = _Choices({None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3})
 LAYOUT_NAMES = {v: k for k, v in LAYOUTS.items() if k and v}
 UNLIMITED = -1
@@ -510,8 +510,10 @@ class Dataset(Named, _core.Dataset):
 
     def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
               range: Optional[str] = None, collective: bool = False) -> Report:
-        """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values that the dataset cannot hold: "wrap",
-        "clamp", or "strict", an error, which is the default."""
+        """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values
+        that the dataset cannot hold: "strict", an error, is the default; "round" rounds reals to the
+        nearest integer; "clamp" takes the nearest value and cuts fractions off, "wrap" does so too
+        but keeps the lower bits of integers."""
         if collective:
             with self.collective:
                 return self.write(value, key, threads, range)

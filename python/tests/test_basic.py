@@ -335,6 +335,18 @@ def test_wrong_values(path):
         assert f["i"].write(np.array([1, 300, 2]), range="clamp").overflow == 1
         assert f["i"][...].tolist() == [1, 127, 2]
         with pytest.raises(ValueError):
+            f["i"].write([1.5, 2.5, -0.6])
+        assert f["i"].write([1.5, 2.5, -0.6], range="round").inexact == 3
+        assert f["i"][...].tolist() == [2, 2, -1]
+        with pytest.raises(ValueError):
+            f["i"].write([127.5], 0, range="round")
+        f["r"] = [1.25, 3.5]
+        whole = np.zeros(2, "i8")
+        with pytest.raises(ValueError):
+            f["r"].read_into(whole)
+        f["r"].read_into(whole, range="round")
+        assert whole.tolist() == [1, 4]
+        with pytest.raises(ValueError):
             f.create("bad/../..", [1], filters="nope")
         assert "y" not in f
         with pytest.raises(TypeError):

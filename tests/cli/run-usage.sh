@@ -75,7 +75,7 @@ check "an unknown command" refuses 2 "unknown command 'frobnicate'" frobnicate
 check "an option that lacks its argument" refuses 2 "'-s' needs an argument" create -s
 check "too many arguments" refuses 2 "too many" dump a b c
 check "--yaml of a part" refuses 2 "--yaml prints a whole file" dump --yaml a b
-check "a bad --range" refuses 2 "strict, clamp or wrap" import --range=some a b
+check "a bad --range" refuses 2 "strict, round, clamp or wrap" import --range=some a b
 check "an unknown representation" refuses 2 "nonsense" reps nonsense
 check "a misspelt command" refuses 2 "did you mean 'dump'" dmup
 check "a misspelt option" refuses 2 "did you mean '--header'" dump --haeder

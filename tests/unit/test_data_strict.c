@@ -4,6 +4,7 @@
 #include "data_help.h"
 
 #include <limits.h>
+#include <math.h>
 
 enum { N = 64 };
 
@@ -171,7 +172,85 @@ START_TEST(test_attributes)
 }
 END_TEST
 
-/* Rounding is no matter of range. */
+/* What a double becomes as an INT32_T; false: the policy refuses it. */
+static bool as_int(double v, int range, int32_t *out)
+{
+    const double whole = range == DREP_RANGE_ROUND ? rint(v) : trunc(v);
+    const bool exact = whole == v || range != DREP_RANGE_STRICT;
+
+    if (range >= DREP_RANGE_STRICT && !(whole >= INT32_MIN && whole <= INT32_MAX && exact))
+        return false;
+    *out = isnan(v)             ? 0
+           : whole <= INT32_MIN ? INT32_MIN
+           : whole >= INT32_MAX ? INT32_MAX
+                                : (int32_t)whole;
+    return true;
+}
+
+/* Writes a real among 99 whole ones to integers, and reads one as an integer, by every call; the
+ * message names dataset and item. */
+static void one_real(drep_file *f, drep_dataset *ints, drep_dataset *reals, double v, int range)
+{
+    const int policy = range == DREP_RANGE_DEFAULT ? DREP_RANGE_STRICT : range;
+    const drep_xfer xfer = DREP_XFER(.range = range);
+    const int64_t at = 61, one = 1;
+    double in[N];
+    float narrow = (float)v;
+    int32_t want = 0, out[N];
+    int err = as_int(v, policy, &want) ? 0 : DREP_ERR_CONVERSION;
+
+    for (int i = 0; i < N; i++)
+        in[i] = i - 7;
+    in[at] = v;
+    ck_assert_int_eq(drep_write(ints, NULL, DREP_DOUBLE, in, &xfer), err);
+    if (err)
+        ck_assert_msg(strstr(drep_error(), "\"ints\"") && strstr(drep_error(), "item 61 "), "%s",
+                      drep_error());
+    ok(drep_read(ints, NULL, NULL, out, NULL));
+    if (!err)
+        ck_assert_msg(out[0] == -7 && out[at] == want, "%g, range %d: %d", v, range, out[at]);
+    ck_assert_int_eq(drep_write_box(ints, &at, &one, DREP_DOUBLE, &v, &xfer), err);
+    if ((double)narrow == v)
+        ck_assert_int_eq(drep_write_box(ints, &at, &one, DREP_FLOAT, &narrow, &xfer), err);
+    ck_assert_int_eq(drep_append(ints, 0, 1, DREP_DOUBLE, &v, &xfer), err);
+    ok(drep_commit(f));
+    ok(drep_dataset_resize(ints, &(int64_t){N}));
+    ok(drep_write(reals, NULL, NULL, in, NULL));
+    ck_assert_int_eq(drep_read(reals, NULL, DREP_INT32_T, out, &xfer), err);
+    ck_assert_int_eq(drep_read_box(reals, &at, &one, DREP_INT32_T, out, &xfer), err);
+    ck_assert(err || out[0] == want);
+    ck_assert_int_eq(drep_convert(DREP_INT32_T, out, DREP_DOUBLE, &v, 1, &xfer), err);
+}
+
+/* An integer holds whole numbers: a fraction is refused unless the caller says how to lose it. */
+START_TEST(test_fractions)
+{
+    static const double values[] = {
+        0,   -0.0, 1.7,   -1.7, 0.5, 1.5,          2.5, -2.5,     -0.4,      1e-9,
+        3e9, -3e9, 1e300, 0.1,  7,   2147483647.5, NAN, INFINITY, -INFINITY, 4503599627370495.5};
+    const int64_t dims = N, max = DREP_UNLIMITED;
+    drep_file *f = new_file(":memory:", _i % 2 ? "external32" : "native");
+    drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = &dims, .maxdims = &max);
+    drep_dataset *ints, *reals = new_dataset(f, "reals", DREP_DOUBLE, 1, &dims);
+    double v = 1.5;
+    int32_t got;
+
+    ok(drep_dataset_create(f, "ints", &spec, &ints));
+    for (int range = DREP_RANGE_DEFAULT; range <= DREP_RANGE_ROUND; range++)
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+            one_real(f, ints, reals, values[i], range);
+    ok(drep_attr_write(f, "/", "a", DREP_DOUBLE, 0, NULL, &v));
+    fails(drep_attr_read(f, "/", "a", DREP_INT32_T, &got), DREP_ERR_CONVERSION);
+    ok(drep_readv(f, &(drep_item){.path = "/", .attr = "a", .type = DREP_INT32_T, .buf = &got}, 1,
+                  &DREP_XFER(.range = DREP_RANGE_ROUND)));
+    ck_assert_int_eq(got, 2);
+    drep_dataset_close(ints);
+    drep_dataset_close(reals);
+    drep_abandon(f);
+}
+END_TEST
+
+/* A real is the nearest of its format. */
 START_TEST(test_rounding_is_counted)
 {
     const double in[3] = {0.1, 1e300, -0.0};
@@ -200,6 +279,7 @@ int main(void)
     tcase_add_loop_test(t, test_longer_in_the_file, 0, KINDS);
     tcase_add_test(t, test_shorter_in_the_file);
     tcase_add_test(t, test_attributes);
+    tcase_add_loop_test(t, test_fractions, 0, 2);
     tcase_add_test(t, test_rounding_is_counted);
     suite_add_tcase(s, t);
     return run_suite(s);

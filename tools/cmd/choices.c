@@ -12,8 +12,10 @@ int choice_range(const char *command, const char *text, int *range)
     static const struct {
         const char *name;
         int range;
-    } known[] = {
-        {"strict", DREP_RANGE_STRICT}, {"clamp", DREP_RANGE_CLAMP}, {"wrap", DREP_RANGE_WRAP}};
+    } known[] = {{"strict", DREP_RANGE_STRICT},
+                 {"round", DREP_RANGE_ROUND},
+                 {"clamp", DREP_RANGE_CLAMP},
+                 {"wrap", DREP_RANGE_WRAP}};
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(text, known[i].name) == 0) {
@@ -21,7 +23,7 @@ int choice_range(const char *command, const char *text, int *range)
             return 0;
         }
     }
-    return tool_usage(command, "--range is strict, clamp or wrap, not '%s'", text);
+    return tool_usage(command, "--range is strict, round, clamp or wrap, not '%s'", text);
 }
 
 /* The levels that datarep.h lists; 0: the filter has none. */

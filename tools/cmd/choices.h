@@ -5,7 +5,8 @@
 
 #include <datarep.h>
 
-/* "strict", "clamp" or "wrap": DREP_RANGE_...  0, or an exit code after saying what is wrong. */
+/* "strict", "round", "clamp" or "wrap": DREP_RANGE_...  0, or an exit code after saying what is
+ * wrong. */
 int choice_range(const char *command, const char *text, int *range);
 
 /* "none"; "shuffle,zstd:3".  filters has room for DREP_MAX_FILTERS.  Likewise. */

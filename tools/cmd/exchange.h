@@ -11,17 +11,17 @@
 
 /* Options whatever the other format. */
 enum { EXCHANGE_ROOT = OPTION_LONG, EXCHANGE_RANGE, EXCHANGE_REPORT, EXCHANGE_JSON, EXCHANGE_OWN };
-#define EXCHANGE_ROWS                                                                         \
-    {EXCHANGE_ROOT, "root", "PATH", "only this object of the source", NULL},                  \
-        {EXCHANGE_RANGE, "range", "HOW", "values out of range: strict (fail), clamp or wrap", \
-         "strict clamp wrap"},                                                                \
-        {EXCHANGE_REPORT, "report", "FILE",                                                   \
-         "write a report of differences, annotations and losses", "<file>"},                  \
-        {EXCHANGE_JSON, "json", NULL, "print the report as JSON; without --report on stdout", \
-         NULL},                                                                               \
-        OPTION_ROWS_REPLACE,                                                                  \
-    {                                                                                         \
-        'v', "verbose", NULL, "print every object and its whole report", NULL                 \
+#define EXCHANGE_ROWS                                                                             \
+    {EXCHANGE_ROOT, "root", "PATH", "only this object of the source", NULL},                      \
+        {EXCHANGE_RANGE, "range", "HOW",                                                          \
+         "values that do not fit: strict (fail), round, clamp, wrap", "strict round clamp wrap"}, \
+        {EXCHANGE_REPORT, "report", "FILE",                                                       \
+         "write a report of differences, annotations and losses", "<file>"},                      \
+        {EXCHANGE_JSON, "json", NULL, "print the report as JSON; without --report on stdout",     \
+         NULL},                                                                                   \
+        OPTION_ROWS_REPLACE,                                                                      \
+    {                                                                                             \
+        'v', "verbose", NULL, "print every object and its whole report", NULL                     \
     }
 
 /* Options of what is not HDF5. */
