@@ -141,6 +141,10 @@ ifeq ($(MODE),release)
 $(BUILD)/obj/lib/kern/%.o $(BUILD)/obj/lib/chunk/shuffle%.o $(BUILD)/obj/lib/tree/%.o: TUNED = -O3
 endif
 $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
+# The releases of libraries that do not tell theirs, or of a module not loaded, are the package's.
+release_of = $(foreach n,$(1),$(if $($(n)_RELEASE),-D$(n)_RELEASE='"$($(n)_RELEASE)"'))
+$(BUILD)/obj/lib/api/libraries.o: TUNED = $(call release_of,LZF)
+$(BUILD)/obj/tools/host/module.o: TUNED = $(call release_of,HDF5 NETCDF ZIP CAIRO)
 $(BUILD)/obj/tests/unit/%.o $(BUILD)/obj/tests/fault/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests use the runner of tests/plain.
 ifndef HAVE_CHECK

@@ -116,6 +116,12 @@ DREP_API const char *drep_strerror(int err);
 /* One line: library and format version, filters built in, CPU kernels in use. */
 DREP_API const char *drep_version(void);
 
+/* Calls fn for each library that this one uses or has linked in, with the version that is in use:
+ * "zstd", "1.5.4".  The strings are valid during the call.  A non-zero return stops the walk
+ * (DREP_ERR_STOPPED); DREP_ERR_ARG: no fn. */
+typedef int drep_library_walk_fn(const char *name, const char *version, void *ctx);
+DREP_API int drep_library_walk(drep_library_walk_fn *fn, void *ctx);
+
 /* ------------------------------------------------------------------ structs */
 
 /* Options that a caller passes and results that it gets are structs of its own memory, which may

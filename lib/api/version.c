@@ -15,10 +15,6 @@ static void build_text(void)
     static const int ids[] = {
 #define X(name, id, label, params, dflt) id,
 #include "format/filters.def"
-
-#include <pthread.h>
-#include <stdio.h>
-
 #undef X
     };
     size_t at = (size_t)snprintf(text, sizeof text, "datarep %s, format %d.%d, filters",

@@ -633,6 +633,7 @@ END_TEST
     X(drep_datarep_table(NULL, NULL, 0, NULL))                         \
     X(drep_datarep_get("native", NULL))                                \
     X(drep_datarep_walk(NULL, NULL))                                   \
+    X(drep_library_walk(NULL, NULL))                                   \
     X(drep_register_filter(NULL, NULL, NULL, NULL, 0))                 \
     X(drep_convert(NULL, buf, NULL, buf, 1, NULL))                     \
     X(drep_convert(DREP_INT, NULL, DREP_INT, NULL, 1, NULL))           \

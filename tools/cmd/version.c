@@ -7,6 +7,10 @@
 #include <datarep.h>
 #include <string.h>
 
+#ifdef HAVE_YAML
+#include <yaml.h>
+#endif
+
 #ifndef DATAREP_COMMIT
 #define DATAREP_COMMIT "unknown"
 #endif
@@ -16,17 +20,58 @@ struct version_line {
 };
 
 /* Continues the list on another line where it gets long. */
-static int put_name(const char *name, const char *form, void *ctx)
+static void put(struct version_line *line, const char *text)
 {
-    struct version_line *line = ctx;
-
-    (void)form;
-    if (line->width + (int)strlen(name) > 78) {
+    if (line->width + (int)strlen(text) > 78) {
         fputs("\n  ", stdout);
         line->width = 1;
     }
-    line->width += printf(" %s", name);
+    line->width += printf(" %s", text);
+}
+
+static int put_name(const char *name, const char *form, void *ctx)
+{
+    (void)form;
+    put(ctx, name);
     return 0;
+}
+
+static int put_library(const char *name, const char *version, void *ctx)
+{
+    char text[100];
+
+    snprintf(text, sizeof text, "%s-%s", name, version);
+    put(ctx, text);
+    return 0;
+}
+
+static void put_module_library(const char *name, const char *library, const char *release,
+                               void *ctx)
+{
+    (void)name;
+    put_library(library, release, ctx);
+}
+
+static void put_module(const char *name, const char *library, const char *release, void *ctx)
+{
+    (void)library, (void)release;
+    put(ctx, name);
+}
+
+/* The library's libraries, and those of the command and its modules. */
+static void put_libraries(void)
+{
+    struct version_line line = {.width = 9};
+
+    fputs("\nlibraries", stdout);
+    drep_library_walk(put_library, &line);
+#ifdef HAVE_YAML
+    put_library("libyaml", yaml_get_version_string(), &line);
+#endif
+    module_walk(put_module_library, &line);
+#if defined __GNUC__ && !defined __clang__
+    put_library("gcc", __VERSION__, &line);
+#endif
 }
 
 int version_print(void)
@@ -38,7 +83,10 @@ int version_print(void)
     fputs("datareps", stdout);
     drep_datarep_walk(put_name, &line);
     fputs("\nmodules", stdout);
-    module_list(stdout);
+    line.width = 7;
+    if (module_walk(put_module, &line) == 0)
+        put(&line, "none");
+    put_libraries();
     cage_offers(offers, sizeof offers);
     printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
     fputs("\nThe format is draft 4.  The next draft will convert files of this one\n"

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -19,10 +20,27 @@
 #define DATAREP_MODULE_DIR "../lib/datarep"
 #endif
 
+/* The release of the library that a module is built with; the Makefile knows it. */
+#ifndef HDF5_RELEASE
+#define HDF5_RELEASE ""
+#endif
+#ifndef NETCDF_RELEASE
+#define NETCDF_RELEASE ""
+#endif
+#ifndef ZIP_RELEASE
+#define ZIP_RELEASE ""
+#endif
+#ifndef CAIRO_RELEASE
+#define CAIRO_RELEASE ""
+#endif
+
 /* The modules, and the package that each needs when it is built. */
 static const struct {
-    const char *name, *needs;
-} known[] = {{"hdf5", "HDF5"}, {"netcdf", "netCDF"}, {"zip", "libzip"}, {"plot", "Cairo"}};
+    const char *name, *needs, *library, *release;
+} known[] = {{"hdf5", "HDF5", "hdf5", HDF5_RELEASE},
+             {"netcdf", "netCDF", "netcdf", NETCDF_RELEASE},
+             {"zip", "libzip", "libzip", ZIP_RELEASE},
+             {"plot", "Cairo", "cairo", CAIRO_RELEASE}};
 
 typedef int interface_fn(void);
 
@@ -120,18 +138,17 @@ void *module_load(const char *name, int interface)
     return NULL;
 }
 
-void module_list(FILE *out)
+int module_walk(module_walk_fn *fn, void *ctx)
 {
     char path[2 * PATH_MAX];
-    bool any = false;
+    int found = 0;
     size_t i;
 
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         if (!find(known[i].name, path, sizeof path))
             continue;
-        fprintf(out, " %s", known[i].name);
-        any = true;
+        fn(known[i].name, known[i].library, known[i].release, ctx);
+        found++;
     }
-    if (!any)
-        fputs(" none", out);
+    return found;
 }

@@ -5,13 +5,13 @@
 #ifndef TOOLS_HOST_MODULE_H
 #define TOOLS_HOST_MODULE_H
 
-#include <stdio.h>
-
 /* Loads datarep-NAME.so, which stands beside the command or in its library directory, and
  * whose function datarep_NAME_interface() must answer `interface`.  A handle for dlsym(),
  * or NULL after saying what is wrong. */
 void *module_load(const char *name, int interface);
-/* The names of those that are there, each after a space; " none". */
-void module_list(FILE *out);
+/* Call fn for each module that is there, with the library that it is for and the release of that
+ * library that it was built with ("" if unknown).  How many there are. */
+typedef void module_walk_fn(const char *name, const char *library, const char *release, void *ctx);
+int module_walk(module_walk_fn *fn, void *ctx);
 
 #endif
