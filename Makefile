@@ -219,7 +219,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan bench-python wheel unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -239,7 +239,7 @@ SRC_hdf5 := $(HDF5_SRC)
 SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
-SRC_python := $(PY_SRC)
+SRC_python := $(PY_SRC) $(wildcard python/portable/*.c)
 SRC_tests := $(filter-out $(MPI_TEST_SRC),$(wildcard tests/*/*.c))
 define part
 $(call objects,$(SRC_$(1))): PART = $(1)
@@ -309,8 +309,9 @@ $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
 # The module links its own copy of what it shares with the command.
-$(BUILD)/datarep-hdf5.so: $(call objects,$(HDF5_SRC) schema/members.c schema/paths.c tools/walk/box.c tools/walk/unread.c \
+HDF5_OBJ := $(call objects,$(HDF5_SRC) schema/members.c schema/paths.c tools/walk/box.c tools/walk/unread.c \
     $(wildcard lib/chunk/framing.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
+$(BUILD)/datarep-hdf5.so: $(HDF5_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)
 
 $(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/walk/box.c tools/walk/unread.c) $(BASE_OBJ)
@@ -380,6 +381,65 @@ $(PYDIR)/_core.abi3.so: $(call objects,$(PY_SRC)) $(SHARED)
 $(PYDIR)/%: python/datarep/%
 	@mkdir -p $(@D)
 	@cp $< $@
+
+# The package as a wheel brings it: the same objects, with the libraries linked in where there are
+# archives of them, so that it needs nothing but the C library.  What python/portable has replaces what
+# such archives want and a shared object cannot have.  liblzf, of which Debian has no archive, goes along
+# under a name of its own, as long as its own, which is thus all that changes in it.  The maps of the
+# linker say what was linked in: python/backend.py makes the list of parts of them.
+PORTABLE := $(BUILD)/portable
+PORTABLE_SRC := $(if $(PY_SRC),$(sort $(wildcard python/portable/*.c)))
+PORTABLE_OBJ = $(call objects,$(PORTABLE_SRC))
+portable_libs = $(foreach n,$(1),$(or $($(n)_STATIC),$($(n)_LIBS)))
+LZF_CARRIED := $(if $(HAVE_LZF),$(if $(LZF_STATIC),,$(PORTABLE)/lib/libdrlzf.so))
+PORTABLE_LIBS = $(call portable_libs,BLOSC ZSTD LZ4 DEFLATE) \
+    $(or $(LZF_CARRIED),$(call portable_libs,LZF)) $(ATOMIC_LIBS) -lm -ldl
+PORTABLE_LD = $(CC) $(LDFLAGS_ALL) -Wl,--wrap=stderr,--wrap=stdout -static-libgcc -Wl,--as-needed \
+    -Wl,-Map=$@.map
+# Where a file finds what the package carries, from its own directory.
+carried = $(if $(LZF_CARRIED),-Wl$(,)-rpath$(,)'$$ORIGIN/$(1)')
+
+$(PORTABLE)/lib/libdrlzf.so:
+	@mkdir -p $(@D)
+	@LC_ALL=C sed 's/liblzf\.so\.1\x00/libdrlzf.so\x00/' "$$(realpath "$$($(CC) -print-file-name=liblzf.so)")" > $@
+	@! grep -q 'liblzf\.so' $@ && grep -q 'libdrlzf\.so' $@
+	@echo "$$(realpath "$$($(CC) -print-file-name=liblzf.so)")" > $@.map
+
+$(PORTABLE)/libdatarep.so.$(SOMAJOR): $(LIB_OBJ) $(PORTABLE_OBJ) lib/datarep.map $(LZF_CARRIED)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,-soname,$(@F) -Wl,--version-script=lib/datarep.map -Wl,-z,defs \
+	    $(call carried,lib) -o $@ $(LIB_OBJ) $(PORTABLE_OBJ) $(PORTABLE_LIBS)
+
+$(PORTABLE)/_core.abi3.so: $(call objects,$(PY_SRC)) $(PORTABLE)/libdatarep.so.$(SOMAJOR)
+	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,--version-script=python/core.map -Wl,-rpath,'$$ORIGIN' -o $@ \
+	    $(filter-out %.map,$^)
+
+$(PORTABLE)/bin/datarep: $(CMD_OBJ) $(BASE_OBJ) $(STATIC) $(PORTABLE_OBJ) $(LZF_CARRIED)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(PORTABLE_LD) -Wl,--export-dynamic-symbol='drep_*' $(call carried,../lib) -o $@ \
+	    $(CMD_OBJ) $(BASE_OBJ) $(PORTABLE_OBJ) $(STATIC) $(call portable_libs,YAML) $(if $(HAVE_CXX),-l:libstdc++.a) \
+	    $(PORTABLE_LIBS)
+
+$(PORTABLE)/lib/datarep/datarep-hdf5.so: $(HDF5_OBJ) $(PORTABLE_OBJ) $(LZF_CARRIED)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,-Bsymbolic -Wl,--version-script=tools/h5/module.map $(call carried,..) \
+	    -o $@ $(HDF5_OBJ) $(PORTABLE_OBJ) \
+	    $(call portable_libs,HDF5) $(PORTABLE_LIBS)
+
+# The MPI is that of mpi4py, which is loaded before (datarep/mpi.py).
+$(PORTABLE)/libdatarep-mpi-%.so.$(SOMAJOR): $(BUILD)/libdatarep-mpi-%.so.$(VERSION) $(PORTABLE)/libdatarep.so.$(SOMAJOR)
+	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,-soname,$(@F) -Wl,--version-script=lib/datarep.map -Wl,-rpath,'$$ORIGIN' \
+	    -o $@ $(patsubst %.c,$(BUILD)/$*/obj/%.o,$(MPI_SRC)) $(PORTABLE)/libdatarep.so.$(SOMAJOR)
+
+PORTABLE_ELF := $(LZF_CARRIED) $(addprefix $(PORTABLE)/,libdatarep.so.$(SOMAJOR) _core.abi3.so bin/datarep \
+    $(if $(HDF5_SRC),lib/datarep/datarep-hdf5.so) $(patsubst %,libdatarep-mpi-%.so.$(SOMAJOR),$(MPIS)))
+wheel-files: $(PORTABLE_ELF)
+	@for f in $(patsubst $(PORTABLE)/%,%,$^); do \
+	    mkdir -p "$$(dirname $(WHEEL)/datarep/$$f)" && $(STRIP) --strip-all -o $(WHEEL)/datarep/$$f $(PORTABLE)/$$f || exit 1; done
+	@mkdir -p $(WHEEL)/datarep/h5 $(WHEEL)/datarep/share/datarep/schemas
+	@cp $(PY_FILES) $(WHEEL)/datarep/
+	@cp $(PY_H5_FILES) $(WHEEL)/datarep/h5/
+	@cp $(SCHEMAS) $(WHEEL)/datarep/share/datarep/schemas/
 
 # Tests see the internal symbols.  Archives, so that a test links only what it needs.
 $(BUILD)/tests/internal.a: $(LIB_OBJ)
@@ -483,27 +543,11 @@ bench-python: ## time the package for Python against h5py and netCDF4
 	+@$(SUB) MODE=release python-package
 	@tests/bench/python.py
 
-# The wheel holds real files, without debug information: it is installed anywhere.
+# The backend of `pip install .` makes both, and has `make wheel-files` build what it packs.
 WHEEL := build/wheel
-wheel: ## build the wheel for Python into build/wheel/dist
+wheel: ## build the wheel for Python, and the archive of its sources, into build/wheel/dist
 	@tools/install-deps build interop python
-	+@$(SUB) MODE=release libs python-package
-	@rm -rf $(WHEEL)
-	@mkdir -p $(WHEEL)/datarep/bin $(WHEEL)/datarep/h5 $(WHEEL)/datarep/lib/datarep $(WHEEL)/datarep/share/datarep/schemas
-	@cp python/setup.py python/pyproject.toml python/entry_points.txt $(WHEEL)/
-	@echo $(VERSION) > $(WHEEL)/VERSION
-	@cp $(PY_FILES) build/python/datarep/_core.abi3.so $(WHEEL)/datarep/
-	@cp $(PY_H5_FILES) $(WHEEL)/datarep/h5/
-	@cp build/release/libdatarep.so.$(VERSION) $(WHEEL)/datarep/libdatarep.so.$(SOMAJOR)
-	@for f in build/release/libdatarep-mpi-*.so.$(SOMAJOR); do test ! -e $$f || cp $$f $(WHEEL)/datarep/; done
-	@cp build/release/datarep $(WHEEL)/datarep/bin/
-	@cp build/release/datarep-*.so $(WHEEL)/datarep/lib/datarep/
-	@cp $(SCHEMAS) $(WHEEL)/datarep/share/datarep/schemas/
-	@cp LICENSE $(WHEEL)/datarep/
-	@$(STRIP) --strip-unneeded $(WHEEL)/datarep/*.so* $(WHEEL)/datarep/lib/datarep/*.so
-	@$(STRIP) $(WHEEL)/datarep/bin/datarep
-	@cd $(WHEEL) && $(PYTHON) -m pip wheel -q --no-build-isolation --no-deps --no-index -w dist .
-	@ls $(WHEEL)/dist/*.whl
+	@$(PYTHON) python/backend.py $(WHEEL)/dist
 
 mpi: ## install missing packages, build the library for MPI and test it under each MPI, with 1 to 4 ranks
 	@tools/install-deps build test mpi

@@ -26,7 +26,7 @@ from .errors import (ChecksumError, ConversionWarning, Error, FormatError, NotSa
                      StaleError)
 from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, NamedType, SoftLink,
                    open)
-from .command import check, convert, diff, export, import_
+from .command import check, convert, diff, export, import_, libraries as _libraries
 from .raw import Raw, raw
 from .reps import Datarep, datareps, pack, register, unpack
 from .types import Reference, RegionReference, Type, enum_dtype, string_dtype, vlen_dtype
@@ -36,7 +36,7 @@ __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datare
            "NamedType", "NotSameError", "Raw", "Reference", "RegionReference", "Report", "SoftLink",
            "StaleError", "Type", "array",
            "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
-           "raw", "register", "string_dtype", "unpack", "version", "vlen_dtype"]
+           "raw", "register", "string_dtype", "unpack", "version", "versions", "vlen_dtype"]
 
 
 def version() -> str:
@@ -44,4 +44,23 @@ def version() -> str:
     return _core.version()
 
 
-__version__ = version().split()[1] if len(version().split()) > 1 else version()
+def versions() -> dict[str, str]:
+    """The versions of this package, the format, Python and NumPy, and of the libraries that the package
+    uses or has linked in, its command included: what a report of a bug should say.
+
+    >>> import datarep as dr
+    >>> dr.versions()["format"]
+    '0.4'
+    """
+    import importlib.metadata
+    import platform
+    said = version().split()
+    found = {"datarep": __version__, "format": said[3].rstrip(","), "python": platform.python_version()}
+    try:
+        found["numpy"] = importlib.metadata.version("numpy")
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    return {**found, **_libraries(), **_core.libraries()}
+
+
+__version__ = version().split()[1].rstrip(",")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import warnings
 from typing import Any, NamedTuple, Sequence
@@ -32,6 +33,16 @@ def run(arguments: Sequence[Any], ok: tuple[int, ...] = (0,)) -> "subprocess.Com
     if done.returncode not in ok:
         raise Error(done.stderr.strip() or f"datarep ended with status {done.returncode}")
     return done
+
+
+def libraries() -> dict[str, str]:
+    """The libraries that the command uses and their versions; none if there is no command."""
+    try:
+        told = run(["--version"]).stdout
+    except FileNotFoundError:
+        return {}
+    lines = re.search(r"^libraries((?: .*\n)+)", told, re.M)
+    return dict(item.rsplit("-", 1) for item in lines.group(1).split()) if lines else {}
 
 
 def _options(options: dict[str, Any]) -> list[str]:

@@ -11,6 +11,25 @@ static PyObject *version(PyObject *module, PyObject *none)
     return text(drep_version());
 }
 
+static int add_library(const char *name, const char *release, void *ctx)
+{
+    PyObject *value = text(release);
+    int bad = !value || PyDict_SetItemString(ctx, name, value) < 0;
+
+    Py_XDECREF(value);
+    return bad;
+}
+
+static PyObject *libraries(PyObject *module, PyObject *none)
+{
+    PyObject *dict = PyDict_New();
+
+    (void)module, (void)none;
+    if (dict && drep_library_walk(add_library, dict) != 0)
+        Py_CLEAR(dict);
+    return dict;
+}
+
 static PyObject *code_names(PyObject *module, PyObject *none)
 {
     PyObject *dict = PyDict_New();
@@ -85,6 +104,7 @@ static PyMethodDef functions[] = {
     {"set_numpy", core_set_numpy, METH_VARARGS,
      "(empty, large_empty, ndarray, object, [(code, dtype, Type)])"},
     {"version", version, METH_NOARGS, "library and format"},
+    {"libraries", libraries, METH_NOARGS, "{name: version} of the libraries that are used"},
     {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
     {"strerror", strerror_, METH_O, "the text of a code"},
     {"escape", escape, METH_O, "text as people may see it"},
