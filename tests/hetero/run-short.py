@@ -21,7 +21,7 @@ from machines import MACHINES, has_compiler, has_emulator  # noqa: E402
 NAMES = ("amd64", "s390x", "i386", "m68k")
 # Conversions, layouts, records, trees and whole files: where machines differ.
 UNIT = ("test_cursor", "test_format_type", "test_golden", "test_rep_convert", "test_rep_real",
-        "test_rep_unit", "test_tree", "test_type", "test_data_transfer")
+        "test_placement", "test_rep_unit", "test_tree", "test_type", "test_data_transfer")
 cases = 0
 
 
