@@ -1915,7 +1915,8 @@ DREP_API int drep_unsealed(drep_file *file, drep_unsealed_fn *fn, void *ctx);
  * far as it can be read, and metadata with a wrong checksum as far as it decodes.  Metadata found
  * beyond that commit, in newer ones or elsewhere in the file, never changes what the commit says:
  * each object of which it says something else is there once more, under its name, in a group
- * "/lost+found" ("lost+found-ID" if that name is taken).  Nothing inside the payload of a commit
+ * "/lost+found" ("lost+found-ID" if that name is taken), with the soft and external links; other
+ * links that it has are told, one by one, and left out.  Nothing inside the payload of a commit
  * counts as metadata.  Damaged payload reads as fill, an unfiltered chunk loses only its damaged
  * blocks of 4 KiB.  Objects that are no longer linked get a link in the root,
  * "lost+found-ID".  fn is called for everything that was lost,

@@ -22,6 +22,12 @@ struct found_object {
     size_t name_len;
 };
 
+/* An entry of a group that the commit does not have: no object says it. */
+struct found_entry {
+    struct key key;
+    struct buf value;
+};
+
 struct beyond {
     struct store *st, *found;
     uint64_t sequence;
@@ -31,6 +37,8 @@ struct beyond {
     struct found_object *object;
     size_t n, room;
     struct idset number; /* of an object in that list, from 1 on, by its id */
+    struct found_entry *entry;
+    size_t nentries, entries_room;
     uint64_t group;
     struct key link;       /* of the group, in the root */
     struct object_rec rec; /* of the group */
@@ -71,7 +79,22 @@ static int object_note(struct beyond *b, uint64_t id)
     return 0;
 }
 
-/* Note the objects of which an entry is new; datatypes and names of files are added at once. */
+static int entry_note(struct beyond *b, const struct key *key)
+{
+    struct found_entry *e;
+
+    if (VEC_ROOM(b->entry, b->nentries, b->entries_room, 1))
+        return DREP_ERR_NOMEM;
+    e = &b->entry[b->nentries];
+    *e = (struct found_entry){.key = *key};
+    if (buf_set(&e->value, b->value.p, b->value.len))
+        return DREP_ERR_NOMEM;
+    b->nentries++;
+    return 0;
+}
+
+/* Note the objects of which an entry is new, and new entries of groups; datatypes and names of
+ * files are added at once. */
 static int compare(struct beyond *b)
 {
     const struct key first = {.len = 0};
@@ -84,14 +107,14 @@ static int compare(struct beyond *b)
         if (key_object(key.p) == FMT_OBJECT_FILE) {
             err = tree_add(b->st, &key, b->value.p, b->value.len);
             err = err == DREP_ERR_NOMEM ? err : 0;
-        } else if (!is_entry_of_group(&key) && !is_record_of_group(&key, &b->value)) {
+        } else if (!is_record_of_group(&key, &b->value)) {
             err = tree_get(b->st, &key, &b->other);
             if (err == DREP_ERR_NOMEM)
                 break;
-            err = !err && b->other.len == b->value.len &&
-                          memcmp(b->other.p, b->value.p, b->value.len) == 0
-                      ? 0
-                      : object_note(b, key_object(key.p));
+            if (!err && b->other.len == b->value.len &&
+                memcmp(b->other.p, b->value.p, b->value.len) == 0)
+                continue;
+            err = is_entry_of_group(&key) ? entry_note(b, &key) : object_note(b, key_object(key.p));
         }
         if (err)
             break;
@@ -334,6 +357,92 @@ static int adopt(struct beyond *b, const struct found_object *o, bool dimensions
     return err;
 }
 
+/* ---- links of their own ---- */
+
+/* Tell of an entry: `what` became of it, or why it is left out. */
+static int tell_entry(struct beyond *b, const struct found_entry *e, bool left_out,
+                      const char *kind, const char *what)
+{
+    char text[3 * FMT_NAME_MAX + 400], group[32] = "";
+
+    if (key_object(e->key.p) != FMT_OBJECT_ROOT)
+        snprintf(group, sizeof(group), " of group %llu", (unsigned long long)key_object(e->key.p));
+    snprintf(text, sizeof(text), "found beyond commit %llu%s: %s \"%s%.*s\"%s%s",
+             (unsigned long long)b->sequence, left_out ? ", and left out" : "", kind,
+             *group ? "" : "/", (int)(e->key.len - NAME_AT), (const char *)e->key.p + NAME_AT,
+             group, what);
+    if (b->fn)
+        b->stop = b->fn(DREP_ERR_NOT_FOUND, 0, text, b->ctx);
+    return b->stop;
+}
+
+/* A soft or external link has no object: it goes into the group as it is. */
+static int adopt_link(struct beyond *b, const struct found_entry *e, struct link_rec *link)
+{
+    char text[FMT_NAME_MAX + 1], what[2 * FMT_NAME_MAX + 200];
+    struct buf bytes = {0};
+    struct out out;
+    struct key key;
+    int err;
+
+    snprintf(text, sizeof(text), "%.*s", (int)(e->key.len - NAME_AT),
+             (const char *)e->key.p + NAME_AT);
+    err = free_key(b, b->group, FMT_TAG_LINK, text, b->rec.next_link, &key);
+    if (err)
+        return err;
+    link->index = b->rec.next_link;
+    buf_out(&bytes, &out);
+    link_put(&out, link);
+    err = put(b, &key, &out, &bytes);
+    buf_release(&bytes);
+    b->rec.next_link++;
+    b->rec.members++;
+    snprintf(what, sizeof(what), ", which is \"/%.*s/%.*s\" now", (int)(b->link.len - NAME_AT),
+             (const char *)b->link.p + NAME_AT, (int)(key.len - NAME_AT),
+             (const char *)key.p + NAME_AT);
+    return err ? err
+               : tell_entry(b, e, false, link->kind == FMT_SOFT ? "soft link" : "external link",
+                            what);
+}
+
+/* True if the object that an entry names is in the group under this very name. */
+static bool is_adopted(const struct beyond *b, const struct found_entry *e, uint64_t id)
+{
+    const uintptr_t *number = idset_find(&b->number, id);
+    const struct found_object *o = number ? &b->object[*number - 1] : NULL;
+
+    return o && o->name && o->name_len == e->key.len - NAME_AT &&
+           memcmp(o->name, e->key.p + NAME_AT, o->name_len) == 0;
+}
+
+/* Names that lead to objects stay out: more links would change objects of the commit. */
+static int adopt_entry(struct beyond *b, const struct found_entry *e)
+{
+    bool is_dim = key_tag(e->key.p) == FMT_TAG_DIM;
+    const char *kind = is_dim ? "the dimension's name" : "link";
+    struct link_rec link = {0};
+    struct dim_rec dim = {0};
+    char what[100];
+    uint64_t id = 0;
+    struct in in;
+
+    in_init(&in, e->value.p, e->value.len);
+    if (name_check(e->key.p + NAME_AT, e->key.len - NAME_AT) ||
+        (is_dim ? dim_get(&in, &dim) : link_get(&in, &link)) != 0)
+        return tell_entry(b, e, true, kind, ", which is malformed");
+    if (link.kind == FMT_SOFT || link.kind == FMT_EXTERNAL)
+        return adopt_link(b, e, &link);
+    if (is_dim ? dim.kind == FMT_LATER : link.kind == FMT_LATER)
+        return tell_entry(b, e, true, kind, ", of a kind that a newer version wrote");
+    id = is_dim ? dim.object : link.object;
+    if (is_adopted(b, e, id))
+        return 0;
+    if (!is_dim)
+        kind = link.object_kind == FMT_GROUP ? "hard link to a group," : "hard link";
+    snprintf(what, sizeof(what), ", which leads to object %llu", (unsigned long long)id);
+    return tell_entry(b, e, true, kind, what);
+}
+
 /* The group itself, and its link in the root. */
 static int put_group(struct beyond *b)
 {
@@ -366,6 +475,8 @@ static int adopt_all(struct beyond *b)
         for (size_t i = 0; !err && i < b->n; i++)
             err = adopt(b, &b->object[i], turn == 0);
     }
+    for (size_t i = 0; !err && i < b->nentries; i++)
+        err = adopt_entry(b, &b->entry[i]);
     return err || b->rec.next_link == 0 ? err : put_group(b);
 }
 
@@ -379,10 +490,13 @@ int beyond_adopt(struct store *st, struct store *found, uint64_t sequence, drep_
         err = names_of(&b, found);
     if (!err && b.n > 0)
         err = names_of(&b, st);
-    if (!err && b.n > 0) {
+    if (!err && b.n + b.nentries > 0) {
         *first = st->next_object;
         err = adopt_all(&b);
     }
+    for (size_t i = 0; i < b.nentries; i++)
+        buf_release(&b.entry[i].value);
+    mem_free(b.entry);
     for (size_t i = 0; i < b.n; i++)
         mem_free(b.object[i].name);
     mem_free(b.object);

@@ -2,7 +2,8 @@
  *
  * A block found by a search may be older than it looks, or bytes of a user that look like one.  So
  * what it says never changes an object of the commit: each object of which it says something else
- * is there once more, under the name by which it was known, in a group /lost+found. */
+ * is there once more, under the name by which it was known, in a group /lost+found.  Soft and
+ * external links are there, too; more names of objects and groups without content are only told. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TXN_BEYOND_H
 #define TXN_BEYOND_H

@@ -308,6 +308,67 @@ START_TEST(test_lost_and_found)
 }
 END_TEST
 
+/* Flips a bit of the last occurrence of a text in a file. */
+static void damage_text(const char *path, const char *text)
+{
+    static char bytes[1 << 16];
+    FILE *p = fopen(path, "r+b");
+    size_t n = fread(bytes, 1, sizeof bytes, p), size = strlen(text), at = 0;
+
+    for (size_t i = 0; i + size <= n; i++)
+        if (memcmp(bytes + i, text, size) == 0)
+            at = i;
+    ck_assert_uint_ne(at, 0);
+    ck_assert_int_eq(fseek(p, (long)at, SEEK_SET), 0);
+    fputc(bytes[at] ^ 1, p);
+    fclose(p);
+}
+
+static int note_finding(int err, uint64_t offset, const char *message, void *ctx)
+{
+    (void)err, (void)offset;
+    strncat(ctx, message, 6000 - strlen(ctx) - 2);
+    strcat(ctx, "\n");
+    return 0;
+}
+
+/* Links that only a damaged newer commit has: none is dropped without a word. */
+START_TEST(test_links_of_a_damaged_commit)
+{
+    static const char *const told[] = {"soft link \"/later\"", "external link \"/far\"",
+                                       "hard link \"/twin2\"", "hard link to a group, \"/empty\"",
+                                       "soft link \"inner\" of group "};
+    const char *path = temp_path("later"), *new_path = temp_path("later.new");
+    static char found[6000];
+    char all[600] = "";
+    int64_t n = 0;
+    drep_file *f;
+
+    *found = 0;
+    make_source(path, 0);
+    f = opened(path, DREP_RDWR);
+    ok(drep_link_soft(f, "/g/nowhere", "/later"));
+    ok(drep_link_soft(f, "../g/d", "/g/inner"));
+    ok(drep_link_external(f, "there.drep", "/x", "/far"));
+    ok(drep_link_hard(f, "/g/d", "/twin"));
+    ok(drep_link_hard(f, "/g/d", "/twin2"));
+    ok(drep_group_create(f, "/empty", 0));
+    ok(drep_attr_write(f, "/g", "text", DREP_CHAR, 1, &(int64_t){11}, "Sea surface"));
+    ok(drep_close(f));
+    damage_text(path, "Sea surface");
+    ok(drep_repair(path, new_path, 0, NULL, note_finding, found, &n));
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        ck_assert_msg(strstr(found, told[i]) != NULL, "%s is not in:\n%s", told[i], found);
+    f = opened(new_path, DREP_RDONLY);
+    ok(drep_list(f, "/lost+found", DREP_BY_NAME, see_link, all));
+    ck_assert_msg(strstr(all, "later->/g/nowhere") && strstr(all, "far->there.drep->/x") &&
+                      strstr(all, "inner->../g/d"),
+                  "%s", all);
+    check_file(f);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* One byte of the payload of `element`, wherever the file has it. */
 static void damage_payload(const char *path, int32_t element)
 {
@@ -557,6 +618,7 @@ int main(void)
     tcase_add_loop_test(t, test_dimensions_and_named_types, 0, 2);
     tcase_add_loop_test(t, test_dimensions_elsewhere, 0, 2);
     tcase_add_test(t, test_lost_and_found);
+    tcase_add_test(t, test_links_of_a_damaged_commit);
     tcase_add_loop_test(t, test_a_damaged_chunk_reads_as_fill, 0, 2);
     tcase_add_loop_test(t, test_a_damaged_magic_or_version, 0, 12);
     tcase_add_test(t, test_a_stopped_repair_changes_nothing);
