@@ -427,7 +427,9 @@ typedef struct drep_scalar {
 } drep_scalar;
 DREP_API int drep_type_scalar(const drep_scalar *scalar, drep_type **out);
 
-/* Adds a reference and returns it; releases one.  Predefined types need neither. */
+/* Adds a reference and returns it; releases one.  Predefined types need neither.  Each reference is
+ * released once: unlike other handles, which survive that, a type cannot tell whose reference a
+ * second release takes, nor, after the last one, that it is no type any more. */
 DREP_API drep_type *drep_type_ref(const drep_type *type);
 DREP_API void drep_type_free(drep_type *type);
 
@@ -1888,6 +1890,9 @@ DREP_API int drep_view_close(drep_view *view);
  * commit: later changes are not verified, and before the first commit there are no
  * findings.  deep: also decodes every chunk and converts every element; where the functions of a
  * dataset's representation are absent, DREP_ERR_UNSUPPORTED_DATAREP is a finding that says so.
+ * Not deep: a filtered chunk is held against its checksum, not decoded, so one that was damaged
+ * before it was written is no finding.  DREP_ERR_UNSUPPORTED_OPERATION: deep, and the file was
+ * opened with DREP_HEADER_ONLY.
  * fn is called with each finding; *findings counts them.  With err 0 fn is told
  * of what a newer version wrote and is not accounted for here: no fault, and not counted. */
 typedef int drep_finding_fn(int err, uint64_t offset, const char *message, void *ctx);

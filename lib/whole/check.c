@@ -1216,7 +1216,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
         err = check_reach(&c);
     }
     err = read_end(file, err);
-    if (!err && depth == CHUNK_DECODE && !c.too_much && !(file->amode & DREP_HEADER_ONLY)) {
+    if (!err && depth == CHUNK_DECODE && !c.too_much) {
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i], &noted);
@@ -1256,6 +1256,10 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
 
     if ((err = file_check(file)))
         return err;
+    if (depth == CHUNK_DECODE && (file->amode & DREP_HEADER_ONLY))
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                    "%s: a deep check needs elements, which DREP_HEADER_ONLY does without",
+                    file->path);
     if (!store_writable(file->st))
         return check_open(file, depth, fn, leak, unsealed, ctx, findings, usage);
     if ((err = read_begin(file)))
