@@ -16,9 +16,12 @@
  *
  * The file is the one that a single process would have written, byte for byte, if it had made the
  * same calls with one write of all elements; however many ranks there are, and whoever has what.
- * Where a rank writes alone, or makes more than 12 MiB of metadata between two collective calls,
- * the content is the same.  (Where points name an element of variable length twice, the first
- * content leaves no trace in the file; one process may leave it in the chunk as waste.)
+ * The content is the same, but not the bytes, where a rank writes alone, and where all make more
+ * metadata between two collective calls than rank 0 has room for: 12 MiB of entries; of values of
+ * more than 2 KiB each (attributes, fill values), which have space of their own, 64 KiB or an
+ * eighth of the file, whichever is more, up to 64 MiB.  (Where points name an element of variable
+ * length twice, the first content leaves no trace in the file; one process may leave it in the
+ * chunk as waste.)
  *
  * Collective calls.  On a file of a team all ranks make these in the same order:
  * drep_team_create(), drep_team_open(), drep_commit(), drep_close(), and transfers with
@@ -36,7 +39,14 @@
  * The file is then the one that a single process makes with the changes of rank 0, then those of
  * rank 1, and so on; where all make the same changes in the same order, byte for byte.  An object
  * that several ranks make at one path with one spec is one object.  Of the sizes that ranks give to
- * a dataset the largest counts, if all are larger than before.
+ * a dataset the largest counts, if all are larger than before; of a new dataset, for which maxdims
+ * are equal, the largest that a rank has made it with or let it grow to, unless a rank has made it
+ * smaller: that is DREP_ERR_NOT_SAME.
+ *
+ * The names of dimensions (dim_names) lead to what the rank itself knows when it makes the dataset.
+ * Where a name leads to nothing there, so that the dataset makes the dimension, but a lower rank
+ * has made one of that name in the same group or one above, the dataset has that one after the
+ * commit; it must hold the dataset's length.  One that a higher rank has made is not looked for.
  *
  * Of a compact dataset each element counts that a rank has written alone, also if it was written
  * with the value that it had; ranks may write the same element if they give it the same value.

@@ -6,6 +6,7 @@
 #include "file/leases.h"
 
 #include "base/mem.h"
+#include "chunk/cache.h"
 #include "format/byteorder.h"
 #include "space/space.h"
 
@@ -32,12 +33,15 @@ void leases_release(struct ranks *r)
 }
 
 /* Bytes that rank 0 may take by itself until the ranks meet, so that a file in which no lease is
- * used is that of one process: twice what it took at most, up to now. */
-static uint64_t room_before(const struct ranks *r)
+ * used is that of one process: twice what it took at most, up to now, or an eighth of the file; and
+ * what its cache has to write back, of which chunks end in space of their own. */
+static uint64_t room_before(const struct store *st, const struct ranks *r)
 {
-    uint64_t most = 2 * r->leases->taken_alone;
+    uint64_t most = 2 * r->leases->taken_alone, share = store_end(st) / 8;
 
-    return most < LEASE_MIN ? LEASE_MIN : most < LEASE_MAX ? most : LEASE_MAX;
+    most = most > share ? most : share;
+    most = most < LEASE_MIN ? LEASE_MIN : most < LEASE_MAX ? most : LEASE_MAX;
+    return most + 2 * cache_dirty(st->cache);
 }
 
 void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
@@ -52,7 +56,7 @@ void leases_grant(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT])
     /* The slot at the end of a stream is cut off when the first space is allocated. */
     if (st->slot.incompatible & FMT_AT_END || end > FMT_SIZE_MAX / 2 || unit > LEASE_MAX)
         return;
-    base = round_up(end + room_before(r), unit);
+    base = round_up(end + room_before(st, r), unit);
     r->leases->alone_from = end;
     lease_begin(&r->leases->own, base, r->leases->first ? r->leases->first : LEASE_MIN);
     space_lease(st, &r->leases->own);

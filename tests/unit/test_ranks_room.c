@@ -1,0 +1,142 @@
+/* test_ranks_room.c - space that rank 0 takes by itself, between two collective calls: where no
+ * rank writes alone, the file is that of one process. */
+/* SPDX-License-Identifier: MIT */
+#include "tests/unit/ranks_help.h"
+
+enum { TEXTS = 6000, ROWS = 300000, LONG = 400 << 10 };
+
+static drep_dataset *texts(struct teller *me, drep_file *f, const char *path, drep_type *type)
+{
+    const int64_t n = TEXTS, max = DREP_UNLIMITED, chunk = TEXTS + 500;
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(f, path,
+                                 &DREP_SPEC(.type = type, .rank = 1, .dims = &n, .maxdims = &max,
+                                            .layout = DREP_CHUNKED, .chunk = &chunk),
+                                 &ds));
+    return ds;
+}
+
+/* The cache of rank 0 has what all have written, a part of a chunk; a local call writes it back. */
+static void tell_cached(struct teller *me, drep_file *f)
+{
+    const int64_t n = TEXTS, some = n - 200, from = 100 + some * me->rank / me->ranks;
+    const int64_t count = 100 + some * (me->rank + 1) / me->ranks - from, shorter = n - 1000;
+    static _Thread_local char room[TEXTS][32], *text[TEXTS];
+    drep_type *type;
+    drep_dataset *ds;
+
+    went(me, drep_type_vstring(&type));
+    for (int k = 0; k < 4; k++) {
+        char path[10];
+
+        snprintf(path, sizeof path, "/d%d", k);
+        for (int i = 0; i < n; i++) {
+            snprintf(room[i], sizeof room[i], "the text %d of %d", i, k);
+            text[i] = room[i];
+        }
+        ds = texts(me, f, path, type);
+        for (int times = 0; times < 1 + k % 2; times++)
+            went(me, drep_write_box(ds, &from, &count, type, text + from,
+                                    &DREP_XFER(.collective = me->ranks > 1)));
+        went(me, drep_dataset_resize(ds, k < 2 ? &n : &shorter));
+        went(me, drep_dataset_resize(ds, &n));
+        drep_dataset_close(ds);
+        if (k == 2)
+            went(me, drep_commit(f));
+    }
+    drep_type_free(type);
+}
+
+static void long_attr(struct teller *me, drep_file *f, const char *name, int64_t size)
+{
+    static char bytes[LONG];
+
+    went(me, drep_attr_write(f, "/", name, DREP_BYTE, 1, &size, bytes));
+}
+
+/* Long attributes: up to 64 KiB, and an eighth of the file. */
+static void tell_attributes(struct teller *me, drep_file *f)
+{
+    const int64_t n = ROWS, from = n * me->rank / me->ranks;
+    const int64_t count = n * (me->rank + 1) / me->ranks - from;
+    static double v[ROWS];
+    drep_dataset *ds;
+
+    long_attr(me, f, "first", 30 << 10);
+    long_attr(me, f, "second", 30 << 10);
+    went(me, drep_dataset_create(
+                 f, "/d",
+                 &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n, .layout = DREP_CONTIGUOUS),
+                 &ds));
+    went(me, drep_write_box(ds, &from, &count, DREP_DOUBLE, v + from,
+                            &DREP_XFER(.collective = me->ranks > 1)));
+    drep_dataset_close(ds);
+    long_attr(me, f, "third", 200 << 10);
+    went(me, drep_commit(f));
+    long_attr(me, f, "fourth", 250 << 10);
+}
+
+static story_fn *const tales[] = {tell_cached, tell_attributes};
+
+START_TEST(test_the_bytes_of_one_process)
+{
+    struct story alone = {
+        .fn = tales[_i], .path = temp_path("alone.drep"), .datarep = "external32"};
+    struct story s = alone;
+
+    s.path = temp_path("ranks.drep");
+    story_alone(&alone);
+    for (int ranks = 2; ranks <= 5; ranks++) {
+        story_run_well(&s, ranks);
+        same_file(alone.path, s.path, "room", ranks);
+    }
+}
+END_TEST
+
+/* More than that: the same content. */
+static void tell_more(struct teller *me, drep_file *f)
+{
+    char name[20];
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "long%d", i);
+        long_attr(me, f, name, LONG - i);
+    }
+    went(me, drep_commit(f));
+    for (int i = 0; i < 3; i++) {
+        drep_attrinfo info = DREP_ATTRINFO;
+
+        snprintf(name, sizeof name, "long%d", i);
+        went(me, drep_attr_info(f, "/", name, &info));
+        if (!me->err && info.dims[0] != LONG - i)
+            went(me, DREP_ERR_FAILED);
+        drep_attrinfo_release(&info);
+    }
+}
+
+START_TEST(test_more_than_that)
+{
+    struct story s = {.fn = tell_more, .path = temp_path("more.drep"), .datarep = "native"};
+    drep_file *f;
+
+    for (int ranks = 2; ranks <= 5; ranks++) {
+        story_run_well(&s, ranks);
+        ok(drep_open(s.path, DREP_RDONLY, NULL, &f));
+        check_file(f);
+        ok(drep_close(f));
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("ranks_room");
+    TCase *tc = tcase_create("ranks_room");
+
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, test_the_bytes_of_one_process, 0, sizeof tales / sizeof *tales);
+    tcase_add_test(tc, test_more_than_that);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
