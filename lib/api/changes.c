@@ -43,12 +43,20 @@ int own_rep_put(const struct file_datarep *e, struct out *out)
     return err;
 }
 
+/* A text, which stays where it is. */
+static const char *get_text(struct in *in)
+{
+    const char *text = (const char *)in->p + in->at;
+
+    in_bytes(in, strnlen(text, in_left(in)) + 1);
+    return text;
+}
+
 uint8_t own_rep_get(struct in *in, struct own_rep *rep)
 {
     uint8_t number = in_u8(in);
 
-    rep->name = (const char *)in->p + in->at;
-    in_bytes(in, strnlen(rep->name, in_left(in)) + 1);
+    rep->name = get_text(in);
     rep->digest = in_u64(in);
     rep->ncodes = in_u8(in);
     rep->code = in_bytes(in, (size_t)rep->ncodes * OWN_CODE);
@@ -179,6 +187,19 @@ static int put_marked(const struct ranks *r, struct out *out)
     return 0;
 }
 
+static void put_implied(const struct ranks *r, struct out *out)
+{
+    out_u32(out, (uint32_t)r->nimplied);
+    for (size_t i = 0; i < r->nimplied; i++) {
+        const struct implied_dim *dim = &r->implied[i];
+
+        out_u64(out, dim->id);
+        out_u64(out, dim->group);
+        out_bytes(out, dim->path, strlen(dim->path) + 1);
+        out_bytes(out, dim->name, strlen(dim->name) + 1);
+    }
+}
+
 int changes_put(drep_file *f, struct buf *b)
 {
     struct out out;
@@ -193,6 +214,7 @@ int changes_put(drep_file *f, struct buf *b)
     put_shrunk(f->ranks, &out);
     if (!err)
         err = put_marked(f->ranks, &out);
+    put_implied(f->ranks, &out);
     out_u64(&out, f->st->journal->n);
     if (!err)
         err = journal_each(f->st, put_entry, &out);
@@ -253,6 +275,26 @@ static int get_written(struct in *in, struct changes *c)
     return in->err;
 }
 
+static int get_implied(struct in *in, struct changes *c)
+{
+    uint32_t n = in_u32(in);
+
+    if (in->err || n > in_left(in))
+        return in_fail(in, FMT_ERR_FORMAT, "too many dimensions");
+    c->implied = mem_array((uint64_t)n + 1, sizeof *c->implied);
+    if (!c->implied)
+        return fail_nomem();
+    while (c->nimplied < n && !in->err) {
+        struct own_implied *dim = &c->implied[c->nimplied++];
+
+        dim->own = in_u64(in);
+        dim->group = in_u64(in);
+        dim->path = get_text(in);
+        dim->name = get_text(in);
+    }
+    return in->err;
+}
+
 static int get_entries(struct in *in, struct changes *c)
 {
     uint64_t n = in_u64(in);
@@ -308,6 +350,8 @@ int changes_get(const uint8_t *p, size_t size, uint64_t first_new, struct change
     if (!err)
         err = get_written(&in, c);
     if (!err)
+        err = get_implied(&in, c);
+    if (!err)
         err = get_entries(&in, c);
     if (in.err)
         return fail(DREP_ERR_FAILED, "the changes of rank %d: %s", c->rank, in.why);
@@ -320,6 +364,7 @@ void changes_release(struct changes *c)
     mem_free(c->made);
     mem_free(c->shrunk);
     mem_free(c->written);
+    mem_free(c->implied);
     idset_release(&c->moved);
 }
 
@@ -369,6 +414,35 @@ struct new_object *changes_made(const struct changes *c, uint64_t own)
 const struct written_elements *changes_written(const struct changes *c, uint64_t own)
 {
     return find_own(c->written, c->nwritten, sizeof *c->written, own);
+}
+
+uint64_t hard_target(uint8_t tag, const struct span *value)
+{
+    struct link_rec link;
+    struct dim_rec dim;
+    struct in in;
+
+    in_init(&in, value->p, value->len);
+    if (tag == FMT_TAG_DIM)
+        return value->p && dim_get(&in, &dim) == 0 && dim.kind == FMT_PLAIN ? dim.object : 0;
+    return value->p && link_get(&in, &link) == 0 && link.kind == FMT_HARD ? link.object : 0;
+}
+
+const struct own_implied *changes_implied(const struct changes *c, uint64_t own)
+{
+    const struct own_implied *dim = find_own(c->implied, c->nimplied, sizeof *dim, own);
+    struct span value = {NULL, 0};
+    const struct change *e;
+    struct key key;
+
+    if (!dim)
+        return NULL;
+    key_make(&key, dim->group, FMT_TAG_DIM);
+    key_add_bytes(&key, dim->name, strlen(dim->name));
+    e = changes_find(c, key.p, key.len);
+    if (e)
+        value = change_value(e);
+    return hard_target(FMT_TAG_DIM, &value) == own ? dim : NULL;
 }
 
 const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id)

@@ -19,7 +19,8 @@ struct change {
 /* An object that the rank has made, and the object that it is in the merged file. */
 struct new_object {
     uint64_t own, id; /* id 0: not known yet */
-    bool joined;      /* an earlier rank made it, too */
+    bool joined;      /* an earlier rank made it, too, */
+    bool elsewhere;   /* a dimension: of a group above; this rank's is none */
     const struct change *record;
 };
 
@@ -28,6 +29,12 @@ struct written_elements {
     uint64_t own;
     int64_t n; /* elements of the dataset */
     const uint8_t *bit;
+};
+
+/* A dimension that a dataset of the rank has made, as its name led to none. */
+struct own_implied {
+    uint64_t own, group;
+    const char *path, *name; /* of the dataset, and of the dimension */
 };
 
 /* A representation of the rank, and the types of which it has datasets, each a code and a number of
@@ -52,6 +59,8 @@ struct changes {
     size_t nshrunk;
     struct written_elements *written; /* by ascending ids */
     size_t nwritten;
+    struct own_implied *implied; /* in the order of creation: by ascending ids */
+    size_t nimplied;
     struct own_rep rep[UINT8_MAX + 1]; /* by number */
     struct idset moved; /* objects of the last commit that have lost a name, but are there */
 };
@@ -90,6 +99,9 @@ size_t changes_from(const struct changes *c, const uint8_t *key, size_t len);
 struct new_object *changes_made(const struct changes *c, uint64_t own);
 /* Find the elements of a compact dataset that the rank has written alone, or NULL. */
 const struct written_elements *changes_written(const struct changes *c, uint64_t own);
+/* Find the dimension of an id that a dataset of the rank has made, or NULL; if it was renamed
+ * since, it is the rank's own. */
+const struct own_implied *changes_implied(const struct changes *c, uint64_t own);
 /* Find a dataset that the rank made smaller, or NULL. */
 const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id);
 /* True if two ranks have cut the same off a dataset, or nothing (NULL). */
@@ -104,6 +116,14 @@ static inline uint8_t change_tag(const struct change *e)
 {
     return key_tag(e->key);
 }
+/* An entry of changes is like another span: an absent one like p NULL. */
+static inline struct span change_value(const struct change *e)
+{
+    return (struct span){e->value, e->size};
+}
+/* The object to which a hard link, or the entry of a dimension, leads, whose bytes these are; or 0.
+ */
+uint64_t hard_target(uint8_t tag, const struct span *value);
 /* True if the rank has removed an object of the last commit. */
 bool changes_removed(const struct changes *c, uint64_t id);
 

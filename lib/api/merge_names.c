@@ -130,6 +130,8 @@ static int change_name(struct naming *x, const struct change *e, uint64_t group)
         err = get(m, tag, &is_bytes, is);
     if (!err && own)
         err = get(m, tag, &own_bytes, own);
+    if (!err && own && own->kind == FMT_HARD && is_elsewhere(m, own->object))
+        return 0;
     if (!err && own)
         err = translate_link(m, own);
     if (err || alike(was, own) || alike(is, own))

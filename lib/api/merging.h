@@ -30,6 +30,13 @@ static inline bool is_given(const struct merging *m, uint64_t id)
     return id >= m->given && id < m->given_end;
 }
 
+/* True if the dimension of the rank's id is one of a group above in the tree. */
+static inline bool is_elsewhere(const struct merging *m, uint64_t own)
+{
+    const struct new_object *o = changes_made(m->c, own);
+
+    return o && o->elsewhere;
+}
 /* Copy the value of an entry of an object `id`, whatever id its key has; p NULL: it is absent. */
 int look_up(struct store *st, const struct change *e, uint64_t id, struct buf *b,
             struct span *value);
@@ -45,11 +52,6 @@ bool has_changed(struct merging *m, const struct change *e);
 static inline bool same_span(const struct span *a, const struct span *b)
 {
     return !a->p == !b->p && a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
-}
-/* An entry of changes is like another span: an absent one like p NULL. */
-static inline struct span change_value(const struct change *e)
-{
-    return (struct span){e->value, e->size};
 }
 
 /* Decode a record, of the tree or the rank's, which *rec points into. */

@@ -2,7 +2,8 @@
  *
  * Groups are compared from those of the last commit downwards.  A new object that has the name of
  * one that an earlier rank has made is the same object, if it is of the same kind and spec; what is
- * in it is merged then, as in objects of the last commit. */
+ * in it is merged then, as in objects of the last commit.  So is a dimension that one of the rank's
+ * datasets has made and would have found in a group above. */
 /* SPDX-License-Identifier: MIT */
 #include "api/contradiction.h"
 #include "base/idset.h"
@@ -117,11 +118,17 @@ static int dataset_differs(struct merging *m, const struct object_rec *own,
     return 0;
 }
 
-/* A dimension that ranks have made with different lengths holds the greatest, if it may grow. */
-static int unify_dimension(struct merging *m, const struct object_rec *own,
-                           struct stored_object *is, const char **what)
+/* A dimension that ranks have made with different lengths holds the greatest, if it may grow; one
+ * that a dataset has made only has to hold that. */
+static int unify_dimension(struct merging *m, const struct new_object *o,
+                           const struct object_rec *own, struct stored_object *is,
+                           const char **what)
 {
-    if (own->unlimited != is->rec.unlimited || (!own->unlimited && own->len[0] != is->rec.len[0])) {
+    bool alike =
+        own->unlimited == is->rec.unlimited && (own->unlimited || own->len[0] == is->rec.len[0]);
+    bool holds = is->rec.unlimited || own->len[0] <= is->rec.len[0];
+
+    if (changes_implied(m->c, o->own) ? !holds : !alike) {
         *what = "lengths";
         return 0;
     }
@@ -146,7 +153,7 @@ static int compare(struct merging *m, const struct new_object *o)
         if (!err && !what)
             err = unify_shape(m, o, &own, &is.rec, &what);
     } else if (!err && own.kind == FMT_DIMENSION)
-        err = unify_dimension(m, &own, &is, &what);
+        err = unify_dimension(m, o, &own, &is, &what);
     else if (!err && own.kind == FMT_TYPE)
         err = same_type(m, own.type, is.rec.type, &same);
     object_release(&is);
@@ -163,26 +170,13 @@ static uint8_t kind_of(const struct new_object *o)
     return o->record->size > 0 ? o->record->value[0] : 0;
 }
 
-/* The hard link, or the entry of a dimension, at a span; object 0: it is neither. */
-static uint64_t target_of(uint8_t tag, const struct span *value)
-{
-    struct link_rec link;
-    struct dim_rec dim;
-    struct in in;
-
-    in_init(&in, value->p, value->len);
-    if (tag == FMT_TAG_DIM)
-        return value->p && dim_get(&in, &dim) == 0 && dim.kind == FMT_PLAIN ? dim.object : 0;
-    return value->p && link_get(&in, &link) == 0 && link.kind == FMT_HARD ? link.object : 0;
-}
-
 /* Look at a name that the rank has added to a group which others have, too.  What cannot be the
  * same object is left to merge_names(), which finds the contradiction. */
 static int unify_name(struct unifying *u, const struct change *e, uint64_t group)
 {
     struct merging *m = u->m;
     struct span was, is, value = change_value(e);
-    uint64_t own = target_of(change_tag(e), &value), id;
+    uint64_t own = hard_target(change_tag(e), &value), id;
     struct object_head head;
     struct new_object *o;
     bool first;
@@ -192,7 +186,7 @@ static int unify_name(struct unifying *u, const struct change *e, uint64_t group
         return 0;
     if ((err = three_ways(m, e, group, &was, &is)))
         return err;
-    id = target_of(change_tag(e), &is);
+    id = hard_target(change_tag(e), &is);
     if (was.p || id < m->first_new)
         return 0;
     if ((err = head_load(m->f, id, &head)))
@@ -243,13 +237,34 @@ static int begin(struct unifying *u)
     return err;
 }
 
+/* A dataset of the rank has made a dimension, as its name led to none.  If earlier ranks have made
+ * one above, this is the one. */
+static int unify_implied(struct merging *m, struct stored_object *dim, const struct own_implied *at)
+{
+    struct new_object *o = changes_made(m->c, at->own);
+    int err;
+
+    if (!o || o->id || !changes_implied(m->c, at->own))
+        return 0;
+    err = dimension_find(m->f, at->path, at->name, dim);
+    if (!err && dim->id >= m->first_new) {
+        o->id = dim->id;
+        o->joined = o->elsewhere = true;
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
 int merge_unify(struct merging *m)
 {
+    struct stored_object dim = {0};
     struct unifying u = {.m = m};
     int err = begin(&u);
 
     for (size_t i = 0; !err && i < u.n; i++)
         err = unify_group(&u, u.group[i]);
+    for (size_t i = 0; !err && i < m->c->nimplied; i++)
+        err = unify_implied(m, &dim, &m->c->implied[i]);
+    object_release(&dim);
     for (size_t i = 0; !err && i < m->c->nmade; i++)
         if (m->c->made[i].joined)
             err = compare(m, &m->c->made[i]);

@@ -7,6 +7,7 @@
 #include "chunk/registry.h"
 #include "elem/dataset.h"
 #include "elem/fill.h"
+#include "file/ranks.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
@@ -324,9 +325,10 @@ int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec
 
 /* ---- the call ---- */
 
-/* Finds or makes the dimensions that the spec names; each must hold the length of its axis. */
+/* Finds or makes the dimensions that the spec names; each must hold the length of its axis.  made:
+ * a bit for each axis whose dimension was made. */
 static int named_dims(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
-                      struct object_rec *rec)
+                      struct object_rec *rec, uint32_t *made)
 {
     struct stored_object dim = {0};
     int err = 0;
@@ -337,14 +339,28 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
         if (!name)
             continue;
         err = dimension_find(f, path, name, &dim);
-        if (err == DREP_ERR_NOT_FOUND && !strpbrk(name, "/#")) /* it is no address */
+        if (err == DREP_ERR_NOT_FOUND && !strpbrk(name, "/#")) { /* it is no address */
             err = dimension_make(f, group, name, rec->len[d], rec->max[d] == FMT_UNLIMITED, &dim);
+            *made |= (uint32_t)1 << d;
+        }
         if (!err)
             err = fail_in(dimension_grow(f, &dim, rec->len[d]), "dimension \"%s\"", name);
         rec->dim[d] = dim.id;
         rec->has_dims = 1;
     }
     object_release(&dim);
+    return err;
+}
+
+/* At a commit of several ranks, those that others have made by then count (api/unify.c). */
+static int note_implied(const drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
+                        const struct object_rec *rec, uint32_t made)
+{
+    int err = 0;
+
+    for (int d = 0; !err && file_shared(f) && d < spec->rank; d++)
+        if (made >> d & 1)
+            err = ranks_implied(f->ranks, rec->dim[d], group, path, spec->dim_names[d]);
     return err;
 }
 
@@ -359,6 +375,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     struct ftype *ft = NULL;
     drep_report lost = {0};
     const char *name;
+    uint32_t made = 0;
     uint64_t group;
     int err = path_parent(f, path, 0, &group, &name);
 
@@ -385,7 +402,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     if (!err)
         err = choose_filters(f, rep, spec, &rec, ft);
     if (!err && spec->dim_names)
-        err = named_dims(f, path, group, spec, &rec);
+        err = named_dims(f, path, group, spec, &rec, &made);
     if (!err && spec->fill == DREP_FILL_VALUE) {
         err = !spec->fill_value ? fail(DREP_ERR_ARG, "no fill value")
                                 : value_pack(&f->values, spec->type, 1, spec->fill_value, &fill);
@@ -402,6 +419,8 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
         err = object_link(f, group, name, &rec, id);
     if (!err)
         err = dimension_uses_add(f, *id, &rec);
+    if (!err && made)
+        err = note_implied(f, path, group, spec, &rec, made);
     if (!err)
         paths_note(f, path, *id);
     buf_release(&fill);

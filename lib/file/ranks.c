@@ -86,6 +86,20 @@ int ranks_shrunk(struct ranks *r, uint64_t id, int rank, const uint64_t *len)
     return 0;
 }
 
+int ranks_implied(struct ranks *r, uint64_t id, uint64_t group, const char *path, const char *name)
+{
+    size_t n = strlen(path) + 1;
+    char *text;
+
+    if (VEC_ROOM(r->implied, r->nimplied, r->implied_room, 1) ||
+        !(text = mem_alloc(n + strlen(name) + 1)))
+        return fail_nomem();
+    memcpy(text, path, n);
+    strcpy(text + n, name);
+    r->implied[r->nimplied++] = (struct implied_dim){id, group, text, text + n};
+    return 0;
+}
+
 void ranks_settled(struct ranks *r)
 {
     while (r->pending) {
@@ -100,7 +114,9 @@ void ranks_committed(struct ranks *r)
 {
     for (size_t i = 0; i < r->nmarked; i++)
         mem_free(r->marked[i].bit);
-    r->nmarked = r->nshrunk = 0;
+    for (size_t i = 0; i < r->nimplied; i++)
+        mem_free(r->implied[i].path);
+    r->nmarked = r->nshrunk = r->nimplied = 0;
     idset_release(&r->marked_at);
     r->wrote = false;
     idset_release(&r->written);
@@ -191,6 +207,7 @@ void ranks_release(struct ranks *r)
         r->team.transport.release(r->team.ctx, gave_up);
     ranks_committed(r);
     mem_free(r->shrunk);
+    mem_free(r->implied);
     mem_free(r->marked);
     leases_release(r);
     mem_free(r);

@@ -52,6 +52,12 @@ struct shrunk_dataset {
     uint64_t len[FMT_RANK_MAX];
 };
 
+/* A dimension that a dataset has made, as its name led to none. */
+struct implied_dim {
+    uint64_t id, group;
+    char *path, *name; /* the dataset's path, and the name; of one block of memory */
+};
+
 struct ranks {
     struct team team;
     drep_file *file;    /* that they share; NULL: it is not open yet */
@@ -83,6 +89,8 @@ struct ranks {
     struct idset marked_at; /* object: 1 + its place in marked */
     struct shrunk_dataset *shrunk;
     size_t nshrunk, shrunk_room;
+    struct implied_dim *implied;
+    size_t nimplied, implied_room;
     struct leases *leases; /* leases.h */
 };
 
@@ -96,6 +104,8 @@ struct shrunk_dataset *ranks_find_shrunk(const struct ranks *r, uint64_t id);
 /* Note that all ranks have written to a dataset of this shape together: what they had cut off alike
  * is settled, and only what is cut off from now on differs. */
 void ranks_shrunk_alike(struct ranks *r, uint64_t id, const uint64_t *len);
+/* Note that a dataset at `path` has made a dimension of its group. */
+int ranks_implied(struct ranks *r, uint64_t id, uint64_t group, const char *path, const char *name);
 /* Forget what this rank has written alone. */
 void ranks_settled(struct ranks *r);
 /* Forget what counts since the last commit. */

@@ -351,6 +351,63 @@ static void before_dimensions(struct teller *me, drep_file *f, int rank, int of)
     went(me, drep_dimension_create(f, "/#old", 5, 0));
 }
 
+static drep_dataset *named(struct teller *me, drep_file *f, const char *path, int64_t len,
+                           const char *dim)
+{
+    drep_dataset *ds = NULL;
+
+    went(me, drep_dataset_create(
+                 f, path, &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = &len, .dim_names = &dim),
+                 &ds));
+    return ds;
+}
+
+/* Give the dimension of a dataset an attribute. */
+static void note_dimension(struct teller *me, drep_file *f, drep_dataset *ds, const char *name)
+{
+    drep_dsinfo info = DREP_DSINFO;
+    char *address = NULL;
+
+    went(me, drep_dataset_info(ds, &info));
+    if (went(me, drep_object_path(f, info.dim_ids[0], &address)))
+        went(me, drep_attr_write_int64(f, address, name, 1));
+    free(address);
+}
+
+/* Dimensions of rank 0, which datasets of the others use by their names; those are in groups of
+ * each rank's own, in one that was there, and in one that all make. */
+static void act_used_dimensions(struct teller *me, drep_file *f, int rank, int of)
+{
+    const int64_t dims[1] = {4}, max[1] = {DREP_UNLIMITED}, longer[1] = {9 + rank};
+    const char *names[1] = {"t"};
+    drep_dataset *ds = NULL;
+    char path[100], note[20];
+
+    (void)of;
+    snprintf(note, sizeof note, "by%d", rank);
+    if (rank == 0) {
+        went(me, drep_dimension_create(f, "/#t", 4, 1));
+        went(me, drep_attr_write_int64(f, "/#t", "units", 3));
+        drep_dataset_close(named(me, f, "/shared/first", 6, "u"));
+    }
+    went(me, drep_dataset_create(f, name_of(path, "/shared/t%d", rank),
+                                 &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = dims,
+                                            .maxdims = max, .dim_names = names),
+                                 &ds));
+    went(me, drep_dataset_resize(ds, longer));
+    note_dimension(me, f, ds, note);
+    drep_dataset_close(ds);
+    drep_dataset_close(named(me, f, name_of(path, "/shared/u%d", rank), 5 + rank % 2, "u"));
+    went(me, drep_group_create(f, name_of(path, "/own%d/in", rank), 1));
+    drep_dataset_close(named(me, f, name_of(path, "/own%d/in/t", rank), 4, "t"));
+    drep_dataset_close(named(me, f, name_of(path, "/own%d/u", rank), 3, "u"));
+    drep_dataset_close(named(me, f, name_of(path, "/own%d/v", rank), 3 + rank, "v"));
+    if (rank == 0 || me->ranks > 1) {
+        went(me, drep_group_create(f, "/all", 0));
+        drep_dataset_close(named(me, f, "/all/d", 4, "t"));
+    }
+}
+
 static void act_references(struct teller *me, drep_file *f, int rank, int of)
 {
     drep_objinfo info = DREP_OBJINFO, old = DREP_OBJINFO;
@@ -411,6 +468,7 @@ static const struct {
     {"objects of all", before_groups, act_joined},
     {"changes", before_groups, act_changes},
     {"dimensions", before_dimensions, act_dimensions},
+    {"dimensions of others", before_groups, act_used_dimensions},
     {"references", before_groups, act_references},
     {"representations", before_groups, act_representations},
     {"nothing", before_groups, act_nothing},
@@ -649,6 +707,36 @@ static void clash_used_dimension(struct teller *me, drep_file *f, int rank, int 
                  NULL));
 }
 
+/* A dimension that a dataset of a later rank finds, too short for it. */
+static void clash_short_dimension(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 0)
+        went(me, drep_dimension_create(f, "/#new", 4, 0));
+    if (rank == 2)
+        drep_dataset_close(named(me, f, "/deep/er/d", 6, "new"));
+}
+
+/* The dataset of rank 0 cannot find the dimension of a later rank. */
+static void clash_late_dimension(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 2)
+        went(me, drep_dimension_create(f, "/#new", 6, 0));
+    drep_dataset_close(named(me, f, "/deep/d", 6, "new"));
+}
+
+/* A dimension that has another name since is no longer that of another rank. */
+static void clash_renamed_dimension(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 0)
+        went(me, drep_dimension_create(f, "/#new", 6, 0));
+    drep_dataset_close(named(me, f, "/deep/d", 6, "new"));
+    if (rank == 3)
+        went(me, drep_dimension_rename(f, "/deep#new", "other"));
+}
+
 static const struct {
     act_fn *act;
     const char *text;
@@ -672,6 +760,9 @@ static const struct {
     {clash_small, "/small: ranks 1 and 2 have given element (2) different values"},
     {clash_texts, "/texts: ranks 1 and 3 have given element (1,2) different values"},
     {clash_used_dimension, "/#old: rank 0 has removed it, rank 1 has changed it"},
+    {clash_short_dimension, "/#new: ranks 0 and 2 have made it with different lengths"},
+    {clash_late_dimension, "/deep/d: ranks 0 and 2 have made it with different dimensions"},
+    {clash_renamed_dimension, "/deep/d: ranks 0 and 3 have made it with different dimensions"},
 };
 
 /* All ranks get the same error, and nothing is committed: the next process finds the first commit
