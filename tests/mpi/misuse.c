@@ -1,5 +1,5 @@
 /* misuse.c - ranks that are in different calls, or give nothing, are told at once, also where the
- * team would wait for ever; and closing does not wait for those that have left. */
+ * team would wait for ever or for long; and closing does not wait for those that have left. */
 /* SPDX-License-Identifier: MIT */
 #include "tests/mpi/check.h"
 
@@ -22,11 +22,17 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* With a timeout of half a minute, or 0, in turn. */
 static void begin(const char *datarep)
 {
     const int64_t n = COUNT, chunk = 100;
+    static int files;
+    drep_info *info;
 
-    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, datarep, NULL, &file));
+    OK(drep_info_new(&info));
+    OK(drep_info_set(info, "drep_mpi_timeout", files++ % 2 ? "30" : "0"));
+    OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, datarep, info, &file));
+    drep_info_free(info);
     OK(drep_dataset_create(file, "/numbers",
                            &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n,
                                       .layout = DREP_CHUNKED, .chunk = &chunk),
@@ -135,6 +141,8 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/misuse.%d.drep", tmp ? tmp : "/tmp", pid);
     if (check_ranks > 1) {
         part(COMMIT, CLOSE, "commit and close");
+        part(COMMIT, CLOSE, "commit and close, with a timeout");
+        part(READ, ABANDON, "read and abandon, without a timeout");
         part(CLOSE, COMMIT, "close and commit");
         part(WRITE, READ, "write and read");
         part(WRITE, COMMIT, "write and commit");
