@@ -21,7 +21,7 @@ static int open_again(struct world *w, const char *path, int amode, const drep_i
 
 static void meet(struct world *w)
 {
-    MPI_Barrier(*(MPI_Comm *)w->ctx);
+    check_meet(*(MPI_Comm *)w->ctx);
 }
 
 static void tell(uint64_t seed, int n, char *path, char *alone)
@@ -43,7 +43,7 @@ static void tell(uint64_t seed, int n, char *path, char *alone)
         CHECK(!tale.why[0], "%s", tale.why);
     }
     MPI_Comm_free(&some);
-    MPI_Barrier(MPI_COMM_WORLD);
+    check_meet(MPI_COMM_WORLD);
 }
 
 int main(int argc, char **argv)

@@ -13,7 +13,7 @@
 #ifndef MPI_MODEL_H
 #define MPI_MODEL_H
 
-#include <datarep-team.h>
+#include "tests/mpi/world.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -24,17 +24,6 @@
 #include <unistd.h>
 
 enum { SETS = 9, ROOM = 128, GROUPS = 3, ATTRS = 4, MOST_RANKS = 8, POISON = 2000000001 };
-
-/* The ranks that tell the stories: threads, or processes under MPI. */
-struct world {
-    int me, n;
-    void *ctx;
-    int (*make)(struct world *w, const char *path, const char *datarep, const drep_info *info,
-                drep_file **out);
-    int (*open)(struct world *w, const char *path, int amode, const drep_info *info,
-                drep_file **out);
-    void (*meet)(struct world *w); /* a barrier */
-};
 
 enum kind { INTS, DOUBLES, PAIRS, TEXTS, LISTS, ENUMS, TRIPLES, STRINGS, TAGS, BOOLS, KINDS };
 

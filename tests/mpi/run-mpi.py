@@ -16,7 +16,8 @@ from launch import report
 
 ROOT = launch.ROOT
 # Programs that few ranks say enough of: datatypes are the same on every one, timeouts take seconds.
-SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3], "model": [2, 3], "misuse": [3]}
+SHORT = {"types": [1], "api": [1, 2], "timeout": [3], "mpiio": [1, 3], "model": [2, 3], "misuse": [3],
+         "stories": [3]}
 HELPERS = {"hashes", "writer"}
 # Further runs of a program: ranks, arguments, environment.
 MORE = {
@@ -27,13 +28,18 @@ MORE = {
              (3, ["striping_unit=8192", "striping_factor=4", "cb_buffer_size=4096"], {})],
     "mpiio": [(2, [str(level)], {}) for level in (1, 2, 3)] + [(2, ["0", "nodes"], {})],
 }
+# The same with --full alone: 300 random stories of each kind, by up to 6 ranks.
+FULL = {
+    "model": [(6, ["300", "1000"], {}, 600)],
+    "stories": [(6, ["300", "1000"], {}, 600)],
+}
 
 
-def program(mpi, name, ranks, argv=(), env=None):
+def program(mpi, name, ranks, argv=(), env=None, timeout=launch.TIMEOUT):
     """Runs one; its cases become ours."""
     where = "%s, %s: " % (" ".join([mpi, *argv]), "%d ranks" % ranks if ranks > 1 else "1 rank")
     try:
-        done = launch.run(mpi, ranks, [launch.test_program(mpi, name), *argv], env=env)
+        done = launch.run(mpi, ranks, [launch.test_program(mpi, name), *argv], timeout, env)
     except subprocess.TimeoutExpired as e:
         report("stopped after %d s\n%s" % (e.timeout, (e.stdout or b"").decode()), where + name)
         return
@@ -111,7 +117,7 @@ def main():
                 continue
             for ranks in [1, 2, 3, 4] if full else SHORT.get(name, [1, 3]):
                 program(mpi, name, ranks)
-            for more in MORE.get(name, []):
+            for more in MORE.get(name, []) + (FULL.get(name, []) if full else []):
                 program(mpi, name, *more)
     if len(there) == 2 and not wanted:
         wrong_mpi(*there)

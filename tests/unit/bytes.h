@@ -1,40 +1,15 @@
-/* bytes.h - what tests of bytes share: random numbers that can be repeated, and bytes
- * written as hexadecimal text. */
+/* bytes.h - what tests of bytes share: random numbers, and bytes written as hexadecimal text. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TESTS_BYTES_H
 #define TESTS_BYTES_H
 
 #include "tests/unit/checks.h"
+#include "tests/unit/rnd.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* splitmix64: every seed is good. */
-struct rnd {
-    uint64_t seed, state;
-};
-
-static inline void rnd_init(struct rnd *r, uint64_t seed)
-{
-    r->seed = r->state = seed;
-}
-
-static inline uint64_t rnd_u64(struct rnd *r)
-{
-    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
-
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* From 0 to n - 1. */
-static inline uint64_t rnd_below(struct rnd *r, uint64_t n)
-{
-    return rnd_u64(r) % n;
-}
 
 /* All lengths of numbers are equally likely, and so are the ends of the range. */
 static inline uint64_t rnd_upto(struct rnd *r, uint64_t max)
