@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd  # type: ignore[import]
 import xarray as xr
 from xarray import conventions
-from xarray.backends import api, common, plugins
+from xarray.backends import common, plugins
 from xarray.backends.file_manager import CachingFileManager, DummyFileManager
 from xarray.backends.locks import SerializableLock, _get_scheduler
 from xarray.backends.store import StoreBackendEntrypoint
@@ -103,17 +103,17 @@ class _Array(common.BackendArray):
         if all(len(i) for i in inside):
             there = tuple(w[i] for w, i in zip(wanted, inside))
             out[np.ix_(*inside)] = ds._read(index.outer(there, ds.shape), _numbers(ds))
-        dropped: Any = tuple(slice(None) if isinstance(k, slice) or np.ndim(k) else 0 for k in key)
-        return out[dropped]
+        return out.reshape([n for n, k in zip(out.shape, key) if isinstance(k, slice) or np.ndim(k)])
 
     def _at(self, points: bool, key: Any) -> Any:
         ds = self._ds
         sel = ds.vindex._selection(key) if points else index.outer(key, self.shape)
         got = ds._read(sel, _numbers(ds))
-        if not isinstance(got, np.ndarray):
-            one = np.empty((), self.dtype)
-            one[()] = got
-            return one
+        sequence = self.dtype.kind == "O" and all(isinstance(k, (int, np.integer)) for k in key)
+        if sequence or not isinstance(got, np.ndarray):
+            one = np.empty(1, self.dtype)
+            one[0] = got
+            return one.reshape(())
         return got
 
 
@@ -635,7 +635,7 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
         if not region:
             raise ValueError("region 'auto' needs coordinates, in the file and here")
     if not isinstance(region, dict):
-        return region
+        raise TypeError(f"region is a dict or 'auto', not {type(region).__name__}")
     made = {}
     for dim, part in region.items():
         made[dim] = part
@@ -649,6 +649,17 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
         if (at < 0).any() or not len(at) or (np.diff(at) != 1).any():
             raise ValueError(f"the coordinates {dim!r} are not consecutive ones of the file")
         made[dim] = slice(int(at[0]), int(at[-1]) + 1)
+    for dim, part in made.items():
+        if dim not in dataset.dims:
+            raise ValueError(f"region: the dataset has no dimension {dim!r}, but {list(dataset.dims)}")
+        if not isinstance(part, slice):
+            raise TypeError(f"region: that of {dim!r} is a slice or 'auto', not {part!r}")
+        if part.step not in (1, None):
+            raise ValueError(f"region: the step of {dim!r} is 1, not {part.step}")
+    outside = [name for name, v in dataset.variables.items() if not set(made) & set(v.dims)]
+    if outside:
+        raise ValueError(f"region: {outside[0]!r} has none of the dimensions {list(made)}: leave it out with "
+                         f"drop_vars({outside!r})")
     return made
 
 
@@ -689,8 +700,13 @@ def _check(dataset: xr.Dataset, mode: str, append_dim: Any, region: Any) -> None
         raise ValueError(f"mode {mode!r} is none of w, x, a, r+")
     if (append_dim is not None or region is not None) and mode not in ("a", "r+"):
         raise ValueError("append_dim and region need mode 'a' or 'r+'")
-    api._validate_dataset_names(dataset)
-    api._validate_attrs(dataset, invalid_netcdf=True)
+    for owner in (dataset, *dataset.variables.values()):
+        for kind, names in (("variable", getattr(owner, "variables", ())), ("attribute", owner.attrs)):
+            for name in names:
+                if not isinstance(name, str) and (name is not None or kind == "attribute"):
+                    raise TypeError(f"Invalid name {name!r} for {kind}: must be either a string or None")
+                if name == "":
+                    raise ValueError(f"Invalid name '' for {kind}: string must be length 1 or greater")
     if region is not None:
         if append_dim is not None and append_dim in region:
             raise ValueError(f"{append_dim!r} is both append_dim and a dimension of region")
@@ -743,10 +759,12 @@ class Accessor:
         try:
             if region is not None:
                 region = _regions(Store(file, group), dataset, region)
-                api._validate_region(dataset, region)
             store = Store(file, group, append_dim, region)
             writer = common.ArrayWriter(lock=SerializableLock())
-            api.dump_to_store(dataset, store, writer, encoding=encoding, unlimited_dims=unlimited_dims)
+            variables, attributes = conventions.encode_dataset_coordinates(dataset)
+            for name, asked in (encoding or {}).items():
+                variables[name].encoding = asked
+            store.store(variables, attributes, set(encoding or {}), writer, unlimited_dims)
             writes = writer.sync(compute=compute)
             if compute:
                 store.close()
@@ -785,7 +803,9 @@ def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: O
     return dask.delayed(made)
 
 
-common.BACKEND_ENTRYPOINTS["datarep"] = Backend  # type: ignore[assignment]
+# xarray has beside each class the module that it needs, since 2023.
+_beside = any(isinstance(known, tuple) for known in common.BACKEND_ENTRYPOINTS.values())
+common.BACKEND_ENTRYPOINTS["datarep"] = (None, Backend) if _beside else Backend  # type: ignore
 plugins.list_engines.cache_clear()
 if not hasattr(xr.Dataset, "datarep"):
     xr.register_dataset_accessor("datarep")(Accessor)

@@ -12,6 +12,8 @@ import pytest
 from datarep.types import Type
 
 pytest.importorskip("netCDF4")
+if "netcdf" not in dr.versions():
+    pytest.skip("the command has no module for netCDF", allow_module_level=True)
 
 # libnetcdf in a process of its own, beside h5py and as it may crash.
 SHOW = """

@@ -9,6 +9,7 @@ import datarep as dr
 xr = pytest.importorskip("xarray")
 netCDF4 = pytest.importorskip("netCDF4")
 np = pytest.importorskip("numpy")
+exports = pytest.mark.skipif("netcdf" not in dr.versions(), reason="the command has no module for netCDF")
 import datarep.xarray  # noqa: E402
 
 BOOKS = {"_NCProperties", "_nc3_strict", "_Netcdf4Dimid", "_Netcdf4Coordinates"}
@@ -42,6 +43,7 @@ def test_books_are_notes(source, tmp_path):
     assert "_Netcdf4Coordinates" in dr.command.run(["dump", "-H", "-a", tmp_path / "o.drep"]).stdout
 
 
+@exports
 def test_the_file_comes_back(source, tmp_path):
     dr.export(tmp_path / "o.drep", tmp_path / "b.nc")
     said = header(source).split("{", 1)[1]
@@ -51,6 +53,7 @@ def test_the_file_comes_back(source, tmp_path):
         assert d.ncattrs() == ["title"] and d["v"].ncattrs() == []
 
 
+@exports
 @pytest.mark.parametrize("work", [
     lambda d: d.mean("t", keep_attrs=True), lambda d: d.expand_dims("m"), lambda d: d.transpose("x", "t"),
     lambda d: d.isel(x=0), lambda d: d.rename(t="x", x="t"), lambda d: d[["v"]]])
@@ -69,6 +72,7 @@ def test_what_xarray_makes_of_it_goes_on(source, tmp_path, work):
         made.to_netcdf(tmp_path / "n.nc", engine=engine, unlimited_dims=there)
 
 
+@exports
 def test_a_book_that_no_longer_fits_is_left_out(source, tmp_path):
     """A dataset whose dimensions were made in another order keeps its values, not its numbers."""
     with dr.open(str(tmp_path / "o.drep"), "a") as f:
