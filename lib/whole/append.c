@@ -261,13 +261,14 @@ static bool may_wait(const drep_dataset *ds, int dim, int64_t *row)
 static int tail_new(drep_dataset *ds, int dim, struct tail **out)
 {
     drep_file *f = ds->file;
-    uint64_t max = ds->rec.max[dim];
     int64_t row;
+    uint64_t max;
     struct tail *t;
     int err;
 
     if (!may_wait(ds, dim, &row))
         return 0;
+    max = ds->rec.max[dim]; /* may_wait() has checked dim */
     err = dataset_alive(ds);
     if (!err)
         err = filters_known(ds->chunks.filter, ds->chunks.nfilters, 0);

@@ -2,6 +2,7 @@
 """Attributes of groups, datasets and dimensions."""
 from __future__ import annotations
 
+import math
 from collections.abc import MutableMapping
 from typing import Any, Iterator
 
@@ -37,29 +38,19 @@ def read_array(form: types.Form, shape: tuple[int, ...], read: Any) -> Any:
     if form.plan is None:
         read(form.type, out)
         return out
-    count = 1
-    for n in shape:
-        count *= n
-    raw = np.zeros(max(count * form.plan[1], 1), "u1")
+    raw = _core.Elements(form.type, math.prod(shape))
     read(form.type, raw)
-    _core.vlen_load(form.plan, form.type, raw, out, count)
+    raw.load(form.plan, out)
     return out
 
 
-def to_memory(form: types.Form, value: Any) -> tuple[Any, Any]:
-    """A contiguous array, as the library takes it, and what keeps its pointers valid."""
-    np = types.numpy()
+def to_memory(form: types.Form, value: Any) -> Any:
+    """A contiguous array, as the library takes it: elements that hold pointers are in Elements."""
     if form.plan is None:
-        return value, None
-    count = value.size
-    if form.dtype.subdtype:
-        for n in form.dtype.subdtype[1]:
-            count //= max(n, 1)
-    raw = np.zeros(max(count * form.plan[1], 1), "u1")
-    own = np.array(value, order="C")
-    keep: list[Any] = [values.row]
-    _core.vlen_store(form.plan, own, raw, count, keep)
-    return raw, (own, keep)
+        return value
+    raw = _core.Elements(form.type, value.nbytes // form.dtype.itemsize)
+    raw.store(form.plan, value, values.row, types.split)
+    return raw
 
 
 NOTE = "drep."  # how the names of notes begin
@@ -147,9 +138,7 @@ class Attributes(MutableMapping[str, Any]):
         dims = array.shape
         if form.dtype.subdtype:
             dims = dims[:array.ndim - len(form.dtype.subdtype[1])]
-        memory, keep = to_memory(form, array)
-        self._h.attr_write(self._path, name, form.type, dims, memory)
-        del keep
+        self._h.attr_write(self._path, name, form.type, dims, to_memory(form, array))
 
     def __delitem__(self, name: str) -> None:
         self._h.attr_remove(self._path, name)

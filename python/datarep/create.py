@@ -25,7 +25,7 @@ class Spec(NamedTuple):
     filters: list[tuple[str, int, tuple[int, ...], bool]]
     layout: int
     fill_kind: int
-    fill: Any  # the memory of the value, and what keeps its pointers valid
+    fill: Any  # the memory of the value
     data: Any
     attrs: dict[str, Any]
 
@@ -148,7 +148,7 @@ def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape
         one = values.exact(fill, form, values.Given(f"{path}: fill"))
         value = to_memory(form, np.array(one))
         if form.plan is None and stored != form.type:
-            value = (_core.convert(stored, form.type, value[0]), None)
+            value = _core.convert(stored, form.type, value)
     elif fill is False:
         kind = 2
     names = None if dims is None else [None if d is None else str(d) for d in dims]

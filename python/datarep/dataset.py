@@ -62,7 +62,6 @@ class Options(NamedTuple):
 
 PLAIN = Options()
 SHORT = 32  # bytes of a text that is read without an allocation
-_TEXT = (1, 8, 8, None)
 PIECE = 16384  # elements with pointers that are read at once
 
 
@@ -315,10 +314,9 @@ class Dataset(Named, _core.Dataset):
             if form.plan is None:
                 reports.append(fn(*args, form.type, out, options))
                 return
-            np = types.numpy()
-            raw = np.zeros(max(count * form.plan[1], 1), "u1")
+            raw = _core.Elements(form.type, count)
             reports.append(fn(*args, form.type, raw, options))
-            _core.vlen_load(form.plan, form.type, raw, out, count)
+            raw.load(form.plan, out)
 
         def box(start: Any, count: Any, step: Any, out: Any) -> None:
             assert form
@@ -329,7 +327,7 @@ class Dataset(Named, _core.Dataset):
                 return
             # Pointers and what they point to stay in the processor's caches.
             rows = max(PIECE * count[0] // total, 1)
-            short = form.plan == _TEXT
+            short = form.plan.texts
             for i in range(0, count[0], rows):
                 n = min(rows, count[0] - i)
                 where = ([start[0] + i * step[0], *start[1:]], [n, *count[1:]], steps)
@@ -411,7 +409,8 @@ class Dataset(Named, _core.Dataset):
         if not index.product(sel.out):
             if self._collective:
                 none = [0] * len(sel.shape)
-                self._write_box(none, none, None, form.type, np.empty(1, "u1"), options)
+                self._write_box(none, none, None, form.type, to_memory(form, np.empty((0,) + sub, form.dtype)),
+                                options)
             return
         value = index.arrange(sel, value)
         if sel.arrays:
@@ -419,14 +418,12 @@ class Dataset(Named, _core.Dataset):
             if take is not None:
                 flat = value.reshape((index.product(sel.common),) + value.shape[len(sel.common):])
                 value = np.ascontiguousarray(flat[take])
-            memory, keep = to_memory(form, value)
-            report = self._write_points(rows, rows.shape[1], form.type, memory, options)
+            report = self._write_points(rows, rows.shape[1], form.type, to_memory(form, value), options)
         else:
             around = index._box(sel)
-            memory, keep = to_memory(form, value)
             step = None if all(s == 1 for s in around.step) else around.step
-            report = self._write_box(around.start, around.lengths, step, form.type, memory, options)
-        del keep
+            report = self._write_box(around.start, around.lengths, step, form.type,
+                                     to_memory(form, value), options)
         self._written(report, form, options)
 
     def _written(self, report: Any, form: types.Form, options: Options) -> None:
@@ -538,9 +535,7 @@ class Dataset(Named, _core.Dataset):
         n = value.shape[axis]
         if not n:
             return
-        memory, keep = to_memory(form, value)
-        report = self._append(axis, n, form.type, memory, options)
-        del keep
+        report = self._append(axis, n, form.type, to_memory(form, value), options)
         self._written(report, form, options)
 
     def _rows(self, value: Any, axis: int, options: Options) -> tuple[Any, types.Form]:

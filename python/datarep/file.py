@@ -315,7 +315,7 @@ class Group(Named, MutableMapping[str, Any]):
         def make(placed: bool) -> None:
             _core.dataset_create(self._file._h, path, spec.stored, spec.shape, spec.maxshape,
                                  spec.dims, spec.chunks, spec.filters, spec.layout,
-                                 spec.fill_kind, spec.fill and spec.fill[0], datarep, placed)
+                                 spec.fill_kind, spec.fill, datarep, placed)
 
         if placed is None and spec.form.dtype.names is not None and spec.form.plan is None:
             try:

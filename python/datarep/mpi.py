@@ -30,15 +30,15 @@ def _call(MPI: Any, comm: Any, *args: Any) -> Any:
     if family is None:
         raise ImportError(f"comm: mpi4py uses {vendor}; there is a library of ours for Open MPI and "
                           "for the family of MPICH")
-    path, handle = libraries(family)[0], (MPI._addressof(comm), MPI._sizeof(comm))
+    path = libraries(family)[0]
     try:
-        return _core.open_mpi(path, *handle, *args)
+        return _core.open_mpi(path, comm, *args)
     except ImportError:
         pass
     try:
         # The library of a wheel names no MPI: it takes that of mpi4py, once its symbols are global.
         ctypes.CDLL(MPI.__file__, mode=os.RTLD_NOW | os.RTLD_NOLOAD | os.RTLD_GLOBAL)
-        return _core.open_mpi(path, *handle, *args)
+        return _core.open_mpi(path, comm, *args)
     except (ImportError, OSError) as error:
         raise ImportError(f"comm: mpi4py uses {vendor}, and its libdatarep-mpi-{family} cannot be "
                           f"loaded: {error}") from None

@@ -2,7 +2,7 @@
 """Datatypes of the library and dtypes of NumPy.
 
 A `Form` says how elements lie in memory: their dtype, the library's type for that memory, and, where
-elements hold pointers, a plan by which these become objects (python/src/vlen.c).
+elements hold pointers, a plan by which these become objects (python/src/elements.c).
 
 | datatype | dtype |
 |---|---|
@@ -37,7 +37,7 @@ import re
 from typing import Any, NamedTuple, Optional, Sequence
 
 from . import _core
-from ._core import Type
+from ._core import Plan, Type
 from .errors import shown
 
 __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
@@ -46,7 +46,6 @@ __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form
 PREDEFINED, SCALAR, STRING, OPAQUE, ENUM, BOOLEAN, ARRAY, COMPOUND, SEQUENCE, VSTRING, REFERENCE = \
     range(1, 12)
 CONTIGUOUS, STRUCT, RESIZED, DUP = 32, 39, 42, 43
-_COPY, _TEXT, _SEQ, _REF, _STRUCT, _ARRAY, _INT, _PADDED = range(8)
 _PAD_SPACE = 2
 
 CODES: dict[str, int] = _core.code_names()
@@ -57,7 +56,7 @@ class Form(NamedTuple):
 
     dtype: Any
     type: Type
-    plan: Optional[tuple[Any, ...]] = None
+    plan: Optional[Plan] = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +75,7 @@ class RegionReference(Reference):
     """A reference to elements of a dataset: region is their selection as text, "[0:10,5]"."""
 
 
-def _split(value: Any) -> tuple[int, Optional[str]]:
+def split(value: Any) -> tuple[int, Optional[str]]:
     if value is None:
         return 0, None
     if isinstance(value, Reference):
@@ -97,7 +96,7 @@ def numpy() -> Any:
         if form and form.plan is None:
             own = form.type.code == code
             presets.append((code, form.dtype, None if own else form.type))
-    _core.set_numpy(np.empty, empty, np.ndarray, np.dtype(object), presets)
+    _core.set_numpy(empty, presets)
     return np
 
 
@@ -166,8 +165,7 @@ def _predefined(np: Any, name: str, code: int) -> Optional[Form]:
     if name.startswith("LOGICAL"):
         return Form(np.dtype("?"), predefined("C_BOOL"))
     if name in ("INT128_T", "UINT128_T", "INTEGER16"):
-        return Form(np.dtype(object, metadata={"datarep": name}), own,
-                    (_INT, 16, 8, name[0] == "I"))
+        return _planned(np.dtype(object, metadata={"datarep": name}), own)
     if name in ("FLOAT128", "REAL16"):
         return Form(np.dtype("g"), predefined("LONG_DOUBLE"))
     if "COMPLEX" in name:
@@ -199,19 +197,18 @@ def _scalar(np: Any, t: Type) -> Form:
     return Form(np.dtype(f"V{t.extent}"), t)
 
 
-def _plan(form: Form) -> tuple[Any, ...]:
-    return form.plan or (_COPY, form.type.extent, form.dtype.itemsize, None)
+def _planned(dtype: Any, t: Type) -> Form:
+    return Form(dtype, t, Plan(t, dtype))
 
 
 def _array(np: Any, t: Type, dims: tuple[int, ...], base: Form) -> Form:
-    dtype = np.dtype((base.dtype, dims))
+    # Arrays of arrays are one: NumPy makes arrays of such a dtype in both ways.
+    inner, more = base.dtype.subdtype or (base.dtype, ())
+    dtype = np.dtype((inner, tuple(dims) + more))
     own = t if base.type == t.members[0][1] else Type.array(dims, base.type)
     if base.plan is None:
         return Form(dtype, own)
-    count = 1
-    for n in dims:
-        count *= n
-    return Form(dtype, own, (_ARRAY, own.extent, dtype.itemsize, (count, base.plan)))
+    return _planned(dtype, own)
 
 
 def _struct(np: Any, t: Type, only: Optional[list[str]] = None) -> Form:
@@ -234,9 +231,7 @@ def _struct(np: Any, t: Type, only: Optional[list[str]] = None) -> Form:
     there = [m[2] for m in own.members]
     if not any(f.plan for f in forms):
         return Form(_dtype(np, names, forms, there, own.extent), own)
-    dtype = np.dtype([(n, f.dtype) for n, f in zip(names, forms)])
-    rows = [(at, dtype.fields[n][1], _plan(f)) for at, n, f in zip(there, names, forms)]
-    return Form(dtype, own, (_STRUCT, own.extent, dtype.itemsize, rows))
+    return _planned(np.dtype([(n, f.dtype) for n, f in zip(names, forms)]), own)
 
 
 def _dtype(np: Any, names: list[str], forms: list[Form], offsets: list[int], size: int) -> Any:
@@ -247,8 +242,7 @@ def _dtype(np: Any, names: list[str], forms: list[Form], offsets: list[int], siz
 def _sequence(np: Any, t: Type) -> Form:
     base = form_of_type(t.members[0][1])
     own = t if base.type == t.members[0][1] else Type.sequence(base.type)
-    dtype = np.dtype(object, metadata={"vlen": base.dtype})
-    return Form(dtype, own, (_SEQ, 16, 8, (base.plan, base.dtype, base.type.extent)))
+    return _planned(np.dtype(object, metadata={"vlen": base.dtype}), own)
 
 
 def form_of_type(t: Type) -> Form:
@@ -271,8 +265,8 @@ def _form_of_type(t: Type) -> Form:
     if kind == SCALAR:
         return _scalar(np, t)
     if kind == STRING:
-        blanks = (_PADDED, t.extent, t.extent, None) if t.pad == _PAD_SPACE else None
-        return Form(np.dtype(f"S{t.extent}"), t, blanks)
+        dtype = np.dtype(f"S{t.extent}")
+        return _planned(dtype, t) if t.pad == _PAD_SPACE else Form(dtype, t)
     if kind == OPAQUE:
         metadata = {"datarep": t.tag} if t.tag else None
         return Form(np.dtype(f"V{t.extent}", metadata=metadata) if metadata
@@ -289,10 +283,10 @@ def _form_of_type(t: Type) -> Form:
     if kind == SEQUENCE:
         return _sequence(np, t)
     if kind == VSTRING:
-        return Form(string_dtype(), t, (_TEXT, 8, 8, None))
+        return _planned(string_dtype(), t)
     if kind == REFERENCE:
         cls = RegionReference if t.what else Reference
-        return Form(np.dtype(object, metadata={"ref": cls}), t, (_REF, 16, 8, (cls, _split)))
+        return _planned(np.dtype(object, metadata={"ref": cls}), t)
     if kind in (DUP, RESIZED):
         return form_of_type(t.members[0][1])
     raise TypeError(f"elements of type {t!r} have no dtype")

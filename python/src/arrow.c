@@ -35,8 +35,16 @@ static void schema_release(struct ArrowSchema *s)
     s->release = NULL;
 }
 
+/* What an array's buffers are of. */
+struct held {
+    int64_t n;
+    memory m[];
+};
+
 static void array_release(struct ArrowArray *a)
 {
+    struct held *held = a->private_data;
+
     for (int64_t i = 0; i < a->n_children; i++) {
         if (a->children[i] && a->children[i]->release)
             a->children[i]->release(a->children[i]);
@@ -44,23 +52,34 @@ static void array_release(struct ArrowArray *a)
     }
     free(a->children);
     free(a->buffers);
-    if (a->private_data) {
+    if (held) {
         PyGILState_STATE gil = PyGILState_Ensure();
-        Py_DECREF((PyObject *)a->private_data);
+        for (int64_t i = 0; i < held->n; i++)
+            memory_release(&held->m[i]);
         PyGILState_Release(gil);
     }
+    free(held);
     a->release = NULL;
 }
 
+enum { DEEPEST = 64 };
+
+static bool not_deeper(int depth)
+{
+    if (depth > DEEPEST)
+        PyErr_SetString(PyExc_RecursionError, "arrays in one another");
+    return depth <= DEEPEST;
+}
+
 /* (format, name, [children]) */
-static bool fill_schema(PyObject *o, struct ArrowSchema *s)
+static bool fill_schema(PyObject *o, struct ArrowSchema *s, int depth)
 {
     const char *format, *name;
     PyObject *children;
     Py_ssize_t n;
 
     memset(s, 0, sizeof *s);
-    if (!tuple_fields(o, "ssO!", &format, &name, &PyList_Type, &children))
+    if (!not_deeper(depth) || !tuple_fields(o, "ssO!", &format, &name, &PyList_Type, &children))
         return false;
     n = PyList_Size(children);
     s->release = schema_release;
@@ -70,43 +89,57 @@ static bool fill_schema(PyObject *o, struct ArrowSchema *s)
     for (Py_ssize_t i = 0; s->children && i < n; i++) {
         s->children[i] = calloc(1, sizeof **s->children);
         s->n_children++;
-        if (!s->children[i] || !fill_schema(PyList_GetItem(children, i), s->children[i]))
+        if (!s->children[i] || !fill_schema(PyList_GetItem(children, i), s->children[i], depth + 1))
             return false;
     }
     return s->format && s->name && s->children;
 }
 
-/* (length, [buffers: objects or None], [children]) */
-static bool fill_array(PyObject *o, struct ArrowArray *a)
+static bool fill_buffers(PyObject *list, struct ArrowArray *a)
 {
-    PyObject *buffers, *children;
+    Py_ssize_t n = PyTuple_Size(list);
+    struct held *held = calloc(1, sizeof *held + (size_t)n * sizeof *held->m);
+
+    a->private_data = held;
+    a->buffers = calloc((size_t)n + 1, sizeof *a->buffers);
+    if (!held || !a->buffers)
+        return false;
+    for (Py_ssize_t i = 0; i < n; i++, held->n++, a->n_buffers++) {
+        PyObject *b = PyTuple_GetItem(list, i);
+        if (b == Py_None)
+            continue;
+        if (!memory_get(b, false, &held->m[i]))
+            return false;
+        a->buffers[i] = held->m[i].ptr;
+    }
+    return true;
+}
+
+/* (length, [buffers: objects or None], [children]) */
+static bool fill_array(PyObject *o, struct ArrowArray *a, int depth)
+{
+    PyObject *buffers, *children, *fixed;
     long long length;
     Py_ssize_t n;
+    bool ok;
 
     memset(a, 0, sizeof *a);
-    if (!tuple_fields(o, "LO!O!", &length, &PyList_Type, &buffers, &PyList_Type, &children))
+    if (!not_deeper(depth) ||
+        !tuple_fields(o, "LO!O!", &length, &PyList_Type, &buffers, &PyList_Type, &children) ||
+        !(fixed = PySequence_Tuple(buffers)))
         return false;
     a->release = array_release;
     a->length = length;
-    a->private_data = Py_NewRef(buffers);
-    n = PyList_Size(buffers);
-    a->buffers = calloc((size_t)n + 1, sizeof *a->buffers);
-    for (Py_ssize_t i = 0; a->buffers && i < n; i++, a->n_buffers++) {
-        PyObject *b = PyList_GetItem(buffers, i);
-        memory m;
-        if (b == Py_None)
-            continue;
-        if (!memory_get(b, false, &m))
-            return false;
-        a->buffers[i] = m.ptr; /* the list keeps it: arrays and bytes, which do not move */
-        memory_release(&m);
-    }
+    ok = fill_buffers(fixed, a);
+    Py_DECREF(fixed);
+    if (!ok)
+        return false;
     n = PyList_Size(children);
     a->children = calloc((size_t)n + 1, sizeof *a->children);
     for (Py_ssize_t i = 0; a->children && i < n; i++) {
         a->children[i] = calloc(1, sizeof **a->children);
         a->n_children++;
-        if (!a->children[i] || !fill_array(PyList_GetItem(children, i), a->children[i]))
+        if (!a->children[i] || !fill_array(PyList_GetItem(children, i), a->children[i], depth + 1))
             return false;
     }
     return a->buffers && a->children;
@@ -144,7 +177,7 @@ static PyObject *arrow_export(PyObject *module, PyObject *args)
     a = calloc(1, sizeof *a);
     first = s ? PyCapsule_New(s, "arrow_schema", schema_drop) : PyErr_NoMemory();
     second = a ? PyCapsule_New(a, "arrow_array", array_drop) : PyErr_NoMemory();
-    if (first && second && fill_schema(schema, s) && fill_array(array, a))
+    if (first && second && fill_schema(schema, s, 0) && fill_array(array, a, 0))
         return Py_BuildValue("(NN)", first, second);
     if (!PyErr_Occurred())
         PyErr_NoMemory();

@@ -1,6 +1,6 @@
 /* attr.c - attributes: single numbers and texts here, everything else through memory. */
 /* SPDX-License-Identifier: MIT */
-#include "src/core.h"
+#include "src/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,8 +154,16 @@ static PyObject *attr_read(PyObject *o, PyObject *args)
     memory m;
 
     BEGIN("ssOO", &path, &name, &t, &buf);
-    if (!type_converter(t, &type) || !memory_get(buf, true, &m))
+    if (!type_converter(t, &type))
         return NULL;
+    if (!type)
+        return PyErr_Format(PyExc_TypeError, "a Type is needed, not None");
+    if (!elements_get(buf, type, true, &m))
+        return NULL;
+    if (!handle_open(h)) {
+        memory_release(&m);
+        return NULL;
+    }
     if (!m.size)
         m.ptr = &none;
     WITHOUT_GIL(h, err = read_into(h, path, name, type, m.ptr, m.size ? (size_t)m.size : 1));
@@ -173,20 +181,25 @@ static PyObject *attr_write(PyObject *o, PyObject *args)
     const drep_type *type;
     int64_t d[MAX_RANK], count = 1;
     int rank = DREP_NULL_SPACE;
+    bool fits = true;
     memory m = {0};
 
     BEGIN("ssOOO", &path, &name, &t, &dims, &buf);
     if (!type_converter(t, &type) || (dims != Py_None && !numbers(dims, d, MAX_RANK, &rank)))
         return NULL;
     for (int i = 0; i < rank; i++)
-        count *= d[i];
+        fits = fits && multiply(&count, d[i]);
     if (rank >= 0) {
-        if (!memory_get(buf, false, &m))
+        if (!elements_get(buf, type, false, &m))
             return NULL;
-        if (m.size < count * drep_type_extent(type)) {
+        if (!fits || !elements_fit(type, count, m.size)) {
             memory_release(&m);
             return PyErr_Format(PyExc_ValueError, "the value has too few bytes");
         }
+    }
+    if (!handle_open(h)) {
+        memory_release(&m);
+        return NULL;
     }
     WITHOUT_GIL(h, err = drep_attr_write(h->file, path, name, type, rank, rank > 0 ? d : NULL,
                                          m.ptr ? m.ptr : ""));

@@ -42,8 +42,8 @@ typedef struct dataset_object {
     PyObject *dtype;  /* of NumPy, NULL until it is asked for */
     drep_type *mem;   /* elements of that dtype, NULL: as the dataset's own */
     PyObject *memory; /* the type object of `mem` */
-    PyObject *plan;   /* None, or how elements that hold pointers become objects (vlen.c) */
-    int64_t item;     /* bytes of one element of mem in memory */
+    PyObject *plan;   /* None, or the Plan by which elements become objects (plan.h) */
+    bool simple;      /* its elements lie in an array as in the memory of the library */
     bool exact;       /* mem holds every stored value, or rounds as the caller asked */
     bool collective;  /* transfers are made by all ranks together */
     bool shaped;      /* the shape is that of the handle's commit number `moves` */
@@ -104,15 +104,34 @@ bool type_add(PyObject *module);
 
 /* ------------------------------------------------------------------- memory */
 
-/* The memory of an object: a C-contiguous buffer or array. */
+/* The memory of an object: a C-contiguous buffer, or that of Elements (elements.h). */
+typedef struct elements elements;
 typedef struct memory {
     Py_buffer view;
     bool buffer; /* view is to be released */
+    elements *elements;
     void *ptr;
     Py_ssize_t size;
 } memory;
+/* Memory without pointers to objects. */
 bool memory_get(PyObject *o, bool writable, memory *m);
+/* The buffer, whatever it holds; flags: PyBUF_... */
+bool memory_of_buffer(PyObject *o, int flags, memory *m);
 void memory_release(memory *m);
+void elements_release(elements *e);
+/* Whether n elements of a type are within `size` bytes. */
+bool elements_fit(const drep_type *t, int64_t n, int64_t size);
+/* False if a product of lengths has no int64_t, or n is negative. */
+bool multiply(int64_t *product, int64_t n);
+
+/* NumPy (numpy.c), once set_numpy() was called. */
+bool is_dtype(PyObject *o); /* an exception if not */
+bool is_array(PyObject *o);
+int dtype_has_objects(PyObject *dtype); /* -1: an exception */
+int holds_objects(PyObject *array);
+/* The memory of an array of NumPy itself, no subclass, with elements of a dtype. */
+bool array_get(PyObject *o, PyObject *dtype, bool writable, memory *m);
+PyObject *array_copy(PyObject *o); /* C-contiguous, no subclass */
 
 /* Memory of the library's, lent to a Python function for one call.  lend_end() takes it back:
  * false, with an exception kept, if the function has raised or goes on to hold a part; NULL is
@@ -124,6 +143,10 @@ bool lend_end(lent *self);
 extern _Thread_local int lending; /* memory that functions of this thread have */
 bool lend_add(PyObject *module);
 
+/* Put a new reference in place of the old one. */
+void set_ref(PyObject **at, PyObject *o);
+/* An int of C; false with an exception if it is none. */
+bool int_from(PyObject *o, int *out);
 /* PyArg_ParseTuple() for a value inside of arguments: TypeError if it is no tuple. */
 bool tuple_fields(PyObject *o, const char *format, ...);
 /* A tuple of ints or None -> numbers. */
@@ -168,14 +191,11 @@ PyObject *handle_opened(int err, drep_file *file, PyObject *name, bool writes);
 PyObject *report_tuple(const drep_report *r);
 
 extern PyObject *np_empty, *np_ndarray, *np_object; /* NULL until NumPy is set */
+extern PyObject *np_large_empty;                    /* as np_empty, for arrays that may be large */
 PyObject *core_set_numpy(PyObject *module, PyObject *args);
 extern PyObject *preset_dtype[DREP_CODE_MAX + 1];
 extern PyObject *preset_type[DREP_CODE_MAX + 1];
 
-/* Elements that hold pointers -> Python objects, and back (vlen.c).  The first takes over what
- * the library allocated in src and frees it. */
-PyObject *vlen_load(PyObject *module, PyObject *args);
 PyObject *texts_load(PyObject *module, PyObject *args);
-PyObject *vlen_store(PyObject *module, PyObject *args);
 
 #endif

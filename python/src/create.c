@@ -1,6 +1,7 @@
 /* create.c - new datasets. */
 /* SPDX-License-Identifier: MIT */
 #include "src/dataset.h"
+#include "src/elements.h"
 
 #include <string.h>
 
@@ -9,6 +10,8 @@ struct request {
     int64_t dims[MAX_RANK], maxdims[MAX_RANK], chunk[MAX_RANK];
     const char *names[MAX_RANK];
     drep_filter filters[DREP_MAX_FILTERS];
+    PyObject *dim_names, *filter_rows; /* tuples */
+    memory fill;
 };
 
 static bool lengths(struct request *q, PyObject *dims, PyObject *maxdims, PyObject *chunk)
@@ -43,18 +46,18 @@ static bool lengths(struct request *q, PyObject *dims, PyObject *maxdims, PyObje
     return true;
 }
 
-static bool dim_names(struct request *q, PyObject *list)
+static bool dim_names(struct request *q)
 {
-    Py_ssize_t n = PyList_Check(list) ? PyList_Size(list) : 0;
+    Py_ssize_t n = q->dim_names ? PyTuple_Size(q->dim_names) : 0;
 
-    if (list == Py_None)
+    if (!q->dim_names)
         return true;
     if (n != q->spec.rank) {
         PyErr_SetString(PyExc_ValueError, "as many names as dimensions are needed");
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *name = PyList_GetItem(list, i);
+        PyObject *name = PyTuple_GetItem(q->dim_names, i);
         if (name != Py_None && !(q->names[i] = PyUnicode_AsUTF8AndSize(name, NULL)))
             return false;
     }
@@ -62,10 +65,27 @@ static bool dim_names(struct request *q, PyObject *list)
     return true;
 }
 
-/* [(name, level, params, bare)] */
-static bool filters(struct request *q, PyObject *list)
+static bool parameters(drep_filter *f, const char *name, PyObject *list)
 {
-    Py_ssize_t n = PyList_Size(list);
+    int64_t params[8];
+
+    if (!numbers(list, params, 8, &f->nparams))
+        return false;
+    for (int k = 0; k < f->nparams; k++) {
+        if (params[k] < 0 || params[k] > UINT32_MAX) {
+            PyErr_Format(PyExc_ValueError, "filter %s: parameter %lld does not fit 32 bits", name,
+                         (long long)params[k]);
+            return false;
+        }
+        f->param[k] = (uint32_t)params[k];
+    }
+    return true;
+}
+
+/* [(name, level, params, bare)] */
+static bool filters(struct request *q)
+{
+    Py_ssize_t n = PyTuple_Size(q->filter_rows);
 
     if (n > DREP_MAX_FILTERS) {
         PyErr_SetString(PyExc_ValueError, "too many filters");
@@ -73,20 +93,12 @@ static bool filters(struct request *q, PyObject *list)
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         drep_filter *f = &q->filters[i];
-        int64_t params[8];
         PyObject *p;
         const char *name;
-        if (!tuple_fields(PyList_GetItem(list, i), "siOp", &name, &f->level, &p, &f->bare) ||
-            !numbers(p, params, 8, &f->nparams))
+        if (!tuple_fields(PyTuple_GetItem(q->filter_rows, i), "siOp", &name, &f->level, &p,
+                          &f->bare) ||
+            !parameters(f, name, p))
             return false;
-        for (int k = 0; k < f->nparams; k++) {
-            if (params[k] < 0 || params[k] > UINT32_MAX) {
-                PyErr_Format(PyExc_ValueError, "filter %s: parameter %lld does not fit 32 bits",
-                             name, (long long)params[k]);
-                return false;
-            }
-            f->param[k] = (uint32_t)params[k];
-        }
         f->id = drep_filter_from_name(name);
         if (!f->id) {
             f->id = DREP_FILTER_USER;
@@ -108,33 +120,43 @@ static PyObject *create(handle *h, const char *path, const struct request *q)
     Py_RETURN_NONE;
 }
 
+/* The memory of the fill value. */
+static bool fill_value(struct request *q, PyObject *value)
+{
+    if (value == Py_None)
+        return true;
+    if (!elements_get(value, q->spec.type, false, &q->fill))
+        return false;
+    q->spec.fill_value = q->fill.ptr;
+    if (elements_fit(q->spec.type, 1, q->fill.size))
+        return true;
+    PyErr_SetString(PyExc_ValueError, "the fill value has too few bytes");
+    return false;
+}
+
 /* dataset_create(handle, path, Type, dims, maxdims, names, chunk, filters, layout, fill kind, fill
  * value's memory, representation, placed) */
 static PyObject *dataset_create(PyObject *module, PyObject *args)
 {
-    PyObject *o, *t, *dims, *maxdims, *names, *chunk, *list, *value, *r;
+    PyObject *o, *t, *dims, *maxdims, *names, *chunk, *list, *value, *r = NULL;
     struct request q = {.spec = DREP_SPEC(0)};
     const char *path;
-    memory m = {0};
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!sOOOOOO!iiOzp", handle_class, &o, &path, &t, &dims, &maxdims,
-                          &names, &chunk, &PyList_Type, &list, &q.spec.layout, &q.spec.fill, &value,
+    if (!PyArg_ParseTuple(args, "O!sOOOOOOiiOzp", handle_class, &o, &path, &t, &dims, &maxdims,
+                          &names, &chunk, &list, &q.spec.layout, &q.spec.fill, &value,
                           &q.spec.datarep, &q.spec.placed) ||
-        !handle_open((handle *)o) || !type_converter(t, &q.spec.type) ||
-        !lengths(&q, dims, maxdims, chunk) || !dim_names(&q, names) || !filters(&q, list))
+        !type_converter(t, &q.spec.type))
         return NULL;
-    if (value != Py_None) {
-        if (!memory_get(value, false, &m))
-            return NULL;
-        if (m.size < drep_type_extent(q.spec.type)) {
-            memory_release(&m);
-            return PyErr_Format(PyExc_ValueError, "the fill value has too few bytes");
-        }
-        q.spec.fill_value = m.ptr;
-    }
-    r = create((handle *)o, path, &q);
-    memory_release(&m);
+    /* Texts of lists, which other threads may change, live as long as these tuples. */
+    q.dim_names = names == Py_None ? NULL : PySequence_Tuple(names);
+    q.filter_rows = PyErr_Occurred() ? NULL : PySequence_Tuple(list);
+    if (q.filter_rows && lengths(&q, dims, maxdims, chunk) && dim_names(&q) && filters(&q) &&
+        fill_value(&q, value) && handle_open((handle *)o))
+        r = create((handle *)o, path, &q);
+    memory_release(&q.fill);
+    Py_XDECREF(q.dim_names);
+    Py_XDECREF(q.filter_rows);
     return r;
 }
 

@@ -5,44 +5,16 @@
  * back with boxes or points. */
 /* SPDX-License-Identifier: MIT */
 #include "src/dataset.h"
+#include "src/elements.h"
 #include "src/key.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 PyTypeObject *dataset_class;
-PyObject *np_empty, *np_ndarray, *np_object;
-static PyObject *large_empty; /* as np_empty, for arrays that may be large */
-PyObject *preset_dtype[DREP_CODE_MAX + 1], *preset_type[DREP_CODE_MAX + 1];
 static PyObject *no_index; /* () */
 
-enum { MAYBE_LARGE = 1 << 14 }; /* elements from which large_empty() is asked */
-
-/* set_numpy(empty, large_empty, ndarray, object dtype, [(code, dtype, Type or None)]) */
-PyObject *core_set_numpy(PyObject *module, PyObject *args)
-{
-    PyObject *list;
-
-    (void)module;
-    if (!PyArg_ParseTuple(args, "OOOOO!", &np_empty, &large_empty, &np_ndarray, &np_object,
-                          &PyList_Type, &list))
-        return NULL;
-    Py_INCREF(np_empty);
-    Py_INCREF(large_empty);
-    Py_INCREF(np_ndarray);
-    Py_INCREF(np_object);
-    for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
-        PyObject *dtype, *t;
-        int code;
-        if (!tuple_fields(PyList_GetItem(list, i), "iOO", &code, &dtype, &t))
-            return NULL;
-        if (code < 1 || code > DREP_CODE_MAX)
-            return PyErr_Format(PyExc_ValueError, "no code %d", code);
-        preset_dtype[code] = Py_NewRef(dtype);
-        preset_type[code] = Py_NewRef(t);
-    }
-    Py_RETURN_NONE;
-}
+enum { MAYBE_LARGE = 1 << 14 }; /* elements from which np_large_empty() is asked */
 
 /* ------------------------------------------------------------------- its life */
 
@@ -130,12 +102,14 @@ static bool keep(dataset_object *self, const drep_dsinfo *info, PyObject *dtype,
 {
     const drep_type *mem;
 
-    if (!type_converter(t, &mem))
+    int objects = dtype_has_objects(dtype);
+
+    if (objects < 0 || !type_converter(t, &mem))
         return false;
     self->mem = (drep_type *)mem;
     self->memory = Py_NewRef(t);
     self->plan = Py_NewRef(plan);
-    self->item = drep_type_extent(mem ? mem : info->type);
+    self->simple = !objects && plan == Py_None && !drep_type_variable(mem ? mem : info->type);
     self->dtype = Py_NewRef(dtype);
     return true;
 }
@@ -218,10 +192,8 @@ static bool move_box(dataset_object *self, const struct box *b, memory *m, bool 
                                .collective = self->collective);
     int err;
 
-    if (m->size < b->n * self->item) {
-        PyErr_SetString(PyExc_RuntimeError, "the array is too small");
+    if (!handle_open(self->h)) /* a key's __index__() may have closed it */
         return false;
-    }
     WITHOUT_GIL(self->h, err = transfer_box(self, b, self->mem, m, &xfer, write));
     if (err) {
         raise_transfer(self, err);
@@ -238,7 +210,9 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
 
     if (!b->n && !self->collective)
         return true;
-    if (!memory_get(array, true, &m))
+    /* Of the dtype that keep() has seen, but for what large_empty() made. */
+    if (b->n < MAYBE_LARGE ? !memory_of_buffer(array, PyBUF_WRITABLE, &m)
+                           : !memory_get(array, true, &m))
         return false;
     ok = move_box(self, b, &m, false, &report);
     memory_release(&m);
@@ -254,13 +228,13 @@ static PyObject *dataset_get(PyObject *o, PyObject *key)
 
     if (!shape_known(self))
         return NULL;
-    if (!np_empty || !resolve(self) || self->plan != Py_None)
+    if (!np_large_empty || !resolve(self) || !self->simple)
         return PyErr_Occurred() ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
     result = key_parse(self->rank, self->dims, key, &b);
     if (result != KEY_BOX)
         return result == KEY_ERROR ? NULL : PyObject_CallMethod(o, "_get", "(O)", key);
     shape = tuple_of(b.shape, b.shown);
-    empty = b.n < MAYBE_LARGE ? np_empty : large_empty;
+    empty = b.n < MAYBE_LARGE ? np_empty : np_large_empty;
     array = shape ? PyObject_CallFunctionObjArgs(empty, shape, self->dtype, NULL) : NULL;
     Py_XDECREF(shape);
     if (!array || !read_array(self, &b, array)) {
@@ -295,7 +269,7 @@ static int key_fits(dataset_object *self, PyObject *key, PyObject *array, struct
 
     if (!shape_known(self))
         return KEY_ERROR;
-    if (!np_empty || !resolve(self) || self->plan != Py_None ||
+    if (!np_large_empty || !resolve(self) || !self->simple ||
         (PyObject *)Py_TYPE(array) != np_ndarray)
         return PyErr_Occurred() ? KEY_ERROR : KEY_OTHER;
     result = key_parse(self->rank, self->dims, key, b);
@@ -333,7 +307,7 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
     if (result == KEY_ERROR)
         return -1;
     /* An array that is not contiguous has no simple buffer. */
-    if (result == KEY_OTHER || !b.n || !memory_get(value, false, &m)) {
+    if (result == KEY_OTHER || !b.n || !memory_of_buffer(value, PyBUF_SIMPLE, &m)) {
         PyErr_Clear();
         return slow_set(o, key, value);
     }
@@ -358,7 +332,7 @@ static PyObject *read_same(PyObject *o, PyObject *args)
     result = key_fits(self, key, array, &b);
     if (result == KEY_ERROR)
         return NULL;
-    if (result == KEY_OTHER || !b.n || !memory_get(array, true, &m)) {
+    if (result == KEY_OTHER || !b.n || !memory_of_buffer(array, PyBUF_WRITABLE, &m)) {
         PyErr_Clear();
         Py_RETURN_FALSE;
     }
@@ -387,16 +361,38 @@ struct options {
     int threads, range, members;
 };
 
-/* The arguments that the transfers share: Type, memory, (threads, range, members). */
-static bool start(dataset_object *self, const struct options *opt, bool write,
+/* Elements in memory of a Type, None: of the dataset's, whose file is open. */
+static bool memory_for(dataset_object *self, PyObject *t, PyObject *buf, bool writable,
+                       const drep_type **type, memory *m)
+{
+    drep_dsinfo info;
+
+    if (!type_converter(t, type) || !dataset_info(self, &info) ||
+        !elements_get(buf, *type ? *type : info.type, writable, m))
+        return false;
+    if (handle_open(self->h)) /* a buffer, too, may be Python's */
+        return true;
+    memory_release(m);
+    return false;
+}
+
+/* Begin a transfer along `rank` dimensions (-1: any) with the arguments that all share: Type,
+ * memory, (threads, range, members). */
+static bool start(dataset_object *self, const struct options *opt, int rank, bool write,
                   const drep_type **type, memory *m, drep_xfer *xfer, drep_report *report)
 {
-    if (!handle_open(self->h) || !type_converter(opt->type, type) ||
-        !memory_get(opt->buf, !write, m))
+    if (!shape_known(self))
+        return false;
+    if (rank >= 0 && rank != self->rank) {
+        PyErr_Format(PyExc_ValueError, "%d dimensions are selected of %d", rank, self->rank);
+        return false;
+    }
+    if (!memory_for(self, opt->type, opt->buf, !write, type, m))
         return false;
     *report = DREP_REPORT;
+    /* A size of 0 is an unknown one. */
     *xfer = DREP_XFER(.report = report, .range = opt->range, .threads = opt->threads,
-                      .buf_size = (size_t)m->size, .members = opt->members,
+                      .buf_size = m->size ? (size_t)m->size : 1, .members = opt->members,
                       .collective = self->collective);
     return true;
 }
@@ -430,10 +426,8 @@ static PyObject *box_method(PyObject *o, PyObject *args, bool write)
         return PyErr_Format(PyExc_ValueError, "start, count and stride differ in length");
     for (int d = 0; d < n; d++)
         b.n = b.count[d] ? b.n : 0;
-    if (!start(self, &opt, write, &type, &m, &xfer, &report))
+    if (!start(self, &opt, b.rank, write, &type, &m, &xfer, &report))
         return NULL;
-    if (!m.size) /* no elements, or refused by the library */
-        xfer.buf_size = 1;
     WITHOUT_GIL(self->h, err = transfer_box(self, &b, type, &m, &xfer, write));
     return finish(self, err, &m, &report);
 }
@@ -453,7 +447,7 @@ static bool coordinates(PyObject *buf, int rank, memory *m, int64_t *n)
 {
     if (!memory_get(buf, false, m))
         return false;
-    if (rank < 1 || m->size % (8 * rank)) {
+    if (rank < 1 || rank > MAX_RANK || m->size % (8 * rank)) {
         memory_release(m);
         PyErr_SetString(PyExc_ValueError, "coordinates do not fit the dataset's rank");
         return false;
@@ -492,7 +486,7 @@ static PyObject *points_method(PyObject *o, PyObject *args, bool write)
                           &opt.range, &opt.members) ||
         !coordinates(coords, rank, &at, &n))
         return NULL;
-    if (!start(self, &opt, write, &type, &m, &xfer, &report)) {
+    if (!start(self, &opt, rank, write, &type, &m, &xfer, &report)) {
         memory_release(&at);
         return NULL;
     }
@@ -555,7 +549,7 @@ static PyObject *read_boxes(PyObject *o, PyObject *args)
                           &opt.range, &opt.members) ||
         !numbers(counts, count, MAX_RANK, &rank) || !coordinates(coords, rank, &at, &n))
         return NULL;
-    if (!start(self, &opt, false, &type, &m, &xfer, &report)) {
+    if (!start(self, &opt, rank, false, &type, &m, &xfer, &report)) {
         memory_release(&at);
         return NULL;
     }
@@ -581,7 +575,7 @@ static PyObject *append(PyObject *o, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "iLOO(iii)", &dim, &n, &opt.type, &opt.buf, &opt.threads,
                           &opt.range, &opt.members) ||
-        !start(self, &opt, true, &type, &m, &xfer, &report))
+        !start(self, &opt, -1, true, &type, &m, &xfer, &report))
         return NULL;
     WITHOUT_GIL(self->h, err = drep_append(self->ds, dim, n, type, m.ptr, &xfer));
     return finish(self, err, &m, &report);
@@ -608,7 +602,7 @@ static PyObject *resize(PyObject *o, PyObject *arg)
     int rank, err;
     drep_dsinfo info;
 
-    if (!dataset_info(self, &info) || !numbers(arg, dims, MAX_RANK, &rank))
+    if (!numbers(arg, dims, MAX_RANK, &rank) || !dataset_info(self, &info))
         return NULL;
     if (rank != info.rank)
         return PyErr_Format(PyExc_ValueError, "%d lengths for %d dimensions", rank, info.rank);
@@ -758,7 +752,7 @@ static bool chunk_start(dataset_object *self, PyObject *at, int64_t *start_at)
     drep_dsinfo info;
     int rank;
 
-    if (!dataset_info(self, &info) || !numbers(at, start_at, MAX_RANK, &rank))
+    if (!numbers(at, start_at, MAX_RANK, &rank) || !dataset_info(self, &info))
         return false;
     if (rank == info.rank)
         return true;
@@ -805,9 +799,12 @@ static PyObject *write_stored(PyObject *o, PyObject *args)
     memory m;
     int err;
 
-    if (!PyArg_ParseTuple(args, "OO|I", &where, &buf, &skipped) || !chunk_start(self, where, at) ||
-        !memory_get(buf, false, &m))
+    if (!PyArg_ParseTuple(args, "OO|I", &where, &buf, &skipped) || !memory_get(buf, false, &m))
         return NULL;
+    if (!chunk_start(self, where, at)) {
+        memory_release(&m);
+        return NULL;
+    }
     WITHOUT_GIL(self->h, err = drep_write_stored(self->ds, at, m.ptr, m.size, skipped));
     memory_release(&m);
     if (err)
@@ -870,12 +867,11 @@ static PyObject *fill(PyObject *o, PyObject *args)
     memory m;
     int err;
 
-    if (!PyArg_ParseTuple(args, "OO", &t, &buf) || !type_converter(t, &type) ||
-        !dataset_info(self, &info) || !memory_get(buf, true, &m))
+    if (!PyArg_ParseTuple(args, "OO", &t, &buf) || !memory_for(self, t, buf, true, &type, &m))
         return NULL;
-    if (m.size < drep_type_extent(type ? type : info.type)) {
+    if (!dataset_info(self, &info) || !elements_fit(type ? type : info.type, 1, m.size)) {
         memory_release(&m);
-        return PyErr_Format(PyExc_ValueError, "the memory is too small");
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "the memory is too small");
     }
     WITHOUT_GIL(self->h, err = drep_dataset_fill(self->ds, type, m.ptr));
     memory_release(&m);

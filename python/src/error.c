@@ -13,8 +13,7 @@ static bool waits_long; /* since an earlier call */
 PyObject *core_set_error(PyObject *module, PyObject *f)
 {
     (void)module;
-    Py_XDECREF(factory);
-    factory = Py_NewRef(f);
+    set_ref(&factory, Py_NewRef(f));
     Py_RETURN_NONE;
 }
 
@@ -106,14 +105,16 @@ PyObject *raise_error(int err, handle *h)
                                            text(drep_error_object()), (long long)drep_error_byte(),
                                            number_of(cause))
                    : NULL;
-    if (made) {
+    if (made && !PyObject_TypeCheck(made, (PyTypeObject *)PyExc_BaseException))
+        PyErr_Format(PyExc_TypeError, "an exception is needed, not %R", Py_TYPE(made));
+    if (made && !PyErr_Occurred()) {
         if (cause)
             PyException_SetCause(made, Py_NewRef(cause));
         PyErr_SetObject((PyObject *)Py_TYPE(made), made);
-        Py_DECREF(made);
     } else if (!PyErr_Occurred()) {
         PyErr_SetString(PyExc_RuntimeError, drep_error());
     }
+    Py_XDECREF(made);
     Py_XDECREF(cause);
     return NULL;
 }

@@ -327,8 +327,12 @@ static PyObject *handle_set_hints(PyObject *o, PyObject *dict)
     drep_info *info;
     int err;
 
-    if (!handle_open(h) || !info_from(dict, &info))
+    if (!info_from(dict, &info))
         return NULL;
+    if (!handle_open(h)) {
+        drep_info_free(info);
+        return NULL;
+    }
     WITHOUT_GIL(h, err = drep_set_info(h->file, info));
     drep_info_free(info);
     if (err)
@@ -367,9 +371,9 @@ static PyObject *handle_table(PyObject *o, PyObject *arg)
     handle *h = (handle *)o;
     const drep_encoding *table;
     PyObject *list;
-    int number = (int)PyLong_AsLong(arg), n = 0, err;
+    int number, n = 0, err;
 
-    if (PyErr_Occurred() || !handle_open(h))
+    if (!int_from(arg, &number) || !handle_open(h))
         return NULL;
     WITHOUT_GIL(h, err = drep_header_types(h->file, number, &table, &n));
     if (err)
@@ -459,6 +463,7 @@ static PyObject *core_create(PyObject *module, PyObject *args)
     int exclusive, amode, err;
     drep_info *info;
     drep_file *file = NULL;
+    handle *of;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "UpzOO", &path, &exclusive, &datarep, &hints, &like) ||
@@ -466,20 +471,25 @@ static PyObject *core_create(PyObject *module, PyObject *args)
         return NULL;
     if (like != Py_None && !PyObject_TypeCheck(like, handle_class))
         PyErr_Format(PyExc_TypeError, "like is a file, not %R", Py_TYPE(like));
-    if (PyErr_Occurred() || (like != Py_None && !handle_open((handle *)like)) ||
-        !info_from(hints, &info)) {
+    if (PyErr_Occurred() || !info_from(hints, &info)) {
         Py_DECREF(bytes);
         return NULL;
     }
     amode = DREP_RDWR | (exclusive ? DREP_EXCL : 0);
-    Py_BEGIN_ALLOW_THREADS;
-    err = like != Py_None ? drep_create_like(PyBytes_AsString(bytes), amode, ((handle *)like)->file,
-                                             info, &file)
-                          : drep_create(PyBytes_AsString(bytes), amode, datarep, info, &file);
-    Py_END_ALLOW_THREADS;
+    of = like != Py_None ? (handle *)like : NULL;
+    if (of && !handle_open(of))
+        err = -1;
+    else if (of)
+        WITHOUT_GIL(of,
+                    err = drep_create_like(PyBytes_AsString(bytes), amode, of->file, info, &file));
+    else {
+        Py_BEGIN_ALLOW_THREADS;
+        err = drep_create(PyBytes_AsString(bytes), amode, datarep, info, &file);
+        Py_END_ALLOW_THREADS;
+    }
     drep_info_free(info);
     Py_DECREF(bytes);
-    return handle_opened(err, file, path, true);
+    return handle_opened(err, file, path, true); /* keeps an exception that is set */
 }
 
 /* open_image(buffer, hints): a file in memory. */

@@ -13,13 +13,14 @@ static PyTypeObject *mapping_class;
 PyObject *dataset_map(PyObject *o, PyObject *verify)
 {
     dataset_object *ds = (dataset_object *)o;
-    unsigned flags = PyObject_IsTrue(verify) ? 0 : DREP_MAP_UNVERIFIED;
+    int checked = PyObject_IsTrue(verify);
+    unsigned flags = checked ? 0 : DREP_MAP_UNVERIFIED;
     const void *data;
     mapping *self;
     size_t size;
     int err;
 
-    if (!handle_open(ds->h))
+    if (checked < 0 || !handle_open(ds->h))
         return NULL;
     WITHOUT_GIL(ds->h, err = drep_dataset_map(ds->ds, flags, &data, &size));
     if (err)

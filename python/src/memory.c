@@ -2,56 +2,65 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Arrays of dates and of some structs have no buffer. */
-static bool from_interface(PyObject *o, bool writable, memory *m)
+bool memory_of_buffer(PyObject *o, int flags, memory *m)
 {
-    PyObject *dict = PyObject_GetAttrString(o, "__array_interface__"), *data, *strides,
-             *size = NULL;
-    bool ok = false;
-
-    if (!dict || !PyDict_Check(dict)) {
-        Py_XDECREF(dict);
-        PyErr_Format(PyExc_TypeError, "%R has no memory that can be used here", Py_TYPE(o));
+    m->elements = NULL;
+    m->buffer = PyObject_GetBuffer(o, &m->view, flags) == 0;
+    if (!m->buffer)
         return false;
+    m->ptr = m->view.buf;
+    m->size = m->view.len;
+    return true;
+}
+
+/* Whether a buffer's format has objects, outside of the names of members, ":name:". */
+static bool format_has_objects(const char *s)
+{
+    bool name = false;
+
+    for (; s && *s; s++) {
+        if (*s == ':')
+            name = !name;
+        else if (*s == 'O' && !name)
+            return true;
     }
-    data = PyDict_GetItemString(dict, "data");
-    strides = PyDict_GetItemString(dict, "strides");
-    if (strides && strides != Py_None) {
-        PyErr_SetString(PyExc_ValueError, "the array is not C-contiguous");
-    } else if (data && PyTuple_Check(data) && PyTuple_Size(data) == 2) {
-        m->ptr = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
-        size = PyObject_GetAttrString(o, "nbytes");
-        m->size = size ? PyLong_AsSsize_t(size) : -1;
-        if (writable && PyObject_IsTrue(PyTuple_GetItem(data, 1)))
-            PyErr_SetString(PyExc_ValueError, "the array is read-only");
-        ok = !PyErr_Occurred();
-    } else {
-        PyErr_SetString(PyExc_TypeError, "the object's __array_interface__ has no data");
-    }
-    Py_XDECREF(size);
-    Py_DECREF(dict);
-    return ok;
+    return false;
+}
+
+/* Memory of objects, whose pointers are Python's alone. */
+static bool objects(void)
+{
+    PyErr_SetString(PyExc_TypeError, "memory of objects cannot be used here");
+    return false;
 }
 
 bool memory_get(PyObject *o, bool writable, memory *m)
 {
+    int flags = writable ? PyBUF_WRITABLE : PyBUF_SIMPLE, has;
+
     m->buffer = false;
-    if (PyObject_GetBuffer(o, &m->view, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) == 0) {
-        m->buffer = true;
-        m->ptr = m->view.buf;
-        m->size = m->view.len;
-        return true;
+    m->elements = NULL;
+    if (is_array(o)) { /* arrays of dates have no format */
+        has = holds_objects(o);
+        if (has)
+            return has < 0 ? false : objects();
+        return memory_of_buffer(o, flags, m);
     }
-    if (!PyObject_HasAttrString(o, "__array_interface__")) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "%R has no memory that can be used here", Py_TYPE(o));
+    if (!PyObject_CheckBuffer(o)) {
+        PyErr_Format(PyExc_TypeError, "%R has no memory that can be used here", Py_TYPE(o));
         return false;
     }
-    PyErr_Clear();
-    return from_interface(o, writable, m);
+    if (!memory_of_buffer(o, flags | PyBUF_ND | PyBUF_FORMAT, m))
+        return false;
+    if (format_has_objects(m->view.format)) {
+        memory_release(m);
+        return objects();
+    }
+    return true;
 }
 
 void memory_release(memory *m)
@@ -59,6 +68,49 @@ void memory_release(memory *m)
     if (m->buffer)
         PyBuffer_Release(&m->view);
     m->buffer = false;
+    if (m->elements)
+        elements_release(m->elements);
+    m->elements = NULL;
+}
+
+bool elements_fit(const drep_type *t, int64_t n, int64_t size)
+{
+    int64_t extent = drep_type_extent(t), end = drep_type_true_lb(t) + drep_type_true_extent(t);
+
+    if (n <= 0)
+        return n == 0;
+    return extent > 0 && drep_type_true_lb(t) >= 0 && end <= size && n - 1 <= (size - end) / extent;
+}
+
+bool multiply(int64_t *product, int64_t n)
+{
+    bool ok = n >= 0 && (n == 0 || *product <= INT64_MAX / n);
+
+    if (ok)
+        *product *= n;
+    return ok;
+}
+
+bool int_from(PyObject *o, int *out)
+{
+    long n = PyLong_AsLong(o);
+
+    if (n == -1 && PyErr_Occurred())
+        return false;
+    if (n < INT_MIN || n > INT_MAX) {
+        PyErr_SetString(PyExc_OverflowError, "the number is too large");
+        return false;
+    }
+    *out = (int)n;
+    return true;
+}
+
+void set_ref(PyObject **at, PyObject *o)
+{
+    PyObject *old = *at;
+
+    *at = o;
+    Py_XDECREF(old);
 }
 
 bool tuple_fields(PyObject *o, const char *format, ...)
@@ -141,9 +193,9 @@ static bool info_put(drep_info *info, PyObject *key, PyObject *value)
 
 bool info_from(PyObject *dict, drep_info **out)
 {
-    PyObject *key, *value;
-    Py_ssize_t pos = 0;
+    PyObject *items;
     int err;
+    bool ok = true;
 
     *out = NULL;
     if (dict == Py_None)
@@ -156,13 +208,20 @@ bool info_from(PyObject *dict, drep_info **out)
         raise_error(err, NULL);
         return false;
     }
-    while (PyDict_Next(dict, &pos, &key, &value))
-        if (!info_put(*out, key, value)) {
-            drep_info_free(*out);
-            *out = NULL;
-            return false;
-        }
-    return true;
+    items = PyDict_Items(dict); /* str() of a value may change the dict */
+    for (Py_ssize_t i = 0; items && ok && i < PyList_Size(items); i++) {
+        PyObject *key, *value;
+        ok = tuple_fields(PyList_GetItem(items, i), "OO", &key, &value) &&
+             info_put(*out, key, value);
+    }
+    if (items && ok) {
+        Py_DECREF(items);
+        return true;
+    }
+    Py_XDECREF(items);
+    drep_info_free(*out);
+    *out = NULL;
+    return false;
 }
 
 PyObject *text(const char *s)

@@ -1,7 +1,8 @@
 /* module.c - the module datarep._core. */
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
-#include "src/core.h"
+#include "src/elements.h"
+#include "src/plan.h"
 
 extern PyMethodDef create_functions[];
 
@@ -101,8 +102,7 @@ static PyObject *plugin_path(PyObject *module, PyObject *arg)
 
 static PyMethodDef functions[] = {
     {"set_error", core_set_error, METH_O, "set the factory of exceptions"},
-    {"set_numpy", core_set_numpy, METH_VARARGS,
-     "(empty, large_empty, ndarray, object, [(code, dtype, Type)])"},
+    {"set_numpy", core_set_numpy, METH_VARARGS, "(large_empty, [(code, dtype, Type)])"},
     {"version", version, METH_NOARGS, "library and format"},
     {"libraries", libraries, METH_NOARGS, "{name: version} of the libraries that are used"},
     {"code_names", code_names, METH_NOARGS, "{name: code} of predefined types"},
@@ -112,10 +112,8 @@ static PyMethodDef functions[] = {
     {"open_object", core_open_object, METH_VARARGS,
      "(object, name, writes, create, datarep, hints, round trip)"},
     {"open_mpi", core_open_mpi, METH_VARARGS,
-     "(library, address and size of a communicator, path, mode, datarep, hints)"},
-    {"vlen_load", vlen_load, METH_VARARGS, "(plan, Type, memory, array, count)"},
+     "(library, communicator, path, mode, datarep, hints)"},
     {"texts_load", texts_load, METH_VARARGS, "(memory, width, array)"},
-    {"vlen_store", vlen_store, METH_VARARGS, "(plan, array, memory, count, keep)"},
     {0},
 };
 
@@ -137,7 +135,7 @@ PyMODINIT_FUNC PyInit__core(void)
     PyObject *module = PyModule_Create(&definition);
 
     if (!module || !type_add(module) || !handle_add(module) || !dataset_add(module) ||
-        !view_add(module) || !lend_add(module) ||
+        !view_add(module) || !lend_add(module) || !plan_add(module) || !elements_add(module) ||
         PyModule_AddFunctions(module, create_functions) < 0 ||
         PyModule_AddFunctions(module, rep_functions) < 0 ||
         PyModule_AddFunctions(module, exchange_functions) < 0) {

@@ -62,26 +62,50 @@ static int open_existing(const struct loaded *l, const char *path, int amode, co
                        : l->fn.open_int(l->comm_int, path, amode, info, out);
 }
 
-/* open_mpi(library, address of the communicator, its size, path, mode, datarep, hints).  The mode
- * is one of "r", "r+", "w", "x".  The library stays loaded. */
+/* MPI._addressof() and MPI._sizeof() of a communicator of mpi4py. */
+static bool communicator(PyObject *comm, const void **address, int *size)
+{
+    PyObject *MPI = PyImport_ImportModule("mpi4py.MPI"), *at = NULL, *bytes = NULL;
+    PyObject *class = MPI ? PyObject_GetAttrString(MPI, "Comm") : NULL;
+    int is = class ? PyObject_IsInstance(comm, class) : -1;
+
+    if (is == 0)
+        PyErr_Format(PyExc_TypeError, "a communicator is needed, not %R", Py_TYPE(comm));
+    if (is == 1) {
+        at = PyObject_CallMethod(MPI, "_addressof", "O", comm);
+        bytes = at ? PyObject_CallMethod(MPI, "_sizeof", "O", comm) : NULL;
+    }
+    if (bytes) {
+        *address = PyLong_AsVoidPtr(at);
+        is = int_from(bytes, size);
+    }
+    Py_XDECREF(at);
+    Py_XDECREF(bytes);
+    Py_XDECREF(class);
+    Py_XDECREF(MPI);
+    return is == 1 && !PyErr_Occurred();
+}
+
+/* open_mpi(library, communicator, path, mode, datarep, hints).  The mode is one of "r", "r+", "w",
+ * "x".  The library stays loaded. */
 PyObject *core_open_mpi(PyObject *module, PyObject *args)
 {
-    PyObject *path, *bytes, *hints;
+    PyObject *path, *bytes, *hints, *comm;
+    const void *address = NULL;
     const char *library, *datarep, *mode;
     drep_info *info;
     struct loaded l = {.pointers = false};
     drep_file *file = NULL;
-    Py_ssize_t address;
     bool new, writes;
     int size, err;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "sniUszO", &library, &address, &size, &path, &mode, &datarep,
-                          &hints))
+    if (!PyArg_ParseTuple(args, "sOUszO", &library, &comm, &path, &mode, &datarep, &hints) ||
+        !communicator(comm, &address, &size))
         return NULL;
     new = *mode == 'w' || *mode == 'x';
     writes = strcmp(mode, "r") != 0;
-    if (!load(&l, library, new ? "drep_mpi_create" : "drep_mpi_open", (const void *)address, size))
+    if (!load(&l, library, new ? "drep_mpi_create" : "drep_mpi_open", address, size))
         return NULL;
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;

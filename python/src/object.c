@@ -345,7 +345,7 @@ static PyObject *dimension_set_scales(PyObject *o, PyObject *args)
     ids = malloc(MAX_SCALES * sizeof *ids);
     if (!ids)
         return PyErr_NoMemory();
-    if (!numbers(list, ids, MAX_SCALES, &n)) {
+    if (!numbers(list, ids, MAX_SCALES, &n) || !handle_open(h)) {
         free(ids);
         return NULL;
     }

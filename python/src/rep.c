@@ -1,6 +1,6 @@
 /* rep.c - data representations: declared by tables, made of Python functions; packing. */
 /* SPDX-License-Identifier: MIT */
-#include "src/core.h"
+#include "src/elements.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +54,10 @@ static int convert(PyObject *fn, void *userbuf, const drep_type *datatype, int64
 {
     PyGILState_STATE gil = PyGILState_Ensure();
     int64_t items = drep_type_items(datatype), size = file_bytes(state, datatype, count, position);
-    int64_t elements = items ? (position + count + items - 1) / items : 0;
-    int64_t user = elements ? (elements - 1) * drep_type_extent(datatype) +
-                                  drep_type_true_lb(datatype) + drep_type_true_extent(datatype)
-                            : 0;
+    int64_t tiles = items ? (position + count + items - 1) / items : 0;
+    int64_t user = tiles ? (tiles - 1) * drep_type_extent(datatype) + drep_type_true_lb(datatype) +
+                               drep_type_true_extent(datatype)
+                         : 0;
     lent *u = size >= 0 ? lend(userbuf, (size_t)user, !write) : NULL;
     lent *f = u ? lend(filebuf, (size_t)size, write) : NULL;
     PyObject *got = NULL;
@@ -124,22 +124,24 @@ static PyObject *declare_datarep(PyObject *module, PyObject *args)
 {
     drep_encoding table[DREP_CODE_MAX + 1] = {{0}};
     const char *name, *base;
-    PyObject *list;
+    PyObject *given, *list;
     Py_ssize_t n;
     int err;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "ssO!", &name, &base, &PyList_Type, &list))
+    if (!PyArg_ParseTuple(args, "ssO", &name, &base, &given) || !(list = PySequence_Tuple(given)))
         return NULL;
-    n = PyList_Size(list);
+    n = PyTuple_Size(list);
     if (n > DREP_CODE_MAX)
-        return PyErr_Format(PyExc_ValueError, "more rows than datatypes");
-    for (Py_ssize_t i = 0; i < n; i++) {
+        PyErr_SetString(PyExc_ValueError, "more rows than datatypes");
+    for (Py_ssize_t i = 0; i < n && !PyErr_Occurred(); i++) {
         drep_encoding *e = &table[i];
-        if (!tuple_fields(PyList_GetItem(list, i), "Hbbbb", &e->code, &e->format, &e->order,
-                          &e->size, &e->align))
-            return NULL;
+        tuple_fields(PyTuple_GetItem(list, i), "Hbbbb", &e->code, &e->format, &e->order, &e->size,
+                     &e->align);
     }
+    Py_DECREF(list);
+    if (PyErr_Occurred())
+        return NULL;
     err = drep_declare_datarep(name, base, table, (int)n, NULL, 0);
     if (err)
         return raise_error(err, NULL);
@@ -230,9 +232,9 @@ static PyObject *pack(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "sOLO(iii)", &name, &buf, &count, &t, &xfer.threads, &xfer.range,
                           &xfer.members) ||
-        !type_converter(t, &type) || !memory_get(buf, false, &m))
+        !type_converter(t, &type) || !elements_get(buf, type, false, &m))
         return NULL;
-    xfer.buf_size = (size_t)m.size;
+    xfer.buf_size = m.size ? (size_t)m.size : 1; /* 0 is an unknown size */
     err = drep_pack_size(name, count, type, &size);
     out = err ? NULL : PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
     if (out) {
@@ -267,11 +269,11 @@ static PyObject *unpack(PyObject *module, PyObject *args)
                           &xfer.range, &xfer.members) ||
         !type_converter(t, &type) || !memory_get(data, false, &from))
         return NULL;
-    if (!memory_get(buf, true, &to)) {
+    if (!elements_get(buf, type, true, &to)) {
         memory_release(&from);
         return NULL;
     }
-    xfer.buf_size = (size_t)to.size;
+    xfer.buf_size = to.size ? (size_t)to.size : 1;
     position = at;
     Py_BEGIN_ALLOW_THREADS;
     err = drep_unpack_xfer(name, from.ptr, from.size, &position, to.ptr, count, type, &xfer);
@@ -310,14 +312,17 @@ static PyObject *convert_one(PyObject *module, PyObject *args)
 
     (void)module;
     if (!PyArg_ParseTuple(args, "OOO", &to, &from, &buf) || !type_converter(to, &target) ||
-        !type_converter(from, &source) || !memory_get(buf, false, &m))
+        !type_converter(from, &source) || !elements_get(buf, source, false, &m))
         return NULL;
-    if (m.size < drep_type_extent(source) || drep_type_variable(target)) {
+    if (!elements_fit(source, 1, m.size) || drep_type_variable(target) ||
+        !elements_fit(target, 1, drep_type_extent(target))) {
         memory_release(&m);
         return PyErr_Format(PyExc_ValueError, "the value cannot be converted here");
     }
     out = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)drep_type_extent(target));
-    err = out ? drep_convert(target, PyBytes_AsString(out), source, m.ptr, 1, NULL) : 0;
+    err = out ? drep_convert(target, PyBytes_AsString(out), source, m.ptr, 1,
+                             &DREP_XFER(.buf_size = (size_t)drep_type_extent(target)))
+              : 0;
     memory_release(&m);
     if (err) {
         Py_DECREF(out);
@@ -345,12 +350,12 @@ static PyObject *convert_all(PyObject *module, PyObject *args)
         memory_release(&dst);
         return NULL;
     }
-    if (count < 0 || drep_type_variable(source) || drep_type_variable(target) ||
-        drep_type_extent(source) < 1 || drep_type_extent(target) < 1 ||
-        count > src.size / drep_type_extent(source) || count > dst.size / drep_type_extent(target))
+    if (drep_type_variable(source) || drep_type_variable(target) ||
+        !elements_fit(source, count, src.size) || !elements_fit(target, count, dst.size))
         PyErr_SetString(PyExc_ValueError, "the values cannot be converted here");
-    else if ((err = drep_convert(target, dst.ptr, source, src.ptr, count,
-                                 &DREP_XFER(.range = DREP_RANGE_STRICT))))
+    else if (count && (err = drep_convert(
+                           target, dst.ptr, source, src.ptr, count,
+                           &DREP_XFER(.range = DREP_RANGE_STRICT, .buf_size = (size_t)dst.size))))
         raise_error(err, NULL);
     memory_release(&dst);
     memory_release(&src);

@@ -151,11 +151,13 @@ static PyObject *type_compare(PyObject *a, PyObject *b, int op)
 
 static PyObject *new_predefined(PyObject *m, PyObject *arg)
 {
-    const drep_type *t = drep_predefined((int)PyLong_AsLong(arg));
+    const drep_type *t;
+    int code;
 
     (void)m;
-    if (PyErr_Occurred())
+    if (!int_from(arg, &code))
         return NULL;
+    t = drep_predefined(code);
     if (!t)
         return PyErr_Format(PyExc_ValueError, "no predefined datatype %R", arg);
     return type_borrowed(t);
@@ -205,9 +207,10 @@ static PyObject *new_opaque(PyObject *m, PyObject *args)
 static PyObject *new_reference(PyObject *m, PyObject *arg)
 {
     drep_type *t = NULL;
+    int what;
 
     (void)m;
-    return made(drep_type_reference((int)PyLong_AsLong(arg), &t), &t);
+    return int_from(arg, &what) ? made(drep_type_reference(what, &t), &t) : NULL;
 }
 
 static PyObject *new_sequence(PyObject *m, PyObject *arg)
@@ -266,73 +269,110 @@ static PyObject *new_array(PyObject *m, PyObject *args)
     return made(drep_type_array(rank, d, base, &t), &t);
 }
 
+/* The names and values of [(name, value)]. */
+static bool enum_items(PyObject *items, const char **names, int64_t *values)
+{
+    for (Py_ssize_t i = 0; i < PyList_Size(items); i++) {
+        PyObject *key, *value;
+        if (!tuple_fields(PyList_GetItem(items, i), "UO", &key, &value))
+            return false;
+        names[i] = PyUnicode_AsUTF8AndSize(key, NULL);
+        values[i] = (int64_t)PyLong_AsUnsignedLongLongMask(value);
+        if (PyErr_Occurred())
+            return false;
+    }
+    return true;
+}
+
 static PyObject *new_enum(PyObject *m, PyObject *args)
 {
-    PyObject *o, *dict, *key, *value;
+    PyObject *o, *dict, *items, *r = NULL;
     const drep_type *base;
     drep_type *t = NULL;
-    Py_ssize_t n, pos = 0, i = 0;
     const char **names;
     int64_t *values;
-    bool ok = true;
-    int err = 0;
+    size_t n;
 
     (void)m;
-    if (!PyArg_ParseTuple(args, "OO!", &o, &PyDict_Type, &dict) || !type_converter(o, &base))
+    if (!PyArg_ParseTuple(args, "OO!", &o, &PyDict_Type, &dict) || !type_converter(o, &base) ||
+        !(items = PyDict_Items(dict))) /* __index__() of a value may change the dict */
         return NULL;
-    n = PyDict_Size(dict);
-    names = calloc((size_t)n + 1, sizeof *names);
-    values = calloc((size_t)n + 1, sizeof *values);
-    while (ok && names && values && PyDict_Next(dict, &pos, &key, &value)) {
-        names[i] = PyUnicode_AsUTF8AndSize(key, NULL);
-        values[i++] = (int64_t)PyLong_AsUnsignedLongLongMask(value);
-        ok = !PyErr_Occurred();
-    }
-    if (ok && names && values)
-        err = drep_type_enum(base, n, names, values, &t);
+    n = (size_t)PyList_Size(items);
+    names = calloc(n + 1, sizeof *names);
+    values = calloc(n + 1, sizeof *values);
+    if (!names || !values)
+        PyErr_NoMemory();
+    else if (enum_items(items, names, values))
+        r = made(drep_type_enum(base, (int64_t)n, names, values, &t), &t);
     free(names);
     free(values);
-    return ok ? made(err, &t) : NULL;
+    Py_DECREF(items);
+    return r;
+}
+
+struct members {
+    PyObject *names, *offsets, *types; /* tuples, which nobody changes; offsets may be NULL */
+    const char **name;
+    const drep_type **type;
+    int64_t *offset;
+};
+
+static bool members_get(struct members *c, Py_ssize_t n)
+{
+    c->name = calloc((size_t)n + 1, sizeof *c->name);
+    c->type = calloc((size_t)n + 1, sizeof *c->type);
+    c->offset = calloc((size_t)n + 1, sizeof *c->offset);
+    if (!c->name || !c->type || !c->offset) {
+        PyErr_NoMemory();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        c->name[i] = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(c->names, i), NULL);
+        if (!c->name[i] || !type_converter(PyTuple_GetItem(c->types, i), &c->type[i]))
+            return false;
+        if (c->offsets)
+            c->offset[i] = PyLong_AsLongLong(PyTuple_GetItem(c->offsets, i));
+        if (PyErr_Occurred())
+            return false;
+    }
+    return true;
+}
+
+static PyObject *compound_of(struct members *c, long long size)
+{
+    Py_ssize_t n = PyTuple_Size(c->names);
+    drep_type *t = NULL;
+
+    if (PyTuple_Size(c->types) != n || (c->offsets && PyTuple_Size(c->offsets) != n))
+        return PyErr_Format(PyExc_ValueError, "as many names, offsets and types are needed");
+    if (!members_get(c, n))
+        return NULL;
+    return made(drep_type_compound(n, c->name, c->offsets ? c->offset : NULL, c->type, size, &t),
+                &t);
 }
 
 /* compound(names, offsets or None, types, size) */
 static PyObject *new_compound(PyObject *m, PyObject *args)
 {
-    PyObject *names, *offsets, *types;
+    PyObject *names, *offsets, *types, *r = NULL;
+    struct members c = {0};
     long long size = 0;
-    drep_type *t = NULL;
-    const char **s;
-    const drep_type **y;
-    int64_t *o;
-    Py_ssize_t n;
-    bool ok = true;
-    int err = 0;
 
     (void)m;
-    if (!PyArg_ParseTuple(args, "O!OO!|L", &PyList_Type, &names, &offsets, &PyList_Type, &types,
-                          &size))
+    if (!PyArg_ParseTuple(args, "OOO|L", &names, &offsets, &types, &size))
         return NULL;
-    n = PyList_Size(names);
-    if (PyList_Size(types) != n ||
-        (offsets != Py_None && (!PyList_Check(offsets) || PyList_Size(offsets) != n)))
-        return PyErr_Format(PyExc_ValueError, "as many names, offsets and types are needed");
-    s = calloc((size_t)n + 1, sizeof *s);
-    y = calloc((size_t)n + 1, sizeof *y);
-    o = calloc((size_t)n + 1, sizeof *o);
-    ok = s && y && o;
-    for (Py_ssize_t i = 0; ok && i < n; i++) {
-        s[i] = PyUnicode_AsUTF8AndSize(PyList_GetItem(names, i), NULL);
-        ok = s[i] && type_converter(PyList_GetItem(types, i), &y[i]);
-        if (ok && offsets != Py_None)
-            o[i] = PyLong_AsLongLong(PyList_GetItem(offsets, i));
-        ok = ok && !PyErr_Occurred();
-    }
-    if (ok)
-        err = drep_type_compound(n, s, offsets == Py_None ? NULL : o, y, size, &t);
-    free(s);
-    free(y);
-    free(o);
-    return ok ? made(err, &t) : PyErr_Occurred() ? NULL : PyErr_NoMemory();
+    c.names = PySequence_Tuple(names);
+    c.types = c.names ? PySequence_Tuple(types) : NULL;
+    c.offsets = c.types && offsets != Py_None ? PySequence_Tuple(offsets) : NULL;
+    if (!PyErr_Occurred())
+        r = compound_of(&c, size);
+    free(c.name);
+    free(c.type);
+    free(c.offset);
+    Py_XDECREF(c.names);
+    Py_XDECREF(c.types);
+    Py_XDECREF(c.offsets);
+    return r;
 }
 
 static PyObject *file_extent(PyObject *o, PyObject *arg)

@@ -1,10 +1,11 @@
 /* view.c - headerless files, for datarep/raw.py, which lets one thread at a time use a view. */
 /* SPDX-License-Identifier: MIT */
-#include "src/core.h"
+#include "src/elements.h"
 
 typedef struct view_object {
     PyObject_HEAD drep_view *view;
     PyObject *name;
+    bool busy; /* a call runs without the GIL */
 } view_object;
 
 static PyTypeObject *view_class;
@@ -20,8 +21,19 @@ static bool is_open(view_object *self)
 {
     if (!self->view)
         PyErr_Format(PyExc_ValueError, "%U: the file is closed", self->name);
-    return self->view;
+    else if (self->busy)
+        PyErr_Format(PyExc_RuntimeError, "%U: another call is under way", self->name);
+    return self->view && !self->busy;
 }
+
+#define WITHOUT_GIL_IN(self, call) \
+    do {                           \
+        (self)->busy = true;       \
+        Py_BEGIN_ALLOW_THREADS;    \
+        call;                      \
+        Py_END_ALLOW_THREADS;      \
+        (self)->busy = false;      \
+    } while (0)
 
 /* view_raw(path, writes, disp, Type, datarep) */
 static PyObject *view_raw(PyObject *module, PyObject *args)
@@ -55,6 +67,7 @@ static PyObject *view_raw(PyObject *module, PyObject *args)
         return NULL;
     }
     self->view = v;
+    self->busy = false;
     self->name = Py_NewRef(path);
     return (PyObject *)self;
 }
@@ -68,9 +81,7 @@ static PyObject *view_size(PyObject *o, PyObject *none)
     (void)none;
     if (!is_open(self))
         return NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    err = drep_view_size(self->view, &n);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL_IN(self, err = drep_view_size(self->view, &n));
     return err ? failed(err, self) : PyLong_FromLongLong(n);
 }
 
@@ -89,13 +100,16 @@ static PyObject *move(PyObject *o, PyObject *args, bool write)
 
     if (!PyArg_ParseTuple(args, "LOLO(iii)", &offset, &buf, &count, &t, &xfer.threads, &xfer.range,
                           &xfer.members) ||
-        !type_converter(t, &type) || !is_open(self) || !memory_get(buf, !write, &m))
+        !type_converter(t, &type) || !elements_get(buf, type, !write, &m))
         return NULL;
+    if (!is_open(self)) {
+        memory_release(&m);
+        return NULL;
+    }
     xfer.buf_size = m.size ? (size_t)m.size : 1;
-    Py_BEGIN_ALLOW_THREADS;
-    err = write ? drep_write_at(self->view, offset, m.ptr, count, type, &xfer, &items)
-                : drep_read_at(self->view, offset, m.ptr, count, type, &xfer, &items);
-    Py_END_ALLOW_THREADS;
+    WITHOUT_GIL_IN(
+        self, err = write ? drep_write_at(self->view, offset, m.ptr, count, type, &xfer, &items)
+                          : drep_read_at(self->view, offset, m.ptr, count, type, &xfer, &items));
     memory_release(&m);
     if (err)
         return failed(err, self);
@@ -119,6 +133,8 @@ static PyObject *view_close(PyObject *o, PyObject *none)
     int err = 0;
 
     (void)none;
+    if (v && !is_open(self))
+        return NULL;
     self->view = NULL;
     if (v) {
         Py_BEGIN_ALLOW_THREADS;

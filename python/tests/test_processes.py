@@ -216,18 +216,17 @@ f["rows"], f.attrs["b"], f.attrs["c"] = rows, "text", 1.5
 x, t, three, whole = f["x"], f["t"], slice(3, 9), np.arange(100.0)
 def element(): return x[3]
 def part(): return x[three]
-raw, out, plan, vstring = np.zeros(16, "u1"), np.empty(2, object), t._plan, t.type
+out, plan, vstring = np.empty(2, object), t._plan, t.type
+raw = _core.Elements(vstring, 2)
 def texts():
     t._read_box((0,), (2,), None, vstring, raw, (0, 0, 0))
-    _core.vlen_load(plan, vstring, raw, out, 2)
+    raw.load(plan, out)
 held = np.array(["a", "bc"], object)
 def attribute(): return f.attrs["b"], f.attrs["c"], f.attrs.get("none")
 def write(): x[...] = whole
 def write_text():
-    keep = [None]
-    _core.vlen_store(plan, held, raw, 2, keep)
+    raw.store(plan, held, None, None)
     t._write_box((0,), (2,), None, vstring, raw, (0, 0, 0))
-    raw[:] = 0
 def opened(): return dr.open(sys.argv[1]).close()
 def missing():
     try:

@@ -6,6 +6,7 @@
 #include "data_help.h"
 #include "faultio.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
@@ -352,7 +353,10 @@ START_TEST(test_D47_what_cannot_be_is_refused_at_once)
     drep_dataset *ds = growing(f, "/a", 12, 0, DREP_INT32_T), *first, *second;
     drep_type *pair;
 
+    refuses(ds, INT_MAX, 1, DREP_INT32_T, values, DREP_ERR_DIMS); /* before rows wait */
+    refuses(ds, -1, 1, DREP_INT32_T, values, DREP_ERR_DIMS);
     append_some(ds, 0, 10);
+    refuses(ds, INT_MAX, 1, DREP_INT32_T, values, DREP_ERR_DIMS);
     ok(drep_type_contiguous(2, DREP_INT32_T, &pair));
     refuses(ds, 0, 3, DREP_INT32_T, values, DREP_ERR_DIMS);
     refuses(ds, 1, 1, DREP_INT32_T, values, DREP_ERR_DIMS);

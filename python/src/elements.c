@@ -1,0 +1,571 @@
+/* elements.c - elements that hold pointers: the library's memory for them, and how they become
+ * Python objects and back.
+ *
+ * Only an object of this class has such memory: what Python can write, bytes of a buffer, is never
+ * taken for a pointer.  Pointers come from the library, which allocates what it reads, or from
+ * store(), which points into objects that this object keeps. */
+/* SPDX-License-Identifier: MIT */
+#include "src/elements.h"
+#include "src/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct elements {
+    PyObject_HEAD drep_type *t;
+    char *ptr;
+    int64_t count;
+    Py_ssize_t size;
+    PyObject *keep; /* a list of what the pointers lead to, unless the library allocated it */
+    bool loaded;    /* the library may have allocated */
+    int busy;       /* calls that use it */
+};
+
+static PyTypeObject *elements_class;
+
+/* ----------------------------------------------------------------------- its life */
+
+/* What the pointers lead to is free. */
+static void drop(elements *self)
+{
+    PyObject *kept = self->keep;
+
+    if (self->loaded)
+        drep_vlen_free(self->t, self->count, self->ptr);
+    self->loaded = false;
+    self->keep = NULL;
+    Py_XDECREF(kept);
+}
+
+/* The elements are zeros, which is no text, sequence or reference at all. */
+static void clear(elements *self)
+{
+    drop(self);
+    memset(self->ptr, 0, (size_t)self->size);
+}
+
+/* Elements(Type, count) */
+static PyObject *elements_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
+{
+    PyObject *o;
+    const drep_type *t;
+    elements *self;
+    long long n;
+
+    if (kwargs && PyDict_Size(kwargs))
+        return PyErr_Format(PyExc_TypeError, "Elements() takes no keywords");
+    if (!PyArg_ParseTuple(args, "O!L", type_class, &o, &n) || !type_converter(o, &t))
+        return NULL;
+    if (n < 0 || !elements_fit(t, 1, drep_type_extent(t)) ||
+        n > PY_SSIZE_T_MAX / drep_type_extent(t))
+        return PyErr_Format(PyExc_ValueError, "%lld elements of %R are not possible", n, o);
+    self = (elements *)((allocfunc)PyType_GetSlot(cls, Py_tp_alloc))(cls, 0);
+    if (!self)
+        return NULL;
+    self->size = (Py_ssize_t)(n * drep_type_extent(t));
+    self->ptr = calloc(1, self->size ? (size_t)self->size : 1);
+    if (!self->ptr) {
+        Py_DECREF(self);
+        return PyErr_NoMemory();
+    }
+    self->t = drep_type_ref(t);
+    self->count = n;
+    return (PyObject *)self;
+}
+
+static void elements_dealloc(PyObject *o)
+{
+    elements *self = (elements *)o;
+    PyTypeObject *cls = Py_TYPE(o);
+
+    drop(self);
+    free(self->ptr);
+    drep_type_free(self->t);
+    ((freefunc)PyType_GetSlot(cls, Py_tp_free))(o);
+    Py_DECREF(cls);
+}
+
+static bool idle(const elements *self)
+{
+    if (self->busy)
+        PyErr_SetString(PyExc_BufferError, "the elements are in use");
+    return !self->busy;
+}
+
+bool elements_get(PyObject *o, const drep_type *t, bool writable, memory *m)
+{
+    elements *self = (elements *)o;
+
+    m->elements = NULL;
+    if (!PyObject_TypeCheck(o, elements_class)) {
+        if (!t || !drep_type_variable(t))
+            return memory_get(o, writable, m);
+        PyErr_SetString(PyExc_TypeError, "elements of variable length are in an Elements object");
+        return false;
+    }
+    if (!t || !drep_type_equal(t, self->t)) {
+        PyErr_SetString(PyExc_TypeError, "the Elements object has another type");
+        return false;
+    }
+    if (!idle(self))
+        return false;
+    if (writable) {
+        clear(self);
+        self->loaded = true;
+    }
+    self->busy++;
+    m->buffer = false;
+    m->elements = (elements *)Py_NewRef(o);
+    m->ptr = self->ptr;
+    m->size = self->size;
+    return true;
+}
+
+void elements_release(elements *self)
+{
+    self->busy--;
+    Py_DECREF((PyObject *)self);
+}
+
+/* ----------------------------------------------------------------- to Python's objects */
+
+/* Arrays of objects may hold NULL, which means None. */
+static bool put(char *dst, PyObject *o)
+{
+    PyObject *old;
+
+    if (!o)
+        return false;
+    memcpy(&old, dst, sizeof old);
+    memcpy(dst, &o, sizeof o);
+    Py_XDECREF(old);
+    return true;
+}
+
+static bool load(const part *p, const char *src, char *dst, int64_t n);
+static bool store(const part *p, const char *src, char *dst, int64_t n, PyObject *keep);
+
+/* Text that is not UTF-8 keeps its bytes as surrogates. */
+static PyObject *decode(const char *s, size_t len)
+{
+    Py_ssize_t n = (Py_ssize_t)len;
+    PyObject *o = PyUnicode_FromStringAndSize(n ? s : "", n);
+
+    if (o || !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError))
+        return o;
+    PyErr_Clear();
+    return PyUnicode_DecodeUTF8(s, n, "surrogateescape");
+}
+
+static PyObject *load_sequence(const part *p, const drep_vlen *v)
+{
+    PyObject *array;
+    memory m;
+    bool ok;
+
+    array = PyObject_CallFunction(np_empty, "(L)O", (long long)v->count, p->object);
+    if (!array || !v->count)
+        return array;
+    if (!array_get(array, p->object, true, &m)) {
+        Py_DECREF(array);
+        return NULL;
+    }
+    ok = load(p->parts, v->data, m.ptr, v->count);
+    memory_release(&m);
+    if (!ok)
+        Py_CLEAR(array);
+    return array;
+}
+
+static PyObject *load_reference(const part *p, const drep_ref *r)
+{
+    return PyObject_CallFunction(p->object, "KN", (unsigned long long)r->object, text(r->region));
+}
+
+static bool load_struct(const part *p, const char *src, char *dst)
+{
+    for (Py_ssize_t i = 0; i < p->count; i++) {
+        const part *m = &p->parts[i];
+        if (!load(m, src + m->at_there, dst + m->at_here, 1))
+            return false;
+    }
+    return true;
+}
+
+static PyObject *load_integer(const part *p, const char *src)
+{
+    PyObject *args = Py_BuildValue("(y#s)", src, (Py_ssize_t)16, "little");
+    PyObject *kwargs = Py_BuildValue("{sO}", "signed", p->is_signed ? Py_True : Py_False);
+    PyObject *fn = PyObject_GetAttrString((PyObject *)&PyLong_Type, "from_bytes");
+    PyObject *r = args && kwargs && fn ? PyObject_Call(fn, args, kwargs) : NULL;
+
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    Py_XDECREF(fn);
+    return r;
+}
+
+/* Copy a text and change what pads it. */
+static void pad(const char *src, char *dst, size_t size, char from, char to)
+{
+    size_t n = size;
+
+    while (n > 0 && src[n - 1] == from)
+        n--;
+    memcpy(dst, src, n);
+    memset(dst + n, to, size - n);
+}
+
+static bool load_one(const part *p, const char *src, char *dst)
+{
+    const char *s;
+    drep_vlen v;
+    drep_ref r;
+
+    switch (p->kind) {
+    case COPY:
+        memcpy(dst, src, (size_t)p->here);
+        return true;
+    case TEXT:
+        memcpy(&s, src, sizeof s);
+        return put(dst, decode(s, s ? strlen(s) : 0));
+    case SEQUENCE:
+        memcpy(&v, src, sizeof v);
+        return put(dst, load_sequence(p, &v));
+    case REFERENCE:
+        memcpy(&r, src, sizeof r);
+        return put(dst, load_reference(p, &r));
+    case STRUCT:
+        return load_struct(p, src, dst);
+    case ARRAY:
+        return load(p->parts, src, dst, p->count);
+    case INTEGER:
+        return put(dst, load_integer(p, src));
+    case PADDED:
+        pad(src, dst, (size_t)p->here, ' ', 0);
+        return true;
+    }
+    return false;
+}
+
+static bool load(const part *p, const char *src, char *dst, int64_t n)
+{
+    if (p->kind == COPY && p->here == p->there) {
+        memcpy(dst, src, (size_t)(n * p->here));
+        return true;
+    }
+    for (int64_t i = 0; i < n; i++, src += p->there, dst += p->here)
+        if (!load_one(p, src, dst))
+            return false;
+    return true;
+}
+
+/* Begin to move the elements to or from an array of a plan; false with an exception if they do not
+ * fit each other. */
+static bool begin(elements *self, PyObject *how, PyObject *array, bool writable, const plan **out,
+                  memory *m)
+{
+    const plan *p = (const plan *)how;
+
+    if (!PyObject_TypeCheck(how, plan_class)) {
+        PyErr_Format(PyExc_TypeError, "a Plan is needed, not %R", Py_TYPE(how));
+        return false;
+    }
+    if (!drep_type_equal(p->t, self->t)) {
+        PyErr_SetString(PyExc_TypeError, "the plan is of another type");
+        return false;
+    }
+    if (!idle(self) || !array_get(array, p->dtype, writable, m))
+        return false;
+    if (m->size != self->count * p->whole.here) {
+        memory_release(m);
+        PyErr_SetString(PyExc_ValueError, "the array has another number of elements");
+        return false;
+    }
+    self->busy++;
+    *out = p;
+    return true;
+}
+
+/* load(plan, array): the elements as objects; they are zeros afterwards */
+static PyObject *elements_load(PyObject *o, PyObject *args)
+{
+    elements *self = (elements *)o;
+    PyObject *how, *to;
+    const plan *p;
+    memory dst;
+    bool ok;
+
+    if (!PyArg_ParseTuple(args, "OO", &how, &to) || !begin(self, how, to, true, &p, &dst))
+        return NULL;
+    ok = load(&p->whole, self->ptr, dst.ptr, self->count);
+    memory_release(&dst);
+    self->busy--;
+    clear(self);
+    if (!ok)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* texts_load(memory, width, array): texts of at most `width` bytes, padded with NULs. */
+PyObject *texts_load(PyObject *module, PyObject *args)
+{
+    PyObject *from, *to;
+    memory src, dst;
+    Py_ssize_t width, n;
+    bool ok = true;
+
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OnO", &from, &width, &to) || !memory_get(from, false, &src))
+        return NULL;
+    if (!array_get(to, np_object, true, &dst)) {
+        memory_release(&src);
+        return NULL;
+    }
+    n = dst.size / (Py_ssize_t)sizeof(PyObject *);
+    if (width < 1 || n > src.size / width) {
+        PyErr_SetString(PyExc_ValueError, "the memory is too small");
+        ok = false;
+    }
+    for (Py_ssize_t i = 0; ok && i < n; i++) {
+        const char *s = (const char *)src.ptr + i * width;
+        char *at = (char *)dst.ptr + i * (Py_ssize_t)sizeof(PyObject *);
+        ok = put(at, decode(s, strnlen(s, (size_t)width)));
+    }
+    memory_release(&src);
+    memory_release(&dst);
+    if (!ok)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* ---------------------------------------------------------------------- and back */
+
+/* keep[0] makes contiguous arrays of the elements of a sequence, (object, dtype), and keep[1] makes
+ * of an object the (id, region) of a reference. */
+enum { MAKES_ROW, SPLITS, ARRAY_GIVEN };
+
+static bool store_text(PyObject *o, char *dst)
+{
+    const char *s = "";
+    Py_ssize_t n = 0;
+
+    if (o && PyUnicode_Check(o))
+        s = PyUnicode_AsUTF8AndSize(o, &n);
+    else if (o && PyBytes_Check(o)) {
+        s = PyBytes_AsString(o);
+        n = PyBytes_Size(o);
+    } else {
+        PyErr_Format(PyExc_TypeError, "%R has no place among texts", o ? o : Py_None);
+        return false;
+    }
+    if (!s)
+        return false;
+    if (strlen(s) != (size_t)n) {
+        PyErr_SetString(PyExc_ValueError, "a text with a NUL cannot be stored");
+        return false;
+    }
+    memcpy(dst, &s, sizeof s);
+    return true;
+}
+
+/* Zeros that live as long as the list. */
+static void *scratch(PyObject *keep, Py_ssize_t n, Py_ssize_t size)
+{
+    PyObject *block =
+        n <= PY_SSIZE_T_MAX / size ? PyBytes_FromStringAndSize(NULL, n * size) : PyErr_NoMemory();
+    void *p = block && PyList_Append(keep, block) == 0 ? PyBytes_AsString(block) : NULL;
+
+    Py_XDECREF(block);
+    if (p)
+        memset(p, 0, (size_t)(n * size));
+    return p;
+}
+
+/* A copy of an array that nobody else changes, of plain elements: what it gave. */
+static PyObject *own_row(const part *p, PyObject *o, PyObject *keep)
+{
+    PyObject *given = PyObject_CallFunction(PyList_GetItem(keep, MAKES_ROW), "OO", o, p->object);
+    PyObject *own = given && p->parts->kind != COPY ? array_copy(given) : given;
+
+    if (own != given)
+        Py_XDECREF(given);
+    if (own && PyList_Append(keep, own) < 0)
+        Py_CLEAR(own);
+    Py_XDECREF(own); /* the list holds it */
+    return own;
+}
+
+static bool store_sequence(const part *p, PyObject *o, char *dst, PyObject *keep)
+{
+    const part *one = p->parts;
+    PyObject *array;
+    drep_vlen v = {0};
+    memory m;
+    bool ok = true;
+
+    if (!o || o == Py_None) {
+        PyErr_SetString(PyExc_TypeError, "None has no place among sequences: an empty list has");
+        return false;
+    }
+    array = own_row(p, o, keep);
+    if (!array || !array_get(array, p->object, false, &m))
+        return false;
+    v.count = m.size / one->here;
+    v.data = m.ptr;
+    if (v.count && (one->kind != COPY || one->here != one->there)) {
+        v.data = scratch(keep, (Py_ssize_t)v.count, one->there);
+        ok = v.data && store(one, m.ptr, v.data, v.count, keep);
+    }
+    memory_release(&m);
+    if (ok)
+        memcpy(dst, &v, sizeof v);
+    return ok;
+}
+
+static bool store_reference(PyObject *o, char *dst, PyObject *keep)
+{
+    PyObject *pair, *region;
+    drep_ref r = {0};
+    unsigned long long id;
+    bool ok;
+
+    pair = PyObject_CallFunction(PyList_GetItem(keep, SPLITS), "O", o ? o : Py_None);
+    if (!pair)
+        return false;
+    ok = PyList_Append(keep, pair) == 0 && tuple_fields(pair, "KO", &id, &region);
+    if (ok) {
+        r.object = id;
+        r.region = region == Py_None ? NULL : (char *)PyUnicode_AsUTF8AndSize(region, NULL);
+        ok = region == Py_None || r.region;
+    }
+    Py_DECREF(pair);
+    if (ok)
+        memcpy(dst, &r, sizeof r);
+    return ok;
+}
+
+static bool store_integer(const part *p, PyObject *o, char *dst)
+{
+    PyObject *args = Py_BuildValue("(is)", 16, "little");
+    PyObject *kwargs = Py_BuildValue("{sO}", "signed", p->is_signed ? Py_True : Py_False);
+    PyObject *index = o ? PyNumber_Index(o) : NULL;
+    PyObject *fn = index ? PyObject_GetAttrString((PyObject *)&PyLong_Type, "to_bytes") : NULL;
+    PyObject *method = fn ? PyObject_CallMethod(fn, "__get__", "O", index) : NULL;
+    PyObject *r = args && kwargs && method ? PyObject_Call(method, args, kwargs) : NULL;
+    bool ok = r && PyBytes_Size(r) == 16;
+
+    if (ok)
+        memcpy(dst, PyBytes_AsString(r), 16);
+    else if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "an integer is needed");
+    Py_XDECREF(args);
+    Py_XDECREF(kwargs);
+    Py_XDECREF(index);
+    Py_XDECREF(fn);
+    Py_XDECREF(method);
+    Py_XDECREF(r);
+    return ok;
+}
+
+static bool store_struct(const part *p, const char *src, char *dst, PyObject *keep)
+{
+    for (Py_ssize_t i = 0; i < p->count; i++) {
+        const part *m = &p->parts[i];
+        if (!store(m, src + m->at_here, dst + m->at_there, 1, keep))
+            return false;
+    }
+    return true;
+}
+
+static bool store_one(const part *p, const char *src, char *dst, PyObject *keep)
+{
+    PyObject *o = NULL;
+
+    if (p->kind == TEXT || p->kind == SEQUENCE || p->kind == REFERENCE || p->kind == INTEGER)
+        memcpy(&o, src, sizeof o);
+    switch (p->kind) {
+    case COPY:
+        memcpy(dst, src, (size_t)p->here);
+        return true;
+    case TEXT:
+        return store_text(o, dst);
+    case SEQUENCE:
+        return store_sequence(p, o, dst, keep);
+    case REFERENCE:
+        return store_reference(o, dst, keep);
+    case STRUCT:
+        return store_struct(p, src, dst, keep);
+    case ARRAY:
+        return store(p->parts, src, dst, p->count, keep);
+    case INTEGER:
+        return store_integer(p, o, dst);
+    case PADDED:
+        pad(src, dst, (size_t)p->here, 0, ' ');
+        return true;
+    }
+    return false;
+}
+
+static bool store(const part *p, const char *src, char *dst, int64_t n, PyObject *keep)
+{
+    for (int64_t i = 0; i < n; i++, src += p->here, dst += p->there)
+        if (!store_one(p, src, dst, keep))
+            return false;
+    return true;
+}
+
+/* store(plan, array, row, split): elements that point into a copy of an array of objects, which
+ * they keep.  row(object, dtype) makes an array of a sequence, split(object) the (id, region) of a
+ * reference. */
+static PyObject *elements_store(PyObject *o, PyObject *args)
+{
+    elements *self = (elements *)o;
+    PyObject *how, *from, *row, *split, *own, *keep;
+    const plan *p;
+    memory src;
+    bool ok;
+
+    if (!PyArg_ParseTuple(args, "OOOO", &how, &from, &row, &split) || !(own = array_copy(from)))
+        return NULL;
+    keep = Py_BuildValue("[OON]", row, split, own);
+    if (!keep || !begin(self, how, PyList_GetItem(keep, ARRAY_GIVEN), false, &p, &src)) {
+        Py_XDECREF(keep);
+        return NULL;
+    }
+    clear(self);
+    ok = store(&p->whole, src.ptr, self->ptr, self->count, keep);
+    memory_release(&src);
+    self->busy--;
+    if (!ok) {
+        clear(self);
+        Py_DECREF(keep);
+        return NULL;
+    }
+    self->keep = keep;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"load", elements_load, METH_VARARGS, "load(plan, array): give them to an array, as objects"},
+    {"store", elements_store, METH_VARARGS,
+     "store(plan, array, row, split): take them from an array of objects"},
+    {0},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_new, elements_new},
+    {Py_tp_dealloc, elements_dealloc},
+    {Py_tp_methods, methods},
+    {Py_tp_doc, "Elements(Type, count): elements that may hold pointers, in the library's memory."},
+    {0, NULL},
+};
+static PyType_Spec spec = {"datarep._core.Elements", sizeof(elements), 0, Py_TPFLAGS_DEFAULT,
+                           slots};
+
+bool elements_add(PyObject *module)
+{
+    elements_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    return elements_class &&
+           PyModule_AddObjectRef(module, "Elements", (PyObject *)elements_class) == 0;
+}
