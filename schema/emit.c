@@ -954,12 +954,20 @@ static void put_row(struct emitter *e, int number, const drep_encoding *row)
     put_plain(e, "size");
     put_number(e, row->size);
     if (row->size > 1)
-        put_pair(e, "order", orders[row->order <= DREP_VAX ? row->order : 0]);
+        put_pair(e, "order", orders[row->order]);
     if (row->align > 1) {
         put_plain(e, "align");
         put_number(e, row->align);
     }
     end_map(e);
+}
+
+/* False for an encoding that a newer version wrote: each dataset that has it says so. */
+static bool row_known(const drep_encoding *row)
+{
+    bool format = row->format == DREP_FORMAT_CUSTOM || drep_format_name(row->format);
+
+    return format && drep_code_name(row->code) && row->order <= DREP_VAX;
 }
 
 /* Number of these rows that a representation has unchanged. */
@@ -1053,7 +1061,8 @@ static void put_declaration(struct emitter *e, const struct rep_name *rep)
     put_plain(e, "types");
     begin_map(e, false);
     for (i = 0; i < n; i++)
-        put_row(e, rep->number, &rows[i]);
+        if (row_known(&rows[i]))
+            put_row(e, rep->number, &rows[i]);
     end_map(e);
     end_map(e);
 }

@@ -338,6 +338,13 @@ root:
 }
 check "members at offsets of their own" placed
 
+# Encodings of a newer version are left out of a representation's declaration, and said.
+later() {
+    status 4 dump --yaml "$HERE/../vectors/reps-later.drep" &&
+        grep -q "its encoding of INT was written by a newer version" "$tmp/err"
+}
+check "encodings that a newer version wrote" later
+
 for vector in "$HERE"/../vectors/*.drep; do
     name=$(basename "$vector" .drep)
     "$DATAREP" ls "$vector" > /dev/null 2>&1 || continue
