@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan bench-python wheel mpi bench-mpi deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others bench-python wheel mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -219,7 +219,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -537,6 +537,11 @@ python-asan: ## run the tests of the package for Python under ASan and -X dev
 	@LD_PRELOAD="$$($(CC) -print-file-name=libasan.so) $$($(CC) -print-file-name=libubsan.so)" \
 	    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=0 PYTHONMALLOC=malloc \
 	    $(PYTHON) -X dev tests/python/run-pytest.py --package=build/python-asan
+
+python-others: ## run the tests of other packages (h5py, xarray, anndata, ...) against the package for Python
+	@tools/install-deps build interop python
+	+@$(SUB) MODE=release libs python-package
+	@tests/python/suites.py
 
 bench-python: ## time the package for Python against h5py and netCDF4
 	@tools/install-deps build interop python

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import io
 import operator
 import os
 import sys
@@ -670,6 +671,11 @@ def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
     return made
 
 
+def is_stream(path: Any) -> bool:
+    """Whether it is a file object: paths, as those of py.path, may have methods of files, too."""
+    return hasattr(path, "read") and (isinstance(path, io.IOBase) or not isinstance(path, os.PathLike))
+
+
 def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
          hints: Optional[Mapping[str, Any]] = None, like: Optional[File] = None,
          header_only: bool = False, comm: Any = None) -> File:
@@ -700,7 +706,7 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
         from . import mpi
         return mpi.open(path, mode, datarep, given, comm)
     datarep = getattr(datarep, "name", datarep)
-    if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read"):
+    if isinstance(path, (bytes, bytearray, memoryview)) or is_stream(path):
         from . import objects
         return objects.open(path, mode, datarep, given)
     path = os.fsdecode(path)

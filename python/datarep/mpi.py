@@ -57,7 +57,7 @@ def open(path: Any, mode: str, datarep: Any, hints: Any, comm: Any) -> Any:
         raise ValueError("comm is COMM_NULL")
     if comm.Get_size() == 1 and not comm.Is_inter():
         return file.open(path, mode, datarep=datarep, hints=hints)
-    if isinstance(path, (bytes, bytearray, memoryview)) or hasattr(path, "read"):
+    if isinstance(path, (bytes, bytearray, memoryview)) or file.is_stream(path):
         raise TypeError("several processes share a file, which has a path")
     path = os.fsdecode(path)
     if path == ":memory:":

@@ -27,10 +27,10 @@ from xarray.coding import strings
 from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
-from . import index, types, values
+from . import index, notes, types, values
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
-from .file import DATASET, File, _reopen, open
+from .file import DATASET, File, _reopen, is_stream, open
 
 __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "save_mfdataset"]
 
@@ -137,16 +137,19 @@ def _attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
             for k, v in attrs.items()}
 
 
-_DEFLATE = re.compile(r"(fletcher32,)?(shuffle,)?deflate(?::(\d+))?")
+_DEFLATE = re.compile(r"(shuffle,)?(?:bare-)?deflate(?::(\d+))?")
 
 
-def _filter_encoding(filters: str) -> dict[str, Any]:
+def _filter_encoding(ds: Dataset, filters: str) -> dict[str, Any]:
     """Filters as netCDF's users name them, else as ours."""
+    fletcher32 = notes.has_filter(notes.remarks(ds._file._h, ds.name), notes.FLETCHER32)
     found = _DEFLATE.fullmatch(filters)
-    if not found or found.group(1):
-        return {"datarep_filters": filters}
-    return {"zlib": True, "complevel": int(found.group(3) or 6), "shuffle": bool(found.group(2)),
-            "fletcher32": False}
+    if filters and not found:
+        return {"datarep_filters": filters, "fletcher32": fletcher32}
+    if not found:
+        return {"fletcher32": True} if fletcher32 else {}
+    return {"zlib": True, "complevel": int(found.group(2) or 6), "shuffle": bool(found.group(1)),
+            "fletcher32": fletcher32}
 
 
 def _fills(ds: Dataset, array: _Array, attrs: dict[str, Any]) -> None:
@@ -182,6 +185,16 @@ class _Target:
             value = np.rint(value)
         value, form = values.fitted(value, form, values.Given(ds.name))
         ds._write(index.parse(key, ds.shape), value, form)
+
+
+def _decoded(v: xr.Variable) -> xr.Variable:
+    """Bytes that are to be stored as texts."""
+    def turn(data: Any) -> Any:
+        return strings.decode_bytes_array(data, "utf-8")
+
+    dtype = strings.create_vlen_dtype(str)
+    data = turn(np.asarray(v.data)) if v.chunks is None else v.data.map_blocks(turn, dtype=dtype)
+    return xr.Variable(v.dims, data.astype(dtype), v.attrs, v.encoding)
 
 
 def _packed(encoding: Mapping[str, Any]) -> bool:
@@ -305,7 +318,7 @@ class Store(common.WritableCFDataStore):
 
     def _datasets(self) -> Iterator[tuple[str, Dataset]]:
         file, group = self._file, self._group
-        for name in group:
+        for name in (row[0] for row in file._h.list(group.name, 1)):  # in the order in which they were made
             path = group._path(name)
             if file._h.exists(path) != DATASET:
                 continue
@@ -330,8 +343,7 @@ class Store(common.WritableCFDataStore):
         if info["layout"] == LAYOUTS["chunked"]:
             encoding["chunksizes"] = info["chunk"]
             encoding["preferred_chunks"] = dict(zip(dims, info["chunk"]))
-        if info["filters"]:
-            encoding.update(_filter_encoding(ds.filters))
+            encoding.update(_filter_encoding(ds, ds.filters))
         return xr.Variable(dims, _Lazy(array), attrs, encoding, fastpath=True)
 
     def get_variables(self) -> dict[str, xr.Variable]:
@@ -372,6 +384,8 @@ class Store(common.WritableCFDataStore):
                           f"and is left out", stacklevel=2)
             encoding = {k: e for k, e in encoding.items() if k not in NUMERIC}
         made = v.copy(deep=False)
+        if encoding.get("dtype") is str and v.dtype.kind == "S":
+            made = _decoded(made)
         if v.dtype.kind == "M" and "units" not in encoding:
             encoding.update(_fine_units(v))
         made.encoding = encoding
@@ -572,8 +586,19 @@ class Store(common.WritableCFDataStore):
         ds = self._group.create(name, dtype=dtype, shape=self._shape(name, v, fill), dims=list(v.dims),
                                 chunks=chunks, filters=filters, fill=fill,
                                 datarep=datarep if datarep != self._file.datarep else None)
+        if encoding.get("fletcher32") and ds.chunks is not None:
+            self._note_fletcher32(ds)
         ds.attrs.update(attrs)
         return ds
+
+    def _note_fletcher32(self, ds: Dataset) -> None:
+        """Chunks have checksums of the container; a file of netCDF that is made of it gets its own."""
+        found = _DEFLATE.fullmatch(ds.filters)
+        if ds.filters and not found:
+            return  # netCDF has none of these filters
+        lines = notes.filter_lines(ds.dtype.itemsize, bool(found and found.group(1)),
+                                   int(found.group(2) or 6) if found else None, fletcher32=True)
+        notes.set_remarks(self._file._h, ds.name, lines)
 
     def close(self) -> None:
         self._manager.close()
@@ -754,7 +779,8 @@ class Accessor:
                 unlimited_dims = [d for d in unlimited_dims if d in dataset.dims]
         elif isinstance(unlimited_dims, str):
             unlimited_dims = [unlimited_dims]
-        path = path if hasattr(path, "read") else os.path.expanduser(os.fspath(path))
+        if not is_stream(path):
+            path = os.path.expanduser(os.fspath(path))
         file = open(path, mode, datarep=datarep, hints=hints)
         try:
             if region is not None:
@@ -795,7 +821,12 @@ def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: O
     """Write several datasets to a file each; with compute=False, a Delayed of all."""
     datasets, paths = list(datasets), list(paths)
     if len(datasets) != len(paths):
-        raise ValueError(f"{len(datasets)} datasets for {len(paths)} paths")
+        raise ValueError(f"{len(datasets)} datasets for {len(paths)} paths: give lists of the same length")
+    for one in datasets:
+        if not isinstance(one, xr.Dataset):
+            raise TypeError(f"save_mfdataset only supports writing Dataset objects, not {type(one).__name__}")
+    if mode in (None, "w", "x") and len(set(map(str, paths))) < len(paths):
+        raise ValueError("cannot use mode 'w' for several datasets in one file: the last would replace the others")
     made = [d.datarep.save(p, mode, **options) for d, p in zip(datasets, paths)]
     if options.get("compute", True):
         return None

@@ -212,7 +212,7 @@ def test_coordinates_of_shared_dimensions_are_scales(tmp_path):
 
 def test_what_belongs_to_hdf5_says_so(tmp_path):
     with h5py.File(tmp_path / "d.drep", "w") as f:
-        for fails in (lambda: h5py.h5d.create, lambda: f.id.get_create_plist(),
+        for fails in (lambda: h5py.h5p.create, lambda: f.id.get_create_plist(),
                       lambda: f.create_dataset("x", (4,), scaleoffset=True, dtype="i4"),
                       lambda: f.create_dataset("x", (4,), external="raw.bin"),
                       lambda: h5py.VirtualLayout((4,)), lambda: f.create_group(None)):
@@ -301,6 +301,8 @@ def test_in_the_place_of_h5py(tmp_path):
 import datarep.h5, sys
 with datarep.h5.install():
     import h5py, h5py.h5t
+    import h5py._hl.selections as sel, h5py._hl.compat
+    from h5py.h5py_warnings import H5pyDeprecationWarning
     assert h5py is datarep.h5 and h5py.h5t.check_string_dtype(h5py.h5t.string_dtype()).encoding == "utf-8"
     try:
         h5py.File("a.h5", "w")
@@ -340,3 +342,135 @@ def test_mode_a_of_a_file_object():
         f["x"] = 1
     with h5py.File(target, "a") as f:
         assert f["x"][()] == 1
+
+
+# ------------------------------------------- what other packages ask for, with h5py itself as the oracle
+
+
+def make_texts(module, f):
+    ascii_, utf8 = module.string_dtype("ascii"), module.string_dtype("utf-8")
+    f["bytes"], f["text"] = b"abc", "hé"
+    f["list"], f["fixed"] = [b"a", b"bc"], np.array([b"abc"])
+    f.create_dataset("utf8", data=b"abc", dtype=module.string_dtype("utf-8", 3))
+    f.create_dataset("rows", data=np.array([(b"a", "é", 1)], [("a", ascii_), ("u", utf8), ("n", "i4")]))
+    f["named"] = np.dtype([("n", "i2"), ("a", ascii_)])
+    f.attrs["bytes"], f.attrs["text"], f.attrs["list of texts"] = b"x", "y", np.array([b"a"], ascii_)
+    f.attrs["gone"] = b"x"
+    f.attrs["gone"] = "é"
+    f["copy"] = f["list"][...]
+
+
+def texts_of(module, f):
+    """The character set, length and values of all texts of a file."""
+    made = {}
+    for name in f:
+        dtype = f[name].dtype
+        made[name] = [module.check_string_dtype(dtype[n]) for n in dtype.names] if dtype.names else \
+            module.check_string_dtype(dtype)
+        if name != "named":
+            made[name + "="] = np.asarray(f[name][()]).tolist()
+    for name in f.attrs:
+        made["@" + name] = module.check_string_dtype(f.attrs.get_id(name).dtype), np.asarray(f.attrs[name]).tolist()
+    return {k: [tuple(i) if i else i for i in v] if isinstance(v, list) and k[-1] != "=" else
+            tuple(v) if isinstance(v, tuple) and k[0] != "@" else (tuple(v[0]), v[1]) if k[0] == "@" else v
+            for k, v in made.items()}
+
+
+def test_character_sets_are_those_of_h5py(tmp_path):
+    real = pytest.importorskip("h5py")
+    with real.File(tmp_path / "real.h5", "w") as f:
+        make_texts(real, f)
+        wanted = texts_of(real, f)
+    assert wanted["bytes"] == ("ascii", None) and wanted["rows"][1] == ("utf-8", None)
+    with h5py.File(tmp_path / "a.drep", "w") as f:
+        make_texts(h5py, f)
+        assert texts_of(h5py, f) == wanted
+    with h5py.File(tmp_path / "real.h5") as f:
+        assert texts_of(h5py, f) == wanted
+    dr.export(tmp_path / "a.drep", tmp_path / "a.h5")
+    with real.File(tmp_path / "a.h5") as f:
+        assert texts_of(real, f) == wanted
+    with dr.open(tmp_path / "a.drep") as f:
+        assert f["bytes"][...] == "abc" and dict(f.attrs)["bytes"] == "x" and not dict(f["bytes"].attrs)
+
+
+def test_bytes_that_are_no_text_are_kept(tmp_path):
+    real = pytest.importorskip("h5py")
+    ascii_ = h5py.string_dtype("ascii")
+    with h5py.File(tmp_path / "a.drep", "w") as f:
+        f["one"], f["some"] = b"\xe423", np.array([b"\xff\xfe", b"a", "é"], ascii_)
+        f["again"] = f["some"][...]
+        f["again"][1] = f["some"].asstr(errors="surrogateescape")[0]
+        f["fixed"] = np.array([b"\xff"])
+        f.attrs["a"] = b"\x80"
+        assert f.attrs["a"] == "\udc80" and f["one"][()] == b"\xe423"
+    dr.export(tmp_path / "a.drep", tmp_path / "a.h5")
+    with real.File(tmp_path / "a.h5") as f:
+        assert f["one"][()] == b"\xe423" and f["some"][...].tolist() == [b"\xff\xfe", b"a", "é".encode()]
+        assert f["again"][...].tolist() == [b"\xff\xfe", b"\xff\xfe", "é".encode()]
+        assert f["fixed"][0] == b"\xff" and f.attrs["a"] == "\udc80"
+
+
+def test_ids_of_types_and_spaces(tmp_path):
+    real = pytest.importorskip("h5py")
+    said = []
+    for module, path in ((real, tmp_path / "a.h5"), (h5py, tmp_path / "a.drep")):
+        with module.File(path, "w") as f:
+            tid = module.h5t.C_S1.copy()
+            tid.set_size(10)
+            null = module.h5d.create(f.id, b"null", tid, module.h5s.create(module.h5s.NULL))
+            assert module.Dataset(null)[()] == module.Empty("S10")
+            module.h5d.create(f.id, b"bits", module.h5t.STD_B16LE, module.h5s.create_simple((2, 3)))
+            module.h5a.create(f.id, b"a", module.h5t.NATIVE_INT32, module.h5s.create_simple((2,)))
+            f.create_dataset("s", data="text", dtype=module.string_dtype("utf-8", 8))
+            f.create_dataset("grows", (2,), "f4", maxshape=(None,))
+            f["rows"] = np.zeros(3, [("x", "<f4", 2), ("e", module.enum_dtype({"A": 1}, "u1")), ("z", "c16")])
+            rows = f["rows"].id.get_type()
+            said.append([
+                f["null"].shape, f["bits"].dtype, f["bits"].shape, f.attrs["a"].tolist(),
+                module.h5a.open(f.id, b"a").get_type().get_class(), module.h5a.exists(f.id, b"b"),
+                f["s"].id.get_type().get_cset(), f["s"].id.get_type().get_size(), f["s"].id.get_type().get_class(),
+                f["grows"].id.get_space().get_simple_extent_dims(True), f["grows"].id.rank,
+                [(rows.get_member_name(i), rows.get_member_offset(i), rows.get_member_type(i).get_class(),
+                  rows.get_member_type(i).get_size()) for i in range(rows.get_nmembers())],
+                rows.get_member_type(0).get_super() == module.h5t.IEEE_F32LE,
+                rows.get_member_type(1).get_member_name(0), module.h5t.py_create(np.dtype("i8")).get_sign()])
+    assert said[0] == said[1]
+
+
+def test_filters_that_only_hdf5_gets(tmp_path):
+    real = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "f.drep", "w") as f:
+        f.create_dataset("texts", data=["x", "yy"] * 50, compression="lzf", shuffle=False)
+        f.create_dataset("sums", data=np.arange(100), compression="gzip", shuffle=True, fletcher32=True)
+        f.create_dataset("lzf", data=np.arange(100), compression="lzf", fletcher32=True)
+        f.create_dataset("none", data=np.arange(100), chunks=True)
+    wanted = {"texts": ("lzf", False, False), "sums": ("gzip", True, True), "lzf": ("lzf", False, True),
+              "none": (None, False, False)}
+    dr.export(tmp_path / "f.drep", tmp_path / "f.h5")
+    dr.import_(tmp_path / "f.h5", tmp_path / "g.drep")
+    for module, name in ((h5py, "f.drep"), (real, "f.h5"), (h5py, "g.drep")):
+        with module.File(tmp_path / name) as f:
+            assert {n: (d.compression, d.shuffle, d.fletcher32) for n, d in f.items()} == wanted
+            assert f["texts"][1] == b"yy" and f["sums"][99] == f["lzf"][99] == 99
+
+
+def test_a_file_that_was_removed_can_be_closed(tmp_path):
+    f = h5py.File(tmp_path / "a.drep", "w")
+    f["x"] = 1
+    os.remove(tmp_path / "a.drep")
+    f["y"] = 2
+    with pytest.warns(UserWarning, match="was removed .* is lost"):
+        f.close()
+    assert not f and not os.listdir(tmp_path)
+
+
+def test_a_new_reader_sees_what_took_the_place(tmp_path):
+    for name in "ab":
+        with h5py.File(tmp_path / name, "w") as f:
+            f["x"] = name
+    first = h5py.File(tmp_path / "a")
+    (tmp_path / "a").write_bytes((tmp_path / "b").read_bytes())  # the same inode
+    with h5py.File(tmp_path / "a") as f:
+        assert f["x"][()] == b"b"
+    first.close()

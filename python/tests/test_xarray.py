@@ -278,3 +278,57 @@ def test_what_xarray_cannot_hold_is_left_out_with_a_word(path):
     with pytest.warns(UserWarning, match="left out") as said, xr.open_dataset(path) as ds:
         assert list(ds.variables) == ["x"]
     assert sorted(str(w.message).split()[0] for w in said) == ["/none", "/pairs"]
+
+
+def test_variables_keep_their_order(path):
+    ds = xr.Dataset({n: ((), i) for i, n in enumerate("azb")}).assign_coords(c=4)
+    ds.datarep.save(path)
+    with xr.open_dataset(path, engine="datarep") as back:
+        assert list(back.variables) == ["a", "z", "b", "c"]
+
+
+def test_bytes_are_saved_as_texts(path):
+    for chunks in (None, {"x": 1}):
+        ds = xr.Dataset({"s": ("x", [b"foo", "é".encode()])})
+        (ds if chunks is None else ds.chunk(chunks)).datarep.save(path, encoding={"s": {"dtype": str}})
+        with xr.open_dataset(path, engine="datarep") as back:
+            assert back["s"].encoding["dtype"] is str and back["s"].values.tolist() == ["foo", "é"]
+    with pytest.raises(UnicodeDecodeError):
+        xr.Dataset({"s": ("x", [b"\xff"])}).datarep.save(path, encoding={"s": {"dtype": str}})
+
+
+def test_fletcher32_is_kept_for_netcdf(path, tmp_path):
+    netcdf = pytest.importorskip("netCDF4")
+    wanted = {"zlib": True, "complevel": 9, "shuffle": True, "fletcher32": True, "chunksizes": (5,)}
+    xr.Dataset({"x": ("x", np.arange(10.0)), "y": ("x", np.arange(10.0))}).datarep.save(
+        path, encoding={"x": wanted, "y": {"chunksizes": (5,), "fletcher32": True}})
+    dr.export(path, tmp_path / "a.nc")
+    with netcdf.Dataset(tmp_path / "a.nc") as d:
+        filters = d["x"].filters()
+        assert filters["zlib"] and filters["shuffle"] and filters["fletcher32"] and filters["complevel"] == 9
+        assert d["y"].filters()["fletcher32"] and not d["y"].filters()["zlib"]
+    dr.import_(tmp_path / "a.nc", tmp_path / "b.drep")
+    for name in (path, tmp_path / "b.drep"):
+        with xr.open_dataset(name, engine="datarep") as ds:
+            assert {k: ds["x"].encoding[k] for k in wanted} == wanted and ds["y"].encoding["fletcher32"]
+            ds.to_netcdf(tmp_path / "c.nc", engine="netcdf4")
+
+
+def test_several_datasets_need_several_files(tmp_path):
+    ds = xr.Dataset({"a": 1})
+    for datasets, paths, error, text in (
+            ([ds, ds], ["same", "same"], ValueError, "cannot use mode"), ([ds, ds], ["one"], ValueError, "same length"),
+            ([ds["a"]], ["one"], TypeError, "supports writing Dataset")):
+        with pytest.raises(error, match=text):
+            datarep.xarray.save_mfdataset(datasets, [tmp_path / p for p in paths])
+
+
+def test_a_path_may_have_methods_of_files(path):
+    class Path(str):
+        read = None
+
+        def __fspath__(self):
+            return str(self)
+
+    xr.Dataset({"a": 1}).datarep.save(Path(path))
+    assert os.path.exists(path)

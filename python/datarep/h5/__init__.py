@@ -24,7 +24,7 @@ from typing import Any
 
 from ..attrs import Empty
 from ..types import Reference, RegionReference
-from . import dims, filters, low, version
+from . import dims, filters, ids, low, version
 from .attrs import AttributeManager
 from .base import HLObject, is_hdf5
 from .dataset import Dataset, MultiBlockSlice
@@ -65,8 +65,9 @@ class VirtualSource(VirtualLayout):
 class Config:
     """h5py's settings that scripts ask for."""
 
-    mpi = ros3 = swmr = default_file_mode = False
-    vds_min_hdf5_version = (1, 9, 233)
+    mpi = ros3 = direct_vfd = swmr = default_file_mode = track_order = False
+    vds_min_hdf5_version, swmr_min_hdf5_version = (1, 9, 233), (1, 9, 178)
+    complex_names, bool_names = ("r", "i"), (b"FALSE", b"TRUE")
 
 
 def get_config() -> Config:
@@ -80,8 +81,12 @@ def _filter_avail(code: int) -> bool:
 
 globals()["h5"].get_config = get_config
 globals()["h5t"].__dict__.update(
-    {name: globals()[name] for name in __all__ if name.endswith("_dtype")},
+    ids.H5T, **{name: globals()[name] for name in __all__ if name.endswith("_dtype")},
     string_info=string_info)
+globals()["h5s"].__dict__.update(ids.H5S)
+globals()["h5a"].__dict__.update(ids.H5A)
+globals()["h5d"].__dict__.update(ids.H5D)
+globals()["h5r"].__dict__.update(ids.H5R)
 globals()["h5ds"].__dict__.update(dims.H5DS)
 globals()["h5z"].__dict__.update(
     filter_avail=_filter_avail, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,

@@ -12,19 +12,7 @@ from ..attrs import NOTE, Attributes, Empty, read_array
 from . import types
 from ..errors import shown
 from .base import HLObject, text
-
-
-class AttrId:
-    """What attrs.get_id() gives."""
-
-    def __init__(self, name: str, dtype: Any, shape: Any) -> None:
-        self.name, self.dtype, self.shape = name.encode(), dtype, shape
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        from .low import refuse
-        refuse(f"attrs.get_id.{name}")
+from .ids import AttrID
 
 
 class AttributeManager(MutableMapping[str, Any]):
@@ -63,7 +51,8 @@ class AttributeManager(MutableMapping[str, Any]):
             raise KeyError(f"Can't open attribute (can't locate attribute: '{shown(name)}')")
         t, rank, dims = attrs._h.attr_info(attrs._path, name)[:3]
         form = main_types.form_of_type(main_types.packed(t) if main_types.has_members(t) else t)
-        return AttrId(name, types.from_main(form.dtype), None if rank < 0 else tuple(dims[:rank]))
+        dtype = types.from_main(form.dtype, self._owner._csets("attribute", name))
+        return AttrID(name, dtype, None if rank < 0 else tuple(dims[:rank]))
 
     def __setitem__(self, name: Any, value: Any) -> None:
         self.create(name, value)
@@ -71,16 +60,21 @@ class AttributeManager(MutableMapping[str, Any]):
     def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
         """Write an attribute of a shape and dtype, in place of one with this name."""
         name = text(name)
+        self._owner._note_csets(self._write(name, data, shape, dtype), "attribute", name)
+
+    def _write(self, name: str, data: Any, shape: Any, dtype: Any) -> Any:
+        """Write it; the dtype as which it is stored."""
         dtype = dtype.dtype if isinstance(dtype, HLObject) else dtype  # type: ignore[attr-defined]
         if dtype is not None:
             dtype = np.dtype(dtype)
         attrs = self._attrs
         if isinstance(data, Empty):
-            attrs.create(name, Empty(types.to_main(data.dtype if dtype is None else dtype)))
-            return
+            dtype = data.dtype if dtype is None else dtype
+            attrs.create(name, Empty(types.to_main(dtype)))
+            return dtype
         if dtype is not None and types.check_vlen_dtype(dtype) not in (None, str, bytes):
             attrs.create(name, _ragged(data, dtype, shape), dtype=types.to_main(dtype))
-            return
+            return dtype
         array = types.as_data(data, dtype if dtype is None or not dtype.subdtype else dtype.base)
         stored = array.dtype if dtype is None else dtype
         if stored.subdtype and array.shape[-len(stored.shape):] != stored.shape:
@@ -99,6 +93,7 @@ class AttributeManager(MutableMapping[str, Any]):
         elif types.check_opaque_dtype(stored):
             array = np.frombuffer(array.tobytes(), f"V{base.itemsize}").reshape(array.shape)
         attrs.create(name, array, dtype=main)
+        return stored
 
     def modify(self, name: Any, value: Any) -> None:
         """Change the value of an attribute, whose shape and dtype stay."""
@@ -106,6 +101,8 @@ class AttributeManager(MutableMapping[str, Any]):
             self[name] = value
             return
         old = self[name]
+        if isinstance(old, Empty):
+            raise OSError("an attribute without elements has no value to change")
         if isinstance(old, str):
             self[name] = value
             return
@@ -120,6 +117,7 @@ class AttributeManager(MutableMapping[str, Any]):
         if name not in self:
             raise KeyError(f"can't locate attribute: {name!r}")
         del self._attrs[text(name)]
+        self._owner._note_csets(np.dtype("i1"), "attribute", text(name))
 
     def __iter__(self) -> Iterator[str]:
         attrs = self._attrs

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
+from .. import notes
 from ..errors import FormatError, shown
 from .low import Id
 
@@ -12,9 +13,7 @@ if TYPE_CHECKING:
     from .attrs import AttributeManager
 
 
-# The attribute of `datarep import` with what the container has no place for, line by line, which
-# `datarep export` does not take for one of HDF5; and the line that says how members are listed.
-NOTES, TRACKED = "drep.hdf5:remarks", "track_order"
+TRACKED = "track_order"  # the remark that says how members are listed
 
 
 def text(name: Any) -> str:
@@ -119,16 +118,49 @@ class HLObject:
         return RegionProxy(self)
 
     @property
+    def _remarks(self) -> list[str]:
+        """What converters have noted about the object."""
+        return notes.remarks(self._main._h, self._path)
+
+    def _set_remarks(self, lines: list[str]) -> None:
+        notes.set_remarks(self._main._h, self._path, lines)
+
+    @property
     def _track(self) -> bool:
         """Whether members and attributes are listed in the order in which they were made."""
-        from ..attrs import Attributes
-        attrs = Attributes(self._main._h, self._path)
-        return NOTES in attrs and TRACKED in list(attrs[NOTES])
+        return TRACKED in self._remarks
 
     def _set_track(self) -> None:
-        from ..attrs import Attributes
-        attrs = Attributes(self._main._h, self._path)
-        attrs[NOTES] = [*(attrs[NOTES] if NOTES in attrs else []), TRACKED]
+        self._set_remarks([*self._remarks, TRACKED])
+
+    def _csets(self, kind: str, name: Optional[str] = None) -> Callable[[str], str]:
+        """The character set of texts by their place in a datatype: "ascii" or "utf8".  kind: "type", or
+        "attribute" and its name."""
+        known = {}
+        for line in self._remarks:
+            parts = line.split(" ", 3)
+            if parts[0] == kind and parts[3:] == ([] if name is None else [name]) and parts[2].startswith("cset="):
+                known[parts[1]] = parts[2][5:]
+        usual = self._usual_cset
+        return lambda place: known.get(place, usual)
+
+    @property
+    def _usual_cset(self) -> str:
+        """The character set of the texts of a file that has no note about them."""
+        if not hasattr(self._main, "_cset"):
+            root = HLObject()._bind(self._main, "/")
+            self._main._cset = "ascii" if "default cset=ascii" in root._remarks else "utf8"
+        return str(self._main._cset)
+
+    def _note_csets(self, dtype: Any, kind: str, name: Optional[str] = None) -> None:
+        """Note the character sets of a datatype that was written, in place of those noted before."""
+        from . import types
+        usual, end = self._usual_cset, "" if name is None else f" {name}"
+        made = [f"{kind} {place} cset={cset}{end}" for place, cset in types.csets(dtype) if cset != usual]
+        before = self._remarks
+        kept = [r for r in before if not (r.startswith(f"{kind} ") and r.split(" ", 3)[3:] == ([name] if name else []))]
+        if kept + made != before:
+            self._set_remarks(kept + made)
 
     def __bool__(self) -> bool:
         return not self._main.closed

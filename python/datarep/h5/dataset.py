@@ -7,7 +7,7 @@ from typing import Any, Iterator, Optional
 
 import numpy as np
 
-from .. import types as main_types, values
+from .. import notes, types as main_types, values
 from ..attrs import Empty
 from ..dataset import Dataset as Main
 from . import regions, types
@@ -195,6 +195,7 @@ class Dataset(HLObject):
 
     _kind = "dataset"
     _as: Any = None
+    _known_dtype: Any = None
 
     def __init__(self, bind: Any, *, readonly: bool = False) -> None:
         self._from_id(bind)
@@ -229,9 +230,13 @@ class Dataset(HLObject):
 
     @property
     def dtype(self) -> Any:
-        dtype = types.from_main(self._ds.dtype)
+        main = self._ds.dtype
+        if self._known_dtype is not None:  # with an object its type stays
+            return self._known_dtype
+        dtype = types.from_main(main, self._csets("type") if types.has_texts(main) else None)
         marks = {n: v for n, v in (dtype.metadata or {}).items() if n != "datarep"}
-        return types._meta(dtype, **marks) if marks and dtype.kind != "V" else dtype
+        self._known_dtype = types._meta(dtype, **marks) if marks and dtype.kind != "V" else dtype
+        return self._known_dtype
 
     @property
     def chunks(self) -> Any:
@@ -257,6 +262,8 @@ class Dataset(HLObject):
         for name in self._filters:
             if name in ("deflate", "zlib"):
                 return "gzip"
+            if name == "zstd" and notes.has_filter(self._remarks, notes.LZF):
+                return "lzf"
             if name in ("lzf", "szip"):
                 return name
         return None
@@ -272,8 +279,8 @@ class Dataset(HLObject):
 
     @property
     def fletcher32(self) -> bool:
-        """Whether chunks have checksums: the container's own."""
-        return self.chunks is not None
+        """Whether it was asked for: chunks have the container's checksums in any case."""
+        return notes.has_filter(self._remarks, notes.FLETCHER32)
 
     @property
     def scaleoffset(self) -> Any:
@@ -367,7 +374,10 @@ class Dataset(HLObject):
         if types.check_opaque_dtype(wanted):
             got = np.asarray(got).view(types._unmarked(wanted)).astype(wanted)
             return got if got.ndim else got[()]
-        return types.as_bytes(got)
+        got = types.as_bytes(got)
+        if isinstance(got, np.ndarray) and got.dtype == wanted and wanted.hasobject:
+            return got.view(wanted)  # with its character sets
+        return got
 
     def __setitem__(self, args: Any, val: Any) -> None:
         ds = self._ds

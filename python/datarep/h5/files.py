@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import warnings
 import weakref
 from typing import Any, Callable
 
 import datarep
 
-from ..errors import FormatError, UnsupportedError, shown
+from ..file import is_stream
+from ..errors import FormatError, StaleError, UnsupportedError, shown
 from . import hdf5, names
 from .group import Group
 
@@ -42,8 +44,8 @@ def _libver(given: Any) -> tuple[str, str]:
 
 
 class _Shared(datarep.File):
-    """A file of the package as each File has one: those of one file in one process have one handle, as
-    in HDF5, which the last one closes."""
+    """A file of the package as each File has one: those of one file in one process have the handle of
+    its writer, which the last one closes."""
 
     _done = False
     _key: "tuple[int, int] | None" = None
@@ -72,8 +74,8 @@ class _Shared(datarep.File):
         except OSError:
             return None
         others = cls._others((there.st_dev, there.st_ino))
-        if not others:
-            return None
+        if not others or mode == "r" and not any(f.writable for f in others):
+            return None  # a new reader has the newest commit
         if mode in ("w", "x", "w-"):
             raise OSError(f"Unable to create file: {shown(path)} is already open")
         if mode in ("r+", "a") and not others[0].writable:
@@ -89,13 +91,19 @@ class _Shared(datarep.File):
         if self.closed:
             return
         self._done = True
-        others = self._others(self._key)
-        if others:
+        if any(f._h is self._h for f in self._others(self._key)):
             if self.writable:
                 self._h.commit()
             return
         self._done = False
-        super().close()
+        try:
+            super().close()
+        except StaleError as error:
+            if os.path.exists(self.filename):
+                raise
+            # As in HDF5, a file that was removed can be closed.
+            self._h.abandon()
+            warnings.warn(f"{shown(error)}: what was written to it since is lost", stacklevel=3)
 
 
 class File(Group):
@@ -121,7 +129,7 @@ class File(Group):
                 raise ValueError("Unable to set file space strategy of an existing file")
         if page_buf_size and mode in ("w", "w-", "x") and fs_strategy != "page":
             raise OSError("page buffers need fs_strategy=\"page\"")
-        is_object = hasattr(name, "read") and hasattr(name, "seek")
+        is_object = is_stream(name) and hasattr(name, "seek")
         self._driver_of(driver, is_object, kwds)
         self._libver_of = _libver(libver)
         if driver == "fileobj" and not is_object:

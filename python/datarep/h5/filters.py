@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import notes
+from ..notes import DEFLATE, FLETCHER32, LZF, SHUFFLE
+
+__all__ = ["DEFLATE", "FLETCHER32", "LZF", "SHUFFLE", "check_chunks", "decode", "encode", "noted", "rows"]
 encode = ("gzip", "lzf", "shuffle", "fletcher32")
 decode = encode
-DEFLATE, SHUFFLE, FLETCHER32, LZF = 1, 2, 3, 32000  # HDF5's numbers
 
 
 def _numbered(compression: int, opts: Any, legacy: tuple[int, ...]) -> tuple[Any, Any]:
@@ -47,7 +50,19 @@ def rows(compression: Any, opts: Any, shuffle: Any, legacy: tuple[int, ...]) -> 
             made.append("lzf")
         else:
             raise ValueError(f"Compression filter \"{compression}\" is unavailable")
-    return made  # chunks have checksums of the container: fletcher32 asks for nothing more
+    return made  # chunks have checksums of the container: fletcher32 is noted for an export
+
+
+def noted(made: list[Any], dtype: Any, fletcher32: bool) -> list[str]:
+    """Put a filter for elements of any length into the place of lzf, which takes none of these, as an import
+    does.  The remarks from which an export makes the filters that were asked for."""
+    lzf = dtype.hasobject and "lzf" in made
+    if lzf:
+        made[made.index("lzf")] = ("zstd", 3)
+    if not lzf and not fletcher32:
+        return []
+    level = next((row[1] for row in made if isinstance(row, tuple) and row[0] == "deflate"), None)
+    return notes.filter_lines(dtype.itemsize, "shuffle" in made, level, lzf or "lzf" in made, fletcher32)
 
 
 def check_chunks(chunks: Any, shape: Any, maxshape: Any) -> Any:

@@ -67,7 +67,8 @@ class Datatype(HLObject):
     @property
     def dtype(self) -> Any:
         t = self._main._h.type_open(self._path)
-        return types.from_main(main_types.form_of_type(main_types.packed(t)).dtype)
+        dtype = main_types.form_of_type(main_types.packed(t)).dtype
+        return types.from_main(dtype, self._csets("type") if types.has_texts(dtype) else None)
 
     def __repr__(self) -> str:
         if not self:
@@ -234,6 +235,7 @@ class Group(MutableMapping[str, Any], HLObject):
             h.link_external(obj.filename, obj.path, path)
         elif isinstance(obj, np.dtype):
             h.type_commit(path, main_types.form_of_dtype(types.to_main(obj)).type)
+            _made(self._main, path)._note_csets(obj, "type")
         else:
             self.create_dataset(name, data=obj)
 
@@ -349,6 +351,7 @@ class Group(MutableMapping[str, Any], HLObject):
         self._main._path(path)
         self._main.create(path, made)
         out: Dataset = _made(self._main, path)
+        out._note_csets(data.dtype if dtype is None else np.dtype(dtype), "type")
         return out
 
     def _dataset(self, path: str, shape: Any, dtype: Any, data: Any, kwds: dict[str, Any]) -> Dataset:
@@ -401,10 +404,15 @@ class Group(MutableMapping[str, Any], HLObject):
         elif fill is not None and dtype.names is not None and not isinstance(fill, (np.void, tuple)) \
                 and not (isinstance(fill, np.ndarray) and fill.dtype.names):
             raise ValueError("a fill value of structs is a struct")
+        noted = filters.noted(made, dtype, bool(kwds.get("fletcher32")))
         self._main.create(path, dtype=types.to_main(dtype), shape=shape, chunks=chunks,
                           maxshape=maxshape, filters=made, fill=fill,
                           layout="chunked" if chunks not in (None, False) and shape else None)
         out: Dataset = _made(self._main, path)
+        if noted:
+            out._set_remarks(noted)
+        if types.has_texts(dtype):
+            out._note_csets(dtype, "type")
         return out
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False,

@@ -101,12 +101,39 @@ class Id:
         main = self._chunked("get_num_chunks")
         return len(main._chunks()) // (8 * len(main.shape))
 
-    def _chunked(self, name: str) -> Any:
+    def get_type(self) -> Any:
+        """The datatype of a dataset."""
+        from .ids import of_dtype
+        return of_dtype(self._of_dataset("get_type").dtype)
+
+    def get_space(self) -> Any:
+        """The shape of a dataset, now and at most."""
+        from .ids import of_shape
+        owner = self._of_dataset("get_space")
+        return of_shape(owner.shape, owner.maxshape)
+
+    @property
+    def dtype(self) -> Any:
+        return self._of_dataset("dtype").dtype
+
+    @property
+    def shape(self) -> Any:
+        return self._of_dataset("shape").shape
+
+    @property
+    def rank(self) -> int:
+        return len(self._of_dataset("rank").shape or ())
+
+    def _of_dataset(self, name: str) -> Any:
         if self._kind != "dataset":
             refuse(f"id.{name}")
-        if self._owner.chunks is None:
+        return self._owner
+
+    def _chunked(self, name: str) -> Any:
+        owner = self._of_dataset(name)
+        if owner.chunks is None:
             raise TypeError("the dataset is not chunked")
-        return self._owner._ds
+        return owner._ds
 
     def __bool__(self) -> bool:
         return bool(self._owner)

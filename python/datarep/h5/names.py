@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from typing import Any
 
 from ..errors import shown
@@ -33,6 +34,12 @@ class Installed:
         uninstall()
 
 
+def _module(name: str, **content: Any) -> Any:
+    made = types.ModuleType(name)
+    made.__dict__.update(content)
+    return made
+
+
 def install(any_name: bool = False) -> Installed:
     """Put datarep.h5, with its submodules, into h5py's place: what is imported from now on gets it.
 
@@ -43,13 +50,20 @@ def install(any_name: bool = False) -> Installed:
     if there is not None and there is not module:
         raise ImportError("h5py is imported already: call datarep.h5.install() before anything that "
                           "imports it")
-    parts = {"h5py": module, "h5py._hl": module}
+    parts = {"h5py": module}
     for name in (*module.low.NAMES, "version", "filters", "defs"):
         part = getattr(module, name, None)
         if part is not None:
             parts[f"h5py.{name}"] = part
     for name in ("attrs", "base", "dataset", "dims", "files", "filters", "group"):
         parts[f"h5py._hl.{name}"] = sys.modules[f"datarep.h5.{name}"]
+    for name in ("selections", "selections2", "vds"):
+        parts[f"h5py._hl.{name}"] = module.low.Module(f"h5py._hl.{name}")
+    parts["h5py._hl.compat"] = _module("h5py._hl.compat", filename_encode=os.fsencode, filename_decode=os.fsdecode)
+    parts["h5py.h5py_warnings"] = _module("h5py.h5py_warnings",
+                                          H5pyDeprecationWarning=module.dataset.H5pyDeprecationWarning)
+    parts["h5py._hl"] = module._hl = _module("h5py._hl", __path__=[], **{  # type: ignore[attr-defined]
+        n.rpartition(".")[2]: part for n, part in parts.items() if n.startswith("h5py._hl.")})
     if not _state["installed"]:
         _before.clear()
         _before.update({name: sys.modules.get(name) for name in parts})

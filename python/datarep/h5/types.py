@@ -144,18 +144,41 @@ def to_main(dtype: Any) -> Any:
     return dtype
 
 
-def from_main(dtype: Any) -> Any:
-    """h5py's dtype of what the package reads."""
+def csets(dtype: Any, place: str = "") -> list[tuple[str, str]]:
+    """The character sets of the texts in a dtype: (place, "ascii" or "utf8"), as converters note them."""
+    if dtype.subdtype:
+        return csets(dtype.subdtype[0], place + ".0")
+    if dtype.names is not None:
+        return [row for i, n in enumerate(dtype.names) for row in csets(dtype.fields[n][0], f"{place}.{i}")]
+    info, base = check_string_dtype(dtype), check_vlen_dtype(dtype)
+    if info:
+        return [(place or ".", "ascii" if info.encoding == "ascii" else "utf8")]
+    return [] if base is None else csets(np.dtype(base), place + ".0")
+
+
+def from_main(dtype: Any, cset: Any = None, place: str = "") -> Any:
+    """h5py's dtype of what the package reads.  cset: a function of a place, the character set of texts."""
     tag = _get(dtype, "datarep")
     if dtype.subdtype:
-        return np.dtype((from_main(dtype.subdtype[0]), dtype.subdtype[1]))
+        return np.dtype((from_main(dtype.subdtype[0], cset, place + ".0"), dtype.subdtype[1]))
     if dtype.names is not None:
         fields = [dtype.fields[n] for n in dtype.names]
-        return np.dtype({"names": list(dtype.names), "formats": [from_main(f[0]) for f in fields],
+        return np.dtype({"names": list(dtype.names),
+                         "formats": [from_main(f[0], cset, f"{place}.{i}") for i, f in enumerate(fields)],
                          "offsets": [f[1] for f in fields], "itemsize": dtype.itemsize})
     if dtype.kind == "V" and isinstance(tag, str) and tag.startswith(TAG):
         return opaque_dtype(tag[len(TAG):])
+    info, base = check_string_dtype(dtype), check_vlen_dtype(dtype)
+    if cset is not None and info:
+        return string_dtype(cset(place or "."), info.length)
+    if cset is not None and base is not None and has_texts(np.dtype(base)):
+        return vlen_dtype(from_main(np.dtype(base), cset, place + ".0"))
     return dtype
+
+
+def has_texts(dtype: Any) -> bool:
+    """Whether a dtype has texts, of which converters note the character set."""
+    return bool(csets(dtype))
 
 
 def texts(dtype: Any) -> bool:
@@ -196,17 +219,22 @@ def as_bytes(got: Any) -> Any:
 
 
 def as_str(value: Any) -> Any:
-    """What is to be written, with str for bytes."""
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "surrogateescape")
+    """What is to be written, with str for bytes; bytes that are no text stay, as texts of a file may hold them."""
     array = np.array(value, dtype=object)
     flat = array.reshape(-1)
+    raw = False
     for i, one in enumerate(flat.tolist()):
+        if isinstance(one, str):
+            # Surrogates of bytes, as they were read.
+            one = one.encode("utf-8", "surrogateescape") if not one.isascii() else one
         if isinstance(one, bytes):
-            flat[i] = one.decode("utf-8", "surrogateescape")
+            try:
+                flat[i] = one.decode("utf-8")
+            except UnicodeDecodeError:
+                flat[i], raw = one, True
         elif not isinstance(one, str):
             raise TypeError(f"Can't implicitly convert non-string objects to strings: {one!r}")
-    return array
+    return array.view(main_types.string_dtype()) if raw else array if array.shape else array[()]
 
 
 def guess(data: Any) -> Any:

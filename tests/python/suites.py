@@ -1,0 +1,366 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The tests of other packages against datarep.h5 and the engine of xarray, as TAP.
+
+Usage: suites.py [--list] [SUITE...] [-- PYTEST'S ARGUMENTS]
+--list: print a line of tests/python/others/SUITE.txt for each test that does not pass
+
+SUITES is the table: the Debian packages that have the tests, how Datarep is put into their place, and
+how many must pass.  Packages that are not installed are downloaded by apt-get and unpacked in build/others,
+so that nothing of the machine changes.  tests/python/others/SUITE.txt has a line for each test that does not
+pass: its name and the reason, below the heading of its kind.  A test that is not listed and fails, or
+is listed and passes, is an error.  `make test` runs h5py's, `make python-others` all.
+"""
+import dataclasses
+import fnmatch
+import glob
+import importlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import types
+import warnings
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PACKAGE = os.path.join(ROOT, "build", "python")
+OTHERS = os.path.join(ROOT, "build", "others")
+LISTS = os.path.join(ROOT, "tests", "python", "others")
+SYSTEM = "/usr/lib/python3/dist-packages"
+KINDS = ("names files of HDF5 or netCDF, or their binary layout", "a feature that Datarep does not have",
+         "a bug of Datarep's", "not of Datarep: fails with the original, too")
+
+
+# ------------------------------------------------------------- putting Datarep into the place
+
+
+def module(name, **content):
+    made = types.ModuleType(name)
+    made.__dict__.update(content)
+    sys.modules[name] = made
+    above, _, last = name.rpartition(".")
+    setattr(sys.modules[above], last, made)
+    return made
+
+
+def h5py_itself(folder):
+    """Let `import h5py` find datarep.h5, with the private modules that its tests import."""
+    shim = install(folder)
+    shim.__path__.append(os.path.join(folder, "h5py"))
+    base, files = (importlib.import_module("datarep.h5." + n) for n in ("base", "files"))
+    module("h5py._errors", silence_errors=lambda: None,
+           unsilence_errors=lambda: shim.low.refuse("_errors"))
+    base.Empty = shim.Empty  # h5py has it there
+    files.direct_vfd = False
+    files._drivers = files._DRIVERS
+
+
+def install(folder):
+    """datarep.h5 for all that import h5py, under any name of a file."""
+    shim = importlib.import_module("datarep.h5")
+    shim.install(any_name=True)
+    return shim
+
+
+def xarray_engine(folder):
+    """The engine "datarep" for xarray's own of netCDF, and ds.datarep.save() for to_netcdf()."""
+    import xarray.backends.api as api
+    own = importlib.import_module("datarep.xarray")
+    engines, plugin = ("netcdf4", "h5netcdf", "scipy"), api.plugins.get_backend
+
+    def save(dataset, path, mode="w", format=None, group=None, engine=None,  # noqa: A002
+             encoding=None, unlimited_dims=None, compute=True, **more):
+        if engine not in (None, *engines):
+            raise ValueError(f"unrecognized engine {engine!r}")
+        if more.pop("invalid_netcdf", False):
+            raise ValueError("unrecognized option 'invalid_netcdf' for engine datarep")
+        return dataset.datarep.save(path, mode, group=group, encoding=encoding,
+                                    unlimited_dims=unlimited_dims, compute=compute)
+
+    def save_several(datasets, paths, mode="w", format=None, groups=None, engine=None,  # noqa: A002
+                     compute=True, **more):
+        return own.save_mfdataset(datasets, paths, mode, compute=compute, **more)
+
+    api.to_netcdf = save
+    api.plugins.get_backend = lambda e: plugin("datarep" if e in engines else e)
+    sys.modules["xarray"].save_mfdataset = api.save_mfdataset = save_several
+
+
+class Hickle:
+    """Fixtures of hickle's tests."""
+
+    def __init__(self):
+        import pytest
+        self.compression_kwargs = pytest.fixture(params=[{}, {"compression": "gzip", "compression_opts": 6}],
+                                                 ids=["plain", "gzip"])(lambda request: request.param)
+
+
+# --------------------------------------------------------------------------------- the table
+
+
+@dataclasses.dataclass(frozen=True)
+class Suite:
+    """One package's tests."""
+
+    packages: tuple       # Debian's packages that have to be there
+    tests: tuple          # files and folders below dist-packages, or below tests/python/others
+    place: object         # what puts Datarep into the place of another
+    passed: int           # how many pass at least, so that the list does not grow unseen
+    options: tuple = ()   # pytest's
+    plugins: tuple = ()   # fixtures of a conftest.py that the package with the tests has not
+    package: str = ""     # the package that is copied, as its tests belong to it
+
+
+SUITES = {
+    "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 540,
+                  package="h5py"),
+    "xarray": Suite(("python3-xarray",), ("xarray/tests/test_backends.py", "xarray/tests/test_backends_api.py",
+                                          "xarray/tests/test_distributed.py"), xarray_engine, 0,
+                    # The classes of each engine have the same tests, and those of others use no netCDF.
+                    options=("-k", "not Zarr and not zarr and not ViaNetCDF4 and not Scipy and not H5NetCDF and not "
+                                   "Rasterio and not Pydap and not PyNio and not CfGrib and not PseudoNetCDF")),
+    "xarray-h5netcdf": Suite(("python3-xarray", "python3-h5netcdf"), ("xarray/tests/test_backends.py",
+                             "xarray/tests/test_distributed.py"), install, 0,
+                             options=("-k", "TestH5NetCDFData or TestH5NetCDFAlready or h5netcdf")),
+    "anndata": Suite(("python3-anndata", "python3-natsort", "python3-joblib", "python3-boltons"),
+                     ("anndata/tests/test_readwrite.py", "anndata/tests/test_hdf5_backing.py",
+                      "anndata/tests/test_backed_sparse.py", "anndata/tests/test_io_backwards_compat.py",
+                      "anndata/tests/test_io_conversion.py", "anndata/tests/test_io_elementwise.py",
+                      "anndata/tests/test_io_utils.py", "anndata/tests/test_io_warnings.py"), install, 0),
+    "hickle": Suite(("python3-hickle", "python3-configobj", "python3-astropy", "python3-erfa"), ("hickle/tests",),
+                    install, 0, plugins=(Hickle,)),
+    "silx": Suite(("python3-silx", "python3-fabio"), ("silx/io/test",), install, 0),
+}
+
+
+# --------------------------------------------------------------------------------- the tests
+
+
+def fetched(packages):
+    """Unpack the packages that are not installed; what is wrong, or None."""
+    target, missing = os.path.join(OTHERS, "root"), []
+    os.makedirs(os.path.join(OTHERS, "packages"), exist_ok=True)
+    for name in packages:
+        query = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", name],
+                               capture_output=True, text=True, check=False)
+        if query.stdout != "installed" and not os.path.exists(os.path.join(OTHERS, "packages", name)):
+            missing.append(name)
+    for name in missing:
+        folder = os.path.join(OTHERS, "packages", name + ".new")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        got = subprocess.run(["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", name], cwd=folder,
+                             capture_output=True, text=True, check=False)
+        files = glob.glob(os.path.join(folder, "*.deb"))
+        if got.returncode or not files:
+            return f"{name} cannot be downloaded: {(got.stderr.strip().splitlines() or ['no file'])[-1]}"
+        subprocess.run(["dpkg-deb", "-x", files[0], target], check=True)
+        os.rename(folder, folder[:-4])
+    return None
+
+
+def copied(source, package):
+    """The directory of a copy of the tests as those of a package, made anew."""
+    folder = os.path.join(ROOT, "build", package + "-tests")
+    shutil.rmtree(folder, ignore_errors=True)
+    target = os.path.join(folder, package, "tests")
+    shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+    with open(os.path.join(folder, package, "__init__.py"), "w", encoding="utf-8"):
+        pass
+    return folder, target
+
+
+def located(suite):
+    """(folder of the tests' names, their paths), or None."""
+    unpacked = os.path.join(OTHERS, "root") + SYSTEM
+    for base in (SYSTEM, unpacked):
+        found = [p for p in (os.path.join(base, t) for t in suite.tests) if os.path.exists(p)]
+        if found and suite.package:
+            folder, target = copied(found[0], suite.package)
+            return folder, [target]
+        if found:
+            return base, found
+    return None
+
+
+def expected(name):
+    """({test or pattern: reason}, the numbers of each kind)"""
+    made, kind, path = {}, None, os.path.join(LISTS, name + ".txt")
+    if not os.path.exists(path):
+        return made
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            line = line.rstrip("\n")
+            if line.startswith("== "):
+                kind = line[3:]
+                if kind not in KINDS:
+                    raise SystemExit(f"{path}: {line!r} is none of {KINDS}")
+            elif line and not line.startswith("#"):
+                test, _, reason = line.partition(": ")
+                if not reason or test in made or kind is None:
+                    raise SystemExit(f"{path}: {line!r} has no reason or kind, or is there twice")
+                made[test] = (kind, reason)
+    return made
+
+
+class Result:
+    """What became of each test."""
+
+    def __init__(self, low):
+        self.low = low
+        self.start = 0
+        self.passed, self.failed, self.skipped, self.reaches = set(), {}, {}, {}
+        self.errors = {}
+
+    @staticmethod
+    def name(nodeid):
+        name = re.sub(r"^.*?tests?/", "", nodeid)
+        return "".join(c if " " <= c <= "~" else f"\\u{ord(c):04x}" for c in name)
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        self.start = len(self.low.used)
+
+    def pytest_runtest_logreport(self, report):
+        name = self.name(report.nodeid)
+        if report.skipped:
+            where = report.longrepr
+            self.skipped[name] = where[2] if isinstance(where, tuple) else str(where)
+        elif report.failed:
+            # A class that closes its file afterwards is not what a test is about.
+            self.failed.setdefault(name, (report.longreprtext or "").strip().splitlines())
+            if len(self.low.used) > self.start:
+                self.reaches[name] = self.low.used[self.start]
+        elif report.when == "call":
+            self.passed.add(name)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.errors[self.name(report.nodeid)] = (report.longreprtext or "").splitlines()
+
+
+def cause(lines):
+    """The line of a traceback that says what was wrong."""
+    return next((x[1:].strip() for x in reversed(lines) if x.startswith("E  ")), lines[-1] if lines
+                else "")
+
+
+def skip(out, why):
+    print(f"1..0 # SKIP {why}", file=out)
+    return 0
+
+
+def run(name, listing, arguments):
+    """The tests of one suite, in this process."""
+    out, suite = os.fdopen(os.dup(1), "w", encoding="utf-8"), SUITES[name]
+    for needed in ("numpy", "pytest"):
+        if importlib.util.find_spec(needed) is None:
+            return skip(out, f"no module {needed}: tools/install-deps python")
+    if not os.path.exists(os.path.join(PACKAGE, "datarep", "_core.abi3.so")):
+        return skip(out, "the package is not built: Python's headers are missing, or make python-package")
+    if name == "h5py":
+        wrong = None
+    else:
+        wrong = fetched(suite.packages)
+    found = None if wrong else located(suite)
+    if found is None:
+        return skip(out, wrong or f"the tests of {name} are not installed: tools/install-deps interop")
+    import pytest
+    folder, paths = found
+    sys.path[:0] = [PACKAGE]
+    sys.path.append(os.path.join(OTHERS, "root") + SYSTEM)
+    os.environ["PYTHONPATH"] = PACKAGE
+    sys.dont_write_bytecode = True
+    warnings.simplefilter("ignore")
+    suite.place(folder)
+    result = Result(importlib.import_module("datarep.h5.low"))
+    work = os.path.join(OTHERS, "work", name)
+    os.makedirs(work, exist_ok=True)
+    ini = os.path.join(work, "pytest.ini")
+    with open(ini, "w", encoding="utf-8") as f:
+        f.write("[pytest]\nmarkers = mpi\n    mpi_skip\n    filterwarnings\n    slow\n    flaky\n    network\n")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    began, here = time.monotonic(), os.getcwd()
+    os.chdir(work)
+    pytest.main(["-p", "no:cacheprovider", "--rootdir", folder, "-c", ini, "-q",
+                 "--continue-on-collection-errors", "-W", "ignore", *suite.options,
+                 *arguments, *paths], plugins=[result, *(p() for p in suite.plugins)])
+    os.chdir(here)
+    return (list_of if listing else report)(out, name, result, time.monotonic() - began)
+
+
+def list_of(out, name, result, took):
+    """A line for each test that does not pass."""
+    for test in sorted([*result.failed, *result.errors]):
+        lines = result.failed.get(test) or result.errors.get(test)
+        print(f"{test}: {result.reaches.get(test) or cause(lines)}", file=out)
+    print(f"# {name}: {len(result.passed - set(result.failed))} pass, {len(result.failed)} fail, "
+          f"{len(result.skipped)} skip, {len(result.errors)} errors, {took:.0f} s", file=out)
+    return 0
+
+
+def matching(known, test):
+    """The line of the list for a test: its name, or a pattern in which * stands for anything."""
+    if test in known:
+        return test
+    for pattern in known:
+        if "*" in pattern and fnmatch.fnmatchcase(test, re.sub(r"[][?]", "?", pattern)):
+            return pattern
+    return None
+
+
+def report(out, name, result, took):
+    """The TAP lines: one for the numbers, one for each surprise."""
+    known, lines = expected(name), []
+    passed, used = result.passed - set(result.failed), {}
+    bad = {**result.failed, **result.errors}
+    for test in sorted(bad):
+        line = matching(known, test)
+        if line is None:
+            uses = f" (it uses {result.reaches[test]})" if test in result.reaches else ""
+            lines.append((False, f"{name}: {test} fails, and is not listed{uses}", bad[test]))
+        else:
+            used.setdefault(line, []).append(test)
+    if os.geteuid():
+        known = {n: r for n, r in known.items() if not (r[1].startswith("the superuser") and n in passed)}
+    for line in sorted(set(known) - set(used)):
+        if line in passed:
+            lines.append((False, f"{name}: {line} passes, but is listed", []))
+        elif line not in result.skipped:
+            lines.append((False, f"{name}: {line} is listed, but no such test fails", []))
+    kinds = [f"{n} {kind}" for kind in KINDS
+             if (n := sum(len(t) for line, t in used.items() if known[line][0] == kind))]
+    least = SUITES[name].passed
+    said = (f"{name}'s tests: {len(passed)} passed, {len(bad)} failed ({'; '.join(kinds) or 'none'}), "
+            f"{len(result.skipped)} skipped; at least {least} must pass")
+    lines.append((len(passed) >= least, said, []))
+    for n, (ok, text, more) in enumerate(lines, 1):
+        print(f"{'ok' if ok else 'not ok'} {n} - {text.replace('#', ' ')}", file=out)
+        for line in more[-30:]:
+            print("# " + line, file=out)
+    print(f"1..{len(lines)}", file=out, flush=True)
+    return 0 if all(ok for ok, _, _ in lines) else 1
+
+
+def main(arguments):
+    more = []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, more = arguments[:at], arguments[at + 1:]
+    listing = "--list" in arguments
+    names = [a for a in arguments if a != "--list"] or list(SUITES)
+    if len(names) == 1:
+        return run(names[0], listing, more)
+    # Each in a process of its own: a module can be put into the place of another once.
+    status = 0
+    for name in names:
+        print(f"# {name}", flush=True)
+        status |= subprocess.run([sys.executable, os.path.abspath(__file__), *["--list"] * listing, name, "--", *more],
+                                 check=False).returncode
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
