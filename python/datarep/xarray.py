@@ -132,9 +132,17 @@ class _Lazy(indexing.LazilyIndexedArray):
 
 
 def _attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes as xarray has them: several texts are a list of str."""
-    return {k: v.tolist() if isinstance(v, np.ndarray) and v.dtype.kind == "O" else v
-            for k, v in attrs.items()}
+    """Attributes as xarray has them: several texts are a list of str, and a list of one value is that value, as in
+    netCDF, which makes no difference."""
+    made: dict[str, Any] = {}
+    for key, value in attrs.items():
+        if isinstance(value, np.ndarray):
+            if value.shape == (1,):
+                value = value[0]
+            elif value.dtype.kind == "O":
+                value = value.tolist()
+        made[key] = value
+    return made
 
 
 _DEFLATE = re.compile(r"(shuffle,)?(?:bare-)?deflate(?::(\d+))?")

@@ -411,6 +411,14 @@ def test_bytes_that_are_no_text_are_kept(tmp_path):
         assert f["fixed"][0] == b"\xff" and f.attrs["a"] == "\udc80"
 
 
+def test_attributes_of_a_file_for_reading(tmp_path):
+    h5py.File(tmp_path / "a.drep", "w").close()
+    with h5py.File(tmp_path / "a.drep") as f:
+        for value in (1, b"a\0b"):
+            with pytest.raises(OSError, match="no write intent"):
+                f.attrs["x"] = value
+
+
 def test_ids_of_types_and_spaces(tmp_path):
     real = pytest.importorskip("h5py")
     said = []

@@ -30,6 +30,7 @@ PACKAGE = os.path.join(ROOT, "build", "python")
 OTHERS = os.path.join(ROOT, "build", "others")
 LISTS = os.path.join(ROOT, "tests", "python", "others")
 SYSTEM = "/usr/lib/python3/dist-packages"
+SITE = os.path.join(OTHERS, "site")
 KINDS = ("names files of HDF5 or netCDF, or their binary layout", "a feature that Datarep does not have",
          "a bug of Datarep's", "not of Datarep: fails with the original, too")
 
@@ -58,11 +59,15 @@ def h5py_itself(folder):
     files._drivers = files._DRIVERS
 
 
+INSTALL = "import datarep.h5; datarep.h5.install(any_name=True)"
+
+
 def install(folder):
-    """datarep.h5 for all that import h5py, under any name of a file."""
-    shim = importlib.import_module("datarep.h5")
-    shim.install(any_name=True)
-    return shim
+    """datarep.h5 for all that import h5py, under any name of a file; in processes of a test, too."""
+    with open(os.path.join(SITE, "sitecustomize.py"), "w", encoding="utf-8") as f:
+        f.write(INSTALL + "\n")
+    exec(INSTALL, {})
+    return sys.modules["datarep.h5"]
 
 
 def xarray_engine(folder):
@@ -118,21 +123,22 @@ SUITES = {
     "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 540,
                   package="h5py"),
     "xarray": Suite(("python3-xarray",), ("xarray/tests/test_backends.py", "xarray/tests/test_backends_api.py",
-                                          "xarray/tests/test_distributed.py"), xarray_engine, 0,
+                                          "xarray/tests/test_distributed.py"), xarray_engine, 410,
                     # The classes of each engine have the same tests, and those of others use no netCDF.
                     options=("-k", "not Zarr and not zarr and not ViaNetCDF4 and not Scipy and not H5NetCDF and not "
                                    "Rasterio and not Pydap and not PyNio and not CfGrib and not PseudoNetCDF")),
     "xarray-h5netcdf": Suite(("python3-xarray", "python3-h5netcdf"), ("xarray/tests/test_backends.py",
-                             "xarray/tests/test_distributed.py"), install, 0,
+                             "xarray/tests/test_distributed.py"), install, 250,
                              options=("-k", "TestH5NetCDFData or TestH5NetCDFAlready or h5netcdf")),
     "anndata": Suite(("python3-anndata", "python3-natsort", "python3-joblib", "python3-boltons"),
                      ("anndata/tests/test_readwrite.py", "anndata/tests/test_hdf5_backing.py",
                       "anndata/tests/test_backed_sparse.py", "anndata/tests/test_io_backwards_compat.py",
                       "anndata/tests/test_io_conversion.py", "anndata/tests/test_io_elementwise.py",
-                      "anndata/tests/test_io_utils.py", "anndata/tests/test_io_warnings.py"), install, 0),
-    "hickle": Suite(("python3-hickle", "python3-configobj", "python3-astropy", "python3-erfa"), ("hickle/tests",),
-                    install, 0, plugins=(Hickle,)),
-    "silx": Suite(("python3-silx", "python3-fabio"), ("silx/io/test",), install, 0),
+                      "anndata/tests/test_io_utils.py", "anndata/tests/test_io_warnings.py"), install, 300),
+    "hickle": Suite(("python3-hickle", "python3-configobj", "python3-astropy", "python3-erfa",
+                     "liberfa1"), ("hickle/tests",),
+                    install, 168, plugins=(Hickle,)),
+    "silx": Suite(("python3-silx", "python3-fabio"), ("silx/io/test",), install, 326),
 }
 
 
@@ -184,6 +190,20 @@ def located(suite):
         if found:
             return base, found
     return None
+
+
+def prepare():
+    """The path of modules, here and in processes of the tests, on which the package is as if installed."""
+    unpacked = os.path.join(OTHERS, "root") + SYSTEM
+    shutil.rmtree(SITE, ignore_errors=True)
+    info = os.path.join(SITE, "datarep-0.dist-info")
+    os.makedirs(info)
+    shutil.copy(os.path.join(ROOT, "python", "entry_points.txt"), info)
+    with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as f:
+        f.write("Metadata-Version: 2.1\nName: datarep\nVersion: 0\n")
+    sys.path[:0] = [SITE, PACKAGE]
+    sys.path.append(unpacked)
+    os.environ["PYTHONPATH"] = os.pathsep.join([SITE, PACKAGE])
 
 
 def expected(name):
@@ -269,9 +289,7 @@ def run(name, listing, arguments):
         return skip(out, wrong or f"the tests of {name} are not installed: tools/install-deps interop")
     import pytest
     folder, paths = found
-    sys.path[:0] = [PACKAGE]
-    sys.path.append(os.path.join(OTHERS, "root") + SYSTEM)
-    os.environ["PYTHONPATH"] = PACKAGE
+    prepare()
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     suite.place(folder)
@@ -345,12 +363,16 @@ def report(out, name, result, took):
 
 
 def main(arguments):
-    more = []
+    given, more = list(arguments), []
     if "--" in arguments:
         at = arguments.index("--")
         arguments, more = arguments[:at], arguments[at + 1:]
     listing = "--list" in arguments
     names = [a for a in arguments if a != "--list"] or list(SUITES)
+    libraries = glob.glob(os.path.join(OTHERS, "root", "usr", "lib", "*-linux-gnu"))
+    if len(names) == 1 and libraries and "LD_LIBRARY_PATH" not in os.environ:
+        os.environ["LD_LIBRARY_PATH"] = libraries[0]  # is read as a process begins
+        os.execv(sys.executable, [sys.executable, os.path.abspath(__file__), *given])
     if len(names) == 1:
         return run(names[0], listing, more)
     # Each in a process of its own: a module can be put into the place of another once.

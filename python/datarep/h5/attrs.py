@@ -60,6 +60,9 @@ class AttributeManager(MutableMapping[str, Any]):
     def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
         """Write an attribute of a shape and dtype, in place of one with this name."""
         name = text(name)
+        self._owner._open()
+        if not self._owner._main.writable:
+            raise OSError("Unable to create attribute (no write intent on file)")
         self._owner._note_csets(self._write(name, data, shape, dtype), "attribute", name)
 
     def _write(self, name: str, data: Any, shape: Any, dtype: Any) -> Any:
