@@ -25,7 +25,7 @@ def test_random_calls(tmp_path, seed, record_property):
         env["ASAN_OPTIONS"] = env.get("ASAN_OPTIONS", "") + ":max_allocation_size_mb=1024"
     done = subprocess.run([sys.executable, "-X", "dev", PROGRAM, str(seed), str(CALLS)], cwd=tmp_path, env=env,
                           capture_output=True, text=True, timeout=400, check=False)
-    record_property("calls", CALLS)
+    record_property("random calls of the extension", CALLS)
     assert done.returncode == 0 and "runtime error" not in done.stderr, \
         f"seed {seed}: status {done.returncode}\n{done.stderr[-4000:]}"
 

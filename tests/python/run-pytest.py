@@ -18,6 +18,7 @@ class Tap:
 
     def __init__(self):
         self.n = self.failed = self.skipped = 0
+        self.counted = {}
         # What pytest itself prints, and what the tests do, is no TAP.
         self.out = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -43,6 +44,8 @@ class Tap:
                 self.say("# " + text)
         elif report.when == "call":
             self.line(True, report.nodeid)
+            for what, n in report.user_properties:
+                self.counted[what] = self.counted.get(what, 0) + n
 
     def pytest_collectreport(self, report):
         if report.failed:
@@ -83,6 +86,8 @@ def main():
     status = pytest.main(["-p", "no:cacheprovider", "--rootdir", ROOT,
                           "-W", "error::ResourceWarning", *options, *where], plugins=[tap])
     tap.say(f"1..{tap.n}")
+    for what, n in tap.counted.items():
+        tap.say(f"counted: {n} {what}")
     tap.say(f"# {tap.n - tap.failed - tap.skipped} pass, {tap.failed} fail, {tap.skipped} are skipped")
     return 0 if status in (0, 1) else 1
 
