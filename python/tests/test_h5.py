@@ -289,11 +289,42 @@ def test_files_of_hdf5_are_read(tmp_path):
             f.create_dataset("a/b", data=np.arange(6).reshape(2, 3), compression="gzip").attrs["u"] = "m"
         with h5py.File(path) as f:
             assert f["a/b"][...].tolist() == [[0, 1, 2], [3, 4, 5]] and f["a/b"].attrs["u"] == "m"
+            assert f.userblock_size == block and "userblock" not in str(list(f.attrs))
+        h5py.File(path, userblock_size=block).close()
+        with pytest.raises(ValueError, match=f"1024.*does not match that of existing file .{block}"):
+            h5py.File(path, userblock_size=1024)
         with pytest.raises(OSError, match="file of HDF5, which is only read"):
             h5py.File(path, "r+")
     (tmp_path / "bad.h5").write_bytes((tmp_path / "0.h5").read_bytes()[:300])
     with pytest.raises(OSError):
         h5py.File(tmp_path / "bad.h5")
+
+
+def test_user_blocks_are_kept(tmp_path):
+    """From HDF5 through a file of Datarep and back; a file of Datarep itself has no room for one."""
+    real = pytest.importorskip("h5py")
+    with real.File(tmp_path / "a.h5", "w", userblock_size=1024) as f:
+        f["x"] = 1
+    with open(tmp_path / "a.h5", "r+b") as f:
+        f.write(b"the user's" + bytes(3) + b"own")
+    dr.import_(tmp_path / "a.h5", tmp_path / "a.drep")
+    with h5py.File(tmp_path / "a.drep", "r+") as f:
+        assert f.userblock_size == 1024
+        f["y"] = 2
+    dr.export(tmp_path / "a.drep", tmp_path / "b.h5")
+    with real.File(tmp_path / "b.h5") as f:
+        assert f.userblock_size == 1024 and f["y"][()] == 2
+    assert (tmp_path / "b.h5").read_bytes()[:1024] == (tmp_path / "a.h5").read_bytes()[:1024]
+    for mode in ("w", "x", "w-", "a"):
+        with pytest.raises(NotImplementedError, match="begins with its own header"):
+            h5py.File(tmp_path / "new.drep", mode, userblock_size=512)
+    for size, said in ((100, "power of 2"), (513, "power of 2"), ("x", "must be an integer")):
+        with pytest.raises(ValueError, match=said):
+            h5py.File(tmp_path / "new.drep", "w", userblock_size=size)
+    assert not (tmp_path / "new.drep").exists()
+    with h5py.File(tmp_path / "new.drep", "w", userblock_size=0) as f:
+        assert f.userblock_size == 0
+    h5py.File(tmp_path / "a.drep", "r", userblock_size=1024).close()
 
 
 def test_in_the_place_of_h5py(tmp_path):

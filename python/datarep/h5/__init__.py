@@ -12,7 +12,7 @@
 
 The files are Datarep's: `datarep import` and `export` turn files of HDF5 into them and back.  What belongs
 to the HDF5 library raises NotImplementedError: h5py's low-level modules, virtual and external storage,
-scale-offset, user blocks, objects without names.
+scale-offset, new user blocks (those of imported files are kept), objects without names.
 
 Files of HDF5 are read, too (mode "r"): they are imported into memory, up to 1 GiB.  `install()` puts the
 module into h5py's place, for libraries that import h5py themselves.  Handles stay with their objects, and

@@ -2,10 +2,11 @@
 """Files as h5py has them."""
 from __future__ import annotations
 
+import operator
 import os
 import warnings
 import weakref
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import datarep
 
@@ -106,6 +107,22 @@ class _Shared(datarep.File):
             warnings.warn(f"{shown(error)}: what was written to it since is lost", stacklevel=3)
 
 
+USER_BLOCK = "drep.hdf5:userblock"  # the note of the import
+
+
+def _user_block(size: Any) -> Optional[int]:
+    """The size of a user block as HDF5 allows it."""
+    if size is None:
+        return None
+    try:
+        made = operator.index(size)
+    except TypeError:
+        raise ValueError("User block size must be an integer") from None
+    if made and (made < 512 or made & (made - 1)):
+        raise ValueError(f"userblock_size is 0 or a power of 2 from 512 on, not {made}")
+    return made
+
+
 class File(Group):
     """An open file, and its root group."""
 
@@ -120,8 +137,10 @@ class File(Group):
             raise ValueError("Invalid mode; must be one of r, r+, w, w-, x, a")
         if locking not in (None, True, False, "true", "false", "best-effort"):
             raise ValueError(f"Unsupported locking value: {locking!r}")
-        if userblock_size:
-            raise NotImplementedError("a user block belongs to HDF5: datarep.h5 cannot make one")
+        block = _user_block(userblock_size)
+        if block and (mode in ("w", "w-", "x") or mode == "a" and not os.path.exists(name)):
+            raise NotImplementedError("a file of Datarep begins with its own header, and has no room for a user "
+                                      "block; one of HDF5 that is imported and exported keeps its own")
         if fs_strategy is not None:
             if fs_strategy not in ("fsm", "page", "aggregate", "none"):
                 raise ValueError("Invalid file space strategy type")
@@ -135,6 +154,10 @@ class File(Group):
         if driver == "fileobj" and not is_object:
             raise ValueError("driver \"fileobj\" needs a file object")
         self._set(self._opened(name, mode, driver, is_object, bool(swmr), kwds))
+        if block is not None and block != self.userblock_size:
+            found = self.userblock_size
+            self.close()
+            raise ValueError(f"Requested userblock size ({block}) does not match that of existing file ({found})")
         self._main._libver = self._libver_of
         self._main._swmr = bool(swmr) and not self._main.writable
         self._main._driver = "fileobj" if is_object else driver or "sec2"
@@ -210,8 +233,12 @@ class File(Group):
 
     @property
     def userblock_size(self) -> int:
+        """Bytes of the user block in a file of HDF5 that was imported, also by opening it here; else 0."""
         self._open()
-        return 0
+        try:
+            return len(self._main.attrs[USER_BLOCK].tobytes())
+        except KeyError:
+            return 0
 
     @property
     def meta_block_size(self) -> int:
