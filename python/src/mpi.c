@@ -1,8 +1,10 @@
 /* mpi.c - files that the ranks of a communicator share.
  *
  * The extension links no MPI: the library for the MPI that mpi4py uses is loaded when a file is
- * opened with a communicator.  A communicator is a pointer or an int, which tells the two families
- * apart; mpi4py gives the address and the size of its handle. */
+ * opened with a communicator.  It stands beside this extension, beside the library that the
+ * extension has loaded, or where the system's loader looks: whoever can write there could replace
+ * those, so that it is not checked as plugins are.  A communicator is a pointer or an int, which
+ * tells the two families apart; mpi4py gives the address and the size of its handle. */
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 

@@ -40,7 +40,8 @@ refused() { # MODULE PATTERN
         set -- "$1" "$2" export "$tmp/d.drep" "$out"
     fi
     ! "$DATAREP" "${@:3}" > "$tmp/out" 2> "$tmp/err" && cat "$tmp/err" && [ ! -e "$out" ] &&
-        grep -q "datarep-$1\.so: the module is not loaded: $2" "$tmp/err"
+        grep -q "datarep-$1\.so: the module is not loaded: $2" "$tmp/err" &&
+        "$DATAREP" --version | grep -q " $1 (not loaded: $2"
 }
 with_mode() { # MODE PATH COMMAND...
     chmod "$1" "$2"

@@ -45,17 +45,18 @@ static int put_library(const char *name, const char *version, void *ctx)
     return 0;
 }
 
-static void put_module_library(const char *name, const char *library, const char *release,
-                               void *ctx)
+static void put_module_library(const struct module_found *m, void *ctx)
 {
-    (void)name;
-    put_library(library, release, ctx);
+    if (!m->refused)
+        put_library(m->library, m->release, ctx);
 }
 
-static void put_module(const char *name, const char *library, const char *release, void *ctx)
+static void put_module(const struct module_found *m, void *ctx)
 {
-    (void)library, (void)release;
-    put(ctx, name);
+    char text[400];
+
+    snprintf(text, sizeof text, "%s (not loaded: %s)", m->name, m->refused ? m->refused : "");
+    put(ctx, m->refused ? text : m->name);
 }
 
 /* The library's libraries, and those of the command and its modules. */

@@ -147,7 +147,9 @@ int module_walk(module_walk_fn *fn, void *ctx)
     for (i = 0; i < sizeof known / sizeof *known; i++) {
         if (!find(known[i].name, path, sizeof path))
             continue;
-        fn(known[i].name, known[i].library, known[i].release, ctx);
+        fn(&(struct module_found){known[i].name, known[i].library, known[i].release,
+                                  check(path, sizeof path) ? fail_text() : NULL},
+           ctx);
         found++;
     }
     return found;

@@ -9,9 +9,13 @@
  * whose function datarep_NAME_interface() must answer `interface`.  A handle for dlsym(),
  * or NULL after saying what is wrong. */
 void *module_load(const char *name, int interface);
-/* Call fn for each module that is there, with the library that it is for and the release of that
- * library that it was built with ("" if unknown).  How many there are. */
-typedef void module_walk_fn(const char *name, const char *library, const char *release, void *ctx);
+/* A module that is there: the library that it is for, the release of that which it was built with
+ * ("" if unknown), and why module_load() would refuse it, or NULL. */
+struct module_found {
+    const char *name, *library, *release, *refused;
+};
+/* Call fn for each.  How many there are. */
+typedef void module_walk_fn(const struct module_found *m, void *ctx);
 int module_walk(module_walk_fn *fn, void *ctx);
 
 #endif
