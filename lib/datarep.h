@@ -742,7 +742,9 @@ typedef struct drep_xfer {
  * its size - 1), or with a NUL before its end, where a char * ends.  DREP_RANGE_STRICT, the
  * default: DREP_ERR_CONVERSION; else what fits of it, in whole characters, and `overflow` counts
  * it.  `inexact` counts texts that end with spaces and are padded with spaces.  Bytes are not
- * checked to be UTF-8.
+ * checked to be UTF-8.  Where one side has a vstring and the other a sequence of CHAR, BYTE or
+ * UINT8_T, the text's bytes are the sequence's elements (CHAR in the representation's own code,
+ * as always); of a sequence with a NUL only what is before it fits a vstring, as above.
  *
  * Members of memory that the file lacks: refused, or in a read set to zeros, variable-length ones
  * to empty (at least one member must be in the file). */

@@ -481,6 +481,40 @@ static int read_string(struct conv *c, const drep_type *dst_leaf, void *dst,
     return err;
 }
 
+/* Reads a vstring as a sequence of bytes, or such a sequence as a vstring. */
+static int read_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
+                           const drep_type *src_leaf, const void *src)
+{
+    drep_vlen v = {0, NULL};
+    const uint8_t *p;
+    size_t n = 0;
+    char *s;
+    int err;
+
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        struct heap_ref at = heap_ref_get(src);
+
+        err = text_at(c, at, &p);
+        if (!err && p)
+            err = sequence_alloc(drep_type_member(dst_leaf, 0), (int64_t)at.count, &v.data);
+        if (err)
+            return err;
+        if (p)
+            memcpy(v.data, p, (size_t)(v.count = (int64_t)at.count));
+        memcpy(dst, &v, sizeof v);
+        return 0;
+    }
+    err = read_sequence(c, src_leaf, &v, src_leaf, src);
+    if (!err)
+        err = text_until_nul(&c->opts, c->var.item, v.data, (size_t)v.count, &n);
+    if (!err && !(s = mem_strndup(n ? v.data : "", n)))
+        err = fail_nomem();
+    if (!err)
+        memcpy(dst, &s, sizeof s);
+    mem_free(v.data);
+    return err;
+}
+
 /* Reads an item that the engine cannot: sequences, texts and references. */
 static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                      const void *src)
@@ -489,6 +523,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
 
     if (texts(dst_leaf, src_leaf))
         return read_string(c, dst_leaf, dst, src_leaf, src);
+    if (text_and_bytes(dst_leaf, src_leaf))
+        return read_text_bytes(c, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     if (src_leaf->kind == DREP_KIND_SEQUENCE) {
@@ -599,6 +635,27 @@ static int write_string(struct conv *c, const drep_type *dst_leaf, void *dst,
     return err ? err : write_bytes(c, src, n, dst);
 }
 
+/* Writes a vstring as a sequence of bytes, or such a sequence as a vstring. */
+static int write_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
+                            const drep_type *src_leaf, const void *src)
+{
+    drep_vlen v;
+    size_t n = 0;
+    char *s;
+    int err;
+
+    if (src_leaf->kind == DREP_KIND_VSTRING) {
+        memcpy(&s, src, sizeof s);
+        v = (drep_vlen){s ? (int64_t)strlen(s) : 0, s};
+        return write_sequence(c, dst_leaf, dst, dst_leaf, &v);
+    }
+    memcpy(&v, src, sizeof v);
+    if (v.count < 0 || (v.count > 0 && !v.data))
+        return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data", (long long)v.count);
+    err = text_until_nul(&c->opts, c->var.item, v.data, (size_t)v.count, &n);
+    return err ? err : write_bytes(c, v.data, n, dst);
+}
+
 /* Writes an item that the engine cannot: sequences, texts and references. */
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src)
@@ -611,6 +668,8 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
 
     if (texts(dst_leaf, src_leaf))
         return write_string(c, dst_leaf, dst, src_leaf, src);
+    if (text_and_bytes(dst_leaf, src_leaf))
+        return write_text_bytes(c, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {

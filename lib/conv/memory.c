@@ -104,6 +104,39 @@ static int copy_text(const struct rep_opts *opts, const drep_type *dst_leaf, voi
     return err;
 }
 
+/* Copies a text to a sequence of its bytes, or the inverse. */
+static int copy_text_bytes(const struct rep_opts *opts, const drep_type *dst_leaf, void *dst,
+                           const void *src)
+{
+    drep_vlen v = {0, NULL};
+    size_t n = 0;
+    char *s;
+    int err = 0;
+
+    if (dst_leaf->kind == DREP_KIND_VSTRING) {
+        memcpy(&v, src, sizeof v);
+        if (v.count < 0 || (v.count > 0 && !v.data))
+            return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
+                        (long long)v.count);
+        err = text_until_nul(opts, opts->var->item, v.data, (size_t)v.count, &n);
+        if (!err && !(s = mem_strndup(n ? v.data : "", n)))
+            err = fail_nomem();
+        if (!err)
+            memcpy(dst, &s, sizeof s);
+        return err;
+    }
+    memcpy(&s, src, sizeof s);
+    v.count = s ? (int64_t)strlen(s) : 0;
+    if (v.count > 0)
+        err = sequence_alloc(drep_type_member(dst_leaf, 0), v.count, &v.data);
+    if (err)
+        return err;
+    if (v.count > 0)
+        memcpy(v.data, s, (size_t)v.count);
+    memcpy(dst, &v, sizeof v);
+    return 0;
+}
+
 /* Target and source own their contents apart: each can be freed without the other. */
 int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                 const void *src)
@@ -115,6 +148,8 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
 
     if (texts(dst_leaf, src_leaf))
         return copy_text(ctx, dst_leaf, dst, src_leaf, src);
+    if (text_and_bytes(dst_leaf, src_leaf))
+        return copy_text_bytes(ctx, dst_leaf, dst, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {

@@ -29,16 +29,38 @@ static int text_lost(const struct rep_opts *opts, int64_t item, const char *why,
     return 0;
 }
 
-int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
-              size_t *size)
+int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
+                   size_t *size)
 {
-    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
-    size_t held = strnlen(bytes, n);
+    size_t held = n > 0 ? strnlen(bytes, n) : 0;
     int err = held < n ? text_lost(opts, item, "its text has a NUL at byte", held) : 0;
 
     if (!err)
         *size = held;
     return err;
+}
+
+int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
+              size_t *size)
+{
+    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
+
+    return text_until_nul(opts, item, bytes, n, size);
+}
+
+static bool is_bytes(const drep_type *t)
+{
+    const drep_type *base = t->kind == DREP_KIND_SEQUENCE ? drep_type_member(t, 0) : NULL;
+
+    return base && base->kind == DREP_KIND_PREDEFINED &&
+           (base->code == DREP_CODE_CHAR || base->code == DREP_CODE_BYTE ||
+            base->code == DREP_CODE_UINT8_T);
+}
+
+bool text_and_bytes(const drep_type *a, const drep_type *b)
+{
+    return (a->kind == DREP_KIND_VSTRING && is_bytes(b)) ||
+           (b->kind == DREP_KIND_VSTRING && is_bytes(a));
 }
 
 int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,

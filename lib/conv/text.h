@@ -3,7 +3,10 @@
  * The padding of a string says where its text ends; a text gets the padding of its string.  A text
  * that the other side cannot hold (longer than the string, a NUL inside) is out of range: an error
  * under DREP_RANGE_STRICT, else what fits of it, in whole characters, and counted in the report.  A
- * text whose last spaces become padding is inexact. */
+ * text whose last spaces become padding is inexact.
+ *
+ * A vstring is also a sequence of CHAR, BYTE or UINT8_T, whose bytes may hold what ends a char *.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef CONV_TEXT_H
 #define CONV_TEXT_H
@@ -17,6 +20,12 @@ static inline bool texts(const drep_type *a, const drep_type *b)
            (a->kind == DREP_KIND_STRING && b->kind == DREP_KIND_VSTRING) ||
            (a->kind == DREP_KIND_VSTRING && b->kind == DREP_KIND_STRING);
 }
+
+/* True if one is a vstring and the other a sequence of bytes or characters. */
+bool text_and_bytes(const drep_type *a, const drep_type *b);
+/* How many of n bytes a vstring holds: all, but none from a NUL on.  DREP_ERR_CONVERSION. */
+int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
+                   size_t *size);
 
 /* Bytes of the text in n of a string with this padding. */
 size_t text_size(int pad, const void *bytes, size_t n);

@@ -992,6 +992,78 @@ START_TEST(test_texts_that_do_not_fit)
 }
 END_TEST
 
+static void is_bytes(const drep_vlen *v, const char *want, int64_t n)
+{
+    ck_assert_int_eq(v->count, n);
+    ck_assert(n == 0 || memcmp(v->data, want, (size_t)n) == 0);
+}
+
+/* A vstring's bytes are a sequence's elements, on either side, in datasets, attributes and memory.
+ */
+START_TEST(test_texts_and_sequences)
+{
+    const drep_type *const bases[] = {DREP_CHAR, DREP_BYTE, DREP_UINT8_T};
+    drep_type *v = vstring_type(), *s, *ints;
+    drep_file *f = new_file(":memory:", _i / 3 ? "external32" : "native");
+    const int64_t three = 3, two = 2;
+    const drep_xfer clamp = DREP_XFER(.range = DREP_RANGE_CLAMP);
+    const char *texts[] = {"abc", "", "Gr\xc3\xbc\xc3\x9f"};
+    drep_vlen in[3] = {{2, "xy"}, {0, NULL}, {1, "z"}}, out[3];
+    const drep_vlen nul[2] = {{1, "q"}, {4, "a\0b"}};
+    drep_dataset *vs, *ss;
+    char *back[3];
+
+    ok(drep_type_sequence(bases[_i % 3], &s));
+    ok(drep_type_sequence(DREP_INT32_T, &ints));
+    vs = new_dataset(f, "v", v, 1, &three);
+    ss = new_dataset(f, "s", s, 1, &three);
+    ok(drep_write(vs, NULL, NULL, texts, NULL));
+    ok(drep_read(vs, NULL, s, out, NULL));
+    is_bytes(&out[0], "abc", 3);
+    is_bytes(&out[1], "", 0);
+    is_bytes(&out[2], texts[2], 6);
+    drep_vlen_free(s, 3, out);
+    ok(drep_write(vs, NULL, s, in, NULL));
+    ok(drep_read(vs, NULL, NULL, back, NULL));
+    ck_assert(!strcmp(back[0], "xy") && !strcmp(back[1], "") && !strcmp(back[2], "z"));
+    drep_vlen_free(v, 3, back);
+    ok(drep_write(ss, NULL, v, texts, NULL));
+    ok(drep_read(ss, NULL, NULL, out, NULL));
+    is_bytes(&out[2], texts[2], 6);
+    drep_vlen_free(s, 3, out);
+    ok(drep_read(ss, NULL, v, back, NULL));
+    for (int i = 0; i < 3; i++)
+        ck_assert_str_eq(back[i], texts[i]);
+    drep_vlen_free(v, 3, back);
+    fails(drep_write_box(vs, NULL, &two, s, nul, NULL), DREP_ERR_CONVERSION);
+    ck_assert_msg(strstr(drep_error(), "item 1") && strstr(drep_error(), "NUL at byte 1"), "%s",
+                  drep_error());
+    ok(drep_write_box(ss, NULL, &two, NULL, nul, NULL));
+    fails(drep_read_box(ss, NULL, &two, v, back, NULL), DREP_ERR_CONVERSION);
+    ok(drep_read_box(ss, NULL, &two, v, back, &clamp));
+    ck_assert(!strcmp(back[0], "q") && !strcmp(back[1], "a"));
+    drep_vlen_free(v, 2, back);
+    fails(drep_read(vs, NULL, ints, out, NULL), DREP_ERR_TYPE);
+    ok(drep_attr_write(f, "/", "a", v, 1, &three, texts));
+    ok(drep_attr_read(f, "/", "a", s, out));
+    is_bytes(&out[2], texts[2], 6);
+    ok(drep_convert(v, back, s, out, 3, NULL));
+    ck_assert_str_eq(back[2], texts[2]);
+    drep_vlen_free(s, 3, out);
+    ok(drep_convert(s, out, v, back, 3, NULL));
+    is_bytes(&out[0], "abc", 3);
+    drep_vlen_free(s, 3, out);
+    drep_vlen_free(v, 3, back);
+    check_file(f);
+    drep_dataset_close(vs);
+    drep_dataset_close(ss);
+    drep_type_free(v);
+    drep_type_free(s);
+    drep_type_free(ints);
+    drep_abandon(f);
+}
+END_TEST
+
 /* The error names the element; an array of strings is an array of texts. */
 START_TEST(test_texts_of_datasets_and_attributes)
 {
@@ -1056,6 +1128,7 @@ int main(void)
     tcase_add_test(tcase, test_D44_many_members);
     tcase_add_test(tcase, test_D44_allocations_fail);
     tcase_add_test(tcase, test_texts_that_do_not_fit);
+    tcase_add_loop_test(tcase, test_texts_and_sequences, 0, 6);
     tcase_add_test(tcase, test_texts_of_datasets_and_attributes);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
