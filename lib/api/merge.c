@@ -191,6 +191,8 @@ int merge_changes(drep_file *f, struct changes *all, size_t n)
     f->st->journal->paused = true;
     for (m.c = all + 1; !err && m.c < all + n; m.c++)
         err = merge_rank(&m);
+    if (!err)
+        err = merged_elements_store(&m);
     f->st->journal->paused = false;
     end(&m);
     return err;

@@ -1,9 +1,10 @@
 /* merge_elements.c - entries of compact datasets that were there, or that several ranks have made.
  *
  * A rank sends all that it has of the dataset, and marks of what it has written alone: that goes
- * into rank 0's entry, element by element. */
+ * into rank 0's entry, element by element.  What all have is stored once, at the end. */
 /* SPDX-License-Identifier: MIT */
 #include "api/contradiction.h"
+#include "base/mem.h"
 #include "elem/unite.h"
 
 #include <stdio.h>
@@ -20,21 +21,19 @@ static const struct written_elements *marks_of(const struct merging *m, const st
     return NULL;
 }
 
-/* Who has written which elements; at the first question, what earlier ranks have in the tree. */
-static int find_writers(struct merging *m, struct uniting *u)
+/* Begin with what earlier ranks have in the tree. */
+static int begin(struct merging *m, struct uniting *u, uint64_t id)
 {
-    uintptr_t *at = idset_add(&m->writers, u->ds->id);
+    drep_dataset *ds;
+    char name[40];
     int err;
 
-    if (!at)
-        return fail_nomem();
-    u->writer = (uint32_t *)*at;
-    if (*at)
-        return 0;
-    err = unite_begin(u, u->ds);
-    *at = (uintptr_t)u->writer;
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if ((err = dataset_get(m->f, id, name, &ds)))
+        return err;
+    err = unite_begin(u, ds);
     for (const struct changes *c = m->all; !err && c < m->c; c++) {
-        const struct written_elements *w = marks_of(m, c, u->ds->id);
+        const struct written_elements *w = marks_of(m, c, id);
 
         if (w)
             err = unite_known(u, unite_rank(u, c->rank, c->highest), w->bit, w->n);
@@ -42,32 +41,59 @@ static int find_writers(struct merging *m, struct uniting *u)
     return err;
 }
 
+/* Find what is known of a dataset's elements; it is released with the merge. */
+static int find_united(struct merging *m, uint64_t id, struct uniting **out)
+{
+    uintptr_t *at = idset_add(&m->united, id);
+
+    if (!at)
+        return fail_nomem();
+    *out = (struct uniting *)*at;
+    if (*at)
+        return 0;
+    *out = mem_zalloc(1, sizeof **out);
+    *at = (uintptr_t)*out;
+    return *out ? begin(m, *out, id) : fail_nomem();
+}
+
 int merge_elements(struct merging *m, const struct change *e, uint64_t id)
 {
     const struct written_elements *own = changes_written(m->c, change_id(e));
-    struct uniting u = {.ds = NULL};
+    struct uniting *u = NULL;
     int64_t clash = -1;
-    char name[40];
     int err;
 
     if (!e->value || !own)
         return 0;
-    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
-    err = dataset_get(m->f, id, name, &u.ds);
+    err = find_united(m, id, &u);
     if (!err)
-        err = find_writers(m, &u);
-    if (!err)
-        err = unite_entry(&u, unite_rank(&u, m->c->rank, m->c->highest), own->bit, own->n, e->value,
+        err = unite_entry(u, unite_rank(u, m->c->rank, m->c->highest), own->bit, own->n, e->value,
                           e->size, &clash);
-    if (clash >= 0)
-        err = contradict_element(m, &u.ds->rec, id, (int)u.writer[clash] - 1, clash);
-    dataset_put(u.ds);
+    return clash < 0 ? err
+                     : contradict_element(m, &u->ds->rec, id, (int)u->writer[clash] - 1, clash);
+}
+
+int merged_elements_store(struct merging *m)
+{
+    int err = 0;
+
+    for (size_t i = 0; !err && i < m->united.size; i++)
+        if (m->united.slot[i].value)
+            err = unite_store((struct uniting *)m->united.slot[i].value);
     return err;
 }
 
 void merged_elements_release(struct merging *m)
 {
-    for (size_t i = 0; i < m->writers.size; i++)
-        unite_end(&(struct uniting){.writer = (uint32_t *)m->writers.slot[i].value});
-    idset_release(&m->writers);
+    for (size_t i = 0; i < m->united.size; i++) {
+        struct uniting *u = (struct uniting *)m->united.slot[i].value;
+
+        if (u) {
+            unite_end(u);
+            if (u->ds)
+                dataset_put(u->ds);
+            mem_free(u);
+        }
+    }
+    idset_release(&m->united);
 }

@@ -21,7 +21,7 @@ struct merging {
     uint64_t given, given_end; /* ids of the objects that the rank alone has made */
     bool moved;                /* the rank has added links to groups that were there */
     struct new_object at;      /* that was looked up last (merged_object()) */
-    struct idset writers;      /* compact datasets: who has written which elements */
+    struct idset united;       /* compact datasets: a struct uniting of each */
     struct buf was, is;        /* an entry in the last commit and in the tree (three_ways()) */
 };
 
@@ -101,6 +101,8 @@ int merge_values(struct merging *m);
 int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len);
 /* merge_elements.c: an entry of a compact dataset that was there. */
 int merge_elements(struct merging *m, const struct change *e, uint64_t id);
+/* Put the elements of all ranks into the tree. */
+int merged_elements_store(struct merging *m);
 void merged_elements_release(struct merging *m);
 
 #endif

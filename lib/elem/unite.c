@@ -12,13 +12,21 @@
 
 int unite_begin(struct uniting *u, drep_dataset *ds)
 {
-    *u = (struct uniting){ds, mem_zalloc((uint64_t)dataset_count(ds) + 1, sizeof *u->writer)};
-    return u->writer ? 0 : fail_nomem();
+    int err;
+
+    *u = (struct uniting){.ds = ds,
+                          .writer = mem_zalloc((uint64_t)dataset_count(ds) + 1, sizeof *u->writer)};
+    if (!u->writer)
+        return fail_nomem();
+    err = compact_load(ds, &u->b, &u->fixed);
+    return err || !ds->ft->type->variable ? err : heap_renew(ds, &u->b, u->fixed, &u->heap);
 }
 
 void unite_end(struct uniting *u)
 {
     mem_free(u->writer);
+    buf_release(&u->b);
+    buf_release(&u->heap);
 }
 
 int unite_rank(const struct uniting *u, int lowest, int highest)
@@ -116,31 +124,24 @@ static int take_marked(struct uniting *u, int rank, const uint8_t *bit,
 int unite_entry(struct uniting *u, int rank, const uint8_t *bit, int64_t n, const uint8_t *entry,
                 size_t size, int64_t *clash)
 {
-    drep_dataset *ds = u->ds;
-    struct buf b = {0}, heap = {0};
     struct compact_data theirs = {.p = entry};
-    size_t fixed = 0;
     int err = same_count(u, n);
 
     *clash = -1;
-    if (!err)
-        err = compact_load(ds, &b, &fixed);
-    if (!err && size < fixed)
-        err = fail(DREP_ERR_FAILED, "%zu bytes of elements for %zu", size, fixed);
-    if (!err && ds->ft->type->variable)
-        err = heap_renew(ds, &b, fixed, &heap);
-    if (!err) {
-        theirs.heap = entry + fixed;
-        theirs.heap_size = size - fixed;
-        err = take_marked(u, rank, bit, &theirs, b.p, &heap, clash);
-    }
-    if (!err) /* by now the heap may have contents that were replaced */
-        err = heap_append(&b, fixed, &heap);
-    if (!err && ds->ft->type->variable)
-        err = heap_renew(ds, &b, fixed, &heap);
-    if (!err)
-        err = compact_store(ds, &b, fixed, &heap);
-    buf_release(&b);
-    buf_release(&heap);
-    return err;
+    if (!err && size < u->fixed)
+        err = fail(DREP_ERR_FAILED, "%zu bytes of elements for %zu", size, u->fixed);
+    if (err)
+        return err;
+    theirs.heap = entry + u->fixed;
+    theirs.heap_size = size - u->fixed;
+    return take_marked(u, rank, bit, &theirs, u->b.p, &u->heap, clash);
+}
+
+int unite_store(struct uniting *u)
+{
+    int err = heap_append(&u->b, u->fixed, &u->heap);
+
+    if (!err && u->ds->ft->type->variable) /* without contents that were replaced */
+        err = heap_renew(u->ds, &u->b, u->fixed, &u->heap);
+    return err ? err : compact_store(u->ds, &u->b, u->fixed, &u->heap);
 }

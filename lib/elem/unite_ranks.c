@@ -44,6 +44,8 @@ static int take_all(drep_dataset *ds, const struct buf *all, const uint64_t *at)
         if (size >= bits)
             err = unite_entry(&u, r, all->p + at[r], n, all->p + at[r] + bits, size - bits, &clash);
     }
+    if (!err)
+        err = unite_store(&u);
     if (clash >= 0)
         err = overlap_error(ds, 0, clash, (int)u.writer[clash] - 1, r - 1);
     unite_end(&u);

@@ -129,6 +129,47 @@ START_TEST(test_more_than_that)
 }
 END_TEST
 
+/* A compact dataset that ranks write alone, or one process at once. */
+static void tell_small(struct teller *me, drep_file *f)
+{
+    const int64_t n = 3000, from = n * me->rank / me->ranks;
+    const int64_t count = n * (me->rank + 1) / me->ranks - from;
+    static _Thread_local char room[TEXTS][32], *text[TEXTS];
+    drep_type *type;
+    drep_dataset *ds;
+
+    went(me, drep_type_vstring(&type));
+    for (int i = 0; i < n; i++) {
+        snprintf(room[i], sizeof room[i], "text %d", i);
+        text[i] = room[i];
+    }
+    went(me, drep_dataset_create(
+                 f, "/d", &DREP_SPEC(.type = type, .rank = 1, .dims = &n, .layout = DREP_COMPACT),
+                 &ds));
+    went(me, drep_write_box(ds, &from, &count, type, text + from, NULL));
+    drep_dataset_close(ds);
+    drep_type_free(type);
+}
+
+/* Only what rank 0 had, and what all have, was stored of it: not that of each rank. */
+START_TEST(test_ranks_alone_store_once)
+{
+    struct story alone = {
+        .fn = tell_small, .path = temp_path("alone.drep"), .datarep = "external32"};
+    struct story s = alone;
+    size_t one, size;
+
+    s.path = temp_path("ranks.drep");
+    story_alone(&alone);
+    free(read_whole_file(alone.path, &one));
+    for (int ranks = 2; ranks <= 8; ranks += 3) {
+        story_run_well(&s, ranks);
+        free(read_whole_file(s.path, &size));
+        ck_assert_msg(size < 2 * one, "%d ranks: %zu bytes, one process: %zu", ranks, size, one);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_room");
@@ -137,6 +178,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, test_the_bytes_of_one_process, 0, sizeof tales / sizeof *tales);
     tcase_add_test(tc, test_more_than_that);
+    tcase_add_test(tc, test_ranks_alone_store_once);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
