@@ -11,6 +11,8 @@
 #include "chunk/chunks.h"
 #include "space/space.h"
 
+#define ALIGNED_FROM (64 * FMT_SUM_BLOCK) /* bytes that are aligned unasked */
+
 struct chunk_run {
     atomic_int uses;
     uint64_t object;
@@ -47,10 +49,13 @@ static inline uint64_t sums_of(uint64_t size)
 {
     return size / FMT_SUM_BLOCK + (size % FMT_SUM_BLOCK != 0);
 }
-/* Alignment of so many bytes of payload. */
+/* Alignment of so many bytes of payload.  A unit that was asked for (hint striping_unit) aligns all
+ * that are not short, the default one only those beside which the gap before them is small. */
 static inline uint64_t chunk_align(const struct store *st, uint64_t bytes)
 {
-    return bytes >= FMT_SUM_BLOCK ? st->opts.unit : FMT_ALIGN;
+    uint64_t unit = st->opts.unit;
+
+    return bytes >= (unit > FMT_SUM_BLOCK ? FMT_SUM_BLOCK : ALIGNED_FROM) ? unit : FMT_ALIGN;
 }
 /* True if a chunk is in the run; *index: its number there. */
 static inline bool run_covers(const struct chunk_run *r, uint64_t object, int rank,

@@ -32,7 +32,7 @@ struct store_opts {
     int verify;           /* check payload sums when reading (hint drep_verify) */
     int deferred;         /* leave the sums of unfiltered payload out (hint drep_checksum) */
     int keep;             /* commits kept whole (hint drep_keep) */
-    uint64_t unit;        /* alignment of runs of 4 KiB or more (hint striping_unit) */
+    uint64_t unit;        /* alignment of plain runs (hint striping_unit; chunk/record.h) */
     uint64_t chunk_max;   /* largest unfiltered payload of a filtered chunk */
     uint64_t chunk_limit; /* what a filtered chunk may decode to (hint drep_limit_chunk) */
     uint64_t cache_size;  /* bytes of both caches, of nodes and of chunks */
