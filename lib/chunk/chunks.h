@@ -27,6 +27,7 @@ struct chunks {
     uint64_t grid[FMT_RANK_MAX]; /* chunks along each of these; the others have no bound here */
     int fits;                    /* all of it fits into the cache */
     int grows;                   /* plain: what is appended stands behind the last chunk's end */
+    bool appended;               /* by the write under way: more is to come behind it */
     int slabs;                   /* contiguous: no chunk can be filtered */
     int variable;                /* payload may be followed by a heap */
     bool external;               /* unfiltered chunks may be in other files */

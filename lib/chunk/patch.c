@@ -65,6 +65,13 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
     return 0;
 }
 
+/* How a chunk that is written anew has grown before. */
+struct growth {
+    bool longer; /* it becomes longer than it was */
+    bool grows;  /* a commit came between appends, and probably more will */
+    bool first;  /* the first of these that this handle appends to it */
+};
+
 /* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
  * appends copy it and small commits do not take a chunk each; what is not used of it is given back
  * when the run is closed, or kept if commits and appends take turns. */
@@ -83,21 +90,23 @@ static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t
     return cs->reserve - before < cs->payload ? cs->reserve - before : cs->payload;
 }
 
-/* Write the whole chunk anew, in place of what is stored; it may grow later.  grows: it moves
- * because a commit came between appends, and probably more will. */
+/* Write the whole chunk anew, in place of what is stored; it may grow later.  A handle that appends
+ * once to what another one has left gets no more room than that takes, so that such handles use the
+ * same holes in turn. */
 static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
-                      uint64_t old, bool grows)
+                      uint64_t old, const struct growth *how)
 {
     struct buf b = {0};
     struct run_hit f;
     int err = compose(cs, coord, patch, old, &b);
 
     if (!err)
-        err = chunk_write_plain(cs, coord, b.p, b.len, room_of(cs, coord, b.len));
+        err = chunk_write_plain(cs, coord, b.p, b.len, how->first ? 0 : room_of(cs, coord, b.len));
     buf_release(&b);
-    if (err || !grows || run_find(cs, coord, &f))
+    if (err || !how->longer || run_find(cs, coord, &f))
         return err;
-    f.run->grows = f.run->rec.run == 1;
+    f.run->keeps = f.run->rec.run == 1;
+    f.run->grows = f.run->keeps && how->grows;
     run_done(cs->st, &f);
     return 0;
 }
@@ -153,6 +162,7 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch,
     r->rec.size = end;
     r->space = space;
     r->dirty = true;
+    r->keeps = true;
     store_changed(st);
     return 0;
 }
@@ -233,13 +243,24 @@ static int patch_whole(struct chunks *cs, const uint64_t *coord, const struct pa
     return err;
 }
 
+/* How the chunk of `old` bytes that a run has grows by bytes from `offset` on. */
+static struct growth growth_of(const struct store *st, const struct chunk_run *r, uint64_t old,
+                               uint64_t offset)
+{
+    struct growth how = {.longer = old > 0 && offset >= old && r->rec.run == 1};
+
+    how.grows = how.longer && (r->grows || !space_fresh(st, r->rec.offset, old));
+    how.first = how.grows && !r->grows && !room_has(st, r->rec.offset);
+    return how;
+}
+
 int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
                 const void *buf, const void *fill, size_t fill_size)
 {
     struct patch patch = {offset, size, buf, fill, fill_size};
     uint64_t old = 0;
     struct run_hit f;
-    bool grows = false;
+    struct growth how = {0};
     int done = 0;
     int err = store_may_write(cs->st);
 
@@ -262,8 +283,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
                        : chunk_patch(cs, coord, old, size - (old - offset),
                                      patch.p + (old - offset), fill, fill_size);
         }
-        grows = old > 0 && offset >= old && f.run->rec.run == 1 &&
-                (f.run->grows || !space_fresh(cs->st, f.run->rec.offset, old));
+        how = growth_of(cs->st, f.run, old, offset);
         err = patch_in_place(cs, &f, &patch, &done);
         run_done(cs->st, &f);
         if (!err && !done)
@@ -273,7 +293,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
     }
     if (err || done)
         return err;
-    return patch_anew(cs, coord, &patch, old, grows);
+    return patch_anew(cs, coord, &patch, old, &how);
 }
 
 /* ---- slabs ---- */

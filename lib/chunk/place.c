@@ -100,15 +100,15 @@ static uint64_t without_place(struct chunks *cs, uint64_t chunk, uint64_t n)
     return n;
 }
 
-/* Alignment of a growing dataset's slabs.  Each commit moves its last slab; in a file that is
- * long anyway such slabs stand at multiples of their size, so that the gaps they leave fit the
- * next one. */
+/* Alignment of a growing dataset's slabs.  Each commit after the first moves its last slab; in a
+ * file that is long anyway such slabs stand at multiples of their size, so that the gaps they leave
+ * fit the next one. */
 static uint64_t align_of(const struct chunks *cs, uint64_t bytes)
 {
     uint64_t align = chunk_align(cs->st, bytes);
 
-    if (!cs->grows || bytes < cs->payload || cs->payload % align || cs->payload < align ||
-        cs->st->space->end / LONG_FILE < cs->payload)
+    if (!cs->grows || !cs->st->slot.sequence || bytes < cs->payload || cs->payload % align ||
+        cs->payload < align || cs->st->space->end / LONG_FILE < cs->payload)
         return align;
     return cs->payload;
 }
@@ -156,12 +156,32 @@ static void reserve(struct chunks *cs, const uint64_t *coord, uint64_t ahead, ui
         space_op_disown(st, behind, room); /* reservations outlive operations */
     r->object = cs->object;
     r->payload = cs->payload;
+    r->needed = cs->reserve - r->first * cs->payload;
+    r->keeps = cs->appended;
     if (extents_add(&r->left, r->offset, room, NULL)) {
         extents_release(&r->left);
         space_free(st, r->offset, room, ANYWAY);
         return;
     }
     st->runs->nreserved++;
+}
+
+/* Space is about to be taken at the end of the file for an object: give back the room that others
+ * have there to become longer, which would be a hole.  What was appended keeps it, because more is
+ * to come. */
+static void pull_in(struct store *st, uint64_t object)
+{
+    struct extent e;
+
+    for (int i = 0; i < st->runs->nreserved; i++) {
+        struct reservation *r = &st->runs->reserved[i];
+
+        if (r->object != object && !r->keeps && extents_behind(&r->left, 0, &e) &&
+            e.offset + e.length == st->space->end && e.offset - r->offset >= r->needed &&
+            !extents_take(&r->left, e.offset, e.length))
+            space_free(st, e.offset, e.length, ANYWAY);
+    }
+    runs_pull_in(st, object);
 }
 
 void place_end(struct store *st)
@@ -211,8 +231,10 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
                uint64_t size, uint64_t *offset)
 {
     struct store *st = cs->st;
-    uint64_t behind;
+    uint64_t behind, hole;
 
+    if (!extents_fit(&st->space->avail, bytes, FMT_ALIGN, &hole))
+        pull_in(st, cs->object);
     reserve(cs, coord, ahead, bytes, size);
     if (take_reserved(cs, chunk_last(cs->rank, coord), bytes, offset))
         return 0;

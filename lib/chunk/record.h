@@ -29,6 +29,7 @@ struct chunk_run {
     uint64_t space; /* bytes from rec.offset on that belong to the run */
     uint64_t used;  /* when, to choose the run to close */
     bool grows;     /* commits came between appends to its only chunk (chunk/room.h) */
+    bool keeps;     /* its only chunk keeps the room behind it: it was appended to */
     bool in_tree;   /* the tree has a record for this key, maybe out of date */
     bool dirty;     /* it is out of date */
     bool opened;    /* by the operation, from the tree */

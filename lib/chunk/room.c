@@ -26,6 +26,13 @@ static void give_up(struct store *st, struct room *r)
     *r = (struct room){0};
 }
 
+bool room_has(const struct store *st, uint64_t chunk)
+{
+    const struct room *r = room_of(st, chunk);
+
+    return r && r->chunk == chunk;
+}
+
 void room_drop(struct store *st, uint64_t chunk)
 {
     struct room *r = room_of(st, chunk);

@@ -36,6 +36,8 @@ void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end);
 /* True if this chunk, whose last line ends at `from`, may grow up to `to`: the lines between belong
  * to the operation then. */
 bool room_take(struct store *st, uint64_t chunk, uint64_t from, uint64_t to);
+/* True if this handle placed the chunk at `chunk` because commits came between appends to it. */
+bool room_has(const struct store *st, uint64_t chunk);
 /* The chunk leaves this place: what was kept is free. */
 void room_drop(struct store *st, uint64_t chunk);
 

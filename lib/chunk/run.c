@@ -283,6 +283,17 @@ static int flush(struct store *st, struct chunk_run *r)
     return 0;
 }
 
+void runs_pull_in(struct store *st, uint64_t object)
+{
+    for (int i = 0; i < st->runs->n; i++) {
+        struct chunk_run *r = st->runs->open[i];
+
+        if (r->object != object && !r->keeps && !r->captured &&
+            r->rec.offset + r->space == st->space->end)
+            trim(st, r);
+    }
+}
+
 static void close_at(struct runs *runs, int i)
 {
     struct chunk_run *r = runs->open[i];
@@ -550,6 +561,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
     r->rec.offset = offset;
     r->space = space;
     r->dirty = true;
+    r->keeps = cs->appended;
     r->captured = store_op_active(st); /* with base_run 0: it was not there */
     err = run_reserve(r, count);
     if (err) {

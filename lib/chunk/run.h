@@ -28,6 +28,8 @@ struct reservation {
     uint64_t first, chunks; /* the slabs it is for */
     uint64_t payload;       /* bytes of each */
     uint64_t offset;        /* of the first */
+    uint64_t needed;        /* bytes that the dataset has for these slabs */
+    bool keeps;             /* and the room behind them is kept: they were appended */
     struct extents left;    /* still unused */
 };
 
@@ -82,6 +84,9 @@ int run_capture(struct store *st, struct chunk_run *r, int sums);
 int run_close(struct store *st, struct chunk_run *r);
 /* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
+/* Give back the room to become longer that a chunk of another object has at the end of the file, if
+ * nothing was appended to that one. */
+void runs_pull_in(struct store *st, uint64_t object);
 /* End the operation, which goes on after an error; or take it back. */
 int runs_op_end(struct store *st);
 void runs_op_undo(struct store *st);

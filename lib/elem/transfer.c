@@ -165,6 +165,8 @@ int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type 
     t->mem = mem;
     t->writing = writing;
     t->appending = way == APPENDING;
+    if (writing)
+        ds->chunks.appended = t->appending;
     t->xfer = xfer;
     pthread_mutex_init(&t->lock, NULL);
     if (!sel)
@@ -340,6 +342,8 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
             t->all.dim[d].start = (int64_t)from[d];
         t->mem = buf;
         t->appending = way == APPENDING;
+        if (way != READING)
+            ds->chunks.appended = t->appending;
         err = raw_end(t, transfer_layout(t));
     }
     mem_free(t);
