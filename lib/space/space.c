@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Do not reserve shorter extents for nodes. */
-#define LEAST_RESERVED 4096
+#define LEAST_RESERVED 256
 
 void space_release(struct space *sp)
 {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
+#define END_SHARE 64            /* of the file's bytes, one that nodes may leave free */
 
 static uint64_t dirty_bytes(const struct tree_node *n)
 {
@@ -40,6 +41,66 @@ static uint64_t free_leaves(const struct space *sp)
     return changes < all / LEAF_MAX ? changes * LEAF_MAX : all;
 }
 
+/* Take space for a node or list out of the reserved extents; false: none has room. */
+static bool take_place(struct extent *place, int n, uint64_t size, uint64_t *at)
+{
+    for (int i = 0; i < n; i++) {
+        struct extent *e = &place[i];
+
+        if (e->length < size)
+            continue;
+        *at = e->offset;
+        e->offset += size;
+        e->length -= size;
+        return true;
+    }
+    return false;
+}
+
+/* Bytes of the dirty nodes that the reserved extents have no room for. */
+static uint64_t without_place(const struct tree_node *n, struct extent *place, int places)
+{
+    uint64_t size = round_up(n->bytes, FMT_ALIGN), sum = 0, at;
+
+    for (uint32_t i = 0; n->level && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        if (c.node)
+            sum += without_place(c.node, place, places);
+    }
+    return take_place(place, places, size, &at) ? sum : sum + size;
+}
+
+/* The unit in which nodes take space at the end of the file: a leaf when it is full, or a small
+ * share of the file. */
+static uint64_t end_unit(const struct store *st)
+{
+    uint64_t unit = FMT_ALIGN;
+
+    while (unit < LEAF_MAX && unit < st->space->end / END_SHARE)
+        unit *= 2;
+    return unit;
+}
+
+/* Reserve space at the end of the file for the nodes that have none.  Nodes grow a little from
+ * commit to commit; in holes of their exact size their successors would never fit. */
+static void reserve_end(struct node_writer *w)
+{
+    struct space *sp = w->st->space;
+    struct extent place[RESERVED];
+    uint64_t size;
+
+    if (!w->st->tree->node || !w->st->slot.sequence || sp->onward)
+        return;
+    memcpy(place, w->place, sizeof(place));
+    size = round_up(without_place(w->st->tree->node, place, w->n), end_unit(w->st));
+    if (!size)
+        return;
+    w->place[w->n] = w->whole[w->n] = (struct extent){sp->end, size};
+    w->n++;
+    sp->end += size;
+}
+
 int nodes_reserve(struct node_writer *w)
 {
     struct store *st = w->st;
@@ -49,7 +110,7 @@ int nodes_reserve(struct node_writer *w)
     if (st->opts.pack) /* one extent, at the end */
         return 0;
     want += free_leaves(sp);
-    while (w->n < RESERVED && want > 0) {
+    while (w->n < RESERVED - 1 && want > 0) { /* the last one is for the end of the file */
         struct extent e;
         int err = space_reserve(st, want, &e);
 
@@ -61,6 +122,7 @@ int nodes_reserve(struct node_writer *w)
         w->whole[w->n++] = e;
         want -= e.length < want ? e.length : want;
     }
+    reserve_end(w);
     return 0;
 }
 
@@ -70,16 +132,8 @@ static uint64_t place(struct node_writer *w, uint64_t size)
     uint64_t at;
 
     size = round_up(size, FMT_ALIGN);
-    for (int i = 0; i < w->n; i++) {
-        struct extent *e = &w->place[i];
-
-        if (e->length < size)
-            continue;
-        at = e->offset;
-        e->offset += size;
-        e->length -= size;
+    if (take_place(w->place, w->n, size, &at))
         return at;
-    }
     at = sp->end;
     sp->end += size;
     return at;
