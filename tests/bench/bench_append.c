@@ -343,6 +343,8 @@ static int row(struct work *w, const char *title, int rounds, double h5, double 
 #if HAVE_LMDB
     if (mdb > 0)
         e[n++] = (struct bench_entry){"LMDB", remove_all, mdb_run, mdb};
+#else
+    (void)mdb;
 #endif
     missed = n > 1 ? bench_versus(title, rounds, e, n, w) : 0;
     remove_all(w);
