@@ -293,6 +293,7 @@ def test_files_of_hdf5_are_read(tmp_path):
         h5py.File(path, userblock_size=block).close()
         with pytest.raises(ValueError, match=f"1024.*does not match that of existing file .{block}"):
             h5py.File(path, userblock_size=1024)
+        assert h5py.is_hdf5(path) and not h5py.is_hdf5(__file__)
         with pytest.raises(OSError, match="file of HDF5, which is only read"):
             h5py.File(path, "r+")
     (tmp_path / "bad.h5").write_bytes((tmp_path / "0.h5").read_bytes()[:300])
@@ -475,6 +476,7 @@ def test_ids_of_types_and_spaces(tmp_path):
                 rows.get_member_type(0).get_super() == module.h5t.IEEE_F32LE,
                 rows.get_member_type(1).get_member_name(0), module.h5t.py_create(np.dtype("i8")).get_sign()])
     assert said[0] == said[1]
+    assert h5py.filters.h5z.FILTER_DEFLATE == real.filters.h5z.FILTER_DEFLATE
 
 
 def test_filters_that_only_hdf5_gets(tmp_path):

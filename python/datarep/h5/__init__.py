@@ -80,6 +80,7 @@ def _filter_avail(code: int) -> bool:
 
 
 globals()["h5"].get_config = get_config
+filters.h5z = globals()["h5z"]  # type: ignore[attr-defined]  # hdmf looks for it there
 globals()["h5t"].__dict__.update(
     ids.H5T, **{name: globals()[name] for name in __all__ if name.endswith("_dtype")},
     string_info=string_info)

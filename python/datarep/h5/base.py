@@ -28,7 +28,10 @@ def text(name: Any) -> str:
 def is_hdf5(fname: Any) -> bool:
     """Whether the file is one that File() opens."""
     import datarep
+    from . import hdf5
     try:
+        if hdf5.is_file(os.fsdecode(fname)):
+            return True
         with datarep.open(os.fsdecode(fname)):
             return True
     except (FormatError, OSError, NotImplementedError):
