@@ -28,6 +28,7 @@ from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
 from . import index, notes, types, values
+from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
 from .file import DATASET, File, _reopen, is_stream, open
@@ -734,12 +735,18 @@ def _check(dataset: xr.Dataset, mode: str, append_dim: Any, region: Any) -> None
     if (append_dim is not None or region is not None) and mode not in ("a", "r+"):
         raise ValueError("append_dim and region need mode 'a' or 'r+'")
     for owner in (dataset, *dataset.variables.values()):
-        for kind, names in (("variable", getattr(owner, "variables", ())), ("attribute", owner.attrs)):
+        for kind, names in (("variable", getattr(owner, "variables", ())), ("attr", owner.attrs)):
             for name in names:
-                if not isinstance(name, str) and (name is not None or kind == "attribute"):
-                    raise TypeError(f"Invalid name {name!r} for {kind}: must be either a string or None")
+                if not isinstance(name, str) and (name is not None or kind == "attr"):
+                    raise TypeError(f"Invalid name for {kind}: {name!r} must be either a string or None")
                 if name == "":
-                    raise ValueError(f"Invalid name '' for {kind}: string must be length 1 or greater")
+                    raise ValueError(f"Invalid name for {kind} '': string must be length 1 or greater")
+        for name, value in owner.attrs.items():
+            try:
+                if not isinstance(value, Empty):
+                    values.natural(value)
+            except TypeError as error:
+                raise TypeError(f"Invalid value for attr {name!r}: {error}") from None
     if region is not None:
         if append_dim is not None and append_dim in region:
             raise ValueError(f"{append_dim!r} is both append_dim and a dimension of region")
