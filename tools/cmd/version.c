@@ -5,6 +5,7 @@
 #include "tools/host/message.h"
 #include "tools/host/module.h"
 #include <datarep.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef HAVE_YAML
