@@ -898,6 +898,10 @@ DREP_API int drep_info_set(drep_info *info, const char *key, const char *value);
 /* NULL if the key is not set; valid until the next change of `info`. */
 DREP_API const char *drep_info_get(const drep_info *info, const char *key);
 DREP_API int drep_info_delete(drep_info *info, const char *key);
+/* 0 if the library knows the hint and the value is valid for it.  Other calls ignore hints that are
+ * not (MPI 5.0, file info); a program asks here to tell its user of a slip.
+ * DREP_ERR_INFO_KEY: no such hint; DREP_ERR_INFO_VALUE: the message says which values are valid. */
+DREP_API int drep_info_check(const char *key, const char *value);
 DREP_API int drep_info_count(const drep_info *info);
 DREP_API const char *drep_info_key(const drep_info *info, int i);
 

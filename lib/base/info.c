@@ -387,6 +387,51 @@ bool info_valid(const char *key, const char *value)
     return hint && value_ok(hint, value);
 }
 
+/* What a value of a kind may be, for messages; NULL: one of its words. */
+static const char *kind_said(enum kind kind)
+{
+    switch (kind) {
+    case BOOL:
+        return "true or false";
+    case INT:
+        return "an integer";
+    case SIZE:
+        return "an integer, at least 0";
+    case COUNT:
+        return "an integer, at least 1";
+    case COUNTS:
+        return "integers, at least 1, with commas between them";
+    case SECONDS:
+        return "seconds, at least 0";
+    case OCTAL:
+        return "permissions in octal digits";
+    case UUID:
+        return "32 hexadecimal digits";
+    default:
+        return NULL;
+    }
+}
+
+int drep_info_check(const char *key, const char *value)
+{
+    const struct hint *hint;
+    const char *said;
+
+    if (!key || !value)
+        return fail(DREP_ERR_ARG, "null pointer for %s", key ? "the value of a hint" : "a hint");
+    hint = hint_find(key);
+    if (!hint)
+        return fail(DREP_ERR_INFO_KEY,
+                    "hint %s: there is none of this name; datarep-hints(7) lists all", key);
+    if (value_ok(hint, value))
+        return 0;
+    said = kind_said(hint->kind);
+    if (said)
+        return fail(DREP_ERR_INFO_VALUE, "hint %s: \"%s\" is not %s", key, value, said);
+    return fail(DREP_ERR_INFO_VALUE, "hint %s: \"%s\" is not among: %.*s", key, value,
+                (int)strlen(words[hint->kind]) - 1, words[hint->kind]);
+}
+
 int info_defaults(drep_info **out)
 {
     drep_info *info;

@@ -12,6 +12,7 @@
 #include "name/link.h"
 #include "name/path.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define COMPACT_AUTO 2048      /* larger datasets are not compact unless asked for */
@@ -179,6 +180,22 @@ static bool has_levels(int id)
     }
 }
 
+/* The message names the filters that are there. */
+static int no_filter(const char *name)
+{
+    bool gzip = strcmp(name, "gzip") == 0 || strcmp(name, "zlib") == 0;
+    char there[256];
+    size_t n = 0;
+
+    there[0] = '\0';
+    for (int id = 1; id < DREP_FILTER_USER; id++)
+        if (fmt_filter_name(id) && filter_available(id) && n < sizeof there)
+            n += (size_t)snprintf(there + n, sizeof there - n, "%s%s", n ? ", " : "",
+                                  fmt_filter_name(id));
+    return fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered; %s%s are built in", name,
+                gzip ? "it is called deflate here; " : "", there);
+}
+
 /* A user's filter must be there when the dataset is created: its name and parameters stand in the
  * record. */
 static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
@@ -191,7 +208,7 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
         return fail(DREP_ERR_NAME, "a filter's name has 1 to %d bytes", DREP_MAX_FILTER_NAME - 1);
     err = filter_resolve(want->name, info_str(f->hints.all, "drep_plugin_path"), &user);
     if (!err && !user)
-        err = fail(DREP_ERR_UNSUPPORTED, "filter \"%s\" is not registered", want->name);
+        err = no_filter(want->name);
     rec->name = (struct span){(const uint8_t *)want->name, len};
     rec->nparams = (uint8_t)want->nparams;
     memcpy(rec->param, want->param, sizeof rec->param);
@@ -229,13 +246,18 @@ static int filter_params(const drep_file *f, const struct file_rep *rep, const s
 {
     const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
     int64_t unit = leaf ? leaf->stride : ft->stored.extent;
+    int err;
 
     memset(rec, 0, sizeof *rec);
     rec->id = (uint16_t)want->id;
+    if (want->id == DREP_FILTER_USER && (err = user_filter(f, want, rec)))
+        return err;
     if (!has_levels(want->id) && want->level != 0 && want->level != -1)
-        return fail(DREP_ERR_ARG, "filter %d: level %d; it has none", want->id, want->level);
+        return fail(DREP_ERR_ARG, "filter %s: level %d; it has none",
+                    want->id == DREP_FILTER_USER ? want->name : fmt_filter_name(want->id),
+                    want->level);
     if (want->id == DREP_FILTER_USER)
-        return user_filter(f, want, rec);
+        return 0;
     if (unit > UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "filters act on elements of less than 2^32 bytes");
     if (!filter_available(want->id))

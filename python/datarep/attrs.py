@@ -44,12 +44,17 @@ def read_array(form: types.Form, shape: tuple[int, ...], read: Any) -> Any:
     return out
 
 
-def to_memory(form: types.Form, value: Any) -> Any:
-    """A contiguous array, as the library takes it: elements that hold pointers are in Elements."""
+def to_memory(form: types.Form, value: Any, name: str) -> Any:
+    """A contiguous array, as the library takes it: elements that hold pointers are in Elements.
+
+    name: what messages call it."""
     if form.plan is None:
         return value
     raw = _core.Elements(form.type, value.nbytes // form.dtype.itemsize)
-    raw.store(form.plan, value, values.row, types.split)
+    try:
+        raw.store(form.plan, value, values.row, types.split)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name}: {error}") from None
     return raw
 
 
@@ -85,6 +90,8 @@ class Attributes(MutableMapping[str, Any]):
                 if n.startswith(NOTE) == self._notes]
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
         value = self._h.attr_get(self._path, name)
         if type(value) is not tuple:
             return value
@@ -106,6 +113,8 @@ class Attributes(MutableMapping[str, Any]):
         return self._h.attr_info(self._path, name)[0]
 
     def __setitem__(self, name: str, value: Any) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
         if type(value) is bytes and b"\0" in value:
             np = types.numpy()
             dtype = np.dtype(f"V{len(value)}", metadata={"datarep": BYTES})
@@ -130,15 +139,15 @@ class Attributes(MutableMapping[str, Any]):
             form = types.type_of(dtype)
             array = values.exact(value, form, given)
         if types.has_dates(form.dtype):
-            raise TypeError(given.said("a date has no type among attributes: give its text, or a number and "
-                                       "another attribute with its units"))
+            raise TypeError(given.said("a date cannot be stored as an attribute: give its text, str(value), or "
+                                       "a number and another attribute with its units"))
         if shape is not None:
             array = np.broadcast_to(array, shape)
         array = np.array(array, order="C", ndmin=array.ndim)
         dims = array.shape
         if form.dtype.subdtype:
             dims = dims[:array.ndim - len(form.dtype.subdtype[1])]
-        self._h.attr_write(self._path, name, form.type, dims, to_memory(form, array))
+        self._h.attr_write(self._path, name, form.type, dims, to_memory(form, array, given.name))
 
     def __delitem__(self, name: str) -> None:
         self._h.attr_remove(self._path, name)

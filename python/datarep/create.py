@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Sequence, Union
 from . import _core, types, values
 from .attrs import Empty, to_memory
 from .dataset import CALENDAR, LAYOUTS, UNIT_NAMES
+from .errors import NotFoundError
 
 if TYPE_CHECKING:
     from .file import Group
@@ -42,9 +43,9 @@ def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], boo
             try:
                 made.append((name, int(number) if number else -1, (), False))
             except ValueError:
-                raise ValueError(f"filter {row!r}: a level is a number") from None
+                raise ValueError(f"filters: {row!r}: a level is a number, as in \"zstd:3\"") from None
         elif not isinstance(row, (tuple, list)):
-            raise TypeError(f"a filter is a name or (name, level), not {row!r}")
+            raise TypeError(f"filters: a filter is a name or (name, level), not {row!r}")
         else:
             parts: list[Any] = [*row, *[-1, (), False][len(row) - 1:]]
             name, level, params, bare = parts
@@ -52,19 +53,35 @@ def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], boo
     return made
 
 
-def _lengths(value: Any) -> tuple[Any, ...]:
-    return (value,) if value is None or hasattr(value, "__index__") else tuple(value)
+def _lengths(value: Any, given: values.Given, name: str, none: bool = False) -> tuple[Any, ...]:
+    """The lengths that an argument gives: a number or several; none: None is one, too."""
+    made = (value,) if value is None or hasattr(value, "__index__") or isinstance(value, str) else value
+    try:
+        return tuple(n if n is None and none else operator.index(n) for n in made)
+    except TypeError:
+        raise TypeError(given.said(f"{name}: integers are needed, not {value!r}")) from None
 
 
-def _shape_of_dims(group: "Group", dims: Sequence[Optional[str]]) -> tuple[int, ...]:
+def _agree(given: values.Given, name: str, what: Any, shape: tuple[int, ...]) -> None:
+    """An argument has as many items as the dataset dimensions."""
+    if what is not None and len(what) != len(shape):
+        raise ValueError(given.said(f"{name}: {len(what)} for {len(shape)} dimensions, shape {shape}"))
+
+
+def _shape_of_dims(group: "Group", dims: Sequence[Optional[str]], given: values.Given) -> tuple[int, ...]:
     """The dimensions' lengths; 0 of an unlimited one, which the dataset has nothing of yet, so that
     the first row appended to it is its first row."""
     h = group._file._h
     lengths = []
     for name in dims:
         if name is None:
-            raise ValueError("a dimension without a name needs a shape")
-        said = h.stat(name if "#" in name else group.dims[name].address)
+            raise ValueError(given.said("dims: a dimension without a name needs shape="))
+        try:
+            said = h.stat(name if "#" in name else group.dims[name].address)
+        except NotFoundError as error:
+            error.args = (given.said(f"dims: {error}; to make it, give shape= or say dims[{name!r}] = length "
+                                     "first"),)
+            raise
         lengths.append(0 if said[6] else said[5])
     return tuple(lengths)
 
@@ -118,27 +135,30 @@ def spec_of(group: "Group", path: str, data: Any, dtype: Any, shape: Any, dims: 
         data = values.natural(data, given) if dtype is None else data
     if dtype is None:
         if data is None:
-            raise TypeError("a dataset needs data or a dtype")
+            raise TypeError(given.said("data or dtype= is needed"))
         dtype = data.dtype
     form = types.type_of(dtype)
     if data is not None:
         data = values.fitted(data, form, given)[0]
     sub = len(form.dtype.subdtype[1]) if form.dtype.subdtype else 0
+    if isinstance(dims, str) or dims is not None and not hasattr(dims, "__iter__"):
+        raise TypeError(given.said(f"dims: a list of names is needed, not {dims!r}"))
+    names = None if dims is None else [None if d is None else str(d) for d in dims]
     if shape is None:
         if data is not None:
             shape = data.shape[:data.ndim - sub]
         elif dims is not None:
-            shape = _shape_of_dims(group, dims)
+            shape = _shape_of_dims(group, names or (), given)
         elif not null:
             shape = ()
-    shape = None if null else tuple(operator.index(n) for n in _lengths(shape))
+    shape = None if null else _lengths(shape, given, "shape")
     stored = types.stored_type(dtype, form)
-    return _rest(group, path, form, stored, shape, data, dims, chunks, maxshape, filters, fill, layout)
+    return _rest(group, path, form, stored, shape, data, names, chunks, maxshape, filters, fill, layout)
 
 
 def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape: Any, data: Any,
-          dims: Any, chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
-    np = types.numpy()
+          names: Any, chunks: Any, maxshape: Any, filters: Filters, fill: Any, layout: Any) -> Spec:
+    np, given = types.numpy(), values.Given(path)
     attrs = _date_attrs(form.dtype)
     if form.dtype.kind in "mM" and fill is None:
         fill = np.datetime64("NaT") if form.dtype.kind == "M" else np.timedelta64("NaT")
@@ -146,16 +166,15 @@ def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape
     if fill is not None and fill is not False:
         kind = 1
         one = values.exact(fill, form, values.Given(f"{path}: fill"))
-        value = to_memory(form, np.array(one))
+        value = to_memory(form, np.array(one), f"{path}: fill")
         if form.plan is None and stored != form.type:
             value = _core.convert(stored, form.type, value)
     elif fill is False:
         kind = 2
-    names = None if dims is None else [None if d is None else str(d) for d in dims]
     if names is not None and maxshape is None and shape:
         maxshape = _limits(group, path, shape, names)
     if maxshape is not None:
-        maxshape = tuple(_lengths(maxshape))
+        maxshape = _lengths(maxshape, given, "maxshape", True)
     made = parse_filters(filters)
     number = LAYOUTS[layout]
     if chunks is True:
@@ -163,7 +182,9 @@ def _rest(group: "Group", path: str, form: types.Form, stored: types.Type, shape
     elif chunks is False:
         chunks = None
     if chunks is not None:
-        chunks = tuple(operator.index(n) for n in _lengths(chunks))
+        chunks = _lengths(chunks, given, "chunks")
+    for name, what in (("dims", names), ("maxshape", maxshape), ("chunks", chunks)):
+        _agree(given, name, what if shape else None, shape)
     names = names if shape else None
     return Spec(form, stored, shape, maxshape if shape else None, names, chunks if shape else None, made,
                 number, kind, value, data, attrs)

@@ -21,12 +21,16 @@ __all__ = ["Dataset", "Report", "array"]
 class _Choices(dict[Optional[str], int]):
     """Numbers of the words that an argument may be."""
 
+    def __init__(self, name: str, words: dict[Optional[str], int]) -> None:
+        super().__init__(words)
+        self._name = name
+
     def __missing__(self, key: Any) -> int:
-        raise ValueError(f"{key!r} is none of {', '.join(k for k in self if k)}")
+        raise ValueError(f"{self._name}: {key!r} is none of {', '.join(k for k in self if k)}")
 
 
-RANGES = _Choices({None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3, "round": 4})
-LAYOUTS = _Choices({None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3})
+RANGES = _Choices("range", {None: 0, "default": 0, "wrap": 1, "clamp": 2, "strict": 3, "round": 4})
+LAYOUTS = _Choices("layout", {None: 0, "auto": 0, "compact": 1, "contiguous": 2, "chunked": 3})
 LAYOUT_NAMES = {v: k for k, v in LAYOUTS.items() if k and v}
 UNLIMITED = -1
 
@@ -60,6 +64,13 @@ class Options(NamedTuple):
     members: int = 0
 
 
+def options_of(threads: Any, range: Optional[str]) -> Options:
+    """Options from a caller's arguments."""
+    if not hasattr(threads, "__index__"):
+        raise TypeError(f"threads: a number is needed, 0 for the file's, not {threads!r}")
+    return Options(threads, RANGES[range])
+
+
 PLAIN = Options()
 SHORT = 32  # bytes of a text that is read without an allocation
 PIECE = 16384  # elements with pointers that are read at once
@@ -79,7 +90,7 @@ class array:
                  threads: int = 0, **create: Any) -> None:
         self.value = value
         self.stored = stored
-        self.options = Options(threads, RANGES[range])
+        self.options = options_of(threads, range)
         self.create = create
         self.report = Report()
 
@@ -409,7 +420,7 @@ class Dataset(Named, _core.Dataset):
         if not index.product(sel.out):
             if self._collective:
                 none = [0] * len(sel.shape)
-                self._write_box(none, none, None, form.type, to_memory(form, np.empty((0,) + sub, form.dtype)),
+                self._write_box(none, none, None, form.type, to_memory(form, np.empty((0,) + sub, form.dtype), self.name),
                                 options)
             return
         value = index.arrange(sel, value)
@@ -418,12 +429,13 @@ class Dataset(Named, _core.Dataset):
             if take is not None:
                 flat = value.reshape((index.product(sel.common),) + value.shape[len(sel.common):])
                 value = np.ascontiguousarray(flat[take])
-            report = self._write_points(rows, rows.shape[1], form.type, to_memory(form, value), options)
+            report = self._write_points(rows, rows.shape[1], form.type,
+                                        to_memory(form, value, self.name), options)
         else:
             around = index._box(sel)
             step = None if all(s == 1 for s in around.step) else around.step
             report = self._write_box(around.start, around.lengths, step, form.type,
-                                     to_memory(form, value), options)
+                                     to_memory(form, value, self.name), options)
         self._written(report, form, options)
 
     def _written(self, report: Any, form: types.Form, options: Options) -> None:
@@ -489,7 +501,7 @@ class Dataset(Named, _core.Dataset):
             raise ValueError(f"the array has shape {out.shape}, the selection {sel.out}")
         if not out.flags.writeable:
             raise ValueError("the array is read-only")
-        options = Options(threads, RANGES[range])
+        options = options_of(threads, range)
         around = index._box(sel) if not sel.arrays and index.product(sel.out) else None
         if around is None or form.plan or index._flips(sel, 0) or not out.flags.c_contiguous \
                 or not out.dtype.isnative or out.dtype.kind in "mM" and out.dtype != form.dtype:
@@ -515,7 +527,7 @@ class Dataset(Named, _core.Dataset):
             with self.collective:
                 return self.write(value, key, threads, range)
         self._file._reports.pop(self.name, None)
-        self._write(index.parse(key, self._lengths()), value, None, Options(threads, RANGES[range]))
+        self._write(index.parse(key, self._lengths()), value, None, options_of(threads, range))
         return self.report
 
     def append(self, value: Any, axis: int = 0, threads: int = 0,
@@ -527,7 +539,7 @@ class Dataset(Named, _core.Dataset):
         `File.commit` or `resize`, also to the shape that it has: a loop that goes on would shift it
         against the datasets beside it."""
         try:
-            options = Options(threads, RANGES[range])
+            options = options_of(threads, range)
             value, form = self._rows(value, axis, options)
         except BaseException:
             self._append_failed()
@@ -535,7 +547,7 @@ class Dataset(Named, _core.Dataset):
         n = value.shape[axis]
         if not n:
             return
-        report = self._append(axis, n, form.type, to_memory(form, value), options)
+        report = self._append(axis, n, form.type, to_memory(form, value, self.name), options)
         self._written(report, form, options)
 
     def _rows(self, value: Any, axis: int, options: Options) -> tuple[Any, types.Form]:

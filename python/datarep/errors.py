@@ -7,9 +7,10 @@ Every exception of the library is an `Error`, and also of the class that Python 
 """
 from __future__ import annotations
 
+import difflib
 import errno as _errno
 import os
-from typing import Any, Optional
+from typing import Any, Iterable, Optional
 
 from . import _core
 
@@ -20,6 +21,12 @@ __all__ = ["Error", "StaleError", "ConversionWarning", "FormatError", "ChecksumE
 def shown(value: Any) -> str:
     """Text from a file as people may see it: what acts on other text, or is not shown, in escapes."""
     return _core.escape(str(value))
+
+
+def near(word: str, words: Iterable[str]) -> str:
+    """The known word that was probably meant, for the end of a message."""
+    found = difflib.get_close_matches(str(word), list(words), 1)
+    return f"; did you mean {shown(found[0])}?" if found else ""
 
 
 class Error(Exception):

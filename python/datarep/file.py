@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import io
 import operator
 import os
@@ -16,7 +17,7 @@ from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Report, array
-from .errors import NotFoundError, shown
+from .errors import ExistsError, NotFoundError, shown
 from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
@@ -149,7 +150,22 @@ class Dimensions(MutableMapping[str, Any]):
     def __getitem__(self, name: str) -> Dimension:
         file = self._group._file
         below = self._group.name.rstrip("/") + "/x"
-        return Dimension(file, file._h.dimension_find(below, name))
+        try:
+            return Dimension(file, file._h.dimension_find(below, name))
+        except NotFoundError as error:
+            error.args = (f"{shown(self._group.name)}: no dimension {name!r}; there are "
+                          f"{shown(', '.join(self._seen()) or 'none')}",)
+            raise
+
+    def _seen(self) -> list[str]:
+        """The names of all that are found: the group's own and those of the groups above."""
+        h, path = self._group._file._h, self._group.name
+        names: dict[str, None] = {}
+        while True:
+            names.update({row[0]: None for row in h.dimension_list(path, BY_CREATION)})
+            if path == "/":
+                return list(names)
+            path = path.rpartition("/")[0] or "/"
 
     def __setitem__(self, name: str, length: Optional[int]) -> None:
         self.create(name, 0 if length is None else length, length is None)
@@ -159,6 +175,8 @@ class Dimensions(MutableMapping[str, Any]):
         if not isinstance(name, str):
             raise TypeError(f"a name is a str, not {type(name).__name__}")
         address = f"{self._group.name}#{name}"
+        if not hasattr(length, "__index__"):
+            raise TypeError(f"{shown(address)}: a length is needed, or None for an unlimited dimension, not {length!r}")
         self._group._file._h.dimension_create(address, operator.index(length), unlimited)
         return Dimension(self._group._file, address)
 
@@ -309,39 +327,58 @@ class Group(Named, MutableMapping[str, Any]):
         """
         path = self._path(name)
         spec = spec_of(self, path, data, dtype, shape, dims, chunks, maxshape, filters, fill, layout)
-        if parents and path.count("/") > 1:
-            above = path.rsplit("/", 1)[0]
-            if not self._file._h.exists(above):
-                self._file._h.group_create(above, True)
-        def make(placed: bool) -> None:
-            _core.dataset_create(self._file._h, path, spec.stored, spec.shape, spec.maxshape,
-                                 spec.dims, spec.chunks, spec.filters, spec.layout,
-                                 spec.fill_kind, spec.fill, datarep, placed)
 
-        if placed is None and spec.form.dtype.names is not None and spec.form.plan is None:
+        def make(placed: bool) -> None:
             try:
-                make(True)
-            except TypeError:
-                make(False)  # the representation has no room for members at these offsets
-        else:
-            make(bool(placed))
-        made = self._file._dataset(path)
-        try:
+                _core.dataset_create(self._file._h, path, spec.stored, spec.shape, spec.maxshape,
+                                     spec.dims, spec.chunks, spec.filters, spec.layout,
+                                     spec.fill_kind, spec.fill, datarep, placed)
+            except ExistsError as error:
+                error.args = (f"{error}: assign to its [...] to write its elements, or delete it first",)
+                raise
+
+        with self._or_nothing(path, parents) as made_here:
+            if placed is None and spec.form.dtype.names is not None and spec.form.plan is None:
+                try:
+                    make(True)
+                except TypeError:
+                    make(False)  # the representation has no room for members at these offsets
+            else:
+                make(bool(placed))
+            made_here.append(path)
+            made = self._file._dataset(path)
             for key, value in {**spec.attrs, **(attrs or {})}.items():
                 made.attrs[key] = value
             if spec.data is not None:
                 made[...] = spec.data
-        except BaseException:
-            self._file._h.link_remove(path)
-            raise
         return made
+
+    @contextlib.contextmanager
+    def _or_nothing(self, path: str, parents: bool = True) -> Iterator[list[str]]:
+        """Make the groups above a path.  What fails leaves nothing: neither what the block made at the
+        path, which it adds to the list, nor these groups."""
+        h, above, first = self._file._h, path.rpartition("/")[0], ""
+        made: list[str] = []
+        if parents and above and not h.exists(above):
+            first = above
+            while first.rpartition("/")[0] and not h.exists(first.rpartition("/")[0]):
+                first = first.rpartition("/")[0]
+            h.group_create(above, True)
+        try:
+            yield made
+        except BaseException:
+            if first or made:
+                h.link_remove(first or path)
+            raise
 
     def create_group(self, name: str, attrs: Optional[Mapping[str, Any]] = None) -> "Group":
         """Make a group, and those above it."""
         path = self._path(name)
-        self._file._h.group_create(path, True)
-        made = Group(self._file, path)
-        made.attrs.update(attrs or {})
+        with self._or_nothing(path) as made_here:
+            self._file._h.group_create(path, False)
+            made_here.append(path)
+            made = Group(self._file, path)
+            made.attrs.update(attrs or {})
         return made
 
     def require_group(self, name: str) -> "Group":
@@ -686,7 +723,8 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
     appears with its first commit; "x" only where there is none.
     datarep: of a new file: "native", "external32", "internal", "native:s390x", a `Datarep`.
     commit: the number of an earlier one (File.log).
-    hints: those of datarep-hints(7).
+    hints: those of datarep-hints(7); a name that begins with drep_ and is none of them, and a value that
+    is not valid, are refused, names of others are ignored.
     comm: a communicator of mpi4py, whose processes all open the file, with equal arguments, and
     commit and close it together.  Each makes the same groups, datasets and attributes, or rank 0
     alone makes them; elements are written by one of them each, or by all together
@@ -694,11 +732,15 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
     in their next common call.
     """
     if mode not in ("r", "r+", "a", "w", "x", "w-"):
-        raise ValueError(f"mode {mode!r} is none of r, r+, a, w, x")
+        raise ValueError(f"mode: {mode!r} is none of r, r+, a, w, x")
     if mode == "w-":
         mode = "x"
+    if not hasattr(commit, "__index__"):
+        raise TypeError(f"commit: a number of File.log() is needed, not {commit!r}")
     if commit < 0:
         raise ValueError(f"commit {commit}: the first is 1")
+    if hints is not None and not isinstance(hints, Mapping):
+        raise TypeError(f"hints: a dict is needed, not {type(hints).__name__}")
     given = dict(hints) if hints else None
     if comm is not None:
         if commit or like is not None or header_only:
@@ -706,9 +748,14 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
         from . import mpi
         return mpi.open(path, mode, datarep, given, comm)
     datarep = getattr(datarep, "name", datarep)
+    if not isinstance(datarep, (str, type(None))):
+        raise TypeError(f"datarep: a name or a Datarep is needed, not {type(datarep).__name__}")
     if isinstance(path, (bytes, bytearray, memoryview)) or is_stream(path):
         from . import objects
         return objects.open(path, mode, datarep, given)
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError("path: a path, \":memory:\", bytes of a file or a file object is needed, not "
+                        f"{type(path).__name__}")
     path = os.fsdecode(path)
     if mode in ("w", "x") or (mode == "a" and path != ":memory:" and not os.path.exists(path)):
         handle = _core.create(path, mode == "x", datarep, given, like._h if like else None)

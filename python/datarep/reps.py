@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Callable, Optional, Union
 
 from . import _core, types, values
-from .dataset import RANGES, Options, warn
+from .dataset import options_of, warn
+from .errors import near
 
 __all__ = ["Datarep", "datareps", "pack", "register", "unpack"]
 
@@ -31,7 +32,8 @@ class Datarep:
         rows = []
         for type_name, said in formats.items():
             if type_name not in types.CODES:
-                raise ValueError(f"no datatype {type_name}")
+                raise ValueError(f"{type_name} is no predefined datatype, as INT32_T and DOUBLE are"
+                                 f"{near(type_name, types.CODES)}")
             rows.append(_row(types.CODES[type_name], said, table))
         _core.declare_datarep(name, base, rows)
         self.name = name
@@ -49,9 +51,11 @@ def _row(code: int, said: Any, table: Mapping[int, Any]) -> tuple[int, int, int,
     parts = (said,) if isinstance(said, str) else tuple(said)
     found = _core.format(parts[0])
     if found is None:
-        raise ValueError(f"no format {parts[0]!r}")
+        raise ValueError(f"{parts[0]!r} is no format of scalars, as \"binary32\", \"ibm-hex64\" and \"int\" are")
     number, size, vax = found
     base = table[code]
+    if len(parts) > 1 and parts[1] not in ORDERS:
+        raise ValueError(f"order {parts[1]!r} is none of {', '.join(ORDERS)}")
     order = ORDERS[parts[1]] if len(parts) > 1 and parts[1] else (2 if vax else base[2])
     complex_ = 2 if "COMPLEX" in next(n for n, c in types.CODES.items() if c == code) else 1
     return code, number, order, int(parts[2]) if len(parts) > 2 else (size or base[3]) * complex_, 1
@@ -69,14 +73,14 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
     """
     for fn in (read, write):
         if fn is not None and not callable(fn):
-            raise TypeError(f"a conversion function is needed, not {type(fn).__name__}")
+            raise TypeError(f"read and write: a function is needed, or None, not {type(fn).__name__}")
     if isinstance(extents, Mapping):
         unknown = [n for n in extents if n not in types.CODES]
         if unknown:
-            raise ValueError(f"extents: {unknown[0]!r} is no datatype")
+            raise ValueError(f"extents: {unknown[0]!r} is no predefined datatype{near(unknown[0], types.CODES)}")
         extents = {n: operator.index(size) for n, size in extents.items()}
     elif extents is not None and not callable(extents):
-        raise TypeError("extents: a dict or a function is needed")
+        raise TypeError(f"extents: a dict or a function is needed, not {type(extents).__name__}")
     names = {code: n for n, code in types.CODES.items()}
 
     def extent(t: types.Type) -> Optional[int]:
@@ -101,13 +105,13 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = Non
     np = types.numpy()
     name = getattr(datarep, "name", datarep)
     if dtype is None:
-        value = values.natural(value)
+        value = values.natural(value, values.Given("value"))
     form = types.type_of(dtype if dtype is not None else value.dtype)
     if form.plan is not None:
         raise TypeError("elements of variable length cannot be packed")
-    array = np.ascontiguousarray(values.exact(value, form))
+    array = np.ascontiguousarray(values.exact(value, form, values.Given("value")))
     count = array.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
-    data, report = _core.pack(name, array, count, form.type, Options(threads, RANGES[range]))
+    data, report = _core.pack(name, array, count, form.type, options_of(threads, range))
     if report and not range:
         warn(report, name, True, False)
     return data
@@ -121,13 +125,15 @@ def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int =
     form = types.type_of(dtype)
     if form.plan is not None:
         raise TypeError("elements of variable length cannot be packed")
+    if isinstance(data, str):
+        raise TypeError("data: bytes or another buffer is needed, not a str")
     if shape is None:
         one = _core.pack_size(name, 1, form.type)
         shape = ((memoryview(data).nbytes - offset) // one if one else 0,)
     out = np.empty(shape, form.dtype)
     count = out.nbytes // form.dtype.itemsize if form.dtype.itemsize else 0
     _, report = _core.unpack(name, data, offset, out, count, form.type,
-                             Options(threads, RANGES[range]))
+                             options_of(threads, range))
     if report and not range:
         warn(report, name, False, True)
     return out

@@ -34,11 +34,12 @@ import dataclasses
 import functools
 import math
 import re
+import reprlib
 from typing import Any, NamedTuple, Optional, Sequence
 
 from . import _core
 from ._core import Plan, Type
-from .errors import shown
+from .errors import near, shown
 
 __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
            "vlen_dtype", "enum_dtype", "type_of"]
@@ -373,13 +374,17 @@ def string_dtype() -> Any:
 
 def vlen_dtype(base: Any) -> Any:
     """The dtype of sequences of any length of `base`."""
-    return numpy().dtype(object, metadata={"vlen": numpy().dtype(base)})
+    return numpy().dtype(object, metadata={"vlen": type_of(base).dtype})
 
 
 def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
     """The dtype of an enumeration."""
     limits = numpy().iinfo(base)
+    if not hasattr(values, "items"):
+        raise TypeError(f"values: a dict of names and integers is needed, not {type(values).__name__}")
     for name, value in values.items():
+        if not isinstance(name, str) or not hasattr(value, "__index__"):
+            raise TypeError(f"values: names are str and values integers, not {name!r}: {value!r}")
         if not limits.min <= value <= limits.max:
             raise ValueError(f"{shown(name)}: {value} does not fit {limits.dtype}")
     return numpy().dtype(base, metadata={"enum": dict(values)})
@@ -474,11 +479,23 @@ def type_of(what: Any) -> Form:
         form = form_of_type(predefined(what))
         return form
     try:
-        return form_of_dtype(what)
-    except TypeError:
-        if isinstance(what, str):
-            return form_of_type(Type.parse(what))
-        raise
+        dtype = numpy().dtype(what)
+    except (TypeError, ValueError, KeyError) as error:
+        return form_of_type(_parsed(what, error))
+    return form_of_dtype(dtype)
+
+
+def _parsed(what: Any, error: Exception) -> Type:
+    """The type whose text a caller gives, as NumPy has no dtype for it."""
+    if not isinstance(what, str):
+        shown = f"{reprlib.repr(what)}: {error}" if isinstance(what, (list, tuple, dict)) else \
+            f"a value of class {type(what).__name__}"
+        raise TypeError(f"dtype: there is none for {shown}") from None
+    try:
+        return Type.parse(what)
+    except ValueError as said:
+        raise TypeError(f"dtype: {what!r} is neither a dtype of NumPy, as \"f8\" is, nor a datatype, as "
+                        f"\"INT32_T\" is{near(what, CODES)} ({said})") from None
 
 
 def stored_type(what: Any, form: Form) -> Type:

@@ -4,13 +4,15 @@
 Nothing here changes a value. A value becomes the array that is natural for it (of ints INT64, or
 UINT64 or 128 bits where they need that; of floats DOUBLE; arrays stay as they are), and the library
 converts that array to the dataset's type, strictly: it refuses what does not fit, and reports what is
-rounded. What has no place in an array (None, masked elements, lists of numbers and texts) is an error
+rounded. What cannot be an element (None, masked elements, lists of numbers and texts) is an error
 that names the element. Every other module hands its values to `natural()` or `fitted()`.
 """
 from __future__ import annotations
 
+import collections.abc
 import datetime
 import numbers
+import os
 import warnings
 from typing import Any, Optional
 
@@ -61,11 +63,11 @@ def _unmasked(np: Any, value: Any, given: Given) -> Any:
     if not np.ma.is_masked(value):
         return value.data
     if given.fill is None:
-        raise ValueError(given.said("masked elements have no place without a fill value: create the "
+        raise ValueError(given.said("masked elements cannot be stored without a fill value: create the "
                                     "dataset with fill=, or give value.filled(...)"))
     mask, made = np.ma.getmaskarray(value), np.array(value.data)
     if mask.dtype.names is not None:
-        raise ValueError(given.said("structs with masked members have no place: give value.filled(...)"))
+        raise ValueError(given.said("structs with masked members cannot be stored: give value.filled(...)"))
     fill = fitted(given.fill, types.form_of_dtype(made.dtype), Given(given.name))[0]
     made[mask] = fill[()]
     return made
@@ -74,8 +76,8 @@ def _unmasked(np: Any, value: Any, given: Given) -> Any:
 def _made(np: Any, value: Any, given: Given) -> Any:
     """An array of a value that is none."""
     if hasattr(value, "to_records"):
-        raise TypeError(given.said("a DataFrame has no place as it is: give frame.to_records(), which is "
-                                   "an array of structs (index=False leaves the index out)"))
+        raise TypeError(given.said("a DataFrame cannot be stored as it is: give frame.to_records(), which "
+                                   "is an array of structs (index=False leaves the index out)"))
     if isinstance(value, types.Reference) or isinstance(getattr(value, "ref", None), types.Reference):
         return _box(np, value)
     if hasattr(value, "__array__") or isinstance(value, (bytes, bool, float, complex)):
@@ -93,8 +95,26 @@ def _made(np: Any, value: Any, given: Given) -> Any:
     try:
         return np.asarray(memoryview(value))  # array.array and others
     except TypeError:
-        raise TypeError(given.said(f"a {type(value).__name__} has no place: numbers, texts, bytes, dates, "
-                                   "and lists and arrays of them have")) from None
+        raise TypeError(given.said(f"{_shown(value)} cannot be stored: {_instead(value)}")) from None
+
+
+# What to give instead of values that no type of a file holds: the first class that fits.
+_INSTEAD: tuple[tuple[Any, str], ...] = (
+    ((dict, collections.abc.Mapping), "give json.dumps(value), or make a group and store its values one by one"),
+    (collections.abc.Set, "give sorted(value), a list"),
+    (numbers.Number, "give float(value), or str(value) to keep every digit"),
+    (datetime.time, "give value.isoformat()"),
+    (os.PathLike, "give str(value)"),
+    (collections.abc.Iterator, "give list(value)"),
+    (type(None), "give what stands for a missing value, such as nan"),
+)
+
+
+def _instead(value: Any) -> str:
+    for classes, advice in _INSTEAD:
+        if isinstance(value, classes):
+            return advice
+    return "numbers, texts, bytes, dates, and lists and arrays of them can be stored"
 
 
 def _box(np: Any, value: Any) -> Any:
@@ -108,6 +128,9 @@ def _listed(np: Any, value: Any, given: Given) -> Any:
     try:
         made = np.asarray(value)
     except (ValueError, OverflowError) as error:
+        if all(_long(v) for v in value):
+            raise ValueError(given.said("its rows have different lengths: say dtype=datarep.vlen_dtype(...) "
+                                        "to store each as a sequence")) from None
         raise ValueError(given.said(str(error))) from None
     if made.dtype.kind in "biu" or not made.size:
         return made
@@ -158,7 +181,8 @@ def _objects(np: Any, value: Any, given: Given) -> Any:
         return value.astype(types.string_dtype())
     if "other" in kinds:
         at = next(i for i, v in enumerate(flat) if type(v) is kinds["other"])
-        raise TypeError(given.said(f"{_element(np, value, at)} is {_shown(flat[at])}, which has no place"))
+        raise TypeError(given.said(f"{_element(np, value, at)} is {_shown(flat[at])}, which cannot be "
+                                   f"stored: {_instead(flat[at])}"))
     if set(kinds) == {"text"}:
         return value.astype(types.string_dtype())
     if set(kinds) == {"bytes"}:
@@ -177,7 +201,8 @@ def _objects(np: Any, value: Any, given: Given) -> Any:
 
 
 def _shown(value: Any) -> str:
-    return "None" if value is None else f"a {type(value).__name__}"
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
 def _element(np: Any, value: Any, at: int) -> str:
@@ -223,7 +248,8 @@ def _integers(np: Any, value: Any, flat: list[Any], given: Given) -> Any:
 def _dates(np: Any, value: Any, flat: list[Any], given: Given) -> Any:
     """Dates and times as microseconds, dates alone as days, durations as microseconds."""
     if any(getattr(v, "tzinfo", None) is not None for v in flat):
-        raise ValueError(given.said("a time with a time zone has no place: give it in UTC without one"))
+        raise ValueError(given.said("a time with a time zone cannot be stored: give it in UTC without one, "
+                                    "value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"))
     if all(isinstance(v, datetime.timedelta) for v in flat):
         return np.array(flat, dtype="m8[us]").reshape(value.shape)
     if all(type(v) is datetime.date for v in flat):
@@ -328,12 +354,35 @@ def _plain(np: Any, made: Any, own: types.Form, given: Given) -> tuple[Any, type
         return made.view(f"V{own.dtype.itemsize}").reshape(made.shape), own
     if kind == "U" and made.dtype.kind == "O":
         return _exact(np, made, own.dtype, given), own
-    if made.dtype.kind in "mM" and kind in "iuf":
-        raise TypeError(given.said(f"{_words(made.dtype)} have no place among {_words(own.dtype)}: give "
-                                   "the numbers that the units of the dataset mean"))
     if made.dtype.kind == kind == "V":
         return made, types.form_of_dtype(made.dtype)
-    raise TypeError(given.said(f"{_words(made.dtype)} have no place among {_words(own.dtype)}"))
+    raise _unfit(made.dtype, own.dtype, given)
+
+
+def _unfit(given_as: Any, wanted: Any, given: Given) -> TypeError:
+    """The error for elements of another kind than the dataset's, with what to give instead."""
+    advice = {
+        ("M", "n"): "give the numbers that the units of the dataset mean",
+        ("m", "n"): "give the numbers that the units of the dataset mean",
+        ("t", "n"): "give int() or float() of each",
+        ("S", "n"): "give numpy.frombuffer(value, dtype)",
+        ("n", "M"): "give numpy.datetime64(number, unit)",
+        ("t", "M"): "give numpy.datetime64(text)",
+        ("n", "m"): "give numpy.timedelta64(number, unit)",
+        ("n", "t"): "give str() of each",
+        ("M", "t"): "give str() of each",
+        ("m", "t"): "give str() of each",
+        ("n", "S"): "give numpy.bytes_ values, or str() of each",
+    }.get((_sort(given_as), _sort(wanted)))
+    return TypeError(given.said(f"{_words(given_as)} cannot be stored as {_words(wanted)}"
+                                f"{': ' + advice if advice else ''}"))
+
+
+def _sort(dtype: Any) -> str:
+    """n: numbers, t: texts; else the dtype's kind."""
+    if dtype.kind == "O" and not {"ref", "datarep"} & set(dtype.metadata or {}):
+        return "t" if (dtype.metadata or {}).get("vlen", str) in (str, bytes) else "O"
+    return "t" if dtype.kind == "U" else "n" if _is_number(dtype) else dtype.kind
 
 
 def _words(dtype: Any) -> str:
@@ -389,7 +438,7 @@ def _bytes(np: Any, made: Any, dtype: Any, given: Given) -> Any:
         rows = [v.encode("utf-8", "surrogateescape") if isinstance(v, str) else v for v in flat]
         made = np.array(rows, dtype="S").reshape(made.shape)
     if made.dtype.kind != "S":
-        raise TypeError(given.said(f"{_words(made.dtype)} have no place among bytes"))
+        raise _unfit(made.dtype, dtype, given)
     long = np.char.str_len(made) > dtype.itemsize
     if np.any(long):
         at = int(np.flatnonzero(np.ravel(long))[0])
@@ -400,10 +449,8 @@ def _bytes(np: Any, made: Any, dtype: Any, given: Given) -> Any:
 
 def _times(np: Any, made: Any, dtype: Any, given: Given) -> Any:
     """Dates and durations in the units of the dataset, exactly."""
-    if made.dtype.kind in "biuf":
-        raise TypeError(given.said(f"numbers have no place among {_words(dtype)}"))
     if made.dtype.kind != dtype.kind:
-        raise TypeError(given.said(f"{_words(made.dtype)} have no place among {_words(dtype)}"))
+        raise _unfit(made.dtype, dtype, given)
     if np.datetime_data(made.dtype)[0] == "generic":
         return made.astype(dtype)  # NaT alone has no units
     out = made.astype(dtype)
@@ -487,7 +534,7 @@ def _structs(np: Any, value: Any, dtype: Any, given: Given) -> Any:
         return _renamed(np, np.asarray(value), dtype, given)
     if hasattr(value, "to_records"):
         natural(value, given)  # says what to give
-    shape, rows = _tuples(np, value, len(dtype.names), given)
+    shape, rows = _tuples(np, value, dtype.names, given)
     made = np.empty(shape, dtype)
     for i, name in enumerate(dtype.names):
         column = [row[i] for row in rows]
@@ -518,15 +565,16 @@ def _renamed(np: Any, value: Any, dtype: Any, given: Given) -> Any:
     if value.dtype == dtype and not dtype.hasobject:
         return value
     if sorted(value.dtype.names) != sorted(dtype.names):
-        raise TypeError(given.said(f"structs of {', '.join(value.dtype.names)} have no place among structs "
-                                   f"of {', '.join(dtype.names)}"))
+        raise TypeError(given.said(f"structs of {', '.join(value.dtype.names)} cannot be stored as structs "
+                                   f"of {', '.join(dtype.names)}: give an array with these members, or view() "
+                                   "some of them"))
     made = np.empty(value.shape, dtype)
     for name in dtype.names:
         made[name] = _part(np, value[name], dtype[name], Given(_member(given, name)))
     return made
 
 
-def _tuples(np: Any, value: Any, members: int, given: Given) -> tuple[tuple[int, ...], list[Any]]:
+def _tuples(np: Any, value: Any, members: tuple[str, ...], given: Given) -> tuple[tuple[int, ...], list[Any]]:
     """The shape of nested lists, and their tuples one after the other."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         rows = value.reshape(-1).tolist()
@@ -542,8 +590,10 @@ def _tuples(np: Any, value: Any, members: int, given: Given) -> tuple[tuple[int,
     for row in rows:
         if isinstance(row, np.void) and row.dtype.names is not None:
             row = row.tolist()
-        if not isinstance(row, (tuple, np.void)) or len(row) != members:
-            raise TypeError(given.said(f"a struct is a tuple of {members} values, not {_shown(row)}"))
+        if not isinstance(row, (tuple, np.void)) or len(row) != len(members):
+            many = f" of {len(row)}" if isinstance(row, tuple) else ""
+            raise TypeError(given.said(f"a struct is a tuple of {len(members)} values "
+                                       f"({', '.join(members)}), not {_shown(row)}{many}"))
     return shape, rows
 
 
@@ -553,7 +603,7 @@ def _pointers(np: Any, value: Any, own: types.Form, given: Given) -> tuple[Any, 
     if "datarep" in meta:
         made = natural(value, given)
         if not _is_number(made.dtype):
-            raise TypeError(given.said(f"{_words(made.dtype)} have no place among {_words(own.dtype)}"))
+            raise _unfit(made.dtype, own.dtype, given)
         return made, types.form_of_dtype(made.dtype)
     if isinstance(value, np.ma.MaskedArray):
         value = _unmasked(np, value, given)
@@ -583,7 +633,7 @@ def _strings(np: Any, value: Any, own: types.Form, given: Given) -> tuple[Any, t
     if made.dtype.kind == "S":
         made = _objects_of(np, made)
     elif made.dtype.kind != "O" or "datarep" in (made.dtype.metadata or {}):
-        raise TypeError(given.said(f"{_words(made.dtype)} have no place among texts"))
+        raise _unfit(made.dtype, own.dtype, given)
     return made, own  # the extension refuses elements that are no texts
 
 
@@ -606,8 +656,8 @@ def _ragged(np: Any, value: Any, own: types.Form, base: Any, given: Given) -> An
     made = np.empty(shape, object)
     for i, row in enumerate(rows):
         if row is None:
-            raise TypeError(given.said(f"{_element(np, made, i)} is None, which has no place among "
-                                       "sequences: an empty list has"))
+            raise TypeError(given.said(f"{_element(np, made, i)} is None, which is no sequence: give an "
+                                       "empty list"))
         made.reshape(-1)[i] = _part(np, row, base, given)
     return made
 

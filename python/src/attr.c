@@ -222,7 +222,7 @@ static PyObject *attr_set(PyObject *o, PyObject *args)
         if (!s)
             return NULL;
         if (strlen(s) != (size_t)n)
-            return PyErr_Format(PyExc_ValueError, "a text with a NUL cannot be stored");
+            return nul_in_text(s);
         WITHOUT_GIL(h, err = drep_attr_write_string(h->file, path, name, s));
     } else if (PyBool_Check(value)) {
         unsigned char b = value == Py_True;

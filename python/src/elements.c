@@ -356,13 +356,13 @@ static bool store_text(PyObject *o, char *dst)
         s = PyBytes_AsString(o);
         n = PyBytes_Size(o);
     } else {
-        PyErr_Format(PyExc_TypeError, "%R has no place among texts", o ? o : Py_None);
+        PyErr_Format(PyExc_TypeError, "%R is no text: give a str", o ? o : Py_None);
         return false;
     }
     if (!s)
         return false;
     if (strlen(s) != (size_t)n) {
-        PyErr_SetString(PyExc_ValueError, "a text with a NUL cannot be stored");
+        nul_in_text(s);
         return false;
     }
     memcpy(dst, &s, sizeof s);
@@ -405,7 +405,7 @@ static bool store_sequence(const part *p, PyObject *o, char *dst, PyObject *keep
     bool ok = true;
 
     if (!o || o == Py_None) {
-        PyErr_SetString(PyExc_TypeError, "None has no place among sequences: an empty list has");
+        PyErr_SetString(PyExc_TypeError, "None is no sequence: give an empty list");
         return false;
     }
     array = own_row(p, o, keep);

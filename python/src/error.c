@@ -7,6 +7,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/core.h"
 
+#include <string.h>
+
 static PyObject *factory, *waiting;
 static bool waits_long; /* since an earlier call */
 
@@ -117,6 +119,13 @@ PyObject *raise_error(int err, handle *h)
     Py_XDECREF(made);
     Py_XDECREF(cause);
     return NULL;
+}
+
+PyObject *nul_in_text(const char *s)
+{
+    return PyErr_Format(PyExc_ValueError,
+                        "a text with a NUL, byte %zu, cannot be stored: give numpy.void(bytes)",
+                        strlen(s));
 }
 
 PyObject *raise_together(int err, handle *h)

@@ -184,8 +184,14 @@ static bool info_put(drep_info *info, PyObject *key, PyObject *value)
     const char *vs = v ? PyUnicode_AsUTF8AndSize(v, NULL) : NULL;
     int err = 0;
 
-    if (ks && vs && (err = drep_info_set(info, ks, vs)))
-        raise_error(err, NULL);
+    /* Hints that are not the library's may be those of an MPI. */
+    if (ks && vs) {
+        err = drep_info_check(ks, vs);
+        if (err == DREP_ERR_INFO_KEY && strncmp(ks, "drep_", 5) != 0)
+            err = 0;
+        if (err || (err = drep_info_set(info, ks, vs)))
+            raise_error(err, NULL);
+    }
     Py_XDECREF(k);
     Py_XDECREF(v);
     return ks && vs && !err;
@@ -201,7 +207,7 @@ bool info_from(PyObject *dict, drep_info **out)
     if (dict == Py_None)
         return true;
     if (!PyDict_Check(dict)) {
-        PyErr_SetString(PyExc_TypeError, "hints are a dict");
+        PyErr_Format(PyExc_TypeError, "hints: a dict is needed, not %R", Py_TYPE(dict));
         return false;
     }
     if ((err = drep_info_new(out))) {

@@ -140,7 +140,7 @@ def raises(folder):
             raise KeyError(RANK)
 
     for story, kind, says in ((at_the_end, KeyError, "KeyError: 'no such station'"),
-                              (in_a_write, TypeError, "TypeError: /x: texts have no place")):
+                              (in_a_write, TypeError, "TypeError: /x: texts cannot be stored")):
         if RANK == who:
             error = error_of(story, kind)
             assert not isinstance(error, dr.Error), error

@@ -341,7 +341,7 @@ def test_dates_keep_their_type():
     d[0] = np.datetime64("2001-01-01T00:00:00.000")
     with pytest.raises(ValueError, match="01.500, which a count of s cannot hold"):
         d[1] = np.datetime64("2001-01-01T00:00:01.500")
-    with pytest.raises(TypeError, match="no type among attributes"):
+    with pytest.raises(TypeError, match="cannot be stored as an attribute"):
         f.attrs["when"] = np.datetime64("2001-01-01")
 
 
@@ -354,7 +354,7 @@ def test_a_date_that_overflows_is_refused():
 
 def test_masked_elements_need_a_fill():
     f = dr.open(":memory:", "w")
-    with pytest.raises(ValueError, match="masked elements have no place"):
+    with pytest.raises(ValueError, match="masked elements cannot be stored"):
         f["m"] = np.ma.array([1, 2], mask=[0, 1])
     d = f.create("d", dtype="i4", shape=(2,), fill=-9)
     d[...] = np.ma.array([1, 2], mask=[0, 1])
@@ -363,7 +363,7 @@ def test_masked_elements_need_a_fill():
 
 @pytest.mark.parametrize("value, said", [
     ([1, "a"], "int and str in one list"), ([None, 1], r"element \(0,\) is None"), ({"a": 1}, "a dict"),
-    ([[1, 2], [3]], "inhomogeneous"), ([1.5, (1 << 53) + 1], "no float equals"), (1 << 130, "128 bits")])
+    ([[1, 2], [3]], "rows have different lengths"), ([1.5, (1 << 53) + 1], "no float equals"), (1 << 130, "128 bits")])
 def test_what_has_no_place_is_named(value, said):
     f = dr.open(":memory:", "w")
     for put in (lambda: f.attrs.__setitem__("a", value), lambda: f.__setitem__("d", value)):

@@ -36,6 +36,41 @@ START_TEST(test_H5_keys_and_values)
 }
 END_TEST
 
+static void refused(int err, const char *key, const char *value, const char *message)
+{
+    ck_assert_int_eq(drep_info_check(key, value), err);
+    ck_assert_str_eq(drep_error(), message);
+}
+
+START_TEST(test_check_of_one_hint)
+{
+    ck_assert_int_eq(drep_info_check("drep_sync", "none"), 0);
+    ck_assert_int_eq(drep_info_check("drep_machine", "any text"), 0);
+    refused(DREP_ERR_INFO_KEY, "drep_snyc", "none",
+            "hint drep_snyc: there is none of this name; datarep-hints(7) lists all");
+    refused(DREP_ERR_INFO_VALUE, "drep_sync", "off",
+            "hint drep_sync: \"off\" is not among: commit none");
+    refused(DREP_ERR_INFO_VALUE, "drep_sync", "", "hint drep_sync: \"\" is not among: commit none");
+    refused(DREP_ERR_INFO_VALUE, "access_style", "fast",
+            "hint access_style: \"fast\" is not among: read_once write_once read_mostly "
+            "write_mostly sequential reverse_sequential random");
+    refused(DREP_ERR_INFO_VALUE, "drep_pack", "1", "hint drep_pack: \"1\" is not true or false");
+    refused(DREP_ERR_INFO_VALUE, "drep_keep", "0",
+            "hint drep_keep: \"0\" is not an integer, at least 1");
+    refused(DREP_ERR_INFO_VALUE, "drep_threads", "many",
+            "hint drep_threads: \"many\" is not an integer, at least 0");
+    refused(DREP_ERR_INFO_VALUE, "drep_time", "now", "hint drep_time: \"now\" is not an integer");
+    refused(DREP_ERR_INFO_VALUE, "drep_lock_wait", "-1",
+            "hint drep_lock_wait: \"-1\" is not seconds, at least 0");
+    refused(DREP_ERR_INFO_VALUE, "chunked", "3,0",
+            "hint chunked: \"3,0\" is not integers, at least 1, with commas between them");
+    refused(DREP_ERR_INFO_VALUE, "file_perm", "rw",
+            "hint file_perm: \"rw\" is not permissions in octal digits");
+    refused(DREP_ERR_INFO_VALUE, "drep_uuid", "12",
+            "hint drep_uuid: \"12\" is not 32 hexadecimal digits");
+}
+END_TEST
+
 START_TEST(test_H5_values_by_kind)
 {
     ck_assert(info_valid("collective_buffering", "true"));
@@ -154,6 +189,7 @@ int main(void)
 
     tcase_add_test(tc, test_H5_keys_and_values);
     tcase_add_test(tc, test_H5_values_by_kind);
+    tcase_add_test(tc, test_check_of_one_hint);
     tcase_add_test(tc, test_C4_merging);
     tcase_add_test(tc, test_keys_ascend);
     tcase_add_test(tc, test_every_allocation_may_fail);

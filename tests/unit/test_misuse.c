@@ -627,6 +627,8 @@ END_TEST
     X(drep_info_new(NULL))                                             \
     X(drep_info_set(NULL, "a", "b"))                                   \
     X(drep_info_delete(NULL, "a"))                                     \
+    X(drep_info_check(NULL, "a"))                                      \
+    X(drep_info_check("drep_sync", NULL))                              \
     X(drep_select_box(1, NULL, NULL, NULL, NULL, NULL))                \
     X(drep_select_points(1, 1, NULL, NULL))                            \
     X(drep_select_union(NULL, NULL, NULL))                             \
