@@ -12,7 +12,8 @@
  [2. 1. 0.]
  [2. 1. 0.]]
 
-`open` opens and makes files; `File`, `Group` and `Dataset` are what they hold.
+`open` opens and makes files; `File`, `Group` and `Dataset` are what they hold.  Every public name has an
+example in its docstring, help(datarep.open), which assumes these two imports.
 
 The format is draft 4.  The next draft will convert files of this one (`datarep convert`) and not
 read them; from draft 5 on no file will be refused for its age.
@@ -40,7 +41,11 @@ __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datare
 
 
 def version() -> str:
-    """The library's and the format's version."""
+    """The library's and the format's version.
+
+    >>> dr.version().startswith("datarep ")
+    True
+    """
     return _core.version()
 
 

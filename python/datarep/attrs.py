@@ -13,7 +13,13 @@ __all__ = ["Attributes", "Empty"]
 
 
 class Empty:
-    """A value without elements: an attribute or dataset of null space."""
+    """A value without elements: an attribute or dataset of null space.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f.attrs["nothing"] = dr.Empty("f4")
+    >>> f.attrs["nothing"]
+    Empty(dtype=dtype('float32'))
+    """
 
     shape = None
     size = None
@@ -70,6 +76,12 @@ class Attributes(MutableMapping[str, Any]):
 
     Attributes whose names begin with "drep." are notes: what a converter keeps about an object.  They
     are not listed, counted or copied by dict(); `notes` is a dict of them, and a name gets each.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f.attrs["title"] = "sea surface"
+    >>> f.attrs["range"] = [0.5, 2.5]
+    >>> f.attrs["title"], f.attrs["range"].tolist(), len(f.attrs)
+    ('sea surface', [0.5, 2.5], 2)
     """
 
     __slots__ = ("_h", "_path", "_order", "_notes")
@@ -82,7 +94,13 @@ class Attributes(MutableMapping[str, Any]):
 
     @property
     def notes(self) -> "Attributes":
-        """The notes of converters."""
+        """The notes of converters.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.attrs["drep.example"] = 1
+        >>> list(f.attrs), list(f.attrs.notes)
+        ([], ['drep.example'])
+        """
         return Attributes(self._h, self._path, True)
 
     def _names(self) -> list[str]:
@@ -109,7 +127,13 @@ class Attributes(MutableMapping[str, Any]):
         return value[()] if rank == 0 else value
 
     def get_type(self, name: str) -> types.Type:
-        """The library's type of an attribute."""
+        """The library's type of an attribute.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.attrs["n"] = 3
+        >>> f.attrs.get_type("n")
+        INT64_T
+        """
         return self._h.attr_info(self._path, name)[0]
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -125,7 +149,13 @@ class Attributes(MutableMapping[str, Any]):
         self.create(name, value)
 
     def create(self, name: str, value: Any, dtype: Any = None, shape: Any = None) -> None:
-        """Write an attribute as elements of a dtype, or of a Type of the library."""
+        """Write an attribute as elements of a dtype, or of a Type of the library.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.attrs.create("valid_range", [-2, 40], dtype="i2")
+        >>> f.attrs["valid_range"]
+        array([-2, 40], dtype=int16)
+        """
         np = types.numpy()
         given = values.Given(f"attribute {name!r}")
         if isinstance(value, Empty):

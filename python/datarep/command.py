@@ -72,21 +72,50 @@ def import_(source: Any, target: Any, *, force: bool = False, **options: Any) ->
     options; what it says of losses.
 
     A target that exists and is not empty is replaced only with force=True; update=True and append=True
-    add to it.  Error otherwise."""
+    add to it.  Error otherwise.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> np.save(os.path.join(folder, "a.npy"), np.arange(3))
+    >>> path = os.path.join(folder, "a.drep")
+    >>> _ = dr.import_(os.path.join(folder, "a.npy"), path)
+    >>> with dr.open(path) as f:
+    ...     print([f[name][...] for name in f])
+    [array([0, 1, 2])]
+    """
     return _make("import", source, target, force, options)
 
 
 def export(source: Any, target: Any, *, force: bool = False, **options: Any) -> str:
     """Export a file, or with root="/path" an object in it, as `datarep export` does.
 
-    A target that exists and is not empty is replaced only with force=True."""
+    A target that exists and is not empty is replaced only with force=True.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with dr.open(os.path.join(folder, "a.drep"), "w") as f:
+    ...     f["x"] = np.arange(3)
+    >>> _ = dr.export(os.path.join(folder, "a.drep"), os.path.join(folder, "x.npy"), root="/x")
+    >>> np.load(os.path.join(folder, "x.npy"))
+    array([0, 1, 2])
+    """
     return _make("export", source, target, force, options)
 
 
 def convert(source: Any, target: Any, *, force: bool = False, **options: Any) -> str:
     """Copy a file into another representation or storage, as `datarep convert` does.
 
-    A target that exists and is not empty is replaced only with force=True, or if it is the source."""
+    A target that exists and is not empty is replaced only with force=True, or if it is the source.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with dr.open(os.path.join(folder, "a.drep"), "w") as f:
+    ...     f["x"] = np.arange(3)
+    >>> _ = dr.convert(os.path.join(folder, "a.drep"), os.path.join(folder, "b.drep"), datarep="external32")
+    >>> with dr.open(os.path.join(folder, "b.drep")) as f:
+    ...     print(f.datarep, f["x"][...])
+    external32 [0 1 2]
+    """
     return _make("convert", source, target, force, options)
 
 
@@ -101,7 +130,15 @@ class Checked(NamedTuple):
 
 
 def check(path: Any, **options: Any) -> Checked:
-    """Verify a file, as `datarep check` does."""
+    """Verify a file, as `datarep check` does.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.open(path, "w") as f:
+    ...     f["x"] = np.arange(3)
+    >>> bool(dr.check(path))
+    True
+    """
     done = run(["check", *_options(options), "--", path], ok=(0, 1))
     return Checked(done.returncode == 0, done.stdout + done.stderr)
 
@@ -117,6 +154,16 @@ class Difference(NamedTuple):
 
 
 def diff(a: Any, b: Any, **options: Any) -> Difference:
-    """Compare two files, as `datarep diff` does."""
+    """Compare two files, as `datarep diff` does.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> paths = [os.path.join(folder, name) for name in ("a.drep", "b.drep")]
+    >>> for path, value in zip(paths, (1.0, 2.0)):
+    ...     with dr.open(path, "w") as f:
+    ...         f["x"] = value
+    >>> bool(dr.diff(*paths)), bool(dr.diff(paths[0], paths[0]))
+    (True, False)
+    """
     done = run(["diff", *_options(options), "--", a, b], ok=(0, 1))
     return Difference(done.returncode == 1, done.stdout)

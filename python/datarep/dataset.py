@@ -36,7 +36,14 @@ UNLIMITED = -1
 
 
 class Report(NamedTuple):
-    """What a transfer changed, in numbers (a complex is two); first_...: their index or -1."""
+    """What a transfer changed, in numbers (a complex is two); first_...: their index or -1.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> x = f.create("x", dtype="i2", shape=2)
+    >>> report = x.write([70000, 5], range="clamp")
+    >>> report.overflow, report.first_overflow, str(report)
+    (1, 0, '2 numbers: 1 out of range')
+    """
 
     items: int = 0
     overflow: int = 0
@@ -228,7 +235,16 @@ def _decoded(got: Any, encoding: str, errors: str) -> Any:
 
 
 class Dataset(Named, _core.Dataset):
-    """An array in a file.  Its elements are read and written by indexing, with NumPy's rules."""
+    """An array in a file.  Its elements are read and written by indexing, with NumPy's rules.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["x"] = np.arange(12.0).reshape(3, 4)
+    >>> f["x"][1, ::2]
+    array([4., 6.])
+    >>> f["x"][0] = 0
+    >>> f["x"].shape, f["x"].dtype, f["x"][:].sum()
+    ((3, 4), dtype('float64'), 60.0)
+    """
 
     __slots__ = ("_file", "name", "_info_cache", "__weakref__")
 
@@ -448,24 +464,52 @@ class Dataset(Named, _core.Dataset):
 
     @property
     def report(self) -> Report:
-        """What the last transfer that changed values changed."""
+        """What the last transfer that changed values changed.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", dtype="u1", shape=1)
+        >>> _ = x.write([300], range="wrap")
+        >>> x[0], x.report.overflow
+        (44, 1)
+        """
         return self._file._reports.get(self.name, Report())
 
     @property
     def oindex(self) -> _Outer:
-        """Indexing in which each array acts on its own dimension."""
+        """Indexing in which each array acts on its own dimension.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].oindex[[2, 0], [1, 3]]
+        array([[ 9, 11],
+               [ 1,  3]])
+        """
         return _Outer(self)
 
     @property
     def collective(self) -> _Together:
         """`with ds.collective:` all processes of the file's communicator read or write this dataset
         together, each its own part, which may be empty.  Then the file is the one that a single
-        process would have written, and chunks that several of them share are encoded once."""
+        process would have written, and chunks that several of them share are encoded once.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> with f["x"].collective:
+        ...     f["x"][0] = 7
+        >>> f["x"][0, 0]
+        7
+        """
         return _Together(self)
 
     @property
     def vindex(self) -> _Points:
-        """Indexing by points: arrays of coordinates or a mask."""
+        """Indexing by points: arrays of coordinates or a mask.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].vindex[[2, 0], [1, 3]]
+        array([9, 3])
+        """
         return _Points(self)
 
     def __array__(self, dtype: Any = None) -> Any:
@@ -480,7 +524,15 @@ class Dataset(Named, _core.Dataset):
                   range: Optional[str] = None, collective: bool = False) -> Report:
         """Read the selected elements into an array, which is converted to its dtype.
 
-        out: a C-contiguous array of the shape of the result; collective: as `with ds.collective`."""
+        out: a C-contiguous array of the shape of the result; collective: as `with ds.collective`.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> out = np.empty((2, 4), "f4")
+        >>> _ = f["x"].read_into(out, np.s_[1:])
+        >>> out[0]
+        array([4., 5., 6., 7.], dtype=float32)
+        """
         if collective:
             with self.collective:
                 return self.read_into(out, key, threads, range)
@@ -522,7 +574,15 @@ class Dataset(Named, _core.Dataset):
         """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values
         that the dataset cannot hold: "strict", an error, is the default; "round" rounds reals to the
         nearest integer; "clamp" takes the nearest value and cuts fractions off, "wrap" does so too
-        but keeps the lower bits of integers."""
+        but keeps the lower bits of integers.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", dtype="i2", shape=(2, 3))
+        >>> x.write([1.4, 70000, 3], np.s_[0], range="clamp").overflow
+        1
+        >>> x[0]
+        array([    1, 32767,     3], dtype=int16)
+        """
         if collective:
             with self.collective:
                 return self.write(value, key, threads, range)
@@ -537,7 +597,15 @@ class Dataset(Named, _core.Dataset):
 
         After an append that failed, for whatever reason, the dataset takes no other before
         `File.commit` or `resize`, also to the shape that it has: a loop that goes on would shift it
-        against the datasets beside it."""
+        against the datasets beside it.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", dtype="f8", shape=(0, 2), maxshape=(None, 2))
+        >>> x.append([[1, 2], [3, 4]])
+        >>> x.append([5, 6])
+        >>> x.shape, x[-1].tolist()
+        ((3, 2), [5.0, 6.0])
+        """
         try:
             options = options_of(threads, range)
             value, form = self._rows(value, axis, options)
@@ -566,7 +634,14 @@ class Dataset(Named, _core.Dataset):
         return np.ascontiguousarray(value), form
 
     def resize(self, shape: Union[int, Sequence[int]], axis: Optional[int] = None) -> None:
-        """Change the lengths, within maxshape."""
+        """Change the lengths, within maxshape.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", [1, 2, 3], maxshape=(None,))
+        >>> x.resize(4)
+        >>> x[:]
+        array([1, 2, 3, 0])
+        """
         if axis is not None:
             lengths = list(self._lengths())
             lengths[axis] = int(shape)  # type: ignore[arg-type]
@@ -578,14 +653,28 @@ class Dataset(Named, _core.Dataset):
     # --------------------------------------------------------------- other views
 
     def astype(self, dtype: Any) -> View:
-        """The dataset read as another dtype, converted by the library; dates of other units by NumPy."""
+        """The dataset read as another dtype, converted by the library; dates of other units by NumPy.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].astype("f4")[0]
+        array([0., 1., 2., 3.], dtype=float32)
+        """
         form, own = types.type_of(dtype), self.dtype
         if _other_units(form.dtype, own):
             return View(self, self._form(), shown=form.dtype)
         return View(self, form)
 
     def view(self, members: Union[str, Sequence[str]]) -> View:
-        """Some members of a dataset of structs: only these are read."""
+        """Some members of a dataset of structs: only these are read.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["rows"] = np.array([(1, 0.5), (2, 1.5)], [("id", "i4"), ("value", "f8")])
+        >>> f["rows"].view("value")[:]
+        array([0.5, 1.5])
+        >>> f["rows"].view(["id"])[:].dtype.names
+        ('id',)
+        """
         single = members if isinstance(members, str) else None
         names = [members] if isinstance(members, str) else list(members)
         return View(self, types.members_form(self._info()["type"], names), single)
@@ -593,11 +682,24 @@ class Dataset(Named, _core.Dataset):
     fields = view
 
     def as_float32(self) -> View:
-        """Numbers that NumPy does not have (bfloat16, fp8) as float32."""
+        """Numbers that NumPy does not have (bfloat16, fp8) as float32.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", dtype="BFLOAT16", shape=2, fill=None)
+        >>> x.as_float32()[:] = [1.5, -2]
+        >>> x.as_float32()[:]
+        array([ 1.5, -2. ], dtype=float32)
+        """
         return View(self, types.form_of_type(types.predefined("FLOAT")))
 
     def asstr(self, encoding: str = "utf-8", errors: str = "strict") -> View:
-        """Text of a fixed number of bytes as str."""
+        """Text of a fixed number of bytes as str.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["codes"] = np.array([b"BRE", b"HAM"])
+        >>> f["codes"].asstr()[:].tolist()
+        ['BRE', 'HAM']
+        """
         form = self._form()
         if form.dtype.kind != "S":
             return View(self, form)
@@ -606,7 +708,18 @@ class Dataset(Named, _core.Dataset):
     def map(self, verify: bool = True) -> Any:
         """A read-only array in the mapped file, without a copy.
 
-        TypeError says why there is none: chunks, filters, another representation."""
+        TypeError says why there is none: chunks, filters, another representation.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> with dr.open(path, "w") as f:
+        ...     f["x"] = np.arange(100000.0)
+        >>> with dr.open(path) as f:
+        ...     m = f["x"].map()
+        ...     print(m[5], m.flags.writeable)
+        ...     del m
+        5.0 False
+        """
         np = types.numpy()
         form = self._form()
         if form.plan is not None or self._memory is not None:
@@ -621,12 +734,25 @@ class Dataset(Named, _core.Dataset):
 
     def as_stored(self) -> Any:
         """The bytes of the elements as the file holds them, before filters, and their dtype if NumPy
-        has one for them: an array of them, else of void."""
+        has one for them: an array of them, else of void.
+
+        >>> f = dr.open(":memory:", "w", datarep="external32")
+        >>> f["x"] = np.arange(3, dtype="i4")
+        >>> f["x"].as_stored().dtype
+        dtype('>i4')
+        """
         from . import stored
         return stored.as_stored(self)
 
     def stored(self) -> Iterator[tuple[slice, ...]]:
-        """The boxes for which something is stored, as keys: what is outside of them reads as fill."""
+        """The boxes for which something is stored, as keys: what is outside of them reads as fill.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", dtype="f8", shape=(10,), chunks=(4,))
+        >>> x[5] = 1
+        >>> list(x.stored())
+        [(slice(4, 8, None),)]
+        """
         from . import stored
         return stored.boxes(self)
 
@@ -634,27 +760,57 @@ class Dataset(Named, _core.Dataset):
 
     @property
     def id(self) -> int:
-        """The number of the object in its file."""
+        """The number of the object in its file.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].id == f["x"].ref.id
+        True
+        """
         return self._info()["id"]
 
     @property
     def type(self) -> types.Type:
-        """The library's type of its elements."""
+        """The library's type of its elements.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].type
+        INT64_T
+        """
         return self._info()["type"]
 
     @property
     def datarep(self) -> str:
-        """The data representation of its elements."""
+        """The data representation of its elements.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].datarep
+        'native'
+        """
         return self._info()["datarep"]
 
     @property
     def layout(self) -> str:
-        """"compact", "contiguous" or "chunked"."""
+        """"compact", "contiguous" or "chunked".
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].layout
+        'compact'
+        """
         return LAYOUT_NAMES.get(self._info()["layout"], "auto")
 
     @property
     def maxshape(self) -> Any:
-        """The lengths to which it may grow; None: without a limit."""
+        """The lengths to which it may grow; None: without a limit.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].maxshape
+        (3, 4)
+        """
         info = self._info()
         if info["rank"] < 0:
             return None
@@ -662,13 +818,27 @@ class Dataset(Named, _core.Dataset):
 
     @property
     def chunks(self) -> Optional[tuple[int, ...]]:
-        """The lengths of a chunk, or None."""
+        """The lengths of a chunk, or None.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 3
+        >>> x = f.create("x", dtype="f4", dims=["lat"], chunks=(2,), filters="shuffle,zstd:3", fill=np.nan)
+        >>> x.chunks
+        (2,)
+        """
         info = self._info()
         return info["chunk"] if info["layout"] == LAYOUTS["chunked"] else None
 
     @property
     def filters(self) -> str:
-        """Its filters as create() takes them: "shuffle,zstd:3"."""
+        """Its filters as create() takes them: "shuffle,zstd:3".
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 3
+        >>> x = f.create("x", dtype="f4", dims=["lat"], chunks=(2,), filters="shuffle,zstd:3", fill=np.nan)
+        >>> x.filters
+        'shuffle,zstd:3'
+        """
         said = []
         for name, level, _, _ in self._info()["filters"]:
             said.append(f"{name}:{level}" if level > 0 else name)
@@ -676,27 +846,60 @@ class Dataset(Named, _core.Dataset):
 
     @property
     def fillvalue(self) -> Any:
-        """The value of elements that were not written."""
+        """The value of elements that were not written.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 3
+        >>> x = f.create("x", dtype="f4", dims=["lat"], chunks=(2,), filters="shuffle,zstd:3", fill=np.nan)
+        >>> x.fillvalue
+        nan
+        """
         from .attrs import read_array
         return read_array(self._form(), (), lambda t, out: self._fill(t, out))[()]
 
     @property
     def dims(self) -> tuple[Optional[str], ...]:
-        """The names of its dimensions, None for one without a name."""
+        """The names of its dimensions, None for one without a name.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 3
+        >>> x = f.create("x", dtype="f4", dims=["lat"], chunks=(2,), filters="shuffle,zstd:3", fill=np.nan)
+        >>> x.dims
+        ('lat',)
+        """
         return tuple(a.rsplit("#", 1)[1] if a else None for a in self.dim_addresses)
 
     @property
     def dim_addresses(self) -> tuple[Optional[str], ...]:
-        """The addresses ("/g#time") of its dimensions."""
+        """The addresses ("/g#time") of its dimensions.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 3
+        >>> x = f.create("x", dtype="f4", dims=["lat"], chunks=(2,), filters="shuffle,zstd:3", fill=np.nan)
+        >>> x.dim_addresses
+        ('/#lat',)
+        """
         return tuple(self._file._address(i) if i else None for i in self._info()["dim_ids"])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all elements in memory."""
+        """Bytes of all elements in memory.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].nbytes
+        96
+        """
         return int(self.size) * int(self.dtype.itemsize)
 
     def usage(self) -> dict[str, int]:
-        """What is stored of it: bytes and chunks."""
+        """What is stored of it: bytes and chunks.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.arange(12).reshape(3, 4)
+        >>> f["x"].usage()["bytes"] >= 96
+        True
+        """
         return dict(zip(("bytes", "chunks"), self._usage()))
 
     def __eq__(self, other: object) -> bool:

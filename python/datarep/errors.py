@@ -34,6 +34,13 @@ class Error(Exception):
 
     code: the number of DREP_ERR_..., reason: its short text; object: the path of the object, byte: the
     position in the file that the error is about, None if it is about none.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> try:
+    ...     f["x"]
+    ... except dr.Error as error:
+    ...     print(type(error).__name__, isinstance(error, KeyError), error)
+    NotFoundError True :memory:: /x: no object "x"
     """
 
     code: int = 0
@@ -45,19 +52,64 @@ class Error(Exception):
 
     @property
     def reason(self) -> str:
+        """The short text of the code.
+
+        >>> try:
+        ...     dr.open("/no/such/file")
+        ... except dr.Error as error:
+        ...     print(error.reason)
+        no such file
+        """
         return _core.strerror(self.code)
 
 
 class StaleError(Error):
-    """The file, or the commit that a handle has open, is no longer there."""
+    """The file, or the commit that a handle has open, is no longer there.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.open(path, "w") as f:
+    ...     f["x"] = 1
+    >>> import pickle
+    >>> with dr.open(path) as f:
+    ...     pickled = pickle.dumps(f)
+    >>> with dr.open(path, "w") as f:
+    ...     f["x"] = 2
+    >>> try:
+    ...     pickle.loads(pickled)
+    ... except dr.StaleError:
+    ...     print("another file is here now")
+    another file is here now
+    """
 
 
 class FormatError(Error, ValueError):
-    """The file is not a Datarep file, or is damaged, or too new."""
+    """The file is not a Datarep file, or is damaged, or too new.
+
+    >>> try:
+    ...     dr.open(b"not a Datarep file")
+    ... except dr.FormatError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
 
 class ChecksumError(FormatError):
-    """Bytes of the file are not those that were written."""
+    """Bytes of the file are not those that were written.
+
+    >>> import io
+    >>> memory = io.BytesIO()
+    >>> with dr.open(memory, "w") as f:
+    ...     f["x"] = np.arange(1000.0)
+    >>> data = bytearray(memory.getvalue())
+    >>> data[data.index(np.arange(1000.0).tobytes()[4096:4160])] ^= 1
+    >>> with dr.open(data) as f:
+    ...     try:
+    ...         f["x"][:]
+    ...     except dr.ChecksumError as error:
+    ...         print(error.object)
+    /x
+    """
 
 
 class NotFoundError(Error, KeyError):
@@ -120,11 +172,25 @@ class TimedOutError(FileError, TimeoutError):
 class NotSameError(Error):
     """Processes of a communicator contradict each other: they changed one thing in different ways, wrote
     one element, gave different arguments, or are in different calls.  All of them get it, and nothing
-    was committed."""
+    was committed.
+
+    >>> issubclass(dr.NotSameError, dr.Error)
+    True
+    """
 
 
 class ConversionWarning(UserWarning):
-    """Values changed as they were converted: see `Report`."""
+    """Values changed as they were converted: see `Report`.
+
+    >>> import warnings
+    >>> f = dr.open(":memory:", "w")
+    >>> x = f.create("x", dtype="f4", shape=1)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     x[0] = np.int64(16777217)
+    >>> caught[0].category.__name__
+    'ConversionWarning'
+    """
 
 
 # code: class, errno of files

@@ -29,20 +29,40 @@ BY_NAME, BY_CREATION = 0, 1
 
 
 class SoftLink(NamedTuple):
-    """A link to a path; f["x"] = SoftLink("/y") makes one."""
+    """A link to a path; f["x"] = SoftLink("/y") makes one.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["x"] = [1, 2]
+    >>> f["also"] = dr.SoftLink("/x")
+    >>> f["also"][:], f.get("also", getlink=True)
+    (array([1, 2]), SoftLink(path='/x'))
+    """
 
     path: str
 
 
 class ExternalLink(NamedTuple):
-    """A link to an object of another file."""
+    """A link to an object of another file; it is followed with the hint drep_external=true.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["other"] = dr.ExternalLink("other.drep", "/x")
+    >>> f.get("other", getlink=True).filename
+    'other.drep'
+    """
 
     filename: str
     path: str
 
 
 class HardLink(NamedTuple):
-    """A link to an object itself."""
+    """A link to an object itself.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["x"] = [1, 2]
+    >>> f["same"] = f["x"]
+    >>> f.get("same", getlink=True), f["same"].id == f["x"].id
+    (HardLink(), True)
+    """
 
 
 def link_row(handle: Any, path: str) -> Any:
@@ -53,17 +73,37 @@ def link_row(handle: Any, path: str) -> Any:
 
 
 class NamedType(Named):
-    """A datatype with a name in the file."""
+    """A datatype with a name in the file.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["time_type"] = np.dtype("i8")
+    >>> f["time_type"]
+    <datatype /time_type: INT64_T>
+    """
 
     def __init__(self, file: "File", name: str) -> None:
         self._file, self.name = file, name
 
     @property
     def type(self) -> types.Type:
+        """The library's type.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["t"] = np.dtype("i8")
+        >>> f["t"].type
+        INT64_T
+        """
         return self._file._h.type_open(self.name)
 
     @property
     def dtype(self) -> Any:
+        """The dtype of its elements.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["t"] = np.dtype("i8")
+        >>> f["t"].dtype
+        dtype('int64')
+        """
         return types.form_of_type(self.type).dtype
 
     def __repr__(self) -> str:
@@ -71,7 +111,20 @@ class NamedType(Named):
 
 
 class Commit(NamedTuple):
-    """A commit that can be opened: open(path, commit=number)."""
+    """A commit that can be opened: open(path, commit=number).
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.open(path, "w") as f:
+    ...     f["x"] = 1
+    ...     f.commit()
+    ...     f["x"][...] = 2
+    >>> with dr.open(path) as f:
+    ...     numbers = [c.number for c in f.log()]
+    >>> with dr.open(path, commit=numbers[0]) as f:
+    ...     print(f["x"][()])
+    1
+    """
 
     number: int
     time: float
@@ -82,7 +135,14 @@ class Commit(NamedTuple):
 
 
 class Dimension:
-    """A dimension that datasets share: a length, a name, attributes."""
+    """A dimension that datasets share: a length, a name, attributes.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f.dims["time"] = None
+    >>> f.dims["lat"] = 180
+    >>> f.dims["lat"], f.dims["time"].unlimited
+    (<dimension /#lat: 180>, True)
+    """
 
     def __init__(self, file: "File", address: str) -> None:
         self._file = file
@@ -90,23 +150,64 @@ class Dimension:
 
     @property
     def name(self) -> str:
+        """Its name.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> f.dims["lat"].name
+        'lat'
+        """
         return self.address.rsplit("#", 1)[1]
 
     @property
     def size(self) -> int:
+        """Its length.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> f.dims["lat"].size
+        180
+        """
         return self._file._h.stat(self.address)[5]
 
     @property
     def unlimited(self) -> bool:
+        """Whether it may grow.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> f.dims["lat"].unlimited
+        False
+        """
         return bool(self._file._h.stat(self.address)[6])
 
     @property
     def attrs(self) -> Attributes:
+        """Its attributes.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> f.dims["lat"].attrs["long_name"] = "latitude"
+        >>> dict(f.dims["lat"].attrs)
+        {'long_name': 'latitude'}
+        """
         return Attributes(self._file._h, self.address)
 
     @property
     def coordinate(self) -> Optional[Dataset]:
-        """The dataset with the coordinates, or None."""
+        """The dataset with the coordinates, or None.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> _ = f.create("lat", np.linspace(-89.5, 89.5, 180), dims=["lat"])
+        >>> f.dims["lat"].coordinate
+        <dataset /lat: shape (180,), dtype float64>
+        """
         try:
             path = self._file._h.dimension_coordinate(self.address)
         except KeyError:
@@ -114,7 +215,15 @@ class Dimension:
         return self._file[path]
 
     def rename(self, name: str) -> None:
-        """Give it another name in its group; datasets keep it."""
+        """Give it another name in its group; datasets keep it.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 180
+        >>> f.dims["lat"].rename("latitude")
+        >>> list(f.dims)
+        ['time', 'latitude']
+        """
         self._file._h.dimension_rename(self.address, name)
         self._file._addresses.clear()
         self.address = self.address.rsplit("#", 1)[0] + "#" + name
@@ -197,7 +306,14 @@ class Dimensions(MutableMapping[str, Any]):
 
 
 class Group(Named, MutableMapping[str, Any]):
-    """A group: a dict of its members, which are groups, datasets and named datatypes."""
+    """A group: a dict of its members, which are groups, datasets and named datatypes.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> g = f.create_group("run/1")
+    >>> g["x"] = [1, 2, 3]
+    >>> list(f), list(g), f["run/1/x"][0], "run/2" in f
+    (['run'], ['x'], 1, False)
+    """
 
     def __init__(self, file: "File", name: str) -> None:
         self._file = file
@@ -241,7 +357,13 @@ class Group(Named, MutableMapping[str, Any]):
         return self._object(self._path(name))
 
     def get(self, name: str, default: Any = None, getlink: bool = False) -> Any:
-        """The member, or the default; getlink: the link that leads to it."""
+        """The member, or the default; getlink: the link that leads to it.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> f.get("nope") is None, f.get("a/x")[0]
+        (True, 1)
+        """
         if getlink:
             return self._link(name, default)
         try:
@@ -271,7 +393,7 @@ class Group(Named, MutableMapping[str, Any]):
             h.type_commit(path, value)
         elif isinstance(value, array):
             self._store(name, value)
-        elif type(value).__name__ == "dtype" and hasattr(value, "descr"):
+        elif isinstance(value, types.numpy().dtype):
             h.type_commit(path, types.form_of_dtype(value).type)
         else:
             self.create(name, value)
@@ -324,6 +446,15 @@ class Group(Named, MutableMapping[str, Any]):
         datarep: the representation of its elements, if not the file's.
         layout: "contiguous", "chunked" or "compact".
         placed: whether members of structs keep the offsets of the dtype; None: if they can.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["time"] = None
+        >>> f.dims["lat"] = 3
+        >>> sst = f.create("sst", dtype="f4", dims=["time", "lat"], chunks=(1, 3), filters="shuffle,zstd:3",
+        ...                fill=np.nan, attrs={"units": "degC"})
+        >>> sst.append([[18.5, 19.0, 19.5]])
+        >>> sst.shape, sst.maxshape, sst.filters
+        ((1, 3), (None, 3), 'shuffle,zstd:3')
         """
         path = self._path(name)
         spec = spec_of(self, path, data, dtype, shape, dims, chunks, maxshape, filters, fill, layout)
@@ -372,7 +503,12 @@ class Group(Named, MutableMapping[str, Any]):
             raise
 
     def create_group(self, name: str, attrs: Optional[Mapping[str, Any]] = None) -> "Group":
-        """Make a group, and those above it."""
+        """Make a group, and those above it.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.create_group("a/b", attrs={"note": "made with its parent"})
+        <group /a/b: 0 members>
+        """
         path = self._path(name)
         with self._or_nothing(path) as made_here:
             self._file._h.group_create(path, False)
@@ -382,7 +518,12 @@ class Group(Named, MutableMapping[str, Any]):
         return made
 
     def require_group(self, name: str) -> "Group":
-        """The group, made if it is not there."""
+        """The group, made if it is not there.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.require_group("a") == f.require_group("a")
+        True
+        """
         found = self.get(name)
         if found is None:
             return self.create_group(name)
@@ -394,7 +535,13 @@ class Group(Named, MutableMapping[str, Any]):
                        chunks: Any = None, maxshape: Any = None, compression: Any = None,
                        compression_opts: Any = None, shuffle: bool = False, fillvalue: Any = None,
                        **more: Any) -> Dataset:
-        """create() under h5py's name, with its arguments."""
+        """create() under h5py's name, with its arguments.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create_dataset("x", (100, 10), "f4", chunks=(10, 10), compression="gzip", shuffle=True)
+        >>> x.filters
+        'shuffle,deflate:6'
+        """
         filters: Any = more.pop("filters", None)
         if filters is None and (compression is not None or shuffle):
             filters = ["shuffle"] if shuffle else []
@@ -409,7 +556,12 @@ class Group(Named, MutableMapping[str, Any]):
 
     def require_dataset(self, name: str, shape: Any, dtype: Any, exact: bool = False,
                         **more: Any) -> Dataset:
-        """The dataset, made if it is not there; TypeError if it has another shape or dtype."""
+        """The dataset, made if it is not there; TypeError if it has another shape or dtype.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.require_dataset("x", (3,), "f8") == f.require_dataset("x", (3,), "f8")
+        True
+        """
         found = self.get(name)
         if found is None:
             return self.create_dataset(name, shape, dtype, **more)
@@ -426,7 +578,14 @@ class Group(Named, MutableMapping[str, Any]):
 
     def copy(self, source: Any, dest: Union[str, "Group"], name: Optional[str] = None,
              datarep: Optional[str] = None, range: Optional[str] = None) -> Report:
-        """Copy an object, with all below it, here or into a group, also of another file."""
+        """Copy an object, with all below it, here or into a group, also of another file.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> _ = f.copy("a", "b")
+        >>> f["b/x"][:]
+        array([1, 2, 3])
+        """
         from .dataset import RANGES
         if isinstance(source, (Group, Dataset, NamedType)):
             file, path = source._file, source.name
@@ -442,17 +601,37 @@ class Group(Named, MutableMapping[str, Any]):
         return Report(*got) if got else Report()
 
     def move(self, source: str, dest: str) -> None:
-        """Give a member another path."""
+        """Give a member another path.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> f.move("a/x", "y")
+        >>> list(f)
+        ['a', 'y']
+        """
         self._file._h.link_move(self._path(source), self._path(dest))
 
     # ----------------------------------------------------------------- walking
 
     def visit(self, fn: Callable[[str], Any]) -> Any:
-        """Call fn(path) for every object below, until it returns something."""
+        """Call fn(path) for every object below, until it returns something.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> f.visit(print)
+        a
+        a/x
+        """
         return self.visititems(lambda name, _: fn(name))
 
     def visititems(self, fn: Callable[[str, Any], Any]) -> Any:
-        """Call fn(path, object) for every object below, until it returns something."""
+        """Call fn(path, object) for every object below, until it returns something.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> f.visititems(lambda path, o: o if path.endswith("x") else None)
+        <dataset /a/x: shape (3,), dtype int64>
+        """
         skip = len(self.name.rstrip("/")) + 1
         for path, kind, _ in self._file._h.visit(self.name, self._file.order):
             if path == self.name or kind == DIMENSION:
@@ -463,7 +642,13 @@ class Group(Named, MutableMapping[str, Any]):
         return None
 
     def walk(self) -> Iterator[Any]:
-        """Every group, dataset and named datatype below, groups before what they hold."""
+        """Every group, dataset and named datatype below, groups before what they hold.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> [o.name for o in f.walk()]
+        ['/a', '/a/x']
+        """
         for path, kind, _ in self._file._h.visit(self.name, self._file.order):
             if kind == DATASET:
                 yield self._file._dataset(path)
@@ -471,13 +656,26 @@ class Group(Named, MutableMapping[str, Any]):
                 yield self._object(path)
 
     def tree(self) -> "Any":
-        """The group and all below it as text: print(f.tree())."""
+        """The group and all below it as text: print(f.tree()).
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["a/x"] = [1, 2, 3]
+        >>> print(f["a"].tree())
+        /a
+        └── x (3,) int64
+        """
         from . import tree
         return tree.Tree(self)
 
     @property
     def dims(self) -> Dimensions:
-        """Its dimensions."""
+        """Its dimensions.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.dims["lat"] = 180
+        >>> {name: d.size for name, d in f.dims.items()}
+        {'lat': 180}
+        """
         return Dimensions(self)
 
     def __reduce__(self) -> Any:
@@ -538,7 +736,16 @@ class File(Group):
 
     A file that nobody closes is committed and closed when the last reference to it and its objects is
     gone, and at the end of the program; where an exception ends the program it is abandoned.  One that
-    several processes share is abandoned, as they commit together."""
+    several processes share is abandoned, as they commit together.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.File(path, "w") as f:
+    ...     f["x"] = np.arange(3)
+    >>> with dr.File(path) as f:
+    ...     print(f["x"][:])
+    [0 1 2]
+    """
 
     def __init__(self, path: Any, mode: str = "r", **options: Any) -> None:
         made = open(path, mode, **options)
@@ -584,20 +791,46 @@ class File(Group):
 
     @property
     def filename(self) -> str:
-        """The path of the file."""
+        """The path of the file.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.filename
+        ':memory:'
+        """
         return self._h.name
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.close()
+        >>> f.closed
+        True
+        """
         return self._h.closed
 
     @property
     def writable(self) -> bool:
-        """Whether this handle writes."""
+        """Whether this handle writes.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.writable
+        True
+        """
         return self._h.writes
 
     def close(self) -> None:
-        """Commit and close.  If the commit fails, changes since the last one are lost."""
+        """Commit and close.  If the commit fails, changes since the last one are lost.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> f = dr.open(path, "w")
+        >>> f["x"] = 1
+        >>> f.close()
+        >>> f.closed
+        True
+        """
         if self._h.writes and not self._h.closed:
             try:
                 # Writes that failed raised, and changed nothing: what succeeded is kept.
@@ -608,59 +841,149 @@ class File(Group):
         self._h.close()
 
     def abandon(self) -> None:
-        """Close without committing."""
+        """Close without committing.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> f = dr.open(path, "w")
+        >>> f["x"] = 1
+        >>> f.abandon()
+        >>> os.path.exists(path)
+        False
+        """
         self._h.abandon()
 
     def commit(self) -> None:
-        """Make all changes since the last commit durable, at once."""
+        """Make all changes since the last commit durable, at once.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> f = dr.open(path, "w")
+        >>> f["x"] = 1
+        >>> f.commit()
+        >>> dr.open(path)["x"][()]
+        1
+        >>> f.close()
+        """
         self._h.commit()
 
     flush = commit
 
     def refresh(self) -> None:
-        """Move a reader, with its datasets, to the newest commit."""
+        """Move a reader, with its datasets, to the newest commit.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> writer = dr.open(path, "w")
+        >>> writer["x"] = 1
+        >>> writer.commit()
+        >>> reader = dr.open(path)
+        >>> writer["x"][...] = 2
+        >>> writer.commit()
+        >>> reader["x"][()]
+        1
+        >>> reader.refresh()
+        >>> reader["x"][()]
+        2
+        """
         self._addresses.clear()
         self._h.refresh()
 
     def log(self) -> list[Commit]:
-        """The commits that can be opened, the oldest first."""
+        """The commits that can be opened, the oldest first.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> with dr.open(path, "w") as f:
+        ...     f["x"] = 1
+        >>> with dr.open(path) as f:
+        ...     print([c.number for c in f.log()])
+        [1]
+        """
         return [Commit(n, t / 1e9, end) for n, t, end in self._h.log()]
 
     @property
     def header(self) -> dict[str, Any]:
-        """What the header says."""
+        """What the header says.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.header["datarep"], len(f.header["uuid"])
+        ('native', 16)
+        """
         return self._h.header()
 
     @property
     def sequence(self) -> int:
-        """The number of the open commit."""
+        """The number of the open commit.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> with dr.open(path, "w") as f:
+        ...     f["x"] = 1
+        >>> with dr.open(path) as f:
+        ...     print(f.sequence)
+        1
+        """
         return self._h.header()["sequence"]
 
     @property
     def datarep(self) -> str:
-        """The data representation of datasets that ask for no other."""
+        """The data representation of datasets that ask for no other.
+
+        >>> dr.open(":memory:", "w", datarep="external32").datarep
+        'external32'
+        """
         return self._h.header()["datarep"]
 
     @property
     def datareps(self) -> list[str]:
-        """The names of all representations in the file."""
+        """The names of all representations in the file.
+
+        >>> f = dr.open(":memory:", "w", datarep="external32")
+        >>> x = f.create("x", [1, 2], datarep="native:s390x")
+        >>> f.datareps
+        ['external32', 'native:s390x']
+        """
         return [row[1] for row in self._h.datareps()]
 
     @property
     def hints(self) -> dict[str, str]:
-        """The hints in effect (datarep-hints(7))."""
+        """The hints in effect (datarep-hints(7)).
+
+        >>> dr.open(":memory:", "w", hints={"drep_keep": 10}).hints["drep_keep"]
+        '10'
+        """
         return self._h.hints()
 
     def set_hints(self, **hints: Any) -> None:
-        """Set hints that act on an open file."""
+        """Set hints that act on an open file.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.set_hints(drep_threads=2)
+        >>> f.hints["drep_threads"]
+        '2'
+        """
         self._h.set_hints(hints)
 
     def usage(self) -> dict[str, int]:
-        """Bytes of the parts of the file."""
+        """Bytes of the parts of the file.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.zeros(1000)
+        >>> f.commit()
+        >>> f.usage()["data"] >= 8000
+        True
+        """
         return self._h.usage()
 
     def check(self, deep: bool = True) -> list[tuple[int, int, str]]:
-        """Verify the open commit: findings as (code, byte, message)."""
+        """Verify the open commit: findings as (code, byte, message).
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f["x"] = np.zeros(1000)
+        >>> f.check()
+        []
+        """
         return self._h.check(deep)
 
     def __enter__(self) -> "File":
@@ -730,6 +1053,17 @@ def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
     alone makes them; elements are written by one of them each, or by all together
     (`Dataset.collective`).  An exception of one of them in a `with` block is an `Error` on the others
     in their next common call.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.open(path, "w", datarep="external32") as f:    # make a file; it commits at the end
+    ...     f["x"] = np.arange(6.0).reshape(2, 3)
+    ...     f["x"].attrs["units"] = "m"
+    >>> with dr.open(path) as f:                               # read it
+    ...     print(f["x"][1, ::2], f["x"].attrs["units"])
+    [3. 5.] m
+    >>> with dr.open(path, "a") as f:                          # add to it
+    ...     f["y"] = "text"
     """
     if mode not in ("r", "r+", "a", "w", "x", "w-"):
         raise ValueError(f"mode: {mode!r} is none of r, r+, a, w, x")

@@ -16,7 +16,15 @@ __all__ = ["Raw", "raw"]
 class Raw:
     """The elements of a headerless file: an array of one dimension, or of a shape.
 
-    They are read when they are indexed, and converted from their representation."""
+    They are read when they are indexed, and converted from their representation.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+    >>> np.arange(6, dtype=">i4").tofile(path)
+    >>> with dr.Raw(path, "i4", datarep="external32", shape=(2, 3)) as r:
+    ...     print(r[1])
+    [3 4 5]
+    """
 
     def __init__(self, path: Any, dtype: Any, datarep: str = "native", offset: int = 0,
                  shape: Optional[tuple[int, ...]] = None, mode: str = "r") -> None:
@@ -36,10 +44,28 @@ class Raw:
 
     @property
     def dtype(self) -> Any:
+        """The dtype of the elements that are read.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+        >>> np.arange(6, dtype=">i4").tofile(path)
+        >>> r = dr.raw(path, "i4", datarep="external32")
+        >>> r.dtype
+        dtype('int32')
+        """
         return self._form.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The lengths of its dimensions.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+        >>> np.arange(6, dtype=">i4").tofile(path)
+        >>> r = dr.raw(path, "i4", datarep="external32")
+        >>> r.shape
+        (6,)
+        """
         if self._shape is not None:
             return self._shape
         with self._lock:
@@ -47,6 +73,15 @@ class Raw:
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+        >>> np.arange(6, dtype=">i4").tofile(path)
+        >>> r = dr.raw(path, "i4", datarep="external32")
+        >>> r.ndim
+        1
+        """
         return len(self.shape)
 
     def __len__(self) -> int:
@@ -121,7 +156,14 @@ class Raw:
         return got if dtype is None else got.astype(dtype)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+        >>> np.arange(6, dtype=">i4").tofile(path)
+        >>> r = dr.raw(path, "i4", datarep="external32")
+        >>> r.close()
+        """
         with self._lock:
             self._view.close()
 
@@ -139,5 +181,13 @@ def raw(path: Any, dtype: Any, datarep: str = "native", offset: int = 0,
         shape: Optional[tuple[int, ...]] = None, mode: str = "r") -> Raw:
     """A headerless file as an array: raw("tape.dat", "INT32_T", datarep="native:s390x")[10:20].
 
-    offset: bytes before the first element.  shape: of the array; None: all elements of the file."""
+    offset: bytes before the first element.  shape: of the array; None: all elements of the file.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.dat")
+    >>> np.arange(6, dtype=">i4").tofile(path)
+    >>> r = dr.raw(path, "i4", datarep="external32")
+    >>> r[2:4]
+    array([2, 3], dtype=int32)
+    """
     return Raw(path, dtype, datarep, offset, shape, mode)

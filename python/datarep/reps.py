@@ -40,7 +40,12 @@ class Datarep:
 
     @property
     def table(self) -> list[tuple[int, int, int, int, int]]:
-        """(code, format, order, size, alignment) of every datatype."""
+        """(code, format, order, size, alignment) of every datatype.
+
+        >>> code, form, order, size, align = dr.Datarep("table-doc", base="external32").table[0]
+        >>> size
+        1
+        """
         return _core.datarep_table(self.name)
 
     def __repr__(self) -> str:
@@ -70,6 +75,14 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
     from memory: memoryviews, a Type, the number of data items, the first of them.  extents: bytes of
     a datatype in the file by its name; others take those of external32.  None: that direction takes
     data in native form.  A function must not keep the memoryviews.
+
+    >>> def to_memory(userbuf, datatype, count, filebuf, position):
+    ...     userbuf[:] = bytes(b ^ 0xFF for b in filebuf)
+    >>> def to_file(userbuf, datatype, count, filebuf, position):
+    ...     filebuf[:] = bytes(b ^ 0xFF for b in userbuf)
+    >>> dr.register("inverted-doc", read=to_memory, write=to_file, extents={"UINT8_T": 1})
+    >>> dr.pack("inverted-doc", np.array([1, 2], "u1")).hex()
+    'fefd'
     """
     for fn in (read, write):
         if fn is not None and not callable(fn):
@@ -95,13 +108,21 @@ def register(name: str, read: Optional[Callable[..., Any]] = None,
 
 
 def datareps() -> dict[str, str]:
-    """The representations that this process knows, and their form: "table" or "code"."""
+    """The representations that this process knows, and their form: "table" or "code".
+
+    >>> dr.datareps()["external32"]
+    'table'
+    """
     return dict(_core.datareps())
 
 
 def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = None,
          threads: int = 0) -> bytes:
-    """The elements as a representation stores them, without padding or header."""
+    """The elements as a representation stores them, without padding or header.
+
+    >>> dr.pack("external32", [1, 2], "i2").hex()
+    '00010002'
+    """
     np = types.numpy()
     name = getattr(datarep, "name", datarep)
     if dtype is None:
@@ -119,7 +140,11 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = Non
 
 def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int = 0,
            range: Optional[str] = None, threads: int = 0) -> Any:
-    """The elements that pack() has packed: an array of a shape, or of all that there are."""
+    """The elements that pack() has packed: an array of a shape, or of all that there are.
+
+    >>> dr.unpack("external32", bytes.fromhex("00010002"), "i2")
+    array([1, 2], dtype=int16)
+    """
     np = types.numpy()
     name = getattr(datarep, "name", datarep)
     form = types.type_of(dtype)

@@ -62,7 +62,14 @@ class Form(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Reference:
-    """A reference to an object of the same file, or to a region of a dataset."""
+    """A reference to an object of the same file, or to a region of a dataset.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["x"] = [1, 2]
+    >>> f.attrs["best"] = f["x"].ref
+    >>> f[f.attrs["best"]]
+    <dataset /x: shape (2,), dtype int64>
+    """
 
     id: int
     region: Optional[str] = None
@@ -73,7 +80,14 @@ class Reference:
 
 @dataclasses.dataclass(frozen=True)
 class RegionReference(Reference):
-    """A reference to elements of a dataset: region is their selection as text, "[0:10,5]"."""
+    """A reference to elements of a dataset: region is their selection as text, "[0:10,5]".
+
+    >>> f = dr.open(":memory:", "w")
+    >>> f["x"] = np.arange(10)
+    >>> f.attrs["best"] = dr.RegionReference(f["x"].id, "[2:5]")
+    >>> f.attrs["best"].region
+    '[2:5]'
+    """
 
 
 def split(value: Any) -> tuple[int, Optional[str]]:
@@ -368,17 +382,36 @@ def members_form(t: Type, names: list[str]) -> Form:
 
 
 def string_dtype() -> Any:
-    """The dtype of text of any length: Python's str."""
+    """The dtype of text of any length: Python's str.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> names = f.create("names", dtype=dr.string_dtype(), shape=2)
+    >>> names[:] = ["a", "héé"]
+    >>> names[1]
+    'héé'
+    """
     return numpy().dtype(object, metadata={"vlen": str})
 
 
 def vlen_dtype(base: Any) -> Any:
-    """The dtype of sequences of any length of `base`."""
+    """The dtype of sequences of any length of `base`.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> rows = f.create("rows", [[1], [2, 3]], dtype=dr.vlen_dtype("i4"))
+    >>> rows[1]
+    array([2, 3], dtype=int32)
+    """
     return numpy().dtype(object, metadata={"vlen": type_of(base).dtype})
 
 
 def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
-    """The dtype of an enumeration."""
+    """The dtype of an enumeration.
+
+    >>> f = dr.open(":memory:", "w")
+    >>> state = f.create("state", [0, 1], dtype=dr.enum_dtype({"off": 0, "on": 1}, "u1"))
+    >>> state.dtype.metadata["enum"]
+    {'off': 0, 'on': 1}
+    """
     limits = numpy().iinfo(base)
     if not hasattr(values, "items"):
         raise TypeError(f"values: a dict of names and integers is needed, not {type(values).__name__}")

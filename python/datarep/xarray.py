@@ -4,6 +4,13 @@
 xarray decodes and encodes by the conventions of CF; this module hands it numbers and attributes as
 the file holds them.  `import datarep.xarray` makes the engine and the accessor known; where the
 package is installed, xarray itself finds the engine when it opens a file.
+
+>>> import datarep.xarray, os, tempfile, xarray as xr
+>>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+>>> xr.Dataset({"t": ("time", [1.5, 2.5])}).datarep.save(path)
+>>> with xr.open_dataset(path, engine="datarep") as ds:
+...     print(float(ds["t"].mean()))
+2.0
 """
 # Most functions of xarray that engines use have no type hints.
 # mypy: disable-error-code="no-untyped-call, attr-defined"
@@ -298,7 +305,17 @@ def _counted(v: xr.Variable) -> Optional[Any]:
 
 
 class Store(common.WritableCFDataStore):
-    """A group of a file as xarray's stores are."""
+    """A group of a file as xarray's stores are.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+    >>> ds.datarep.save(path)
+    >>> from datarep import open
+    >>> with open(path) as f:
+    ...     print(sorted(Store(f).get_variables()))
+    ['t', 'time']
+    """
 
     def __init__(self, file: Any, group: Optional[str] = None, append_dim: Optional[Hashable] = None,
                  region: Optional[Mapping[Any, slice]] = None) -> None:
@@ -613,7 +630,13 @@ class Store(common.WritableCFDataStore):
         self._manager.close()
 
     def abandon(self) -> None:
-        """Nothing of what was written stays."""
+        """Nothing of what was written stays.
+
+        >>> from datarep import open
+        >>> store = Store(open(":memory:", "w"))
+        >>> store.set_attribute("title", "lost")
+        >>> store.abandon()
+        """
         self._file.abandon()
 
 
@@ -698,7 +721,16 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
 
 
 class Backend(common.BackendEntrypoint):
-    """The engine "datarep" of xr.open_dataset."""
+    """The engine "datarep" of xr.open_dataset.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+    >>> ds.datarep.save(path)
+    >>> with xr.open_dataset(path, engine="datarep") as back:
+    ...     print(back["t"].values)
+    [1.5 2.5]
+    """
 
     description = "Open files of Datarep (.drep)"
     open_dataset_parameters = (
@@ -706,13 +738,31 @@ class Backend(common.BackendEntrypoint):
         "drop_variables", "use_cftime", "decode_timedelta", "group", "commit", "hints")
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
+        """Whether a file begins as one of Datarep.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+        >>> ds.datarep.save(path)
+        >>> Backend().guess_can_open(path), Backend().guess_can_open("a.nc")
+        (True, False)
+        """
         magic = try_read_magic_number_from_file_or_path(filename_or_obj, len(MAGIC))
         return magic == MAGIC
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore
                      group: Optional[str] = None, commit: int = 0, hints: Any = None,
                      **decoding: Any) -> xr.Dataset:
-        """group: of the file; commit: an earlier one; hints: those of datarep-hints(7)."""
+        """group: of the file; commit: an earlier one; hints: those of datarep-hints(7).
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+        >>> ds.datarep.save(path)
+        >>> with xr.open_dataset(path, engine="datarep", commit=1) as back:
+        ...     print(dict(back.sizes))
+        {'time': 2}
+        """
         path = common._normalize_path(filename_or_obj)
         manager = CachingFileManager(_Opener(commit, hints), path, mode="r") if isinstance(path, str) \
             else DummyFileManager(open(path, commit=commit, hints=hints))
@@ -757,7 +807,15 @@ def _check(dataset: xr.Dataset, mode: str, append_dim: Any, region: Any) -> None
 
 
 class Accessor:
-    """Dataset.datarep: how a dataset of xarray is saved."""
+    """Dataset.datarep: how a dataset of xarray is saved.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+    >>> ds.datarep.save(path)
+    >>> os.path.exists(path)
+    True
+    """
 
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
@@ -783,6 +841,15 @@ class Accessor:
         came with a variable from another file and does not hold its values is left out, with a warning.
         compute: False gives a Delayed of dask, which writes and commits.
         Arrays of dask are written chunk by chunk by threads; not by other processes.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+        >>> ds.datarep.save(path, unlimited_dims="time", encoding={"t": {"dtype": "f4", "zlib": True}})
+        >>> ds.assign_coords(time=[2, 3]).datarep.save(path, append_dim="time")
+        >>> with xr.open_dataset(path) as back:
+        ...     print(back["t"].values, back["time"].values)
+        [1.5 2.5 1.5 2.5] [0 1 2 3]
         """
         dataset = self._dataset
         if mode is None:
@@ -818,13 +885,31 @@ class Accessor:
 
 
 class ArrayAccessor:
-    """DataArray.datarep: how an array of xarray is saved."""
+    """DataArray.datarep: how an array of xarray is saved.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+    >>> ds["t"].datarep.save(path)
+    >>> with xr.open_dataarray(path) as back:
+    ...     print(back.name)
+    t
+    """
 
     def __init__(self, array: xr.DataArray) -> None:
         self._array = array
 
     def save(self, path: Any, mode: Optional[str] = None, **options: Any) -> Any:
-        """Write it as the variable of its name, as Dataset.datarep.save() does."""
+        """Write it as the variable of its name, as Dataset.datarep.save() does.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+        >>> ds["t"].mean("time").rename("mean").datarep.save(path)
+        >>> with xr.open_dataset(path) as back:
+        ...     print(float(back["mean"]))
+        2.0
+        """
         array, name = self._array, self._array.name
         if name is None or name in array.coords or name in array.dims:
             raise ValueError("the array needs a name that none of its coordinates has: array.rename(name)")
@@ -833,7 +918,16 @@ class ArrayAccessor:
 
 def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: Optional[str] = None,
                    **options: Any) -> Any:
-    """Write several datasets to a file each; with compute=False, a Delayed of all."""
+    """Write several datasets to a file each; with compute=False, a Delayed of all.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> ds = xr.Dataset({"t": ("time", [1.5, 2.5])}, {"time": [0, 1]})
+    >>> save_mfdataset([ds, ds + 1], [path, path + "2"])
+    >>> with xr.open_dataset(path + "2", engine="datarep") as back:
+    ...     print(back["t"].values)
+    [2.5 3.5]
+    """
     datasets, paths = list(datasets), list(paths)
     if len(datasets) != len(paths):
         raise ValueError(f"{len(datasets)} datasets for {len(paths)} paths: give lists of the same length")

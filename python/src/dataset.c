@@ -901,17 +901,57 @@ static PyMethodDef methods[] = {
     {"_fill", fill, METH_VARARGS, "(Type, memory)"},
     {"_map", dataset_map, METH_O, "(verify): a buffer of its elements"},
     {"read_stored", read_stored, METH_O,
-     "read_stored(start): the bytes of a chunk as the file holds them, and the filters skipped"},
+     "read_stored(start): the bytes of the chunk that begins there as the file holds them, and the "
+     "filters\n"
+     "that it skipped; None if there is none.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.read_stored((2,))\n"
+     "(b'\\x02\\x03', 0)"},
     {"write_stored", write_stored, METH_VARARGS,
-     "write_stored(start, bytes, skipped=0): make them the chunk"},
+     "write_stored(start, bytes, skipped=0): make stored bytes the chunk that begins there.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.write_stored((2,), b'\\x07\\x08')\n"
+     ">>> x[:].tolist()\n"
+     "[0, 1, 7, 8]"},
     {0},
 };
 
 static PyGetSetDef getset[] = {
-    {"shape", get_shape, NULL, "the lengths of its dimensions; None without elements", NULL},
-    {"ndim", get_ndim, NULL, "the number of dimensions", NULL},
-    {"size", get_size, NULL, "the number of elements", NULL},
-    {"dtype", get_resolved, NULL, "of the elements that are read",
+    {"shape", get_shape, NULL,
+     "The lengths of its dimensions; None for a dataset of null space.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.shape\n"
+     "(4,)",
+     NULL},
+    {"ndim", get_ndim, NULL,
+     "The number of dimensions.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.ndim\n"
+     "1",
+     NULL},
+    {"size", get_size, NULL,
+     "The number of elements.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.size\n"
+     "4",
+     NULL},
+    {"dtype", get_resolved, NULL,
+     "The dtype of the elements that are read.\n"
+     "\n"
+     ">>> f = dr.open(\":memory:\", \"w\")\n"
+     ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
+     ">>> x.dtype\n"
+     "dtype('uint8')",
      (void *)offsetof(dataset_object, dtype)},
     {"_memory", get_resolved, NULL, "their Type in memory or None",
      (void *)offsetof(dataset_object, memory)},

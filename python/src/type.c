@@ -388,38 +388,164 @@ static PyObject *file_extent(PyObject *o, PyObject *arg)
 }
 
 static PyGetSetDef type_getset[] = {
-    {"kind", get_kind, NULL, "the constructor, enum drep_kind", NULL},
-    {"code", get_code, NULL, "of a predefined type, else 0", NULL},
-    {"size", get_size, NULL, "bytes of data", NULL},
-    {"extent", get_extent, NULL, "bytes from one element to the next", NULL},
-    {"align", get_align, NULL, "of the C compiler", NULL},
-    {"items", get_items, NULL, "data items", NULL},
-    {"variable", get_variable, NULL, "1 with parts of variable length", NULL},
-    {"pad", get_pad, NULL, "of a string", NULL},
-    {"what", get_what, NULL, "of a reference", NULL},
-    {"members", get_members, NULL, "[(name, Type, offset, block length)]", NULL},
-    {"dims", get_dims, NULL, "of an array", NULL},
-    {"tag", get_tag, NULL, "of an opaque", NULL},
-    {"names", get_enum, NULL, "of an enumeration", NULL},
-    {"scalar", get_scalar, NULL, "(class, order, size, signed, precision) or None", NULL},
+    {"kind", get_kind, NULL,
+     "The number of the constructor, enum drep_kind: 1 is a predefined type.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T\").kind\n"
+     "1",
+     NULL},
+    {"code", get_code, NULL,
+     "The number of a predefined type; of others 0.\n"
+     "\n"
+     ">>> dr.Type.string(8).code\n"
+     "0",
+     NULL},
+    {"size", get_size, NULL,
+     "Bytes of data of an element.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T[3]\").size\n"
+     "12",
+     NULL},
+    {"extent", get_extent, NULL,
+     "Bytes from one element to the next.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T\").extent\n"
+     "4",
+     NULL},
+    {"align", get_align, NULL,
+     "The alignment that the C compiler gives it.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T\").align\n"
+     "4",
+     NULL},
+    {"items", get_items, NULL,
+     "The number of data items of an element.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T[2,3]\").items\n"
+     "6",
+     NULL},
+    {"variable", get_variable, NULL,
+     "1 if an element has parts of variable length.\n"
+     "\n"
+     ">>> dr.Type.vstring().variable, dr.Type.string(8).variable\n"
+     "(1, 0)",
+     NULL},
+    {"pad", get_pad, NULL,
+     "How a string is padded: 0 by NULs and ended by one, 1 by NULs, 2 by blanks.\n"
+     "\n"
+     ">>> dr.Type.string(8, 2).pad\n"
+     "2",
+     NULL},
+    {"what", get_what, NULL,
+     "Of a reference: 0 to an object, 1 to a region.\n"
+     "\n"
+     ">>> dr.Type.reference(1).what\n"
+     "1",
+     NULL},
+    {"members", get_members, NULL,
+     "The members of a compound, (name, Type, offset, block length), or the base of a type made of "
+     "one.\n"
+     "\n"
+     ">>> [m[0] for m in dr.Type.compound([\"a\", \"b\"], None, [dr.Type.parse(\"INT\")] * "
+     "2).members]\n"
+     "['a', 'b']",
+     NULL},
+    {"dims", get_dims, NULL,
+     "The lengths of an array.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T[2,3]\").dims\n"
+     "(2, 3)",
+     NULL},
+    {"tag", get_tag, NULL,
+     "The tag of an opaque type.\n"
+     "\n"
+     ">>> dr.Type.opaque(3, \"picture\").tag\n"
+     "'picture'",
+     NULL},
+    {"names", get_enum, NULL,
+     "The names of an enumeration, with their values.\n"
+     "\n"
+     ">>> dr.Type.enum(dr.Type.parse(\"INT8_T\"), {\"off\": 0}).names\n"
+     "{'off': 0}",
+     NULL},
+    {"scalar", get_scalar, NULL,
+     "(class, order, size, signed, precision) of a scalar that is not predefined, else None.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T\").scalar is None\n"
+     "True",
+     NULL},
     {0},
 };
 
 static PyMethodDef type_methods[] = {
-    {"predefined", new_predefined, METH_O | METH_STATIC, "the predefined type of a code"},
-    {"parse", new_parse, METH_O | METH_STATIC, "the type of a text"},
-    {"string", new_string, METH_VARARGS | METH_STATIC, "string(size, pad=0)"},
-    {"vstring", new_vstring, METH_NOARGS | METH_STATIC, "text of variable length"},
-    {"opaque", new_opaque, METH_VARARGS | METH_STATIC, "opaque(size, tag=None)"},
-    {"reference", new_reference, METH_O | METH_STATIC, "reference(what)"},
-    {"sequence", new_sequence, METH_O | METH_STATIC, "sequence(base)"},
-    {"boolean", new_boolean, METH_O | METH_STATIC, "boolean(base)"},
-    {"scalar_of", new_scalar, METH_VARARGS | METH_STATIC, "scalar_of(format, order, size)"},
-    {"array", new_array, METH_VARARGS | METH_STATIC, "array(dims, base)"},
-    {"enum", new_enum, METH_VARARGS | METH_STATIC, "enum(base, {name: value})"},
+    {"predefined", new_predefined, METH_O | METH_STATIC,
+     "predefined(code): the predefined type of a number.\n"
+     "\n"
+     ">>> dr.Type.predefined(dr.Type.parse(\"INT32_T\").code)\n"
+     "INT32_T"},
+    {"parse", new_parse, METH_O | METH_STATIC,
+     "parse(text): the type that a text describes, as str() of a type gives it.\n"
+     "\n"
+     ">>> dr.Type.parse(\"INT32_T[2,3]\").extent\n"
+     "24"},
+    {"string", new_string, METH_VARARGS | METH_STATIC,
+     "string(size, pad=0): text of a fixed number of bytes.\n"
+     "\n"
+     ">>> dr.Type.string(8)\n"
+     "string(8)"},
+    {"vstring", new_vstring, METH_NOARGS | METH_STATIC,
+     "vstring(): text of any length.\n"
+     "\n"
+     ">>> dr.Type.vstring()\n"
+     "vstring"},
+    {"opaque", new_opaque, METH_VARARGS | METH_STATIC,
+     "opaque(size, tag=None): bytes without a meaning to the library.\n"
+     "\n"
+     ">>> dr.Type.opaque(3, \"picture\")\n"
+     "opaque(3,\"picture\")"},
+    {"reference", new_reference, METH_O | METH_STATIC,
+     "reference(what): a reference to an object (0) or to a region (1).\n"
+     "\n"
+     ">>> dr.Type.reference(0)\n"
+     "ref(object)"},
+    {"sequence", new_sequence, METH_O | METH_STATIC,
+     "sequence(base): any number of elements.\n"
+     "\n"
+     ">>> dr.Type.sequence(dr.Type.parse(\"INT32_T\"))\n"
+     "seq(INT32_T)"},
+    {"boolean", new_boolean, METH_O | METH_STATIC,
+     "boolean(base): truth values that an integer type stores.\n"
+     "\n"
+     ">>> dr.Type.boolean(dr.Type.parse(\"INT32_T\"))\n"
+     "bool(INT32_T)"},
+    {"scalar_of", new_scalar, METH_VARARGS | METH_STATIC,
+     "scalar_of(format, order, size): a scalar that is not predefined, by the numbers of enum "
+     "drep_format.\n"
+     "\n"
+     ">>> dr.Type.scalar_of(1, 0, 3).extent\n"
+     "3"},
+    {"array", new_array, METH_VARARGS | METH_STATIC,
+     "array(dims, base): an array as one element.\n"
+     "\n"
+     ">>> dr.Type.array((2, 3), dr.Type.parse(\"INT32_T\"))\n"
+     "INT32_T[2,3]"},
+    {"enum", new_enum, METH_VARARGS | METH_STATIC,
+     "enum(base, {name: value}): integers with names.\n"
+     "\n"
+     ">>> dr.Type.enum(dr.Type.parse(\"INT8_T\"), {\"off\": 0, \"on\": 1}).extent\n"
+     "1"},
     {"compound", new_compound, METH_VARARGS | METH_STATIC,
-     "compound(names, offsets, types, size=0)"},
-    {"file_extent", file_extent, METH_O, "bytes of an element under a representation"},
+     "compound(names, offsets, types, size=0): a struct; offsets None: as the C compiler lays it "
+     "out.\n"
+     "\n"
+     ">>> dr.Type.compound([\"a\", \"b\"], None, [dr.Type.parse(\"INT\"), "
+     "dr.Type.parse(\"DOUBLE\")]).extent\n"
+     "16"},
+    {"file_extent", file_extent, METH_O,
+     "file_extent(datarep): bytes of an element in a file of a representation.\n"
+     "\n"
+     ">>> dr.Type.parse(\"LONG\").file_extent(\"external32\")\n"
+     "4"},
     {0},
 };
 
@@ -429,7 +555,11 @@ static PyType_Slot type_slots[] = {
     {Py_tp_richcompare, type_compare},
     {Py_tp_getset, type_getset},
     {Py_tp_methods, type_methods},
-    {Py_tp_doc, "A datatype of the library."},
+    {Py_tp_doc, "A datatype of the library, where a dtype does not say enough.\n"
+                "\n"
+                ">>> f = dr.open(\":memory:\", \"w\")\n"
+                ">>> f.create(\"x\", dtype=dr.Type.parse(\"INT32_T[2,3]\"), shape=4)[0].shape\n"
+                "(2, 3)"},
     {0, NULL},
 };
 static PyType_Spec type_spec = {"datarep._core.Type", sizeof(type_object), 0,

@@ -51,7 +51,14 @@ globals().update({name: low.Module(name) for name in low.NAMES})
 
 
 class VirtualLayout:
-    """Virtual datasets belong to the HDF5 library."""
+    """Virtual datasets belong to the HDF5 library.
+
+    >>> try:
+    ...     h5py.VirtualLayout((3,), "f8")
+    ... except NotImplementedError:
+    ...     print("not here")
+    not here
+    """
 
     def __init__(self, *args: Any, **more: Any) -> None:
         raise NotImplementedError("virtual datasets belong to the HDF5 library: datarep.h5 cannot "
@@ -59,7 +66,11 @@ class VirtualLayout:
 
 
 class VirtualSource(VirtualLayout):
-    """As VirtualLayout."""
+    """As VirtualLayout.
+
+    >>> issubclass(h5py.VirtualSource, h5py.VirtualLayout)
+    True
+    """
 
 
 class Config:

@@ -16,7 +16,15 @@ from .ids import AttrID
 
 
 class AttributeManager(MutableMapping[str, Any]):
-    """The attributes of an object."""
+    """The attributes of an object.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> x.attrs["units"] = "m"
+    >>> dict(x.attrs)
+    {'units': 'm'}
+    """
 
     def __init__(self, parent: Any) -> None:
         self._id = parent.id
@@ -45,7 +53,14 @@ class AttributeManager(MutableMapping[str, Any]):
         return got[()] if rank == 0 and not dtype.subdtype else got
 
     def get_id(self, name: Any) -> Any:
-        """Type and shape of an attribute, as far as its low-level object tells them."""
+        """Type and shape of an attribute, as far as its low-level object tells them.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.attrs.create("n", [1, 2])
+        >>> f.attrs.get_id("n").shape
+        (2,)
+        """
         attrs, name = self._attrs, text(name)
         if name not in self:
             raise KeyError(f"Can't open attribute (can't locate attribute: '{shown(name)}')")
@@ -58,7 +73,14 @@ class AttributeManager(MutableMapping[str, Any]):
         self.create(name, value)
 
     def create(self, name: Any, data: Any, shape: Any = None, dtype: Any = None) -> None:
-        """Write an attribute of a shape and dtype, in place of one with this name."""
+        """Write an attribute of a shape and dtype, in place of one with this name.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.attrs.create("n", 3, dtype="i2")
+        >>> f.attrs["n"]
+        3
+        """
         name = text(name)
         self._owner._open()
         if not self._owner._main.writable:
@@ -99,7 +121,15 @@ class AttributeManager(MutableMapping[str, Any]):
         return stored
 
     def modify(self, name: Any, value: Any) -> None:
-        """Change the value of an attribute, whose shape and dtype stay."""
+        """Change the value of an attribute, whose shape and dtype stay.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.attrs.create("n", 3, dtype="i2")
+        >>> f.attrs.modify("n", 4)
+        >>> f.attrs["n"].dtype
+        dtype('int16')
+        """
         if name not in self:
             self[name] = value
             return

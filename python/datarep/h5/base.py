@@ -26,7 +26,14 @@ def text(name: Any) -> str:
 
 
 def is_hdf5(fname: Any) -> bool:
-    """Whether the file is one that File() opens."""
+    """Whether the file is one that File() opens.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> h5py.File(path, "w").close()
+    >>> h5py.is_hdf5(path)
+    True
+    """
     import datarep
     from . import hdf5
     try:
@@ -45,7 +52,14 @@ def is_empty_dataspace(obj: Any) -> bool:
 
 class HLObject:
     """An object of a file: the file of the package, and the number of the object in it, with which it
-    stays when it is moved, or when another one gets its path."""
+    stays when it is moved, or when another one gets its path.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> isinstance(f, h5py.HLObject) and isinstance(x, h5py.HLObject)
+    True
+    """
 
     _kind = ""
     _main: Any
@@ -83,10 +97,26 @@ class HLObject:
 
     @property
     def id(self) -> Any:
+        """Its low-level object, of which little is there.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f["a/x"].id == x.id
+        True
+        """
         return Id(self, self._kind)
 
     @property
     def name(self) -> Any:
+        """Its path.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.name
+        '/a/x'
+        """
         try:
             return self._path if self else None
         except ValueError:
@@ -94,29 +124,70 @@ class HLObject:
 
     @property
     def file(self) -> Any:
+        """The file that it is in.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.file == f
+        True
+        """
         from .files import File
         self._open()
         return File._of(self._main)
 
     @property
     def parent(self) -> Any:
+        """The group that it is in.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.parent.name
+        '/a'
+        """
         if not self:
             raise ValueError("the file is closed")
         return self.file[self._path.rsplit("/", 1)[0] or "/"]
 
     @property
     def attrs(self) -> "AttributeManager":
+        """Its attributes.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.attrs["units"] = "m"
+        >>> len(x.attrs)
+        1
+        """
         from .attrs import AttributeManager
         return AttributeManager(self)
 
     @property
     def ref(self) -> Any:
+        """A reference to it.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f[x.ref].name
+        '/a/x'
+        """
         from .. import types
         self._open()
         return types.Reference(self._number)
 
     @property
     def regionref(self) -> Any:
+        """Makes references to elements: x.regionref[0:1].
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x[x.regionref[0:1]].shape
+        (1, 4)
+        """
         from .regions import RegionProxy
         return RegionProxy(self)
 

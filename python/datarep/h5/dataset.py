@@ -22,7 +22,16 @@ class H5pyDeprecationWarning(DeprecationWarning):
 
 
 class MultiBlockSlice:
-    """Blocks at equal distances as one index: start, stride, count, block."""
+    """Blocks at equal distances as one index: start, stride, count, block.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> x[:, h5py.MultiBlockSlice(start=0, stride=2, count=2, block=1)]
+    array([[ 0,  2],
+           [ 4,  6],
+           [ 8, 10]])
+    """
 
     def __init__(self, start: int = 0, stride: int = 1, count: Optional[int] = None,
                  block: int = 1) -> None:
@@ -35,7 +44,11 @@ class MultiBlockSlice:
         self.start, self.stride, self.count, self.block = start, stride, count, block
 
     def indices(self, length: int) -> tuple[int, int, int, int]:
-        """(start, stride, count, block) for a dimension of this length."""
+        """(start, stride, count, block) for a dimension of this length.
+
+        >>> h5py.MultiBlockSlice(start=0, stride=3, count=2, block=1).indices(12)
+        (0, 3, 2, 1)
+        """
         count = self.count
         if count is None:
             count = (length - self.start - self.block) // self.stride + 1
@@ -191,7 +204,14 @@ class ChunkIterator:
 
 
 class Dataset(HLObject):
-    """An array in a file."""
+    """An array in a file.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> x[1, ::2], x[()].sum()
+    (array([4, 6]), 66)
+    """
 
     _kind = "dataset"
     _as: Any = None
@@ -209,6 +229,14 @@ class Dataset(HLObject):
 
     @property
     def shape(self) -> Any:
+        """The lengths of its dimensions.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.shape
+        (3, 4)
+        """
         return self._ds.shape
 
     @shape.setter
@@ -217,19 +245,51 @@ class Dataset(HLObject):
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.ndim
+        2
+        """
         return len(self.shape or ())
 
     @property
     def size(self) -> Any:
+        """The number of elements.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.size
+        12
+        """
         shape = self.shape
         return None if shape is None else int(np.prod(shape, dtype=np.intp))
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all elements in memory.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.nbytes
+        96
+        """
         return int((self.size or 0) * self.dtype.itemsize)
 
     @property
     def dtype(self) -> Any:
+        """The dtype of its elements.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.dtype
+        dtype('int64')
+        """
         main = self._ds.dtype
         if self._known_dtype is not None:  # with an object its type stays
             return self._known_dtype
@@ -240,14 +300,38 @@ class Dataset(HLObject):
 
     @property
     def chunks(self) -> Any:
+        """The lengths of a chunk, or None.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.chunks
+        (2, 4)
+        """
         return self._ds.chunks
 
     @property
     def maxshape(self) -> Any:
+        """The lengths to which it may grow.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.maxshape
+        (3, 4)
+        """
         return self._ds.maxshape
 
     @property
     def fillvalue(self) -> Any:
+        """The value of elements that were not written.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.fillvalue
+        0
+        """
         got = self._ds.fillvalue
         if isinstance(got, str):
             got = got.encode()
@@ -259,6 +343,14 @@ class Dataset(HLObject):
 
     @property
     def compression(self) -> Any:
+        """"gzip", "lzf", another filter's name, or None.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.compression
+        'gzip'
+        """
         for name in self._filters:
             if name in ("deflate", "zlib"):
                 return "gzip"
@@ -270,42 +362,111 @@ class Dataset(HLObject):
 
     @property
     def compression_opts(self) -> Any:
+        """The level of the compression.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.compression_opts
+        4
+        """
         row = self._filters.get("deflate")
         return row[1] if row else None
 
     @property
     def shuffle(self) -> bool:
+        """Whether bytes are shuffled before compression.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.shuffle
+        False
+        """
         return "shuffle" in self._filters
 
     @property
     def fletcher32(self) -> bool:
-        """Whether it was asked for: chunks have the container's checksums in any case."""
+        """Whether it was asked for: chunks have the container's checksums in any case.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.fletcher32
+        False
+        """
         return notes.has_filter(self._remarks, notes.FLETCHER32)
 
     @property
     def scaleoffset(self) -> Any:
+        """None: there is no such filter.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.scaleoffset
+        """
         return None
 
     @property
     def external(self) -> Any:
+        """None: elements are in the file.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.external
+        """
         return None
 
     @property
     def is_virtual(self) -> bool:
+        """False: there are no virtual datasets.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.is_virtual
+        False
+        """
         return False
 
     @property
     def is_scale(self) -> bool:
+        """Whether it is a scale of dimensions.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.is_scale
+        False
+        """
         from .dims import is_scale
         return is_scale(self)
 
     @property
     def dims(self) -> Any:
+        """Its dimensions, with labels and scales.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> len(x.dims)
+        2
+        """
         from .dims import DimensionManager
         return DimensionManager(self)
 
     def make_scale(self, name: str = "") -> None:
-        """Make the dataset a scale that dimensions of others can have."""
+        """Make the dataset a scale that dimensions of others can have.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.make_scale("height")
+        >>> x.is_scale
+        True
+        """
         from .dims import make_scale
         make_scale(self, name)
 
@@ -478,11 +639,26 @@ class Dataset(HLObject):
         return out
 
     def astype(self, dtype: Any) -> Any:
+        """The dataset read as another dtype.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.astype("f4")[0]
+        array([0., 1., 2., 3.], dtype=float32)
+        """
         dtype = np.dtype(dtype)
         return _View(self, lambda got: got.astype(dtype) if hasattr(got, "astype")
                      else np.asarray(got).astype(dtype)[()], dtype)
 
     def asstr(self, encoding: Any = None, errors: str = "strict") -> Any:
+        """Text read as str instead of bytes.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.create_dataset("names", data=["a", "b"]).asstr()[0]
+        'a'
+        """
         info = types.check_string_dtype(self.dtype)
         if info is None:
             raise TypeError("dset.asstr() can only be used on datasets with an HDF5 string datatype")
@@ -500,10 +676,27 @@ class Dataset(HLObject):
         return _View(self, turn)
 
     def fields(self, names: Any, *, _prior_dtype: Any = None) -> Any:
+        """Some members of structs.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> rows = f.create_dataset("rows", data=np.zeros(2, [("a", "i4"), ("b", "f8")]))
+        >>> rows.fields("b")[:]
+        array([0., 0.])
+        """
         return _View(self, lambda got: got, None, [names] if isinstance(names, str) else names)
 
     def read_direct(self, dest: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Read into an array."""
+        """Read into an array.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> out = np.empty((3, 4), "i8")
+        >>> x.read_direct(out)
+        >>> out[2, 3]
+        11
+        """
         self._direct(dest)
         got = self[() if source_sel is None else source_sel]
         self._into(dest, dest_sel, got)
@@ -523,7 +716,15 @@ class Dataset(HLObject):
         dest[sel] = np.reshape(got, np.shape(there))
 
     def write_direct(self, source: Any, source_sel: Any = None, dest_sel: Any = None) -> None:
-        """Write from an array."""
+        """Write from an array.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.write_direct(np.ones((3, 4), "i8"))
+        >>> x[()].sum()
+        12
+        """
         self._direct(source)
         value = source[() if source_sel is None else source_sel]
         key = () if dest_sel is None else dest_sel
@@ -539,11 +740,28 @@ class Dataset(HLObject):
         return got if dtype is None else got.astype(dtype)
 
     def iter_chunks(self, sel: Any = None) -> ChunkIterator:
+        """The chunks of the dataset, or of a selection, as keys.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> [x[s].shape for s in x.iter_chunks()]
+        [(2, 4), (1, 4)]
+        """
         return ChunkIterator(self, sel)
 
     # ----------------------------------------------------------------- shape
 
     def resize(self, size: Any, axis: Optional[int] = None) -> None:
+        """Change the lengths, within maxshape.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> y = f.create_dataset("y", (3,), maxshape=(None,))
+        >>> y.resize((5,))
+        >>> y.shape
+        (5,)
+        """
         ds = self._ds
         if ds.chunks is None:
             raise TypeError("Only chunked datasets can be resized")
@@ -559,6 +777,14 @@ class Dataset(HLObject):
         ds.resize(tuple(int(n) for n in ((size,) if isinstance(size, int) else size)))
 
     def len(self) -> int:
+        """The length of the first dimension.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.len()
+        3
+        """
         shape = self.shape
         if not shape:
             raise TypeError("Attempt to take len() of scalar dataset")
@@ -574,16 +800,40 @@ class Dataset(HLObject):
             yield self[i]
 
     def refresh(self) -> None:
-        """Show what writers have flushed: the file moves to its newest commit."""
+        """Show what writers have flushed: the file moves to its newest commit.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.refresh()
+        """
         self._open()
         if not self._main.writable:
             self._main.refresh()
 
     def flush(self) -> None:
+        """Commit the file.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> x.flush()
+        """
         if self._main.writable:
             self._main.commit()
 
     def virtual_sources(self) -> Any:
+        """RuntimeError: there are no virtual datasets.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> try:
+        ...     x.virtual_sources()
+        ... except RuntimeError as error:
+        ...     print(error)
+        not a virtual dataset
+        """
         raise RuntimeError("not a virtual dataset")
 
     def __repr__(self) -> str:

@@ -23,15 +23,33 @@ _KEYWORDS = {"core": {"block_size", "backing_store"}}
 
 
 def register_driver(name: str, set_fapl: Callable[..., Any]) -> None:
-    """Give a driver a name; every driver reads and writes plain files here."""
+    """Give a driver a name; every driver reads and writes plain files here.
+
+    >>> h5py.register_driver("mine", lambda plist: None)
+    >>> "mine" in h5py.registered_drivers()
+    True
+    >>> h5py.unregister_driver("mine")
+    """
     _DRIVERS[name] = set_fapl
 
 
 def unregister_driver(name: str) -> None:
+    """Take a driver's name back.
+
+    >>> h5py.register_driver("mine", lambda plist: None)
+    >>> h5py.unregister_driver("mine")
+    >>> "mine" in h5py.registered_drivers()
+    False
+    """
     del _DRIVERS[name]
 
 
 def registered_drivers() -> frozenset[Any]:
+    """The names of drivers.
+
+    >>> "sec2" in h5py.registered_drivers()
+    True
+    """
     return frozenset(_DRIVERS)
 
 
@@ -124,7 +142,16 @@ def _user_block(size: Any) -> Optional[int]:
 
 
 class File(Group):
-    """An open file, and its root group."""
+    """An open file, and its root group.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with h5py.File(path, "w") as f:
+    ...     f["x"] = [1, 2, 3]
+    >>> with h5py.File(path, "r") as f:
+    ...     print(f["x"][:])
+    [1 2 3]
+    """
 
     def __init__(self, name: Any, mode: str = "r", driver: Any = None, libver: Any = None,
                  userblock_size: Any = None, swmr: bool = False, rdcc_nslots: Any = None,
@@ -215,25 +242,59 @@ class File(Group):
 
     @property
     def filename(self) -> str:
+        """The path of the file.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> type(f.filename)
+        <class 'str'>
+        """
         self._open()
         return str(self._main._named)
 
     @property
     def mode(self) -> str:
+        """"r" or "r+".
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.mode
+        'r+'
+        """
         self._open()
         return "r+" if self._main.writable else "r"
 
     @property
     def driver(self) -> Any:
+        """The driver that was asked for.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.driver
+        'fileobj'
+        """
         return self._main._driver
 
     @property
     def libver(self) -> Any:
+        """A pair that scripts expect; it chooses nothing.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.libver
+        ('earliest', 'v110')
+        """
         return self._main._libver
 
     @property
     def userblock_size(self) -> int:
-        """Bytes of the user block in a file of HDF5 that was imported, also by opening it here; else 0."""
+        """Bytes of the user block in a file of HDF5 that was imported, also by opening it here; else 0.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.userblock_size
+        0
+        """
         self._open()
         try:
             return len(self._main.attrs[USER_BLOCK].tobytes())
@@ -242,11 +303,24 @@ class File(Group):
 
     @property
     def meta_block_size(self) -> int:
+        """0: it chooses nothing.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.meta_block_size
+        0
+        """
         return 0
 
     @property
     def swmr_mode(self) -> bool:
-        """Whether it was asked for: flush() is a commit, and refresh() shows it, in any case."""
+        """Whether it was asked for: flush() is a commit, and refresh() shows it, in any case.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.swmr_mode
+        False
+        """
         return bool(getattr(self._main, "_swmr", False))
 
     @swmr_mode.setter
@@ -258,13 +332,25 @@ class File(Group):
         self._main._swmr = True
 
     def flush(self) -> None:
-        """Commit what was written."""
+        """Commit what was written.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.flush()
+        """
         self._open()
         if self._main.writable:
             self._main.commit()
 
     def close(self) -> None:
-        """Commit and close; a second time does nothing."""
+        """Commit and close; a second time does nothing.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.close()
+        >>> bool(f)
+        False
+        """
         if self:
             self._main.close()
 

@@ -20,17 +20,37 @@ from .dataset import Dataset
 
 
 class HardLink:
-    """A link to an object itself."""
+    """A link to an object itself.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> isinstance(f.get("a", getlink=True), h5py.HardLink)
+    True
+    """
 
 
 class SoftLink:
-    """A link to a path."""
+    """A link to a path.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> f["s"] = h5py.SoftLink("/a/x")
+    >>> f["s"] == x
+    True
+    """
 
     def __init__(self, path: Any) -> None:
         self._path = str(path)
 
     @property
     def path(self) -> str:
+        """The path that it leads to.
+
+        >>> h5py.SoftLink("/a/x").path
+        '/a/x'
+        """
         return self._path
 
     def __repr__(self) -> str:
@@ -38,7 +58,14 @@ class SoftLink:
 
 
 class ExternalLink:
-    """A link to an object of another file."""
+    """A link to an object of another file.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> f["e"] = h5py.ExternalLink("other.drep", "/x")
+    >>> f.get("e", getlink=True).filename
+    'other.drep'
+    """
 
     def __init__(self, filename: Any, path: Any) -> None:
         self._filename = os.fsdecode(filename)
@@ -46,10 +73,20 @@ class ExternalLink:
 
     @property
     def path(self) -> str:
+        """The path in the other file.
+
+        >>> h5py.ExternalLink("other.drep", "/x").path
+        '/x'
+        """
         return self._path
 
     @property
     def filename(self) -> str:
+        """The other file.
+
+        >>> h5py.ExternalLink("other.drep", "/x").filename
+        'other.drep'
+        """
         return self._filename
 
     def __repr__(self) -> str:
@@ -57,7 +94,14 @@ class ExternalLink:
 
 
 class Datatype(HLObject):
-    """A datatype with a name in the file."""
+    """A datatype with a name in the file.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> f["t"] = np.dtype("i4")
+    >>> isinstance(f["t"], h5py.Datatype)
+    True
+    """
 
     _kind = "datatype"
 
@@ -66,6 +110,14 @@ class Datatype(HLObject):
 
     @property
     def dtype(self) -> Any:
+        """The dtype of its elements.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f["t"] = np.dtype("i4")
+        >>> f["t"].dtype
+        dtype('int32')
+        """
         t = self._main._h.type_open(self._path)
         dtype = main_types.form_of_type(main_types.packed(t)).dtype
         return types.from_main(dtype, self._csets("type") if types.has_texts(dtype) else None)
@@ -134,7 +186,14 @@ def _made(main: Any, path: str) -> Any:
 
 
 class Group(MutableMapping[str, Any], HLObject):
-    """A group: a dict of its members."""
+    """A group: a dict of its members.
+
+    >>> import io
+    >>> f = h5py.File(io.BytesIO(), "w")
+    >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+    >>> list(f), list(f["a"]), "a/x" in f
+    (['a'], ['x'], True)
+    """
 
     _kind = "group"
 
@@ -200,7 +259,14 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def get(self, name: Any, default: Any = None, getclass: bool = False,  # type: ignore[override]
             getlink: bool = False) -> Any:
-        """A member, its class, or the link to it, or the default."""
+        """A member, its class, or the link to it, or the default.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.get("nope", 3)
+        3
+        """
         if not getclass and not getlink:
             try:
                 return self[name]
@@ -276,18 +342,48 @@ class Group(MutableMapping[str, Any], HLObject):
         return self._main._h.stat(self._path)[4]
 
     def keys(self) -> Any:
+        """The names of its members.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> list(f.keys())
+        ['a']
+        """
         return _Keys(self)
 
     def values(self) -> Any:
+        """Its members.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> len(f.values())
+        1
+        """
         return _Values(self)
 
     def items(self) -> Any:
+        """Names and members.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> [name for name, member in f.items()]
+        ['a']
+        """
         return _Items(self)
 
     # --------------------------------------------------------------- making
 
     def create_group(self, name: Any, track_order: Optional[bool] = None) -> "Group":
-        """Make a group, and those above it."""
+        """Make a group, and those above it.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.create_group("a/b").name
+        '/a/b'
+        """
         self._writes()
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
@@ -301,7 +397,13 @@ class Group(MutableMapping[str, Any], HLObject):
         return made
 
     def require_group(self, name: Any) -> "Group":
-        """The group, made if it is not there."""
+        """The group, made if it is not there.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.require_group("a") == f.require_group("a")
+        True
+        """
         if name not in self:
             return self.create_group(name)
         found = self[name]
@@ -311,7 +413,14 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def create_dataset(self, name: Any, shape: Any = None, dtype: Any = None, data: Any = None,
                        **kwds: Any) -> Dataset:
-        """Make a dataset with h5py's keywords."""
+        """Make a dataset with h5py's keywords.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("x", (100,), "f4", chunks=(10,), compression="gzip", shuffle=True)
+        >>> x.compression, x.shuffle
+        ('gzip', True)
+        """
         self._writes()
         for refused in ("external", "scaleoffset", "virtual"):
             if kwds.get(refused) not in (None, False):
@@ -417,7 +526,13 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False,
                         **kwds: Any) -> Dataset:
-        """The dataset, made if it is not there."""
+        """The dataset, made if it is not there.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f.require_dataset("x", (3,), "f8") == f.require_dataset("x", (3,), "f8")
+        True
+        """
         if name not in self:
             return self.create_dataset(name, shape, dtype, **kwds)
         found = self[name]
@@ -434,7 +549,14 @@ class Group(MutableMapping[str, Any], HLObject):
         return found
 
     def create_dataset_like(self, name: Any, other: Dataset, **kwupdate: Any) -> Dataset:
-        """A dataset with the properties of another."""
+        """A dataset with the properties of another.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.create_dataset_like("y", x).chunks
+        (2, 4)
+        """
         for key in ("shape", "dtype", "chunks", "compression", "compression_opts", "shuffle",
                     "fletcher32", "fillvalue"):
             kwupdate.setdefault(key, getattr(other, key))
@@ -443,6 +565,16 @@ class Group(MutableMapping[str, Any], HLObject):
         return self.create_dataset(name, **kwupdate)
 
     def create_virtual_dataset(self, name: Any, layout: Any, fillvalue: Any = None) -> Dataset:
+        """NotImplementedError: virtual datasets belong to the HDF5 library.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> try:
+        ...     f.create_virtual_dataset("v", None)
+        ... except NotImplementedError:
+        ...     print("not here")
+        not here
+        """
         raise NotImplementedError("virtual datasets belong to the HDF5 library: datarep.h5 cannot "
                                   "store them")
 
@@ -453,7 +585,15 @@ class Group(MutableMapping[str, Any], HLObject):
     def copy(self, source: Any, dest: Any, name: Any = None, shallow: bool = False,
              expand_soft: bool = False, expand_external: bool = False, expand_refs: bool = False,
              without_attrs: bool = False) -> None:
-        """Copy an object, with all below it, here or into another group."""
+        """Copy an object, with all below it, here or into another group.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.copy("a", "b")
+        >>> f["b/x"].shape
+        (3, 4)
+        """
         if expand_soft or expand_external or expand_refs:
             raise NotImplementedError("copy() keeps links and references as they are")
         found = source if isinstance(source, HLObject) else self[source]
@@ -488,7 +628,15 @@ class Group(MutableMapping[str, Any], HLObject):
                     del one.attrs[key]
 
     def move(self, source: Any, dest: Any) -> None:
-        """Give a member another path."""
+        """Give a member another path.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.move("a/x", "y")
+        >>> list(f)
+        ['a', 'y']
+        """
         self._writes()
         if source == dest:
             return
@@ -497,11 +645,26 @@ class Group(MutableMapping[str, Any], HLObject):
         self._main._h.link_move(self._where(source), path)
 
     def visit(self, func: Any) -> Any:
-        """Call func(name) for every object below, until it returns something."""
+        """Call func(name) for every object below, until it returns something.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.visit(print)
+        a
+        a/x
+        """
         return self.visititems(lambda name, _: func(name))
 
     def visititems(self, func: Any) -> Any:
-        """Call func(name, object) for every object below, until it returns something."""
+        """Call func(name, object) for every object below, until it returns something.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> x = f.create_dataset("a/x", data=np.arange(12).reshape(3, 4), chunks=(2, 4), compression="gzip")
+        >>> f.visititems(lambda name, o: name if name.endswith("x") else None)
+        'a/x'
+        """
         self._open()
         skip = len(self._path.rstrip("/")) + 1
         for path, kind, _ in self._main._h.visit(self._path, 1 if self._track else 0):

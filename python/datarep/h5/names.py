@@ -44,7 +44,16 @@ def install(any_name: bool = False) -> Installed:
     """Put datarep.h5, with its submodules, into h5py's place: what is imported from now on gets it.
 
     any_name: whether new files may have names that end in .h5, .hdf5 or .nc.
-    ImportError if h5py itself is imported already: its modules would be mixed with these."""
+    ImportError if h5py itself is imported already: its modules would be mixed with these.
+
+    >>> import sys
+    >>> kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "h5py"}
+    >>> with h5py.install():
+    ...     import h5py as who
+    >>> who is h5py
+    True
+    >>> sys.modules.update(kept)
+    """
     import datarep.h5 as module
     there = sys.modules.get("h5py")
     if there is not None and there is not module:
@@ -73,7 +82,10 @@ def install(any_name: bool = False) -> Installed:
 
 
 def uninstall() -> None:
-    """Take the module out of h5py's place.  Modules that have imported it keep it."""
+    """Take the module out of h5py's place.  Modules that have imported it keep it.
+
+    >>> h5py.uninstall()       # nothing is installed: nothing happens
+    """
     if not _state["installed"]:
         return
     for name, module in _before.items():

@@ -23,7 +23,11 @@ def _meta(dtype: Any, **metadata: Any) -> Any:
 
 
 def string_dtype(encoding: str = "utf-8", length: Optional[int] = None) -> Any:
-    """The dtype of strings, of a length or of any."""
+    """The dtype of strings, of a length or of any.
+
+    >>> h5py.check_string_dtype(h5py.string_dtype("utf-8", 5))
+    string_info(encoding='utf-8', length=5)
+    """
     encoding = {"ascii": "ascii", "utf-8": "utf-8", "utf8": "utf-8"}.get(encoding.lower(), "")
     if not encoding:
         raise ValueError("an encoding is \"utf-8\" or \"ascii\"")
@@ -35,12 +39,20 @@ def string_dtype(encoding: str = "utf-8", length: Optional[int] = None) -> Any:
 
 
 def vlen_dtype(basetype: Any) -> Any:
-    """The dtype of arrays of any length."""
+    """The dtype of arrays of any length.
+
+    >>> h5py.check_vlen_dtype(h5py.vlen_dtype(np.int32))
+    <class 'numpy.int32'>
+    """
     return _meta("O", vlen=basetype)
 
 
 def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Any:
-    """The dtype of integers with names."""
+    """The dtype of integers with names.
+
+    >>> h5py.check_enum_dtype(h5py.enum_dtype({"off": 0, "on": 1}))
+    {'off': 0, 'on': 1}
+    """
     dtype = np.dtype(basetype)
     if dtype.kind not in "ui":
         raise TypeError("only integers have names")
@@ -48,7 +60,11 @@ def enum_dtype(values_dict: dict[str, int], basetype: Any = np.uint8) -> Any:
 
 
 def opaque_dtype(np_dtype: Any) -> Any:
-    """The dtype of elements that are stored as they lie in memory."""
+    """The dtype of elements that are stored as they lie in memory.
+
+    >>> h5py.check_opaque_dtype(h5py.opaque_dtype("M8[s]"))
+    True
+    """
     dtype = np.dtype(np_dtype)
     if dtype.kind == "O" or dtype.fields is not None or dtype.subdtype is not None:
         raise TypeError("neither objects nor structs nor subarrays can be opaque")
@@ -60,7 +76,11 @@ regionref_dtype = _meta("O", ref=RegionReference)
 
 
 def special_dtype(**kwds: Any) -> Any:
-    """The dtype for one keyword: vlen, enum or ref."""
+    """The dtype for one keyword: vlen, enum or ref.
+
+    >>> h5py.check_dtype(vlen=h5py.special_dtype(vlen=str))
+    <class 'str'>
+    """
     if len(kwds) != 1:
         raise TypeError("exactly one keyword may be given")
     name, value = kwds.popitem()
@@ -84,23 +104,47 @@ def _get(dtype: Any, name: str) -> Any:
 
 
 def check_vlen_dtype(dt: Any) -> Any:
+    """The base of a dtype of sequences, or None.
+
+    >>> h5py.check_vlen_dtype(np.dtype("f8")) is None
+    True
+    """
     return _get(dt, "vlen")
 
 
 def check_enum_dtype(dt: Any) -> Any:
+    """The names of a dtype of an enumeration, or None.
+
+    >>> h5py.check_enum_dtype(h5py.enum_dtype({"off": 0, "on": 1}))
+    {'off': 0, 'on': 1}
+    """
     return _get(dt, "enum")
 
 
 def check_opaque_dtype(dt: Any) -> bool:
+    """Whether a dtype is one of opaque_dtype().
+
+    >>> h5py.check_opaque_dtype(np.dtype("f8"))
+    False
+    """
     return bool(_get(dt, "h5py_opaque"))
 
 
 def check_ref_dtype(dt: Any) -> Any:
+    """The class of a dtype of references, or None.
+
+    >>> h5py.check_ref_dtype(h5py.ref_dtype)
+    <class 'datarep.types.Reference'>
+    """
     return _get(dt, "ref")
 
 
 def check_string_dtype(dt: Any) -> Optional[string_info]:
-    """Encoding and length of a dtype of strings, or None."""
+    """Encoding and length of a dtype of strings, or None.
+
+    >>> h5py.check_string_dtype(h5py.string_dtype()).encoding
+    'utf-8'
+    """
     kind = _get(dt, "vlen")
     if kind in (str, bytes):
         return string_info("utf-8" if kind is str else "ascii", None)
@@ -110,7 +154,11 @@ def check_string_dtype(dt: Any) -> Optional[string_info]:
 
 
 def check_dtype(**kwds: Any) -> Any:
-    """What special_dtype() was given, or None."""
+    """What special_dtype() was given, or None.
+
+    >>> h5py.check_dtype(enum=h5py.enum_dtype({"off": 0}))
+    {'off': 0}
+    """
     if len(kwds) != 1:
         raise TypeError("exactly one keyword may be given")
     name, dtype = kwds.popitem()
