@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others bench-python wheel mpi bench-mpi deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -219,7 +219,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -542,6 +542,13 @@ python-others: ## run the tests of other packages (h5py, xarray, anndata, ...) a
 	@tools/install-deps build interop python
 	+@$(SUB) MODE=release libs python-package
 	@tests/python/suites.py
+
+python-doc: ## make the HTML pages about the package for Python in build/docs/python; each warning is an error
+	@tools/install-deps build interop python doc
+	+@$(SUB) MODE=release libs python-package
+	@DATAREP_PACKAGE=$(CURDIR)/build/python PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m sphinx -q -W --keep-going -n -b html \
+	    -d build/docs/python-doctrees python/doc build/docs/python
+	@echo "python-doc: build/docs/python/index.html"
 
 bench-python: ## time the package for Python against h5py and netCDF4
 	@tools/install-deps build interop python

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The examples of TUTORIAL.md and of the docstrings do what they say."""
+import ast
 import doctest
 import importlib
 import inspect
@@ -8,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 import types
 
 import datarep
@@ -91,7 +93,7 @@ def documented(name):
 def run(test):
     """What a failed example printed; files that an example leaves open are closed."""
     said = []
-    doctest.DocTestRunner(verbose=False).run(test, out=said.append, clear_globs=False)
+    doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS).run(test, out=said.append, clear_globs=False)
     for value in list(test.globs.values()):
         if isinstance(value, datarep.File) and not value.closed:
             value.abandon()
@@ -115,3 +117,57 @@ def test_examples_of_docstrings(module):
     for name, text in found.items():
         failed.append(run(parser.get_doctest(text, dict(globs), name, None, 0)))
     assert not "".join(failed)
+
+
+PAGES = os.path.join(ROOT, "python", "doc")
+# The two columns of a row of a table of the page "coming", each with its code.
+CELL = r"\.\. code-block:: python\n\n((?:          .*\n|\n)+)"
+ROW = re.compile(rf"^   \* - {CELL}     - {CELL}", re.M)
+
+
+def text_of(page):
+    with open(os.path.join(PAGES, page), encoding="utf-8") as f:
+        return f.read()
+
+
+@pytest.mark.parametrize("page", ["index.rst", "tour.rst", "guide.rst", "coming.rst"])
+def test_examples_of_pages(page, tmp_path, monkeypatch):
+    """The examples of a page of the HTML documentation do what they say."""
+    text = text_of(page)
+    if "import xarray" in text or "import datarep.xarray" in text:
+        pytest.importorskip("xarray")
+    monkeypatch.chdir(tmp_path)
+    assert not run(doctest.DocTestParser().get_doctest(text, {}, page, page, 0))
+
+
+def plain(value):
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def result(code, names):
+    """Run a cell; what its last line gives if it is an expression."""
+    tree = ast.parse(textwrap.dedent(code))
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), names)
+    return last and eval(compile(ast.Expression(last.value), "cell", "eval"), names)
+
+
+@pytest.mark.parametrize("library", ["h5py", "netCDF4", "zarr"])
+def test_tables_for_those_who_come(library, tmp_path, monkeypatch):
+    """Both columns of a table give the same, row by row."""
+    table = text_of("coming.rst").split(f"   * - {library}\n     - datarep\n")[1].split("\nWhat differs")[0]
+    rows, theirs, ours = ROW.findall(table), {}, {}
+    assert len(rows) == table.count("   * - ") >= 7
+    monkeypatch.chdir(tmp_path)
+    try:
+        importlib.import_module(library)
+    except ImportError:
+        print(f"{library} is not installed: only our column is run")
+        rows = [("", our) for _, our in rows]
+    compared = 0
+    for their, our in rows:
+        expected, got = result(their, theirs) if their else None, result(our, ours)
+        if expected is not None and not their.strip().endswith("close()"):
+            assert plain(got) == plain(expected), our
+            compared += 1
+    assert compared >= 5 or not theirs
