@@ -543,6 +543,10 @@ python-others: ## run the tests of other packages (h5py, xarray, anndata, ...) a
 	+@$(SUB) MODE=release libs python-package
 	@tests/python/suites.py
 
+python-typing: ## check the type hints of the package for Python, and what mypy infers for who uses it
+	@tools/install-deps python
+	@tools/lint python
+
 python-doc: ## make the HTML pages about the package for Python in build/docs/python; each warning is an error
 	@tools/install-deps build interop python doc
 	+@$(SUB) MODE=release libs python-package

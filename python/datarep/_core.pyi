@@ -2,6 +2,8 @@
 # The extension, python/src, as the other modules use it.
 from typing import Any, Callable, Optional, Sequence
 
+import numpy
+
 Options = tuple[int, int, int]
 Losses = Optional[tuple[int, ...]]
 
@@ -64,10 +66,14 @@ class Handle:
     def __getattr__(self, name: str) -> Any: ...
 
 class Dataset:
-    shape: Any
-    ndim: int
-    size: int
-    dtype: Any
+    @property
+    def shape(self) -> tuple[int, ...]: ...  # None of null space
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> numpy.dtype[Any]: ...
     _memory: Optional[Type]
     _plan: Any
     _collective: bool

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import (TYPE_CHECKING, Any, Generic, Iterator, Literal, NamedTuple, Optional, Sequence, TypeVar, Union,
+                    overload)
 
 from . import _core, index, types, values
 from .attrs import to_memory
@@ -12,7 +13,20 @@ from .errors import ConversionWarning, shown
 from .named import Named
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
+    import numpy
+    from numpy.typing import NDArray
+
     from .file import File
+    from .types import BoolName, F4Name, F8Name, I1Name, I2Name, I4Name, I8Name, U1Name, U2Name, U4Name, U8Name
+
+    # Keys that give an array for every dataset; others may give one element.
+    Boxes = Union[EllipsisType, slice, tuple[Union[EllipsisType, slice], ...], list[int], list[bool], list[str],
+                  NDArray[numpy.integer[Any]], NDArray[numpy.bool_]]
+
+Element = TypeVar("Element", bound="numpy.generic")
+Range = Literal["default", "wrap", "clamp", "strict", "round"]
 
 __all__ = ["Dataset", "Report", "array"]
 
@@ -71,7 +85,7 @@ class Options(NamedTuple):
     members: int = 0
 
 
-def options_of(threads: Any, range: Optional[str]) -> Options:
+def options_of(threads: Any, range: Optional[Range]) -> Options:
     """Options from a caller's arguments."""
     if not hasattr(threads, "__index__"):
         raise TypeError(f"threads: a number is needed, 0 for the file's, not {threads!r}")
@@ -93,7 +107,7 @@ class array:
     [    1 32767] 1
     """
 
-    def __init__(self, value: Any, stored: Any = None, range: Optional[str] = None,
+    def __init__(self, value: Any, stored: Any = None, range: Optional[Range] = None,
                  threads: int = 0, **create: Any) -> None:
         self.value = value
         self.stored = stored
@@ -172,7 +186,7 @@ class _Together:
         self._ds._collective = self._before.pop()
 
 
-class View:
+class View(Generic[Element]):
     """A dataset read as another dtype, with some of its members, or as text."""
 
     __slots__ = ("dataset", "_form", "_single", "_text", "_shown")
@@ -186,22 +200,27 @@ class View:
         self._shown = shown  # a dtype to which NumPy converts, not the library
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "numpy.dtype[Element]":
         if self._shown is not None:
             return self._shown
         return self._form.dtype[self._single] if self._single else self._form.dtype
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> tuple[int, ...]:
         return self.dataset.shape
 
     def __len__(self) -> int:
         return len(self.dataset)
 
+    @overload
+    def __getitem__(self, key: "Boxes") -> "NDArray[Element]": ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         sel = index.parse(key, self.dataset._lengths())
         if sel.fields is not None:
-            return View(self.dataset, self._form)[sel.fields]
+            return View[Any](self.dataset, self._form)[sel.fields]
         got = self.dataset._read(sel, self._form)
         if self._text:
             return _decoded(got, *self._text)
@@ -220,7 +239,7 @@ class View:
         value, form = values.fitted(value, form, given)
         self.dataset._write(sel, value, form)
 
-    def __array__(self, dtype: Any = None) -> Any:
+    def __array__(self, dtype: Any = None) -> "NDArray[Element]":
         got = types.numpy().asarray(self[...])
         return got if dtype is None else got.astype(dtype)
 
@@ -512,7 +531,14 @@ class Dataset(Named, _core.Dataset):
         """
         return _Points(self)
 
-    def __array__(self, dtype: Any = None) -> Any:
+    if TYPE_CHECKING:
+        @overload
+        def __getitem__(self, key: Boxes) -> NDArray[Any]: ...
+        @overload
+        def __getitem__(self, key: Any) -> Any: ...
+        def __getitem__(self, key: Any) -> Any: ...
+
+    def __array__(self, dtype: Any = None) -> "NDArray[Any]":
         got = types.numpy().asarray(self[...])
         return got if dtype is None else got.astype(dtype, copy=False)
 
@@ -520,8 +546,8 @@ class Dataset(Named, _core.Dataset):
         for i in range(len(self)):
             yield self[i]
 
-    def read_into(self, out: Any, key: Any = Ellipsis, threads: int = 0,
-                  range: Optional[str] = None, collective: bool = False) -> Report:
+    def read_into(self, out: "NDArray[Any]", key: Any = Ellipsis, threads: int = 0,
+                  range: Optional[Range] = None, collective: bool = False) -> Report:
         """Read the selected elements into an array, which is converted to its dtype.
 
         out: a C-contiguous array of the shape of the result; collective: as `with ds.collective`.
@@ -570,7 +596,7 @@ class Dataset(Named, _core.Dataset):
         return Report(*report) if report else Report(index.product(sel.out))
 
     def write(self, value: Any, key: Any = Ellipsis, threads: int = 0,
-              range: Optional[str] = None, collective: bool = False) -> Report:
+              range: Optional[Range] = None, collective: bool = False) -> Report:
         """Assign with options.  collective: as `with ds.collective`.  range says what becomes of values
         that the dataset cannot hold: "strict", an error, is the default; "round" rounds reals to the
         nearest integer; "clamp" takes the nearest value and cuts fractions off, "wrap" does so too
@@ -591,7 +617,7 @@ class Dataset(Named, _core.Dataset):
         return self.report
 
     def append(self, value: Any, axis: int = 0, threads: int = 0,
-               range: Optional[str] = None) -> None:
+               range: Optional[Range] = None) -> None:
         """Add elements at the end of a dimension, which grows: a block of the dataset's shape, or
         without this dimension, for one step.
 
@@ -652,7 +678,34 @@ class Dataset(Named, _core.Dataset):
 
     # --------------------------------------------------------------- other views
 
-    def astype(self, dtype: Any) -> View:
+    @overload
+    def astype(self, dtype: "F4Name") -> "View[numpy.float32]": ...
+    @overload
+    def astype(self, dtype: "Union[F8Name, type[float]]") -> "View[numpy.float64]": ...
+    @overload
+    def astype(self, dtype: "I1Name") -> "View[numpy.int8]": ...
+    @overload
+    def astype(self, dtype: "I2Name") -> "View[numpy.int16]": ...
+    @overload
+    def astype(self, dtype: "I4Name") -> "View[numpy.int32]": ...
+    @overload
+    def astype(self, dtype: "I8Name") -> "View[numpy.int64]": ...
+    @overload
+    def astype(self, dtype: "U1Name") -> "View[numpy.uint8]": ...
+    @overload
+    def astype(self, dtype: "U2Name") -> "View[numpy.uint16]": ...
+    @overload
+    def astype(self, dtype: "U4Name") -> "View[numpy.uint32]": ...
+    @overload
+    def astype(self, dtype: "U8Name") -> "View[numpy.uint64]": ...
+    @overload
+    def astype(self, dtype: "BoolName") -> "View[numpy.bool_]": ...
+    @overload
+    def astype(self, dtype: "Union[type[Element], numpy.dtype[Element]]") -> View[Element]: ...
+    @overload
+    def astype(self, dtype: Any) -> View[Any]: ...
+
+    def astype(self, dtype: Any) -> View[Any]:
         """The dataset read as another dtype, converted by the library; dates of other units by NumPy.
 
         >>> f = dr.open(":memory:", "w")
@@ -665,7 +718,7 @@ class Dataset(Named, _core.Dataset):
             return View(self, self._form(), shown=form.dtype)
         return View(self, form)
 
-    def view(self, members: Union[str, Sequence[str]]) -> View:
+    def view(self, members: Union[str, Sequence[str]]) -> View[Any]:
         """Some members of a dataset of structs: only these are read.
 
         >>> f = dr.open(":memory:", "w")
@@ -681,7 +734,7 @@ class Dataset(Named, _core.Dataset):
 
     fields = view
 
-    def as_float32(self) -> View:
+    def as_float32(self) -> "View[numpy.float32]":
         """Numbers that NumPy does not have (bfloat16, fp8) as float32.
 
         >>> f = dr.open(":memory:", "w")
@@ -692,7 +745,7 @@ class Dataset(Named, _core.Dataset):
         """
         return View(self, types.form_of_type(types.predefined("FLOAT")))
 
-    def asstr(self, encoding: str = "utf-8", errors: str = "strict") -> View:
+    def asstr(self, encoding: str = "utf-8", errors: str = "strict") -> "View[numpy.object_]":
         """Text of a fixed number of bytes as str.
 
         >>> f = dr.open(":memory:", "w")
@@ -705,7 +758,7 @@ class Dataset(Named, _core.Dataset):
             return View(self, form)
         return View(self, form, None, (encoding, errors))
 
-    def map(self, verify: bool = True) -> Any:
+    def map(self, verify: bool = True) -> "NDArray[Any]":
         """A read-only array in the mapped file, without a copy.
 
         TypeError says why there is none: chunks, filters, another representation.
@@ -732,7 +785,7 @@ class Dataset(Named, _core.Dataset):
         sub = form.dtype.subdtype[1] if form.dtype.subdtype else ()
         return np.frombuffer(data, base).reshape(self._lengths() + sub)
 
-    def as_stored(self) -> Any:
+    def as_stored(self) -> "NDArray[Any]":
         """The bytes of the elements as the file holds them, before filters, and their dtype if NumPy
         has one for them: an array of them, else of void.
 
@@ -803,7 +856,7 @@ class Dataset(Named, _core.Dataset):
         return LAYOUT_NAMES.get(self._info()["layout"], "auto")
 
     @property
-    def maxshape(self) -> Any:
+    def maxshape(self) -> Optional[tuple[Optional[int], ...]]:
         """The lengths to which it may grow; None: without a limit.
 
         >>> f = dr.open(":memory:", "w")

@@ -11,18 +11,25 @@ import sys
 import time
 import weakref
 from collections.abc import Mapping, MutableMapping
-from typing import Any, Callable, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Literal, NamedTuple, Optional, Sequence, Union, overload
 
 from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
-from .dataset import Dataset, Report, array
+from .dataset import Dataset, Range, Report, array
 from .errors import ExistsError, NotFoundError, shown
 from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
            "SoftLink", "open"]
 
+if TYPE_CHECKING:
+    import numpy
+
+    from .tree import Tree
+
+Mode = Literal["r", "r+", "a", "w", "x", "w-"]
+Layout = Literal["auto", "compact", "contiguous", "chunked"]
 GROUP, DATASET, TYPE, DIMENSION = 1, 2, 3, 4
 HARD, SOFT, EXTERNAL = 1, 2, 3
 BY_NAME, BY_CREATION = 0, 1
@@ -96,7 +103,7 @@ class NamedType(Named):
         return self._file._h.type_open(self.name)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "numpy.dtype[Any]":
         """The dtype of its elements.
 
         >>> f = dr.open(":memory:", "w")
@@ -356,6 +363,12 @@ class Group(Named, MutableMapping[str, Any]):
             return self._object(self._file._h.path(name.id))
         return self._object(self._path(name))
 
+    @overload  # type: ignore[override]
+    def get(self, name: str, default: None = None, *,
+            getlink: Literal[True]) -> Union[SoftLink, ExternalLink, HardLink, None]: ...
+    @overload
+    def get(self, name: str, default: Any = None, getlink: bool = False) -> Any: ...
+
     def get(self, name: str, default: Any = None, getlink: bool = False) -> Any:
         """The member, or the default; getlink: the link that leads to it.
 
@@ -432,7 +445,7 @@ class Group(Named, MutableMapping[str, Any]):
                dims: Optional[Sequence[Optional[str]]] = None, chunks: Any = None,
                maxshape: Any = None, filters: Filters = None, fill: Any = None,
                attrs: Optional[Mapping[str, Any]] = None, datarep: Optional[str] = None,
-               layout: Optional[str] = None, placed: Optional[bool] = None,
+               layout: Optional[Layout] = None, placed: Optional[bool] = None,
                parents: bool = True) -> Dataset:
         """Make a dataset.
 
@@ -577,7 +590,7 @@ class Group(Named, MutableMapping[str, Any]):
         return found
 
     def copy(self, source: Any, dest: Union[str, "Group"], name: Optional[str] = None,
-             datarep: Optional[str] = None, range: Optional[str] = None) -> Report:
+             datarep: Optional[str] = None, range: Optional[Range] = None) -> Report:
         """Copy an object, with all below it, here or into a group, also of another file.
 
         >>> f = dr.open(":memory:", "w")
@@ -624,7 +637,7 @@ class Group(Named, MutableMapping[str, Any]):
         """
         return self.visititems(lambda name, _: fn(name))
 
-    def visititems(self, fn: Callable[[str, Any], Any]) -> Any:
+    def visititems(self, fn: "Callable[[str, Member], Any]") -> Any:
         """Call fn(path, object) for every object below, until it returns something.
 
         >>> f = dr.open(":memory:", "w")
@@ -641,7 +654,7 @@ class Group(Named, MutableMapping[str, Any]):
                 return got
         return None
 
-    def walk(self) -> Iterator[Any]:
+    def walk(self) -> "Iterator[Member]":
         """Every group, dataset and named datatype below, groups before what they hold.
 
         >>> f = dr.open(":memory:", "w")
@@ -655,7 +668,7 @@ class Group(Named, MutableMapping[str, Any]):
             elif kind in (GROUP, TYPE) and path != self.name:
                 yield self._object(path)
 
-    def tree(self) -> "Any":
+    def tree(self) -> "Tree":
         """The group and all below it as text: print(f.tree()).
 
         >>> f = dr.open(":memory:", "w")
@@ -691,9 +704,12 @@ class Group(Named, MutableMapping[str, Any]):
         return tree.html(self)
 
 
-def _range(options: Any) -> Optional[str]:
+Member = Union[Group, Dataset, NamedType]  # of a group
+
+
+def _range(options: Any) -> Optional[Range]:
     from .dataset import RANGES
-    return next(k for k, v in RANGES.items() if v == options.range)
+    return next(k for k, v in RANGES.items() if v == options.range)  # type: ignore[misc]
 
 
 def _together(error: Any) -> bool:
@@ -747,7 +763,7 @@ class File(Group):
     [0 1 2]
     """
 
-    def __init__(self, path: Any, mode: str = "r", **options: Any) -> None:
+    def __init__(self, path: Any, mode: Mode = "r", **options: Any) -> None:
         made = open(path, mode, **options)
         self._set(made._h, made.mode, made._hints, made._source)
 
@@ -1036,7 +1052,7 @@ def is_stream(path: Any) -> bool:
     return hasattr(path, "read") and (isinstance(path, io.IOBase) or not isinstance(path, os.PathLike))
 
 
-def open(path: Any, mode: str = "r", *, datarep: Any = None, commit: int = 0,
+def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
          hints: Optional[Mapping[str, Any]] = None, like: Optional[File] = None,
          header_only: bool = False, comm: Any = None) -> File:
     """Open a file, or make one.

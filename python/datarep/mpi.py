@@ -44,7 +44,7 @@ def _call(MPI: Any, comm: Any, *args: Any) -> Any:
                           f"loaded: {error}") from None
 
 
-def open(path: Any, mode: str, datarep: Any, hints: Any, comm: Any) -> Any:
+def open(path: Any, mode: Any, datarep: Any, hints: Any, comm: Any) -> Any:
     """The file of open(path, mode, comm=comm)."""
     from . import file
     try:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Optional
+from typing import TYPE_CHECKING, Any, Literal, Optional, overload
 
 from . import _core, index, types, values
 from .dataset import PLAIN, warn
 from .errors import shown
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    from .dataset import Boxes
 
 __all__ = ["Raw", "raw"]
 
@@ -27,7 +33,7 @@ class Raw:
     """
 
     def __init__(self, path: Any, dtype: Any, datarep: str = "native", offset: int = 0,
-                 shape: Optional[tuple[int, ...]] = None, mode: str = "r") -> None:
+                 shape: Optional[tuple[int, ...]] = None, mode: Literal["r", "r+"] = "r") -> None:
         if mode not in ("r", "r+"):
             raise ValueError("mode is r or r+")
         self._form = types.type_of(dtype)
@@ -43,7 +49,7 @@ class Raw:
         self._shape = None if shape is None else tuple(shape)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> "numpy.dtype[Any]":
         """The dtype of the elements that are read.
 
         >>> import os, tempfile
@@ -118,6 +124,11 @@ class Raw:
                 if report:
                     warn(report, self.filename, False, True)
 
+    @overload
+    def __getitem__(self, key: "Boxes") -> "NDArray[Any]": ...
+    @overload
+    def __getitem__(self, key: Any) -> Any: ...
+
     def __getitem__(self, key: Any) -> Any:
         np = types.numpy()
         sel = index.parse(key, self.shape)
@@ -151,7 +162,7 @@ class Raw:
                 if report:
                     warn(report, self.filename, True, False)
 
-    def __array__(self, dtype: Any = None) -> Any:
+    def __array__(self, dtype: Any = None) -> "NDArray[Any]":
         got = types.numpy().asarray(self[...])
         return got if dtype is None else got.astype(dtype)
 
@@ -178,7 +189,7 @@ class Raw:
 
 
 def raw(path: Any, dtype: Any, datarep: str = "native", offset: int = 0,
-        shape: Optional[tuple[int, ...]] = None, mode: str = "r") -> Raw:
+        shape: Optional[tuple[int, ...]] = None, mode: Literal["r", "r+"] = "r") -> Raw:
     """A headerless file as an array: raw("tape.dat", "INT32_T", datarep="native:s390x")[10:20].
 
     offset: bytes before the first element.  shape: of the array; None: all elements of the file.

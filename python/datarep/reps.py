@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, Union, overload
 
 from . import _core, types, values
-from .dataset import options_of, warn
+from .dataset import Element, Range, options_of, warn
 from .errors import near
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from .types import BoolName, F4Name, F8Name, I1Name, I2Name, I4Name, I8Name, U1Name, U2Name, U4Name, U8Name
 
 __all__ = ["Datarep", "datareps", "pack", "register", "unpack"]
 
@@ -116,7 +122,7 @@ def datareps() -> dict[str, str]:
     return dict(_core.datareps())
 
 
-def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = None,
+def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[Range] = None,
          threads: int = 0) -> bytes:
     """The elements as a representation stores them, without padding or header.
 
@@ -138,8 +144,49 @@ def pack(datarep: Any, value: Any, dtype: Any = None, range: Optional[str] = Non
     return data
 
 
+@overload
+def unpack(datarep: Any, data: Any, dtype: "F4Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.float32]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "F8Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.float64]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "I1Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.int8]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "I2Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.int16]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "I4Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.int32]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "I8Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.int64]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "U1Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.uint8]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "U2Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.uint16]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "U4Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.uint32]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "U8Name", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.uint64]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "BoolName", shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[np.bool_]": ...
+@overload
+def unpack(datarep: Any, data: Any, dtype: "Union[type[Element], np.dtype[Element]]", shape: Any = None,
+           offset: int = 0, range: Optional[Range] = None, threads: int = 0) -> "NDArray[Element]": ...
+@overload
 def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int = 0,
-           range: Optional[str] = None, threads: int = 0) -> Any:
+           range: Optional[Range] = None, threads: int = 0) -> "NDArray[Any]": ...
+
+
+def unpack(datarep: Any, data: Any, dtype: Any, shape: Any = None, offset: int = 0,
+           range: Optional[Range] = None, threads: int = 0) -> Any:
     """The elements that pack() has packed: an array of a shape, or of all that there are.
 
     >>> dr.unpack("external32", bytes.fromhex("00010002"), "i2")

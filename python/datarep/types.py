@@ -35,11 +35,14 @@ import functools
 import math
 import re
 import reprlib
-from typing import Any, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Sequence
 
 from . import _core
 from ._core import Plan, Type
 from .errors import near, shown
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["Form", "Reference", "RegionReference", "Type", "form_of_type", "form_of_dtype", "string_dtype",
            "vlen_dtype", "enum_dtype", "type_of"]
@@ -50,6 +53,18 @@ CONTIGUOUS, STRUCT, RESIZED, DUP = 32, 39, 42, 43
 _PAD_SPACE = 2
 
 CODES: dict[str, int] = _core.code_names()
+# Texts for dtypes of which a type checker knows the elements.
+F4Name = Literal["f4", "float32"]
+F8Name = Literal["f8", "float64"]
+I1Name = Literal["i1", "int8"]
+I2Name = Literal["i2", "int16"]
+I4Name = Literal["i4", "int32"]
+I8Name = Literal["i8", "int64"]
+U1Name = Literal["u1", "uint8"]
+U2Name = Literal["u2", "uint16"]
+U4Name = Literal["u4", "uint32"]
+U8Name = Literal["u8", "uint64"]
+BoolName = Literal["?", "bool"]
 
 
 class Form(NamedTuple):
@@ -381,7 +396,7 @@ def members_form(t: Type, names: list[str]) -> Form:
 # ------------------------------------------------------------ dtype -> type
 
 
-def string_dtype() -> Any:
+def string_dtype() -> "np.dtype[np.object_]":
     """The dtype of text of any length: Python's str.
 
     >>> f = dr.open(":memory:", "w")
@@ -393,7 +408,7 @@ def string_dtype() -> Any:
     return numpy().dtype(object, metadata={"vlen": str})
 
 
-def vlen_dtype(base: Any) -> Any:
+def vlen_dtype(base: Any) -> "np.dtype[np.object_]":
     """The dtype of sequences of any length of `base`.
 
     >>> f = dr.open(":memory:", "w")
@@ -404,7 +419,7 @@ def vlen_dtype(base: Any) -> Any:
     return numpy().dtype(object, metadata={"vlen": type_of(base).dtype})
 
 
-def enum_dtype(values: dict[str, int], base: Any = "i4") -> Any:
+def enum_dtype(values: dict[str, int], base: Any = "i4") -> "np.dtype[np.integer[Any]]":
     """The dtype of an enumeration.
 
     >>> f = dr.open(":memory:", "w")

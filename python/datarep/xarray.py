@@ -38,7 +38,7 @@ from . import index, notes, types, values
 from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
-from .file import DATASET, File, _reopen, is_stream, open
+from .file import DATASET, File, Mode, _reopen, is_stream, open
 
 __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "save_mfdataset"]
 
@@ -567,7 +567,7 @@ class Store(common.WritableCFDataStore):
             region.append(part)
         if tuple(shape) != ds.shape:
             grown = next(d for d, n, m in zip(v.dims, shape, ds.shape) if n != m)
-            if ds.maxshape[v.dims.index(grown)] is not None:
+            if ds._info()["maxdims"][v.dims.index(grown)] != UNLIMITED:
                 raise ValueError(f"dimension {grown!r} cannot grow: save the file with "
                                  f"unlimited_dims=[{grown!r}] first")
             ds.resize(shape)
@@ -666,7 +666,7 @@ class _Opener:
         self._commit, self._hints = commit, hints
         self._pinned: Optional[tuple[int, bytes]] = None
 
-    def __call__(self, path: str, mode: str) -> File:
+    def __call__(self, path: str, mode: Any) -> File:
         if self._pinned is not None:
             return _reopen(path, *self._pinned, self._hints)
         made = open(path, mode, commit=self._commit, hints=self._hints)
@@ -820,7 +820,7 @@ class Accessor:
     def __init__(self, dataset: xr.Dataset) -> None:
         self._dataset = dataset
 
-    def save(self, path: Any, mode: Optional[str] = None, *, group: Optional[str] = None,
+    def save(self, path: Any, mode: Optional[Mode] = None, *, group: Optional[str] = None,
              encoding: Optional[Mapping[Any, Any]] = None, append_dim: Optional[Hashable] = None,
              region: Any = None,
              unlimited_dims: Optional[Iterable[Hashable]] = None, compute: bool = True,
@@ -899,7 +899,7 @@ class ArrayAccessor:
     def __init__(self, array: xr.DataArray) -> None:
         self._array = array
 
-    def save(self, path: Any, mode: Optional[str] = None, **options: Any) -> Any:
+    def save(self, path: Any, mode: Optional[Mode] = None, **options: Any) -> Any:
         """Write it as the variable of its name, as Dataset.datarep.save() does.
 
         >>> import os, tempfile
@@ -916,7 +916,7 @@ class ArrayAccessor:
         return array.to_dataset().datarep.save(path, mode, **options)
 
 
-def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: Optional[str] = None,
+def save_mfdataset(datasets: Iterable[xr.Dataset], paths: Iterable[Any], mode: Optional[Mode] = None,
                    **options: Any) -> Any:
     """Write several datasets to a file each; with compute=False, a Delayed of all.
 

@@ -223,7 +223,7 @@ class File(Group):
             return found
         try:
             comm = kwds.get("comm") if driver == "mpio" else None
-            made = datarep.open(path, "x" if mode == "w-" else mode, comm=comm)
+            made = datarep.open(path, "x" if mode == "w-" else mode, comm=comm)  # type: ignore[arg-type]
             if made.writable and (is_object or mode in ("w", "w-", "x", "a")):
                 made.commit()  # the file is there from the beginning
         except (FormatError, UnsupportedError) as error:
