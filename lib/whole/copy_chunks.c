@@ -82,24 +82,44 @@ static void heap_take(struct transcoder *a, const struct buf *source, size_t fix
     a->heap_size = source->len - fixed;
 }
 
-/* Converts what one chunk of the source gives to the target's: rows of the box that they share. */
+/* Loads a whole payload as far as it is stored: *elements of them. */
+static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, uint64_t *elements,
+                       size_t *fixed)
+{
+    int err;
+
+    if (ds->ft->type->variable) {
+        err = chunk_load(ds, coord, b, fixed);
+    } else {
+        err = chunk_read_all(&ds->chunks, coord, b);
+        *fixed = b->len;
+    }
+    *elements = *fixed / (uint64_t)ds->esize;
+    return err;
+}
+
+/* Converts what one chunk of the source gives to the target's: rows of the box that they share, as
+ * far as they are stored; the rest of the target's is fill already. */
 static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64_t *schunk,
                         const uint64_t *tchunk)
 {
     struct payload_copy *c = g->c;
     struct transcoder a;
     uint64_t low[DREP_MAX_RANK], n[DREP_MAX_RANK], at[DREP_MAX_RANK] = {0}, stored = 0;
+    bool compact = c->from->rec.layout == FMT_COMPACT;
     int rank = c->from->rec.rank, d;
     size_t fixed = 0;
-    int err = c->from->rec.layout == FMT_COMPACT ? compact_source(c, &g->source, &fixed)
-                                                 : chunk_size(&c->from->chunks, sc, &stored);
+    int err =
+        compact ? compact_source(c, &g->source, &fixed) : chunk_size(&c->from->chunks, sc, &stored);
 
-    if (err == DREP_ERR_NOT_FOUND || (!err && c->from->rec.layout != FMT_COMPACT && !stored))
+    if (err == DREP_ERR_NOT_FOUND || (!err && !compact && !stored))
         return 0;
-    if (!err && c->from->rec.layout != FMT_COMPACT)
-        err = chunk_load(c->from, sc, &g->source, &fixed);
+    if (!err && !compact)
+        err = source_load(c->from, sc, &g->source, &stored, &fixed);
     if (err)
         return err;
+    if (compact)
+        stored = fixed / (uint64_t)c->from->esize;
     g->any = true;
     transcode_begin(&a, &c->transcoder);
     heap_take(&a, &g->source, fixed);
@@ -121,8 +141,10 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
             s = s * schunk[d] + low[d] + at[d] - sc[d] * schunk[d];
             t = t * tchunk[d] + low[d] + at[d] - g->coord[d] * tchunk[d];
         }
-        err = transcode_run(&a, g->payload.p + element_bytes(c->to, t), c->to->esize,
-                            g->source.p + element_bytes(c->from, s), c->from->esize, (int64_t)row);
+        if (s < stored)
+            err = transcode_run(&a, g->payload.p + element_bytes(c->to, t), c->to->esize,
+                                g->source.p + element_bytes(c->from, s), c->from->esize,
+                                (int64_t)(row < stored - s ? row : stored - s));
         for (d = rank - 1; !err && d-- > 0;) {
             if (++at[d] < n[d])
                 break;
@@ -213,22 +235,6 @@ struct payload_batch {
     struct pool_turns turns;
     int n, most;
 };
-
-/* Loads a whole payload as far as it is stored: *elements of them. */
-static int source_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, uint64_t *elements,
-                       size_t *fixed)
-{
-    int err;
-
-    if (ds->ft->type->variable) {
-        err = chunk_load(ds, coord, b, fixed);
-    } else {
-        err = chunk_read_all(&ds->chunks, coord, b);
-        *fixed = b->len;
-    }
-    *elements = *fixed / (uint64_t)ds->esize;
-    return err;
-}
 
 /* Converts n elements with their contents, one behind the other. */
 static int convert_elements(struct payload_copy *c, const struct buf *source, size_t fixed,

@@ -83,25 +83,27 @@ static int clear_slab(drep_dataset *ds, uint64_t slab, uint64_t from)
     return err;
 }
 
-/* Calls fn for each range of elements of a chunk outside `inside` elements a dimension. */
+/* Calls fn for each range of the `stored` elements of a chunk outside `inside` elements a
+ * dimension. */
 typedef int range_fn(void *ctx, uint64_t at, uint64_t n);
-static int outside_ranges(const struct outside *o, const uint64_t *inside, range_fn *fn, void *ctx)
+static int outside_ranges(const struct outside *o, const uint64_t *inside, uint64_t stored,
+                          range_fn *fn, void *ctx)
 {
     int last = o->rank - 1, err = 0;
-    uint64_t rows = 1;
+    uint64_t width = o->unit[last];
 
-    for (int d = 0; d < last; d++)
-        rows *= o->unit[d];
-    for (uint64_t row = 0; !err && row < rows; row++) {
-        uint64_t left = row, from = inside[last];
+    for (uint64_t row = 0; !err && row * width < stored; row++) {
+        uint64_t left = row, from = inside[last], end = stored - row * width;
+
+        end = end < width ? end : width;
 
         for (int d = last - 1; d >= 0; d--) {
             if (left % o->unit[d] >= inside[d])
                 from = 0;
             left /= o->unit[d];
         }
-        if (from < o->unit[last])
-            err = fn(ctx, row * o->unit[last] + from, o->unit[last] - from);
+        if (from < end)
+            err = fn(ctx, row * width + from, end - from);
     }
     return err;
 }
@@ -150,25 +152,29 @@ static int fill_range(void *ctx, uint64_t at, uint64_t n)
                            c->heap);
 }
 
-/* Clears what of a chunk lies outside, and renews its heap without the contents that went. */
+/* Clears what is stored of a chunk outside, and renews its heap without the contents that went.
+ * Elements that are not stored are fill, however many the file says that a chunk has. */
 static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t *coord,
                        const uint64_t *inside)
 {
     struct buf b = {0}, heap = {0};
     struct clearing c = {.ds = ds, .b = &b, .heap = &heap};
-    size_t fixed = 0;
-    int err = chunk_load(ds, coord, &b, &fixed);
+    bool variable = ds->ft->type->variable;
+    int err = chunk_read_all(&ds->chunks, coord, &b);
+    size_t fixed = b.len < ds->chunks.payload ? b.len : (size_t)ds->chunks.payload;
+    uint64_t stored = ds->esize > 0 ? fixed / (uint64_t)ds->esize : 0;
 
     if (!err)
-        err = outside_ranges(o, inside, clear_range, &c);
-    if (!err && ds->ft->type->variable)
+        err = outside_ranges(o, inside, stored, clear_range, &c);
+    if (!err && variable)
         err = heap_renew(ds, &b, fixed, &heap);
-    if (!err && ds->ft->type->variable && (ds->fill || ds->fill_err != 0)) {
-        err = outside_ranges(o, inside, fill_range, &c);
+    if (!err && variable && (ds->fill || ds->fill_err != 0)) {
+        err = outside_ranges(o, inside, stored, fill_range, &c);
         c.changed = true;
     }
     if (!err && c.changed) {
-        err = heap_append(&b, fixed, &heap);
+        if (variable)
+            err = heap_append(&b, fixed, &heap);
         if (!err)
             err = chunk_write(&ds->chunks, coord, 1, b.p, b.len);
     }

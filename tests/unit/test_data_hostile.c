@@ -869,6 +869,48 @@ START_TEST(test_hints_of_a_header_have_little_power)
 }
 END_TEST
 
+static int smaller_chunks(uint64_t id, drep_spec *spec, void *ctx)
+{
+    static const int64_t chunk[] = {4, 4};
+
+    (void)id, (void)ctx;
+    spec->chunk = chunk;
+    return 0;
+}
+
+/* A chunk of half a TiB, a few rows of which are stored: shrinking it and copying it into others
+ * take what is stored. */
+START_TEST(test_chunks_of_which_little_is_stored)
+{
+    const int64_t none[] = {0, 64}, max[] = {DREP_UNLIMITED, 64}, chunk[] = {(int64_t)1 << 31, 64},
+                  fewer[] = {3, 64}, more[] = {5, 64};
+    const drep_spec spec = DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = none, .maxdims = max,
+                                     .layout = DREP_CHUNKED, .chunk = chunk);
+    const drep_copying copying = DREP_COPYING(.plan = smaller_chunks);
+    int32_t values[640], seen[320];
+    drep_dataset *ds, *copy;
+
+    for (int i = 0; i < 640; i++)
+        values[i] = i + 1;
+    ok(drep_dataset_create(f, "/a", &spec, &ds));
+    ok(drep_append(ds, 0, 10, DREP_INT32_T, values, NULL));
+    ok(drep_commit(f));
+    ok(drep_dataset_resize(ds, fewer));
+    ok(drep_dataset_resize(ds, more));
+    ok(drep_commit(f));
+    ok(drep_copy(f, "/a", f, "/b", &copying));
+    ok(drep_dataset_open(f, "/b", &copy));
+    for (int which = 0; which < 2; which++) {
+        ok(drep_read(which ? copy : ds, NULL, DREP_INT32_T, seen, NULL));
+        for (int i = 0; i < 320; i++)
+            ck_assert_int_eq(seen[i], i < 192 ? i + 1 : 0);
+    }
+    drep_dataset_close(copy);
+    drep_dataset_close(ds);
+    check_file(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data hostile");
@@ -880,6 +922,7 @@ int main(void)
     tcase_add_test(t, test_shapes_that_are_refused);
     tcase_add_test(t, test_elements_without_end);
     tcase_add_test(t, test_chunks_beyond_memory);
+    tcase_add_test(t, test_chunks_of_which_little_is_stored);
     tcase_add_test(t, test_attribute_longer_than_its_value);
     tcase_add_test(t, test_values_by_their_formats);
     tcase_add_test(t, test_groups_in_circles);
