@@ -38,9 +38,9 @@ from . import index, notes, types, values
 from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
-from .file import DATASET, File, Mode, _reopen, is_stream, open
+from .file import DATASET, GROUP, File, Mode, _reopen, is_stream, open
 
-__all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "save_mfdataset"]
+__all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "open_groups", "save_groups", "save_mfdataset"]
 
 MAGIC = b"\x89DRP\r\n\x1a\n"
 ENCODINGS = {"dtype", "_FillValue", "chunks", "chunksizes", "filters", "datarep_filters", "datarep", "zlib",
@@ -211,6 +211,40 @@ def _decoded(v: xr.Variable) -> xr.Variable:
     dtype = strings.create_vlen_dtype(str)
     data = turn(np.asarray(v.data)) if v.chunks is None else v.data.map_blocks(turn, dtype=dtype)
     return xr.Variable(v.dims, data.astype(dtype), v.attrs, v.encoding)
+
+
+WAIT = "drep_lock_wait"
+PATIENCE = 600  # seconds that a process waits for others to write their part
+
+
+class _RemoteTarget:
+    """Where other processes write parts of a variable: each opens the file, waiting for its turn,
+    writes, and commits.  Parts of one chunk are written one after the other."""
+
+    def __init__(self, target: _Target, hints: Any) -> None:
+        self._path, self._name = os.path.abspath(target._ds._file.filename), target._ds.name
+        self._packed = target._packed
+        self._hints = {WAIT: PATIENCE, **dict(hints or {})}
+        self.shape, self.dtype = target.shape, target.dtype
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        with open(self._path, "r+", hints=self._hints) as file:
+            _Target(file[self._name], self._packed)[key] = value
+
+
+class _Writer(common.ArrayWriter):
+    """Writes arrays of dask, in other processes if `remote`."""
+
+    __slots__ = ("_remote", "_hints")
+
+    def __init__(self, remote: bool, hints: Any) -> None:
+        super().__init__(lock=SerializableLock())
+        self._remote, self._hints = remote, hints
+
+    def add(self, source: Any, target: Any, region: Any = None) -> None:
+        if self._remote and hasattr(source, "dask"):
+            target = _RemoteTarget(target, self._hints)
+        super().add(source, target, region)
 
 
 def _packed(encoding: Mapping[str, Any]) -> bool:
@@ -720,6 +754,95 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
     return made
 
 
+def _group_paths(source: Any, group: Optional[str], commit: int, hints: Any) -> tuple[dict[str, str], int]:
+    """{name of a group below another: its path}, the other is "/", and the number of the commit.  A group
+    to which several links lead is there once."""
+    with open(common._normalize_path(source), commit=commit, hints=hints) as file:
+        top = file[group or "/"].name
+        below = [path for path, kind, _ in file._h.visit(top, 1) if kind == GROUP]
+        paths = [top] + [path for path in below if path != top]
+        return {"/" + path[len(top):].strip("/"): path for path in paths}, file.header["sequence"]
+
+
+def _tree_class() -> Any:
+    """xarray's class of trees."""
+    found = getattr(xr, "DataTree", None)
+    if found is None:
+        raise ImportError(f"xarray {xr.__version__} has no DataTree: datarep.xarray.open_groups() gives a dict")
+    return found
+
+
+def open_groups(path: Any, *, group: Optional[str] = None, commit: int = 0,
+                **options: Any) -> dict[str, xr.Dataset]:
+    """The groups of a file as datasets: {"/": ..., "/a": ..., "/a/b": ...}, all of one commit.
+
+    group: the topmost one; commit: an earlier one; options: those of xr.open_dataset.  Where xarray has
+    DataTree, its from_dict() makes a tree of them, and so does xr.open_datatree(path, engine="datarep").
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> save_groups({"/": xr.Dataset({"a": 1}), "/b": xr.Dataset({"c": 2})}, path)
+    >>> [(name, list(ds)) for name, ds in open_groups(path).items()]
+    [('/', ['a']), ('/b', ['c'])]
+    """
+    paths, commit = _group_paths(path, group, commit, options.get("hints"))
+    return {name: xr.open_dataset(path, engine="datarep", group=own, commit=commit, **options)
+            for name, own in paths.items()}
+
+
+def save_groups(groups: Any, path: Any, mode: Mode = "w", *, encoding: Optional[Mapping[str, Any]] = None,
+                datarep: Any = None, hints: Any = None) -> None:
+    """Write {path of a group: dataset}, or a DataTree, to a file: all of it, or nothing.
+
+    A dimension that a group above has with the same length is not made again; a coordinate that a
+    DataTree inherits is stored once, above.  encoding: {path of a group: {variable: {...}}}.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> save_groups({"/b": xr.Dataset({"c": 2})}, path, encoding={"/b": {"c": {"dtype": "i2"}}})
+    """
+    if hasattr(groups, "subtree"):
+        groups = {node.path: node.to_dataset(inherit=False) for node in groups.subtree}
+    made = {"/" + str(name).strip("/"): ds for name, ds in groups.items()}
+    if len(made) < len(groups):
+        raise ValueError("two datasets are for one group")
+    encoding = {"/" + str(name).strip("/"): e for name, e in (encoding or {}).items()}
+    unknown = sorted(set(encoding) - set(made))
+    if unknown:
+        raise ValueError(f"encoding of {unknown[0]!r}: there is no such group")
+    for ds in made.values():
+        _check(ds, mode, None, None)
+    if not is_stream(path):
+        path = os.path.expanduser(os.fspath(path))
+    if any([_by_processes(ds, path) for ds in made.values()]):
+        raise NotImplementedError("groups are written by one process: compute with threads, as in "
+                                  "dask.config.set(scheduler='threads')")
+    file = open(path, mode, datarep=datarep, hints=hints)
+    try:
+        for name, ds in sorted(made.items(), key=lambda item: item[0].count("/") if item[0] != "/" else 0):
+            _dump(ds, Store(file, name if name != "/" else None), _Writer(False, hints), encoding.get(name), None)
+        file.close()
+    except BaseException:
+        file.abandon()
+        raise
+
+
+def _dump(dataset: xr.Dataset, store: "Store", writer: _Writer, encoding: Any, unlimited_dims: Any,
+          compute: bool = True) -> Any:
+    """Write a dataset to a group; a Delayed of its arrays of dask unless `compute`."""
+    if unlimited_dims is None:
+        unlimited_dims = dataset.encoding.get("unlimited_dims")
+        if unlimited_dims is not None:
+            unlimited_dims = [d for d in unlimited_dims if d in dataset.dims]
+    elif isinstance(unlimited_dims, str):
+        unlimited_dims = [unlimited_dims]
+    variables, attributes = conventions.encode_dataset_coordinates(dataset)
+    for name, asked in (encoding or {}).items():
+        variables[name].encoding = asked
+    store.store(variables, attributes, set(encoding or {}), writer, unlimited_dims)
+    return writer.sync(compute=compute)
+
+
 class Backend(common.BackendEntrypoint):
     """The engine "datarep" of xr.open_dataset.
 
@@ -749,6 +872,17 @@ class Backend(common.BackendEntrypoint):
         """
         magic = try_read_magic_number_from_file_or_path(filename_or_obj, len(MAGIC))
         return magic == MAGIC
+
+    def open_groups_as_dict(self, filename_or_obj: Any, *, group: Optional[str] = None, commit: int = 0,
+                            **options: Any) -> dict[str, xr.Dataset]:
+        """The groups of a file: {path: dataset}, "/" for the file or for `group`."""
+        paths, commit = _group_paths(filename_or_obj, group, commit, options.get("hints"))
+        return {name: self.open_dataset(filename_or_obj, group=path, commit=commit, **options)
+                for name, path in paths.items()}
+
+    def open_datatree(self, filename_or_obj: Any, **options: Any) -> Any:
+        """The groups of a file as a DataTree, which newer versions of xarray have."""
+        return _tree_class().from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore
                      group: Optional[str] = None, commit: int = 0, hints: Any = None,
@@ -800,10 +934,17 @@ def _check(dataset: xr.Dataset, mode: str, append_dim: Any, region: Any) -> None
     if region is not None:
         if append_dim is not None and append_dim in region:
             raise ValueError(f"{append_dim!r} is both append_dim and a dimension of region")
-    if any(v.chunks is not None for v in dataset.variables.values()) \
-            and _get_scheduler() in ("multiprocessing", "distributed"):
-        raise NotImplementedError("one process writes a file: compute with dask's threads, as in "
+
+
+def _by_processes(dataset: xr.Dataset, path: Any) -> bool:
+    """Whether dask writes variables of a dataset in processes of its own."""
+    if all(v.chunks is None for v in dataset.variables.values()) \
+            or _get_scheduler() not in ("multiprocessing", "distributed"):
+        return False
+    if not isinstance(path, str) or path == ":memory:":
+        raise NotImplementedError("processes of dask write a file that has a path: compute with threads, as in "
                                   "dask.config.set(scheduler='threads')")
+    return True
 
 
 class Accessor:
@@ -840,7 +981,10 @@ class Accessor:
         Numbers are stored exactly, but for packing and shorter floats, or refused; an encoding that
         came with a variable from another file and does not hold its values is left out, with a warning.
         compute: False gives a Delayed of dask, which writes and commits.
-        Arrays of dask are written chunk by chunk by threads; not by other processes.
+        Arrays of dask are written chunk by chunk, by threads.  Where dask computes in processes, as the
+        workers of a cluster do, the file is made and committed first; then each process opens it, waiting
+        for its turn (hint drep_lock_wait, here 600 seconds), writes a chunk and commits: readers see the
+        parts as they come, and after an error those that were written stay.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -855,31 +999,27 @@ class Accessor:
         if mode is None:
             mode = "w" if append_dim is None and region is None else "r+"
         _check(dataset, mode, append_dim, region)
-        if unlimited_dims is None:
-            unlimited_dims = dataset.encoding.get("unlimited_dims")
-            if unlimited_dims is not None:
-                unlimited_dims = [d for d in unlimited_dims if d in dataset.dims]
-        elif isinstance(unlimited_dims, str):
-            unlimited_dims = [unlimited_dims]
         if not is_stream(path):
             path = os.path.expanduser(os.fspath(path))
-        file = open(path, mode, datarep=datarep, hints=hints)
+        remote = _by_processes(dataset, path)
+        file = open(path, mode, datarep=datarep, hints={WAIT: PATIENCE, **dict(hints or {})} if remote else hints)
         try:
             if region is not None:
                 region = _regions(Store(file, group), dataset, region)
             store = Store(file, group, append_dim, region)
-            writer = common.ArrayWriter(lock=SerializableLock())
-            variables, attributes = conventions.encode_dataset_coordinates(dataset)
-            for name, asked in (encoding or {}).items():
-                variables[name].encoding = asked
-            store.store(variables, attributes, set(encoding or {}), writer, unlimited_dims)
-            writes = writer.sync(compute=compute)
-            if compute:
+            writer = _Writer(remote, hints)
+            writes = _dump(dataset, store, writer, encoding, unlimited_dims, compute and not remote)
+            if compute or remote:
                 store.close()
-                return None
         except BaseException:
             file.abandon()
             raise
+        if remote and compute:
+            writes.compute()
+        if compute:
+            return None
+        if remote:
+            return writes
         import dask
         return dask.delayed(_finish)(writes, store)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Datasets of xarray in files, and dask's arrays in them."""
+import io
 import os
 import pickle
 import shutil
@@ -151,14 +152,15 @@ def test_dask_reads(path, scheduler):
             xr.testing.assert_allclose(ds["t"].mean("time").compute(), field()["t"].mean("time"))
 
 
-def test_dask_writes_with_threads_and_not_with_processes(path):
+def test_dask_writes_with_threads(path):
     big = xr.Dataset({"v": (("i", "j"), np.random.default_rng(1).random((200, 30)))}).chunk(i=7)
     with dask.config.set(scheduler="threads", num_workers=4):
         big.datarep.save(path, encoding={"v": {"chunks": (10, 30), "filters": "shuffle,zstd:1"}})
     with xr.open_dataset(path, engine="datarep") as ds:
         xr.testing.assert_identical(ds.load(), big.compute())
-    with dask.config.set(scheduler="processes"), pytest.raises(NotImplementedError, match="threads"):
-        big.datarep.save(path)
+    with dask.config.set(scheduler="processes"):
+        with pytest.raises(NotImplementedError, match="threads"):
+            big.datarep.save(io.BytesIO())
 
 
 WORKERS = """
@@ -168,6 +170,11 @@ from dask.distributed import Client, LocalCluster
 
 def row(ds, i):
     return os.getpid(), ds[i].tolist()
+
+def region(k, path):
+    part = xr.Dataset({"v": (("i", "j"), np.full((2, 3), k + 1.0))})
+    part.datarep.save(path, region={"i": slice(2 * k, 2 * k + 2)}, hints={"drep_lock_wait": 60})
+    return os.getpid()
 
 if __name__ == "__main__":
     with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster, \\
@@ -183,15 +190,19 @@ if __name__ == "__main__":
             assert (x["t"].mean("time").compute() == 0).all()
             later = (x["t"] + x["x"]).persist()
             assert int(later.sum()) == 6 * 4 * 100
-            try:
-                x.datarep.save(sys.argv[1] + ".2")
-            except NotImplementedError as error:
-                print(error)
+            x.datarep.save(sys.argv[1] + ".2")  # each worker writes chunks
+            later.to_dataset(name="t").datarep.save(sys.argv[1] + ".3", compute=False).compute()
+        made = xr.Dataset({"v": (("i", "j"), np.zeros((8, 3)))}, {"i": np.arange(8)})
+        made.datarep.save(sys.argv[1] + ".4", encoding={"v": {"chunks": (8, 3)}})
+        # Regions of one chunk, by tasks that save themselves.
+        for pid in client.gather(client.map(region, range(4), path=sys.argv[1] + ".4")):
+            assert pid != os.getpid()
 """
 
 
-def test_distributed_workers_read(path, tmp_path):
-    """Handles and lazy variables go to the workers of a cluster, which are processes of their own."""
+def test_distributed_workers(path, tmp_path):
+    """Handles and lazy variables go to the workers of a cluster, which are processes of their own, and
+    each worker writes chunks or a region when it is its turn."""
     pytest.importorskip("distributed")
     field().datarep.save(path, encoding={"t": {"chunks": (1, 4, 5)}})
     script = tmp_path / "workers.py"
@@ -200,7 +211,15 @@ def test_distributed_workers_read(path, tmp_path):
     done = subprocess.run([sys.executable, str(script), path], text=True, capture_output=True, timeout=120,
                           env={**os.environ, "PYTHONPATH": package, "DASK_TEMPORARY_DIRECTORY": str(tmp_path)})
     assert done.returncode == 0, done.stderr
-    assert "one process writes a file" in done.stdout and not os.path.exists(path + ".2")
+    zero = field()
+    zero["t"][...] = 0
+    with xr.open_dataset(path + ".2", engine="datarep") as ds:
+        xr.testing.assert_identical(ds.load(), zero)
+    with xr.open_dataset(path + ".3", engine="datarep") as ds:
+        assert (ds["t"] == field()["x"]).all()
+    with dr.open(path + ".4") as f:
+        assert f["v"][:, 0].tolist() == [1, 1, 2, 2, 3, 3, 4, 4]
+        assert f.log()[-1].number >= 5 and dr.check(path + ".4").sound
 
 
 def test_compute_later(path):
@@ -341,3 +360,76 @@ def test_attributes_are_checked_before_a_file_is_made(path):
         with pytest.raises(error, match=text):
             xr.Dataset({"v": 1}, attrs=attrs).datarep.save(path)
         assert not os.path.exists(path)
+
+
+# ------------------------------------------------------------------------------------ groups
+
+def tree():
+    top = field()
+    return {"/": top, "/a": xr.Dataset({"v": ("x", np.arange(5.0))}, attrs={"k": 1}),
+            "/a/b": xr.Dataset({"w": (("time", "z"), np.ones((6, 2), "i2"))}), "/empty": xr.Dataset()}
+
+
+def test_groups_are_a_dict_of_datasets(path):
+    datarep.xarray.save_groups(tree(), path, encoding={"a/b": {"w": {"filters": "zstd:1", "chunks": (2, 2)}}})
+    got = datarep.xarray.open_groups(path)
+    assert list(got) == ["/", "/a", "/a/b", "/empty"]
+    for name, ds in tree().items():
+        xr.testing.assert_identical(got[name].load(), ds)
+        got[name].close()
+    with dr.open(path) as f:
+        assert sorted(f.dims) == ["time", "x", "y"] and list(f["a"].dims) == [] and f["a/b/w"].filters == "zstd:1"
+    below = datarep.xarray.open_groups(path, group="a", chunks={})
+    assert list(below) == ["/", "/b"] and below["/b"]["w"].chunks == ((2, 2, 2), (2,))
+    for ds in below.values():
+        ds.close()
+    with open(path, "rb") as f:
+        assert list(datarep.xarray.open_groups(f)) == list(got)
+
+
+def test_groups_are_of_one_commit_and_saved_all_or_none(path):
+    datarep.xarray.save_groups(tree(), path)
+    got = datarep.xarray.open_groups(path)
+    with dr.open(path, "a") as f:
+        f["a/v"][...] = -1
+    assert (got["/a"]["v"] == np.arange(5.0)).all()
+    for ds in got.values():
+        ds.close()
+    before = open(path, "rb").read()
+    bad = {**tree(), "/bad": xr.Dataset({"o": ("q", np.array([{}, object()], object))})}
+    with pytest.raises((TypeError, ValueError)):
+        datarep.xarray.save_groups(bad, path)
+    assert open(path, "rb").read() == before
+    with pytest.raises(ValueError, match="no such group"):
+        datarep.xarray.save_groups(tree(), path, encoding={"/c": {}})
+    with pytest.raises(ValueError, match="one group"):
+        datarep.xarray.save_groups({"a": xr.Dataset(), "/a/": xr.Dataset()}, path)
+
+
+class Node:
+    """A stand-in for xarray.DataTree where xarray has none: what we use of it."""
+
+    def __init__(self, groups):
+        self.groups = groups
+
+    from_dict = classmethod(lambda cls, groups: cls(groups))
+
+    @property
+    def subtree(self):
+        for path, ds in self.groups.items():
+            node = Node({})
+            node.path, node.to_dataset = path, lambda inherit, ds=ds: ds
+            yield node
+
+
+def test_trees(path, monkeypatch):
+    if not hasattr(xr, "DataTree"):
+        with pytest.raises(ImportError, match="open_groups"):
+            datarep.xarray.Backend().open_datatree(path)
+        monkeypatch.setattr(xr, "DataTree", Node, raising=False)
+    made = xr.DataTree.from_dict(tree())
+    datarep.xarray.save_groups(made, path)
+    got = datarep.xarray.Backend().open_datatree(path)
+    found = got.groups if isinstance(got, Node) else {n.path: n.to_dataset(inherit=False) for n in got.subtree}
+    for name, ds in tree().items():
+        xr.testing.assert_identical(found[name].load(), ds)
