@@ -478,7 +478,8 @@ class Dataset(Named, _core.Dataset):
         if report and options.range:
             self._file._reports[self.name] = Report(*report)
         elif report:
-            rounded = form.dtype.kind in "iuO" or self.dtype.kind in "iu"
+            own = self.dtype
+            rounded = form.dtype.kind in "iuO" or own.kind in "iu" and not types.is_bits(own)
             self._file._reports[self.name] = warn(report, self.name, True, rounded)
 
     @property

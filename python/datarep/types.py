@@ -15,7 +15,7 @@ elements hold pointers, a plan by which these become objects (python/src/element
 | FLOAT16, REAL2; FLOAT, REAL, REAL4; DOUBLE, DOUBLE_PRECISION, REAL8 | float16; float32; float64 |
 | LONG_DOUBLE | longdouble |
 | FLOAT128, REAL16 | longdouble, converted with a report where that is not binary128 |
-| BFLOAT16, FP8_E4M3, FP8_E5M2 | those of ml_dtypes, else uint16 and uint8: see `Dataset.as_float32` |
+| BFLOAT16, FP8_E4M3, FP8_E5M2 | those of ml_dtypes if it can be imported, else uint16 and uint8, the bits: `Dataset.as_float32()` has the numbers, and floats that are written are numbers |
 | complex types | complex64, complex128, clongdouble; COMPLEX4 as complex64 |
 | string | S (fixed number of bytes), without the blanks that pad it |
 | vstring | object: str |
@@ -445,6 +445,13 @@ _BY_DTYPE = {
 }
 _BY_NAME = {"bfloat16": "BFLOAT16", "float8_e4m3fn": "FP8_E4M3", "float8_e5m2": "FP8_E5M2"}
 SMALL_REALS = frozenset(_BY_NAME)  # dtypes of ml_dtypes
+
+
+def is_bits(dtype: Any) -> bool:
+    """Whether a dtype stands for the bits of a real that NumPy does not have: BFLOAT16 as uint16.
+
+    Integers written there are bits, and floats are numbers, which the library rounds."""
+    return dtype.kind == "u" and "datarep" in (dtype.metadata or {})
 
 
 def native(dtype: Any) -> Any:

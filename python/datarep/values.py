@@ -337,7 +337,7 @@ def _plain(np: Any, made: Any, own: types.Form, given: Given) -> tuple[Any, type
         return made, own
     if kind in "mM":
         return _times(np, made, own.dtype, given), own
-    bits = (own.dtype.metadata or {}).get("datarep") if kind == "u" else None
+    bits = types.is_bits(own.dtype)
     if bits and made.dtype.kind in "iu":
         return _exact(np, made, own.dtype, given), own  # the bits of a number
     if _is_number(own.dtype) and _is_number(made.dtype):
@@ -345,7 +345,7 @@ def _plain(np: Any, made: Any, own: types.Form, given: Given) -> tuple[Any, type
             return _truths(np, made, given), own
         if kind == "c" and made.dtype.kind in "biuf":
             made = _complex(np, made, given)
-        if made.dtype.kind == "f" and (kind in "iu" or kind == "O") and not given.lossy:
+        if made.dtype.kind == "f" and kind in "iuO" and not bits and not given.lossy:
             _whole(np, made, own.dtype, given)
         return made, types.form_of_dtype(made.dtype)
     if kind == "S":

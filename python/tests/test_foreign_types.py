@@ -3,6 +3,7 @@
 journey."""
 import subprocess
 import sys
+import warnings
 
 import datarep as dr
 import datarep.h5 as look_alike
@@ -253,3 +254,20 @@ def test_blanks_are_padding_at_every_door(tmp_path):
         out = np.zeros(2, "V5")
         f["s"].id.read(h5s.ALL, h5s.ALL, out, mtype=t)
         assert out.tobytes() == b"ab   c d  "  # as Fortran writes it
+
+
+@pytest.mark.parametrize("name, rounded", [("BFLOAT16", 0.10009765625), ("FP8_E4M3", 0.1015625), ("FP8_E5M2", 0.09375)])
+def test_floats_are_numbers_where_integers_are_bits(name, rounded):
+    """Without ml_dtypes: the nearest bfloat16 and FP8 of 0.1 are by hand, with 8, 4 and 3 digits."""
+    f = dr.open(":memory:", "w")
+    d = f.create("d", dtype=name, shape=(4,))
+    if d.dtype.kind != "u":
+        pytest.skip("ml_dtypes has the type")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # rounding is what shorter floats do
+        d[...] = [1.0, -0.5, 0.1, float("nan")]
+    got = d.as_float32()[...]
+    assert got[:3].tolist() == [1.0, -0.5, rounded] and np.isnan(got[3])
+    bits = d[...]
+    d[...] = bits
+    assert d[...].tolist() == bits.tolist()
