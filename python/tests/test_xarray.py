@@ -355,7 +355,7 @@ def test_a_path_may_have_methods_of_files(path):
 
 def test_attributes_are_checked_before_a_file_is_made(path):
     for attrs, error, text in (({123: 1}, TypeError, "Invalid name for attr: 123"), ({"": 1}, ValueError, "attr ''"),
-                               ({"a": {"b": 1}}, TypeError, "Invalid value for attr 'a': a dict has no place"),
+                               ({"a": {"b": 1}}, TypeError, "Invalid value for attr 'a': a dict cannot be stored"),
                                ({"a": None}, TypeError, "Invalid value for attr 'a'")):
         with pytest.raises(error, match=text):
             xr.Dataset({"v": 1}, attrs=attrs).datarep.save(path)
