@@ -875,13 +875,28 @@ class Backend(common.BackendEntrypoint):
 
     def open_groups_as_dict(self, filename_or_obj: Any, *, group: Optional[str] = None, commit: int = 0,
                             **options: Any) -> dict[str, xr.Dataset]:
-        """The groups of a file: {path: dataset}, "/" for the file or for `group`."""
+        """The groups of a file: {path: dataset}, "/" for the file or for `group`.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> save_groups({"/b": xr.Dataset({"c": 2})}, path)
+        >>> list(Backend().open_groups_as_dict(path))
+        ['/', '/b']
+        """
         paths, commit = _group_paths(filename_or_obj, group, commit, options.get("hints"))
         return {name: self.open_dataset(filename_or_obj, group=path, commit=commit, **options)
                 for name, path in paths.items()}
 
     def open_datatree(self, filename_or_obj: Any, **options: Any) -> Any:
-        """The groups of a file as a DataTree, which newer versions of xarray have."""
+        """The groups of a file as a DataTree, which newer versions of xarray have.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> save_groups({"/b": xr.Dataset({"c": 2})}, path)
+        >>> tree = Backend().open_datatree(path) if hasattr(xr, "DataTree") else open_groups(path)
+        >>> int(tree["/b"]["c"])
+        2
+        """
         return _tree_class().from_dict(self.open_groups_as_dict(filename_or_obj, **options))
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore
