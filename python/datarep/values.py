@@ -125,6 +125,10 @@ def _box(np: Any, value: Any) -> Any:
 
 def _listed(np: Any, value: Any, given: Given) -> Any:
     """An array of a list, in which all elements are of one kind."""
+    if str in _core.types_of(value):  # NumPy would make each text as long as the longest
+        leaves = np.empty(len(value), object)
+        leaves[:] = value
+        return _objects(np, leaves, given)
     try:
         made = np.asarray(value)
     except (ValueError, OverflowError) as error:
@@ -173,18 +177,16 @@ def _is_date(value: Any) -> bool:
 
 def _objects(np: Any, value: Any, given: Given) -> Any:
     """The array of an array of objects, which are all of one kind."""
-    flat = value.reshape(-1).tolist() if value.shape else [value[()]]
     kinds: dict[str, Any] = {}
-    for cls, example in {type(v): v for v in flat}.items():
+    for cls, example in _core.types_of(np.ascontiguousarray(value)).items():
         kinds.setdefault(_kind(example), cls)
-    if not kinds:
-        return value.astype(types.string_dtype())
+    if set(kinds) <= {"text"}:
+        return value.view(types.string_dtype())
+    flat = value.reshape(-1).tolist() if value.shape else [value[()]]
     if "other" in kinds:
         at = next(i for i, v in enumerate(flat) if type(v) is kinds["other"])
         raise TypeError(given.said(f"{_element(np, value, at)} is {_shown(flat[at])}, which cannot be "
                                    f"stored: {_instead(flat[at])}"))
-    if set(kinds) == {"text"}:
-        return value.astype(types.string_dtype())
     if set(kinds) == {"bytes"}:
         return np.array(flat, dtype="S").reshape(value.shape)
     if set(kinds) <= {"int", "float", "complex"}:

@@ -120,6 +120,7 @@ bool memory_get(PyObject *o, bool writable, memory *m);
 /* The buffer, whatever it holds; flags: PyBUF_... */
 bool memory_of_buffer(PyObject *o, int flags, memory *m);
 void memory_release(memory *m);
+PyObject *types_of(PyObject *module, PyObject *seq);
 void elements_release(elements *e);
 /* Whether n elements of a type are within `size` bytes. */
 bool elements_fit(const drep_type *t, int64_t n, int64_t size);
@@ -133,7 +134,8 @@ int dtype_has_objects(PyObject *dtype); /* -1: an exception */
 int holds_objects(PyObject *array);
 /* The memory of an array of NumPy itself, no subclass, with elements of a dtype. */
 bool array_get(PyObject *o, PyObject *dtype, bool writable, memory *m);
-PyObject *array_copy(PyObject *o); /* C-contiguous, no subclass */
+/* C-contiguous, no subclass; `copy`: nobody else has it. */
+PyObject *array_plain(PyObject *o, bool copy);
 
 /* Memory of the library's, lent to a Python function for one call.  lend_end() takes it back:
  * false, with an exception kept, if the function has raised or goes on to hold a part; NULL is

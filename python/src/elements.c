@@ -143,7 +143,8 @@ static bool put(char *dst, PyObject *o)
 }
 
 static bool load(const part *p, const char *src, char *dst, int64_t n);
-static bool store(const part *p, const char *src, char *dst, int64_t n, PyObject *keep);
+struct store;
+static bool store(const part *p, const char *src, char *dst, int64_t n, struct store *st);
 
 /* Text that is not UTF-8 keeps its bytes as surrogates. */
 static PyObject *decode(const char *s, size_t len)
@@ -345,10 +346,50 @@ PyObject *texts_load(PyObject *module, PyObject *args)
  * of an object the (id, region) of a reference. */
 enum { MAKES_ROW, SPLITS, ARRAY_GIVEN };
 
-static bool store_text(PyObject *o, char *dst)
+enum { TEXTS_MAX = 256 << 10 }; /* bytes of a block of texts that are short */
+
+/* Memory for the contents of elements: objects in the list `keep`, of which the last one for texts
+ * has `left` bytes from `room` on. */
+struct store {
+    PyObject *keep;
+    char *room;
+    size_t left, block; /* the next block's size: each is twice the one before */
+};
+
+/* Bytes that live as long as the list. */
+static void *kept(PyObject *keep, Py_ssize_t n)
+{
+    PyObject *block = PyBytes_FromStringAndSize(NULL, n);
+    void *p = block && PyList_Append(keep, block) == 0 ? PyBytes_AsString(block) : NULL;
+
+    Py_XDECREF(block);
+    return p;
+}
+
+static char *text_room(struct store *st, size_t n)
+{
+    char *p;
+
+    if (n > st->left) {
+        size_t size = n > st->block ? n : st->block;
+        st->room = kept(st->keep, (Py_ssize_t)size);
+        st->left = st->room ? size : 0;
+        if (!st->room)
+            return NULL;
+        st->block = st->block < TEXTS_MAX ? 2 * st->block : TEXTS_MAX;
+    }
+    p = st->room;
+    st->room += n;
+    st->left -= n;
+    return p;
+}
+
+/* The bytes are copied: the library finds them one behind the other, and needs no object. */
+static bool store_text(PyObject *o, char *dst, struct store *st)
 {
     const char *s = "";
     Py_ssize_t n = 0;
+    char *p;
 
     if (o && PyUnicode_Check(o))
         s = PyUnicode_AsUTF8AndSize(o, &n);
@@ -361,22 +402,24 @@ static bool store_text(PyObject *o, char *dst)
     }
     if (!s)
         return false;
-    if (strlen(s) != (size_t)n) {
+    if (memchr(s, 0, (size_t)n)) {
         nul_in_text(s);
         return false;
     }
-    memcpy(dst, &s, sizeof s);
+    p = text_room(st, (size_t)n + 1);
+    if (!p)
+        return false;
+    memcpy(p, s, (size_t)n);
+    p[n] = 0;
+    memcpy(dst, &p, sizeof p);
     return true;
 }
 
 /* Zeros that live as long as the list. */
 static void *scratch(PyObject *keep, Py_ssize_t n, Py_ssize_t size)
 {
-    PyObject *block =
-        n <= PY_SSIZE_T_MAX / size ? PyBytes_FromStringAndSize(NULL, n * size) : PyErr_NoMemory();
-    void *p = block && PyList_Append(keep, block) == 0 ? PyBytes_AsString(block) : NULL;
+    void *p = n <= PY_SSIZE_T_MAX / size ? kept(keep, n * size) : PyErr_NoMemory();
 
-    Py_XDECREF(block);
     if (p)
         memset(p, 0, (size_t)(n * size));
     return p;
@@ -386,7 +429,7 @@ static void *scratch(PyObject *keep, Py_ssize_t n, Py_ssize_t size)
 static PyObject *own_row(const part *p, PyObject *o, PyObject *keep)
 {
     PyObject *given = PyObject_CallFunction(PyList_GetItem(keep, MAKES_ROW), "OO", o, p->object);
-    PyObject *own = given && p->parts->kind != COPY ? array_copy(given) : given;
+    PyObject *own = given && p->parts->kind != COPY ? array_plain(given, true) : given;
 
     if (own != given)
         Py_XDECREF(given);
@@ -396,7 +439,7 @@ static PyObject *own_row(const part *p, PyObject *o, PyObject *keep)
     return own;
 }
 
-static bool store_sequence(const part *p, PyObject *o, char *dst, PyObject *keep)
+static bool store_sequence(const part *p, PyObject *o, char *dst, struct store *st)
 {
     const part *one = p->parts;
     PyObject *array;
@@ -408,14 +451,14 @@ static bool store_sequence(const part *p, PyObject *o, char *dst, PyObject *keep
         PyErr_SetString(PyExc_TypeError, "None is no sequence: give an empty list");
         return false;
     }
-    array = own_row(p, o, keep);
+    array = own_row(p, o, st->keep);
     if (!array || !array_get(array, p->object, false, &m))
         return false;
     v.count = m.size / one->here;
     v.data = m.ptr;
     if (v.count && (one->kind != COPY || one->here != one->there)) {
-        v.data = scratch(keep, (Py_ssize_t)v.count, one->there);
-        ok = v.data && store(one, m.ptr, v.data, v.count, keep);
+        v.data = scratch(st->keep, (Py_ssize_t)v.count, one->there);
+        ok = v.data && store(one, m.ptr, v.data, v.count, st);
     }
     memory_release(&m);
     if (ok)
@@ -423,17 +466,17 @@ static bool store_sequence(const part *p, PyObject *o, char *dst, PyObject *keep
     return ok;
 }
 
-static bool store_reference(PyObject *o, char *dst, PyObject *keep)
+static bool store_reference(PyObject *o, char *dst, struct store *st)
 {
     PyObject *pair, *region;
     drep_ref r = {0};
     unsigned long long id;
     bool ok;
 
-    pair = PyObject_CallFunction(PyList_GetItem(keep, SPLITS), "O", o ? o : Py_None);
+    pair = PyObject_CallFunction(PyList_GetItem(st->keep, SPLITS), "O", o ? o : Py_None);
     if (!pair)
         return false;
-    ok = PyList_Append(keep, pair) == 0 && tuple_fields(pair, "KO", &id, &region);
+    ok = PyList_Append(st->keep, pair) == 0 && tuple_fields(pair, "KO", &id, &region);
     if (ok) {
         r.object = id;
         r.region = region == Py_None ? NULL : (char *)PyUnicode_AsUTF8AndSize(region, NULL);
@@ -468,17 +511,17 @@ static bool store_integer(const part *p, PyObject *o, char *dst)
     return ok;
 }
 
-static bool store_struct(const part *p, const char *src, char *dst, PyObject *keep)
+static bool store_struct(const part *p, const char *src, char *dst, struct store *st)
 {
     for (Py_ssize_t i = 0; i < p->count; i++) {
         const part *m = &p->parts[i];
-        if (!store(m, src + m->at_here, dst + m->at_there, 1, keep))
+        if (!store(m, src + m->at_here, dst + m->at_there, 1, st))
             return false;
     }
     return true;
 }
 
-static bool store_one(const part *p, const char *src, char *dst, PyObject *keep)
+static bool store_one(const part *p, const char *src, char *dst, struct store *st)
 {
     PyObject *o = NULL;
 
@@ -489,15 +532,15 @@ static bool store_one(const part *p, const char *src, char *dst, PyObject *keep)
         memcpy(dst, src, (size_t)p->here);
         return true;
     case TEXT:
-        return store_text(o, dst);
+        return store_text(o, dst, st);
     case SEQUENCE:
-        return store_sequence(p, o, dst, keep);
+        return store_sequence(p, o, dst, st);
     case REFERENCE:
-        return store_reference(o, dst, keep);
+        return store_reference(o, dst, st);
     case STRUCT:
-        return store_struct(p, src, dst, keep);
+        return store_struct(p, src, dst, st);
     case ARRAY:
-        return store(p->parts, src, dst, p->count, keep);
+        return store(p->parts, src, dst, p->count, st);
     case INTEGER:
         return store_integer(p, o, dst);
     case PADDED:
@@ -507,42 +550,46 @@ static bool store_one(const part *p, const char *src, char *dst, PyObject *keep)
     return false;
 }
 
-static bool store(const part *p, const char *src, char *dst, int64_t n, PyObject *keep)
+static bool store(const part *p, const char *src, char *dst, int64_t n, struct store *st)
 {
     for (int64_t i = 0; i < n; i++, src += p->here, dst += p->there)
-        if (!store_one(p, src, dst, keep))
+        if (!store_one(p, src, dst, st))
             return false;
     return true;
 }
 
 /* store(plan, array, row, split): elements that point into a copy of an array of objects, which
- * they keep.  row(object, dtype) makes an array of a sequence, split(object) the (id, region) of a
- * reference. */
+ * they keep; texts are copied by one call that no other thread comes between.  row(object, dtype)
+ * makes an array of a sequence, split(object) the (id, region) of a reference. */
 static PyObject *elements_store(PyObject *o, PyObject *args)
 {
     elements *self = (elements *)o;
-    PyObject *how, *from, *row, *split, *own, *keep;
+    PyObject *how, *from, *row, *split, *own;
+    struct store st = {.keep = NULL};
     const plan *p;
     memory src;
-    bool ok;
+    bool ok, texts;
 
-    if (!PyArg_ParseTuple(args, "OOOO", &how, &from, &row, &split) || !(own = array_copy(from)))
+    if (!PyArg_ParseTuple(args, "OOOO", &how, &from, &row, &split))
         return NULL;
-    keep = Py_BuildValue("[OON]", row, split, own);
-    if (!keep || !begin(self, how, PyList_GetItem(keep, ARRAY_GIVEN), false, &p, &src)) {
-        Py_XDECREF(keep);
+    texts = PyObject_TypeCheck(how, plan_class) && ((plan *)how)->whole.kind == TEXT;
+    own = array_plain(from, !texts);
+    st.keep = own ? Py_BuildValue("[OON]", row, split, own) : NULL;
+    if (!st.keep || !begin(self, how, PyList_GetItem(st.keep, ARRAY_GIVEN), false, &p, &src)) {
+        Py_XDECREF(st.keep);
         return NULL;
     }
     clear(self);
-    ok = store(&p->whole, src.ptr, self->ptr, self->count, keep);
+    st.block = self->count < TEXTS_MAX / 32 ? (size_t)self->count * 32 : TEXTS_MAX;
+    ok = store(&p->whole, src.ptr, self->ptr, self->count, &st);
     memory_release(&src);
     self->busy--;
     if (!ok) {
         clear(self);
-        Py_DECREF(keep);
+        Py_DECREF(st.keep);
         return NULL;
     }
-    self->keep = keep;
+    self->keep = st.keep;
     Py_RETURN_NONE;
 }
 

@@ -113,6 +113,65 @@ void set_ref(PyObject **at, PyObject *o)
     Py_XDECREF(old);
 }
 
+/* Add the type of `o`, with `o` as its example. */
+static bool type_add_example(PyObject *dict, PyObject *o)
+{
+    PyObject *cls = (PyObject *)Py_TYPE(o);
+    int known;
+
+    Py_INCREF(o);
+    known = PyDict_Contains(dict, cls);
+    if (known == 0)
+        known = PyDict_SetItem(dict, cls, o);
+    Py_DECREF(o);
+    return known >= 0;
+}
+
+/* The object at an index of a list or tuple, or of an array's memory, where NULL means None. */
+static PyObject *element(PyObject *seq, const Py_buffer *view, Py_ssize_t i)
+{
+    PyObject *o;
+
+    if (!view)
+        return PyList_Check(seq) ? PyList_GetItem(seq, i) : PyTuple_GetItem(seq, i);
+    memcpy(&o, (const char *)view->buf + i * (Py_ssize_t)sizeof o, sizeof o);
+    return o ? o : Py_None;
+}
+
+/* types_of(list, tuple, or contiguous array of objects): {type: an element of it} */
+PyObject *types_of(PyObject *module, PyObject *seq)
+{
+    PyObject *dict, *o;
+    PyTypeObject *last = NULL;
+    Py_buffer of, *view = NULL;
+    Py_ssize_t n;
+
+    (void)module;
+    if (!PyList_Check(seq) && !PyTuple_Check(seq)) {
+        if (PyObject_GetBuffer(seq, &of, PyBUF_ND | PyBUF_FORMAT) < 0)
+            return NULL;
+        view = &of;
+        if (!of.format || strcmp(of.format, "O") != 0) {
+            PyBuffer_Release(view);
+            return PyErr_Format(PyExc_TypeError, "an array of objects is needed");
+        }
+    }
+    dict = PyDict_New();
+    n = view ? of.len / (Py_ssize_t)sizeof o : PyObject_Size(seq);
+    for (Py_ssize_t i = 0; dict && i < n; i++) {
+        o = element(seq, view, i);
+        if (o && Py_TYPE(o) == last)
+            continue;
+        if (!o || !type_add_example(dict, o))
+            Py_CLEAR(dict);
+        else
+            last = Py_TYPE(o);
+    }
+    if (view)
+        PyBuffer_Release(view);
+    return dict;
+}
+
 bool tuple_fields(PyObject *o, const char *format, ...)
 {
     va_list fields;

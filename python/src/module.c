@@ -113,6 +113,8 @@ static PyMethodDef functions[] = {
      "(object, name, writes, create, datarep, hints, round trip)"},
     {"open_mpi", core_open_mpi, METH_VARARGS,
      "(library, communicator, path, mode, datarep, hints)"},
+    {"types_of", types_of, METH_O,
+     "{type: an example} of the elements of a list, tuple or contiguous array of objects"},
     {"texts_load", texts_load, METH_VARARGS, "(memory, width, array)"},
     {0},
 };

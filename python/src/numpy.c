@@ -8,7 +8,8 @@
 PyObject *np_empty, *np_ndarray, *np_object, *np_large_empty;
 PyObject *preset_dtype[DREP_CODE_MAX + 1], *preset_type[DREP_CODE_MAX + 1];
 
-static PyObject *np_dtype, *np_array, *dtype_of_array; /* the descriptor ndarray.dtype */
+static PyObject *np_dtype, *np_array, *np_asarray,
+    *dtype_of_array; /* the descriptor ndarray.dtype */
 
 static bool get(PyObject *module, const char *name, PyObject **out)
 {
@@ -22,7 +23,8 @@ static bool import(void)
 {
     PyObject *numpy = PyImport_ImportModule("numpy"), *object;
     bool ok = numpy && get(numpy, "ndarray", &np_ndarray) && get(numpy, "dtype", &np_dtype) &&
-              get(numpy, "array", &np_array) && get(np_ndarray, "dtype", &dtype_of_array);
+              get(numpy, "array", &np_array) && get(numpy, "asarray", &np_asarray) &&
+              get(np_ndarray, "dtype", &dtype_of_array);
 
     object = ok ? PyObject_CallFunction(np_dtype, "s", "O") : NULL;
     set_ref(&np_object, object);
@@ -149,16 +151,16 @@ bool array_get(PyObject *o, PyObject *dtype, bool writable, memory *m)
     return is_of(o, dtype) && memory_of_buffer(o, writable ? PyBUF_WRITABLE : PyBUF_SIMPLE, m);
 }
 
-PyObject *array_copy(PyObject *o)
+PyObject *array_plain(PyObject *o, bool copy)
 {
-    PyObject *args, *kwargs, *copy;
+    PyObject *args, *kwargs, *made;
 
     if (!is_array(o))
         return PyErr_Format(PyExc_TypeError, "an array of NumPy is needed, not %R", Py_TYPE(o));
     args = Py_BuildValue("(O)", o);
     kwargs = Py_BuildValue("{s:s}", "order", "C");
-    copy = args && kwargs ? PyObject_Call(np_array, args, kwargs) : NULL;
+    made = args && kwargs ? PyObject_Call(copy ? np_array : np_asarray, args, kwargs) : NULL;
     Py_XDECREF(args);
     Py_XDECREF(kwargs);
-    return copy;
+    return made;
 }

@@ -440,3 +440,37 @@ def test_with_publishes_nothing_after_an_exception(tmp_path):
                 f["x"] = 1
                 raise error
     assert not os.path.exists(path)
+
+
+def test_texts_in_every_array_and_list(tmp_path):
+    """Arrays of objects that lie in any way, lists, and texts that are longer than the memory they share."""
+    from datarep import _core
+    words = np.array([f"w{i}" * (i % 40) + "é" * (i % 3) for i in range(3000)], dtype=object)
+    words[7], words[8] = "x" * 300_000, ""
+    grid = words.reshape(60, 50)
+    given = {"whole": words, "steps": words[::7], "turned": grid.T, "part": grid[3:9, 5:40], "one": words[9],
+             "list": words.tolist(), "nested": grid[:2, :3].tolist(), "none": np.empty((0, 3), object),
+             "scalar": np.array("a", dtype=object), "kept": [np.str_("a"), "bc"]}
+    with dr.open(tmp_path / "t.drep", "w") as f:
+        for name, value in given.items():
+            f[name] = value
+            f.attrs[name] = value if name in ("one", "scalar", "kept") else words[:9].tolist()
+        f["rows"] = np.array([("a", 1), ("bc" * 50_000, 2)], [("t", dr.string_dtype()), ("n", "i4")])
+    with dr.open(tmp_path / "t.drep") as f:
+        for name, value in given.items():
+            got = np.asarray(f[name][...], dtype=object)
+            assert got.tolist() == (value if isinstance(value, (str, list)) else value.tolist())
+            assert got.shape == np.shape(np.array(value, dtype=object))
+        assert f["rows"][...].tolist() == [("a", 1), ("bc" * 50_000, 2)]
+        assert f.attrs["list"].tolist() == words[:9].tolist()
+    words[5] = 5
+    with dr.open(tmp_path / "u.drep", "w") as f:
+        for bad in (words, words.tolist(), np.array(["a", None], object), ["a", "b\0c"], ["a", "\ud800"]):
+            with pytest.raises((TypeError, ValueError)):
+                f["x"] = bad
+            assert "x" not in f
+    assert _core.types_of(words) == {str: words[0], int: 5}
+    assert _core.types_of((None, np.empty(1, object))).keys() == {type(None), np.ndarray}
+    for bad in (np.arange(3), "text", None, b"12345678", words[::2], np.zeros(2, [("o", "O")])):
+        with pytest.raises((TypeError, ValueError, BufferError)):
+            _core.types_of(bad)
