@@ -824,7 +824,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  * Datarep's own, with their defaults:
  *   drep_sync=commit     A commit is durable when drep_commit() returns: data and nodes are
  *                        synced before the header slot that refers to them is written, and that
- *                        slot is synced.  "none": nothing is synced.  The order of the writes is
+ *                        slot is synced; a new file is synced once, before it has its name, and
+ *                        its directory then.  "none": nothing is synced.  The order of writes is
  *                        unchanged, so a killed process leaves the last commit or the
  *                        one in progress; but after a power failure the slot may be on disk
  *                        without the blocks that it refers to: commits, or the file, are lost.

@@ -3,7 +3,8 @@
  * prepare() brings the tree up to date in memory; write_all() writes blocks to space that no
  * commit refers to, and then the slot.  After the first sync all blocks are durable; after the
  * second one the slot is, and the commit cannot be lost.  Slots are written in turn: if the
- * machine stops while one is being written, the other one still has the last commit. */
+ * machine stops while one is being written, the other one still has the last commit.  A new file
+ * needs the second sync alone, as it gets its name after it. */
 /* SPDX-License-Identifier: MIT */
 #include "txn/commit.h"
 
@@ -88,15 +89,18 @@ static int end_stream(struct store *st, const struct slot *slot)
     return err;
 }
 
+/* A file without its name is nobody's if the machine stops: one sync makes blocks and slot durable
+ * before publish_file(). */
 static int make_durable(struct store *st, const struct slot *slot)
 {
+    bool nameless = st->txn->created && st->io->ops->publish;
     int err;
 
     if (st->space->onward)
         return end_stream(st, slot);
     err = grow_file(st);
 
-    if (!err)
+    if (!err && !nameless)
         err = sync_file(st);
     if (!err)
         err = slots_write(st, slot);

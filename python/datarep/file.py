@@ -1054,7 +1054,7 @@ def is_stream(path: Any) -> bool:
 
 def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
          hints: Optional[Mapping[str, Any]] = None, like: Optional[File] = None,
-         header_only: bool = False, comm: Any = None) -> File:
+         header_only: bool = False, comm: Any = None, sync: bool = True) -> File:
     """Open a file, or make one.
 
     path: a path, ":memory:", bytes of a file, or a file object, also of fsspec.
@@ -1064,6 +1064,9 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
     commit: the number of an earlier one (File.log).
     hints: those of datarep-hints(7); a name that begins with drep_ and is none of them, and a value that
     is not valid, are refused, names of others are ignored.
+    sync: whether a commit is durable when it returns.  False does not wait for the disk, for files
+    that can be made again: after a power failure commits, or the file, may be lost (the hint
+    drep_sync=none).
     comm: a communicator of mpi4py, whose processes all open the file, with equal arguments, and
     commit and close it together.  Each makes the same groups, datasets and attributes, or rank 0
     alone makes them; elements are written by one of them each, or by all together
@@ -1092,6 +1095,8 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
     if hints is not None and not isinstance(hints, Mapping):
         raise TypeError(f"hints: a dict is needed, not {type(hints).__name__}")
     given = dict(hints) if hints else None
+    if not sync:
+        given = {**(given or {}), "drep_sync": "none"}
     if comm is not None:
         if commit or like is not None or header_only:
             raise ValueError("comm goes with none of commit, like and header_only")

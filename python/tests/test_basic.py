@@ -431,3 +431,15 @@ def test_where_large_arrays_begin():
         assert f["rows"][...].__array_interface__["data"][0] % 64 == 0
         assert f["few"][...].base is None
         assert (f["n"][::-1] == n[::-1]).all()
+
+
+def test_sync_is_the_hint(tmp_path):
+    for options, hint in (({}, "commit"), ({"sync": True}, "commit"), ({"sync": False}, "none"),
+                          ({"sync": False, "hints": {"drep_keep": 3}}, "none"),
+                          ({"hints": {"drep_sync": "none"}}, "none")):
+        with dr.open(tmp_path / "s.drep", "w", **options) as f:
+            f["x"] = [1, 2]
+            assert f.hints["drep_sync"] == hint
+        for mode in ("r+", "r"):
+            with dr.File(tmp_path / "s.drep", mode, **options) as f:
+                assert f.hints["drep_sync"] == hint and f["x"][...].tolist() == [1, 2]

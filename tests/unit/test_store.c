@@ -197,10 +197,6 @@ static void crash(const struct fault_file *file, size_t n, size_t from, const ui
 
     fault_build(file, n, from, rnd(4) ? lost : 0, torn, &copy);
     err = store_open(fault_io(&copy), (int)rnd(2), &opts, &st);
-    if (least == 0 && err) { /* before the first commit there is no file */
-        fault_release(&copy);
-        return;
-    }
     ck_assert_msg(err == 0, "after %zu writes: %d: %s", n, err, drep_error());
     sequence = store_slot(st)->sequence;
     ck_assert_uint_ge(sequence, least);
@@ -222,12 +218,15 @@ static void crash(const struct fault_file *file, size_t n, size_t from, const ui
 START_TEST(test_crash_anywhere)
 {
     /* A crash after any write, with any of the writes since the last sync lost or torn,
-     * leaves the last commit or the one that was being made. */
+     * leaves the last commit or the one that was being made.  There is no file before it gets
+     * its name, and then nothing of it can be lost: with one sync for the first commit, two for
+     * each later one. */
     struct fault_file file;
     uint64_t sums[COMMITS + 2] = {0}, synced[4096] = {0};
     struct store *st;
     size_t n = 0, from = 0;
     uint64_t least = 0;
+    int syncs;
 
     seed = 31 + (uint64_t)_i;
     fault_init(&file);
@@ -240,13 +239,21 @@ START_TEST(test_crash_anywhere)
         ck_assert_uint_eq(store_slot(st)->sequence, c);
         sums[c] = must_content(st);
         ck_assert_uint_lt(file.events, 4096);
-        synced[file.events - 1] = c; /* its last event is the sync behind the slot */
+        /* Its last event is the sync behind the slot, and then the name. */
+        synced[file.events - 1] = c;
+        for (syncs = 0; n < file.events; n++)
+            syncs += file.event[n].kind == FAULT_SYNC;
+        ck_assert_int_eq(syncs, c == 1 ? 1 : 2);
     }
     for (n = 1; n <= file.events; n++) {
         if (file.event[n - 1].kind == FAULT_SYNC)
             from = n;
         if (synced[n - 1])
             least = synced[n - 1];
+        if (file.event[n - 1].kind == FAULT_PUBLISH)
+            ck_assert_uint_eq(from, n - 1);
+        if (least == 0)
+            continue;
         for (int k = 0; k < 3; k++)
             crash(&file, n, from, sums, least, least + 1);
     }
