@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel mpi bench-mpi deps-%
+NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -219,7 +219,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -564,6 +564,10 @@ WHEEL := build/wheel
 wheel: ## build the wheel for Python, and the archive of its sources, into build/wheel/dist
 	@tools/install-deps build interop python
 	@$(PYTHON) python/backend.py $(WHEEL)/dist
+
+wheel-roots: ## try the wheel, and compile its sources, in bare bookworm and trixie (needs root)
+	@tools/install-deps build interop python roots
+	@tests/python/roots $(WHEEL)
 
 mpi: ## install missing packages, build the library for MPI and test it under each MPI, with 1 to 4 ranks
 	@tools/install-deps build test mpi

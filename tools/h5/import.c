@@ -320,7 +320,7 @@ static int fill_ref_in(struct value_move *mv, int region, void *h, drep_ref *d)
     struct h5_object *o;
     int err = 0;
 
-    if (memcmp(h, none, region ? sizeof none : sizeof(hobj_ref_t)) != 0)
+    if (memcmp(h, &none, region ? sizeof none : sizeof(hobj_ref_t)) != 0)
         object = H5Rdereference2(j->h, H5P_DEFAULT, region ? H5R_DATASET_REGION : H5R_OBJECT, h);
     o = object > 0 ? job_find(j, address_of(object)) : NULL;
     if (object > 0)

@@ -47,7 +47,7 @@ int ref_in(struct value_move *mv, int region, void *h, drep_ref *d)
     struct h5_object *o;
     int err = 0;
 
-    if (region && memcmp(h, none, sizeof none) == 0)
+    if (region && memcmp(h, &none, sizeof none) == 0)
         return 0;
     if (region) {
         err = region_in(mv, h, &address, &d->region);

@@ -266,7 +266,8 @@ struct double_pair num_value(const struct printer *p, const drep_type *type, con
         return num_of_real(format, at);
     a = num_of_real(format, at);
     b = num_of_real(format, (const char *)at + half);
-    /* hypot() has a second version since glibc 2.35: a command that names it runs with no older one. */
+    /* hypot() has a second version since glibc 2.35: a command that names it runs with no older
+     * one. */
     return (struct double_pair){(double)hypotl(a.value, b.value), 0};
 }
 
