@@ -97,6 +97,10 @@ bool elements_get(PyObject *o, const drep_type *t, bool writable, memory *m)
     elements *self = (elements *)o;
 
     m->elements = NULL;
+    if (t && (drep_type_true_lb(t) < 0 || drep_type_extent(t) < 0)) {
+        PyErr_SetString(PyExc_ValueError, "elements of this type begin before their memory");
+        return false;
+    }
     if (!PyObject_TypeCheck(o, elements_class)) {
         if (!t || !drep_type_variable(t))
             return memory_get(o, writable, m);

@@ -95,6 +95,21 @@ def test_elements_go_where_their_type_goes(texts):
             two.load(t._plan, array)
 
 
+BEFORE = ("hindexed([1,1],[-8,8],DOUBLE)", "hvector(2,1,-8,DOUBLE)", "vector(2,1,-1,DOUBLE)")
+
+
+@pytest.mark.parametrize("text", BEFORE)
+def test_no_element_lies_before_its_memory(texts, text):
+    """MPI's types may have negative displacements: there is nothing in front of a buffer."""
+    t, memory = types.Type.parse(text), bytearray(64)
+    for call in (lambda: _core.pack("native", memory, 1, t, PLAIN),
+                 lambda: _core.unpack("native", bytes(64), 0, memory, 1, t, PLAIN),
+                 lambda: texts["s"]._read_box((0,), (2,), None, t, memory, PLAIN),
+                 lambda: texts["s"]._write_box((0,), (2,), None, t, memory, PLAIN)):
+        with pytest.raises(ValueError, match="before their memory"):
+            call()
+
+
 def test_a_plan_reads_pointers_where_there_are_some():
     number, struct = types.predefined("INT64_T"), [("a", "i8"), ("b", "O")]
     for t, dtype in [(number, object), (VSTRING, "u8"), (VSTRING, "S8"),
