@@ -34,7 +34,8 @@ OPTIONS = [(0, 0, 0), (1, 1, 0), (2, 2, 0), (0, 3, 1), (0, 9, 9), (-1, -1, -1)]
 # What each function takes, a letter per argument; see World.argument().
 FUNCTIONS = {
     "set_error": "c", "set_numpy": "cv", "version": "", "libraries": "", "code_names": "", "strerror": "n", "escape": "s",
-    "plugin_path": "F", "open_object": "vFbbrHn", "open_mpi": "FvFsrH", "texts_load": "mnm", "open": "FbHnb",
+    "plugin_path": "F", "open_object": "vFbbrHn", "open_mpi": "FvFsrH", "texts_load": "mnm", "types_of": "v",
+    "open": "FbHnb",
     "create": "FbrHh", "open_image": "mH", "dataset_create": "hpTDDNDlnnmrb", "view_raw": "FbnTr", "convert_all": "TmTmn",
     "convert": "TTm", "register_datarep": "rccc", "declare_datarep": "rrv", "datarep_table": "r", "format": "s",
     "datareps": "", "pack": "rmnTo", "unpack": "rmnmnTo", "pack_size": "rnT", "arrow_export": "vv",
