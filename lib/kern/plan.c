@@ -293,7 +293,8 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
     k->lossless = src->cls == FMT_CHAR || side_holds(&p->dst, &p->src);
     p->strict = p->strict && src->cls != FMT_CHAR && !side_reaches(&p->dst, &p->src);
     /* An integer is the number itself, a real the nearest of its format. */
-    p->exact = p->strict && k->range == DREP_RANGE_STRICT && p->dst.kind == SIDE_INT;
+    p->exact = p->strict && k->range == DREP_RANGE_STRICT && p->dst.kind == SIDE_INT &&
+               p->src.kind != SIDE_INT;
     p->counts = p->strict || (k->report && !k->lossless);
     p->clamp = k->range == DREP_RANGE_CLAMP && !k->lossless;
 
