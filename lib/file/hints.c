@@ -56,10 +56,10 @@ static bool is_for_ranks(const char *key)
 bool hint_is_fixed(const struct hints *h, const char *key)
 {
     static const char *const fixed[] = {
-        "filename",         "file_perm",    "striping_unit",   "drep_verify",    "drep_checksum",
-        "drep_sync",        "drep_keep",    "drep_lock",       "drep_lock_wait", "drep_external",
-        "drep_mpi_timeout", "drep_uuid",    "drep_cache_size", "drep_chunk_max", "drep_limit_chunk",
-        "drep_time",        "drep_machine", "drep_pack",       "drep_mpi_io"};
+        "filename",     "file_perm",       "striping_unit",  "drep_verify",      "drep_checksum",
+        "drep_sync",    "drep_keep",       "drep_lock",      "drep_lock_wait",   "drep_external",
+        "drep_uuid",    "drep_cache_size", "drep_chunk_max", "drep_limit_chunk", "drep_time",
+        "drep_machine", "drep_pack",       "drep_mpi_io"};
 
     return is_one_of(key, fixed, sizeof fixed / sizeof *fixed) || (h->shared && is_for_ranks(key));
 }
