@@ -46,8 +46,9 @@ static bool is_one_of(const char *key, const char *const *list, size_t n)
 }
 
 /* Hints of several processes, which act where these share the file. */
-static const char *const for_ranks[] = {"cb_block_size", "cb_nodes",        "collective_buffering",
-                                        "drep_mpi_io",   "drep_mpi_window", "drep_overlap"};
+static const char *const for_ranks[] = {"cb_block_size", "cb_nodes",         "collective_buffering",
+                                        "drep_mpi_io",   "drep_mpi_timeout", "drep_mpi_window",
+                                        "drep_overlap"};
 static bool is_for_ranks(const char *key)
 {
     return is_one_of(key, for_ranks, sizeof for_ranks / sizeof *for_ranks);
