@@ -487,7 +487,6 @@ static int read_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
 {
     drep_vlen v = {0, NULL};
     const uint8_t *p;
-    size_t n = 0;
     char *s;
     int err;
 
@@ -506,9 +505,7 @@ static int read_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
     }
     err = read_sequence(c, src_leaf, &v, src_leaf, src);
     if (!err)
-        err = text_until_nul(&c->opts, c->var.item, v.data, (size_t)v.count, &n);
-    if (!err && !(s = mem_strndup(n ? v.data : "", n)))
-        err = fail_nomem();
+        err = text_of_bytes(&c->opts, c->var.item, v.data, (size_t)v.count, &s);
     if (!err)
         memcpy(dst, &s, sizeof s);
     mem_free(v.data);
@@ -573,9 +570,8 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     memset(dst, 0, 16);
     if (src->count == 0)
         return 0;
-    if (src->count < 0 || !src->data)
-        return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
-                    (long long)src->count);
+    if ((err = sequence_check(src)))
+        return err;
     if ((err = type_elements(mb, src->count, &n)))
         return err;
     if ((err = inner_init(&in, c, dst_leaf, mb, true)))
@@ -650,8 +646,8 @@ static int write_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst
         return write_sequence(c, dst_leaf, dst, dst_leaf, &v);
     }
     memcpy(&v, src, sizeof v);
-    if (v.count < 0 || (v.count > 0 && !v.data))
-        return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data", (long long)v.count);
+    if ((err = sequence_check(&v)))
+        return err;
     err = text_until_nul(&c->opts, c->var.item, v.data, (size_t)v.count, &n);
     return err ? err : write_bytes(c, v.data, n, dst);
 }

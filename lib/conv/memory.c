@@ -46,6 +46,14 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
     return *data ? 0 : fail_nomem();
 }
 
+int sequence_check(const drep_vlen *v)
+{
+    return v->count == 0 || (v->count > 0 && v->data)
+               ? 0
+               : fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
+                      (long long)v->count);
+}
+
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
 {
     return type_fail_two(DREP_ERR_TYPE, "no conversion from %s to %s", src_leaf, dst_leaf);
@@ -109,18 +117,14 @@ static int copy_text_bytes(const struct rep_opts *opts, const drep_type *dst_lea
                            const void *src)
 {
     drep_vlen v = {0, NULL};
-    size_t n = 0;
     char *s;
     int err = 0;
 
     if (dst_leaf->kind == DREP_KIND_VSTRING) {
         memcpy(&v, src, sizeof v);
-        if (v.count < 0 || (v.count > 0 && !v.data))
-            return fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
-                        (long long)v.count);
-        err = text_until_nul(opts, opts->var->item, v.data, (size_t)v.count, &n);
-        if (!err && !(s = mem_strndup(n ? v.data : "", n)))
-            err = fail_nomem();
+        err = sequence_check(&v);
+        if (!err)
+            err = text_of_bytes(opts, opts->var->item, v.data, (size_t)v.count, &s);
         if (!err)
             memcpy(dst, &s, sizeof s);
         return err;

@@ -14,6 +14,8 @@ void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *
 
 /* `count` elements of one sequence fill *n whole elements of another, else DREP_ERR_COUNT. */
 int sequence_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n);
+/* DREP_ERR_COUNT for a sequence in memory that says it has elements, but not where. */
+int sequence_check(const drep_vlen *v);
 /* New zeroed memory for n elements of a sequence. */
 int sequence_alloc(const drep_type *base, int64_t n, void **data);
 

@@ -66,13 +66,21 @@ bool text_and_bytes(const drep_type *a, const drep_type *b)
 int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
               char **out)
 {
-    size_t n = 0;
-    int err = text_held(opts, item, string, bytes, &n);
+    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
+
+    return text_of_bytes(opts, item, bytes, n, out);
+}
+
+int text_of_bytes(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
+                  char **out)
+{
+    size_t size = 0;
+    int err = text_until_nul(opts, item, bytes, n, &size);
     char *s;
 
     if (err)
         return err;
-    if (!(s = mem_strndup(bytes, n)))
+    if (!(s = mem_strndup(size ? bytes : "", size)))
         return fail_nomem();
     *out = s;
     return 0;

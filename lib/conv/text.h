@@ -33,6 +33,9 @@ size_t text_size(int pad, const void *bytes, size_t n);
 /* A string's text in new memory; `item` numbers it.  DREP_ERR_CONVERSION, DREP_ERR_NOMEM. */
 int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
               char **out);
+/* Likewise from n bytes, of which there may be none. */
+int text_of_bytes(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
+                  char **out);
 /* Writes a text as a string.  DREP_ERR_CONVERSION. */
 int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_t size,
               const drep_type *string, void *bytes);
