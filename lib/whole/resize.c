@@ -168,7 +168,7 @@ static int clear_chunk(drep_dataset *ds, const struct outside *o, const uint64_t
         err = outside_ranges(o, inside, stored, clear_range, &c);
     if (!err && variable)
         err = heap_renew(ds, &b, fixed, &heap);
-    if (!err && variable && (ds->fill || ds->fill_err != 0)) {
+    if (!err && variable && stored && (ds->fill || ds->fill_err != 0)) {
         err = outside_ranges(o, inside, stored, fill_range, &c);
         c.changed = true;
     }
