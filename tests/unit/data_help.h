@@ -70,6 +70,24 @@ static inline int temp_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+/* Its bytes, to be freed. */
+static inline uint8_t *read_whole_file(const char *path, size_t *size)
+{
+    FILE *in = fopen(path, "rb");
+    uint8_t *p;
+    long n;
+
+    ck_assert_ptr_nonnull(in);
+    fseek(in, 0, SEEK_END);
+    n = ftell(in);
+    rewind(in);
+    p = malloc((size_t)n + 1);
+    ck_assert_uint_eq(fread(p, 1, (size_t)n, in), (size_t)n);
+    fclose(in);
+    *size = (size_t)n;
+    return p;
+}
+
 /* Hints "key=value"; NULL ends. */
 static inline drep_info *hints(const char *pair, ...)
 {

@@ -119,23 +119,6 @@ static inline void story_alone(struct story *s)
     drep_info_free(info);
 }
 
-static inline uint8_t *read_whole_file(const char *path, size_t *size)
-{
-    FILE *in = fopen(path, "rb");
-    uint8_t *p;
-    long n;
-
-    ck_assert_ptr_nonnull(in);
-    fseek(in, 0, SEEK_END);
-    n = ftell(in);
-    rewind(in);
-    p = malloc((size_t)n + 1);
-    ck_assert_uint_eq(fread(p, 1, (size_t)n, in), (size_t)n);
-    fclose(in);
-    *size = (size_t)n;
-    return p;
-}
-
 static inline void same_file(const char *a, const char *b, const char *what, int ranks)
 {
     size_t na, nb;
