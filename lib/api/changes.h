@@ -20,7 +20,7 @@ struct change {
 struct new_object {
     uint64_t own, id; /* id 0: not known yet */
     bool joined;      /* an earlier rank made it, too, */
-    bool elsewhere;   /* a dimension: of a group above; this rank's is none */
+    bool elsewhere;   /* a dimension: it is that of a group above, and this rank's own goes */
     const struct change *record;
 };
 

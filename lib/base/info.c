@@ -387,7 +387,7 @@ bool info_valid(const char *key, const char *value)
     return hint && value_ok(hint, value);
 }
 
-/* What a value of a kind may be, for messages; NULL: one of its words. */
+/* Describes the values of a kind, for messages; NULL: the kind has a list of words. */
 static const char *kind_said(enum kind kind)
 {
     switch (kind) {

@@ -35,7 +35,7 @@ static void schema_release(struct ArrowSchema *s)
     s->release = NULL;
 }
 
-/* What an array's buffers are of. */
+/* The memory that an array's buffers lie in. */
 struct held {
     int64_t n;
     memory m[];

@@ -122,7 +122,7 @@ bool memory_of_buffer(PyObject *o, int flags, memory *m);
 void memory_release(memory *m);
 PyObject *types_of(PyObject *module, PyObject *seq);
 void elements_release(elements *e);
-/* Whether n elements of a type are within `size` bytes. */
+/* True if n elements of a type lie within `size` bytes. */
 bool elements_fit(const drep_type *t, int64_t n, int64_t size);
 /* False if a product of lengths has no int64_t, or n is negative. */
 bool multiply(int64_t *product, int64_t n);
@@ -149,7 +149,7 @@ bool lend_add(PyObject *module);
 
 /* Put a new reference in place of the old one. */
 void set_ref(PyObject **at, PyObject *o);
-/* An int of C; false with an exception if it is none. */
+/* Convert to an int of C; false, with an exception set, if it does not fit one. */
 bool int_from(PyObject *o, int *out);
 /* PyArg_ParseTuple() for a value inside of arguments: TypeError if it is no tuple. */
 bool tuple_fields(PyObject *o, const char *format, ...);

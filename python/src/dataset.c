@@ -210,7 +210,7 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
 
     if (!b->n && !self->collective)
         return true;
-    /* Of the dtype that keep() has seen, but for what large_empty() made. */
+    /* keep() has checked the dtype; large_empty() may have given other memory. */
     if (b->n < MAYBE_LARGE ? !memory_of_buffer(array, PyBUF_WRITABLE, &m)
                            : !memory_get(array, true, &m))
         return false;
@@ -903,7 +903,7 @@ static PyMethodDef methods[] = {
     {"read_stored", read_stored, METH_O,
      "read_stored(start): the bytes of the chunk that begins there as the file holds them, and the "
      "filters\n"
-     "that it skipped; None if there is none.\n"
+     "that it skipped; None if there is no such chunk.\n"
      "\n"
      ">>> f = dr.open(\":memory:\", \"w\")\n"
      ">>> x = f.create(\"x\", np.arange(4, dtype=\"u1\"), chunks=(2,))\n"
