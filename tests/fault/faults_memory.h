@@ -453,14 +453,16 @@ static int m_tables(void)
 {
     drep_encoding rows[100];
     drep_scalar scalars[4];
-    int n = 0, names = 0;
+    int n = 0, names = 0, libraries = 0;
     int err = CALL(drep_datarep_table, "native:s390x", rows, 100, &n);
 
     if (!err)
         err = CALL(drep_datarep_scalars, "native:s390x", scalars, 4, &n);
     if (!err)
         err = CALL(drep_datarep_walk, count_names, &names);
-    return err ? err : names > 10 ? 0 : WRONG;
+    if (!err)
+        err = CALL(drep_library_walk, count_names, &libraries);
+    return err ? err : names > 10 && libraries > 0 ? 0 : WRONG;
 }
 
 static int m_plugin_path(void)
@@ -492,6 +494,8 @@ static int m_info(void)
                  strcmp(CALL(drep_info_get, info, "key5"), "another") != 0 ||
                  strcmp(CALL(drep_info_key, info, 8), "key9") != 0))
         err = WRONG;
+    if (!err)
+        err = CALL(drep_info_check, "drep_sync", "none");
     CALL(drep_info_free, info);
     return err;
 }

@@ -78,8 +78,13 @@ static void read(const std::string &path)
     assert(row.size() == 20 && row[3] == 23.5f);
     auto two = datarep::selection::box({0, 0}, {1, 2}) | datarep::selection::box({4, 19}, {1, 1});
     assert((t.read<double>(two) == std::vector<double>{0.5, 1.5, 39.5}));
-    assert((t.read<int64_t>(datarep::selection::box({0, 0}, {1, 3}, {1, 5})) ==
-            std::vector<int64_t>{0, 5, 10}));
+    const auto fractions = datarep::selection::box({0, 0}, {1, 3}, {1, 5});
+    assert(code_of([&] { t.read<int64_t>(fractions); }, "/t") == DREP_ERR_CONVERSION);
+    int64_t cut[3] = {-1, -1, -1};
+    drep_xfer clamp = DREP_XFER();
+    clamp.range = DREP_RANGE_CLAMP;
+    assert(drep_read(t.get(), fractions.get(), DREP_INT64_T, cut, &clamp) == 0);
+    assert(cut[0] == 0 && cut[1] == 5 && cut[2] == 10);
     auto samples = f.open_dataset("a/s").read<sample>();
     assert(samples[1].time == 2.5 && samples[1].count == 4);
     assert(code_of([&] { f.open_dataset("a/s").read<double>(); }, "a/s") == DREP_ERR_BUFFER);

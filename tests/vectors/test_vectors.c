@@ -94,7 +94,7 @@ static void good(const char *dir, const char *name)
             err = 0;
         snprintf(why, sizeof why, "%s", w->message);
         if (err == 0)
-            err = drep_check(f, 1, show, why, &findings);
+            err = drep_check(f, !code_form, show, why, &findings);
         /* A damaged slot beside a whole one is told, by the handle and by the check. */
         ok = err == 0 && findings == (h.damaged_slot != 0) &&
              (h.damaged_slot != 0) == (strncmp(name, "damaged", 7) == 0);
