@@ -319,3 +319,22 @@ int write_end(drep_file *f, int err)
 {
     return write_finish(f, err, !write_refused(err));
 }
+
+int ranks_refuse(const char *call, int args, int err)
+{
+    struct team_call meeting = {.name = call, .args = args, .err = err};
+    struct fail_state why;
+    drep_file *f = ranks_only_file();
+
+    if (!f)
+        return err;
+    fail_save(&why);
+    if (file_here(f) || alone_begin(f)) {
+        fail_restore(&why);
+        return err;
+    }
+    fail_restore(&why);
+    err = fail_in(team_agree(&f->ranks->team, &meeting), "%s", f->path);
+    alone_end(f);
+    return err;
+}

@@ -95,4 +95,10 @@ int operation_done(drep_file *f, int err);
 void walk_begin(drep_file *f);
 void walk_end(void);
 
+/* A collective call of this rank names no file, as its dataset is NULL or closed: `err`.  If the
+ * call can only mean one file, the one that this thread has open of those that ranks share, or else
+ * this process, the rank takes part with the error, of which the others hear at once; with several,
+ * in its next collective call.  args: of the call (team.h).  Returns the error. */
+int ranks_refuse(const char *call, int args, int err);
+
 #endif

@@ -154,8 +154,7 @@ static void ranks_closed(struct ranks *r)
     pthread_mutex_unlock(&opened.lock);
 }
 
-/* The only file, or NULL. */
-static drep_file *only_file(void)
+drep_file *ranks_only_file(void)
 {
     const struct ranks *mine = NULL, *any = NULL;
     size_t nmine = 0, n = 0;
@@ -170,25 +169,6 @@ static drep_file *only_file(void)
     }
     pthread_mutex_unlock(&opened.lock);
     return nmine == 1 ? mine->file : nmine == 0 && n == 1 ? any->file : NULL;
-}
-
-int ranks_refuse(const char *call, int args, int err)
-{
-    struct team_call meeting = {.name = call, .args = args, .err = err};
-    struct fail_state why;
-    drep_file *f = only_file();
-
-    if (!f)
-        return err;
-    fail_save(&why);
-    if (file_here(f) || alone_begin(f)) {
-        fail_restore(&why);
-        return err;
-    }
-    fail_restore(&why);
-    err = fail_in(team_agree(&f->ranks->team, &meeting), "%s", f->path);
-    alone_end(f);
-    return err;
 }
 
 void ranks_release(struct ranks *r)

@@ -114,11 +114,9 @@ void ranks_committed(struct ranks *r);
 void ranks_release(struct ranks *r);
 /* The file is open: collective calls may follow. */
 void ranks_opened(struct ranks *r, drep_file *f);
-/* A collective call of this rank names no file, as its dataset is NULL or closed: `err`.  If the
- * call can only mean one file, the one that this thread has open of those that ranks share, or else
- * this process, the rank takes part with the error, of which the others hear at once; with several,
- * in its next collective call.  args: of the call (team.h).  Returns the error. */
-int ranks_refuse(const char *call, int args, int err);
+/* The file that ranks share and this thread has opened, if it is the only one; or the only one of
+ * all if this thread has opened none; or NULL. */
+drep_file *ranks_only_file(void);
 
 /* True if there are other ranks. */
 static inline bool file_shared(const drep_file *f)

@@ -446,19 +446,6 @@ static void append_stop(drep_dataset *ds)
     f->tails.go_on = all_go_on;
 }
 
-void append_goes_on(drep_dataset *ds)
-{
-    drep_dataset **at = &ds->file->tails.stopped;
-
-    if (!ds->stopped)
-        return;
-    while (*at != ds)
-        at = &(*at)->next_stopped;
-    *at = ds->next_stopped;
-    ds->stopped = false;
-    dataset_put(ds);
-}
-
 /* Nothing that may fail comes before it but what refuses the handle. */
 static int append_or_stop(drep_dataset *ds, struct new_rows *rows, const drep_xfer *xfer)
 {

@@ -323,6 +323,19 @@ void shape_exchange(drep_dataset *ds, struct stored_object *o)
     *o = old;
 }
 
+void append_goes_on(drep_dataset *ds)
+{
+    drep_dataset **at = &ds->file->tails.stopped;
+
+    if (!ds->stopped)
+        return;
+    while (*at != ds)
+        at = &(*at)->next_stopped;
+    *at = ds->next_stopped;
+    ds->stopped = false;
+    dataset_put(ds);
+}
+
 int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
 {
     struct stored_object o = {0};
