@@ -5,10 +5,12 @@
 h5py makes the files and reads them again.  TAP on stdout.
 """
 import json
+import os
+import subprocess
 import sys
 
 import cases
-from cases import case, check, must, run
+from cases import Absent, case, check, must, run
 
 try:
     import h5py
@@ -81,6 +83,28 @@ def virtual_sources_that_are_absent(at):
     wanted = np.full((n, 10), -5.0)
     wanted[7] = np.arange(10) + 1
     check((values == wanted).all(), "values %s", values)
+
+
+@case
+def calls_for_an_absent_source(at):
+    """However deep its directory: a look at each of the two places, and no more."""
+    if subprocess.run(["strace", "-o", "/dev/null", "true"], capture_output=True, check=False).returncode:
+        raise Absent("strace cannot trace here")
+    deep = at + "/a/b/c/d/e/f"
+    os.makedirs(deep)
+    counts = []
+    for n in 100, 400:
+        with h5py.File(deep + "/in.h5", "w", libver="latest") as f:
+            layout = h5py.VirtualLayout((n, 10), "f8")
+            for i in range(n):
+                layout[i] = h5py.VirtualSource("part%d.h5" % i, "d", (10,))
+            f.create_virtual_dataset("v", layout)
+        p = subprocess.run(["strace", "-f", "-qq", "-e", "trace=%file", "-o", at + "/log", cases.DATAREP, "import",
+                            deep + "/in.h5", at + "/x.drep"], capture_output=True, check=False)
+        check(p.returncode == 4, "status %s: %s", p.returncode, p.stderr)
+        with open(at + "/log", encoding="utf-8") as log:
+            counts.append(len(log.readlines()))
+    check(counts[1] - counts[0] <= 300 * 2 + 10, "%s calls for 100 and 400 sources", counts)
 
 
 if __name__ == "__main__":

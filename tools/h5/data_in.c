@@ -633,11 +633,12 @@ static int is_absent(const struct filler *f)
 static int fill_mapped(struct filler *f)
 {
     const struct h5_source *s = f->s;
-    struct virtual_opener opener = {f->j, s->dset};
+    struct virtual_opener opener;
     struct box b;
     size_t i;
     int err = 0;
 
+    virtual_opener_init(&opener, f->j, s->dset);
     f->direct = (struct direct){.open = virtual_source, .ctx = &opener};
     for (i = 0; !err && i < s->mappings.n; i++) {
         mappings_box(&s->mappings, i, &b);

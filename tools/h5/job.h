@@ -44,6 +44,11 @@ struct job {
     struct guard guard;
     unsigned long checked_file; /* the dataset whose fill value was checked last (header.c) */
     haddr_t checked;
+    struct kept_open { /* virtual datasets that stay open (source.c) */
+        uint64_t key[8];
+        hid_t dset[8];
+        size_t n, mappings;
+    } kept_open;
     struct odd_links links;
     int64_t dated;      /* objects with a time of change */
     int64_t untracked;  /* groups whose links have no order in HDF5 */

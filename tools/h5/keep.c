@@ -85,6 +85,7 @@ static void sample_object(struct job *j, const struct h5_object *o, struct sampl
             sample_type(type, 0, s);
         if (dcpl > 0 && H5Pget_fill_time(dcpl, &time) >= 0 && (unsigned)time < 3)
             s->fill_time[time]++;
+        source_keep_open(j, o, object, dcpl);
         H5Pclose(dcpl);
         H5Tclose(type);
     }

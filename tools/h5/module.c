@@ -17,6 +17,7 @@
 #include "tools/h5/odd_link.h"
 #include "tools/h5/pin.h"
 #include "tools/h5/read_back.h"
+#include "tools/h5/source.h"
 #include "tools/h5/threads.h"
 #include <datarep.h>
 #include <errno.h>
@@ -161,6 +162,7 @@ MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
     }
     if (options->hidden)
         *options->hidden = 0;
+    sources_close(&j);
     if (j.h >= 0)
         H5Fclose(j.h);
     guard_release(&j.guard);

@@ -118,7 +118,7 @@ static void contiguous_grid(const struct h5_source *s, const struct cuts *cuts, 
 int pin_mapped_layout(struct job *j, const char *path, const struct h5_source *s, drep_spec *spec,
                       int64_t *chunk, drep_filter *filters)
 {
-    struct virtual_opener opener = {j, s->dset};
+    struct virtual_opener opener;
     struct direct direct = {.open = virtual_source, .ctx = &opener};
     struct cuts cuts[H5S_MAX_RANK] = {{0}};
     int ok = 0, chunked = 0, contiguous = 0;
@@ -127,6 +127,7 @@ int pin_mapped_layout(struct job *j, const char *path, const struct h5_source *s
 
     if (!may_stay(j, s))
         return 0;
+    virtual_opener_init(&opener, j, s->dset);
     for (i = 0; !chunked && i < s->mappings.n; i++) {
         hid_t dcpl;
         int layout;

@@ -53,6 +53,32 @@ void source_close(struct h5_source *s)
         H5Dclose(s->dset);
 }
 
+#define KEPT_MAPPINGS 100000
+
+void source_keep_open(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl)
+{
+    struct kept_open *k = &j->kept_open;
+    size_t i, n = 0;
+
+    if (H5Pget_layout(dcpl) != H5D_VIRTUAL || k->n == sizeof k->key / sizeof *k->key ||
+        H5Pget_virtual_count(dcpl, &n) < 0 || n > KEPT_MAPPINGS - k->mappings)
+        return;
+    for (i = 0; i < k->n; i++)
+        if (k->key[i] == o->key)
+            return;
+    if (H5Iinc_ref(dset) < 0)
+        return;
+    k->key[k->n] = o->key;
+    k->dset[k->n++] = dset;
+    k->mappings += n;
+}
+
+void sources_close(struct job *j)
+{
+    while (j->kept_open.n > 0)
+        H5Dclose(j->kept_open.dset[--j->kept_open.n]);
+}
+
 /* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
  * and raw files are looked for beside the file.  Only opening by name says such things. */
 static hid_t open_again(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl,
@@ -97,6 +123,7 @@ static int source_begin(struct job *j, const struct h5_object *o, struct h5_sour
     s->dcpl = dataset_plist(j, dset);
     if (s->dcpl <= 0)
         return DREP_ERR_UNSUPPORTED;
+    source_keep_open(j, o, dset, s->dcpl);
     s->type = H5Dget_type(dset);
     if (s->type <= 0)
         return 0;

@@ -23,6 +23,11 @@ struct h5_source {
     struct mappings mappings; /* of a virtual one */
 };
 
+/* Keeps a virtual dataset open until the end of the import: libhdf5 copies all of its mappings
+ * whenever it is opened.  For a few with few mappings, so that memory is bounded. */
+void source_keep_open(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl);
+void sources_close(struct job *j);
+
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out);
 void source_close(struct h5_source *s);
 /* Bytes of one element in the container. */

@@ -288,17 +288,24 @@ static char *name_for(const char *name, int64_t block)
 
 /* ---------------------------------------------------------------------- the files */
 
+void virtual_opener_init(struct virtual_opener *o, struct job *j, hid_t dset)
+{
+    o->j = j;
+    o->dset = dset;
+    directory_of(dset, o->dir, sizeof o->dir);
+}
+
 /* Opens the file of a source where HDF5 looks for it: by its name if that is absolute, at the
  * prefix of the environment, beside the file that names it, in the working directory. */
-static hid_t open_file(struct tracer *t, hid_t dset, const char *name, char *why, size_t size)
+static hid_t open_file(const struct virtual_opener *o, const char *name, char *why, size_t size)
 {
     const char *prefix = getenv("HDF5_VDS_PREFIX"), *base = strrchr(name, '/');
-    char dir[PATH_MAX], path[PATH_MAX], text[PATH_MAX + 200];
-    const char *const places[] = {"", prefix, dir, ""};
+    const char *const places[] = {"", prefix, o->dir, ""};
+    char path[PATH_MAX], text[PATH_MAX + 200];
+    struct guard *g = &o->j->guard;
     int i, refused = 0;
     hid_t file;
 
-    directory_of(dset, dir, sizeof dir);
     snprintf(why, size, "%s is not there", name);
     for (i = *name == '/' ? 0 : 1; i < 4; i++) {
         const char *rest = *name == '/' && i > 0 ? base + 1 : name;
@@ -306,9 +313,8 @@ static hid_t open_file(struct tracer *t, hid_t dset, const char *name, char *why
 
         if (!places[i] || place_join(path, places[i], i == 1 ? "/" : "", rest) != 0)
             continue;
-        verdict = guard_judge(&t->j->guard, path, text, sizeof text);
-        file =
-            verdict == GUARD_ALLOWED ? H5Fopen(path, H5F_ACC_RDONLY, guard_fapl(&t->j->guard)) : -1;
+        verdict = guard_judge(g, path, text, sizeof text);
+        file = verdict == GUARD_ALLOWED ? H5Fopen(path, H5F_ACC_RDONLY, guard_fapl(g)) : -1;
         if (file >= 0)
             return file;
         if (verdict == GUARD_ALLOWED)
@@ -322,12 +328,12 @@ static hid_t open_file(struct tracer *t, hid_t dset, const char *name, char *why
 
 /* Opens the dataset of a source; f->why says what is missing.  Another file may lie behind a
  * link: then the guard knows which. */
-static hid_t open_source(struct tracer *t, hid_t dset, const char *file, const char *dataset,
+static hid_t open_source(const struct virtual_opener *o, const char *file, const char *dataset,
                          struct followed *f)
 {
-    struct guard *g = &t->j->guard;
+    struct guard *g = &o->j->guard;
     int own = strcmp(file, ".") == 0;
-    hid_t in = own ? H5Iget_file_id(dset) : open_file(t, dset, file, f->why, sizeof f->why);
+    hid_t in = own ? H5Iget_file_id(o->dset) : open_file(o, file, f->why, sizeof f->why);
     hid_t source;
 
     if (in < 0)
@@ -346,8 +352,8 @@ static hid_t open_source(struct tracer *t, hid_t dset, const char *file, const c
 static int trace(struct tracer *t, hid_t dset, int64_t *missing, char *why, size_t why_size);
 
 /* Follows a mapping to its source; the answer is in f. */
-static int follow(struct tracer *t, hid_t dset, const char *file, const char *dataset,
-                  struct followed *f)
+static int follow(struct tracer *t, const struct virtual_opener *o, const char *file,
+                  const char *dataset, struct followed *f)
 {
     hid_t source, space;
     int err;
@@ -359,7 +365,7 @@ static int follow(struct tracer *t, hid_t dset, const char *file, const char *da
     *f = (struct followed){.file = strdup(file), .dataset = strdup(dataset)};
     if (!f->file || !f->dataset)
         return job_no_memory(t->j);
-    source = open_source(t, dset, file, dataset, f);
+    source = open_source(o, file, dataset, f);
     if (source < 0)
         return 0;
     space = H5Dget_space(source);
@@ -376,12 +382,12 @@ static int follow(struct tracer *t, hid_t dset, const char *file, const char *da
 
 /* One source of a mapping: the only one, or that of a block.  *lacking: elements of the
  * virtual dataset that it should give and does not. */
-static int trace_source(struct tracer *t, hid_t dset, const struct mapping *m, int64_t block,
-                        const hsize_t *dims, struct followed *f, int64_t *lacking)
+static int trace_source(struct tracer *t, const struct virtual_opener *o, const struct mapping *m,
+                        int64_t block, const hsize_t *dims, struct followed *f, int64_t *lacking)
 {
     char *file = name_for(m->file, block), *dataset = name_for(m->dataset, block);
     int64_t all = elements_of(m->target, dims, block);
-    int err = file && dataset ? follow(t, dset, file, dataset, f) : job_no_memory(t->j);
+    int err = file && dataset ? follow(t, o, file, dataset, f) : job_no_memory(t->j);
 
     *lacking = 0;
     if (!err && !f->there) {
@@ -412,8 +418,9 @@ static int add_source(struct tracer *t, const struct followed *f, int64_t lackin
     return t->depth == 1 ? add_absent(t, lacking, f->why) : 0;
 }
 
-static int trace_mapping(struct tracer *t, hid_t dset, const struct mapping *m, const hsize_t *dims,
-                         struct followed *f, int64_t *missing, char *why, size_t why_size)
+static int trace_mapping(struct tracer *t, const struct virtual_opener *o, const struct mapping *m,
+                         const hsize_t *dims, struct followed *f, int64_t *missing, char *why,
+                         size_t why_size)
 {
     int pattern = is_pattern(m->file) || is_pattern(m->dataset), dimension = 0, err = 0;
     int64_t i, lacking, blocks = pattern ? unlimited_blocks(m->target, dims, &dimension) : 1;
@@ -424,7 +431,7 @@ static int trace_mapping(struct tracer *t, hid_t dset, const struct mapping *m, 
             return job_fail(t->j, DREP_ERR_LIMIT, "it has more than a million virtual sources");
         err = job_stopped(t->j);
         if (!err)
-            err = trace_source(t, dset, m, pattern ? i : -1, dims, f, &lacking);
+            err = trace_source(t, o, m, pattern ? i : -1, dims, f, &lacking);
         if (!err)
             err = add_source(t, f, lacking, missing, why, why_size);
     }
@@ -437,17 +444,19 @@ static int trace_virtual(struct tracer *t, hid_t dset, hid_t dcpl, int64_t *miss
     hsize_t dims[H5S_MAX_RANK] = {0};
     hid_t space = H5Dget_space(dset);
     struct followed *f = calloc(1, sizeof *f);
+    struct virtual_opener o;
     struct mapping m;
     size_t i, n = 0;
     int err = f ? 0 : job_no_memory(t->j);
 
+    virtual_opener_init(&o, t->j, dset);
     if (!err && (space < 0 || H5Sget_simple_extent_dims(space, dims, NULL) < 0 ||
                  H5Pget_virtual_count(dcpl, &n) < 0))
         err = job_fail_hdf5(t->j, "virtual dataset");
     for (i = 0; !err && i < n; i++) {
         err = mapping_read(t->j, dcpl, i, &m);
         if (!err)
-            err = trace_mapping(t, dset, &m, dims, f, missing, why, why_size);
+            err = trace_mapping(t, &o, &m, dims, f, missing, why, why_size);
         mapping_release(&m);
     }
     if (space > 0)
@@ -502,10 +511,8 @@ int origins_trace(struct job *j, const struct h5_source *s, struct origins *out)
 
 hid_t virtual_source(void *ctx, const char *file, const char *dataset)
 {
-    const struct virtual_opener *o = ctx;
-    struct tracer t = {.j = o->j};
     struct followed *f = calloc(1, sizeof *f);
-    hid_t dset = f ? open_source(&t, o->dset, file, dataset, f) : -1;
+    hid_t dset = f ? open_source(ctx, file, dataset, f) : -1;
 
     free(f);
     return dset;

@@ -18,11 +18,13 @@ struct origins {
 int origins_trace(struct job *j, const struct h5_source *s, struct origins *out);
 void origins_release(struct origins *o);
 
-/* Opens a source of a dataset for import: an open_source_fn whose ctx is this. */
+/* Opens the sources of a virtual dataset: an open_source_fn whose ctx is this. */
 struct virtual_opener {
     struct job *j;
     hid_t dset;
+    char dir[PATH_MAX]; /* of the file that names the sources, with a slash at its end */
 };
+void virtual_opener_init(struct virtual_opener *o, struct job *j, hid_t dset);
 hid_t virtual_source(void *ctx, const char *file, const char *dataset);
 
 #endif
