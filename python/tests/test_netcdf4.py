@@ -150,6 +150,60 @@ def test_a_shorter_dataset_is_padded_by_fill(tmp_path):
                            "own": ["int32", [1, 2, 3, 7]]}
 
 
+def test_scales_of_the_look_alike(tmp_path):
+    """References are in no datatype that gets a name: libnetcdf opens no file with one."""
+    h5py = pytest.importorskip("h5py")
+    with look_alike.File(tmp_path / "a.drep", "w") as f:
+        f["x"], f["y"], f["v"], f["s"] = np.arange(3.), np.arange(2), np.ones((3, 2)), np.ones(3)
+        f["x"].make_scale("longitude")
+        f["y"].make_scale()
+        for d, name in enumerate("xy"):
+            f["v"].dims[d].attach_scale(f[name])
+        f["s"].dims[0].attach_scale(f["x"])
+        f["v"].attrs["of"] = f["x"].ref
+        f["v"].attrs["pair"] = np.array((f["x"].ref, 1), [("r", look_alike.ref_dtype), ("n", "i4")])
+    status, said = command("export", tmp_path / "a.drep", tmp_path / "a.nc")
+    assert status == 1 and said.count("not seen") == 2 and '"of"' in said and '"pair"' in said, said
+    program = """import sys, netCDF4
+d = netCDF4.Dataset(sys.argv[1])
+print({k: (v.dimensions, v.ncattrs(), v[...].sum()) for k, v in d.variables.items()}, *d.cmptypes, *d.vltypes)"""
+    assert subprocess.run([sys.executable, "-c", program, tmp_path / "a.nc"], capture_output=True, text=True,
+                          check=True).stdout.strip() == \
+        str({"x": (("x",), [], 3.0), "y": (("y",), [], 1), "v": (("x", "y"), [], 6.0), "s": (("x",), [], 3.0)})
+    with h5py.File(tmp_path / "a.nc") as f:
+        assert f["v"].dims[0]["longitude"] == f["x"] == f["s"].dims[0][0] and f["v"].dims[1][0] == f["y"]
+        assert f[f["v"].attrs["pair"]["r"]] == f["x"]
+
+
+LOST = ["INT32_T[3]", "DOUBLE", "vstring", "ref(object)", "seq(INT32_T[3])", "struct{a: ref(object), b: INT32_T}",
+        "struct{a: INT128_T}"]
+KEPT = ["struct{a: INT32_T, b: struct{c: DOUBLE}}", "struct{a: INT32_T[3]}", "seq(INT32_T)", "enum(INT32_T){A=1}"]
+
+
+def test_named_datatypes(tmp_path):
+    """Those that libnetcdf reads stay, with names for the types in them; others are said to be lost, as a file
+    with one of them could not be opened."""
+    def make(f):
+        for i, text in enumerate(KEPT + LOST):
+            f[f"T{i}"] = Type.parse(text)
+        f["v"] = [1, 2]
+
+    r = Result(tmp_path, make)
+    assert r.status == 1 and r.variables == {"v": ["int64", [1, 2]]}
+    assert [t for t in r.types if t[0] == "T"] == [f"T{i}" for i in range(len(KEPT))]
+    assert f"/T{len(KEPT)}: warning: not carried: netCDF has no named datatypes of this kind" in r.text
+    assert f"losses with the same cause: {len(LOST) - 1} more" in r.text
+
+
+def test_what_libnetcdf_does_not_open_is_said(tmp_path):
+    with look_alike.File(tmp_path / "a.drep", "w") as f:
+        f["x"] = np.ones((2, 2))
+        f["x"].make_scale()
+    status, said = command("export", tmp_path / "a.drep", tmp_path / "a.nc")
+    assert status > 1 and "libnetcdf does not open the HDF5 file" in said and "--format=hdf5" in said
+    assert not (tmp_path / "a.nc").exists()
+
+
 def test_a_format_can_be_named(tmp_path):
     make = put(np.array([True]))
     assert Result(tmp_path, make, "x.h5", "--format=netcdf4").variables["v"] == ["int8", [1]]

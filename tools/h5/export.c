@@ -409,6 +409,8 @@ static int prepare_type(struct job *j, struct h5_object *o)
     hid_t tcpl, t = 0;
     int err = own_type(j, o, &type, &t);
 
+    if (!err && j->netcdf && !netcdf_can_name(t))
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "netCDF has no named datatypes of this kind");
     if (!err) {
         tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
         H5Pset_attr_creation_order(tcpl, H5P_CRT_ORDER_TRACKED);

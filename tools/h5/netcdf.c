@@ -22,6 +22,51 @@ int netcdf_format(int format)
 
 /* ------------------------------------------------------------ user-defined types */
 
+/* The datatypes in a compound or a sequence. */
+static int parts(hid_t type)
+{
+    H5T_class_t cls = H5Tget_class(type);
+
+    return cls == H5T_COMPOUND ? H5Tget_nmembers(type) : cls == H5T_VLEN ? 1 : 0;
+}
+
+/* Part i: of a member that is an array, the type of its elements. */
+static hid_t part_of(hid_t type, int i)
+{
+    int compound = H5Tget_class(type) == H5T_COMPOUND;
+    hid_t part = compound ? H5Tget_member_type(type, (unsigned)i) : H5Tget_super(type), super;
+
+    if (!compound || H5Tget_class(part) != H5T_ARRAY)
+        return part;
+    super = H5Tget_super(part);
+    H5Tclose(part);
+    return super;
+}
+
+/* True for members as netCDF has them: numbers, texts, and what has a name. */
+static int is_member(hid_t part)
+{
+    H5T_class_t cls = H5Tget_class(part);
+
+    return cls == H5T_STRING || (cls == H5T_INTEGER || cls == H5T_FLOAT ? H5Tget_size(part) <= 8
+                                                                        : netcdf_can_name(part));
+}
+
+int netcdf_can_name(hid_t type)
+{
+    H5T_class_t cls = H5Tget_class(type);
+    int i, n = parts(type), can = n > 0 || cls == H5T_ENUM || cls == H5T_OPAQUE;
+
+    for (i = 0; can && i < n; i++) {
+        hid_t part = part_of(type, i);
+
+        can = is_member(part);
+        if (part > 0)
+            H5Tclose(part);
+    }
+    return can;
+}
+
 /* A name that no member of the root group has. */
 static int unused_name(struct job *j, hid_t type, char *name, size_t size)
 {
@@ -79,18 +124,6 @@ static int is_named(const struct committed *all, hid_t type)
     return is;
 }
 
-int netcdf_named(struct job *j, hid_t type)
-{
-    struct committed *all = &j->committed;
-
-    if (!j->netcdf)
-        return 0;
-    if (VEC_ROOM(all->type, all->n, all->room, 1))
-        return job_no_memory(j);
-    all->type[all->n] = H5Tcopy(type);
-    return all->type[all->n] > 0 ? (all->n++, 0) : job_fail_hdf5(j, "datatype");
-}
-
 static int commit_one(struct job *j, hid_t type)
 {
     struct committed *all = &j->committed;
@@ -115,30 +148,49 @@ static int commit_one(struct job *j, hid_t type)
     return err;
 }
 
-static int commit(struct job *j, hid_t type, int depth)
+static int commit(struct job *j, hid_t type, int depth);
+
+static int commit_parts(struct job *j, hid_t type, int depth)
 {
-    H5T_class_t cls = H5Tget_class(type);
-    int i, n = cls == H5T_COMPOUND                   ? H5Tget_nmembers(type)
-               : cls == H5T_VLEN || cls == H5T_ARRAY ? 1
-                                                     : 0;
+    int i, n = parts(type);
     int err = depth > DEPTH_MAX ? job_fail(j, DREP_ERR_LIMIT, "a datatype too deep") : 0;
 
     for (i = 0; !err && i < n; i++) {
-        hid_t part =
-            cls == H5T_COMPOUND ? H5Tget_member_type(type, (unsigned)i) : H5Tget_super(type);
+        hid_t part = part_of(type, i);
 
         err = part > 0 ? commit(j, part, depth + 1) : job_fail_hdf5(j, "datatype");
         if (part > 0)
             H5Tclose(part);
     }
+    return err;
+}
+
+static int commit(struct job *j, hid_t type, int depth)
+{
+    H5T_class_t cls = H5Tget_class(type);
+    int err = commit_parts(j, type, depth);
+
     return err || !(cls == H5T_COMPOUND || cls == H5T_VLEN || cls == H5T_ENUM || cls == H5T_OPAQUE)
                ? err
                : commit_one(j, type);
 }
 
+int netcdf_named(struct job *j, hid_t type)
+{
+    struct committed *all = &j->committed;
+    int err = j->netcdf ? commit_parts(j, type, 0) : 0;
+
+    if (err || !j->netcdf)
+        return err;
+    if (VEC_ROOM(all->type, all->n, all->room, 1))
+        return job_no_memory(j);
+    all->type[all->n] = H5Tcopy(type);
+    return all->type[all->n] > 0 ? (all->n++, 0) : job_fail_hdf5(j, "datatype");
+}
+
 int netcdf_commit(struct job *j, hid_t type)
 {
-    return !j->netcdf || j->back ? 0 : commit(j, type, 0);
+    return !j->netcdf || j->back || !netcdf_can_name(type) ? 0 : commit(j, type, 0);
 }
 
 void netcdf_release(struct job *j)

@@ -16,9 +16,13 @@
 
 /* The narrowest format of netCDF that holds the numbers of one of ours, else the widest. */
 int netcdf_format(int format);
-/* Add a datatype that has a name already. */
+/* True if libnetcdf reads a file with a named datatype like this one: it opens none with a named
+ * number, or with references in a compound or a sequence. */
+int netcdf_can_name(hid_t type);
+/* Add a datatype that has a name already, and name those in it. */
 int netcdf_named(struct job *j, hid_t type);
-/* Name the user-defined types in a datatype, the inner ones first. */
+/* Name the user-defined types in a datatype, the inner ones first; none if it is one that libnetcdf
+ * cannot read, which then has no name and is not seen. */
 int netcdf_commit(struct job *j, hid_t type);
 /* Make the lengths those of the dimensions; *longer: 1 if one was shorter. */
 void netcdf_lengths(struct job *j, drep_dsinfo *info, int *longer);

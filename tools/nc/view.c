@@ -334,7 +334,10 @@ int nc_view_all(struct nc_job *j)
 
     if (status != NC_NOERR) {
         j->nc = -1;
-        return nc_fail_netcdf(j, j->o->dst, status);
+        return nc_fail(j, nc_fail_netcdf(j, "", status),
+                       "%s: libnetcdf does not open the HDF5 file that was made: %s; "
+                       "--format=hdf5 keeps that file",
+                       j->o->dst, nc_strerror(status));
     }
     v.group = j->nc;
     err = view_group(&v);
