@@ -67,7 +67,7 @@ static const char *block_doubt(const struct block_head *h)
     return "unknown kind of block (R4.5)";
 }
 
-static int refuse(int err, const char *text, const char **why)
+static int block_fault(int err, const char *text, const char **why)
 {
     *why = text;
     return err;
@@ -84,7 +84,7 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
 
     in_init(&in, block, size);
     if (size < FMT_BLOCK_HEAD)
-        return refuse(FMT_ERR_FORMAT, "a block is shorter than its header (R4.4)", why);
+        return block_fault(FMT_ERR_FORMAT, "a block is shorter than its header (R4.4)", why);
     magic = in_bytes(&in, sizeof(block_magic));
     t.kind = in_u8(&in);
     t.level = in_u8(&in);
@@ -95,17 +95,17 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     t.count = in_u32(&in);
     t.checksum = in_u64(&in);
     if (sum_with_hole(block, size, BLOCK_CHECKSUM_AT) != t.checksum)
-        return refuse(FMT_ERR_CHECKSUM, "checksum mismatch (R4.3)", why);
+        return block_fault(FMT_ERR_CHECKSUM, "checksum mismatch (R4.3)", why);
     if (memcmp(magic, block_magic, sizeof(block_magic)) != 0)
-        return refuse(FMT_ERR_FORMAT, "no block begins here (R4.2)", why);
+        return block_fault(FMT_ERR_FORMAT, "no block begins here (R4.2)", why);
     if (zeros)
-        return refuse(FMT_ERR_FORMAT, "reserved bytes are not zero (R4.2)", why);
+        return block_fault(FMT_ERR_FORMAT, "reserved bytes are not zero (R4.2)", why);
     if (t.length != size)
-        return refuse(FMT_ERR_FORMAT, "the length of a block differs from its reference (R4.4)",
-                      why);
+        return block_fault(FMT_ERR_FORMAT,
+                           "the length of a block differs from its reference (R4.4)", why);
     doubt = block_doubt(&t);
     if (doubt)
-        return refuse(FMT_ERR_FORMAT, doubt, why);
+        return block_fault(FMT_ERR_FORMAT, doubt, why);
     *out = t;
     return FMT_OK;
 }

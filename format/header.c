@@ -206,7 +206,7 @@ static int nested_get(struct in *in, unsigned tag, struct rep_rec *r)
 
 /* A row of format 255 has the size of the description that it names; where only a later version
  * knows that, it alone knows the row. */
-static const char *custom_doubt(struct rep_rec *r, int code)
+static const char *encoding_custom_doubt(struct rep_rec *r, int code)
 {
     struct encoding_rec *row = &r->row[code];
     int halves = fmt_code_class(code) == FMT_COMPLEX ? 2 : 1;
@@ -237,7 +237,7 @@ static const char *rep_doubt(struct rep_rec *r)
     if (r->form == FMT_FORM_TABLE && !spec && !r->has_encodings)
         return "a representation has no table of encodings (R3.9)";
     for (int code = 1; code <= FMT_CODE_MAX; code++) {
-        const char *doubt = custom_doubt(r, code);
+        const char *doubt = encoding_custom_doubt(r, code);
         int size = !spec        ? r->row[code].size
                    : external32 ? fmt_code_external32(code)
                                 : fmt_code_internal(code);
@@ -252,7 +252,7 @@ static const char *rep_doubt(struct rep_rec *r)
     return NULL;
 }
 
-static int refuse(int err, const char *text, size_t at, const char **why, size_t *why_at)
+static int header_fault(int err, const char *text, size_t at, const char **why, size_t *why_at)
 {
     *why = text;
     *why_at = at;
@@ -260,7 +260,7 @@ static int refuse(int err, const char *text, size_t at, const char **why, size_t
 }
 
 /* A walk over records, which marks the tags that it met. */
-struct records {
+struct record_walk {
     struct in in;
     size_t start; /* of the record */
     unsigned tag;
@@ -269,7 +269,7 @@ struct records {
 };
 
 /* Take the next record; `many`: the one tag that may occur more than once. */
-static int record_next(struct records *r, unsigned many)
+static int record_next(struct record_walk *r, unsigned many)
 {
     r->start = r->in.at;
     r->tag = in_u16(&r->in);
@@ -283,7 +283,7 @@ static int record_next(struct records *r, unsigned many)
 }
 
 /* Gather a record whole. */
-static void record_keep(const struct records *r, uint8_t *scratch, struct span *unknown)
+static void record_keep(const struct record_walk *r, uint8_t *scratch, struct span *unknown)
 {
     size_t size = r->in.at - r->start;
 
@@ -296,7 +296,7 @@ static void record_keep(const struct records *r, uint8_t *scratch, struct span *
 int rep_get(const struct span *rec, struct rep_rec *out, uint8_t *scratch, const char **why,
             size_t *why_at)
 {
-    struct records r = {.start = 0};
+    struct record_walk r = {.start = 0};
     struct rep_rec rep = {0};
 
     in_init(&r.in, rec->p, rec->len);
@@ -310,18 +310,19 @@ int rep_get(const struct span *rec, struct rep_rec *out, uint8_t *scratch, const
         if (!nested_get(&content, r.tag, &rep))
             record_keep(&r, scratch, &rep.unknown);
         if (content.err)
-            return refuse(content.err, content.why, r.start + HEAD + content.err_at, why, why_at);
+            return header_fault(content.err, content.why, r.start + HEAD + content.err_at, why,
+                                why_at);
     }
     if (r.in.err)
-        return refuse(r.in.err, r.in.why, r.in.err_at, why, why_at);
+        return header_fault(r.in.err, r.in.why, r.in.err_at, why, why_at);
     if (!rep.later && rep_doubt(&rep))
-        return refuse(FMT_ERR_FORMAT, rep_doubt(&rep), 0, why, why_at);
+        return header_fault(FMT_ERR_FORMAT, rep_doubt(&rep), 0, why, why_at);
     *out = rep;
     return FMT_OK;
 }
 
 /* Numbers ascend, and the first record of all is number 0. */
-static void rep_note(struct records *r, struct header_rec *h)
+static void rep_note(struct record_walk *r, struct header_rec *h)
 {
     struct rep_rec rep;
     struct in in;
@@ -344,13 +345,14 @@ static void rep_note(struct records *r, struct header_rec *h)
 int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *scratch,
                const char **why, size_t *why_at)
 {
-    struct records r = {.start = 0};
+    struct record_walk r = {.start = 0};
     struct header_rec h = {0};
 
     if (size > FMT_HEADER_MAX)
-        return refuse(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why, why_at);
+        return header_fault(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why,
+                            why_at);
     if (size == 0)
-        return refuse(FMT_ERR_FORMAT, "the header is empty (R3.4)", 0, why, why_at);
+        return header_fault(FMT_ERR_FORMAT, "the header is empty (R3.4)", 0, why, why_at);
     in_init(&r.in, p, size);
     while (!r.in.err && in_left(&r.in) > 0) {
         struct in content;
@@ -371,10 +373,11 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
         else
             record_keep(&r, scratch, &h.unknown);
         if (content.err)
-            return refuse(content.err, content.why, r.start + HEAD + content.err_at, why, why_at);
+            return header_fault(content.err, content.why, r.start + HEAD + content.err_at, why,
+                                why_at);
     }
     if (r.in.err)
-        return refuse(r.in.err, r.in.why, r.in.err_at, why, why_at);
+        return header_fault(r.in.err, r.in.why, r.in.err_at, why, why_at);
     *out = h;
     return FMT_OK;
 }

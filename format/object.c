@@ -133,7 +133,7 @@ static void filter_get(struct in *in, struct filter_rec *f)
 }
 
 /* Decode a dataset. Counts are checked before the lists that they size are read. */
-static void dataset_get(struct in *in, struct object_rec *t)
+static void dataset_rec_get(struct in *in, struct object_rec *t)
 {
     type_get_number(in, t);
     t->datarep = in_u8(in);
@@ -230,7 +230,7 @@ int object_get(struct in *in, struct object_rec *out)
     if (t.kind == FMT_DATASET) {
         t.has_max = (h.flags & HAS_MAX) != 0;
         t.has_dims = (h.flags & HAS_DIMS) != 0;
-        dataset_get(in, &t);
+        dataset_rec_get(in, &t);
     }
     if (t.kind == FMT_TYPE)
         type_get_number(in, &t);
@@ -248,7 +248,7 @@ int object_get(struct in *in, struct object_rec *out)
     return FMT_OK;
 }
 
-static void dataset_put(struct out *out, const struct object_rec *r)
+static void dataset_rec_put(struct out *out, const struct object_rec *r)
 {
     out_var(out, r->type);
     out_u8(out, r->datarep);
@@ -321,7 +321,7 @@ void object_put(struct out *out, const struct object_rec *r)
         out_var(out, r->members);
     }
     if (r->kind == FMT_DATASET)
-        dataset_put(out, r);
+        dataset_rec_put(out, r);
     if (r->kind == FMT_TYPE)
         out_var(out, r->type);
     if (r->kind == FMT_DIMENSION) {

@@ -3,26 +3,26 @@
 #include "format/record.h"
 
 /* A run of bits; empty when width is 0. */
-struct bits {
+struct bit_run {
     unsigned at, width;
 };
 
-static bool bits_inside(struct bits in, struct bits of)
+static bool bits_inside(struct bit_run in, struct bit_run of)
 {
     return in.at >= of.at && in.width <= of.width && in.at - of.at <= of.width - in.width;
 }
 
-static int bits_apart(struct bits a, struct bits b)
+static int bits_apart(struct bit_run a, struct bit_run b)
 {
     return a.at + a.width <= b.at || b.at + b.width <= a.at;
 }
 
 /* Check the description of a format that has no name. Returns what is wrong, or NULL. */
-static const char *custom_doubt(const struct scalar_rec *s)
+static const char *scalar_custom_doubt(const struct scalar_rec *s)
 {
-    struct bits all = {0, s->size * 8u}, value = {s->offset, s->precision};
-    struct bits sign = {s->sign_pos, 1}, exponent = {s->exp_pos, s->exp_width};
-    struct bits significand = {s->mant_pos, s->mant_width};
+    struct bit_run all = {0, s->size * 8u}, value = {s->offset, s->precision};
+    struct bit_run sign = {s->sign_pos, 1}, exponent = {s->exp_pos, s->exp_width};
+    struct bit_run significand = {s->mant_pos, s->mant_width};
 
     if (value.width == 0 || !bits_inside(value, all))
         return "the bits of a scalar do not lie inside it (R5.22)";
@@ -60,7 +60,7 @@ static const char *scalar_doubt(const struct scalar_rec *s)
         return "unknown number in a scalar (R5.20)";
     if (!fmt_format_fits(s->format, s->size))
         return "the size of a scalar differs from its format's (R5.21)";
-    return s->format == FMT_FORMAT_CUSTOM ? custom_doubt(s) : NULL;
+    return s->format == FMT_FORMAT_CUSTOM ? scalar_custom_doubt(s) : NULL;
 }
 
 /* Decode a description. FMT_ERR_UNSUPPORTED: only a later version knows it. scalar_doubt() knows
