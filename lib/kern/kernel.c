@@ -39,9 +39,9 @@ static const uint8_t *tile_passes(const struct pass_run *r, const uint8_t *at,
 }
 
 /* Gather items from rows to back to back, or scatter them. */
-static void gather(const struct move *m, uint8_t *dst, const struct rows *rows)
+static void gather(const struct move *m, uint8_t *dst, const struct kern_rows *rows)
 {
-    struct rows r = *rows;
+    struct kern_rows r = *rows;
 
     r.dst = dst;
     r.dst_step = m->size;
@@ -49,9 +49,9 @@ static void gather(const struct move *m, uint8_t *dst, const struct rows *rows)
     move_rows(m, &r);
 }
 
-static void scatter(const struct move *m, const struct rows *rows, const uint8_t *src)
+static void scatter(const struct move *m, const struct kern_rows *rows, const uint8_t *src)
 {
-    struct rows r = *rows;
+    struct kern_rows r = *rows;
 
     r.src = src;
     r.src_step = m->size;
@@ -60,14 +60,14 @@ static void scatter(const struct move *m, const struct rows *rows, const uint8_t
 }
 
 /* True if the items of a side are one array. */
-static bool solid(const struct rows *r, int64_t step, const struct pace *pace, int size)
+static bool solid(const struct kern_rows *r, int64_t step, const struct pace *pace, int size)
 {
     return step == size && (r->rows == 1 || (!pace->list && pace->stride == r->per * size));
 }
 
 /* Run a tile's passes. The result goes to `last` or, if that is NULL, to one of the buffers;
  * returns where it is. */
-static const uint8_t *tile_run(const struct pass_run *r, const struct rows *tile,
+static const uint8_t *tile_run(const struct pass_run *r, const struct kern_rows *tile,
                                uint8_t *const buffer[2], uint8_t *last, struct tally *t)
 {
     const struct pass_plan *p = &r->k->plan;
@@ -88,12 +88,13 @@ static void first(int64_t *at, int64_t item)
 
 /* Add up the losses of a tile item by item, until one is refused. Returns the number of items
  * before it, or all. */
-static int64_t look_closely(const struct pass_run *r, const struct rows *tile, struct tally *sum)
+static int64_t look_closely(const struct pass_run *r, const struct kern_rows *tile,
+                            struct tally *sum)
 {
     uint8_t a[64], b[64], *const buffer[2] = {a, b};
     drep_report *report = r->k->report;
     int64_t i, row, item, n = tile->per * tile->rows;
-    struct rows one = {.src_step = r->k->plan.load.size, .per = 1, .rows = 1};
+    struct kern_rows one = {.src_step = r->k->plan.load.size, .per = 1, .rows = 1};
     struct tally t;
 
     for (i = 0; i < n; i++) {
@@ -123,7 +124,8 @@ static bool earlier(int64_t lost, int64_t known, int64_t item)
 }
 
 /* Add the losses of a tile to the report; returns how many of its items are allowed. */
-static int64_t account(const struct pass_run *r, const struct rows *tile, const struct tally *t)
+static int64_t account(const struct pass_run *r, const struct kern_rows *tile,
+                       const struct tally *t)
 {
     drep_report *report = r->k->report;
     struct tally sum = {0, 0, 0, 0};
@@ -145,10 +147,10 @@ static int64_t account(const struct pass_run *r, const struct rows *tile, const 
 }
 
 /* Store the first `n` items of a tile in the target. */
-static void tile_store(const struct move *m, const struct rows *tile, const uint8_t *done,
+static void tile_store(const struct move *m, const struct kern_rows *tile, const uint8_t *done,
                        int64_t n)
 {
-    struct rows some = *tile, rest = *tile;
+    struct kern_rows some = *tile, rest = *tile;
 
     some.rows = n / tile->per;
     rest.per = n % tile->per;
@@ -162,9 +164,9 @@ static void tile_store(const struct move *m, const struct rows *tile, const uint
 }
 
 /* The tile at item `at` of r: whole rows where several fit, else a part of one. */
-static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
+static struct kern_rows tile_at(const struct kern_rows *r, int64_t at, int64_t per)
 {
-    struct rows tile = *r;
+    struct kern_rows tile = *r;
     int64_t row = at / r->per, in = at % r->per;
 
     tile.dst += in * r->dst_step + (r->dst_pace.list ? 0 : row * r->dst_pace.stride);
@@ -185,7 +187,8 @@ static struct rows tile_at(const struct rows *r, int64_t at, int64_t per)
 
 /* Where the first pass only looks for what is refused, and finds nothing in the tile, the others
  * may write to the target itself. */
-static bool looks_clean(const struct pass_run *r, const struct rows *rows, const struct rows *tile)
+static bool looks_clean(const struct pass_run *r, const struct kern_rows *rows,
+                        const struct kern_rows *tile)
 {
     const struct pass_plan *p = &r->k->plan;
     struct tally t = {0, 0, 0, 0};
@@ -201,7 +204,7 @@ static bool looks_clean(const struct pass_run *r, const struct rows *rows, const
 
 /* Run rows through the passes, tile by tile. If the float unit is not in its default state the
  * general pass, which uses integers alone, does all of it. */
-static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
+static int64_t passes_rows(const struct kernel *k, const struct kern_rows *rows)
 {
     pass_fn *const general[1] = {pass_general};
     static const bool general_look[1] = {false};
@@ -223,7 +226,7 @@ static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
         widest = r.width[w] > widest ? r.width[w] : widest;
     per = TILE / (widest * p->parts);
     for (i = 0; i < n; i += m) {
-        struct rows tile = tile_at(rows, i, per);
+        struct kern_rows tile = tile_at(rows, i, per);
         const uint8_t *done;
         struct tally t = {0, 0, 0, 0};
         /* True if the last pass may write to the target itself. */
@@ -250,12 +253,12 @@ static int64_t passes_rows(const struct kernel *k, const struct rows *rows)
     return 0;
 }
 
-static bool dense(const struct kernel *k, const struct rows *r)
+static bool dense(const struct kernel *k, const struct kern_rows *r)
 {
     return r->dst_step == k->plan.store.size && r->src_step == k->plan.load.size;
 }
 
-int64_t run_passes(const struct kernel *k, const struct rows *r)
+int64_t run_passes(const struct kernel *k, const struct kern_rows *r)
 {
     const struct pass_plan *p = &k->plan;
 
@@ -268,7 +271,7 @@ int64_t run_passes(const struct kernel *k, const struct rows *r)
 }
 
 /* Kernels of one resizing pass. */
-int64_t run_resize(const struct kernel *k, const struct rows *r)
+int64_t run_resize(const struct kernel *k, const struct kern_rows *r)
 {
     if (r->rows == 1 && !dense(k, r) &&
         resize_strided(k, r->dst, r->dst_step, r->src, r->src_step, r->per))
@@ -276,7 +279,7 @@ int64_t run_resize(const struct kernel *k, const struct rows *r)
     return run_passes(k, r);
 }
 
-int64_t run_move(const struct kernel *k, const struct rows *r)
+int64_t run_move(const struct kernel *k, const struct kern_rows *r)
 {
     move_rows(&k->plan.load, r);
     return 0;
@@ -284,7 +287,7 @@ int64_t run_move(const struct kernel *k, const struct rows *r)
 
 /* Join rows that follow each other as their items do into one row, and turn rows of one item
  * into a row of items: one long loop is cheaper than many short ones. */
-static void one_row(struct rows *r)
+static void one_row(struct kern_rows *r)
 {
     if (r->rows > 1 && (r->dst_pace.list || r->src_pace.list))
         return;
@@ -307,9 +310,9 @@ static void one_row(struct rows *r)
 /* Rows of at least this many items run one by one. */
 enum { ROW_ALONE = 128 };
 
-int64_t kernel_rows(const struct kernel *k, const struct rows *rows)
+int64_t kernel_rows(const struct kernel *k, const struct kern_rows *rows)
 {
-    struct rows r = *rows, one;
+    struct kern_rows r = *rows, one;
     int64_t i, bad;
 
     if (r.per * r.rows == 0)

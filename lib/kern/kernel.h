@@ -47,7 +47,7 @@ struct pass_plan {
  * equal distances) is allowed when sizes are equal. Returns 0, or which item was refused,
  * counted from 1 through the rows: the items before it have been written, and nothing after
  * them. */
-typedef int64_t kernel_run_fn(const struct kernel *k, const struct rows *r);
+typedef int64_t kernel_run_fn(const struct kernel *k, const struct kern_rows *r);
 struct kernel {
     kernel_run_fn *run;
     drep_encoding dst, src;
@@ -64,19 +64,19 @@ static inline bool kernel_refuses(const struct pass_plan *p, const struct tally 
 {
     return p->strict && (t->refused || (p->exact && t->inexact));
 }
-int64_t kernel_rows(const struct kernel *k, const struct rows *r);
+int64_t kernel_rows(const struct kernel *k, const struct kern_rows *r);
 /* Run one row, numbered from `base` on. */
 static inline int64_t kernel_run(const struct kernel *k, void *dst, int64_t dst_stride,
                                  const void *src, int64_t src_stride, int64_t n, int64_t base)
 {
-    return kernel_rows(k, &(struct rows){.dst = dst,
-                                         .src = src,
-                                         .dst_step = dst_stride,
-                                         .src_step = src_stride,
-                                         .per = n,
-                                         .rows = 1,
-                                         .base = base,
-                                         .step = 1});
+    return kernel_rows(k, &(struct kern_rows){.dst = dst,
+                                              .src = src,
+                                              .dst_step = dst_stride,
+                                              .src_step = src_stride,
+                                              .per = n,
+                                              .rows = 1,
+                                              .base = base,
+                                              .step = 1});
 }
 /* Describe a kernel that only moves bytes: units of an item, each of `unit` bytes that come from
  * byte `from` of the source's unit on, reordered by `map`. False: it does more. */

@@ -356,7 +356,7 @@ TARGET_AVX2 static void strided_avx2(const struct move *m, uint8_t *dst, int64_t
 enum { AHEAD = 2048 };
 
 /* Rows of `size` bytes, neither a few nor very many. */
-INLINE TARGET_AVX2 void rows_by_32(const struct move *m, const struct rows *r, int64_t size,
+INLINE TARGET_AVX2 void rows_by_32(const struct move *m, const struct kern_rows *r, int64_t size,
                                    bool stream)
 {
     const __m256i mask = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)m->mask));
@@ -395,7 +395,7 @@ INLINE TARGET_AVX2 void rows_by_32(const struct move *m, const struct rows *r, i
     }
 }
 
-TARGET_AVX2 static void rows_avx2(const struct move *m, const struct rows *r, int64_t size)
+TARGET_AVX2 static void rows_avx2(const struct move *m, const struct kern_rows *r, int64_t size)
 {
     /* Bypass the cache for many whole lines. */
     bool stream = size * r->rows >= STREAM && !r->dst_pace.list &&
@@ -451,7 +451,7 @@ static void move_run(const struct move *m, uint8_t *dst, int64_t ds, const uint8
         paced_portable(m, dst, (struct pace){ds, NULL}, src, (struct pace){ss, NULL}, n);
 }
 
-static void one_by_one(const struct move *m, const struct rows *r)
+static void one_by_one(const struct move *m, const struct kern_rows *r)
 {
     int64_t row;
 
@@ -461,7 +461,7 @@ static void one_by_one(const struct move *m, const struct rows *r)
 }
 
 /* Short rows of items back to back, as elements in pieces. */
-static void in_pieces(const struct move *m, const struct rows *r)
+static void in_pieces(const struct move *m, const struct kern_rows *r)
 {
     static const uint8_t copy[1] = {0};
     bool bytes = m->op == MOVE_COPY;
@@ -489,7 +489,7 @@ static bool shaped(const struct move *m)
     return m->op != MOVE_MASK;
 }
 
-void move_rows(const struct move *m, const struct rows *r)
+void move_rows(const struct move *m, const struct kern_rows *r)
 {
     bool whole = r->per == 1 || (r->dst_step == m->size && r->src_step == m->size);
     bool simple = whole && (m->op == MOVE_COPY || 16 % m->unit == 0);

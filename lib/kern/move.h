@@ -35,7 +35,7 @@ INLINE int64_t pace_at(const struct pace *p, int64_t row)
     return p->list ? p->list[row] : row * p->stride;
 }
 /* `rows` rows of `per` items; the sides are apart, or the same with equal strides. */
-struct rows {
+struct kern_rows {
     uint8_t *dst;
     const uint8_t *src;
     int64_t dst_step, src_step; /* bytes between the items of a row */
@@ -45,6 +45,6 @@ struct rows {
      * row to row. */
     int64_t base, step, row;
 };
-void move_rows(const struct move *m, const struct rows *r);
+void move_rows(const struct move *m, const struct kern_rows *r);
 
 #endif

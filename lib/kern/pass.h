@@ -17,23 +17,26 @@
 bool kern_float_default(void);
 
 /* The sorts of scalar that have passes of their own. */
-enum sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };
+enum scalar_sort { I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, F32, F64, OTHER };
 
-/* Each gives NULL where there is no such pass here. */
-pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa); /* integers, wrapping */
+/* Each pass_X() gives NULL where there is no such pass here. */
+/* Integers, wrapping. */
+pass_fn *pass_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
 /* The one pass that structs are full of, without a tile, where one side's order is turned
  * and items lie apart.  false: not this one. */
 bool resize_strided(const struct kernel *k, uint8_t *dst, int64_t dst_stride, const uint8_t *src,
                     int64_t src_stride, int64_t n);
-pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa); /* low..high; else a look */
-pass_fn *pass_truth(int size, enum isa isa);                   /* to U8, 0 or 1 */
-pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa);
+pass_fn *pass_bounds(enum scalar_sort src, bool clamp, enum isa isa); /* low..high; else a look */
+pass_fn *pass_truth(int size, enum isa isa);                          /* to U8, 0 or 1 */
+pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enum isa isa);
 /* A look at what pass_float(), not counting, would make an infinity; NULL: there is none. */
-pass_fn *pass_float_look(enum sort dst, enum sort src, enum isa isa);
-pass_fn *pass_whole(enum sort src, enum isa isa);   /* F32 or F64 to the nearest whole number */
-bool pass_float_hard(enum sort dst, enum sort src); /* does that one use the float unit? */
+pass_fn *pass_float_look(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
+/* F32 or F64 to the nearest whole number. */
+pass_fn *pass_whole(enum scalar_sort src, enum isa isa);
+/* True if pass_float() of these uses the float unit. */
+bool pass_float_hard(enum scalar_sort dst, enum scalar_sort src);
 /* Unchecked, big-endian on the one side or the other. */
-pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa);
+pass_fn *pass_turned(enum scalar_sort dst, enum scalar_sort src, bool turn_to, enum isa isa);
 pass_fn *pass_soft_turned(int dst_format, int src_format, int src_size, bool turn_to, enum isa isa);
 pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and double-double */
 pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */

@@ -142,7 +142,8 @@ INLINE uint32_t cut_double(uint64_t v)
 
 /* counts, or a clamp, cost another look at each value. */
 INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
-                     int64_t n, struct tally *t, enum sort to, enum sort from, bool counts)
+                     int64_t n, struct tally *t, enum scalar_sort to, enum scalar_sort from,
+                     bool counts)
 {
     const bool clamp = k->plan.clamp;
     int64_t i, overflow = 0, inexact = 0, nan_lost = 0;
@@ -167,8 +168,8 @@ INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_
     }
 }
 
-INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, enum sort to,
-                    enum sort from)
+INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n,
+                    enum scalar_sort to, enum scalar_sort from)
 {
     int64_t i;
 
@@ -286,14 +287,15 @@ VARIANTS(f64_f32_counts, narrow(k, dst, src, n, t, true))
 
 /* ------------------------------------------------------ reals to integers */
 
-INLINE double real_at(const uint8_t *p, int64_t i, enum sort sort)
+INLINE double real_at(const uint8_t *p, int64_t i, enum scalar_sort sort)
 {
     return sort == F32 ? (double)float_of_bits(get4(p, i)) : double_of_bits(get8(p, i));
 }
 
 /* Truncates; NaN gives 0, what is beyond the bounds the nearest of them. */
 INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
-                   int64_t n, struct tally *t, enum sort to, enum sort from, bool counts)
+                   int64_t n, struct tally *t, enum scalar_sort to, enum scalar_sort from,
+                   bool counts)
 {
     const double below = k->plan.below, above = k->plan.above;
     const int64_t low = k->plan.low, high = k->plan.high;
@@ -335,7 +337,7 @@ INLINE void to_int(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
 /* To the nearest whole number, ties to even, as the float unit rounds: from `whole` on (2^23, 2^52)
  * every number is one, and a sum with it keeps no fraction.  NaNs and infinities stay. */
 INLINE void to_whole(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, struct tally *t,
-                     enum sort sort)
+                     enum scalar_sort sort)
 {
     int64_t i, inexact = 0;
 
@@ -381,7 +383,7 @@ TO_INTS(X)
 
 /* True if v, rounded to d (a binary64 holds both), has another value. 2^63 and 2^64 are beyond
  * the integers that round up to them. */
-INLINE bool rounded(uint64_t v, double d, enum sort from)
+INLINE bool rounded(uint64_t v, double d, enum scalar_sort from)
 {
     if (from == U64)
         return d >= 18446744073709551616.0 || (uint64_t)d != v;
@@ -390,7 +392,7 @@ INLINE bool rounded(uint64_t v, double d, enum sort from)
 
 /* Integers to reals, which round where the significand is too short. */
 INLINE void from_int(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, struct tally *t,
-                     enum sort to, enum sort from, bool counts)
+                     enum scalar_sort to, enum scalar_sort from, bool counts)
 {
     int64_t i, inexact = 0;
 
@@ -573,7 +575,7 @@ TURNED_HARD(X)
 #endif
 #undef X
 
-pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa)
+pass_fn *pass_turned(enum scalar_sort dst, enum scalar_sort src, bool turn_to, enum isa isa)
 {
 #define X(to, from, turn, what)                        \
     if (dst == to && src == from && turn_to == (turn)) \
@@ -588,14 +590,14 @@ pass_fn *pass_turned(enum sort dst, enum sort src, bool turn_to, enum isa isa)
 
 /* ----------------------------------------------------------------- choice */
 
-static bool counted(enum sort dst, enum sort src)
+static bool counted(enum scalar_sort dst, enum scalar_sort src)
 {
     /* Exact, whatever the value. */
     return !((dst == F64 && (src == F32 || src == F16 || src == I32 || src == U32)) ||
              (dst == F32 && (src == F16 || src == BF16)));
 }
 
-pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa)
+pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enum isa isa)
 {
     counts = counts && counted(dst, src);
 #ifdef ISA_X86
@@ -633,7 +635,7 @@ pass_fn *pass_float(enum sort dst, enum sort src, bool counts, enum isa isa)
     return NULL;
 }
 
-pass_fn *pass_float_look(enum sort dst, enum sort src, enum isa isa)
+pass_fn *pass_float_look(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
 {
 #ifdef KERN_FLOAT
     if (dst == F32 && src == F64)
@@ -643,7 +645,7 @@ pass_fn *pass_float_look(enum sort dst, enum sort src, enum isa isa)
     return NULL;
 }
 
-pass_fn *pass_whole(enum sort src, enum isa isa)
+pass_fn *pass_whole(enum scalar_sort src, enum isa isa)
 {
 #ifdef KERN_FLOAT
     return src == F32 ? VARIANT(whole_f32, isa) : VARIANT(whole_f64, isa);
@@ -653,7 +655,7 @@ pass_fn *pass_whole(enum sort src, enum isa isa)
 #endif
 }
 
-bool pass_float_hard(enum sort dst, enum sort src)
+bool pass_float_hard(enum scalar_sort dst, enum scalar_sort src)
 {
     return dst != F16 && dst != BF16 && src != F16 && src != BF16;
 }

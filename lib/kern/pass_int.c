@@ -110,17 +110,17 @@ VARIANTS(truth_2, UNUSED_KT; truth(dst, src, n, 2))
 VARIANTS(truth_4, UNUSED_KT; truth(dst, src, n, 4))
 VARIANTS(truth_8, UNUSED_KT; truth(dst, src, n, 8))
 
-static int sort_size(enum sort s)
+static int sort_size(enum scalar_sort s)
 {
     return 1 << (s / 2);
 }
 
-static bool sort_signed(enum sort s)
+static bool sort_signed(enum scalar_sort s)
 {
     return s % 2 == 0;
 }
 
-pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa)
+pass_fn *pass_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
 {
     int to = sort_size(dst), from = sort_size(src);
     bool sign = to > from && sort_signed(src);
@@ -133,7 +133,7 @@ pass_fn *pass_resize(enum sort dst, enum sort src, enum isa isa)
     return NULL;
 }
 
-pass_fn *pass_bounds(enum sort src, bool clamp, enum isa isa)
+pass_fn *pass_bounds(enum scalar_sort src, bool clamp, enum isa isa)
 {
     int size = sort_size(src);
     bool sign = sort_signed(src);

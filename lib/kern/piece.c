@@ -47,14 +47,14 @@ static bool fits(const struct pieces *p, int at, int size)
 
 static void emit(struct pieces *p, int at, int size)
 {
-    struct piece *piece = &p->piece[p->all];
+    struct kern_piece *piece = &p->piece[p->all];
     int i, from;
 
     if (p->all == PIECES) {
         p->full = true;
         return;
     }
-    *piece = (struct piece){p->span.to + at, p->span.from + at, (uint8_t)size, {0}};
+    *piece = (struct kern_piece){p->span.to + at, p->span.from + at, (uint8_t)size, {0}};
     for (i = 0; i < size; i++) {
         from = p->span.map[at + i];
         piece->mask[i] = (uint8_t)(from & 0x80 ? 0x80 : from - at - i / 16 * 16);
@@ -112,7 +112,7 @@ void pieces_add(struct pieces *p, int32_t to, int32_t from, int unit, int units,
 
 static void sort_pieces(struct pieces *p)
 {
-    struct piece sorted[PIECES];
+    struct kern_piece sorted[PIECES];
     int at = 0, class, i;
 
     for (class = 0; class < PIECE_SIZES; class ++)
@@ -134,7 +134,7 @@ static bool element_init(struct element *e, const struct pieces *p)
 
     *e = (struct element){INT32_MAX, INT32_MIN, INT32_MAX, INT32_MIN, {0}};
     for (i = 0; i < p->all; i++) {
-        const struct piece *q = &p->piece[i];
+        const struct kern_piece *q = &p->piece[i];
 
         e->to = q->to < e->to ? q->to : e->to;
         e->to_end = q->to + q->size > e->to_end ? q->to + q->size : e->to_end;
@@ -147,7 +147,7 @@ static bool element_init(struct element *e, const struct pieces *p)
         e->map[b] = -1;
     for (i = 0; i < p->all; i++)
         for (b = 0; b < p->piece[i].size; b++) {
-            const struct piece *q = &p->piece[i];
+            const struct kern_piece *q = &p->piece[i];
 
             e->map[q->to - e->to + b] =
                 q->mask[b] & 0x80 ? -2 : q->from - e->from + b / 16 * 16 + q->mask[b];
@@ -159,7 +159,7 @@ static bool element_init(struct element *e, const struct pieces *p)
 }
 
 /* The 16 bytes from byte `at` of an element on; false: they come from too many places. */
-static bool gather_init(struct kern_gather *g, const struct element *e, int at)
+static bool kern_gather_init(struct kern_gather *g, const struct element *e, int at)
 {
     int32_t from, last = e->from_end - e->from - 16, covered = -1, i, b;
 
@@ -193,7 +193,7 @@ static void make_gathers(struct pieces *p)
     if (!element_init(&e, p))
         return;
     for (n = 0; n < (e.to_end - e.to + 15) / 16; n++)
-        if (!gather_init(&all[n], &e, 16 * n))
+        if (!kern_gather_init(&all[n], &e, 16 * n))
             return;
     for (terms = 1; terms <= GATHER_TERMS; terms++)
         for (i = 0; i < n; i++)
@@ -234,7 +234,7 @@ INLINE TARGET_PIECE void store16(uint8_t *dst, vec16 v)
     _mm_storeu_si128((__m128i *)dst, v);
 }
 
-INLINE TARGET_PIECE void move_piece(uint8_t *dst, const uint8_t *src, const struct piece *p,
+INLINE TARGET_PIECE void move_piece(uint8_t *dst, const uint8_t *src, const struct kern_piece *p,
                                     int size)
 {
     const __m128i mask = _mm_loadu_si128((const __m128i *)p->mask);
@@ -279,7 +279,7 @@ INLINE void store16(uint8_t *dst, vec16 v)
     vst1q_u8(dst, v);
 }
 
-INLINE void move_piece(uint8_t *dst, const uint8_t *src, const struct piece *p, int size)
+INLINE void move_piece(uint8_t *dst, const uint8_t *src, const struct kern_piece *p, int size)
 {
     uint8_t some[16] = {0};
 
@@ -301,8 +301,8 @@ INLINE TARGET_PIECE void run(const struct pieces *p, uint8_t *dst, const struct 
                              const uint8_t *src, const struct pace *src_pace, int64_t n, int n32,
                              int n16, int n8, int n4, int n2, int n1, bool listed)
 {
-    struct piece piece[PIECES];
-    const struct piece *at;
+    struct kern_piece piece[PIECES];
+    const struct kern_piece *at;
     int64_t i;
     int k;
 

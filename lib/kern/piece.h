@@ -13,7 +13,7 @@
  * load, one shuffle inside 16 bytes, and one store, and no byte beside them.  Neighbours
  * may overlap. */
 enum { PIECES = 256, PIECE_SIZES = 6, SPAN = 64 };
-struct piece {
+struct kern_piece {
     int32_t to, from;
     uint8_t size, mask[32];
 };
@@ -28,7 +28,7 @@ struct pieces {
     int n[PIECE_SIZES]; /* how many of each size, the largest first */
     int all;
     bool full;
-    struct piece piece[PIECES];
+    struct kern_piece piece[PIECES];
     int gathers[GATHER_TERMS]; /* of one term, of two, of three, in this order */
     int64_t packed;            /* 0: no gathers; bytes of an element from its first on */
     struct kern_gather gather[GATHERS];

@@ -49,7 +49,7 @@ static void plan_move(struct kernel *k, const struct enc *dst, const struct enc 
 }
 
 /* The sort of an encoding: those that have passes of their own, else OTHER. */
-static enum sort sort_of(const struct enc *e)
+static enum scalar_sort sort_of(const struct enc *e)
 {
     bool is_int = e->format == DREP_FORMAT_INT || e->format == DREP_FORMAT_UINT ||
                   e->format == DREP_FORMAT_UNICODE;
@@ -71,19 +71,19 @@ static enum sort sort_of(const struct enc *e)
         return OTHER;
     switch (e->size) {
     case 1:
-        return (enum sort)(I8 + odd);
+        return (enum scalar_sort)(I8 + odd);
     case 2:
-        return (enum sort)(I16 + odd);
+        return (enum scalar_sort)(I16 + odd);
     case 4:
-        return (enum sort)(I32 + odd);
+        return (enum scalar_sort)(I32 + odd);
     case 8:
-        return (enum sort)(I64 + odd);
+        return (enum scalar_sort)(I64 + odd);
     default:
         return OTHER;
     }
 }
 
-static int sort_width(enum sort s)
+static int sort_width(enum scalar_sort s)
 {
     return s <= U64 ? 1 << (s / 2) : s <= BF16 ? 2 : s == F32 ? 4 : 8;
 }
@@ -95,14 +95,14 @@ static void add_pass(struct pass_plan *p, pass_fn *pass, int width)
     p->width[p->npass] = (uint8_t)(width ? width : p->width[p->npass - 1]);
 }
 
-static void add_resize(struct pass_plan *p, enum sort dst, enum sort src)
+static void add_resize(struct pass_plan *p, enum scalar_sort dst, enum scalar_sort src)
 {
     if (sort_width(dst) != sort_width(src))
         add_pass(p, pass_resize(dst, src, isa_get()), sort_width(dst));
 }
 
 /* low..high, what an integer of this sort can be, as bits. */
-static void sort_limits(enum sort s, int64_t *low, int64_t *high)
+static void sort_limits(enum scalar_sort s, int64_t *low, int64_t *high)
 {
     int bits = 8 * sort_width(s);
 
@@ -111,7 +111,7 @@ static void sort_limits(enum sort s, int64_t *low, int64_t *high)
 }
 
 /* Integers to integers: look at the range where it matters, then resize. */
-static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
+static void plan_ints(struct kernel *k, enum scalar_sort dst, enum scalar_sort src)
 {
     struct pass_plan *p = &k->plan;
     int64_t low, high, most;
@@ -138,10 +138,10 @@ static void plan_ints(struct kernel *k, enum sort dst, enum sort src)
 
 /* Reals to integers go through the narrowest of I32, I64, U64 that holds the target; if asked for,
  * rounded to whole numbers before, since the pass truncates. */
-static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
+static bool plan_to_int(struct kernel *k, enum scalar_sort dst, enum scalar_sort src)
 {
     struct pass_plan *p = &k->plan;
-    enum sort via = dst == U64 ? U64 : dst == I64 || dst == U32 ? I64 : I32;
+    enum scalar_sort via = dst == U64 ? U64 : dst == I64 || dst == U32 ? I64 : I32;
     pass_fn *pass = pass_float(via, src, p->counts, isa_get());
 
     if (!pass)
@@ -160,10 +160,10 @@ static bool plan_to_int(struct kernel *k, enum sort dst, enum sort src)
     return true;
 }
 
-static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
+static bool plan_reals(struct kernel *k, enum scalar_sort dst, enum scalar_sort src)
 {
     struct pass_plan *p = &k->plan;
-    enum sort via = src;
+    enum scalar_sort via = src;
     pass_fn *pass, *look = NULL;
 
     if (src < I32)
@@ -185,7 +185,7 @@ static bool plan_reals(struct kernel *k, enum sort dst, enum sort src)
 static bool plan_truth(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
     pass_fn *pass = pass_truth(src->size, isa_get());
-    enum sort to = sort_of(dst);
+    enum scalar_sort to = sort_of(dst);
 
     if (!pass || (src->format != DREP_FORMAT_BOOL && sort_of(src) > U64))
         return false;
@@ -235,7 +235,7 @@ static bool plan_text(struct kernel *k, const struct enc *dst, const struct enc 
 /* Choose the passes, best first. */
 static void plan_passes(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
-    enum sort to = sort_of(dst), from = sort_of(src);
+    enum scalar_sort to = sort_of(dst), from = sort_of(src);
     pass_fn *soft;
 
     if (plan_text(k, dst, src))

@@ -131,7 +131,7 @@ struct field_part {
     struct pace pace;
 };
 
-static struct field_part part_of(const struct end *s)
+static struct field_part window_part(const struct end *s)
 {
     const struct window *w = &s->window;
     struct field_part p = {.at = s->bytes + w->at,
@@ -173,7 +173,7 @@ static void group(struct field_part *p, int64_t items)
 
 /* Rows of items of variable length; adds to *moved, also when it fails. */
 static int move_items(const struct conversion *c, const drep_type *to, const drep_type *from,
-                      const struct rows *r, int64_t *moved)
+                      const struct kern_rows *r, int64_t *moved)
 {
     struct rep_var *var = c->opts->var;
     int64_t base = c->opts->base, row, i;
@@ -196,7 +196,7 @@ static int move_items(const struct conversion *c, const drep_type *to, const dre
 
 /* Items of one leaf on each side.  Goes on on neither. */
 static int convert_rows(struct conversion *c, const drep_type *to, const drep_type *from,
-                        struct rows *r)
+                        struct kern_rows *r)
 {
     int64_t bad, base = c->opts->base + c->done;
     struct kernel *k;
@@ -251,12 +251,12 @@ static int convert_runs(struct conversion *c, int64_t n)
             cursor_next(&from_cursor, n, &from);
         m = to.count < from.count ? to.count : from.count;
         err = convert_rows(c, to.type, from.type,
-                           &(struct rows){.dst = dst + to.offset,
-                                          .src = src + from.offset,
-                                          .dst_step = to.stride,
-                                          .src_step = from.stride,
-                                          .per = m,
-                                          .rows = 1});
+                           &(struct kern_rows){.dst = dst + to.offset,
+                                               .src = src + from.offset,
+                                               .dst_step = to.stride,
+                                               .src_step = from.stride,
+                                               .per = m,
+                                               .rows = 1});
         to.offset += m * to.stride;
         from.offset += m * from.stride;
         to.count -= m;
@@ -433,17 +433,17 @@ static bool run_plan(struct conversion *c, const struct plan_turn *plan, int64_t
     for (i = 0; i < plan->npair; i++) {
         const struct field_pair *p = &plan->pair[i];
 
-        if (kernel_rows(p->kernel, &(struct rows){.dst = to->at + p->to,
-                                                  .src = from->at + p->from,
-                                                  .dst_step = p->to_step,
-                                                  .src_step = p->from_step,
-                                                  .dst_pace = to->pace,
-                                                  .src_pace = from->pace,
-                                                  .per = p->count,
-                                                  .rows = turns,
-                                                  .base = c->opts->base + c->done + p->item,
-                                                  .step = 1,
-                                                  .row = items}))
+        if (kernel_rows(p->kernel, &(struct kern_rows){.dst = to->at + p->to,
+                                                       .src = from->at + p->from,
+                                                       .dst_step = p->to_step,
+                                                       .src_step = p->from_step,
+                                                       .dst_pace = to->pace,
+                                                       .src_pace = from->pace,
+                                                       .per = p->count,
+                                                       .rows = turns,
+                                                       .base = c->opts->base + c->done + p->item,
+                                                       .step = 1,
+                                                       .row = items}))
             return false;
     }
     return true;
@@ -476,7 +476,7 @@ static int convert_block(struct conversion *c, const struct plan_turn *plan, int
 /* Turns of at most n items, of which one side's are no leaf. */
 static int convert_turns(struct conversion *c, int64_t n)
 {
-    struct field_part to = part_of(&c->dst), from = part_of(&c->src);
+    struct field_part to = window_part(&c->dst), from = window_part(&c->src);
     const struct plan_turn *plan = NULL;
     int64_t items, turns = 0;
 
@@ -506,7 +506,7 @@ static int convert_turns(struct conversion *c, int64_t n)
 /* Rows of at most n items of a leaf on each side. */
 static int convert_leaves(struct conversion *c, int64_t n)
 {
-    struct field_part to = part_of(&c->dst), from = part_of(&c->src);
+    struct field_part to = window_part(&c->dst), from = window_part(&c->src);
     int64_t items = least(to.items, from.items), before = c->done, rows;
     int err;
 
@@ -518,14 +518,14 @@ static int convert_leaves(struct conversion *c, int64_t n)
         rows = 1;
     }
     err = convert_rows(c, c->dst.window.node->leaf, c->src.window.node->leaf,
-                       &(struct rows){.dst = to.at,
-                                      .src = from.at,
-                                      .dst_step = c->dst.window.step,
-                                      .src_step = c->src.window.step,
-                                      .dst_pace = to.pace,
-                                      .src_pace = from.pace,
-                                      .per = items,
-                                      .rows = least(rows, n / items)});
+                       &(struct kern_rows){.dst = to.at,
+                                           .src = from.at,
+                                           .dst_step = c->dst.window.step,
+                                           .src_step = c->src.window.step,
+                                           .dst_pace = to.pace,
+                                           .src_pace = from.pace,
+                                           .per = items,
+                                           .rows = least(rows, n / items)});
     skip(&c->dst, c->done - before);
     skip(&c->src, c->done - before);
     return err;

@@ -19,7 +19,8 @@ struct pack_unit {
     int64_t items, size;
 };
 
-static int unit_init(struct pack_unit *u, const char *datarep, int64_t count, const drep_type *type)
+static int pack_unit_init(struct pack_unit *u, const char *datarep, int64_t count,
+                          const drep_type *type)
 {
     struct type_sizes sizes;
     int err;
@@ -42,7 +43,7 @@ static int unit_init(struct pack_unit *u, const char *datarep, int64_t count, co
 int drep_pack_size(const char *datarep, int64_t count, const drep_type *type, int64_t *size)
 {
     struct pack_unit u;
-    int err = unit_init(&u, datarep, count, type);
+    int err = pack_unit_init(&u, datarep, count, type);
 
     if (!err && !size)
         err = fail(DREP_ERR_ARG, "null pointer for the size");
@@ -92,7 +93,7 @@ static void first_of(int64_t *to, int64_t first)
         *to = first;
 }
 
-static void report_add(struct pack_parts *p, const drep_report *part)
+static void pack_report_add(struct pack_parts *p, const drep_report *part)
 {
     pthread_mutex_lock(&p->lock);
     p->report.items += part->items;
@@ -124,7 +125,7 @@ static int part_convert(void *ctx, int64_t i)
     part.file = (uint8_t *)part.file + offset;
     err = packed_convert(p->u->rep->table, &part, p->reading, &opts, NULL);
     if (!err && p->counts)
-        report_add(p, &report);
+        pack_report_add(p, &report);
     return err;
 }
 
@@ -172,10 +173,10 @@ static int unit_move(const struct pack_unit *u, const drep_type *type, void *use
 }
 
 /* What both directions check before they move anything. */
-static int move_init(struct pack_unit *u, const char *datarep, int64_t count, const drep_type *type,
-                     const drep_xfer *xfer)
+static int pack_move_init(struct pack_unit *u, const char *datarep, int64_t count,
+                          const drep_type *type, const drep_xfer *xfer)
 {
-    int err = unit_init(u, datarep, count, type);
+    int err = pack_unit_init(u, datarep, count, type);
 
     if (!err)
         err = type_elements(type, count, &u->items);
@@ -193,7 +194,7 @@ int drep_pack_xfer(const char *datarep, const void *inbuf, int64_t count, const 
 
     if ((err = xfer_begin(&x, xfer, "drep_pack_xfer")))
         return err;
-    err = move_init(&u, datarep, count, type, x.use);
+    err = pack_move_init(&u, datarep, count, type, x.use);
     if (!err)
         err = room(&u, inbuf, outbuf, outsize, position, DREP_ERR_BUFFER);
     if (!err)
@@ -214,7 +215,7 @@ int drep_unpack_xfer(const char *datarep, const void *inbuf, int64_t insize, int
 
     if ((err = xfer_begin(&x, xfer, "drep_unpack_xfer")))
         return err;
-    err = move_init(&u, datarep, count, type, x.use);
+    err = pack_move_init(&u, datarep, count, type, x.use);
     if (!err)
         err = room(&u, outbuf, inbuf, insize, position, DREP_ERR_TRUNCATE);
     if (!err)

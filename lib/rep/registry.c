@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-struct registered {
-    struct registered *next;
+struct registered_rep {
+    struct registered_rep *next;
     struct datarep rep;
     struct rep_table table; /* declared ones */
     drep_scalar scalars[];
@@ -26,7 +26,7 @@ struct registered {
 
 static struct {
     pthread_mutex_t lock;
-    struct registered *first, **last;
+    struct registered_rep *first, **last;
     bool started;
 } registry = {PTHREAD_MUTEX_INITIALIZER, NULL, &registry.first, false};
 
@@ -82,16 +82,16 @@ static void make_serial(pthread_mutex_t *lock)
     pthread_mutexattr_destroy(&attr);
 }
 
-static struct registered *entry_new(int nscalars)
+static struct registered_rep *entry_new(int nscalars)
 {
-    struct registered *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
+    struct registered_rep *e = mem_zalloc(1, sizeof *e + (uint64_t)nscalars * sizeof e->scalars[0]);
 
     if (e)
         make_serial(&e->rep.serial);
     return e;
 }
 
-static void entry_free(struct registered *e)
+static void entry_free(struct registered_rep *e)
 {
     if (e)
         pthread_mutex_destroy(&e->rep.serial);
@@ -102,7 +102,7 @@ static void entry_free(struct registered *e)
  * yet. */
 static void renew(void)
 {
-    struct registered **at = &registry.first;
+    struct registered_rep **at = &registry.first;
 
     pthread_mutex_init(&registry.lock, NULL);
     for (; *at; at = &(*at)->next)
@@ -118,16 +118,16 @@ static void lock(void)
     pthread_mutex_lock(&registry.lock);
 }
 
-static struct registered *find(const char *name)
+static struct registered_rep *find(const char *name)
 {
-    struct registered *e;
+    struct registered_rep *e;
 
     for (e = registry.first; e && strcmp(e->rep.name, name) != 0; e = e->next)
         ;
     return e;
 }
 
-static void append(struct registered *e)
+static void append(struct registered_rep *e)
 {
     *registry.last = e;
     registry.last = &e->next;
@@ -139,7 +139,7 @@ static int start(void)
 {
     char name[DREP_MAX_DATAREP_STRING];
     const struct rep_table *table;
-    struct registered *e;
+    struct registered_rep *e;
     int i;
 
     if (registry.started)
@@ -159,7 +159,7 @@ static int start(void)
 }
 
 /* Add an entry, or free it on failure. */
-static int add(struct registered *e)
+static int add(struct registered_rep *e)
 {
     int err;
 
@@ -178,7 +178,7 @@ static int add(struct registered *e)
 
 const struct datarep *rep_find(const char *name)
 {
-    struct registered *e = NULL;
+    struct registered_rep *e = NULL;
 
     if (!name)
         return NULL;
@@ -249,7 +249,7 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
                                 drep_conversion_fn *write, drep_extent_fn *extent,
                                 void *extra_state, unsigned flags)
 {
-    struct registered *e;
+    struct registered_rep *e;
     int err = check_name(name);
 
     if (err)
@@ -271,8 +271,8 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
 }
 
 /* The base's rows and scalars with what the caller puts over them. */
-static int declare(struct registered *e, const struct rep_table *base, const drep_encoding *rows,
-                   int nrows, const drep_scalar *scalars, int nscalars)
+static int declare(struct registered_rep *e, const struct rep_table *base,
+                   const drep_encoding *rows, int nrows, const drep_scalar *scalars, int nscalars)
 {
     struct rep_table *t = &e->table;
     bool seen[DREP_CODE_MAX + 1] = {false};
@@ -315,7 +315,7 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
                          const drep_scalar *scalars, int nscalars)
 {
     const struct datarep *from;
-    struct registered *e;
+    struct registered_rep *e;
     int err = check_name(name);
 
     if (!err)
@@ -343,7 +343,7 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
 /* A file's own: never in the registry. */
 int rep_scoped(const char *name, const struct rep_table *table, struct datarep **out)
 {
-    struct registered *e;
+    struct registered_rep *e;
     int err;
 
     if (strlen(name) >= DREP_MAX_DATAREP_STRING)
@@ -366,7 +366,7 @@ int rep_scoped(const char *name, const struct rep_table *table, struct datarep *
 void rep_scoped_free(struct datarep *rep)
 {
     if (rep)
-        entry_free((struct registered *)((char *)rep - offsetof(struct registered, rep)));
+        entry_free((struct registered_rep *)((char *)rep - offsetof(struct registered_rep, rep)));
 }
 
 /* ---------------------------------------------------------------- asking */
@@ -430,7 +430,7 @@ int drep_datarep_get(const char *name, drep_datarep *out)
 
 int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
 {
-    struct registered *e;
+    struct registered_rep *e;
     int err;
 
     if (!fn)

@@ -39,7 +39,7 @@
     X(E4M3, DREP_FORMAT_FP8_E4M3)   \
     X(E5M2, DREP_FORMAT_FP8_E5M2)
 
-enum abi {
+enum abi_type {
 #define X(name, format) ABI_##name,
     ABI_LIST(X)
 #undef X

@@ -121,8 +121,8 @@ static void unit_release(struct unit_layout *u)
 }
 
 /* All but the data's sum.  The caller releases it, whatever this gives. */
-static int unit_init(struct unit_layout *u, const char *datarep, int64_t count,
-                     const drep_type *type)
+static int unit_layout_init(struct unit_layout *u, const char *datarep, int64_t count,
+                            const drep_type *type)
 {
     const char *machine = rep_native_name();
     int64_t items, size = 0;
@@ -170,7 +170,7 @@ static int64_t unit_head(const struct fixed *f)
 int drep_pack_unit_size(const char *datarep, int64_t count, const drep_type *type, int64_t *size)
 {
     struct unit_layout u;
-    int err = unit_init(&u, datarep, count, type);
+    int err = unit_layout_init(&u, datarep, count, type);
 
     if (!err && !size)
         err = fail(DREP_ERR_ARG, "null pointer for the size");
@@ -211,7 +211,7 @@ int drep_pack_unit(const char *datarep, const void *inbuf, int64_t count, const 
 {
     struct unit_layout u;
     int64_t size = 0, items;
-    int err = unit_init(&u, datarep, count, type);
+    int err = unit_layout_init(&u, datarep, count, type);
 
     if (!err)
         err = type_elements(type, count, &items);

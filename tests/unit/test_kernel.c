@@ -168,7 +168,7 @@ static void check_rows(const struct kernel *k, const uint8_t *items, const uint8
 {
     static uint8_t in[2 * ROOM], out[2 * ROOM], expect[2 * ROOM];
     int64_t from_list[MOST], to_list[MOST], row, i;
-    struct rows places = {.dst = out + 7, .src = in + 3, .per = per, .rows = rows};
+    struct kern_rows places = {.dst = out + 7, .src = in + 3, .per = per, .rows = rows};
 
     places.dst_step = to_size + (rnd_below(&r, 3) ? 0 : 6);
     places.src_step = from_size + (rnd_below(&r, 3) ? 0 : 2);
