@@ -269,7 +269,7 @@ static int integer_class(const drep_type *base)
 
 /* True if the base holds this value, here and on a machine of wide integers: a file of the other
  * kind must not become unreadable for its names. */
-static bool value_fits(const drep_type *base, int64_t value)
+static bool enum_value_fits(const drep_type *base, int64_t value)
 {
     bool is_signed = integer_class(base) == FMT_INT;
     int64_t bits = 8 * base->size;
@@ -304,7 +304,7 @@ int drep_type_enum(const drep_type *base, int64_t count, const char *const *name
     if (!err && count && !values)
         err = fail(DREP_ERR_ARG, "datatype: a null pointer");
     for (int64_t i = 0; i < count && !err; i++)
-        if (!value_fits(base, values[i]))
+        if (!enum_value_fits(base, values[i]))
             err = fail(DREP_ERR_VALUE_TOO_LARGE, "enum: the base cannot hold %s = %lld", names[i],
                        (long long)values[i]);
     if (err)

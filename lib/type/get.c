@@ -29,7 +29,7 @@ static int in_error(struct getter *g)
                 g->in->err_at);
 }
 
-static int wrong(struct getter *g, int err, const char *why)
+static int getter_fail(struct getter *g, int err, const char *why)
 {
     if (!g->in->err)
         in_fail(g->in, err, why);
@@ -48,8 +48,8 @@ static int refused(struct getter *g, int err)
 }
 
 /* The stored typemap of a node whose children, if any, are in *child. */
-static int stored_shape(struct getter *g, const drep_type *type, const struct shape *child,
-                        struct shape *shape)
+static int getter_stored_shape(struct getter *g, const drep_type *type, const struct shape *child,
+                               struct shape *shape)
 {
     if (!g->stored)
         return 0;
@@ -66,7 +66,7 @@ static int get_leaf(struct getter *g, const struct type_node *n, drep_type **typ
     switch (n->kind) {
     case FMT_KIND_PREDEFINED:
         *type = drep_type_ref(drep_predefined(n->code));
-        return *type ? 0 : wrong(g, DREP_ERR_UNSUPPORTED, "unknown predefined datatype");
+        return *type ? 0 : getter_fail(g, DREP_ERR_UNSUPPORTED, "unknown predefined datatype");
     case FMT_KIND_SCALAR:
         scalar_from_rec(&n->scalar, &s);
         return refused(g, drep_type_scalar(&s, type));
@@ -235,7 +235,7 @@ static int make_compound(struct getter *g, const struct type_node *n, const stru
     int64_t size = g->placed ? (int64_t)n->size : 0;
 
     if (l->named && l->named != l->n)
-        return wrong(g, DREP_ERR_FORMAT, "some members of a compound have no names (R5.15)");
+        return getter_fail(g, DREP_ERR_FORMAT, "some members of a compound have no names (R5.15)");
     if (!l->named)
         return refused(g, make_struct(l, size, type));
     return refused(g, drep_type_compound(l->n, (const char *const *)l->name,
@@ -252,15 +252,16 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
     int err;
 
     if (n->count == 0)
-        return wrong(g, DREP_ERR_FORMAT, "a compound without members (R5.7)");
+        return getter_fail(g, DREP_ERR_FORMAT, "a compound without members (R5.7)");
     if ((g->stored != 0) != ((n->flags & LAID_OUT) != 0))
-        return wrong(g, DREP_ERR_FORMAT,
-                     g->stored ? "a stored compound that is not laid out (R5.17)"
-                               : "a compound that is laid out for nothing (R5.17)");
+        return getter_fail(g, DREP_ERR_FORMAT,
+                           g->stored ? "a stored compound that is not laid out (R5.17)"
+                                     : "a compound that is laid out for nothing (R5.17)");
     err = get_list(g, n, &l);
     for (int64_t i = 0; i < l.n && !err && !g->stored; i++)
         if (l.a[i])
-            err = wrong(g, DREP_ERR_FORMAT, "offsets in a compound that is not laid out (R5.17)");
+            err = getter_fail(g, DREP_ERR_FORMAT,
+                              "offsets in a compound that is not laid out (R5.17)");
     if (!err)
         err = make_compound(g, n, &l, &made);
     if (!err && g->stored)
@@ -316,7 +317,7 @@ static int get_over_base(struct getter *g, const struct type_node *n, drep_type 
     }
     err = refused(g, err);
     if (!err)
-        err = stored_shape(g, made, &base_shape, shape);
+        err = getter_stored_shape(g, made, &base_shape, shape);
     if (!err && g->stored && n->kind == FMT_KIND_SEQUENCE &&
         (err = prog_from(&made->content, &base_shape)))
         shape_release(shape);
@@ -383,7 +384,7 @@ static int get_part(struct getter *g, const struct type_node *n, drep_type **typ
         procs[d] = m.sub[3] > INT32_MAX ? -1 : (int)m.sub[3];
     }
     if (n->arg[0] > INT32_MAX || n->arg[1] > INT32_MAX)
-        return wrong(g, DREP_ERR_FORMAT, "too many processes");
+        return getter_fail(g, DREP_ERR_FORMAT, "too many processes");
     err = get_type(g, &base, &none);
     if (!err && n->kind == FMT_KIND_SUBARRAY)
         err = refused(g, drep_type_subarray(n->rank, sub[0], sub[1], sub[2], n->order, base, type));
@@ -431,7 +432,7 @@ static int get_node(struct getter *g, const struct type_node *n, drep_type **typ
     if (n->kind == FMT_KIND_ENUM && g->stored)
         err = refused(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
     else
-        err = stored_shape(g, leaf, NULL, shape);
+        err = getter_stored_shape(g, leaf, NULL, shape);
     if (err)
         drep_type_free(leaf);
     else
@@ -446,14 +447,14 @@ static int get_type(struct getter *g, drep_type **type, struct shape *shape)
     int err;
 
     if (g->depth >= FMT_TYPE_DEPTH_MAX)
-        return wrong(g, DREP_ERR_LIMIT, "too many nested types (R5.10)");
+        return getter_fail(g, DREP_ERR_LIMIT, "too many nested types (R5.10)");
     if (type_node_get(g->in, &n))
         return in_error(g);
     if (g->stored && n.kind >= FMT_KIND_CONTIGUOUS)
-        return wrong(g, DREP_ERR_FORMAT, "an element made of a typemap (R5.16)");
+        return getter_fail(g, DREP_ERR_FORMAT, "an element made of a typemap (R5.16)");
     sequence = n.kind == FMT_KIND_SEQUENCE || n.kind == FMT_KIND_VSTRING;
     if (sequence && g->sequences >= FMT_SEQ_DEPTH_MAX)
-        return wrong(g, DREP_ERR_LIMIT, "too many nested sequences (R5.10)");
+        return getter_fail(g, DREP_ERR_LIMIT, "too many nested sequences (R5.10)");
     g->depth++;
     g->sequences += sequence;
     err = get_node(g, &n, type, shape);

@@ -59,7 +59,7 @@ static int start(int kind, int64_t nargs, const drep_type *base, drep_type **t, 
     return 0;
 }
 
-static void put(int64_t **next, const int64_t *values, int64_t n)
+static void append_values(int64_t **next, const int64_t *values, int64_t n)
 {
     if (n)
         memcpy(*next, values, (size_t)n * sizeof(*values));
@@ -80,7 +80,7 @@ static int make_vector(int kind, int64_t count, int64_t blocklen, int64_t stride
         err = start(kind, 3, base, &t, &next);
     if (err)
         return err;
-    put(&next, args, 3);
+    append_values(&next, args, 3);
     return type_finish(t, out);
 }
 
@@ -103,9 +103,9 @@ static int make_indexed(int kind, int64_t count, const int64_t *lens, int64_t le
         err = start(kind, each ? 2 * count + 1 : count + 2, base, &t, &next);
     if (err)
         return err;
-    put(&next, &count, 1);
-    put(&next, each ? lens : &len, each ? count : 1);
-    put(&next, displs, count);
+    append_values(&next, &count, 1);
+    append_values(&next, each ? lens : &len, each ? count : 1);
+    append_values(&next, displs, count);
     return type_finish(t, out);
 }
 
@@ -121,7 +121,7 @@ int drep_type_contiguous(int64_t count, const drep_type *base, drep_type **out)
         err = start(DREP_KIND_CONTIGUOUS, 1, base, &t, &next);
     if (err)
         return err;
-    put(&next, &count, 1);
+    append_values(&next, &count, 1);
     return type_finish(t, out);
 }
 
@@ -282,11 +282,11 @@ int drep_type_subarray(int rank, const int64_t *sizes, const int64_t *subsizes,
         err = start(DREP_KIND_SUBARRAY, 3 * rank + 2, base, &t, &next);
     if (err)
         return err;
-    put(&next, &dims, 1);
-    put(&next, sizes, rank);
-    put(&next, subsizes, rank);
-    put(&next, starts, rank);
-    put(&next, &last, 1);
+    append_values(&next, &dims, 1);
+    append_values(&next, sizes, rank);
+    append_values(&next, subsizes, rank);
+    append_values(&next, starts, rank);
+    append_values(&next, &last, 1);
     return type_finish(t, out);
 }
 

@@ -180,19 +180,19 @@ static int with_chosen(const struct matching *w, bool stored, const drep_type *t
 /* ---- names ---- */
 
 /* The members of a compound by name; sorted where they are many. */
-struct named {
+struct member_name {
     const char *name;
     int64_t number;
 };
 struct names {
     const drep_type *type;
-    struct named *sorted; /* NULL: few */
-    int64_t next;         /* the member behind the last one found: often the next one */
+    struct member_name *sorted; /* NULL: few */
+    int64_t next;               /* the member behind the last one found: often the next one */
 };
 
 static int by_name(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct member_name *x = a, *y = b;
 
     return strcmp(x->name, y->name);
 }
@@ -206,7 +206,7 @@ static int names_init(struct names *n, const drep_type *type)
     if (!n->sorted)
         return DREP_ERR_NOMEM;
     for (int64_t i = 0; i < type->nmembers; i++)
-        n->sorted[i] = (struct named){type->name[i], i};
+        n->sorted[i] = (struct member_name){type->name[i], i};
     qsort(n->sorted, (size_t)type->nmembers, sizeof *n->sorted, by_name);
     return 0;
 }
@@ -214,7 +214,7 @@ static int names_init(struct names *n, const drep_type *type)
 /* The member of this name; -1: there is none. */
 static int64_t names_find(struct names *n, const char *name)
 {
-    const struct named key = {name, 0}, *found;
+    const struct member_name key = {name, 0}, *found;
     int64_t i = n->next;
 
     if (i < n->type->nmembers && strcmp(n->type->name[i], name) == 0)
@@ -464,7 +464,8 @@ void type_match_release(struct type_match *match)
 
 /* ---- as stored ---- */
 
-static int stored_shape(struct shape *out, const drep_type *type, const struct type_sizes *sizes)
+static int type_stored_shape(struct shape *out, const drep_type *type,
+                             const struct type_sizes *sizes)
 {
     int64_t n = type->kind == DREP_KIND_SEQUENCE ? 0 : type->nmembers;
     struct shape *members = mem_zalloc((uint64_t)n, sizeof *members);
@@ -474,7 +475,7 @@ static int stored_shape(struct shape *out, const drep_type *type, const struct t
         if (i > 0 && type->member[i] == type->member[i - 1])
             shape_copy(&members[i], &members[i - 1]);
         else
-            err = stored_shape(&members[i], type->member[i], sizes);
+            err = type_stored_shape(&members[i], type->member[i], sizes);
     }
     if (!err)
         err = type->placed ? shape_place(out, members, n, type->placed, type->placed[n])
@@ -488,7 +489,7 @@ static int stored_shape(struct shape *out, const drep_type *type, const struct t
 int type_stored(const drep_type *type, const struct type_sizes *sizes, struct prog *out)
 {
     struct shape s = {0};
-    int err = stored_shape(&s, type, sizes);
+    int err = type_stored_shape(&s, type, sizes);
 
     if (!err)
         err = prog_from(out, &s);

@@ -68,7 +68,7 @@ struct member_list {
 };
 
 /* Record the first error; returns 0, for callers that return a number. */
-static int wrong(struct parser *in, const char *what)
+static int parse_fail(struct parser *in, const char *what)
 {
     if (!in->err)
         in->err =
@@ -105,7 +105,7 @@ static void want(struct parser *in, char c)
     if (in->err || next_is(in, c))
         return;
     what[10] = c;
-    wrong(in, what);
+    parse_fail(in, what);
 }
 
 static bool is_word_char(char c)
@@ -142,7 +142,7 @@ static int word_of(struct parser *in, const char *const *words, int n, const cha
     for (int i = 0; i < n; i++)
         if (next_word(in, words[i]))
             return i;
-    wrong(in, what);
+    parse_fail(in, what);
     return 0;
 }
 
@@ -158,13 +158,13 @@ static int64_t number(struct parser *in, bool may_be_big)
     for (; *in->p >= '0' && *in->p <= '9'; in->p++)
         if (__builtin_mul_overflow(v, 10u, &v) ||
             __builtin_add_overflow(v, (uint64_t)(*in->p - '0'), &v))
-            return wrong(in, "the number is too large");
+            return parse_fail(in, "the number is too large");
     if (in->p == start)
-        return wrong(in, "expected a number");
+        return parse_fail(in, "expected a number");
     if (minus && v <= (uint64_t)INT64_MAX + 1)
         return (int64_t)(0 - v);
     if (minus || (v > INT64_MAX && !may_be_big))
-        return wrong(in, "the number is too large");
+        return parse_fail(in, "the number is too large");
     return (int64_t)v;
 }
 
@@ -180,7 +180,7 @@ static int integer_upto(struct parser *in, int max)
 
     if (!in->err && (v < -max || v > max)) {
         in->p = start;
-        wrong(in, "the number is too large");
+        parse_fail(in, "the number is too large");
     }
     return in->err ? 0 : (int)v;
 }
@@ -216,7 +216,7 @@ static void int_list_like(struct parser *in, struct int_list *list, int64_t n)
 {
     int_list(in, list);
     if (!in->err && list->n != n)
-        wrong(in, "the lists are not equally long");
+        parse_fail(in, "the lists are not equally long");
     want(in, ',');
 }
 
@@ -238,7 +238,7 @@ static char escaped(struct parser *in)
     high = *in->p == 'x' ? hex_digit(in->p[1]) : -1;
     low = high < 0 ? -1 : hex_digit(in->p[2]);
     if (low < 0 || (high == 0 && low == 0))
-        return (char)wrong(in, "unknown escape");
+        return (char)parse_fail(in, "unknown escape");
     in->p += 3;
     return (char)(high * 16 + low);
 }
@@ -259,7 +259,7 @@ static char *quoted(struct parser *in)
     }
     while (!in->err && *in->p != '"') {
         if (*in->p == 0)
-            wrong(in, "unterminated quote");
+            parse_fail(in, "unterminated quote");
         else if (*in->p++ == '\\')
             s[len++] = escaped(in);
         else
@@ -284,7 +284,7 @@ static char *name(struct parser *in)
     if (!len) {
         if (*in->p == '"')
             return quoted(in);
-        wrong(in, "expected a name");
+        parse_fail(in, "expected a name");
         return NULL;
     }
     s = mem_strndup(in->p, len);
@@ -438,7 +438,7 @@ static drep_type *structure(struct parser *in)
         want(in, ']');
     }
     if (!in->err && (lens.n != list.n || (placed && list.number.n != list.n)))
-        wrong(in, "the lists are not equally long");
+        parse_fail(in, "the lists are not equally long");
     want(in, ')');
     /* Displacements that are told are never NULL, not even of no members. */
     if (placed && !list.number.v)
@@ -551,7 +551,7 @@ static int format_word(struct parser *in)
     word[len] = 0;
     format = in->err ? 0 : fmt_format_from_name(word);
     if (!format)
-        wrong(in, "unknown format of a scalar");
+        parse_fail(in, "unknown format of a scalar");
     in->p += in->err ? 0 : len;
     return format;
 }
@@ -565,7 +565,7 @@ static void pair(struct parser *in, uint16_t *a, uint16_t *b)
     want(in, '/');
     second = integer_upto(in, UINT16_MAX);
     if (!in->err && (first < 0 || second < 0))
-        wrong(in, "the number is negative");
+        parse_fail(in, "the number is negative");
     *a = (uint16_t)first;
     *b = (uint16_t)second;
 }
@@ -575,7 +575,7 @@ static uint8_t byte(struct parser *in)
     int v = integer_upto(in, UINT8_MAX);
 
     if (v < 0)
-        wrong(in, "the number is negative");
+        parse_fail(in, "the number is negative");
     return v < 0 ? 0 : (uint8_t)v;
 }
 
@@ -584,7 +584,7 @@ static uint16_t half(struct parser *in)
     int v = integer_upto(in, UINT16_MAX);
 
     if (v < 0)
-        wrong(in, "the number is negative");
+        parse_fail(in, "the number is negative");
     return v < 0 ? 0 : (uint16_t)v;
 }
 
@@ -627,7 +627,7 @@ static void scalar_field(struct parser *in, drep_scalar *s)
     case 8:
         a = byte(in);
         if (a != 2 && a != 16)
-            wrong(in, "the base of an exponent is 2 or 16");
+            parse_fail(in, "the base of an exponent is 2 or 16");
         s->exp_base_log2 = a == 16 ? 4 : s->cls == DREP_SCALAR_REAL ? 1 : 0;
         break;
     case 9:
@@ -705,19 +705,19 @@ static drep_type *darray(struct parser *in)
     want(in, '[');
     do
         if (rank == DREP_MAX_RANK)
-            wrong(in, "too many dimensions");
+            parse_fail(in, "too many dimensions");
         else
             distrib[rank++] = word_of(in, dists, 3, "expected none, block or cyclic");
     while (next_is(in, ','));
     want(in, ']');
     want(in, ',');
     if (!in->err && sizes.n != rank)
-        wrong(in, "the lists are not equally long");
+        parse_fail(in, "the lists are not equally long");
     int_list_like(in, &args, rank);
     int_list_like(in, &grid, rank);
     for (int d = 0; d < rank && !in->err; d++) {
         if (grid.v[d] < 0 || grid.v[d] > INT32_MAX)
-            wrong(in, "too many processes");
+            parse_fail(in, "too many processes");
         procs[d] = (int)grid.v[d];
     }
     order = dims_order(in);
@@ -746,7 +746,7 @@ static drep_type *subarray(struct parser *in)
     order = dims_order(in);
     base = type(in);
     if (!in->err && (list[0].n < 1 || list[0].n > DREP_MAX_RANK))
-        wrong(in, "impossible number of dimensions");
+        parse_fail(in, "impossible number of dimensions");
     if (!in->err)
         made(in,
              drep_type_subarray((int)list[0].n, list[0].v, list[1].v, list[2].v, order, base, &t));
@@ -791,7 +791,7 @@ static drep_type *blocks(struct parser *in, int kind)
 }
 
 /* A few numbers, then the base. */
-static drep_type *numbers(struct parser *in, int kind)
+static drep_type *numbers_over_base(struct parser *in, int kind)
 {
     int n = kind == DREP_KIND_CONTIGUOUS                            ? 1
             : kind == DREP_KIND_RESIZED                             ? 2
@@ -844,13 +844,13 @@ static drep_type *arguments(struct parser *in, int kind)
         t = blocks(in, kind);
         break;
     default:
-        t = numbers(in, kind);
+        t = numbers_over_base(in, kind);
     }
     want(in, ')');
     return t;
 }
 
-static drep_type *predefined(struct parser *in)
+static drep_type *parse_predefined(struct parser *in)
 {
     char word[40];
     size_t len = word_len(in);
@@ -862,7 +862,7 @@ static drep_type *predefined(struct parser *in)
         code = drep_code_from_name(word);
     }
     if (!code) {
-        wrong(in, "expected a datatype");
+        parse_fail(in, "expected a datatype");
         return NULL;
     }
     in->p += len;
@@ -893,7 +893,7 @@ static drep_type *first(struct parser *in)
     for (int kind = 1; kind <= DREP_KIND_DUP; kind++)
         if (text_kind(kind) && next_word(in, text_kind(kind)))
             return arguments(in, kind);
-    return predefined(in);
+    return parse_predefined(in);
 }
 
 /* NULL after an error. */
@@ -913,7 +913,7 @@ static drep_type *type(struct parser *in)
 
         ints_rest(in, &dims);
         if (!in->err && (dims.n < 1 || dims.n > DREP_MAX_RANK))
-            wrong(in, "impossible number of dimensions");
+            parse_fail(in, "impossible number of dimensions");
         if (!in->err)
             made(in, drep_type_array((int)dims.n, dims.v, t, &array));
         mem_free(dims.v);
@@ -937,7 +937,7 @@ int drep_type_parse(const char *text, drep_type **out)
     t = type(&in);
     blanks(&in);
     if (!in.err && *in.p)
-        wrong(&in, "expected the end");
+        parse_fail(&in, "expected the end");
     if (in.err) {
         drep_type_free(t);
         return in.err;

@@ -44,7 +44,7 @@ void node_free(struct node *node)
 }
 
 /* Allocate a node, its numbers and its children in one block. */
-static struct node *node_new(enum node_op op, int64_t branches)
+static struct node *shape_node_new(enum node_op op, int64_t branches)
 {
     size_t children = op == NODE_LIST ? 1 : (size_t)branches;
     size_t numbers = op == NODE_SEQ    ? 2 * (size_t)branches + 1
@@ -86,7 +86,7 @@ static int unrolled(int64_t times, int runs)
 
 static int node_leaf(struct node **out, const drep_type *leaf, int64_t count, int64_t stride)
 {
-    struct node *node = node_new(NODE_LEAF, 0);
+    struct node *node = shape_node_new(NODE_LEAF, 0);
 
     if (!node)
         return DREP_ERR_NOMEM;
@@ -108,7 +108,7 @@ static int node_turns(struct node **out, enum node_op op, struct node *child, in
         node_free(child);
         return fail(DREP_ERR_LIMIT, "a typemap of more than %d nested loops", NODE_DEPTH_MAX);
     }
-    node = node_new(op, op == NODE_LOOP ? 1 : count);
+    node = shape_node_new(op, op == NODE_LOOP ? 1 : count);
     if (!node) {
         node_free(child);
         return DREP_ERR_NOMEM;
@@ -523,7 +523,7 @@ static int node_seq(struct node **out, const struct join *j)
         depth = j->piece[i].node->depth > depth ? j->piece[i].node->depth : depth;
     if (depth >= NODE_DEPTH_MAX)
         return fail(DREP_ERR_LIMIT, "a typemap of more than %d nested loops", NODE_DEPTH_MAX);
-    node = node_new(NODE_SEQ, j->n);
+    node = shape_node_new(NODE_SEQ, j->n);
     if (!node)
         return DREP_ERR_NOMEM;
     node->depth = depth + 1;
