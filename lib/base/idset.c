@@ -18,7 +18,7 @@ static struct idset_slot *slot_of(const struct idset *s, uint64_t id)
     return &s->slot[i];
 }
 
-static int grow(struct idset *s)
+static int idset_grow(struct idset *s)
 {
     struct idset more = {.n = s->n, .size = s->size ? 2 * s->size : SIZE_FIRST};
 
@@ -37,7 +37,7 @@ uintptr_t *idset_add(struct idset *s, uint64_t id)
 {
     struct idset_slot *slot;
 
-    if (s->n >= s->size / 2 && grow(s))
+    if (s->n >= s->size / 2 && idset_grow(s))
         return NULL;
     slot = slot_of(s, id);
     s->n += slot->id == 0;

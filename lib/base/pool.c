@@ -220,7 +220,7 @@ static void forget(void)
 static struct fork_hook fork_hook;
 
 /* Start threads until there are `want`. Fewer are no error: the caller works too. */
-static void grow(int want)
+static void pool_grow(int want)
 {
     pthread_attr_t attr;
     pthread_t thread;
@@ -269,7 +269,7 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     working = true;
     fork_watch(&fork_hook, forget);
     pthread_mutex_lock(&pool.lock);
-    grow(threads - 1);
+    pool_grow(threads - 1);
     for (at = &pool.jobs; *at; at = &(*at)->link) /* behind the others: workers help the oldest */
         ;
     *at = &job;

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct memory {
+struct memory_io {
     struct io io;
     const uint8_t *image; /* the view; NULL when growing */
     uint8_t *p;
@@ -19,14 +19,14 @@ struct memory {
     pthread_rwlock_t lock;
 };
 
-static const uint8_t *bytes_of(const struct memory *m)
+static const uint8_t *bytes_of(const struct memory_io *m)
 {
     return m->image ? m->image : m->p;
 }
 
 static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
-    struct memory *m = (struct memory *)io;
+    struct memory_io *m = (struct memory_io *)io;
     int err = 0;
 
     pthread_rwlock_rdlock(&m->lock);
@@ -40,7 +40,7 @@ static int memory_read(struct io *io, void *buf, size_t size, uint64_t offset)
 }
 
 /* The caller holds the lock for writing. */
-static int resize(struct memory *m, uint64_t size)
+static int resize(struct memory_io *m, uint64_t size)
 {
     if (size > PTRDIFF_MAX)
         return fail_byte(DREP_ERR_NO_SPACE, size, "%s: no space left at byte %llu", m->io.path,
@@ -55,7 +55,7 @@ static int resize(struct memory *m, uint64_t size)
 
 static int memory_truncate(struct io *io, uint64_t size)
 {
-    struct memory *m = (struct memory *)io;
+    struct memory_io *m = (struct memory_io *)io;
     int err;
 
     if (m->image)
@@ -67,7 +67,7 @@ static int memory_truncate(struct io *io, uint64_t size)
 }
 
 /* Grow to `end` bytes at least. */
-static int grow(struct memory *m, uint64_t end)
+static int grow(struct memory_io *m, uint64_t end)
 {
     int err = 0;
 
@@ -80,7 +80,7 @@ static int grow(struct memory *m, uint64_t end)
 
 static int memory_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
-    struct memory *m = (struct memory *)io;
+    struct memory_io *m = (struct memory_io *)io;
     int fits, err;
 
     if (m->image)
@@ -104,7 +104,7 @@ static int memory_write(struct io *io, const void *buf, size_t size, uint64_t of
 
 static int memory_size(struct io *io, uint64_t *size)
 {
-    *size = ((struct memory *)io)->size;
+    *size = ((struct memory_io *)io)->size;
     return 0;
 }
 
@@ -135,7 +135,7 @@ static int memory_probe(struct io *io, uint64_t first, uint64_t count, int *held
 /* Map a view in place; growing memory may move, so it is copied. */
 static int memory_map(struct io *io, uint64_t offset, size_t size, void **base, void **handle)
 {
-    struct memory *m = (struct memory *)io;
+    struct memory_io *m = (struct memory_io *)io;
     uint8_t *copy;
 
     if (offset > m->size || size > m->size - offset)
@@ -159,7 +159,7 @@ static void memory_unmap(void *handle, size_t size)
 
 static void memory_close(struct io *io)
 {
-    struct memory *m = (struct memory *)io;
+    struct memory_io *m = (struct memory_io *)io;
 
     pthread_rwlock_destroy(&m->lock);
     mem_free(m->p);
@@ -170,7 +170,7 @@ static void memory_close(struct io *io)
 /* A forked process has its own copy of the memory. */
 static int memory_reopen(struct io *io, struct io **out)
 {
-    const struct memory *m = (const struct memory *)io;
+    const struct memory_io *m = (const struct memory_io *)io;
 
     if (!m->image)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "%s: memory that grows", io->path);
@@ -198,7 +198,7 @@ static const struct io_ops memory_ops = {.read_at = memory_read,
 
 int io_memory(const void *image, size_t size, struct io **out)
 {
-    struct memory *m = mem_zalloc(1, sizeof(*m));
+    struct memory_io *m = mem_zalloc(1, sizeof(*m));
 
     if (!m)
         return DREP_ERR_NOMEM;

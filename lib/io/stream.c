@@ -20,7 +20,7 @@
 #define AT_ONCE ((size_t)1 << 20)  /* bytes that leave in one call, if there are as many */
 #define CALL_MAX ((size_t)1 << 30) /* of one system call */
 
-struct stream {
+struct stream_io {
     struct io io;
     int fd;
     uint64_t sent;    /* bytes that have left */
@@ -37,7 +37,7 @@ struct stream {
 
 /* ---- what leaves ---- */
 
-static int fail_at_end(const struct stream *s, const char *what, int number)
+static int fail_at_end(const struct stream_io *s, const char *what, int number)
 {
     return fail_byte(number == ENOSPC || number == EDQUOT || number == EFBIG ? DREP_ERR_NO_SPACE
                                                                              : DREP_ERR_IO,
@@ -46,7 +46,7 @@ static int fail_at_end(const struct stream *s, const char *what, int number)
 }
 
 /* Write bytes in order; a descriptor that does not block is waited for. */
-static int send_bytes(struct stream *s, const uint8_t *p, size_t size)
+static int send_bytes(struct stream_io *s, const uint8_t *p, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(s->fd, p, size < CALL_MAX ? size : CALL_MAX);
@@ -65,7 +65,7 @@ static int send_bytes(struct stream *s, const uint8_t *p, size_t size)
     return 0;
 }
 
-static int send_zeros(struct stream *s, uint64_t size)
+static int send_zeros(struct stream_io *s, uint64_t size)
 {
     static const uint8_t zeros[4096];
     int err = 0;
@@ -80,7 +80,7 @@ static int send_zeros(struct stream *s, uint64_t size)
 }
 
 /* Send the window up to a byte, and move what is behind it to the front. */
-static int send_window(struct stream *s, uint64_t upto)
+static int send_window(struct stream_io *s, uint64_t upto)
 {
     uint64_t n = upto - s->sent;
     size_t held = n < s->len ? (size_t)n : s->len;
@@ -97,7 +97,7 @@ static int send_window(struct stream *s, uint64_t upto)
 }
 
 /* Send bytes of the spool; behind its end are zeros. */
-static int send_spool(struct stream *s, uint64_t upto)
+static int send_spool(struct stream_io *s, uint64_t upto)
 {
     uint8_t *piece = mem_alloc(AT_ONCE);
     uint64_t size = 0;
@@ -122,7 +122,7 @@ static int send_spool(struct stream *s, uint64_t upto)
 }
 
 /* Send all settled bytes. */
-static int send_settled(struct stream *s)
+static int send_settled(struct stream_io *s)
 {
     uint64_t upto = s->settled < s->split ? s->settled : s->split;
     int err = 0;
@@ -136,7 +136,7 @@ static int send_settled(struct stream *s)
 
 static int stream_settle(struct io *io, uint64_t upto)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
     int err = 0;
 
     pthread_rwlock_wrlock(&s->lock);
@@ -151,7 +151,7 @@ static int stream_settle(struct io *io, uint64_t upto)
 /* Pipes and sockets cannot be synced, nor do they need it. */
 static int stream_sync(struct io *io)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
     int err;
 
     pthread_rwlock_wrlock(&s->lock);
@@ -168,7 +168,7 @@ static int stream_sync(struct io *io)
 
 /* ---- what waits ---- */
 
-static int gone(const struct stream *s, const char *what, uint64_t offset)
+static int gone(const struct stream_io *s, const char *what, uint64_t offset)
 {
     return fail_byte(DREP_ERR_UNSUPPORTED_OPERATION, offset,
                      "%s: %s at byte %llu, which has left with the stream", s->io.path, what,
@@ -176,7 +176,7 @@ static int gone(const struct stream *s, const char *what, uint64_t offset)
 }
 
 /* Make place for bytes up to `end`: in memory as far as the window goes, else in the spool. */
-static int make_place(struct stream *s, uint64_t end)
+static int make_place(struct stream_io *s, uint64_t end)
 {
     uint64_t most = s->split < s->sent + WINDOW ? s->split : s->sent + WINDOW;
     uint64_t top = end < most ? end : most;
@@ -208,13 +208,13 @@ static int make_place(struct stream *s, uint64_t end)
 }
 
 /* True if there is a place for bytes up to `end`. */
-static bool has_place(const struct stream *s, uint64_t end)
+static bool has_place(const struct stream_io *s, uint64_t end)
 {
     return end <= s->size && (end <= s->sent + s->len || s->split <= s->sent + s->len);
 }
 
 /* The part of bytes [offset, offset + size) that memory has. */
-static size_t in_memory(const struct stream *s, size_t size, uint64_t offset)
+static size_t in_memory(const struct stream_io *s, size_t size, uint64_t offset)
 {
     uint64_t n = offset < s->split ? s->split - offset : 0;
 
@@ -223,7 +223,7 @@ static size_t in_memory(const struct stream *s, size_t size, uint64_t offset)
 
 static int stream_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
     size_t n;
     int err = 0;
 
@@ -252,7 +252,7 @@ static int stream_write(struct io *io, const void *buf, size_t size, uint64_t of
 /* Bytes that were allocated and not written yet are zeros. */
 static int stream_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
     size_t n, held;
     int err = 0;
 
@@ -279,13 +279,13 @@ static int stream_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
 static int stream_size(struct io *io, uint64_t *size)
 {
-    *size = ((struct stream *)io)->size;
+    *size = ((struct stream_io *)io)->size;
     return 0;
 }
 
 static int stream_truncate(struct io *io, uint64_t size)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
 
     return size < s->size ? gone(s, "truncate", size) : 0;
 }
@@ -298,7 +298,7 @@ static int stream_apart(struct io *io, struct io **out)
 /* The descriptor stays open: it is the caller's. */
 static void stream_close(struct io *io)
 {
-    struct stream *s = (struct stream *)io;
+    struct stream_io *s = (struct stream_io *)io;
 
     if (s->spool)
         s->spool->ops->close(s->spool);
@@ -319,7 +319,7 @@ static const struct io_ops stream_ops = {.read_at = stream_read,
 
 int io_stream(int fd, const char *name, struct io **out)
 {
-    struct stream *s = mem_zalloc(1, sizeof(*s));
+    struct stream_io *s = mem_zalloc(1, sizeof(*s));
 
     if (!s)
         return DREP_ERR_NOMEM;

@@ -48,7 +48,7 @@ void fetch_release(struct fetch *f)
 
 /* ---- reading ---- */
 
-static int by_offset(const void *a, const void *b)
+static int ranges_by_offset(const void *a, const void *b)
 {
     const drep_range *x = a, *y = b;
 
@@ -62,7 +62,7 @@ static size_t join(const struct io *io, drep_range *range, size_t n)
     uint64_t gap = io->ops->read_many ? 0 : io->round_trip;
     size_t m = 0;
 
-    qsort(range, n, sizeof(*range), by_offset);
+    qsort(range, n, sizeof(*range), ranges_by_offset);
     for (size_t i = 1; i < n; i++) {
         uint64_t end = range[m].offset + range[m].size, far = range[i].offset + range[i].size;
 

@@ -36,7 +36,7 @@ int extent_list_add(struct extent_list *l, uint64_t offset, uint64_t length)
     return extent_list_push(l, offset, length);
 }
 
-static int by_offset(const void *a, const void *b)
+static int extents_by_offset(const void *a, const void *b)
 {
     uint64_t x = ((const struct extent *)a)->offset, y = ((const struct extent *)b)->offset;
 
@@ -49,7 +49,7 @@ void extent_list_sort(struct extent_list *l)
 
     if (l->n < 2)
         return;
-    qsort(l->e, l->n, sizeof(*l->e), by_offset);
+    qsort(l->e, l->n, sizeof(*l->e), extents_by_offset);
     for (size_t i = 1; i < l->n; i++) {
         if (l->e[n].offset + l->e[n].length == l->e[i].offset)
             l->e[n].length += l->e[i].length;

@@ -87,7 +87,7 @@ static struct io *block_io(const struct store *st)
     return st->tree->kept ? st->tree->kept : st->io;
 }
 
-static int keep(struct store *st, const uint8_t *block, size_t size, uint64_t offset)
+static int block_keep_apart(struct store *st, const uint8_t *block, size_t size, uint64_t offset)
 {
     int err = st->tree->kept ? 0 : st->io->ops->apart(st->io, &st->tree->kept);
 
@@ -158,7 +158,7 @@ int block_write(struct store *st, int kind, uint32_t count, const void *content,
     ref.checksum = block_seal(block.p, &head);
     err = st->io->ops->write_at(st->io, block.p, head.length, offset);
     if (!err && st->space->onward)
-        err = keep(st, block.p, head.length, offset);
+        err = block_keep_apart(st, block.p, head.length, offset);
     buf_release(&block);
     if (!err)
         *out = ref;

@@ -165,7 +165,7 @@ static uint64_t allowed(const struct node_cache *c)
 }
 
 /* Keep a node if a place stays free behind it. */
-static void keep(struct node_cache *c, struct cache_shard *s, struct tree_node *n)
+static void node_cache_insert(struct node_cache *c, struct cache_shard *s, struct tree_node *n)
 {
     if (2 * s->taken >= s->places)
         more_places(c, s);
@@ -186,7 +186,7 @@ void node_cache_put(struct node_cache *c, struct tree_node *n)
     old = s->taken ? find(s, n->ref.offset) : NULL;
     if (old && old->node)
         drop(c, s, old);
-    keep(c, s, n);
+    node_cache_insert(c, s, n);
     while (s->memory > allowed(c) / CACHE_SHARDS && s->taken > 1)
         drop_one(c, s, n);
     pthread_mutex_unlock(&s->lock);

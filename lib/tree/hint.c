@@ -4,14 +4,14 @@
 
 void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w)
 {
-    struct hint *h = &t->hint[t->next_hint % HINTS];
+    struct leaf_hint *h = &t->hint[t->next_hint % HINTS];
 
     t->served[hint_kind(w)] = (uint8_t)(t->next_hint++ % HINTS);
-    *h = (struct hint){.leaf = leaf,
-                       .shape = t->shape,
-                       .low = {0, 0},
-                       .high = {UINT64_MAX, UINT64_MAX},
-                       .bounds = *b};
+    *h = (struct leaf_hint){.leaf = leaf,
+                            .shape = t->shape,
+                            .low = {0, 0},
+                            .high = {UINT64_MAX, UINT64_MAX},
+                            .bounds = *b};
     if (b->low)
         h->low = words_of(b->low, b->low_len);
     if (b->high)

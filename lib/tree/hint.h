@@ -24,7 +24,7 @@ static inline unsigned hint_kind(struct key_words w)
     return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;
 }
 
-static inline bool hint_inside(const struct hint *h, struct key_words w, const uint8_t *key,
+static inline bool hint_inside(const struct leaf_hint *h, struct key_words w, const uint8_t *key,
                                size_t len)
 {
     const struct bounds *b = &h->bounds;

@@ -46,7 +46,7 @@ int bounds_check(const struct bounds *b, const struct tree_node *n);
 /* A dirty leaf changed lately (tree/hint.h). */
 #define HINTS 8
 #define HINT_KINDS 32
-struct hint {
+struct leaf_hint {
     struct tree_node *leaf;
     uint64_t shape;
     struct key_words low, high; /* of the bounds */
@@ -97,7 +97,7 @@ struct tree {
     struct io *apart;                /* leaves that wait apart for the commit, or NULL */
     uint64_t apart_end;              /* bytes there */
     struct io *kept;                 /* of a stream: its blocks, at their offsets, or NULL */
-    struct hint *hint;
+    struct leaf_hint *hint;
     unsigned next_hint;         /* to be replaced */
     uint8_t served[HINT_KINDS]; /* the hint that served keys of a kind last */
     struct finger *finger;

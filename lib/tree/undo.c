@@ -20,7 +20,7 @@ struct note {
 };
 
 /* A note of payload: bytes, then their place. */
-struct image {
+struct payload_note {
     uint64_t offset, size;
 };
 
@@ -124,7 +124,7 @@ int undo_note(struct store *st, const uint8_t *key, size_t len, const uint8_t *v
 int undo_image(struct store *st, uint64_t offset, const void *old, size_t size)
 {
     struct buf *b = &st->undo->image;
-    struct image image = {offset, size};
+    struct payload_note image = {offset, size};
     int err;
 
     if (!store_op_active(st))
@@ -187,7 +187,7 @@ int undo_images(struct store *st)
     int err = 0;
 
     while (!err && b->len) {
-        struct image image;
+        struct payload_note image;
 
         memcpy(&image, b->p + b->len - sizeof(image), sizeof(image));
         b->len -= sizeof(image) + (size_t)image.size;
