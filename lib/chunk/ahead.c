@@ -25,7 +25,7 @@ struct vector {
     uint64_t last_sums; /* offset of the run whose blocks of checksums were added last */
 };
 
-static void key_of(void *ctx, size_t i, struct key *key)
+static void vector_key(void *ctx, size_t i, struct key *key)
 {
     const struct vector *v = ctx;
     uint64_t coord[FMT_RANK_MAX], low, high;
@@ -143,7 +143,7 @@ size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
 
     n = n < AHEAD_CHUNKS ? n : AHEAD_CHUNKS;
     fail_save(&why);
-    ahead_keys(cs->st, n, key_of, &v);
+    ahead_keys(cs->st, n, vector_key, &v);
     while (i < n && add_chunk(&v, i))
         i++;
     *out = fetch_ranges(cs->st, v.range, v.n);

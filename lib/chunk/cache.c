@@ -464,7 +464,8 @@ static void enter_op(struct chunk_cache *c, struct cache_entry *d)
     c->op_changed = d;
 }
 
-static int dataset_get(struct chunk_cache *c, const struct chunks *cs, struct cache_dataset **out)
+static int cache_dataset_get(struct chunk_cache *c, const struct chunks *cs,
+                             struct cache_dataset **out)
 {
     struct cache_dataset *p = c->datasets;
     size_t names = 0;
@@ -504,7 +505,7 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
 
     pthread_mutex_lock(&c->lock);
     if (!d->dataset)
-        err = dataset_get(c, cs, &d->dataset);
+        err = cache_dataset_get(c, cs, &d->dataset);
     if (!err)
         enter_op(c, d);
     if (!err && !d->listed) { /* it was too large to be cached; a dirty entry must be */

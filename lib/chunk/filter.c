@@ -560,7 +560,7 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
 /* ---- reading ---- */
 
 /* True if the output of a filter may be longer than its input: of an unknown one, too. */
-static bool may_grow(const struct filter_rec *f)
+static bool filter_may_grow(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
 
@@ -570,7 +570,7 @@ static bool may_grow(const struct filter_rec *f)
 uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size)
 {
     for (int i = 0; i < n; i++) {
-        if (!(skipped >> i & 1) && may_grow(&f[i]))
+        if (!(skipped >> i & 1) && filter_may_grow(&f[i]))
             size = user_most(size);
     }
     return size;

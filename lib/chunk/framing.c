@@ -86,7 +86,7 @@ static size_t block_encode(unsigned how, int level, const struct span *in, uint8
 
 /* ---- LZ4 ---- */
 
-static int lz4_decode(const struct span *in, uint8_t *out, size_t size)
+static int framed_lz4_decode(const struct span *in, uint8_t *out, size_t size)
 {
     const uint8_t *p = in->p + HEAD, *end = in->p + in->len;
     size_t block, done = 0;
@@ -114,7 +114,8 @@ static int lz4_decode(const struct span *in, uint8_t *out, size_t size)
     return err ? err : p == end ? 0 : FRAMING_DAMAGED;
 }
 
-static size_t lz4_encode(uint32_t block_size, const struct span *in, uint8_t *out, size_t room)
+static size_t framed_lz4_encode(uint32_t block_size, const struct span *in, uint8_t *out,
+                                size_t room)
 {
     size_t block = block_size == 0 || block_size > ONE_BLOCK ? ONE_BLOCK : block_size, at = HEAD;
 
@@ -154,15 +155,15 @@ static size_t bits_block(uint32_t element, uint32_t asked)
     return asked ? asked : usual > USUAL_LEAST ? usual : USUAL_LEAST;
 }
 
-struct bits {
+struct bitshuffle_frame {
     size_t element, block; /* bytes; elements */
     size_t whole;          /* elements in blocks */
     unsigned how;
     int level;
 };
 
-static int bits_decode(const struct bits *b, const uint8_t *p, const uint8_t *end, uint8_t *out,
-                       size_t size)
+static int bits_decode(const struct bitshuffle_frame *b, const uint8_t *p, const uint8_t *end,
+                       uint8_t *out, size_t size)
 {
     size_t tail = size - b->whole * b->element, n, raw;
     uint8_t *room = NULL;
@@ -199,7 +200,8 @@ static int bits_decode(const struct bits *b, const uint8_t *p, const uint8_t *en
     return 0;
 }
 
-static int bits_encode(const struct bits *b, const struct span *in, uint8_t *out, size_t *size)
+static int bits_encode(const struct bitshuffle_frame *b, const struct span *in, uint8_t *out,
+                       size_t *size)
 {
     size_t tail = in->len - b->whole * b->element, at = HEAD, room = *size, n;
     uint8_t *bits = NULL;
@@ -245,19 +247,20 @@ static int bits_encode(const struct bits *b, const struct span *in, uint8_t *out
     return 0;
 }
 
-static struct bits bits_of(const uint32_t *param, size_t size)
+static struct bitshuffle_frame bits_of(const uint32_t *param, size_t size)
 {
-    struct bits b = {.element = param[0], .how = param[2], .level = (int)(param[3] & 31)};
+    struct bitshuffle_frame b = {
+        .element = param[0], .how = param[2], .level = (int)(param[3] & 31)};
 
     b.block = bits_block(param[0], param[1]);
     b.whole = size / b.element / 8 * 8;
     return b;
 }
 
-static int bitshuffle_decode(const uint32_t *param, const struct span *in, uint8_t *out,
-                             size_t size)
+static int framed_bitshuffle_decode(const uint32_t *param, const struct span *in, uint8_t *out,
+                                    size_t size)
 {
-    struct bits b = bits_of(param, size);
+    struct bitshuffle_frame b = bits_of(param, size);
     size_t head = b.how == PACKED_NOT ? 0 : HEAD;
 
     if (head) {
@@ -308,7 +311,7 @@ int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t
     case FMT_FILTER_ZSTD:
         return block_decode(PACKED_ZSTD, in->p, in->len, out, size);
     case FMT_FILTER_HDF5_LZ4:
-        return lz4_decode(in, out, size);
+        return framed_lz4_decode(in, out, size);
 #ifdef HAVE_LZF
     case FMT_FILTER_LZF:
         return in->len <= UINT_MAX && size <= UINT_MAX &&
@@ -317,7 +320,7 @@ int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t
                    : FRAMING_DAMAGED;
 #endif
     case FMT_FILTER_HDF5_BITSHUFFLE:
-        return bitshuffle_decode(param, in, out, size);
+        return framed_bitshuffle_decode(param, in, out, size);
 #ifdef HAVE_BLOSC
     case FMT_FILTER_BLOSC:
         return blosc_decode(in, out, size);
@@ -365,14 +368,14 @@ int framing_decode_most(int id, const uint32_t *param, const struct span *in, ui
 
 int framing_encode(int id, const uint32_t *param, const struct span *in, uint8_t *out, size_t *size)
 {
-    struct bits bits;
+    struct bitshuffle_frame bits;
 
     switch (id) {
     case FMT_FILTER_ZSTD:
         *size = block_encode(PACKED_ZSTD, (int)(param[0] & 31), in, out, *size);
         return 0;
     case FMT_FILTER_HDF5_LZ4:
-        *size = lz4_encode(param[0], in, out, *size);
+        *size = framed_lz4_encode(param[0], in, out, *size);
         return 0;
 #ifdef HAVE_LZF
     case FMT_FILTER_LZF:

@@ -10,14 +10,14 @@
 
 #include <string.h>
 
-struct lent {
+struct lent_records {
     const uint64_t **run; /* heads, by coordinates */
     size_t n, room;
 };
 
 int chunks_borrow(struct chunks *cs, struct buf *b)
 {
-    struct lent *l = mem_zalloc(1, sizeof *l);
+    struct lent_records *l = mem_zalloc(1, sizeof *l);
     uint64_t *v = (uint64_t *)(void *)b->p, left = b->len / 8, rank = (uint64_t)cs->rank;
 
     if (!l)

@@ -29,7 +29,7 @@ enum { LENT_PAYLOAD = 256 }; /* as a kind, beside those of enum fmt_chunk */
  * are not stored. */
 int chunks_lend(struct chunks *cs, const uint64_t *coord, uint64_t n, struct buf *out);
 
-struct lent;
+struct lent_records;
 /* Reads of these chunks find what was lent and nothing else, until chunks_unborrow().  `b` gets
  * host numbers, and must stay.  DREP_ERR_IO: it is broken. */
 int chunks_borrow(struct chunks *cs, struct buf *b);

@@ -279,8 +279,8 @@ void packed_drop(struct packed_runs *runs)
 
 /* ---- opening ---- */
 
-static int new_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
-                   struct packed_run **out)
+static int packed_run_new(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
+                          struct packed_run **out)
 {
     struct packed_runs *runs = &cs->st->runs->packed;
     struct packed_run *p;
@@ -329,7 +329,7 @@ static int open_record(struct chunks *cs, const struct key *key, const uint64_t 
                              "chunks at byte %llu lie outside the file (R2.14)",
                              (unsigned long long)lines.at[i].offset);
     }
-    err = new_run(cs, coord, rec->skipped, &p);
+    err = packed_run_new(cs, coord, rec->skipped, &p);
     if (!err)
         p->file = rec->file;
     for (uint32_t i = 0; !err && i < rec->run; i++) {
@@ -405,14 +405,15 @@ static struct packed_run *ending(const struct chunks *cs, const uint64_t *coord)
 }
 
 /* True if a run that ends before a chunk may take it; file: the one that has the chunk. */
-static bool may_grow(const struct packed_run *p, uint32_t skipped, uint32_t file)
+static bool packed_may_extend(const struct packed_run *p, uint32_t skipped, uint32_t file)
 {
     uint32_t most = !p->file && p->n == packed_rows(p, 0) ? FMT_PACKED_MAX : FMT_PLACED_MAX;
 
     return p->skipped == skipped && p->file == file && p->n < most;
 }
 
-static int find_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped, struct found_run *f)
+static int packed_run_find(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
+                           struct found_run *f)
 {
     struct buf value = {0};
     uint64_t at[FMT_RANK_MAX], n;
@@ -447,7 +448,7 @@ static int find_run(struct chunks *cs, const uint64_t *coord, uint32_t skipped, 
 
 /* ---- changing ---- */
 
-static void forget(const struct packed_run *p)
+static void close_packed_run(const struct packed_run *p)
 {
     struct packed_runs *runs = &p->cs.st->runs->packed;
     int i = 0;
@@ -477,7 +478,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
     memcpy(coord, p->coord, (size_t)p->cs.rank * sizeof(*coord));
     near_step(&p->cs, coord, i + 1);
     if (p->n == 1) {
-        forget(p);
+        close_packed_run(p);
         return 0;
     }
     if (i == 0) {
@@ -490,7 +491,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
     if (behind == 0)
         return 0;
     p->used = ++p->cs.st->runs->packed.clock; /* so that it is not closed now */
-    err = new_run(&p->cs, coord, p->skipped, &rest);
+    err = packed_run_new(&p->cs, coord, p->skipped, &rest);
     if (err)
         return err;
     memcpy(rest->row, p->row + i + 1, behind * sizeof(*p->row));
@@ -531,7 +532,7 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes", (unsigned long long)size);
     err = space_begin(st);
     if (!err)
-        err = find_run(cs, coord, skipped, &f);
+        err = packed_run_find(cs, coord, skipped, &f);
     if (err)
         return err;
     *plain = f.plain;
@@ -543,12 +544,12 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
         f.run = NULL;
     } else if (moved) {
         release_row(f.run, f.index);
-    } else if (f.run &&
-               (!may_grow(f.run, skipped, 0) || (!*offset && better_anew(f.run, (uint32_t)size)))) {
+    } else if (f.run && (!packed_may_extend(f.run, skipped, 0) ||
+                         (!*offset && better_anew(f.run, (uint32_t)size)))) {
         f.run = NULL;
     }
     if (!err && !f.run) {
-        err = new_run(cs, coord, skipped, &f.run);
+        err = packed_run_new(cs, coord, skipped, &f.run);
         f.index = 0;
     }
     if (err)
@@ -573,17 +574,17 @@ int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     int err = space_begin(st);
 
     if (!err)
-        err = find_run(cs, coord, to->skipped, &f);
+        err = packed_run_find(cs, coord, to->skipped, &f);
     if (err)
         return err;
     if (f.run && f.index < f.run->n) {
         err = cut_row(f.run, f.index);
         f.run = NULL;
-    } else if (f.run && !may_grow(f.run, to->skipped, to->file)) {
+    } else if (f.run && !packed_may_extend(f.run, to->skipped, to->file)) {
         f.run = NULL;
     }
     if (!err && !f.run)
-        err = new_run(cs, coord, to->skipped, &f.run);
+        err = packed_run_new(cs, coord, to->skipped, &f.run);
     if (err)
         return err;
     f.run->file = to->file;
@@ -596,7 +597,7 @@ int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_re
 int packed_remove(struct chunks *cs, const uint64_t *coord)
 {
     struct found_run f;
-    int err = find_run(cs, coord, 0, &f);
+    int err = packed_run_find(cs, coord, 0, &f);
 
     if (!err && f.run && f.index < f.run->n)
         err = cut_row(f.run, f.index);

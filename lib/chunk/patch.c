@@ -21,7 +21,7 @@
 #define GROW_MIN ((uint64_t)16 << 10)
 
 /* Fill bytes [from, to) of a chunk that were never written. */
-static void fill_bytes(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
+static void fill_unwritten(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
 {
     if (!fill || size == 0) {
         memset(p, 0, (size_t)(to - from));
@@ -60,7 +60,7 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
         return err;
     b->len = (size_t)(end > old ? end : old);
     if (patch->offset > old)
-        fill_bytes(b->p + old, old, patch->offset, patch->fill, patch->fill_size);
+        fill_unwritten(b->p + old, old, patch->offset, patch->fill, patch->fill_size);
     memcpy(b->p + patch->offset, patch->p, (size_t)patch->size);
     return 0;
 }
@@ -75,7 +75,7 @@ struct growth {
 /* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
  * appends copy it and small commits do not take a chunk each; what is not used of it is given back
  * when the run is closed, or kept if commits and appends take turns. */
-static uint64_t room_of(const struct chunks *cs, const uint64_t *coord, uint64_t size)
+static uint64_t growth_limit(const struct chunks *cs, const uint64_t *coord, uint64_t size)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
 
@@ -101,7 +101,8 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
     int err = compose(cs, coord, patch, old, &b);
 
     if (!err)
-        err = chunk_write_plain(cs, coord, b.p, b.len, how->first ? 0 : room_of(cs, coord, b.len));
+        err = chunk_write_plain(cs, coord, b.p, b.len,
+                                how->first ? 0 : growth_limit(cs, coord, b.len));
     buf_release(&b);
     if (err || !how->longer || run_find(cs, coord, &f))
         return err;
@@ -113,7 +114,8 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
 
 /* True if the only chunk of a run may become `end` bytes long where it stands: *space is what the
  * run has then. */
-static bool may_grow(struct store *st, const struct chunk_run *r, uint64_t end, uint64_t *space)
+static bool run_grows_in_place(struct store *st, const struct chunk_run *r, uint64_t end,
+                               uint64_t *space)
 {
     uint64_t to = round_up(end, FMT_ALIGN), at = r->rec.offset;
 
@@ -150,7 +152,7 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch,
         err = payload_read_part(st, r, 0, low, old - low, b.p);
     if (!err) {
         if (patch->offset > old)
-            fill_bytes(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
+            fill_unwritten(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
         memcpy(b.p + (patch->offset - low), patch->p, (size_t)patch->size);
         /* The old bytes on disk do not change, so nothing is noted for undo. */
         err = payload_append(st, b.p, old - low, end - low, r->rec.offset + low,
@@ -198,7 +200,7 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
         return payload_patch(st, f->run, f->index, patch->offset, patch->size, patch->p,
                              kind == STEP_NOTED);
     }
-    if (r->rec.run == 1 && patch->offset >= r->rec.size && may_grow(st, r, end, &space))
+    if (r->rec.run == 1 && patch->offset >= r->rec.size && run_grows_in_place(st, r, end, &space))
         return grow(cs, f, patch, space);
     *done = 0;
     return 0;
@@ -232,7 +234,7 @@ static int patch_whole(struct chunks *cs, const uint64_t *coord, const struct pa
         err = chunk_note(w, patch->offset, patch->size);
     if (!err) {
         if (patch->offset > b->len)
-            fill_bytes(b->p + b->len, b->len, patch->offset, patch->fill, patch->fill_size);
+            fill_unwritten(b->p + b->len, b->len, patch->offset, patch->fill, patch->fill_size);
         memcpy(b->p + patch->offset, patch->p, (size_t)patch->size);
         b->len = b->len > end ? b->len : (size_t)end;
         chunk_edited(w);

@@ -281,8 +281,8 @@ struct payload_part {
     const uint64_t *sum; /* of the block at low */
 };
 
-static struct payload_part part_of(const struct chunk_run *r, uint32_t index, uint64_t offset,
-                                   uint64_t size)
+static struct payload_part payload_part_of(const struct chunk_run *r, uint32_t index,
+                                           uint64_t offset, uint64_t size)
 {
     struct payload_part p;
 
@@ -306,7 +306,7 @@ int payload_blocks(struct store *st, const struct chunk_run *r, uint32_t index, 
 }
 
 /* Read all blocks of the part, verified. */
-static int read_blocks(struct store *st, const struct payload_part *p, uint8_t *room)
+static int payload_part_read(struct store *st, const struct payload_part *p, uint8_t *room)
 {
     return read_summed(st, room, (size_t)(p->high - p->low), p->sum, p->at + p->low,
                        st->opts.verify);
@@ -321,7 +321,7 @@ static int read_through(struct store *st, const struct payload_part *p, uint8_t 
 
     if (!room)
         return DREP_ERR_NOMEM;
-    err = read_blocks(st, p, room);
+    err = payload_part_read(st, p, room);
     if (!err)
         memcpy(to, room + (p->from - p->low), (size_t)(p->to - p->from));
     if (room != small)
@@ -338,7 +338,7 @@ int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t inde
 
     if (size == 0)
         return 0;
-    part = part_of(r, index, offset, size);
+    part = payload_part_of(r, index, offset, size);
     if (!st->opts.verify)
         return read_summed(st, p, (size_t)size, NULL, part.at + offset, 0);
     if ((part.low != part.from || part.high != part.to) && part.high - part.low <= BOUNCE)
@@ -346,7 +346,7 @@ int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t inde
     /* Read whole blocks straight to where they belong, those at the edges through a copy. */
     head = part.low == part.from ? 0 : part.low + BLOCK - part.from;
     if (head) {
-        struct payload_part edge = part_of(r, index, offset, head);
+        struct payload_part edge = payload_part_of(r, index, offset, head);
 
         err = read_through(st, &edge, p);
     }
@@ -355,7 +355,8 @@ int payload_read_part(struct store *st, const struct chunk_run *r, uint32_t inde
         err = read_stretch(st, p + head, NULL, body, part.at + offset + head,
                            part.sum + (head ? 1 : 0));
     if (!err && head + body < size) {
-        struct payload_part edge = part_of(r, index, offset + head + body, size - head - body);
+        struct payload_part edge =
+            payload_part_of(r, index, offset + head + body, size - head - body);
 
         err = read_through(st, &edge, p + head + body);
     }
@@ -380,7 +381,7 @@ static int patch_piece(struct store *st, const struct payload_part *p, uint64_t 
     room = mem_alloc(blocks);
     if (!room)
         return DREP_ERR_NOMEM;
-    err = read_blocks(st, p, room);
+    err = payload_part_read(st, p, room);
     if (!err && noted)
         err = undo_image(st, p->at + p->from, room + (p->from - p->low), size);
     if (!err) {
@@ -403,7 +404,7 @@ int payload_patch(struct store *st, struct chunk_run *r, uint32_t index, uint64_
         struct payload_part part;
 
         now = now < size ? now : size;
-        part = part_of(r, index, offset, now);
+        part = payload_part_of(r, index, offset, now);
         err = patch_piece(st, &part, r->sum + (part.sum - r->sum), p, noted);
         offset += now;
         size -= now;

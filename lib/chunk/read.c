@@ -18,13 +18,13 @@
 #include <assert.h>
 #include <string.h>
 
-static struct cache_key key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
+static struct cache_key cache_key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
 {
     return (struct cache_key){cs->object, cell, cs->rank, coord};
 }
 
 /* Finds the chunk at hand; in a store that only looks on, among what was lent. */
-static int find_run(struct work *w)
+static int work_find_run(struct work *w)
 {
     struct chunks *cs = w->cs;
 
@@ -36,7 +36,7 @@ static int find_run(struct work *w)
 
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
 {
-    struct cache_key key = key_of(cs, coord, CACHE_WHOLE);
+    struct cache_key key = cache_key_of(cs, coord, CACHE_WHOLE);
     int err;
 
     w->cs = cs;
@@ -47,7 +47,7 @@ int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t 
     *size = w->entry ? w->entry->bytes.len : 0;
     if (w->entry)
         return 0;
-    err = find_run(w);
+    err = work_find_run(w);
     if (err) {
         w->found.run = NULL;
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -153,8 +153,8 @@ static int payload_fits(const struct buf *out, uint64_t most)
 
 /* Decode a filtered chunk; *unit: elements of the shuffle left in place, 0: none; unit NULL:
  * leave none. */
-static int decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
-                  struct buf *out, uint64_t *unit)
+static int decode_filtered(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
+                           struct buf *out, uint64_t *unit)
 {
     struct codec *k = &w->codec;
     int front = unit ? front_shuffle(cs, rec->skipped) : -1, err;
@@ -214,7 +214,7 @@ int chunk_read_straight(struct work *w, uint8_t *to)
 int chunk_decode(struct work *w, const struct chunks *cs, const struct chunk_rec *rec,
                  struct buf *out)
 {
-    return decode(w, cs, rec, out, NULL);
+    return decode_filtered(w, cs, rec, out, NULL);
 }
 
 /* Read the payload of the chunk at hand, and check it against what its elements say of their
@@ -234,7 +234,7 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
     if (w->payload_lent.p) {
         err = buf_set(out, w->payload_lent.p, w->payload_lent.len);
     } else if (r->rec.filtered) {
-        err = decode(w, cs, &r->rec, out, unit);
+        err = decode_filtered(w, cs, &r->rec, out, unit);
     } else {
         err = r->rec.size > SIZE_MAX
                   ? fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)r->rec.size)
@@ -269,7 +269,7 @@ static int load_kept(struct work *w, const struct cache_key *key, int leave)
 
 int chunk_load_entry(struct work *w, int empty)
 {
-    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    struct cache_key key = cache_key_of(w->cs, w->coord, CACHE_WHOLE);
     int loading, err;
 
     if (!empty)
@@ -329,7 +329,7 @@ void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t of
 int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,
                    uint64_t *unit)
 {
-    struct cache_key key = key_of(w->cs, w->coord, CACHE_WHOLE);
+    struct cache_key key = cache_key_of(w->cs, w->coord, CACHE_WHOLE);
     struct buf *bytes = &w->payload;
     int front = -1, err = 0;
 
@@ -369,7 +369,7 @@ static int bits(uint64_t v)
 }
 
 /* Read blocks of the chunk from byte `low` on to p, each stretch of them at once. */
-static int read_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
+static int read_chunk_blocks(struct work *w, uint64_t low, uint64_t blocks, uint8_t *p)
 {
     const struct chunk_run *r = w->found.run;
     int err = 0;
@@ -445,7 +445,7 @@ static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wan
 {
     struct chunks *cs = w->cs;
     struct chunk_cache *c = cs->st->cache;
-    struct cache_key key = key_of(cs, w->coord, low / cs->cell);
+    struct cache_key key = cache_key_of(cs, w->coord, low / cs->cell);
     uint64_t start = key.cell * cs->cell, size = w->size - start;
     uint64_t before = 0, valid, all;
     int shift = (int)((low - start) / FMT_SUM_BLOCK), loading = 0, err = 0;
@@ -472,7 +472,7 @@ static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wan
         all = sums_of(size) >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << sums_of(size)) - 1;
         blocks = read_ahead(blocks & ~valid, valid | before, all) & ~valid;
         blocks = between(cs->st, blocks) & ~valid;
-        err = read_blocks(w, start, blocks, w->entry->bytes.p);
+        err = read_chunk_blocks(w, start, blocks, w->entry->bytes.p);
         cache_loaded(c, w->entry, blocks, err);
     }
     *p = w->entry->bytes.p + (low - start);
@@ -521,7 +521,7 @@ int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, u
     if (!err && high - low > 64 * FMT_SUM_BLOCK)
         return *have ? payload_blocks(w->cs->st, w->found.run, w->found.index, low, low + *have, *p)
                      : 0;
-    return err ? err : read_blocks(w, low, between(w->cs->st, blocks), *p);
+    return err ? err : read_chunk_blocks(w, low, between(w->cs->st, blocks), *p);
 }
 
 /* ---- a part into the caller's memory ---- */

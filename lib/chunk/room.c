@@ -12,7 +12,7 @@ struct room {
     uint64_t from, end; /* kept for it */
 };
 
-static struct room *room_of(const struct store *st, uint64_t chunk)
+static struct room *room_slot(const struct store *st, uint64_t chunk)
 {
     struct room *slot = st->runs->rooms.slot;
 
@@ -28,14 +28,14 @@ static void give_up(struct store *st, struct room *r)
 
 bool room_has(const struct store *st, uint64_t chunk)
 {
-    const struct room *r = room_of(st, chunk);
+    const struct room *r = room_slot(st, chunk);
 
     return r && r->chunk == chunk;
 }
 
 void room_drop(struct store *st, uint64_t chunk)
 {
-    struct room *r = room_of(st, chunk);
+    struct room *r = room_slot(st, chunk);
 
     if (r && r->chunk == chunk)
         give_up(st, r);
@@ -47,7 +47,7 @@ void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end)
 
     if (!st->runs->rooms.slot)
         st->runs->rooms.slot = mem_zalloc(ROOMS, sizeof(*r));
-    r = room_of(st, chunk);
+    r = room_slot(st, chunk);
     if (r && r->chunk == chunk && r->from == from && from == end)
         return; /* as it is: the chunk has used no more than it took */
     if (r && r->chunk)
@@ -62,7 +62,7 @@ void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end)
 
 bool room_take(struct store *st, uint64_t chunk, uint64_t from, uint64_t to)
 {
-    struct room *r = room_of(st, chunk);
+    struct room *r = room_slot(st, chunk);
 
     if (!r || r->chunk != chunk)
         return false;

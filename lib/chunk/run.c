@@ -91,8 +91,8 @@ static void found_row(struct chunks *cs, const uint64_t *coord, const struct chu
 }
 
 /* Decode the record found under this key into f->local, if it covers the chunk. */
-static int decode(struct chunks *cs, const uint64_t *coord, const struct key *key,
-                  const struct buf *value, struct run_hit *f)
+static int decode_run_record(struct chunks *cs, const uint64_t *coord, const struct key *key,
+                             const struct buf *value, struct run_hit *f)
 {
     struct chunk_rec rec, row;
     uint64_t n, at = 0;
@@ -148,7 +148,7 @@ int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
     chunk_key(cs, coord, &key);
     err = tree_floor(st, &key, RECORDS_PREFIX, &at, &value);
     if (!err)
-        err = decode(cs, coord, &at, &value, f);
+        err = decode_run_record(cs, coord, &at, &value, f);
     buf_release(&value);
     return err;
 }
@@ -453,7 +453,7 @@ static int make_place(struct store *st)
     return err;
 }
 
-static int new_run(struct chunks *cs, const uint64_t *coord, struct chunk_run **out)
+static int chunk_run_new(struct chunks *cs, const uint64_t *coord, struct chunk_run **out)
 {
     struct store *st = cs->st;
     struct chunk_run *r;
@@ -487,7 +487,7 @@ int run_open(struct chunks *cs, struct run_hit *f)
         from->used = ++st->runs->clock;
         return 0;
     }
-    err = new_run(cs, from->coord, &r);
+    err = chunk_run_new(cs, from->coord, &r);
     if (err)
         return err;
     r->rec = from->rec;
@@ -552,7 +552,7 @@ static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t 
     struct store *st = cs->st;
     uint64_t count = chunk_sums(n, size);
     struct chunk_run *r;
-    int err = new_run(cs, coord, &r);
+    int err = chunk_run_new(cs, coord, &r);
 
     if (err)
         return err;

@@ -322,7 +322,7 @@ int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t siz
 /* ---- adding ---- */
 
 /* Close what an operation that was taken back had opened under a number that is given again. */
-static void forget(struct targets *ts, uint32_t number)
+static void drop_stale_target(struct targets *ts, uint32_t number)
 {
     struct target **at = &ts->first;
 
@@ -338,14 +338,14 @@ static void forget(struct targets *ts, uint32_t number)
     pthread_mutex_unlock(&ts->lock);
 }
 
-struct wanted {
+struct target_search {
     const struct target_rec *rec;
     uint32_t number, last;
 };
 
 static int compare_entry(uint32_t number, const struct target_rec *rec, void *ctx)
 {
-    struct wanted *w = ctx;
+    struct target_search *w = ctx;
 
     w->last = number;
     if (rec->number == w->rec->number && rec->flags == w->rec->flags && rec->size == w->rec->size &&
@@ -377,7 +377,7 @@ static int describe(struct store *st, const char *path, struct target_rec *rec)
 /* Find the entry of a file, or add one under the next number. */
 static int find_or_put(struct store *st, const struct target_rec *rec, uint32_t *number)
 {
-    struct wanted w = {.rec = rec};
+    struct target_search w = {.rec = rec};
     struct buf value = {0};
     struct out out;
     struct key key;
@@ -396,7 +396,7 @@ static int find_or_put(struct store *st, const struct target_rec *rec, uint32_t 
     buf_release(&value);
     if (err)
         return err;
-    forget(st->targets, w.last + 1);
+    drop_stale_target(st->targets, w.last + 1);
     *number = w.last + 1;
     return 0;
 }
