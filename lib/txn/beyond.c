@@ -163,8 +163,8 @@ static int names_of(struct beyond *b, struct store *from)
 }
 
 /* The key of an entry of a group under this name, or under it and a number if it is taken. */
-static int free_key(struct beyond *b, uint64_t group, uint8_t tag, const char *name, uint64_t id,
-                    struct key *key)
+static int unused_key(struct beyond *b, uint64_t group, uint8_t tag, const char *name, uint64_t id,
+                      struct key *key)
 {
     char text[FMT_NAME_MAX + 32];
 
@@ -291,7 +291,7 @@ static int enter(struct beyond *b, const struct found_object *o, const struct ob
     struct out out;
     struct key key;
     char text[2 * FMT_NAME_MAX + 200];
-    int err = free_key(b, b->group, is_dim ? FMT_TAG_DIM : FMT_TAG_LINK, o->name, o->id, &key);
+    int err = unused_key(b, b->group, is_dim ? FMT_TAG_DIM : FMT_TAG_LINK, o->name, o->id, &key);
 
     if (err)
         return err;
@@ -387,7 +387,7 @@ static int adopt_link(struct beyond *b, const struct found_entry *e, struct link
 
     snprintf(text, sizeof(text), "%.*s", (int)(e->key.len - NAME_AT),
              (const char *)e->key.p + NAME_AT);
-    err = free_key(b, b->group, FMT_TAG_LINK, text, b->rec.next_link, &key);
+    err = unused_key(b, b->group, FMT_TAG_LINK, text, b->rec.next_link, &key);
     if (err)
         return err;
     link->index = b->rec.next_link;
@@ -467,7 +467,7 @@ static int adopt_all(struct beyond *b)
     int err;
 
     b->group = b->st->next_object++;
-    err = free_key(b, FMT_OBJECT_ROOT, FMT_TAG_LINK, "lost+found", b->group, &b->link);
+    err = unused_key(b, FMT_OBJECT_ROOT, FMT_TAG_LINK, "lost+found", b->group, &b->link);
     b->rec = (struct object_rec){.kind = FMT_GROUP, .number = FMT_GROUP, .links = 1};
     for (size_t i = 0; i < b->n; i++)
         b->object[i].as = b->st->next_object++;

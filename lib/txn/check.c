@@ -84,8 +84,8 @@ void store_check_absent(struct store *st, uint64_t n)
 
 /* Claim and read a block that is neither a node nor checksums: its content in c->value; 1 if it
  * could be read. */
-static int see_block(struct commit_check *c, const struct ref *ref, int kind, const char *what,
-                     uint32_t *count)
+static int check_block(struct commit_check *c, const struct ref *ref, int kind, const char *what,
+                       uint32_t *count)
 {
     int err;
 
@@ -98,8 +98,8 @@ static int see_block(struct commit_check *c, const struct ref *ref, int kind, co
     return !err;
 }
 
-static void see_free(struct commit_check *c, const struct key *key, const uint8_t *value,
-                     size_t len, uint64_t where)
+static void check_free(struct commit_check *c, const struct key *key, const uint8_t *value,
+                       size_t len, uint64_t where)
 {
     struct free_rec r;
     struct in in;
@@ -114,8 +114,8 @@ static void see_free(struct commit_check *c, const struct key *key, const uint8_
         c->usage.free += (int64_t)r.length;
 }
 
-static void see_log(struct commit_check *c, const struct key *key, const uint8_t *value, size_t len,
-                    uint64_t where)
+static void check_log(struct commit_check *c, const struct key *key, const uint8_t *value,
+                      size_t len, uint64_t where)
 {
     struct log_rec r;
     struct in in;
@@ -128,7 +128,7 @@ static void see_log(struct commit_check *c, const struct key *key, const uint8_t
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry of no earlier commit (R6.5)"), where);
 }
 
-static void see_entry(struct commit_check *c, const struct tree_node *n, uint32_t i)
+static void check_entry(struct commit_check *c, const struct tree_node *n, uint32_t i)
 {
     struct key key;
     size_t len;
@@ -146,22 +146,22 @@ static void see_entry(struct commit_check *c, const struct tree_node *n, uint32_
                     n->ref.offset);
             return;
         }
-        if (!see_block(c, &ref, FMT_VALUE, "value block", NULL))
+        if (!check_block(c, &ref, FMT_VALUE, "value block", NULL))
             return;
         value = c->value.p;
         len = c->value.len;
     }
     if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_FREE)
-        see_free(c, &key, value, len, n->ref.offset);
+        check_free(c, &key, value, len, n->ref.offset);
     else if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_LOG)
-        see_log(c, &key, value, len, n->ref.offset);
+        check_log(c, &key, value, len, n->ref.offset);
     else if (c->each_leaf)
         c->stop = c->each_leaf(&key, value, len, n->ref.offset, c->leaf_ctx);
 }
 
 /* Check a node and everything below it; level -1: the root. */
-static void see_node(struct commit_check *c, const struct ref *ref, int level,
-                     const struct bounds *b)
+static void check_node(struct commit_check *c, const struct ref *ref, int level,
+                       const struct bounds *b)
 {
     struct bounds below;
     struct tree_node *n;
@@ -181,24 +181,24 @@ static void see_node(struct commit_check *c, const struct ref *ref, int level,
         struct child child;
 
         if (!n->level) {
-            see_entry(c, n, i);
+            check_entry(c, n, i);
             continue;
         }
         below = *b;
         bounds_narrow(&below, n, i);
         child = child_get(n, i);
-        see_node(c, &child.ref, n->level - 1, &below);
+        check_node(c, &child.ref, n->level - 1, &below);
     }
     node_unref(n);
 }
 
-static void see_pending(struct commit_check *c)
+static void check_pending(struct commit_check *c)
 {
     const struct ref *ref = &c->st->slot.pending;
     uint32_t count = 0;
     struct in in;
 
-    if (!ref->length || !see_block(c, ref, FMT_PENDING, "pending list", &count))
+    if (!ref->length || !check_block(c, ref, FMT_PENDING, "pending list", &count))
         return;
     in_init(&in, c->value.p, c->value.len);
     for (uint32_t i = 0; i < count && !c->stop; i++) {
@@ -213,7 +213,7 @@ static void see_pending(struct commit_check *c)
     }
 }
 
-static void see_slots(struct commit_check *c)
+static void check_slots(struct commit_check *c)
 {
     int which = c->st->txn->damaged;
 
@@ -221,10 +221,10 @@ static void see_slots(struct commit_check *c)
         finding(c, fail(DREP_ERR_CHECKSUM, "header slot %c is damaged (R2.3)", 'A' + which - 1),
                 (uint64_t)(which - 1) * FMT_SLOT_SIZE);
     if (c->st->slot.more.length)
-        see_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);
+        check_block(c, &c->st->slot.more, FMT_HEADER, "header continuation", NULL);
 }
 
-static void see_gaps(struct commit_check *c, store_gap_fn *gap)
+static void check_gaps(struct commit_check *c, store_gap_fn *gap)
 {
     uint64_t at = FMT_SPACE_START, end = c->st->slot.end;
     struct extent e;
@@ -252,13 +252,13 @@ int store_check(struct store *st, drep_finding_fn *fn, void *fn_ctx, store_entry
         return err;
     running = &c;
     if (st->slot.sequence) {
-        see_slots(&c);
-        see_node(&c, &st->slot.root, -1, &all);
-        see_pending(&c);
+        check_slots(&c);
+        check_node(&c, &st->slot.root, -1, &all);
+        check_pending(&c);
     }
     running = outer;
     if (gap && !c.findings && !c.stop)
-        see_gaps(&c, gap);
+        check_gaps(&c, gap);
     buf_release(&c.value);
     extents_release(&c.claimed);
     c.usage.file = (int64_t)size;

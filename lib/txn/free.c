@@ -167,7 +167,7 @@ int free_load(struct store *st)
 
 /* ---- for the commit under way ---- */
 
-static void free_key(struct key *key, uint64_t offset)
+static void free_entry_key(struct key *key, uint64_t offset)
 {
     key_make(key, FMT_OBJECT_FILE, FMT_TAG_FREE);
     key_add_u64(key, offset);
@@ -180,7 +180,7 @@ static int put_free(struct store *st, uint64_t offset, uint64_t length, uint64_t
     struct key key;
     struct out out;
 
-    free_key(&key, offset);
+    free_entry_key(&key, offset);
     out_init(&out, bytes, sizeof(bytes));
     free_put(&out, &r);
     return tree_put_anyway(st, &key, bytes, out.at);
@@ -196,7 +196,7 @@ static int drop_free(struct store *st, uint64_t offset)
     struct in in;
     int err;
 
-    free_key(&key, offset);
+    free_entry_key(&key, offset);
     err = tree_get(st, &key, &value); /* first, so that nothing is copied for nothing */
     in_init(&in, value.p, err ? 0 : value.len);
     if (!err && (free_get(&in, &r) || r.sequence <= st->space->limit))

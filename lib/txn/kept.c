@@ -145,7 +145,7 @@ int kept_add(struct kept *k, const struct slot *slot, bool sure)
 }
 
 /* Load a block that is no node; *whole becomes false if it cannot be read. */
-static int see_block(struct kept *k, const struct ref *ref, int kind, bool *whole)
+static int collect_block(struct kept *k, const struct ref *ref, int kind, bool *whole)
 {
     int err = block_load(k->st, ref, kind, &k->value, NULL);
 
@@ -155,7 +155,7 @@ static int see_block(struct kept *k, const struct ref *ref, int kind, bool *whol
     return err ? 0 : cover(&k->blocks, ref->offset, round_up(ref->length, FMT_ALIGN));
 }
 
-static int see_run(struct kept *k, const uint8_t *value, size_t len, bool *whole)
+static int collect_run(struct kept *k, const uint8_t *value, size_t len, bool *whole)
 {
     struct buf refs = {0};
     struct chunk_lines lines;
@@ -175,14 +175,14 @@ static int see_run(struct kept *k, const uint8_t *value, size_t len, bool *whole
         struct ref ref;
 
         chunk_ref(&rec, i, &ref);
-        err = see_block(k, &ref, FMT_SUMS, whole);
+        err = collect_block(k, &ref, FMT_SUMS, whole);
     }
     buf_release(&refs);
     return err;
 }
 
-static int see_log(struct kept *k, const struct kept_commit *of, const struct key *key,
-                   const uint8_t *value, size_t len)
+static int collect_log(struct kept *k, const struct kept_commit *of, const struct key *key,
+                       const uint8_t *value, size_t len)
 {
     struct log_rec rec;
     struct in in;
@@ -195,8 +195,8 @@ static int see_log(struct kept *k, const struct kept_commit *of, const struct ke
                              .sequence = key_u64(key->p + 9), .root = rec.root, .sure = of->sure});
 }
 
-static int see_entry(struct kept *k, const struct kept_commit *of, const struct tree_node *n,
-                     uint32_t i, bool *whole)
+static int collect_entry(struct kept *k, const struct kept_commit *of, const struct tree_node *n,
+                         uint32_t i, bool *whole)
 {
     const uint8_t *value;
     struct key key;
@@ -212,7 +212,7 @@ static int see_entry(struct kept *k, const struct kept_commit *of, const struct 
 
         in_init(&in, value, FMT_REF_SIZE);
         ref_get(&in, &ref);
-        err = see_block(k, &ref, FMT_VALUE, &there);
+        err = collect_block(k, &ref, FMT_VALUE, &there);
         *whole &= there;
         if (err || !there)
             return err;
@@ -222,8 +222,8 @@ static int see_entry(struct kept *k, const struct kept_commit *of, const struct 
     if (key.len < 9 || key_apart(key.p))
         return 0;
     if (key_object(key.p) == FMT_OBJECT_FILE)
-        return key_tag(key.p) == FMT_TAG_LOG ? see_log(k, of, &key, value, len) : 0;
-    return key_tag(key.p) == FMT_TAG_CHUNK ? see_run(k, value, len, whole) : 0;
+        return key_tag(key.p) == FMT_TAG_LOG ? collect_log(k, of, &key, value, len) : 0;
+    return key_tag(key.p) == FMT_TAG_CHUNK ? collect_run(k, value, len, whole) : 0;
 }
 
 /* A node of this place and sum; its number in the set of those that were seen. */
@@ -235,8 +235,8 @@ static uint64_t id_of(const struct ref *ref)
 }
 
 /* Read all below a node; the recursion is at most FMT_LEVEL_MAX deep. */
-static int see_node(struct kept *k, const struct kept_commit *of, const struct ref *ref, int level,
-                    bool *whole)
+static int collect_node(struct kept *k, const struct kept_commit *of, const struct ref *ref,
+                        int level, bool *whole)
 {
     uintptr_t *mark = idset_add(&k->seen, id_of(ref));
     struct tree_node *n;
@@ -261,8 +261,8 @@ static int see_node(struct kept *k, const struct kept_commit *of, const struct r
 
         if (n->level)
             child = child_get(n, i);
-        err = n->level ? see_node(k, of, &child.ref, n->level - 1, &all)
-                       : see_entry(k, of, n, i, &all);
+        err = n->level ? collect_node(k, of, &child.ref, n->level - 1, &all)
+                       : collect_entry(k, of, n, i, &all);
     }
     node_unref(n);
     mark = idset_find(&k->seen, id_of(ref));
@@ -283,9 +283,9 @@ int kept_read(struct kept *k)
         c.whole = true;
         k->st->slot.sequence = c.sequence - 1; /* blocks of this commit, and of none behind it */
         if (c.root.length)
-            err = see_node(k, &c, &c.root, -1, &c.whole);
+            err = collect_node(k, &c, &c.root, -1, &c.whole);
         if (!err && c.slot && c.slot->more.length)
-            err = see_block(k, &c.slot->more, FMT_HEADER, &c.whole);
+            err = collect_block(k, &c.slot->more, FMT_HEADER, &c.whole);
         k->commit[i].whole = c.whole;
     }
     k->st->slot.sequence = sequence;

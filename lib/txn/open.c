@@ -190,7 +190,7 @@ static void cut_tail(struct store *st)
 }
 
 /* Release all but the file. */
-static void memory_release(struct store *st)
+static void store_memory_release(struct store *st)
 {
     runs_release(st->runs);
     targets_release(st->targets);
@@ -216,7 +216,7 @@ void store_close(struct store *st)
     apart = st->tree->apart;
     kept = st->tree->kept;
     cut_tail(st);
-    memory_release(st);
+    store_memory_release(st);
     if (apart)
         apart->ops->close(apart);
     if (kept)
@@ -239,7 +239,7 @@ void store_leave(struct store *st, int busy)
     struct io *apart = st->tree->apart, *kept = st->tree->kept;
 
     if (!busy)
-        memory_release(st);
+        store_memory_release(st);
     if (apart)
         io_leave(apart);
     if (kept)
