@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import cases
-from cases import case, check, must
+from cases import case, check, must, run
 
 try:
     import h5py
@@ -147,6 +147,47 @@ def order_of_dimensions(at):
             check(listed == sorted(kinds, key=lambda name: numbers["abcde".index(name)]), "%s: %s", numbers, listed)
             continue
         check(dimensions(trip(at, at + "/in.nc", "--format=cdf1")) == wanted, "%s %d: %s", numbers, n, dimensions(at + "/back.nc"))
+
+
+SHORTER = """
+dims: {x: 9, y: 4, t: {length: 3, unlimited: true}}
+root:
+  never: {dataset: DOUBLE, shape: [2], dims: [x]}
+  zeros: {dataset: INT, shape: [6], dims: [x], layout: chunked, chunk: [2], data: [0, 0, 0, 0, 0, 0]}
+  some: {dataset: SHORT, shape: [3, 2], dims: [y, x], layout: chunked, chunk: [2, 2], filters: [{deflate: 1}],
+         data: [[0, 0], [0, 0], [0, 5]]}
+  own: {dataset: DOUBLE, shape: [2], dims: [y], fill: 7, data: [0, 7]}
+  text: {dataset: vstring, shape: [2], dims: [y], fill: none yet, data: [a, b]}
+"""
+
+
+@case
+def datasets_shorter_than_their_dimensions(at):
+    """Their own elements, written or not, and fill behind them; how long netCDF shows a dimension."""
+    with open(at + "/s.yaml", "w", encoding="utf-8") as f:
+        f.write(SHORTER)
+    must("create", "-f", "-s", at + "/s.yaml", at + "/x.drep")
+    status, _, err = run("export", "-f", at + "/x.drep", at + "/x.nc")
+    check(status == 1, "status %s: %s", status, err)
+    check("/t: warning" in err.replace("#", "") and "its length 3; netCDF shows 0" in err, "%s", err)
+    check("/text: warning" in err and "fill value of variable length" in err, "%s", err)
+    data = shown(at + "/x.nc").split("data:\n", 1)[1].replace("\n ", "")
+    for line in ("never = 0, 0, _, _, _, _, _, _, _ ;", "zeros = 0, 0, 0, 0, 0, 0, _, _, _ ;",
+                 "some = 0, 0, _, _, _, _, _, _, _, 0, 0, _, _, _, _, _, _, _, 0, 5, _, _, _, _, _, _, _, "
+                 "_, _, _, _, _, _, _, _, _ ;", "own = 0, 7, 7, 7 ;", 'text = "a", "b", NIL, NIL ;'):
+        check(line in " ".join(data.split()), "%s is not in %s", line, data)
+
+
+@case
+def fills_of_variable_length(at):
+    """libhdf5 cannot read one beside elements that are there: export writes them."""
+    with h5py.File(at + "/in.h5", "w") as f:
+        t = f.create_dataset("t", (8,), h5py.string_dtype(), chunks=(2,), fillvalue="none yet")
+        t[2:4] = ["a", "b"]
+    must("import", at + "/in.h5", at + "/x.drep")
+    must("export", "-f", at + "/x.drep", at + "/x.h5")
+    with h5py.File(at + "/x.h5", "r") as f:
+        check(f["t"][:].tolist() == [b"none yet"] * 2 + [b"a", b"b"] + [b"none yet"] * 4, "%s", f["t"][:])
 
 
 def main():

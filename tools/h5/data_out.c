@@ -35,6 +35,7 @@ struct emptier {
     const struct drain *s;
     hid_t dset, space;
     int sparse;    /* chunks that hold nothing but the fill value are left out */
+    int all;       /* all elements are written, also those that hold the fill value */
     int as_stored; /* chunks go over without being decoded: */
     struct carry carry;
     struct stored stored; /* one of HDF5's, read back */
@@ -320,8 +321,9 @@ static int export_all_blocks(struct emptier *e)
         cells *= (double)((info->dims[d] - 1) / info->chunk[d] + 1);
     if (e->as_stored && e->j->back && !same_number(e))
         e->as_stored = 0;
-    if (!e->as_stored && (info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells ||
-                          (e->assembly.map && !e->assembly.mappings.bounds)))
+    if (!e->as_stored &&
+        (e->all || info->layout != DREP_CHUNKED || (double)e->s->usage.chunks >= cells ||
+         (e->assembly.map && !e->assembly.mappings.bounds)))
         return export_region(e, origin, info->dims);
     err = drep_dataset_chunks(e->s->ds, export_chunk, e);
     if (err && !e->err)
@@ -454,7 +456,7 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
     struct verified at = place_of(e, NULL);
     hid_t type = H5Dget_type(e->dset);
     drep_dsinfo all = s->info;
-    int longer, err = verify_type(e->j, &at, s->file, type);
+    int longer = 0, err = verify_type(e->j, &at, s->file, type);
 
     at.rank = s->info.rank;
     if (!err)
@@ -463,11 +465,24 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
         err = verify_shape(e->j, &at, all.dims, e->space);
     if (!err)
         err = type_note_check(e->j, &at, e->dset, NULL, s->file, s->info.type);
-    if (!err && s->info.fill == DREP_FILL_VALUE && !has_references(&s->map))
+    if (!err && s->info.fill == DREP_FILL_VALUE && !(longer && s->map.variable) &&
+        !has_references(&s->map))
         err = check_fill(e, dcpl);
     if (type > 0)
         H5Tclose(type);
     return err;
+}
+
+/* True if the file's fill value is not that of the container's elements, or libhdf5 cannot read it
+ * from the file: one of variable length beside chunks that are there it would write first. */
+static int writes_all(struct job *j, const struct drain *s, int *longer)
+{
+    drep_dsinfo whole = s->info;
+
+    netcdf_lengths(j, &whole, longer);
+    if (s->info.fill != DREP_FILL_VALUE)
+        return *longer;
+    return s->map.variable && (*longer || s->usage.bytes > 0);
 }
 
 int export_data(struct job *j, const struct h5_object *o)
@@ -476,13 +491,14 @@ int export_data(struct job *j, const struct h5_object *o)
     struct drain s;
     hid_t dcpl;
     int64_t most;
-    int none, virtual, err = drain_open(j, o, &s);
+    int longer, none, virtual, err = drain_open(j, o, &s);
 
     if (err)
         return err;
     if (!j->back)
         say_unread(j, o->path, &s.object_notes);
-    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || s.usage.bytes == 0;
+    e.all = writes_all(j, &s, &longer);
+    none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || (s.usage.bytes == 0 && !e.all);
     if (none && !j->back) {
         drain_close(&s);
         return 0;
@@ -495,7 +511,7 @@ int export_data(struct job *j, const struct h5_object *o)
     if (j->back)
         err = check_dataset(&e, dcpl);
     e.sparse = H5Pget_layout(dcpl) == H5D_CHUNKED && s.map.kind == MAP_FLAT && !s.map.variable &&
-               s.info.fill != DREP_FILL_NONE;
+               s.info.fill != DREP_FILL_NONE && !e.all;
     most =
         (int64_t)((s.map.variable ? BLOCK_SIZE / 4 : BLOCK_SIZE) / (s.map.dsize ? s.map.dsize : 1));
     if (!err)
@@ -505,7 +521,8 @@ int export_data(struct job *j, const struct h5_object *o)
     none &= !virtual || s.info.count == 0;
     if (!err && !none && virtual)
         err = assembly_begin(&e.assembly, j, e.dset, &s.map);
-    e.as_stored = !err && !none && !nulls_any(&e.nulls) &&
+    /* What a chunk has behind the dataset's end would be seen in a longer one. */
+    e.as_stored = !err && !none && !longer && !nulls_any(&e.nulls) &&
                   carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map, 0);
     /* A virtual dataset has its elements elsewhere: they are compared, not written. */
     if (!err && !none && (j->back || H5Pget_layout(dcpl) != H5D_VIRTUAL))

@@ -562,6 +562,22 @@ static int set_fill(struct job *j, const struct h5_object *o, const struct drain
     return err;
 }
 
+/* What libnetcdf reads behind the elements of a dataset that is shorter than its dimensions. */
+static int set_longer_fill(struct job *j, const struct h5_object *o, const struct drain *s,
+                           hid_t dcpl)
+{
+    if (s->info.fill == DREP_FILL_VALUE && !s->map.variable)
+        return set_fill(j, o, s, dcpl);
+    /* libhdf5 cannot read one of variable length where other elements are written. */
+    if (s->info.fill == DREP_FILL_VALUE)
+        job_say(j, HDF5_LOST, "fill", o->path,
+                "it is shorter than its dimensions, and its fill value of variable length cannot "
+                "stand behind its elements");
+    else
+        netcdf_fill(s->file, dcpl);
+    return 0;
+}
+
 /* *longer: the space is longer than the elements of the container, for netCDF. */
 static hid_t make_space(struct job *j, const drep_dsinfo *own, int *longer)
 {
@@ -590,10 +606,8 @@ static hid_t create_dataset(struct job *j, const struct h5_object *o, const stru
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(j, &s->info, &longer), dset = -1;
 
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
-    if (longer && s->info.fill != DREP_FILL_VALUE)
-        netcdf_fill(s->file, dcpl);
     if (layout_out(j, o->path, &s->info, s->file, r, dcpl) == 0 &&
-        (longer && s->info.fill != DREP_FILL_VALUE ? 0 : set_fill(j, o, s, dcpl)) == 0) {
+        (longer ? set_longer_fill(j, o, s, dcpl) : set_fill(j, o, s, dcpl)) == 0) {
         dset = H5Dcreate2(j->h, o->path, s->file, space, lcpl, dcpl, H5P_DEFAULT);
         if (dset < 0)
             job_fail_hdf5(j, "not made");

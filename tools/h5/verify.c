@@ -14,6 +14,7 @@
 #include "tools/h5/reference.h"
 #include "tools/h5/region.h"
 #include "tools/h5/values.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -60,23 +61,6 @@ int verify_shape(struct job *j, const struct verified *at, const int64_t *dims, 
 }
 
 /* ------------------------------------------------------------------- values */
-
-/* "[1,0]" of element number `n` of the box. */
-static void index_text(const struct verified *at, int64_t n, char *text, size_t size)
-{
-    int64_t index[DREP_MAX_RANK];
-    size_t len = 0;
-    int d;
-
-    *text = 0;
-    for (d = at->rank - 1; d >= 0; d--) {
-        index[d] = n % at->count[d] + (at->start ? at->start[d] : 0);
-        n /= at->count[d];
-    }
-    for (d = 0; d < at->rank && len < size; d++)
-        len += (size_t)snprintf(text + len, size - len, "%s%lld%s", d ? "," : "[",
-                                (long long)index[d], d == at->rank - 1 ? "]" : "");
-}
 
 /* A region as HDF5 says it: the same selection has several texts. */
 static int settle_region(struct value_move *mv, struct h5_object *o, drep_ref *ref)
@@ -175,7 +159,7 @@ int verify_elements(struct job *j, const struct verified *at, const struct map *
     if (!err) {
         differs = j->o->compare(j->o->ctx, &pair, text, sizeof text);
         if (differs >= 0) {
-            index_text(at, differs, where, sizeof where);
+            box_index_text(at->rank, at->start, at->count, differs, where, sizeof where);
             /* ".part: ..." or ": ..." stands behind an index. */
             err = verify_failed(j, at, "%s%s", where, *where || *text != ':' ? text : text + 2);
         }

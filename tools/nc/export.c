@@ -455,7 +455,6 @@ static int move_box(const struct moving *m, const struct box *b)
     struct nc_job *j = m->w->j;
     struct variable *v = m->v;
     size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
-    size_t bytes = (size_t)box_elements(b) * (size_t)drep_type_extent(v->memory);
     drep_xfer xfer = DREP_XFER(.range = j->o->range);
     drep_selection *sel = NULL;
     int status, err = nc_stopped(j);
@@ -478,11 +477,9 @@ static int move_box(const struct moving *m, const struct box *b)
                        : nc_put_vara(j->nc, v->number, start, count, m->ours);
     if (status != NC_NOERR)
         return nc_fail_netcdf(j, v->path, status);
-    if (m->theirs && memcmp(m->ours, m->theirs, bytes) != 0)
-        return nc_fail(j, DREP_ERR_CONVERSION, "%s: %s: its elements are read back as others",
-                       j->o->dst, v->path);
-    if (!m->theirs)
-        nc_progress(j, bytes);
+    if (m->theirs)
+        return nc_compare(j, v->path, b, v->memory, m->ours, m->theirs);
+    nc_progress(j, (uint64_t)box_elements(b) * (uint64_t)drep_type_extent(v->memory));
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #define TOOLS_NC_NC_H
 
 #include "tools/h5/interface.h"
+#include "tools/walk/box.h"
 #include <datarep.h>
 #include <netcdf.h>
 #include <stdarg.h>
@@ -39,6 +40,14 @@ const drep_type *nc_to_drep(nc_type type);
 /* The netCDF type that holds the values of a type of ours; NC_NAT: none.  *exact: nothing about
  * them changes. */
 nc_type nc_from_drep(const drep_type *type, int *exact);
+
+/* DREP_ERR_CONVERSION, with the first element of the box that differs; 0: all are the same.  Texts
+ * are compared up to their ends. */
+int nc_compare(struct nc_job *j, const char *path, const struct box *b, const drep_type *type,
+               const void *ours, const void *theirs);
+
+/* The number of the first of n texts that differs, -1: none.  NULL is "". */
+int64_t nc_compare_texts(char *const *a, char *const *b, int64_t n);
 
 /* Elements that are moved at once. */
 #define NC_BLOCK ((size_t)4 << 20)

@@ -56,22 +56,14 @@ struct elements {
     int beyond; /* numbers that netCDF's type cannot hold */
 };
 
-static int same_texts(char *const *a, char *const *b, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(a[i] ? a[i] : "", b[i] ? b[i] : "") != 0)
-            return 0;
-    return 1;
-}
-
 static int compare_box(struct elements *e, const struct box *b)
 {
     size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
-    size_t n = (size_t)box_elements(b), size = (size_t)drep_type_extent(e->memory);
+    size_t n = (size_t)box_elements(b);
     struct nc_job *j = e->v->j;
     drep_xfer xfer = DREP_XFER(.range = j->o->range);
     drep_selection *sel = NULL;
-    int status, same, err = nc_stopped(j);
+    int status, err = nc_stopped(j);
 
     for (int d = 0; d < b->rank; d++) {
         start[d] = (size_t)b->start[d];
@@ -89,11 +81,9 @@ static int compare_box(struct elements *e, const struct box *b)
     if (status != NC_NOERR)
         err = nc_fail_netcdf(j, e->v->path, status);
     if (!err) {
-        same = e->type == NC_STRING ? same_texts(e->ours, e->theirs, n)
-                                    : memcmp(e->ours, e->theirs, n * size) == 0;
+        err = nc_compare(j, e->v->path, b, e->memory, e->ours, e->theirs);
         if (e->type == NC_STRING)
             nc_free_string(n, e->theirs);
-        err = same ? 0 : differs(e->v, e->v->path, "netCDF reads its elements as others");
     }
     if (e->type == NC_STRING)
         drep_vlen_free(e->memory, (int64_t)n, e->ours);
@@ -180,10 +170,10 @@ static int same_text(struct view *v, const drep_attrinfo *a, nc_type type, size_
             theirs[0] = calloc(len + 1, 1);
         if (type == NC_STRING)
             same = nc_get_att_string(v->group, v->var, a->name, theirs) == NC_NOERR &&
-                   same_texts(ours, theirs, n);
+                   nc_compare_texts(ours, theirs, (int64_t)n) < 0;
         else if (theirs[0])
             same = nc_get_att_text(v->group, v->var, a->name, theirs[0]) == NC_NOERR &&
-                   same_texts(ours, theirs, 1);
+                   nc_compare_texts(ours, theirs, 1) < 0;
         drep_vlen_free(text, (int64_t)n, ours);
         for (size_t i = 0; i < n; i++)
             free(theirs[i]);
@@ -277,14 +267,18 @@ static int view_dataset(struct view *v, const char *name)
 static int view_dimension(const drep_diminfo *info, void *ctx)
 {
     struct view *v = ctx;
+    char what[100];
     size_t len = 0;
     int id;
 
-    if (info->kind == DREP_OBJ_DIMENSION &&
-        (nc_inq_dimid(v->group, info->name, &id) != NC_NOERR ||
-         nc_inq_dimlen(v->group, id, &len) != NC_NOERR || (int64_t)len != info->len))
-        unseen(v, "dimension", info->path, "its length");
-    return 0;
+    if (info->kind != DREP_OBJ_DIMENSION)
+        return 0;
+    if (nc_inq_dimid(v->group, info->name, &id) != NC_NOERR ||
+        nc_inq_dimlen(v->group, id, &len) != NC_NOERR)
+        return unseen(v, "dimension", info->path, "it is absent");
+    snprintf(what, sizeof what, "its length %lld; netCDF shows %zu%s", (long long)info->len, len,
+             (int64_t)len < info->len ? ", where its longest variable ends" : "");
+    return (int64_t)len == info->len ? 0 : unseen(v, "dimension", info->path, what);
 }
 
 static int view_group(struct view *v);

@@ -6,6 +6,7 @@
 #include "tools/walk/box.h"
 #include <datarep.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 void box_init(struct box *b, int rank, const int64_t *dims, const int64_t *step)
@@ -95,4 +96,21 @@ void box_grow(int rank, const int64_t *dims, int64_t most, int64_t *step)
         if (step[d] < dims[d])
             break;
     }
+}
+
+void box_index_text(int rank, const int64_t *start, const int64_t *count, int64_t n, char *text,
+                    size_t size)
+{
+    int64_t index[DREP_MAX_RANK];
+    size_t len = 0;
+    int d;
+
+    *text = 0;
+    for (d = rank - 1; d >= 0; d--) {
+        index[d] = n % count[d] + (start ? start[d] : 0);
+        n /= count[d];
+    }
+    for (d = 0; d < rank && len < size; d++)
+        len += (size_t)snprintf(text + len, size - len, "%s%lld%s", d ? "," : "[",
+                                (long long)index[d], d == rank - 1 ? "]" : "");
 }

@@ -4,6 +4,7 @@
 #define TOOLS_WALK_BOX_H
 
 #include <datarep.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The boxes come in row-major order of their places.  Import loads flat files by them, the HDF5
@@ -21,6 +22,9 @@ struct box {
 void box_init(struct box *b, int rank, const int64_t *dims, const int64_t *step);
 int box_next(struct box *b);
 int64_t box_elements(const struct box *b);
+/* "[1,0]" of element number n of a box that begins at `start` (NULL: the origin). */
+void box_index_text(int rank, const int64_t *start, const int64_t *count, int64_t n, char *text,
+                    size_t size);
 /* The box in two, along its longest dimension. */
 void box_halves(struct box *b, const struct box *whole);
 /* Multiplies step, from the last dimension on, while a box has at most `most` elements. */
