@@ -57,7 +57,7 @@ static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, 
                 (const char *)key->p + 9, in.why, in.err_at);
 }
 
-static int shape_of(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
+static int attr_shape(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
 {
     *count = 1;
     if (rank == DREP_NULL_SPACE) {
@@ -140,7 +140,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
                       int rank, const int64_t *dims, const void *buf)
 {
     struct buf *value = &f->op.scratch[1];
-    struct attr_rec rec; /* whose list of lengths is long: shape_of() sets what is in use */
+    struct attr_rec rec; /* whose list of lengths is long: attr_shape() sets what is in use */
     struct key key;
     int64_t count, items;
     uint64_t id;
@@ -151,7 +151,7 @@ static int attr_write(drep_file *f, const char *path, const char *name, const dr
     rec.tail = (struct span){NULL, 0};
     if (!type || !name)
         return fail(DREP_ERR_ARG, "an attribute needs a name and a type");
-    if ((err = shape_of(rank, dims, &rec, &count)))
+    if ((err = attr_shape(rank, dims, &rec, &count)))
         return err;
     if (count > 0 && !buf)
         return fail(DREP_ERR_ARG, "no buffer");
@@ -384,13 +384,13 @@ struct attr_list {
     struct buf names;
 };
 
-static void list_release(struct attr_list *l)
+static void attr_list_release(struct attr_list *l)
 {
     mem_free(l->p);
     buf_release(&l->names);
 }
 
-static int list_add(void *ctx, const struct key *key, const uint8_t *value, size_t size)
+static int attr_list_add(void *ctx, const struct key *key, const uint8_t *value, size_t size)
 {
     struct attr_list *l = ctx;
     size_t len = key->len - 9, at;
@@ -412,7 +412,7 @@ static int list_add(void *ctx, const struct key *key, const uint8_t *value, size
     return 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int attrs_by_index(const void *a, const void *b)
 {
     uint32_t x = ((const struct listed_attr *)a)->index, y = ((const struct listed_attr *)b)->index;
 
@@ -430,12 +430,12 @@ static int list_names(drep_file *f, uint64_t id, struct attr_list *l)
         return fail_nomem();
     key_make_attr(&key, id);
     tree_walk(&w, f->st, &key, 9);
-    while (!(err = tree_each(&w, list_add, l)))
+    while (!(err = tree_each(&w, attr_list_add, l)))
         ;
     if (err != DREP_ERR_NOT_FOUND)
         return err;
     if (l->n > 1)
-        qsort(l->p, l->n, sizeof *l->p, by_index);
+        qsort(l->p, l->n, sizeof *l->p, attrs_by_index);
     return 0;
 }
 
@@ -481,7 +481,7 @@ int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *f
         theirs = list_give(&l, fn, ctx);
         walk_end();
     }
-    list_release(&l);
+    attr_list_release(&l);
     return theirs != 0 ? theirs : err;
 }
 

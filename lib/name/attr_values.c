@@ -15,7 +15,7 @@
 #include <wchar.h>
 
 /* What a call wants of an attribute; exactly one is not NULL. */
-struct wanted {
+struct attr_wanted {
     char **text;
     int64_t *integer;
     double *real;
@@ -149,7 +149,7 @@ static int integer_type(const struct attr_found *a, const drep_type **type)
     return err;
 }
 
-static int number_load(drep_file *f, const struct attr_found *a, const struct wanted *w)
+static int number_load(drep_file *f, const struct attr_found *a, const struct attr_wanted *w)
 {
     const drep_type *type = a->ft->type;
     _Alignas(16) uint8_t value[64];
@@ -183,7 +183,8 @@ static int number_load(drep_file *f, const struct attr_found *a, const struct wa
 
 /* ---- calls ---- */
 
-static int value_load(drep_file *file, const char *path, const char *name, const struct wanted *w)
+static int value_load(drep_file *file, const char *path, const char *name,
+                      const struct attr_wanted *w)
 {
     struct attr_found a;
     struct external_target to;
@@ -209,19 +210,19 @@ int drep_attr_read_string(drep_file *file, const char *path, const char *name, c
 {
     if (!value)
         return fail(DREP_ERR_ARG, "drep_attr_read_string: null argument");
-    return value_load(file, path, name, &(struct wanted){.text = value});
+    return value_load(file, path, name, &(struct attr_wanted){.text = value});
 }
 
 int drep_attr_read_int64(drep_file *file, const char *path, const char *name, int64_t *value)
 {
     if (!value)
         return fail(DREP_ERR_ARG, "drep_attr_read_int64: null argument");
-    return value_load(file, path, name, &(struct wanted){.integer = value});
+    return value_load(file, path, name, &(struct attr_wanted){.integer = value});
 }
 
 int drep_attr_read_double(drep_file *file, const char *path, const char *name, double *value)
 {
     if (!value)
         return fail(DREP_ERR_ARG, "drep_attr_read_double: null argument");
-    return value_load(file, path, name, &(struct wanted){.real = value});
+    return value_load(file, path, name, &(struct attr_wanted){.real = value});
 }

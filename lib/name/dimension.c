@@ -283,7 +283,7 @@ struct dim_list {
     size_t n, room;
 };
 
-static void list_release(struct dim_list *l)
+static void dim_list_release(struct dim_list *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         mem_free(l->p[i].name);
@@ -292,7 +292,7 @@ static void list_release(struct dim_list *l)
     mem_free(l->p);
 }
 
-static int list_add(struct dim_list *l, const struct dim_walk *w)
+static int dim_list_add(struct dim_list *l, const struct dim_walk *w)
 {
     struct listed_dim *at;
 
@@ -366,7 +366,7 @@ static int list_all(drep_file *f, const char *group, int order, struct dim_list 
         return err;
     dim_walk_begin(&w, f, id);
     while (!(err = dim_walk_next(&w)))
-        if ((err = list_add(l, &w)))
+        if ((err = dim_list_add(l, &w)))
             break;
     err = dim_walk_end(&w, err);
     if (order == DREP_BY_CREATION && l->n > 1)
@@ -413,7 +413,7 @@ int drep_dimension_list(drep_file *file, const char *group, int order, drep_dime
         }
         walk_end();
     }
-    list_release(&l);
+    dim_list_release(&l);
     return theirs != 0 ? theirs : err;
 }
 

@@ -38,7 +38,7 @@ struct listed_link {
     uint64_t index;
     size_t name; /* its place in names */
 };
-struct listing {
+struct link_listing {
     drep_file *f;
     uint64_t group;
     int order;
@@ -51,7 +51,7 @@ struct listing {
 };
 
 /* Of a listing that failed half-way too. */
-static void listing_free(struct listing *l)
+static void listing_free(struct link_listing *l)
 {
     mem_free(l->p);
     buf_release(&l->names);
@@ -139,7 +139,7 @@ static inline int entry_link(const struct key *key, const uint8_t *value, size_t
 /* An entry of the walk for the batch. */
 static int add_entry(void *ctx, const struct key *key, const uint8_t *value, size_t len)
 {
-    struct listing *l = ctx;
+    struct link_listing *l = ctx;
     struct batch *b = &l->batch;
     int err = entry_link(key, value, len, &b->link[b->n].rec);
 
@@ -149,7 +149,7 @@ static int add_entry(void *ctx, const struct key *key, const uint8_t *value, siz
 /* An entry of the walk for the list of all names. */
 static int add_name(void *ctx, const struct key *key, const uint8_t *value, size_t len)
 {
-    struct listing *l = ctx;
+    struct link_listing *l = ctx;
     struct link_rec link;
     size_t at;
     int err = entry_link(key, value, len, &link);
@@ -165,7 +165,7 @@ static int add_name(void *ctx, const struct key *key, const uint8_t *value, size
     return 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int links_by_index(const void *a, const void *b)
 {
     uint64_t x = ((const struct listed_link *)a)->index, y = ((const struct listed_link *)b)->index;
 
@@ -173,7 +173,7 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Collect the names of all links in the order of their creation. */
-static int names_load(struct listing *l)
+static int names_load(struct link_listing *l)
 {
     int err;
 
@@ -181,11 +181,11 @@ static int names_load(struct listing *l)
     while (!(err = tree_each(&l->walk, add_name, l)))
         ;
     if (err == DREP_ERR_NOT_FOUND && !l->sorted)
-        qsort(l->p, l->n, sizeof *l->p, by_index);
+        qsort(l->p, l->n, sizeof *l->p, links_by_index);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int order)
+static int listing_begin(struct link_listing *l, drep_file *f, uint64_t group, int order)
 {
     struct key key;
 
@@ -199,7 +199,7 @@ static int listing_begin(struct listing *l, drep_file *f, uint64_t group, int or
 }
 
 /* Add the next link by creation, if it is still there. */
-static int add_created(struct listing *l)
+static int add_created(struct link_listing *l)
 {
     const struct listed_link *next = &l->p[l->at++];
     const char *name = (const char *)l->names.p + next->name;
@@ -219,7 +219,7 @@ static int add_created(struct listing *l)
 /* Fill the batch; DREP_ERR_NOT_FOUND: there are no more links. The callback may have changed the
  * tree since the last batch: by name the walk goes on behind the last key, by creation those that
  * are gone are left out. */
-static int listing_next(struct listing *l)
+static int listing_next(struct link_listing *l)
 {
     int err = 0;
 
@@ -240,7 +240,7 @@ static int listing_next(struct listing *l)
     return !err && l->batch.n == 0 ? DREP_ERR_NOT_FOUND : err;
 }
 
-static int list_links(struct listing *l, drep_list_fn *fn, void *ctx, int *theirs)
+static int list_links(struct link_listing *l, drep_list_fn *fn, void *ctx, int *theirs)
 {
     int err = 0;
 
@@ -256,7 +256,7 @@ static int list_group(drep_file *file, const char *group, int order, drep_list_f
                       int *theirs)
 {
     struct stored_object o = {0};
-    struct listing *l = NULL;
+    struct link_listing *l = NULL;
     int err = path_find(file, group, &o);
 
     if (!err && o.rec.kind != FMT_GROUP)

@@ -15,14 +15,14 @@
 #include <string.h>
 
 /* A member of a group that is still to be shown. */
-struct member {
+struct visit_member {
     size_t name; /* its place in the names; of a dimension its address */
     uint64_t id;
     int kind, number;
     bool dimension;
 };
 /* A group that was entered: members [first, end), of which `next` is the next one. */
-struct level {
+struct visit_level {
     size_t first, next, end;
     size_t names, path; /* bytes in use of the two, without this group's members */
 };
@@ -32,9 +32,9 @@ struct visit {
     drep_visit_fn *fn;
     void *ctx;
     int theirs; /* what fn gave */
-    struct member *member;
+    struct visit_member *member;
     size_t members, member_room;
-    struct level *level;
+    struct visit_level *level;
     size_t levels, level_room;
     struct buf names, path; /* texts, each with its NUL; the path of the group, without one */
     struct idset visited;
@@ -51,7 +51,7 @@ static int text_add(struct buf *b, const char *text, size_t len)
     return 0;
 }
 
-static int member_add(struct visit *v, const struct member *m, const char *name)
+static int member_add(struct visit *v, const struct visit_member *m, const char *name)
 {
     int err = VEC_ROOM(v->member, v->members, v->member_room, 1) != 0 ? fail_nomem() : 0;
 
@@ -68,14 +68,14 @@ static int member_add(struct visit *v, const struct member *m, const char *name)
 
 static int add_link(const drep_linkinfo *link, void *ctx)
 {
-    const struct member m = {.id = link->id, .kind = link->kind, .number = link->number};
+    const struct visit_member m = {.id = link->id, .kind = link->kind, .number = link->number};
 
     return link->link == DREP_LINK_HARD ? member_add(ctx, &m, link->name) : 0;
 }
 
 static int add_dimension(const drep_diminfo *dim, void *ctx)
 {
-    const struct member m = {
+    const struct visit_member m = {
         .id = dim->id, .kind = dim->kind, .number = dim->number, .dimension = true};
 
     return member_add(ctx, &m, dim->path);
@@ -85,13 +85,13 @@ static int add_dimension(const drep_diminfo *dim, void *ctx)
 static int level_enter(struct visit *v, size_t path_before)
 {
     const char *group = v->path.len == 0 ? "/" : (const char *)v->path.p;
-    struct level *l;
+    struct visit_level *l;
     int err;
 
     if (VEC_ROOM(v->level, v->levels, v->level_room, 1) != 0)
         return fail_nomem();
     l = &v->level[v->levels++];
-    *l = (struct level){.first = v->members, .next = v->members, .names = v->names.len};
+    *l = (struct visit_level){.first = v->members, .next = v->members, .names = v->names.len};
     l->path = path_before;
     err = drep_dimension_list(v->f, group, v->order, add_dimension, v);
     if (!err)
@@ -104,7 +104,7 @@ static int level_enter(struct visit *v, size_t path_before)
 
 static void level_leave(struct visit *v)
 {
-    const struct level *l = &v->level[--v->levels];
+    const struct visit_level *l = &v->level[--v->levels];
 
     v->members = l->first;
     v->names.len = l->names;
@@ -112,7 +112,7 @@ static void level_leave(struct visit *v)
 }
 
 /* Shows an object; *first: it was not shown before. */
-static int show(struct visit *v, const char *path, const struct member *m, bool *first)
+static int show(struct visit *v, const char *path, const struct visit_member *m, bool *first)
 {
     drep_visited object = {.path = path, .kind = m->kind, .id = m->id, .number = m->number};
     int err = 0;
@@ -126,7 +126,7 @@ static int show(struct visit *v, const char *path, const struct member *m, bool 
 }
 
 /* Was the object removed since its group was listed?  Only a handle that writes can. */
-static int member_gone(struct visit *v, const char *path, const struct member *m, bool *gone)
+static int member_gone(struct visit *v, const char *path, const struct visit_member *m, bool *gone)
 {
     int kind = 0, err = 0;
 
@@ -141,8 +141,8 @@ static int member_gone(struct visit *v, const char *path, const struct member *m
 /* Shows the next member of the innermost group, and enters it if it is one. */
 static int member_next(struct visit *v)
 {
-    struct level *l = &v->level[v->levels - 1];
-    const struct member m = v->member[l->next++];
+    struct visit_level *l = &v->level[v->levels - 1];
+    const struct visit_member m = v->member[l->next++];
     const char *name = (const char *)v->names.p + m.name, *path = name;
     size_t before = v->path.len;
     bool first = false, gone;
@@ -180,7 +180,7 @@ static int start_path(struct visit *v, const char *path)
 static int visit_all(struct visit *v, const char *path)
 {
     drep_objinfo info = DREP_OBJINFO;
-    struct member start;
+    struct visit_member start;
     bool first;
     int err = drep_stat(v->f, path, &info);
 
@@ -188,7 +188,7 @@ static int visit_all(struct visit *v, const char *path)
         err = start_path(v, path);
     if (err)
         return err;
-    start = (struct member){.id = info.id, .kind = info.kind, .number = info.number};
+    start = (struct visit_member){.id = info.id, .kind = info.kind, .number = info.number};
     err = show(v, v->path.len == 0 ? "/" : (const char *)v->path.p, &start, &first);
     if (!err && info.kind == DREP_OBJ_GROUP)
         err = level_enter(v, v->path.len);

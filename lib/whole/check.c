@@ -396,7 +396,8 @@ static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, s
 }
 
 /* Its elements, converted. */
-static int read_attr(struct checker *c, const struct attr_rec *rec, struct ftype *ft, int64_t count)
+static int read_attr_elements(struct checker *c, const struct attr_rec *rec, struct ftype *ft,
+                              int64_t count)
 {
     const drep_type *type = ft->type;
     uint64_t bytes;
@@ -443,7 +444,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
         return err;
     if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft, count)))
         return err;
-    return count == 0 || c->depth != CHUNK_DECODE ? 0 : read_attr(c, &rec, ft, count);
+    return count == 0 || c->depth != CHUNK_DECODE ? 0 : read_attr_elements(c, &rec, ft, count);
 }
 
 /* The dataset that uses a dimension names it. */

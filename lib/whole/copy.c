@@ -61,11 +61,11 @@ struct rep_at {
 };
 
 /* A dimension that was not gathered. */
-struct dim_at {
+struct dim_copied {
     uint64_t from, to;
 };
 
-struct made { /* a dataset whose record is written */
+struct dataset_copy { /* a dataset whose record is written */
     drep_dataset *source;
     const struct file_rep *rep; /* of the copy */
     bool same, refers;
@@ -94,7 +94,7 @@ struct copy {
     size_t ntypes, type_room;
     struct rep_at *rep; /* kept ones, in the order of their first use */
     size_t nreps, rep_room;
-    struct dim_at *dim;
+    struct dim_copied *dim;
     size_t ndims, dim_room;
     copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
     void *dim_ctx;
@@ -239,13 +239,13 @@ static bool spec_changed(const drep_spec *a, const drep_spec *b)
 }
 
 /* The planned copy of a dataset, which the caller may change. */
-struct plan {
+struct copy_plan {
     drep_spec was, spec;
     int64_t dims[DREP_MAX_RANK], max[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     drep_filter filter[DREP_MAX_FILTERS];
 };
 
-static int ask_plan(struct copy *c, const drep_dataset *ds, struct plan *p)
+static int ask_plan(struct copy *c, const drep_dataset *ds, struct copy_plan *p)
 {
     spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
     p->was = p->spec;
@@ -258,7 +258,7 @@ static int ask_plan(struct copy *c, const drep_dataset *ds, struct plan *p)
 static int look_at_filters(struct copy *c, const drep_dataset *ds)
 {
     const char *name = c->how->datarep;
-    struct plan plan;
+    struct copy_plan plan;
     int err = filters_later(ds->rec.filter, ds->rec.nfilters), asked;
 
     if (!err)
@@ -409,7 +409,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* Keeps each object once, with the number of links to it, and reserves new ids for all of them. */
-static int gather_end(struct copy *c)
+static int reserve_ids(struct copy *c)
 {
     size_t n = 0;
 
@@ -457,7 +457,7 @@ static int gather(struct copy *c, uint64_t id)
         err = gather_group(c, work.id[--work.n], &work, &visited);
     mem_free(work.id);
     idset_release(&visited);
-    return !err ? gather_end(c) : err;
+    return !err ? reserve_ids(c) : err;
 }
 
 /* ---- representations ---- */
@@ -580,7 +580,7 @@ static int dim_note(struct copy *c, uint64_t from, uint64_t to)
 {
     if (VEC_ROOM(c->dim, c->ndims, c->dim_room, 1) != 0)
         return DREP_ERR_NOMEM;
-    c->dim[c->ndims++] = (struct dim_at){from, to};
+    c->dim[c->ndims++] = (struct dim_copied){from, to};
     return 0;
 }
 
@@ -702,7 +702,7 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
 
 /* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
  * layout does not fit there. */
-static int plan_dataset(struct copy *c, const drep_dataset *ds, struct plan *p,
+static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan *p,
                         const struct rep_at *rep, struct ftype *target, struct object_rec *rec)
 {
     drep_spec *spec = &p->spec, *was = &p->was;
@@ -758,7 +758,7 @@ static bool is_serial(const struct file_rep *rep)
     return rep->datarep && rep->datarep->flags & DREP_REP_SERIAL;
 }
 
-static int copy_elements(struct copy *c, const struct made *m, uint64_t new_id)
+static int copy_elements(struct copy *c, const struct dataset_copy *m, uint64_t new_id)
 {
     struct payload_copy payload = {.from = m->source,
                                    .same_elements = m->same,
@@ -826,12 +826,12 @@ static int settle_fill(struct copy *c, uint64_t id, const struct file_rep *rep,
 }
 
 static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, struct object_rec *rec,
-                               struct made *m)
+                               struct dataset_copy *m)
 {
     struct ftype *target = NULL;
     struct rep_at rep = {.rep = NULL};
     uint32_t type = 0;
-    struct plan plan;
+    struct copy_plan plan;
     char name[40];
     int err;
 
@@ -883,7 +883,8 @@ static int map_scales(struct copy *c, struct span *scales)
     return err;
 }
 
-static int copy_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links, struct made *m)
+static int copy_object_record(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links,
+                              struct dataset_copy *m)
 {
     const uintptr_t *dropped;
     struct object_rec rec;
@@ -1039,7 +1040,7 @@ static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
 
 /* Copies all entries but the record and those that stand apart, in the order that is best for
  * reading. */
-static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct made *m)
+static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dataset_copy *m)
 {
     bool elements = m->source;
     struct tree_walk w;
@@ -1069,7 +1070,7 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct mad
 
 static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t links)
 {
-    struct made m = {.source = NULL};
+    struct dataset_copy m = {.source = NULL};
     struct key key;
     int err;
 
@@ -1080,7 +1081,7 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     if (err == DREP_ERR_NOT_FOUND)
         err = fail(DREP_ERR_FORMAT, "not in the file");
     if (!err)
-        err = copy_record(c, id, new_id, links, &m);
+        err = copy_object_record(c, id, new_id, links, &m);
     if (!err)
         err = copy_apart(c, id, new_id);
     if (!err)

@@ -65,7 +65,7 @@ static int convert_box(struct payload_copy *c, const uint8_t *src, uint8_t *dst,
     memset(dst, 0, (size_t)element_bytes(c->to, n));
     err = pool_run(c->threads, slices, work_slice, &s);
     for (int64_t i = 0; !err && i < slices; i++)
-        report_add(&c->report, &s.report[i]);
+        losses_add(&c->report, &s.report[i]);
     return err;
 }
 

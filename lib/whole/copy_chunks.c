@@ -151,11 +151,11 @@ static int gather_chunk(struct chunk_gather *g, const uint64_t *sc, const uint64
             at[d] = 0;
         }
     } while (!err && d >= 0);
-    report_add(&g->report, &a.report);
+    losses_add(&g->report, &a.report);
     return err;
 }
 
-/* Begins a payload of fill; each element gets the fill's contents for itself in gather_end(). */
+/* Begins a payload of fill; chunk_gather_end() gives each element contents of its own. */
 static int gather_begin(struct chunk_gather *g, uint64_t elements)
 {
     drep_dataset *to = g->c->to;
@@ -171,7 +171,7 @@ static int gather_begin(struct chunk_gather *g, uint64_t elements)
 }
 
 /* Completes the payload as it is to be stored, heap included. */
-static int gather_end(struct chunk_gather *g, uint64_t elements)
+static int chunk_gather_end(struct chunk_gather *g, uint64_t elements)
 {
     drep_dataset *to = g->c->to;
     size_t fixed = g->payload.len;
@@ -215,7 +215,7 @@ static int gather_target(struct chunk_gather *g)
             sc[d] = first[d];
         }
     } while (!err && d >= 0);
-    return !err && g->any ? gather_end(g, elements) : err;
+    return !err && g->any ? chunk_gather_end(g, elements) : err;
 }
 
 /* ---- payload by payload, many at once ---- */
@@ -355,7 +355,7 @@ static int batch_run(struct payload_batch *b)
         pool_turns_release(&b->turns);
     }
     for (int i = 0; !err && i < b->n; i++) {
-        report_add(&c->report, &b->slot[i].report);
+        losses_add(&c->report, &b->slot[i].report);
         err = copy_whole_progress(c, b->slot[i].payload.len);
     }
     b->n = 0;
@@ -433,7 +433,7 @@ int copy_compact(struct payload_copy *c)
             err = map_refs(c, out, n, heap);
         if (!err)
             err = heap_append(out, out->len, heap);
-        report_add(&c->report, &report);
+        losses_add(&c->report, &report);
     }
     key_make(&key, c->to->id, FMT_TAG_DATA);
     if (!err)
@@ -449,7 +449,7 @@ static int gather_store(struct chunk_gather *g)
     struct key key;
     int err = gather_target(g);
 
-    report_add(&g->c->report, &g->report);
+    losses_add(&g->c->report, &g->report);
     g->report = (drep_report){0};
     if (err || !g->any)
         return err;

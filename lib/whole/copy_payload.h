@@ -64,7 +64,7 @@ static inline int copy_whole_progress(struct payload_copy *c, uint64_t bytes)
     return err ? err : copy_progress(c, bytes);
 }
 /* Adds the losses of a piece of work. */
-static inline void report_add(drep_report *to, const drep_report *r)
+static inline void losses_add(drep_report *to, const drep_report *r)
 {
     to->items += r->items;
     to->overflow += r->overflow;

@@ -126,7 +126,7 @@ static int copy_external(struct payload_copy *c, const uint64_t *coord, const st
     return err ? err : copy_whole_progress(c, rec->size);
 }
 
-static int copy_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+static int copy_chunk_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct payload_copy *c = ctx;
 
@@ -141,5 +141,5 @@ static int copy_record(const uint64_t *coord, const struct chunk_rec *rec, void 
 
 int copy_stored(struct payload_copy *c)
 {
-    return chunk_each(&c->from->chunks, copy_record, c);
+    return chunk_each(&c->from->chunks, copy_chunk_record, c);
 }

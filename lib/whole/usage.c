@@ -21,14 +21,14 @@ static int64_t payload_of(const drep_dataset *ds)
     return n;
 }
 
-struct counting {
+struct usage_count {
     drep_objusage u;
     int64_t payload;
 };
 
 static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
-    struct counting *c = ctx;
+    struct usage_count *c = ctx;
     int64_t stored = (int64_t)(rec->size * rec->run);
 
     (void)coord;
@@ -59,7 +59,7 @@ static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counting *c)
+static int add_chunks(drep_file *f, uint64_t id, const char *path, struct usage_count *c)
 {
     drep_dataset *ds;
     int err = dataset_get(f, id, path, &ds);
@@ -75,7 +75,7 @@ static int add_chunks(drep_file *f, uint64_t id, const char *path, struct counti
 
 int drep_object_usage(drep_file *file, const char *path, drep_objusage *out)
 {
-    struct counting c = {.payload = 0};
+    struct usage_count c = {.payload = 0};
     struct stored_object o = {0};
     int err;
 
