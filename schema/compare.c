@@ -35,7 +35,7 @@ static void failed(struct comparing *w, const struct doc *at, const char *path, 
 
 /* ------------------------------------------------------------------- texts */
 
-static char *type_text(const drep_type *type)
+static char *printed_type(const drep_type *type)
 {
     char *text;
 
@@ -50,8 +50,8 @@ static bool types_equal(const drep_type *a, const drep_type *b)
 
     if (drep_type_equal(a, b))
         return true;
-    x = type_text(a);
-    y = type_text(b);
+    x = printed_type(a);
+    y = printed_type(b);
     equal = x && y && strcmp(x, y) == 0;
     free(x);
     free(y);
@@ -61,7 +61,7 @@ static bool types_equal(const drep_type *a, const drep_type *b)
 static void type_differs(struct comparing *w, const struct doc *at, const char *path,
                          const char *what, const drep_type *have, const drep_type *want)
 {
-    char *a = type_text(have), *b = type_text(want);
+    char *a = printed_type(have), *b = printed_type(want);
 
     differs(w, at, path, what, a ? a : "another", b ? b : "this");
     free(a);
@@ -487,7 +487,7 @@ static void compare_dimension(struct comparing *w, const struct object *o, const
 
 /* ------------------------------------------------------------------- groups */
 
-static int by_name(const void *a, const void *b)
+static int members_by_name(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
 
@@ -498,7 +498,7 @@ static const struct member *find_member(const struct members *m, const char *nam
 {
     struct member key = {.name = (char *)name};
 
-    return m->len ? bsearch(&key, m->list, m->len, sizeof key, by_name) : NULL;
+    return m->len ? bsearch(&key, m->list, m->len, sizeof key, members_by_name) : NULL;
 }
 
 static const char *const kinds[] = {"a link", "a group", "a dataset", "a datatype", "a dimension"};
@@ -610,7 +610,7 @@ static void compare_group(struct comparing *w, const struct object *group)
             complain(&w->c, group->at, "%s: member \"%s\" is not in the schema", group->path,
                      members.list[i].name);
     if (members.len > 1)
-        qsort(members.list, members.len, sizeof *members.list, by_name);
+        qsort(members.list, members.len, sizeof *members.list, members_by_name);
     for (i = 0; i < group->nmembers && !err; i++) {
         const struct object *o = group->member[i];
 

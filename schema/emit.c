@@ -45,7 +45,7 @@ struct emitter {
 /* ------------------------------------------------------------------ events */
 
 /* libyaml writes what it takes for printable as it is; it gives whole characters.  What acts on
- * other text is in double quotes, see put_scalar(). */
+ * other text is in double quotes, see put_yaml_scalar(). */
 static int write_shown(struct emitter *e, const char *bytes, size_t size)
 {
     size_t from = 0, at = 0, n;
@@ -91,7 +91,8 @@ static void emit(struct emitter *e, yaml_event_t *event, int made)
         e->err = e->yaml.error == YAML_MEMORY_ERROR ? DREP_ERR_NOMEM : DREP_ERR_IO;
 }
 
-static void put_scalar(struct emitter *e, const char *text, size_t size, yaml_scalar_style_t style)
+static void put_yaml_scalar(struct emitter *e, const char *text, size_t size,
+                            yaml_scalar_style_t style)
 {
     yaml_event_t event;
     size_t at, n;
@@ -118,7 +119,7 @@ static void put_text(struct emitter *e, const char *text, size_t size)
 
     for (i = 0; words[i] && plain; i++)
         plain = strcmp(words[i], text) != 0;
-    put_scalar(e, text, size, plain ? YAML_ANY_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    put_yaml_scalar(e, text, size, plain ? YAML_ANY_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE);
 }
 
 static void put_word(struct emitter *e, const char *text)
@@ -129,7 +130,7 @@ static void put_word(struct emitter *e, const char *text)
 /* A number or a keyword, never quoted. */
 static void put_plain(struct emitter *e, const char *text)
 {
-    put_scalar(e, text, strlen(text), YAML_PLAIN_SCALAR_STYLE);
+    put_yaml_scalar(e, text, strlen(text), YAML_PLAIN_SCALAR_STYLE);
 }
 
 static void put_number(struct emitter *e, int64_t value)
@@ -262,7 +263,7 @@ static void put_hex(struct emitter *e, const char *bytes, size_t size)
     }
     begin_map(e, true);
     put_plain(e, "hex");
-    put_scalar(e, text, 2 * size, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
+    put_yaml_scalar(e, text, 2 * size, YAML_DOUBLE_QUOTED_SCALAR_STYLE);
     end_map(e);
     free(text);
 }
@@ -897,7 +898,7 @@ static bool declared(const char *name, const char *form, const drep_encoding *ro
     return strncmp(name, "native:", 7) != 0 || !rep_same_rows(name, rows, n);
 }
 
-struct machine {
+struct machine_search {
     const drep_encoding *rows;
     int n;
     char *name;
@@ -906,7 +907,7 @@ struct machine {
 
 static int same_machine(const char *name, const char *form, void *ctx)
 {
-    struct machine *m = ctx;
+    struct machine_search *m = ctx;
 
     (void)form;
     if (strncmp(name, "native:", 7) != 0 || !rep_same_rows(name, m->rows, m->n))
@@ -918,7 +919,7 @@ static int same_machine(const char *name, const char *form, void *ctx)
 /* `native` is another table on another machine: then that machine's has to be named. */
 static void name_machine(const drep_encoding *rows, int n, char *name, size_t size)
 {
-    struct machine m = {.rows = rows, .n = n, .name = name, .size = size};
+    struct machine_search m = {.rows = rows, .n = n, .name = name, .size = size};
 
     if (strcmp(name, "native") == 0 && !rep_same_rows(name, rows, n))
         drep_datarep_walk(same_machine, &m);

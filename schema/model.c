@@ -142,8 +142,8 @@ void model_release(struct schema *s)
 
 /* ------------------------------------------------------------ pass 1: names */
 
-static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
-                        const struct doc *node);
+static bool read_object_doc(struct schema *s, struct object *parent, const struct doc *key,
+                            const struct doc *node);
 static bool read_shorthand(struct schema *s, struct object *group, const struct doc *node,
                            int kind);
 
@@ -157,7 +157,7 @@ static bool read_members(struct schema *s, struct object *group, const struct do
         if (!explicit &&
             (strcmp(node->key[i]->text, "attrs") == 0 || strcmp(node->key[i]->text, "dims") == 0))
             continue;
-        fine = read_object(s, group, node->key[i], node->item[i]) && fine;
+        fine = read_object_doc(s, group, node->key[i], node->item[i]) && fine;
     }
     return fine;
 }
@@ -192,8 +192,8 @@ static bool complain_object(struct schema *s, const struct doc *key, const struc
 
 /* Read one entry of a group. Its keys decide the kind; only names and kinds are read in this
  * pass, as types and dimensions may be declared later in the text. */
-static bool read_object(struct schema *s, struct object *parent, const struct doc *key,
-                        const struct doc *node)
+static bool read_object_doc(struct schema *s, struct object *parent, const struct doc *key,
+                            const struct doc *node)
 {
     const struct doc *length = doc_get(node, "dimension");
     const char *name = key->text;
@@ -745,7 +745,7 @@ static bool read_dataset(struct schema *s, struct object *o)
 
 /* Read a link. Only targets of hard links must exist in the schema: others may appear later, or
  * in another file. */
-static bool read_link(struct schema *s, struct object *o)
+static bool read_link_doc(struct schema *s, struct object *o)
 {
     static const char *const keys[] = {"link", "target", "file", NULL};
     const struct doc *kind = doc_get(o->at, "link"), *target = doc_get(o->at, "target");
@@ -813,7 +813,7 @@ static bool has_elements(int rank, const int64_t *dims)
     return rank != DREP_NULL_SPACE;
 }
 
-static bool read_attr(struct schema *s, struct attr *a)
+static bool read_attr_doc(struct schema *s, struct attr *a)
 {
     struct elements v;
 
@@ -859,7 +859,7 @@ static bool read_attrs(struct schema *s, struct object *o)
         a->at = attrs->item[i];
         if (!*a->name || strlen(a->name) > 1023)
             fine = complain(&s->c, attrs->key[i], "\"%.100s\" cannot be a name", a->name);
-        fine = read_attr(s, a) && fine;
+        fine = read_attr_doc(s, a) && fine;
     }
     return fine;
 }
@@ -921,7 +921,7 @@ static bool pass_datasets(struct schema *s, struct object *o)
 
 static bool pass_values(struct schema *s, struct object *o)
 {
-    bool fine = o->kind || read_link(s, o);
+    bool fine = o->kind || read_link_doc(s, o);
 
     if (o->kind == DREP_OBJ_DATASET && !o->wrong)
         fine = check_values(s, o);

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <yaml.h>
 
-struct reading {
+struct yaml_reading {
     yaml_parser_t parser;
     struct complaints *c;
     size_t nodes;
     int err;
 };
 
-static void stop_at(struct reading *r, const yaml_mark_t *mark, const char *message)
+static void stop_at(struct yaml_reading *r, const yaml_mark_t *mark, const char *message)
 {
     struct doc at = {.line = (int)mark->line + 1, .column = (int)mark->column + 1};
 
@@ -23,7 +23,7 @@ static void stop_at(struct reading *r, const yaml_mark_t *mark, const char *mess
 }
 
 /* The next event; false after complaining. */
-static bool next(struct reading *r, yaml_event_t *event)
+static bool next(struct yaml_reading *r, yaml_event_t *event)
 {
     const yaml_parser_t *p = &r->parser;
     char message[256];
@@ -42,7 +42,7 @@ static bool next(struct reading *r, yaml_event_t *event)
     return false;
 }
 
-static struct doc *new_node(struct reading *r, enum doc_kind kind, const yaml_mark_t *mark)
+static struct doc *new_node(struct yaml_reading *r, enum doc_kind kind, const yaml_mark_t *mark)
 {
     struct doc *node = NULL;
 
@@ -61,7 +61,7 @@ static struct doc *new_node(struct reading *r, enum doc_kind kind, const yaml_ma
     return node;
 }
 
-static struct doc *build_scalar(struct reading *r, const yaml_event_t *event)
+static struct doc *build_scalar(struct yaml_reading *r, const yaml_event_t *event)
 {
     struct doc *node = new_node(r, DOC_SCALAR, &event->start_mark);
 
@@ -80,7 +80,7 @@ static struct doc *build_scalar(struct reading *r, const yaml_event_t *event)
     return node;
 }
 
-static bool add_child(struct reading *r, struct doc *node, struct doc *key, struct doc *item)
+static bool add_child(struct yaml_reading *r, struct doc *node, struct doc *key, struct doc *item)
 {
     if (VEC_ROOM(node->item, node->len, node->items, 1) ||
         (key && VEC_ROOM(node->key, node->len, node->keys, 1))) {
@@ -106,7 +106,7 @@ static int compare_keys(const void *a, const void *b)
     return x->line != y->line ? x->line - y->line : x->column - y->column;
 }
 
-static void refuse_duplicates(struct reading *r, const struct doc *map)
+static void refuse_duplicates(struct yaml_reading *r, const struct doc *map)
 {
     struct doc **sorted;
     size_t i;
@@ -128,10 +128,10 @@ static void refuse_duplicates(struct reading *r, const struct doc *map)
     free(sorted);
 }
 
-static struct doc *build(struct reading *r, yaml_event_t *event, int depth);
+static struct doc *build(struct yaml_reading *r, yaml_event_t *event, int depth);
 
 /* The items of a list or the pairs of a map, up to its end. */
-static void build_children(struct reading *r, struct doc *node, int depth)
+static void build_children(struct yaml_reading *r, struct doc *node, int depth)
 {
     yaml_event_type_t end =
         node->kind == DOC_MAP ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT;
@@ -169,7 +169,7 @@ static void build_children(struct reading *r, struct doc *node, int depth)
 }
 
 /* Build the node that begins with this event; NULL after complaining. */
-static struct doc *build(struct reading *r, yaml_event_t *event, int depth)
+static struct doc *build(struct yaml_reading *r, yaml_event_t *event, int depth)
 {
     const yaml_char_t *tag = NULL;
     struct doc *node;
@@ -206,7 +206,7 @@ static struct doc *build(struct reading *r, yaml_event_t *event, int depth)
 }
 
 /* Streams, documents, and the one node that we want. */
-static struct doc *build_document(struct reading *r)
+static struct doc *build_document(struct yaml_reading *r)
 {
     struct doc *root = NULL;
     yaml_event_t event;
@@ -237,7 +237,7 @@ static struct doc *build_document(struct reading *r)
 
 int doc_read(const char *text, size_t size, struct complaints *c, struct doc **out)
 {
-    struct reading r = {.c = c};
+    struct yaml_reading r = {.c = c};
     struct doc *root;
 
     if (size > SCHEMA_SIZE_MAX) {

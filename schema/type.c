@@ -68,13 +68,13 @@ bool types_add(struct types *t, const char *name, const struct doc *at)
         return true;
     if (VEC_ROOM(t->list, t->len, t->room, 1))
         return complain(t->c, at, "out of memory");
-    t->list[t->len++] = (struct named){.name = name, .at = at};
+    t->list[t->len++] = (struct named_type){.name = name, .at = at};
     return true;
 }
 
-static int by_name(const void *a, const void *b)
+static int types_by_name(const void *a, const void *b)
 {
-    const struct named *x = a, *y = b;
+    const struct named_type *x = a, *y = b;
 
     return strcmp(x->name, y->name);
 }
@@ -82,18 +82,18 @@ static int by_name(const void *a, const void *b)
 void types_sort(struct types *t)
 {
     if (t->len > 1)
-        qsort(t->list, t->len, sizeof *t->list, by_name);
+        qsort(t->list, t->len, sizeof *t->list, types_by_name);
 }
 
-static struct named *find(const struct types *t, const char *name)
+static struct named_type *find(const struct types *t, const char *name)
 {
-    struct named key = {.name = name};
+    struct named_type key = {.name = name};
 
-    return t->len ? bsearch(&key, t->list, t->len, sizeof key, by_name) : NULL;
+    return t->len ? bsearch(&key, t->list, t->len, sizeof key, types_by_name) : NULL;
 }
 
 /* Build the type of a name, unless it has one. */
-static bool resolve(struct types *t, struct named *n, const struct doc *from)
+static bool resolve(struct types *t, struct named_type *n, const struct doc *from)
 {
     bool fine;
 
@@ -168,7 +168,7 @@ static bool expand_word(struct expansion *e, const char *p, const char **end)
 {
     static const char *const verbatim[] = {"string", "opaque", "ref", "scalar", NULL};
     const char *next, *stop = *end;
-    struct named *n = NULL;
+    struct named_type *n = NULL;
     char word[256];
 
     for (next = stop; isspace((unsigned char)*next); next++)
@@ -232,7 +232,7 @@ static bool complain_line(struct types *t, const struct doc *node)
 static bool get_line(struct types *t, const struct doc *node, drep_type **out)
 {
     struct expansion e = {.types = t, .at = node};
-    struct named *n;
+    struct named_type *n;
     const char *text;
     bool fine;
 

@@ -6,7 +6,7 @@
 #include "schema/doc.h"
 
 /* A datatype that has a name in the schema. */
-struct named {
+struct named_type {
     const char *name;
     const struct doc *at;
     drep_type *type;
@@ -16,7 +16,7 @@ struct named {
 
 struct types {
     struct complaints *c;
-    struct named *list; /* by name */
+    struct named_type *list; /* by name */
     size_t len, room;
     int depth; /* names within names being resolved */
 };
