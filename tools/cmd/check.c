@@ -24,6 +24,9 @@ struct check_run {
     bool quiet, json;
     int64_t said;   /* entries of the list that is printed as JSON */
     int64_t sealed; /* blocks of this file, -1: none were asked for */
+    struct undone { /* what the last line must not promise */
+        int64_t filtered, unsealed, unread, notes;
+    } undone;
     struct sink sink;
 };
 
@@ -101,6 +104,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
         sink_text(s, raise ? raise : "");
         sink_char(s, '\n');
     }
+    check->undone.notes += err == 0;
     limit_said(err);
     return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
 }
@@ -127,6 +131,7 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
 
+    check->undone.unsealed += blocks;
     if (check->json) {
         json_entry(check);
         sink_text(s, "\"path\": ");
@@ -151,6 +156,7 @@ static int unread(const char *path, const struct unread_mark *mark, void *ctx)
     struct sink *s = &check->sink;
     char text[2000];
 
+    check->undone.unread++;
     unread_text(mark, text, sizeof text);
     if (check->json) {
         json_entry(check);
@@ -210,12 +216,29 @@ static void put_filtered(struct check_run *check, int64_t chunks)
     }
 }
 
+/* The last line: no more than was done. */
+static void put_ok(struct check_run *check)
+{
+    const struct undone *u = &check->undone;
+    struct sink *s = &check->sink;
+
+    sink_name(s, check->file_name);
+    sink_text(s, ": ok");
+    if (u->filtered)
+        sink_format(s, ", %" PRId64 " chunks not decoded", u->filtered);
+    if (u->unsealed)
+        sink_format(s, ", %" PRId64 " blocks not verified", u->unsealed);
+    if (u->notes)
+        sink_text(s, ", parts not verified as noted");
+    if (u->unread)
+        sink_text(s, ", elements missing as noted");
+    sink_char(s, '\n');
+}
+
 /* Lists elements without values, chunks that nobody decoded, payload without checksums and leaked
  * bytes, which are no findings. */
 static void put_notes(struct check_run *check, drep_file *file, bool deep)
 {
-    int64_t filtered = 0;
-
     list_begin(check, "unread");
     unread_below(file, "/", unread, check); /* what cannot be read is a finding already */
     list_end(check);
@@ -224,18 +247,16 @@ static void put_notes(struct check_run *check, drep_file *file, bool deep)
         undecoded_below(file, "/", undecoded, check);
     list_end(check);
     if (!deep)
-        filtered_below(file, "/", &filtered);
-    put_filtered(check, filtered);
+        filtered_below(file, "/", &check->undone.filtered);
+    put_filtered(check, check->undone.filtered);
     list_begin(check, "unverified");
     drep_unsealed(file, unsealed, check);
     list_end(check);
     list_begin(check, "unreferenced");
     drep_leaks(file, leak, check);
     list_end(check);
-    if (check->json)
-        return;
-    sink_name(&check->sink, check->file_name);
-    sink_text(&check->sink, ": ok\n");
+    if (!check->json)
+        put_ok(check);
 }
 
 static int check_file(struct check_run *check, bool deep)
@@ -373,6 +394,7 @@ static int check_files(struct check_run *check, const struct check_options *aske
     for (; *files; files++) {
         check->file_name = *files;
         check->sealed = -1;
+        check->undone = (struct undone){0};
         if (asked->seal)
             status = tool_worse(status, seal_file(check));
         status = tool_worse(status, asked->repair ? repair_file(check, asked->repair, asked->excl)
