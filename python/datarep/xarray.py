@@ -34,7 +34,7 @@ from xarray.coding import strings
 from xarray.core import indexing
 from xarray.core.utils import try_read_magic_number_from_file_or_path
 
-from . import index, notes, types, values
+from . import index, notes, scales, types, values
 from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
@@ -73,13 +73,10 @@ class _Array(common.BackendArray):
 
     A dimension that has grown may be longer than the dataset; what is behind its end is fill."""
 
-    def __init__(self, store: "Store", ds: Dataset, info: dict[str, Any]) -> None:
+    def __init__(self, store: "Store", ds: Dataset, shape: tuple[int, ...]) -> None:
         form = _numbers(ds)
         self._store, self._path = store, ds.name
-        self.shape = ds.shape
-        if UNLIMITED in info["maxdims"]:  # only these may have dimensions that are longer
-            self.shape = tuple(ds._file._h.stat(address)[5] if address else n
-                               for address, n in zip(ds.dim_addresses, ds.shape))
+        self.shape = shape
         text = form.dtype.kind == "O" and (form.dtype.metadata or {}).get("vlen") is str
         self.dtype = strings.create_vlen_dtype(str) if text else form.dtype
 
@@ -123,6 +120,16 @@ class _Array(common.BackendArray):
             one[0] = got
             return one.reshape(())
         return got
+
+
+def _of_scale(file: File, path: Optional[str], n: int, most: int) -> tuple[Optional[str], int]:
+    """The name and length that a scale gives to a dimension of length n."""
+    if path is None or file._h.exists(path) != DATASET:
+        return None, n
+    scale = file._dataset(path)
+    length = scale.shape[0] if scale.shape else -1
+    grown = length > n and most == UNLIMITED == scale._info()["maxdims"][0]
+    return (path.rsplit("/", 1)[1], length) if length == n or grown else (None, n)
 
 
 class _Lazy(indexing.LazilyIndexedArray):
@@ -377,25 +384,51 @@ class Store(common.WritableCFDataStore):
     # ---------------------------------------------------------------- reading
 
     def _datasets(self) -> Iterator[tuple[str, Dataset]]:
-        file, group = self._file, self._group
-        for name in (row[0] for row in file._h.list(group.name, 1)):  # in the order in which they were made
-            path = group._path(name)
-            if file._h.exists(path) != DATASET:
-                continue
+        file = self._file
+        for name, path in self._paths():
             ds = file._dataset(path)
-            if ds.shape is not None and ds.dtype.subdtype is None:
-                yield name, ds
-            else:
+            if ds.shape is None or ds.dtype.subdtype is not None:
                 warnings.warn(f"{shown(ds.name)} is left out: xarray has no variables "
                               f"{'of null space' if ds.shape is None else 'with arrays as elements'}",
                               stacklevel=2)
+            elif not scales.is_bare(ds.attrs):
+                yield name, ds
+
+    def _paths(self) -> Iterator[tuple[str, str]]:
+        """The names and paths of the datasets in the group, in the order in which they were made."""
+        handle, group = self._file._h, self._group
+        for name in (row[0] for row in handle.list(group.name, 1)):
+            path = group._path(name)
+            if handle.exists(path) == DATASET:
+                yield name, path
+
+    def _dims(self, ds: Dataset, attrs: Optional[Mapping[str, Any]] = None) -> list[tuple[Optional[str], int]]:
+        """Of each dimension of a dataset the name, None if it has none, and the length: it is the dimension's,
+        which is longer than the dataset if others have grown along it."""
+        info, file = ds._info(), ds._file
+        made: list[tuple[Optional[str], int]] = []
+        named: Any = None
+        for i, (number, n, most) in enumerate(zip(info["dim_ids"], info["dims"], info["maxdims"])):
+            if number:
+                address = file._address(number)
+                # Only unlimited ones may be longer.
+                length = file._h.stat(address)[5] if most == UNLIMITED else n
+                made.append((address.rsplit("#", 1)[1], length))
+                continue
+            if named is None:
+                named = scales.naming(file._h, ds.name, ds.ndim, ds.attrs if attrs is None else attrs)
+            made.append(_of_scale(file, named[i], n, most))
+        return made
+
+    def _names(self, ds: Dataset) -> tuple[Optional[str], ...]:
+        return tuple(name for name, _ in self._dims(ds))
 
     def _variable(self, name: str, ds: Dataset) -> xr.Variable:
-        info = ds._info()
-        dims = tuple(self._file._address(d).rsplit("#", 1)[1] if d else f"{name}_{i}"
-                     for i, d in enumerate(info["dim_ids"]))
-        array = _Array(self, ds, info)
-        attrs = _attrs(ds.attrs)
+        info, attrs = ds._info(), dict(ds.attrs)
+        known = self._dims(ds, attrs)
+        dims = tuple(dim or f"{name}_{i}" for i, (dim, _) in enumerate(known))
+        array = _Array(self, ds, tuple(n for _, n in known))
+        attrs = _attrs(scales.visible(attrs, own=dims == (name,)))
         _fills(ds, array, attrs)
         encoding: dict[str, Any] = {"source": self._file.filename, "original_shape": array.shape,
                                     "datarep": info["datarep"]}
@@ -410,14 +443,24 @@ class Store(common.WritableCFDataStore):
         return {name: self._variable(name, ds) for name, ds in self._datasets()}
 
     def get_attrs(self) -> dict[str, Any]:
-        return _attrs(self._group.attrs)
+        return _attrs(scales.visible(dict(self._group.attrs)))
 
     def get_dimensions(self) -> dict[str, int]:
         return {name: self._group.dims[name].size for name in self._group.dims}
 
     def get_encoding(self) -> dict[str, Any]:
         dims = self._group.dims
-        return {"unlimited_dims": {name for name in dims if dims[name].unlimited}}
+        unlimited = {name for name in dims if dims[name].unlimited}
+        return {"unlimited_dims": unlimited | {name for name, ds in self._scales() if ds._info()["maxdims"][0] == UNLIMITED}}
+
+    def _scales(self) -> Iterator[tuple[str, Dataset]]:
+        """The datasets of the group that name dimensions by HDF5's attributes."""
+        file = self._file
+        for name, path in self._paths():
+            if scales.CLASS in file._h.attr_names(path, 1):
+                ds = file._dataset(path)
+                if ds.shape and scales.is_scale(ds.attrs):
+                    yield name, ds
 
     # ---------------------------------------------------------------- writing
 
@@ -495,23 +538,33 @@ class Store(common.WritableCFDataStore):
             return
         self._group.dims.create(name, length or 0, is_unlimited)
 
+    def _lengths(self) -> dict[str, int]:
+        """The lengths of the dimensions that variables may have: scales name some, too."""
+        return {**{name: ds.shape[0] for name, ds in self._scales()}, **self.get_dimensions()}
+
     def set_dimensions(self, variables: Any, unlimited_dims: Any = None) -> None:
         """The lengths of a part say nothing of dimensions that are there."""
         partial = set(self._region) | ({self._append} if self._append is not None else set())
         if partial:
-            there = self.get_dimensions()
+            there = self._lengths()
             if self._append is not None and self._append not in there:
                 raise ValueError(f"there is no dimension {self._append!r} to append along; there are "
                                  f"{', '.join(there) or 'none'}")
             for dim, n in {d: n for v in variables.values() for d, n in zip(v.dims, v.shape)}.items():
                 if dim not in there and dim in partial:
                     raise ValueError(f"there is no dimension {dim!r} to write a part of")
-                if dim not in there:
-                    self.set_dimension(dim, n)
-                elif dim not in partial and there[dim] != n:
+                if dim in there and dim not in partial and there[dim] != n:
                     raise ValueError(f"dimension {dim!r} has length {there[dim]}, not {n}")
+            self._make_dimensions([v for name, v in variables.items() if name not in self._group], there)
             return
         super().set_dimensions(variables, unlimited_dims=unlimited_dims)
+
+    def _make_dimensions(self, new: list[xr.Variable], there: dict[str, int]) -> None:
+        """Make the dimensions that new variables of a part lack, of scales, too."""
+        own, growing = self.get_dimensions(), self.get_encoding()["unlimited_dims"]
+        for dim, n in {d: n for v in new for d, n in zip(v.dims, v.shape)}.items():
+            if dim not in own:
+                self.set_dimension(str(dim), there.get(str(dim), n), dim in growing)
 
     def store(self, variables: Any, attributes: Any, check_encoding_set: Any = frozenset(),
               writer: Any = None, unlimited_dims: Any = None) -> None:
@@ -537,7 +590,7 @@ class Store(common.WritableCFDataStore):
         if self._append is None:
             return
         for name, ds in self._datasets():
-            if name not in variables and self._append in ds.dims and ds._info()["fill"] != 1:
+            if name not in variables and self._append in self._names(ds) and ds._info()["fill"] != 1:
                 raise ValueError(f"variable {name!r} of the file has dimension {self._append!r} and no fill "
                                  "value: append to it, too")
 
@@ -555,7 +608,7 @@ class Store(common.WritableCFDataStore):
         data, form = np.asarray(v.data), _numbers(ds)
         if _packed(v.attrs) and form.dtype.kind in "iu":
             data = np.rint(data)
-        if v.dims != ds.dims or data.shape != ds.shape or \
+        if v.dims != self._names(ds) or data.shape != ds.shape or \
                 not _equal(data, ds._read(index.parse(Ellipsis, ds.shape), form)):
             raise ValueError(f"variable {ds.name!r} has other values in the file, and no dimension of the "
                              "part that is written: leave it out with drop_vars()")
@@ -563,7 +616,7 @@ class Store(common.WritableCFDataStore):
 
     def set_variables(self, variables: Any, check_encoding_set: Any, writer: Any,
                       unlimited_dims: Any = None) -> None:
-        before = None if self._append is None else self.get_dimensions()[str(self._append)]
+        before = None if self._append is None else self._lengths()[str(self._append)]
         for key, v in variables.items():
             name = common._encode_variable_name(key)
             if name in self._group:
@@ -583,9 +636,10 @@ class Store(common.WritableCFDataStore):
 
     def _part(self, ds: Dataset, v: xr.Variable, before: Optional[int]) -> tuple[slice, ...]:
         """The part of a dataset that a variable is written to; the dataset grows if it must."""
-        if len(ds.shape) != v.ndim or ds.dims != v.dims:
-            raise ValueError(f"{shown(ds.name)} has dimensions {shown(ds.dims)}, the variable {shown(v.dims)}")
-        region, shape, there = [], list(ds.shape), self.get_dimensions()
+        names = self._names(ds)
+        if names != v.dims:
+            raise ValueError(f"{shown(ds.name)} has dimensions {shown(names)}, the variable {shown(v.dims)}")
+        region, shape, there = [], list(ds.shape), self._lengths()
         for i, (dim, n) in enumerate(zip(v.dims, v.shape)):
             length = there.get(str(dim), shape[i]) if dim in self._region else shape[i]
             part = slice(*self._region.get(dim, slice(None)).indices(length)[:2])
@@ -609,7 +663,7 @@ class Store(common.WritableCFDataStore):
 
     def _shape(self, name: str, v: xr.Variable, fill: Any) -> tuple[int, ...]:
         """The shape of a new variable: of a part, that of its dimensions, which have fill elsewhere."""
-        there = self.get_dimensions()
+        there = self._lengths()
         shape = [there[str(d)] if d in self._region else n for d, n in zip(v.dims, v.shape)]
         if self._append is not None and self._append in v.dims:
             grown = there[str(self._append)]

@@ -167,6 +167,17 @@ def command():
     """The command under both names, with HDF5."""
     program("import datarep as dr; dr.export('a.drep', 'a.h5', force=True); dr.import_('a.h5', 'b.drep', force=True)")
     assert "zstd" in run(PYTHON, "-m", "datarep", "ls", "a.drep")
+    # There is no libnetcdf: what a page says of it.
+    program("""
+import datarep as dr
+try:
+    dr.export("a.drep", "a.nc")
+    raise SystemExit("libnetcdf is in the wheel: change the pages")
+except dr.Error as error:
+    assert "netCDF" in str(error) and "--no-verify" in str(error), error
+dr.export("a.drep", "a.nc", no_verify=True)
+dr.import_("a.nc", "c.drep")
+""")
     run(os.path.join(TMP, "venv", "bin", "datarep"), "dump", "-H", "b.drep")
 
 

@@ -15,6 +15,11 @@
  * command refuses a module that answers another. */
 #define DATAREP_HDF5_INTERFACE 12
 
+/* The attribute with the name of a dimension scale, and what netCDF-4 calls one that is a dimension
+ * only; ten digits of its length follow. */
+#define SCALE_NAME "NAME"
+#define SCALE_NO_VARIABLE "This is a netCDF dimension but not a netCDF variable."
+
 /* How much a finding weighs. */
 enum hdf5_weight {
     HDF5_MADE,   /* an object is there: nothing to say but its name */

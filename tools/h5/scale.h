@@ -3,18 +3,17 @@
 #ifndef TOOLS_H5_SCALE_H
 #define TOOLS_H5_SCALE_H
 
+#include "tools/h5/interface.h"
 #include "tools/h5/note.h"
 #include "tools/h5/source.h"
 
 /* The attributes by which HDF5 files say what is a dimension ("HDF5 Dimension Scale
  * Specification"), and by which we keep what a dimension object has no field for. */
 #define SCALE_CLASS "CLASS"
-#define SCALE_NAME "NAME"
 #define SCALE_USERS "REFERENCE_LIST"
 #define SCALE_LIST "DIMENSION_LIST"
 #define SCALE_VALUE "DIMENSION_SCALE"
-/* How netCDF-4 names a scale that is a dimension only; ten digits of its length follow. */
-#define SCALE_NO_VARIABLE "This is a netCDF dimension but not a netCDF variable."
+/* Bytes of the NAME of a scale that is a dimension only. */
 #define SCALE_NO_VARIABLE_SIZE 64
 /* How the names of netCDF's own attributes begin. */
 #define NETCDF_OWN "_Netcdf4"

@@ -4,6 +4,7 @@
  * numbers and texts that it shows as others are an error. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/note.h"
+#include "tools/h5/interface.h"
 #include "tools/nc/nc.h"
 #include "tools/walk/box.h"
 #include <stdio.h>
@@ -235,6 +236,22 @@ static int view_attributes(struct view *v)
 
 /* -------------------------------------------------------------------- objects */
 
+/* True if the dataset is a scale that stands for the length of a dimension, which netCDF shows. */
+static int is_length(struct view *v, const char *name)
+{
+    drep_type *type = NULL;
+    char *text = NULL;
+    int id, is = 0;
+
+    if (nc_inq_dimid(v->group, name, &id) == NC_NOERR && drep_type_vstring(&type) == 0 &&
+        drep_attr_read(v->j->d, v->path, SCALE_NAME, type, &text) == 0) {
+        is = text && strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
+        drep_vlen_free(type, 1, &text);
+    }
+    drep_type_free(type);
+    return is;
+}
+
 static int view_dataset(struct view *v, const char *name)
 {
     drep_dsinfo info = DREP_DSINFO;
@@ -248,9 +265,11 @@ static int view_dataset(struct view *v, const char *name)
     if (err) {
         nc_fail_drep(v->j, err);
     } else if (nc_inq_varid(v->group, name, &v->var) != NC_NOERR) {
-        drep_type_print(info.type, &type_text);
-        unseen(v, "dataset", v->path, type_text ? type_text : "its datatype");
-        free(type_text);
+        if (!is_length(v, name)) {
+            drep_type_print(info.type, &type_text);
+            unseen(v, "dataset", v->path, type_text ? type_text : "its datatype");
+            free(type_text);
+        }
     } else if (info.rank != DREP_NULL_SPACE && !has_shape(v, &info)) {
         unseen(v, "dataset", v->path, "its shape");
     } else {

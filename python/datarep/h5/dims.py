@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """ds.dims: labels and scales of dimensions.
 
-Scales are attached to one dimension of one dataset, by attributes, as HDF5 keeps them: CLASS and NAME of
-the scale, DIMENSION_LIST of the dataset.  Where a dataset has no such list, the scales are the
-coordinates of its shared dimensions, which `datarep import` makes of the scales of HDF5.
+Scales are attached to one dimension of one dataset by attributes, as HDF5 keeps them (scales.py).  Where
+a dataset has no such list, the scales are the coordinates of its shared dimensions, which `datarep import`
+makes of the scales of HDF5.
 """
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from typing import Any, Iterator
 
 import numpy as np
 
+from ..attrs import Empty
 from ..errors import NotFoundError, shown
+from ..scales import BACK, CLASS, LIST, NAME, SCALE, attached
+from ..scales import is_scale as _is_scale
 from ..types import Reference, Type
 from . import types
 from .base import text
 
-LABELS, LIST, BACK = "DIMENSION_LABELS", "DIMENSION_LIST", "REFERENCE_LIST"
-CLASS = b"DIMENSION_SCALE"
+LABELS = "DIMENSION_LABELS"
 NULTERM = 1  # DREP_PAD_NULTERM
 
 
 def is_scale(ds: Any) -> bool:
     """Whether a dataset is a scale, or the coordinates of a shared dimension."""
-    if ds.attrs.get("CLASS") == CLASS:
+    if _is_scale(ds.attrs):
         return True
     address = _address(ds, 0) if ds.ndim == 1 else None
     return bool(address) and _coordinate(ds._main._h, address) == ds._path
@@ -37,18 +39,20 @@ def _write(ds: Any, name: str, value: bytes) -> None:
 def make_scale(ds: Any, name: Any = "") -> None:
     if LIST in ds.attrs:
         raise RuntimeError("a dataset whose dimensions have scales cannot be one")
-    _write(ds, "CLASS", CLASS)
+    _write(ds, CLASS, SCALE.encode())
     name = name if isinstance(name, bytes) else name.encode()
     if name:
-        _write(ds, "NAME", name)
-    elif "NAME" in ds.attrs:
-        del ds.attrs["NAME"]
+        _write(ds, NAME, name)
+    elif NAME in ds.attrs:
+        del ds.attrs[NAME]
 
 
 def scale_name(ds: Any) -> str:
-    got = ds.attrs.get("NAME", b"")
-    if not got and "CLASS" not in ds.attrs:
-        return str(ds._path.rsplit("/", 1)[-1])  # of coordinates
+    if NAME not in ds.attrs:
+        return "" if CLASS in ds.attrs else str(ds._path.rsplit("/", 1)[-1])  # of coordinates
+    got = ds.attrs[NAME]
+    if isinstance(got, Empty):
+        return ""  # import's word for a scale without a name
     return got.decode("utf-8", "surrogateescape") if isinstance(got, bytes) else str(got)
 
 
@@ -64,13 +68,6 @@ def _coordinate(handle: Any, address: str) -> Any:
         return handle.dimension_coordinate(address)
     except NotFoundError:
         return None
-
-
-def _attached(ds: Any) -> Any:
-    """A list of references for each dimension, or None."""
-    if LIST not in ds.attrs:
-        return None
-    return [[r for r in row if r] if row is not None else [] for row in ds.attrs[LIST]]
 
 
 def _attach(ds: Any, rows: list[list[Reference]]) -> None:
@@ -118,9 +115,9 @@ class DimensionProxy:
     def _scales(self) -> list[Any]:
         from .group import _made
         ds, h = self._ds, self._ds._main._h
-        attached = _attached(ds)
-        if attached is not None:
-            paths = [h.path(r.id) for r in attached[self._number]]
+        rows = attached(ds.attrs)
+        if rows is not None:
+            paths = [h.path(r.id) for r in rows[self._number]]
         else:
             address = _address(ds, self._number)
             first = _coordinate(h, address) if address else None
@@ -163,14 +160,14 @@ class DimensionProxy:
             make_scale(dset)
         if dset in self._scales():
             return
-        rows = _attached(ds) or [[] for _ in range(ds.ndim)]
+        rows = attached(ds.attrs) or [[] for _ in range(ds.ndim)]
         rows[number].append(dset.ref)
         _attach(ds, rows)
         _back(dset, lambda old: [*old, (ds.ref, number)])
 
     def detach_scale(self, dset: Any) -> None:
         """Take a scale from the dimension."""
-        ds, number, rows = self._ds, self._number, _attached(self._ds)
+        ds, number, rows = self._ds, self._number, attached(self._ds.attrs)
         if rows is None or dset.ref not in rows[number]:
             raise RuntimeError(f"{dset!r} is no scale that was attached to the dimension")
         rows[number].remove(dset.ref)
