@@ -15,4 +15,9 @@ static inline int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static inline double now_seconds(void)
+{
+    return 1e-9 * (double)now_ns();
+}
+
 #endif

@@ -146,7 +146,7 @@ static void landlock_enter(const struct cage *c)
 #define CLONE_THREAD_FLAG 0x10000
 #define OTHER_ABI 0x40000000 /* x32: the same calls under other numbers */
 
-static const int refused[] = {
+static const int refused_calls[] = {
     SYS_execve,
     SYS_execveat,
     SYS_ptrace,
@@ -211,7 +211,7 @@ static const int refused[] = {
 #endif
 };
 
-enum { REFUSED = sizeof refused / sizeof *refused };
+enum { REFUSED = sizeof refused_calls / sizeof *refused_calls };
 
 static struct sock_filter load(size_t offset)
 {
@@ -242,7 +242,7 @@ static size_t make_filter(struct sock_filter *f)
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_ABI, 0, 1);
     f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
     for (i = 0; i < REFUSED; i++) {
-        f[n++] = unless((uint32_t)refused[i], 1);
+        f[n++] = unless((uint32_t)refused_calls[i], 1);
         f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
     }
 #ifdef SYS_clone3

@@ -16,7 +16,7 @@
 
 #define IN_MEMORY ((size_t)16 << 20)
 
-static int refused(const char *what)
+static int input_fail(const char *what)
 {
     tool_say("-", NULL, "%s: %s", what, strerror(errno));
     return -1;
@@ -30,14 +30,14 @@ static int spool_into(int fd, int from, char *buf, size_t size)
 
     do {
         if (full_write(fd, buf, (size_t)n))
-            return refused("temporary file");
+            return input_fail("temporary file");
         n = full_read(from, buf, IN_MEMORY, -1);
         all += n > 0 ? (uint64_t)n : 0;
         if (limit_input("-", all))
             return -1;
     } while (n > 0);
     if (n < 0)
-        return refused("read");
+        return input_fail("read");
     limit_file(all);
     return 0;
 }
@@ -50,7 +50,7 @@ static int make_temporary(char name[PATH_MAX])
 
     snprintf(name, PATH_MAX, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
     fd = mkostemp(name, O_CLOEXEC);
-    return fd < 0 ? refused(name) : fd;
+    return fd < 0 ? input_fail(name) : fd;
 }
 
 /* A file without a name that begins with the `size` bytes at buf and goes on with what
@@ -101,7 +101,7 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
     n = full_read(STDIN_FILENO, buf, IN_MEMORY, -1);
     if (n < 0) {
         free(buf);
-        return refused("read");
+        return input_fail("read");
     }
     *size = n < 16 ? (size_t)n : 16;
     memcpy(front, buf, *size);

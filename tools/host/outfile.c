@@ -18,7 +18,7 @@
 #define LINKS_MAX 40 /* symbolic links on the way, as Linux has it */
 #define ACL "system.posix_acl_access"
 
-static int refused(const char *path)
+static int outfile_fail(const char *path)
 {
     tool_say(path, NULL, "%s", strerror(errno));
     return TOOL_IO;
@@ -51,7 +51,7 @@ static int folder_of(const char *path)
 /* --------------------------------------------------------------- where it goes */
 
 /* One step: the place that a symbolic link at `place` names.  1 if it is a link, 0 if not. */
-static int follow(char place[PATH_MAX])
+static int follow_symlink(char place[PATH_MAX])
 {
     char target[PATH_MAX], whole[2 * PATH_MAX];
     ssize_t n = readlink(place, target, sizeof target - 1);
@@ -81,7 +81,7 @@ static int find_place(struct outfile *o)
     }
     strcpy(o->place, o->path);
     for (i = 0; i <= LINKS_MAX && more == 1; i++)
-        more = follow(o->place);
+        more = follow_symlink(o->place);
     if (more == 1)
         errno = ELOOP;
     return more == 0 ? 0 : -1;
@@ -127,7 +127,7 @@ static int open_hidden(struct outfile *o)
     snprintf(path, sizeof path, "%.*s", folder, o->place);
     dir = open(folder ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
-        return refused(o->path);
+        return outfile_fail(o->path);
     o->fd = -1;
     hidden_sweep(dir);
     o->fd = hidden_make(dir, 0600, name);
@@ -135,12 +135,12 @@ static int open_hidden(struct outfile *o)
     close(dir);
     errno = number;
     if (o->fd < 0)
-        return refused(o->path);
+        return outfile_fail(o->path);
     if (snprintf(o->hidden, sizeof o->hidden, "%s%s", path, name) < (int)sizeof o->hidden)
         return 0;
     close(o->fd);
     errno = ENAMETOOLONG;
-    return refused(o->path);
+    return outfile_fail(o->path);
 }
 
 bool outfile_is_hidden(const char *path)
@@ -151,7 +151,7 @@ bool outfile_is_hidden(const char *path)
 static int open_in_place(struct outfile *o)
 {
     o->fd = open(o->place, O_WRONLY | O_CLOEXEC);
-    return o->fd < 0 ? refused(o->path) : 0;
+    return o->fd < 0 ? outfile_fail(o->path) : 0;
 }
 
 static int open_either(struct outfile *out, const char *path, bool excl, bool regular)
@@ -166,13 +166,13 @@ static int open_either(struct outfile *out, const char *path, bool excl, bool re
     }
     if (excl && lstat(path, &st) == 0) {
         errno = EEXIST;
-        return refused(path);
+        return outfile_fail(path);
     }
     if (find_place(&o) < 0)
-        return refused(path);
+        return outfile_fail(path);
     if (stat(o.place, &st) == 0 && S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        return refused(path);
+        return outfile_fail(path);
     }
     if (stat(o.place, &st) == 0 && !S_ISREG(st.st_mode) && regular) {
         tool_say(path, NULL, "not a regular file");
@@ -340,14 +340,14 @@ int outfile_close(struct outfile *o, bool whole)
     if (whole && *o->hidden && stop_asked())
         whole = false;
     if (whole && *o->hidden && (reopen(o) != 0 || set_rights(o) != 0 || fsync(o->fd) != 0))
-        status = refused(o->path);
+        status = outfile_fail(o->path);
     if (*o->hidden && (!whole || status))
         unlink(o->hidden);
     else if (*o->hidden && publish(o) != 0)
-        status = refused(o->path);
+        status = outfile_fail(o->path);
     /* Only now: the lock keeps the hidden file from those who remove what is left over. */
     if (close(o->fd) != 0 && !status)
-        status = refused(o->path);
+        status = outfile_fail(o->path);
     if (*o->hidden)
         unfinished_set(NULL);
     return status;

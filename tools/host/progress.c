@@ -1,6 +1,7 @@
 /* progress.c - what is done, how fast, and how long it will still take. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/progress.h"
+#include "base/clock.h"
 #include "tools/host/color.h"
 #include "tools/host/limit.h"
 #include "tools/host/statusline.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define QUIET_TIME 1.0 /* seconds before the first bar */
@@ -25,14 +25,6 @@ static struct {
     bool terminal, utf8;
 } work;
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void progress_begin(const char *what, enum progress_unit unit, uint64_t total)
 {
     const char *term = getenv("TERM");
@@ -42,7 +34,7 @@ void progress_begin(const char *what, enum progress_unit unit, uint64_t total)
     work.unit = unit;
     work.total = total;
     work.done = 0;
-    work.begun = now();
+    work.begun = now_seconds();
     work.next = work.begun + QUIET_TIME;
     work.terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
     work.utf8 = color_utf8();
@@ -135,7 +127,7 @@ int progress_set(uint64_t units)
 
     work.done = units;
     if (work.terminal) {
-        time = now();
+        time = now_seconds();
         if (time >= work.next) {
             show(time);
             work.next = time + STEP_TIME;

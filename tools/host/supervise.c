@@ -1,6 +1,7 @@
 /* supervise.c - a child process that does the work, and a parent that waits for it. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/supervise.h"
+#include "base/clock.h"
 #include "tools/host/exit.h"
 #include "tools/host/limit.h"
 #include "tools/host/stop.h"
@@ -87,14 +88,6 @@ static void be_child(supervise_fn *work, void *ctx, struct supervised *shared,
     exit(work(shared, ctx));
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int is_ignored(int number)
 {
     struct sigaction action;
@@ -118,12 +111,12 @@ static int wait_for(pid_t child, const sigset_t *mine, int *asked)
         if (got < 0 && errno != EINTR)
             return 0;
         number = sigtimedwait(mine, &info, &second);
-        if (deadline > 0 && now() > deadline)
+        if (deadline > 0 && now_seconds() > deadline)
             kill(child, SIGKILL);
         if (number <= 0 || number == SIGCHLD || is_ignored(number))
             continue;
         *asked = number;
-        deadline = now() + GRACE_TIME;
+        deadline = now_seconds() + GRACE_TIME;
         /* The terminal has told the child itself. */
         if (info.si_code != SI_KERNEL)
             kill(child, number);

@@ -20,7 +20,7 @@ struct abi_leaf {
 
 /* ----------------------------------------------------------------- the table */
 
-static void load(struct abi *abi, const drep_encoding *rows, int n)
+static void abi_load_rows(struct abi *abi, const drep_encoding *rows, int n)
 {
     int i;
 
@@ -29,7 +29,7 @@ static void load(struct abi *abi, const drep_encoding *rows, int n)
             abi->row[rows[i].code] = rows[i];
 }
 
-static int load_stored(struct abi *abi, const struct printer *printer, int number)
+static int abi_load_stored(struct abi *abi, const struct printer *printer, int number)
 {
     const drep_encoding *rows;
     const drep_scalar *scalars;
@@ -43,7 +43,7 @@ static int load_stored(struct abi *abi, const struct printer *printer, int numbe
         err = drep_header_types(printer->file, number, &rows, &n);
     if (err)
         return err;
-    load(abi, rows, n);
+    abi_load_rows(abi, rows, n);
     /* By this name the file's table is known to the library while this process runs. */
     snprintf(abi->stored, sizeof abi->stored, "datarep stored %d", number);
     abi->datarep = abi->stored;
@@ -67,7 +67,7 @@ static int load_named(struct abi *abi, const char *datarep)
         err = drep_datarep_scalars(datarep, NULL, 0, &abi->nscalars);
     if (err)
         return err;
-    load(abi, rows, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
+    abi_load_rows(abi, rows, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
     abi->datarep = datarep;
     abi->scalars = calloc((size_t)abi->nscalars + 1, sizeof *abi->scalars);
     if (!abi->scalars)
@@ -299,7 +299,7 @@ int abi_init(struct abi *abi, const struct printer *printer, const char *datarep
     int err;
 
     *abi = (struct abi){.printer = printer, .stride = drep_type_extent(readable)};
-    err = strcmp(datarep, "stored") == 0 ? load_stored(abi, printer, info->datarep_number)
+    err = strcmp(datarep, "stored") == 0 ? abi_load_stored(abi, printer, info->datarep_number)
                                          : load_named(abi, datarep);
     if (!err)
         err = measure(abi, type, &abi->extent, &align);
@@ -384,7 +384,7 @@ int abi_fill(const struct abi *abi, const void *elements, int64_t count, unsigne
     return err;
 }
 
-static void put_gap(struct sink *s, int64_t from, int64_t to)
+static void put_padding(struct sink *s, int64_t from, int64_t to)
 {
     if (to <= from)
         return;
@@ -401,7 +401,7 @@ void abi_put(const struct abi *abi, struct sink *s, const unsigned char *element
     size_t i;
 
     for (i = 0; i < abi->len; i++) {
-        put_gap(s, at, abi->leaf[i].dst);
+        put_padding(s, at, abi->leaf[i].dst);
         at = abi->leaf[i].dst;
         for (k = 0; k < abi->leaf[i].count * abi->leaf[i].size; k++, at++) {
             if (at > 0 && k % abi->leaf[i].size == 0)
@@ -410,5 +410,5 @@ void abi_put(const struct abi *abi, struct sink *s, const unsigned char *element
             sink_char(s, digits[element[at] & 15]);
         }
     }
-    put_gap(s, at, abi->extent);
+    put_padding(s, at, abi->extent);
 }

@@ -330,8 +330,8 @@ static void time_read(struct cf_time *t, const char *text, const char *calendar)
 
 /* Up to `most` numbers of an attribute; how many.  *format: of reals, DREP_FORMAT_..., -1 of others
  * than the usual ones; 0: they are integers. */
-static int numbers(const struct printer *p, const char *path, const char *name,
-                   struct double_pair *out, int most, int *format)
+static int attr_numbers(const struct printer *p, const char *path, const char *name,
+                        struct double_pair *out, int most, int *format)
 {
     struct array v;
     int n = 0;
@@ -353,13 +353,13 @@ static void bounds_read(struct cf *cf, const struct printer *p, const char *path
     struct double_pair v[2];
     int real = 0;
 
-    if (numbers(p, path, "valid_range", v, 2, &real) == 2) {
+    if (attr_numbers(p, path, "valid_range", v, 2, &real) == 2) {
         cf->low = v[0].value;
         cf->high = v[1].value;
     } else {
-        if (numbers(p, path, "valid_min", v, 1, &real) == 1)
+        if (attr_numbers(p, path, "valid_min", v, 1, &real) == 1)
             cf->low = v[0].value;
-        if (numbers(p, path, "valid_max", v, 1, &real) == 1)
+        if (attr_numbers(p, path, "valid_max", v, 1, &real) == 1)
             cf->high = v[0].value;
     }
     /* Reals that bound packed integers bound what these mean. */
@@ -373,15 +373,15 @@ void cf_read(struct cf *cf, const struct printer *p, const char *path, const dre
     struct double_pair one;
 
     *cf = (struct cf){.scale = 1, .low = NAN, .high = NAN};
-    if (numbers(p, path, "scale_factor", &one, 1, &of_scale) && isfinite(one.value) &&
+    if (attr_numbers(p, path, "scale_factor", &one, 1, &of_scale) && isfinite(one.value) &&
         one.value != 0)
         cf->scale = one.value;
-    if (numbers(p, path, "add_offset", &one, 1, &of_offset) && isfinite(one.value))
+    if (attr_numbers(p, path, "add_offset", &one, 1, &of_offset) && isfinite(one.value))
         cf->offset = one.value;
     cf->single = of_scale == DREP_FORMAT_BINARY32 && of_offset == DREP_FORMAT_BINARY32;
-    cf->nmissing = numbers(p, path, "_FillValue", cf->missing, 1, &any);
-    cf->nmissing += numbers(p, path, "missing_value", cf->missing + cf->nmissing,
-                            CF_MISSING_MAX - cf->nmissing, &any);
+    cf->nmissing = attr_numbers(p, path, "_FillValue", cf->missing, 1, &any);
+    cf->nmissing += attr_numbers(p, path, "missing_value", cf->missing + cf->nmissing,
+                                 CF_MISSING_MAX - cf->nmissing, &any);
     bounds_read(cf, p, path, num_is(p, type) && !num_format(p, type) && !num_own(type));
     if (drep_attr_read_string(p->file, path, "units", &text) == 0) {
         if (drep_attr_read_string(p->file, path, "calendar", &calendar))

@@ -25,11 +25,6 @@ enum sort {
     SORT_OTHER
 };
 
-static int format_of(const struct printer *p, const drep_type *type)
-{
-    return p->plain[drep_type_code(type)].format;
-}
-
 static enum sort sort_of(const struct comparison *c, const drep_type *type)
 {
     switch (drep_type_kind(type)) {
@@ -142,7 +137,7 @@ static const drep_format_info *grid_of(const struct printer *p, const drep_type 
 
 drep_type *compare_common(const struct comparison *c, const drep_type *a, const drep_type *b)
 {
-    int from = format_of(c->a, a), to = format_of(c->b, b);
+    int from = num_code_format(c->a, a), to = num_code_format(c->b, b);
     bool integers = drep_type_kind(a) == DREP_KIND_PREDEFINED &&
                     drep_type_kind(b) == DREP_KIND_PREDEFINED &&
                     (from == DREP_FORMAT_INT || from == DREP_FORMAT_UINT) &&
@@ -168,7 +163,7 @@ struct number {
     const void *at;
 };
 
-static struct number load(const struct printer *p, const drep_type *type, const void *at)
+static struct number number_load(const struct printer *p, const drep_type *type, const void *at)
 {
     struct number n = {.grid = grid_of(p, type), .own = num_own(type), .at = at};
 
@@ -317,7 +312,7 @@ static bool same_number(const struct comparison *c, const struct number *a, cons
 static bool differ_numbers(const struct comparison *c, const drep_type *a_type, const void *a,
                            const drep_type *b_type, const void *b, struct difference *gap)
 {
-    struct number x = load(c->a, a_type, a), y = load(c->b, b_type, b);
+    struct number x = number_load(c->a, a_type, a), y = number_load(c->b, b_type, b);
     double difference, greatest;
 
     if (same_number(c, &x, &y))
@@ -339,7 +334,7 @@ static bool differ_numbers(const struct comparison *c, const drep_type *a_type, 
 
 /* --------------------------------------------------------- texts, references */
 
-static const char *text_of(const drep_type *type, const void *at, size_t *size)
+static const char *text_element(const drep_type *type, const void *at, size_t *size)
 {
     const char *text = at, *end;
 
@@ -366,7 +361,7 @@ static bool differ_texts(const drep_type *a_type, const void *a, const drep_type
                          const void *b)
 {
     size_t a_size, b_size;
-    const char *x = text_of(a_type, a, &a_size), *y = text_of(b_type, b, &b_size);
+    const char *x = text_element(a_type, a, &a_size), *y = text_element(b_type, b, &b_size);
 
     return a_size != b_size || (a_size > 0 && memcmp(x, y, a_size) != 0);
 }
@@ -540,8 +535,8 @@ static bool differ_lists(const struct comparison *c, const drep_type *a_type, co
 }
 
 /* The parts of a complex number, or of a compound that stands for one. */
-static const drep_type *part_of(const struct comparison *c, const drep_type *type, int i,
-                                const char **at)
+static const drep_type *complex_part(const struct comparison *c, const drep_type *type, int i,
+                                     const char **at)
 {
     static const int codes[] = {DREP_CODE_FLOAT16, DREP_CODE_FLOAT, DREP_CODE_DOUBLE,
                                 DREP_CODE_FLOAT128};
@@ -566,7 +561,8 @@ static bool differ_pairs(const struct comparison *c, const drep_type *a_type, co
 
     for (i = 0; i < 2; i++) {
         const char *x = a, *y = b;
-        const drep_type *x_type = part_of(c, a_type, i, &x), *y_type = part_of(c, b_type, i, &y);
+        const drep_type *x_type = complex_part(c, a_type, i, &x),
+                        *y_type = complex_part(c, b_type, i, &y);
 
         any = differ_numbers(c, x_type, x, y_type, y, gap) || any;
     }

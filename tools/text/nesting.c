@@ -19,7 +19,7 @@ static int lists_begun(const struct nesting *nest, const int64_t *at)
 }
 
 /* Print the separators and brackets before the element at this place. */
-static void put_gap(const struct nesting *nest, struct sink *s, const int64_t *at, bool start)
+static void put_brackets(const struct nesting *nest, struct sink *s, const int64_t *at, bool start)
 {
     int begun = lists_begun(nest, at), outer = nest->lines && nest->rank > 0, n;
     int lists = start ? nest->rank - outer : begun;
@@ -47,7 +47,7 @@ void nesting_put(const struct nesting *nest, const struct printer *p, struct sin
         rest /= nest->dims[d];
     }
     for (i = 0; i < count && !s->err; i++) {
-        put_gap(nest, s, at, first + i == 0);
+        put_brackets(nest, s, at, first + i == 0);
         put(p, s, type, (const char *)elements + i * extent);
         for (d = nest->rank - 1; d >= 0 && ++at[d] == nest->dims[d]; d--)
             at[d] = 0;

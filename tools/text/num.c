@@ -187,11 +187,6 @@ bool num_same_int(struct wide w, int format, const void *at)
 
 /* ------------------------------------------------------------------ any number */
 
-static int format_of(const struct printer *p, const drep_type *type)
-{
-    return p->plain[drep_type_code(type)].format;
-}
-
 bool num_is(const struct printer *p, const drep_type *type)
 {
     int kind = drep_type_kind(type);
@@ -203,7 +198,7 @@ bool num_is(const struct printer *p, const drep_type *type)
 
 bool num_fits(const struct printer *p, const drep_type *type)
 {
-    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? num_code_format(p, type) : 0;
 
     if (format == 0 || printer_complex(p, drep_type_code(type)) || drep_type_size(type) > 8)
         return false;
@@ -212,7 +207,7 @@ bool num_fits(const struct printer *p, const drep_type *type)
 
 int num_format(const struct printer *p, const drep_type *type)
 {
-    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? format_of(p, type) : 0;
+    int format = drep_type_kind(type) == DREP_KIND_PREDEFINED ? num_code_format(p, type) : 0;
     const drep_format_info *f = drep_format_describe(format);
 
     if (drep_type_kind(type) == DREP_KIND_SCALAR &&
@@ -236,7 +231,7 @@ struct wide num_integer(const struct printer *p, const drep_type *type, const vo
         kind == DREP_KIND_ENUM || kind == DREP_KIND_BOOLEAN ? drep_type_member(type, 0) : type;
     struct wide w;
 
-    format = drep_type_kind(base) == DREP_KIND_PREDEFINED ? format_of(p, base) : 0;
+    format = drep_type_kind(base) == DREP_KIND_PREDEFINED ? num_code_format(p, base) : 0;
     if (format == 0 || format == DREP_FORMAT_INT || format == DREP_FORMAT_UINT)
         w = num_int(p, base, at);
     else

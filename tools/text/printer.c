@@ -19,7 +19,7 @@ static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
 }
 
 /* A code form states sizes only. */
-static int load_stored(struct printer *p, const drep_repinfo *rep)
+static int printer_load_stored(struct printer *p, const drep_repinfo *rep)
 {
     const drep_encoding *rows;
     int n, err;
@@ -56,7 +56,7 @@ int printer_init(struct printer *p, drep_file *file, bool json)
     err = p->paths && p->search ? drep_header_datareps(file, reps, DREP_MAX_DATAREPS, &n)
                                 : DREP_ERR_NOMEM;
     for (i = 0; i < n && !err; i++)
-        err = load_stored(p, &reps[i]);
+        err = printer_load_stored(p, &reps[i]);
     if (err)
         printer_release(p);
     return err;

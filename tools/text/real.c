@@ -47,7 +47,7 @@ static void put_word(struct sink *s, const char *word, bool json)
         sink_char(s, '"');
 }
 
-static void put_special(struct sink *s, bool nan, bool negative, bool json)
+static void put_non_finite(struct sink *s, bool nan, bool negative, bool json)
 {
     put_word(s, nan ? "nan" : negative ? "-inf" : "inf", json);
 }
@@ -81,7 +81,7 @@ void real_put_float(struct sink *s, float value, bool json)
     else if (text && isfinite(value))
         took_decimal(s, text, shortest_float(text, value));
     else
-        put_special(s, isnan(value), value < 0, json);
+        put_non_finite(s, isnan(value), value < 0, json);
 }
 
 void real_put_double(struct sink *s, double value, bool json)
@@ -93,7 +93,7 @@ void real_put_double(struct sink *s, double value, bool json)
     else if (text && isfinite(value))
         took_decimal(s, text, shortest_double(text, value));
     else
-        put_special(s, isnan(value), value < 0, json);
+        put_non_finite(s, isnan(value), value < 0, json);
 }
 
 /* Sign, exponent and fraction of a binary128. */
@@ -137,7 +137,7 @@ static bool decimal_is_exact(double value)
 }
 
 /* Put 0.digits * 10^ten as std::to_chars() does: with an exponent where that is shorter. */
-static void put_digits(struct sink *s, bool negative, const char *digits, int n, int64_t ten)
+static void put_decimal(struct sink *s, bool negative, const char *digits, int n, int64_t ten)
 {
     int64_t power = ten - 1, size = llabs(power);
     int64_t scientific = n + (n > 1) + 2 + (size < 100 ? 2 : size < 1000 ? 3 : 4);
@@ -274,7 +274,7 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
 
     if (!isfinite(pair[0]) || !isfinite(pair[1])) {
         value = isfinite(pair[0]) ? pair[1] : pair[0];
-        put_special(s, isnan(value), value < 0, json);
+        put_non_finite(s, isnan(value), value < 0, json);
         return;
     }
     if (small == 0 && great != 0 && plain && (!exact || decimal_is_exact(great))) {
@@ -290,7 +290,7 @@ void real_put_pair(struct sink *s, const double pair[2], bool json, bool exact)
     gap = pair_gap(great, small);
     n = plain ? 0 : number_digits(sum.limb, SUM_LIMBS, -1074, gap, gap, digits, &ten);
     if (n > 0) {
-        put_digits(s, negative, digits, n, ten);
+        put_decimal(s, negative, digits, n, ten);
         return;
     }
     value = top - low < 53 && top - 1074 < 1024 ? sum_double(&sum, top) : 0;
@@ -432,7 +432,7 @@ static bool put_shortest(struct sink *s, const struct real_number *m, struct res
     n = number_digits(word, 4, m->exponent, last - 1, last - 1 - (first ? r.base_log2 : 0), digits,
                       &ten);
     if (n > 0)
-        put_digits(s, m->negative, digits, n, ten);
+        put_decimal(s, m->negative, digits, n, ten);
     return n > 0;
 }
 
@@ -458,7 +458,7 @@ void real_put_quad(struct sink *s, const void *quad, bool json, bool exact)
     struct real_number m = {.high = q.high, .low = q.low, .negative = q.negative};
 
     if (q.exponent == 0x7fff) {
-        put_special(s, q.high || q.low, q.negative, json);
+        put_non_finite(s, q.high || q.low, q.negative, json);
     } else if (q.exponent == 0 && !q.high && !q.low) {
         real_put_double(s, q.negative ? -0.0 : 0.0, json);
     } else {
@@ -594,7 +594,7 @@ void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *a
 
     real_load(&n, scalar, at);
     if (n.nan || n.infinite)
-        put_special(sink, n.nan, n.negative, json);
+        put_non_finite(sink, n.nan, n.negative, json);
     else if (n.beyond)
         put_word(sink, "out of range", json);
     else if (!n.high && !n.low)

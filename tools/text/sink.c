@@ -216,7 +216,7 @@ static void put_control(struct sink *s, unsigned char c)
 }
 
 /* One character that is not plain ASCII; gives the bytes it took. */
-static size_t put_special(struct sink *s, const unsigned char *p, size_t size)
+static size_t put_escaped(struct sink *s, const unsigned char *p, size_t size)
 {
     uint32_t code;
     size_t n;
@@ -259,7 +259,7 @@ void sink_quoted(struct sink *s, const char *bytes, size_t size)
         sink_put(s, bytes + at, run - at);
         at = run;
         if (at < size)
-            at += put_special(s, p + at, size - at);
+            at += put_escaped(s, p + at, size - at);
     }
     sink_char(s, '"');
 }

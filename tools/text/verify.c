@@ -30,8 +30,8 @@ static void hex_text(const drep_type *type, const void *at, char *text, size_t s
 }
 
 /* A value as people read it; as its bytes where it cannot be read so. */
-static void value_text(const struct verify *v, const drep_type *type, const void *at, char *text,
-                       size_t size)
+static void readable_value(const struct verify *v, const drep_type *type, const void *at,
+                           char *text, size_t size)
 {
     drep_type *shown = NULL;
     char *made = NULL;
@@ -60,8 +60,8 @@ void verify_text(const struct verify *v, const struct difference *gap, char *tex
 {
     char a[120], b[120];
 
-    value_text(v, gap->a_type, gap->a, a, sizeof a);
-    value_text(v, gap->b_type, gap->b, b, sizeof b);
+    readable_value(v, gap->a_type, gap->a, a, sizeof a);
+    readable_value(v, gap->b_type, gap->b, b, sizeof b);
     if (strcmp(a, b) == 0) {
         hex_text(gap->a_type, gap->a, a, sizeof a);
         hex_text(gap->b_type, gap->b, b, sizeof b);
