@@ -105,7 +105,7 @@ static void put_sides(struct sink *s, const char *a, const char *b)
     sink_color(s, COLOR_END);
 }
 
-static void put_pair(struct sink *s, const char *key, const char *text)
+static void diff_json_pair(struct sink *s, const char *key, const char *text)
 {
     sink_format(s, ", \"%s\": ", key);
     if (text)
@@ -120,10 +120,7 @@ static void put_index(struct sink *s, const struct slice *slice, int64_t number,
     int64_t at[DREP_MAX_RANK];
     int d;
 
-    for (d = slice->rank - 1; d >= 0; d--) {
-        at[d] = slice->start[d] + number % slice->count[d] * slice->step[d];
-        number /= slice->count[d];
-    }
+    slice_index(slice, number, at);
     sink_char(s, '[');
     for (d = 0; d < slice->rank; d++)
         sink_format(s, "%s%" PRId64, d ? (json ? ", " : ",") : "", at[d]);
@@ -148,9 +145,9 @@ void diff_say(struct diff *d, const char *path, const char *what, const char *a,
     if (!begin(d, path))
         return;
     if (d->json) {
-        put_pair(s, "what", what);
-        put_pair(s, "a", a);
-        put_pair(s, "b", b);
+        diff_json_pair(s, "what", what);
+        diff_json_pair(s, "a", a);
+        diff_json_pair(s, "b", b);
         sink_char(s, '}');
         return;
     }
@@ -169,14 +166,14 @@ void diff_say(struct diff *d, const char *path, const char *what, const char *a,
 static void put_values_json(struct sink *s, const char *attribute, const struct slice *slice,
                             const struct diff_values *v)
 {
-    put_pair(s, "what", "values");
+    diff_json_pair(s, "what", "values");
     if (attribute)
-        put_pair(s, "attribute", attribute);
+        diff_json_pair(s, "attribute", attribute);
     sink_format(s,
                 ", \"count\": %" PRId64 ", \"of\": %" PRId64 ", \"first\": {\"index\": ", v->count,
                 v->of);
     put_index(s, slice, v->first_at, true);
-    put_pair(s, "part", v->first.part);
+    diff_json_pair(s, "part", v->first.part);
     sink_text(s, ", \"a\": ");
     sink_text(s, v->a ? v->a : "null");
     sink_text(s, ", \"b\": ");

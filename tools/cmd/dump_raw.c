@@ -51,15 +51,12 @@ static int put_block(void *ctx, const drep_type *type, const void *elements, int
     return err ? err : s->err ? DREP_ERR_STOPPED : 0;
 }
 
-static void put_index(struct sink *s, const struct slice *slice, int64_t number)
+static void put_index_comment(struct sink *s, const struct slice *slice, int64_t number)
 {
     int64_t at[DREP_MAX_RANK];
     int d;
 
-    for (d = slice->rank - 1; d >= 0; d--) {
-        at[d] = slice->start[d] + number % slice->count[d] * slice->step[d];
-        number /= slice->count[d];
-    }
+    slice_index(slice, number, at);
     for (d = 0; d < slice->rank; d++)
         sink_format(s, "%s%" PRId64, d ? "," : "  # [", at[d]);
     if (slice->rank > 0)
@@ -79,7 +76,7 @@ static int put_lines(void *ctx, const drep_type *type, const void *elements, int
         abi_put(&r->abi, s, r->bytes + i * r->abi.extent);
         sink_text(s, "  ");
         print_value(&r->dump->printer, s, type, (const char *)elements + i * extent);
-        put_index(s, r->slice, first + i);
+        put_index_comment(s, r->slice, first + i);
         sink_char(s, '\n');
     }
     return err ? err : s->err ? DREP_ERR_STOPPED : 0;

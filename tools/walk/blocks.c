@@ -48,7 +48,7 @@ static int64_t rows_here(const struct blocks *b)
     return end > at ? end - at : b->rows;
 }
 
-static bool step(struct blocks *b)
+static bool blocks_step(struct blocks *b)
 {
     int d;
 
@@ -68,7 +68,7 @@ bool blocks_next(struct blocks *b)
 
     if (b->first < 0 && slice_count(b->slice) == 0)
         return false;
-    if (b->first >= 0 && !step(b))
+    if (b->first >= 0 && !blocks_step(b))
         return false;
     b->first = b->first < 0 ? 0 : b->first + b->len;
     if (b->split >= 0)

@@ -85,3 +85,13 @@ int64_t slice_count(const struct slice *slice)
         n *= slice->count[d];
     return n;
 }
+
+void slice_index(const struct slice *slice, int64_t number, int64_t *index)
+{
+    int d;
+
+    for (d = slice->rank - 1; d >= 0; d--) {
+        index[d] = slice->start[d] + number % slice->count[d] * slice->step[d];
+        number /= slice->count[d];
+    }
+}

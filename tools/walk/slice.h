@@ -28,5 +28,7 @@ int slice_shape(const struct slice *slice, int64_t *dims);
 
 /* Elements in it. */
 int64_t slice_count(const struct slice *slice);
+/* The index of its element `number` in the whole dataset. */
+void slice_index(const struct slice *slice, int64_t number, int64_t *index);
 
 #endif

@@ -77,7 +77,7 @@ static int order_of(const int64_t *a, const int64_t *b, int rank)
 }
 
 /* To the next chunk of the grid. */
-static void step(int64_t *at, const drep_dsinfo *info)
+static void next_chunk(int64_t *at, const drep_dsinfo *info)
 {
     int d;
 
@@ -105,7 +105,7 @@ static int merge(struct sparse *out, const struct chunk_list *a, const struct ch
         order = i == a->n ? 1 : k == b->n ? -1 : order_of(x, y, info->rank);
         x = order <= 0 ? x : y;
         if (order_of(x, hole, info->rank) == 0)
-            step(hole, info);
+            next_chunk(hole, info);
         err = list_add(x, &all);
         i += order <= 0;
         k += order >= 0;
