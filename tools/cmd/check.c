@@ -45,7 +45,7 @@ static void list_end(struct check_run *check)
         sink_text(&check->sink, check->said > 0 ? "\n]" : "]");
 }
 
-static void document_begin(struct check_run *check)
+static void check_document_begin(struct check_run *check)
 {
     if (!check->json)
         return;
@@ -54,7 +54,7 @@ static void document_begin(struct check_run *check)
         sink_format(&check->sink, ", \"sealed\": %" PRId64, check->sealed);
 }
 
-static void document_end(struct check_run *check, int status)
+static void check_document_end(struct check_run *check, int status)
 {
     if (check->json)
         sink_format(&check->sink, ", \"result\": \"%s\"}\n",
@@ -270,7 +270,7 @@ static int check_file(struct check_run *check, bool deep)
 
     if (status)
         return status;
-    document_begin(check);
+    check_document_begin(check);
     list_begin(check, "findings");
     err = drep_check(file, deep, finding, check, &findings);
     list_end(check);
@@ -283,7 +283,7 @@ static int check_file(struct check_run *check, bool deep)
         status = TOOL_DIFFERS;
     if (!status && !check->quiet)
         put_notes(check, file, deep);
-    document_end(check, status);
+    check_document_end(check, status);
     drep_close(file);
     return status;
 }
@@ -326,7 +326,7 @@ static int repair_file(struct check_run *check, const char *target, bool excl)
     limit_object(check->file_name, NULL);
     stop_catch();
     outfile_from(check->file_name);
-    document_begin(check);
+    check_document_begin(check);
     list_begin(check, "findings");
     if (!err)
         err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, finding, check,
@@ -339,7 +339,7 @@ static int repair_file(struct check_run *check, const char *target, bool excl)
     status = err && err != DREP_ERR_STOPPED ? tool_fail(check->file_name, NULL, err)
              : findings > 0                 ? TOOL_DIFFERS
                                             : TOOL_FINE;
-    document_end(check, status);
+    check_document_end(check, status);
     return status;
 }
 
@@ -369,7 +369,7 @@ static int seal_file(struct check_run *check)
 
 enum { OPTION_REPAIR = OPTION_LONG, OPTION_SEAL, OPTION_JSON };
 
-static const struct option_row options[] = {
+static const struct option_row check_option_rows[] = {
     {'d', "deep", NULL, "also decode every chunk and convert every element", NULL},
     {'q', "quiet", NULL, "print nothing, set only the exit status", NULL},
     {OPTION_REPAIR, "repair", "NEW", "write the readable part of FILE into NEW", "<drep>"},
@@ -457,7 +457,7 @@ const struct command check_command = {
              "each finding.  Exit status: 0 no findings, 1 findings, 4 cannot be opened.\n"
              "With --repair the readable part is written into a new file, and losses are\n"
              "reported; FILE is not changed.",
-    .options = options,
+    .options = check_option_rows,
     .examples = "  datarep check *.drep\n"
                 "  datarep check --repair=b.drep a.drep",
     .operands = "<drep>..."};

@@ -22,7 +22,7 @@
 /* -------------------------------------------------------------------- help */
 
 /* "--json", "--root=GROUP", "--color[=WHEN]"; gives its length. */
-static int put_left(char *text, size_t size, const struct option_row *row)
+static int help_left(char *text, size_t size, const struct option_row *row)
 {
     if (!row->arg)
         return snprintf(text, size, "--%s", row->name);
@@ -31,12 +31,12 @@ static int put_left(char *text, size_t size, const struct option_row *row)
     return snprintf(text, size, "--%s=%s", row->name, row->arg);
 }
 
-static void put_row(FILE *out, const struct option_row *row, int width)
+static void help_row(FILE *out, const struct option_row *row, int width)
 {
     const char *line = row->help, *end;
     char left[80];
 
-    put_left(left, sizeof left, row);
+    help_left(left, sizeof left, row);
     if (row->id < OPTION_LONG)
         fprintf(out, "  -%c, %-*s", row->id, width, left);
     else
@@ -63,12 +63,12 @@ static void command_help(FILE *out, const struct command *command)
     }
     fprintf(out, "%s\n\n", command->about);
     for (row = command->options; row->name; row++) {
-        length = put_left(left, sizeof left, row);
+        length = help_left(left, sizeof left, row);
         width = length > width ? length : width;
     }
     for (row = command->options; row->name; row++)
-        put_row(out, row, width + 2);
-    put_row(out, &help, width + 2);
+        help_row(out, row, width + 2);
+    help_row(out, &help, width + 2);
     fprintf(out, "\nExamples:\n%s\n", command->examples);
 }
 
@@ -91,7 +91,7 @@ static int unknown_long(const struct command *command, const char *typed)
     return tool_usage(command->name, "unknown option '--%s'", word);
 }
 
-static int refuse(const struct options *o, int option)
+static int refuse_option(const struct options *o, int option)
 {
     const char *typed = o->argv[optind - 1];
 
@@ -210,7 +210,7 @@ int option_next(struct options *o)
     if (option == 'h')
         o->status = print_help(o->command);
     else if (option == ':' || option == '?')
-        o->status = refuse(o, option);
+        o->status = refuse_option(o, option);
     else if (option != OPTION_PLUGINS || (optarg = absolute(optarg)))
         return option;
     else

@@ -61,7 +61,7 @@ struct omission {
     char *message;
 };
 
-struct conversion {
+struct convert_run {
     const char *source, *target;
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
@@ -108,7 +108,7 @@ static int parse_chunk(struct rule *r, const char *text)
 }
 
 /* "[PATH=]LIST". */
-static int add_rule(struct conversion *c, bool chunks, const char *text)
+static int add_rule(struct convert_run *c, bool chunks, const char *text)
 {
     const char *equals = strrchr(text, '=');
     struct rule *r;
@@ -128,7 +128,7 @@ static int add_rule(struct conversion *c, bool chunks, const char *text)
 }
 
 /* A rule that names a dataset learns its id. */
-static int find_named(const struct conversion *c, drep_file *file, struct rule *r)
+static int find_named(const struct convert_run *c, drep_file *file, struct rule *r)
 {
     drep_dataset *ds;
     drep_dsinfo info = DREP_DSINFO;
@@ -147,7 +147,7 @@ static int find_named(const struct conversion *c, drep_file *file, struct rule *
     return TOOL_USAGE;
 }
 
-static int find_all_named(const struct conversion *c, drep_file *file)
+static int find_all_named(const struct convert_run *c, drep_file *file)
 {
     int status = 0;
     size_t i;
@@ -160,7 +160,7 @@ static int find_all_named(const struct conversion *c, drep_file *file)
 
 static int choose(struct walk *walk, const struct walk_item *item)
 {
-    struct conversion *c = walk->ctx;
+    struct convert_run *c = walk->ctx;
     bool first;
 
     return item->link || item->info.kind != DREP_OBJ_DATASET
@@ -169,7 +169,7 @@ static int choose(struct walk *walk, const struct walk_item *item)
 }
 
 /* Collect the datasets of --only. A group that cannot be listed fails the copy, which names it. */
-static int find_chosen(struct conversion *c, drep_file *file)
+static int find_chosen(struct convert_run *c, drep_file *file)
 {
     struct walk walk = {.file = file, .depth = -1, .enter = choose, .ctx = c, .quiet = true};
     drep_objinfo info = DREP_OBJINFO;
@@ -190,7 +190,7 @@ static int find_chosen(struct conversion *c, drep_file *file)
 }
 
 /* The rule that says how a dataset is cut, or filtered; NULL: it stays as it is. */
-static const struct rule *rule_of(const struct conversion *c, uint64_t id, const drep_spec *spec,
+static const struct rule *rule_of(const struct convert_run *c, uint64_t id, const drep_spec *spec,
                                   bool chunks)
 {
     const struct rule *found = NULL;
@@ -223,7 +223,7 @@ static bool grows(const drep_spec *spec)
 
 static int plan(uint64_t id, drep_spec *spec, void *ctx)
 {
-    const struct conversion *c = ctx;
+    const struct convert_run *c = ctx;
     const struct rule *chunk = rule_of(c, id, spec, true), *filter = rule_of(c, id, spec, false);
 
     if (idset_find(&c->chosen, id))
@@ -252,7 +252,7 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
 /* Nothing may be asked of the files while they are copied, so paths come later. */
 static int lost(uint64_t id, const drep_report *report, void *ctx)
 {
-    struct conversion *c = ctx;
+    struct convert_run *c = ctx;
 
     if (VEC_ROOM(c->loss, c->nlosses, c->loss_room, 1))
         return DREP_ERR_NOMEM;
@@ -262,7 +262,7 @@ static int lost(uint64_t id, const drep_report *report, void *ctx)
 
 static int left_out(uint64_t id, const char *message, void *ctx)
 {
-    struct conversion *c = ctx;
+    struct convert_run *c = ctx;
     struct omission o = {id, strdup(message)};
 
     if (!o.message || VEC_ROOM(c->omission, c->nomissions, c->omission_room, 1)) {
@@ -279,7 +279,7 @@ static int advance(int64_t bytes, void *ctx)
     return progress_add((uint64_t)bytes);
 }
 
-static void say_losses(const struct conversion *c, drep_file *file)
+static void say_losses(const struct convert_run *c, drep_file *file)
 {
     size_t i;
 
@@ -308,7 +308,7 @@ static const char *without_number(const char *message)
     return message + n;
 }
 
-static void say_omissions(const struct conversion *c, drep_file *file)
+static void say_omissions(const struct convert_run *c, drep_file *file)
 {
     for (size_t i = 0; i < c->nomissions; i++) {
         const char *message = c->omission[i].message;
@@ -322,12 +322,12 @@ static void say_omissions(const struct conversion *c, drep_file *file)
 }
 
 /* True if the file as a whole takes another representation, and not the datasets of --only. */
-static bool replaces_all(const struct conversion *c)
+static bool replaces_all(const struct convert_run *c)
 {
     return c->datarep && c->nonly == 0;
 }
 
-static int copy(struct conversion *c, drep_file *from, drep_file *to)
+static int copy(struct convert_run *c, drep_file *from, drep_file *to)
 {
     drep_copying how =
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
@@ -348,7 +348,7 @@ static int copy(struct conversion *c, drep_file *from, drep_file *to)
     return err;
 }
 
-static void say_sizes(const struct conversion *c)
+static void say_sizes(const struct convert_run *c)
 {
     struct stat before, after;
 
@@ -359,7 +359,7 @@ static void say_sizes(const struct conversion *c)
 }
 
 /* The new file, empty: in the representation that was asked for, or in that of the old one. */
-static int create(const struct conversion *c, drep_file *from, drep_file **to)
+static int create_target(const struct convert_run *c, drep_file *from, drep_file **to)
 {
     int amode = c->excl ? DREP_EXCL : 0;
     const char *max;
@@ -395,11 +395,11 @@ static bool is_later(int err)
            (strstr(drep_error(), "newer version") || strstr(drep_error(), "(R2.9)"));
 }
 
-static int convert_into(struct conversion *c, drep_file *from)
+static int convert_into(struct convert_run *c, drep_file *from)
 {
     bool in_place = !c->commit && !c->stream && outfile_same(c->source, c->target);
     drep_file *to;
-    int status, err = create(c, from, &to);
+    int status, err = create_target(c, from, &to);
 
     if (err)
         return tool_fail(c->target, NULL, err);
@@ -428,7 +428,7 @@ static int convert_into(struct conversion *c, drep_file *from)
     return c->nlosses > 0 || c->nomissions > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static int convert(struct conversion *c)
+static int convert(struct convert_run *c)
 {
     drep_file *from;
     bool whole;
@@ -465,7 +465,7 @@ static int convert(struct conversion *c)
 
 /* --------------------------------------------------------------- the command line */
 
-static int take_option(struct conversion *c, int option)
+static int convert_option(struct convert_run *c, int option)
 {
     switch (option) {
     case OPTION_DATAREP:
@@ -507,7 +507,7 @@ static int take_option(struct conversion *c, int option)
     }
 }
 
-static void release(struct conversion *c)
+static void release(struct convert_run *c)
 {
     size_t i;
 
@@ -525,12 +525,12 @@ static void release(struct conversion *c)
 static int convert_run(int argc, char **argv)
 {
     struct options o = {.command = &convert_command, .argc = argc, .argv = argv};
-    struct conversion c = {.range = DREP_RANGE_STRICT};
+    struct convert_run c = {.range = DREP_RANGE_STRICT};
     int option, status = 0;
     char **files;
 
     while (!status && (option = option_next(&o)) != 0)
-        status = option < 0 ? -1 : take_option(&c, option);
+        status = option < 0 ? -1 : convert_option(&c, option);
     if (status) {
         release(&c);
         return status < 0 ? o.status : status;
@@ -545,7 +545,7 @@ static int convert_run(int argc, char **argv)
     return o.status;
 }
 
-static const struct option_row options[] = {
+static const struct option_row convert_option_rows[] = {
     {OPTION_DATAREP, "datarep", "NAME", "representation of the new file (the old one's)",
      "<datarep>"},
     {OPTION_ONLY, "only", "PATH",
@@ -582,7 +582,7 @@ const struct command convert_command = {
         "another data representation is given.  Losses are reported on stderr; the exit\n"
         "status is then 1.  The target appears when complete; it may be the source, and '-' is\n"
         "standard output, which is written in one pass.",
-    .options = options,
+    .options = convert_option_rows,
     .examples = "  datarep convert --datarep=native:s390x --only=/sst --chunk=/sst=1,180,360 "
                 "a.drep b.drep\n"
                 "  datarep convert --root=/sst a.drep - | ssh host 'cat > sst.drep'",

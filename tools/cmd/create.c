@@ -40,7 +40,7 @@ static int create(const char *schema_name, const char *path, int amode, const ch
 
 enum { OPTION_DATAREP = OPTION_LONG };
 
-static const struct option_row options[] = {
+static const struct option_row create_option_rows[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
     {OPTION_DATAREP, "datarep", "NAME", "data representation of all, overriding the schema's",
      "<datarep>"},
@@ -91,7 +91,7 @@ const struct command create_command = {
              "    sst: {dataset: FLOAT, dims: [time, lat, lon], fill: .nan, attrs: {units: K}}\n\n"
              "datarep-schema(5) defines schemas; `datarep dump -H --yaml` prints that of a file;\n"
              "share/datarep/schemas has examples for common uses.",
-    .options = options,
+    .options = create_option_rows,
     .examples = "  datarep create -s sea.yaml sea.drep\n"
                 "  datarep dump -H --yaml a.drep | datarep create -s - --datarep=native b.drep",
     .operands = "<drep>"};

@@ -185,7 +185,7 @@ static bool met_before(struct diff *d, const char *a_path, const drep_objinfo *a
     return false;
 }
 
-static const char *kind_name(int kind)
+static const char *diff_kind_name(int kind)
 {
     static const char *const names[] = {"?", "group", "dataset", "type", "dimension"};
 
@@ -207,7 +207,7 @@ static void compare_objects(struct diff *d, const char *a_path, const char *b_pa
         return;
     }
     if (a.kind != b.kind) {
-        diff_say(d, a_path, "", kind_name(a.kind), kind_name(b.kind));
+        diff_say(d, a_path, "", diff_kind_name(a.kind), diff_kind_name(b.kind));
         return;
     }
     if (met_before(d, a_path, &a, &b))
@@ -263,7 +263,7 @@ static void side_close(struct diff_side *side)
         drep_close(side->file);
 }
 
-static void begin_progress(const struct diff *d)
+static void diff_begin_progress(const struct diff *d)
 {
     if (!isatty(STDERR_FILENO) || !(d->parts & DIFF_VALUES))
         return;
@@ -282,7 +282,7 @@ static void compare_files(struct diff *d)
 }
 
 /* The printers of both are those of their side from here on. */
-static int compare(struct diff *d)
+static int diff_report(struct diff *d)
 {
     int status;
 
@@ -291,7 +291,7 @@ static int compare(struct diff *d)
     d->a.printer.json = d->b.printer.json = d->json;
     d->how.a = &d->a.printer;
     d->how.b = &d->b.printer;
-    begin_progress(d);
+    diff_begin_progress(d);
     diff_begin(d);
     compare_files(d);
     progress_end();
@@ -321,7 +321,7 @@ static const struct {
     {"maxshape", DIFF_MAXSHAPE},     {"dimensions", DIFF_DIMENSIONS}, {"links", DIFF_LINKS},
     {"values", DIFF_VALUES}};
 
-static const struct option_row options[] = {
+static const struct option_row diff_option_rows[] = {
     {OPTION_ABS, "abs", "X", "numbers may differ by X", NULL},
     {OPTION_REL, "rel", "X", "numbers may differ by X times the greater magnitude", NULL},
     {OPTION_ULP, "ulp", "N", "reals may differ by N ULP of the coarser format", NULL},
@@ -355,7 +355,7 @@ struct diff_options {
 };
 
 /* Keeps a number that is not negative; false after saying what is wrong. */
-static bool take_number(double *out, const char *option, const char *text)
+static bool take_tolerance(double *out, const char *option, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
@@ -394,24 +394,24 @@ static bool take_nan(struct diff *d, const char *how)
     return false;
 }
 
-static bool take(struct diff_options *a, int option)
+static bool diff_option(struct diff_options *a, int option)
 {
     struct diff *d = &a->d;
     double number;
 
     switch (option) {
     case OPTION_ABS:
-        return take_number(&d->how.abs, "abs", optarg);
+        return take_tolerance(&d->how.abs, "abs", optarg);
     case OPTION_REL:
-        return take_number(&d->how.rel, "rel", optarg);
+        return take_tolerance(&d->how.rel, "rel", optarg);
     case OPTION_ULP:
-        return take_number(&d->how.ulp, "ulp", optarg);
+        return take_tolerance(&d->how.ulp, "ulp", optarg);
     case OPTION_NAN:
         return take_nan(d, optarg);
     case OPTION_IGNORE:
         return take_ignored(d, optarg);
     case 'n':
-        if (!take_number(&number, "list", optarg))
+        if (!take_tolerance(&number, "list", optarg))
             return false;
         d->listed = number < 1e15 ? (int64_t)number : (int64_t)1e15;
         return true;
@@ -444,7 +444,7 @@ static int diff_run(int argc, char **argv)
     bool header;
 
     while ((option = option_next(&o)) > 0)
-        if (!take(&a, option))
+        if (!diff_option(&a, option))
             return TOOL_USAGE;
     if (option < 0)
         return o.status;
@@ -464,7 +464,7 @@ static int diff_run(int argc, char **argv)
         status = tool_no_memory();
     d->sink.color = color && !d->json;
     if (!status)
-        status = compare(d);
+        status = diff_report(d);
     side_close(&d->a);
     side_close(&d->b);
     return status;
@@ -478,7 +478,7 @@ const struct command diff_command = {
     .about = "Compares objects, attributes and values of two files, across data\n"
              "representations; either may be an HDF5 file.  PATH: only that object; a second\n"
              "PATH is that of B.  Exit status: 0 equal, 1 different.",
-    .options = options,
+    .options = diff_option_rows,
     .examples = "  datarep diff --rel=1e-6 old.drep new.drep\n"
                 "  datarep diff a.drep a.h5 /grid/sst",
     .operands = "<drep> <drep> <path> <path>"};

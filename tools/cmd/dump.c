@@ -46,7 +46,7 @@ static int check_object(const struct dump *d, form_fn *form)
 }
 
 /* Without a terminal nobody waits for the first line. */
-static void begin_progress(const struct dump *d)
+static void dump_begin_progress(const struct dump *d)
 {
     if (d->header_only || isatty(STDOUT_FILENO) || !isatty(STDERR_FILENO))
         return;
@@ -71,7 +71,7 @@ static int dump_open(struct dump *d, const char *object, form_fn *form)
     if (!status)
         status = check_object(d, form);
     if (!status) {
-        begin_progress(d);
+        dump_begin_progress(d);
         form(d);
         progress_end();
         status = sink_close(d->sink);
@@ -94,7 +94,7 @@ enum {
     OPTION_NUMBERS
 };
 
-static const struct option_row options[] = {
+static const struct option_row dump_option_rows[] = {
     {'H', "header", NULL, "omit the values of datasets", NULL},
     {'a', "all", NULL, "show the notes of converters, too", NULL},
     {OPTION_JSON, "json", NULL, "print JSON", NULL},
@@ -150,7 +150,7 @@ static bool take_form(struct dump_options *a, form_fn *form)
     return true;
 }
 
-static bool take(struct dump_options *a, int option)
+static bool dump_option(struct dump_options *a, int option)
 {
     switch (option) {
     case 'H':
@@ -204,7 +204,7 @@ static int check_as(const char *name)
 }
 
 /* Reject options that exclude each other; an exit code. */
-static int check_asked(const struct dump_options *a, const char *path)
+static int check_dump_options(const struct dump_options *a, const char *path)
 {
     const struct command *c = &dump_command;
 
@@ -235,7 +235,7 @@ static int dump_run(int argc, char **argv)
     char **operands;
 
     while ((option = option_next(&o)) > 0)
-        if (!take(&a, option))
+        if (!dump_option(&a, option))
             return TOOL_USAGE;
     if (option < 0)
         return o.status;
@@ -245,7 +245,7 @@ static int dump_run(int argc, char **argv)
     color = color_wanted(a.color, STDOUT_FILENO);
     if (color < 0)
         return tool_usage(o.command->name, "--color is auto, always or never, not '%s'", a.color);
-    status = check_asked(&a, operands[1]);
+    status = check_dump_options(&a, operands[1]);
     if (status)
         return status;
     d->file_name = operands[0];
@@ -269,7 +269,7 @@ const struct command dump_command = {
     .about = "Prints a file's header, its objects and their values.  PATH: only that object;\n"
              "SLICE selects part of a dataset in NumPy's notation, MEMBER one member of\n"
              "its structs: '/t[0:3].value', '/t[:].position.x'.",
-    .options = options,
+    .options = dump_option_rows,
     .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
                 "  datarep dump -H --yaml a.drep > a.yaml",
     .operands = "<drep> <path>"};

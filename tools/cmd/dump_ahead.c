@@ -16,7 +16,7 @@
 enum { PIECE = 64 };
 
 /* An object that the walk met, with places in the text of its part. */
-struct kept {
+struct ahead_object {
     struct walk_item item;
     size_t path, target, target_file;
 };
@@ -25,7 +25,7 @@ struct ahead_part {
     struct dump dump; /* with a sink of its own */
     struct sink sink;
     int n;
-    struct kept kept[PIECE];
+    struct ahead_object kept[PIECE];
     char *text;
     size_t used, cap;
 };
@@ -112,7 +112,7 @@ void ahead_free(struct ahead *a)
 }
 
 /* An empty part to fill.  0, what ended the workers, or -1. */
-static int part_begin(struct ahead *a)
+static int ahead_part_begin(struct ahead *a)
 {
     int slot = workers_slot(a->workers);
     struct ahead_part *p;
@@ -134,7 +134,7 @@ static int part_begin(struct ahead *a)
     return 0;
 }
 
-static void part_end(struct ahead *a)
+static void ahead_part_end(struct ahead *a)
 {
     if (a->now >= 0)
         workers_push(a->workers);
@@ -143,12 +143,12 @@ static void part_end(struct ahead *a)
 
 int ahead_flush(struct ahead *a)
 {
-    part_end(a);
+    ahead_part_end(a);
     return workers_finish(a->workers);
 }
 
 /* A copy of a text, which may be none; false without memory. */
-static bool keep(struct ahead_part *p, const char *text, size_t *at)
+static bool ahead_part_add_text(struct ahead_part *p, const char *text, size_t *at)
 {
     size_t size = text ? strlen(text) + 1 : 0;
 
@@ -163,19 +163,20 @@ static bool keep(struct ahead_part *p, const char *text, size_t *at)
 
 int ahead_add(struct ahead *a, const struct walk_item *item)
 {
-    int err = a->now < 0 ? part_begin(a) : 0;
+    int err = a->now < 0 ? ahead_part_begin(a) : 0;
     struct ahead_part *p;
-    struct kept *k;
+    struct ahead_object *k;
 
     if (err)
         return err;
     p = a->part[a->now];
     k = &p->kept[p->n++];
     k->item = *item;
-    if (!keep(p, item->path, &k->path) || !keep(p, item->target, &k->target) ||
-        !keep(p, item->target_file, &k->target_file))
+    if (!ahead_part_add_text(p, item->path, &k->path) ||
+        !ahead_part_add_text(p, item->target, &k->target) ||
+        !ahead_part_add_text(p, item->target_file, &k->target_file))
         return -1;
     if (p->n == PIECE)
-        part_end(a);
+        ahead_part_end(a);
     return 0;
 }

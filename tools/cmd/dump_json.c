@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_string(struct sink *s, const char *text)
+static void json_string(struct sink *s, const char *text)
 {
     sink_quoted(s, text, strlen(text));
 }
 
 /* A new line at this depth, after a comma where something stands before. */
-static void put_line(const struct dump *d, bool comma, int depth)
+static void json_line(const struct dump *d, bool comma, int depth)
 {
     if (comma)
         sink_char(d->sink, ',');
@@ -34,73 +34,73 @@ static void put_line(const struct dump *d, bool comma, int depth)
     }
 }
 
-static void put_key(struct sink *s, const char *key)
+static void json_key(struct sink *s, const char *key)
 {
-    put_string(s, key);
+    json_string(s, key);
     sink_text(s, ": ");
 }
 
-static void put_pair(const struct dump *d, const char *key, const char *value)
+static void json_pair(const struct dump *d, const char *key, const char *value)
 {
-    put_line(d, true, 0);
-    put_key(d->sink, key);
-    put_string(d->sink, value);
+    json_line(d, true, 0);
+    json_key(d->sink, key);
+    json_string(d->sink, value);
 }
 
 /* ------------------------------------------------------------------ header */
 
-static void put_extents(struct dump *d, int datarep)
+static void json_extents(struct dump *d, int datarep)
 {
     const drep_encoding *rows;
     struct sink *s = d->sink;
     int i, n, err = drep_header_types(d->file, datarep, &rows, &n);
 
-    put_key(s, "extents");
+    json_key(s, "extents");
     sink_char(s, '{');
     if (err)
         dump_failed(d, NULL, err);
     for (i = 0; i < n && !err; i++) {
         if (i)
             sink_text(s, ", ");
-        put_key(s, drep_code_name(rows[i].code));
+        json_key(s, drep_code_name(rows[i].code));
         sink_u64(s, rows[i].size);
     }
     sink_char(s, '}');
 }
 
 /* Put the representations other than the default one. */
-static void put_datareps(struct dump *d)
+static void json_datareps(struct dump *d)
 {
     drep_repinfo reps[DREP_MAX_DATAREPS];
     struct sink *s = d->sink;
     int i, n, err = drep_header_datareps(d->file, reps, DREP_MAX_DATAREPS, &n);
 
-    put_line(d, true, 0);
-    put_key(s, "datareps");
+    json_line(d, true, 0);
+    json_key(s, "datareps");
     sink_char(s, '[');
     if (err)
         dump_failed(d, NULL, err);
     for (i = 1; !err && i < n; i++) {
-        put_line(d, i > 1, 1);
+        json_line(d, i > 1, 1);
         sink_format(s, "{\"number\": %d, \"datarep\": ", reps[i].number);
-        put_string(s, reps[i].name);
+        json_string(s, reps[i].name);
         sink_format(s, ", \"form\": \"%s\", \"machine\": ", reps[i].form);
-        put_string(s, reps[i].machine);
+        json_string(s, reps[i].machine);
         sink_text(s, ", ");
-        put_extents(d, reps[i].number);
+        json_extents(d, reps[i].number);
         sink_char(s, '}');
     }
     sink_char(s, ']');
 }
 
-static void put_hints(struct dump *d)
+static void json_hints(struct dump *d)
 {
     struct sink *s = d->sink;
     drep_info *info = NULL;
     int i, n, err = drep_header_hints(d->file, &info);
 
-    put_line(d, true, 0);
-    put_key(s, "hints");
+    json_line(d, true, 0);
+    json_key(s, "hints");
     sink_char(s, '{');
     if (err)
         dump_failed(d, NULL, err);
@@ -108,54 +108,54 @@ static void put_hints(struct dump *d)
     for (i = 0; i < n; i++) {
         if (i)
             sink_text(s, ", ");
-        put_key(s, drep_info_key(info, i));
-        put_string(s, drep_info_get(info, drep_info_key(info, i)));
+        json_key(s, drep_info_key(info, i));
+        json_string(s, drep_info_get(info, drep_info_key(info, i)));
     }
     sink_char(s, '}');
     drep_info_free(info);
 }
 
-static void put_header(struct dump *d)
+static void json_header(struct dump *d)
 {
     const drep_header *h = &d->header;
     struct sink *s = d->sink;
     int i;
 
     sink_char(s, '{');
-    put_key(s, "file");
-    put_string(s, d->file_name);
-    put_line(d, true, 0);
+    json_key(s, "file");
+    json_string(s, d->file_name);
+    json_line(d, true, 0);
     sink_format(s, "\"format\": \"%d.%d\"", h->version_major, h->version_minor);
-    put_pair(d, "datarep", h->datarep);
-    put_pair(d, "form", h->form);
-    put_line(d, true, 0);
-    put_key(s, "uuid");
+    json_pair(d, "datarep", h->datarep);
+    json_pair(d, "form", h->form);
+    json_line(d, true, 0);
+    json_key(s, "uuid");
     sink_char(s, '"');
     for (i = 0; i < 16; i++)
         sink_format(s, "%02x", h->uuid[i]);
     sink_char(s, '"');
-    put_line(d, true, 0);
+    json_line(d, true, 0);
     sink_format(s, "\"sequence\": %" PRIu64, h->sequence);
-    put_line(d, true, 0);
+    json_line(d, true, 0);
     sink_format(s, "\"time\": \"%" PRId64 "\"", h->time);
-    put_pair(d, "writer", h->writer);
-    put_pair(d, "machine", h->machine);
-    put_line(d, true, 0);
-    put_extents(d, 0);
-    put_datareps(d);
-    put_hints(d);
+    json_pair(d, "writer", h->writer);
+    json_pair(d, "machine", h->machine);
+    json_line(d, true, 0);
+    json_extents(d, 0);
+    json_datareps(d);
+    json_hints(d);
 }
 
 /* ----------------------------------------------------------------- objects */
 
 /* Put an item of a newer version: only its numbers are known here. */
-static void put_unknown(struct sink *s, int number, int flags)
+static void json_unknown(struct sink *s, int number, int flags)
 {
     sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"",
                 number, flags);
 }
 
-static void put_attribute(struct dump *d, const char *path, const char *name)
+static void json_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
     struct array v;
@@ -163,7 +163,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
 
     if (err == DREP_ERR_UNSUPPORTED && v.number >= 0) {
         sink_text(s, "{\"kind\": \"unknown\"");
-        put_unknown(s, v.number, v.flags);
+        json_unknown(s, v.number, v.flags);
         sink_char(s, '}');
         return;
     }
@@ -185,7 +185,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
     array_release(&v);
 }
 
-static void put_attributes(struct dump *d, const struct walk_item *item)
+static void json_attributes(struct dump *d, const struct walk_item *item)
 {
     struct sink *s = d->sink;
     char **names = NULL;
@@ -194,18 +194,18 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
 
     if (err)
         dump_failed(d, item->path, err);
-    put_line(d, true, item->depth);
+    json_line(d, true, item->depth);
     sink_text(s, "\"attributes\": {");
     for (i = 0; i < n; i++) {
-        put_line(d, i > 0, item->depth + 1);
-        put_key(s, names[i]);
-        put_attribute(d, item->path, names[i]);
+        json_line(d, i > 0, item->depth + 1);
+        json_key(s, names[i]);
+        json_attribute(d, item->path, names[i]);
     }
     sink_char(s, '}');
     attrs_free(names, n);
 }
 
-static void put_link(struct dump *d, const struct walk_item *item)
+static void json_link(struct dump *d, const struct walk_item *item)
 {
     static const char *const kinds[] = {"?", "hard", "soft", "external"};
     struct sink *s = d->sink;
@@ -213,20 +213,20 @@ static void put_link(struct dump *d, const struct walk_item *item)
     sink_text(s, d->lines ? "" : "{");
     sink_text(s, "\"kind\": \"link\", \"link\": ");
     if (item->link == DREP_LINK_UNKNOWN) {
-        put_string(s, "unknown");
-        put_unknown(s, item->info.number, item->info.flags);
+        json_string(s, "unknown");
+        json_unknown(s, item->info.number, item->info.flags);
         return;
     }
-    put_string(s, kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
+    json_string(s, kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
     if (item->target_file) {
         sink_text(s, ", \"file\": ");
-        put_string(s, item->target_file);
+        json_string(s, item->target_file);
     }
     sink_text(s, ", \"target\": ");
-    put_string(s, item->target);
+    json_string(s, item->target);
 }
 
-static void put_filters(struct sink *s, const drep_dsinfo *info)
+static void json_filters(struct sink *s, const drep_dsinfo *info)
 {
     int i, k;
 
@@ -236,9 +236,9 @@ static void put_filters(struct sink *s, const drep_dsinfo *info)
 
         sink_text(s, i ? ", {\"name\": " : "{\"name\": ");
         if (f->name)
-            put_string(s, f->name);
+            json_string(s, f->name);
         else if (drep_filter_name(f->id))
-            put_string(s, drep_filter_name(f->id));
+            json_string(s, drep_filter_name(f->id));
         else
             sink_format(s, "\"%d\"", f->id);
         sink_text(s, ", \"parameters\": [");
@@ -252,7 +252,7 @@ static void put_filters(struct sink *s, const drep_dsinfo *info)
     sink_char(s, ']');
 }
 
-static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+static void json_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct array v;
     int err;
@@ -271,7 +271,7 @@ static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const d
     array_release(&v);
 }
 
-static void put_dimensions(struct dump *d, const drep_dsinfo *info)
+static void json_dimensions(struct dump *d, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
     const char *path;
@@ -283,7 +283,7 @@ static void put_dimensions(struct dump *d, const drep_dsinfo *info)
             sink_text(s, ", ");
         path = info->dim_ids[k] ? printer_path(&d->printer, info->dim_ids[k]) : NULL;
         if (path)
-            put_string(s, path);
+            json_string(s, path);
         else
             sink_text(s, "null");
     }
@@ -291,8 +291,8 @@ static void put_dimensions(struct dump *d, const drep_dsinfo *info)
 }
 
 /* Type, shape and what else says how a dataset is stored. */
-static void put_description(struct dump *d, const struct walk_item *item, drep_dataset *ds,
-                            const drep_dsinfo *info)
+static void json_description(struct dump *d, const struct walk_item *item, drep_dataset *ds,
+                             const drep_dsinfo *info)
 {
     bool null = info->rank == DREP_NULL_SPACE;
     struct sink *s = d->sink;
@@ -300,7 +300,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
     sink_text(s, ", \"type\": ");
     print_type_text(s, info->type, true);
     sink_format(s, ", \"datarep\": %d", info->datarep_number);
-    put_line(d, true, item->depth);
+    json_line(d, true, item->depth);
     sink_text(s, "\"shape\": ");
     if (null)
         sink_text(s, "null, \"maxshape\": null");
@@ -311,7 +311,7 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
         print_lengths(s, info->maxdims, info->rank);
     }
     sink_text(s, ", \"layout\": ");
-    put_string(s, print_layout(info));
+    json_string(s, print_layout(info));
     sink_text(s, ", \"chunk\": ");
     if (!null && info->layout == DREP_CHUNKED)
         print_lengths(s, info->chunk, info->rank);
@@ -319,17 +319,17 @@ static void put_description(struct dump *d, const struct walk_item *item, drep_d
         print_lengths(s, info->chunk, 1);
     else
         sink_text(s, "null");
-    put_line(d, true, item->depth);
+    json_line(d, true, item->depth);
     sink_text(s, "\"filters\": ");
-    put_filters(s, info);
+    json_filters(s, info);
     sink_text(s, ", \"fill\": ");
-    put_fill(d, item->path, ds, info);
+    json_fill(d, item->path, ds, info);
     sink_text(s, ", \"dimensions\": ");
     if (null)
         sink_text(s, "null");
     else
-        put_dimensions(d, info);
-    put_attributes(d, item);
+        json_dimensions(d, info);
+    json_attributes(d, item);
 }
 
 struct data {
@@ -337,9 +337,9 @@ struct data {
     struct nesting nest;
 };
 
-/* State of the stream in put_values(). */
-static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
-                      const char *elements, int64_t first, int64_t count)
+/* State of the stream in json_values(). */
+static void json_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                       const char *elements, int64_t first, int64_t count)
 {
     const struct data *data = stream->ctx;
 
@@ -347,12 +347,12 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
 }
 
 /* Lists as deep as the selection; with `lines` an entry of the first dimension a line. */
-static void put_values(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                       const struct slice *slice, bool lines)
+static void json_values(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                        const struct slice *slice, bool lines)
 {
     struct data data = {.printer = &d->printer,
                         .nest = {.between = d->lines ? ", " : ",\n ", .lines = lines}};
-    struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &data};
+    struct stream stream = {.sink = d->sink, .put = json_piece, .ctx = &data};
     drep_type *type;
     int err = dump_type(&d->printer, info, slice, &type);
 
@@ -369,20 +369,20 @@ static void put_values(struct dump *d, const char *path, drep_dataset *ds, const
         nesting_end(&data.nest, d->sink, stream.any);
 }
 
-static void put_data(struct dump *d, const struct walk_item *item, drep_dataset *ds,
-                     const drep_dsinfo *info)
+static void json_data(struct dump *d, const struct walk_item *item, drep_dataset *ds,
+                      const drep_dsinfo *info)
 {
     struct slice slice;
 
-    put_line(d, true, item->depth);
+    json_line(d, true, item->depth);
     sink_text(d->sink, "\"data\": ");
     if (info->rank == DREP_NULL_SPACE || !dump_slice(d, item->path, info, &slice))
         sink_text(d->sink, "null");
     else
-        put_values(d, item->path, ds, info, &slice, false);
+        json_values(d, item->path, ds, info, &slice, false);
 }
 
-static void put_dataset(struct dump *d, const struct walk_item *item)
+static void json_dataset(struct dump *d, const struct walk_item *item)
 {
     drep_dataset *ds;
     drep_dsinfo info = DREP_DSINFO;
@@ -396,13 +396,13 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
     if (err)
         dump_failed(d, item->path, err);
     else
-        put_description(d, item, ds, &info);
+        json_description(d, item, ds, &info);
     if (!err && !d->header_only)
-        put_data(d, item, ds, &info);
+        json_data(d, item, ds, &info);
     drep_dataset_close(ds);
 }
 
-static void put_type(struct dump *d, const struct walk_item *item)
+static void json_type(struct dump *d, const struct walk_item *item)
 {
     drep_type *type;
     int err = drep_type_open(d->file, item->path, &type);
@@ -415,11 +415,11 @@ static void put_type(struct dump *d, const struct walk_item *item)
         print_type_text(d->sink, type, true);
         drep_type_free(type);
     }
-    put_attributes(d, item);
+    json_attributes(d, item);
 }
 
 /* The further datasets with coordinates of a dimension, without those that were removed. */
-static void put_scales(struct dump *d, const struct walk_item *item)
+static void json_scales(struct dump *d, const struct walk_item *item)
 {
     uint64_t *ids = NULL;
     int n = 0, put = 0, err = drep_dimension_scales(d->file, item->path, NULL, 0, &n);
@@ -437,27 +437,27 @@ static void put_scales(struct dump *d, const struct walk_item *item)
         if (!path)
             continue;
         sink_text(d->sink, put++ ? ", " : "");
-        put_string(d->sink, path);
+        json_string(d->sink, path);
     }
     sink_char(d->sink, ']');
     free(ids);
 }
 
 /* The path with which a line begins. */
-static void put_path(const struct dump *d, const struct walk_item *item)
+static void json_path(const struct dump *d, const struct walk_item *item)
 {
     sink_char(d->sink, '{');
-    put_key(d->sink, "path");
-    put_string(d->sink, item->path);
+    json_key(d->sink, "path");
+    json_string(d->sink, item->path);
     sink_text(d->sink, ", ");
 }
 
-static void put_object_end(const struct dump *d)
+static void json_object_end(const struct dump *d)
 {
     sink_text(d->sink, d->lines ? "}\n" : "}");
 }
 
-static int enter(struct walk *walk, const struct walk_item *item)
+static int json_enter(struct walk *walk, const struct walk_item *item)
 {
     static const char *const kinds[] = {"unknown", "group", "dataset", "type", "dimension"};
     struct dump *d = walk->ctx;
@@ -465,14 +465,14 @@ static int enter(struct walk *walk, const struct walk_item *item)
     int kind = item->info.kind;
 
     if (d->lines) {
-        put_path(d, item);
+        json_path(d, item);
     } else if (item->depth > 0) {
-        put_line(d, item->index > 0, item->depth);
-        put_key(s, item->name);
+        json_line(d, item->index > 0, item->depth);
+        json_key(s, item->name);
     }
     if (item->link) {
-        put_link(d, item);
-        put_object_end(d);
+        json_link(d, item);
+        json_object_end(d);
         return s->err;
     }
     sink_format(s, "%s\"kind\": \"%s\"", d->lines ? "" : "{",
@@ -480,27 +480,27 @@ static int enter(struct walk *walk, const struct walk_item *item)
     if (item->info.id != 0) /* else not even the object is known */
         sink_format(s, ", \"id\": %" PRIu64, item->info.id);
     if (kind == DREP_OBJ_UNKNOWN) {
-        put_unknown(s, item->info.number, item->info.flags);
+        json_unknown(s, item->info.number, item->info.flags);
         if (item->info.id != 0)
-            put_attributes(d, item);
+            json_attributes(d, item);
     } else if (kind == DREP_OBJ_DATASET) {
-        put_dataset(d, item);
+        json_dataset(d, item);
     } else if (kind == DREP_OBJ_TYPE) {
-        put_type(d, item);
+        json_type(d, item);
     } else if (kind == DREP_OBJ_DIMENSION) {
         sink_format(s, ", \"length\": %" PRId64 ", \"unlimited\": %s", item->info.len,
                     item->info.unlimited ? "true" : "false");
-        put_scales(d, item);
-        put_attributes(d, item);
+        json_scales(d, item);
+        json_attributes(d, item);
     } else {
-        put_attributes(d, item);
+        json_attributes(d, item);
         if (!d->lines) {
-            put_line(d, true, item->depth);
+            json_line(d, true, item->depth);
             sink_text(s, "\"dimensions\": {");
             return s->err;
         }
     }
-    put_object_end(d);
+    json_object_end(d);
     return s->err;
 }
 
@@ -509,7 +509,7 @@ static int members(struct walk *walk, const struct walk_item *item)
     struct dump *d = walk->ctx;
 
     sink_char(d->sink, '}');
-    put_line(d, true, item->depth);
+    json_line(d, true, item->depth);
     sink_text(d->sink, "\"members\": {");
     return d->sink->err;
 }
@@ -528,32 +528,32 @@ void dump_json(struct dump *d)
     struct walk walk = {.file = d->file,
                         .file_name = d->file_name,
                         .depth = -1,
-                        .enter = enter,
+                        .enter = json_enter,
                         .members = members,
                         .leave = leave,
                         .ctx = d};
     bool whole = strcmp(d->operand.path, "/") == 0;
 
-    put_header(d);
-    put_line(d, true, 0);
+    json_header(d);
+    json_line(d, true, 0);
     if (!whole) {
-        put_key(d->sink, "path");
-        put_string(d->sink, d->operand.path);
-        put_line(d, true, 0);
+        json_key(d->sink, "path");
+        json_string(d->sink, d->operand.path);
+        json_line(d, true, 0);
     }
     if (d->operand.slice) {
-        put_key(d->sink, "selection");
-        put_string(d->sink, d->operand.slice);
-        put_line(d, true, 0);
+        json_key(d->sink, "selection");
+        json_string(d->sink, d->operand.slice);
+        json_line(d, true, 0);
     }
-    put_key(d->sink, whole ? "root" : "object");
+    json_key(d->sink, whole ? "root" : "object");
     walk_run(&walk, d->operand.path);
     sink_text(d->sink, "}\n");
     d->status = tool_worse(d->status, walk.status);
 }
 
 /* The values of the one dataset that was asked for; false if it is something else. */
-static bool put_one(struct dump *d)
+static bool json_one_dataset(struct dump *d)
 {
     struct slice slice;
     drep_objinfo info = DREP_OBJINFO;
@@ -566,7 +566,7 @@ static bool put_one(struct dump *d)
     if (operand_open(&d->operand, d->file_name, d->file, &ds, &ds_info, &slice))
         return false;
     if (ds_info.rank != DREP_NULL_SPACE && slice_count(&slice) > 0) {
-        put_values(d, d->operand.path, ds, &ds_info, &slice, true);
+        json_values(d, d->operand.path, ds, &ds_info, &slice, true);
         sink_char(d->sink, '\n');
     }
     drep_dataset_close(ds);
@@ -576,12 +576,12 @@ static bool put_one(struct dump *d)
 void dump_jsonl(struct dump *d)
 {
     struct walk walk = {
-        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = json_enter, .ctx = d};
 
     d->lines = true;
-    if (put_one(d))
+    if (json_one_dataset(d))
         return;
-    put_header(d);
+    json_header(d);
     sink_text(d->sink, "}\n");
     walk_run(&walk, d->operand.path);
     d->status = tool_worse(d->status, walk.status);

@@ -22,7 +22,7 @@
 
 /* ------------------------------------------------------------------ header */
 
-static void put_extents(struct dump *d, int datarep)
+static void text_extents(struct dump *d, int datarep)
 {
     const drep_encoding *rows;
     struct sink *s = d->sink;
@@ -41,7 +41,7 @@ static void put_extents(struct dump *d, int datarep)
 }
 
 /* Print the representations other than the default one. */
-static void put_datareps(struct dump *d)
+static void text_datareps(struct dump *d)
 {
     drep_repinfo reps[DREP_MAX_DATAREPS];
     struct sink *s = d->sink;
@@ -55,11 +55,11 @@ static void put_datareps(struct dump *d)
         sink_format(s, ", form %s, machine ", reps[i].form);
         sink_quoted(s, reps[i].machine, strlen(reps[i].machine));
         sink_text(s, ", ");
-        put_extents(d, reps[i].number);
+        text_extents(d, reps[i].number);
     }
 }
 
-static void put_hints(struct dump *d)
+static void text_hints(struct dump *d)
 {
     struct sink *s = d->sink;
     drep_info *info = NULL;
@@ -83,7 +83,7 @@ static void put_hints(struct dump *d)
     drep_info_free(info);
 }
 
-static void put_header(struct dump *d)
+static void text_header(struct dump *d)
 {
     const drep_header *h = &d->header;
     struct sink *s = d->sink;
@@ -94,9 +94,9 @@ static void put_header(struct dump *d)
     sink_format(s, "\nformat: Datarep %d.%d\ndatarep: ", h->version_major, h->version_minor);
     sink_name(s, h->datarep);
     sink_format(s, "\nform: %s\n", h->form);
-    put_extents(d, 0);
-    put_datareps(d);
-    put_hints(d);
+    text_extents(d, 0);
+    text_datareps(d);
+    text_hints(d);
     sink_text(s, "uuid: ");
     for (i = 0; i < 16; i++)
         sink_format(s, "%02x", h->uuid[i]);
@@ -113,7 +113,7 @@ static void put_header(struct dump *d)
 
 /* -------------------------------------------------------------- attributes */
 
-static void put_shape(struct sink *s, const int64_t *dims, int rank)
+static void text_shape(struct sink *s, const int64_t *dims, int rank)
 {
     int k;
 
@@ -127,13 +127,13 @@ static void put_shape(struct sink *s, const int64_t *dims, int rank)
 }
 
 /* Print an item of a newer version by its numbers; it is no damage. */
-static void put_unknown(struct sink *s, const char *what, int number, int flags)
+static void text_unknown(struct sink *s, const char *what, int number, int flags)
 {
     sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what,
                 number, (unsigned)flags);
 }
 
-static void put_attribute(struct dump *d, const char *path, const char *name)
+static void text_attribute(struct dump *d, const char *path, const char *name)
 {
     struct sink *s = d->sink;
     struct array v;
@@ -143,7 +143,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
         sink_text(s, "  ");
         sink_name(s, name);
         sink_text(s, ": ");
-        put_unknown(s, "attribute", v.number, v.flags);
+        text_unknown(s, "attribute", v.number, v.flags);
         return;
     }
     if (err) {
@@ -156,7 +156,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
     print_type_text(s, v.shown, false);
     if (v.rank > 0) {
         sink_char(s, ' ');
-        put_shape(s, v.dims, v.rank);
+        text_shape(s, v.dims, v.rank);
     }
     sink_text(s, " = ");
     array_put(&v, &d->printer, s);
@@ -164,7 +164,7 @@ static void put_attribute(struct dump *d, const char *path, const char *name)
     array_release(&v);
 }
 
-static void put_attributes(struct dump *d, const struct walk_item *item)
+static void text_attributes(struct dump *d, const struct walk_item *item)
 {
     char **names = NULL;
     int64_t i, n = 0;
@@ -173,7 +173,7 @@ static void put_attributes(struct dump *d, const struct walk_item *item)
     if (err)
         dump_failed(d, item->path, err);
     for (i = 0; i < n; i++)
-        put_attribute(d, item->path, names[i]);
+        text_attribute(d, item->path, names[i]);
     attrs_free(names, n);
 }
 
@@ -279,9 +279,9 @@ static void line_break(struct text_line *line, size_t value, const struct text_p
     line->place_len = place_print(at, line->place);
 }
 
-/* State of the stream in put_rows(); its sinks are in memory. */
-static void put_piece(const struct stream *stream, struct sink *s, const drep_type *type,
-                      const char *elements, int64_t first, int64_t count)
+/* State of the stream in text_dataset_rows(); its sinks are in memory. */
+static void text_piece(const struct stream *stream, struct sink *s, const drep_type *type,
+                       const char *elements, int64_t first, int64_t count)
 {
     const struct text_rows *rows = stream->ctx;
     int64_t i, extent = drep_type_extent(type);
@@ -310,11 +310,11 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
     line_end(&line);
 }
 
-static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                     const struct slice *slice)
+static void text_dataset_rows(struct dump *d, const char *path, drep_dataset *ds,
+                              const drep_dsinfo *info, const struct slice *slice)
 {
     struct text_rows rows = {.printer = &d->printer, .slice = slice, .width = d->width};
-    struct stream stream = {.sink = d->sink, .put = put_piece, .ctx = &rows};
+    struct stream stream = {.sink = d->sink, .put = text_piece, .ctx = &rows};
     drep_type *type;
     int err = dump_type(&d->printer, info, slice, &type);
     struct cf cf;
@@ -330,7 +330,7 @@ static void put_rows(struct dump *d, const char *path, drep_dataset *ds, const d
 }
 
 /* A dataset without dimensions: its value stands on the line. */
-static void put_one(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+static void text_scalar(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct array v;
     struct cf cf;
@@ -349,8 +349,8 @@ static void put_one(struct dump *d, const char *path, drep_dataset *ds, const dr
     array_release(&v);
 }
 
-static int put_element(void *ctx, const drep_type *type, const void *elements, int64_t first,
-                       int64_t count)
+static int text_element(void *ctx, const drep_type *type, const void *elements, int64_t first,
+                        int64_t count)
 {
     struct dump *d = ctx;
 
@@ -361,22 +361,22 @@ static int put_element(void *ctx, const drep_type *type, const void *elements, i
 }
 
 /* One member of it. */
-static void put_member(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
-                       const struct slice *slice)
+static void text_member(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info,
+                        const struct slice *slice)
 {
     drep_type *type = NULL;
     int err = dump_type(&d->printer, info, slice, &type);
 
     sink_char(d->sink, ' ');
     if (!err)
-        err = blocks_each(ds, info, type, slice, put_element, d);
+        err = blocks_each(ds, info, type, slice, text_element, d);
     sink_char(d->sink, '\n');
     drep_type_free(type);
     if (err)
         dump_failed(d, path, err);
 }
 
-static void put_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+static void text_data(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
     struct slice slice;
@@ -389,24 +389,24 @@ static void put_data(struct dump *d, const char *path, drep_dataset *ds, const d
     if (slice_count(&slice) == 0) {
         sink_text(s, " []\n");
     } else if (slice.rank == 0 && slice.member) {
-        put_member(d, path, ds, info, &slice);
+        text_member(d, path, ds, info, &slice);
     } else if (slice.rank == 0) {
-        put_one(d, path, ds, info);
+        text_scalar(d, path, ds, info);
     } else {
         sink_char(s, '\n');
-        put_rows(d, path, ds, info, &slice);
+        text_dataset_rows(d, path, ds, info, &slice);
     }
 }
 
 /* ---------------------------------------------------------------- datasets */
 
 /* A dimension in the root group by its name alone. */
-static void put_dimension_name(struct sink *s, const char *path)
+static void text_dimension_name(struct sink *s, const char *path)
 {
     sink_name(s, strncmp(path, "/#", 2) == 0 ? path + 2 : path);
 }
 
-static void put_space(struct dump *d, const drep_dsinfo *info)
+static void text_space(struct dump *d, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
     const char *dimension;
@@ -422,7 +422,7 @@ static void put_space(struct dump *d, const drep_dsinfo *info)
             sink_text(s, ", ");
         dimension = info->dim_ids[k] ? printer_path(&d->printer, info->dim_ids[k]) : NULL;
         if (dimension) {
-            put_dimension_name(s, dimension);
+            text_dimension_name(s, dimension);
             sink_text(s, ": ");
         }
         sink_i64(s, info->dims[k]);
@@ -434,7 +434,7 @@ static void put_space(struct dump *d, const drep_dsinfo *info)
     sink_char(s, ']');
 }
 
-static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+static void text_fill(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
 {
     struct array v;
     int err;
@@ -453,7 +453,8 @@ static void put_fill(struct dump *d, const char *path, drep_dataset *ds, const d
     array_release(&v);
 }
 
-static void put_storage(struct dump *d, const char *path, drep_dataset *ds, const drep_dsinfo *info)
+static void text_storage(struct dump *d, const char *path, drep_dataset *ds,
+                         const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
     int i, k;
@@ -466,7 +467,7 @@ static void put_storage(struct dump *d, const char *path, drep_dataset *ds, cons
         sink_text(s, ", contiguous");
     if (info->layout == DREP_CHUNKED) {
         sink_text(s, ", chunk ");
-        put_shape(s, info->chunk, info->rank);
+        text_shape(s, info->chunk, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, info->filters[i].bare ? ", bare-" : ", ");
@@ -474,10 +475,10 @@ static void put_storage(struct dump *d, const char *path, drep_dataset *ds, cons
         for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
             sink_format(s, " %" PRIu32, info->filters[i].param[k]);
     }
-    put_fill(d, path, ds, info);
+    text_fill(d, path, ds, info);
 }
 
-static void put_dataset(struct dump *d, const struct walk_item *item)
+static void text_dataset(struct dump *d, const struct walk_item *item)
 {
     struct sink *s = d->sink;
     drep_dataset *ds;
@@ -494,25 +495,25 @@ static void put_dataset(struct dump *d, const struct walk_item *item)
     if (!err) {
         sink_char(s, ' ');
         print_type_text(s, info.type, false);
-        put_space(d, &info);
+        text_space(d, &info);
         if (info.datarep_number != 0) {
             sink_text(s, ", ");
             print_datarep(s, &info);
         }
-        put_storage(d, item->path, ds, &info);
+        text_storage(d, item->path, ds, &info);
     }
     sink_char(s, '\n');
     if (err)
         dump_failed(d, item->path, err);
-    put_attributes(d, item);
+    text_attributes(d, item);
     if (!err && !d->header_only)
-        put_data(d, item->path, ds, &info);
+        text_data(d, item->path, ds, &info);
     drep_dataset_close(ds);
 }
 
 /* ----------------------------------------------------------------- objects */
 
-static void put_type(struct dump *d, const struct walk_item *item)
+static void text_type(struct dump *d, const struct walk_item *item)
 {
     drep_type *type;
     int err = drep_type_open(d->file, item->path, &type);
@@ -525,15 +526,15 @@ static void put_type(struct dump *d, const struct walk_item *item)
         drep_type_free(type);
     }
     sink_char(d->sink, '\n');
-    put_attributes(d, item);
+    text_attributes(d, item);
 }
 
-static void put_link(struct sink *s, const struct walk_item *item)
+static void text_link(struct sink *s, const struct walk_item *item)
 {
     static const char *const kinds[] = {"?", "hard", "soft", "external"};
 
     if (item->link == DREP_LINK_UNKNOWN) {
-        put_unknown(s, "link", item->info.number, item->info.flags);
+        text_unknown(s, "link", item->info.number, item->info.flags);
         return;
     }
     sink_format(s, "%s link -> ", kinds[item->link >= 1 && item->link <= 3 ? item->link : 0]);
@@ -545,7 +546,7 @@ static void put_link(struct sink *s, const struct walk_item *item)
     sink_char(s, '\n');
 }
 
-static void put_object(struct dump *d, const struct walk_item *item)
+static void text_object(struct dump *d, const struct walk_item *item)
 {
     struct sink *s = d->sink;
 
@@ -556,36 +557,36 @@ static void put_object(struct dump *d, const struct walk_item *item)
     sink_color(s, COLOR_END);
     sink_text(s, ": ");
     if (item->link) {
-        put_link(s, item);
+        text_link(s, item);
         return;
     }
     switch (item->info.kind) {
     case DREP_OBJ_DATASET:
-        put_dataset(d, item);
+        text_dataset(d, item);
         break;
     case DREP_OBJ_TYPE:
-        put_type(d, item);
+        text_type(d, item);
         break;
     case DREP_OBJ_DIMENSION:
         sink_format(s, "dimension %" PRId64 "%s\n", item->info.len,
                     item->info.unlimited ? "/unlimited" : "");
-        put_attributes(d, item);
+        text_attributes(d, item);
         break;
     case DREP_OBJ_UNKNOWN:
-        put_unknown(s, "object", item->info.number, item->info.flags);
-        put_attributes(d, item);
+        text_unknown(s, "object", item->info.number, item->info.flags);
+        text_attributes(d, item);
         break;
     default:
         sink_text(s, "group\n");
-        put_attributes(d, item);
+        text_attributes(d, item);
     }
 }
 
-static int enter(struct walk *walk, const struct walk_item *item)
+static int text_enter(struct walk *walk, const struct walk_item *item)
 {
     struct dump *d = walk->ctx;
 
-    put_object(d, item);
+    text_object(d, item);
     return d->sink->err;
 }
 
@@ -596,7 +597,7 @@ static int enter_ahead(struct walk *walk, const struct walk_item *item)
 
 static int walk_ahead(struct dump *d, struct walk *walk)
 {
-    struct ahead *a = ahead_new(d, put_object);
+    struct ahead *a = ahead_new(d, text_object);
     int err;
 
     if (!a)
@@ -613,11 +614,11 @@ static int walk_ahead(struct dump *d, struct walk *walk)
 void dump_text(struct dump *d)
 {
     struct walk walk = {
-        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = enter, .ctx = d};
+        .file = d->file, .file_name = d->file_name, .depth = -1, .enter = text_enter, .ctx = d};
     int err = 0;
 
     if (strcmp(d->operand.path, "/") == 0)
-        put_header(d);
+        text_header(d);
     /* Values take all processors one dataset after the other. */
     if (d->header_only)
         err = walk_ahead(d, &walk);

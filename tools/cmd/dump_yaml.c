@@ -96,7 +96,7 @@ static int yaml_data(void *ctx, const char *path, int (*give)(void *giver, const
     return err;
 }
 
-static const char *object_path(void *ctx, uint64_t id)
+static const char *dump_object_path(void *ctx, uint64_t id)
 {
     const struct dump *d = ctx;
 
@@ -120,7 +120,7 @@ void dump_yaml(struct dump *d)
     struct schema_print_options options = {.put = put_yaml,
                                            .value = yaml_value,
                                            .data = d->header_only ? NULL : yaml_data,
-                                           .path = object_path,
+                                           .path = dump_object_path,
                                            .failed = yaml_failed,
                                            .notes = d->notes,
                                            .ctx = d};

@@ -18,7 +18,7 @@ enum {
     OPTION_NUMBERS
 };
 
-static int format_named(const char *name, struct exchange *x, int *out)
+static int export_format_named(const char *name, struct exchange *x, int *out)
 {
     static const char *const names[] = {"hdf5", "npy", "npz", "csv", "raw"};
     static const char *const kinds[] = {"netcdf", "cdf1", "cdf2", NULL, NULL, "cdf5"};
@@ -49,7 +49,7 @@ static int format_named(const char *name, struct exchange *x, int *out)
 }
 
 /* The format by the target's name, -1 if the name does not tell. */
-static int format_of(const char *path)
+static int target_format(const char *path)
 {
     int format = flat_by_name(path);
 
@@ -77,7 +77,7 @@ static int export_run(int argc, char **argv)
         if (option == OPTION_NUMBERS)
             f.numbers = true;
         if (option == OPTION_FORMAT)
-            status = format_named(optarg, &x, &f.format);
+            status = export_format_named(optarg, &x, &f.format);
     }
     if (option < 0 || status)
         return status ? status : o.status;
@@ -87,7 +87,7 @@ static int export_run(int argc, char **argv)
     x.src = files[0];
     x.dst = files[1];
     if (f.format < 0) {
-        f.format = format_of(x.dst);
+        f.format = target_format(x.dst);
         x.netcdf = f.format == FLAT_NONE && flat_is_netcdf_name(x.dst);
     }
     status = f.format < 0 ? 0 : exchange_names(&x, f.format != FLAT_NONE, false, NULL);
@@ -103,7 +103,7 @@ static int export_run(int argc, char **argv)
     return f.format == FLAT_NONE ? hdf5_run(&x, false) : flat_export(&f);
 }
 
-static const struct option_row options[] = {
+static const struct option_row export_option_rows[] = {
     {OPTION_FORMAT, "format", "NAME",
      "hdf5, netcdf4, netcdf, cdf1, cdf2, cdf5, npy, npz, csv, raw (by TARGET)",
      "hdf5 netcdf4 netcdf cdf1 cdf2 cdf5 npy npz csv raw"},
@@ -130,7 +130,7 @@ const struct command export_command = {
              "extension of TARGET or --format.  Losses are reported on stderr;\n"
              "the exit status is then 1.  The output is read back and compared before\n"
              "it gets its name.",
-    .options = options,
+    .options = export_option_rows,
     .examples = "  datarep export sst.drep sst.h5\n"
                 "  datarep export --root='/log[-100:]' station.drep last.csv",
     .operands = "<drep> <file>"};

@@ -39,7 +39,7 @@ static const struct format {
 } formats[] = {{"hdf5", FLAT_NONE, NULL}, {"netcdf", FLAT_NONE, "netcdf"}, {"npy", FLAT_NPY, NULL},
                {"npz", FLAT_NPZ, NULL},   {"csv", FLAT_CSV, NULL},         {"raw", FLAT_RAW, NULL}};
 
-static const struct format *format_named(const char *name)
+static const struct format *import_format_named(const char *name)
 {
     size_t i;
 
@@ -79,7 +79,7 @@ static int look(const char *path, struct exchange *x, bool *module, int *flat)
 }
 
 /* Says what a file is that no import knows; an exit code. */
-static int refuse(const char *path)
+static int refuse_file(const char *path)
 {
     FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     const char *name = f ? foreign_name(f) : NULL;
@@ -106,12 +106,13 @@ static int find_format(struct flat *f, struct exchange *x, bool *module)
     f->format = flat_by_name(path);
     if (f->type && f->format != FLAT_CSV)
         f->format = FLAT_RAW;
-    return f->format ? 0 : refuse(path);
+    return f->format ? 0 : refuse_file(path);
 }
 
 /* ------------------------------------------------------------- the command line */
 
-static int take_option(struct exchange *x, struct flat *f, const struct format **format, int option)
+static int import_option(struct exchange *x, struct flat *f, const struct format **format,
+                         int option)
 {
     int status = 0;
 
@@ -121,7 +122,7 @@ static int take_option(struct exchange *x, struct flat *f, const struct format *
         x->datarep = optarg;
     if (option == OPTION_FILTERS)
         status = choice_filters(import_command.name, optarg, x->filters, &x->nfilters);
-    if (option == OPTION_FORMAT && !(*format = format_named(optarg)))
+    if (option == OPTION_FORMAT && !(*format = import_format_named(optarg)))
         status = tool_usage(import_command.name,
                             "--format is hdf5, netcdf, npy, npz, csv or raw, not '%s'", optarg);
     x->exact |= option == OPTION_EXACT;
@@ -144,7 +145,7 @@ static int import_run(int argc, char **argv)
     char **files;
 
     while ((option = option_next(&o)) > 0 && !status)
-        status = take_option(&x, &f, &format, option);
+        status = import_option(&x, &f, &format, option);
     if (option < 0 || status)
         return status ? status : o.status;
     files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
@@ -182,7 +183,7 @@ static int import_run(int argc, char **argv)
     return status ? status : hdf5_run(&x, true);
 }
 
-static const struct option_row options[] = {
+static const struct option_row import_option_rows[] = {
     {OPTION_FORMAT, "format", "NAME", "hdf5, netcdf, npy, npz, csv or raw (detected)",
      "hdf5 netcdf npy npz csv raw"},
     {OPTION_DATAREP, "datarep", "NAME",
@@ -211,7 +212,7 @@ const struct command import_command = {.name = "import",
                                        .usage = "[options] SOURCE FILE.drep",
                                        .about = "Makes a Datarep file from HDF5, netCDF, NumPy, "
                                                 "tables or raw elements; losses give status 1.",
-                                       .options = options,
+                                       .options = import_option_rows,
                                        .examples =
                                            "  datarep import sst.nc sst.drep\n"
                                            "  datarep import -u -i /log samples.csv station.drep",

@@ -26,7 +26,7 @@ static int add(const drep_commitinfo *commit, void *ctx)
     return 0;
 }
 
-static void put_json(struct sink *s, const char *file_name, const struct log *log)
+static void log_json(struct sink *s, const char *file_name, const struct log *log)
 {
     sink_document(s, "file", file_name);
     sink_text(s, ", \"commits\": [");
@@ -61,7 +61,7 @@ static int log_file(struct sink *s, const char *file_name, bool json)
     if (err)
         status = tool_fail(file_name, NULL, err);
     else if (json)
-        put_json(s, file_name, &log);
+        log_json(s, file_name, &log);
     else
         put_text(s, file_name, &log);
     free(log.commit);
@@ -71,7 +71,7 @@ static int log_file(struct sink *s, const char *file_name, bool json)
 
 enum { OPTION_JSON = OPTION_LONG };
 
-static const struct option_row options[] = {
+static const struct option_row log_option_rows[] = {
     {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL}, OPTION_ROW_LIMIT, {0}};
 
 static int log_run(int argc, char **argv)
@@ -103,7 +103,7 @@ const struct command log_command = {
     .usage = "[options] FILE...",
     .about = "Lists the kept commits of a file, the newest first: number, time,\n"
              "and end of allocated space.  The hint drep_keep sets how many are kept.",
-    .options = options,
+    .options = log_option_rows,
     .examples = "  datarep log a.drep\n"
                 "  datarep dump --commit 12 a.drep",
     .operands = "<drep>..."};

@@ -29,7 +29,7 @@ struct ls {
     int status;
 };
 
-static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *most, int n)
+static void ls_lengths(struct sink *s, const int64_t *lengths, const int64_t *most, int n)
 {
     int k;
 
@@ -46,7 +46,7 @@ static void put_lengths(struct sink *s, const int64_t *lengths, const int64_t *m
     sink_char(s, ']');
 }
 
-static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info)
+static int ls_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info)
 {
     double logical = (double)info->count * (double)info->element_size;
     drep_dsusage usage = DREP_DSUSAGE;
@@ -61,7 +61,7 @@ static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info
         sink_text(s, "  contiguous");
     if (info->layout == DREP_CHUNKED) {
         sink_text(s, "  chunk ");
-        put_lengths(s, info->chunk, NULL, info->rank);
+        ls_lengths(s, info->chunk, NULL, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, i ? "+" : "  ");
@@ -75,18 +75,18 @@ static int put_storage(struct sink *s, drep_dataset *ds, const drep_dsinfo *info
 
 /* ---- as JSON ---- */
 
-static void put_key(struct sink *s, const char *key)
+static void ls_json_key(struct sink *s, const char *key)
 {
     sink_format(s, ", \"%s\": ", key);
 }
 
-static void quote(struct sink *s, const char *key, const char *text)
+static void ls_json_text(struct sink *s, const char *key, const char *text)
 {
-    put_key(s, key);
+    ls_json_key(s, key);
     sink_quoted(s, text, strlen(text));
 }
 
-static void put_filters_json(struct sink *s, const drep_dsinfo *info)
+static void ls_filters_json(struct sink *s, const drep_dsinfo *info)
 {
     struct sink text;
 
@@ -104,29 +104,29 @@ static void put_filters_json(struct sink *s, const drep_dsinfo *info)
     sink_char(s, ']');
 }
 
-static int put_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *info)
+static int ls_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *info)
 {
     drep_dsusage usage = DREP_DSUSAGE;
     struct sink *s = &ls->sink;
     int err = 0;
 
-    put_key(s, "type");
+    ls_json_key(s, "type");
     print_type_text(s, info->type, true);
     if (info->rank == DREP_NULL_SPACE) {
         sink_text(s, ", \"shape\": null");
         return 0;
     }
-    put_key(s, "shape");
+    ls_json_key(s, "shape");
     print_lengths(s, info->dims, info->rank);
-    put_key(s, "maxshape");
+    ls_json_key(s, "maxshape");
     print_lengths(s, info->maxdims, info->rank);
-    quote(s, "datarep", info->datarep);
-    quote(s, "layout", print_layout(info));
+    ls_json_text(s, "datarep", info->datarep);
+    ls_json_text(s, "layout", print_layout(info));
     if (info->layout == DREP_CHUNKED) {
-        put_key(s, "chunk");
+        ls_json_key(s, "chunk");
         print_lengths(s, info->chunk, info->rank);
     }
-    put_filters_json(s, info);
+    ls_filters_json(s, info);
     if (ls->lengthy && !(err = drep_dataset_usage(ds, &usage)))
         sink_format(s, ", \"bytes\": %" PRId64, usage.bytes);
     return err;
@@ -134,7 +134,7 @@ static int put_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *
 
 /* ---- as text ---- */
 
-static int put_dataset(struct ls *ls, const struct walk_item *item)
+static int ls_dataset(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
     drep_dataset *ds;
@@ -145,7 +145,7 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
         return err;
     err = drep_dataset_info(ds, &info);
     if (!err && ls->json) {
-        err = put_dataset_json(ls, ds, &info);
+        err = ls_dataset_json(ls, ds, &info);
         if (!err && ls->extremes)
             err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
     } else if (!err) {
@@ -155,13 +155,13 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
             sink_text(s, " null");
         } else {
             sink_char(s, ' ');
-            put_lengths(s, info.dims, info.maxdims, info.rank);
+            ls_lengths(s, info.dims, info.maxdims, info.rank);
             if (ls->lengthy && info.datarep_number != 0) {
                 sink_text(s, "  ");
                 print_datarep(s, &info);
             }
             if (ls->lengthy)
-                err = put_storage(s, ds, &info);
+                err = ls_storage(s, ds, &info);
         }
         if (!err && ls->extremes)
             err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
@@ -170,7 +170,7 @@ static int put_dataset(struct ls *ls, const struct walk_item *item)
     return err;
 }
 
-static int put_type(struct ls *ls, const struct walk_item *item)
+static int ls_type(struct ls *ls, const struct walk_item *item)
 {
     drep_type *type;
     int err = drep_type_open(ls->file, item->path, &type);
@@ -178,7 +178,7 @@ static int put_type(struct ls *ls, const struct walk_item *item)
     if (err)
         return err;
     if (ls->json) {
-        put_key(&ls->sink, "type");
+        ls_json_key(&ls->sink, "type");
         print_type_text(&ls->sink, type, true);
     } else {
         sink_char(&ls->sink, ' ');
@@ -189,16 +189,16 @@ static int put_type(struct ls *ls, const struct walk_item *item)
 }
 
 /* Print a line for an item of a newer version. */
-static void put_unknown(struct sink *s, const char *what, const drep_objinfo *info)
+static void ls_unknown(struct sink *s, const char *what, const drep_objinfo *info)
 {
     sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version", what,
                 info->number, (unsigned)info->flags);
 }
 
-static void put_link(struct sink *s, const struct walk_item *item)
+static void ls_link(struct sink *s, const struct walk_item *item)
 {
     if (item->link == DREP_LINK_UNKNOWN) {
-        put_unknown(s, "link", &item->info);
+        ls_unknown(s, "link", &item->info);
         return;
     }
     if (item->link == DREP_LINK_HARD)
@@ -214,19 +214,19 @@ static void put_link(struct sink *s, const struct walk_item *item)
     sink_name(s, item->target);
 }
 
-static int put_object(struct ls *ls, const struct walk_item *item)
+static int ls_object(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
 
     switch (item->info.kind) {
     case DREP_OBJ_DATASET:
         sink_text(s, "dataset");
-        return put_dataset(ls, item);
+        return ls_dataset(ls, item);
     case DREP_OBJ_TYPE:
         sink_text(s, "type");
-        return put_type(ls, item);
+        return ls_type(ls, item);
     case DREP_OBJ_UNKNOWN:
-        put_unknown(s, "object", &item->info);
+        ls_unknown(s, "object", &item->info);
         return 0;
     case DREP_OBJ_DIMENSION:
         sink_format(s, "dimension %" PRId64 "%s", item->info.len,
@@ -241,7 +241,7 @@ static int put_object(struct ls *ls, const struct walk_item *item)
 }
 
 /* A link, or what a newer version wrote. */
-static void put_link_json(struct sink *s, const struct walk_item *item)
+static void ls_link_json(struct sink *s, const struct walk_item *item)
 {
     static const char *const kinds[] = {
         [DREP_LINK_HARD] = "hard link",
@@ -250,17 +250,17 @@ static void put_link_json(struct sink *s, const struct walk_item *item)
     };
 
     if (item->link == DREP_LINK_UNKNOWN) {
-        quote(s, "kind", "unknown link");
+        ls_json_text(s, "kind", "unknown link");
         sink_format(s, ", \"number\": %d", item->info.number);
         return;
     }
-    quote(s, "kind", kinds[item->link]);
+    ls_json_text(s, "kind", kinds[item->link]);
     if (item->target_file)
-        quote(s, "file", item->target_file);
-    quote(s, "target", item->target);
+        ls_json_text(s, "file", item->target_file);
+    ls_json_text(s, "target", item->target);
 }
 
-static int put_json(struct ls *ls, const struct walk_item *item)
+static int ls_item_json(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
 
@@ -268,33 +268,33 @@ static int put_json(struct ls *ls, const struct walk_item *item)
     sink_quoted(s, item->path, strlen(item->path));
     ls->any = true;
     if (item->link) {
-        put_link_json(s, item);
+        ls_link_json(s, item);
         return 0;
     }
     switch (item->info.kind) {
     case DREP_OBJ_DATASET:
-        quote(s, "kind", "dataset");
-        return put_dataset(ls, item);
+        ls_json_text(s, "kind", "dataset");
+        return ls_dataset(ls, item);
     case DREP_OBJ_TYPE:
-        quote(s, "kind", "type");
-        return put_type(ls, item);
+        ls_json_text(s, "kind", "type");
+        return ls_type(ls, item);
     case DREP_OBJ_UNKNOWN:
-        quote(s, "kind", "unknown object");
+        ls_json_text(s, "kind", "unknown object");
         sink_format(s, ", \"number\": %d", item->info.number);
         return 0;
     case DREP_OBJ_DIMENSION:
-        quote(s, "kind", "dimension");
+        ls_json_text(s, "kind", "dimension");
         sink_format(s, ", \"length\": %" PRId64 ", \"unlimited\": %s", item->info.len,
                     item->info.unlimited ? "true" : "false");
         return 0;
     default:
-        quote(s, "kind", "group");
+        ls_json_text(s, "kind", "group");
         sink_format(s, ", \"members\": %" PRId64, item->info.members);
         return 0;
     }
 }
 
-static int enter(struct walk *walk, const struct walk_item *item)
+static int ls_enter(struct walk *walk, const struct walk_item *item)
 {
     struct ls *ls = walk->ctx;
     struct sink *s = &ls->sink;
@@ -305,7 +305,7 @@ static int enter(struct walk *walk, const struct walk_item *item)
     if (item->depth == 0 && !item->link && item->info.kind == DREP_OBJ_GROUP)
         return 0;
     if (ls->json) {
-        err = put_json(ls, item);
+        err = ls_item_json(ls, item);
         sink_char(s, '}');
         if (err)
             ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
@@ -317,9 +317,9 @@ static int enter(struct walk *walk, const struct walk_item *item)
     begun = sink_total(s) - begun - strlen(item->path) + utf8_columns(item->path);
     sink_spaces(s, begun < 24 ? (int)(25 - begun) : 1);
     if (item->link)
-        put_link(s, item);
+        ls_link(s, item);
     else
-        err = put_object(ls, item);
+        err = ls_object(ls, item);
     sink_char(s, '\n');
     if (err)
         ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
@@ -330,7 +330,7 @@ static int enter(struct walk *walk, const struct walk_item *item)
 static int list(struct ls *ls, const char *path, int depth, bool color)
 {
     struct walk walk = {
-        .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = enter, .ctx = ls};
+        .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = ls_enter, .ctx = ls};
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(ls->file, path, &info);
 
@@ -364,7 +364,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
 
 enum { OPTION_JSON = OPTION_LONG, OPTION_RAW };
 
-static const struct option_row options[] = {
+static const struct option_row ls_option_rows[] = {
     {'r', "recursive", NULL, "also list nested groups", NULL},
     {'l', "long", NULL,
      "also print chunk shape, filters, stored bytes and\n"
@@ -386,7 +386,7 @@ struct arguments {
     int depth;
 };
 
-static void take(struct ls *ls, struct arguments *a, int option)
+static void ls_option(struct ls *ls, struct arguments *a, int option)
 {
     if (option == 'r')
         a->depth = -1;
@@ -411,7 +411,7 @@ static int ls_run(int argc, char **argv)
     char **operands;
 
     while ((option = option_next(&o)) > 0)
-        take(&ls, &a, option);
+        ls_option(&ls, &a, option);
     if (option < 0)
         return o.status;
     operands = option_operands(&o, 1, 2, "which file?");
@@ -437,7 +437,7 @@ const struct command ls_command = {
     .usage = "[options] FILE [PATH]",
     .about = "Lists the members of a group, one line each: path, kind, type, shape.  -m applies\n"
              "missing_value, _FillValue, valid_range, scale_factor, add_offset and units of time.",
-    .options = options,
+    .options = ls_option_rows,
     .examples = "  datarep ls -r a.drep\n"
                 "  datarep ls -lm a.drep /grid",
     .operands = "<drep> <path>"};

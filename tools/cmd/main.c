@@ -29,7 +29,7 @@ static void put_help(FILE *out)
           out);
 }
 
-static int unknown(const char *name)
+static int unknown_command(const char *name)
 {
     struct suggestion meant = {.word = name};
     size_t i;
@@ -47,7 +47,7 @@ static int run(int argc, char **argv)
 {
     const struct command *command = command_find(argv[0]);
 
-    return command ? command->run(argc, argv) : unknown(argv[0]);
+    return command ? command->run(argc, argv) : unknown_command(argv[0]);
 }
 
 /* `datarep help [COMMAND]`, `datarep --help`. */

@@ -44,7 +44,7 @@ static int keep_bytes(void *ctx, const unsigned char *bytes, unsigned size)
 }
 
 /* "png", "svg" or "pdf" by the end of the name; NULL for another. */
-static const char *format_of(const char *name)
+static const char *picture_format(const char *name)
 {
     static const char *const formats[] = {"png", "svg", "pdf"};
     const char *dot = strrchr(name, '.');
@@ -90,7 +90,7 @@ static int draw(struct make *m)
     *(void **)&picture = dlsym(module, "datarep_plot_draw");
     if (!picture || sink_init(&s, -1))
         return tool_no_memory();
-    wrong = picture(&m->plot, format_of(m->output), keep_bytes, &s);
+    wrong = picture(&m->plot, picture_format(m->output), keep_bytes, &s);
     if (wrong || s.err) {
         tool_say(m->output, NULL, "%s", wrong ? wrong : strerror(s.err));
         status = TOOL_IO;
@@ -111,7 +111,7 @@ static int columns_of_terminal(void)
     return 80;
 }
 
-static int show(struct make *m)
+static int show_preview(struct make *m)
 {
     struct sink s;
 
@@ -160,7 +160,7 @@ static int make(struct make *m)
         status = add_coast(m);
     if (status)
         return status;
-    return m->preview ? show(m) : draw(m);
+    return m->preview ? show_preview(m) : draw(m);
 }
 
 static int open_all(struct make *m, char **operands)
@@ -213,7 +213,7 @@ enum {
     OPTION_COAST
 };
 
-static const struct option_row options[] = {
+static const struct option_row plot_option_rows[] = {
     {'o', "output", "FILE", "output file: .png, .svg or .pdf; -: PNG on stdout", "<file>"},
     OPTION_ROWS_REPLACE,
     {OPTION_PREVIEW, "preview", NULL, "draw with characters in the terminal", NULL},
@@ -239,7 +239,7 @@ static const struct option_row options[] = {
     OPTION_ROW_LIMIT,
     {0}};
 
-static int take_number(double *out, const char *option, const char *text)
+static int take_finite(double *out, const char *option, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
@@ -266,7 +266,7 @@ static int take_size(struct make *m, const char *text)
 static int take_columns(int *columns, const char *text)
 {
     double value = 0;
-    int status = take_number(&value, "width", text);
+    int status = take_finite(&value, "width", text);
 
     if (!status && (value < 20 || value > 1000))
         status = tool_usage(plot_command.name, "--width is 20 to 1000 columns, not '%s'", text);
@@ -295,7 +295,7 @@ struct plot_options {
     int columns;
 };
 
-static int take(struct plot_options *a, int option)
+static int plot_option(struct plot_options *a, int option)
 {
     struct make *m = &a->make;
 
@@ -326,9 +326,9 @@ static int take(struct plot_options *a, int option)
         m->title = optarg;
         return 0;
     case OPTION_MIN:
-        return take_number(&m->low, "min", optarg);
+        return take_finite(&m->low, "min", optarg);
     case OPTION_MAX:
-        return take_number(&m->high, "max", optarg);
+        return take_finite(&m->high, "max", optarg);
     case OPTION_LOG:
         m->log = true;
         return 0;
@@ -353,7 +353,7 @@ static int take(struct plot_options *a, int option)
 }
 
 /* Reject options that exclude each other; an exit code. */
-static int check_asked(const struct make *m)
+static int check_plot_options(const struct make *m)
 {
     const struct command *c = &plot_command;
 
@@ -361,7 +361,7 @@ static int check_asked(const struct make *m)
         return tool_usage(c->name, "where to?  -o FILE, or --preview");
     if (m->preview && m->output)
         return tool_usage(c->name, "either -o or --preview");
-    if (m->output && !format_of(m->output))
+    if (m->output && !picture_format(m->output))
         return tool_usage(c->name, "'%s' ends neither in .png nor in .svg or .pdf", m->output);
     if (m->output && strcmp(m->output, "-") == 0 && isatty(STDOUT_FILENO))
         return tool_usage(c->name, "a PNG on a terminal: redirect the output, or use --preview");
@@ -380,13 +380,13 @@ static int plot_run(int argc, char **argv)
     char **operands;
 
     while ((option = option_next(&o)) > 0 && !status)
-        status = take(&a, option);
+        status = plot_option(&a, option);
     if (option < 0 || status)
         return status ? status : o.status;
     operands = option_operands(&o, 2, PLOT_LINES + 1, "which dataset?  FILE PATH");
     if (!operands)
         return o.status;
-    status = check_asked(m);
+    status = check_plot_options(m);
     if (!status && m->output)
         status = outfile_permit(m->output, &m->excl, a.force, NULL);
     if (status)
@@ -412,7 +412,7 @@ const struct command plot_command = {
     .about = "Draws one-dimensional datasets as lines, a two-dimensional one as an image.  Labels\n"
              "come from the attributes units and long_name; missing_value, _FillValue,\n"
              "valid_range, scale_factor, add_offset and units of time are applied as CF says.",
-    .options = options,
+    .options = plot_option_rows,
     .examples = "  datarep plot sea.drep '/sst[0]' -o sst.png\n"
                 "  datarep plot --preview log.drep /temperature",
     .operands = "<drep> <path>..."};

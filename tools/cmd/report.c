@@ -46,7 +46,7 @@ int report_begin(struct report *r)
     return TOOL_FINE;
 }
 
-static void quote(struct sink *s, const char *key, const char *text)
+static void report_json_text(struct sink *s, const char *key, const char *text)
 {
     sink_format(s, "%s\"%s\": ", strcmp(key, "weight") == 0 ? "" : ", ", key);
     sink_quoted(s, text, strlen(text));
@@ -62,10 +62,10 @@ static void print_finding(struct report *r, const struct hdf5_finding *f)
         return;
     }
     sink_text(s, counted(r) > 1 ? ",\n {" : "\n {");
-    quote(s, "weight", weights[f->weight]);
-    quote(s, "what", f->what);
-    quote(s, "path", f->path);
-    quote(s, "message", f->message);
+    report_json_text(s, "weight", weights[f->weight]);
+    report_json_text(s, "what", f->what);
+    report_json_text(s, "path", f->path);
+    report_json_text(s, "message", f->message);
     sink_text(s, "}");
 }
 

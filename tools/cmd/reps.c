@@ -26,7 +26,7 @@ static const char *order_name(int order)
     return order == DREP_BIG ? "big" : order == DREP_LITTLE ? "little" : "vax";
 }
 
-static void put_row(struct reps_listing *r, const drep_encoding *row, bool comma)
+static void table_row(struct reps_listing *r, const drep_encoding *row, bool comma)
 {
     const char *format = drep_format_name(row->format), *name = drep_code_name(row->code);
     struct sink *s = &r->sink;
@@ -54,7 +54,7 @@ static int put_table(struct reps_listing *r, const char *name)
     else if (n > 0)
         sink_format(s, "  %-26s %3s %3s  %-6s  %s\n", "type", "size", "al", "order", "format");
     for (i = 0; i < n && i < DREP_CODE_MAX; i++)
-        put_row(r, &rows[i], i > 0);
+        table_row(r, &rows[i], i > 0);
     if (r->json)
         sink_char(s, '}');
     return 0;
@@ -80,7 +80,7 @@ static int put_summary(struct reps_listing *r, const char *name)
     return 0;
 }
 
-static int show(const char *name, const char *form, void *ctx)
+static int show_datarep(const char *name, const char *form, void *ctx)
 {
     struct reps_listing *r = ctx;
     struct sink *s = &r->sink;
@@ -109,7 +109,7 @@ static int show(const char *name, const char *form, void *ctx)
 }
 
 /* Shows one by its name, found in a walk over all. */
-struct wanted {
+struct reps_search {
     struct reps_listing *reps;
     const char *name;
     bool found;
@@ -117,15 +117,15 @@ struct wanted {
 
 static int show_wanted(const char *name, const char *form, void *ctx)
 {
-    struct wanted *w = ctx;
+    struct reps_search *w = ctx;
 
     if (strcmp(name, w->name) != 0)
         return 0;
     w->found = true;
-    return show(name, form, w->reps);
+    return show_datarep(name, form, w->reps);
 }
 
-static int unknown(const char *name)
+static int unknown_datarep(const char *name)
 {
     struct suggestion meant = {.word = name};
 
@@ -146,9 +146,9 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
     if (r->json)
         sink_text(&r->sink, "{\"version\": 1, \"datareps\": [");
     if (argc == 0)
-        err = drep_datarep_walk(show, r);
+        err = drep_datarep_walk(show_datarep, r);
     for (i = 0; i < argc; i++) {
-        struct wanted w = {.reps = r, .name = argv[i]};
+        struct reps_search w = {.reps = r, .name = argv[i]};
         drep_datarep rep = DREP_DATAREP;
 
         /* A plugin's name is in the list once somebody asked for it. */
@@ -156,7 +156,7 @@ static void show_all(struct reps_listing *r, int argc, char **argv)
         err = drep_datarep_walk(show_wanted, &w);
         if (err || w.found)
             continue;
-        r->status = tool_worse(r->status, unknown(argv[i]));
+        r->status = tool_worse(r->status, unknown_datarep(argv[i]));
     }
     if (err && err != DREP_ERR_STOPPED)
         r->status = tool_worse(r->status, tool_fail(NULL, NULL, err));
@@ -178,7 +178,7 @@ static int load(int option, const char *what)
     return err ? tool_fail(NULL, NULL, err) : TOOL_FINE;
 }
 
-static const struct option_row options[] = {
+static const struct option_row reps_option_rows[] = {
     {'s', "schema", "SCHEMA", "declare the representations of this schema first", "<schema>"},
     {OPTION_CHECK, "check", NULL, "check the rules for NAMEs", NULL},
     {OPTION_PLUGIN, "plugin", "FILE", "load this plugin first", "<file>"},
@@ -228,7 +228,7 @@ const struct command reps_command = {
     .usage = "[options] [NAME...]",
     .about = "Lists the data representations; with NAMEs, the encoding of every datatype: bytes,\n"
              "alignment inside a struct, byte order, format.",
-    .options = options,
+    .options = reps_option_rows,
     .examples = "  datarep reps -s legacy.yaml cray\n"
                 "  datarep reps --plugin=./mine.so --check mine",
     .operands = "<datarep>..."};

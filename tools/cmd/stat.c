@@ -149,14 +149,14 @@ static void put_pipes(struct stat_run *r)
 
 /* -------------------------------------------------------------------- objects */
 
-static const char *kind_name(int kind)
+static const char *stat_kind_name(int kind)
 {
     static const char *const names[] = {"", "group", "dataset", "type", "dimension"};
 
     return kind >= DREP_OBJ_GROUP && kind <= DREP_OBJ_DIMENSION ? names[kind] : "object";
 }
 
-static void put_object(struct stat_run *r, const struct walk_item *item, const drep_objusage *u)
+static void stat_object(struct stat_run *r, const struct walk_item *item, const drep_objusage *u)
 {
     struct sink *s = r->sink;
 
@@ -166,7 +166,7 @@ static void put_object(struct stat_run *r, const struct walk_item *item, const d
         sink_format(s,
                     ", \"kind\": \"%s\", \"metadata\": %" PRId64 ", \"data\": %" PRId64
                     ", \"sums\": %" PRId64 ", \"payload\": %" PRId64 ", \"chunks\": %" PRId64 "}",
-                    kind_name(item->info.kind), u->metadata, u->data, u->sums, u->payload,
+                    stat_kind_name(item->info.kind), u->metadata, u->data, u->sums, u->payload,
                     u->chunks);
         return;
     }
@@ -193,7 +193,7 @@ static int see_object(struct walk *walk, const struct walk_item *item)
         return 0;
     err = drep_object_usage(r->file, item->path, &usage);
     if (!err && r->objects)
-        put_object(r, item, &usage);
+        stat_object(r, item, &usage);
     if (!err && usage.chunks > 0) {
         info = malloc(sizeof *info);
         if (info)
@@ -250,7 +250,7 @@ static int stat_file(struct stat_run *r)
 
 enum { OPTION_JSON = OPTION_LONG };
 
-static const struct option_row options[] = {
+static const struct option_row stat_option_rows[] = {
     {'r', "recursive", NULL, "also print the usage of each object", NULL},
     {OPTION_JSON, "json", NULL, "print JSON, one object per file", NULL},
     OPTION_ROW_LIMIT,
@@ -290,7 +290,7 @@ const struct command stat_command = {
     .usage = "[options] FILE...",
     .about = "Prints the space usage of a file, the savings of filters, and the number of objects\n"
              "and chunks; with -r also the usage of each object.",
-    .options = options,
+    .options = stat_option_rows,
     .examples = "  datarep stat -r a.drep\n"
                 "  datarep stat --json *.drep | jq .free",
     .operands = "<drep>..."};

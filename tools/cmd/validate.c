@@ -98,8 +98,8 @@ struct validated_dataset {
 };
 
 /* Both texts. */
-static int show(const struct validated_dataset *p, const drep_type *type, const void *a,
-                const void *b, char **have, char **want)
+static int both_texts(const struct validated_dataset *p, const drep_type *type, const void *a,
+                      const void *b, char **have, char **want)
 {
     int err = element_text(p->have, type, a, have);
 
@@ -112,15 +112,15 @@ static int show(const struct validated_dataset *p, const drep_type *type, const 
 }
 
 /* Other bytes may still be the same value, as the many NaNs are. */
-static int compare_element(struct validated_dataset *p, const drep_type *type, int64_t at,
-                           const void *a, const void *b)
+static int validate_element(struct validated_dataset *p, const drep_type *type, int64_t at,
+                            const void *a, const void *b)
 {
     char *have, *want;
     int err;
 
     if (!p->text && memcmp(a, b, (size_t)drep_type_extent(type)) == 0)
         return 0;
-    err = show(p, type, a, b, &have, &want);
+    err = both_texts(p, type, a, b, &have, &want);
     if (err)
         return err;
     if (strcmp(have, want) == 0 || p->out->count++ > 0) {
@@ -151,7 +151,7 @@ static int compare_block(struct validated_dataset *p, const drep_type *type, con
     int err = 0;
 
     for (i = 0; i < b->len && !err; i++)
-        err = compare_element(p, type, b->first + i, have + i * extent, want + i * extent);
+        err = validate_element(p, type, b->first + i, have + i * extent, want + i * extent);
     return err;
 }
 
@@ -217,7 +217,7 @@ static int compare_data(void *ctx, drep_file *have_file, drep_dataset *have, dre
 
 /* -------------------------------------------------------------- command line */
 
-static void document_begin(struct validate *v, const char *path)
+static void validate_document_begin(struct validate *v, const char *path)
 {
     if (!v->json)
         return;
@@ -227,13 +227,13 @@ static void document_begin(struct validate *v, const char *path)
     sink_text(&v->sink, ", \"differences\": [");
 }
 
-static void document_end(struct validate *v)
+static void validate_document_end(struct validate *v)
 {
     if (v->json)
         sink_format(&v->sink, "%s], \"found\": %d}\n", v->said ? "\n" : "", v->said);
 }
 
-static int compare(struct validate *v, drep_file *file, bool extra, bool header_only)
+static int validate_file(struct validate *v, drep_file *file, bool extra, bool header_only)
 {
     const char *dir = getenv("TMPDIR");
     char scratch[4096];
@@ -273,9 +273,9 @@ static int validate(const char *schema, const char *path, const struct asked *as
             status = tool_no_memory();
             printer_release(&v.have);
         } else {
-            document_begin(&v, path);
-            status = compare(&v, file, asked->extra, asked->header_only);
-            document_end(&v);
+            validate_document_begin(&v, path);
+            status = validate_file(&v, file, asked->extra, asked->header_only);
+            validate_document_end(&v);
             status = tool_worse(status, sink_close(&v.sink));
             printer_release(&v.have);
         }
@@ -296,7 +296,7 @@ static int validate(const char *schema, const char *path, const struct asked *as
 
 enum { OPTION_JSON = OPTION_LONG };
 
-static const struct option_row options[] = {
+static const struct option_row validate_option_rows[] = {
     {'s', "schema", "SCHEMA", "required; - is standard input", "<schema>"},
     {'x', "extra", NULL, "allow objects and attributes that the schema lacks", NULL},
     {'H', "header", NULL, "do not compare the values of datasets", NULL},
@@ -344,7 +344,7 @@ const struct command validate_command = {
              "and column of the schema.  Layout, chunks, filters and fill values are compared\n"
              "only if the schema states them; unlimited dimensions may have grown.\n"
              "Exit status: 0 equal, 1 differences.",
-    .options = options,
+    .options = validate_option_rows,
     .examples = "  datarep validate -s sea.yaml sea.drep\n"
                 "  datarep validate -x -H -s sea.yaml sea.drep && echo conforms",
     .operands = "<drep>"};
