@@ -16,7 +16,7 @@ struct tape {
 };
 
 /* `size` bytes at `at`. */
-static bool peek(const struct tape *t, int64_t at, unsigned char *p, size_t size)
+static bool tape_peek(const struct tape *t, int64_t at, unsigned char *p, size_t size)
 {
     return at <= t->size - (int64_t)size && full_read(t->fd, p, size, at) == (ssize_t)size;
 }
@@ -39,7 +39,7 @@ static bool is_simh(const struct tape *t)
     uint32_t length;
 
     for (; at < t->size && records + marks < RECORDS_MOST; at += 4) {
-        if (!peek(t, at, p, 4))
+        if (!tape_peek(t, at, p, 4))
             return false;
         length = little(p, 4);
         if (length == UINT32_MAX)
@@ -48,7 +48,7 @@ static bool is_simh(const struct tape *t)
         if (length == 0)
             continue;
         at += 4 + (int64_t)(length & 0xffffff) + (length & 1);
-        if (length >> 24 || !peek(t, at, p, 4) || little(p, 4) != length)
+        if (length >> 24 || !tape_peek(t, at, p, 4) || little(p, 4) != length)
             return false;
         records++;
     }
@@ -64,7 +64,7 @@ static bool is_awstape(const struct tape *t)
     unsigned char p[6];
 
     for (; at < t->size && records < RECORDS_MOST; records++) {
-        if (!peek(t, at, p, 6) || little(p + 2, 2) != before || p[4] & ~(BEGINS | MARK | ENDS))
+        if (!tape_peek(t, at, p, 6) || little(p + 2, 2) != before || p[4] & ~(BEGINS | MARK | ENDS))
             return false;
         length = little(p, 2);
         if ((p[4] & MARK ? length != 0 : length == 0 || !(p[4] & (BEGINS | ENDS))))
@@ -87,7 +87,7 @@ static bool is_cos(const struct tape *t)
     for (k = 0; k < blocks && k < RECORDS_MOST; k++) {
         uint64_t word = 0, forward;
 
-        if (!peek(t, k * BLOCK, p, 8))
+        if (!tape_peek(t, k * BLOCK, p, 8))
             return false;
         for (int i = 0; i < 8; i++)
             word = word << 8 | p[i];
@@ -95,7 +95,7 @@ static bool is_cos(const struct tape *t)
         if (word >> 60 || (word >> 9 & 0xffffff) != (uint64_t)k)
             return false;
         /* The next control word, if it is in this block, ends a record, a file or the data. */
-        if (forward < 511 && (!peek(t, k * BLOCK + 8 * (int64_t)(forward + 1), p, 1) ||
+        if (forward < 511 && (!tape_peek(t, k * BLOCK + 8 * (int64_t)(forward + 1), p, 1) ||
                               (p[0] >> 4 != 8 && p[0] >> 4 != 14 && p[0] >> 4 != 15)))
             return false;
     }
@@ -111,7 +111,7 @@ static bool is_vms(const struct tape *t)
     uint32_t length;
 
     for (; at < t->size && records < RECORDS_MOST; records++) {
-        if (!peek(t, at, p, 2))
+        if (!tape_peek(t, at, p, 2))
             return false;
         length = little(p, 2);
         if (length == NONE) { /* no other record in this block */

@@ -85,14 +85,14 @@ void csv_release(struct csv *csv)
 }
 
 /* The next byte without taking it, -1 at the end, -2 after a failure that was said. */
-static int peek(struct csv *csv)
+static int csv_peek(struct csv *csv)
 {
     if (csv->at == csv->len && !csv->end && fill(csv))
         return -2;
     return csv->at < csv->len ? (unsigned char)csv->buf[csv->at] : -1;
 }
 
-static void take(struct csv *csv)
+static void csv_advance(struct csv *csv)
 {
     if (csv->buf[csv->at++] == '\n') {
         csv->line++;
@@ -129,8 +129,8 @@ static int take_return(struct csv *csv)
 {
     int line = csv->line, column = csv->column, c;
 
-    take(csv);
-    c = peek(csv);
+    csv_advance(csv);
+    c = csv_peek(csv);
     if (c == -2)
         return TOOL_IO;
     if (c == '\n' || c == -1)
@@ -144,21 +144,21 @@ static int quoted_field(struct csv *csv)
 {
     int line = csv->line, column = csv->column, c, status = 0;
 
-    take(csv);
+    csv_advance(csv);
     while (!status) {
-        c = peek(csv);
+        c = csv_peek(csv);
         if (c == -2)
             return TOOL_IO;
         if (c == -1)
             return csv_wrong(csv, line, column, "the quote that opens here is never closed");
-        take(csv);
-        if (c == '"' && peek(csv) != '"')
+        csv_advance(csv);
+        if (c == '"' && csv_peek(csv) != '"')
             break;
         if (c == '"')
-            take(csv);
+            csv_advance(csv);
         status = keep(csv, (char)c);
     }
-    c = peek(csv);
+    c = csv_peek(csv);
     if (!status && c == '\r')
         return take_return(csv);
     if (!status && c >= 0 && c != csv->delimiter && c != '\n')
@@ -170,20 +170,21 @@ static int plain_field(struct csv *csv)
 {
     int c, status = 0;
 
-    for (c = peek(csv); !status && c >= 0 && c != csv->delimiter && c != '\n'; c = peek(csv)) {
+    for (c = csv_peek(csv); !status && c >= 0 && c != csv->delimiter && c != '\n';
+         c = csv_peek(csv)) {
         if (c == '"')
             return csv_wrong(csv, csv->line, csv->column,
                              "a quote inside a field that does not begin with one");
         if (c == '\r')
             return take_return(csv);
-        take(csv);
+        csv_advance(csv);
         status = keep(csv, (char)c);
     }
     return c == -2 ? TOOL_IO : status;
 }
 
 /* Texts have their places when the record is whole. */
-static void settle(struct csv *csv)
+static void csv_set_fields(struct csv *csv)
 {
     size_t i, end;
 
@@ -201,7 +202,7 @@ static int record(struct csv *csv)
 
     csv->fields = csv->text_len = 0;
     do {
-        quoted = peek(csv) == '"';
+        quoted = csv_peek(csv) == '"';
         status = begin_field(csv, quoted);
         if (!status)
             status = quoted ? quoted_field(csv) : plain_field(csv);
@@ -209,11 +210,11 @@ static int record(struct csv *csv)
             status = keep(csv, '\0');
         if (status)
             return status;
-        c = peek(csv);
+        c = csv_peek(csv);
         if (c >= 0)
-            take(csv);
+            csv_advance(csv);
     } while (c == csv->delimiter);
-    settle(csv);
+    csv_set_fields(csv);
     return c == -2 ? TOOL_IO : 0;
 }
 
@@ -223,7 +224,7 @@ int csv_next(struct csv *csv)
 
     do {
         csv->fields = 0;
-        if (peek(csv) == -1)
+        if (csv_peek(csv) == -1)
             return 0;
         status = record(csv);
     } while (!status && csv->fields == 1 && csv->field[0].size == 0 && !csv->field[0].quoted);

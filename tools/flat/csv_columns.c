@@ -26,8 +26,8 @@ static int refuse(const struct column_maker *m, const char *what)
     return TOOL_USAGE;
 }
 
-static int add(struct column_maker *m, const drep_type *type, const drep_type *held, int64_t offset,
-               int fields)
+static int column_add(struct column_maker *m, const drep_type *type, const drep_type *held,
+                      int64_t offset, int fields)
 {
     struct columns *c = m->columns;
 
@@ -131,10 +131,10 @@ static int collect(struct column_maker *m, const drep_type *type, const drep_typ
     case DREP_KIND_REFERENCE:
         return refuse(m, "a reference");
     case DREP_KIND_PREDEFINED:
-        return add(m, type, held, offset,
-                   encoding_is_complex(&m->plain[drep_type_code(type)]) ? 2 : 1);
+        return column_add(m, type, held, offset,
+                          encoding_is_complex(&m->plain[drep_type_code(type)]) ? 2 : 1);
     default:
-        return add(m, type, held, offset, 1);
+        return column_add(m, type, held, offset, 1);
     }
 }
 

@@ -36,12 +36,12 @@ struct csv_source {
     char date[400];
 };
 
-static void say(void *ctx, int line, int column, const char *message)
+static void say_complaint(void *ctx, int line, int column, const char *message)
 {
     csv_wrong(ctx, line, column, "%s", message);
 }
 
-static void release(struct source *s)
+static void csv_source_release(struct source *s)
 {
     struct csv_source *c = s->own;
     size_t i;
@@ -83,10 +83,17 @@ static void trim(struct csv_field *f)
 
 /* What the fields of a column have been so far; each holds those before it, but for
  * BOOLEAN. */
-enum guess { GUESS_NOTHING, GUESS_BOOLEAN, GUESS_INTEGER, GUESS_UNSIGNED, GUESS_REAL, GUESS_TEXT };
+enum csv_guess {
+    GUESS_NOTHING,
+    GUESS_BOOLEAN,
+    GUESS_INTEGER,
+    GUESS_UNSIGNED,
+    GUESS_REAL,
+    GUESS_TEXT
+};
 
 struct guesses {
-    enum guess *list;
+    enum csv_guess *list;
     bool *missing;
 };
 
@@ -97,7 +104,7 @@ static bool leading_zero(const char *text)
     return text[0] == '0' && text[1] >= '0' && text[1] <= '9';
 }
 
-static enum guess guess_field(struct csv_field *f)
+static enum csv_guess guess_field(struct csv_field *f)
 {
     struct integer n;
     int64_t here;
@@ -123,9 +130,9 @@ static enum guess guess_field(struct csv_field *f)
     return number_is_real(f->text) ? GUESS_REAL : GUESS_TEXT;
 }
 
-static enum guess guess_both(enum guess a, enum guess b)
+static enum csv_guess guess_both(enum csv_guess a, enum csv_guess b)
 {
-    enum guess least = a < b ? a : b, most = a < b ? b : a;
+    enum csv_guess least = a < b ? a : b, most = a < b ? b : a;
 
     if (least == GUESS_BOOLEAN && most != GUESS_BOOLEAN)
         return GUESS_TEXT;
@@ -136,7 +143,7 @@ static enum guess guess_both(enum guess a, enum guess b)
  * the two alone would not tell. */
 static void note_field(struct guesses *g, size_t i, struct csv_field *f, bool *negative)
 {
-    enum guess one = guess_field(f);
+    enum csv_guess one = guess_field(f);
 
     if (one == GUESS_INTEGER && *f->text == '-')
         negative[i] = true;
@@ -145,7 +152,7 @@ static void note_field(struct guesses *g, size_t i, struct csv_field *f, bool *n
         g->list[i] = GUESS_TEXT;
 }
 
-static int guess_type(enum guess guess, bool missing, drep_type **out)
+static int guess_type(enum csv_guess guess, bool missing, drep_type **out)
 {
     if (missing && (guess == GUESS_INTEGER || guess == GUESS_UNSIGNED))
         guess = GUESS_REAL; /* which has NaN for what is missing */
@@ -179,7 +186,7 @@ static int scan_record(struct csv_source *c, struct guesses *g, bool *negative)
 }
 
 /* Counts the records; g, when not NULL, is told of every field. */
-static int scan(struct csv_source *c, struct guesses *g)
+static int scan_table(struct csv_source *c, struct guesses *g)
 {
     bool *negative = calloc(c->fields + 1, 1);
     int status = negative ? 0 : tool_no_memory();
@@ -197,7 +204,7 @@ static int scan(struct csv_source *c, struct guesses *g)
 /* Numbers alone, without names: a matrix of the widest of them. */
 static bool is_matrix(const struct csv_source *c, const struct guesses *g, drep_type **out)
 {
-    enum guess all = GUESS_NOTHING;
+    enum csv_guess all = GUESS_NOTHING;
     bool missing = false;
     size_t i;
 
@@ -238,7 +245,7 @@ static int infer(struct csv_source *c)
 {
     struct guesses g = {.list = calloc(c->fields + 1, sizeof *g.list),
                         .missing = calloc(c->fields + 1, sizeof *g.missing)};
-    int err = 0, status = g.list && g.missing ? scan(c, &g) : tool_no_memory();
+    int err = 0, status = g.list && g.missing ? scan_table(c, &g) : tool_no_memory();
     char *text;
 
     if (!status && is_matrix(c, &g, &c->type))
@@ -277,7 +284,7 @@ static int find_field(struct csv_source *c, const char *name, size_t *out)
 }
 
 /* Fields that no column takes are said, and left out. */
-static bool rest(struct source *s)
+static bool csv_fields_unused(struct source *s)
 {
     struct csv_source *c = s->own;
     bool any = false, *taken = c->field ? calloc(c->fields + 1, sizeof *taken) : NULL;
@@ -457,7 +464,7 @@ static bool put_field(struct csv_source *c, const struct column *column, size_t 
 }
 
 /* One element of the record, from its `field`th field on. */
-static bool put_element(struct csv_source *c, size_t field, char *at)
+static bool parse_element(struct csv_source *c, size_t field, char *at)
 {
     const struct columns *columns = &c->columns;
     size_t i;
@@ -470,7 +477,7 @@ static bool put_element(struct csv_source *c, size_t field, char *at)
     return true;
 }
 
-static int read_rows(struct source *s, const int64_t *start, const int64_t *count, void *buf)
+static int csv_source_read(struct source *s, const int64_t *start, const int64_t *count, void *buf)
 {
     struct csv_source *c = s->own;
     int64_t row, i, first = s->rank > 1 ? start[1] : 0, width = s->rank > 1 ? count[1] : 1;
@@ -485,7 +492,7 @@ static int read_rows(struct source *s, const int64_t *start, const int64_t *coun
         if (status)
             return status;
         for (i = 0; i < width; i++, at += drep_type_extent(c->held)) {
-            if (put_element(c, (size_t)(first + i) * c->columns.fields, at))
+            if (parse_element(c, (size_t)(first + i) * c->columns.fields, at))
                 continue;
             complaints_tell(&c->complaints);
             return TOOL_CORRUPT;
@@ -533,7 +540,7 @@ static int find_times(struct csv_source *c)
     return c->cf ? status : tool_no_memory();
 }
 
-static int prepare(struct csv_source *c)
+static int csv_source_prepare(struct csv_source *c)
 {
     int status = csv_open(&c->csv, c->table.file, c->table.fd, c->table.delimiter);
 
@@ -541,13 +548,13 @@ static int prepare(struct csv_source *c)
         status = get_header(c);
     if (status)
         return status;
-    c->complaints = (struct complaints){.say = say, .ctx = &c->csv};
+    c->complaints = (struct complaints){.say = say_complaint, .ctx = &c->csv};
     if (c->fields == 0) {
         tool_say(c->table.file, NULL, "the table is empty");
         return TOOL_CORRUPT;
     }
     c->type = c->table.type ? drep_type_ref(c->table.type) : NULL;
-    status = c->type ? scan(c, NULL) : infer(c);
+    status = c->type ? scan_table(c, NULL) : infer(c);
     if (!status)
         status = start_encoder(c);
     if (!status)
@@ -564,14 +571,17 @@ static int prepare(struct csv_source *c)
 int source_csv(struct source *out, const struct csv_table *table)
 {
     struct csv_source *c = calloc(1, sizeof *c);
-    struct source s = {
-        .file = table->file, .read = read_rows, .rest = rest, .release = release, .own = c};
+    struct source s = {.file = table->file,
+                       .read = csv_source_read,
+                       .rest = csv_fields_unused,
+                       .release = csv_source_release,
+                       .own = c};
     int status;
 
     if (!c)
         return tool_no_memory();
     c->table = *table;
-    status = prepare(c);
+    status = csv_source_prepare(c);
     if (status) {
         source_release(&s);
         return status;

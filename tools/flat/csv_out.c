@@ -179,8 +179,8 @@ static void put_piece(const struct stream *stream, struct sink *s, const drep_ty
 }
 
 /* held: what elements are read as. */
-static int begin(struct csv_out *c, struct outlet *outlet, const char *path, const drep_type *held,
-                 int64_t width, int fd)
+static int csv_begin(struct csv_out *c, struct outlet *outlet, const char *path,
+                     const drep_type *held, int64_t width, int fd)
 {
     const struct flat *f = outlet->f;
     size_t size = strlen(outlet->x->dst);
@@ -241,7 +241,7 @@ int csv_out(const struct extract *e, int fd)
         return tool_fail(outlet->name, e->path, err);
     err = printer_type(&c.printer, e->info.type, e->info.datarep_number, &held);
     status = err ? tool_fail(outlet->name, e->path, err)
-                 : begin(&c, outlet, e->path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
+                 : csv_begin(&c, outlet, e->path, held, rank == 2 && dims[1] > 0 ? dims[1] : 1, fd);
     if (!status && c.columns.len == 1 && !*c.columns.list[0].name)
         take_dates(&c, e->path, &c.columns.list[0], &cf);
     if (!status) {
@@ -283,7 +283,7 @@ static int add_dataset(const drep_linkinfo *link, void *ctx)
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }
 
-static void group_release(struct csv_group *g)
+static void csv_group_release(struct csv_group *g)
 {
     size_t i;
 
@@ -328,8 +328,8 @@ static int open_column(struct csv_group *g, const struct printer *p, size_t i)
 }
 
 /* The rows of all datasets side by side in one buffer. */
-static int read_rows(struct csv_group *g, const drep_type *row, int64_t first, int64_t count,
-                     char *buf)
+static int read_group_rows(struct csv_group *g, const drep_type *row, int64_t first, int64_t count,
+                           char *buf)
 {
     int64_t extent = drep_type_extent(row);
     drep_selection *sel = NULL;
@@ -358,7 +358,7 @@ static int put_rows(struct csv_group *g, struct csv_out *c, const drep_type *row
 
     for (at = 0; at < g->rows && !status && !c->sink.err; at += n) {
         n = g->rows - at < most ? g->rows - at : most;
-        status = read_rows(g, row, at, n, buf);
+        status = read_group_rows(g, row, at, n, buf);
         if (!status)
             put_lines(c, &lines, row, buf, at, n);
         if (drep_type_variable(row))
@@ -412,7 +412,7 @@ static int put_group(struct csv_group *g, struct csv_out *c, int fd)
     err = drep_type_compound((int64_t)g->len, (const char *const *)g->name, NULL, g->type, 0, &row);
     if (err)
         return tool_fail(g->outlet->name, g->path, err);
-    status = begin(c, g->outlet, g->path, row, 1, fd);
+    status = csv_begin(c, g->outlet, g->path, row, 1, fd);
     if (!status)
         status = group_dates(g, c);
     if (!status)
@@ -439,7 +439,7 @@ int csv_out_group(struct outlet *outlet, const char *path, int fd)
     } else {
         status = put_group(&g, &c, fd);
     }
-    group_release(&g);
+    csv_group_release(&g);
     printer_release(&c.printer);
     return status;
 }

@@ -15,11 +15,11 @@
 enum { DIGITS_MAX = 38, DIGITS_64 = 18 };
 
 /* 128 bits, two's complement: not every machine has such a type. */
-struct wide {
+struct decimal_wide {
     uint64_t low, high;
 };
 
-static void wide_add_digit(struct wide *w, int digit)
+static void wide_add_digit(struct decimal_wide *w, int digit)
 {
     uint64_t low = (w->low & UINT32_MAX) * 10 + (uint64_t)digit;
     uint64_t middle = (w->low >> 32) * 10 + (low >> 32);
@@ -28,14 +28,14 @@ static void wide_add_digit(struct wide *w, int digit)
     w->high = w->high * 10 + (middle >> 32);
 }
 
-static void wide_negate(struct wide *w)
+static void wide_negate(struct decimal_wide *w)
 {
     w->low = ~w->low + 1;
     w->high = ~w->high + (w->low == 0);
 }
 
 /* As INT64_T (the value fits) or INT128_T of this machine. */
-static void wide_put(const struct wide *w, bool whole, uint8_t *to)
+static void wide_put(const struct decimal_wide *w, bool whole, uint8_t *to)
 {
     const uint64_t words[] = {HOST_LITTLE ? w->low : w->high, HOST_LITTLE ? w->high : w->low};
 
@@ -146,12 +146,12 @@ static bool sign_of(int half, bool *minus)
 }
 
 /* The number of the byte that is wrong, from 1; 0: none. */
-static int take_packed(const uint8_t *p, int digits, struct wide *value)
+static int take_packed(const uint8_t *p, int digits, struct decimal_wide *value)
 {
     int n = digits / 2 + 1;
     bool minus = false;
 
-    *value = (struct wide){0, 0};
+    *value = (struct decimal_wide){0, 0};
     for (int i = 0; i < 2 * n - 1; i++) {
         int half = i % 2 ? p[i / 2] & 15 : p[i / 2] >> 4;
 
@@ -182,12 +182,12 @@ static int last_digit(uint8_t c, bool *minus)
     return c >> 4 == 3 || c >> 4 == 7 || sign_of(c >> 4, minus) ? c & 15 : -1;
 }
 
-static int take_zoned(const uint8_t *p, int digits, struct wide *value)
+static int take_zoned(const uint8_t *p, int digits, struct decimal_wide *value)
 {
     bool minus = false;
     int last;
 
-    *value = (struct wide){0, 0};
+    *value = (struct decimal_wide){0, 0};
     for (int i = 0; i < digits - 1; i++) {
         if ((p[i] & 15) > 9 || (p[i] >> 4 != 0xf && p[i] >> 4 != 3))
             return i + 1;
@@ -217,7 +217,7 @@ static void take_element(const drep_type *from, const uint8_t *src, const drep_t
     int64_t i, n = 1, step, other;
     bool packed;
     int digits = decimal_of(from, &packed), bad;
-    struct wide value;
+    struct decimal_wide value;
 
     if (digits > 0) {
         bad = packed ? take_packed(src, digits, &value) : take_zoned(src, digits, &value);

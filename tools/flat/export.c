@@ -176,7 +176,7 @@ struct archive {
     size_t verified; /* members that were read back */
 };
 
-static int add_member(struct walk *walk, const struct walk_item *item)
+static int archive_add_dataset(struct walk *walk, const struct walk_item *item)
 {
     struct archive *a = walk->ctx;
     size_t size = strlen(item->path) + 6;
@@ -214,8 +214,11 @@ static void archive_release(struct archive *a)
 
 static int find_members(struct archive *a, const char *group)
 {
-    struct walk walk = {
-        .file = a->o->file, .file_name = a->o->name, .depth = -1, .enter = add_member, .ctx = a};
+    struct walk walk = {.file = a->o->file,
+                        .file_name = a->o->name,
+                        .depth = -1,
+                        .enter = archive_add_dataset,
+                        .ctx = a};
     int err;
 
     a->above = strcmp(group, "/") == 0 ? 1 : strlen(group) + 1;

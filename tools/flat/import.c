@@ -117,7 +117,7 @@ static int find_dataset(const struct intake *in, const char *path, drep_dataset 
 
 static int take_array(struct intake *in, struct source *s, const char *path)
 {
-    struct target t = {.name = in->x->dst, .path = path, .range = in->x->range};
+    struct load_target t = {.name = in->x->dst, .path = path, .range = in->x->range};
     int status = find_dataset(in, path, &t.dataset);
 
     if (status)
@@ -151,7 +151,7 @@ static int take_npy(struct intake *in)
 
 /* --------------------------------------------------------------------- raw */
 
-static int get_shape(const struct flat *x, struct raw_file *raw)
+static int option_shape(const struct flat *x, struct raw_file *raw)
 {
     const char *p = x->shape;
     char *end;
@@ -214,7 +214,7 @@ static int take_raw(struct intake *in)
     drep_type *type = NULL;
     const char *why = NULL;
     struct source s;
-    int status = get_shape(f, &raw);
+    int status = option_shape(f, &raw);
 
     if (!status && f->type && decimal_parse(f->type, &type, &why))
         status = tool_usage(f->x->command, "--type=%s: %s", f->type, why);
@@ -246,12 +246,12 @@ struct dataset_group {
     const struct intake *in;
     char **name;
     const drep_type **type;
-    struct target *target;
+    struct load_target *target;
     size_t len, room;
     int status;
 };
 
-static int add_member(const drep_linkinfo *link, void *ctx)
+static int group_add_dataset(const drep_linkinfo *link, void *ctx)
 {
     struct dataset_group *g = ctx;
 
@@ -263,7 +263,7 @@ static int add_member(const drep_linkinfo *link, void *ctx)
     return g->name[g->len] ? (g->len++, 0) : DREP_ERR_NOMEM;
 }
 
-static void group_release(struct dataset_group *g)
+static void dataset_group_release(struct dataset_group *g)
 {
     size_t i;
 
@@ -291,9 +291,9 @@ static int group_room(struct dataset_group *g)
     if (!g->type || !g->target)
         return tool_no_memory();
     for (i = 0; i < g->len; i++) {
-        g->target[i] = (struct target){.name = g->in->x->dst,
-                                       .path = path_of_member(g->in->path, g->name[i]),
-                                       .range = g->in->x->range};
+        g->target[i] = (struct load_target){.name = g->in->x->dst,
+                                            .path = path_of_member(g->in->path, g->name[i]),
+                                            .range = g->in->x->range};
         if (!g->target[i].path)
             return tool_no_memory();
     }
@@ -304,7 +304,7 @@ static int group_open(struct dataset_group *g, drep_type **row)
 {
     drep_dsinfo info = DREP_DSINFO;
     size_t i;
-    int err = drep_list(g->in->file, g->in->path, DREP_BY_CREATION, add_member, g), status;
+    int err = drep_list(g->in->file, g->in->path, DREP_BY_CREATION, group_add_dataset, g), status;
 
     if (err)
         return tool_fail(g->in->x->dst, g->in->path, err);
@@ -384,7 +384,7 @@ static int take_columns(struct intake *in, struct csv_table *table, bool exists)
         source_release(&s);
     }
     drep_type_free(row);
-    group_release(&g);
+    dataset_group_release(&g);
     return status;
 }
 
@@ -496,7 +496,7 @@ static int take_member(void *ctx, const char *name, int fd)
     return status;
 }
 
-static int take(struct intake *in)
+static int intake_by_format(struct intake *in)
 {
     switch (in->f->format) {
     case FLAT_NPY:
@@ -526,7 +526,7 @@ int flat_import(const struct flat *f)
     in.fd = input_file(x->src);
     status = in.fd < 0 ? TOOL_IO : open_target(&in);
     if (!status)
-        status = take(&in);
+        status = intake_by_format(&in);
     if (in.file && status) {
         drep_abandon(in.file);
     } else if (in.file) {

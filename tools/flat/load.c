@@ -132,7 +132,8 @@ int load_create(const struct source *s, const struct exchange *x, drep_file *fil
     return err ? tool_fail(x->dst, path, err) : 0;
 }
 
-static int does_not_fit(const struct source *s, const struct target *t, const drep_dsinfo *info)
+static int does_not_fit(const struct source *s, const struct load_target *t,
+                        const drep_dsinfo *info)
 {
     char want[1024] = "", have[1024] = "";
     size_t n = 0, m = 0;
@@ -152,7 +153,7 @@ static int does_not_fit(const struct source *s, const struct target *t, const dr
     return TOOL_USAGE;
 }
 
-int load_fit(const struct source *s, struct target *t, bool append)
+int load_fit(const struct source *s, struct load_target *t, bool append)
 {
     int64_t dims[DREP_MAX_RANK];
     drep_dsinfo info = DREP_DSINFO;
@@ -178,7 +179,7 @@ int load_fit(const struct source *s, struct target *t, bool append)
 
 /* ------------------------------------------------------------------- moving */
 
-static int write_box(const struct source *s, const struct target *t, const struct box *b,
+static int write_box(const struct source *s, const struct load_target *t, const struct box *b,
                      const drep_type *type, const void *buf)
 {
     drep_xfer xfer = DREP_XFER(.range = t->range);
@@ -201,17 +202,17 @@ static int write_box(const struct source *s, const struct target *t, const struc
     return err ? tool_fail(t->name, t->path, err) : 0;
 }
 
-typedef int box_fn(const struct source *s, const struct target *t, const struct box *b,
+typedef int box_fn(const struct source *s, const struct load_target *t, const struct box *b,
                    const void *buf);
 
-static int write_whole(const struct source *s, const struct target *t, const struct box *b,
+static int write_whole(const struct source *s, const struct load_target *t, const struct box *b,
                        const void *buf)
 {
     return write_box(s, t, b, s->type, buf);
 }
 
 /* Each member of the compounds, from where it lies in them. */
-static int write_members(const struct source *s, const struct target *t, const struct box *b,
+static int write_members(const struct source *s, const struct load_target *t, const struct box *b,
                          const void *buf)
 {
     int64_t i, extent = drep_type_extent(s->type);
@@ -230,7 +231,7 @@ static int write_members(const struct source *s, const struct target *t, const s
     return status;
 }
 
-static int move_boxes(struct source *s, const struct target *t, struct box *b, char *buf,
+static int move_boxes(struct source *s, const struct load_target *t, struct box *b, char *buf,
                       box_fn *write)
 {
     size_t size = (size_t)drep_type_extent(s->type);
@@ -252,7 +253,7 @@ static int move_boxes(struct source *s, const struct target *t, struct box *b, c
     return status;
 }
 
-static int move_all(struct source *s, const struct target *t, box_fn *write)
+static int load_boxes(struct source *s, const struct load_target *t, box_fn *write)
 {
     drep_dsinfo info = DREP_DSINFO;
     struct box b;
@@ -278,12 +279,12 @@ static int move_all(struct source *s, const struct target *t, box_fn *write)
     return status;
 }
 
-int load_all(struct source *s, const struct target *t)
+int load_all(struct source *s, const struct load_target *t)
 {
-    return move_all(s, t, write_whole);
+    return load_boxes(s, t, write_whole);
 }
 
-int load_columns(struct source *s, const struct target *columns)
+int load_columns(struct source *s, const struct load_target *columns)
 {
-    return move_all(s, columns, write_members);
+    return load_boxes(s, columns, write_members);
 }

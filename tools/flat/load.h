@@ -12,7 +12,7 @@ int load_create(const struct source *s, const struct exchange *x, drep_file *fil
                 bool grows, drep_dataset **out);
 
 /* The dataset that a source is loaded into, and the place in it. */
-struct target {
+struct load_target {
     drep_dataset *dataset;
     const char *name, *path; /* the file's and its own, for messages */
     int64_t first;           /* index in the first dimension where the source begins */
@@ -20,11 +20,11 @@ struct target {
 };
 /* Makes the dataset as large as the source asks for: behind what it holds already (append),
  * or in its place.  Says what does not fit. */
-int load_fit(const struct source *s, struct target *t, bool append);
+int load_fit(const struct source *s, struct load_target *t, bool append);
 /* Reads all of the source into the dataset. */
-int load_all(struct source *s, const struct target *t);
+int load_all(struct source *s, const struct load_target *t);
 
 /* One source whose elements are compounds, its members into a dataset each. */
-int load_columns(struct source *s, const struct target *columns);
+int load_columns(struct source *s, const struct load_target *columns);
 
 #endif

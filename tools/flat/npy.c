@@ -501,7 +501,7 @@ struct page {
     bool failed;
 };
 
-static void add(struct page *page, const char *text, size_t size)
+static void page_add(struct page *page, const char *text, size_t size)
 {
     if (VEC_ROOM(page->text, page->len, page->room, size + 1)) {
         page->failed = true;
@@ -514,7 +514,7 @@ static void add(struct page *page, const char *text, size_t size)
 
 static void add_text(struct page *page, const char *text)
 {
-    add(page, text, strlen(text));
+    page_add(page, text, strlen(text));
 }
 
 static void add_number(struct page *page, int64_t n)
@@ -624,7 +624,7 @@ char *npy_write(const struct npy *npy, size_t *size)
     struct page page = {0};
     size_t front = 10, rest;
 
-    add(&page, "\223NUMPY\1\0\0\0\0\0", 12);
+    page_add(&page, "\223NUMPY\1\0\0\0\0\0", 12);
     page.len = front;
     add_text(&page, "{'descr': ");
     add_dtype(&page, &npy->dtype);
@@ -638,7 +638,7 @@ char *npy_write(const struct npy *npy, size_t *size)
     add_text(&page, "\n");
     if (!page.failed && page.len > 65535) {
         /* Two bytes more for the length; the elements still begin at a multiple of 64. */
-        add(&page, "  ", 2);
+        page_add(&page, "  ", 2);
         front = 12;
         memmove(page.text + front, page.text + 10, page.len - front);
         page.text[6] = 2;

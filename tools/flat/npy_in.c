@@ -22,7 +22,7 @@ struct npy_source {
     size_t cap, numbers_cap;
 };
 
-static void release(struct source *s)
+static void npy_source_release(struct source *s)
 {
     struct npy_source *n = s->own;
 
@@ -133,7 +133,7 @@ static int read_box(struct source *s, const int64_t *start, const int64_t *count
     return status ? status : convert(s, first, len, buf);
 }
 
-static bool rest(struct source *s)
+static bool npy_bytes_unused(struct source *s)
 {
     const struct npy_source *n = s->own;
     off_t end = lseek(n->fd, 0, SEEK_END);
@@ -209,7 +209,7 @@ static int read_header(const struct source *s, struct npy *out)
     return status;
 }
 
-static int settle(struct source *s, struct npy_source *n)
+static int npy_source_prepare(struct source *s, struct npy_source *n)
 {
     int err, status = read_header(s, &n->npy);
 
@@ -237,13 +237,17 @@ int source_npy(struct source *out, const char *file, int fd)
 int source_npy_member(struct source *out, const char *file, int fd)
 {
     struct npy_source *n = calloc(1, sizeof *n);
-    struct source s = {.file = file, .read = read_box, .rest = rest, .release = release, .own = n};
+    struct source s = {.file = file,
+                       .read = read_box,
+                       .rest = npy_bytes_unused,
+                       .release = npy_source_release,
+                       .own = n};
     int status;
 
     if (!n)
         return tool_no_memory();
     n->fd = fd;
-    status = settle(&s, n);
+    status = npy_source_prepare(&s, n);
     if (status)
         source_release(&s);
     else

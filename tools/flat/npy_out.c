@@ -92,7 +92,7 @@ static int read_type(const drep_type *type, const drep_type *stored, drep_type *
 /* -------------------------------------------------------------------- dtype */
 
 /* Takes the dtype, and what elements are read as. */
-static int settle_types(struct npy_out *n, struct npy_dtype *dtype)
+static int set_dtype(struct npy_out *n, struct npy_dtype *dtype)
 {
     int err;
 
@@ -187,7 +187,7 @@ static int look_at_texts(void *ctx, const drep_type *type, const void *elements,
     return 0;
 }
 
-static int find_dtype(struct npy_out *n)
+static int choose_dtype(struct npy_out *n)
 {
     struct text_survey texts = {.types = &n->types};
     struct npy_dtype dtype;
@@ -199,12 +199,12 @@ static int find_dtype(struct npy_out *n)
         tool_say(n->e.outlet->name, n->e.path, "NumPy has no dtype for %s", what);
         return OUTLET_NONE;
     }
-    status = settle_types(n, &dtype);
+    status = set_dtype(n, &dtype);
     if (status)
         return status;
     kept = kept_dtype(n, &dtype);
     if (kept)
-        status = settle_types(n, &dtype);
+        status = set_dtype(n, &dtype);
     if (status || !n->types.text)
         return status;
     texts.fit = kept;
@@ -212,16 +212,16 @@ static int find_dtype(struct npy_out *n)
     if (err)
         return extract_failed(&n->e, err);
     if (!texts.fit && npy_dtype_of(n->e.info.type, texts.longest, &dtype, &what, &exact))
-        status = settle_types(n, &dtype);
+        status = set_dtype(n, &dtype);
     return status;
 }
 
 /* ---------------------------------------------------------------- the bytes */
 
-static int prepare(struct npy_out *n)
+static int npy_out_prepare(struct npy_out *n)
 {
     size_t item, most;
-    int status = find_dtype(n);
+    int status = choose_dtype(n);
 
     if (status)
         return status;
@@ -320,7 +320,7 @@ int npy_out_open(struct npy_out **out, const struct extract *extract)
     if (!n)
         return tool_no_memory();
     n->e = *extract;
-    status = prepare(n);
+    status = npy_out_prepare(n);
     if (status)
         npy_out_close(n);
     else

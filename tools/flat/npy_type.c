@@ -575,8 +575,8 @@ static int move_texts(struct twin t, bool in)
     return err;
 }
 
-static int move_all(const struct npy_types *types, int64_t count, char *numbers, char *stored,
-                    bool in, int64_t *at)
+static int move_elements(const struct npy_types *types, int64_t count, char *numbers, char *stored,
+                         bool in, int64_t *at)
 {
     struct twin t = {
         .numbers = types->numbers, .stored = types->stored, .number = numbers, .store = stored};
@@ -595,13 +595,13 @@ static int move_all(const struct npy_types *types, int64_t count, char *numbers,
 int npy_texts_in(const struct npy_types *types, int64_t count, const void *numbers, void *stored,
                  int64_t *at)
 {
-    return move_all(types, count, (char *)numbers, stored, true, at);
+    return move_elements(types, count, (char *)numbers, stored, true, at);
 }
 
 int npy_texts_out(const struct npy_types *types, int64_t count, const void *stored, void *numbers,
                   int64_t *at)
 {
-    return move_all(types, count, numbers, (char *)stored, false, at);
+    return move_elements(types, count, numbers, (char *)stored, false, at);
 }
 
 int64_t npy_texts_longest(const drep_type *type, int64_t count, const void *elements)

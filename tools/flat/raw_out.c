@@ -54,7 +54,7 @@ static int find_datarep(struct raw_out *r)
     return err ? extract_failed(&r->e, err) : 0;
 }
 
-static int begin(struct raw_out *r)
+static int raw_begin(struct raw_out *r)
 {
     int64_t extent = drep_type_extent(r->e.info.type);
     int status = find_datarep(r);
@@ -240,7 +240,7 @@ int raw_out(const struct extract *extract, const char *name, int fd, bool verify
 {
     struct raw_out r = {.e = *extract};
     struct outlet *outlet = extract->outlet;
-    int status = begin(&r);
+    int status = raw_begin(&r);
 
     if (!status)
         status = outlet->f->records ? write_records(&r, fd) : write_view(&r, name);

@@ -189,7 +189,8 @@ static int open_raw(const struct schema_source *source, const char *path, int fd
 }
 
 /* Errors in a file are reported as an import reports them. */
-static int load_from(const struct schema_source *source, const char *path, int fd, struct target *t)
+static int load_from(const struct schema_source *source, const char *path, int fd,
+                     struct load_target *t)
 {
     struct source s;
     drep_dsinfo info = DREP_DSINFO;
@@ -211,11 +212,11 @@ static int load_from(const struct schema_source *source, const char *path, int f
     return status;
 }
 
-static int load(void *ctx, const struct schema_source *source, drep_file *file, const char *path,
-                drep_dataset *dataset, char *why)
+static int recipe_load_source(void *ctx, const struct schema_source *source, drep_file *file,
+                              const char *path, drep_dataset *dataset, char *why)
 {
     const struct recipe *r = ctx;
-    struct target t = {
+    struct load_target t = {
         .name = r->name, .path = path, .dataset = dataset, .range = DREP_RANGE_STRICT};
     char found[PATH_MAX];
     int fd, status;
@@ -274,7 +275,7 @@ int recipe_read(struct recipe *r, const char *name)
         recipe_release(r);
         return status;
     }
-    schema_loader(r->schema, load, r);
+    schema_loader(r->schema, recipe_load_source, r);
     return 0;
 }
 

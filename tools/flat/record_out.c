@@ -85,7 +85,7 @@ static int ibm_begin(struct record_out *o)
 
 /* --------------------------------------------------------------------- both */
 
-static int begin(struct record_out *o)
+static int record_begin(struct record_out *o)
 {
     return o->form.ibm ? ibm_begin(o) : fortran_begin(o);
 }
@@ -132,7 +132,7 @@ static int end_piece(struct record_out *o)
 
     o->left -= o->piece;
     o->inside = true;
-    return status || o->left == 0 ? status : begin(o);
+    return status || o->left == 0 ? status : record_begin(o);
 }
 
 int record_out_put(struct record_out *o, const char *bytes, int64_t size)
@@ -145,7 +145,7 @@ int record_out_put(struct record_out *o, const char *bytes, int64_t size)
             o->left = o->size;
             o->inside = false;
             o->done = 0;
-            status = begin(o);
+            status = record_begin(o);
         }
         part = o->piece - o->done < size ? o->piece - o->done : size;
         if (!status)

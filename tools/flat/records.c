@@ -100,13 +100,13 @@ static bool doubt(struct doubt *d, int64_t at, const char *format, ...)
 /* ------------------------------------------------------------------- pieces */
 
 /* The bytes of a piece, without what frames it. */
-struct piece {
+struct record_piece {
     int64_t at, size;
     bool more; /* of the same record follow */
 };
 
-static bool fortran_piece(const struct records *r, struct record_place *place, struct piece *out,
-                          struct doubt *d)
+static bool fortran_piece(const struct records *r, struct record_place *place,
+                          struct record_piece *out, struct doubt *d)
 {
     int width = r->form->width;
     bool big = r->form->big;
@@ -118,8 +118,8 @@ static bool fortran_piece(const struct records *r, struct record_place *place, s
     before = length_at(p, width, big);
     if (before < 0 && (width == 8 || before == INT32_MIN))
         return doubt(d, at, "the length of a record is negative");
-    *out =
-        (struct piece){.at = at + width, .size = before < 0 ? -before : before, .more = before < 0};
+    *out = (struct record_piece){
+        .at = at + width, .size = before < 0 ? -before : before, .more = before < 0};
     if (out->size > r->size - at - 2 * width)
         return doubt(d, at, "a record is longer than the rest of the file");
     p = r->checked ? NULL : look(r->window, out->at + out->size, (size_t)width);
@@ -171,7 +171,7 @@ static bool ibm_segment(const struct records *r, const struct record_place *plac
     return true;
 }
 
-static bool ibm_piece(const struct records *r, struct record_place *place, struct piece *out,
+static bool ibm_piece(const struct records *r, struct record_place *place, struct record_piece *out,
                       struct doubt *d)
 {
     const char *whole = r->form->blocked ? "block" : "file";
@@ -195,14 +195,14 @@ static bool ibm_piece(const struct records *r, struct record_place *place, struc
                      whole);
     if (!ibm_segment(r, place, p, d))
         return false;
-    *out = (struct piece){.at = place->at + 4, .size = length - 4, .more = p[2] & 1};
+    *out = (struct record_piece){.at = place->at + 4, .size = length - 4, .more = p[2] & 1};
     place->at += length;
     place->inside = out->more;
     return true;
 }
 
-static bool next_piece(const struct records *r, struct record_place *place, struct piece *out,
-                       struct doubt *d)
+static bool next_piece(const struct records *r, struct record_place *place,
+                       struct record_piece *out, struct doubt *d)
 {
     return r->form->ibm ? ibm_piece(r, place, out, d) : fortran_piece(r, place, out, d);
 }
@@ -233,11 +233,11 @@ static bool whole_elements(const struct records *r, int64_t at, int64_t size, in
                  r->count + 1, size, item);
 }
 
-static bool scan(struct records *r, int64_t item, struct doubt *d)
+static bool scan_records(struct records *r, int64_t item, struct doubt *d)
 {
     struct record_place place = {0};
     int64_t record = 0, first = 0;
-    struct piece piece;
+    struct record_piece piece;
 
     r->count = r->payload = 0;
     r->nmarks = 0;
@@ -258,7 +258,7 @@ static bool scan(struct records *r, int64_t item, struct doubt *d)
            doubt(d, place.at, "the last record extends beyond the end of the file");
 }
 
-static int say(const struct records *r, const struct doubt *d)
+static int say_doubt(const struct records *r, const struct doubt *d)
 {
     if (errno) {
         tool_say(r->file, NULL, "%s", strerror(errno));
@@ -278,7 +278,7 @@ static int try_forms(struct records *r, const struct record_form *given, int64_t
     for (i = 0; i < (given->width ? 1 : FORTRAN_FORMS); i++) {
         r->form = given->width ? given : &forms[i];
         errno = 0;
-        if (scan(r, item, &d))
+        if (scan_records(r, item, &d))
             return 0;
         if (d.at > first.at || errno)
             first = d;
@@ -288,7 +288,7 @@ static int try_forms(struct records *r, const struct record_form *given, int64_t
     blocking = errno ? NULL : blocking_of(r->fd, r->size);
     if (given->width == 0 && !errno)
         tool_say(r->file, NULL, "not Fortran records, or of an unknown kind");
-    status = say(r, &first);
+    status = say_doubt(r, &first);
     if (blocking)
         tool_say(r->file, NULL, "it seems to be %s, which is not read", blocking);
     return status;
@@ -366,7 +366,7 @@ static const struct record_mark *mark_of(const struct records *r, int64_t positi
 
 static int step(struct records *r)
 {
-    struct piece piece;
+    struct record_piece piece;
     struct doubt d;
 
     errno = 0;
@@ -378,7 +378,7 @@ static int step(struct records *r)
         r->length = piece.size;
         return 0;
     }
-    say(r, &d);
+    say_doubt(r, &d);
     return TOOL_IO;
 }
 

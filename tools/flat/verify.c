@@ -118,7 +118,7 @@ static int compare_blocks(struct verified_array *p)
     return status;
 }
 
-static int settle_types(struct verified_array *p, bool raw)
+static int choose_types(struct verified_array *p, bool raw)
 {
     int err = verify_init(&p->verify, p->e.outlet->file);
 
@@ -164,7 +164,7 @@ int flat_verify(const struct extract *extract, struct source *source, bool raw)
     const struct exchange *x = extract->outlet->x;
     struct verified_array p = {.e = *extract, .source = source};
     struct comparison how;
-    int status = 0, err = settle_types(&p, raw);
+    int status = 0, err = choose_types(&p, raw);
 
     how = p.verify.how;
     how.a = how.b = &p.verify.printer;

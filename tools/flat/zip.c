@@ -9,7 +9,7 @@
 #include "tools/host/module.h"
 #include <dlfcn.h>
 
-static void *load(const char *symbol)
+static void *zip_symbol(const char *symbol)
 {
     void *module = module_load("zip", DATAREP_ZIP_INTERFACE);
     void *found = module ? dlsym(module, symbol) : NULL;
@@ -32,7 +32,7 @@ int zip_each(const char *file, int fd, zip_member_fn *fn, void *ctx)
     char why[ZIP_WHY] = "";
     int status = 0, result;
 
-    *(void **)&each = load("datarep_zip_each");
+    *(void **)&each = zip_symbol("datarep_zip_each");
     if (!each)
         return TOOL_CORRUPT;
     result = each(fd, fn, unpacked, ctx, &status, why);
@@ -51,7 +51,7 @@ int zip_make(const char *file, const char *path, const struct zip_input *inputs,
     char why[ZIP_WHY] = "";
     int result;
 
-    *(void **)&make = load("datarep_zip_make");
+    *(void **)&make = zip_symbol("datarep_zip_make");
     if (!make)
         return TOOL_CORRUPT;
     result = make(path, inputs, n, why);

@@ -15,7 +15,7 @@ int datarep_zip_interface(void)
     return DATAREP_ZIP_INTERFACE;
 }
 
-static int fail(char *why, const char *name, const char *what)
+static int zip_fail(char *why, const char *name, const char *what)
 {
     snprintf(why, ZIP_WHY, "%.90s%s%.150s", name, *name ? ": " : "", what);
     return 1;
@@ -46,7 +46,7 @@ static int unpack(zip_t *archive, zip_uint64_t index, const char *name, zip_unpa
     int fd, over = 0;
 
     if (!member)
-        return fail(why, name, zip_strerror(archive));
+        return zip_fail(why, name, zip_strerror(archive));
     snprintf(path, sizeof path, "%s/datarep-XXXXXX", dir && *dir ? dir : "/tmp");
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
@@ -60,15 +60,15 @@ static int unpack(zip_t *archive, zip_uint64_t index, const char *name, zip_unpa
         return -1;
     }
     if (fd < 0 || n > 0) {
-        fail(why, path, "cannot be written");
+        zip_fail(why, path, "cannot be written");
     } else if (n < 0) {
-        fail(why, name, zip_file_strerror(member));
+        zip_fail(why, name, zip_file_strerror(member));
     } else if (zip_fclose(member) == 0) {
         *out = fd;
         return 0;
     } else {
         close(fd);
-        return fail(why, name, "its checksum is wrong");
+        return zip_fail(why, name, "its checksum is wrong");
     }
     zip_fclose(member);
     if (fd >= 0)
@@ -81,7 +81,7 @@ static int each_member(zip_t *archive, zip_member_fn *fn, zip_unpacked_fn *unpac
 {
     zip_int64_t i, n = zip_get_num_entries(archive, 0);
     char *buf = malloc(BUFFER);
-    int fd, result = buf ? 0 : fail(why, "", "out of memory");
+    int fd, result = buf ? 0 : zip_fail(why, "", "out of memory");
 
     for (i = 0; i < n && !result; i++) {
         const char *name = zip_get_name(archive, (zip_uint64_t)i, 0);
@@ -110,10 +110,10 @@ int datarep_zip_each(int fd, zip_member_fn *fn, zip_unpacked_fn *unpacked, void 
     archive = own < 0 ? NULL : zip_fdopen(own, 0, &code);
     if (!archive) {
         if (own < 0)
-            return fail(why, "", "out of descriptors");
+            return zip_fail(why, "", "out of descriptors");
         close(own);
         zip_error_init_with_code(&error, code);
-        fail(why, "", zip_error_strerror(&error));
+        zip_fail(why, "", zip_error_strerror(&error));
         zip_error_fini(&error);
         return 1;
     }
@@ -167,29 +167,29 @@ static zip_int64_t pull(void *state, void *data, zip_uint64_t size, zip_source_c
     return n;
 }
 
-static int add(zip_t *archive, const struct zip_input *input, bool *said, char *why)
+static int zip_add_input(zip_t *archive, const struct zip_input *input, bool *said, char *why)
 {
     struct pull *p = calloc(1, sizeof *p);
     zip_source_t *source;
     zip_int64_t index;
 
     if (!p)
-        return fail(why, "", "out of memory");
+        return zip_fail(why, "", "out of memory");
     p->input = input;
     p->said = said;
     zip_error_init(&p->error);
     source = zip_source_function(archive, pull, p);
     if (!source) {
         free(p);
-        return fail(why, input->name, zip_strerror(archive));
+        return zip_fail(why, input->name, zip_strerror(archive));
     }
     index = zip_file_add(archive, input->name, source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
         zip_source_free(source);
-        return fail(why, input->name, zip_strerror(archive));
+        return zip_fail(why, input->name, zip_strerror(archive));
     }
     if (zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_STORE, 0) != 0)
-        return fail(why, input->name, zip_strerror(archive));
+        return zip_fail(why, input->name, zip_strerror(archive));
     return 0;
 }
 
@@ -202,16 +202,16 @@ int datarep_zip_make(const char *path, const struct zip_input *inputs, size_t n,
 
     archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
     if (!archive)
-        return fail(why, "", "the archive cannot be made");
+        return zip_fail(why, "", "the archive cannot be made");
     for (i = 0; i < n && !result; i++)
-        result = add(archive, &inputs[i], &said, why);
+        result = zip_add_input(archive, &inputs[i], &said, why);
     if (result) {
         zip_discard(archive);
         return result;
     }
     if (zip_close(archive) == 0)
         return 0;
-    fail(why, "", zip_strerror(archive));
+    zip_fail(why, "", zip_strerror(archive));
     zip_discard(archive);
     return said ? -1 : 1;
 }
