@@ -23,7 +23,7 @@ struct dimension {
     char name[NC_MAX_NAME + 1];
 };
 
-struct variable {
+struct variable_out {
     char name[NC_MAX_NAME + 1];
     char *path;
     nc_type type;
@@ -39,7 +39,7 @@ struct writer {
     struct nc_job *j;
     struct dimension *dim;
     size_t ndims, dims_room;
-    struct variable *var;
+    struct variable_out *var;
     size_t nvars, vars_room;
     int record; /* the number of the unlimited dimension; -1 */
     int kind;   /* 1, 2 or 5 */
@@ -116,11 +116,11 @@ static int find_dimension(struct writer *w, uint64_t id, int64_t len, const char
 
 /* ------------------------------------------------------------------ variables */
 
-static struct variable *add_variable(struct writer *w)
+static struct variable_out *add_variable(struct writer *w)
 {
     if (w->nvars == w->vars_room) {
         size_t room = w->vars_room ? 2 * w->vars_room : 16;
-        struct variable *more = realloc(w->var, room * sizeof *more);
+        struct variable_out *more = realloc(w->var, room * sizeof *more);
 
         if (!more)
             return NULL;
@@ -133,7 +133,7 @@ static struct variable *add_variable(struct writer *w)
 }
 
 /* Chooses the type; false if netCDF has none. */
-static int choose_type(struct writer *w, struct variable *v)
+static int choose_type(struct writer *w, struct variable_out *v)
 {
     const drep_type *type = v->info.type;
     int exact = 1;
@@ -159,7 +159,7 @@ static int choose_type(struct writer *w, struct variable *v)
     return v->memory != NULL;
 }
 
-static void variable_release(struct variable *v)
+static void variable_release(struct variable_out *v)
 {
     drep_dataset_close(v->ds);
     drep_type_free(v->memory);
@@ -167,7 +167,7 @@ static void variable_release(struct variable *v)
 }
 
 /* Only the first dimension of a variable may be the unlimited one. */
-static int choose_dimensions(struct writer *w, struct variable *v)
+static int choose_dimensions(struct writer *w, struct variable_out *v)
 {
     int d, rank = v->info.rank;
 
@@ -203,7 +203,7 @@ static int say_unread(const char *path, const struct unread_mark *mark, void *ct
 
 static int note_dataset(struct writer *w, const drep_linkinfo *link)
 {
-    struct variable *v = add_variable(w);
+    struct variable_out *v = add_variable(w);
     int err;
 
     if (!v || asprintf(&v->path, "/%s", link->name) < 0)
@@ -243,15 +243,15 @@ static int note_link(const drep_linkinfo *link, void *ctx)
 
 /* ----------------------------------------------------------------- attributes */
 
-struct attributes {
+struct attributes_out {
     struct writer *w;
     const char *path;
     int var;
 };
 
 /* The bytes of one text, whatever text type it has; *text malloc'ed; false: it is none. */
-static int text_of(struct nc_job *j, const char *path, const drep_attrinfo *a, char **text,
-                   size_t *n)
+static int attribute_text(struct nc_job *j, const char *path, const drep_attrinfo *a, char **text,
+                          size_t *n)
 {
     int kind = drep_type_kind(a->type);
     char *value = NULL;
@@ -271,7 +271,7 @@ static int text_of(struct nc_job *j, const char *path, const drep_attrinfo *a, c
     return *text != NULL;
 }
 
-static int put_numbers(struct attributes *at, const drep_attrinfo *a)
+static int put_numbers(struct attributes_out *at, const drep_attrinfo *a)
 {
     struct nc_job *j = at->w->j;
     int exact, status, err;
@@ -297,9 +297,9 @@ static int put_numbers(struct attributes *at, const drep_attrinfo *a)
     return err;
 }
 
-static int put_attribute(const char *name, void *ctx)
+static int export_attribute(const char *name, void *ctx)
 {
-    struct attributes *at = ctx;
+    struct attributes_out *at = ctx;
     struct writer *w = at->w;
     drep_attrinfo a = DREP_ATTRINFO;
     char *text = NULL;
@@ -311,7 +311,7 @@ static int put_attribute(const char *name, void *ctx)
     err = drep_attr_info(w->j->d, at->path, name, &a);
     if (err)
         return w->err = nc_fail_drep(w->j, err);
-    if (text_of(w->j, at->path, &a, &text, &n)) {
+    if (attribute_text(w->j, at->path, &a, &text, &n)) {
         status = nc_put_att_text(w->j->nc, at->var, name, n, text);
         err = status == NC_NOERR ? 0 : nc_fail_netcdf(w->j, at->path, status);
     } else {
@@ -329,10 +329,10 @@ static int put_attribute(const char *name, void *ctx)
     return w->err = err;
 }
 
-static int put_attributes(struct writer *w, const char *path, int var)
+static int export_var_attributes(struct writer *w, const char *path, int var)
 {
-    struct attributes at = {w, path, var};
-    int err = drep_attr_list(w->j->d, path, DREP_BY_CREATION, put_attribute, &at);
+    struct attributes_out at = {w, path, var};
+    int err = drep_attr_list(w->j->d, path, DREP_BY_CREATION, export_attribute, &at);
 
     return err && !w->err ? nc_fail_drep(w->j, err) : err;
 }
@@ -342,7 +342,7 @@ static int put_attributes(struct writer *w, const char *path, int var)
 /* Unsigned and wide attributes need CDF-5, too. */
 static int wide_attribute(const char *name, void *ctx)
 {
-    struct attributes *at = ctx;
+    struct attributes_out *at = ctx;
     drep_attrinfo a = DREP_ATTRINFO;
     int exact;
 
@@ -359,7 +359,7 @@ static int wide_attribute(const char *name, void *ctx)
 /* The oldest format that has all of it, if none is asked for. */
 static int choose_kind(struct writer *w)
 {
-    struct attributes at = {w, "/", 0};
+    struct attributes_out at = {w, "/", 0};
     double all = 0;
     size_t i;
 
@@ -422,9 +422,9 @@ static int define(struct writer *w)
         if (status != NC_NOERR)
             return nc_fail_netcdf(w->j, d->name, status);
     }
-    err = put_attributes(w, "/", NC_GLOBAL);
+    err = export_var_attributes(w, "/", NC_GLOBAL);
     for (i = 0; !err && i < w->nvars; i++) {
-        struct variable *v = &w->var[i];
+        struct variable_out *v = &w->var[i];
         int rank = v->info.rank + (v->text > 0);
 
         for (int d = 0; d < rank; d++)
@@ -434,7 +434,7 @@ static int define(struct writer *w)
             return nc_fail_netcdf(w->j, v->path, status);
         nc_say(w->j, HDF5_MADE, "dataset", v->path, "dataset");
         w->j->totals.datasets++;
-        err = put_attributes(w, v->path, v->number);
+        err = export_var_attributes(w, v->path, v->number);
     }
     if (err)
         return err;
@@ -446,14 +446,14 @@ static int define(struct writer *w)
 
 struct moving {
     struct writer *w;
-    struct variable *v;
+    struct variable_out *v;
     void *ours, *theirs; /* theirs: what was read back; NULL while it is written */
 };
 
-static int move_box(const struct moving *m, const struct box *b)
+static int export_box(const struct moving *m, const struct box *b)
 {
     struct nc_job *j = m->w->j;
-    struct variable *v = m->v;
+    struct variable_out *v = m->v;
     size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
     drep_xfer xfer = DREP_XFER(.range = j->o->range);
     drep_selection *sel = NULL;
@@ -483,7 +483,7 @@ static int move_box(const struct moving *m, const struct box *b)
     return 0;
 }
 
-static int move_variable(struct writer *w, struct variable *v, int back)
+static int export_variable(struct writer *w, struct variable_out *v, int back)
 {
     int64_t step[DREP_MAX_RANK], n = 1, size = drep_type_extent(v->memory);
     struct moving m = {.w = w, .v = v};
@@ -505,7 +505,7 @@ static int move_variable(struct writer *w, struct variable *v, int back)
         err = no_memory(w->j);
     box_init(&b, v->info.rank, v->info.dims, step);
     while (!err && box_next(&b))
-        err = move_box(&m, &b);
+        err = export_box(&m, &b);
     free(m.ours);
     free(m.theirs);
     return err;
@@ -513,7 +513,7 @@ static int move_variable(struct writer *w, struct variable *v, int back)
 
 /* Write fill where a variable has elements that its dataset, which is shorter than a dimension that
  * has grown, has not.  All of it is written, since what the dataset has is written over it. */
-static int pad_variable(struct writer *w, const struct variable *v)
+static int pad_variable(struct writer *w, const struct variable_out *v)
 {
     size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
     int64_t full[DREP_MAX_RANK], step[DREP_MAX_RANK], n = 1, size = drep_type_extent(v->memory);
@@ -565,7 +565,7 @@ static int read_back(struct writer *w)
         return nc_fail_netcdf(j, j->o->dst, status);
     }
     for (i = 0; !err && i < w->nvars; i++)
-        err = move_variable(w, &w->var[i], 1);
+        err = export_variable(w, &w->var[i], 1);
     nc_close(j->nc);
     j->nc = -1;
     return err;
@@ -593,7 +593,7 @@ static int write_all(struct writer *w)
     for (i = 0; !err && i < w->nvars; i++) {
         err = pad_variable(w, &w->var[i]);
         if (!err)
-            err = move_variable(w, &w->var[i], 0);
+            err = export_variable(w, &w->var[i], 0);
     }
     j->totals.copied = !err ? (int64_t)w->nvars : 0;
     if (err)

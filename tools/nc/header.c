@@ -20,13 +20,13 @@ struct label {
     int len;
 };
 
-struct slab {
+struct variable_slab {
     struct label name;
     uint64_t begin, size; /* bytes; the size without padding, UINT64_MAX: 2^64 - 1 or more */
     int record;           /* 1: one in each record */
 };
 
-struct header {
+struct nc_header {
     struct nc_job *j;
     uint8_t *file;
     size_t size, at;
@@ -34,13 +34,13 @@ struct header {
     int err;     /* the first; everything read after it is 0 */
     uint64_t *dims;
     size_t ndims, dims_room;
-    struct slab *slabs;
+    struct variable_slab *slabs;
     size_t nslabs, slabs_room;
 };
 
 /* --------------------------------------------------------------------- tokens */
 
-static const uint8_t *take(struct header *h, uint64_t n)
+static const uint8_t *take(struct nc_header *h, uint64_t n)
 {
     const uint8_t *p = h->file + h->at;
 
@@ -54,7 +54,7 @@ static const uint8_t *take(struct header *h, uint64_t n)
     return p;
 }
 
-static uint64_t number(struct header *h, int bytes)
+static uint64_t number(struct nc_header *h, int bytes)
 {
     const uint8_t *p = take(h, (uint64_t)bytes);
     uint64_t n = 0;
@@ -65,12 +65,12 @@ static uint64_t number(struct header *h, int bytes)
 }
 
 /* A count or length: NON_NEG of the specification. */
-static uint64_t count(struct header *h)
+static uint64_t count(struct nc_header *h)
 {
     return number(h, h->version == 5 ? 8 : 4);
 }
 
-static void skip_padded(struct header *h, uint64_t n)
+static void skip_padded(struct nc_header *h, uint64_t n)
 {
     take(h, n);
     take(h, -n & 3);
@@ -90,7 +90,7 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &n) ? UINT64_MAX : n;
 }
 
-static struct label name(struct header *h)
+static struct label name(struct nc_header *h)
 {
     uint64_t n = count(h);
     size_t at = h->at, len;
@@ -111,7 +111,7 @@ static struct label name(struct header *h)
 }
 
 /* The number of entries of a list; 0: it is absent. */
-static uint64_t list(struct header *h, uint64_t tag)
+static uint64_t list(struct nc_header *h, uint64_t tag)
 {
     size_t at = h->at;
     uint64_t is = number(h, 4), n = count(h);
@@ -123,7 +123,7 @@ static uint64_t list(struct header *h, uint64_t tag)
 }
 
 /* Bytes of one value of a type. */
-static unsigned type_size(struct header *h)
+static unsigned type_size(struct nc_header *h)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     size_t at = h->at;
@@ -137,7 +137,7 @@ static unsigned type_size(struct header *h)
 
 /* ---------------------------------------------------------------------- lists */
 
-static void read_dimensions(struct header *h)
+static void read_dimensions(struct nc_header *h)
 {
     for (uint64_t n = list(h, DIMENSION); !h->err && n > 0; n--) {
         name(h);
@@ -148,7 +148,7 @@ static void read_dimensions(struct header *h)
     }
 }
 
-static void skip_attributes(struct header *h)
+static void skip_attributes(struct nc_header *h)
 {
     for (uint64_t n = list(h, ATTRIBUTE); !h->err && n > 0; n--) {
         unsigned size;
@@ -160,7 +160,7 @@ static void skip_attributes(struct header *h)
 }
 
 /* The dimensions of a variable; the record dimension, of length 0, is the first one. */
-static void read_shape(struct header *h, struct slab *s)
+static void read_shape(struct nc_header *h, struct variable_slab *s)
 {
     uint64_t n = count(h);
 
@@ -180,10 +180,10 @@ static void read_shape(struct header *h, struct slab *s)
     }
 }
 
-static void read_variables(struct header *h)
+static void read_variables(struct nc_header *h)
 {
     for (uint64_t n = list(h, VARIABLE); !h->err && n > 0; n--) {
-        struct slab s = {.name = name(h)};
+        struct variable_slab s = {.name = name(h)};
 
         read_shape(h, &s);
         skip_attributes(h);
@@ -200,13 +200,13 @@ static void read_variables(struct header *h)
 /* -------------------------------------------------------------------- lengths */
 
 /* Bytes of a record. */
-static uint64_t record_size(const struct header *h)
+static uint64_t record_size(const struct nc_header *h)
 {
     uint64_t size = 0, alone = 0;
     int n = 0;
 
     for (size_t i = 0; i < h->nslabs; i++) {
-        const struct slab *s = &h->slabs[i];
+        const struct variable_slab *s = &h->slabs[i];
 
         if (!s->record || s->size == 0)
             continue;
@@ -218,12 +218,12 @@ static uint64_t record_size(const struct header *h)
 }
 
 /* The records that a file of this length has; those of a stream are not counted in its header. */
-static uint64_t count_records(struct header *h, uint64_t record)
+static uint64_t count_records(struct nc_header *h, uint64_t record)
 {
     uint64_t begin = UINT64_MAX, end = 0, n, rest;
 
     for (size_t i = 0; i < h->nslabs; i++) {
-        const struct slab *s = &h->slabs[i];
+        const struct variable_slab *s = &h->slabs[i];
 
         if (!s->record || s->size == 0)
             continue;
@@ -246,10 +246,10 @@ static uint64_t count_records(struct header *h, uint64_t record)
 }
 
 /* Fails for the first variable that goes beyond the end of the file. */
-static int check_slabs(const struct header *h, uint64_t record, uint64_t records)
+static int check_slabs(const struct nc_header *h, uint64_t record, uint64_t records)
 {
     for (size_t i = 0; i < h->nslabs; i++) {
-        const struct slab *s = &h->slabs[i];
+        const struct variable_slab *s = &h->slabs[i];
         uint64_t end = plus(s->begin, s->size);
 
         if (s->size == 0 || (s->record && records == 0))
@@ -266,7 +266,7 @@ static int check_slabs(const struct header *h, uint64_t record, uint64_t records
 }
 
 /* A number of records whose bits are all set is that of a stream. */
-static int check_lengths(struct header *h, uint64_t records)
+static int check_lengths(struct nc_header *h, uint64_t records)
 {
     const size_t width = h->version == 5 ? 8 : 4;
     const uint64_t record = record_size(h), stream = h->version == 5 ? UINT64_MAX : UINT32_MAX;
@@ -281,7 +281,7 @@ static int check_lengths(struct header *h, uint64_t records)
 
 int nc_header_check(struct nc_job *j, uint8_t *file, size_t size)
 {
-    struct header h = {.j = j, .file = file, .size = size, .at = 4};
+    struct nc_header h = {.j = j, .file = file, .size = size, .at = 4};
     uint64_t records;
     int err;
 

@@ -39,7 +39,7 @@ static int put_text(struct nc_job *j, const char *path, const char *name, const 
     return err;
 }
 
-static int put_attribute(struct nc_job *j, int var, int number, const char *path)
+static int import_attribute(struct nc_job *j, int var, int number, const char *path)
 {
     char name[NC_MAX_NAME + 1] = "";
     nc_type type;
@@ -70,12 +70,12 @@ static int put_attribute(struct nc_job *j, int var, int number, const char *path
     return err && status == NC_NOERR ? nc_fail_drep(j, err) : err;
 }
 
-static int put_attributes(struct nc_job *j, int var, int n, const char *path)
+static int import_var_attributes(struct nc_job *j, int var, int n, const char *path)
 {
     int err = 0;
 
     for (int i = 0; !err && i < n; i++)
-        err = put_attribute(j, var, i, path);
+        err = import_attribute(j, var, i, path);
     return err;
 }
 
@@ -108,7 +108,7 @@ static int make_dimensions(struct reader *r)
 
 /* ------------------------------------------------------------------ variables */
 
-struct variable {
+struct variable_in {
     char name[NC_MAX_NAME + 1];
     nc_type type;
     int rank, natts;
@@ -116,7 +116,7 @@ struct variable {
     char *path;
 };
 
-static int inquire(struct nc_job *j, int number, struct variable *v)
+static int inquire(struct nc_job *j, int number, struct variable_in *v)
 {
     int status = nc_inq_varndims(j->nc, number, &v->rank);
 
@@ -138,7 +138,8 @@ static int fill_of(struct nc_job *j, int number, void *fill, int *none)
     return status == NC_NOERR ? 0 : nc_fail_netcdf(j, "fill value", status);
 }
 
-static int make_variable(struct reader *r, int number, const struct variable *v, drep_dataset **out)
+static int make_variable(struct reader *r, int number, const struct variable_in *v,
+                         drep_dataset **out)
 {
     struct nc_job *j = r->j;
     int64_t dims[DREP_MAX_RANK], most[DREP_MAX_RANK];
@@ -171,12 +172,12 @@ static int make_variable(struct reader *r, int number, const struct variable *v,
     }
     err = drep_dataset_create(j->d, v->path, &spec, out);
     j->totals.datasets += !err;
-    return err ? nc_fail_drep(j, err) : put_attributes(j, number, v->natts, v->path);
+    return err ? nc_fail_drep(j, err) : import_var_attributes(j, number, v->natts, v->path);
 }
 
 /* Moves one box of elements. */
-static int move_box(struct nc_job *j, int number, const struct variable *v, drep_dataset *ds,
-                    const struct box *b, void *room)
+static int import_box(struct nc_job *j, int number, const struct variable_in *v, drep_dataset *ds,
+                      const struct box *b, void *room)
 {
     size_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK] = {0}, size = 1;
     drep_selection *sel = NULL;
@@ -201,7 +202,8 @@ static int move_box(struct nc_job *j, int number, const struct variable *v, drep
     return err ? nc_fail_drep(j, err) : 0;
 }
 
-static int move_variable(struct reader *r, int number, const struct variable *v, drep_dataset *ds)
+static int import_elements(struct reader *r, int number, const struct variable_in *v,
+                           drep_dataset *ds)
 {
     struct nc_job *j = r->j;
     int64_t dims[DREP_MAX_RANK] = {0}, step[DREP_MAX_RANK], n = 1;
@@ -223,12 +225,12 @@ static int move_variable(struct reader *r, int number, const struct variable *v,
         return nc_fail(j, DREP_ERR_NOMEM, "out of memory");
     box_init(&b, v->rank, dims, step);
     while (!err && box_next(&b))
-        err = move_box(j, number, v, ds, &b, room);
+        err = import_box(j, number, v, ds, &b, room);
     free(room);
     return err;
 }
 
-static int import_variable(struct reader *r, int number, struct variable *v)
+static int import_variable(struct reader *r, int number, struct variable_in *v)
 {
     drep_dataset *ds = NULL;
     int empty = 0, err = inquire(r->j, number, v);
@@ -242,7 +244,7 @@ static int import_variable(struct reader *r, int number, struct variable *v)
     for (int d = 0; d < v->rank; d++)
         empty |= r->len[v->dim[d]] == 0;
     if (!err && ds && !empty)
-        err = move_variable(r, number, v, ds);
+        err = import_elements(r, number, v, ds);
     r->j->totals.copied += !err && ds;
     drep_dataset_close(ds);
     free(v->path);
@@ -273,7 +275,7 @@ static void add_up(struct reader *r)
 
 int nc_import_all(struct nc_job *j)
 {
-    struct variable *v = malloc(sizeof *v);
+    struct variable_in *v = malloc(sizeof *v);
     struct reader r = {.j = j};
     int kind = 0, err = 0, status = nc_inq_format(j->nc, &kind);
 
@@ -289,7 +291,7 @@ int nc_import_all(struct nc_job *j)
     if (!err)
         add_up(&r);
     if (!err)
-        err = put_attributes(j, NC_GLOBAL, r.natts, "/");
+        err = import_var_attributes(j, NC_GLOBAL, r.natts, "/");
     for (int i = 0; !err && i < r.nvars; i++)
         err = import_variable(&r, i, v);
     free(v);

@@ -48,7 +48,7 @@ static int differs(struct view *v, const char *path, const char *what)
 
 /* ------------------------------------------------------------------- elements */
 
-struct elements {
+struct view_elements {
     struct view *v;
     drep_dataset *ds;
     const drep_type *memory; /* as netCDF gives numbers, or a vstring */
@@ -57,7 +57,7 @@ struct elements {
     int beyond; /* numbers that netCDF's type cannot hold */
 };
 
-static int compare_box(struct elements *e, const struct box *b)
+static int compare_box(struct view_elements *e, const struct box *b)
 {
     size_t start[DREP_MAX_RANK + 1] = {0}, count[DREP_MAX_RANK + 1] = {0};
     size_t n = (size_t)box_elements(b);
@@ -91,7 +91,7 @@ static int compare_box(struct elements *e, const struct box *b)
     return err;
 }
 
-static int compare_elements(struct elements *e, const drep_dsinfo *info)
+static int compare_elements(struct view_elements *e, const drep_dsinfo *info)
 {
     int64_t step[DREP_MAX_RANK], n = 1, size = drep_type_extent(e->memory);
     struct box b;
@@ -118,7 +118,7 @@ static int compare_elements(struct elements *e, const drep_dsinfo *info)
 /* Numbers and texts; elements of user-defined types are read back by libhdf5 alone. */
 static int view_elements(struct view *v, drep_dataset *ds, const drep_dsinfo *info, nc_type type)
 {
-    struct elements e = {.v = v, .ds = ds, .type = type};
+    struct view_elements e = {.v = v, .ds = ds, .type = type};
     drep_type *text = NULL;
     int err = 0;
 

@@ -10,7 +10,7 @@
 
 /* count times 10 to the exponent: "0.25", "20000", "1.5e+09"; all ticks of an axis have as
  * many decimals. */
-static void put_number(char *text, size_t size, long count, int exponent)
+static void tick_text(char *text, size_t size, long count, int exponent)
 {
     char exact[48];
     double value;
@@ -64,7 +64,7 @@ static void linear_ticks(struct plot_axis *axis, int most)
             return;
         tick = &axis->tick[axis->ticks++];
         tick->at = (double)k * step;
-        put_number(tick->text, sizeof tick->text, k * factor, exponent);
+        tick_text(tick->text, sizeof tick->text, k * factor, exponent);
     }
 }
 
@@ -83,7 +83,7 @@ static void log_ticks(struct plot_axis *axis, int most)
     for (k = first; k <= last && axis->ticks < PLOT_TICKS; k += step) {
         tick = &axis->tick[axis->ticks++];
         tick->at = pow(10, k);
-        put_number(tick->text, sizeof tick->text, 1, k);
+        tick_text(tick->text, sizeof tick->text, 1, k);
     }
 }
 

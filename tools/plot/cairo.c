@@ -244,7 +244,7 @@ static void put_titles(const struct canvas *v)
 
 /* --------------------------------------------------------------------- lines */
 
-static bool is_there(const struct plot *p, double value)
+static bool is_drawable(const struct plot *p, double value)
 {
     return isfinite(value) && (!p->y.log || value > 0);
 }
@@ -258,7 +258,7 @@ static void put_band(const struct canvas *v, const struct plot_line *line, unsig
     set_color(c, color, 0.85);
     cairo_set_line_width(c, 1.2);
     for (k = 0; k < line->n; k++) {
-        if (!is_there(v->plot, line->low[k]) || line->low[k] == line->high[k])
+        if (!is_drawable(v->plot, line->low[k]) || line->low[k] == line->high[k])
             continue;
         put_rule(c, x_of(v, line->x[k]), y_of(v, line->low[k]), x_of(v, line->x[k]),
                  y_of(v, line->high[k]));
@@ -278,7 +278,7 @@ static void put_curve(const struct canvas *v, const struct plot_line *line, unsi
     for (k = 0; k < line->n; k++) {
         middle = v->plot->y.log ? sqrt(line->low[k]) * sqrt(line->high[k])
                                 : line->low[k] / 2 + line->high[k] / 2;
-        if (!is_there(v->plot, middle)) {
+        if (!is_drawable(v->plot, middle)) {
             drawing = false;
             continue;
         }
@@ -300,10 +300,10 @@ static void put_points(const struct canvas *v, const struct plot_line *line, uns
 
     set_color(c, color, 1);
     for (k = 0; k < line->n; k++) {
-        bool alone = (k == 0 || !is_there(p, line->low[k - 1])) &&
-                     (k + 1 == line->n || !is_there(p, line->low[k + 1]));
+        bool alone = (k == 0 || !is_drawable(p, line->low[k - 1])) &&
+                     (k + 1 == line->n || !is_drawable(p, line->low[k + 1]));
 
-        if (!is_there(p, line->low[k]) || (!line->points && !alone))
+        if (!is_drawable(p, line->low[k]) || (!line->points && !alone))
             continue;
         cairo_arc(c, x_of(v, line->x[k]), y_of(v, line->low[k]), line->points ? 3 : 1.5, 0,
                   2 * M_PI);
@@ -442,7 +442,7 @@ static void put_coast(const struct canvas *v)
     cairo_restore(c);
 }
 
-static void put_scale(const struct canvas *v)
+static void draw_scale(const struct canvas *v)
 {
     const struct plot *p = v->plot;
     cairo_t *c = v->cairo;
@@ -504,7 +504,7 @@ static void draw_all(cairo_t *c, const struct plot *plot)
     } else {
         put_cells(&v);
         put_coast(&v);
-        put_scale(&v);
+        draw_scale(&v);
     }
     put_frame(&v);
     put_titles(&v);

@@ -94,7 +94,7 @@ static void put_place(struct make *m, const struct series *s, int d)
 }
 
 /* The name of the dataset, and which part of it. */
-static void put_title(struct make *m)
+static void make_title(struct make *m)
 {
     const struct series *s = &m->series[0];
     int d;
@@ -112,7 +112,7 @@ static void put_texts(struct make *m)
     if (m->title)
         snprintf(m->title_text, PLOT_TEXT, "%s", m->title);
     else if (m->n == 1)
-        put_title(m);
+        make_title(m);
     snprintf(m->source, PLOT_TEXT, m->n > 1 ? "%.120s" : "%.120s:%.80s%.40s", m->file_name, o->path,
              o->slice ? o->slice : "");
     m->plot.title = m->title_text;

@@ -12,7 +12,7 @@
 #define LABEL 10     /* columns of the numbers at its side */
 
 /* A number in at most LABEL - 1 columns, at the right. */
-static void put_number(struct sink *s, double value)
+static void preview_number(struct sink *s, double value)
 {
     char text[32];
     int digits;
@@ -26,7 +26,7 @@ static void put_number(struct sink *s, double value)
     sink_text(s, text);
 }
 
-static void put_title(const struct plot *p, struct sink *s)
+static void preview_title(const struct plot *p, struct sink *s)
 {
     sink_color(s, COLOR_DATASET);
     sink_text(s, p->title);
@@ -137,9 +137,9 @@ static void put_line(const struct plot *p, const struct plot_line *line, struct 
         fill_gaps(height, width);
     for (row = LINE_ROWS - 1; row >= 0; row--) {
         if (row == LINE_ROWS - 1)
-            put_number(s, p->y.to);
+            preview_number(s, p->y.to);
         else if (row == 0)
-            put_number(s, p->y.from);
+            preview_number(s, p->y.from);
         else
             sink_spaces(s, LABEL - 1);
         sink_text(s, utf8 ? "┤" : "|");
@@ -210,7 +210,7 @@ static int rows_of(const struct plot *p, int width)
     return rows < (p->image.rows + 1) / 2 || p->image.rows >= rows ? rows : p->image.rows;
 }
 
-static void put_scale(const struct plot *p, struct sink *s, bool utf8)
+static void preview_scale(const struct plot *p, struct sink *s, bool utf8)
 {
     int k;
 
@@ -232,9 +232,9 @@ static void put_image(const struct plot *p, struct sink *s, int width, bool utf8
 
     for (row = 0; row < rows; row++) {
         if (row == 0)
-            put_number(s, p->y.to);
+            preview_number(s, p->y.to);
         else if (row == rows - 1)
-            put_number(s, p->y.from);
+            preview_number(s, p->y.from);
         else
             sink_spaces(s, LABEL - 1);
         sink_text(s, utf8 ? "┤" : "|");
@@ -254,7 +254,7 @@ void plot_preview(const struct plot *plot, struct sink *s, int columns, bool utf
 {
     int width = columns - LABEL < 1000 ? columns - LABEL : 1000, i;
 
-    put_title(plot, s);
+    preview_title(plot, s);
     for (i = 0; i < plot->lines; i++) {
         if (plot->lines > 1) {
             sink_spaces(s, LABEL);
@@ -267,5 +267,5 @@ void plot_preview(const struct plot *plot, struct sink *s, int columns, bool utf
         put_image(plot, s, width, utf8);
     put_axis(&plot->x, s, width);
     if (plot->lines == 0)
-        put_scale(plot, s, utf8);
+        preview_scale(plot, s, utf8);
 }
