@@ -184,6 +184,9 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
     return err;
 }
 
+/* Write nodes, then the pending list, which names what the nodes left of the reserved extents, then
+ * the slot.  If all nodes of a file's first commit stand without a gap, the slot names their range,
+ * which a reader fetches in one go; it is dropped once the file ends before it. */
 static int write_all(struct node_writer *w, struct slot *slot)
 {
     struct store *st = w->st;
@@ -242,7 +245,8 @@ static bool nothing_new(const struct store *st, const uint8_t *header, size_t si
 }
 
 /* The slot in force, and with it what readers see, changes only after make_durable() has
- * succeeded. */
+ * succeeded.  The header is copied before anything is written, so that nothing can fail once the
+ * slot is durable. */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split)
 {
     struct node_writer w = {.st = st};
@@ -283,6 +287,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
         buf_release(&copy);
         return err;
     }
+    /* The pending list of this commit names these extents: the next transaction may use them. */
     for (int i = 0; i < w.n; i++) {
         if (w.place[i].length)
             extent_list_add(&st->space->left, w.place[i].offset, w.place[i].length);

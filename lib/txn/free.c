@@ -205,6 +205,8 @@ static int drop_free(struct store *st, uint64_t offset)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
+/* Bring the FREE entries of avail up to date.  `touched` has each offset whose entry may not be:
+ * where an extent begins now, or began at the last commit. */
 static int update_touched(struct store *st)
 {
     struct space *sp = st->space;

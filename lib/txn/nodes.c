@@ -16,6 +16,8 @@
 #define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
 #define END_SHARE 64            /* of the file's bytes, one that nodes may leave free */
 
+/* Sum the bytes of the dirty nodes in memory.  They are a subtree at the root, as a change copies
+ * the path to its leaf.  A child elsewhere is clean, or a spilled leaf: bring() places that one. */
 static uint64_t dirty_bytes(const struct tree_node *n)
 {
     uint64_t sum = round_up(n->bytes, FMT_ALIGN);
@@ -126,6 +128,8 @@ int nodes_reserve(struct node_writer *w)
     return 0;
 }
 
+/* Choose the place of a node.  It never fails: what the reserved extents have no room for goes to
+ * the end of the file, as FREE entries are written by now and avail may not change. */
 static uint64_t place(struct node_writer *w, uint64_t size)
 {
     struct space *sp = w->st->space;
@@ -322,6 +326,7 @@ int nodes_write_pending(struct node_writer *w, struct ref *ref)
     buf_out(&list, &out);
     for (size_t i = 0; i < sp->late.n; i++)
         pending_entry(&out, sp->late.e[i].offset, sp->late.e[i].length, store_next_sequence(st));
+    /* No commit refers to these: sequence 0 lets the next transaction use them at once. */
     for (size_t i = 0; i < sp->left.n; i++)
         pending_entry(&out, sp->left.e[i].offset, sp->left.e[i].length, 0);
     for (int i = 0; i < w->n; i++)

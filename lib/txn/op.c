@@ -104,6 +104,7 @@ int store_op_end(struct store *st, int keep)
         err = err ? err : failed;
     }
     undo_end(st);
+    /* Between operations, as the entries of freed space stay when the next one is taken back. */
     if (st->space->freed.n >= st->space->freed_max)
         free_relieve(st);
     return err;

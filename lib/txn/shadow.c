@@ -16,7 +16,8 @@ int store_journal(struct store *st)
     return st->journal ? 0 : fail_nomem();
 }
 
-/* From here on the store takes space behind all that a file may have, and lists none as free. */
+/* From here on the store takes space behind all that a file may have, and lists none as free.  Its
+ * changes never reach the file: rank 0 alone commits, and places what the others wrote. */
 static int become_shadow(struct store *st)
 {
     st->writable = true;

@@ -39,6 +39,8 @@ static int by_place(const void *a, const void *b)
     return 0;
 }
 
+/* Write one entry.  Threads encode in any order, but take space in that of the list (pool_turns),
+ * so that the bytes of the file do not depend on the number of threads. */
 static int write_entry(void *ctx, int64_t i)
 {
     struct writeback *s = ctx;
