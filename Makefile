@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := clean help check requirements lint figures uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -220,7 +220,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
-    check requirements lint bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
+    check requirements lint figures bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
@@ -596,6 +596,10 @@ requirements: ## list the tests of each rule of the standard; fail for a rule wi
 lint: ## check warnings of gcc and clang, format, include directions, figures, symbols, scripts
 	@tools/install-deps build test interop hardening python
 	@tools/lint
+
+figures: ## print the structure of the sources, room by room, beside its budgets
+	+@$(SUB) MODE=release all
+	@tools/figures build/release/obj
 
 bench: ## install missing packages, build, and run the benchmarks
 	@tools/install-deps build interop bench

@@ -863,8 +863,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_threads=0       Number of threads for large transfers; 0: one per processor.
  *   drep_mpi_io=posix    Payload of a file that ranks share goes by MPI-IO (mpiio) or by system
  *                        calls; not given: by MPI-IO on several nodes (<datarep-mpi.h>).
- *   drep_mpi_timeout=0   Whole seconds that a rank of a shared file waits for the others; 0: for ever
- *                        (<datarep-mpi.h>).
+ *   drep_mpi_timeout=0   Whole seconds that a rank of a shared file waits for the others; 0: for
+ *                        ever (<datarep-mpi.h>).
  *   drep_mpi_window=0    Bytes of filtered chunks that all ranks of a shared file encode, in a
  *                        collective write, before they write them; 0: all (<datarep-team.h>).
  *   drep_overlap=error   An element that two ranks of a shared file write is an error on all;
