@@ -104,7 +104,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
         sink_text(s, raise ? raise : "");
         sink_char(s, '\n');
     }
-    check->undone.notes += err == 0;
+    check->undone.notes += !err;
     limit_said(err);
     return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
 }

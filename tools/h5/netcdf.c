@@ -23,7 +23,7 @@ int netcdf_format(int format)
 /* ------------------------------------------------------------ user-defined types */
 
 /* The datatypes in a compound or a sequence. */
-static int parts(hid_t type)
+static int part_count(hid_t type)
 {
     H5T_class_t cls = H5Tget_class(type);
 
@@ -31,7 +31,7 @@ static int parts(hid_t type)
 }
 
 /* Part i: of a member that is an array, the type of its elements. */
-static hid_t part_of(hid_t type, int i)
+static hid_t part_type(hid_t type, int i)
 {
     int compound = H5Tget_class(type) == H5T_COMPOUND;
     hid_t part = compound ? H5Tget_member_type(type, (unsigned)i) : H5Tget_super(type), super;
@@ -55,10 +55,10 @@ static int is_member(hid_t part)
 int netcdf_can_name(hid_t type)
 {
     H5T_class_t cls = H5Tget_class(type);
-    int i, n = parts(type), can = n > 0 || cls == H5T_ENUM || cls == H5T_OPAQUE;
+    int i, n = part_count(type), can = n > 0 || cls == H5T_ENUM || cls == H5T_OPAQUE;
 
     for (i = 0; can && i < n; i++) {
-        hid_t part = part_of(type, i);
+        hid_t part = part_type(type, i);
 
         can = is_member(part);
         if (part > 0)
@@ -152,11 +152,11 @@ static int commit(struct job *j, hid_t type, int depth);
 
 static int commit_parts(struct job *j, hid_t type, int depth)
 {
-    int i, n = parts(type);
+    int i, n = part_count(type);
     int err = depth > DEPTH_MAX ? job_fail(j, DREP_ERR_LIMIT, "a datatype too deep") : 0;
 
     for (i = 0; !err && i < n; i++) {
-        hid_t part = part_of(type, i);
+        hid_t part = part_type(type, i);
 
         err = part > 0 ? commit(j, part, depth + 1) : job_fail_hdf5(j, "datatype");
         if (part > 0)
