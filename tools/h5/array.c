@@ -34,7 +34,7 @@ static int is_same_shape(hid_t src, hid_t dst)
 }
 
 /* Arrays of numbers and texts are converted rightly, and faster, by libhdf5 itself. */
-static int is_ours(hid_t src, hid_t dst)
+static int converts_elements(hid_t src, hid_t dst)
 {
     hid_t base = is_same_shape(src, dst) ? H5Tget_super(src) : -1;
     H5T_class_t cls = base > 0 ? H5Tget_class(base) : H5T_NO_CLASS;
@@ -92,7 +92,7 @@ static herr_t convert(hid_t src, hid_t dst, H5T_cdata_t *data, size_t n, size_t 
     (void)background_stride, (void)background;
     if (data->command == H5T_CONV_INIT) {
         data->need_bkg = H5T_BKG_NO;
-        return is_ours(src, dst) ? 0 : -1;
+        return converts_elements(src, dst) ? 0 : -1;
     }
     if (data->command != H5T_CONV_CONV || n == 0)
         return 0;

@@ -35,7 +35,7 @@ struct carried {
     struct nulls nulls;
 };
 
-static int carry_values(struct mover *m, struct carried *c, hid_t attr, struct value_move *mv)
+static int copy_values_in(struct mover *m, struct carried *c, hid_t attr, struct value_move *mv)
 {
     struct job *j = m->j;
     struct map *map = &c->s.map;
@@ -140,7 +140,7 @@ static int copy_attribute(struct mover *m, hid_t object, const char *name, const
             err = job_fail(j, DREP_ERR_LIMIT, "an attribute beyond 256 MiB");
     }
     if (!err)
-        err = carry_values(m, &c, attr, mv);
+        err = copy_values_in(m, &c, attr, mv);
     if (!err)
         err = write_carried(m, &c);
     if (!err)

@@ -163,7 +163,7 @@ static int write_attribute(struct attributes *as, const char *name, const drep_a
 }
 
 /* Attributes by which import keeps what HDF5 says otherwise. */
-static int is_ours(const struct attributes *as, const char *name, const drep_attrinfo *info)
+static int is_import_note(const struct attributes *as, const char *name, const drep_attrinfo *info)
 {
     if (as->o->kind == DREP_OBJ_DIMENSION && strcmp(name, DIM_SCALE_LENGTH) == 0)
         return 1;
@@ -224,7 +224,7 @@ static int check_attribute(struct attributes *as, const char *name, const drep_a
     return err;
 }
 
-static int carry_attribute(struct attributes *as, const char *name, const drep_attrinfo *info)
+static int copy_attribute_out(struct attributes *as, const char *name, const drep_attrinfo *info)
 {
     struct job *j = as->j;
     struct notes notes;
@@ -324,8 +324,8 @@ static int export_attribute(const char *name, void *ctx)
         netcdf_flatten(j, as->o->path, info);
     if (err)
         job_fail_drep(j, err);
-    else if (!is_ours(as, name, info))
-        err = carry_attribute(as, name, info);
+    else if (!is_import_note(as, name, info))
+        err = copy_attribute_out(as, name, info);
     drep_attrinfo_release(info);
     free(info);
     as->err = j->back ? err : job_skip(j, err, "attribute", as->o->path, what);

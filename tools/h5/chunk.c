@@ -200,15 +200,15 @@ static void unshuffle(const uint8_t *in, uint8_t *out, size_t size, size_t width
 }
 
 /* What is known of the bytes that filter i was given. */
-struct given {
+struct filter_input {
     size_t size; /* if `exact`, else at most */
     int exact;   /* no compressor before it was applied */
     int first;   /* nor any other filter: they are the elements */
 };
 
-static struct given given_to(const struct decoding *g, int i, unsigned skipped)
+static struct filter_input given_to(const struct decoding *g, int i, unsigned skipped)
 {
-    struct given e = {g->size, 1, 1};
+    struct filter_input e = {g->size, 1, 1};
 
     while (i-- > 0) {
         if (skipped >> i & 1)
@@ -244,7 +244,7 @@ static int inflate(struct decoder *d, const uint8_t *in, size_t size, uint8_t *o
 
 /* Undoes a compressor; *size: of its stream, then of what it gave. */
 static int unpack(struct decoder *d, const struct unfilter *f, const uint8_t *in, size_t *size,
-                  const struct given *e, uint8_t *out)
+                  const struct filter_input *e, uint8_t *out)
 {
     struct span stream = {in, *size};
     size_t got = e->size;
@@ -265,7 +265,7 @@ static int check_sum(const uint8_t *in, size_t *size)
 
 /* Undoes filter i, which is not fletcher32: *in and *size become what it was given, in `out` if
  * that is the elements. */
-static int undo(struct decoding *g, struct decoder *d, int i, const struct given *e,
+static int undo(struct decoding *g, struct decoder *d, int i, const struct filter_input *e,
                 const uint8_t **in, size_t *size, uint8_t *out)
 {
     const struct unfilter *f = &g->filter[i];
@@ -295,7 +295,7 @@ int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size
     int i, how = DECODE_WHOLE;
 
     for (i = g->n - 1; how == DECODE_WHOLE && i >= 0; i--) {
-        struct given e = given_to(g, i, skipped);
+        struct filter_input e = given_to(g, i, skipped);
 
         if (skipped >> i & 1)
             continue;

@@ -16,7 +16,7 @@
 #include "tools/h5/object.h"
 #include "tools/h5/pin.h"
 #include "tools/h5/pin_mapped.h"
-#include "tools/h5/carry.h"
+#include "tools/h5/raw_chunk.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/registered.h"
 #include "tools/h5/source.h"
@@ -59,7 +59,7 @@ struct filler {
     drep_report lost;
 
     int as_stored; /* chunks go over as they are: */
-    struct carry carry;
+    struct raw_chunks raw;
     int64_t untried;          /* those that were not decoded first */
     int pinned;               /* chunks stay where they are (pin.c) */
     int64_t copied;           /* chunks that could not */
@@ -116,7 +116,7 @@ static int write_box(struct filler *f, const struct box *b, const void *d)
     return err;
 }
 
-static int write_block(struct filler *f, const struct box *b)
+static int write_block_in(struct filler *f, const struct box *b)
 {
     struct value_move mv = {.j = f->j, .ref = ref_in, .path = f->o->path};
     size_t n = (size_t)box_elements(b);
@@ -247,7 +247,7 @@ static int fill_block(struct filler *f, const struct box *block, int several)
     if (err)
         return err;
     if (read_block(f, block)) {
-        err = write_block(f, block);
+        err = write_block_in(f, block);
         arena_release(&f->arena);
         return err;
     }
@@ -458,7 +458,7 @@ static int pin_block(struct filler *f, const struct box *b)
 }
 
 /* Carries one chunk over as it is stored; through HDF5 where that is not possible. */
-static int carry_chunk(struct filler *f, const struct stored *c)
+static int copy_raw_chunk_in(struct filler *f, const struct stored *c)
 {
     const struct box *b = &c->box;
     uint32_t skipped = 0;
@@ -468,11 +468,11 @@ static int carry_chunk(struct filler *f, const struct stored *c)
     if (err)
         return err;
     if (c->there && (c->excess || c->good != DECODE_WHOLE ||
-                     !carry_in(&f->carry, c->bytes, &size, c->skipped, &skipped)))
+                     !raw_chunk_in(&f->raw, c->bytes, &size, c->skipped, &skipped)))
         return fill_block(f, b, 0);
     if (c->there && f->pinned) {
         err = pin_stored(f, c, size, skipped);
-        f->untried += !err && !f->decoding && carry_filtered(&f->carry, skipped);
+        f->untried += !err && !f->decoding && raw_chunk_filtered(&f->raw, skipped);
         if (err != PIN_COPY)
             return err;
         err = 0;
@@ -483,7 +483,7 @@ static int carry_chunk(struct filler *f, const struct stored *c)
         /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
         if (err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
             return fill_block(f, b, 0);
-        f->untried += !err && !f->decoding && carry_filtered(&f->carry, skipped);
+        f->untried += !err && !f->decoding && raw_chunk_filtered(&f->raw, skipped);
         f->j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
     }
     job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
@@ -491,7 +491,7 @@ static int carry_chunk(struct filler *f, const struct stored *c)
 }
 
 /* Threads decode the chunks of a block, and throw the result away; then they go over. */
-static int carry_block(struct filler *f, const struct box *block)
+static int copy_raw_block(struct filler *f, const struct box *block)
 {
     size_t i;
     int err = read_stored(f, block);
@@ -499,7 +499,7 @@ static int carry_block(struct filler *f, const struct box *block)
     if (!err && f->decoding)
         threads_run(f->j->threads, f->nstored, try_one, f);
     for (i = 0; !err && i < f->nstored; i++)
-        err = carry_chunk(f, &f->stored[i]);
+        err = copy_raw_chunk_in(f, &f->stored[i]);
     return err;
 }
 
@@ -523,7 +523,7 @@ static int fill_region(struct filler *f, const struct box *region)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
         err = f->pinned && f->s->layout == H5D_CONTIGUOUS ? pin_or_fill(f, &b)
-              : f->as_stored                              ? carry_block(f, &b)
+              : f->as_stored                              ? copy_raw_block(f, &b)
               : f->decoding                               ? fill_stored_block(f, &b)
                                                           : fill_block(f, &b, 1);
     return err;
@@ -759,7 +759,7 @@ static int say_absent(struct filler *f, struct notes *r)
 }
 
 /* Says what was not read, and marks it. */
-static int say_unread(struct filler *f, struct notes *r)
+static int mark_unread(struct filler *f, struct notes *r)
 {
     /* A raw file that is not there is the reason, whatever HDF5 says. */
     int raw = f->s->layout != H5D_VIRTUAL && f->origins.n > 0, err = 0;
@@ -775,15 +775,6 @@ static int say_unread(struct filler *f, struct notes *r)
     if (!err && (!f->unread.elements || !raw))
         err = say_absent(f, r);
     return err;
-}
-
-static void say_lost(struct filler *f)
-{
-    if (f->lost.overflow || f->lost.inexact || f->lost.nan_lost)
-        job_say(f->j, HDF5_LOST, "values", f->o->path,
-                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
-                (long long)f->lost.overflow, (long long)f->lost.inexact,
-                (long long)f->lost.nan_lost);
 }
 
 /* Chunks that may be damaged: "datarep check" says so too. */
@@ -834,7 +825,7 @@ static void say_copied(struct filler *f)
 
 /* ------------------------------------------------------------------- one dataset */
 
-static int same_chunks(const struct h5_source *s, const drep_dsinfo *info)
+static int source_has_chunks(const struct h5_source *s, const drep_dsinfo *info)
 {
     int d;
 
@@ -853,7 +844,7 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     size_t size = s->map.dsize;
     int d;
 
-    if (!same_chunks(s, info) || !map_is_copy(s->type, &s->map))
+    if (!source_has_chunks(s, info) || !map_is_copy(s->type, &s->map))
         return 0;
     for (d = 0; d < s->rank; d++)
         if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
@@ -861,7 +852,7 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     if (size == 0 || size > (256 << 20))
         return 0;
     f->chunk_size = size;
-    f->as_stored = carry_match(&f->carry, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
+    f->as_stored = raw_chunks_match(&f->raw, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
     f->pinned = f->as_stored && f->j->o->pinned;
     if (f->as_stored && f->j->o->no_decode)
         return 0;
@@ -985,13 +976,13 @@ static void filler_release(struct filler *f)
     free(f->none);
     free(f->beyond);
     decoding_free(f->decoding);
-    carry_release(&f->carry);
+    raw_chunks_release(&f->raw);
     drep_dataset_close(f->ds);
 }
 
 /* True if the bytes in the container are those of HDF5: its datatype is the one that
  * export would make. */
-static int is_copy(struct job *j, const struct h5_source *s)
+static int source_is_copy(struct job *j, const struct h5_source *s)
 {
     hid_t own = made_type(j, s->map.type, &s->notes, 0);
     int same = own > 0 && H5Tequal(own, s->type) > 0 && map_is_copy(s->type, &s->map);
@@ -1031,15 +1022,15 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
             err = drep_dataset_info(f.ds, &info);
         err = err ? job_fail_drep(j, err) : fill(&f, &info);
     }
-    err = err ? leave_rest(&f, err, r) : say_unread(&f, r);
+    err = err ? leave_rest(&f, err, r) : mark_unread(&f, r);
     if (!err && f.ds) {
-        say_lost(&f);
+        job_say_losses(j, o->path, &f.lost);
         say_copied(&f);
         err = say_untried(&f, r);
     }
     if (!err && f.ds) {
         err = nulls_write(j, &f.nulls, NULL, o->path, r);
-        j->totals.copied += is_copy(j, s);
+        j->totals.copied += source_is_copy(j, s);
     }
     filler_release(&f);
     return err;

@@ -16,7 +16,7 @@
 #include "tools/h5/measure.h"
 #include "tools/h5/netcdf.h"
 #include "tools/h5/object.h"
-#include "tools/h5/carry.h"
+#include "tools/h5/raw_chunk.h"
 #include "tools/h5/reference.h"
 #include "tools/h5/type_note.h"
 #include "tools/h5/type_out.h"
@@ -37,7 +37,7 @@ struct emptier {
     int sparse;    /* chunks that hold nothing but the fill value are left out */
     int all;       /* all elements are written, also those that hold the fill value */
     int as_stored; /* chunks go over without being decoded: */
-    struct carry carry;
+    struct raw_chunks raw;
     struct stored stored; /* one of HDF5's, read back */
     struct nulls nulls;
     struct assembly assembly;    /* of a virtual dataset that is read back */
@@ -62,7 +62,7 @@ static int is_fill(const struct emptier *e, int64_t n)
     return memcmp(p, p + size, (size_t)(n - 1) * size) == 0;
 }
 
-static int write_block(struct emptier *e, const struct box *b, int64_t n)
+static int write_block_out(struct emptier *e, const struct box *b, int64_t n)
 {
     struct job *j = e->j;
     struct value_move mv = {.j = j, .ref = ref_out, .path = e->o->path};
@@ -172,7 +172,7 @@ static int export_block(struct emptier *e, const struct box *b)
     if (err)
         return err;
     if (!is_fill(e, n))
-        err = write_block(e, b, n);
+        err = write_block_out(e, b, n);
     if (drep_type_variable(e->s->map.held))
         drep_vlen_free(e->s->map.held, n, e->d);
     e->j->totals.bytes += (uint64_t)n * e->s->map.dsize;
@@ -194,7 +194,7 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
 }
 
 /* Carries one chunk over without decoding it. */
-static int carry_chunk(struct emptier *e, const struct box *b)
+static int copy_raw_chunk_out(struct emptier *e, const struct box *b)
 {
     hsize_t at[H5S_MAX_RANK];
     unsigned skipped = 0;
@@ -203,12 +203,12 @@ static int carry_chunk(struct emptier *e, const struct box *b)
 
     if (err)
         return err;
-    err = carry_out(&e->carry, e->s->ds, b->start, &size, &skipped);
+    err = raw_chunk_out(&e->raw, e->s->ds, b->start, &size, &skipped);
     if (err)
         return job_fail_drep(e->j, err);
     for (d = 0; d < b->rank; d++)
         at[d] = (hsize_t)b->start[d];
-    if (size > 0 && H5Dwrite_chunk(e->dset, H5P_DEFAULT, skipped, at, size, e->carry.bytes) < 0) {
+    if (size > 0 && H5Dwrite_chunk(e->dset, H5P_DEFAULT, skipped, at, size, e->raw.bytes) < 0) {
         job_fail_hdf5(e->j, e->o->path);
         return DREP_ERR_IO;
     }
@@ -227,11 +227,11 @@ static int check_carried(struct emptier *e, const struct box *b, int *err)
     int same;
 
     c->box = *b;
-    *err = carry_out(&e->carry, e->s->ds, b->start, &size, &skipped);
-    *err = *err ? job_fail_drep(e->j, *err) : stored_read(e->j, e->dset, e->carry.most, c);
+    *err = raw_chunk_out(&e->raw, e->s->ds, b->start, &size, &skipped);
+    *err = *err ? job_fail_drep(e->j, *err) : stored_read(e->j, e->dset, e->raw.most, c);
     same = !*err && c->there == (size > 0) &&
            (!c->there || (c->good && c->size == size && c->skipped == skipped &&
-                          memcmp(c->bytes, e->carry.bytes, size) == 0));
+                          memcmp(c->bytes, e->raw.bytes, size) == 0));
     if (same)
         job_progress(e->j, (uint64_t)box_elements(b) * e->s->map.hsize);
     return same;
@@ -252,7 +252,7 @@ static int export_chunk(const int64_t *start, void *ctx)
             b.count[d] = e->s->info.chunk[d];
     }
     if (e->as_stored && !e->j->back)
-        e->err = carry_chunk(e, &b);
+        e->err = copy_raw_chunk_out(e, &b);
     else if (!e->as_stored || e->j->o->verify || !check_carried(e, &b, &e->err))
         e->err = e->err ? e->err : export_region(e, b.start, b.count);
     return e->err;
@@ -390,7 +390,7 @@ static int export_blocks(struct emptier *e, int64_t most)
 }
 
 /* Elements that import has not read are missing here, too. */
-static void say_unread(struct job *j, const char *path, const struct notes *notes)
+static void say_unread_before(struct job *j, const char *path, const struct notes *notes)
 {
     struct unread_mark mark;
     char text[2000];
@@ -404,18 +404,9 @@ static void say_unread(struct job *j, const char *path, const struct notes *note
     }
 }
 
-static void say_lost(const struct emptier *e)
-{
-    if (e->lost.overflow || e->lost.inexact || e->lost.nan_lost)
-        job_say(e->j, HDF5_LOST, "values", e->o->path,
-                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
-                (long long)e->lost.overflow, (long long)e->lost.inexact,
-                (long long)e->lost.nan_lost);
-}
-
 /* True if the bytes in HDF5 are those in the container: its datatype is the one that the
  * container's makes by itself. */
-static int is_copy(struct job *j, const struct drain *s)
+static int drain_is_copy(struct job *j, const struct drain *s)
 {
     hid_t own = made_type(j, s->info.type, NULL, 0);
     int same = own > 0 && H5Tequal(own, s->file) > 0 && map_is_copy(s->file, &s->map);
@@ -425,7 +416,7 @@ static int is_copy(struct job *j, const struct drain *s)
     return same;
 }
 
-static int check_fill(struct emptier *e, hid_t dcpl)
+static int verify_fill(struct emptier *e, hid_t dcpl)
 {
     const struct drain *s = e->s;
     struct verified at = place_of(e, NULL);
@@ -467,7 +458,7 @@ static int check_dataset(struct emptier *e, hid_t dcpl)
         err = type_note_check(e->j, &at, e->dset, NULL, s->file, s->info.type);
     if (!err && s->info.fill == DREP_FILL_VALUE && !(longer && s->map.variable) &&
         !has_references(&s->map))
-        err = check_fill(e, dcpl);
+        err = verify_fill(e, dcpl);
     if (type > 0)
         H5Tclose(type);
     return err;
@@ -496,7 +487,7 @@ int export_data(struct job *j, const struct h5_object *o)
     if (err)
         return err;
     if (!j->back)
-        say_unread(j, o->path, &s.object_notes);
+        say_unread_before(j, o->path, &s.object_notes);
     e.all = writes_all(j, &s, &longer);
     none = s.info.rank == DREP_NULL_SPACE || s.info.count == 0 || (s.usage.bytes == 0 && !e.all);
     if (none && !j->back) {
@@ -523,12 +514,12 @@ int export_data(struct job *j, const struct h5_object *o)
         err = assembly_begin(&e.assembly, j, e.dset, &s.map);
     /* What a chunk has behind the dataset's end would be seen in a longer one. */
     e.as_stored = !err && !none && !longer && !nulls_any(&e.nulls) &&
-                  carry_match(&e.carry, dcpl, &s.info, s.ds, &s.map, 0);
+                  raw_chunks_match(&e.raw, dcpl, &s.info, s.ds, &s.map, 0);
     /* A virtual dataset has its elements elsewhere: they are compared, not written. */
     if (!err && !none && (j->back || H5Pget_layout(dcpl) != H5D_VIRTUAL))
         err = export_blocks(&e, most > 0 ? most : 1);
     assembly_end(&e.assembly);
-    carry_release(&e.carry);
+    raw_chunks_release(&e.raw);
     free(e.stored.bytes);
     nulls_release(&e.nulls);
     H5Pclose(e.dxpl);
@@ -536,8 +527,8 @@ int export_data(struct job *j, const struct h5_object *o)
     H5Sclose(e.space);
     H5Dclose(e.dset);
     if (!err && !j->back) {
-        say_lost(&e);
-        j->totals.copied += is_copy(j, &s);
+        job_say_losses(j, o->path, &e.lost);
+        j->totals.copied += drain_is_copy(j, &s);
     }
     drain_close(&s);
     return err;

@@ -102,8 +102,8 @@ static char *name_beside(struct group_walk *w, const char *name)
 }
 
 /* Paths of a member in the destination, and in the source if that is another. */
-static int member_paths(struct group_walk *w, const char *name, int kind, char **path,
-                        char **source)
+static int export_member_paths(struct group_walk *w, const char *name, int kind, char **path,
+                               char **source)
 {
     const struct h5_object *g = &w->j->objects.list[w->group];
     char *was = kind == DREP_OBJ_DATASET ? name_beside(w, name) : NULL;
@@ -139,7 +139,7 @@ static int dimension_paths(struct group_walk *w, const char *name, char **path, 
 {
     const struct h5_object *g = &w->j->objects.list[w->group];
     char *mark = NULL;
-    int err = member_paths(w, name, 0, path, source);
+    int err = export_member_paths(w, name, 0, path, source);
 
     if (err)
         return err;
@@ -193,7 +193,7 @@ static int find_dimension(const drep_diminfo *info, void *ctx)
     return 0;
 }
 
-static int find_link(const drep_linkinfo *link, void *ctx)
+static int export_find_object(const drep_linkinfo *link, void *ctx)
 {
     struct group_walk *w = ctx;
     struct job *j = w->j;
@@ -201,7 +201,7 @@ static int find_link(const drep_linkinfo *link, void *ctx)
 
     if (link->link != DREP_LINK_HARD || job_find(j, link->id))
         return 0;
-    w->err = member_paths(w, link->name, link->kind, &path, &source);
+    w->err = export_member_paths(w, link->name, link->kind, &path, &source);
     if (!w->err && too_deep(path)) {
         job_say(j, HDF5_LOST, "object", path, "deeper than %d groups: left out with all below it",
                 GROUPS_MAX);
@@ -288,7 +288,7 @@ static int make_dimensions(struct group_walk *w, uint64_t before);
 
 /* Calls fn for each link of a group; making it, also makes its dimensions and the links that only
  * HDF5 has. */
-static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
+static int export_each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
 {
     struct group_walk w = {.j = j, .group = i};
     char *path = job_source(j, &j->objects.list[i]);
@@ -317,7 +317,7 @@ static int each_link(struct job *j, size_t i, drep_list_fn *fn, int make)
     return err;
 }
 
-static int find_objects(struct job *j)
+static int export_find_objects(struct job *j)
 {
     drep_objinfo info = DREP_OBJINFO;
     size_t i;
@@ -330,13 +330,13 @@ static int find_objects(struct job *j)
     err = job_add(j, info.id, DREP_OBJ_GROUP, strdup("/"), NULL);
     for (i = 0; !err && i < j->objects.n; i++)
         if (j->objects.list[i].kind == DREP_OBJ_GROUP)
-            err = each_link(j, i, find_link, 0);
+            err = export_each_link(j, i, export_find_object, 0);
     return err;
 }
 
 /* ------------------------------------------------------------ walk 2: making */
 
-static int made(struct job *j, struct h5_object *o, hid_t object)
+static int set_made_address(struct job *j, struct h5_object *o, hid_t object)
 {
     H5O_info_t info;
 
@@ -370,7 +370,7 @@ static int make_group(struct job *j, struct h5_object *o, hid_t lcpl)
     H5Pset_link_creation_order(gcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_attr_creation_order(gcpl, H5P_CRT_ORDER_TRACKED);
     group = H5Gcreate2(j->h, o->path, lcpl, gcpl, H5P_DEFAULT);
-    err = made(j, o, group);
+    err = set_made_address(j, o, group);
     if (group > 0)
         H5Gclose(group);
     H5Pclose(gcpl);
@@ -415,7 +415,7 @@ static int prepare_type(struct job *j, struct h5_object *o)
         tcpl = H5Pcreate(H5P_DATATYPE_CREATE);
         H5Pset_attr_creation_order(tcpl, H5P_CRT_ORDER_TRACKED);
         err = H5Tcommit_anon(j->h, t, tcpl, H5P_DEFAULT) < 0 ? job_fail_hdf5(j, "datatype")
-                                                             : made(j, o, t);
+                                                             : set_made_address(j, o, t);
         if (!err)
             err = type_note_write(j, t, NULL, t, type);
         if (!err)
@@ -442,7 +442,7 @@ static int prepare_types(struct job *j)
     return err;
 }
 
-static int make_type(struct job *j, struct h5_object *o, hid_t lcpl)
+static int export_type(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     if (!o->handle)
         return 0; /* said already */
@@ -453,7 +453,7 @@ static int make_type(struct job *j, struct h5_object *o, hid_t lcpl)
 }
 
 /* The scale of a dimension that has no variable: its length and no values. */
-static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
+static int export_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space, dset;
     hsize_t length = (hsize_t)o->length, most = H5S_UNLIMITED, chunk = LAYOUT_BARE_CHUNK;
@@ -479,7 +479,7 @@ static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     space = H5Screate_simple(1, &length, o->unlimited ? &most : NULL);
     dset = err ? -1 : H5Dcreate2(j->h, o->path, type, space, lcpl, dcpl, H5P_DEFAULT);
-    err = err ? err : made(j, o, dset);
+    err = err ? err : set_made_address(j, o, dset);
     if (dset > 0)
         H5Dclose(dset);
     H5Sclose(space);
@@ -490,10 +490,10 @@ static int make_dimension(struct job *j, struct h5_object *o, hid_t lcpl)
 
 /* ------------------------------------------------------------- making datasets */
 
-static int make_object(struct job *j, struct h5_object *o, hid_t lcpl);
+static int export_object(struct job *j, struct h5_object *o, hid_t lcpl);
 
 /* The group at a path, and those above it. */
-static int make_parents(struct job *j, const char *path, hid_t lcpl)
+static int export_parents(struct job *j, const char *path, hid_t lcpl)
 {
     char *parent = strdup(path);
     int err = parent ? 0 : job_no_memory(j);
@@ -504,7 +504,7 @@ static int make_parents(struct job *j, const char *path, hid_t lcpl)
         for (i = 0; !err && i < j->objects.n; i++)
             if (strcmp(j->objects.list[i].path, parent) == 0 &&
                 j->objects.list[i].kind == DREP_OBJ_GROUP)
-                err = make_object(j, &j->objects.list[i], lcpl);
+                err = export_object(j, &j->objects.list[i], lcpl);
     }
     free(parent);
     return err;
@@ -524,9 +524,9 @@ static int fill_ref_out(struct value_move *mv, int region, void *h, drep_ref *d)
     if (o && !o->made && !o->making) {
         lcpl = H5Pcreate(H5P_LINK_CREATE);
         o->making = 1;
-        err = make_parents(j, o->path, lcpl);
+        err = export_parents(j, o->path, lcpl);
         if (!err)
-            err = make_object(j, o, lcpl);
+            err = export_object(j, o, lcpl);
         o->making = 0;
         H5Pclose(lcpl);
     }
@@ -599,8 +599,8 @@ static hid_t make_space(struct job *j, const drep_dsinfo *own, int *longer)
 }
 
 /* With the notes, or, where HDF5 does not take what they ask for, without. */
-static hid_t create_dataset(struct job *j, const struct h5_object *o, const struct drain *s,
-                            const struct notes *r, hid_t lcpl)
+static hid_t create_h5_dataset(struct job *j, const struct h5_object *o, const struct drain *s,
+                               const struct notes *r, hid_t lcpl)
 {
     int longer;
     hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), space = make_space(j, &s->info, &longer), dset = -1;
@@ -647,9 +647,9 @@ static hid_t create_virtual(struct job *j, struct h5_object *o, const struct dra
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     if (virtual_out(j, &s->object_notes, space, dcpl) && set_fill(j, o, s, dcpl) == 0)
         dset = H5Dcreate_anon(j->h, s->file, space, dcpl, H5P_DEFAULT);
-    if (dset > 0 &&
-        (made(j, o, dset) != 0 || type_note_write(j, dset, NULL, s->file, s->info.type) != 0 ||
-         !has_elements(j, o) || H5Olink(dset, j->h, o->path, lcpl, H5P_DEFAULT) < 0)) {
+    if (dset > 0 && (set_made_address(j, o, dset) != 0 ||
+                     type_note_write(j, dset, NULL, s->file, s->info.type) != 0 ||
+                     !has_elements(j, o) || H5Olink(dset, j->h, o->path, lcpl, H5P_DEFAULT) < 0)) {
         H5Dclose(dset);
         dset = -1;
     }
@@ -664,7 +664,7 @@ static hid_t create_virtual(struct job *j, struct h5_object *o, const struct dra
     return dset;
 }
 
-static int make_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
+static int export_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     struct notes none = {0};
     struct drain s;
@@ -675,10 +675,10 @@ static int make_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
         return err;
     dset = create_virtual(j, o, &s, lcpl);
     if (dset < 0)
-        dset = create_dataset(j, o, &s, &s.object_notes, lcpl);
+        dset = create_h5_dataset(j, o, &s, &s.object_notes, lcpl);
     if (dset < 0 && s.object_notes.n)
-        dset = create_dataset(j, o, &s, &none, lcpl);
-    err = dset < 0 ? DREP_ERR_UNSUPPORTED : made(j, o, dset);
+        dset = create_h5_dataset(j, o, &s, &none, lcpl);
+    err = dset < 0 ? DREP_ERR_UNSUPPORTED : set_made_address(j, o, dset);
     if (!err) {
         j->totals.datasets++;
         /* Once on the way out, and once on the way back. */
@@ -690,7 +690,7 @@ static int make_dataset(struct job *j, struct h5_object *o, hid_t lcpl)
     return err;
 }
 
-static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
+static int export_object(struct job *j, struct h5_object *o, hid_t lcpl)
 {
     /* A fill value may have referred to it; a named datatype has its link to come. */
     if (o->made && o->kind != DREP_OBJ_TYPE)
@@ -700,11 +700,11 @@ static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
     case DREP_OBJ_GROUP:
         return make_group(j, o, lcpl);
     case DREP_OBJ_DATASET:
-        return make_dataset(j, o, lcpl);
+        return export_dataset(j, o, lcpl);
     case DREP_OBJ_TYPE:
-        return make_type(j, o, lcpl);
+        return export_type(j, o, lcpl);
     case DREP_OBJ_DIMENSION:
-        return make_dimension(j, o, lcpl);
+        return export_dimension(j, o, lcpl);
     default:
         return job_fail(j, DREP_ERR_UNSUPPORTED, "an object of unknown kind");
     }
@@ -712,12 +712,12 @@ static int make_object(struct job *j, struct h5_object *o, hid_t lcpl)
 
 /* ----------------------------------------------------------------- making links */
 
-static int make_hard(struct job *j, const drep_linkinfo *link, const char *path, hid_t lcpl)
+static int export_hard_link(struct job *j, const drep_linkinfo *link, const char *path, hid_t lcpl)
 {
     struct h5_object *o = job_find(j, link->id);
 
     if (strcmp(o->path, path) == 0)
-        return make_object(j, o, lcpl);
+        return export_object(j, o, lcpl);
     if (!o->made)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
     mark_name(lcpl, path);
@@ -770,7 +770,7 @@ static int make_odd_links(struct group_walk *w, int all)
         const struct odd_link *l = &w->odd[w->next_odd++];
         char *path = NULL, *source = NULL;
 
-        err = member_paths(w, l->name, 0, &path, &source);
+        err = export_member_paths(w, l->name, 0, &path, &source);
         if (!err)
             err = job_skip(w->j, make_odd_link(w, l, path), "link", path, "not carried");
         w->position++;
@@ -794,13 +794,13 @@ static int make_dimensions(struct group_walk *w, uint64_t before)
         *j->why = 0;
         err = make_odd_links(w, 0);
         if (!err)
-            err = job_skip(j, make_object(j, o, w->lcpl), "dimension", o->path, "not carried");
+            err = job_skip(j, export_object(j, o, w->lcpl), "dimension", o->path, "not carried");
         w->position++;
     }
     return err;
 }
 
-static int make_any(struct group_walk *w, const drep_linkinfo *link, const char *path)
+static int export_any_link(struct group_walk *w, const drep_linkinfo *link, const char *path)
 {
     struct job *j = w->j;
     herr_t status;
@@ -808,7 +808,7 @@ static int make_any(struct group_walk *w, const drep_linkinfo *link, const char 
     if (job_stopped(j))
         return DREP_ERR_STOPPED;
     if (link->link == DREP_LINK_HARD)
-        return make_hard(j, link, path, w->lcpl);
+        return export_hard_link(j, link, path, w->lcpl);
     if (link->link == DREP_LINK_UNKNOWN)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "a link of kind %d, written by a newer version",
                         link->number);
@@ -821,7 +821,7 @@ static int make_any(struct group_walk *w, const drep_linkinfo *link, const char 
     return status < 0 ? job_fail_hdf5(j, "link") : 0;
 }
 
-static int make_link(const drep_linkinfo *link, void *ctx)
+static int export_link(const drep_linkinfo *link, void *ctx)
 {
     struct group_walk *w = ctx;
     struct job *j = w->j;
@@ -835,21 +835,22 @@ static int make_link(const drep_linkinfo *link, void *ctx)
     if (!w->err)
         w->err = make_odd_links(w, 0);
     if (!w->err)
-        w->err = member_paths(w, link->name, link->kind, &path, &source);
+        w->err = export_member_paths(w, link->name, link->kind, &path, &source);
     if (w->err)
         return w->err;
-    w->err = job_skip(j, make_any(w, link, path), o ? "object" : "link", path, "not carried");
+    w->err =
+        job_skip(j, export_any_link(w, link, path), o ? "object" : "link", path, "not carried");
     w->position++;
     free(path);
     free(source);
     return w->err;
 }
 
-static int make_all(struct job *j)
+static int export_objects(struct job *j)
 {
     hid_t root = H5Gopen2(j->h, "/", H5P_DEFAULT);
     size_t i;
-    int err = made(j, &j->objects.list[0], root);
+    int err = set_made_address(j, &j->objects.list[0], root);
 
     H5Gclose(root);
     j->totals.groups++;
@@ -857,7 +858,7 @@ static int make_all(struct job *j)
         err = prepare_types(j);
     for (i = 0; !err && i < j->objects.n; i++)
         if (j->objects.list[i].kind == DREP_OBJ_GROUP && j->objects.list[i].made)
-            err = each_link(j, i, make_link, 1);
+            err = export_each_link(j, i, export_link, 1);
     for (i = 0; i < j->objects.n; i++)
         if (j->objects.list[i].handle > 0)
             H5Tclose(j->objects.list[i].handle);
@@ -887,9 +888,9 @@ int export_all(struct job *j)
     int err = encodings_load(j);
 
     if (!err)
-        err = find_objects(j);
+        err = export_find_objects(j);
     if (!err)
-        err = make_all(j);
+        err = export_objects(j);
     for (i = 0; !err && i < j->objects.n; i++) {
         const struct h5_object *o = &j->objects.list[i];
         int joined = o->kind == DREP_OBJ_DIMENSION && o->scale == 1;

@@ -123,7 +123,7 @@ static struct guard *guard_of(hid_t fapl)
     return info ? info->guard : NULL;
 }
 
-static void *info_copy(const void *info)
+static void *guard_info_copy(const void *info)
 {
     struct guard_info *copy = malloc(sizeof *copy);
 
@@ -142,7 +142,7 @@ static void *info_get(H5FD_t *file)
 {
     struct guard_info info = {((struct guard_file *)file)->guard};
 
-    return info_copy(&info);
+    return guard_info_copy(&info);
 }
 
 /* A descriptor of a file that may be read, or -1.  The name is resolved once and then opened
@@ -312,7 +312,7 @@ static const H5FD_class_t guard_class = {
     .fc_degree = H5F_CLOSE_WEAK,
     .fapl_size = sizeof(struct guard_info),
     .fapl_get = info_get,
-    .fapl_copy = info_copy,
+    .fapl_copy = guard_info_copy,
     .fapl_free = info_free,
     .open = guard_file_open,
     .close = guard_file_close,

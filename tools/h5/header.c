@@ -61,7 +61,7 @@ struct header_bytes {
     size_t left;
 };
 
-static uint64_t take(struct header_bytes *b, size_t size)
+static uint64_t header_take(struct header_bytes *b, size_t size)
 {
     uint64_t n = 0;
     size_t i;
@@ -97,14 +97,14 @@ static uint64_t fill_size(struct header_bytes *b, int old)
     uint64_t version, flags, size;
 
     if (old) {
-        size = take(b, 4);
-    } else if ((version = take(b, 1)) == 3) {
-        flags = take(b, 1);
-        size = flags != UNKNOWN && flags & 0x20 ? take(b, 4) : 0;
+        size = header_take(b, 4);
+    } else if ((version = header_take(b, 1)) == 3) {
+        flags = header_take(b, 1);
+        size = flags != UNKNOWN && flags & 0x20 ? header_take(b, 4) : 0;
     } else {
-        take(b, 2);
-        flags = take(b, 1);
-        size = version == 1 || flags == 1 ? take(b, 4) : 0;
+        header_take(b, 2);
+        flags = header_take(b, 1);
+        size = version == 1 || flags == 1 ? header_take(b, 4) : 0;
     }
     return size >= 0x80000000u ? 0 : size;
 }
@@ -120,12 +120,12 @@ static void take_fill(struct header_bytes b, int old, struct messages *m)
  * known. */
 static void take_shared_type(struct header_bytes b, const struct raw_header *r, struct messages *m)
 {
-    uint64_t version = take(&b, 1), kind = take(&b, 1);
+    uint64_t version = header_take(&b, 1), kind = header_take(&b, 1);
 
     if (version == 1)
-        take(&b, 6);
+        header_take(&b, 6);
     if (version <= 2 || (version == 3 && kind == 2))
-        m->type_at = take(&b, r->address_size);
+        m->type_at = header_take(&b, r->address_size);
 }
 
 static void take_message(const struct raw_header *r, uint64_t kind, uint64_t flags,
@@ -134,18 +134,18 @@ static void take_message(const struct raw_header *r, uint64_t kind, uint64_t fla
     int shared = (flags & FLAG_SHARED) != 0;
 
     if (kind == MSG_CONTINUATION && blocks->n < sizeof blocks->list / sizeof *blocks->list) {
-        blocks->list[blocks->n].at = take(&b, r->address_size);
-        blocks->list[blocks->n].size = take(&b, r->length_size);
+        blocks->list[blocks->n].at = header_take(&b, r->address_size);
+        blocks->list[blocks->n].size = header_take(&b, r->length_size);
         blocks->n++;
     } else if (kind == MSG_DATATYPE && shared) {
         take_shared_type(b, r, m);
     } else if (kind == MSG_DATATYPE) {
-        take(&b, 4);
-        m->type = take(&b, 4);
+        header_take(&b, 4);
+        m->type = header_take(&b, 4);
     } else if (kind == MSG_SHARED_TABLE && !shared) {
-        take(&b, 1);
-        m->table_at = take(&b, r->address_size);
-        m->tables = take(&b, 1);
+        header_take(&b, 1);
+        m->table_at = header_take(&b, r->address_size);
+        m->tables = header_take(&b, 1);
     } else if ((kind == MSG_FILL || kind == MSG_FILL_OLD) && shared) {
         m->fill_shared = 1;
         m->fill_kind = (int)kind;
@@ -163,10 +163,11 @@ static void take_block(const struct raw_header *r, int version, int tracked, str
     size_t head = version == 1 ? 8 : tracked ? 6 : 4;
 
     while (b.left >= head) {
-        uint64_t kind = take(&b, version == 1 ? 2 : 1), size = take(&b, 2), flags = take(&b, 1);
+        uint64_t kind = header_take(&b, version == 1 ? 2 : 1), size = header_take(&b, 2),
+                 flags = header_take(&b, 1);
         struct header_bytes one;
 
-        take(&b, version == 1 ? 3 : tracked ? 2 : 0);
+        header_take(&b, version == 1 ? 3 : tracked ? 2 : 0);
         if (size > b.left)
             return;
         one = (struct header_bytes){b.p, (size_t)size};
@@ -189,20 +190,20 @@ static int first_block(const struct raw_header *r, uint64_t at, struct header_bl
     blocks->n = 1;
     if (p && memcmp(p, "OHDR", 4) == 0) {
         version = 2;
-        take(&b, 5);
-        flags = take(&b, 1);
+        header_take(&b, 5);
+        flags = header_take(&b, 1);
         *tracked = (flags & 4) != 0;
         at += 6u + (flags & 0x20 ? 16u : 0u) + (flags & 0x10 ? 4u : 0u);
         free(p);
         p = read_at(r, at, 8);
         b = (struct header_bytes){p, p ? (size_t)1 << (flags & 3) : 0};
-        size = take(&b, b.left);
+        size = header_take(&b, b.left);
         blocks->list[0].at = at + ((uint64_t)1 << (flags & 3));
         blocks->list[0].size = size;
     } else if (p && *p == 1) {
         version = 1;
-        take(&b, 8);
-        blocks->list[0].size = take(&b, 4);
+        header_take(&b, 8);
+        blocks->list[0].size = header_take(&b, 4);
         blocks->list[0].at = at + 16;
     }
     if (!p)
@@ -227,7 +228,7 @@ static int read_header(const struct raw_header *r, uint64_t at, struct messages 
         blocks.total += b.left;
         /* A later block of version 2 stands between its signature and its sum. */
         if (p && version == 2 && !first && b.left >= 8) {
-            take(&b, 4);
+            header_take(&b, 4);
             b.left -= 4;
         }
         take_block(r, version, tracked, b, &blocks, m);
@@ -254,22 +255,22 @@ static uint64_t find_heap(const struct raw_header *r)
     struct messages m;
 
     if (p && p[8] >= 2) {
-        take(&b, 12 + a);
-        extension = take(&b, a);
+        header_take(&b, 12 + a);
+        extension = header_take(&b, a);
     }
     free(p);
     if (extension == UNKNOWN || !read_header(r, extension, &m) || m.table_at == UNKNOWN)
         return UNKNOWN;
     p = read_at(r, m.table_at, 4 + m.tables * row);
     b = (struct header_bytes){p, p ? 4 + (size_t)m.tables * row : 0};
-    take(&b, 4);
+    header_take(&b, 4);
     for (i = 0; p && i < m.tables && heap == UNKNOWN; i++) {
         uint64_t kinds;
 
-        take(&b, 2);
-        kinds = take(&b, 2);
-        take(&b, 10 + a);
-        heap = take(&b, a);
+        header_take(&b, 2);
+        kinds = header_take(&b, 2);
+        header_take(&b, 10 + a);
+        heap = header_take(&b, a);
         if (!(kinds & 1 << MSG_FILL))
             heap = UNKNOWN;
     }
@@ -284,12 +285,13 @@ static int read_heap(const struct raw_header *r, uint64_t at, struct heap *h)
     uint8_t *p = read_at(r, at, size);
     struct header_bytes b = {p, p ? size : 0};
 
-    take(&b, before);
-    *h = (struct heap){.width = take(&b, 2), .start = take(&b, l), .most = take(&b, l)};
-    h->bits = take(&b, 2);
-    take(&b, 2);
-    h->root = take(&b, a);
-    h->rows = take(&b, 2);
+    header_take(&b, before);
+    *h = (struct heap){
+        .width = header_take(&b, 2), .start = header_take(&b, l), .most = header_take(&b, l)};
+    h->bits = header_take(&b, 2);
+    header_take(&b, 2);
+    h->root = header_take(&b, a);
+    h->rows = header_take(&b, 2);
     free(p);
     /* Without a filter, or all of it lies elsewhere. */
     return p && h->width > 0 && h->width <= 1024 && h->start >= 64 && h->start <= HEADER_MAX &&
@@ -318,7 +320,7 @@ static uint64_t heap_address(const struct raw_header *r, const struct heap *h, u
     index = row * h->width + (offset - before) / size;
     p = read_at(r, h->root + front + index * r->address_size, r->address_size);
     b = (struct header_bytes){p, p ? r->address_size : 0};
-    block = take(&b, r->address_size);
+    block = header_take(&b, r->address_size);
     free(p);
     return block == UNKNOWN ? UNKNOWN : block + (offset - before) % size;
 }
@@ -327,14 +329,14 @@ static uint64_t heap_address(const struct raw_header *r, const struct heap *h, u
 static int find_shared_fill(const struct raw_header *r, struct messages *m)
 {
     struct header_bytes id = {m->fill_id, sizeof m->fill_id};
-    uint64_t flags = take(&id, 1), heap = flags & 0xf0 ? UNKNOWN : find_heap(r), at;
+    uint64_t flags = header_take(&id, 1), heap = flags & 0xf0 ? UNKNOWN : find_heap(r), at;
     struct heap h;
     uint8_t *p;
     int size;
 
     if (heap == UNKNOWN || !read_heap(r, heap, &h))
         return 0;
-    at = heap_address(r, &h, take(&id, (size_t)(h.bits + 7) / 8));
+    at = heap_address(r, &h, header_take(&id, (size_t)(h.bits + 7) / 8));
     /* The size of the value stands in its first bytes; the value itself is HDF5's. */
     for (size = 16, p = NULL; at != UNKNOWN && !p && size > 5; size--)
         p = read_at(r, at, (uint64_t)size);
@@ -403,7 +405,7 @@ static uint64_t element_size(const struct raw_header *r, hid_t dset, const struc
     return size;
 }
 
-static int check_fill(struct job *j, hid_t dset)
+static int header_check_fill(struct job *j, hid_t dset)
 {
     struct messages m;
     struct raw_header r = {.fd = -1};
@@ -436,7 +438,7 @@ static int is_checked(struct job *j, hid_t dset)
     }
     if (j->checked && j->checked == info.addr && j->checked_file == info.fileno)
         return 1;
-    if (check_fill(j, dset) != 0)
+    if (header_check_fill(j, dset) != 0)
         return 0;
     j->checked = info.addr;
     j->checked_file = info.fileno;

@@ -36,16 +36,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t address_of(hid_t object)
-{
-    H5O_info_t info;
-
-    return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? 0 : (uint64_t)info.addr;
-}
-
 /* ------------------------------------------------------------ walk 1: objects */
 
-struct link_walk {
+struct h5_link_walk {
     struct job *j;
     size_t group;     /* index of the group that is walked */
     int64_t position; /* links made in it */
@@ -72,8 +65,8 @@ static const char *plain_name(struct job *j, hid_t group, const char *name)
 }
 
 /* Paths of a member in the destination, and in the source if that is another. */
-static int member_paths(struct job *j, size_t at, hid_t group, const char *name, char **path,
-                        char **source)
+static int import_member_paths(struct job *j, size_t at, hid_t group, const char *name, char **path,
+                               char **source)
 {
     const struct h5_object *g = &j->objects.list[at];
     char *own = own_name(plain_name(j, group, name), 0);
@@ -98,9 +91,9 @@ static int is_of_netcdf(hid_t group, const char *name, const H5O_info_t *info)
            H5Aexists_by_name(group, name, NETCDF_MADE, H5P_DEFAULT) > 0;
 }
 
-static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
+static herr_t import_find_object(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
 {
-    struct link_walk *w = ctx;
+    struct h5_link_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
     H5O_info_t info;
@@ -114,7 +107,7 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
         return 0; /* named when the link is made */
     if (job_find(j, (uint64_t)info.addr) || !kind_of(info.type) || is_of_netcdf(group, name, &info))
         return 0;
-    w->err = member_paths(j, w->group, group, name, &path, &source);
+    w->err = import_member_paths(j, w->group, group, name, &path, &source);
     if (!w->err)
         w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
     if (!w->err)
@@ -125,9 +118,9 @@ static herr_t find_link(hid_t group, const char *name, const H5L_info_t *link, v
 }
 
 /* Calls fn for each link of a group: in creation order where HDF5 has kept it. */
-static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
+static int import_each_link(struct job *j, size_t i, H5L_iterate_t fn)
 {
-    struct link_walk w = {.j = j, .group = i};
+    struct h5_link_walk w = {.j = j, .group = i};
     hid_t group;
     hid_t gcpl;
     unsigned order = 0;
@@ -142,7 +135,7 @@ static int each_link(struct job *j, size_t i, H5L_iterate_t fn)
         return 0;
     }
     H5Pget_link_creation_order(gcpl, &order);
-    j->untracked += fn == find_link && !(order & H5P_CRT_ORDER_TRACKED);
+    j->untracked += fn == import_find_object && !(order & H5P_CRT_ORDER_TRACKED);
     status = H5Literate(group, order & H5P_CRT_ORDER_TRACKED ? H5_INDEX_CRT_ORDER : H5_INDEX_NAME,
                         H5_ITER_INC, NULL, fn, &w);
     if (status < 0 && !w.err) {
@@ -186,7 +179,7 @@ static int is_of_source(struct job *j, hid_t group)
            H5Oget_info2(j->h, &root, H5O_INFO_BASIC) >= 0 && info.fileno == root.fileno;
 }
 
-static int find_objects(struct job *j)
+static int import_find_objects(struct job *j)
 {
     const char *root = j->o->root ? j->o->root : "/";
     hid_t group = H5Gopen2(j->h, root, H5P_DEFAULT);
@@ -199,17 +192,17 @@ static int find_objects(struct job *j)
         H5Gclose(group);
         return job_fail(j, DREP_ERR_UNSUPPORTED, "%s lies in another file; import that one", root);
     }
-    err = job_add(j, address_of(group), DREP_OBJ_GROUP, strdup("/"), NULL);
+    err = job_add(j, h5_address(group), DREP_OBJ_GROUP, strdup("/"), NULL);
     H5Gclose(group);
     for (i = 0; !err && i < j->objects.n; i++)
         if (j->objects.list[i].kind == DREP_OBJ_GROUP)
-            err = each_link(j, i, find_link);
+            err = import_each_link(j, i, import_find_object);
     return err;
 }
 
 /* ------------------------------------------------------------ walk 3: making */
 
-static int made(struct job *j, struct h5_object *o)
+static int set_made_id(struct job *j, struct h5_object *o)
 {
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(j->d, o->path, &info);
@@ -251,7 +244,7 @@ static int take_turn(struct job *j, const char *path, int dimension)
 }
 
 /* Groups above a dimension that is needed before its own turn. */
-static int make_parents(struct job *j, const char *path)
+static int import_parents(struct job *j, const char *path)
 {
     char *parent = strdup(path);
     char *slash = parent ? strrchr(parent, '/') : NULL;
@@ -274,13 +267,13 @@ static int is_made(struct job *j, const struct h5_object *scale)
 }
 
 /* The dimension object of a scale, made at its first use. */
-static int make_dimension(struct job *j, struct h5_object *o)
+static int import_dimension(struct job *j, struct h5_object *o)
 {
     int err;
 
     if (is_made(j, o))
         return 0;
-    err = make_parents(j, o->dim_path);
+    err = import_parents(j, o->dim_path);
     if (!err) {
         err = drep_dimension_create(j->d, o->dim_path, o->length, o->unlimited);
         if (err)
@@ -289,11 +282,11 @@ static int make_dimension(struct job *j, struct h5_object *o)
     if (!err)
         j->totals.dimensions++;
     if (!err && o->scale == 2)
-        err = made(j, o);
+        err = set_made_id(j, o);
     return err;
 }
 
-static int make_object(struct job *j, struct h5_object *o);
+static int import_object(struct job *j, struct h5_object *o);
 
 /* A fill value refers to what may come later in the walk: that is made now.  If it cannot be, this
  * is said in its own turn. */
@@ -304,9 +297,9 @@ static int make_early(struct job *j, struct h5_object *o, const char *path)
     if (o->made || o->making)
         return 0;
     o->making = 1;
-    err = make_parents(j, o->path);
+    err = import_parents(j, o->path);
     if (!err)
-        err = make_object(j, o);
+        err = import_object(j, o);
     o->making = 0;
     job_at(j, path);
     return err == DREP_ERR_NOMEM || err == DREP_ERR_STOPPED ? err : 0;
@@ -322,7 +315,7 @@ static int fill_ref_in(struct value_move *mv, int region, void *h, drep_ref *d)
 
     if (memcmp(h, &none, region ? sizeof none : sizeof(hobj_ref_t)) != 0)
         object = H5Rdereference2(j->h, H5P_DEFAULT, region ? H5R_DATASET_REGION : H5R_OBJECT, h);
-    o = object > 0 ? job_find(j, address_of(object)) : NULL;
+    o = object > 0 ? job_find(j, h5_address(object)) : NULL;
     if (object > 0)
         H5Oclose(object);
     if (o)
@@ -400,14 +393,14 @@ static int choose_dims(struct job *j, struct h5_object *o, const struct h5_sourc
         if (scales[d] == o && o->place >= 0 && !o->placed && is_made(j, o))
             err = take_turn(j, o->dim_path, 1);
         else
-            err = make_dimension(j, scales[d]);
+            err = import_dimension(j, scales[d]);
         names[d] = scales[d]->dim_path;
     }
     return err;
 }
 
-static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *s,
-                          struct value_move *mv)
+static int create_drep_dataset(struct job *j, struct h5_object *o, struct h5_source *s,
+                               struct value_move *mv)
 {
     int64_t dims[H5S_MAX_RANK], maxdims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
     const char *names[H5S_MAX_RANK] = {NULL};
@@ -442,21 +435,21 @@ static int create_dataset(struct job *j, struct h5_object *o, struct h5_source *
     if (spec.layout == DREP_COMPACT || spec.layout == DREP_CONTIGUOUS)
         spec.chunk = NULL;
     err = drep_dataset_create(j->d, o->path, &spec, NULL);
-    return err ? job_fail_drep(j, err) : made(j, o);
+    return err ? job_fail_drep(j, err) : set_made_id(j, o);
 }
 
-static int make_dataset(struct job *j, struct h5_object *o)
+static int import_dataset(struct job *j, struct h5_object *o)
 {
     struct value_move mv = {.j = j, .ref = fill_ref_in, .path = o->path};
     struct h5_source s;
     int err;
 
     if (o->scale == 2)
-        return make_dimension(j, o);
+        return import_dimension(j, o);
     err = source_open(j, o, &s);
     if (err)
         return err;
-    err = create_dataset(j, o, &s, &mv);
+    err = create_drep_dataset(j, o, &s, &mv);
     if (!err) {
         j->totals.datasets++;
         j->total += s.rank < 0
@@ -468,7 +461,7 @@ static int make_dataset(struct job *j, struct h5_object *o)
     return err;
 }
 
-static int make_type(struct job *j, struct h5_object *o)
+static int import_type(struct job *j, struct h5_object *o)
 {
     hid_t type = H5Oopen_by_addr(j->h, (haddr_t)o->key);
     drep_type *stated = NULL;
@@ -486,10 +479,10 @@ static int make_type(struct job *j, struct h5_object *o)
     err = drep_type_commit(j->d, o->path, m.type);
     map_release(&m);
     j->totals.types += !err;
-    return err ? job_fail_drep(j, err) : made(j, o);
+    return err ? job_fail_drep(j, err) : set_made_id(j, o);
 }
 
-static int make_object(struct job *j, struct h5_object *o)
+static int import_object(struct job *j, struct h5_object *o)
 {
     int err;
 
@@ -498,9 +491,9 @@ static int make_object(struct job *j, struct h5_object *o)
     if (o->made)
         return take_turn(j, o->path, o->scale == 2);
     if (o->kind == DREP_OBJ_DATASET)
-        return make_dataset(j, o);
+        return import_dataset(j, o);
     if (o->kind == DREP_OBJ_TYPE)
-        return make_type(j, o);
+        return import_type(j, o);
     err = drep_group_create(j->d, o->path, 0);
     /* It may have been made for a dimension in it. */
     if (err == DREP_ERR_EXISTS)
@@ -510,12 +503,12 @@ static int make_object(struct job *j, struct h5_object *o)
     if (err)
         return err;
     j->totals.groups++;
-    return made(j, o);
+    return set_made_id(j, o);
 }
 
 /* ---------------------------------------------------------- walk 3: links */
 
-static int keep_circle(struct link_walk *w, const char *path, const struct h5_object *to)
+static int keep_circle(struct h5_link_walk *w, const char *path, const struct h5_object *to)
 {
     struct job *j = w->j;
     struct odd_link link = {.group = w->group,
@@ -530,7 +523,7 @@ static int keep_circle(struct link_walk *w, const char *path, const struct h5_ob
     return odd_link_add(j, &link);
 }
 
-static int make_hard(struct link_walk *w, hid_t group, const char *name, const char *path)
+static int import_hard_link(struct h5_link_walk *w, hid_t group, const char *name, const char *path)
 {
     struct job *j = w->j;
     struct h5_object *o;
@@ -543,7 +536,7 @@ static int make_hard(struct link_walk *w, hid_t group, const char *name, const c
     if (!o)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "an object of unknown kind");
     if (strcmp(o->link_path ? o->link_path : o->path, path) == 0)
-        return make_object(j, o);
+        return import_object(j, o);
     if (!o->made)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "hard link to %s, which is not kept", o->path);
     err = drep_link_hard(j->d, o->path, path);
@@ -555,7 +548,7 @@ static int make_hard(struct link_walk *w, hid_t group, const char *name, const c
 
 /* So that HDF5 gives out the bytes of links whose class nobody registered here. */
 /* A link of a user's class, or one whose target is no text to us. */
-static int keep_odd_link(struct link_walk *w, hid_t group, const char *name, int cls,
+static int keep_odd_link(struct h5_link_walk *w, hid_t group, const char *name, int cls,
                          const char *path)
 {
     struct job *j = w->j;
@@ -581,7 +574,7 @@ static int keep_odd_link(struct link_walk *w, hid_t group, const char *name, int
 }
 
 /* Soft and external links hold their targets as text. */
-static int make_text_link(struct link_walk *w, hid_t group, const char *name,
+static int make_text_link(struct h5_link_walk *w, hid_t group, const char *name,
                           const H5L_info_t *link, const char *path)
 {
     struct job *j = w->j;
@@ -609,7 +602,7 @@ static int make_text_link(struct link_walk *w, hid_t group, const char *name,
     return err;
 }
 
-static int keep_name(struct link_walk *w, const char *name, const char *path)
+static int keep_name(struct h5_link_walk *w, const char *name, const char *path)
 {
     struct job *j = w->j;
     struct odd_link link = {
@@ -624,15 +617,15 @@ static int keep_name(struct link_walk *w, const char *name, const char *path)
     return odd_link_add(j, &link);
 }
 
-static int make_any(struct link_walk *w, hid_t group, const char *name, const H5L_info_t *link,
-                    const char *path)
+static int import_any_link(struct h5_link_walk *w, hid_t group, const char *name,
+                           const H5L_info_t *link, const char *path)
 {
     int err = job_stopped(w->j);
 
     if (err)
         return err;
     if (link->type == H5L_TYPE_HARD)
-        err = make_hard(w, group, name, path);
+        err = import_hard_link(w, group, name, path);
     else if (link->type == H5L_TYPE_SOFT || link->type == H5L_TYPE_EXTERNAL)
         err = make_text_link(w, group, name, link, path);
     else
@@ -642,9 +635,9 @@ static int make_any(struct link_walk *w, hid_t group, const char *name, const H5
     return err;
 }
 
-static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
+static herr_t import_link(hid_t group, const char *name, const H5L_info_t *link, void *ctx)
 {
-    struct link_walk *w = ctx;
+    struct h5_link_walk *w = ctx;
     struct job *j = w->j;
     char *path, *source;
     H5O_info_t info;
@@ -654,10 +647,10 @@ static herr_t make_link(hid_t group, const char *name, const H5L_info_t *link, v
         H5Oget_info_by_name2(group, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
         is_of_netcdf(group, name, &info))
         return 0;
-    w->err = member_paths(j, w->group, group, name, &path, &source);
+    w->err = import_member_paths(j, w->group, group, name, &path, &source);
     if (!w->err) {
         job_at(j, path);
-        w->err = make_any(w, group, name, link, path);
+        w->err = import_any_link(w, group, name, link, path);
         w->position += !w->err;
         w->err = job_skip(j, w->err, link->type == H5L_TYPE_HARD ? "object" : "link", path,
                           "not carried");
@@ -731,16 +724,16 @@ static int make_placed(struct job *j, size_t group, struct placed_scales *p)
     while (!err && p->next < p->n && p->scale[p->next]->group == group) {
         struct h5_object *o = p->scale[p->next++];
 
-        err = job_skip(j, make_dimension(j, o), "object", o->path, "not carried");
+        err = job_skip(j, import_dimension(j, o), "object", o->path, "not carried");
     }
     return err;
 }
 
-static int make_all(struct job *j)
+static int import_objects(struct job *j)
 {
     struct placed_scales placed = {0};
     size_t i;
-    int err = made(j, &j->objects.list[0]);
+    int err = set_made_id(j, &j->objects.list[0]);
 
     j->totals.groups++;
     if (!err)
@@ -750,7 +743,7 @@ static int make_all(struct job *j)
             continue;
         err = make_placed(j, i, &placed);
         if (!err)
-            err = each_link(j, i, make_link);
+            err = import_each_link(j, i, import_link);
     }
     free(placed.scale);
     return err;
@@ -904,12 +897,12 @@ int import_all(struct job *j)
     int err = encodings_load(j);
 
     if (!err)
-        err = find_objects(j);
+        err = import_find_objects(j);
     if (!err)
         err = keep_defaults(j);
     if (!err) {
         scale_find_uses(j);
-        err = make_all(j);
+        err = import_objects(j);
     }
     for (i = 0; !err && i < j->objects.n; i++) {
         const struct h5_object *o = &j->objects.list[i];

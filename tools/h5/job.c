@@ -86,6 +86,14 @@ void job_say(struct job *j, int weight, const char *what, const char *path, cons
     j->o->say(j->o->ctx, &finding);
 }
 
+void job_say_losses(struct job *j, const char *path, const drep_report *lost)
+{
+    if (lost->overflow || lost->inexact || lost->nan_lost)
+        job_say(j, HDF5_LOST, "values", path,
+                "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+                (long long)lost->overflow, (long long)lost->inexact, (long long)lost->nan_lost);
+}
+
 int job_skip(struct job *j, int err, const char *what, const char *path, const char *text)
 {
     switch (err) {

@@ -82,6 +82,8 @@ int job_fail_drep(struct job *j, int err);
 /* A finding about the object at `path`. */
 void job_say(struct job *j, int weight, const char *what, const char *path, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* A finding about values that the conversion changed; none if it changed none. */
+void job_say_losses(struct job *j, const char *path, const drep_report *lost);
 /* Handle a failed step about one object: it is lost, with j->why, and the rest goes
  * on: 0; or, if that cannot be: err. */
 int job_skip(struct job *j, int err, const char *what, const char *path, const char *text);

@@ -12,7 +12,7 @@
 
 /* ----------------------------------------------------------------------- writing */
 
-static void print_selection(hid_t space, char *text, size_t size)
+static void selection_text(hid_t space, char *text, size_t size)
 {
     hsize_t start[H5S_MAX_RANK], stride[H5S_MAX_RANK], count[H5S_MAX_RANK], block[H5S_MAX_RANK];
     int d, rank = H5Sget_simple_extent_ndims(space);
@@ -42,8 +42,8 @@ int mapping_note(struct job *j, const struct mapping *m, size_t i, struct notes 
     char from[MAPPING_TEXT], to[MAPPING_TEXT];
     int err;
 
-    print_selection(m->source, from, sizeof from);
-    print_selection(m->target, to, sizeof to);
+    selection_text(m->source, from, sizeof from);
+    selection_text(m->target, to, sizeof to);
     err = notes_add(j, r, "virtual %zu from %s to %s", i, from, to);
     if (!err)
         err = notes_add(j, r, "virtual-file %zu %s", i, m->file);

@@ -39,7 +39,7 @@ static int is_own_name(const char *name, int attribute)
 }
 
 /* The name of the note that an attribute of netCDF's books becomes. */
-static char *note_name(const char *name)
+static char *book_note_name(const char *name)
 {
     char *own = malloc(sizeof NOTE_HDF5 + strlen(name));
 
@@ -58,7 +58,7 @@ char *own_name(const char *name, int attribute)
     size_t n;
 
     if (attribute && book_is(name))
-        return note_name(name);
+        return book_note_name(name);
     if (is_own_name(name, attribute))
         return strdup(name);
     own = malloc(NAME_SIZE_MAX + 1);

@@ -10,6 +10,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+uint64_t h5_address(hid_t object)
+{
+    H5O_info_t info;
+
+    return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? 0 : (uint64_t)info.addr;
+}
+
 struct h5_object *objects_find(const struct objects *all, uint64_t key)
 {
     uintptr_t *index = key ? idset_find(&all->ids, key) : NULL;

@@ -37,6 +37,8 @@ struct objects {
     size_t n, room;
     struct idset ids; /* of the keys: index + 1 */
 };
+/* The address of an object of HDF5, its key on import; 0 if HDF5 does not tell. */
+uint64_t h5_address(hid_t object);
 /* NULL if it is not known. */
 struct h5_object *objects_find(const struct objects *all, uint64_t key);
 /* Takes path and source over, also on failure.  Pointers to objects die here.  0 or

@@ -47,7 +47,7 @@ static int source_grid(struct job *j, const char *path, const struct h5_source *
 
 /* The common divisor of where mappings begin and end, and how long they all are if they have that
  * dimension of their sources whole; 0: not so. */
-struct cuts {
+struct mapping_cuts {
     int64_t divisor, whole;
 };
 
@@ -64,7 +64,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 /* Adds the edges of one mapping. */
 static void add_cuts(const struct h5_source *s, const struct direct *d, const struct box *b,
-                     int first, struct cuts *cuts)
+                     int first, struct mapping_cuts *cuts)
 {
     int64_t whole[H5S_MAX_RANK];
     int k, e;
@@ -97,8 +97,8 @@ static int64_t stretch(int64_t divisor, int64_t length, int64_t most)
     return n;
 }
 
-static void contiguous_grid(const struct h5_source *s, const struct cuts *cuts, int64_t most,
-                            int64_t *chunk)
+static void contiguous_grid(const struct h5_source *s, const struct mapping_cuts *cuts,
+                            int64_t most, int64_t *chunk)
 {
     int d;
 
@@ -120,7 +120,7 @@ int pin_mapped_layout(struct job *j, const char *path, const struct h5_source *s
 {
     struct virtual_opener opener;
     struct direct direct = {.open = virtual_source, .ctx = &opener};
-    struct cuts cuts[H5S_MAX_RANK] = {{0}};
+    struct mapping_cuts cuts[H5S_MAX_RANK] = {{0}};
     int ok = 0, chunked = 0, contiguous = 0;
     struct box b;
     size_t i;
@@ -171,14 +171,14 @@ int pin_mapped_begin(struct mapped_pin *p)
 
 void pin_mapped_end(struct mapped_pin *p)
 {
-    carry_release(&p->carry);
+    raw_chunks_release(&p->raw);
     decoding_free(p->decoding);
     p->decoding = NULL;
     free(p->stored.bytes);
     p->stored.bytes = NULL;
 }
 
-static int same_type(hid_t dset, hid_t type)
+static int dataset_has_type(hid_t dset, hid_t type)
 {
     hid_t own = H5Dget_type(dset);
     int same = own > 0 && H5Tequal(own, type) > 0;
@@ -199,7 +199,7 @@ static int take_filters(struct mapped_pin *p, hid_t dcpl)
     if (p->contiguous || p->j->o->no_decode)
         return 1;
     for (d = 0; d < p->direct->rank; d++)
-        size *= (size_t)p->chunk[d]; /* carry_match() has seen that it fits */
+        size *= (size_t)p->chunk[d]; /* raw_chunks_match() has seen that it fits */
     p->decoding = decoding_new(dcpl, p->s->map.dsize, size, 1);
     return p->decoding != NULL;
 }
@@ -212,13 +212,13 @@ static void take_source(struct mapped_pin *p)
     int layout = H5Pget_layout(dcpl);
 
     p->dset = d->dset;
-    carry_release(&p->carry);
+    raw_chunks_release(&p->raw);
     p->contiguous =
         layout == H5D_CONTIGUOUS && p->info->nfilters == 0 && H5Dget_offset(d->dset) != HADDR_UNDEF;
-    p->fits = same_type(d->dset, p->s->type) && pin_source(p->j, d->dset, &p->file) &&
+    p->fits = dataset_has_type(d->dset, p->s->type) && pin_source(p->j, d->dset, &p->file) &&
               (p->contiguous || (layout == H5D_CHUNKED && d->rank == p->s->rank &&
                                  H5Pget_chunk(dcpl, H5S_MAX_RANK, p->chunk) == d->rank &&
-                                 carry_match(&p->carry, dcpl, p->info, p->ds, &p->s->map, 1)));
+                                 raw_chunks_match(&p->raw, dcpl, p->info, p->ds, &p->s->map, 1)));
     p->fits = p->fits && take_filters(p, dcpl);
     H5Pclose(dcpl);
 }
@@ -269,12 +269,12 @@ static int stay_stored(struct mapped_pin *p, const struct box *cell, const struc
     int d, err;
 
     c->box = *there;
-    err = stored_read(p->j, p->dset, p->carry.most, c);
+    err = stored_read(p->j, p->dset, p->raw.most, c);
     size = c->size;
     for (d = 0; d < there->rank; d++)
         at[d] = (hsize_t)there->start[d];
     if (err || !c->there || c->excess || !c->good ||
-        !carry_in(&p->carry, c->bytes, &size, c->skipped, &skipped) ||
+        !raw_chunk_in(&p->raw, c->bytes, &size, c->skipped, &skipped) ||
         H5Dget_chunk_info_by_coord(p->dset, at, &mask, &address, &all) < 0 ||
         address == HADDR_UNDEF)
         return err;
@@ -282,7 +282,7 @@ static int stay_stored(struct mapped_pin *p, const struct box *cell, const struc
         decode_chunk(p->decoding, 0, c->bytes, c->size, c->skipped, NULL) != DECODE_WHOLE)
         return 0;
     err = pin_chunk(p->j, &p->file, p->ds, cell->start, address, c->bytes, size, skipped, done);
-    p->untried += !err && *done && !p->decoding && carry_filtered(&p->carry, skipped);
+    p->untried += !err && *done && !p->decoding && raw_chunk_filtered(&p->raw, skipped);
     return err;
 }
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_H5_PIN_MAPPED_H
 #define TOOLS_H5_PIN_MAPPED_H
 
-#include "tools/h5/carry.h"
+#include "tools/h5/raw_chunk.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/pin.h"
@@ -18,7 +18,7 @@ struct mapped_pin {
     hid_t dset;                  /* that the members below belong to; 0: none */
     int fits, contiguous;
     struct pin_file file;
-    struct carry carry;
+    struct raw_chunks raw;
     struct decoding *decoding; /* NULL: chunks are not decoded */
     int64_t untried;           /* those that stay, and were not */
     hsize_t chunk[H5S_MAX_RANK];

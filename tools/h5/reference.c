@@ -14,13 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t address_of(hid_t object)
-{
-    H5O_info_t info;
-
-    return H5Oget_info2(object, &info, H5O_INFO_BASIC) < 0 ? 0 : (uint64_t)info.addr;
-}
-
 /* The object and the selection that a region reference means. */
 static int region_in(struct value_move *mv, void *h, uint64_t *address, char **text)
 {
@@ -29,7 +22,7 @@ static int region_in(struct value_move *mv, void *h, uint64_t *address, char **t
     hid_t space = object > 0 ? H5Rget_region(j->h, H5R_DATASET_REGION, h) : -1;
     int err = space > 0 ? region_print(mv, space, text) : job_fail_hdf5(j, "region reference");
 
-    *address = object > 0 ? address_of(object) : 0;
+    *address = object > 0 ? h5_address(object) : 0;
     if (space > 0)
         H5Sclose(space);
     if (object > 0)

@@ -178,7 +178,7 @@ static int take_number(const char **p, hsize_t *out)
     return errno == 0;
 }
 
-static int take(const char **p, char c)
+static int take_char(const char **p, char c)
 {
     while (**p == ' ')
         ++*p;
@@ -196,11 +196,11 @@ static int take_range(const char **p, hsize_t *start, hsize_t *stride, hsize_t *
     *stride = *count = 1;
     if (!take_number(p, start))
         return 0;
-    if (!take(p, ':'))
+    if (!take_char(p, ':'))
         return 1;
     if (!take_number(p, &last) || last <= *start)
         return 0;
-    if (take(p, ':') && (!take_number(p, stride) || *stride == 0))
+    if (take_char(p, ':') && (!take_number(p, stride) || *stride == 0))
         return 0;
     *count = (last - *start - 1) / *stride + 1;
     return 1;
@@ -213,15 +213,15 @@ static int select_box(const char **p, int rank, hid_t space, H5S_seloper_t op)
     int d, whole = 0;
 
     H5Sget_simple_extent_dims(space, dims, NULL);
-    if (rank == 0 && !take(p, '['))
+    if (rank == 0 && !take_char(p, '['))
         return 0;
     for (d = 0; d < rank; d++) {
-        if (!take(p, d ? ',' : '['))
+        if (!take_char(p, d ? ',' : '['))
             return 0;
         start[d] = 0;
         stride[d] = count[d] = 1;
         block[d] = dims[d];
-        if (take(p, ':')) {
+        if (take_char(p, ':')) {
             whole++;
             continue;
         }
@@ -231,7 +231,7 @@ static int select_box(const char **p, int rank, hid_t space, H5S_seloper_t op)
         block[d] = stride[d] == 1 ? count[d] : 1;
         count[d] = stride[d] == 1 ? 1 : count[d];
     }
-    if (!take(p, ']'))
+    if (!take_char(p, ']'))
         return 0;
     if (whole == rank && op == H5S_SELECT_SET)
         return H5Sselect_all(space) >= 0;
@@ -244,19 +244,19 @@ static int select_point(const char **p, int rank, hid_t space, H5S_seloper_t op)
     int d;
 
     for (d = 0; d < rank; d++)
-        if (!take(p, d ? ',' : '(') || !take_number(p, &at[d]))
+        if (!take_char(p, d ? ',' : '(') || !take_number(p, &at[d]))
             return 0;
-    return take(p, ')') && H5Sselect_elements(space, op, 1, at) >= 0;
+    return take_char(p, ')') && H5Sselect_elements(space, op, 1, at) >= 0;
 }
 
 static int select_list(const char *p, int rank, hid_t space)
 {
     int first = 1;
 
-    if (!take(&p, '{') || H5Sselect_none(space) < 0)
+    if (!take_char(&p, '{') || H5Sselect_none(space) < 0)
         return 0;
-    while (!take(&p, '}')) {
-        if (!first && !take(&p, ','))
+    while (!take_char(&p, '}')) {
+        if (!first && !take_char(&p, ','))
             return 0;
         while (*p == ' ')
             p++;

@@ -41,7 +41,7 @@ static int read_variable(hid_t a, hid_t t, hid_t space, char *text, size_t room)
 /* A scalar string that ends with a NUL, as H5DSis_scale() takes it in some version of HDF5: ASCII
  * or UTF-8, of fixed size or not.  0 if the attribute is anything else.  *size is that of the type
  * if it is as H5DSset_scale() and netCDF write it, fixed and ASCII, else 0. */
-static int read_text(hid_t object, const char *name, char *text, size_t room, size_t *size)
+static int read_scale_text(hid_t object, const char *name, char *text, size_t room, size_t *size)
 {
     hid_t a, t, s;
     int ok = 0, variable;
@@ -72,12 +72,12 @@ static int is_scale(hid_t object)
     char text[64];
     size_t size;
 
-    return read_text(object, SCALE_CLASS, text, sizeof text, &size) &&
+    return read_scale_text(object, SCALE_CLASS, text, sizeof text, &size) &&
            strcmp(text, SCALE_VALUE) == 0;
 }
 
 /* True if only chunks and times of the dataset's storage are unusual. */
-static int is_plain(struct job *j, hid_t dset)
+static int has_plain_storage(struct job *j, hid_t dset)
 {
     hid_t dcpl = dataset_plist(j, dset);
     H5D_fill_value_t fill = H5D_FILL_VALUE_ERROR;
@@ -156,8 +156,8 @@ static int is_bare(struct job *j, hid_t dset, const struct h5_source *s)
 
     return s->rank == 1 && scale_type_name(s->type) &&
            (s->maxdims[0] == H5S_UNLIMITED || s->maxdims[0] == s->dims[0]) &&
-           H5Dget_storage_size(dset) == 0 && is_plain(j, dset) &&
-           read_text(dset, SCALE_NAME, text, sizeof text, &size) &&
+           H5Dget_storage_size(dset) == 0 && has_plain_storage(j, dset) &&
+           read_scale_text(dset, SCALE_NAME, text, sizeof text, &size) &&
            strncmp(text, SCALE_NO_VARIABLE, strlen(SCALE_NO_VARIABLE)) == 0;
 }
 
@@ -233,7 +233,7 @@ static int users_are_known(hid_t dset, const struct h5_object *o)
 }
 
 /* The address of the dimension of a scale. */
-static char *address_of(const struct h5_object *o)
+static char *dimension_address(const struct h5_object *o)
 {
     const char *last = strrchr(o->path, '/');
     char *address;
@@ -298,7 +298,7 @@ int scale_note(struct job *j, struct h5_object *o)
             o->scale = is_bare(j, dset, &s) ? 2 : 1;
             o->length = (int64_t)s.dims[0];
             o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
-            o->dim_path = address_of(o);
+            o->dim_path = dimension_address(o);
             o->place = read_place(dset);
             if (o->dim_path && o->scale == 2) {
                 o->link_path = o->path;
@@ -316,7 +316,7 @@ int scale_note(struct job *j, struct h5_object *o)
 }
 
 /* A dataset may use a dimension of its own length, or of any if that is unlimited. */
-static int fits(const struct h5_object *scale, const struct h5_source *s, int d)
+static int scale_fits(const struct h5_object *scale, const struct h5_source *s, int d)
 {
     return scale && scale->scale && (scale->unlimited || scale->length == (int64_t)s->dims[d]);
 }
@@ -330,7 +330,7 @@ int scale_find(struct job *j, const struct h5_source *s, struct h5_object **scal
         return 0;
     for (d = 0; d < s->rank; d++) {
         scales[d] = address[d] ? job_find(j, address[d]) : NULL;
-        if (address[d] && !fits(scales[d], s, d))
+        if (address[d] && !scale_fits(scales[d], s, d))
             return 0;
         any |= address[d] != 0;
     }
@@ -375,13 +375,14 @@ int scale_implies(struct job *j, hid_t object, const struct h5_object *o, const 
     size_t size;
 
     if (o->scale && strcmp(name, SCALE_CLASS) == 0)
-        return read_text(object, name, text, sizeof text, &size) && size == sizeof SCALE_VALUE;
+        return read_scale_text(object, name, text, sizeof text, &size) &&
+               size == sizeof SCALE_VALUE;
     if (o->scale && strcmp(name, SCALE_USERS) == 0)
         return users_are_known(object, o);
     if (o->scale && strcmp(name, SCALE_NAME) == 0) {
         const char *last = strrchr(o->path, '/') + 1;
 
-        if (!read_text(object, name, text, sizeof text, &size))
+        if (!read_scale_text(object, name, text, sizeof text, &size))
             return 0;
         if (o->scale == 1)
             return size == strlen(last) + 1 && strcmp(text, last) == 0;

@@ -18,7 +18,7 @@
 #include <string.h>
 
 struct users {
-    struct use {
+    struct scale_use {
         uint64_t scale; /* address of the scale */
         size_t order;
         struct scale_user user;
@@ -40,7 +40,7 @@ static int add_use(struct job *j, struct users *u, uint64_t scale, uint64_t data
 {
     if (VEC_ROOM(u->use, u->n, u->room, 1))
         return job_no_memory(j);
-    u->use[u->n] = (struct use){scale, u->n, {(hobj_ref_t)dataset, dim}};
+    u->use[u->n] = (struct scale_use){scale, u->n, {(hobj_ref_t)dataset, dim}};
     u->n++;
     return 0;
 }
@@ -131,7 +131,7 @@ static int list_scales(struct job *j, struct h5_object *o, struct users *u)
 
 static int by_scale(const void *a, const void *b)
 {
-    const struct use *x = a, *y = b;
+    const struct scale_use *x = a, *y = b;
 
     if (x->scale != y->scale)
         return x->scale < y->scale ? -1 : 1;
@@ -158,8 +158,8 @@ static int mark_text(struct job *j, const struct h5_object *o, hid_t object, con
 }
 
 /* REFERENCE_LIST of one scale, in the order in which its users were met. */
-static int mark_users(struct job *j, const struct h5_object *o, hid_t object, const struct use *use,
-                      size_t n)
+static int mark_users(struct job *j, const struct h5_object *o, hid_t object,
+                      const struct scale_use *use, size_t n)
 {
     struct scale_user *list = n ? calloc(n, sizeof *list) : NULL;
     hid_t type, space;

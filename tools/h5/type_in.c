@@ -460,7 +460,7 @@ static int from_sequence(struct from *f, hid_t t, const drep_type *as, struct ma
 }
 
 /* True if all members are the same bytes in HDF5's file and memory. */
-static int is_plain(const struct map *m)
+static int members_are_flat(const struct map *m)
 {
     size_t i;
 
@@ -476,7 +476,7 @@ static int lay_out(struct from *f, hid_t t, char *const *name, struct map *m)
 {
     const drep_type **held = calloc(m->n, sizeof *held);
     int64_t *displs = calloc(m->n, sizeof *displs);
-    int plain = is_plain(m), flat = 1;
+    int plain = members_are_flat(m), flat = 1;
     size_t i, size = 0;
     int err = held && displs ? 0 : job_no_memory(f->j);
 
@@ -572,7 +572,7 @@ static int own_compound(struct from *f, hid_t t, char *const *name, const drep_t
         return job_no_memory(f->j);
     for (i = 0; i < m->n; i++)
         displs[i] = (int64_t)H5Tget_member_offset(t, (unsigned)i);
-    err = is_plain(m)
+    err = members_are_flat(m)
               ? drep_type_compound(n, names, displs, types, (int64_t)H5Tget_size(t), &m->type)
               : DREP_ERR_ARG;
     if (err == DREP_ERR_ARG)

@@ -23,7 +23,7 @@ int is_type_note(const char *name)
 }
 
 /* The name of the attribute with the text; malloc'ed. */
-static char *note_name(const char *attribute)
+static char *type_note_name(const char *attribute)
 {
     char *name;
 
@@ -43,7 +43,7 @@ static drep_type *natural(struct job *j, hid_t made)
     return type;
 }
 
-static int same_type(const drep_type *a, const drep_type *b);
+static int stored_alike(const drep_type *a, const drep_type *b);
 
 static int same_members(const drep_type *a, const drep_type *b)
 {
@@ -52,7 +52,7 @@ static int same_members(const drep_type *a, const drep_type *b)
 
     for (i = 0; same && i < n; i++)
         same = strcmp(drep_type_member_name(a, i), drep_type_member_name(b, i)) == 0 &&
-               same_type(drep_type_member(a, i), drep_type_member(b, i));
+               stored_alike(drep_type_member(a, i), drep_type_member(b, i));
     return same;
 }
 
@@ -63,11 +63,11 @@ static int same_arrays(const drep_type *a, const drep_type *b)
     return drep_type_array_rank(b) == rank &&
            memcmp(drep_type_array_dims(a), drep_type_array_dims(b),
                   (size_t)rank * sizeof(int64_t)) == 0 &&
-           same_type(drep_type_member(a, 0), drep_type_member(b, 0));
+           stored_alike(drep_type_member(a, 0), drep_type_member(b, 0));
 }
 
 /* True if a container stores both alike: it does not say where members lie in memory. */
-static int same_type(const drep_type *a, const drep_type *b)
+static int stored_alike(const drep_type *a, const drep_type *b)
 {
     int kind = drep_type_kind(a);
 
@@ -75,19 +75,20 @@ static int same_type(const drep_type *a, const drep_type *b)
         return 1;
     if (drep_type_kind(b) != kind)
         return 0;
-    return kind == DREP_KIND_COMPOUND   ? same_members(a, b)
-           : kind == DREP_KIND_ARRAY    ? same_arrays(a, b)
-           : kind == DREP_KIND_SEQUENCE ? same_type(drep_type_member(a, 0), drep_type_member(b, 0))
-                                        : 0;
+    return kind == DREP_KIND_COMPOUND ? same_members(a, b)
+           : kind == DREP_KIND_ARRAY  ? same_arrays(a, b)
+           : kind == DREP_KIND_SEQUENCE
+               ? stored_alike(drep_type_member(a, 0), drep_type_member(b, 0))
+               : 0;
 }
 
 /* The text to be stated, malloc'ed; NULL with 0: none. */
-static int text_of(struct job *j, hid_t made, const drep_type *type, char **text)
+static int stated_text(struct job *j, hid_t made, const drep_type *type, char **text)
 {
     drep_type *own = natural(j, made);
     /* netCDF's char says as much, and its programs would show the note. */
-    int same =
-            (own && same_type(own, type)) || (j->netcdf && drep_type_code(type) == DREP_CODE_CHAR),
+    int same = (own && stored_alike(own, type)) ||
+               (j->netcdf && drep_type_code(type) == DREP_CODE_CHAR),
         err;
 
     *text = NULL;
@@ -119,7 +120,7 @@ static int write_text(struct job *j, hid_t object, const char *name, const char 
 }
 
 /* The text at an object, malloc'ed; NULL: none that export writes. */
-static char *read_text(hid_t object, const char *name)
+static char *read_type_text(hid_t object, const char *name)
 {
     hid_t attr = H5Aexists(object, name) > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
     hid_t type = attr > 0 ? H5Aget_type(attr) : -1, space = attr > 0 ? H5Aget_space(attr) : -1;
@@ -146,11 +147,11 @@ int type_note_write(struct job *j, hid_t object, const char *attribute, hid_t ma
                     const drep_type *type)
 {
     char *text, *name;
-    int err = text_of(j, made, type, &text);
+    int err = stated_text(j, made, type, &text);
 
     if (err || !text)
         return err;
-    name = note_name(attribute);
+    name = type_note_name(attribute);
     err = name ? write_text(j, object, name, text) : job_no_memory(j);
     free(text);
     free(name);
@@ -161,12 +162,12 @@ int type_note_check(struct job *j, const struct verified *at, hid_t object, cons
                     hid_t made, const drep_type *type)
 {
     char *text, *name, *read;
-    int err = text_of(j, made, type, &text);
+    int err = stated_text(j, made, type, &text);
 
     if (err || !text)
         return err;
-    name = note_name(attribute);
-    read = name ? read_text(object, name) : NULL;
+    name = type_note_name(attribute);
+    read = name ? read_type_text(object, name) : NULL;
     if (!name)
         err = job_no_memory(j);
     else if (!read || strcmp(read, text) != 0)
@@ -183,7 +184,7 @@ static int made_alike(struct job *j, hid_t made, const drep_type *type)
 {
     hid_t own = made_type(j, type, NULL, 0);
     drep_type *a = own > 0 ? natural(j, own) : NULL, *b = a ? natural(j, made) : NULL;
-    int same = b && same_type(a, b);
+    int same = b && stored_alike(a, b);
 
     drep_type_free(a);
     drep_type_free(b);
@@ -193,7 +194,7 @@ static int made_alike(struct job *j, hid_t made, const drep_type *type)
 }
 
 /* The same for a file of either kind. */
-static int fits(struct job *j, hid_t made, const drep_type *type)
+static int made_alike_either(struct job *j, hid_t made, const drep_type *type)
 {
     int same = made_alike(j, made, type);
 
@@ -205,7 +206,7 @@ static int fits(struct job *j, hid_t made, const drep_type *type)
 
 int type_note_read(struct job *j, hid_t object, const char *attribute, hid_t made, drep_type **type)
 {
-    char *name = note_name(attribute), *text = name ? read_text(object, name) : NULL;
+    char *name = type_note_name(attribute), *text = name ? read_type_text(object, name) : NULL;
     int err = name ? 0 : job_no_memory(j);
 
     *type = NULL;
@@ -213,7 +214,7 @@ int type_note_read(struct job *j, hid_t object, const char *attribute, hid_t mad
         err = drep_type_parse(text, type);
         err = err == DREP_ERR_NOMEM ? job_fail_drep(j, err) : 0;
     }
-    if (*type && !fits(j, made, *type)) {
+    if (*type && !made_alike_either(j, made, *type)) {
         drep_type_free(*type);
         *type = NULL;
     }

@@ -352,8 +352,8 @@ static hid_t open_source(const struct virtual_opener *o, const char *file, const
 static int trace(struct tracer *t, hid_t dset, int64_t *missing, char *why, size_t why_size);
 
 /* Follows a mapping to its source; the answer is in f. */
-static int follow(struct tracer *t, const struct virtual_opener *o, const char *file,
-                  const char *dataset, struct followed *f)
+static int follow_mapping(struct tracer *t, const struct virtual_opener *o, const char *file,
+                          const char *dataset, struct followed *f)
 {
     hid_t source, space;
     int err;
@@ -387,7 +387,7 @@ static int trace_source(struct tracer *t, const struct virtual_opener *o, const 
 {
     char *file = name_for(m->file, block), *dataset = name_for(m->dataset, block);
     int64_t all = elements_of(m->target, dims, block);
-    int err = file && dataset ? follow(t, o, file, dataset, f) : job_no_memory(t->j);
+    int err = file && dataset ? follow_mapping(t, o, file, dataset, f) : job_no_memory(t->j);
 
     *lacking = 0;
     if (!err && !f->there) {

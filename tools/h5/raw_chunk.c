@@ -1,9 +1,9 @@
-/* carry.c - chunks that go over as they are stored.
+/* raw_chunk.c - chunks that go over as they are stored.
  *
  * That is possible where an element is the same bytes in both files, chunks have the same shape,
  * and each filter of HDF5 has one in the container that gives the same bytes. */
 /* SPDX-License-Identifier: MIT */
-#include "tools/h5/carry.h"
+#include "tools/h5/raw_chunk.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/framed.h"
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static int same_filter(H5Z_filter_t id, size_t n, const unsigned *value, const d
 }
 
 /* Pairs the filters of both lists, in their order. */
-static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info, int plain)
+static int pair_filters(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *info, int plain)
 {
     int i, next = 0;
 
@@ -43,7 +43,7 @@ static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info, in
         /* Which bytes a sum is of is known where nothing comes behind it. */
         n = n < 8 ? n : 8;
         if (id == H5Z_FILTER_FLETCHER32 && i == r->n - 1)
-            r->ours[i] = CARRY_SUM;
+            r->ours[i] = RAW_CHUNK_SUM;
         else if (next < info->nfilters && same_filter(id, n, value, &info->filters[next]))
             r->ours[i] = next++;
         else
@@ -53,7 +53,7 @@ static int pair_filters(struct carry *r, hid_t dcpl, const drep_dsinfo *info, in
     return (next > 0 || plain) && next == info->nfilters;
 }
 
-static int same_chunks(hid_t dcpl, const drep_dsinfo *info)
+static int dcpl_has_chunks(hid_t dcpl, const drep_dsinfo *info)
 {
     hsize_t chunk[H5S_MAX_RANK];
     int d;
@@ -67,8 +67,8 @@ static int same_chunks(hid_t dcpl, const drep_dsinfo *info)
     return 1;
 }
 
-int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
-                const struct map *m, int plain)
+int raw_chunks_match(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
+                     const struct map *m, int plain)
 {
     unsigned options = 0;
     size_t size = m->dsize;
@@ -76,7 +76,7 @@ int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_datas
 
     memset(r, 0, sizeof *r);
     /* Chunks at the edge that skip filters without saying so. */
-    if (!same_chunks(dcpl, info) || H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0)
+    if (!dcpl_has_chunks(dcpl, info) || H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0)
         return 0;
     for (d = 0; d < info->rank; d++)
         if (__builtin_mul_overflow(size, (size_t)info->chunk[d], &size))
@@ -86,7 +86,7 @@ int carry_match(struct carry *r, hid_t dcpl, const drep_dsinfo *info, drep_datas
            drep_stored_as(ds, m->held, &same) == 0 && same;
 }
 
-void carry_release(struct carry *r)
+void raw_chunks_release(struct raw_chunks *r)
 {
     free(r->bytes);
     r->bytes = NULL;
@@ -94,19 +94,19 @@ void carry_release(struct carry *r)
 }
 
 /* True if a chunk may be what its last filter gave: damage that costs nothing to see. */
-static int begins_well(const struct carry *r, const uint8_t *p, size_t size, unsigned skipped)
+static int begins_well(const struct raw_chunks *r, const uint8_t *p, size_t size, unsigned skipped)
 {
     int i = r->n - 1;
 
-    while (i >= 0 && (r->ours[i] == CARRY_SUM || skipped >> i & 1))
+    while (i >= 0 && (r->ours[i] == RAW_CHUNK_SUM || skipped >> i & 1))
         i--;
     /* The front of a zlib stream: its method, and a number that 31 divides. */
     return i < 0 || !r->deflate[i] ||
            (size > 2 && (p[0] & 15) == 8 && (p[0] << 8 | p[1]) % 31 == 0 && !(p[1] & 0x20));
 }
 
-int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned skipped,
-             uint32_t *out)
+int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size, unsigned skipped,
+                 uint32_t *out)
 {
     int i;
 
@@ -116,7 +116,7 @@ int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned
     for (i = 0; i < r->n; i++) {
         unsigned skips = skipped >> i & 1;
 
-        if (r->ours[i] != CARRY_SUM)
+        if (r->ours[i] != RAW_CHUNK_SUM)
             *out |= skips << r->ours[i];
         else if (!skips && !fletcher32_check(bytes, size))
             return 0;
@@ -124,18 +124,18 @@ int carry_in(const struct carry *r, const uint8_t *bytes, size_t *size, unsigned
     return *size > 0 && begins_well(r, bytes, *size, skipped);
 }
 
-int carry_filtered(const struct carry *r, uint32_t skipped)
+int raw_chunk_filtered(const struct raw_chunks *r, uint32_t skipped)
 {
     int i;
 
     for (i = 0; i < r->n; i++)
-        if (r->ours[i] != CARRY_SUM && !(skipped >> r->ours[i] & 1))
+        if (r->ours[i] != RAW_CHUNK_SUM && !(skipped >> r->ours[i] & 1))
             return 1;
     return 0;
 }
 
-int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *size,
-              unsigned *skipped)
+int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, size_t *size,
+                  unsigned *skipped)
 {
     int64_t stored = 0;
     uint32_t mask = 0;
@@ -153,7 +153,7 @@ int carry_out(struct carry *r, drep_dataset *ds, const int64_t *start, size_t *s
     *size = (size_t)stored;
     *skipped = 0;
     for (i = 0; !err && stored > 0 && i < r->n; i++) {
-        if (r->ours[i] == CARRY_SUM)
+        if (r->ours[i] == RAW_CHUNK_SUM)
             *size += fletcher32_add(r->bytes, (size_t)stored);
         else
             *skipped |= (unsigned)(mask >> r->ours[i] & 1) << i;
