@@ -36,14 +36,14 @@ static void schema_release(struct ArrowSchema *s)
 }
 
 /* The memory that an array's buffers lie in. */
-struct held {
+struct arrow_held {
     int64_t n;
     memory m[];
 };
 
-static void array_release(struct ArrowArray *a)
+static void arrow_array_release(struct ArrowArray *a)
 {
-    struct held *held = a->private_data;
+    struct arrow_held *held = a->private_data;
 
     for (int64_t i = 0; i < a->n_children; i++) {
         if (a->children[i] && a->children[i]->release)
@@ -98,7 +98,7 @@ static bool fill_schema(PyObject *o, struct ArrowSchema *s, int depth)
 static bool fill_buffers(PyObject *list, struct ArrowArray *a)
 {
     Py_ssize_t n = PyTuple_Size(list);
-    struct held *held = calloc(1, sizeof *held + (size_t)n * sizeof *held->m);
+    struct arrow_held *held = calloc(1, sizeof *held + (size_t)n * sizeof *held->m);
 
     a->private_data = held;
     a->buffers = calloc((size_t)n + 1, sizeof *a->buffers);
@@ -128,7 +128,7 @@ static bool fill_array(PyObject *o, struct ArrowArray *a, int depth)
         !tuple_fields(o, "LO!O!", &length, &PyList_Type, &buffers, &PyList_Type, &children) ||
         !(fixed = PySequence_Tuple(buffers)))
         return false;
-    a->release = array_release;
+    a->release = arrow_array_release;
     a->length = length;
     ok = fill_buffers(fixed, a);
     Py_DECREF(fixed);

@@ -105,7 +105,7 @@ static PyObject *scalar(handle *h, const char *path, const char *name, const dre
 }
 
 /* attr_get(path, name): the value, or (Type, rank, dims) if attr_read() must get it. */
-static PyObject *attr_get(PyObject *o, PyObject *args)
+static PyObject *attr_value(PyObject *o, PyObject *args)
 {
     const char *path, *name;
     drep_attrinfo info = DREP_ATTRINFO;
@@ -258,7 +258,7 @@ static PyObject *attr_remove(PyObject *o, PyObject *args)
 
 PyMethodDef attr_methods[] = {
     {"attr_names", attr_names, METH_VARARGS, "attr_names(path, order)"},
-    {"attr_get", attr_get, METH_VARARGS, "attr_get(path, name): value or (Type, rank, dims)"},
+    {"attr_get", attr_value, METH_VARARGS, "attr_get(path, name): value or (Type, rank, dims)"},
     {"attr_info", attr_info, METH_VARARGS, "attr_info(path, name): (Type, rank, dims)"},
     {"attr_read", attr_read, METH_VARARGS, "attr_read(path, name, Type, memory)"},
     {"attr_write", attr_write, METH_VARARGS, "attr_write(path, name, Type, dims, memory)"},

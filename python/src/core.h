@@ -107,7 +107,7 @@ bool type_add(PyObject *module);
 /* ------------------------------------------------------------------- memory */
 
 /* The memory of an object: a C-contiguous buffer, or that of Elements (elements.h). */
-typedef struct elements elements;
+typedef struct elements_object elements;
 typedef struct memory {
     Py_buffer view;
     bool buffer; /* view is to be released */

@@ -110,7 +110,7 @@ static bool filters(struct request *q)
     return true;
 }
 
-static PyObject *create(handle *h, const char *path, const struct request *q)
+static PyObject *create_dataset(handle *h, const char *path, const struct request *q)
 {
     int err;
 
@@ -153,7 +153,7 @@ static PyObject *dataset_create(PyObject *module, PyObject *args)
     q.filter_rows = PyErr_Occurred() ? NULL : PySequence_Tuple(list);
     if (q.filter_rows && lengths(&q, dims, maxdims, chunk) && dim_names(&q) && filters(&q) &&
         fill_value(&q, value) && handle_open((handle *)o))
-        r = create((handle *)o, path, &q);
+        r = create_dataset((handle *)o, path, &q);
     memory_release(&q.fill);
     Py_XDECREF(q.dim_names);
     Py_XDECREF(q.filter_rows);

@@ -143,8 +143,8 @@ static bool resolve(dataset_object *self)
 /* ------------------------------------------------------------------- transfers */
 
 /* Ranks that make a transfer together all make the same call, also for no elements. */
-static int transfer_box(dataset_object *self, const struct box *b, const drep_type *type, memory *m,
-                        const drep_xfer *xfer, bool write)
+static int transfer_box(dataset_object *self, const struct key_box *b, const drep_type *type,
+                        memory *m, const drep_xfer *xfer, bool write)
 {
     drep_selection *sel = NULL;
     int err = 0;
@@ -185,7 +185,7 @@ static bool lost(dataset_object *self, const drep_report *report, bool write)
     return got;
 }
 
-static bool move_box(dataset_object *self, const struct box *b, memory *m, bool write,
+static bool move_box(dataset_object *self, const struct key_box *b, memory *m, bool write,
                      drep_report *report)
 {
     drep_xfer xfer = DREP_XFER(.report = report, .buf_size = (size_t)(m->size ? m->size : 1),
@@ -202,7 +202,7 @@ static bool move_box(dataset_object *self, const struct box *b, memory *m, bool 
     return true;
 }
 
-static bool read_array(dataset_object *self, const struct box *b, PyObject *array)
+static bool read_array(dataset_object *self, const struct key_box *b, PyObject *array)
 {
     drep_report report = DREP_REPORT;
     memory m;
@@ -219,11 +219,11 @@ static bool read_array(dataset_object *self, const struct box *b, PyObject *arra
     return ok && lost(self, &report, false);
 }
 
-static PyObject *dataset_get(PyObject *o, PyObject *key)
+static PyObject *dataset_subscript(PyObject *o, PyObject *key)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *shape, *array, *item, *empty;
-    struct box b;
+    struct key_box b;
     int result;
 
     if (!shape_known(self))
@@ -261,7 +261,7 @@ static bool same(PyObject *array, const char *name, PyObject *want)
 
 /* KEY_BOX if a key selects what lies in an array as it lies in memory: one of NumPy's own, of the
  * dataset's dtype and of the result's shape. */
-static int key_fits(dataset_object *self, PyObject *key, PyObject *array, struct box *b)
+static int key_fits(dataset_object *self, PyObject *key, PyObject *array, struct key_box *b)
 {
     PyObject *shape;
     int result;
@@ -294,7 +294,7 @@ static int dataset_set(PyObject *o, PyObject *key, PyObject *value)
 {
     dataset_object *self = (dataset_object *)o;
     drep_report report = DREP_REPORT;
-    struct box b;
+    struct key_box b;
     memory m;
     bool ok;
     int result;
@@ -322,7 +322,7 @@ static PyObject *read_same(PyObject *o, PyObject *args)
     dataset_object *self = (dataset_object *)o;
     drep_report report = DREP_REPORT;
     PyObject *array, *key;
-    struct box b;
+    struct key_box b;
     memory m;
     bool ok;
     int result;
@@ -356,7 +356,7 @@ static Py_ssize_t dataset_len(PyObject *o)
 
 /* ----------------------------------------------- transfers that Python has laid out */
 
-struct options {
+struct transfer_options {
     PyObject *type, *buf;
     int threads, range, members;
 };
@@ -378,7 +378,7 @@ static bool memory_for(dataset_object *self, PyObject *t, PyObject *buf, bool wr
 
 /* Begin a transfer along `rank` dimensions (-1: any) with the arguments that all share: Type,
  * memory, (threads, range, members). */
-static bool start(dataset_object *self, const struct options *opt, int rank, bool write,
+static bool start(dataset_object *self, const struct transfer_options *opt, int rank, bool write,
                   const drep_type **type, memory *m, drep_xfer *xfer, drep_report *report)
 {
     if (!shape_known(self))
@@ -397,7 +397,8 @@ static bool start(dataset_object *self, const struct options *opt, int rank, boo
     return true;
 }
 
-static PyObject *finish(dataset_object *self, int err, memory *m, const drep_report *report)
+static PyObject *finish_transfer(dataset_object *self, int err, memory *m,
+                                 const drep_report *report)
 {
     memory_release(m);
     return err ? raise_transfer(self, err) : report_tuple(report);
@@ -407,8 +408,8 @@ static PyObject *box_method(PyObject *o, PyObject *args, bool write)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *starts, *counts, *strides;
-    struct options opt;
-    struct box b = {.n = 1};
+    struct transfer_options opt;
+    struct key_box b = {.n = 1};
     const drep_type *type;
     drep_report report;
     drep_xfer xfer;
@@ -429,7 +430,7 @@ static PyObject *box_method(PyObject *o, PyObject *args, bool write)
     if (!start(self, &opt, b.rank, write, &type, &m, &xfer, &report))
         return NULL;
     WITHOUT_GIL(self->h, err = transfer_box(self, &b, type, &m, &xfer, write));
-    return finish(self, err, &m, &report);
+    return finish_transfer(self, err, &m, &report);
 }
 
 static PyObject *read_box(PyObject *o, PyObject *args)
@@ -474,7 +475,7 @@ static PyObject *points_method(PyObject *o, PyObject *args, bool write)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *coords;
-    struct options opt;
+    struct transfer_options opt;
     const drep_type *type;
     drep_report report;
     drep_xfer xfer;
@@ -492,7 +493,7 @@ static PyObject *points_method(PyObject *o, PyObject *args, bool write)
     }
     WITHOUT_GIL(self->h, err = transfer_points(self, rank, n, &at, type, &m, &xfer, write));
     memory_release(&at);
-    return finish(self, err, &m, &report);
+    return finish_transfer(self, err, &m, &report);
 }
 
 static PyObject *read_points(PyObject *o, PyObject *args)
@@ -537,7 +538,7 @@ static PyObject *read_boxes(PyObject *o, PyObject *args)
 {
     dataset_object *self = (dataset_object *)o;
     PyObject *coords, *counts;
-    struct options opt;
+    struct transfer_options opt;
     int64_t count[MAX_RANK], n, bytes;
     const drep_type *type;
     drep_report report;
@@ -559,13 +560,13 @@ static PyObject *read_boxes(PyObject *o, PyObject *args)
     else
         err = 0;
     memory_release(&at);
-    return finish(self, err, &m, &report);
+    return finish_transfer(self, err, &m, &report);
 }
 
 static PyObject *append(PyObject *o, PyObject *args)
 {
     dataset_object *self = (dataset_object *)o;
-    struct options opt;
+    struct transfer_options opt;
     const drep_type *type;
     drep_report report;
     drep_xfer xfer;
@@ -578,7 +579,7 @@ static PyObject *append(PyObject *o, PyObject *args)
         !start(self, &opt, -1, true, &type, &m, &xfer, &report))
         return NULL;
     WITHOUT_GIL(self->h, err = drep_append(self->ds, dim, n, type, m.ptr, &xfer));
-    return finish(self, err, &m, &report);
+    return finish_transfer(self, err, &m, &report);
 }
 
 /* An append that failed before the library was called: a call that fails stops the dataset as one
@@ -718,7 +719,7 @@ static int set_collective(PyObject *o, PyObject *value, void *unused)
     return is < 0 ? -1 : 0;
 }
 
-static int chunk_row(const int64_t *at, void *ctx)
+static int add_chunk_row(const int64_t *at, void *ctx)
 {
     rows *r = ctx;
 
@@ -739,7 +740,7 @@ static PyObject *chunks(PyObject *o, PyObject *none)
     if (!dataset_info(self, &info))
         return NULL;
     r.n = info.layout == DREP_CHUNKED ? info.rank : 1;
-    WITHOUT_GIL(self->h, err = drep_dataset_chunks(self->ds, chunk_row, &r));
+    WITHOUT_GIL(self->h, err = drep_dataset_chunks(self->ds, add_chunk_row, &r));
     bytes = err        ? raise_error(err, self->h)
             : r.failed ? PyErr_NoMemory()
                        : PyBytes_FromStringAndSize(r.buf, (Py_ssize_t)r.len);
@@ -880,7 +881,7 @@ static PyObject *fill(PyObject *o, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
+static PyMethodDef dataset_methods[] = {
     {"_read_box", read_box, METH_VARARGS,
      "(start, count, stride, Type, memory, (threads, range, members)): report"},
     {"_write_box", write_box, METH_VARARGS, "as _read_box"},
@@ -920,7 +921,7 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-static PyGetSetDef getset[] = {
+static PyGetSetDef dataset_getset[] = {
     {"shape", get_shape, NULL,
      "The lengths of its dimensions; None for a dataset of null space.\n"
      "\n"
@@ -962,24 +963,24 @@ static PyGetSetDef getset[] = {
     {0},
 };
 
-static PyType_Slot slots[] = {
+static PyType_Slot dataset_slots[] = {
     {Py_tp_new, dataset_new},
     {Py_tp_dealloc, dataset_dealloc},
-    {Py_mp_subscript, dataset_get},
+    {Py_mp_subscript, dataset_subscript},
     {Py_mp_ass_subscript, dataset_set},
     {Py_mp_length, dataset_len},
-    {Py_tp_getset, getset},
-    {Py_tp_methods, methods},
+    {Py_tp_getset, dataset_getset},
+    {Py_tp_methods, dataset_methods},
     {Py_tp_doc, "A dataset's handle."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.Dataset", sizeof(dataset_object), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+static PyType_Spec dataset_type_spec = {"datarep._core.Dataset", sizeof(dataset_object), 0,
+                                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, dataset_slots};
 
 bool dataset_add(PyObject *module)
 {
     no_index = PyTuple_New(0);
-    dataset_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    dataset_class = (PyTypeObject *)PyType_FromSpec(&dataset_type_spec);
     return no_index && dataset_class && mapping_add(module) &&
            PyModule_AddObjectRef(module, "Dataset", (PyObject *)dataset_class) == 0;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct elements {
+struct elements_object {
     PyObject_HEAD drep_type *t;
     char *ptr;
     int64_t count;
@@ -85,7 +85,7 @@ static void elements_dealloc(PyObject *o)
     Py_DECREF(cls);
 }
 
-static bool idle(const elements *self)
+static bool elements_idle(const elements *self)
 {
     if (self->busy)
         PyErr_SetString(PyExc_BufferError, "the elements are in use");
@@ -111,7 +111,7 @@ bool elements_get(PyObject *o, const drep_type *t, bool writable, memory *m)
         PyErr_SetString(PyExc_TypeError, "the Elements object has another type");
         return false;
     }
-    if (!idle(self))
+    if (!elements_idle(self))
         return false;
     if (writable) {
         clear(self);
@@ -146,9 +146,9 @@ static bool put(char *dst, PyObject *o)
     return true;
 }
 
-static bool load(const part *p, const char *src, char *dst, int64_t n);
-struct store;
-static bool store(const part *p, const char *src, char *dst, int64_t n, struct store *st);
+static bool load_elements(const part *p, const char *src, char *dst, int64_t n);
+struct element_store;
+static bool store(const part *p, const char *src, char *dst, int64_t n, struct element_store *st);
 
 /* Text that is not UTF-8 keeps its bytes as surrogates. */
 static PyObject *decode(const char *s, size_t len)
@@ -175,7 +175,7 @@ static PyObject *load_sequence(const part *p, const drep_vlen *v)
         Py_DECREF(array);
         return NULL;
     }
-    ok = load(p->parts, v->data, m.ptr, v->count);
+    ok = load_elements(p->parts, v->data, m.ptr, v->count);
     memory_release(&m);
     if (!ok)
         Py_CLEAR(array);
@@ -191,7 +191,7 @@ static bool load_struct(const part *p, const char *src, char *dst)
 {
     for (Py_ssize_t i = 0; i < p->count; i++) {
         const part *m = &p->parts[i];
-        if (!load(m, src + m->at_there, dst + m->at_here, 1))
+        if (!load_elements(m, src + m->at_there, dst + m->at_here, 1))
             return false;
     }
     return true;
@@ -243,7 +243,7 @@ static bool load_one(const part *p, const char *src, char *dst)
     case STRUCT:
         return load_struct(p, src, dst);
     case ARRAY:
-        return load(p->parts, src, dst, p->count);
+        return load_elements(p->parts, src, dst, p->count);
     case INTEGER:
         return put(dst, load_integer(p, src));
     case PADDED:
@@ -253,7 +253,7 @@ static bool load_one(const part *p, const char *src, char *dst)
     return false;
 }
 
-static bool load(const part *p, const char *src, char *dst, int64_t n)
+static bool load_elements(const part *p, const char *src, char *dst, int64_t n)
 {
     if (p->kind == COPY && p->here == p->there) {
         memcpy(dst, src, (size_t)(n * p->here));
@@ -280,7 +280,7 @@ static bool begin(elements *self, PyObject *how, PyObject *array, bool writable,
         PyErr_SetString(PyExc_TypeError, "the plan is of another type");
         return false;
     }
-    if (!idle(self) || !array_get(array, p->dtype, writable, m))
+    if (!elements_idle(self) || !array_get(array, p->dtype, writable, m))
         return false;
     if (m->size != self->count * p->whole.here) {
         memory_release(m);
@@ -303,7 +303,7 @@ static PyObject *elements_load(PyObject *o, PyObject *args)
 
     if (!PyArg_ParseTuple(args, "OO", &how, &to) || !begin(self, how, to, true, &p, &dst))
         return NULL;
-    ok = load(&p->whole, self->ptr, dst.ptr, self->count);
+    ok = load_elements(&p->whole, self->ptr, dst.ptr, self->count);
     memory_release(&dst);
     self->busy--;
     clear(self);
@@ -354,7 +354,7 @@ enum { TEXTS_MAX = 256 << 10 }; /* bytes of a block of texts that are short */
 
 /* Memory for the contents of elements: objects in the list `keep`, of which the last one for texts
  * has `left` bytes from `room` on. */
-struct store {
+struct element_store {
     PyObject *keep;
     char *room;
     size_t left, block; /* the next block's size: each is twice the one before */
@@ -370,7 +370,7 @@ static void *kept(PyObject *keep, Py_ssize_t n)
     return p;
 }
 
-static char *text_room(struct store *st, size_t n)
+static char *text_room(struct element_store *st, size_t n)
 {
     char *p;
 
@@ -389,7 +389,7 @@ static char *text_room(struct store *st, size_t n)
 }
 
 /* The bytes are copied: the library finds them one behind the other, and needs no object. */
-static bool store_text(PyObject *o, char *dst, struct store *st)
+static bool store_text(PyObject *o, char *dst, struct element_store *st)
 {
     const char *s = "";
     Py_ssize_t n = 0;
@@ -443,7 +443,7 @@ static PyObject *own_row(const part *p, PyObject *o, PyObject *keep)
     return own;
 }
 
-static bool store_sequence(const part *p, PyObject *o, char *dst, struct store *st)
+static bool store_sequence(const part *p, PyObject *o, char *dst, struct element_store *st)
 {
     const part *one = p->parts;
     PyObject *array;
@@ -470,7 +470,7 @@ static bool store_sequence(const part *p, PyObject *o, char *dst, struct store *
     return ok;
 }
 
-static bool store_reference(PyObject *o, char *dst, struct store *st)
+static bool store_reference(PyObject *o, char *dst, struct element_store *st)
 {
     PyObject *pair, *region;
     drep_ref r = {0};
@@ -515,7 +515,7 @@ static bool store_integer(const part *p, PyObject *o, char *dst)
     return ok;
 }
 
-static bool store_struct(const part *p, const char *src, char *dst, struct store *st)
+static bool store_struct(const part *p, const char *src, char *dst, struct element_store *st)
 {
     for (Py_ssize_t i = 0; i < p->count; i++) {
         const part *m = &p->parts[i];
@@ -525,7 +525,7 @@ static bool store_struct(const part *p, const char *src, char *dst, struct store
     return true;
 }
 
-static bool store_one(const part *p, const char *src, char *dst, struct store *st)
+static bool store_one(const part *p, const char *src, char *dst, struct element_store *st)
 {
     PyObject *o = NULL;
 
@@ -554,7 +554,7 @@ static bool store_one(const part *p, const char *src, char *dst, struct store *s
     return false;
 }
 
-static bool store(const part *p, const char *src, char *dst, int64_t n, struct store *st)
+static bool store(const part *p, const char *src, char *dst, int64_t n, struct element_store *st)
 {
     for (int64_t i = 0; i < n; i++, src += p->here, dst += p->there)
         if (!store_one(p, src, dst, st))
@@ -569,7 +569,7 @@ static PyObject *elements_store(PyObject *o, PyObject *args)
 {
     elements *self = (elements *)o;
     PyObject *how, *from, *row, *split, *own;
-    struct store st = {.keep = NULL};
+    struct element_store st = {.keep = NULL};
     const plan *p;
     memory src;
     bool ok, texts;
@@ -597,26 +597,26 @@ static PyObject *elements_store(PyObject *o, PyObject *args)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef methods[] = {
+static PyMethodDef elements_methods[] = {
     {"load", elements_load, METH_VARARGS, "load(plan, array): give them to an array, as objects"},
     {"store", elements_store, METH_VARARGS,
      "store(plan, array, row, split): take them from an array of objects"},
     {0},
 };
 
-static PyType_Slot slots[] = {
+static PyType_Slot elements_slots[] = {
     {Py_tp_new, elements_new},
     {Py_tp_dealloc, elements_dealloc},
-    {Py_tp_methods, methods},
+    {Py_tp_methods, elements_methods},
     {Py_tp_doc, "Elements(Type, count): elements that may hold pointers, in the library's memory."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.Elements", sizeof(elements), 0, Py_TPFLAGS_DEFAULT,
-                           slots};
+static PyType_Spec elements_type_spec = {"datarep._core.Elements", sizeof(elements), 0,
+                                         Py_TPFLAGS_DEFAULT, elements_slots};
 
 bool elements_add(PyObject *module)
 {
-    elements_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    elements_class = (PyTypeObject *)PyType_FromSpec(&elements_type_spec);
     return elements_class &&
            PyModule_AddObjectRef(module, "Elements", (PyObject *)elements_class) == 0;
 }

@@ -10,7 +10,7 @@
 PyTypeObject *handle_class;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t calls_ended = PTHREAD_COND_INITIALIZER;
 static unsigned forks;            /* how many led to this process */
 static int under_way;             /* calls of all threads, guarded by the GIL */
 static _Thread_local int entered; /* those of this thread */
@@ -24,7 +24,7 @@ static void in_child(void)
     forks++;
     under_way = entered;
     memcpy(&lock, &new_lock, sizeof lock);
-    memcpy(&idle, &new_idle, sizeof idle);
+    memcpy(&calls_ended, &new_idle, sizeof calls_ended);
 }
 
 bool handle_open(handle *h)
@@ -60,7 +60,7 @@ void handle_leave(handle *h)
     under_way--;
     if (atomic_fetch_sub(&h->busy, 1) == 1 && h->closing) {
         pthread_mutex_lock(&lock);
-        pthread_cond_broadcast(&idle);
+        pthread_cond_broadcast(&calls_ended);
         pthread_mutex_unlock(&lock);
     }
 }
@@ -96,7 +96,7 @@ static drep_file *last_one(handle *h)
         Py_BEGIN_ALLOW_THREADS;
         pthread_mutex_lock(&lock);
         while (atomic_load(&h->busy))
-            pthread_cond_wait(&idle, &lock);
+            pthread_cond_wait(&calls_ended, &lock);
         pthread_mutex_unlock(&lock);
         Py_END_ALLOW_THREADS;
     }
@@ -120,7 +120,7 @@ static bool may_commit(const handle *h)
 }
 
 /* Nobody uses the file any more: what was written is committed. */
-static void finish(handle *h)
+static void finish_file(handle *h)
 {
     drep_file *file = h->file;
     bool commits = may_commit(h);
@@ -152,7 +152,7 @@ static void handle_dealloc(PyObject *o)
 
     if (h->file) {
         PyErr_Fetch(&kind, &value, &trace);
-        finish(h);
+        finish_file(h);
         PyErr_Restore(kind, value, trace);
     }
     Py_XDECREF(h->name);

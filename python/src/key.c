@@ -9,7 +9,7 @@ static int out_of_bounds(Py_ssize_t i, int d, int64_t len)
     return KEY_ERROR;
 }
 
-static int part(struct box *b, int d, PyObject *key, int64_t len)
+static int part(struct key_box *b, int d, PyObject *key, int64_t len)
 {
     if (PySlice_Check(key)) {
         Py_ssize_t start, stop, step, n;
@@ -57,7 +57,7 @@ static int part(struct box *b, int d, PyObject *key, int64_t len)
     return KEY_BOX;
 }
 
-static void all_of(struct box *b, int d, int64_t len)
+static void all_of(struct key_box *b, int d, int64_t len)
 {
     b->start[d] = 0;
     b->stride[d] = 1;
@@ -65,7 +65,7 @@ static void all_of(struct box *b, int d, int64_t len)
     b->shape[b->shown++] = b->count[d] = len;
 }
 
-int key_parse(int rank, const int64_t *dims, PyObject *key, struct box *b)
+int key_parse(int rank, const int64_t *dims, PyObject *key, struct key_box *b)
 {
     bool tuple = PyTuple_Check(key), ellipsis = false;
     Py_ssize_t n = tuple ? PyTuple_Size(key) : 1;
@@ -104,7 +104,7 @@ int key_parse(int rank, const int64_t *dims, PyObject *key, struct box *b)
     return KEY_BOX;
 }
 
-PyObject *key_flip(PyObject *array, const struct box *b)
+PyObject *key_flip(PyObject *array, const struct key_box *b)
 {
     PyObject *key = PyTuple_New(b->shown), *back = PyLong_FromLong(-1), *shown = NULL;
 

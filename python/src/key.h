@@ -6,7 +6,7 @@
 #include "src/core.h"
 
 /* The elements that a key of integers, slices and an ellipsis selects. */
-struct box {
+struct key_box {
     int rank;
     int64_t start[MAX_RANK], count[MAX_RANK], stride[MAX_RANK];
     int64_t shape[MAX_RANK]; /* of the result */
@@ -19,8 +19,8 @@ struct box {
 enum { KEY_ERROR = -1, KEY_OTHER = 0, KEY_BOX = 1 };
 /* KEY_BOX, or KEY_OTHER for a key that Python's rules are needed for (arrays, masks, names of
  * members, too many indices), or KEY_ERROR with an exception. */
-int key_parse(int rank, const int64_t *dims, PyObject *key, struct box *b);
+int key_parse(int rank, const int64_t *dims, PyObject *key, struct key_box *b);
 /* array[::-1, :, ...] of the dimensions that are shown backwards; gives up the array. */
-PyObject *key_flip(PyObject *array, const struct box *b);
+PyObject *key_flip(PyObject *array, const struct key_box *b);
 
 #endif

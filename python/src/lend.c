@@ -114,18 +114,19 @@ static void lent_dealloc(PyObject *o)
     Py_DECREF(cls);
 }
 
-static PyType_Slot slots[] = {
+static PyType_Slot lent_slots[] = {
     {Py_tp_dealloc, lent_dealloc},
     {Py_bf_getbuffer, lent_buffer},
     {Py_bf_releasebuffer, lent_release},
     {Py_tp_doc, "Memory that a function has for one call."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.Lent", sizeof(lent), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec lent_type_spec = {"datarep._core.Lent", sizeof(lent), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                     lent_slots};
 
 bool lend_add(PyObject *module)
 {
-    lent_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    lent_class = (PyTypeObject *)PyType_FromSpec(&lent_type_spec);
     return lent_class && PyModule_AddObjectRef(module, "Lent", (PyObject *)lent_class) == 0;
 }

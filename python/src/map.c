@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "src/dataset.h"
 
-typedef struct mapping {
+typedef struct mapping_object {
     PyObject_HEAD PyObject *owner; /* the dataset, which keeps the mapping */
     const void *data;
     size_t size;
@@ -58,18 +58,19 @@ static void mapping_dealloc(PyObject *o)
     Py_DECREF(cls);
 }
 
-static PyType_Slot slots[] = {
+static PyType_Slot mapping_slots[] = {
     {Py_tp_dealloc, mapping_dealloc},
     {Py_bf_getbuffer, mapping_buffer},
     {Py_tp_doc, "The elements of a dataset, mapped."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.Mapping", sizeof(mapping), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec mapping_type_spec = {"datarep._core.Mapping", sizeof(mapping), 0,
+                                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                        mapping_slots};
 
 bool mapping_add(PyObject *module)
 {
-    mapping_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    mapping_class = (PyTypeObject *)PyType_FromSpec(&mapping_type_spec);
     return mapping_class &&
            PyModule_AddObjectRef(module, "Mapping", (PyObject *)mapping_class) == 0;
 }

@@ -100,7 +100,7 @@ static PyObject *plugin_path(PyObject *module, PyObject *arg)
     Py_RETURN_NONE;
 }
 
-static PyMethodDef functions[] = {
+static PyMethodDef core_functions[] = {
     {"set_error", core_set_error, METH_O, "set the factory of exceptions"},
     {"set_numpy", core_set_numpy, METH_VARARGS, "(large_empty, [(code, dtype, Type)])"},
     {"version", version, METH_NOARGS, "library and format"},
@@ -124,7 +124,7 @@ static struct PyModuleDef definition = {
     "datarep._core",
     "The library, in the terms of C.",
     -1,
-    functions,
+    core_functions,
     NULL,
     NULL,
     NULL,

@@ -32,8 +32,8 @@ struct loaded {
     int comm_int;
 };
 
-static bool load(struct loaded *l, const char *library, const char *name, const void *comm,
-                 int size)
+static bool load_library(struct loaded *l, const char *library, const char *name, const void *comm,
+                         int size)
 {
     void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
 
@@ -50,8 +50,8 @@ static bool load(struct loaded *l, const char *library, const char *name, const 
     return true;
 }
 
-static int create(const struct loaded *l, const char *path, int amode, const char *datarep,
-                  const drep_info *info, drep_file **out)
+static int create_parallel(const struct loaded *l, const char *path, int amode, const char *datarep,
+                           const drep_info *info, drep_file **out)
 {
     return l->pointers ? l->fn.create_pointer(l->comm_pointer, path, amode, datarep, info, out)
                        : l->fn.create_int(l->comm_int, path, amode, datarep, info, out);
@@ -107,7 +107,7 @@ PyObject *core_open_mpi(PyObject *module, PyObject *args)
         return NULL;
     new = *mode == 'w' || *mode == 'x';
     writes = strcmp(mode, "r") != 0;
-    if (!load(&l, library, new ? "drep_mpi_create" : "drep_mpi_open", address, size))
+    if (!load_library(&l, library, new ? "drep_mpi_create" : "drep_mpi_open", address, size))
         return NULL;
     if (!PyUnicode_FSConverter(path, &bytes))
         return NULL;
@@ -117,8 +117,8 @@ PyObject *core_open_mpi(PyObject *module, PyObject *args)
     }
     Py_BEGIN_ALLOW_THREADS;
     if (new)
-        err = create(&l, PyBytes_AsString(bytes), DREP_RDWR | (*mode == 'x' ? DREP_EXCL : 0),
-                     datarep, info, &file);
+        err = create_parallel(&l, PyBytes_AsString(bytes),
+                              DREP_RDWR | (*mode == 'x' ? DREP_EXCL : 0), datarep, info, &file);
     else
         err = open_existing(&l, PyBytes_AsString(bytes), writes ? DREP_RDWR : DREP_RDONLY, info,
                             &file);

@@ -55,7 +55,7 @@ static PyObject *owned(int err, handle *h, char *s)
     return r;
 }
 
-static PyObject *object_path(PyObject *o, PyObject *args)
+static PyObject *path_of_object(PyObject *o, PyObject *args)
 {
     unsigned long long id;
     char *path = NULL;
@@ -239,7 +239,7 @@ static int wanted_row(const drep_linkinfo *l, void *ctx)
 }
 
 /* Like list(), of one name: [] or one row.  The library has no call that tells what one link is. */
-static PyObject *object_link(PyObject *o, PyObject *args)
+static PyObject *list_one_link(PyObject *o, PyObject *args)
 {
     struct one_link one = {0};
     const char *path;
@@ -284,7 +284,7 @@ static PyObject *dimension_create(PyObject *o, PyObject *args)
     return done(err, h);
 }
 
-static PyObject *dimension_find(PyObject *o, PyObject *args)
+static PyObject *find_dimension(PyObject *o, PyObject *args)
 {
     const char *path, *name;
     char *address = NULL;
@@ -355,7 +355,7 @@ static PyObject *dimension_set_scales(PyObject *o, PyObject *args)
 }
 
 /* copy(path, to, new_path, datarep, range) -> report or None */
-static PyObject *object_copy(PyObject *o, PyObject *args)
+static PyObject *copy_object(PyObject *o, PyObject *args)
 {
     const char *path, *new_path, *datarep;
     PyObject *other;
@@ -422,7 +422,7 @@ PyMethodDef object_methods[] = {
     {"stat", object_stat, METH_VARARGS,
      "stat(path): (kind, id, links, attributes, members, length, unlimited)"},
     {"exists", object_exists, METH_VARARGS, "exists(path): the kind of object, 0 for none"},
-    {"path", object_path, METH_VARARGS, "path(id)"},
+    {"path", path_of_object, METH_VARARGS, "path(id)"},
     {"group_create", group_create, METH_VARARGS, "group_create(path, parents)"},
     {"type_commit", type_commit, METH_VARARGS, "type_commit(path, Type)"},
     {"type_open", type_open, METH_VARARGS, "type_open(path): Type"},
@@ -433,19 +433,19 @@ PyMethodDef object_methods[] = {
     {"link_remove", link_remove, METH_VARARGS, "link_remove(path)"},
     {"list", object_list, METH_VARARGS,
      "list(path, order): [(name, link, kind, id, target, file)]"},
-    {"link", object_link, METH_VARARGS, "link(group, name): its row of list(), in a list, or []"},
+    {"link", list_one_link, METH_VARARGS, "link(group, name): its row of list(), in a list, or []"},
     {"visit", object_visit, METH_VARARGS, "visit(path, order): [(path, kind, id)]"},
     {"dimension_list", dimension_list, METH_VARARGS,
      "dimension_list(path, order): [(name, address, id, length, unlimited)]"},
     {"dimension_create", dimension_create, METH_VARARGS,
      "dimension_create(address, len, unlimited)"},
-    {"dimension_find", dimension_find, METH_VARARGS, "dimension_find(path, name): address"},
+    {"dimension_find", find_dimension, METH_VARARGS, "dimension_find(path, name): address"},
     {"dimension_rename", dimension_rename, METH_VARARGS, "dimension_rename(address, name)"},
     {"dimension_remove", dimension_remove, METH_VARARGS, "dimension_remove(address)"},
     {"dimension_coordinate", dimension_coordinate, METH_VARARGS, "its dataset of coordinates"},
     {"dimension_scales", dimension_scales, METH_VARARGS, "ids of further coordinates"},
     {"dimension_set_scales", dimension_set_scales, METH_VARARGS, "set them"},
-    {"copy", object_copy, METH_VARARGS, "copy(path, to, new_path, datarep, range)"},
+    {"copy", copy_object, METH_VARARGS, "copy(path, to, new_path, datarep, range)"},
     {"check", object_check, METH_VARARGS, "check(deep): [(code, byte, message)]"},
     {"object_usage", object_usage, METH_VARARGS, "bytes of one object"},
     {0},

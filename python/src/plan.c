@@ -262,22 +262,23 @@ static PyObject *get_texts(PyObject *o, void *unused)
     return PyBool_FromLong(((plan *)o)->whole.kind == TEXT);
 }
 
-static PyGetSetDef getset[] = {
+static PyGetSetDef plan_getset[] = {
     {"texts", get_texts, NULL, "whether the elements are texts, nothing else", NULL},
     {0},
 };
 
-static PyType_Slot slots[] = {
+static PyType_Slot plan_slots[] = {
     {Py_tp_new, plan_new},
     {Py_tp_dealloc, plan_dealloc},
-    {Py_tp_getset, getset},
+    {Py_tp_getset, plan_getset},
     {Py_tp_doc, "Plan(Type, dtype): how elements that hold pointers become objects."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.Plan", sizeof(plan), 0, Py_TPFLAGS_DEFAULT, slots};
+static PyType_Spec plan_type_spec = {"datarep._core.Plan", sizeof(plan), 0, Py_TPFLAGS_DEFAULT,
+                                     plan_slots};
 
 bool plan_add(PyObject *module)
 {
-    plan_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    plan_class = (PyTypeObject *)PyType_FromSpec(&plan_type_spec);
     return plan_class && PyModule_AddObjectRef(module, "Plan", (PyObject *)plan_class) == 0;
 }

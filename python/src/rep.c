@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* A registered representation, for the life of the process. */
-struct functions {
+struct rep_functions {
     PyObject *read, *write; /* NULL: that direction takes data in native form */
     PyObject *extent;       /* Type -> bytes or None */
 };
@@ -14,7 +14,7 @@ struct functions {
 static int extent_fn(const drep_type *datatype, int64_t *file_extent, void *state)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
-    const struct functions *f = state;
+    const struct rep_functions *f = state;
     PyObject *got = PyObject_CallFunction(f->extent, "N", type_borrowed(datatype));
     bool ok = got;
 
@@ -77,22 +77,22 @@ static int convert(PyObject *fn, void *userbuf, const drep_type *datatype, int64
 static int read_fn(void *userbuf, const drep_type *datatype, int64_t count, void *filebuf,
                    int64_t position, void *state)
 {
-    return convert(((struct functions *)state)->read, userbuf, datatype, count, filebuf, position,
-                   state, false);
+    return convert(((struct rep_functions *)state)->read, userbuf, datatype, count, filebuf,
+                   position, state, false);
 }
 
 static int write_fn(void *userbuf, const drep_type *datatype, int64_t count, void *filebuf,
                     int64_t position, void *state)
 {
-    return convert(((struct functions *)state)->write, userbuf, datatype, count, filebuf, position,
-                   state, true);
+    return convert(((struct rep_functions *)state)->write, userbuf, datatype, count, filebuf,
+                   position, state, true);
 }
 
 /* register_datarep(name, read or None, write or None, extent) */
 static PyObject *register_datarep(PyObject *module, PyObject *args)
 {
     PyObject *read, *write, *extent;
-    struct functions *f;
+    struct rep_functions *f;
     const char *name;
     int err;
 

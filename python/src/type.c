@@ -310,14 +310,14 @@ static PyObject *new_enum(PyObject *m, PyObject *args)
     return r;
 }
 
-struct members {
+struct compound_args {
     PyObject *names, *offsets, *types; /* tuples, which nobody changes; offsets may be NULL */
     const char **name;
     const drep_type **type;
     int64_t *offset;
 };
 
-static bool members_get(struct members *c, Py_ssize_t n)
+static bool members_get(struct compound_args *c, Py_ssize_t n)
 {
     c->name = calloc((size_t)n + 1, sizeof *c->name);
     c->type = calloc((size_t)n + 1, sizeof *c->type);
@@ -338,7 +338,7 @@ static bool members_get(struct members *c, Py_ssize_t n)
     return true;
 }
 
-static PyObject *compound_of(struct members *c, long long size)
+static PyObject *compound_of(struct compound_args *c, long long size)
 {
     Py_ssize_t n = PyTuple_Size(c->names);
     drep_type *t = NULL;
@@ -355,7 +355,7 @@ static PyObject *compound_of(struct members *c, long long size)
 static PyObject *new_compound(PyObject *m, PyObject *args)
 {
     PyObject *names, *offsets, *types, *r = NULL;
-    struct members c = {0};
+    struct compound_args c = {0};
     long long size = 0;
 
     (void)m;

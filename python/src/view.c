@@ -158,7 +158,7 @@ static void view_dealloc(PyObject *o)
     Py_DECREF(cls);
 }
 
-static PyMethodDef methods[] = {
+static PyMethodDef view_methods[] = {
     {"size", view_size, METH_NOARGS, "whole elements in the file"},
     {"read", view_read, METH_VARARGS, "(offset, memory, count, Type, options): (items, report)"},
     {"write", view_write, METH_VARARGS, "as read"},
@@ -166,23 +166,24 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-static PyType_Slot slots[] = {
+static PyType_Slot view_slots[] = {
     {Py_tp_dealloc, view_dealloc},
-    {Py_tp_methods, methods},
+    {Py_tp_methods, view_methods},
     {Py_tp_doc, "A headerless file."},
     {0, NULL},
 };
-static PyType_Spec spec = {"datarep._core.View", sizeof(view_object), 0,
-                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+static PyType_Spec view_type_spec = {"datarep._core.View", sizeof(view_object), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                     view_slots};
 
-static PyMethodDef functions[] = {
+static PyMethodDef view_functions[] = {
     {"view_raw", view_raw, METH_VARARGS, "(path, writes, disp, Type, datarep)"},
     {0},
 };
 
 bool view_add(PyObject *module)
 {
-    view_class = (PyTypeObject *)PyType_FromSpec(&spec);
+    view_class = (PyTypeObject *)PyType_FromSpec(&view_type_spec);
     return view_class && PyModule_AddObjectRef(module, "View", (PyObject *)view_class) == 0 &&
-           PyModule_AddFunctions(module, functions) == 0;
+           PyModule_AddFunctions(module, view_functions) == 0;
 }
