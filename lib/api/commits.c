@@ -4,19 +4,18 @@
  * drep_commit() on, which drep_close() calls.  Calls that failed have left nothing, so that it
  * commits those that succeeded, and gives the first failure afterwards. */
 /* SPDX-License-Identifier: MIT */
-#include "api/follow.h"
-#include "api/publish.h"
-#include "api/shared.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "elem/dataset.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "space/slots.h"
 #include "txn/commit.h"
 #include "txn/log.h"
 #include "txn/open.h"
 #include "txn/snapshot.h"
+#include "whole/publish.h"
+#include "whole/reload.h"
 
 /* ---- commit and close ---- */
 
@@ -25,24 +24,15 @@ int drep_commit(drep_file *file)
     int err = file_check(file);
 
     if (err)
-        return file ? err : ranks_refuse("drep_commit", 0, err);
+        return file ? err : team_refuse("drep_commit", false, err);
     if (file_shared(file))
-        return shared_commit(file);
+        return file->team->ops->commit(file);
     err = change_begin(file);
     return err ? err : commit_end(file, file_commit(file));
 }
 
-/* A call or a walk that goes on would be left with freed memory. */
-static int may_close(const drep_file *f)
-{
-    if (!handle_is(f, HANDLE_FILE))
-        return file_closed();
-    if (rwlock_mine(&f->lock, true))
-        return fail(DREP_ERR_ARG, "%s: closed inside a call with the same file", f->path);
-    return 0;
-}
-
-/* Commits what succeeded.  The commit forgets the failures before it. */
+/* Commits what succeeded.  The commit forgets the failures before it, so the first one is copied:
+ * a close that committed the rest still returns what a call before it could not do. */
 static int close_writer(drep_file *f)
 {
     struct failure first = f->op.failure;
@@ -66,10 +56,11 @@ int drep_close(drep_file *file)
 
     if (!file)
         return 0;
-    if ((err = may_close(file)))
+    if ((err = close_check(file)))
         return err;
+    /* A child process has the handle, but neither the lock nor the messages of the other ranks. */
     if (file_shared(file) && !file_inherited(file)) {
-        err = shared_close(file);
+        err = file->team->ops->close(file);
     } else if (file_inherited(file)) {
         if (store_writable(file->st))
             err = fail(
@@ -85,22 +76,11 @@ int drep_close(drep_file *file)
 
 void drep_abandon(drep_file *file)
 {
-    if (file && may_close(file) == 0) {
-        if (file->ranks)
-            file->ranks->left = true;
+    if (file && close_check(file) == 0) {
+        if (file->team)
+            file->team->left = true;
         file_free(file);
     }
-}
-
-void drep_team_abandon(drep_file *file, const char *why)
-{
-    if (!file || may_close(file))
-        return;
-    if (file_shared(file) && !file_inherited(file)) {
-        shared_abandon(file, why ? why : "");
-        file->ranks->left = true; /* others may not close now */
-    }
-    file_free(file);
 }
 
 /* ---- other commits ---- */

@@ -3,7 +3,7 @@
  * Whatever is wrong with the arguments is told before the state belongs to the library: it is
  * closed by whatever fails from then on. */
 /* SPDX-License-Identifier: MIT */
-#include "api/create.h"
+#include "whole/create.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "file/file.h"

@@ -1,4 +1,8 @@
-/* open.c - opening files by path, and images of files in memory. */
+/* open.c - opening files by path, and images of files in memory.
+ *
+ * The calls differ in where the bytes come from and which commit counts; file/open.c does the rest.
+ * A path is opened once: the lock, the identity and the directory of links belong to that
+ * descriptor, so that a file which is replaced meanwhile is noticed. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "file/file.h"

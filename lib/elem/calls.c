@@ -2,12 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/handle.h"
 #include "base/sized.h"
-#include "elem/collective.h"
-#include "elem/marks.h"
-#include "elem/overlay.h"
-#include "elem/pending.h"
-#include "elem/shared.h"
-#include "file/ranks.h"
+#include "elem/access.h"
+#include "elem/transfer.h"
+#include "file/team.h"
 
 #include <string.h>
 
@@ -37,133 +34,114 @@ static int box_of(const drep_dataset *ds, const int64_t *start, const int64_t *c
     return 0;
 }
 
-/* A call of a program: its elements are those of `sel`, or if `box` those of the box. */
-struct wanted {
-    const char *call;
-    drep_dataset *ds;
-    const drep_selection *sel;
-    bool box;
-    const int64_t *start, *count;
-    const drep_type *type;
-    void *buf;
-};
-
-/* Makes the selection of a box; the lock is held, so that the shape stays. */
-static int select_wanted(struct wanted *w, struct drep_selection *room)
+int access_select(struct access *a)
 {
     int err;
 
-    if (!w->box)
-        return w->sel ? selection_alive(w->sel, w->call) : 0;
-    if ((err = dataset_alive(w->ds)) || (err = box_of(w->ds, w->start, w->count, room)))
-        return fail_dataset(err, w->ds->path);
-    w->sel = room;
+    if (!a->box)
+        return a->sel ? selection_alive(a->sel, a->call) : 0;
+    if ((err = dataset_alive(a->ds)) || (err = box_of(a->ds, a->start, a->count, a->room)))
+        return fail_dataset(err, a->ds->path);
+    a->sel = a->room;
     return 0;
 }
 
-/* True if all ranks make this call. */
-static int is_together(const struct wanted *w, const struct xfer *x)
-{
-    return x->use && x->use->collective && file_shared(w->ds->file);
-}
-
 /* A call with no dataset that all ranks make: the others must not wait for this one. */
-static int refuse(const struct wanted *w, const drep_xfer *xfer, int err)
+static int refuse(const struct access *a, const drep_xfer *xfer, int err)
 {
     struct fail_state why;
     struct xfer x;
 
-    if (w->ds && handle_is(w->ds, HANDLE_DATASET))
+    if (a->ds && handle_is(a->ds, HANDLE_DATASET))
         return err;
     fail_save(&why);
-    (void)xfer_begin(&x, xfer, w->call);
+    (void)xfer_begin(&x, xfer, a->call);
     fail_restore(&why);
-    return x.use && x.use->collective ? ranks_refuse(w->call, COLLECTIVE_ARGS, err) : err;
+    return x.use && x.use->collective ? team_refuse(a->call, true, err) : err;
 }
 
-static int read_wanted(struct wanted *w, const drep_xfer *xfer)
+static int read_elements(struct access *a, const drep_xfer *xfer)
+{
+    drep_file *f = a->ds->file;
+    int err = read_begin(f);
+
+    if (err)
+        return err;
+    if (!(err = access_select(a)))
+        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, xfer), a->ds->path);
+    return read_end(f, err);
+}
+
+static int write_elements(struct access *a, const drep_xfer *xfer)
+{
+    drep_file *f = a->ds->file;
+    int err = write_begin(f);
+
+    if (err)
+        return err;
+    if (!(err = access_select(a)))
+        err = dataset_write(a->ds, a->sel, a->type, a->buf, xfer, false);
+    return write_end(f, err);
+}
+
+static int access_read(struct access *a, const drep_xfer *xfer)
 {
     struct drep_selection room;
     struct xfer x;
-    bool together, alone;
-    int err, begun;
+    int err = dataset_check(a->ds, a->call);
 
-    if ((err = dataset_check(w->ds, w->call)))
-        return refuse(w, xfer, err);
-    err = xfer_begin(&x, xfer, w->call);
-    together = is_together(w, &x);
-    if (err && !together)
-        return err;
-    alone = together && store_writable(w->ds->file->st); /* a merge may come first */
-    if (!err)
-        err = alone ? change_begin(w->ds->file) : read_begin(w->ds->file);
-    begun = !err;
-    if (!err)
-        err = select_wanted(w, &room);
-    if (!err && file_shared(w->ds->file) && pending_has(w->ds) && !together)
-        err = fail_dataset(pending_read(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
-    else if (together)
-        err = collective_read(w->ds, w->sel, w->type, w->buf, x.use, w->call, alone && begun, err);
+    if (err)
+        return refuse(a, xfer, err);
+    a->room = &room;
+    err = xfer_begin(&x, xfer, a->call);
+    if (file_shared(a->ds->file))
+        err = a->ds->file->team->ops->read(a, x.use, err);
     else if (!err)
-        err = fail_dataset(dataset_read(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
-    return xfer_end(&x, begun ? read_end(w->ds->file, err) : err);
+        err = read_elements(a, x.use);
+    return xfer_end(&x, err);
 }
 
-static int write_wanted(struct wanted *w, const drep_xfer *xfer)
+static int access_write(struct access *a, const drep_xfer *xfer)
 {
     struct drep_selection room;
     struct xfer x;
-    bool together;
-    int err, begun;
+    int err = dataset_check(a->ds, a->call);
 
-    if ((err = dataset_check(w->ds, w->call)))
-        return refuse(w, xfer, err);
-    err = xfer_begin(&x, xfer, w->call);
-    together = is_together(w, &x);
-    if (err && !together)
-        return err;
-    if (!err)
-        err = write_begin(w->ds->file);
-    begun = !err;
-    if (!err)
-        err = select_wanted(w, &room);
-    if (!err)
-        err = fail_dataset(shared_refs(w->ds, w->sel, w->type, w->buf), w->ds->path);
-    if (together)
-        err = collective_write(w->ds, w->sel, w->type, w->buf, x.use, w->call, err);
-    else if (!err && file_shared(w->ds->file) && w->ds->rec.layout != FMT_COMPACT)
-        err = fail_dataset(pending_add(w->ds, w->sel, w->type, w->buf, x.use), w->ds->path);
-    else if (!err && file_shared(w->ds->file))
-        err = marks_write(w->ds, w->sel, w->type, w->buf, x.use);
+    if (err)
+        return refuse(a, xfer, err);
+    a->room = &room;
+    err = xfer_begin(&x, xfer, a->call);
+    if (file_shared(a->ds->file))
+        err = a->ds->file->team->ops->write(a, x.use, err);
     else if (!err)
-        err = dataset_write(w->ds, w->sel, w->type, w->buf, x.use, false);
-    return xfer_end(&x, begun ? write_end(w->ds->file, err) : err);
+        err = write_elements(a, x.use);
+    return xfer_end(&x, err);
 }
 
 int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type, void *buf,
               const drep_xfer *xfer)
 {
-    struct wanted w = {.call = "drep_read", .ds = dataset, .sel = sel, .type = type, .buf = buf};
+    struct access a = {.call = "drep_read", .ds = dataset, .sel = sel, .type = type, .buf = buf};
 
-    return read_wanted(&w, xfer);
+    return access_read(&a, xfer);
 }
 
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
                const void *buf, const drep_xfer *xfer)
 {
-    struct wanted w = {.call = "drep_write",
+    struct access a = {.call = "drep_write",
                        .ds = dataset,
                        .sel = sel,
                        .type = type,
                        .buf = (void *)(uintptr_t)buf};
 
-    return write_wanted(&w, xfer);
+    return access_write(&a, xfer);
 }
 
 int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
                   const drep_type *type, void *buf, const drep_xfer *xfer)
 {
-    struct wanted w = {.call = "drep_read_box",
+    struct access a = {.call = "drep_read_box",
                        .ds = dataset,
                        .box = true,
                        .start = start,
@@ -171,13 +149,13 @@ int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *co
                        .type = type,
                        .buf = buf};
 
-    return read_wanted(&w, xfer);
+    return access_read(&a, xfer);
 }
 
 int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
                    const drep_type *type, const void *buf, const drep_xfer *xfer)
 {
-    struct wanted w = {.call = "drep_write_box",
+    struct access a = {.call = "drep_write_box",
                        .ds = dataset,
                        .box = true,
                        .start = start,
@@ -185,5 +163,5 @@ int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *c
                        .type = type,
                        .buf = (void *)(uintptr_t)buf};
 
-    return write_wanted(&w, xfer);
+    return access_write(&a, xfer);
 }

@@ -10,7 +10,7 @@
 #include "chunk/write.h"
 #include "elem/decoded.h"
 #include "elem/fill.h"
-#include "elem/remote.h"
+#include "elem/source.h"
 #include "elem/scatter.h"
 #include "elem/single.h"
 #include "space/fetch.h"
@@ -407,14 +407,14 @@ static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uin
     return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
 }
 
-/* Tells the store of chunk number i, whose owner will write it. */
+/* Tells the source where chunk number i stands. */
 static int whole_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
 {
     const struct whole_chunks *b = ctx;
     struct chunk_part p;
 
     part_of(b->t, b->part[i], &p);
-    return name_chunk(b->t, &p, remote_place(b->t, p.coord, offset, sums));
+    return name_chunk(b->t, &p, source_placed(b->t, p.coord, offset, sums));
 }
 
 /* Writes the chunks collected so far. */
@@ -428,7 +428,7 @@ static int whole_flush(struct whole_chunks *b)
         return 0;
     b->n = 0;
     from.threads = threads_for(b->t, n * ds->chunks.payload);
-    if (b->t->remote)
+    if (b->t->from)
         from.placed = whole_placed;
     return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
 }
@@ -457,8 +457,8 @@ static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
     const drep_dataset *ds = t->ds;
     int d;
 
-    if (t->remote) /* a batch of pieces may happen to have all of a chunk that came in part */
-        return remote_is_whole(t->remote, chunk_number(&ds->rec, p->coord));
+    if (t->from) /* a batch of pieces may happen to have all of a chunk that came in part */
+        return source_whole(t, p->coord);
     if (p->n != p->all || writes_members(t))
         return false;
     if (ds->rec.layout != FMT_CHUNKED)

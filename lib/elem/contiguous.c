@@ -9,7 +9,7 @@
 #include "chunk/work.h"
 #include "chunk/write.h"
 #include "elem/chunked.h"
-#include "elem/remote.h"
+#include "elem/source.h"
 #include "elem/scatter.h"
 
 #include <string.h>
@@ -321,13 +321,13 @@ static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint
     return err;
 }
 
-/* Tells the store of slab number i, whose owner will write it. */
+/* Tells the source where slab number i stands. */
 static int slab_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
 {
     const struct flat_writer *f = ctx;
     uint64_t coord = (uint64_t)f->slab + i;
 
-    return remote_place(f->t, &coord, offset, sums);
+    return source_placed(f->t, &coord, offset, sums);
 }
 
 /* Writes n whole slabs of `len` elements each. */
@@ -350,7 +350,7 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
     } else if (FMT_SUM_BLOCK % (uint64_t)ds->esize == 0)
         from.unit = FMT_SUM_BLOCK;
     from.threads = threads_for(f->t, bytes_of(ds, n * len));
-    if (f->t->remote)
+    if (f->t->from)
         from.placed = slab_placed;
     f->mem = mem;
     f->slab = slab;
@@ -388,8 +388,8 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
     if (f->coord != (uint64_t)slab)
         err = part_flush(&f->m, 0);
     f->coord = (uint64_t)slab;
-    if (!err && f->t->remote)
-        err = remote_part(f->t, &f->coord, &f->m.c);
+    if (!err && f->t->from)
+        err = source_elements(f->t, &f->coord, &f->m.c);
     if (!err && f->group > 0 && slab / f->group != f->moved)
         err = move_group(f, slab);
     return err ? err : part_run(&f->m, in, step, n, mem);

@@ -7,7 +7,7 @@
 #include "chunk/registry.h"
 #include "elem/dataset.h"
 #include "elem/fill.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "name/dimension.h"
 #include "name/link.h"
 #include "name/path.h"
@@ -374,15 +374,15 @@ static int named_dims(drep_file *f, const char *path, uint64_t group, const drep
     return err;
 }
 
-/* At a commit of several ranks, those that others have made by then count (api/unify.c). */
-static int note_implied(const drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
+/* At a commit of several ranks, dimensions that others have made by then count. */
+static int note_implied(drep_file *f, const char *path, uint64_t group, const drep_spec *spec,
                         const struct object_rec *rec, uint32_t made)
 {
     int err = 0;
 
     for (int d = 0; !err && file_shared(f) && d < spec->rank; d++)
         if (made >> d & 1)
-            err = ranks_implied(f->ranks, rec->dim[d], group, path, spec->dim_names[d]);
+            err = f->team->ops->implied(f, rec->dim[d], group, path, spec->dim_names[d]);
     return err;
 }
 

@@ -12,7 +12,7 @@
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
-#include "elem/remote.h"
+#include "elem/source.h"
 #include "elem/scatter.h"
 #include "txn/writeback.h"
 
@@ -95,8 +95,8 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
 /* True for parts that become whole chunks: nothing else of them is kept. */
 static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
 {
-    if (t->remote)
-        return p->n > 0 && remote_is_whole(t->remote, chunk_number(&t->ds->rec, p->coord));
+    if (t->from)
+        return p->n > 0 && source_whole(t, p->coord);
     return p->n > 0 && p->n == p->all && !writes_members(t) &&
            (!t->appending || p->n == chunk_elements(t->ds));
 }
@@ -112,32 +112,32 @@ struct encoding {
     struct pool_turns turns;
 };
 
-/* A plain chunk of another rank. */
-struct remote_place {
+/* A plain chunk of a source. */
+struct plain_source {
     struct transfer *t;
     const uint64_t *coord;
 };
 
-static int remote_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+static int plain_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
 {
-    const struct remote_place *p = ctx;
+    const struct plain_source *p = ctx;
 
     (void)i;
-    return remote_place(p->t, p->coord, offset, sums);
+    return source_placed(p->t, p->coord, offset, sums);
 }
 
-/* Gives a whole chunk of another rank its place. */
-static int place_remote(struct transfer *t, const uint64_t *coord)
+/* Gives a whole chunk of a source its place. */
+static int place_encoded(struct transfer *t, const uint64_t *coord)
 {
-    struct remote_place plain = {t, coord};
-    struct remote_chunk *c;
-    int err = remote_whole(t, coord, &c);
+    struct plain_source plain = {t, coord};
+    struct encoded_chunk *c;
+    int err = source_encoded(t, coord, &c);
 
     if (err)
         return err;
     chunk_forget(&t->ds->chunks, coord);
     if (t->ds->chunks.nfilters == 0)
-        return chunk_place_plain(&t->ds->chunks, coord, c->size, 0, remote_placed, &plain);
+        return chunk_place_plain(&t->ds->chunks, coord, c->size, 0, plain_placed, &plain);
     err = plan_filtered(&t->ds->chunks, coord, c->size, c->sums[0], c->skipped, &c->offset);
     c->placed = !err;
     return err;
@@ -164,8 +164,8 @@ static int encode_part(void *ctx, int64_t i)
         pool_turn_end(&e->turns, i, err);
         return err;
     }
-    if (t->remote) {
-        err = place_remote(t, p.coord);
+    if (t->from) {
+        err = place_encoded(t, p.coord);
         pool_turn_end(&e->turns, i, err);
         work_give(cs->st, w);
         return name_chunk(t, &p, err);

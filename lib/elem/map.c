@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "chunk/each.h"
 #include "elem/dataset.h"
-#include "file/ranks.h"
+#include "file/team.h"
 
 #include <pthread.h>
 

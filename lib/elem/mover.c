@@ -217,9 +217,8 @@ static int stage_note(struct part_stage *s, const struct stage_run *r)
     return 0;
 }
 
-/* Moves a run of a chunk whose elements came from other ranks: memory holds them where they stand
- * in the chunk. */
-static int remote_run(struct part_mover *m, int64_t at, int64_t step, int64_t n)
+/* Moves a run of a chunk of a source: memory holds its elements where they stand in the chunk. */
+static int source_run(struct part_mover *m, int64_t at, int64_t step, int64_t n)
 {
     int err = 0;
 
@@ -237,8 +236,8 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem)
     struct part_stage *s = m->stage;
     int err = 0;
 
-    if (m->t->remote)
-        return remote_run(m, at, step, n);
+    if (m->t->from)
+        return source_run(m, at, step, n);
     if (!s)
         return m->fn(m->ctx, at, step, n, mem);
     for (int64_t now; !err && n > 0; n -= now, at += now * step, mem += now) {

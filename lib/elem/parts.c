@@ -3,7 +3,7 @@
 #include "elem/parts.h"
 
 #include "base/mem.h"
-#include "elem/remote.h"
+#include "elem/source.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,9 +105,9 @@ int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flus
     int err = 0;
 
     part_take(m, fn, flush, ctx);
-    if (m->t->remote && (err = remote_part(m->t, p->coord, &m->c)))
+    if (m->t->from && (err = source_elements(m->t, p->coord, &m->c)))
         return err;
-    if (m->stage || m->t->remote) {
+    if (m->stage || m->t->from) {
         fn = part_run;
         ctx = m;
     }

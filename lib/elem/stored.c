@@ -8,7 +8,7 @@
 #include "chunk/write.h"
 #include "conv/same.h"
 #include "elem/dataset.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "format/block.h"
 
 #include <string.h>

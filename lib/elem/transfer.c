@@ -12,7 +12,7 @@
 #include "elem/contiguous.h"
 #include "elem/mover.h"
 #include "elem/parts.h"
-#include "elem/shared.h"
+#include "file/team.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -238,7 +238,7 @@ int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *t
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer)
 {
-    int err = shared_readable(ds);
+    int err = file_may(ds->file, ds, TEAM_READ);
 
     return err ? err : transfer_run(ds, sel, type, buf, xfer, READING);
 }
@@ -247,7 +247,7 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
                   const void *buf, const drep_xfer *xfer, bool appending)
 {
     enum transfer_way way = appending ? APPENDING : WRITING;
-    int err = shared_writable(ds);
+    int err = file_may(ds->file, ds, TEAM_WRITE);
 
     ds->verified = false;
     if (err)
@@ -304,7 +304,7 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
         return fail_object(DREP_ERR_RANGE, ds->path,
                            "dataset \"%s\": elements from %lld on, it has %lld", ds->path,
                            (long long)at, (long long)dataset_count(ds));
-    err = writing ? shared_writable(ds) : shared_readable(ds);
+    err = file_may(ds->file, ds, writing ? TEAM_WRITE : TEAM_READ);
     if (err)
         return fail_dataset(err, ds->path);
     t = mem_zalloc(1, sizeof *t);

@@ -14,6 +14,8 @@
 #include "elem/dataset.h"
 #include "elem/select.h"
 
+struct part_source;
+
 struct transfer {
     drep_dataset *ds;
     struct drep_selection all;
@@ -40,13 +42,13 @@ struct transfer {
     int64_t *group;
     bool begun; /* something may have been changed */
 
-    struct remote *remote; /* rank 0 of a team: chunks come from their owners (remote.h), or NULL */
-    struct given_parts {   /* pieces that were cut before, by chunk and place; NULL: none */
+    struct part_source *from; /* source.h; NULL: elements are those of the caller's memory */
+    struct given_parts {      /* pieces that were cut before, by chunk and place; NULL: none */
         struct cut_run *piece;
         int64_t n;
     } given;
-    void *cutting;     /* of who cuts the selection and moves nothing (shares.c) */
-    int64_t *left_out; /* a read: numbers of chunks that come another way (reading.c), ascending */
+    void *cutting;     /* of who cuts the selection and moves nothing */
+    int64_t *left_out; /* a read: numbers of chunks that come another way, ascending */
     size_t nleft_out;
 };
 

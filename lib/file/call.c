@@ -5,7 +5,7 @@
 #include "base/handle.h"
 #include "base/rwlock.h"
 #include "file/file.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "chunk/packed.h"
 #include "space/slots.h"
 #include "txn/op.h"
@@ -27,6 +27,15 @@ int file_check(const drep_file *f)
     if (!f)
         return fail(DREP_ERR_ARG, "no file");
     return handle_is(f, HANDLE_FILE) ? file_here(f) : file_closed();
+}
+
+int close_check(const drep_file *f)
+{
+    if (!handle_is(f, HANDLE_FILE))
+        return file_closed();
+    if (rwlock_mine(&f->lock, true))
+        return fail(DREP_ERR_ARG, "%s: closed inside a call with the same file", f->path);
+    return 0;
 }
 
 /* Keeps the first failure since the last commit, with its message, for drep_close().  One after
@@ -174,7 +183,7 @@ static int may_write(const drep_file *f)
 {
     if (!store_writable(f->st))
         return fail(DREP_ERR_READ_ONLY, "%s: opened read-only", f->path);
-    return f->ranks ? fail_in(team_dead(&f->ranks->team), "%s", f->path) : 0;
+    return fail_in(file_may(f, NULL, TEAM_CHANGE), "%s", f->path);
 }
 
 /* Notes what the handle keeps beside the store, for take_back(): the list of types and the codes in
@@ -318,23 +327,4 @@ int write_finish(drep_file *f, int err, bool counts)
 int write_end(drep_file *f, int err)
 {
     return write_finish(f, err, !write_refused(err));
-}
-
-int ranks_refuse(const char *call, int args, int err)
-{
-    struct team_call meeting = {.name = call, .args = args, .err = err};
-    struct fail_state why;
-    drep_file *f = ranks_only_file();
-
-    if (!f)
-        return err;
-    fail_save(&why);
-    if (file_here(f) || alone_begin(f)) {
-        fail_restore(&why);
-        return err;
-    }
-    fail_restore(&why);
-    err = fail_in(team_agree(&f->ranks->team, &meeting), "%s", f->path);
-    alone_end(f);
-    return err;
 }

@@ -73,6 +73,10 @@ int operation_end(drep_file *f, int err);
 /* True for codes of calls that were refused for their arguments: nothing was lost by them. */
 bool write_refused(int err);
 
+/* 0 if the handle may be closed: it is open, and no call or walk of this thread goes on with it,
+ * which would be left with freed memory. */
+int close_check(const drep_file *f);
+
 /* For calls that change the file in no single operation: commits, seals. */
 int change_begin(drep_file *f);
 int change_end(drep_file *f, int err);
@@ -94,11 +98,5 @@ int operation_done(drep_file *f, int err);
  * but close it.  Walks nest. */
 void walk_begin(drep_file *f);
 void walk_end(void);
-
-/* A collective call of this rank names no file, as its dataset is NULL or closed: `err`.  If the
- * call can only mean one file, the one that this thread has open of those that ranks share, or else
- * this process, the rank takes part with the error, of which the others hear at once; with several,
- * in its next collective call.  args: of the call (team.h).  Returns the error. */
-int ranks_refuse(const char *call, int args, int err);
 
 #endif

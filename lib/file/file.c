@@ -4,7 +4,7 @@
 
 #include "base/handle.h"
 #include "base/mem.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "txn/open.h"
 
 #include <pthread.h>
@@ -63,9 +63,7 @@ void file_free(drep_file *f)
         mem_free(old->text);
         mem_free(old);
     }
-    if (inherited && f->ranks)
-        f->ranks->left = true;
-    ranks_release(f->ranks);
+    file_leave_team(f, inherited, false);
     mem_free(f->path);
     pthread_mutex_destroy(&f->linked.lock);
     pthread_mutex_destroy(&f->datasets.lock);

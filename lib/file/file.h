@@ -48,7 +48,7 @@ struct drep_file {
     struct open_datasets datasets;
     struct open_tails tails;
     struct operation op;
-    struct ranks *ranks; /* ranks.h: those that share the file; NULL: one process */
+    struct file_team *team; /* team.h: the ranks that share the file; NULL: one process */
 };
 
 /* ---- inherit.c: whose handle it is ---- */

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fork.h"
 #include "base/rwlock.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "txn/open.h"
 
 #include <pthread.h>
@@ -75,12 +75,7 @@ static int take_over(drep_file *f)
     if (err)
         return fail_in(err, "%s", f->path);
     /* The other ranks' messages go to the parent: here the file is one process's. */
-    if (f->ranks) {
-        f->ranks->left = true;
-        if (!f->inherit.busy)
-            ranks_release(f->ranks);
-        f->ranks = NULL;
-    }
+    file_leave_team(f, true, f->inherit.busy);
     f->st = st;
     hints_allow_targets(f, f->linked.dir);
     if (f->datasets.hooks)

@@ -23,7 +23,7 @@
 #include "chunk/filter.h"
 #include "elem/fill.h"
 #include "elem/transfer.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "name/object.h"
 #include "txn/writeback.h"
 #include "whole/resize.h"

@@ -12,7 +12,7 @@
 #include "chunk/filter.h"
 #include "chunk/record.h"
 #include "chunk/target.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
 #include "name/object.h"

@@ -23,7 +23,7 @@
 #include "elem/create.h"
 #include "elem/describe.h"
 #include "elem/fill.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "io/io.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"

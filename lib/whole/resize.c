@@ -16,8 +16,7 @@
 #include "conv/heap.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
-#include "elem/pending.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "name/dimension.h"
 #include "tree/journal.h"
 #include "txn/writeback.h"
@@ -305,8 +304,6 @@ int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
         err = grow_dimensions(ds->file, &o->rec);
     if (!err)
         err = object_store(ds->file, ds->id, &o->rec);
-    if (!err && shrinks && file_shared(ds->file) && !ds->file->st->journal->paused)
-        err = ranks_shrunk(ds->file->ranks, ds->id, o->rec.rank, keep);
     return err;
 }
 
@@ -351,7 +348,7 @@ int drep_dataset_resize(drep_dataset *dataset, const int64_t *dims)
         shape_exchange(dataset, &o);
         reshaped = true;
         if (file_shared(dataset->file))
-            err = pending_reshape(dataset);
+            err = dataset->file->team->ops->resized(dataset, o.rec.len);
     }
     fail_dataset(err, dataset->path);
     err = operation_end(dataset->file, err);

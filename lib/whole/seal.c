@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "elem/grid.h"
-#include "file/ranks.h"
+#include "file/team.h"
 #include "name/object.h"
 #include "txn/seal.h"
 

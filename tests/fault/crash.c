@@ -16,7 +16,7 @@
 #include "model.h"
 
 #include "../unit/faultio.h"
-#include "api/create.h"
+#include "whole/create.h"
 #include "file/file.h"
 #include "txn/open.h"
 

@@ -3,7 +3,7 @@
  * Every kind of failing write, with every way to end: what is in the file then, and what the call
  * says.  And loops that go on after a failed append. */
 /* SPDX-License-Identifier: MIT */
-#include "api/create.h"
+#include "whole/create.h"
 #include "file/file.h"
 #include "data_help.h"
 #include "faultio.h"

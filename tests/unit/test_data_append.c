@@ -1,7 +1,7 @@
 /* test_data_append.c - rows that were appended and wait in memory (D47): who sees them, what is
  * refused in the call, what a delayed write that fails leaves, and random calls against a model. */
 /* SPDX-License-Identifier: MIT */
-#include "api/create.h"
+#include "whole/create.h"
 #include "file/file.h"
 #include "data_help.h"
 #include "faultio.h"

@@ -3,7 +3,7 @@
  * What a failed call leaves (nothing), what drep_commit() and drep_close() make of it (test_close.c
  * has every kind), which failures count, and what a call from inside a callback gets. */
 /* SPDX-License-Identifier: MIT */
-#include "api/create.h"
+#include "whole/create.h"
 #include "file/file.h"
 #include "data_help.h"
 #include "faultio.h"

@@ -4,7 +4,7 @@
  * parts of it before or behind, or by two ranks together.  The oracle is an array in memory, and
  * for the file what one process writes. */
 /* SPDX-License-Identifier: MIT */
-#include "file/leases.h"
+#include "par/leases.h"
 #include "tree/tree.h"
 
 #include "tests/unit/ranks_help.h"
@@ -166,10 +166,11 @@ static void tell_rounds(struct teller *me, drep_file *f)
         expect(me, ds, want, "after the commit", round);
     }
     make_groups(me, f, l->rounds);
-    if (l->groups && me->rank == 0 && f->ranks->leases->taken_alone < LEASE_MIN / 2 && !me->err) {
+    if (l->groups && me->rank == 0 && ranks_of(f)->leases->taken_alone < LEASE_MIN / 2 &&
+        !me->err) {
         me->err = -1;
         snprintf(me->text, sizeof me->text, "%llu bytes were spilled",
-                 (unsigned long long)f->ranks->leases->taken_alone);
+                 (unsigned long long)ranks_of(f)->leases->taken_alone);
     }
     drep_dataset_close(ds);
     drep_dataset_close(other);
@@ -276,8 +277,8 @@ static void write_mine(struct teller *me, drep_file *f, drep_dataset *ds, int ti
     free(v);
     if (me->err || me->ranks == 1)
         return;
-    for (const struct pending *p = f->ranks->pending; p; p = p->next)
-        if (p->elements.len || p->runs.len || !lease_in_use(&f->ranks->leases->own)) {
+    for (const struct pending *p = ranks_of(f)->pending; p; p = p->next)
+        if (p->elements.len || p->runs.len || !lease_in_use(&ranks_of(f)->leases->own)) {
             me->err = -1;
             snprintf(me->text, sizeof me->text, "%zu bytes of elements wait in memory",
                      p->elements.len);
@@ -589,7 +590,7 @@ enum { REWRITES = 5 };
 static void tell_rewrites(struct teller *me, drep_file *f)
 {
     drep_dataset *ds = make_grid(me, f, "/data");
-    const struct lease *own = &f->ranks->leases->own;
+    const struct lease *own = &ranks_of(f)->leases->own;
     struct extent e;
 
     for (int i = 1; i <= REWRITES; i++) {

@@ -2,8 +2,8 @@
  *
  * Every rank wants all of a dataset whose elements are small and whose contents are large. */
 /* SPDX-License-Identifier: MIT */
-#include "elem/rounds.h"
-#include "file/ranks.h"
+#include "par/rounds.h"
+#include "par/ranks.h"
 
 #include "tests/unit/ranks_help.h"
 
@@ -64,8 +64,8 @@ static void tell(struct teller *me, drep_file *f)
     drep_dataset_close(ds);
     drep_type_free(type);
     pthread_mutex_lock(&t->lock);
-    t->given = f->ranks->counted.given > t->given ? f->ranks->counted.given : t->given;
-    t->got = f->ranks->counted.got > t->got ? f->ranks->counted.got : t->got;
+    t->given = ranks_of(f)->counted.given > t->given ? ranks_of(f)->counted.given : t->given;
+    t->got = ranks_of(f)->counted.got > t->got ? ranks_of(f)->counted.got : t->got;
     pthread_mutex_unlock(&t->lock);
 }
 

@@ -4,7 +4,7 @@
  * owner loads what the file has of the rest.  The oracle is what one process writes; the work must
  * be spread as the hints say. */
 /* SPDX-License-Identifier: MIT */
-#include "file/ranks.h"
+#include "par/ranks.h"
 
 #include "tests/unit/ranks_help.h"
 
@@ -103,7 +103,7 @@ static void tell(struct teller *me, drep_file *f)
         went(me, drep_commit(f));
     }
     if (me->ranks > 1)
-        p->written[me->rank] = f->ranks->counted.written;
+        p->written[me->rank] = ranks_of(f)->counted.written;
     drep_dataset_close(ds);
     drep_type_free(text);
 }

@@ -4,7 +4,7 @@
  * file must be that of one process; what a rank sends, gets and keeps at once must not exceed them,
  * but for one chunk. */
 /* SPDX-License-Identifier: MIT */
-#include "file/ranks.h"
+#include "par/ranks.h"
 
 #include "tests/unit/ranks_help.h"
 
@@ -154,10 +154,10 @@ static void tell(struct teller *me, drep_file *f)
         return;
     went(me, drep_get_info(f, &info));
     pthread_mutex_lock(&w->lock);
-    most(&w->windows, f->ranks->counted.windows);
-    most(&w->sent, f->ranks->counted.sent);
-    most(&w->received, f->ranks->counted.received);
-    most(&w->kept, f->ranks->counted.kept);
+    most(&w->windows, ranks_of(f)->counted.windows);
+    most(&w->sent, ranks_of(f)->counted.sent);
+    most(&w->received, ranks_of(f)->counted.received);
+    most(&w->kept, ranks_of(f)->counted.kept);
     if (!me->err)
         snprintf(w->in_force, sizeof w->in_force, "%s/%s", drep_info_get(info, "cb_buffer_size"),
                  drep_info_get(info, "drep_mpi_window"));

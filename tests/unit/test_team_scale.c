@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #ifdef __GLIBC__ /* others have no coroutines */
 #include "base/mem.h"
-#include "elem/shares.h"
-#include "file/ranks.h"
+#include "par/shares.h"
+#include "par/ranks.h"
 #include "tests/unit/bytes.h"
 
 #include <datarep-team.h>
@@ -246,10 +246,10 @@ static int owners(struct team *t, int apart)
     drep_dataset *ds = calloc(1, sizeof *ds);
     struct shares s = {.n = 0};
     static struct ranks all;
-    static drep_file f = {.ranks = &all};
+    static drep_file f = {.team = &all.shared};
     int group = t->rank / apart, groups = (t->size - 1) / apart + 1, err = 0;
 
-    all.team.size = all.buffering.nodes = t->size;
+    all.shared.size = all.team.size = all.buffering.nodes = t->size;
     ds->file = &f;
     ds->rec.layout = FMT_CHUNKED;
     ds->rec.rank = 1;

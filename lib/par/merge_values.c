@@ -1,0 +1,286 @@
+/* merge_values.c - attributes and shapes of objects that were there. */
+/* SPDX-License-Identifier: MIT */
+#include "par/contradiction.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "name/attr.h"
+#include "name/dimension.h"
+#include "tree/edit.h"
+#include "whole/resize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Attributes to set, which are listed first: their order is that of creation. */
+struct setting {
+    const struct change *e;
+    uint64_t id, index;
+};
+struct settings {
+    struct setting *p;
+    size_t n, room;
+};
+
+/* ---- attributes ---- */
+
+/* True if the rank's attribute and the tree's have one value. */
+static int same_attr(struct merging *m, const struct span *own, const struct span *is, bool *same)
+{
+    struct attr_rec a, b;
+    struct buf room = {0};
+    int64_t count;
+    size_t n;
+    int err = read_attr(m, is, &b);
+
+    if (!err)
+        err = read_attr(m, own, &a);
+    if (err)
+        return err;
+    n = a.rank == FMT_RANK_NULL ? 0 : a.rank;
+    err = same_type(m, a.type, b.type, same);
+    if (!err && *same)
+        err = attr_count(&a, &count);
+    if (!err && *same)
+        err = translate_value(m, a.type, NULL, count, &a.value, &room);
+    *same = !err && *same && a.rank == b.rank && memcmp(a.len, b.len, n * sizeof *a.len) == 0 &&
+            same_span(&a.value, &b.value);
+    buf_release(&room);
+    return err;
+}
+
+static int list_setting(const struct merging *m, struct settings *l, const struct change *e,
+                        uint64_t id)
+{
+    struct attr_rec attr;
+    struct span bytes = change_value(e);
+    int err = read_attr(m, &bytes, &attr);
+
+    if (err)
+        return err;
+    if (VEC_ROOM(l->p, l->n, l->room, 1))
+        return fail_nomem();
+    l->p[l->n++] = (struct setting){e, id, attr.index};
+    return 0;
+}
+
+static void attr_key(struct key *key, const struct change *e, uint64_t id)
+{
+    key_make_attr(key, id);
+    key_add_bytes(key, e->key + 9, e->key_len - 9);
+}
+
+static int remove_attr(struct merging *m, const struct change *e, uint64_t id,
+                       const struct span *is)
+{
+    struct attr_rec attr;
+    struct key key;
+    int err = read_attr(m, is, &attr);
+
+    if (err)
+        return err;
+    attr_key(&key, e, id);
+    err = tree_del(m->f->st, &key);
+    return err ? err : ftype_unuse(m->f, attr.type);
+}
+
+static int change_attr(struct merging *m, struct settings *l, const struct change *e, uint64_t id)
+{
+    struct span was, is, own = change_value(e);
+    bool same = false;
+    int err = three_ways(m, e, id, &was, &is);
+
+    if (err || same_span(&was, &own))
+        return err;
+    if (own.p && is.p)
+        err = same_attr(m, &own, &is, &same);
+    if (err || same || (!own.p && !is.p))
+        return err;
+    if (!same_span(&was, &is))
+        return contradict_attr(m, e, id, &is);
+    return own.p ? list_setting(m, l, e, id) : remove_attr(m, e, id, &is);
+}
+
+static int set_attr(struct merging *m, const struct setting *s)
+{
+    struct buf b = {0};
+    struct attr_rec attr;
+    struct key key;
+    int err = translate_attr(m, s->e, &attr, &b);
+
+    attr_key(&key, s->e, s->id);
+    if (!err)
+        err = attr_store(m->f, s->id, &key, &attr);
+    buf_release(&b);
+    return err;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct setting *x = a, *y = b;
+
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* ---- shapes ---- */
+
+static bool same_lengths(const struct object_rec *a, const uint64_t *len)
+{
+    return memcmp(a->len, len, a->rank * sizeof *len) == 0;
+}
+
+static bool not_less(const struct object_rec *a, const struct object_rec *b)
+{
+    bool grown = true;
+
+    for (int d = 0; d < a->rank; d++)
+        grown &= a->len[d] >= b->len[d];
+    return grown;
+}
+
+int merge_resize(struct merging *m, uint64_t id, int rank, const uint64_t *len)
+{
+    struct stored_object o = {0};
+    int64_t dims[DREP_MAX_RANK];
+    drep_dataset *ds;
+    char name[40];
+    int err;
+
+    for (int d = 0; d < rank; d++)
+        dims[d] = (int64_t)len[d];
+    snprintf(name, sizeof name, "object %llu", (unsigned long long)id);
+    if ((err = dataset_get(m->f, id, name, &ds)))
+        return err;
+    err = shape_change(ds, dims, &o);
+    if (!err) {
+        shape_exchange(ds, &o);
+        ds->trimmed = true;
+    }
+    object_release(&o);
+    dataset_put(ds);
+    return err;
+}
+
+/* True if an earlier rank has cut off the same: the tree has lost it at the right moment, and what
+ * all have written together since must stay. */
+static bool is_cut(const struct merging *m, uint64_t id, const struct shrunk_dataset *cut)
+{
+    for (const struct changes *c = m->all; c < m->c; c++)
+        if (shrunk_alike(changes_shrunk(c, id), cut))
+            return true;
+    return false;
+}
+
+/* The shape of a dataset of the last commit.  What the rank has cut off is cut off here, too, even
+ * if the dataset grew again. */
+static int change_shape(struct merging *m, const struct change *e, uint64_t id,
+                        const struct object_rec *was, const struct object_rec *is,
+                        const struct object_rec *own)
+{
+    const struct shrunk_dataset *cut = changes_shrunk(m->c, id);
+    bool cuts = cut && !is_cut(m, id, cut);
+    uint64_t len[FMT_RANK_MAX];
+    int err;
+
+    if (own->rank == FMT_RANK_NULL || (same_lengths(own, was->len) && !cut))
+        return 0;
+    memcpy(len, own->len, sizeof len);
+    if (!same_lengths(is, was->len) && !same_lengths(is, own->len)) {
+        if (cuts || !not_less(own, was) || !not_less(is, was))
+            return contradict_both(m, e, id, "given it different shapes");
+        for (int d = 0; d < own->rank; d++)
+            len[d] = own->len[d] > is->len[d] ? own->len[d] : is->len[d];
+    }
+    err = cuts ? merge_resize(m, id, own->rank, cut->len) : 0;
+    return err ? err : merge_resize(m, id, own->rank, len);
+}
+
+/* ---- dimensions ---- */
+
+static int change_scales(struct merging *m, const struct change *e, struct stored_object *is,
+                         const struct object_rec *was, const struct object_rec *own)
+{
+    struct object_rec rec = *own;
+    struct buf b = {0};
+    int err = 0;
+
+    if (same_span(&was->scales, &own->scales))
+        return 0;
+    err = translate_object(m, &rec, &b);
+    if (!err && !same_span(&is->rec.scales, &rec.scales)) {
+        if (!same_span(&is->rec.scales, &was->scales))
+            err = contradict_both(m, e, is->id, "given it different scales");
+        is->rec.scales = rec.scales;
+        if (!err)
+            err = object_store(m->f, is->id, &is->rec);
+    }
+    buf_release(&b);
+    return err;
+}
+
+static int change_object(struct merging *m, const struct change *e, uint64_t id)
+{
+    struct span was_bytes, is_bytes, own_bytes = change_value(e);
+    struct object_rec was, own;
+    struct stored_object is = {0};
+    int err = three_ways(m, e, id, &was_bytes, &is_bytes);
+
+    /* Objects that several have made are alike; the head follows from links and attributes. */
+    if (err || !was_bytes.p || !is_bytes.p)
+        return err;
+    err = read_object(m, &was_bytes, &was);
+    if (!err)
+        err = read_object(m, &own_bytes, &own);
+    if (err)
+        return err;
+    if (own.kind != FMT_DATASET && own.kind != FMT_DIMENSION)
+        return 0;
+    if ((err = object_load(m->f, id, &is)))
+        return err;
+    if (own.kind == FMT_DATASET)
+        err = change_shape(m, e, id, &was, &is.rec, &own);
+    else if (!(err = dimension_grow(m->f, &is, own.len[0])))
+        err = change_scales(m, e, &is, &was, &own);
+    object_release(&is);
+    return err;
+}
+
+/* ---- all of a rank ---- */
+
+static int change(struct merging *m, struct settings *l, const struct change *e, uint64_t id)
+{
+    switch (change_tag(e)) {
+    case FMT_TAG_ATTR:
+        return change_attr(m, l, e, id);
+    case FMT_TAG_OBJECT:
+        return e->value ? change_object(m, e, id) : 0;
+    case FMT_TAG_DATA:
+        return merge_elements(m, e, id);
+    default:
+        return 0;
+    }
+}
+
+int merge_values(struct merging *m)
+{
+    struct settings l = {.n = 0};
+    int err = 0;
+
+    for (size_t i = 0; !err && i < m->c->n; i++) {
+        const struct change *e = &m->c->entry[i];
+        uint64_t id;
+        bool kept;
+
+        id = merged_object(m, change_id(e), &kept);
+        if (kept)
+            err = change(m, &l, e, id);
+    }
+    if (l.n > 1)
+        qsort(l.p, l.n, sizeof *l.p, by_index);
+    for (size_t i = 0; !err && i < l.n; i++)
+        err = set_attr(m, &l.p[i]);
+    mem_free(l.p);
+    return err;
+}

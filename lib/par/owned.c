@@ -1,0 +1,312 @@
+/* owned.c - the chunks that a rank brings together in a collective write. */
+/* SPDX-License-Identifier: MIT */
+#include "par/owned.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+#include "chunk/payload.h"
+#include "chunk/work.h"
+#include "chunk/write.h"
+#include "elem/payload.h"
+#include "par/ranks.h"
+#include "format/block.h"
+
+#include <string.h>
+
+static int put_u64(struct buf *b, uint64_t v)
+{
+    uint8_t bytes[8];
+
+    store_u64(bytes, v);
+    return buf_add(b, bytes, 8);
+}
+
+/* Report a chunk: number, size, skipped filters, offset, checksums. */
+static int report(struct owning *m, const struct owned *o, uint64_t offset, const uint64_t *sums,
+                  uint64_t n)
+{
+    int err = put_u64(&m->report, (uint64_t)o->chunk);
+
+    if (!err)
+        err = put_u64(&m->report, o->size);
+    if (!err)
+        err = put_u64(&m->report, o->skipped);
+    if (!err)
+        err = put_u64(&m->report, offset);
+    if (!err)
+        err = buf_reserve(&m->report, m->report.len + n * 8);
+    for (uint64_t i = 0; !err && i < n; i++)
+        err = put_u64(&m->report, sums[i]);
+    return err;
+}
+
+/* Sums a plain chunk, a number for each 4 KiB. */
+static int report_plain(struct owning *m, const struct owned *o, const uint8_t *bytes)
+{
+    uint64_t n = sums_of(o->size);
+    uint64_t *sums = mem_array(n + 1, sizeof *sums);
+    int err = sums ? 0 : fail_nomem();
+
+    if (!err) {
+        payload_sums(m->t->ds->file->st, bytes, (size_t)o->size, sums);
+        err = report(m, o, 0, sums, n);
+    }
+    mem_free(sums);
+    return err;
+}
+
+/* Encodes a chunk and keeps the encoded form. */
+static int report_encoded(struct owning *m, struct work *w, struct owned *o, const uint8_t *bytes)
+{
+    struct span out = {0};
+    int err = chunk_encode(w, &m->t->ds->chunks, bytes, o->size, &out, &o->skipped);
+
+    if (!err && !(o->bytes = mem_alloc(out.len + 1)))
+        err = fail_nomem();
+    if (err)
+        return err;
+    memcpy(o->bytes, out.p, out.len);
+    o->size = out.len;
+    o->sum = sum_stored(o->bytes, out.len);
+    return report(m, o, 0, &o->sum, 1);
+}
+
+/* A chunk that this rank has written alone. */
+static int report_leased(struct owning *m, const struct leased *l)
+{
+    const struct owned o = {.chunk = l->chunk, .size = l->size, .skipped = l->skipped};
+
+    return report(m, &o, l->offset, l->sums, m->t->ds->chunks.nfilters > 0 ? 1 : sums_of(l->size));
+}
+
+/* Loads a chunk of which the file has a part, and brings it together. */
+static int complete(const struct owning *m, const struct owned *o, struct buf *room)
+{
+    const struct piece *piece = m->piece + o->piece;
+    bool variable = m->t->ds->ft->type->variable;
+    uint64_t coord[DREP_MAX_RANK];
+    struct buf stored = {0};
+    size_t fixed;
+    int err;
+
+    chunk_coord(&m->t->ds->rec, o->chunk, coord);
+    err = chunk_load(m->t->ds, coord, variable ? &stored : room, &fixed);
+    if (!err && variable)
+        err = chunk_join(m->t, piece, o->npieces, GROUND_STORED, &stored, o->fixed, room);
+    else if (!err)
+        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, GROUND_STORED,
+                             room->p, o->size);
+    buf_release(&stored);
+    return err;
+}
+
+/* Brings a chunk together in `room`, or says where it is. */
+static int bring(const struct owning *m, const struct owned *o, struct buf *room,
+                 const uint8_t **bytes)
+{
+    const struct piece *piece = m->piece + o->piece;
+    enum ground ground = o->whole ? GROUND_FILL : GROUND_NONE;
+    int err = 0;
+
+    *bytes = o->own && o->npieces == 0 ? share_in_memory(m->t, m->shares, o->own, o->size) : NULL;
+    if (*bytes)
+        return 0;
+    if (o->completed)
+        err = complete(m, o, room);
+    else if (m->t->ds->ft->type->variable)
+        err = chunk_join(m->t, piece, o->npieces, ground, NULL, o->fixed, room);
+    else if (!(err = buf_reserve(room, o->size)))
+        err = chunk_assemble(m->t, m->shares, o->own, m->rank, piece, o->npieces, ground, room->p,
+                             o->size);
+    *bytes = room->p;
+    return err;
+}
+
+/* Likewise in memory that is kept. */
+static int bring_to_keep(const struct owning *m, struct owned *o)
+{
+    struct buf own = {0};
+    const uint8_t *bytes;
+    int err = bring(m, o, &own, &bytes);
+
+    if (!err && bytes != own.p)
+        err = buf_set(&own, bytes, (size_t)o->size);
+    if (m->t->ds->ft->type->variable)
+        o->size = own.len;
+    o->bytes = own.p;
+    return err;
+}
+
+/* True for a chunk that is not encoded, and must not be brought together a second time: a user's
+ * functions would be called again, or the file has changed.  Variable length came converted. */
+static bool is_kept(const struct owning *m, const struct owned *o)
+{
+    const drep_dataset *ds = m->t->ds;
+
+    if (!o->whole)
+        return true;
+    return ds->chunks.nfilters == 0 &&
+           (o->completed || (conv_calls(&m->t->conv) && !ds->ft->type->variable));
+}
+
+/* Brings one chunk together. */
+static int own_chunk(struct owning *m, struct work *w, struct owned *o)
+{
+    drep_dataset *ds = m->t->ds;
+    struct buf *room = work_buf(w);
+    const uint8_t *bytes;
+    int err;
+
+    if (is_kept(m, o)) {
+        err = bring_to_keep(m, o);
+        bytes = o->bytes;
+    } else {
+        err = bring(m, o, room, &bytes);
+        if (ds->ft->type->variable)
+            o->size = room->len;
+    }
+    if (err || !o->whole)
+        return err;
+    return ds->chunks.nfilters > 0 ? report_encoded(m, w, o, bytes) : report_plain(m, o, bytes);
+}
+
+int own_chunks(struct owning *m)
+{
+    struct store *st = m->t->ds->file->st;
+    struct work *w = work_take(st);
+    int err = w ? 0 : fail_nomem();
+
+    for (size_t i = 0; !err && i < m->n; i++)
+        err = own_chunk(m, w, &m->owned[i]);
+    work_give(st, w);
+    return err;
+}
+
+/* True if the file may have something of a chunk that this rank writes whole, for elements of
+ * several ranks may be the same ones; and of members of elements that single ranks wrote. */
+static bool is_completed(const struct owning *m, const struct owned *o, int64_t total)
+{
+    size_t n = o->npieces + (o->own != NULL);
+
+    if ((!o->whole && total >= 0) || (m->how != TOGETHER_ALONE && m->how != TOGETHER_LAST))
+        return false;
+    return (m->how == TOGETHER_LAST && n > 1) || total < chunk_extent(&m->t->ds->rec, o->chunk);
+}
+
+/* Lists one chunk, of which this rank has `own`, or NULL, and n pieces. */
+static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, size_t piece,
+                      size_t n)
+{
+    drep_dataset *ds = m->t->ds;
+    int64_t total = own ? own->n : 0;
+    bool some = own && own->some;
+    struct owned *o;
+
+    for (size_t i = piece; i < piece + n; i++) {
+        total += (int64_t)m->piece[i].n;
+        some |= m->piece[i].some.n > 0;
+    }
+    if (VEC_ROOM(m->owned, m->n, m->room, 1))
+        return fail_nomem();
+    o = &m->owned[m->n++];
+    *o = (struct owned){.chunk = chunk,
+                        .whole = own ? own->whole
+                                     : chunk_is_whole(ds, m->how, chunk, some ? -1 : total, n),
+                        .size = ds->chunks.payload,
+                        .own = own,
+                        .piece = piece,
+                        .npieces = n};
+    if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
+        o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
+    o->fixed = o->size;
+    o->completed = is_completed(m, o, some ? -1 : total);
+    return 0;
+}
+
+int own_list(struct owning *m, const struct team_inbox *in)
+{
+    bool itself = sends_itself(m->t->ds, m->shares);
+    size_t i = 0, k = 0, end;
+    int err = pieces_list(m->t->ds, in, &m->piece, &m->npieces);
+
+    while (!err && (i < m->shares->n || k < m->npieces)) {
+        const struct share *own = i < m->shares->n ? &m->shares->share[i] : NULL;
+
+        if (own && (own->owner != m->rank || own->leased || itself)) {
+            err = own->leased ? report_leased(m, own->leased) : 0;
+            i++;
+            continue;
+        }
+        if (own && k < m->npieces && m->piece[k].chunk < own->chunk)
+            own = NULL;
+        for (end = k;
+             end < m->npieces && m->piece[end].chunk == (own ? own->chunk : m->piece[k].chunk);)
+            end++;
+        err = list_chunk(m, own ? own->chunk : m->piece[k].chunk, own, k, end - k);
+        k = end;
+        i += own != NULL;
+    }
+    return err;
+}
+
+int owned_completed(const struct owning *m, struct shares *out)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        if (!m->owned[i].completed)
+            continue;
+        if (VEC_ROOM(out->share, out->n, out->room, 1))
+            return fail_nomem();
+        out->share[out->n++] = (struct share){.chunk = m->owned[i].chunk};
+    }
+    return 0;
+}
+
+/* Elements are converted again without a report, which has counted them. */
+int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size)
+{
+    struct store *st = m->t->ds->file->st;
+    struct work *w = work_take(st);
+    struct buf *room = w ? work_buf(w) : NULL;
+    const drep_xfer *xfer = m->t->xfer;
+    drep_report *report = m->t->conv.opts.report;
+    int err = w ? 0 : DREP_ERR_NOMEM;
+
+    m->t->xfer = NULL;
+    m->t->conv.opts.report = NULL; /* for now */
+    for (size_t i = 0, k = 0; !err && i < m->n && k < size; i++) {
+        const struct owned *o = &m->owned[i];
+        const uint8_t *bytes = o->bytes;
+
+        if (!o->whole)
+            continue;
+        if (!bytes)
+            err = bring(m, o, room, &bytes);
+        if (!err)
+            err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places + k));
+        ranks_of(m->t->ds->file)->counted.written += o->size;
+        k += 8;
+    }
+    m->t->xfer = xfer;
+    m->t->conv.opts.report = report;
+    work_give(st, w);
+    return err;
+}
+
+uint64_t owned_kept(const struct owning *m)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->owned[i].bytes ? m->owned[i].size : 0;
+    return n;
+}
+
+void owning_release(struct owning *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        mem_free(m->owned[i].bytes);
+    mem_free(m->owned);
+    mem_free(m->piece);
+    buf_release(&m->report);
+    *m = (struct owning){.t = NULL};
+}

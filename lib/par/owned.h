@@ -1,0 +1,51 @@
+/* owned.h - the chunks that a rank brings together in a collective write.
+ *
+ * Whole chunks are encoded and summed here, and wait until rank 0 has given them places.  Plain
+ * ones are not kept: they are brought together a second time when they are written, which costs
+ * less than memory for all of them; but those are kept of which the file has a part.  Chunks of
+ * which all ranks together write only a part are all rank 0's, whose store needs their elements. */
+/* SPDX-License-Identifier: MIT */
+#ifndef PAR_OWNED_H
+#define PAR_OWNED_H
+
+#include "par/join.h"
+
+struct owned {
+    int64_t chunk;
+    bool whole;
+    bool completed; /* whole, but some of it comes from the file */
+    uint8_t *bytes; /* what the file will have, or NULL; a part: the elements, where they stand */
+    uint64_t size, fixed; /* fixed: of the elements, before their heap */
+    uint64_t sum;         /* filtered: of all */
+    uint32_t skipped;     /* filters */
+    const struct share *own;
+    size_t piece, npieces; /* what it is brought together from */
+};
+
+struct owning {
+    struct transfer *t;
+    const struct shares *shares;
+    enum together how;
+    int rank;
+    struct owned *owned; /* by chunk */
+    size_t n, room;
+    struct piece *piece;
+    size_t npieces;
+    /* For each whole chunk, 8 bytes each: number, size, skipped filters, offset, checksums.  The
+     * offset is 0, or where this rank has written it alone. */
+    struct buf report;
+};
+
+/* List this rank's own shares and the pieces that others sent, by chunk. */
+int own_list(struct owning *m, const struct team_inbox *in);
+/* The chunks among them of which the file has a part, for records_lend(). */
+int owned_completed(const struct owning *m, struct shares *out);
+/* Bring them together. */
+int own_chunks(struct owning *m);
+/* Write the whole chunks to their places, 8 bytes each, in `size` bytes (places.h). */
+int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size);
+/* Bytes of chunks that wait in memory. */
+uint64_t owned_kept(const struct owning *m);
+void owning_release(struct owning *m);
+
+#endif

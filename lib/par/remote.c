@@ -1,0 +1,129 @@
+/* remote.c - chunks that come from other ranks, as rank 0's store writes them. */
+/* SPDX-License-Identifier: MIT */
+#include "par/remote.h"
+
+#include "chunk/edit.h"
+#include "chunk/payload.h"
+#include "chunk/plan.h"
+#include "chunk/write.h"
+
+#include <string.h>
+
+/* The store asks in the order of the grid, mostly. */
+static struct remote_chunk *find(struct remote *r, int64_t chunk)
+{
+    size_t low = 0, high = r->n;
+
+    if (r->next < r->n && r->chunk[r->next].chunk == chunk)
+        return &r->chunk[r->next++];
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (r->chunk[mid].chunk < chunk)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == r->n || r->chunk[low].chunk != chunk)
+        return NULL;
+    r->next = low + 1;
+    return &r->chunk[low];
+}
+
+bool remote_is_whole(struct remote *r, int64_t chunk)
+{
+    const struct remote_chunk *c;
+    size_t low = 0, high = r->nparts;
+
+    while (r->more && low < high) {
+        size_t mid = (low + high) / 2;
+
+        if (r->part[mid] < chunk)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (r->more)
+        return low == r->nparts || r->part[low] != chunk;
+    c = find(r, chunk);
+    return c && c->whole;
+}
+
+/* Find a chunk, if it comes. */
+static int await(struct remote *r, int64_t chunk, struct remote_chunk **c)
+{
+    int err = 0;
+
+    while (!(*c = find(r, chunk)) && r->more && !err)
+        err = r->more(r->ctx);
+    return err;
+}
+
+static int not_here(int64_t chunk, const char *what)
+{
+    return fail(DREP_ERR_FAILED, "no rank has sent %s of chunk number %lld", what,
+                (long long)chunk);
+}
+
+static int leased_sums(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+{
+    const struct encoded_chunk *e = ctx;
+
+    (void)i;
+    (void)offset;
+    memcpy(sums, e->sums, (size_t)sums_of(e->size) * sizeof *sums);
+    return 0;
+}
+
+int remote_record(drep_dataset *ds, const struct remote_chunk *c)
+{
+    struct encoded_chunk e = c->encoded;
+    uint64_t coord[DREP_MAX_RANK];
+
+    chunk_coord(&ds->rec, c->chunk, coord);
+    chunk_forget(&ds->chunks, coord);
+    if (ds->chunks.nfilters > 0)
+        return plan_filtered(&ds->chunks, coord, e.size, e.sums[0], e.skipped, &e.offset);
+    return chunk_place_plain(&ds->chunks, coord, e.size, e.offset, leased_sums, &e);
+}
+
+/* ---- as a source of parts ---- */
+
+static bool source_is_whole(struct part_source *s, int64_t chunk)
+{
+    return remote_is_whole((struct remote *)s, chunk);
+}
+
+static int source_encodes(struct part_source *s, int64_t chunk, struct encoded_chunk **out)
+{
+    struct remote_chunk *c;
+    int err = await((struct remote *)s, chunk, &c);
+
+    if (err)
+        return err;
+    if (!c || !c->whole)
+        return not_here(chunk, "all");
+    *out = &c->encoded;
+    return 0;
+}
+
+static int source_gives(struct part_source *s, int64_t chunk, struct source_elements *out)
+{
+    struct remote_chunk *c;
+    int err = await((struct remote *)s, chunk, &c);
+
+    if (err)
+        return err;
+    if (!c || !c->elements)
+        return not_here(chunk, "the elements");
+    *out = (struct source_elements){c->elements, c->heap, c->heap_size};
+    return 0;
+}
+
+void remote_begin(struct remote *r, struct transfer *t)
+{
+    static const struct part_source_ops ops = {source_is_whole, source_encodes, source_gives};
+
+    r->source.ops = &ops;
+    t->from = &r->source;
+}
