@@ -698,8 +698,9 @@ enum drep_range_mode {
     DREP_RANGE_ROUND = 4
 };
 
-/* Losses of a transfer, counted in numbers: a complex item is two.  Indices count data items
- * of the transfer, -1: none. */
+/* Losses of a transfer, counted in numbers: a complex item is two, and each number in a sequence
+ * is one.  Indices and `items` count data items of the transfer, of which a sequence is one; -1:
+ * none. */
 typedef struct drep_report {
     size_t size;      /* set by DREP_REPORT */
     int64_t items;    /* converted */

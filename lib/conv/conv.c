@@ -390,7 +390,7 @@ static int inner_init(struct inner *in, const struct conv *c, const drep_type *f
     in->conv.mem = mem_base;
     in->conv.stored = &in->ft.stored;
     in->conv.depth = c->depth + 1;
-    in->conv.opts.report = NULL;
+    in->conv.opts.report = report_contents(&in->conv.report, c->opts.report);
     in->conv.dense = in->conv.copy = false;
     err = !in->conv.table ? functions_init(&in->conv) : set_kernel(&in->conv, writing);
     if (err)
@@ -422,6 +422,8 @@ static int read_sequence(struct conv *c, const drep_type *dst_leaf, drep_vlen *d
         err = sequence_alloc(mb, n, &data);
     if (!err)
         err = conv_read(&in.conv, data, 0, p, in.ft.stored.extent, (int64_t)at.count);
+    if (!err)
+        report_add_contents(c->opts.report, &in.conv.report, c->var.item);
     inner_release(&in);
     if (err) {
         if (data && mb->variable)
@@ -588,6 +590,7 @@ static int write_sequence(struct conv *c, const drep_type *dst_leaf, uint8_t *ds
     if (!err)
         err = conv_write(&in.conv, src->data, 0, tmp, in.ft.stored.extent, n);
     if (!err) {
+        report_add_contents(c->opts.report, &in.conv.report, c->var.item);
         memcpy(c->heap_out->p + (offset - c->heap_base), tmp, (size_t)size);
         heap_ref_put(dst, (uint64_t)n, offset);
     }

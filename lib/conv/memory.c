@@ -21,6 +21,28 @@ void transfer_opts(struct rep_opts *opts, drep_report *report, const drep_xfer *
         opts->report = report;
 }
 
+drep_report *report_contents(drep_report *contents, const drep_report *whole)
+{
+    *contents = (drep_report){.first_overflow = -1, .first_inexact = -1, .first_nan_lost = -1};
+    return whole ? contents : NULL;
+}
+
+static void add_losses(int64_t *whole, int64_t *first, int64_t contents, int64_t item)
+{
+    if (contents > 0 && (*first < 0 || item < *first))
+        *first = item;
+    *whole += contents;
+}
+
+void report_add_contents(drep_report *whole, const drep_report *contents, int64_t item)
+{
+    if (!whole)
+        return;
+    add_losses(&whole->overflow, &whole->first_overflow, contents->overflow, item);
+    add_losses(&whole->inexact, &whole->first_inexact, contents->inexact, item);
+    add_losses(&whole->nan_lost, &whole->first_nan_lost, contents->nan_lost, item);
+}
+
 int sequence_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n)
 {
     int64_t items;
@@ -66,12 +88,13 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     struct rep_opts o = *opts;
     struct rep_var move = {.move = move_memory, .ctx = &o};
     drep_vlen to = {0, NULL};
+    drep_report contents;
     int64_t items = 0; /* what memory holds */
     int err = src->count > 0 ? type_elements(sb, src->count, &items) : 0;
 
     if (err)
         return err;
-    o.report = NULL;
+    o.report = report_contents(&contents, opts->report);
     o.var = &move;
     if (items > 0) {
         if ((err = sequence_count(sb, src->count, db, &to.count)))
@@ -85,6 +108,7 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
             mem_free(to.data);
             return err;
         }
+        report_add_contents(opts->report, &contents, opts->var->item);
     }
     *dst = to;
     return 0;

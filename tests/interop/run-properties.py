@@ -107,5 +107,46 @@ def calls_for_an_absent_source(at):
     check(counts[1] - counts[0] <= 300 * 2 + 10, "%s calls for 100 and 400 sources", counts)
 
 
+def result(*args):
+    status, out, err = run(*args, "--json")
+    check(status in (0, 1), "%s: status %s: %s", args, status, err)
+    return json.loads(out)["result"]
+
+
+@case
+def results_of_reports(at):
+    """Whatever is rounded, elements, attributes, fill values, numbers in sequences, is no exact result."""
+    third = np.longdouble(1) / 3
+    rows = np.empty(1, object)
+    rows[0] = np.array([third, 1], "g")
+    made = {
+        "data": lambda f: f.create_dataset("d", data=np.array([third, 1])),
+        "fill": lambda f: f.create_dataset("d", (3,), "g", fillvalue=third),
+        "attribute": lambda f: f.attrs.create("a", np.array([third])),
+        "member": lambda f: f.attrs.create("a", np.array((1, third), [("x", "i4"), ("y", "g")])),
+        "sequence": lambda f: f.create_dataset("d", data=rows, dtype=h5py.vlen_dtype(np.dtype("g"))),
+        "sequences": lambda f: f.attrs.create("a", rows, dtype=h5py.vlen_dtype(np.dtype("g"))),
+        "nothing": lambda f: f.create_dataset("d", data=np.array([0.5, 1], "g"), fillvalue=0.25),
+    }
+    for name, make in made.items():
+        with h5py.File(at + "/in.h5", "w", track_order=True) as f:
+            make(f)
+        wanted = "exact" if name == "nothing" else "lost"
+        check(result("import", at + "/in.h5", at + "/x.drep") == "exact", "import of %s", name)
+        got = result("export", at + "/x.drep", at + "/x.nc")  # netCDF has doubles
+        check(got == wanted, "export of %s: %s", name, got)
+        got = result("import", "--datarep=native:armhf", at + "/in.h5", at + "/y.drep")
+        # Attributes are stored in the formats of this machine.
+        check(got == ("exact" if "a" in dict(h5py.File(at + "/in.h5").attrs) else wanted), "import of %s: %s", name, got)
+
+
+@case
+def result_of_chunks_that_nobody_decoded(at):
+    with h5py.File(at + "/in.h5", "w", track_order=True) as f:
+        f.create_dataset("d", data=np.arange(100), chunks=(10,), compression="gzip")
+    check(result("import", at + "/in.h5", at + "/x.drep") == "exact", "decoded")
+    check(result("import", "--no-decode", at + "/in.h5", at + "/x.drep") == "untried", "not decoded")
+
+
 if __name__ == "__main__":
     sys.exit(cases.main())

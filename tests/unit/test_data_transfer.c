@@ -302,6 +302,54 @@ END_TEST
 /* ---- memory types ---- */
 
 /* Every pair of numbers, through every representation. */
+/* Numbers in sequences, also in those of sequences, are counted as all others. */
+START_TEST(test_report_of_sequences)
+{
+    const int64_t n = 5;
+    double numbers[] = {0.5, 0.1, 0.2, 1e300, 0.25};
+    drep_vlen rows[] = {{1, numbers}, {3, numbers}, {0, NULL}, {1, numbers + 3}, {1, numbers + 4}};
+    drep_vlen pairs[] = {{2, rows}, {1, rows + 2}, {0, NULL}, {0, NULL}, {2, rows + 3}}, got[5];
+    drep_type *narrow, *wide, *narrows, *wides;
+    drep_dataset *ds;
+
+    ok(drep_type_sequence(DREP_FLOAT, &narrow));
+    ok(drep_type_sequence(DREP_DOUBLE, &wide));
+    ok(drep_type_sequence(narrow, &narrows));
+    ok(drep_type_sequence(wide, &wides));
+    for (int nested = 0; nested < 2; nested++) {
+        const drep_type *small = nested ? narrows : narrow, *large = nested ? wides : wide;
+        const drep_vlen *from = nested ? pairs : rows;
+
+        for (int way = 0; way < 3; way++) {
+            drep_report r = DREP_REPORT;
+            drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &r);
+
+            if (way == 0) {
+                ok(drep_convert(small, got, large, from, n, &xfer));
+            } else {
+                ds = new_dataset(f, nested ? "n" : "s", way == 1 ? small : large, 1, &n);
+                ok(drep_write(ds, NULL, large, from, way == 1 ? &xfer : NULL));
+                if (way == 2)
+                    ok(drep_read(ds, NULL, small, got, &xfer));
+                drep_dataset_close(ds);
+                ok(drep_link_remove(f, nested ? "n" : "s"));
+            }
+            ck_assert_int_eq(r.items, n);
+            ck_assert_int_eq(r.inexact, 2);
+            ck_assert_int_eq(r.first_inexact, nested ? 0 : 1);
+            ck_assert_int_eq(r.overflow, 1);
+            ck_assert_int_eq(r.first_overflow, nested ? 4 : 3);
+            if (way != 1)
+                drep_vlen_free(small, n, got);
+        }
+    }
+    drep_type_free(narrow);
+    drep_type_free(wide);
+    drep_type_free(narrows);
+    drep_type_free(wides);
+}
+END_TEST
+
 START_TEST(test_values_change_their_type)
 {
     static const int codes[] = {DREP_CODE_INT8_T,     DREP_CODE_UINT16_T, DREP_CODE_INT,
@@ -555,6 +603,7 @@ int main(void)
     tcase_add_test(t, test_C7_D12_wrap_and_clamp);
     tcase_add_test(t, test_E5_C5_narrow_longs);
     tcase_add_loop_test(t, test_report_of_plain_bytes, 0, 2);
+    tcase_add_test(t, test_report_of_sequences);
     tcase_add_loop_test(t, test_values_change_their_type, 0, DATAREPS);
     tcase_add_loop_test(t, test_memory_types_with_holes, 0, DATAREPS);
     tcase_add_test(t, test_C5_items_must_fill_whole_elements);

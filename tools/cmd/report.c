@@ -12,12 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const weights[] = {"made", "stored", "read", "kept", "lost"};
+static const char *const weights[] = {"made", "stored", "untried", "read", "kept", "lost"};
 
 /* Findings so far that a report lists. */
 static int64_t counted(const struct report *r)
 {
-    return r->count[HDF5_STORED] + r->count[HDF5_READ] + r->count[HDF5_KEPT] + r->count[HDF5_LOST];
+    int64_t n = 0;
+
+    for (int weight = HDF5_STORED; weight <= HDF5_LOST; weight++)
+        n += r->count[weight];
+    return n;
 }
 
 int report_begin(struct report *r)
@@ -204,10 +208,11 @@ static void end_json(struct report *r, int err, const struct hdf5_totals *t)
     sink_format(&r->sink, "\"stored\": %lld, \"kept\": %lld, \"lost\": %lld, \"result\": \"%s\"}\n",
                 (long long)r->count[HDF5_STORED], (long long)r->count[HDF5_KEPT],
                 (long long)r->count[HDF5_LOST],
-                err                   ? "failed"
-                : r->count[HDF5_LOST] ? "lost"
-                : r->count[HDF5_KEPT] ? "kept"
-                                      : "exact");
+                err                      ? "failed"
+                : r->count[HDF5_LOST]    ? "lost"
+                : r->count[HDF5_UNTRIED] ? "untried"
+                : r->count[HDF5_KEPT]    ? "kept"
+                                         : "exact");
 }
 
 int report_end(struct report *r, int err, const struct hdf5_totals *totals)

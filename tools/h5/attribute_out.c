@@ -109,24 +109,23 @@ static int read_attribute(struct attributes *as, const char *name, const struct 
 static int say_rounded(struct attributes *as, const char *name, const drep_attrinfo *info,
                        const struct map *m, size_t n)
 {
-    drep_report report = DREP_REPORT;
-    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
-    void *own, *held;
+    char what[sizeof info->name + 20];
+    void *own;
     int err;
 
-    if (!as->j->netcdf || n == 0 || drep_type_variable(info->type) || m->variable)
+    if (!as->j->netcdf || n == 0)
         return 0;
     own = calloc(n, (size_t)drep_type_extent(info->type));
-    held = calloc(n, m->dsize);
-    err = own && held ? drep_attr_read(as->j->d, as->path, name, info->type, own) : DREP_ERR_NOMEM;
+    err = own ? drep_attr_read(as->j->d, as->path, name, info->type, own) : DREP_ERR_NOMEM;
+    if (err)
+        job_fail_drep(as->j, err);
+    snprintf(what, sizeof what, "attribute \"%s\": ", name);
     if (!err)
-        err = drep_convert(m->held, held, info->type, own, (int64_t)n, &xfer);
-    if (!err && report.inexact)
-        job_say(as->j, HDF5_LOST, "values", as->o->path, "attribute \"%s\": %lld were rounded",
-                name, (long long)report.inexact);
+        err = drain_say_rounded(as->j, as->o->path, what, m, info->type, (int64_t)n, own);
+    if (own)
+        drep_vlen_free(info->type, (int64_t)n, own);
     free(own);
-    free(held);
-    return err ? job_fail_drep(as->j, err) : 0;
+    return err;
 }
 
 static int write_attribute(struct attributes *as, const char *name, const drep_attrinfo *info,

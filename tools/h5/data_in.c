@@ -782,7 +782,7 @@ static int say_untried(struct filler *f, struct notes *r)
 {
     if (!f->untried)
         return 0;
-    job_say(f->j, HDF5_STORED, "values", f->o->path,
+    job_say(f->j, HDF5_UNTRIED, "values", f->o->path,
             "%lld chunks are not decoded: whether they can be is not known", (long long)f->untried);
     return notes_add(f->j, r, "undecoded %lld", (long long)f->untried);
 }

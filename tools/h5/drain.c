@@ -90,3 +90,20 @@ int drain_fill(struct job *j, const struct drain *s, void *held)
 
     return err ? job_fail_drep(j, err) : 0;
 }
+
+int drain_say_rounded(struct job *j, const char *path, const char *what, const struct map *m,
+                      const drep_type *type, int64_t n, const void *own)
+{
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
+    void *held = calloc((size_t)n, m->dsize);
+    int err = held ? drep_convert(m->held, held, type, own, n, &xfer) : DREP_ERR_NOMEM;
+
+    if (!err && (report.inexact || report.nan_lost))
+        job_say(j, HDF5_LOST, "values", path, "%s%lld were rounded, %lld NaNs lost their payload",
+                what, (long long)report.inexact, (long long)report.nan_lost);
+    if (!err)
+        drep_vlen_free(m->held, n, held);
+    free(held);
+    return err ? job_fail_drep(j, err) : 0;
+}

@@ -21,6 +21,11 @@ void drain_close(struct drain *d);
 /* The fill value as what is held; its variable parts for drep_vlen_free(). */
 int drain_fill(struct job *j, const struct drain *s, void *held);
 
+/* Says how many numbers of n elements of the container's `type` are rounded where they are held as
+ * the map says. */
+int drain_say_rounded(struct job *j, const char *path, const char *what, const struct map *m,
+                      const drep_type *type, int64_t n, const void *own);
+
 /* The datatype in HDF5 of an object's data: the named one that it shares (an address, 0: none),
  * or one made for it; 0 with j->why on failure. */
 hid_t type_out(struct job *j, const struct h5_object *o, const drep_type *type, uint64_t shared,

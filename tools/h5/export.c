@@ -535,6 +535,21 @@ static int fill_ref_out(struct value_move *mv, int region, void *h, drep_ref *d)
     return ref_out(mv, region, h, d);
 }
 
+static int say_fill_rounded_out(struct job *j, const struct h5_object *o, const struct drain *s)
+{
+    void *own = calloc(1, (size_t)drep_type_extent(s->info.type) + 1);
+    int err = own ? drep_dataset_fill(s->ds, s->info.type, own) : DREP_ERR_NOMEM;
+
+    if (err)
+        job_fail_drep(j, err);
+    else
+        err = drain_say_rounded(j, o->path, "fill value: ", &s->map, s->info.type, 1, own);
+    if (own)
+        drep_vlen_free(s->info.type, 1, own);
+    free(own);
+    return err;
+}
+
 static int set_fill(struct job *j, const struct h5_object *o, const struct drain *s, hid_t dcpl)
 {
     struct value_move mv = {.j = j, .ref = fill_ref_out, .path = o->path};
@@ -549,6 +564,9 @@ static int set_fill(struct job *j, const struct h5_object *o, const struct drain
         H5Pset_fill_value(dcpl, s->file, NULL);
     if (s->info.fill != DREP_FILL_VALUE)
         return 0;
+    err = say_fill_rounded_out(j, o, s);
+    if (err)
+        return err;
     d = move_alloc(&mv, s->map.dsize);
     h = move_alloc(&mv, s->map.hsize);
     err = d && h ? drain_fill(j, s, d) : DREP_ERR_NOMEM;

@@ -399,6 +399,27 @@ static int choose_dims(struct job *j, struct h5_object *o, const struct h5_sourc
     return err;
 }
 
+/* The representation of the container may be narrower than the machine's. */
+static int say_fill_rounded_in(struct job *j, const struct h5_object *o, const drep_spec *spec)
+{
+    size_t size = (size_t)drep_type_extent(spec->type);
+    drep_dataset *ds = NULL;
+    void *stored;
+    int err;
+
+    if (spec->fill != DREP_FILL_VALUE || drep_type_variable(spec->type))
+        return 0;
+    stored = calloc(1, size);
+    err = stored ? drep_dataset_open(j->d, o->path, &ds) : DREP_ERR_NOMEM;
+    if (!err)
+        err = drep_dataset_fill(ds, spec->type, stored);
+    if (!err && memcmp(stored, spec->fill_value, size) != 0)
+        job_say(j, HDF5_LOST, "values", o->path, "fill value: rounded");
+    drep_dataset_close(ds);
+    free(stored);
+    return err;
+}
+
 static int create_drep_dataset(struct job *j, struct h5_object *o, struct h5_source *s,
                                struct value_move *mv)
 {
@@ -435,6 +456,8 @@ static int create_drep_dataset(struct job *j, struct h5_object *o, struct h5_sou
     if (spec.layout == DREP_COMPACT || spec.layout == DREP_CONTIGUOUS)
         spec.chunk = NULL;
     err = drep_dataset_create(j->d, o->path, &spec, NULL);
+    if (!err)
+        err = say_fill_rounded_in(j, o, &spec);
     return err ? job_fail_drep(j, err) : set_made_id(j, o);
 }
 

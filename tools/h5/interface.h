@@ -13,7 +13,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 12
+#define DATAREP_HDF5_INTERFACE 13
 
 /* The attribute with the name of a dimension scale, and what netCDF-4 calls one that is a dimension
  * only; ten digits of its length follow. */
@@ -22,11 +22,12 @@
 
 /* How much a finding weighs. */
 enum hdf5_weight {
-    HDF5_MADE,   /* an object is there: nothing to say but its name */
-    HDF5_STORED, /* stored in another way; the values are the same and nothing is lost */
-    HDF5_READ,   /* another file was read: said always */
-    HDF5_KEPT,   /* has no counterpart: kept as an annotation, from which export restores it */
-    HDF5_LOST    /* left out or changed */
+    HDF5_MADE,    /* an object is there: nothing to say but its name */
+    HDF5_STORED,  /* stored in another way; the values are the same and nothing is lost */
+    HDF5_UNTRIED, /* values whose bytes are the same; whether they can be read is not known */
+    HDF5_READ,    /* another file was read: said always */
+    HDF5_KEPT,    /* has no counterpart: kept as an annotation, from which export restores it */
+    HDF5_LOST     /* left out or changed */
 };
 
 struct hdf5_finding {

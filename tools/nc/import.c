@@ -180,6 +180,8 @@ static int import_box(struct nc_job *j, int number, const struct variable_in *v,
                       const struct box *b, void *room)
 {
     size_t start[DREP_MAX_RANK] = {0}, count[DREP_MAX_RANK] = {0}, size = 1;
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = j->o->range, .report = &report);
     drep_selection *sel = NULL;
     int err = nc_stopped(j), status;
 
@@ -195,8 +197,12 @@ static int import_box(struct nc_job *j, int number, const struct variable_in *v,
     if (b->rank > 0)
         err = drep_select_box(b->rank, b->start, b->count, NULL, NULL, &sel);
     if (!err)
-        err = drep_write(ds, sel, nc_to_drep(v->type), room, NULL);
+        err = drep_write(ds, sel, nc_to_drep(v->type), room, &xfer);
     drep_selection_free(sel);
+    if (!err && (report.overflow || report.inexact || report.nan_lost))
+        nc_say(j, HDF5_LOST, "values", v->path,
+               "%lld values overflowed, %lld were rounded, %lld NaNs lost their payload",
+               (long long)report.overflow, (long long)report.inexact, (long long)report.nan_lost);
     nc_inq_type(j->nc, v->type, NULL, &size);
     nc_progress(j, (uint64_t)box_elements(b) * size);
     return err ? nc_fail_drep(j, err) : 0;
