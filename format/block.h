@@ -47,7 +47,7 @@ static inline bool slot_is_ours(const struct slot *s)
     return s->major == FMT_MAJOR && s->minor == FMT_MINOR;
 }
 /* True for the slot at the start of a file whose state stands at the end. */
-static inline bool slot_elsewhere(const struct slot *s)
+static inline bool slot_at_end(const struct slot *s)
 {
     return s->incompatible & FMT_AT_END && !s->root.length;
 }

@@ -29,7 +29,7 @@ static bool ref_inside(const struct ref *r, uint64_t end)
 /* Check the fields of a slot of our version whose sum is right. Returns what is wrong, or NULL. */
 static const char *slot_doubt(const struct slot *s)
 {
-    if (slot_elsewhere(s))
+    if (slot_at_end(s))
         return NULL;
     if (s->header_size > FMT_SLOT_HEADER_MAX)
         return "its header proper is too long (R2.11)";

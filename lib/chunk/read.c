@@ -31,7 +31,7 @@ static int work_find_run(struct work *w)
     w->payload_lent = (struct span){NULL, 0};
     if (cs->lent)
         return lent_find(cs, w->coord, &w->found, &w->payload_lent);
-    return run_again(cs, w->coord, &w->found) ? 0 : run_find(cs, w->coord, &w->found);
+    return run_still_covers(cs, w->coord, &w->found) ? 0 : run_find(cs, w->coord, &w->found);
 }
 
 int chunk_at(struct work *w, struct chunks *cs, const uint64_t *coord, uint64_t *size, int *whole)
@@ -323,7 +323,7 @@ int chunk_payload(struct work *w, int keep, const uint8_t **p, uint64_t *size)
 void chunk_unshuffle(const uint8_t *p, uint64_t size, uint64_t unit, uint64_t offset, uint64_t n,
                      void *out)
 {
-    unshuffle_some(out, p + offset / unit, (size_t)(size / unit), (size_t)(n / unit), (size_t)unit);
+    unshuffle_part(out, p + offset / unit, (size_t)(size / unit), (size_t)(n / unit), (size_t)unit);
 }
 
 int chunk_shuffled(struct work *w, int keep, uint64_t each, const uint8_t **p, uint64_t *size,

@@ -41,7 +41,7 @@ void room_drop(struct store *st, uint64_t chunk)
         give_up(st, r);
 }
 
-void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end)
+void room_set(struct store *st, uint64_t chunk, uint64_t from, uint64_t end)
 {
     struct room *r;
 
@@ -52,7 +52,7 @@ void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end)
         return; /* as it is: the chunk has used no more than it took */
     if (r && r->chunk)
         give_up(st, r);
-    if (from < end && (!r || space_keep(st, from, end - from))) {
+    if (from < end && (!r || space_withhold(st, from, end - from))) {
         space_free(st, from, end - from, ANYWAY);
         end = from;
     }

@@ -32,7 +32,7 @@ struct rooms {
 
 /* Keep the lines [from, end) of the open transaction for the chunk at `chunk`, whose last line ends
  * at `from`. */
-void room_keep(struct store *st, uint64_t chunk, uint64_t from, uint64_t end);
+void room_set(struct store *st, uint64_t chunk, uint64_t from, uint64_t end);
 /* True if this chunk, whose last line ends at `from`, may grow up to `to`: the lines between belong
  * to the operation then. */
 bool room_take(struct store *st, uint64_t chunk, uint64_t from, uint64_t to);

@@ -177,7 +177,7 @@ void run_leave(struct store *st, struct run_hit *f)
         run_done(st, f);
 }
 
-bool run_again(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
+bool run_still_covers(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
 {
     struct store *st = cs->st;
 
@@ -256,7 +256,7 @@ static void trim(struct store *st, struct chunk_run *r)
     if (r->captured && r->base_run && base < r->base_space)
         space_unused(st, r->rec.offset + base, r->base_space - base);
     if (r->grows && r->rec.run == 1 && !r->captured)
-        room_keep(st, r->rec.offset, r->rec.offset + bytes, r->rec.offset + r->space);
+        room_set(st, r->rec.offset, r->rec.offset + bytes, r->rec.offset + r->space);
     else if (bytes < r->space)
         space_free(st, r->rec.offset + bytes, r->space - bytes, r->captured ? WITH_OP : ANYWAY);
     r->space = bytes;

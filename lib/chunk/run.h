@@ -63,10 +63,10 @@ struct run_hit {
 /* DREP_ERR_NOT_FOUND without a message: the chunk is not stored.  run_done() gives it back. */
 int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f);
 void run_done(struct store *st, struct run_hit *f);
-/* Like run_done(), but keep a run of many chunks for run_again(): true if it covers this chunk too.
- */
+/* Like run_done(), but keep a run of many chunks for run_still_covers(): true if it covers this
+ * chunk too. */
 void run_leave(struct store *st, struct run_hit *f);
-bool run_again(struct chunks *cs, const uint64_t *coord, struct run_hit *f);
+bool run_still_covers(struct chunks *cs, const uint64_t *coord, struct run_hit *f);
 /* The last coordinate of the first run that begins in [coord, coord + n); UINT64_MAX: none. */
 int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *next);
 

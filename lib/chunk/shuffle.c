@@ -37,7 +37,7 @@ void unshuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s)
     CHOOSE(join, out, in, n, n, s);
 }
 
-void unshuffle_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
+void unshuffle_part(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s)
 {
     CHOOSE(join, out, in, apart, n, s);
 }

@@ -12,11 +12,11 @@
 void shuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 void unshuffle_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 /* n elements of s bytes, the first of which has its bytes at `in` and `apart` bytes apart. */
-void unshuffle_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s);
+void unshuffle_part(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s);
 void shuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 void unshuffle_bits(uint8_t *out, const uint8_t *in, size_t n, size_t s);
 
-/* The functions of one instruction set (shuffle_body.h); join: as unshuffle_some(). */
+/* The functions of one instruction set (shuffle_body.h); join: as unshuffle_part(). */
 #define SHUFFLE_SET(set)                                                                \
     void set##_bytes(uint8_t *out, const uint8_t *in, size_t n, size_t s);              \
     void set##_join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s); \

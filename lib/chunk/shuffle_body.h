@@ -15,8 +15,8 @@
 /* ---- elements one by one: what is left of a block, and where there are no vectors ---- */
 
 /* Bytes [at, at + width) of n elements of s bytes to planes `apart` bytes apart. */
-INLINE void split_some(uint8_t *out, size_t apart, const uint8_t *in, size_t n, size_t s, size_t at,
-                       size_t width)
+INLINE void split_bytes(uint8_t *out, size_t apart, const uint8_t *in, size_t n, size_t s,
+                        size_t at, size_t width)
 {
     const size_t tile = 256;
 
@@ -29,8 +29,8 @@ INLINE void split_some(uint8_t *out, size_t apart, const uint8_t *in, size_t n, 
     }
 }
 
-INLINE void join_some(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s, size_t at,
-                      size_t width)
+INLINE void join_bytes(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s, size_t at,
+                       size_t width)
 {
     const size_t tile = 256;
 
@@ -51,7 +51,7 @@ static void split(uint8_t *out, size_t apart, const uint8_t *in, size_t n, size_
 {
     size_t done = split_blocks(out, apart, in, n, s, at, width);
 
-    split_some(out + done, apart, in + done * s, n - done, s, at, width);
+    split_bytes(out + done, apart, in + done * s, n - done, s, at, width);
 }
 
 static void join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t s, size_t at,
@@ -59,7 +59,7 @@ static void join(uint8_t *out, const uint8_t *in, size_t apart, size_t n, size_t
 {
     size_t done = join_blocks(out, in, apart, n, s, at, width);
 
-    join_some(out + done * s, in + done, apart, n - done, s, at, width);
+    join_bytes(out + done * s, in + done, apart, n - done, s, at, width);
 }
 
 /* The first byte of the group of at most 16 that begins at `at`: the last one moves back

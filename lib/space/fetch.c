@@ -137,7 +137,7 @@ struct fetched *fetch_front(struct store *st, size_t size)
 /* ---- the lists ---- */
 
 /* The newest piece stays whatever its size, so at most twice `most` is kept. */
-void fetch_keep(struct store *st, struct fetched *m)
+void fetch_insert(struct store *st, struct fetched *m)
 {
     struct fetch *f = st->fetch;
     struct fetched **at;
@@ -246,7 +246,7 @@ bool fetch_extent(struct store *st, uint64_t offset)
         return false;
     pthread_mutex_lock(&f->extent);
     if (fetch_extent_waits(st, offset)) {
-        fetch_keep(st, fetch_ranges(st, &range, 1));
+        fetch_insert(st, fetch_ranges(st, &range, 1));
         atomic_store_explicit(&f->extent_tried, range.offset, memory_order_release);
     }
     pthread_mutex_unlock(&f->extent);

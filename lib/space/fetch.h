@@ -50,7 +50,7 @@ struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n);
 /* Like fetch_ranges() for the first bytes of a file of which nothing is known yet. */
 struct fetched *fetch_front(struct store *st, size_t size);
 /* Keep metadata; m may be NULL. */
-void fetch_keep(struct store *st, struct fetched *m);
+void fetch_insert(struct store *st, struct fetched *m);
 /* Lend payload to the calls that read, until fetch_end() frees it; m may be NULL. */
 void fetch_lend(struct store *st, struct fetched *m);
 void fetch_end(struct store *st, struct fetched *m);

@@ -190,7 +190,7 @@ int slots_read_first(struct store *st, struct slots *s)
         return slots_read(st->io, s);
     }
     memcpy(bytes, front->range[0].buf, SLOTS_SIZE);
-    fetch_keep(st, front);
+    fetch_insert(st, front);
     return slots_set(st->io, s, bytes, size);
 }
 
@@ -270,7 +270,7 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
         *damaged = 1 + other;
     *which = newest;
     if (s->state[other] == SLOT_VALID && s->slot[other].sequence == sequence &&
-        !slot_elsewhere(&s->slot[other]))
+        !slot_at_end(&s->slot[other]))
         *which = other;
     /* The checksum is right, so this is what the writer wrote: the file is malformed, not
      * damaged. */

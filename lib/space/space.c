@@ -434,7 +434,7 @@ int space_lease_end(struct store *st, struct extent_list *used)
 
 /* ---- keeping ---- */
 
-int space_keep(struct store *st, uint64_t offset, uint64_t size)
+int space_withhold(struct store *st, uint64_t offset, uint64_t size)
 {
     struct space *sp = st->space;
     int err = touch_reserve(sp, 2);
@@ -546,7 +546,7 @@ static void op_done(struct space_op *op)
         extents_release(&op->alloc);
 }
 
-void space_op_keep(struct store *st)
+void space_op_commit(struct store *st)
 {
     struct space_op *op = &st->space->op;
 

@@ -83,7 +83,7 @@ bool space_fresh(const struct store *st, uint64_t offset, uint64_t size);
 /* Keep bytes that the open transaction allocated, and that no commit shall refer to: its FREE
  * entries list them, but no allocation takes them.  Then either allocate some of them, or let them
  * be free for all. */
-int space_keep(struct store *st, uint64_t offset, uint64_t size);
+int space_withhold(struct store *st, uint64_t offset, uint64_t size);
 int space_take_kept(struct store *st, uint64_t offset, uint64_t size);
 void space_unkeep(struct store *st, uint64_t offset, uint64_t size);
 /* Free bytes if the operation is taken back. */
@@ -123,7 +123,7 @@ bool space_of_op(const struct store *st, uint64_t offset, uint64_t size);
 int space_op_adopt(struct store *st, uint64_t offset, uint64_t size);
 void space_op_disown(struct store *st, uint64_t offset, uint64_t size);
 /* End the operation: free what it freed; or free what it allocated. */
-void space_op_keep(struct store *st);
+void space_op_commit(struct store *st);
 void space_op_undo(struct store *st);
 
 /* ---- for the commit ---- */

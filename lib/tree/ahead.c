@@ -28,7 +28,7 @@ bool ahead_node_there(struct store *st, const struct ref *ref)
 
 void ahead_blocks(struct store *st, drep_range *range, size_t n)
 {
-    fetch_keep(st, fetch_ranges(st, range, n));
+    fetch_insert(st, fetch_ranges(st, range, n));
 }
 
 /* Fetch the children of n from i on that are not there yet, up to `size` bytes; gives the first one

@@ -97,7 +97,7 @@ int store_op_end(struct store *st, int keep)
         err = runs_op_end(st);
     if (keep && !err) {
         cache_op_end(st->cache);
-        space_op_keep(st);
+        space_op_commit(st);
     } else {
         int failed = take_back(st);
 

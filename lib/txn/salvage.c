@@ -117,7 +117,7 @@ static int read_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE])
 static bool slot_counts(const struct salvage *s, const struct slot *slot, int i)
 {
     if (i < 2)
-        return slot_is_ours(slot) && !slot_elsewhere(slot);
+        return slot_is_ours(slot) && !slot_at_end(slot);
     return slot_is_ours(slot) && slot->incompatible & FMT_AT_END && slot->sequence == 1 &&
            slot->end == s->file->size - FMT_SLOT_SIZE;
 }
@@ -145,7 +145,7 @@ static int no_slot(const uint8_t *first)
     struct slot slot;
     const char *why;
 
-    if (slot_get(&slot, first, 0, &why) == SLOT_VALID && slot_elsewhere(&slot))
+    if (slot_get(&slot, first, 0, &why) == SLOT_VALID && slot_at_end(&slot))
         return fail(DREP_ERR_TRUNCATE,
                     "truncated: the file was written as a stream, and the header "
                     "slot at its end is missing");
@@ -666,8 +666,8 @@ static int load_sums(struct store *st, const struct chunk_rec *rec, uint64_t blo
 
 /* Find the damaged stretches of one chunk, or of several slabs, at p, of which `there` bytes are in
  * the file.  All blocks are checked before fn is called for any. */
-static void see_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offset,
-                       const uint64_t *sum, uint8_t *bad, chunk_damage_fn *fn, void *ctx)
+static void find_damaged_blocks(uint8_t *p, uint64_t size, uint64_t there, uint64_t offset,
+                                const uint64_t *sum, uint8_t *bad, chunk_damage_fn *fn, void *ctx)
 {
     uint64_t blocks = (size + FMT_SUM_BLOCK - 1) / FMT_SUM_BLOCK;
 
@@ -725,8 +725,8 @@ int chunk_salvage(struct chunks *cs, const uint64_t *coord, const struct chunk_r
         uint64_t offset = rec->offset + i * size;
 
         n = n < rec->run - i ? n : rec->run - i;
-        see_blocks(p, n * size, read_there(file, p, n * size, offset), offset, sum + i * blocks,
-                   bad, fn, ctx);
+        find_damaged_blocks(p, n * size, read_there(file, p, n * size, offset), offset,
+                            sum + i * blocks, bad, fn, ctx);
         err = chunk_write(cs, at, n, p, size);
         if (cs->rank > 0)
             at[cs->rank - 1] += n;

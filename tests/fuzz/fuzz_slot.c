@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         PROMISE(slot.header_size <= FMT_SLOT_HEADER_MAX);
     if (state != SLOT_VALID || why || !slot_is_ours(&slot) || slot.incompatible & ~FMT_INCOMPATIBLE)
         return 0;
-    if (slot_elsewhere(&slot)) /* readers look at no more of it */
+    if (slot_at_end(&slot)) /* readers look at no more of it */
         return 0;
     /* Readers ignore the reserved bytes. */
     memset(bytes + 168, 0, 88);

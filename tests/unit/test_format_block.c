@@ -402,7 +402,7 @@ START_TEST(test_D39_a_slot_refers_to_the_end_of_the_file)
     slot_put(bytes, &s);
     ck_assert_int_eq(slot_get(&got, bytes, 0, &why), SLOT_VALID);
     ck_assert_ptr_null(why);
-    ck_assert(slot_elsewhere(&got));
+    ck_assert(slot_at_end(&got));
     /* Only the first commit. */
     s.sequence = 3;
     slot_put(bytes, &s);
@@ -411,7 +411,7 @@ START_TEST(test_D39_a_slot_refers_to_the_end_of_the_file)
     s = slot_make(1);
     s.incompatible = FMT_AT_END;
     slot_put(bytes, &s);
-    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && !why && !slot_elsewhere(&got));
+    ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && !why && !slot_at_end(&got));
     s.root.offset = s.end;
     slot_put(bytes, &s);
     ck_assert(slot_get(&got, bytes, 0, &why) == SLOT_VALID && why != NULL);

@@ -278,7 +278,7 @@ static int see_slot(const char *name, uint64_t at, int which)
         return 0;
     slot_put(back, &slot);
     ck_assert_mem_eq(back, file + at, FMT_SLOT_SIZE);
-    if (!slot_elsewhere(&slot))
+    if (!slot_at_end(&slot))
         walk_slot(&slot);
     return 1;
 }
