@@ -126,7 +126,7 @@ static int start(struct plugin *p)
 }
 
 /* An object is started once, whatever names lead to it. */
-static int start_again(struct plugin *p)
+static int plugin_retry_start(struct plugin *p)
 {
     if (p->state == FAILED)
         return fail(DREP_ERR_UNSUPPORTED, "it failed to start before");
@@ -142,7 +142,7 @@ static int load(int fd, const struct stat *st)
     for (p = plugins.first; p; p = p->next)
         if (p->dev == st->st_dev && p->ino == st->st_ino) {
             close(fd);
-            return start_again(p);
+            return plugin_retry_start(p);
         }
     p = mem_zalloc(1, sizeof *p);
     if (!p) {

@@ -127,7 +127,7 @@ static bool watch(void)
 }
 
 /* Wait until no worker is inside the job; the lock is held on entry and on return. */
-static void wait_left(struct pool_job *job)
+static void wait_workers_out(struct pool_job *job)
 {
     if (job->inside > 0 && pool.eyes > 0) {
         int64_t end;
@@ -206,7 +206,7 @@ static void *worker(void *unused)
 }
 
 /* After a fork neither the threads nor the holder of the lock exist. */
-static void forget(void)
+static void pool_after_fork(void)
 {
     lock_init(&pool.lock);
     pthread_cond_init(&pool.work, NULL);
@@ -267,7 +267,7 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     job.most = threads;
     rw_holds_get(&job.holds);
     working = true;
-    fork_watch(&fork_hook, forget);
+    fork_watch(&fork_hook, pool_after_fork);
     pthread_mutex_lock(&pool.lock);
     pool_grow(threads - 1);
     for (at = &pool.jobs; *at; at = &(*at)->link) /* behind the others: workers help the oldest */
@@ -277,7 +277,7 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     if (pool.asleep > 0 && pool.watching < threads - 1)
         pthread_cond_broadcast(&pool.work);
     job_work(&job);
-    wait_left(&job);
+    wait_workers_out(&job);
     for (at = &pool.jobs; *at != &job; at = &(*at)->link)
         ;
     *at = job.link;

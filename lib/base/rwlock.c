@@ -342,7 +342,7 @@ int rwlock_write(struct rwlock *l)
 }
 
 /* The thread holds the lock to write no more; false: it never did. */
-static void write_forget(struct rwlock *l)
+static void write_hold_end(struct rwlock *l)
 {
     struct rw_hold *h = hold_of(l);
 
@@ -354,7 +354,7 @@ static void write_forget(struct rwlock *l)
 
 void rwlock_write_done(struct rwlock *l)
 {
-    write_forget(l);
+    write_hold_end(l);
     pthread_mutex_lock(&l->turn_lock);
     leave(l, 0);
     pthread_mutex_unlock(&l->turn_lock);
@@ -362,7 +362,7 @@ void rwlock_write_done(struct rwlock *l)
 
 void rwlock_write_to_read(struct rwlock *l)
 {
-    write_forget(l);
+    write_hold_end(l);
     pthread_mutex_lock(&l->turn_lock);
     leave(l, 1);
     pthread_mutex_unlock(&l->turn_lock);

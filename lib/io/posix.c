@@ -161,7 +161,7 @@ static ssize_t read_shifted(const struct posix *f, uint8_t *p, size_t size, uint
     return n;
 }
 
-static ssize_t read_some(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
+static ssize_t read_once(const struct posix *f, uint8_t *p, size_t size, uint64_t offset)
 {
     size_t shift = posix_shift(p, size, offset);
 
@@ -215,7 +215,7 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
     if (err)
         return err;
     while (size > 0) {
-        ssize_t n = read_some(f, p, size, offset);
+        ssize_t n = read_once(f, p, size, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -486,7 +486,7 @@ static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 }
 
 /* Slow file systems may be interrupted. */
-static int openat_again(int dir, const char *path, int flags, unsigned perm)
+static int openat_retrying(int dir, const char *path, int flags, unsigned perm)
 {
     int fd;
 
@@ -496,9 +496,9 @@ static int openat_again(int dir, const char *path, int flags, unsigned perm)
     return fd;
 }
 
-static int open_again(const char *path, int flags, unsigned perm)
+static int open_retrying(const char *path, int flags, unsigned perm)
 {
-    return openat_again(AT_FDCWD, path, flags, perm);
+    return openat_retrying(AT_FDCWD, path, flags, perm);
 }
 
 /* Open the directory of `path`. */
@@ -511,7 +511,7 @@ static int open_directory(const char *path, int *fd)
 
     if (!name)
         return DREP_ERR_NOMEM;
-    *fd = open_again(name, O_RDONLY | O_DIRECTORY, 0);
+    *fd = open_retrying(name, O_RDONLY | O_DIRECTORY, 0);
     if (*fd < 0)
         err = fail_errno(name, "open of the directory");
     mem_free(name);
@@ -841,7 +841,7 @@ static int open_existing(struct posix *f, int flags, unsigned perm)
     struct stat s;
 
     /* Non-blocking, so that a FIFO does not hang open() before it is recognised. */
-    f->fd = open_again(f->io.path, flags | O_NONBLOCK, perm);
+    f->fd = open_retrying(f->io.path, flags | O_NONBLOCK, perm);
     if (f->fd < 0)
         return fail_errno(f->io.path, "open");
     if (fstat(f->fd, &s))
@@ -1076,8 +1076,8 @@ static int open_same(const struct posix *f)
     int fd;
 
     snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
-    fd = open_again(own, O_RDONLY | O_NONBLOCK, 0);
-    return fd >= 0 ? fd : open_again(f->io.path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    fd = open_retrying(own, O_RDONLY | O_NONBLOCK, 0);
+    return fd >= 0 ? fd : open_retrying(f->io.path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 }
 
 static int posix_reopen(struct io *io, struct io **out)

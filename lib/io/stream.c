@@ -168,7 +168,7 @@ static int stream_sync(struct io *io)
 
 /* ---- what waits ---- */
 
-static int gone(const struct stream_io *s, const char *what, uint64_t offset)
+static int already_sent(const struct stream_io *s, const char *what, uint64_t offset)
 {
     return fail_byte(DREP_ERR_UNSUPPORTED_OPERATION, offset,
                      "%s: %s at byte %llu, which has left with the stream", s->io.path, what,
@@ -239,7 +239,7 @@ static int stream_write(struct io *io, const void *buf, size_t size, uint64_t of
         pthread_rwlock_rdlock(&s->lock);
     }
     if (!err && offset < s->sent)
-        err = gone(s, "write", offset);
+        err = already_sent(s, "write", offset);
     n = in_memory(s, size, offset);
     if (!err && n > 0)
         memcpy(s->p + (offset - s->sent), buf, n);
@@ -258,7 +258,7 @@ static int stream_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
     pthread_rwlock_rdlock(&s->lock);
     if (offset < s->sent)
-        err = gone(s, "read", offset);
+        err = already_sent(s, "read", offset);
     else if (offset > s->size || size > s->size - offset)
         err = fail_byte(DREP_ERR_TRUNCATE, s->size, "%s: read: the stream ends at byte %llu",
                         io->path, (unsigned long long)s->size);
@@ -287,7 +287,7 @@ static int stream_truncate(struct io *io, uint64_t size)
 {
     struct stream_io *s = (struct stream_io *)io;
 
-    return size < s->size ? gone(s, "truncate", size) : 0;
+    return size < s->size ? already_sent(s, "truncate", size) : 0;
 }
 
 static int stream_apart(struct io *io, struct io **out)
