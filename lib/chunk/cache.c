@@ -240,7 +240,7 @@ void chunk_cache_clear(struct chunk_cache *c)
 }
 
 /* Take an entry off the list of changes. */
-static void forget_changes(struct chunk_cache *c, struct cache_entry *d)
+static void unlink_changed(struct chunk_cache *c, struct cache_entry *d)
 {
     struct cache_entry **at = &c->changed;
 
@@ -260,7 +260,7 @@ void chunk_cache_free(struct chunk_cache *c)
     while (c->changed) {
         struct cache_entry *d = c->changed;
 
-        forget_changes(c, d);
+        unlink_changed(c, d);
         take_out(c, d);
     }
     chunk_cache_clear(c);
@@ -567,7 +567,7 @@ void cache_changed(struct chunk_cache *c, struct cache_entry *d)
 void cache_written(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
-    forget_changes(c, d);
+    unlink_changed(c, d);
     if (d->listed && !d->aged)
         link_newest(c, d);
     evict(c, 0, NULL);
@@ -604,7 +604,7 @@ void cache_op_undo(struct chunk_cache *c)
             c->changed = d;
         } else if (!d->was_dirty) { /* even if it was written back meanwhile */
             if (d->dirty)
-                forget_changes(c, d);
+                unlink_changed(c, d);
             take_out(c, d);
         }
         if (d->was_dirty) {
@@ -623,7 +623,7 @@ static void drop(struct chunk_cache *c, struct cache_entry *d)
     if (d->dirty) {
         enter_op(c, d);
         d->gone = true;
-        forget_changes(c, d);
+        unlink_changed(c, d);
     }
     take_out(c, d);
 }

@@ -29,7 +29,8 @@ static int store_part(struct store *st, const struct chunk_run *r, uint32_t from
 }
 
 /* Store the chunks [from, from + n) of a run as a record of their own; payload stays. */
-static int keep_part(struct store *st, const struct chunk_run *r, uint32_t from, uint32_t n)
+static int store_part_in_place(struct store *st, const struct chunk_run *r, uint32_t from,
+                               uint32_t n)
 {
     if (n == 0)
         return 0;
@@ -99,12 +100,12 @@ int run_remove(struct chunks *cs, struct run_hit *f, uint32_t n)
         run_key(r, &key);
         err = tree_del(st, &key);
     } else {
-        err = keep_part(st, r, 0, index);
+        err = store_part_in_place(st, r, 0, index);
     }
     if (!err)
         err = move_part(st, r, behind, stay - behind);
     if (!err)
-        err = keep_part(st, r, stay, r->rec.run - stay);
+        err = store_part_in_place(st, r, stay, r->rec.run - stay);
     if (err)
         return err;
     room_drop(st, r->rec.offset);

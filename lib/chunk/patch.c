@@ -207,8 +207,8 @@ static int patch_in_place(struct chunks *cs, struct run_hit *f, const struct pat
 }
 
 /* Drop the cached pieces that hold these bytes, or the end of the chunk. */
-static void forget_range(struct chunks *cs, const uint64_t *coord, uint64_t old, uint64_t offset,
-                         uint64_t size)
+static void drop_cached_range(struct chunks *cs, const uint64_t *coord, uint64_t old,
+                              uint64_t offset, uint64_t size)
 {
     struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
 
@@ -275,7 +275,7 @@ int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint6
     err = run_find(cs, coord, &f);
     if (!err) {
         old = f.run->rec.filtered ? 0 : f.run->rec.size;
-        forget_range(cs, coord, old, offset, size);
+        drop_cached_range(cs, coord, old, offset, size);
         if (offset < old && old - offset < size && f.run->rec.run == 1 &&
             offset + size <= f.run->space) {
             /* Overwrite what is there, then append. */

@@ -99,7 +99,7 @@ static int place_noted(struct writing *wr, uint64_t i)
 
 /* Write the payload of some steps, in any thread.  Threads share nothing but the plan: each writes
  * its own stretches of the file and of the checksums. */
-static int write_some(void *ctx, int64_t number)
+static int write_steps(void *ctx, int64_t number)
 {
     struct writing *wr = ctx;
     struct store *st = wr->plan.cs->st;
@@ -210,7 +210,7 @@ static int write_batch(struct writing *wr)
     if (!err) {
         make_room(wr);
         err = pool_run(wr->from->threads, (int64_t)((wr->plan.batch - 1) / wr->each + 1),
-                       write_some, wr);
+                       write_steps, wr);
     }
     if (!err)
         err = record(wr);

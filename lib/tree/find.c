@@ -140,8 +140,8 @@ int value_far(struct store *st, const struct tree_node *leaf, struct buf *far, c
 }
 
 /* Give the value of entry i of a leaf in place, or read from its own block into *far. */
-static int value_see(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
-                     const uint8_t **p, size_t *len)
+static int value_peek(struct store *st, const struct tree_node *leaf, uint32_t i, struct buf *far,
+                      const uint8_t **p, size_t *len)
 {
     *p = node_value(leaf, i, len);
     return *len & ITEM_FAR ? value_far(st, leaf, far, p, len) : 0;
@@ -151,7 +151,7 @@ int value_get(struct store *st, const struct tree_node *leaf, uint32_t i, struct
 {
     const uint8_t *p;
     size_t len;
-    int err = value_see(st, leaf, i, value, &p, &len);
+    int err = value_peek(st, leaf, i, value, &p, &len);
 
     if (err || p == value->p)
         return err;
@@ -181,7 +181,7 @@ int tree_peek(struct store *st, const struct key *key, struct peek *peek)
     if (err)
         return err;
     peek->far = (struct buf){0};
-    err = value_see(st, leaf, i, &peek->far, &peek->p, &peek->len);
+    err = value_peek(st, leaf, i, &peek->far, &peek->p, &peek->len);
     if (err) {
         buf_release(&peek->far);
         leaf_done(leaf);

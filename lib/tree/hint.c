@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tree/hint.h"
 
-void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w)
+void hint_add(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w)
 {
     struct leaf_hint *h = &t->hint[t->next_hint % HINTS];
 

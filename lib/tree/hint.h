@@ -13,7 +13,7 @@
 /* The hint that leads to the leaf of a key; HINTS: none does. */
 unsigned hint_search(const struct tree *t, struct key_words w, const uint8_t *key, size_t len);
 /* Remember a leaf; w: of a key in it. */
-void hint_keep(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w);
+void hint_add(struct tree *t, struct tree_node *leaf, const struct bounds *b, struct key_words w);
 /* True if a hint leads to this leaf. */
 bool hint_of_leaf(const struct tree *t, const struct tree_node *leaf);
 

@@ -94,7 +94,7 @@ int path_own(struct store *st, const uint8_t *key, size_t len, struct tree_node 
     }
     if (err)
         return err;
-    hint_keep(st->tree, n, &b, words_of(key, len));
+    hint_add(st->tree, n, &b, words_of(key, len));
     *out = n;
     return 0;
 }

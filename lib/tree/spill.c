@@ -205,7 +205,7 @@ void tree_clean(struct store *st)
         clean(st, t->node);
     }
     t->node = NULL;
-    tree_forget_top(st->tree);
+    tree_drop_top(st->tree);
     t->leaves = 0;
     t->leaves_max = LEAVES_MAX;
     t->spilled = false;

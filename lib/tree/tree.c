@@ -38,7 +38,7 @@ static void release(struct tree_node *n)
     node_unref(n);
 }
 
-void tree_forget_top(struct tree *t)
+void tree_drop_top(struct tree *t)
 {
     node_unref(atomic_exchange(&t->top, NULL));
 }
@@ -46,7 +46,7 @@ void tree_forget_top(struct tree *t)
 void tree_look_at(struct tree *t, const struct ref *root)
 {
     t->root = *root;
-    tree_forget_top(t);
+    tree_drop_top(t);
     t->change++;
 }
 
@@ -56,7 +56,7 @@ void tree_release(struct tree *t)
         node_unref(t->pin[i].leaf);
     for (int i = 0; t->finger && i < FINGERS; i++)
         node_unref(t->finger[i].leaf);
-    tree_forget_top(t);
+    tree_drop_top(t);
     if (t->node)
         release(t->node);
     mem_free(t->hint);

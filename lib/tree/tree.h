@@ -115,6 +115,6 @@ void tree_release(struct tree *t);
 /* Look at another commit's tree.  Nobody else may use the store. */
 void tree_look_at(struct tree *t, const struct ref *root);
 /* Forget the clean root. */
-void tree_forget_top(struct tree *t);
+void tree_drop_top(struct tree *t);
 
 #endif

@@ -11,7 +11,7 @@
 #include "txn/writeback.h"
 
 /* Store a record with its new checksums, as an operation of its own. */
-static int store_again(struct store *st, struct chunk_run *r)
+static int store_sealed_run(struct store *st, struct chunk_run *r)
 {
     struct buf old = r->refs;
     const struct span refs = {old.p, old.len};
@@ -37,7 +37,7 @@ static int seal_run(struct store *st, struct chunk_run *r, int64_t *blocks)
         return 0;
     err = payload_seal(st, r);
     if (!err)
-        err = store_again(st, r);
+        err = store_sealed_run(st, r);
     if (!err)
         *blocks += (int64_t)absent;
     return err;
