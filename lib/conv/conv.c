@@ -100,7 +100,7 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
 }
 
 /* Keeps the converter for the next transfer of this type; whoever comes first. */
-static void conv_keep(struct ftype *ft, const struct conv *c, bool writing)
+static void conv_cache_put(struct ftype *ft, const struct conv *c, bool writing)
 {
     struct conv *copy = mem_alloc(sizeof *copy), *none = NULL;
 
@@ -128,7 +128,7 @@ int conv_init(struct conv *c, const struct file_rep *rep, struct ftype *ft, cons
     }
     err = conv_make(c, rep, ft, mem, xfer, writing);
     if (!err && usual)
-        conv_keep(ft, c, writing);
+        conv_cache_put(ft, c, writing);
     return err;
 }
 

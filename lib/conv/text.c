@@ -20,7 +20,7 @@ size_t text_size(int pad, const void *bytes, size_t n)
 }
 
 /* Counts a text that the other side does not hold whole; an error where that is asked for. */
-static int text_lost(const struct rep_opts *opts, int64_t item, const char *why, size_t at)
+static int text_overflow(const struct rep_opts *opts, int64_t item, const char *why, size_t at)
 {
     if (opts->value_range == DREP_RANGE_STRICT || opts->value_range == DREP_RANGE_ROUND)
         return fail(DREP_ERR_CONVERSION, "item %lld: %s %zu", (long long)item, why, at);
@@ -33,7 +33,7 @@ int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes,
                    size_t *size)
 {
     size_t held = n > 0 ? strnlen(bytes, n) : 0;
-    int err = held < n ? text_lost(opts, item, "its text has a NUL at byte", held) : 0;
+    int err = held < n ? text_overflow(opts, item, "its text has a NUL at byte", held) : 0;
 
     if (!err)
         *size = held;
@@ -104,7 +104,7 @@ int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_
     int err = 0;
 
     if (size > room) {
-        err = text_lost(opts, item, "its text is longer than", room);
+        err = text_overflow(opts, item, "its text is longer than", room);
         n = whole_characters(text, size, room);
     }
     if (err)

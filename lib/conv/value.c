@@ -291,7 +291,7 @@ void value_self_free(struct self_kept *kept)
 }
 
 /* Two threads may keep one at once; the first one stays, since others may be using it. */
-static int self_keep(struct ftype *ft, const struct span *value, const struct self_kept **out)
+static int self_cache_put(struct ftype *ft, const struct span *value, const struct self_kept **out)
 {
     struct self_kept *mine, *none = NULL;
     struct in in;
@@ -341,7 +341,7 @@ static int value_rows(struct opened *o, const struct span *value, struct ftype *
     const struct self_kept *kept = atomic_load_explicit(&ft->self, memory_order_acquire);
     int err;
 
-    if (!kept && ft->kept && (err = self_keep(ft, value, &kept)))
+    if (!kept && ft->kept && (err = self_cache_put(ft, value, &kept)))
         return err;
     in_init(&o->in, value->p, value->len);
     if (kept_is(kept, value)) {

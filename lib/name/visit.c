@@ -81,7 +81,7 @@ static int add_dimension(const drep_diminfo *dim, void *ctx)
     return member_add(ctx, &m, dim->path);
 }
 
-/* Lists the group at the path.  One that is gone was removed by fn. */
+/* Lists the group at the path.  One that does not exist was removed by fn. */
 static int level_enter(struct visit *v, size_t path_before)
 {
     const char *group = v->path.len == 0 ? "/" : (const char *)v->path.p;
@@ -126,14 +126,15 @@ static int show(struct visit *v, const char *path, const struct visit_member *m,
 }
 
 /* Was the object removed since its group was listed?  Only a handle that writes can. */
-static int member_gone(struct visit *v, const char *path, const struct visit_member *m, bool *gone)
+static int member_removed(struct visit *v, const char *path, const struct visit_member *m,
+                          bool *removed)
 {
     int kind = 0, err = 0;
 
-    *gone = false;
+    *removed = false;
     if (v->f->amode & DREP_RDWR && m->id != 0) {
         err = drep_exists(v->f, path, &kind);
-        *gone = kind == 0;
+        *removed = kind == 0;
     }
     return err;
 }
@@ -145,7 +146,7 @@ static int member_next(struct visit *v)
     const struct visit_member m = v->member[l->next++];
     const char *name = (const char *)v->names.p + m.name, *path = name;
     size_t before = v->path.len;
-    bool first = false, gone;
+    bool first = false, removed;
     int err = 0;
 
     if (!m.dimension) {
@@ -155,8 +156,8 @@ static int member_next(struct visit *v)
         path = (const char *)v->path.p;
     }
     if (!err)
-        err = member_gone(v, path, &m, &gone);
-    if (!err && !gone)
+        err = member_removed(v, path, &m, &removed);
+    if (!err && !removed)
         err = show(v, path, &m, &first);
     if (!err && first && m.kind == DREP_OBJ_GROUP)
         return level_enter(v, before);

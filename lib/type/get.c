@@ -199,7 +199,7 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
 }
 
 /* Keeps the offsets for transfers that take members by name. */
-static int keep_offsets(const struct type_node *n, const struct entry_list *l, drep_type *type)
+static int store_offsets(const struct type_node *n, const struct entry_list *l, drep_type *type)
 {
     type->placed = mem_array((uint64_t)l->n + 1, sizeof *type->placed);
     if (!type->placed)
@@ -265,7 +265,7 @@ static int get_compound(struct getter *g, const struct type_node *n, drep_type *
     if (!err)
         err = make_compound(g, n, &l, &made);
     if (!err && g->stored)
-        err = keep_offsets(n, &l, made);
+        err = store_offsets(n, &l, made);
     if (!err && g->stored)
         err = compound_shape(n, &l, shape);
     if (err)

@@ -77,7 +77,7 @@ static int parse_fail(struct parser *in, const char *what)
 }
 
 /* A constructor's error, with its place. */
-static void made(struct parser *in, int err)
+static void constructor_result(struct parser *in, int err)
 {
     if (!in->err && err)
         in->err = fail_in(err, "datatype: column %zu", (size_t)(in->p - in->text) + 1);
@@ -344,7 +344,7 @@ static void member(struct parser *in, struct member_list *list, int64_t *end)
     if (part)
         *end = size_add(at, part->ub, &over);
     if (over)
-        made(in, size_fail());
+        constructor_result(in, size_fail());
     list->placed = list->placed || told;
     ints_add(in, &list->number, at);
     parts_add(in, list, part_name, part);
@@ -381,7 +381,8 @@ static drep_type *unnamed(struct parser *in)
     while (next_is(in, ','));
     want(in, '}');
     if (!in->err)
-        made(in, drep_type_struct(list.n, NULL, NULL, (const drep_type *const *)list.type, &t));
+        constructor_result(
+            in, drep_type_struct(list.n, NULL, NULL, (const drep_type *const *)list.type, &t));
     parts_release(&list);
     return t;
 }
@@ -404,9 +405,9 @@ static drep_type *compound(struct parser *in)
     }
     size = next_is(in, ':') ? integer(in) : 0;
     if (!in->err)
-        made(in, drep_type_compound(list.n, (const char *const *)list.name,
-                                    list.placed ? list.number.v : NULL,
-                                    (const drep_type *const *)list.type, size, &t));
+        constructor_result(in, drep_type_compound(list.n, (const char *const *)list.name,
+                                                  list.placed ? list.number.v : NULL,
+                                                  (const drep_type *const *)list.type, size, &t));
     parts_release(&list);
     return t;
 }
@@ -444,8 +445,8 @@ static drep_type *structure(struct parser *in)
     if (placed && !list.number.v)
         ints_add(in, &list.number, 0);
     if (!in->err)
-        made(in, drep_type_struct(list.n, lens.v, placed ? list.number.v : NULL,
-                                  (const drep_type *const *)list.type, &t));
+        constructor_result(in, drep_type_struct(list.n, lens.v, placed ? list.number.v : NULL,
+                                                (const drep_type *const *)list.type, &t));
     mem_free(lens.v);
     parts_release(&list);
     return t;
@@ -472,7 +473,8 @@ static drep_type *enumeration(struct parser *in)
         want(in, '}');
     }
     if (!in->err)
-        made(in, drep_type_enum(base, list.n, (const char *const *)list.name, list.number.v, &t));
+        constructor_result(
+            in, drep_type_enum(base, list.n, (const char *const *)list.name, list.number.v, &t));
     drep_type_free(base);
     parts_release(&list);
     return t;
@@ -491,7 +493,7 @@ static drep_type *string(struct parser *in)
         pad = word_of(in, pads, 3, "expected nul, nulterm or space");
     want(in, ')');
     if (!in->err)
-        made(in, drep_type_string(size, pad, &t));
+        constructor_result(in, drep_type_string(size, pad, &t));
     return t;
 }
 
@@ -507,7 +509,7 @@ static drep_type *opaque(struct parser *in)
         tag = quoted(in);
     want(in, ')');
     if (!in->err)
-        made(in, drep_type_opaque(size, tag, &t));
+        constructor_result(in, drep_type_opaque(size, tag, &t));
     mem_free(tag);
     return t;
 }
@@ -522,7 +524,7 @@ static drep_type *reference(struct parser *in)
     what = word_of(in, whats, 2, "expected object or region");
     want(in, ')');
     if (!in->err)
-        made(in, drep_type_reference(what, &t));
+        constructor_result(in, drep_type_reference(what, &t));
     return t;
 }
 
@@ -530,7 +532,7 @@ static drep_type *vstring(struct parser *in)
 {
     drep_type *t = NULL;
 
-    made(in, drep_type_vstring(&t));
+    constructor_result(in, drep_type_vstring(&t));
     return t;
 }
 
@@ -665,7 +667,7 @@ static drep_type *scalar(struct parser *in)
         scalar_field(in, &s);
     want(in, '}');
     if (!in->err)
-        made(in, drep_type_scalar(&s, &t));
+        constructor_result(in, drep_type_scalar(&s, &t));
     return t;
 }
 
@@ -723,8 +725,8 @@ static drep_type *darray(struct parser *in)
     order = dims_order(in);
     base = type(in);
     if (!in->err)
-        made(in, drep_type_darray(nprocs, proc, rank, sizes.v, distrib, args.v, procs, order, base,
-                                  &t));
+        constructor_result(in, drep_type_darray(nprocs, proc, rank, sizes.v, distrib, args.v, procs,
+                                                order, base, &t));
     drep_type_free(base);
     mem_free(sizes.v);
     mem_free(args.v);
@@ -748,8 +750,8 @@ static drep_type *subarray(struct parser *in)
     if (!in->err && (list[0].n < 1 || list[0].n > DREP_MAX_RANK))
         parse_fail(in, "impossible number of dimensions");
     if (!in->err)
-        made(in,
-             drep_type_subarray((int)list[0].n, list[0].v, list[1].v, list[2].v, order, base, &t));
+        constructor_result(in, drep_type_subarray((int)list[0].n, list[0].v, list[1].v, list[2].v,
+                                                  order, base, &t));
     drep_type_free(base);
     for (int i = 0; i < 3; i++)
         mem_free(list[i].v);
@@ -777,13 +779,13 @@ static drep_type *blocks(struct parser *in, int kind)
     if (in->err)
         len = 0;
     else if (kind == DREP_KIND_INDEXED)
-        made(in, drep_type_indexed(displs.n, lens.v, displs.v, base, &t));
+        constructor_result(in, drep_type_indexed(displs.n, lens.v, displs.v, base, &t));
     else if (kind == DREP_KIND_HINDEXED)
-        made(in, drep_type_hindexed(displs.n, lens.v, displs.v, base, &t));
+        constructor_result(in, drep_type_hindexed(displs.n, lens.v, displs.v, base, &t));
     else if (kind == DREP_KIND_INDEXED_BLOCK)
-        made(in, drep_type_indexed_block(displs.n, len, displs.v, base, &t));
+        constructor_result(in, drep_type_indexed_block(displs.n, len, displs.v, base, &t));
     else
-        made(in, drep_type_hindexed_block(displs.n, len, displs.v, base, &t));
+        constructor_result(in, drep_type_hindexed_block(displs.n, len, displs.v, base, &t));
     drep_type_free(base);
     mem_free(lens.v);
     mem_free(displs.v);
@@ -807,19 +809,19 @@ static drep_type *numbers_over_base(struct parser *in, int kind)
     if (in->err)
         n = 0;
     else if (kind == DREP_KIND_CONTIGUOUS)
-        made(in, drep_type_contiguous(v[0], base, &t));
+        constructor_result(in, drep_type_contiguous(v[0], base, &t));
     else if (kind == DREP_KIND_VECTOR)
-        made(in, drep_type_vector(v[0], v[1], v[2], base, &t));
+        constructor_result(in, drep_type_vector(v[0], v[1], v[2], base, &t));
     else if (kind == DREP_KIND_HVECTOR)
-        made(in, drep_type_hvector(v[0], v[1], v[2], base, &t));
+        constructor_result(in, drep_type_hvector(v[0], v[1], v[2], base, &t));
     else if (kind == DREP_KIND_RESIZED)
-        made(in, drep_type_resized(v[0], v[1], base, &t));
+        constructor_result(in, drep_type_resized(v[0], v[1], base, &t));
     else if (kind == DREP_KIND_SEQUENCE)
-        made(in, drep_type_sequence(base, &t));
+        constructor_result(in, drep_type_sequence(base, &t));
     else if (kind == DREP_KIND_BOOLEAN)
-        made(in, drep_type_boolean(base, &t));
+        constructor_result(in, drep_type_boolean(base, &t));
     else
-        made(in, drep_type_dup(base, &t));
+        constructor_result(in, drep_type_dup(base, &t));
     drep_type_free(base);
     return t;
 }
@@ -915,7 +917,7 @@ static drep_type *type(struct parser *in)
         if (!in->err && (dims.n < 1 || dims.n > DREP_MAX_RANK))
             parse_fail(in, "impossible number of dimensions");
         if (!in->err)
-            made(in, drep_type_array((int)dims.n, dims.v, t, &array));
+            constructor_result(in, drep_type_array((int)dims.n, dims.v, t, &array));
         mem_free(dims.v);
         drep_type_free(t);
         t = array;

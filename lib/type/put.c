@@ -217,7 +217,7 @@ static void put_lists(struct putter *p, const drep_type *type, const struct type
 }
 
 /* Kinds 32 to 43, as they were made. */
-static int put_made(struct putter *p, const drep_type *type)
+static int put_constructor(struct putter *p, const drep_type *type)
 {
     struct type_node node = {.kind = (uint8_t)type->kind};
     const int64_t *args = type->args;
@@ -293,7 +293,7 @@ static int put_type(struct putter *p, const drep_type *type)
     if (type->kind == DREP_KIND_STRUCT && p->layout == PROG_MEMORY && without_layout(type))
         return put_compound(p, type);
     if (p->layout == PROG_MEMORY)
-        return put_made(p, type);
+        return put_constructor(p, type);
     if (!type->items)
         return no_items();
     if (type->kind == DREP_KIND_STRUCT)
