@@ -136,7 +136,7 @@ static int append_rows(drep_dataset *ds, const struct new_rows *rows)
 
 /* ---- tails ---- */
 
-static void tail_forget_type(struct tail *t)
+static void tail_clear_type(struct tail *t)
 {
     drep_type_free(t->type);
     t->type = NULL;
@@ -155,7 +155,7 @@ static void tail_free(struct tail *t)
     f->tails.bytes -= (uint64_t)(t->room * t->size);
     t->ds->tail = NULL;
     t->ds->waiting = (struct waiting_rows){0};
-    tail_forget_type(t);
+    tail_clear_type(t);
     mem_free(t->bytes);
     mem_free(t);
 }
@@ -309,7 +309,7 @@ static int tail_convert(struct tail *t, const drep_type *type, const drep_xfer *
         err = picked_init(&members, ds->ft, &ds->rep->sizes, type, picked_way(xfer, true));
     if (err)
         return err;
-    tail_forget_type(t);
+    tail_clear_type(t);
     t->members = members;
     err = conv_init(&c, ds->rep, members.used ? &t->members.ft : ds->ft,
                     members.used ? members.mem : type, xfer, true);

@@ -126,7 +126,7 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
 }
 
 /* Like fail_later(), but the checker tells of it as no fault. */
-static int see_later(uint8_t number, uint8_t flags, uint8_t kinds)
+static int check_later(uint8_t number, uint8_t flags, uint8_t kinds)
 {
     fail_later("unaccounted", number, flags, kinds);
     return LATER;
@@ -134,7 +134,7 @@ static int see_later(uint8_t number, uint8_t flags, uint8_t kinds)
 
 /* Turn the last error, if only a later version understands the object, into a note `what`.  The
  * object is remembered: reading it would say the same again. */
-static int see_unsupported(struct checker *c, uint64_t id, int err, int what)
+static int check_unsupported(struct checker *c, uint64_t id, int err, int what)
 {
     if (err != DREP_ERR_UNSUPPORTED)
         return err;
@@ -145,7 +145,7 @@ static int see_unsupported(struct checker *c, uint64_t id, int err, int what)
 /* ---- records ---- */
 
 /* Each dimension that a dataset names is one, and knows of it. */
-static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec)
+static int check_dims(struct checker *c, uint64_t id, const struct object_rec *rec)
 {
     struct stored_object dim = {0};
     struct buf none = {0};
@@ -175,7 +175,7 @@ static int see_dims(struct checker *c, uint64_t id, const struct object_rec *rec
 }
 
 /* The further scales of a dimension are datasets; those that were removed count for nothing. */
-static int see_scales(struct checker *c, const struct object_rec *rec)
+static int check_scales(struct checker *c, const struct object_rec *rec)
 {
     struct object_head head;
 
@@ -190,7 +190,7 @@ static int see_scales(struct checker *c, const struct object_rec *rec)
 }
 
 /* A type of a later version is nobody's mistake. */
-static int see_dataset_type(struct checker *c, const struct object_rec *rec)
+static int check_dataset_type(struct checker *c, const struct object_rec *rec)
 {
     struct file_datarep *rep;
     struct ftype *ft;
@@ -205,7 +205,7 @@ static int see_dataset_type(struct checker *c, const struct object_rec *rec)
 }
 
 /* Filters of a later version; a user's may be loaded when elements are read. */
-static int see_filters(struct checker *c, uint64_t id, const struct object_rec *rec)
+static int check_filters(struct checker *c, uint64_t id, const struct object_rec *rec)
 {
     for (int i = 0; i < rec->nfilters; i++) {
         int err = 0;
@@ -213,13 +213,13 @@ static int see_filters(struct checker *c, uint64_t id, const struct object_rec *
         if (rec->filter[i].id < FMT_FILTER_USER)
             err = filters_known(&rec->filter[i], 1, 0);
         if (err)
-            return see_unsupported(c, id, err, NOTED);
+            return check_unsupported(c, id, err, NOTED);
     }
     return 0;
 }
 
 /* Report indices of creation that two entries have. */
-static void see_twice(struct checker *c, uint64_t id, const char *what, struct seen *indices)
+static void check_twice(struct checker *c, uint64_t id, const char *what, struct seen *indices)
 {
     char text[200];
 
@@ -247,8 +247,8 @@ static void owner_end(struct checker *c)
                  (unsigned long long)o->members);
         finding(c, DREP_ERR_FORMAT, 0, text);
     }
-    see_twice(c, o->id, "links or dimensions", &o->indices);
-    see_twice(c, o->id, "attributes", &o->attrs);
+    check_twice(c, o->id, "links or dimensions", &o->indices);
+    check_twice(c, o->id, "attributes", &o->attrs);
     o->id = 0;
 }
 
@@ -292,7 +292,7 @@ static bool of_owner(const struct checker *c, const struct key *key)
     return c->owner.id != 0 && c->owner.id == key_object(key->p);
 }
 
-static int see_object(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_object(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_rec *rec = mem_alloc(sizeof *rec);
     struct in in;
@@ -317,25 +317,25 @@ static int see_object(struct checker *c, const struct key *key, const uint8_t *p
             rec->type >= FMT_TYPE_FIRST)
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
         if (!err && rec->kind == FMT_DATASET)
-            err = see_dims(c, key_object(key->p), rec);
+            err = check_dims(c, key_object(key->p), rec);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT &&
             (rec->kind == FMT_LATER ? rec->number : rec->kind) != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
         if (!err && (err = object_later_in("unaccounted", rec)))
             err = LATER;
         if (!err && rec->kind == FMT_DATASET)
-            err = see_dataset_type(c, rec);
+            err = check_dataset_type(c, rec);
         if (!err && rec->kind == FMT_DATASET)
-            err = see_filters(c, key_object(key->p), rec);
+            err = check_filters(c, key_object(key->p), rec);
         if (!err && rec->kind == FMT_DIMENSION)
-            err = see_scales(c, rec);
+            err = check_scales(c, rec);
     }
     mem_free(rec);
     return err;
 }
 
 /* A link or dimension with this creation index, in the object whose entries are being walked. */
-static int see_member(struct checker *c, const struct key *key, uint64_t index)
+static int check_member(struct checker *c, const struct key *key, uint64_t index)
 {
     if (!of_owner(c, key))
         return 0;
@@ -348,7 +348,7 @@ static int see_member(struct checker *c, const struct key *key, uint64_t index)
     return seen_add(&c->owner.indices, index);
 }
 
-static int see_link(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_link(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct object_head head;
     struct link_rec rec;
@@ -369,13 +369,13 @@ static int see_link(struct checker *c, const struct key *key, const uint8_t *p, 
         head.number != rec.object_kind)
         return fail(DREP_ERR_FORMAT, "it says kind %d, its object %llu is of kind %d (R7.9)",
                     rec.object_kind, (unsigned long long)rec.object, head.number);
-    if ((err = see_member(c, key, rec.index)))
+    if ((err = check_member(c, key, rec.index)))
         return err;
     c->owner.links++;
-    return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
+    return rec.kind == FMT_LATER ? check_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
 }
 
-static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_dim(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct dim_rec rec;
     struct in in;
@@ -390,9 +390,9 @@ static int see_dim(struct checker *c, const struct key *key, const uint8_t *p, s
                                   (err = seen_add(&c->edges, key_object(key->p))) ||
                                   (err = seen_add(&c->edges, rec.object))))
         return err;
-    if ((err = see_member(c, key, rec.index)))
+    if ((err = check_member(c, key, rec.index)))
         return err;
-    return rec.kind == FMT_LATER ? see_later(rec.number, rec.flags, FMT_PLAIN) : 0;
+    return rec.kind == FMT_LATER ? check_later(rec.number, rec.flags, FMT_PLAIN) : 0;
 }
 
 /* Its elements, converted. */
@@ -416,7 +416,7 @@ static int read_attr_elements(struct checker *c, const struct attr_rec *rec, str
     return err;
 }
 
-static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_attr(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct attr_rec rec;
     struct ftype *ft;
@@ -439,7 +439,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
                     "its creation index %lu was never assigned: the next one is %lu (R7.6)",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
     if (rec.kind == FMT_LATER)
-        return see_later(rec.number, rec.flags, FMT_PLAIN);
+        return check_later(rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
     if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft, count)))
@@ -448,7 +448,7 @@ static int see_attr(struct checker *c, const struct key *key, const uint8_t *p, 
 }
 
 /* The dataset that uses a dimension names it. */
-static int see_user(struct checker *c, const struct key *key)
+static int check_user(struct checker *c, const struct key *key)
 {
     struct stored_object o = {0};
     int err, d;
@@ -463,7 +463,7 @@ static int see_user(struct checker *c, const struct key *key)
     return err == DREP_ERR_UNSUPPORTED ? 0 : err; /* the dataset is told of elsewhere */
 }
 
-static int see_type(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_type(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     struct ftype *ft;
     struct in in;
@@ -512,8 +512,8 @@ static int chunks_for(struct checker *c, uint64_t id)
     return 0;
 }
 
-static int see_run(struct run_before *before, int rank, const uint64_t *coord,
-                   const struct chunk_rec *rec)
+static int check_run(struct run_before *before, int rank, const uint64_t *coord,
+                     const struct chunk_rec *rec)
 {
     if (rank == 0 && rec->run != 1)
         return fail(DREP_ERR_FORMAT, "a run of %lu chunks, not of one (R8.15)",
@@ -525,7 +525,7 @@ static int see_run(struct run_before *before, int rank, const uint64_t *coord,
 }
 
 /* The payload of a compact dataset. */
-static int see_data(struct checker *c, const struct key *key, size_t len)
+static int check_data(struct checker *c, const struct key *key, size_t len)
 {
     uint64_t each, bytes;
     int err;
@@ -545,7 +545,7 @@ static int see_data(struct checker *c, const struct key *key, size_t len)
 }
 
 /* Counts what a reader cannot verify: chunks written without sums. */
-static int see_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
+static int check_absent(struct checker *c, uint64_t id, uint64_t blocks, int err)
 {
     struct seen *s = &c->absent;
     int more = 0;
@@ -588,7 +588,7 @@ static bool seen_has(const struct seen *s, uint64_t v)
 #define EXTERNAL_TIMES 16
 
 /* A row whose bytes are in another file.  *readable: they can be verified. */
-static int see_external(struct checker *c, const struct chunk_rec *rec, bool *readable)
+static int check_external(struct checker *c, const struct chunk_rec *rec, bool *readable)
 {
     struct buf value = {0};
     struct target_rec target;
@@ -628,7 +628,7 @@ static int see_external(struct checker *c, const struct chunk_rec *rec, bool *re
 }
 
 /* The entry of another file, which is looked for when a chunk is in it. */
-static int see_target(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
+static int check_target(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
     uint32_t number = key_u32(key->p + 9);
     struct target_rec rec;
@@ -660,13 +660,13 @@ static void tell_unread(struct checker *c)
     finding(c, 0, 0, text);
 }
 
-static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     struct seen_run *s = ctx;
     struct checker *c = s->c;
     uint64_t bytes, absent = 0;
     bool known = true;
-    int err = s->owned ? see_run(&c->owner.before, c->chunks.rank, coord, rec) : 0;
+    int err = s->owned ? check_run(&c->owner.before, c->chunks.rank, coord, rec) : 0;
 
     if (!err)
         err = chunk_size_check(&c->chunks, c->chunks_type->stored.extent, rec);
@@ -675,7 +675,7 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     if (__builtin_mul_overflow(rec->size, (uint64_t)rec->run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R2.14)");
     c->usage.chunks += rec->run;
-    if (rec->file && ((err = see_external(c, rec, &known)) || !known))
+    if (rec->file && ((err = check_external(c, rec, &known)) || !known))
         return err;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
@@ -706,8 +706,8 @@ static int claim_run(struct checker *c, const struct chunk_rec *rec)
     return err;
 }
 
-static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len,
-                     uint64_t where)
+static int check_chunk(struct checker *c, const struct key *key, const uint8_t *p, size_t len,
+                       uint64_t where)
 {
     struct seen_run s = {.c = c, .key = key, .where = where, .owned = of_owner(c, key)};
     const struct buf value = {.p = (uint8_t *)p, .len = len};
@@ -718,14 +718,14 @@ static int see_chunk(struct checker *c, const struct key *key, const uint8_t *p,
     if (!err)
         err = chunk_entry(&c->chunks, key, &value, coord, &rec);
     if (err)
-        return see_unsupported(c, key_object(key->p), err, LATER);
+        return check_unsupported(c, key_object(key->p), err, LATER);
     if (s.owned && (c->owner.layout != FMT_CHUNKED && c->owner.layout != FMT_CONTIGUOUS))
         return fail(DREP_ERR_FORMAT, "it belongs to a dataset that has none (R8.13)");
     err = claim_run(c, &rec);
     if (!err)
-        err = rows_each(&c->chunks, coord, &rec, see_one, &s);
+        err = rows_each(&c->chunks, coord, &rec, check_one_chunk, &s);
     store_check_absent(c->f->st, s.absent);
-    return s.absent > 0 ? see_absent(c, c->chunks_id, s.absent, err) : err;
+    return s.absent > 0 ? check_absent(c, c->chunks_id, s.absent, err) : err;
 }
 
 static bool object_there(struct checker *c, uint64_t id)
@@ -794,7 +794,7 @@ static bool key_fits(const struct key *key)
 }
 
 /* Entries of an object stand behind its record; one finding for each object that has none. */
-static void see_owner(struct checker *c, const struct key *key, uint64_t where)
+static void check_owner(struct checker *c, const struct key *key, uint64_t where)
 {
     uint64_t id = key_object(key->p);
     size_t n = c->objects.n;
@@ -813,7 +813,7 @@ static void see_owner(struct checker *c, const struct key *key, uint64_t where)
 
 /* An entry of a later version, or of an application; its object is one of this file all the same.
  */
-static int see_unknown_tag(struct checker *c, const struct key *key)
+static int check_unknown_tag(struct checker *c, const struct key *key)
 {
     uint64_t next = store_slot(c->f->st)->next_object;
 
@@ -825,8 +825,8 @@ static int see_unknown_tag(struct checker *c, const struct key *key)
     return 0;
 }
 
-static int see_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
-                     void *ctx)
+static int check_entry(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
+                       void *ctx)
 {
     struct checker *c = ctx;
     const char *what = "";
@@ -834,7 +834,7 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
 
     if (key->len < 9)
         return 0;
-    see_owner(c, key, where);
+    check_owner(c, key, where);
     if (!placed(key)) {
         err = fail(DREP_ERR_FORMAT, "tag %d in the wrong range of keys (R4.23)", key_tag(key->p));
         report(c, err, key, where, "entry");
@@ -851,44 +851,44 @@ static int see_entry(const struct key *key, const uint8_t *value, size_t len, ui
     switch (key_tag(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
-        if ((err = see_object(c, key, value, len)) && err != NOTED)
+        if ((err = check_object(c, key, value, len)) && err != NOTED)
             c->broken = key_object(key->p);
         break;
     case FMT_TAG_LINK:
         what = "link";
-        err = see_link(c, key, value, len);
+        err = check_link(c, key, value, len);
         break;
     case FMT_TAG_DIM:
         what = "dimension";
-        err = see_dim(c, key, value, len);
+        err = check_dim(c, key, value, len);
         break;
     case FMT_TAG_ATTR:
         what = "attribute";
-        err = see_attr(c, key, value, len);
+        err = check_attr(c, key, value, len);
         break;
     case FMT_TAG_TYPE:
         what = "datatype";
-        err = see_type(c, key, value, len);
+        err = check_type(c, key, value, len);
         break;
     case FMT_TAG_FILES:
         what = "file";
-        err = see_target(c, key, value, len);
+        err = check_target(c, key, value, len);
         break;
     case FMT_TAG_DATA:
         what = "data";
-        err = see_data(c, key, len);
+        err = check_data(c, key, len);
         break;
     case FMT_TAG_USER:
         what = "user";
-        err = see_user(c, key);
+        err = check_user(c, key);
         break;
     case FMT_TAG_CHUNK:
         what = "chunk";
-        err = see_chunk(c, key, value, len, where);
+        err = check_chunk(c, key, value, len, where);
         break;
     default:
         what = "entry";
-        err = see_unknown_tag(c, key);
+        err = check_unknown_tag(c, key);
         break;
     }
     if (err == DREP_ERR_UNSUPPORTED)
@@ -1129,7 +1129,7 @@ static void deep_finding(struct deep_walk *d, int err)
     finding(d->c, err, 0, text);
 }
 
-static int see_damage(int err, void *ctx)
+static int check_damage(int err, void *ctx)
 {
     struct deep_walk *d = ctx;
 
@@ -1151,7 +1151,7 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
     if (!err)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
-        err = stored_read_all(ds, &c->budget, see_damage, &walk);
+        err = stored_read_all(ds, &c->budget, check_damage, &walk);
     /* What a later version wrote is no damage. Functions that are not here are none either, but
      * nobody has looked at the elements: a finding. */
     if (err == DREP_ERR_UNSUPPORTED || (err == DREP_ERR_UNSUPPORTED_DATAREP && !ds)) {
@@ -1168,7 +1168,7 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
 
 /* ---- entry ---- */
 
-static int see_gap(uint64_t offset, uint64_t length, void *ctx)
+static int check_gap(uint64_t offset, uint64_t length, void *ctx)
 {
     struct checker *c = ctx;
 
@@ -1205,7 +1205,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     if (err)
         return err;
     c.budget = store_slot(file->st)->end;
-    err = store_check(file->st, fn, ctx, see_entry, leak ? see_gap : NULL, &c, &store_findings,
+    err = store_check(file->st, fn, ctx, check_entry, leak ? check_gap : NULL, &c, &store_findings,
                       &c.usage);
     c.findings += store_findings;
     object_release(&c.object);

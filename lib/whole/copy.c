@@ -193,7 +193,7 @@ static int drop_link(struct copy *c, uint64_t group)
     return 0;
 }
 
-static int see_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+static int ignore_record(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     (void)coord, (void)rec, (void)ctx;
     return 0;
@@ -289,7 +289,7 @@ static int look_at(struct copy *c, uint64_t id)
     if (!err && o.rec.kind == FMT_DATASET) {
         err = dataset_get(c->from, id, name, &ds);
         if (!err)
-            err = fail_in(chunk_each(&ds->chunks, see_record, NULL), "%s", name);
+            err = fail_in(chunk_each(&ds->chunks, ignore_record, NULL), "%s", name);
         if (!err)
             err = fail_in(look_at_filters(c, ds), "%s", name);
         dataset_put(ds);
@@ -1199,7 +1199,7 @@ static int copy_begin(drep_file *from, drep_file *to)
 
 /* A feature that makes files read-only may have records that a copy makes false.  refuse: without a
  * function to tell it to. */
-static int see_features(struct copy *c, bool refuse)
+static int check_features(struct copy *c, bool refuse)
 {
     int err = slot_known(&c->from->st->slot);
 
@@ -1234,7 +1234,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
     if ((err = copy_begin(c->from, c->to)))
         return err;
-    err = see_features(c, refuse);
+    err = check_features(c, refuse);
     if (!err && c->how->external && !copy_one_directory(c->from, c->to))
         err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
                    "chunks can stay in other files only if both containers are in one directory");
