@@ -264,20 +264,20 @@ static bool write_values(struct schema_maker *m, struct object *o)
 
 /* ---------------------------------------------------------------- the whole */
 
-static void forget_made(struct object *o)
+static void clear_made(struct object *o)
 {
     size_t i;
 
     o->made = false;
     o->made_members = 0;
     for (i = 0; i < o->nmembers; i++)
-        forget_made(o->member[i]);
+        clear_made(o->member[i]);
 }
 
 /* Make everything in the open file. */
 static int make_file(struct schema_maker *m)
 {
-    forget_made(m->s->root);
+    clear_made(m->s->root);
     if (make_all(m, m->s->root) && make_rest(m, m->s->root) && write_values(m, m->s->root))
         return 0;
     return m->err ? m->err : DREP_ERR_SYNTAX;

@@ -93,7 +93,7 @@ static bool take_quote(struct word_reader *r)
 }
 
 /* Notes the parser's state where the replaced text begins. */
-static void note(struct word_reader *r)
+static void mark_replaced(struct word_reader *r)
 {
     if (r->p == r->replaced) {
         r->line->kept = r->len;
@@ -115,7 +115,7 @@ static char *take_word(struct word_reader *r)
     r->line->known = r->line->expands = false;
     r->line->tilde = strncmp(begin, "~/", 2) == 0;
     for (;;) {
-        note(r);
+        mark_replaced(r);
         if (!*r->p || (r->state == BASH_PLAIN && strchr(" \t\n|&;()<>", *r->p)))
             break;
         if (take_quote(r))

@@ -250,7 +250,7 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
 /* ---------------------------------------------------------------------- the work */
 
 /* Nothing may be asked of the files while they are copied, so paths come later. */
-static int lost(uint64_t id, const drep_report *report, void *ctx)
+static int add_loss(uint64_t id, const drep_report *report, void *ctx)
 {
     struct convert_run *c = ctx;
 
@@ -260,7 +260,7 @@ static int lost(uint64_t id, const drep_report *report, void *ctx)
     return 0;
 }
 
-static int left_out(uint64_t id, const char *message, void *ctx)
+static int add_omission(uint64_t id, const char *message, void *ctx)
 {
     struct convert_run *c = ctx;
     struct omission o = {id, strdup(message)};
@@ -331,7 +331,7 @@ static int copy(struct convert_run *c, drep_file *from, drep_file *to)
 {
     drep_copying how =
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
-                     .plan = plan, .lost = lost, .left_out = c->partial ? left_out : NULL,
+                     .plan = plan, .lost = add_loss, .left_out = c->partial ? add_omission : NULL,
                      .progress = advance, .ctx = c, .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;

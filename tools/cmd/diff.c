@@ -165,8 +165,8 @@ static void compare_dimensions(struct diff *d, const char *path, const drep_obji
 
 /* An object that has several names is compared once; under the others it must be the same
  * object on both sides.  True if that is all there is to do. */
-static bool met_before(struct diff *d, const char *a_path, const drep_objinfo *a,
-                       const drep_objinfo *b)
+static bool compared_before(struct diff *d, const char *a_path, const drep_objinfo *a,
+                            const drep_objinfo *b)
 {
     const char *before = NULL;
     char id[32];
@@ -210,7 +210,7 @@ static void compare_objects(struct diff *d, const char *a_path, const char *b_pa
         diff_say(d, a_path, "", diff_kind_name(a.kind), diff_kind_name(b.kind));
         return;
     }
-    if (met_before(d, a_path, &a, &b))
+    if (compared_before(d, a_path, &a, &b))
         return;
     d->objects++;
     if (d->parts & DIFF_ATTRIBUTES)

@@ -181,7 +181,7 @@ static void stat_object(struct stat_run *r, const struct walk_item *item, const 
     sink_char(s, '\n');
 }
 
-static int see_object(struct walk *walk, const struct walk_item *item)
+static int stat_one_object(struct walk *walk, const struct walk_item *item)
 {
     struct stat_run *r = walk->ctx;
     drep_dataset *ds = NULL;
@@ -211,10 +211,13 @@ static int see_object(struct walk *walk, const struct walk_item *item)
     return r->sink->err ? DREP_ERR_STOPPED : 0;
 }
 
-static int see_objects(struct stat_run *r)
+static int stat_contents(struct stat_run *r)
 {
-    struct walk walk = {
-        .file = r->file, .file_name = r->file_name, .depth = -1, .enter = see_object, .ctx = r};
+    struct walk walk = {.file = r->file,
+                        .file_name = r->file_name,
+                        .depth = -1,
+                        .enter = stat_one_object,
+                        .ctx = r};
 
     if (r->json && r->objects)
         sink_text(r->sink, ", \"contents\": [");
@@ -236,7 +239,7 @@ static int stat_file(struct stat_run *r)
         status = tool_fail(r->file_name, NULL, err);
     } else {
         put_usage(r, &usage);
-        status = see_objects(r);
+        status = stat_contents(r);
         put_pipes(r);
         if (r->json)
             sink_text(r->sink, "}\n");

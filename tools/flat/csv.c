@@ -102,7 +102,7 @@ static void csv_advance(struct csv *csv)
     }
 }
 
-static int keep(struct csv *csv, char c)
+static int csv_keep_char(struct csv *csv, char c)
 {
     if (csv->text_len == CSV_RECORD_MAX)
         return csv_wrong(csv, csv->line, csv->column, "a record has at most 64 MiB");
@@ -156,7 +156,7 @@ static int quoted_field(struct csv *csv)
             break;
         if (c == '"')
             csv_advance(csv);
-        status = keep(csv, (char)c);
+        status = csv_keep_char(csv, (char)c);
     }
     c = csv_peek(csv);
     if (!status && c == '\r')
@@ -178,7 +178,7 @@ static int plain_field(struct csv *csv)
         if (c == '\r')
             return take_return(csv);
         csv_advance(csv);
-        status = keep(csv, (char)c);
+        status = csv_keep_char(csv, (char)c);
     }
     return c == -2 ? TOOL_IO : status;
 }
@@ -207,7 +207,7 @@ static int record(struct csv *csv)
         if (!status)
             status = quoted ? quoted_field(csv) : plain_field(csv);
         if (!status)
-            status = keep(csv, '\0');
+            status = csv_keep_char(csv, '\0');
         if (status)
             return status;
         c = csv_peek(csv);

@@ -984,7 +984,7 @@ static void filler_release(struct filler *f)
  * export would make. */
 static int source_is_copy(struct job *j, const struct h5_source *s)
 {
-    hid_t own = made_type(j, s->map.type, &s->notes, 0);
+    hid_t own = type_out_make(j, s->map.type, &s->notes, 0);
     int same = own > 0 && H5Tequal(own, s->type) > 0 && map_is_copy(s->type, &s->map);
 
     if (own > 0)

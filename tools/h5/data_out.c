@@ -408,7 +408,7 @@ static void say_unread_before(struct job *j, const char *path, const struct note
  * container's makes by itself. */
 static int drain_is_copy(struct job *j, const struct drain *s)
 {
-    hid_t own = made_type(j, s->info.type, NULL, 0);
+    hid_t own = type_out_make(j, s->info.type, NULL, 0);
     int same = own > 0 && H5Tequal(own, s->file) > 0 && map_is_copy(s->file, &s->map);
 
     if (own > 0)

@@ -34,7 +34,7 @@ hid_t type_out(struct job *j, const struct h5_object *o, const drep_type *type, 
         return made;
     if (shared)
         job_say(j, HDF5_STORED, "datatype", o->path, "it no longer shares a named datatype");
-    return made_type(j, type, notes, named);
+    return type_out_make(j, type, notes, named);
 }
 
 int drain_open(struct job *j, const struct h5_object *o, struct drain *out)

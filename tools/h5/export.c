@@ -393,7 +393,7 @@ static int own_type(struct job *j, const struct h5_object *o, drep_type **type, 
             job_fail_drep(j, err);
     }
     if (!err) {
-        *out = made_type(j, *type, &notes, 1);
+        *out = type_out_make(j, *type, &notes, 1);
         err = *out ? 0 : DREP_ERR_UNSUPPORTED;
     }
     notes_release(&all);

@@ -259,7 +259,7 @@ static int import_parents(struct job *j, const char *path)
     return err;
 }
 
-static int is_made(struct job *j, const struct h5_object *scale)
+static int dimension_is_made(struct job *j, const struct h5_object *scale)
 {
     drep_objinfo info = DREP_OBJINFO;
 
@@ -271,7 +271,7 @@ static int import_dimension(struct job *j, struct h5_object *o)
 {
     int err;
 
-    if (is_made(j, o))
+    if (dimension_is_made(j, o))
         return 0;
     err = import_parents(j, o->dim_path);
     if (!err) {
@@ -390,7 +390,7 @@ static int choose_dims(struct job *j, struct h5_object *o, const struct h5_sourc
         if (!scales[d])
             continue;
         /* It was made for another dataset, and others follow it. */
-        if (scales[d] == o && o->place >= 0 && !o->placed && is_made(j, o))
+        if (scales[d] == o && o->place >= 0 && !o->placed && dimension_is_made(j, o))
             err = take_turn(j, o->dim_path, 1);
         else
             err = import_dimension(j, scales[d]);

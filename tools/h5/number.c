@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-hid_t made_int(size_t size, int is_signed, H5T_order_t order)
+hid_t number_type_int(size_t size, int is_signed, H5T_order_t order)
 {
     hid_t t = H5Tcopy(is_signed ? H5T_STD_I8LE : H5T_STD_U8LE);
 
@@ -96,7 +96,7 @@ static hid_t atom_make(const struct atom *a)
     return t;
 }
 
-void made_to_text(hid_t t, char *buf, size_t size)
+void number_type_to_text(hid_t t, char *buf, size_t size)
 {
     struct atom a = {.size = H5Tget_size(t)};
     H5T_class_t cls = H5Tget_class(t);
@@ -122,7 +122,7 @@ void made_to_text(hid_t t, char *buf, size_t size)
              (int)H5Tget_norm(t), (int)H5Tget_inpad(t));
 }
 
-hid_t made_from_text(const char *text)
+hid_t number_type_from_text(const char *text)
 {
     struct atom a = {0};
     int n = 0;

@@ -8,11 +8,11 @@
 #include <stddef.h>
 
 /* A datatype that a note describes whole ("time size=4 ..."); 0 if it cannot be. */
-hid_t made_from_text(const char *text);
+hid_t number_type_from_text(const char *text);
 /* The text for it; buf has at least 200 bytes. */
-void made_to_text(hid_t type, char *buf, size_t size);
+void number_type_to_text(hid_t type, char *buf, size_t size);
 /* An integer of HDF5. */
-hid_t made_int(size_t size, int is_signed, H5T_order_t order);
+hid_t number_type_int(size_t size, int is_signed, H5T_order_t order);
 /* A real of one of our formats, a number of ours; 0 where HDF5 cannot say it. */
 hid_t real_for(int format, size_t size, int order);
 hid_t scalar_for(const drep_scalar *s);

@@ -67,8 +67,8 @@ static int is_carried(struct job *j, const struct h5_object *o, hid_t object, co
 }
 
 /* An attribute of HDF5's own; space: of one dimension, or a scalar. */
-static int write_made(struct job *j, const struct h5_object *o, hid_t object, const char *name,
-                      hid_t type, hid_t space, const void *value)
+static int write_hdf5_attribute(struct job *j, const struct h5_object *o, hid_t object,
+                                const char *name, hid_t type, hid_t space, const void *value)
 {
     struct verified at = {.path = o->path, .what = "attribute ", .name = name};
     hid_t attr;
@@ -118,7 +118,7 @@ static int list_scales(struct job *j, struct h5_object *o, struct users *u)
         rank = (hsize_t)info.rank;
         type = H5Tvlen_create(H5T_STD_REF_OBJ);
         space = H5Screate_simple(1, &rank, NULL);
-        err = write_made(j, o, dset, SCALE_LIST, type, space, lists);
+        err = write_hdf5_attribute(j, o, dset, SCALE_LIST, type, space, lists);
         for (d = 0; !err && d < info.rank; d++)
             if (lists[d].len)
                 err = add_use(j, u, (uint64_t)refs[d], o->made, d);
@@ -151,7 +151,7 @@ static int mark_text(struct job *j, const struct h5_object *o, hid_t object, con
     type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, size);
     space = H5Screate(H5S_SCALAR);
-    err = write_made(j, o, object, name, type, space, value);
+    err = write_hdf5_attribute(j, o, object, name, type, space, value);
     H5Sclose(space);
     H5Tclose(type);
     return err;
@@ -177,7 +177,7 @@ static int mark_users(struct job *j, const struct h5_object *o, hid_t object,
         list[i] = use[i].user;
     type = scale_user_type();
     space = H5Screate_simple(1, &count, NULL);
-    err = write_made(j, o, object, SCALE_USERS, type, space, list);
+    err = write_hdf5_attribute(j, o, object, SCALE_USERS, type, space, list);
     H5Sclose(space);
     H5Tclose(type);
     free(list);

@@ -81,8 +81,8 @@ void sources_close(struct job *j)
 
 /* Chunks that HDF5's cache would not hold, it decompresses for every part that is read;
  * and raw files are looked for beside the file.  Only opening by name says such things. */
-static hid_t open_again(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl,
-                        hid_t type)
+static hid_t reopen_dataset(struct job *j, const struct h5_object *o, hid_t dset, hid_t dcpl,
+                            hid_t type)
 {
     hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
     hid_t dapl = 0, again;
@@ -127,7 +127,7 @@ static int source_begin(struct job *j, const struct h5_object *o, struct h5_sour
     s->type = H5Dget_type(dset);
     if (s->type <= 0)
         return 0;
-    s->dset = open_again(j, o, dset, s->dcpl, s->type);
+    s->dset = reopen_dataset(j, o, dset, s->dcpl, s->type);
     s->space = s->dset > 0 ? H5Dget_space(s->dset) : -1;
     return 0;
 }

@@ -33,7 +33,7 @@ struct from {
 
 static int from_hdf5(struct from *f, hid_t t, const drep_type *as, struct map *m);
 
-static int note(struct from *f, const char *text)
+static int add_type_note(struct from *f, const char *text)
 {
     return f->notes ? notes_add(f->j, f->notes, "%s %s", *f->place ? f->place : ".", text) : 0;
 }
@@ -110,8 +110,8 @@ static int from_strange(struct from *f, hid_t t, struct map *m)
 
     m->held = drep_type_ref(m->type);
     m->mem = H5Tcopy(t);
-    made_to_text(t, text + 3, sizeof text - 3);
-    return err ? job_fail_drep(f->j, err) : note(f, text);
+    number_type_to_text(t, text + 3, sizeof text - 3);
+    return err ? job_fail_drep(f->j, err) : add_type_note(f, text);
 }
 
 /* Bytes that mean the same under every representation. */
@@ -140,9 +140,9 @@ static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
     /* The header of a declared representation may say nothing of an attribute's datatype. */
     if (order == stored && (named || !f->j->encodings.declared))
         return 0;
-    return note(f, order == H5T_ORDER_BE   ? "order=big"
-                   : order == H5T_ORDER_LE ? "order=little"
-                                           : "order=vax");
+    return add_type_note(f, order == H5T_ORDER_BE   ? "order=big"
+                            : order == H5T_ORDER_LE ? "order=little"
+                                                    : "order=vax");
 }
 
 /* A predefined datatype, in memory as HDF5 has it. */
@@ -213,8 +213,8 @@ static int from_double_double(struct from *f, hid_t t, drep_scalar *s, struct ma
 
     m->held = drep_type_ref(m->type);
     m->mem = H5Tcopy(t);
-    made_to_text(t, text + 3, sizeof text - 3);
-    return err ? job_fail_drep(f->j, err) : note(f, text);
+    number_type_to_text(t, text + 3, sizeof text - 3);
+    return err ? job_fail_drep(f->j, err) : add_type_note(f, text);
 }
 
 static int real_fields(struct job *j, hid_t t, drep_scalar *s)
@@ -244,8 +244,8 @@ static int note_padding(struct from *f, hid_t t, const drep_scalar *s, const dre
     if (H5Tget_inpad(t) == H5T_PAD_ZERO && !(r && (s->low_pad || s->high_pad)) &&
         !(r && r->format == DREP_FORMAT_X87 && s->size != 16))
         return 0;
-    made_to_text(t, text + 3, sizeof text - 3);
-    return note(f, text);
+    number_type_to_text(t, text + 3, sizeof text - 3);
+    return add_type_note(f, text);
 }
 
 static int from_real(struct from *f, hid_t t, struct map *m)
@@ -280,9 +280,9 @@ static int note_text(struct from *f, hid_t t, int variable)
     int err = 0;
 
     if ((int)cset != f->j->usual.cset)
-        err = note(f, cset == H5T_CSET_ASCII ? "cset=ascii" : "cset=utf8");
+        err = add_type_note(f, cset == H5T_CSET_ASCII ? "cset=ascii" : "cset=utf8");
     if (!err && variable && pad != H5T_STR_NULLTERM)
-        err = note(f, pad == H5T_STR_SPACEPAD ? "pad=space" : "pad=null");
+        err = add_type_note(f, pad == H5T_STR_SPACEPAD ? "pad=space" : "pad=null");
     return err;
 }
 
@@ -526,7 +526,7 @@ static int note_offsets(struct from *f, hid_t t, int n)
         if (at != packed) {
             snprintf(f->place + len, sizeof f->place - len, ".%d", i);
             snprintf(text, sizeof text, "offset=%zu", at);
-            err = note(f, text);
+            err = add_type_note(f, text);
             f->place[len] = 0;
         }
         packed = at + H5Tget_size(member);
@@ -535,7 +535,7 @@ static int note_offsets(struct from *f, hid_t t, int n)
     if (err || packed == H5Tget_size(t))
         return err;
     snprintf(text, sizeof text, "size=%zu", H5Tget_size(t));
-    return note(f, text);
+    return add_type_note(f, text);
 }
 
 static int from_members(struct from *f, hid_t t, const drep_type *as, struct enum_names *e,
@@ -690,7 +690,7 @@ static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, 
         return 0;
     m->held = drep_type_ref(as);
     m->mem = format == DREP_FORMAT_UNICODE
-                 ? made_int((size_t)drep_type_extent(as), 0, order_native())
+                 ? number_type_int((size_t)drep_type_extent(as), 0, order_native())
                  : H5Tcopy(t);
     return 1;
 }

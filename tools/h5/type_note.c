@@ -182,7 +182,7 @@ int type_note_check(struct job *j, const struct verified *at, hid_t object, cons
  * their byte orders. */
 static int made_alike(struct job *j, hid_t made, const drep_type *type)
 {
-    hid_t own = made_type(j, type, NULL, 0);
+    hid_t own = type_out_make(j, type, NULL, 0);
     drep_type *a = own > 0 ? natural(j, own) : NULL, *b = a ? natural(j, made) : NULL;
     int same = b && stored_alike(a, b);
 

@@ -104,7 +104,8 @@ static hid_t integer_for(const struct to *w, const drep_encoding *e, int is_sign
     int order = order_of(w, e);
 
     /* HDF5 has no integers of VAX order of its own. */
-    return made_int(e->size, is_signed, order_to_hdf5(order == DREP_VAX ? DREP_LITTLE : order));
+    return number_type_int(e->size, is_signed,
+                           order_to_hdf5(order == DREP_VAX ? DREP_LITTLE : order));
 }
 
 /* FALSE and TRUE over an integer, as h5py has it. */
@@ -391,7 +392,7 @@ static hid_t to_described(const struct to *w, const drep_type *type)
     int number =
         kind == DREP_KIND_PREDEFINED || kind == DREP_KIND_SCALAR || kind == DREP_KIND_OPAQUE;
     const char *is = number && !w->j->netcdf ? note_word(w, "is") : NULL;
-    hid_t t = is ? made_from_text(is) : 0;
+    hid_t t = is ? number_type_from_text(is) : 0;
 
     if (t > 0 && kind != DREP_KIND_PREDEFINED && (int64_t)H5Tget_size(t) != drep_type_size(type)) {
         H5Tclose(t);
@@ -465,7 +466,7 @@ static int can_be_stored(hid_t t)
     return ok;
 }
 
-hid_t made_type(struct job *j, const drep_type *type, const struct notes *notes, int named)
+hid_t type_out_make(struct job *j, const drep_type *type, const struct notes *notes, int named)
 {
     struct to w = {.j = j, .notes = notes, .named = named};
     hid_t t;

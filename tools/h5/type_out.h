@@ -8,6 +8,6 @@
 
 /* The HDF5 datatype for one of ours, as notes want it; 0 and j->why on failure.
  * named: of a named datatype, not of data. */
-hid_t made_type(struct job *j, const drep_type *type, const struct notes *notes, int named);
+hid_t type_out_make(struct job *j, const drep_type *type, const struct notes *notes, int named);
 
 #endif

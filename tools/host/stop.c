@@ -10,7 +10,7 @@ enum { SIGNALS = sizeof signals / sizeof *signals };
 static volatile sig_atomic_t came, seen[SIGNALS];
 
 /* The first of a kind asks for an end, the second one is the end. */
-static void note(int number)
+static void note_signal(int number)
 {
     size_t i = 0;
 
@@ -28,7 +28,7 @@ static void note(int number)
 void stop_catch(void)
 {
     /* Calls go on where they were. */
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
     struct sigaction before;
     size_t i;
 
