@@ -9,7 +9,7 @@
 
 #include <datarep.h>
 
-/* Set the message and return err: `return fail(DREP_ERR_ARG, "rank %d", r);` */
+/* Set the message and return err: `return fail(DREP_ERR_ARG, "level %d", n);` */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 
 /* The same for a message about a position in the file or about an object, which is noted. */
@@ -59,9 +59,9 @@ struct fail_state {
 };
 const struct fail_state *fail_last(void);
 
-/* For other ranks: a message and what it is about as bytes, text first and ended by a NUL.  At most
- * `room` bytes, FAIL_PACKED hold every one; returns their number.  fail_unpack() makes them the
- * thread's message and returns err. */
+/* Serialise a message and what it is about for another process: text first, ended by a NUL.  At
+ * most `room` bytes, FAIL_PACKED hold every one; returns their number.  fail_unpack() makes them
+ * the thread's message and returns err. */
 enum { FAIL_PACKED = 2 * FAIL_ROOM + 8 };
 size_t fail_pack(const struct fail_state *s, void *out, size_t room);
 int fail_unpack(int err, const void *p, size_t n);

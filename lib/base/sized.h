@@ -45,8 +45,8 @@ struct xfer {
     drep_report *to;    /* the caller's, or NULL */
 };
 
-/* Errors of sized_get(); after one of sized_valid() x->use is set, so that the ranks of a
- * collective call can be told. */
+/* Errors of sized_get(); after one of sized_valid() x->use is set, so that the caller can tell a
+ * collective call. */
 int xfer_begin(struct xfer *x, const drep_xfer *from, const char *call);
 /* Gives the caller its report; returns err. */
 int xfer_end(struct xfer *x, int err);

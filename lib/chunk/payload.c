@@ -20,10 +20,10 @@
 #define SMALL ((size_t)16 << 10)  /* a part that goes through the stack */
 #define BOUNCE ((size_t)64 << 10) /* one that goes through a buffer */
 
-/* The file of payload.  What a shadow wrote for itself is in its own. */
+/* The io that has bytes of payload: those of a private store are not in the file. */
 static struct io *payload_io(const struct store *st, uint64_t offset)
 {
-    return st->payload && offset < IO_SHADOW ? st->payload : st->io;
+    return st->payload && offset < IO_PRIVATE ? st->payload : st->io;
 }
 
 static int payload_bytes(const struct store *st, void *p, size_t size, uint64_t offset)

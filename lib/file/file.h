@@ -82,7 +82,8 @@ int file_opened(drep_file *f);
 /* On bytes of any kind; io belongs to the file from here on, also when this fails.  commit 0: the
  * newest one. */
 int file_open_on(struct io *io, int amode, const drep_info *info, uint64_t commit, drep_file **out);
-/* A file that rank 0 of a team has open, at the same commit: for reading, or as a shadow. */
+/* A file that another handle has open, at the commit of its slot: for reading, or with a private
+ * store (txn/private.h). */
 int file_open_other(struct io *io, const char *path, int amode, const struct slot *slot,
                     const drep_info *info, drep_file **out);
 /* The last commit, for reading beside a handle that writes and must not commit meanwhile. */

@@ -6,12 +6,12 @@
 #include "txn/numbers.h"
 #include "txn/open.h"
 #include "txn/salvage.h"
-#include "txn/shadow.h"
+#include "txn/private.h"
 
 #include <unistd.h>
 
 /* The store opens twice, in effect: with the opener's hints, and then, when the header is known,
- * with those that the file adds.  slot: the commit that rank 0 of a team looks at, or NULL. */
+ * with those that the file adds.  slot: the commit that another handle looks at, or NULL. */
 static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t commit,
                    const struct slot *slot)
 {
@@ -22,7 +22,7 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.commit = commit;
     opts.slot = slot;
-    err = slot && f->amode == DREP_RDWR ? shadow_open(io, slot, &opts, &f->st)
+    err = slot && f->amode == DREP_RDWR ? private_open(io, slot, &opts, &f->st)
                                         : store_open(io, f->amode == DREP_RDWR, &opts, &f->st);
     if (!err)
         err = store_stale(f->st, header_load(f, info));

@@ -935,7 +935,7 @@ int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
     return err;
 }
 
-/* ---- ranks ---- */
+/* ---- digests ---- */
 
 int rep_digest(const struct file_datarep *e, uint64_t *digest)
 {

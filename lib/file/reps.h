@@ -77,11 +77,11 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b);
 bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
                     const drep_type *type);
 
-/* Numbers by which ranks find out whether they mean the same by a name.  Of what a representation
- * is, whatever it is used for: */
+/* Two processes compare these to find out whether a name means the same representation in both.
+ * The digest of the representation, whatever it is used for. */
 int rep_digest(const struct file_datarep *e, uint64_t *digest);
-/* of the witnesses of one type; 0: there are none.  Functions that fail show fewer values, so only
- * equal numbers of them tell others from these: rep_witnesses_differ(). */
+/* The digest of the witnesses of one type; 0: there are none.  Functions that fail show fewer
+ * values, so only digests of equally many can tell: rep_witnesses_differ(). */
 uint64_t rep_witnesses(const struct file_datarep *e, int code);
 static inline bool rep_witnesses_differ(uint64_t a, uint64_t b)
 {

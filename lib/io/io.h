@@ -96,10 +96,10 @@ enum io_mode { IO_READ, IO_WRITE, IO_RAW, IO_CREATE };
  * permissions `perm` (umask applies); publish renames it and syncs the directory; close before
  * publish removes it.  excl: publish fails with DREP_ERR_FILE_EXISTS if `path` exists. */
 int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struct io **out);
-/* posix, IO_READ or IO_WRITE: a file that another process has made or writes, whose name and bytes
- * this system may show late: a missing name or a stale handle is tried again, and so is a read
- * behind the end, for so long. */
-int io_posix_of_others(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out);
+/* posix, IO_READ or IO_WRITE, for a file that another process makes or writes and that a network
+ * file system shows late: opening a missing name or a stale handle and reading past the end are
+ * tried again for up to patience_ns nanoseconds. */
+int io_posix_patient(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out);
 /* Open the directory of the file at `path`, after following symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);
 /* Open a regular file in or below a directory, for reading. `name` is a relative path without
@@ -113,15 +113,17 @@ int io_temporary(const char *path, struct io **out);
 int io_stream(int fd, const char *name, struct io **out);
 /* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
-/* routed: reads and writes by the functions of a driver, and by those of `base`, which stays the
- * caller's, where the former give DREP_ERR_UNSUPPORTED_OPERATION.  Only read_at and write_at. */
+/* routed: read and write by the functions of a driver; where these give
+ * DREP_ERR_UNSUPPORTED_OPERATION, by those of `base`, which stays the caller's.  Has read_at,
+ * write_at and close alone, so it serves as a store's `payload` and not as its file. */
 int io_routed(struct io *base, const drep_driver *driver, void *state, struct io **out);
-/* shadow: bytes below IO_SHADOW are those of `base`, which is closed with it and must not be
- * written through the shadow; those from there on are in a nameless file of its own. */
-#define IO_SHADOW ((uint64_t)1 << 60)
-int io_shadow(struct io *base, struct io **out);
-/* The file itself, for who may write to it. */
-struct io *io_shadow_base(struct io *shadow);
+/* private: bytes below IO_PRIVATE are those of `base`, and writing them is
+ * DREP_ERR_UNSUPPORTED_OPERATION; bytes from there on are in a nameless file of its own, made when
+ * it is needed.  Takes no locks.  Owns `base` when this succeeds. */
+#define IO_PRIVATE ((uint64_t)1 << 60)
+int io_private(struct io *base, struct io **out);
+/* The file itself, for callers that may write to it. */
+struct io *io_private_base(struct io *own);
 /* memory: empty and growing, or (image not NULL) a read-only view of it. */
 int io_memory(const void *image, size_t size, struct io **out);
 

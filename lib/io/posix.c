@@ -1050,7 +1050,7 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
     return 0;
 }
 
-int io_posix_of_others(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out)
+int io_posix_patient(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out)
 {
     int64_t left = patience_ns;
     struct posix *f;

@@ -1,7 +1,7 @@
-/* routed.c - a file whose payload has another way, which not every thread may take.
+/* routed.c - bytes of a file through a driver that may decline a call.
  *
- * Ranks under MPI reach payload by MPI-IO, and MPI allows that to some threads only.  The functions
- * of the other way say so, and the bytes are then read or written as those of any file. */
+ * The driver serves what it can, for example from those threads only that its library allows; what
+ * it declines goes to the file itself. */
 /* SPDX-License-Identifier: MIT */
 #include "io/io.h"
 
@@ -10,13 +10,13 @@
 
 struct routed {
     struct io io;
-    struct io *base, *way;
+    struct io *base, *driver;
 };
 
 static int routed_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     const struct routed *r = (const struct routed *)io;
-    int err = r->way->ops->read_at(r->way, buf, size, offset);
+    int err = r->driver->ops->read_at(r->driver, buf, size, offset);
 
     return err == DREP_ERR_UNSUPPORTED_OPERATION ? r->base->ops->read_at(r->base, buf, size, offset)
                                                  : err;
@@ -25,7 +25,7 @@ static int routed_read(struct io *io, void *buf, size_t size, uint64_t offset)
 static int routed_write(struct io *io, const void *buf, size_t size, uint64_t offset)
 {
     const struct routed *r = (const struct routed *)io;
-    int err = r->way->ops->write_at(r->way, buf, size, offset);
+    int err = r->driver->ops->write_at(r->driver, buf, size, offset);
 
     return err == DREP_ERR_UNSUPPORTED_OPERATION
                ? r->base->ops->write_at(r->base, buf, size, offset)
@@ -36,7 +36,7 @@ static void routed_close(struct io *io)
 {
     struct routed *r = (struct routed *)io;
 
-    r->way->ops->close(r->way);
+    r->driver->ops->close(r->driver);
     mem_free(r);
 }
 
@@ -46,7 +46,7 @@ static const struct io_ops routed_ops = {
 int io_routed(struct io *base, const drep_driver *driver, void *state, struct io **out)
 {
     struct routed *r = mem_zalloc(1, sizeof(*r));
-    int err = r ? io_driver(driver, state, base->path, &r->way) : fail_nomem();
+    int err = r ? io_driver(driver, state, base->path, &r->driver) : fail_nomem();
 
     if (err) {
         mem_free(r);

@@ -23,7 +23,7 @@ int alone_known(const drep_dataset *ds)
 {
     const drep_file *f = ds->file;
 
-    if (!f->st->shadow || !idset_find(&ranks_of(f)->written, ds->id))
+    if (!f->st->private || !idset_find(&ranks_of(f)->written, ds->id))
         return 0;
     return fail(DREP_ERR_NOT_COMMITTED,
                 "the ranks have written to it together since the last commit; until the next one "
@@ -48,7 +48,7 @@ int alone_refs(const drep_dataset *ds, const drep_selection *sel, const drep_typ
     int64_t count = sel ? sel->count : dataset_count(ds);
     uint64_t id;
 
-    if (!ds->file->st->shadow || !buf || mem->items == 0)
+    if (!ds->file->st->private || !buf || mem->items == 0)
         return 0;
     id = refs_greatest(mem, count * ds->ft->type->items / mem->items, buf);
     if (id < ranks_first_new(ds->file))

@@ -342,7 +342,7 @@ int assembled_end(drep_file *f, struct assembled *a, int err)
     if (!a->merging)
         return err;
     a->merging = false;
-    if (f->st->shadow) {
+    if (f->st->private) {
         (void)operation_end(f, err ? err : DREP_ERR_FAILED);
         return err;
     }

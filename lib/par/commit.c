@@ -259,7 +259,7 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
         err = leases_settle(f);
     if (!err) {
         call.err = a->failed;
-        if (!call.err && f->st->shadow && ranks_of(f)->wrote && f->st->opts.sync)
+        if (!call.err && f->st->private && ranks_of(f)->wrote && f->st->opts.sync)
             call.err = f->st->io->ops->sync(f->st->io);
         err = team_agree(&ranks_of(f)->team, &call);
     }

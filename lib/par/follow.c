@@ -4,7 +4,7 @@
 
 #include "elem/dataset.h"
 #include "format/block.h"
-#include "txn/shadow.h"
+#include "txn/private.h"
 
 /* Forget the numbers that objects, datatypes and representations had on this rank. */
 static void renumber(drep_file *f, uint32_t first_type, const struct id_pairs *ids)
@@ -40,7 +40,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
 
     if (slot_get(&slot, bytes, sequence % 2 ? 0 : 1, &why) != SLOT_VALID || why)
         return fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");
-    if ((err = shadow_move(f->st, &slot, &st)))
+    if ((err = private_move(f->st, &slot, &st)))
         return err;
     f->st = st;
     hints_allow_targets(f, f->linked.dir);

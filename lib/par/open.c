@@ -1,7 +1,7 @@
 /* open.c - making and opening files that several ranks share.
  *
  * Rank 0 makes or opens the file as one process does, and tells the others where it is, which
- * commit it looks at and which hints it was given.  They open shadows of it. */
+ * commit it looks at and which hints it was given.  They open private stores on it. */
 /* SPDX-License-Identifier: MIT */
 #include "whole/create.h"
 #include "par/calls.h"
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "txn/shadow.h"
+#include "tree/journal.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -40,11 +40,11 @@ static int64_t patience(const struct ranks *r)
 }
 
 /* The file by the name that it has now; messages call it by that which the user gave. */
-static int open_shadow_io(const struct wish *w, const char *where, int64_t wait, struct io **out)
+static int open_private_io(const struct wish *w, const char *where, int64_t wait, struct io **out)
 {
     struct io *base;
     char *path = mem_strdup(w->path);
-    int err = path ? io_posix_of_others(where, IO_WRITE, wait, &base) : fail_nomem();
+    int err = path ? io_posix_patient(where, IO_WRITE, wait, &base) : fail_nomem();
 
     if (err) {
         mem_free(path);
@@ -52,7 +52,7 @@ static int open_shadow_io(const struct wish *w, const char *where, int64_t wait,
     }
     mem_free(base->path);
     base->path = path;
-    if ((err = io_shadow(base, out)))
+    if ((err = io_private(base, out)))
         base->ops->close(base);
     return err;
 }
@@ -63,12 +63,12 @@ static int open_other(const struct ranks *r, const struct wish *w, const struct 
 {
     bool reads = !w->datarep && w->amode != DREP_RDWR;
     struct io *io;
-    int err = reads ? io_posix_of_others(w->path, IO_READ, patience(r), &io)
-                    : open_shadow_io(w, g->where, patience(r), &io);
+    int err = reads ? io_posix_patient(w->path, IO_READ, patience(r), &io)
+                    : open_private_io(w, g->where, patience(r), &io);
 
     if (err)
         return fail_in(err, "rank 0 has it open, but");
-    return w->datarep ? file_create_shadow(io, w->path, w->datarep, g->info, out)
+    return w->datarep ? file_create_private(io, w->path, w->datarep, g->info, out)
                       : file_open_other(io, w->path, w->amode, &g->slot, g->info, out);
 }
 
@@ -101,7 +101,7 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
 
     (void)said;
     if (!err && store_writable(o->f->st))
-        err = store_journal(o->f->st);
+        err = journal_begin(o->f->st);
     if (!err)
         leases_grant(o->f, o->r, grant);
     return err ? err : greeting_put(o->f, o->w->info, grant, greeting);

@@ -1,7 +1,8 @@
 /* ranks.h - the ranks that share an open file.
  *
- * Rank 0 is the writer: its store is the file's.  The others' are shadows (txn/shadow.h), changed
- * by the same calls.  What all of them do together is in par/collective.c and in par/open.c. */
+ * Rank 0 is the writer: its store is the file's.  The others have private ones (txn/private.h),
+ * changed by the same calls.  What all of them do together is in par/collective.c and in
+ * par/open.c. */
 /* SPDX-License-Identifier: MIT */
 #ifndef PAR_RANKS_H
 #define PAR_RANKS_H
@@ -132,7 +133,7 @@ static inline uint64_t ranks_first_new(const drep_file *f)
 /* The file itself, for who writes bytes that nobody else has. */
 static inline struct io *ranks_base(const drep_file *f)
 {
-    return f->st->shadow ? io_shadow_base(f->st->io) : f->st->io;
+    return f->st->private ? io_private_base(f->st->io) : f->st->io;
 }
 /* Where a rank writes payload that rank 0 has placed. */
 static inline struct io *ranks_io(const drep_file *f)

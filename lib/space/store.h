@@ -49,12 +49,12 @@ struct store_opts {
 
 struct store {
     struct io *io;
-    struct io *payload; /* what payload is read through, where that is not io; NULL: it is */
+    struct io
+        *payload; /* reads and writes the file's payload, beside io; borrowed; NULL: io does */
     struct store_opts opts;
     struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
     bool writable;      /* we hold the writer's role */
-    bool shadow;        /* or only seem to: what we change, another rank commits, and our space is
-                           none of the file's (txn/shadow.h) */
+    bool private;       /* or work like a writer that never commits (txn/private.h) */
     int locked;         /* reader: we lock its commit; writer: we lock the file */
     const char *failed; /* why the handle refuses writes; NULL: it does not */
     atomic_int dirty;   /* something changed since the last commit; set by any thread */
@@ -64,7 +64,7 @@ struct store {
     struct fetch *fetch;       /* space/fetch.h: bytes read before they are asked for */
     struct tree *tree;         /* tree/tree.h: nodes in memory */
     struct undo *undo;         /* tree/undo.h: how to take the operation under way back */
-    struct journal *journal;   /* tree/journal.h: what the ranks of a team compare; NULL: no team */
+    struct journal *journal;   /* tree/journal.h: changed keys; NULL: nobody asks for them */
     struct runs *runs;         /* chunk/run.h: records of the open transaction */
     struct targets *targets;   /* chunk/target.h: other files with payload */
     struct chunk_cache *cache; /* chunk/cache.h: payload in memory */

@@ -1,8 +1,8 @@
-/* journal.c - which entries changed since the last commit, for ranks that compare their changes.
+/* journal.c - which entries changed since the last commit.
  *
- * Keys are noted as they come, one behind the other, and sorted when the ranks meet.  So a note
- * costs a copy of its key; and an operation that is taken back leaves notes of entries that are as
- * before, which do no harm: what is compared are the entries. */
+ * Keys are noted as they come, one behind the other, and sorted for a digest.  So a note costs a
+ * copy of its key; and an operation that is taken back leaves notes of entries that are as before,
+ * which do no harm: readers look at the entries. */
 /* SPDX-License-Identifier: MIT */
 #include "tree/journal.h"
 
@@ -16,8 +16,8 @@
 
 #define HEAD 2 /* bytes of a length */
 
-/* Space is the business of the rank that commits, and so is where chunks stand. */
-static bool concerns_ranks(uint8_t tag)
+/* True for entries that say what a store holds, not where it stands in the file. */
+static bool is_content(uint8_t tag)
 {
     return tag != FMT_TAG_CHUNK && tag != FMT_TAG_FREE && tag != FMT_TAG_LOG;
 }
@@ -28,7 +28,7 @@ void journal_note(struct journal *j, const uint8_t *key, size_t len)
     uint8_t head[HEAD];
     size_t at = j->keys.len;
 
-    if (j->paused || !concerns_ranks(key_tag(key)))
+    if (j->paused || !is_content(key_tag(key)))
         return;
     if (j->n > 0 && load_u16(last) == len && memcmp(last + HEAD, key, len) == 0)
         return;
@@ -49,10 +49,19 @@ void journal_clear(struct journal *j)
     j->lost = false;
 }
 
-void journal_release(struct journal *j)
+int journal_begin(struct store *st)
 {
-    buf_release(&j->keys);
-    *j = (struct journal){.n = 0};
+    st->journal = mem_zalloc(1, sizeof(*st->journal));
+    return st->journal ? 0 : DREP_ERR_NOMEM;
+}
+
+void journal_end(struct store *st)
+{
+    if (!st->journal)
+        return;
+    buf_release(&st->journal->keys);
+    mem_free(st->journal);
+    st->journal = NULL;
 }
 
 /* The order of the tree. */
@@ -154,7 +163,9 @@ int journal_digest(struct store *st, uint64_t *digest, uint64_t *n)
     if (!err)
         err = journal_each(st, add_entry, &d);
     buf_release(&d.b);
+    if (err)
+        return err;
     *digest = d.sum;
     *n = j->n;
-    return err;
+    return 0;
 }

@@ -255,8 +255,8 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     uint64_t end;
     int err = store_may_write(st);
 
-    if (!err && st->shadow)
-        err = fail(DREP_ERR_ARG, "another rank commits");
+    if (!err && st->private)
+        err = fail(DREP_ERR_ARG, "a private store does not commit");
     if (!err && store_op_active(st))
         err = fail(DREP_ERR_ARG, "an operation is under way");
     if (!err && nothing_new(st, header, size))

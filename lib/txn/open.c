@@ -180,7 +180,7 @@ static void cut_tail(struct store *st)
     struct fail_state why;
     uint64_t size;
 
-    if (!st->writable || st->shadow || st->failed || st->txn->damaged || st->slot.sequence == 0 ||
+    if (!st->writable || st->private || st->failed || st->txn->damaged || st->slot.sequence == 0 ||
         st->slot.incompatible & FMT_AT_END)
         return;
     fail_save(&why);
@@ -200,10 +200,7 @@ static void store_memory_release(struct store *st)
     undo_release(st->undo);
     fetch_release(st->fetch);
     space_release(st->space);
-    if (st->journal) {
-        journal_release(st->journal);
-        mem_free(st->journal);
-    }
+    journal_end(st);
     buf_release(&st->txn->header);
 }
 

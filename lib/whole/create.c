@@ -9,7 +9,7 @@
 #include "name/object.h"
 #include "txn/op.h"
 #include "txn/open.h"
-#include "txn/shadow.h"
+#include "txn/private.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -39,15 +39,15 @@ static int make_io(const drep_file *f, int excl, struct io **out)
     return io_posix(f->path, IO_CREATE, excl, hint_permissions(f->hints.all), out);
 }
 
-/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints; shadow: another
- * rank makes the file. io is closed by whoever fails with it. */
+/* io NULL: what the path asks for; datarep NULL: that of `like`, with its hints;
+ * private: the store is (txn/private.h). io is closed by whoever fails with it. */
 static int create(const char *path, int excl, struct io *io, const char *datarep,
-                  const drep_file *like, const drep_info *info, bool shadow, drep_file **out)
+                  const drep_file *like, const drep_info *info, bool private, drep_file **out)
 {
     struct store_opts opts;
     uint8_t uuid[16];
     drep_file *f = NULL;
-    bool io_made = (io && !shadow) || strcmp(path, ":memory:") == 0;
+    bool io_made = (io && !private) || strcmp(path, ":memory:") == 0;
     int err = file_new(path, DREP_RDWR, info, &f);
 
     if (!err)
@@ -58,7 +58,7 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
         err = make_io(f, excl, &io);
     if (!err) {
         hint_store_opts(f->hints.all, &opts, uuid);
-        err = shadow ? shadow_create(io, &opts, &f->st) : store_create(io, &opts, &f->st);
+        err = private ? private_create(io, &opts, &f->st) : store_create(io, &opts, &f->st);
     } else if (io) {
         io->ops->close(io);
     }
@@ -131,8 +131,8 @@ int file_create_on(struct io *io, const char *datarep, const drep_info *info, dr
     return create(io->path, 0, io, datarep, NULL, info, false, out);
 }
 
-int file_create_shadow(struct io *io, const char *path, const char *datarep, const drep_info *info,
-                       drep_file **out)
+int file_create_private(struct io *io, const char *path, const char *datarep, const drep_info *info,
+                        drep_file **out)
 {
     return create(path, 0, io, datarep, NULL, info, true, out);
 }

@@ -9,9 +9,9 @@
 
 /* io belongs to the file from here on, also when this fails. */
 int file_create_on(struct io *io, const char *datarep, const drep_info *info, drep_file **out);
-/* Begins a file that rank 0 of a team makes at the path, as a shadow of it; the hint drep_uuid is
- * given. */
-int file_create_shadow(struct io *io, const char *path, const char *datarep, const drep_info *info,
-                       drep_file **out);
+/* Begins a file with a private store (txn/private.h) on the one that another process makes at the
+ * path; the hint drep_uuid is given. */
+int file_create_private(struct io *io, const char *path, const char *datarep, const drep_info *info,
+                        drep_file **out);
 
 #endif

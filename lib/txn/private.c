@@ -1,32 +1,24 @@
-/* shadow.c - the store of a rank that does not commit. */
+/* private.c - a store whose changes stay with it. */
 /* SPDX-License-Identifier: MIT */
-#include "txn/shadow.h"
+#include "txn/private.h"
 
-#include "base/error.h"
-#include "base/mem.h"
 #include "space/space.h"
 #include "tree/journal.h"
 #include "txn/open.h"
 #include "txn/snapshot.h"
 #include "txn/txn.h"
 
-int store_journal(struct store *st)
-{
-    st->journal = mem_zalloc(1, sizeof(*st->journal));
-    return st->journal ? 0 : fail_nomem();
-}
-
-/* From here on the store takes space behind all that a file may have, and lists none as free.  Its
- * changes never reach the file: rank 0 alone commits, and places what the others wrote. */
-static int become_shadow(struct store *st)
+/* From here on the store allocates past the end of any file, from IO_PRIVATE on, and knows of no
+ * free space.  It never commits, so freed extents stay in memory. */
+static int become_private(struct store *st)
 {
     st->writable = true;
-    st->shadow = true;
-    st->space->end = IO_SHADOW;
+    st->private = true;
+    st->space->end = IO_PRIVATE;
     st->space->loaded = true;
     st->space->ready = true;
     st->space->freed_max = SIZE_MAX;
-    return store_journal(st);
+    return journal_begin(st);
 }
 
 static struct store_opts without_locks(const struct store_opts *opts)
@@ -38,14 +30,14 @@ static struct store_opts without_locks(const struct store_opts *opts)
     return own;
 }
 
-int shadow_create(struct io *io, const struct store_opts *opts, struct store **out)
+int private_create(struct io *io, const struct store_opts *opts, struct store **out)
 {
     struct store_opts own = without_locks(opts);
     int err = store_create(io, &own, out);
 
     if (err)
         return err;
-    if ((err = become_shadow(*out)))
+    if ((err = become_private(*out)))
         store_close(*out);
     return err;
 }
@@ -62,7 +54,7 @@ static int look_at(struct io *io, const struct slot *slot, const struct store_op
     snapshot_look_at(*out, slot);
     err = snapshot_load_header(*out);
     if (!err)
-        err = become_shadow(*out);
+        err = become_private(*out);
     if (err) {
         store_close(*out);
         return err;
@@ -71,8 +63,8 @@ static int look_at(struct io *io, const struct slot *slot, const struct store_op
     return 0;
 }
 
-int shadow_open(struct io *io, const struct slot *slot, const struct store_opts *opts,
-                struct store **out)
+int private_open(struct io *io, const struct slot *slot, const struct store_opts *opts,
+                 struct store **out)
 {
     struct store_opts own = without_locks(opts);
     int err = look_at(io, slot, &own, out);
@@ -82,7 +74,7 @@ int shadow_open(struct io *io, const struct slot *slot, const struct store_opts 
     return err;
 }
 
-int shadow_move(struct store *old, const struct slot *slot, struct store **out)
+int private_move(struct store *old, const struct slot *slot, struct store **out)
 {
     int err = look_at(old->io, slot, &old->opts, out);
 
