@@ -239,30 +239,21 @@ static void pool_grow(int want)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static int run_serially(int64_t n, pool_fn *fn, void *ctx)
-{
-    int64_t i;
-    int err;
-
-    for (i = 0; i < n; i++) {
-        err = fn(ctx, i);
-        if (err)
-            return err;
-    }
-    return 0;
-}
-
 int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
 {
     struct pool_job job = {.fn = fn, .ctx = ctx, .n = n, .failed = n};
     struct pool_job **at;
+    int err = 0;
 
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
     if (threads > n)
         threads = (int)n;
-    if (threads <= 1 || working)
-        return run_serially(n, fn, ctx);
+    if (threads <= 1 || working) {
+        for (int64_t i = 0; !err && i < n; i++)
+            err = fn(ctx, i);
+        return err;
+    }
 
     job.most = threads;
     rw_holds_get(&job.holds);

@@ -74,3 +74,9 @@ void chunk_forget(struct chunks *cs, const uint64_t *coord)
     if (cs->cell && cs->payload)
         cache_drop_cells(cs->st->cache, &key, 0, (cs->payload - 1) / cs->cell);
 }
+
+void chunks_forget(struct chunks *cs, const uint64_t *coords, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        chunk_forget(cs, coords + i * (uint64_t)cs->rank);
+}

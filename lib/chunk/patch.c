@@ -11,6 +11,7 @@
 #include "chunk/cut.h"
 #include "chunk/edit.h"
 #include "chunk/payload.h"
+#include "chunk/places.h"
 #include "chunk/plan.h"
 #include "chunk/read.h"
 #include "chunk/work_state.h"
@@ -97,12 +98,17 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
                       uint64_t old, const struct growth *how)
 {
     struct buf b = {0};
+    struct places p;
     struct run_hit f;
     int err = compose(cs, coord, patch, old, &b);
 
-    if (!err)
-        err = chunk_write_plain(cs, coord, b.p, b.len,
-                                how->first ? 0 : growth_limit(cs, coord, b.len));
+    if (!err) {
+        err = places_begin(&p, cs, coord, 1, b.len);
+        p.room = how->first ? 0 : growth_limit(cs, coord, b.len);
+        if (!err)
+            err = places_write(&p, b.p);
+        err = places_end(&p, err);
+    }
     buf_release(&b);
     if (err || !how->longer || run_find(cs, coord, &f))
         return err;

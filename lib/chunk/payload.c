@@ -150,13 +150,6 @@ static void sum_new(const struct store *st, const uint8_t *p, size_t size, uint6
         sum_blocks(p, size, sums);
 }
 
-static int write_piece(struct store *st, const uint8_t *p, size_t size, uint64_t offset,
-                       uint64_t *sums)
-{
-    sum_new(st, p, size, sums);
-    return st->io->ops->write_at(st->io, p, size, offset);
-}
-
 /* Write small chunks of odd size, several at once. */
 static int write_small(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
                        uint64_t offset, uint64_t *sums)
@@ -195,7 +188,8 @@ int payload_write(struct store *st, const uint8_t *p, uint64_t n, uint64_t size,
         while (!err && left > 0) {
             size_t now = left < PIECE_BYTES ? (size_t)left : PIECE_BYTES;
 
-            err = write_piece(st, p, now, offset, sums);
+            sum_new(st, p, now, sums);
+            err = st->io->ops->write_at(st->io, p, now, offset);
             p += now;
             offset += now;
             sums += sums_of(now);

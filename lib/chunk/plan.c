@@ -32,15 +32,10 @@ enum step_kind plan_overwrite(const struct store *st, const struct chunk_run *r,
 
 /* ---- plain chunks ---- */
 
-const uint64_t *plan_coord(const struct write_plan *p, uint64_t i)
-{
-    return p->coords + (p->first + i) * (uint64_t)p->cs->rank;
-}
-
 /* True if chunks i and i + 1 follow each other in a row of the grid. */
-static bool neighbours(const struct write_plan *p, uint64_t i)
+static bool neighbours(const struct places *p, uint64_t i)
 {
-    const uint64_t *a = plan_coord(p, i), *b = plan_coord(p, i + 1);
+    const uint64_t *a = places_coord(p, i), *b = places_coord(p, i + 1);
     int rank = p->cs->rank;
 
     return rank > 0 && b[rank - 1] == a[rank - 1] + 1 &&
@@ -48,9 +43,9 @@ static bool neighbours(const struct write_plan *p, uint64_t i)
 }
 
 /* Chunk i is not stored: count those from it on, in its row of the grid, that are not either. */
-static int count_absent(const struct write_plan *p, uint64_t i, uint64_t *n)
+static int count_absent(const struct places *p, uint64_t i, uint64_t *n)
 {
-    uint64_t first = chunk_last(p->cs->rank, plan_coord(p, i)), next;
+    uint64_t first = chunk_last(p->cs->rank, places_coord(p, i)), next;
     int err;
 
     *n = 1;
@@ -58,7 +53,7 @@ static int count_absent(const struct write_plan *p, uint64_t i, uint64_t *n)
         (*n)++;
     if (*n == 1)
         return 0;
-    err = run_next(p->cs, plan_coord(p, i), *n, &next);
+    err = run_next(p->cs, places_coord(p, i), *n, &next);
     if (!err && next - first < *n)
         *n = next > first ? next - first : 1;
     return err;
@@ -66,13 +61,13 @@ static int count_absent(const struct write_plan *p, uint64_t i, uint64_t *n)
 
 /* Choose how chunk i, and *n - 1 behind it in its run or as absent as it is, will be written.  What
  * moves is cut out of its run. */
-static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
+static int choose(struct places *p, uint64_t i, uint64_t *n)
 {
     struct chunks *cs = p->cs;
     enum step_kind kind = STEP_MOVE;
     struct run_hit f;
     uint64_t at;
-    int err = run_find(cs, plan_coord(p, i), &f);
+    int err = run_find(cs, places_coord(p, i), &f);
 
     *n = 1;
     if (err)
@@ -92,7 +87,7 @@ static int choose(struct write_plan *p, uint64_t i, uint64_t *n)
 }
 
 /* Number of chunks from i on that this write has in a row. */
-static uint64_t written_ahead(const struct write_plan *p, uint64_t i)
+static uint64_t written_ahead(const struct places *p, uint64_t i)
 {
     uint64_t n = 1;
 
@@ -102,7 +97,7 @@ static uint64_t written_ahead(const struct write_plan *p, uint64_t i)
 }
 
 /* Find space for the stretch of new chunks that begins at i; *n: their number. */
-static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
+static int give_space(struct places *p, uint64_t i, uint64_t *n)
 {
     uint64_t size = p->size, most = RUN_BYTES / (size ? size : 1), offset, bytes;
     int err = 0;
@@ -118,7 +113,7 @@ static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
     if (p->at)
         offset = p->at;
     else
-        err = place_find(p->cs, plan_coord(p, i),
+        err = place_find(p->cs, places_coord(p, i),
                          p->step[i].moved ? written_ahead(p, i) : AHEAD_ALL, bytes, size, &offset);
     for (uint64_t k = 0; !err && k < *n; k++)
         p->step[i + k].offset = offset + k * size;
@@ -127,7 +122,7 @@ static int give_space(struct write_plan *p, uint64_t i, uint64_t *n)
     return err;
 }
 
-int plan_batch(struct write_plan *p)
+int plan_batch(struct places *p)
 {
     uint64_t n;
     int err = 0;
@@ -143,7 +138,7 @@ int plan_batch(struct write_plan *p)
     return err;
 }
 
-void plan_cancel(struct write_plan *p)
+void plan_cancel(struct places *p)
 {
     for (uint64_t i = 0; i < p->batch; i++) {
         if (p->step[i].stretch && !p->at)

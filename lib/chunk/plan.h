@@ -6,11 +6,12 @@
  * its run, and it gets new space.
  *
  * Steps are planned one after the other, in grid order, so that neighbours come to stand back to
- * back; chunk/write.c then applies them with as many threads as there are. */
+ * back; chunk/places.c applies them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_PLAN_H
 #define CHUNK_PLAN_H
 
+#include "chunk/places.h"
 #include "chunk/run.h"
 
 /* The action planned for a chunk. */
@@ -29,26 +30,13 @@ struct step {
     uint64_t space; /* and their bytes in the file */
 };
 
-/* A write of n plain chunks of `size` bytes each, planned and applied batch by batch. */
-struct write_plan {
-    struct chunks *cs;
-    const uint64_t *coords; /* n times rank numbers, in grid order */
-    uint64_t n, size;
-    uint64_t room;         /* n = 1: bytes that the chunk may grow to, if more than size */
-    uint64_t at;           /* n = 1: allocated space where it is written already, or 0 */
-    uint64_t first, batch; /* the chunks that the steps are for */
-    struct step *step;
-};
-
 /* Say how bytes [offset, offset + size) of the file, of a run, may be changed. */
 enum step_kind plan_overwrite(const struct store *st, const struct chunk_run *r, uint64_t offset,
                               uint64_t size);
 /* Plan the steps of a batch: cut out what moves, and allocate. */
-int plan_batch(struct write_plan *p);
+int plan_batch(struct places *p);
 /* Free the space of steps that were not recorded. */
-void plan_cancel(struct write_plan *p);
-/* The coordinates of a step's chunk. */
-const uint64_t *plan_coord(const struct write_plan *p, uint64_t i);
+void plan_cancel(struct places *p);
 
 /* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
  * to *offset, or has written them there if that is not 0. */

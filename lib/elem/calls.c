@@ -60,62 +60,46 @@ static int refuse(const struct access *a, const drep_xfer *xfer, int err)
     return x.use && x.use->collective ? team_refuse(a->call, true, err) : err;
 }
 
-static int read_elements(struct access *a, const drep_xfer *xfer)
-{
-    drep_file *f = a->ds->file;
-    int err = read_begin(f);
-
-    if (err)
-        return err;
-    if (!(err = access_select(a)))
-        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, xfer), a->ds->path);
-    return read_end(f, err);
-}
-
-static int write_elements(struct access *a, const drep_xfer *xfer)
-{
-    drep_file *f = a->ds->file;
-    int err = write_begin(f);
-
-    if (err)
-        return err;
-    if (!(err = access_select(a)))
-        err = dataset_write(a->ds, a->sel, a->type, a->buf, xfer, false);
-    return write_end(f, err);
-}
-
 static int access_read(struct access *a, const drep_xfer *xfer)
 {
     struct drep_selection room;
     struct xfer x;
+    drep_file *f;
     int err = dataset_check(a->ds, a->call);
 
     if (err)
         return refuse(a, xfer, err);
+    f = a->ds->file;
     a->room = &room;
     err = xfer_begin(&x, xfer, a->call);
-    if (file_shared(a->ds->file))
-        err = a->ds->file->team->ops->read(a, x.use, err);
-    else if (!err)
-        err = read_elements(a, x.use);
-    return xfer_end(&x, err);
+    if (file_shared(f))
+        return xfer_end(&x, f->team->ops->read(a, x.use, err));
+    if (err || (err = read_begin(f)))
+        return xfer_end(&x, err);
+    if (!(err = access_select(a)))
+        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, x.use), a->ds->path);
+    return xfer_end(&x, read_end(f, err));
 }
 
 static int access_write(struct access *a, const drep_xfer *xfer)
 {
     struct drep_selection room;
     struct xfer x;
+    drep_file *f;
     int err = dataset_check(a->ds, a->call);
 
     if (err)
         return refuse(a, xfer, err);
+    f = a->ds->file;
     a->room = &room;
     err = xfer_begin(&x, xfer, a->call);
-    if (file_shared(a->ds->file))
-        err = a->ds->file->team->ops->write(a, x.use, err);
-    else if (!err)
-        err = write_elements(a, x.use);
-    return xfer_end(&x, err);
+    if (file_shared(f))
+        return xfer_end(&x, f->team->ops->write(a, x.use, err));
+    if (err || (err = write_begin(f)))
+        return xfer_end(&x, err);
+    if (!(err = access_select(a)))
+        err = dataset_write(a->ds, a->sel, a->type, a->buf, x.use, false);
+    return xfer_end(&x, write_end(f, err));
 }
 
 int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type, void *buf,

@@ -5,9 +5,10 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "chunk/ahead.h"
+#include "chunk/edit.h"
+#include "chunk/places.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
-#include "chunk/write.h"
 #include "elem/decoded.h"
 #include "elem/fill.h"
 #include "elem/source.h"
@@ -381,56 +382,59 @@ int chunked_read(struct transfer *t)
 
 /* ---- writing unfiltered chunks ---- */
 
-/* Chunks that are written whole, collected so that one call of the store places them side by side.
- */
+/* Chunks that are written whole, collected so that one plan places them side by side. */
 struct whole_chunks {
     struct transfer *t;
     uint64_t n;
     int64_t part[BATCH];
     uint64_t *coord;
+    struct places places;
 };
 
-/* Gives the store the payload of chunk number i, in the worker that will sum and write it. */
-static int whole_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
-                       const uint8_t **bytes)
+/* Makes the payload of number i of the planned chunks, and puts it into the file. */
+static int put_whole(void *ctx, int64_t i)
 {
     const struct whole_chunks *b = ctx;
-    struct buf *room = work_buf(w);
+    const struct places *at = &b->places;
+    struct work *w = work_take(at->cs->st);
     struct chunk_part p;
-    int err = buf_reserve(room, size);
+    struct buf *room;
+    int err;
 
-    (void)from;
-    if (err)
-        return err;
-    part_of(b->t, b->part[i], &p);
-    *bytes = room->p;
-    return name_chunk(b->t, &p, part_payload(b->t, &p, room->p, size));
-}
-
-/* Tells the source where chunk number i stands. */
-static int whole_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
-{
-    const struct whole_chunks *b = ctx;
-    struct chunk_part p;
-
-    part_of(b->t, b->part[i], &p);
-    return name_chunk(b->t, &p, source_placed(b->t, p.coord, offset, sums));
+    if (!w)
+        return DREP_ERR_NOMEM;
+    room = work_buf(w);
+    part_of(b->t, b->part[at->first + (uint64_t)i], &p);
+    err = buf_reserve(room, at->size);
+    if (!err)
+        err = part_payload(b->t, &p, room->p, at->size);
+    name_chunk(b->t, &p, err);
+    if (!err)
+        err = places_put(at, (uint64_t)i, 0, room->p, at->size);
+    work_give(at->cs->st, w);
+    return err;
 }
 
 /* Writes the chunks collected so far. */
 static int whole_flush(struct whole_chunks *b)
 {
-    drep_dataset *ds = b->t->ds;
-    struct chunk_source from = {.fn = whole_bytes, .ctx = b, .piece = UINT64_MAX, .threads = 1};
+    struct chunks *cs = &b->t->ds->chunks;
+    int threads = threads_for(b->t, b->n * cs->payload), err;
     uint64_t n = b->n;
 
+    b->n = 0;
     if (n == 0)
         return 0;
-    b->n = 0;
-    from.threads = threads_for(b->t, n * ds->chunks.payload);
     if (b->t->from)
-        from.placed = whole_placed;
-    return chunks_write(&ds->chunks, b->coord, n, ds->chunks.payload, &from);
+        return source_place(b->t, b->coord, n, cs->payload);
+    chunks_forget(cs, b->coord, n);
+    err = places_begin(&b->places, cs, b->coord, n, cs->payload);
+    while (!err && !(err = places_next(&b->places)) && b->places.batch > 0) {
+        err = pool_run(threads, (int64_t)b->places.batch, put_whole, b);
+        if (!err)
+            err = places_record(&b->places);
+    }
+    return places_end(&b->places, err);
 }
 
 /* Patches a part of a chunk. */

@@ -4,22 +4,24 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/edit.h"
 #include "chunk/patch.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
-#include "chunk/write.h"
+#include "chunk/places.h"
 #include "elem/chunked.h"
 #include "elem/source.h"
 #include "elem/scatter.h"
 
 #include <string.h>
 
-#define LONG_RUN ((uint64_t)4 << 20) /* bytes that threads share, */
-#define SHARE ((uint64_t)1 << 20)    /* so many at a time */
-#define MANY 64                      /* slabs of a box that is written, */
-#define SPARSE 4                     /* of which it changes one in so many, or more */
-#define PIECE ((uint64_t)256 << 10)  /* converted, summed and written while in the cache */
-#define SHARES 4                     /* of a box for each thread, so that all end together */
+#define LONG_RUN ((uint64_t)4 << 20)     /* bytes that threads share, */
+#define SHARE ((uint64_t)1 << 20)        /* so many at a time */
+#define MANY 64                          /* slabs of a box that is written, */
+#define SPARSE 4                         /* of which it changes one in so many, or more */
+#define PIECE ((uint64_t)256 << 10)      /* converted, summed and written while in the cache */
+#define JOINED_BYTES ((uint64_t)8 << 20) /* slabs that one thread writes, piece by piece */
+#define SHARES 4                         /* of a box for each thread, so that all end together */
 
 /* ---- reading ---- */
 
@@ -286,77 +288,121 @@ struct flat_writer {
     struct buf b;
     uint64_t coord; /* of the slab that s is in */
     int64_t mem;    /* whole slabs: number of the first element, */
-    int64_t slab;   /* the first of them */
     int64_t group;  /* slabs that move together, 0: each alone; */
     int64_t moved;  /* the last of these groups that was looked at, -1: none */
 };
 
-/* Gives the store a piece of slab number i. Where memory already holds the stored bytes, they are
- * handed out without a copy. */
-static int slab_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
-                      const uint8_t **p)
+/* Whole slabs that are written: a thread puts `each` of them at a time. */
+struct slab_writer {
+    const struct flat_writer *f;
+    struct places places;
+    uint64_t each;
+    uint64_t piece; /* bytes that are converted at once, while they are in the cache; 0: a slab */
+    uint64_t unit;  /* pieces may be shorter, by whole units of so many bytes; 0: they may not */
+};
+
+/* Makes a piece of the slabs from number i of the plan on.  Where memory already holds the stored
+ * bytes, they are not copied. */
+static int slab_piece(const struct slab_writer *s, struct work *w, uint64_t i, uint64_t from,
+                      uint64_t size, const void **bytes)
 {
-    const struct flat_writer *f = ctx;
+    const struct flat_writer *f = s->f;
     drep_dataset *ds = f->t->ds;
     int64_t es = ds->esize, n = (int64_t)size / es;
-    int64_t mem = f->mem + (int64_t)i * (int64_t)ds->rec.slab + (int64_t)from / es;
+    int64_t mem =
+        f->mem + (int64_t)(s->places.first + i) * (int64_t)ds->rec.slab + (int64_t)from / es;
     struct buf *b = work_buf(w);
     struct conv c;
-    int err;
+    int err = 0;
 
     if (!f->t->conv.copy && (err = buf_reserve(b, size)))
         return err;
     conv_begin(f->t, &c);
     if (f->t->conv.copy) {
-        *p = (const uint8_t *)plain_memory(f->t, mem);
+        *bytes = plain_memory(f->t, mem);
         c.report.items += n * c.stored->items;
-        conv_end(f->t, &c);
-        return 0;
+    } else {
+        if (prog_gaps(&ds->ft->stored))
+            memset(b->p, 0, (size_t)size); /* gaps are zeros */
+        err = conv_write(&c, f->t->mem, mem, b->p, es, n);
+        *bytes = b->p;
     }
-    if (prog_gaps(&ds->ft->stored))
-        memset(b->p, 0, (size_t)size); /* gaps are zeros */
-    err = conv_write(&c, f->t->mem, mem, b->p, es, n);
     conv_end(f->t, &c);
-    *p = b->p;
     return err;
 }
 
-/* Tells the source where slab number i stands. */
-static int slab_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
+/* Bytes of the next piece, which goes to `offset`.  Pieces end where the file has a multiple of
+ * their size: so the system keeps them in large folios, which are read faster. */
+static uint64_t piece_at(const struct slab_writer *s, uint64_t offset, uint64_t left)
 {
-    const struct flat_writer *f = ctx;
-    uint64_t coord = (uint64_t)f->slab + i;
+    uint64_t n = s->piece, end;
 
-    return source_placed(f->t, &coord, offset, sums);
+    if (n == 0 || left <= n)
+        return left;
+    end = n - offset % n;
+    return s->unit && end % s->unit == 0 ? end : n;
+}
+
+/* Puts a thread's slabs, those that stand back to back together. */
+static int put_slabs(void *ctx, int64_t number)
+{
+    const struct slab_writer *s = ctx;
+    const struct places *p = &s->places;
+    uint64_t i = (uint64_t)number * s->each, end = i + s->each, n, now;
+    struct work *w = work_take(p->cs->st);
+    int err = w ? 0 : DREP_ERR_NOMEM;
+    const void *bytes;
+
+    end = end < p->batch ? end : p->batch;
+    for (; !err && i < end; i += n) {
+        uint64_t offset = places_offset(p, i);
+
+        n = places_joined(p, i, end);
+        for (uint64_t at = 0; !err && at < n * p->size; at += now) {
+            now = piece_at(s, offset + at, n * p->size - at);
+            err = slab_piece(s, w, i, at, now, &bytes);
+            if (!err)
+                err = places_put(p, i, at, bytes, now);
+        }
+    }
+    work_give(p->cs->st, w);
+    return err;
 }
 
 /* Writes n whole slabs of `len` elements each. */
 static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t len, int64_t mem)
 {
     drep_dataset *ds = f->t->ds;
-    struct chunk_source from = {
-        .fn = slab_bytes, .ctx = f, .piece = PIECE, .threads = 1, .joined = true};
+    uint64_t es = (uint64_t)ds->esize, size = bytes_of(ds, len);
+    struct slab_writer s = {.f = f, .each = 1};
     uint64_t *coords = mem_array((uint64_t)n, sizeof *coords);
-    int err;
+    int threads = threads_for(f->t, bytes_of(ds, n * len)), err;
 
     if (!coords)
         return DREP_ERR_NOMEM;
     for (int64_t i = 0; i < n; i++)
         coords[i] = (uint64_t)(slab + i);
-    /* Pieces are whole elements, and a slab is one transfer of a user's functions. */
-    if (PIECE % (uint64_t)ds->esize != 0 || conv_calls(&f->t->conv)) {
-        from.piece = UINT64_MAX;
-        from.joined = false;
-    } else if (FMT_SUM_BLOCK % (uint64_t)ds->esize == 0)
-        from.unit = FMT_SUM_BLOCK;
-    from.threads = threads_for(f->t, bytes_of(ds, n * len));
-    if (f->t->from)
-        from.placed = slab_placed;
     f->mem = mem;
-    f->slab = slab;
-    err = chunks_write(&ds->chunks, coords, (uint64_t)n, bytes_of(ds, len), &from);
+    if (f->t->from) {
+        err = source_place(f->t, coords, (uint64_t)n, size);
+        mem_free(coords);
+        return err;
+    }
+    chunks_forget(&ds->chunks, coords, (uint64_t)n);
+    err = places_begin(&s.places, &ds->chunks, coords, (uint64_t)n, size);
+    /* Pieces are whole elements, and a slab is one transfer of a user's functions. */
+    if (PIECE % es == 0 && !conv_calls(&f->t->conv)) {
+        s.piece = PIECE;
+        s.unit = FMT_SUM_BLOCK % es == 0 ? FMT_SUM_BLOCK : 0;
+        s.each = places_share(&s.places, threads, PIECE, s.unit ? JOINED_BYTES : 0);
+    }
+    while (!err && !(err = places_next(&s.places)) && s.places.batch > 0) {
+        err = pool_run(threads, (int64_t)((s.places.batch - 1) / s.each + 1), put_slabs, &s);
+        if (!err)
+            err = places_record(&s.places);
+    }
     mem_free(coords);
-    return err;
+    return places_end(&s.places, err);
 }
 
 /* Number of elements that a slab has in the dataset as it is now. */

@@ -112,37 +112,6 @@ struct encoding {
     struct pool_turns turns;
 };
 
-/* A plain chunk of a source. */
-struct plain_source {
-    struct transfer *t;
-    const uint64_t *coord;
-};
-
-static int plain_placed(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
-{
-    const struct plain_source *p = ctx;
-
-    (void)i;
-    return source_placed(p->t, p->coord, offset, sums);
-}
-
-/* Gives a whole chunk of a source its place. */
-static int place_encoded(struct transfer *t, const uint64_t *coord)
-{
-    struct plain_source plain = {t, coord};
-    struct encoded_chunk *c;
-    int err = source_encoded(t, coord, &c);
-
-    if (err)
-        return err;
-    chunk_forget(&t->ds->chunks, coord);
-    if (t->ds->chunks.nfilters == 0)
-        return chunk_place_plain(&t->ds->chunks, coord, c->size, 0, plain_placed, &plain);
-    err = plan_filtered(&t->ds->chunks, coord, c->size, c->sums[0], c->skipped, &c->offset);
-    c->placed = !err;
-    return err;
-}
-
 /* Encodes and writes one whole chunk. Threads encode in any order and write in turn, so that the
  * file does not depend on the number of threads. */
 static int encode_part(void *ctx, int64_t i)
@@ -165,7 +134,7 @@ static int encode_part(void *ctx, int64_t i)
         return err;
     }
     if (t->from) {
-        err = place_encoded(t, p.coord);
+        err = source_place_one(t, p.coord);
         pool_turn_end(&e->turns, i, err);
         work_give(cs->st, w);
         return name_chunk(t, &p, err);

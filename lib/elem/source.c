@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/source.h"
 
-#include "chunk/payload.h"
-
-#include <string.h>
+#include "chunk/edit.h"
+#include "chunk/places.h"
+#include "chunk/plan.h"
 
 static int64_t number_of(const struct transfer *t, const uint64_t *coord)
 {
@@ -16,22 +16,46 @@ bool source_whole(const struct transfer *t, const uint64_t *coord)
     return t->from->ops->whole(t->from, number_of(t, coord));
 }
 
-int source_encoded(const struct transfer *t, const uint64_t *coord, struct encoded_chunk **out)
+static int source_encoded(const struct transfer *t, const uint64_t *coord,
+                          struct encoded_chunk **out)
 {
     return t->from->ops->encoded(t->from, number_of(t, coord), out);
 }
 
-int source_placed(const struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums)
+int source_place(const struct transfer *t, const uint64_t *coords, uint64_t n, uint64_t size)
+{
+    struct encoded_chunk *e;
+    struct places p;
+    int err;
+
+    chunks_forget(&t->ds->chunks, coords, n);
+    err = places_begin(&p, &t->ds->chunks, coords, n, size);
+    p.given = true;
+    while (!err && !(err = places_next(&p)) && p.batch > 0) {
+        for (uint64_t i = 0; !err && i < p.batch; i++) {
+            err = source_encoded(t, places_coord(&p, i), &e);
+            if (!err) {
+                e->offset = places_given(&p, i, e->sums);
+                e->placed = true;
+            }
+        }
+        if (!err)
+            err = places_record(&p);
+    }
+    return places_end(&p, err);
+}
+
+int source_place_one(const struct transfer *t, const uint64_t *coord)
 {
     struct encoded_chunk *e;
     int err = source_encoded(t, coord, &e);
 
-    if (err)
-        return err;
-    memcpy(sums, e->sums, (size_t)sums_of(e->size) * sizeof *sums);
-    e->offset = offset;
-    e->placed = true;
-    return 0;
+    if (err || t->ds->chunks.nfilters == 0)
+        return err ? err : source_place(t, coord, 1, e->size);
+    chunk_forget(&t->ds->chunks, coord);
+    err = plan_filtered(&t->ds->chunks, coord, e->size, e->sums[0], e->skipped, &e->offset);
+    e->placed = !err;
+    return err;
 }
 
 int source_elements(struct transfer *t, const uint64_t *coord, struct conv *c)

@@ -42,10 +42,10 @@ struct part_source {
 
 /* For transfers that have a source: true if the chunk is written whole. */
 bool source_whole(const struct transfer *t, const uint64_t *coord);
-/* Such a chunk, which the store is about to place. */
-int source_encoded(const struct transfer *t, const uint64_t *coord, struct encoded_chunk **out);
-/* A plain one stands at `offset` now: give its checksums. */
-int source_placed(const struct transfer *t, const uint64_t *coord, uint64_t offset, uint64_t *sums);
+/* Give such chunks their places: n plain ones of `size` bytes, in grid order; or one that is
+ * filtered or has a heap. */
+int source_place(const struct transfer *t, const uint64_t *coords, uint64_t n, uint64_t size);
+int source_place_one(const struct transfer *t, const uint64_t *coord);
 /* Let the transfer's memory be the elements of this chunk; c: of the part. */
 int source_elements(struct transfer *t, const uint64_t *coord, struct conv *c);
 

@@ -198,41 +198,33 @@ void transfer_end(struct transfer *t)
     mem_free(t);
 }
 
-int transfer_elements(struct transfer *t, const drep_type *type)
+bool transfer_moves(struct transfer *t, const drep_type *type)
 {
     drep_dataset *ds = t->ds;
 
     if (t->sel->count == 0 || ds->esize == 0)
-        return 0;
+        return false;
     if (t->members.lacks)
         memory_zero(!type ? ds->ft->type : type,
                     t->sel->count * t->conv.stored->items / t->conv.mem->items, t->mem);
-    return transfer_layout(t);
-}
-
-/* Plans and runs a transfer: selection, items, converter, filters; then the layout. */
-static int run_planned(drep_dataset *ds, const drep_selection *sel, const drep_type *type,
-                       char *mem, const drep_xfer *xfer, enum transfer_way way)
-{
-    struct transfer *t;
-    int err = transfer_begin(ds, sel, type, mem, xfer, way, &t);
-
-    if (err)
-        return err;
-    err = transfer_elements(t, type);
-    transfer_end(t);
-    return err;
+    return true;
 }
 
 int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
                  const drep_xfer *xfer, enum transfer_way way)
 {
+    struct transfer *t;
     bool done = false;
     int err = 0;
 
     if (ds->rec.layout == FMT_COMPACT && !sel && needs_no_plan(ds, type, mem, xfer))
         err = run_whole(ds, type, mem, xfer, way != READING, &done);
-    return err || done ? err : run_planned(ds, sel, type, mem, xfer, way);
+    if (err || done || (err = transfer_begin(ds, sel, type, mem, xfer, way, &t)))
+        return err;
+    if (transfer_moves(t, type))
+        err = transfer_layout(t);
+    transfer_end(t);
+    return err;
 }
 
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,

@@ -75,8 +75,9 @@ int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type 
                    const drep_xfer *xfer, enum transfer_way way, struct transfer **out);
 void transfer_end(struct transfer *t);
 int transfer_layout(struct transfer *t);
-/* A read or a write between its steps: all selected elements, for memory's `type`. */
-int transfer_elements(struct transfer *t, const drep_type *type);
+/* Between these steps: false if there is nothing to move.  Members of memory's `type` that the
+ * stored one lacks become zeros. */
+bool transfer_moves(struct transfer *t, const drep_type *type);
 /* Frees what a read has made of variable length in memory. */
 void transfer_forget(const struct transfer *t);
 /* Reads inside a call that reads; the message does not name the dataset. */

@@ -101,7 +101,7 @@ static int move(struct reading *r, bool known)
     if (!known)
         err = records_lend(r->team, ds, &r->wanted, &r->records, err);
     if (!err) {
-        err = transfer_elements(r->t, r->type);
+        err = transfer_moves(r->t, r->type) ? transfer_layout(r->t) : 0;
         r->moved = !err;
     }
     if (sent)

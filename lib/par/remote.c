@@ -3,11 +3,8 @@
 #include "par/remote.h"
 
 #include "chunk/edit.h"
-#include "chunk/payload.h"
+#include "chunk/places.h"
 #include "chunk/plan.h"
-#include "chunk/write.h"
-
-#include <string.h>
 
 /* The store asks in the order of the grid, mostly. */
 static struct remote_chunk *find(struct remote *r, int64_t chunk)
@@ -65,26 +62,27 @@ static int not_here(int64_t chunk, const char *what)
                 (long long)chunk);
 }
 
-static int leased_sums(void *ctx, uint64_t i, uint64_t offset, uint64_t *sums)
-{
-    const struct encoded_chunk *e = ctx;
-
-    (void)i;
-    (void)offset;
-    memcpy(sums, e->sums, (size_t)sums_of(e->size) * sizeof *sums);
-    return 0;
-}
-
 int remote_record(drep_dataset *ds, const struct remote_chunk *c)
 {
     struct encoded_chunk e = c->encoded;
     uint64_t coord[DREP_MAX_RANK];
+    struct places p;
+    int err;
 
     chunk_coord(&ds->rec, c->chunk, coord);
     chunk_forget(&ds->chunks, coord);
     if (ds->chunks.nfilters > 0)
         return plan_filtered(&ds->chunks, coord, e.size, e.sums[0], e.skipped, &e.offset);
-    return chunk_place_plain(&ds->chunks, coord, e.size, e.offset, leased_sums, &e);
+    err = places_begin(&p, &ds->chunks, coord, 1, e.size);
+    p.given = true;
+    p.at = e.offset;
+    if (!err)
+        err = places_next(&p);
+    if (!err) {
+        places_given(&p, 0, e.sums);
+        err = places_record(&p);
+    }
+    return places_end(&p, err);
 }
 
 /* ---- as a source of parts ---- */

@@ -2,7 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/pool.h"
 #include "chunk/each.h"
+#include "chunk/edit.h"
+#include "chunk/places.h"
 #include "chunk/read.h"
 #include "chunk/target.h"
 #include "chunk/work.h"
@@ -26,49 +29,74 @@ static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const st
     return !err ? copy_whole_progress(c, b->len) : err;
 }
 
-/* Consecutive chunks of one record. */
+/* Consecutive chunks of one record, copied by several threads. */
 struct plain_copy {
     struct payload_copy *c;
     uint64_t coord[DREP_MAX_RANK]; /* of the first */
+    struct places places;
+    uint64_t each; /* chunks that a thread takes at a time */
 };
 
-static int plain_bytes(void *ctx, struct work *w, uint64_t i, uint64_t from, uint64_t size,
-                       const uint8_t **p)
+/* Copies a piece of the chunks from number i of the plan on. */
+static int copy_piece(const struct plain_copy *plain, struct buf *b, uint64_t i, uint64_t from,
+                      uint64_t size)
 {
-    const struct plain_copy *plain = ctx;
     struct chunks *cs = &plain->c->from->chunks;
     uint64_t at[DREP_MAX_RANK] = {0}, have = 0;
-    struct buf *b = work_buf(w);
     int err = buf_reserve(b, size);
 
     memcpy(at, plain->coord, (size_t)cs->rank * sizeof *at);
     if (cs->rank > 0)
-        at[cs->rank - 1] += i;
+        at[cs->rank - 1] += plain->places.first + i;
     if (!err)
         err = chunk_read_on(cs, at, from, size, b->p, &have);
     if (!err && have < size)
         err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
-    *p = b->p;
+    return err ? err : places_put(&plain->places, i, from, b->p, size);
+}
+
+/* Copies a thread's chunks, those that stand back to back together. */
+static int copy_share(void *ctx, int64_t number)
+{
+    const struct plain_copy *plain = ctx;
+    const struct places *p = &plain->places;
+    uint64_t i = (uint64_t)number * plain->each, end = i + plain->each, n, now;
+    struct work *w = work_take(p->cs->st);
+    int err = w ? 0 : DREP_ERR_NOMEM;
+
+    end = end < p->batch ? end : p->batch;
+    for (; !err && i < end; i += n) {
+        n = places_joined(p, i, end);
+        for (uint64_t at = 0; !err && at < n * p->size; at += now) {
+            now = n * p->size - at < PIECE ? n * p->size - at : PIECE;
+            err = copy_piece(plain, work_buf(w), i, at, now);
+        }
+    }
+    work_give(p->cs->st, w);
     return err;
 }
 
-/* Copies n chunks of one record, at plain->coord and behind it, with one call of the store. */
+/* Copies n chunks of one record, at plain->coord and behind it. */
 static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n, uint64_t size)
 {
-    const struct chunk_source from = {.fn = plain_bytes,
-                                      .ctx = plain,
-                                      .piece = PIECE,
-                                      .threads = c->threads,
-                                      .joined = c->from->rec.layout == FMT_CONTIGUOUS};
     uint64_t *coords = (uint64_t *)(void *)c->room[1].p;
-    int rank = c->from->chunks.rank;
+    struct places *p = &plain->places;
+    int rank = c->from->chunks.rank, err;
 
     for (uint64_t i = 0; i < n; i++) {
         memcpy(coords + i * (uint64_t)rank, plain->coord, (size_t)rank * sizeof *coords);
         if (rank > 0)
             coords[(i + 1) * (uint64_t)rank - 1] += i;
     }
-    return chunks_write(&c->to->chunks, coords, n, size, &from);
+    chunks_forget(&c->to->chunks, coords, n);
+    err = places_begin(p, &c->to->chunks, coords, n, size);
+    plain->each = c->from->rec.layout == FMT_CONTIGUOUS ? places_share(p, c->threads, PIECE, 0) : 1;
+    while (!err && !(err = places_next(p)) && p->batch > 0) {
+        err = pool_run(c->threads, (int64_t)((p->batch - 1) / plain->each + 1), copy_share, plain);
+        if (!err)
+            err = places_record(p);
+    }
+    return places_end(p, err);
 }
 
 /* Copies one chunk that has a heap, or would be filtered now. */
