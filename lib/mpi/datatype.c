@@ -18,7 +18,7 @@ struct call {
     int64_t parts;
 };
 
-static int convert(const drep_type *type, MPI_Datatype *out);
+static int type_to_mpi(const drep_type *type, MPI_Datatype *out);
 
 static void call_release(struct call *c)
 {
@@ -59,7 +59,7 @@ static int call_init(struct call *c, const drep_type *type, bool integers)
                 glue_fail(DREP_ERR_VALUE_TOO_LARGE, "datatype: %lld exceeds an int", (long long)v);
     }
     for (i = 0; i < c->parts && !err; i++)
-        err = convert(drep_type_member(type, i), &c->part[i]);
+        err = type_to_mpi(drep_type_member(type, i), &c->part[i]);
     return err;
 }
 
@@ -75,7 +75,7 @@ static int check_integers(const drep_type *type, int64_t first)
     return 0;
 }
 
-static int order_of(int64_t order)
+static int order_to_mpi(int64_t order)
 {
     return order == DREP_ORDER_C ? MPI_ORDER_C : MPI_ORDER_FORTRAN;
 }
@@ -85,10 +85,10 @@ static int make_subarray(const int *v, MPI_Datatype base, MPI_Datatype *out)
     int rank = v[0];
 
     return MPI_Type_create_subarray(rank, v + 1, v + 1 + rank, v + 1 + 2 * rank,
-                                    order_of(v[1 + 3 * rank]), base, out);
+                                    order_to_mpi(v[1 + 3 * rank]), base, out);
 }
 
-static int make_darray(const int *v, MPI_Datatype base, MPI_Datatype *out)
+static int darray_to_mpi(const int *v, MPI_Datatype base, MPI_Datatype *out)
 {
     static const int distributions[] = {MPI_DISTRIBUTE_NONE, MPI_DISTRIBUTE_BLOCK,
                                         MPI_DISTRIBUTE_CYCLIC};
@@ -102,10 +102,10 @@ static int make_darray(const int *v, MPI_Datatype base, MPI_Datatype *out)
         dargs[d] = darg == DREP_DISTRIBUTE_DFLT_DARG ? MPI_DISTRIBUTE_DFLT_DARG : darg;
     }
     return MPI_Type_create_darray(v[0], v[1], rank, v + 3, distribs, dargs, v + 3 + 3 * rank,
-                                  order_of(v[3 + 4 * rank]), base, out);
+                                  order_to_mpi(v[3 + 4 * rank]), base, out);
 }
 
-static int make(const drep_type *type, const struct call *c, MPI_Datatype *out)
+static int make_mpi_type(const drep_type *type, const struct call *c, MPI_Datatype *out)
 {
     const int *v = c->integer;
     MPI_Datatype base = c->part[0];
@@ -130,7 +130,7 @@ static int make(const drep_type *type, const struct call *c, MPI_Datatype *out)
     case DREP_KIND_SUBARRAY:
         return make_subarray(v, base, out);
     case DREP_KIND_DARRAY:
-        return make_darray(v, base, out);
+        return darray_to_mpi(v, base, out);
     case DREP_KIND_RESIZED:
         return MPI_Type_create_resized(base, c->address[0], c->address[1], out);
     }
@@ -161,7 +161,7 @@ static int convert_constructor(const drep_type *type, MPI_Datatype *out)
     if (!err)
         err = check_integers(type, first);
     if (!err)
-        err = glue_mpi(make(type, &c, out), "datatype");
+        err = glue_mpi(make_mpi_type(type, &c, out), "datatype");
     call_release(&c);
     return err;
 }
@@ -184,7 +184,7 @@ static int convert_members(const drep_type *type, MPI_Datatype *out)
         if (n > INT_MAX || len > INT_MAX)
             err = glue_fail(DREP_ERR_VALUE_TOO_LARGE, "datatype: a struct exceeds an int");
         else
-            err = convert(drep_type_member(type, i), &parts[i]);
+            err = type_to_mpi(drep_type_member(type, i), &parts[i]);
     }
     if (!err)
         err = glue_mpi(MPI_Type_create_struct((int)n, lens, displs, parts, &whole), "datatype");
@@ -211,7 +211,7 @@ static int convert_repeated(const drep_type *type, MPI_Datatype *out)
 {
     const drep_type *base = drep_type_member(type, 0);
     MPI_Datatype one = MPI_DATATYPE_NULL;
-    int err = convert(base, &one);
+    int err = type_to_mpi(base, &one);
 
     if (!err) {
         int64_t extent = drep_type_extent(base);
@@ -234,7 +234,7 @@ static int convert_predefined(const drep_type *type, MPI_Datatype *out)
 
 /* Bounds that the constructors of MPI do not give: a compound with a size of its own, a struct that
  * another MPI aligns otherwise. */
-static int match_bounds(const drep_type *type, MPI_Datatype *datatype)
+static int bounds_to_mpi(const drep_type *type, MPI_Datatype *datatype)
 {
     MPI_Count lb, extent;
     MPI_Datatype resized;
@@ -277,13 +277,13 @@ static int convert_kind(const drep_type *type, MPI_Datatype *out)
     return convert_constructor(type, out);
 }
 
-static int convert(const drep_type *type, MPI_Datatype *out)
+static int type_to_mpi(const drep_type *type, MPI_Datatype *out)
 {
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     int err = convert_kind(type, &datatype);
 
     if (!err)
-        err = match_bounds(type, &datatype);
+        err = bounds_to_mpi(type, &datatype);
     if (err) {
         if (datatype != MPI_DATATYPE_NULL)
             MPI_Type_free(&datatype);
@@ -302,7 +302,7 @@ int drep_mpi_datatype(const drep_type *type, MPI_Datatype *out)
         return err;
     if (!type || !out)
         return glue_fail(DREP_ERR_ARG, "drep_mpi_datatype: a null pointer");
-    err = convert(type, &datatype);
+    err = type_to_mpi(type, &datatype);
     if (!err)
         err = glue_mpi(MPI_Type_commit(&datatype), "MPI_Type_commit");
     if (!err)

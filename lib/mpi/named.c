@@ -30,7 +30,7 @@ static int64_t size_of(MPI_Datatype datatype)
     return (int64_t)size;
 }
 
-static int make(const struct named *n, drep_type **out)
+static int make_named(const struct named *n, drep_type **out)
 {
     const drep_type *parts[2] = {drep_predefined(n->first), NULL};
 
@@ -51,7 +51,7 @@ int named_type(MPI_Datatype named, drep_type **out)
         ;
     if (i == NAMED)
         return glue_fail(DREP_ERR_TYPE, "datatype: a predefined one without counterpart");
-    err = make(&all[i], &type);
+    err = make_named(&all[i], &type);
     if (err)
         return err;
     if (size_of(named) != drep_type_size(type)) {

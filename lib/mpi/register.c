@@ -12,7 +12,7 @@
 
 enum { KEPT = 8 }; /* datatypes for one representation: those of transfers that alternate */
 
-struct kept {
+struct kept_datatype {
     drep_type *type;
     MPI_Datatype datatype;
     uint64_t turn; /* of its last use */
@@ -25,17 +25,17 @@ struct functions {
     void *extra;
     pthread_mutex_t lock;
     uint64_t turn;
-    struct kept kept[KEPT];
+    struct kept_datatype kept[KEPT];
 };
 
 /* The slot of a type, or the idle one that was used least lately; NULL: all are busy. */
-static struct kept *kept_find(struct functions *f, const drep_type *type)
+static struct kept_datatype *kept_find(struct functions *f, const drep_type *type)
 {
-    struct kept *idle = NULL;
+    struct kept_datatype *idle = NULL;
     int i;
 
     for (i = 0; i < KEPT; i++) {
-        struct kept *k = &f->kept[i];
+        struct kept_datatype *k = &f->kept[i];
 
         if (k->type == type)
             return k;
@@ -45,7 +45,7 @@ static struct kept *kept_find(struct functions *f, const drep_type *type)
     return idle;
 }
 
-static int kept_fill(struct kept *k, const drep_type *type)
+static int kept_fill(struct kept_datatype *k, const drep_type *type)
 {
     MPI_Datatype datatype;
     int err = k->type == type ? 0 : drep_mpi_datatype(type, &datatype);
@@ -56,15 +56,15 @@ static int kept_fill(struct kept *k, const drep_type *type)
         drep_type_free(k->type);
         MPI_Type_free(&k->datatype);
     }
-    *k = (struct kept){.type = drep_type_ref(type), .datatype = datatype};
+    *k = (struct kept_datatype){.type = drep_type_ref(type), .datatype = datatype};
     return 0;
 }
 
 /* Get the datatype for one call of a function; put it back into *slot, NULL: its own. */
-static int datatype_get(struct functions *f, const drep_type *type, struct kept **slot,
+static int datatype_get(struct functions *f, const drep_type *type, struct kept_datatype **slot,
                         MPI_Datatype *out)
 {
-    struct kept *k;
+    struct kept_datatype *k;
     int err = 0;
 
     pthread_mutex_lock(&f->lock);
@@ -81,7 +81,7 @@ static int datatype_get(struct functions *f, const drep_type *type, struct kept 
     return k ? err : drep_mpi_datatype(type, out);
 }
 
-static void datatype_put(struct functions *f, struct kept *slot, MPI_Datatype *datatype)
+static void datatype_put(struct functions *f, struct kept_datatype *slot, MPI_Datatype *datatype)
 {
     if (!slot) {
         MPI_Type_free(datatype);
@@ -92,7 +92,7 @@ static void datatype_put(struct functions *f, struct kept *slot, MPI_Datatype *d
     pthread_mutex_unlock(&f->lock);
 }
 
-static int extent_of(const drep_type *type, int64_t *extent, void *ctx)
+static int mpi_extent(const drep_type *type, int64_t *extent, void *ctx)
 {
     const struct functions *f = ctx;
     MPI_Datatype datatype;
@@ -122,7 +122,7 @@ static int file_bytes(struct functions *f, const drep_type *type, int64_t positi
 
     *bytes = 0;
     while (!err && count > 0 && drep_cursor_next(&cursor, count, &run)) {
-        err = extent_of(run.type, &extent, f);
+        err = mpi_extent(run.type, &extent, f);
         *bytes += extent * run.count;
         count -= run.count;
     }
@@ -130,11 +130,12 @@ static int file_bytes(struct functions *f, const drep_type *type, int64_t positi
 }
 
 /* MPI counts the items of one call in an int. */
-static int convert(MPI_Datarep_conversion_function *fn, void *userbuf, const drep_type *type,
-                   int64_t count, void *filebuf, int64_t position, struct functions *f)
+static int call_conversion(MPI_Datarep_conversion_function *fn, void *userbuf,
+                           const drep_type *type, int64_t count, void *filebuf, int64_t position,
+                           struct functions *f)
 {
     MPI_Datatype datatype;
-    struct kept *slot;
+    struct kept_datatype *slot;
     int err = glue_ready("conversion function");
 
     if (!err)
@@ -161,7 +162,7 @@ static int read_items(void *userbuf, const drep_type *type, int64_t count, void 
 {
     struct functions *f = ctx;
 
-    return convert(f->read, userbuf, type, count, filebuf, position, f);
+    return call_conversion(f->read, userbuf, type, count, filebuf, position, f);
 }
 
 static int write_items(void *userbuf, const drep_type *type, int64_t count, void *filebuf,
@@ -169,7 +170,7 @@ static int write_items(void *userbuf, const drep_type *type, int64_t count, void
 {
     struct functions *f = ctx;
 
-    return convert(f->write, userbuf, type, count, filebuf, position, f);
+    return call_conversion(f->write, userbuf, type, count, filebuf, position, f);
 }
 
 /* MPI_Finalize() begins with freeing MPI_COMM_SELF, when datatypes may still be freed. */
@@ -225,7 +226,7 @@ int drep_mpi_register_datarep(const char *name, MPI_Datarep_conversion_function 
     MPI_Query_thread(&level);
     err = drep_register_datarep_flags(
         name, read == MPI_CONVERSION_FN_NULL ? DREP_CONVERSION_NULL : read_items,
-        write == MPI_CONVERSION_FN_NULL ? DREP_CONVERSION_NULL : write_items, extent_of, f,
+        write == MPI_CONVERSION_FN_NULL ? DREP_CONVERSION_NULL : write_items, mpi_extent, f,
         level == MPI_THREAD_MULTIPLE ? 0 : DREP_REP_SERIAL);
     if (err) {
         pthread_mutex_destroy(&f->lock);

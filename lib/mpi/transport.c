@@ -85,14 +85,15 @@ static int check_comm(const char *call, MPI_Comm comm)
 }
 
 /* What MPI fills in until all ranks have come. */
-struct meeting {
+struct transport_meeting {
     MPI_Comm copy;
     MPI_Request request[2];
     /* Hashes of nodes, their complements, and what rank 0's hint asks for. */
     uint64_t mine[3], most[3];
 };
 
-static int meeting_begin(const char *call, MPI_Comm comm, const drep_info *info, struct meeting *m)
+static int meeting_begin(const char *call, MPI_Comm comm, const drep_info *info,
+                         struct transport_meeting *m)
 {
     int rank = 0;
     int err = glue_mpi(MPI_Comm_idup(comm, &m->copy, &m->request[0]), call);
@@ -108,7 +109,7 @@ static int meeting_begin(const char *call, MPI_Comm comm, const drep_info *info,
     return err;
 }
 
-static int meeting_wait(const char *call, struct meeting *m, int64_t timeout_ns)
+static int meeting_wait(const char *call, struct transport_meeting *m, int64_t timeout_ns)
 {
     int64_t n, deadline = timeout_ns ? now_ns() + timeout_ns : INT64_MAX;
     MPI_Status status[2];
@@ -130,7 +131,7 @@ static int meeting_wait(const char *call, struct meeting *m, int64_t timeout_ns)
  * the meeting for ever. */
 static int meet(const char *call, MPI_Comm comm, const drep_info *info, struct transport *t)
 {
-    struct meeting *m = glue_alloc(1, sizeof *m);
+    struct transport_meeting *m = glue_alloc(1, sizeof *m);
     int err;
 
     if (!m)
@@ -200,7 +201,7 @@ int transport_payload(void *ctx, const char *path, int amode, const drep_info *i
 /* ------------------------------------------------------------ the datatype */
 
 /* `size` bytes as a count of a datatype: bytes, or one long derived datatype, which `made` has. */
-struct extent {
+struct message_extent {
     int count;
     MPI_Datatype datatype;
     bool made;
@@ -224,9 +225,9 @@ static int long_datatype(size_t size, MPI_Datatype *out)
     return result == MPI_SUCCESS ? MPI_Type_commit(out) : result;
 }
 
-static int extent_of(size_t size, struct extent *e)
+static int message_extent_of(size_t size, struct message_extent *e)
 {
-    *e = (struct extent){.count = (int)size, .datatype = MPI_BYTE};
+    *e = (struct message_extent){.count = (int)size, .datatype = MPI_BYTE};
     if (size <= TRANSPORT_COUNT_MAX)
         return 0;
     e->count = 1;
@@ -235,7 +236,7 @@ static int extent_of(size_t size, struct extent *e)
 }
 
 /* MPI keeps what a message under way needs of it. */
-static void extent_release(struct extent *e)
+static void extent_release(struct message_extent *e)
 {
     if (e->made)
         MPI_Type_free(&e->datatype);
@@ -284,7 +285,7 @@ static int room_for_one(struct transport *t)
 int transport_send(void *ctx, int to, drep_message *message)
 {
     struct transport *t = ctx;
-    struct extent e = {0};
+    struct message_extent e = {0};
     int err = glue_ready("message");
 
     if (!err)
@@ -292,7 +293,7 @@ int transport_send(void *ctx, int to, drep_message *message)
     if (!err)
         err = room_for_one(t);
     if (!err)
-        err = extent_of(message->size, &e);
+        err = message_extent_of(message->size, &e);
     if (!err)
         err = glue_mpi(MPI_Isend(DREP_MESSAGE_BYTES(message), e.count, e.datatype, to, TAG, t->comm,
                                  &t->request[t->n_sending]),
@@ -327,7 +328,7 @@ int transport_flush(void *ctx, int64_t deadline_ns)
 /* Begin to receive a message that was seen. */
 static int begin(struct transport *t, MPI_Message *seen, const MPI_Status *status)
 {
-    struct extent e = {0};
+    struct message_extent e = {0};
     MPI_Count size = 0;
     drep_message *m;
     int err = glue_mpi(MPI_Get_elements_x(status, MPI_BYTE, &size), "MPI_Get_elements_x");
@@ -338,7 +339,7 @@ static int begin(struct transport *t, MPI_Message *seen, const MPI_Status *statu
     if (!m)
         return glue_fail(DREP_ERR_NOMEM, "out of memory: a message of %lld bytes", (long long)size);
     m->from = status->MPI_SOURCE;
-    err = extent_of((size_t)size, &e);
+    err = message_extent_of((size_t)size, &e);
     if (!err)
         err = glue_mpi(MPI_Imrecv(DREP_MESSAGE_BYTES(m), e.count, e.datatype, seen, &t->arrival),
                        "MPI_Imrecv");

@@ -144,7 +144,7 @@ static int level_get(MPI_Datatype datatype, struct level *l)
     return get_plain(datatype, l, ni, na, nd);
 }
 
-static int order_of(int64_t order)
+static int order_from_mpi(int64_t order)
 {
     return order == MPI_ORDER_C         ? DREP_ORDER_C
            : order == MPI_ORDER_FORTRAN ? DREP_ORDER_FORTRAN
@@ -164,7 +164,7 @@ static int parameter_of(int64_t p)
     return p == MPI_UNDEFINED ? DREP_UNDEFINED : (int)p;
 }
 
-static int make_darray(const struct level *l, drep_type **out)
+static int darray_from_mpi(const struct level *l, drep_type **out)
 {
     const int64_t *v = l->arg;
     int rank = (int)v[2], d;
@@ -181,7 +181,7 @@ static int make_darray(const struct level *l, drep_type **out)
         psizes[d] = (int)v[3 + 3 * rank + d];
     }
     return drep_type_darray((int)v[0], (int)v[1], rank, v + 3, distribs, dargs, psizes,
-                            order_of(v[3 + 4 * rank]), l->type[0], out);
+                            order_from_mpi(v[3 + 4 * rank]), l->type[0], out);
 }
 
 static int make_level(const struct level *l, drep_type **out)
@@ -210,10 +210,10 @@ static int make_level(const struct level *l, drep_type **out)
     case MPI_COMBINER_STRUCT:
         return drep_type_struct(n, v + 1, v + 1 + n, (const drep_type *const *)l->type, out);
     case MPI_COMBINER_SUBARRAY:
-        return drep_type_subarray((int)n, v + 1, v + 1 + n, v + 1 + 2 * n, order_of(v[1 + 3 * n]),
-                                  base, out);
+        return drep_type_subarray((int)n, v + 1, v + 1 + n, v + 1 + 2 * n,
+                                  order_from_mpi(v[1 + 3 * n]), base, out);
     case MPI_COMBINER_DARRAY:
-        return make_darray(l, out);
+        return darray_from_mpi(l, out);
     case MPI_COMBINER_RESIZED:
         return drep_type_resized(v[0], v[1], base, out);
     case MPI_COMBINER_F90_REAL:
@@ -228,7 +228,7 @@ static int make_level(const struct level *l, drep_type **out)
 
 /* Where MPI and we see bounds differently, MPI's are those of the program's memory: a struct gets
  * an extent that its own compiler would not give it, or Fortran's types lie otherwise. */
-static int match_bounds(MPI_Datatype datatype, drep_type **type)
+static int bounds_from_mpi(MPI_Datatype datatype, drep_type **type)
 {
     MPI_Count lb, extent, size;
     drep_type *resized;
@@ -251,7 +251,7 @@ static int match_bounds(MPI_Datatype datatype, drep_type **type)
     return 0;
 }
 
-static int convert(MPI_Datatype datatype, int depth, drep_type **out)
+static int type_from_mpi(MPI_Datatype datatype, int depth, drep_type **out)
 {
     struct level l = {.combiner = MPI_COMBINER_NAMED};
     drep_type *type = NULL;
@@ -261,12 +261,12 @@ static int convert(MPI_Datatype datatype, int depth, drep_type **out)
     if (!err && l.combiner != MPI_COMBINER_NAMED && depth >= DEPTH_MAX)
         err = glue_fail(DREP_ERR_LIMIT, "datatype: more than %d levels", DEPTH_MAX);
     for (i = 0; !err && i < l.parts; i++)
-        err = convert(l.part[i], depth + 1, &l.type[i]);
+        err = type_from_mpi(l.part[i], depth + 1, &l.type[i]);
     if (!err)
         err =
             l.combiner == MPI_COMBINER_NAMED ? named_type(datatype, &type) : make_level(&l, &type);
     if (!err)
-        err = match_bounds(datatype, &type);
+        err = bounds_from_mpi(datatype, &type);
     level_release(&l);
     if (err) {
         drep_type_free(type);
@@ -285,5 +285,5 @@ int drep_mpi_type(MPI_Datatype datatype, drep_type **out)
     if (!out || datatype == MPI_DATATYPE_NULL)
         return glue_fail(DREP_ERR_ARG, "drep_mpi_type: %s",
                          out ? "MPI_DATATYPE_NULL" : "no result");
-    return convert(datatype, 0, out);
+    return type_from_mpi(datatype, 0, out);
 }

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-struct exchange {
+struct parcel_exchange {
     struct team *t;
     struct team_inbox *in;
     const struct team_parcel *out;
@@ -38,7 +38,7 @@ static int keep(struct team_inbox *in, struct drep_message *m, const uint8_t *p,
 }
 
 /* Copy a parcel that a rank sends to itself. */
-static int keep_own(struct exchange *x, const struct team_parcel *o)
+static int keep_own(struct parcel_exchange *x, const struct team_parcel *o)
 {
     struct drep_message *m = mem_alloc((uint64_t)o->size + sizeof *m);
 
@@ -51,7 +51,7 @@ static int keep_own(struct exchange *x, const struct team_parcel *o)
     return keep(x->in, m, m->bytes, o->size);
 }
 
-static int send_all(struct exchange *x)
+static int send_all(struct parcel_exchange *x)
 {
     size_t i;
     int err = 0;
@@ -73,7 +73,7 @@ static int send_all(struct exchange *x)
 }
 
 /* The note of an acknowledgement is the parcel's index. */
-static int acked(struct exchange *x, int from, uint64_t i)
+static int acked(struct parcel_exchange *x, int from, uint64_t i)
 {
     if (i >= x->n || x->out[i].to != from || !x->sent[i])
         return team_kill(x->t, fail(DREP_ERR_FAILED, "%s: invalid acknowledgement of rank %d",
@@ -84,7 +84,7 @@ static int acked(struct exchange *x, int from, uint64_t i)
 }
 
 /* A child's subtree has nothing left to send: child number k is 2^k ranks further. */
-static int reported(struct exchange *x, int from)
+static int reported(struct parcel_exchange *x, int from)
 {
     uint32_t step = (uint32_t)(from - x->t->rank);
 
@@ -96,7 +96,7 @@ static int reported(struct exchange *x, int from)
 }
 
 /* Take a frame of any rank; the message is freed or kept. */
-static int take(struct exchange *x, struct drep_message *m)
+static int take(struct parcel_exchange *x, struct drep_message *m)
 {
     unsigned kind = frame_kind(m);
     uint64_t note = frame_note(m);
@@ -119,7 +119,7 @@ static int take(struct exchange *x, struct drep_message *m)
 }
 
 /* The rank that a give-up names, and the patience with it. */
-static int64_t awaited(struct exchange *x, int *rank)
+static int64_t awaited(struct parcel_exchange *x, int *rank)
 {
     if (x->waits) {
         while (!x->sent[x->first])
@@ -145,7 +145,7 @@ static int tell_children(struct team *t)
     return err;
 }
 
-static int converse(struct exchange *x)
+static int converse(struct parcel_exchange *x)
 {
     static const unsigned kinds =
         1u << FRAME_PARCEL | 1u << FRAME_ACK | 1u << FRAME_UP | 1u << FRAME_DOWN;
@@ -182,7 +182,7 @@ static int by_sender(const void *a, const void *b)
 
 int team_exchange(struct team *t, const struct team_parcel *out, size_t n, struct team_inbox *in)
 {
-    struct exchange x = {.t = t, .in = in, .out = out, .n = n};
+    struct parcel_exchange x = {.t = t, .in = in, .out = out, .n = n};
     int k, err = wire_begin(t, TEAM_EXCHANGE);
 
     if (err)
