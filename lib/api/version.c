@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-static char text[256];
+static char version_text[256];
 
 static void build_text(void)
 {
@@ -17,13 +17,15 @@ static void build_text(void)
 #include "format/filters.def"
 #undef X
     };
-    size_t at = (size_t)snprintf(text, sizeof text, "datarep %s, format %d.%d, filters",
-                                 DREP_VERSION, FMT_MAJOR, FMT_MINOR);
+    size_t at =
+        (size_t)snprintf(version_text, sizeof version_text, "datarep %s, format %d.%d, filters",
+                         DREP_VERSION, FMT_MAJOR, FMT_MINOR);
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         if (filter_available(ids[i]))
-            at += (size_t)snprintf(text + at, sizeof text - at, " %s", fmt_filter_name(ids[i]));
-    snprintf(text + at, sizeof text - at, ", kernels %s", isa_name());
+            at += (size_t)snprintf(version_text + at, sizeof version_text - at, " %s",
+                                   fmt_filter_name(ids[i]));
+    snprintf(version_text + at, sizeof version_text - at, ", kernels %s", isa_name());
 }
 
 const char *drep_version(void)
@@ -31,5 +33,5 @@ const char *drep_version(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, build_text);
-    return text;
+    return version_text;
 }

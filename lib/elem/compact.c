@@ -124,7 +124,7 @@ static int write_whole(drep_dataset *ds, struct conv *c, const char *mem, int64_
 }
 
 /* Converts all elements from where they stand in the tree. *done: they were all stored. */
-static int read_whole(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *done)
+static int read_compact(drep_dataset *ds, struct conv *c, char *mem, int64_t n, bool *done)
 {
     struct peek peek;
     struct key key;
@@ -147,7 +147,7 @@ int compact_whole(drep_dataset *ds, struct conv *c, char *mem, bool writing, boo
     int64_t n = dataset_count(ds);
 
     if (!writing)
-        return read_whole(ds, c, mem, n, done);
+        return read_compact(ds, c, mem, n, done);
     *done = true;
     return write_whole(ds, c, mem, n);
 }

@@ -21,7 +21,7 @@
 /* ---- shape and layout ---- */
 
 /* Takes the shape from the spec into the record. */
-static int shape_of(const drep_spec *spec, struct object_rec *rec)
+static int spec_shape(const drep_spec *spec, struct object_rec *rec)
 {
     if (spec->rank == DREP_NULL_SPACE) {
         rec->rank = FMT_RANK_NULL;
@@ -339,7 +339,7 @@ int dataset_plan(drep_file *f, const struct file_rep *rep, const drep_spec *spec
     int err = sized_valid(SIZED_drep_spec, spec, "plan");
 
     if (!err)
-        err = shape_of(spec, rec);
+        err = spec_shape(spec, rec);
     if (!err)
         err = choose_layout(f, rep, spec, rec, ft);
     return !err ? choose_filters(f, rep, spec, rec, ft) : err;
@@ -405,7 +405,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
     rec.kind = FMT_DATASET;
     rec.fill = (uint8_t)spec->fill;
     if (!err)
-        err = shape_of(spec, &rec);
+        err = spec_shape(spec, &rec);
     if (!err)
         err = spec->datarep ? rep_add(f, spec->datarep, &entry) : rep_get_number(f, 0, &entry);
     if (!err)

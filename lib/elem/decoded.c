@@ -93,7 +93,7 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
 }
 
 /* True for parts that become whole chunks: nothing else of them is kept. */
-static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
+static bool is_whole_encoded(const struct transfer *t, const struct chunk_part *p)
 {
     if (t->from)
         return p->n > 0 && source_whole(t, p->coord);
@@ -104,7 +104,7 @@ static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
 /* True for parts that change a chunk. */
 static bool changes_chunk(const struct transfer *t, const struct chunk_part *p)
 {
-    return p->n > 0 && !writes_whole(t, p);
+    return p->n > 0 && !is_whole_encoded(t, p);
 }
 
 struct encoding {
@@ -125,9 +125,9 @@ static int encode_part(void *ctx, int64_t i)
     int err;
 
     part_of(t, i, &p);
-    w = writes_whole(t, &p) ? work_take(cs->st) : NULL;
+    w = is_whole_encoded(t, &p) ? work_take(cs->st) : NULL;
     if (!w) {
-        err = writes_whole(t, &p) ? DREP_ERR_NOMEM : 0;
+        err = is_whole_encoded(t, &p) ? DREP_ERR_NOMEM : 0;
         if (!err && pool_turn_wait(&e->turns, i))
             return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
@@ -309,7 +309,7 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
         seen += p.n;
         changed = p.n > 0 && chunk_is_changed(&ds->chunks, p.coord);
         if (changed)
-            undo += writes_whole(t, &p) ? payload : 3 * bytes_of(ds, p.n);
+            undo += is_whole_encoded(t, &p) ? payload : 3 * bytes_of(ds, p.n);
         else if (changes_chunk(t, &p) && more <= UINT64_MAX / 2 - payload)
             more += payload;
     }
@@ -352,7 +352,7 @@ static int edit_parts(struct transfer *t, int can, int threads)
 
 /* Writes one batch of parts: whole chunks first, which need no room in the cache, then the others.
  */
-static int write_parts(struct transfer *t)
+static int write_encoded_batch(struct transfer *t)
 {
     struct encoding e = {.t = t};
     int can = 0, threads = 1, err = look_ahead(t, &can, &threads);
@@ -370,7 +370,7 @@ static int write_parts(struct transfer *t)
  * nothing can fail any more. */
 int decoded_write(struct transfer *t)
 {
-    int err = parts_each(t, write_parts);
+    int err = parts_each(t, write_encoded_batch);
 
     return err ? err : packed_flush(t->ds->chunks.st, t->ds->id);
 }

@@ -43,7 +43,7 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
 
 /* Changes bytes of a chunk without variable parts. A chunk that is not stored completely must be
  * completed with fill, which the functions may have been unable to make. */
-static int payload_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
+static int dataset_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
                          const void *bytes)
 {
     uint64_t have = 0;
@@ -98,7 +98,7 @@ int scatter_flush(void *scatter)
         bytes = s->b->p;
     }
     if (!err)
-        err = payload_patch(ds, s->coord, s->low, s->high - s->low, bytes);
+        err = dataset_patch(ds, s->coord, s->low, s->high - s->low, bytes);
     s->n = 0;
     return err;
 }

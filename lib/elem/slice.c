@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-struct slice {
+struct slice_parser {
     const char *text, *p; /* the whole, and how far it was read */
     int rank;
     const int64_t *dims;
@@ -15,19 +15,19 @@ struct slice {
     uint32_t single;
 };
 
-static int wrong(const struct slice *s, int err, const char *why)
+static int wrong(const struct slice_parser *s, int err, const char *why)
 {
     return fail(err, "%s: column %d: %s", s->text, (int)(s->p - s->text) + 1, why);
 }
 
-static void spaces(struct slice *s)
+static void spaces(struct slice_parser *s)
 {
     while (*s->p == ' ' || *s->p == '\t')
         s->p++;
 }
 
 /* Reads a number, if there is one: *found. */
-static int number(struct slice *s, int64_t *out, bool *found)
+static int number(struct slice_parser *s, int64_t *out, bool *found)
 {
     bool negative = *s->p == '-', sign = negative || *s->p == '+';
     const char *p = s->p + sign;
@@ -55,7 +55,7 @@ static int64_t clip(int64_t at, int64_t len)
     return at > len ? len : at;
 }
 
-static int index_part(struct slice *s, int d, int64_t at, const char *where)
+static int index_part(struct slice_parser *s, int d, int64_t at, const char *where)
 {
     int64_t len = s->dims[d];
 
@@ -70,7 +70,7 @@ static int index_part(struct slice *s, int d, int64_t at, const char *where)
 }
 
 /* START:STOP:STEP, of which START was read. */
-static int range_part(struct slice *s, int d, int64_t start)
+static int range_part(struct slice_parser *s, int d, int64_t start)
 {
     int64_t stop = s->dims[d], step = 1;
     const char *where;
@@ -102,7 +102,7 @@ static int range_part(struct slice *s, int d, int64_t start)
 }
 
 /* One of the parts between the commas. */
-static int part(struct slice *s, int d)
+static int part(struct slice_parser *s, int d)
 {
     const char *where = s->p;
     int64_t start = 0;
@@ -117,7 +117,7 @@ static int part(struct slice *s, int d)
 }
 
 /* Goes on behind the dimensions that "..." stands for: those that no later part names. */
-static int ellipsis(struct slice *s, int *d)
+static int ellipsis(struct slice_parser *s, int *d)
 {
     int parts = 0;
 
@@ -133,7 +133,7 @@ static int ellipsis(struct slice *s, int *d)
     return 0;
 }
 
-static int parts(struct slice *s)
+static int parts(struct slice_parser *s)
 {
     int d = 0, err = 0;
 
@@ -161,7 +161,7 @@ static int parts(struct slice *s)
 
 int drep_select_parse(const char *text, int rank, const int64_t *dims, drep_selection **out)
 {
-    struct slice s = {.text = text, .p = text, .rank = rank, .dims = dims};
+    struct slice_parser s = {.text = text, .p = text, .rank = rank, .dims = dims};
     int err;
 
     if (!text || !out || rank < 0 || rank > DREP_MAX_RANK || (rank > 0 && !dims))

@@ -47,8 +47,8 @@ static int filtered_read(drep_dataset *ds, const struct chunk_rec *rec, void *bu
     return err;
 }
 
-static int stored_read(drep_dataset *ds, const int64_t *start, void *buf, int64_t room,
-                       int64_t *size, uint32_t *skipped)
+static int read_stored_chunk(drep_dataset *ds, const int64_t *start, void *buf, int64_t room,
+                             int64_t *size, uint32_t *skipped)
 {
     uint64_t coord[DREP_MAX_RANK] = {0}, have = 0;
     struct chunk_rec rec;
@@ -91,7 +91,7 @@ int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int
     if ((err = dataset_check(dataset, "drep_read_stored")) ||
         (err = read_begin_stored(dataset->file)))
         return err;
-    err = stored_read(dataset, start, buf, room, size, !skipped ? &unused : skipped);
+    err = read_stored_chunk(dataset, start, buf, room, size, !skipped ? &unused : skipped);
     return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 

@@ -115,7 +115,7 @@ static int run_whole(drep_dataset *ds, const drep_type *type, char *mem, const d
 }
 
 /* Checks that whole elements of memory are inside its buffer. */
-static int fill_fits(const struct transfer *t, const drep_type *whole)
+static int memory_holds(const struct transfer *t, const drep_type *whole)
 {
     int64_t items = 0, tiles = t->sel->count * t->members.ft.stored.items / t->members.mem->items;
     int err = type_elements(whole, tiles, &items);
@@ -142,7 +142,7 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     if (!err)
         err = items_check(ft->type, type, t->sel->count, t->xfer);
     if (!err && t->members.lacks) /* zeros go to members of `whole` that are not in `type` */
-        err = fill_fits(t, whole);
+        err = memory_holds(t, whole);
     if (!err && t->sel->count > 0 && !t->mem)
         err = fail(DREP_ERR_ARG, "no buffer");
     if (!err)
