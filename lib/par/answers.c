@@ -15,7 +15,8 @@ static uint64_t to_eight(uint64_t n)
 }
 
 /* Appends a head and `more` bytes, zeros at their end, behind it; *p is where they begin. */
-static int pack(struct buf *b, int64_t chunk, uint64_t runs, uint64_t n, uint64_t more, uint8_t **p)
+static int pack_head(struct buf *b, int64_t chunk, uint64_t runs, uint64_t n, uint64_t more,
+                     uint8_t **p)
 {
     uint64_t size = PIECE_HEAD + to_eight(more);
     int err = buf_reserve(b, b->len + size);
@@ -37,7 +38,7 @@ static int pack(struct buf *b, int64_t chunk, uint64_t runs, uint64_t n, uint64_
 int ask_pack(const struct shares *s, const struct share *share, struct buf *b)
 {
     uint8_t *p;
-    int err = pack(b, share->chunk, share->runs, 0, (uint64_t)share->runs * PIECE_RUN, &p);
+    int err = pack_head(b, share->chunk, share->runs, 0, (uint64_t)share->runs * PIECE_RUN, &p);
 
     for (size_t i = 0; !err && i < share->runs; i++, p += PIECE_RUN) {
         const struct share_run *r = &s->run[share->first + i];
@@ -75,8 +76,8 @@ static int copy_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_
 }
 
 /* Appends the contents that the elements of an answer refer to. */
-static int pack_heap(const drep_dataset *ds, const struct decoded *d, size_t head, int64_t n,
-                     struct buf *b)
+static int pack_answer_heap(const drep_dataset *ds, const struct decoded *d, size_t head, int64_t n,
+                            struct buf *b)
 {
     static const uint8_t zeros[8];
     struct buf heap = {0};
@@ -97,22 +98,22 @@ int answer_pack(const drep_dataset *ds, const struct decoded *d, struct piece *a
     struct copying c = {d->b.p, (size_t)ds->esize};
     size_t head = b->len;
     uint8_t *p;
-    int err = pack(b, ask->chunk, 0, ask->n, bytes_of(ds, (int64_t)ask->n), &p);
+    int err = pack_head(b, ask->chunk, 0, ask->n, bytes_of(ds, (int64_t)ask->n), &p);
 
     if (err)
         return err;
     ask->elements = p;
     err = piece_runs(ds, ask, chunk_elements(ds), copy_run, &c);
     if (!err && ds->ft->type->variable)
-        err = pack_heap(ds, d, head, (int64_t)ask->n, b);
+        err = pack_answer_heap(ds, d, head, (int64_t)ask->n, b);
     return err;
 }
 
 /* ---- into memory ---- */
 
 /* Converts the runs of a share; packed: their elements stand back to back. */
-static int take(struct transfer *t, const struct shares *s, const struct share *share,
-                const uint8_t *elements, bool packed, const uint8_t *heap, size_t heap_size)
+static int take_answer(struct transfer *t, const struct shares *s, const struct share *share,
+                       const uint8_t *elements, bool packed, const uint8_t *heap, size_t heap_size)
 {
     struct part_mover m;
     struct in_memory from = {NULL, &m.c, (uint8_t *)(uintptr_t)elements};
@@ -140,11 +141,11 @@ int answer_take(struct transfer *t, const struct shares *s, const struct share *
 {
     if (answer->n != (uint64_t)share->n)
         return fail(DREP_ERR_IO, "a broken message of rank %d", answer->from);
-    return take(t, s, share, answer->elements, true, answer->heap, answer->heap_size);
+    return take_answer(t, s, share, answer->elements, true, answer->heap, answer->heap_size);
 }
 
 int decoded_take(struct transfer *t, const struct shares *s, const struct share *share,
                  const struct decoded *d)
 {
-    return take(t, s, share, d->b.p, false, d->b.p + d->fixed, d->b.len - d->fixed);
+    return take_answer(t, s, share, d->b.p, false, d->b.p + d->fixed, d->b.len - d->fixed);
 }

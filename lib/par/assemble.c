@@ -79,8 +79,8 @@ struct gathered {
     const struct changes **of; /* NULL: the rank has none */
 };
 
-static int group_add(struct gathered *g, uint64_t sum, int rank, const uint8_t *p, size_t size,
-                     uint64_t first_new)
+static int gathered_add(struct gathered *g, uint64_t sum, int rank, const uint8_t *p, size_t size,
+                        uint64_t first_new)
 {
     if (VEC_ROOM(g->all, g->n, g->room, 1) || VEC_ROOM(g->sum, g->n, g->sum_room, 1))
         return fail_nomem();
@@ -120,14 +120,14 @@ static int read_blocks(drep_file *f, struct gathered *g)
     int err = changes_put(f, &g->own);
 
     if (!err)
-        err = group_add(g, LIKE_FIRST, 0, g->own.p, g->own.len, first_new);
+        err = gathered_add(g, LIKE_FIRST, 0, g->own.p, g->own.len, first_new);
     for (size_t at = 0; !err && at < g->blocks.len; at += block_size(g->blocks.p + at)) {
         const uint8_t *p = g->blocks.p + at;
         size_t head = BLOCK_HEAD + 4 * (size_t)load_u32(p + 8);
 
         if (load_u64(p + 12) != ELSEWHERE)
-            err = group_add(g, load_u64(p), (int)load_u32(p + BLOCK_HEAD), p + head,
-                            (size_t)load_u64(p + 12), first_new);
+            err = gathered_add(g, load_u64(p), (int)load_u32(p + BLOCK_HEAD), p + head,
+                               (size_t)load_u64(p + 12), first_new);
     }
     return err ? err : groups_of_ranks(g, ranks_of(f)->team.size);
 }
@@ -153,8 +153,8 @@ static int translate_waiting(drep_file *f, struct gathered *g, const struct team
 }
 
 /* Merge, and describe the datasets that wait. */
-static int merge(drep_file *f, struct gathered *g, const struct team_said *told,
-                 struct assembled *a, struct buf *described)
+static int merge_gathered(drep_file *f, struct gathered *g, const struct team_said *told,
+                          struct assembled *a, struct buf *described)
 {
     int err = read_blocks(f, g);
 
@@ -287,8 +287,8 @@ static int spread_ids(drep_file *f, const struct gathered *g, struct buf *pairs)
 }
 
 /* Rank 0 tells how the merge ended, and each rank its ids where they are wanted. */
-static int spread(drep_file *f, struct gathered *g, int err, const struct buf *described,
-                  struct assembled *a)
+static int spread_merge(drep_file *f, struct gathered *g, int err, const struct buf *described,
+                        struct assembled *a)
 {
     struct team *t = &ranks_of(f)->team;
     struct team_call call = {.name = t->call};
@@ -325,8 +325,8 @@ int assemble(drep_file *f, bool alike, bool none, const struct team_said *told, 
     err = team_merge(t, err, &g.blocks, merge_blocks, NULL);
     if (t->dead == 0) {
         if (!err && t->rank == 0)
-            err = merge(f, &g, told, a, &described);
-        err = spread(f, &g, err, &described, a);
+            err = merge_gathered(f, &g, told, a, &described);
+        err = spread_merge(f, &g, err, &described, a);
     }
     gathered_release(&g);
     buf_release(&described);

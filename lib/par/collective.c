@@ -53,7 +53,7 @@ struct meeting {
 };
 
 /* The ranks agree that nothing went wrong so far. */
-static int meet(struct meeting *m, int err)
+static int meeting_agree(struct meeting *m, int err)
 {
     struct team_call what = {.name = m->call};
 
@@ -112,16 +112,16 @@ int collective_meet(const drep_dataset *ds, const char *name, int err)
 /* ---- what goes where ---- */
 
 /* Everybody learns who owns which chunk.  `err` is of cutting. */
-static int deal(struct meeting *m, int err)
+static int deal_chunks(struct meeting *m, int err)
 {
     bool several = !m->loose && m->how != TOGETHER_PARTS && m->ds->rec.layout != FMT_COMPACT;
 
-    err = meet(m, err);
+    err = meeting_agree(m, err);
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &m->shares);
     if (!err)
         err = windows_begin(&m->windows, m->team, m->t, &m->shares, several);
-    return m->windows.several ? meet(m, err) : err;
+    return m->windows.several ? meeting_agree(m, err) : err;
 }
 
 static void note_most(uint64_t *most, uint64_t n)
@@ -137,9 +137,10 @@ static int exchange(struct meeting *m)
     int err = windows_next(&m->windows);
 
     if (!err)
-        err = meet(m, m->shares.clash < 0 ? pieces_pack(m->t, m->team, &m->windows.now, &m->parcels)
-                                          : overlap_error(m->ds, m->shares.clash, -1, m->team->rank,
-                                                          m->shares.with));
+        err = meeting_agree(
+            m, m->shares.clash < 0
+                   ? pieces_pack(m->t, m->team, &m->windows.now, &m->parcels)
+                   : overlap_error(m->ds, m->shares.clash, -1, m->team->rank, m->shares.with));
     if (!err)
         err = team_exchange(m->team, m->parcels.parcel, m->parcels.n, &m->in);
     for (size_t i = 0; i < m->parcels.n; i++)
@@ -261,7 +262,7 @@ static int store_writes(struct meeting *m)
 
 /* Owners list their chunks and bring them together; those of which the file has a part with the
  * records of rank 0. */
-static int assemble(struct meeting *m)
+static int assemble_chunks(struct meeting *m)
 {
     drep_dataset *ds = m->ds;
     struct shares wanted = {.n = 0};
@@ -282,7 +283,7 @@ static int assemble(struct meeting *m)
     buf_release(&records);
     shares_release(&wanted);
     note_most(&ranks_of(ds->file)->counted.kept, owned_kept(&m->own));
-    return meet(m, err);
+    return meeting_agree(m, err);
 }
 
 /* Bring the chunks of a window together, and report them to rank 0. */
@@ -292,7 +293,7 @@ static int window_take(struct meeting *m)
     int err = exchange(m);
 
     if (!err)
-        err = assemble(m);
+        err = assemble_chunks(m);
     if (err)
         return err;
     m->report_at = mem_array((uint64_t)team->size + 1, sizeof *m->report_at);
@@ -351,7 +352,7 @@ static int window_write(struct meeting *m, int mine)
     }
     buf_release(&places);
     window_release(m);
-    return err ? err : meet(m, mine);
+    return err ? err : meeting_agree(m, mine);
 }
 
 /* Rank 0's store asks for a chunk that is not here. */
@@ -415,7 +416,7 @@ static int write_compact(struct meeting *m)
                                                    .heap_size = b.len - (size_t)fixed});
     if (!err)
         err = store_writes(m);
-    err = meet(m, err);
+    err = meeting_agree(m, err);
     if (!err && !m->loose)
         err = leases_renew(m->ds->file);
     buf_release(&b);
@@ -442,11 +443,11 @@ static int write_meeting(struct meeting *m, int err)
     drep_dataset *ds = m->ds;
     bool first;
 
-    err = deal(m, err);
+    err = deal_chunks(m, err);
     if (!err && ds->rec.layout == FMT_COMPACT) {
         err = exchange(m);
         if (!err)
-            err = assemble(m);
+            err = assemble_chunks(m);
         return err ? err : write_compact(m);
     }
     if (!err)
@@ -494,11 +495,11 @@ static int leave_last(struct meeting *m)
 
     if (err || !any)
         return err;
-    err = meet(m, pending_shares(m->ds, &s, &elements));
+    err = meeting_agree(m, pending_shares(m->ds, &s, &elements));
     if (!err)
         err = shares_meet(m->team, m->ds, m->how, &s);
     if (!err)
-        err = meet(m, lose_and_bring_back(m->ds, &s));
+        err = meeting_agree(m, lose_and_bring_back(m->ds, &s));
     shares_release(&s);
     return err;
 }

@@ -26,7 +26,7 @@ struct reading {
     bool moved;                /* memory may have contents that are ours */
 };
 
-static int meet(const struct reading *r, int err)
+static int reading_agree(const struct reading *r, int err)
 {
     struct team_call call = {.name = r->call, .err = err};
 
@@ -34,7 +34,7 @@ static int meet(const struct reading *r, int err)
 }
 
 /* Merges what single ranks have written to the dataset, in an operation of the store. */
-static int merge(const struct reading *r)
+static int merge_single_writes(const struct reading *r)
 {
     drep_dataset *ds = r->ds;
     uint64_t any = pending_has(ds) || marks_find(ds);
@@ -126,7 +126,7 @@ static int read_met(struct reading *r)
     drep_dataset *ds = r->ds;
     bool known = ds->esize == 0 || ds->rec.layout == FMT_COMPACT ||
                  !idset_find(&ranks_of(ds->file)->written, ds->id);
-    int err = meet(r, fail_dataset(move(r, known), ds->path));
+    int err = reading_agree(r, fail_dataset(move(r, known), ds->path));
 
     if (err && r->moved)
         transfer_forget(r->t);
@@ -142,7 +142,7 @@ int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type
         err = fail_dataset(transfer_begin(ds, sel, type, buf, xfer, READING, &r.t), ds->path);
     err = collective_meet(ds, call, err);
     if (!err && store_writable(ds->file->st))
-        err = fail_dataset(merge(&r), ds->path);
+        err = fail_dataset(merge_single_writes(&r), ds->path);
     if (alone)
         rwlock_write_to_read(&ds->file->lock);
     if (!err)

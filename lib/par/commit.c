@@ -54,7 +54,7 @@ static int entries_digest(drep_file *f, uint64_t *digest, uint64_t *n)
 }
 
 /* Makes this rank's message about its changes (assemble.h). */
-static int tell(drep_file *f, struct buf *told)
+static int tell_changes(drep_file *f, struct buf *told)
 {
     uint64_t digest = 0, n = 0, hints = 0, reps = 0, witnesses = 0;
     uint8_t bytes[DIGEST_SIZE] = {0};
@@ -98,7 +98,7 @@ static bool told_alike(const uint8_t *a, const uint8_t *b)
 }
 
 /* Compare what all ranks have told with what rank 0 has, which alone calls this. */
-static enum verdict compare(const struct team *t, const uint8_t *all, const uint64_t *at)
+static enum verdict compare_digests(const struct team *t, const uint8_t *all, const uint64_t *at)
 {
     enum verdict verdict = ALIKE;
     bool wrote = false;
@@ -121,7 +121,7 @@ static int verdict_put(void *ctx, const struct team_said *told, struct buf *b)
     const struct team *t = ctx;
     const uint64_t *at = told->at;
     uint8_t head[VERDICT_HEAD];
-    enum verdict verdict = compare(t, told->all.p, at);
+    enum verdict verdict = compare_digests(t, told->all.p, at);
     struct buf ids = {0};
     bool used = false;
     int err;
@@ -201,7 +201,7 @@ static int result_put(drep_file *f, int err, bool kept, bool follows, struct buf
 }
 
 /* A rank that gets nothing does without. */
-static void deal(struct ranks *r, const uint8_t *grant)
+static void deal_leases(struct ranks *r, const uint8_t *grant)
 {
     struct fail_state why;
 
@@ -237,7 +237,7 @@ static int spread_result(drep_file *f, int err, bool kept, bool follows, const s
     if (b.len >= RESULT_HEAD && t->rank > 0)
         leases_begin(ranks_of(f), b.p + RESULT_GRANT);
     if (b.len >= RESULT_HEAD && t->dead == 0)
-        deal(ranks_of(f), b.p + RESULT_GRANT);
+        deal_leases(ranks_of(f), b.p + RESULT_GRANT);
     buf_release(&b);
     return failed;
 }
@@ -250,7 +250,7 @@ static int prepare(drep_file *f, const char *name, int err, struct assembled *a,
     struct team_call call = {.name = name};
     struct buf mine = {0};
 
-    call.err = err ? err : tell(f, &mine);
+    call.err = err ? err : tell_changes(f, &mine);
     err = bring_together(f, &call, &mine, a, alike);
     if (!err)
         err = settle_pending(f, name, &a->waiting, a->known.n ? a->known.ds : NULL, !a->different);

@@ -94,7 +94,7 @@ static int own_record(drep_file *f, struct object_rec *rec, const struct own_rep
 }
 
 /* Lend the elements that this rank has written to the handle. */
-static void lend(drep_file *f, struct foreign *g, const struct id_pairs *ids, uint64_t id)
+static void lend_pending(drep_file *f, struct foreign *g, const struct id_pairs *ids, uint64_t id)
 {
     for (g->pending = ranks_of(f)->pending; g->pending; g->pending = g->pending->next)
         if (pairs_map(ids, g->pending->object) == id)
@@ -128,7 +128,7 @@ static int get_one(drep_file *f, const struct id_pairs *ids, struct in *in, stru
         err = dataset_get_created(f, id | FOREIGN, text, &record, &g->ds);
     buf_release(&record);
     if (!err)
-        lend(f, g, ids, id);
+        lend_pending(f, g, ids, id);
     return err;
 }
 

@@ -37,7 +37,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Elements that several ranks have written come once. */
-static void once(struct given *g)
+static void drop_duplicates(struct given *g)
 {
     size_t n = 0;
 
@@ -79,7 +79,7 @@ int given_make(struct given *g, const struct owning *own, struct remote *remote,
         }
     if (g->n > 1)
         qsort(g->piece, g->n, sizeof *g->piece, by_place);
-    once(g);
+    drop_duplicates(g);
     *count = 0;
     for (size_t i = 0; i < g->n; i++)
         *count += g->piece[i].n;

@@ -23,7 +23,7 @@ struct joining {
 };
 
 /* Copy a run to where it belongs; its references still lead into the heap of its piece. */
-static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+static int join_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
 {
     const struct joining *j = ctx;
     size_t size = (size_t)j->ds->esize;
@@ -173,7 +173,7 @@ static int join(struct joining *j, size_t n, struct buf *heap)
         return fail_nomem();
     for (size_t i = 0; !err && i < n; i++) {
         j->now = (uint32_t)i + 1;
-        err = piece_runs(j->ds, &j->piece[i], j->room, place_run, j);
+        err = piece_runs(j->ds, &j->piece[i], j->room, join_run, j);
     }
     /* The fill comes first in the heap, as in a chunk that one process writes. */
     if (!err && (j->stored || (j->ground == GROUND_FILL && j->ds->fill && j->ds->fill_err == 0)))

@@ -81,7 +81,7 @@ static uint64_t first_length(uint64_t size)
 /* ---- free space ---- */
 
 /* Extents as bytes, with their number. */
-static int put(struct buf *b, const struct extent_list *l)
+static int put_extents(struct buf *b, const struct extent_list *l)
 {
     uint8_t *p;
     int err = buf_reserve(b, b->len + 8 + 16 * l->n);
@@ -98,7 +98,7 @@ static int put(struct buf *b, const struct extent_list *l)
     return 0;
 }
 
-static int get(const uint8_t **p, struct extent_list *l)
+static int get_extents(const uint8_t **p, struct extent_list *l)
 {
     uint64_t n = load_u64(*p);
     int err = 0;
@@ -125,7 +125,7 @@ static uint64_t wish(const struct leases *l, uint64_t used)
 }
 
 /* What a rank gets of `sum` free bytes, of which the ranks want `all` together. */
-static uint64_t part_of(const struct ranks *r, int rank, uint64_t sum, uint64_t all)
+static uint64_t lease_share(const struct ranks *r, int rank, uint64_t sum, uint64_t all)
 {
     uint64_t want;
 
@@ -154,9 +154,9 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     for (int k = 0; !err && l->deal_at && k < r->team.size; k++) {
         l->deal_at[k] = l->deal.len;
         one.n = 0;
-        err = space_deal(f->st, &at, part_of(r, k, sum, all) / grain * grain, grain, &one);
+        err = space_deal(f->st, &at, lease_share(r, k, sum, all) / grain * grain, grain, &one);
         if (!err)
-            err = put(&l->deal, &one);
+            err = put_extents(&l->deal, &one);
         got = bytes_of_list(&one, 0);
         if (l->used && l->used[k] > got + missing)
             missing = l->used[k] - got;
@@ -184,7 +184,7 @@ int leases_deal(struct ranks *r, const uint8_t grant[LEASE_GRANT])
     err = team_scatter(&r->team, r->leases->deal.p, r->leases->deal_at, &b);
     p = b.p;
     if (!err)
-        err = get(&p, &mine);
+        err = get_extents(&p, &mine);
     for (size_t i = 0; !err && i < mine.n; i++)
         err = lease_give(&r->leases->own, mine.e[i].offset, mine.e[i].length);
     extent_list_release(&mine);
@@ -200,7 +200,7 @@ bool leases_used(const struct ranks *r)
 /* ---- the end ---- */
 
 /* Rank 0: take what all have used; free what they wrote before and do not want. */
-static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
+static int take_used(drep_file *f, const struct buf *all, const uint64_t *offset)
 {
     struct ranks *r = ranks_of(f);
     struct extent_list used = {0}, dropped = {0};
@@ -216,9 +216,9 @@ static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
 
         grain = largest > grain ? largest : grain;
         p += 8;
-        err = get(&p, &used);
+        err = get_extents(&p, &used);
         if (!err)
-            err = get(&p, &dropped);
+            err = get_extents(&p, &dropped);
         most = bytes_of_list(&used, before) > most ? bytes_of_list(&used, before) : most;
         if (r->leases->used)
             r->leases->used[k] = bytes_of_list(&used, before);
@@ -234,7 +234,7 @@ static int take(drep_file *f, const struct buf *all, const uint64_t *offset)
     return err;
 }
 
-static int report(drep_file *f)
+static int report_leases(drep_file *f)
 {
     struct ranks *r = ranks_of(f);
     uint64_t *offset = mem_array((uint64_t)r->team.size + 1, sizeof *offset);
@@ -247,14 +247,14 @@ static int report(drep_file *f)
     if (!err)
         err = buf_add(&mine, largest, sizeof largest);
     if (!err)
-        err = put(&mine, &used);
+        err = put_extents(&mine, &used);
     if (!err)
-        err = put(&mine, &r->leases->dropped);
+        err = put_extents(&mine, &r->leases->dropped);
     if (err)
         fail_nomem();
     err = err ? team_kill(&r->team, err) : team_gather(&r->team, mine.p, mine.len, &all, offset);
     if (!err && r->team.rank == 0)
-        err = team_kill(&r->team, take(f, &all, offset));
+        err = team_kill(&r->team, take_used(f, &all, offset));
     extent_list_release(&used);
     buf_release(&mine);
     buf_release(&all);
@@ -271,7 +271,7 @@ int leases_end(drep_file *f, bool any)
     if (r->leases->own.base && r->team.rank == 0 &&
         end - r->leases->alone_from > r->leases->taken_alone)
         r->leases->taken_alone = end - r->leases->alone_from;
-    err = any ? report(f) : 0;
+    err = any ? report_leases(f) : 0;
     if (r->team.rank == 0)
         space_lease(f->st, NULL);
     lease_end(&r->leases->own);

@@ -9,7 +9,7 @@
 enum { RANGE = 16 }; /* a first chunk and how many */
 
 /* Appends the chunks that this rank is to read, as ranges of their numbers. */
-static int ask(const struct shares *wanted, int rank, struct buf *b)
+static int ask_ranges(const struct shares *wanted, int rank, struct buf *b)
 {
     int64_t first = 0, n = 0;
     uint8_t range[RANGE];
@@ -53,8 +53,8 @@ static int lend_range(drep_dataset *ds, int64_t first, int64_t n, struct buf *al
 }
 
 /* Rank 0: append the records for each rank, in the order of ranks. */
-static int lend(drep_dataset *ds, int ranks, const struct buf *asked, const uint64_t *from,
-                struct buf *all, uint64_t *to)
+static int lend_records(drep_dataset *ds, int ranks, const struct buf *asked, const uint64_t *from,
+                        struct buf *all, uint64_t *to)
 {
     int err = 0;
 
@@ -77,11 +77,11 @@ int records_lend(struct team *team, drep_dataset *ds, const struct shares *wante
     int failed = from && to ? 0 : team_kill(team, fail_nomem());
 
     if (!failed && !err && team->rank > 0)
-        err = ask(wanted, team->rank, &mine);
+        err = ask_ranges(wanted, team->rank, &mine);
     if (!failed)
         failed = team_gather(team, mine.p, err ? 0 : mine.len, &asked, from);
     if (!failed && team->rank == 0) {
-        int lost = lend(ds, team->size, &asked, from, &all, to);
+        int lost = lend_records(ds, team->size, &asked, from, &all, to);
 
         err = err ? err : lost;
     }

@@ -14,7 +14,7 @@ struct marked *marks_find(const drep_dataset *ds)
     return at && *at ? &r->marked[*at - 1] : NULL;
 }
 
-static int find_or_make(const drep_dataset *ds, struct marked **out)
+static int marked_find_or_make(const drep_dataset *ds, struct marked **out)
 {
     struct ranks *r = ranks_of(ds->file);
     int64_t n = dataset_count(ds);
@@ -48,7 +48,7 @@ int marks_write(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
         err = shares_cut(t, &s);
     transfer_end(t);
     if (!err && s.n > 0)
-        err = find_or_make(ds, &m);
+        err = marked_find_or_make(ds, &m);
     err = err ? fail_dataset(err, ds->path) : dataset_write(ds, sel, type, buf, xfer, false);
     for (size_t i = 0; !err && i < s.nruns; i++) {
         const struct share_run *run = &s.run[i];

@@ -163,7 +163,7 @@ static int merge_rank(struct merging *m)
     return err ? err : merge_values(m);
 }
 
-static int begin(struct merging *m, drep_file *f, struct changes *all, size_t n)
+static int merge_begin(struct merging *m, drep_file *f, struct changes *all, size_t n)
 {
     *m = (struct merging){.f = f, .first_new = ranks_first_new(f), .all = all, .n = n};
     for (size_t i = 0; i < all->nmade; i++)
@@ -184,7 +184,7 @@ static void end(struct merging *m)
 int merge_changes(drep_file *f, struct changes *all, size_t n)
 {
     struct merging m;
-    int err = begin(&m, f, all, n);
+    int err = merge_begin(&m, f, all, n);
 
     if (!err)
         err = find_moved(&m, all);
@@ -233,7 +233,7 @@ int merge_written(drep_file *f, struct changes *all, size_t n, const struct chan
         *id = of == all ? own : o ? o->id : 0;
         return *id ? 0 : fail(DREP_ERR_FAILED, "rank %d has not sent a dataset", rank);
     }
-    if ((err = begin(&m, f, all, n)))
+    if ((err = merge_begin(&m, f, all, n)))
         return err;
     m.c = &none;
     key_make(&key, own, FMT_TAG_OBJECT);

@@ -22,7 +22,7 @@ static const struct written_elements *marks_of(const struct merging *m, const st
 }
 
 /* Begin with what earlier ranks have in the tree. */
-static int begin(struct merging *m, struct uniting *u, uint64_t id)
+static int elements_begin(struct merging *m, struct uniting *u, uint64_t id)
 {
     drep_dataset *ds;
     char name[40];
@@ -53,7 +53,7 @@ static int find_united(struct merging *m, uint64_t id, struct uniting **out)
         return 0;
     *out = mem_zalloc(1, sizeof **out);
     *at = (uintptr_t)*out;
-    return *out ? begin(m, *out, id) : fail_nomem();
+    return *out ? elements_begin(m, *out, id) : fail_nomem();
 }
 
 int merge_elements(struct merging *m, const struct change *e, uint64_t id)

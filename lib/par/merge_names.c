@@ -35,8 +35,8 @@ struct naming {
 /* ---- entries ---- */
 
 /* Read a link; the entry of a dimension becomes a hard link to it.  *link points into the bytes. */
-static int get(const struct merging *m, uint8_t tag, const struct span *value,
-               struct link_rec *link)
+static int read_as_link(const struct merging *m, uint8_t tag, const struct span *value,
+                        struct link_rec *link)
 {
     struct dim_rec dim;
     int err = tag == FMT_TAG_LINK ? read_link(m, value, link) : read_dim(m, value, &dim);
@@ -125,11 +125,11 @@ static int change_name(struct naming *x, const struct change *e, uint64_t group)
     is = is_bytes.p ? &is_rec : NULL;
     own = own_bytes.p ? &own_rec : NULL;
     if (!err && was)
-        err = get(m, tag, &was_bytes, was);
+        err = read_as_link(m, tag, &was_bytes, was);
     if (!err && is)
-        err = get(m, tag, &is_bytes, is);
+        err = read_as_link(m, tag, &is_bytes, is);
     if (!err && own)
-        err = get(m, tag, &own_bytes, own);
+        err = read_as_link(m, tag, &own_bytes, own);
     if (!err && own && own->kind == FMT_HARD && is_elsewhere(m, own->object))
         return 0;
     if (!err && own)
@@ -149,7 +149,7 @@ static int change_name(struct naming *x, const struct change *e, uint64_t group)
 /* ---- adding ---- */
 
 /* By group, and as the rank made them. */
-static int by_index(const void *a, const void *b)
+static int names_by_index(const void *a, const void *b)
 {
     const struct added_name *x = a, *y = b;
 
@@ -240,7 +240,7 @@ int merge_names(struct merging *m)
     int err = change_names(&x);
 
     if (x.nadded > 1)
-        qsort(x.added, x.nadded, sizeof *x.added, by_index);
+        qsort(x.added, x.nadded, sizeof *x.added, names_by_index);
     for (size_t i = 0; !err && i < x.nadded; i++)
         err = change_tag(x.added[i].e) == FMT_TAG_LINK ? add_link(m, &x.added[i])
                                                        : add_dimension(m, &x.added[i]);

@@ -52,7 +52,7 @@ static void key_of(struct key *key, const struct change *e, uint64_t id)
     store_u64(key->p, id | (key_apart(e->key) ? FMT_APART : 0));
 }
 
-static int put(struct merging *m, const struct change *e, uint64_t id, struct out *out)
+static int put_change(struct merging *m, const struct change *e, uint64_t id, struct out *out)
 {
     struct buf *b = &m->f->op.scratch[0];
     struct key key;
@@ -95,7 +95,7 @@ static int enter_link(struct merging *m, const struct change *e, uint64_t id)
         return err;
     buf_out(&m->f->op.scratch[0], &out);
     link_put(&out, &link);
-    return put(m, e, id, &out);
+    return put_change(m, e, id, &out);
 }
 
 static int enter_dimension(struct merging *m, const struct change *e, uint64_t id)
@@ -110,7 +110,7 @@ static int enter_dimension(struct merging *m, const struct change *e, uint64_t i
     dim.object = translate_id(m, dim.object);
     buf_out(&m->f->op.scratch[0], &out);
     dim_put(&out, &dim);
-    return put(m, e, id, &out);
+    return put_change(m, e, id, &out);
 }
 
 static int enter_attr(struct merging *m, const struct change *e, uint64_t id)
@@ -123,7 +123,7 @@ static int enter_attr(struct merging *m, const struct change *e, uint64_t id)
     if (!err) {
         buf_out(&m->f->op.scratch[0], &out);
         attr_put(&out, &attr);
-        err = put(m, e, id, &out);
+        err = put_change(m, e, id, &out);
     }
     buf_release(&b);
     return err;

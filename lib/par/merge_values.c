@@ -115,7 +115,7 @@ static int set_attr(struct merging *m, const struct setting *s)
     return err;
 }
 
-static int by_index(const void *a, const void *b)
+static int settings_by_index(const void *a, const void *b)
 {
     const struct setting *x = a, *y = b;
 
@@ -278,7 +278,7 @@ int merge_values(struct merging *m)
             err = change(m, &l, e, id);
     }
     if (l.n > 1)
-        qsort(l.p, l.n, sizeof *l.p, by_index);
+        qsort(l.p, l.n, sizeof *l.p, settings_by_index);
     for (size_t i = 0; !err && i < l.n; i++)
         err = set_attr(m, &l.p[i]);
     mem_free(l.p);

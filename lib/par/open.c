@@ -108,7 +108,7 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
 }
 
 /* If all wish the same, rank 0 opens the file and greets the others. */
-static int meet(struct opening *o, struct buf *greeting)
+static int opening_agree(struct opening *o, struct buf *greeting)
 {
     const struct wish *w = o->w;
     struct team_call call = {.name = w->call,
@@ -142,7 +142,7 @@ static int open_payload(struct ranks *r, const struct greeting *g, drep_file *f)
 }
 
 /* True for a valid hint of rank 0's opener, or of the file. */
-static bool is_given(const struct greeting *g, const drep_file *f, const char *key)
+static bool hint_is_given(const struct greeting *g, const drep_file *f, const char *key)
 {
     const char *value = drep_info_get(g->info, key);
 
@@ -152,9 +152,10 @@ static bool is_given(const struct greeting *g, const drep_file *f, const char *k
 /* Put the hints for several processes in force. */
 static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
 {
-    int64_t nodes = is_given(g, f, "cb_nodes") ? info_int(f->hints.all, "cb_nodes") : r->team.size;
-    bool buffering =
-        !is_given(g, f, "collective_buffering") || info_bool(f->hints.all, "collective_buffering");
+    int64_t nodes =
+        hint_is_given(g, f, "cb_nodes") ? info_int(f->hints.all, "cb_nodes") : r->team.size;
+    bool buffering = !hint_is_given(g, f, "collective_buffering") ||
+                     info_bool(f->hints.all, "collective_buffering");
     char text[24];
     int err;
 
@@ -168,7 +169,7 @@ static int settle_hints(struct ranks *r, const struct greeting *g, drep_file *f)
     f->hints.shared = true;
     r->last = info_has(f->hints.all, "drep_overlap", "last");
     r->buffering.nodes = buffering ? (int)nodes : r->team.size;
-    if (buffering && is_given(g, f, "cb_block_size"))
+    if (buffering && hint_is_given(g, f, "cb_block_size"))
         r->buffering.block = (uint64_t)info_int(f->hints.all, "cb_block_size");
     r->buffering.window = (uint64_t)info_int(f->hints.all, "drep_mpi_window");
     if (buffering)
@@ -193,7 +194,7 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     struct greeting g = {.where = ""};
     struct buf b = {0};
     bool apart = false; /* a failure is known to all */
-    int err = meet(&o, &b);
+    int err = opening_agree(&o, &b);
 
     if (!err) {
         err = greeting_get(&b, &g);

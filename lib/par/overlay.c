@@ -52,7 +52,7 @@ static int read_run(struct kept_chunk *k, const struct share_run *run)
 }
 
 /* Put what is kept of a chunk over what the commit has of it, members by members. */
-static int complete(struct kept_chunk *k, const struct share *kept, uint64_t *fixed)
+static int complete_members(struct kept_chunk *k, const struct share *kept, uint64_t *fixed)
 {
     drep_dataset *ds = k->m.t->ds;
     uint64_t coord[DREP_MAX_RANK];
@@ -113,7 +113,7 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
 
         err = part_flush(&k->m, 0);
         if (!err)
-            err = complete(k, kept, &fixed);
+            err = complete_members(k, kept, &fixed);
         k->from.payload = k->whole.p;
         k->m.c.heap = k->whole.p + fixed;
         k->m.c.heap_size = k->whole.len - (size_t)fixed;

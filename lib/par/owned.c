@@ -22,8 +22,8 @@ static int put_u64(struct buf *b, uint64_t v)
 }
 
 /* Report a chunk: number, size, skipped filters, offset, checksums. */
-static int report(struct owning *m, const struct owned *o, uint64_t offset, const uint64_t *sums,
-                  uint64_t n)
+static int report_chunk(struct owning *m, const struct owned *o, uint64_t offset,
+                        const uint64_t *sums, uint64_t n)
 {
     int err = put_u64(&m->report, (uint64_t)o->chunk);
 
@@ -49,7 +49,7 @@ static int report_plain(struct owning *m, const struct owned *o, const uint8_t *
 
     if (!err) {
         payload_sums(m->t->ds->file->st, bytes, (size_t)o->size, sums);
-        err = report(m, o, 0, sums, n);
+        err = report_chunk(m, o, 0, sums, n);
     }
     mem_free(sums);
     return err;
@@ -68,7 +68,7 @@ static int report_encoded(struct owning *m, struct work *w, struct owned *o, con
     memcpy(o->bytes, out.p, out.len);
     o->size = out.len;
     o->sum = sum_stored(o->bytes, out.len);
-    return report(m, o, 0, &o->sum, 1);
+    return report_chunk(m, o, 0, &o->sum, 1);
 }
 
 /* A chunk that this rank has written alone. */
@@ -76,11 +76,12 @@ static int report_leased(struct owning *m, const struct leased *l)
 {
     const struct owned o = {.chunk = l->chunk, .size = l->size, .skipped = l->skipped};
 
-    return report(m, &o, l->offset, l->sums, m->t->ds->chunks.nfilters > 0 ? 1 : sums_of(l->size));
+    return report_chunk(m, &o, l->offset, l->sums,
+                        m->t->ds->chunks.nfilters > 0 ? 1 : sums_of(l->size));
 }
 
 /* Loads a chunk of which the file has a part, and brings it together. */
-static int complete(const struct owning *m, const struct owned *o, struct buf *room)
+static int complete_chunk(const struct owning *m, const struct owned *o, struct buf *room)
 {
     const struct piece *piece = m->piece + o->piece;
     bool variable = m->t->ds->ft->type->variable;
@@ -112,7 +113,7 @@ static int bring(const struct owning *m, const struct owned *o, struct buf *room
     if (*bytes)
         return 0;
     if (o->completed)
-        err = complete(m, o, room);
+        err = complete_chunk(m, o, room);
     else if (m->t->ds->ft->type->variable)
         err = chunk_join(m->t, piece, o->npieces, ground, NULL, o->fixed, room);
     else if (!(err = buf_reserve(room, o->size)))

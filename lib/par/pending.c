@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct pending *find(const drep_dataset *ds)
+static struct pending *pending_find(const drep_dataset *ds)
 {
     struct pending *p = ranks_of(ds->file)->pending;
 
@@ -24,7 +24,7 @@ static struct pending *find(const drep_dataset *ds)
 
 bool pending_has(const drep_dataset *ds)
 {
-    return find(ds) != NULL;
+    return pending_find(ds) != NULL;
 }
 
 void pending_drop(const drep_dataset *ds)
@@ -42,7 +42,7 @@ void pending_drop(const drep_dataset *ds)
 
 bool pending_has_leased(const drep_dataset *ds)
 {
-    const struct pending *p = find(ds);
+    const struct pending *p = pending_find(ds);
 
     return p && p->nleased > 0;
 }
@@ -217,16 +217,16 @@ static int fit(const drep_dataset *ds, struct pending *p)
 
 int pending_reshape(const drep_dataset *ds)
 {
-    struct pending *p = find(ds);
+    struct pending *p = pending_find(ds);
 
     return p ? fit(ds, p) : 0;
 }
 
 /* ---- keeping ---- */
 
-static int find_or_make(const drep_dataset *ds, struct pending **out)
+static int pending_find_or_make(const drep_dataset *ds, struct pending **out)
 {
-    struct pending *p = find(ds);
+    struct pending *p = pending_find(ds);
 
     if (!p) {
         p = mem_zalloc(1, sizeof *p);
@@ -369,7 +369,7 @@ static void forget_runs(struct pending *p, int64_t chunk)
 
 void pending_lose(drep_dataset *ds, int64_t chunk)
 {
-    struct pending *p = find(ds);
+    struct pending *p = pending_find(ds);
 
     forget_runs(p, chunk);
     leased_forget(ranks_of(ds->file), p, chunk);
@@ -377,7 +377,7 @@ void pending_lose(drep_dataset *ds, int64_t chunk)
 
 int pending_bring_back(drep_dataset *ds, int64_t chunk)
 {
-    struct pending *p = find(ds);
+    struct pending *p = pending_find(ds);
     struct work *w = work_take(ds->file->st);
     int err = w ? leased_load(ds, w, leased_find(p, chunk), work_buf(w)) : DREP_ERR_NOMEM;
 
@@ -437,7 +437,7 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
     if (!err)
         err = shares_cut(t, &s);
     if (!err && s.n > 0)
-        err = find_or_make(ds, &p);
+        err = pending_find_or_make(ds, &p);
     if (!err && p)
         err = fit(ds, p);
     if (!err && p)
@@ -493,8 +493,8 @@ static int add_members(const drep_dataset *ds, struct pending *p, struct countin
 
 /* The runs of one chunk, of which the later ones count.  `is` has room for each element of a
  * chunk.  *changed: elements were added. */
-static int once(const drep_dataset *ds, struct pending *p, const struct share_run *run, size_t n,
-                struct counting *is, struct shares *out, bool *changed)
+static int keep_latest_runs(const drep_dataset *ds, struct pending *p, const struct share_run *run,
+                            size_t n, struct counting *is, struct shares *out, bool *changed)
 {
     int64_t elements = chunk_elements(ds), total = 0, kept = 0;
     int err = 0;
@@ -538,7 +538,7 @@ static size_t runs_that_count(const struct pending *p, struct share_run *run)
 
 void pending_contents(const drep_dataset *ds, struct conv *c)
 {
-    const struct pending *p = find(ds);
+    const struct pending *p = pending_find(ds);
 
     if (!p || !ds->ft->type->variable)
         return;
@@ -561,7 +561,7 @@ static int all_once(const drep_dataset *ds, struct pending *p, struct share_run 
     for (size_t i = 0; !err && i < n; i = end) {
         for (end = i; end < n && run[end].chunk == run[i].chunk;)
             end++;
-        err = once(ds, p, run + i, end - i, is, s, &changed);
+        err = keep_latest_runs(ds, p, run + i, end - i, is, s, &changed);
     }
     if (!err && changed) /* so that nothing is added the next time */
         err = buf_set(&p->runs, s->run, s->nruns * sizeof *s->run);
@@ -571,7 +571,7 @@ static int all_once(const drep_dataset *ds, struct pending *p, struct share_run 
 
 int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
 {
-    struct pending *p = find(ds);
+    struct pending *p = pending_find(ds);
     int err = p ? fit(ds, p) : 0;
     size_t n = p ? p->runs.len / sizeof(struct share_run) : 0;
     struct share_run *run = mem_array(n + 1, sizeof *run);

@@ -83,7 +83,7 @@ uint64_t piece_bytes(const drep_dataset *ds, const struct share *share, const st
 }
 
 /* Puts a heap behind a piece, to the next multiple of 8. */
-static int pack_heap(struct buf *b, const struct buf *heap)
+static int append_heap(struct buf *b, const struct buf *heap)
 {
     static const uint8_t zeros[8];
     int err = buf_add(b, heap->p, heap->len);
@@ -129,14 +129,14 @@ static int pack_piece(struct transfer *t, const struct shares *s, const struct s
     store_u64(head + 24, heap.len);
     b->len += (size_t)size;
     if (!err && heap.len > 0)
-        err = pack_heap(b, &heap);
+        err = append_heap(b, &heap);
     buf_release(&heap);
     return err;
 }
 
 /* Appends a share: a piece for each choice of members in turn. */
-static int pack(struct transfer *t, const struct shares *s, const struct share *share,
-                struct buf *b)
+static int pack_share(struct transfer *t, const struct shares *s, const struct share *share,
+                      struct buf *b)
 {
     size_t end;
     int err = 0;
@@ -183,7 +183,7 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
         const struct share *share = &s->share[i];
 
         if (share->owner != team->rank || sends_itself(t->ds, s))
-            err = pack(t, s, share, &out->bytes[number[share->owner]]);
+            err = pack_share(t, s, share, &out->bytes[number[share->owner]]);
     }
     for (size_t i = 0; !err && i < out->n; i++) { /* they may have moved */
         out->parcel[i].p = out->bytes[i].p;
@@ -203,7 +203,7 @@ void parcels_release(struct parcels *p)
     *p = (struct parcels){.n = 0};
 }
 
-static int by_chunk(const void *a, const void *b)
+int pieces_order(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
 
@@ -265,13 +265,13 @@ int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, stru
             return fail_nomem();
     }
     if (*n > 1)
-        qsort(*list, *n, sizeof **list, by_chunk);
+        qsort(*list, *n, sizeof **list, pieces_order);
     return 0;
 }
 
 /* ---- a chunk ---- */
 
-static void take(uint64_t *bits, int64_t at, int64_t step, int64_t n)
+static void mark_elements(uint64_t *bits, int64_t at, int64_t step, int64_t n)
 {
     for (int64_t i = 0; i < n; i++, at += step) {
         uint64_t *word = &bits[at / 64];
@@ -289,7 +289,7 @@ static void take(uint64_t *bits, int64_t at, int64_t step, int64_t n)
 static int take_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
 {
     (void)from;
-    take(ctx, at, step, n);
+    mark_elements(ctx, at, step, n);
     return 0;
 }
 
@@ -429,7 +429,7 @@ struct placing {
     uint8_t *b;
 };
 
-static int place_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
+static int place_elements(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_t *from)
 {
     const struct placing *p = ctx;
     uint8_t *to = p->b + (size_t)at * p->size;
@@ -471,7 +471,7 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
     for (size_t i = 0; !err && bits && i < own->runs; i++) {
         const struct share_run *r = &s->run[own->first + i];
 
-        take(bits, r->at, r->step, r->n);
+        mark_elements(bits, r->at, r->step, r->n);
     }
     return err;
 }
@@ -502,7 +502,7 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
         if (once)
             err = taken_piece(&taken, ds, piece, i, rank);
         if (!err)
-            err = piece_runs(ds, &piece[i], room, place_run,
+            err = piece_runs(ds, &piece[i], room, place_elements,
                              &(struct placing){(size_t)ds->esize, &piece[i].some, b});
     }
     taken_release(&taken);

@@ -40,7 +40,9 @@ uint64_t piece_bytes(const struct drep_dataset *ds, const struct share *share,
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);
 void parcels_release(struct parcels *p);
-/* List the pieces that an exchange brought, by chunk and then by sender. */
+/* The order of pieces for qsort(): by chunk and then by sender. */
+int pieces_order(const void *a, const void *b);
+/* List the pieces that an exchange brought, in their order. */
 int pieces_list(const struct drep_dataset *ds, const struct team_inbox *in, struct piece **list,
                 size_t *n);
 

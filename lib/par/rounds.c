@@ -65,7 +65,7 @@ static void note_answer(struct rounds *r, int64_t n, uint64_t heap)
 
 /* ---- asking ---- */
 
-static int ask(struct rounds *r, struct outbox *o)
+static int request_shares(struct rounds *r, struct outbox *o)
 {
     int err = 0;
 
@@ -84,15 +84,6 @@ static int ask(struct rounds *r, struct outbox *o)
             err = ask_pack(r->s, share, b);
     }
     return err;
-}
-
-static int by_chunk(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-
-    if (x->chunk != y->chunk)
-        return x->chunk < y->chunk ? -1 : 1;
-    return x->from - y->from;
 }
 
 /* Keeps the asks that came, with their runs, among those that wait. */
@@ -124,7 +115,7 @@ static int keep_asks(struct rounds *r, const struct team_inbox *in)
     }
     mem_free(list);
     if (n > 0 && r->nasks > 1)
-        qsort(r->ask, r->nasks, sizeof *r->ask, by_chunk);
+        qsort(r->ask, r->nasks, sizeof *r->ask, pieces_order);
     return err;
 }
 
@@ -288,7 +279,7 @@ static int give_all(struct rounds *r, struct outbox *o)
 
 /* ---- taking ---- */
 
-static int take(void *ctx, int64_t i)
+static int take_piece(void *ctx, int64_t i)
 {
     struct rounds *r = ctx;
     const struct piece *p = &r->answer[i];
@@ -303,7 +294,7 @@ static int take(void *ctx, int64_t i)
     return name_chunk(r->t, &part, err);
 }
 
-static int take_all(struct rounds *r, const struct team_inbox *in)
+static int take_answers(struct rounds *r, const struct team_inbox *in)
 {
     uint64_t *most = &ranks_of(r->t->ds->file)->counted.got, bytes = 0, sum = 0;
     size_t n = 0;
@@ -321,7 +312,7 @@ static int take_all(struct rounds *r, const struct team_inbox *in)
         err = fail(DREP_ERR_IO, "more elements came than rank %d has asked for", r->team->rank);
     if (!err) {
         r->awaited -= bytes;
-        err = pool_run(threads_for(r->t, bytes), (int64_t)n, take, r);
+        err = pool_run(threads_for(r->t, bytes), (int64_t)n, take_piece, r);
     }
     mem_free(r->answer);
     r->answer = NULL;
@@ -336,7 +327,7 @@ static int one_round(struct rounds *r, int err)
     struct team_inbox in = {.n = 0};
 
     if (!err)
-        err = ask(r, &asks);
+        err = request_shares(r, &asks);
     err = outbox_send(&asks, r->team, err, &in);
     if (!err)
         err = keep_asks(r, &in);
@@ -345,7 +336,7 @@ static int one_round(struct rounds *r, int err)
         err = give_all(r, &answers);
     err = outbox_send(&answers, r->team, err, &in);
     if (!err)
-        err = take_all(r, &in);
+        err = take_answers(r, &in);
     team_inbox_release(&in);
     return err;
 }

@@ -44,7 +44,7 @@ void settle_sort(struct buf *ids)
     ids->len = 8 * n;
 }
 
-static int find(drep_file *f, uint64_t id, drep_dataset **ds)
+static int find_dataset(drep_file *f, uint64_t id, drep_dataset **ds)
 {
     char name[40];
 
@@ -54,13 +54,14 @@ static int find(drep_file *f, uint64_t id, drep_dataset **ds)
 
 /* Merge one dataset; the ranks must all know it.  A failure takes its elements back, or all that
  * the operation under way does. */
-static int merge(drep_file *f, uint64_t id, drep_dataset *known, bool stays, const char *call)
+static int settle_dataset(drep_file *f, uint64_t id, drep_dataset *known, bool stays,
+                          const char *call)
 {
     struct team_call meeting = {.name = call};
     drep_dataset *ds = NULL;
     bool alone = !f->op.writing;
 
-    meeting.err = known ? 0 : find(f, id, &ds);
+    meeting.err = known ? 0 : find_dataset(f, id, &ds);
     if (!meeting.err && alone && (meeting.err = operation_begin(f))) {
         dataset_put(ds);
         ds = NULL;
@@ -86,6 +87,6 @@ int settle_pending(drep_file *f, const char *call, const struct buf *ids,
     int err = 0;
 
     for (size_t i = 0; !err && i < ids->len / 8; i++)
-        err = merge(f, load_u64(ids->p + 8 * i), known ? known[i] : NULL, stays, call);
+        err = settle_dataset(f, load_u64(ids->p + 8 * i), known ? known[i] : NULL, stays, call);
     return err;
 }

@@ -165,7 +165,7 @@ int shares_group(struct shares *s)
     return 0;
 }
 
-static int chunk_order(const void *a, const void *b)
+static int shares_by_chunk(const void *a, const void *b)
 {
     const struct share *x = a, *y = b;
 
@@ -181,7 +181,7 @@ int shares_lease(struct shares *s, const struct leased *leased, size_t n)
             (struct share){.chunk = leased[i].chunk, .whole = true, .leased = &leased[i]};
     }
     if (s->n > 1)
-        qsort(s->share, s->n, sizeof *s->share, chunk_order);
+        qsort(s->share, s->n, sizeof *s->share, shares_by_chunk);
     return 0;
 }
 
@@ -226,7 +226,7 @@ int shares_count(struct transfer *t, struct shares *s)
         sorted = sorted && s->share[i - 1].chunk < s->share[i].chunk;
     if (sorted)
         return err;
-    qsort(s->share, s->n, sizeof *s->share, chunk_order);
+    qsort(s->share, s->n, sizeof *s->share, shares_by_chunk);
     for (size_t i = 0; i < s->n; i++)
         if (n > 0 && s->share[n - 1].chunk == s->share[i].chunk)
             s->share[n - 1].n += s->share[i].n;
@@ -259,7 +259,7 @@ const struct share *shares_find(const struct shares *s, int64_t chunk)
 {
     const struct share key = {.chunk = chunk};
 
-    return s->n > 0 ? bsearch(&key, s->share, s->n, sizeof key, chunk_order) : NULL;
+    return s->n > 0 ? bsearch(&key, s->share, s->n, sizeof key, shares_by_chunk) : NULL;
 }
 
 int chunk_rows(const struct object_rec *r, int64_t chunk, chunk_row_fn *fn, void *ctx)
@@ -451,7 +451,7 @@ static bool is_dealt(const struct notice *n)
 
 /* Deal the chunks that are written whole to those who write them: whoever has most of a domain, or
  * as the hints say.  sum: zeros for all senders. */
-static void deal(const struct dealing *d, struct notice *list, size_t n, int64_t *sum)
+static void deal_domains(const struct dealing *d, struct notice *list, size_t n, int64_t *sum)
 {
     size_t end;
 
@@ -531,7 +531,7 @@ static int answer(struct team *team, const drep_dataset *ds, const struct dealin
     }
     if (!err) {
         decide(ds, how, list, n);
-        deal(d, list, n, sum);
+        deal_domains(d, list, n, sum);
     }
     for (size_t i = 0; !err && i < n; i++)
         store_u64(bytes[list[i].sender] + list[i].answer * ANSWER,

@@ -318,7 +318,7 @@ static int unite(const drep_dataset *ds, const struct given_all *g, struct unite
 /* ---- together ---- */
 
 /* Rank 0 tells how it went, and if they are wanted, all selections. */
-static int spread(struct team *team, int err, enum together *how, struct buf *b)
+static int spread_selections(struct team *team, int err, enum together *how, struct buf *b)
 {
     uint8_t head[HEAD] = {0};
     char why[FAIL_PACKED];
@@ -368,7 +368,7 @@ int together_meet(struct team *team, const drep_dataset *ds, const struct drep_s
         if (!err && everywhere)
             err = buf_add(&both, united->all.p, united->all.len);
     }
-    err = spread(team, err, how, everywhere ? &both : NULL);
+    err = spread_selections(team, err, how, everywhere ? &both : NULL);
     if (!err && everywhere && team->rank > 0) {
         memcpy(offset, both.p, head);
         err = buf_set(&united->all, both.p + head, both.len - head);

@@ -23,7 +23,7 @@ struct unifying {
     struct idset taken; /* no two new objects of one rank are the same */
 };
 
-static int group_add(struct unifying *u, uint64_t own)
+static int unifying_add_group(struct unifying *u, uint64_t own)
 {
     if (VEC_ROOM(u->group, u->n, u->room, 1))
         return fail_nomem();
@@ -137,7 +137,7 @@ static int unify_dimension(struct merging *m, const struct new_object *o,
 }
 
 /* Hold a new object against that of the tree. */
-static int compare(struct merging *m, const struct new_object *o)
+static int compare_new_object(struct merging *m, const struct new_object *o)
 {
     struct stored_object is = {0};
     struct object_rec own = {.kind = 0};
@@ -197,7 +197,7 @@ static int unify_name(struct unifying *u, const struct change *e, uint64_t group
         return err;
     o->id = id;
     o->joined = true;
-    return head.kind == FMT_GROUP ? group_add(u, own) : 0;
+    return head.kind == FMT_GROUP ? unifying_add_group(u, own) : 0;
 }
 
 static int unify_group(struct unifying *u, uint64_t own)
@@ -219,7 +219,7 @@ static int unify_group(struct unifying *u, uint64_t own)
 }
 
 /* Groups of the last commit whose members the rank has changed. */
-static int begin(struct unifying *u)
+static int unify_begin(struct unifying *u)
 {
     const struct changes *c = u->m->c;
     uint64_t last = 0;
@@ -232,7 +232,7 @@ static int begin(struct unifying *u)
         if ((tag != FMT_TAG_LINK && tag != FMT_TAG_DIM) || own == last || own == FMT_OBJECT_FILE)
             continue;
         last = own;
-        err = group_add(u, own);
+        err = unifying_add_group(u, own);
     }
     return err;
 }
@@ -258,7 +258,7 @@ int merge_unify(struct merging *m)
 {
     struct stored_object dim = {0};
     struct unifying u = {.m = m};
-    int err = begin(&u);
+    int err = unify_begin(&u);
 
     for (size_t i = 0; !err && i < u.n; i++)
         err = unify_group(&u, u.group[i]);
@@ -267,7 +267,7 @@ int merge_unify(struct merging *m)
     object_release(&dim);
     for (size_t i = 0; !err && i < m->c->nmade; i++)
         if (m->c->made[i].joined)
-            err = compare(m, &m->c->made[i]);
+            err = compare_new_object(m, &m->c->made[i]);
     mem_free(u.group);
     idset_release(&u.taken);
     return err;

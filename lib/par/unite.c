@@ -64,8 +64,8 @@ struct compact_data {
 };
 
 /* Copy one element to a place of its own. */
-static int take(const drep_dataset *ds, const struct compact_data *from, int64_t i, uint8_t *to,
-                struct buf *heap)
+static int take_element(const drep_dataset *ds, const struct compact_data *from, int64_t i,
+                        uint8_t *to, struct buf *heap)
 {
     memcpy(to, from->p + bytes_of(ds, i), (size_t)ds->esize);
     return !ds->ft->type->variable
@@ -79,10 +79,10 @@ static int same_value(const drep_dataset *ds, const struct compact_data *a,
 {
     struct buf of_a = {0}, of_b = {0};
     size_t size = (size_t)ds->esize;
-    int err = take(ds, a, i, room, &of_a);
+    int err = take_element(ds, a, i, room, &of_a);
 
     if (!err)
-        err = take(ds, b, i, room + size, &of_b);
+        err = take_element(ds, b, i, room + size, &of_b);
     *same = !err && memcmp(room, room + size, size) == 0 && of_a.len == of_b.len &&
             (of_a.len == 0 || memcmp(of_a.p, of_b.p, of_a.len) == 0);
     buf_release(&of_a);
@@ -110,7 +110,7 @@ static int take_marked(struct uniting *u, int rank, const uint8_t *bit,
         if (last && u->writer[i] > (uint32_t)rank)
             continue;
         if (last || u->writer[i] == 0) {
-            err = take(ds, theirs, i, is + bytes_of(ds, i), heap);
+            err = take_element(ds, theirs, i, is + bytes_of(ds, i), heap);
             u->writer[i] = 1 + (uint32_t)rank;
         } else if (!(err = same_value(ds, &now, theirs, i, room, &same)) && !same) {
             *clash = i;

@@ -28,7 +28,7 @@ static int put_own(drep_dataset *ds, struct buf *b)
 }
 
 /* Rank 0: take what all have sent. */
-static int take_all(drep_dataset *ds, const struct buf *all, const uint64_t *at)
+static int take_messages(drep_dataset *ds, const struct buf *all, const uint64_t *at)
 {
     int64_t n = dataset_count(ds), clash = -1;
     size_t bits = (size_t)n / 8 + 1;
@@ -63,7 +63,7 @@ int unite_ranks(drep_dataset *ds, const char *call)
 
     err = err ? team_kill(team, err) : team_gather(team, mine.p, mine.len, &all, at);
     if (!err && team->rank == 0) {
-        meeting.err = take_all(ds, &all, at);
+        meeting.err = take_messages(ds, &all, at);
         if (!meeting.err)
             meeting.err = compact_load(ds, &mine, &fixed);
     }

@@ -55,7 +55,7 @@ static int due_order(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static int chunk_order(const void *a, const void *b)
+static int numbers_ascending(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
@@ -63,7 +63,7 @@ static int chunk_order(const void *a, const void *b)
 }
 
 /* Tell the owners what they will get. */
-static int tell(const struct windows *w, struct team_inbox *in)
+static int tell_owners(const struct windows *w, struct team_inbox *in)
 {
     struct outbox o = {.n = 0};
     int err = 0;
@@ -108,7 +108,7 @@ static int take_notices(struct windows *w, const struct team_inbox *in)
         if (w->shares->share[i].owner == w->team->rank && !w->shares->share[i].whole)
             w->part[w->nparts++] = w->shares->share[i].chunk;
     if (w->nparts > 1)
-        qsort(w->part, w->nparts, sizeof *w->part, chunk_order);
+        qsort(w->part, w->nparts, sizeof *w->part, numbers_ascending);
     if (w->ndue > 1)
         qsort(w->due, w->ndue, sizeof *w->due, due_order);
     for (size_t i = 0; i < w->ndue; i++) { /* each chunk once */
@@ -156,7 +156,7 @@ int windows_begin(struct windows *w, struct team *team, const struct transfer *t
         return err;
     if (whole_first(ds) && s->n > 1)
         qsort(s->share, s->n, sizeof *s->share, whole_before);
-    err = tell(w, &in);
+    err = tell_owners(w, &in);
     if (!err)
         err = take_notices(w, &in);
     team_inbox_release(&in);
