@@ -667,10 +667,10 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
 
     if (texts(dst_leaf, src_leaf))
         return write_string(c, dst_leaf, dst, src_leaf, src);
-    if (text_and_bytes(dst_leaf, src_leaf))
-        return write_text_bytes(c, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
-        return no_conversion(dst_leaf, src_leaf);
+        return text_and_bytes(dst_leaf, src_leaf)
+                   ? write_text_bytes(c, dst_leaf, dst, src_leaf, src)
+                   : no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {
     case DREP_KIND_SEQUENCE:
         memcpy(&v, src, sizeof v);

@@ -183,14 +183,17 @@ static int move_items(const struct conversion *c, const drep_type *to, const dre
         return fail(DREP_ERR_TYPE, "no conversion between items of variable and of fixed length");
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
-    for (row = 0; row < r->rows; row++)
+    for (row = 0; row < r->rows; row++) {
+        uint8_t *dst = r->dst + pace_at(&r->dst_pace, row);
+        const uint8_t *src = r->src + pace_at(&r->src_pace, row);
+
         for (i = 0; i < r->per; i++, ++*moved) {
             var->item = base + *moved;
-            err = var->move(var->ctx, to, r->dst + pace_at(&r->dst_pace, row) + i * r->dst_step,
-                            from, r->src + pace_at(&r->src_pace, row) + i * r->src_step);
+            err = var->move(var->ctx, to, dst + i * r->dst_step, from, src + i * r->src_step);
             if (err)
                 return err;
         }
+    }
     return 0;
 }
 

@@ -50,17 +50,19 @@ def read_array(form: types.Form, shape: tuple[int, ...], read: Any) -> Any:
     return out
 
 
-def to_memory(form: types.Form, value: Any, name: str) -> Any:
+def to_memory(form: types.Form, value: Any, name: str, strict: bool = False) -> Any:
     """A contiguous array, as the library takes it: elements that hold pointers are in Elements.
 
-    name: what messages call it."""
+    name: what messages call it; strict: Unlike for texts that are no str."""
     if form.plan is None:
         return value
     raw = _core.Elements(form.type, value.nbytes // form.dtype.itemsize)
     try:
-        raw.store(form.plan, value, values.row, types.split)
+        if not raw.store(form.plan, value, values.row, types.split, strict):
+            raise values.Unlike
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name}: {error}") from None
+        kind = ValueError if isinstance(error, UnicodeError) else type(error)  # which takes other arguments
+        raise kind(f"{name}: {error}") from None
     return raw
 
 

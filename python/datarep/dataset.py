@@ -443,9 +443,20 @@ class Dataset(Named, _core.Dataset):
 
     def _write(self, sel: index.Selection, value: Any, form: Optional[types.Form] = None,
                options: Options = PLAIN) -> None:
+        if form is not None:
+            return self._put(sel, value, form, options)
+        own = self._form()
+        if values.are_for_extension(value, own):
+            try:
+                return self._put(sel, value, own, options, True)
+            except values.Unlike:
+                pass
+        self._put(sel, *self._value(value, options), options)
+
+    def _put(self, sel: index.Selection, value: Any, form: types.Form, options: Options,
+             strict: bool = False) -> None:
+        """Write an array in its form; strict: Unlike, before anything is written, for texts that are no str."""
         np = types.numpy()
-        if form is None:
-            value, form = self._value(value, options)
         sub = form.dtype.subdtype[1] if form.dtype.subdtype else ()
         try:
             value = np.broadcast_to(_without_ones(value, len(sel.out) + len(sub)), sel.out + sub)
@@ -465,12 +476,12 @@ class Dataset(Named, _core.Dataset):
                 flat = value.reshape((index.product(sel.common),) + value.shape[len(sel.common):])
                 value = np.ascontiguousarray(flat[take])
             report = self._write_points(rows, rows.shape[1], form.type,
-                                        to_memory(form, value, self.name), options)
+                                        to_memory(form, value, self.name, strict), options)
         else:
             around = index._box(sel)
             step = None if all(s == 1 for s in around.step) else around.step
             report = self._write_box(around.start, around.lengths, step, form.type,
-                                     to_memory(form, value, self.name), options)
+                                     to_memory(form, value, self.name, strict), options)
         self._written(report, form, options)
 
     def _written(self, report: Any, form: types.Form, options: Options) -> None:

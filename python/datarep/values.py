@@ -22,6 +22,7 @@ from .errors import ConversionWarning
 __all__ = ["Given", "exact", "fitted", "natural", "row"]
 
 _EXACT = 1 << 53  # integers up to here are exact in a double
+MANY = 1024  # objects
 
 
 class Given:
@@ -38,6 +39,10 @@ class Given:
 
 
 NOBODY = Given()
+
+
+class Unlike(Exception):
+    """The extension met what is no str: natural() tells what it is, or takes it."""
 
 
 # ------------------------------------------------------------------ arrays of what is given
@@ -637,6 +642,14 @@ def _strings(np: Any, value: Any, own: types.Form, given: Given) -> tuple[Any, t
     elif made.dtype.kind != "O" or "datarep" in (made.dtype.metadata or {}):
         raise _unfit(made.dtype, own.dtype, given)
     return made, own  # the extension refuses elements that are no texts
+
+
+def are_for_extension(value: Any, own: types.Form) -> bool:
+    """Whether a value may be objects for a dataset of texts that the extension looks at as it copies them: that
+    many take the way to memory once."""
+    return own.dtype.kind == "O" and (own.dtype.metadata or {}).get("vlen") is str and \
+        type(value) is types.numpy().ndarray and value.dtype.kind == "O" and not value.dtype.metadata and \
+        value.size >= MANY
 
 
 def _objects_of(np: Any, made: Any) -> Any:

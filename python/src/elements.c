@@ -6,34 +6,54 @@
  * store(), which points into objects that this object keeps. */
 /* SPDX-License-Identifier: MIT */
 #include "src/elements.h"
+#include "src/pages.h"
 #include "src/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Copies of texts, one behind the other. */
+struct text_block {
+    struct text_block *next;
+    size_t size; /* of all of it */
+};
 
 struct elements_object {
     PyObject_HEAD drep_type *t;
     char *ptr;
     int64_t count;
     Py_ssize_t size;
-    PyObject *keep; /* a list of what the pointers lead to, unless the library allocated it */
-    bool loaded;    /* the library may have allocated */
-    int busy;       /* calls that use it */
+    PyObject *keep; /* a list of what the pointers lead to, unless the library allocated it, */
+    struct text_block *texts; /* but for these */
+    bool loaded;              /* the library may have allocated */
+    bool used;                /* they may be no zeros */
+    int busy;                 /* calls that use it */
 };
 
 static PyTypeObject *elements_class;
 
 /* ----------------------------------------------------------------------- its life */
 
+static void text_blocks_free(struct text_block *b)
+{
+    for (struct text_block *next; b; b = next) {
+        next = b->next;
+        pages_free(b, b->size);
+    }
+}
+
 /* What the pointers lead to is free. */
 static void drop(elements *self)
 {
     PyObject *kept = self->keep;
+    struct text_block *texts = self->texts;
 
     if (self->loaded)
         drep_vlen_free(self->t, self->count, self->ptr);
     self->loaded = false;
     self->keep = NULL;
+    self->texts = NULL;
+    text_blocks_free(texts);
     Py_XDECREF(kept);
 }
 
@@ -41,7 +61,9 @@ static void drop(elements *self)
 static void clear(elements *self)
 {
     drop(self);
-    memset(self->ptr, 0, (size_t)self->size);
+    if (self->used)
+        memset(self->ptr, 0, (size_t)self->size);
+    self->used = false;
 }
 
 /* Elements(Type, count) */
@@ -63,7 +85,7 @@ static PyObject *elements_new(PyTypeObject *cls, PyObject *args, PyObject *kwarg
     if (!self)
         return NULL;
     self->size = (Py_ssize_t)(n * drep_type_extent(t));
-    self->ptr = calloc(1, self->size ? (size_t)self->size : 1);
+    self->ptr = pages_new((size_t)self->size);
     if (!self->ptr) {
         Py_DECREF(self);
         return PyErr_NoMemory();
@@ -79,7 +101,7 @@ static void elements_dealloc(PyObject *o)
     PyTypeObject *cls = Py_TYPE(o);
 
     drop(self);
-    free(self->ptr);
+    pages_free(self->ptr, (size_t)self->size);
     drep_type_free(self->t);
     ((freefunc)PyType_GetSlot(cls, Py_tp_free))(o);
     Py_DECREF(cls);
@@ -115,7 +137,7 @@ bool elements_get(PyObject *o, const drep_type *t, bool writable, memory *m)
         return false;
     if (writable) {
         clear(self);
-        self->loaded = true;
+        self->loaded = self->used = true;
     }
     self->busy++;
     m->buffer = false;
@@ -350,14 +372,16 @@ PyObject *texts_load(PyObject *module, PyObject *args)
  * of an object the (id, region) of a reference. */
 enum { MAKES_ROW, SPLITS, ARRAY_GIVEN };
 
-enum { TEXTS_MAX = 256 << 10 }; /* bytes of a block of texts that are short */
+enum { TEXTS_MAX = 64 << 20 }; /* bytes of a block of texts that are short */
 
-/* Memory for the contents of elements: objects in the list `keep`, of which the last one for texts
- * has `left` bytes from `room` on. */
+/* Memory for the contents of elements: objects in the list `keep`, and texts, the first block of
+ * which has `left` bytes from `room` on. */
 struct element_store {
     PyObject *keep;
+    struct text_block *texts;
     char *room;
     size_t left, block; /* the next block's size: each is twice the one before */
+    bool strict, other; /* nothing but str is text; something else was met */
 };
 
 /* Bytes that live as long as the list. */
@@ -375,17 +399,46 @@ static char *text_room(struct element_store *st, size_t n)
     char *p;
 
     if (n > st->left) {
-        size_t size = n > st->block ? n : st->block;
-        st->room = kept(st->keep, (Py_ssize_t)size);
-        st->left = st->room ? size : 0;
-        if (!st->room)
+        size_t size = (n > st->block ? n : st->block) + sizeof(struct text_block);
+        struct text_block *b = pages_new(size);
+        if (!b) {
+            PyErr_NoMemory();
             return NULL;
+        }
+        *b = (struct text_block){st->texts, size};
+        st->texts = b;
+        st->room = (char *)(b + 1);
+        st->left = size - sizeof *b;
         st->block = st->block < TEXTS_MAX ? 2 * st->block : TEXTS_MAX;
     }
     p = st->room;
     st->room += n;
     st->left -= n;
     return p;
+}
+
+/* Copy n bytes and a NUL; false if one of them is one. */
+static bool text_copy(char *dst, const char *src, size_t n)
+{
+    const uint64_t ones = UINT64_MAX / 255, highs = ones << 7;
+    uint64_t w, zeros = 0;
+
+    dst[n] = 0;
+    if (n > 128) {
+        memcpy(dst, src, n);
+        return !memchr(src, 0, n);
+    }
+    for (size_t i = 0, at; i < n && n >= 8; i += 8) {
+        at = n - i < 8 ? n - 8 : i; /* the last ones overlap */
+        memcpy(&w, src + at, 8);
+        memcpy(dst + at, &w, 8);
+        zeros |= (w - ones) & ~w & highs;
+    }
+    for (size_t i = 0; i < n && n < 8; i++) {
+        dst[i] = src[i];
+        zeros |= !src[i];
+    }
+    return !zeros;
 }
 
 /* The bytes are copied: the library finds them one behind the other, and needs no object. */
@@ -395,8 +448,10 @@ static bool store_text(PyObject *o, char *dst, struct element_store *st)
     Py_ssize_t n = 0;
     char *p;
 
-    if (o && PyUnicode_Check(o))
+    if (o && (Py_TYPE(o) == &PyUnicode_Type || PyUnicode_Check(o)))
         s = PyUnicode_AsUTF8AndSize(o, &n);
+    else if (st->strict)
+        return st->other = true, false;
     else if (o && PyBytes_Check(o)) {
         s = PyBytes_AsString(o);
         n = PyBytes_Size(o);
@@ -406,15 +461,13 @@ static bool store_text(PyObject *o, char *dst, struct element_store *st)
     }
     if (!s)
         return false;
-    if (memchr(s, 0, (size_t)n)) {
-        nul_in_text(s);
-        return false;
-    }
     p = text_room(st, (size_t)n + 1);
     if (!p)
         return false;
-    memcpy(p, s, (size_t)n);
-    p[n] = 0;
+    if (!text_copy(p, s, (size_t)n)) {
+        nul_in_text(s);
+        return false;
+    }
     memcpy(dst, &p, sizeof p);
     return true;
 }
@@ -554,17 +607,33 @@ static bool store_one(const part *p, const char *src, char *dst, struct element_
     return false;
 }
 
+/* Texts that are looked at soon: their objects are wherever they were made. */
+enum { AHEAD = 12 };
+
+static void text_expect(const char *src)
+{
+    PyObject *o;
+
+    memcpy(&o, src, sizeof o);
+    __builtin_prefetch(o);
+    __builtin_prefetch((char *)o + 64);
+}
+
 static bool store(const part *p, const char *src, char *dst, int64_t n, struct element_store *st)
 {
-    for (int64_t i = 0; i < n; i++, src += p->here, dst += p->there)
+    for (int64_t i = 0; i < n; i++, src += p->here, dst += p->there) {
+        if (p->kind == TEXT && i + AHEAD < n)
+            text_expect(src + AHEAD * p->here);
         if (!store_one(p, src, dst, st))
             return false;
+    }
     return true;
 }
 
-/* store(plan, array, row, split): elements that point into a copy of an array of objects, which
- * they keep; texts are copied by one call that no other thread comes between.  row(object, dtype)
- * makes an array of a sequence, split(object) the (id, region) of a reference. */
+/* store(plan, array, row, split, strict): elements that point into a copy of an array of objects,
+ * which they keep; texts are copied by one call that no other thread comes between.  row(object,
+ * dtype) makes an array of a sequence, split(object) the (id, region) of a reference.  False if
+ * strict and a text is no str, without an exception. */
 static PyObject *elements_store(PyObject *o, PyObject *args)
 {
     elements *self = (elements *)o;
@@ -572,10 +641,12 @@ static PyObject *elements_store(PyObject *o, PyObject *args)
     struct element_store st = {.keep = NULL};
     const plan *p;
     memory src;
+    int strict = 0;
     bool ok, texts;
 
-    if (!PyArg_ParseTuple(args, "OOOO", &how, &from, &row, &split))
+    if (!PyArg_ParseTuple(args, "OOOO|p", &how, &from, &row, &split, &strict))
         return NULL;
+    st.strict = strict != 0;
     texts = PyObject_TypeCheck(how, plan_class) && ((plan *)how)->whole.kind == TEXT;
     own = array_plain(from, !texts);
     st.keep = own ? Py_BuildValue("[OON]", row, split, own) : NULL;
@@ -584,23 +655,27 @@ static PyObject *elements_store(PyObject *o, PyObject *args)
         return NULL;
     }
     clear(self);
+    self->used = true;
     st.block = self->count < TEXTS_MAX / 32 ? (size_t)self->count * 32 : TEXTS_MAX;
     ok = store(&p->whole, src.ptr, self->ptr, self->count, &st);
     memory_release(&src);
     self->busy--;
     if (!ok) {
         clear(self);
+        text_blocks_free(st.texts);
         Py_DECREF(st.keep);
-        return NULL;
+        return st.other ? Py_NewRef(Py_False) : NULL;
     }
     self->keep = st.keep;
-    Py_RETURN_NONE;
+    self->texts = st.texts;
+    Py_RETURN_TRUE;
 }
 
 static PyMethodDef elements_methods[] = {
     {"load", elements_load, METH_VARARGS, "load(plan, array): give them to an array, as objects"},
     {"store", elements_store, METH_VARARGS,
-     "store(plan, array, row, split): take them from an array of objects"},
+     "store(plan, array, row, split, strict=False): take them from an array of objects; False if "
+     "strict and a text is no str"},
     {0},
 };
 

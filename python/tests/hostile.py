@@ -56,7 +56,7 @@ METHODS = {
         "_info": "", "_chunks": "", "_stored_as": "T", "_placed": "", "_usage": "", "_fill": "Tm", "_map": "b",
         "read_stored": "D", "write_stored": "Dmn"},
     "View": {"size": "", "read": "nmnTo", "write": "nmnTo", "close": ""},
-    "Elements": {"load": "Pm", "store": "Pmcc"},
+    "Elements": {"load": "Pm", "store": "Pmccb"},
     "Type": {
         "predefined": "n", "parse": "s", "string": "nn", "vstring": "", "opaque": "ns", "reference": "n", "sequence": "T",
         "boolean": "T", "scalar_of": "nnn", "array": "DT", "enum": "Tv", "compound": "NDYn", "file_extent": "r"},

@@ -474,3 +474,44 @@ def test_texts_in_every_array_and_list(tmp_path):
     for bad in (np.arange(3), "text", None, b"12345678", words[::2], np.zeros(2, [("o", "O")])):
         with pytest.raises((TypeError, ValueError, BufferError)):
             _core.types_of(bad)
+
+
+def test_many_texts_for_a_dataset_of_texts(tmp_path):
+    """The extension is the first to look at them: what is no str is still told apart, and nothing is written."""
+    n = 3000
+    words = np.array([f"w{i}é" * (i % 9) for i in range(n)], dtype=object)
+    with dr.open(tmp_path / "t.drep", "w") as f:
+        d = f.create("x", dtype=str, shape=(n,))
+        e = f.create("e", dtype=str, shape=(2, n))
+        b = f.create("b", dtype=str, shape=(n,))
+        d[...] = words
+        for at, bad, said in ((1500, None, r"x: element \(1500,\) is None"), (2999, 5, "x: .*int.* and str"),
+                              (7, b"a", "x: .*bytes"), (0, ["a"], "x: "), (2, np.array("q"), "x: "),
+                              (2000, "a\0b", "x: .*NUL"), (2000, "\ud800", "x: .*surrogates")):
+            wrong = words.copy()
+            wrong[at] = bad
+            with pytest.raises((TypeError, ValueError), match=said):
+                d[...] = wrong
+            assert (d[...] == words).all()
+        wrong = np.empty(n, object)
+        with pytest.raises(TypeError, match=r"element \(0,\) is None"):
+            d[...] = wrong
+        e[...] = words  # broadcast
+        e[:, ::-1] = words
+        assert (e[0][::-1] == words).all() and (e[1] == e[0]).all()
+        d[...] = np.array([w.encode() for w in words], object)  # all bytes
+        b[...] = np.array([np.str_(w) for w in words], object)
+        assert (d[...] == words).all() and (b[...] == words).all()
+        with pytest.raises(ValueError, match="broadcast"):
+            d[:2000] = words
+
+
+def test_a_nul_in_a_text_is_found_wherever_it_is(tmp_path):
+    with dr.open(tmp_path / "t.drep", "w") as f:
+        for n in (*range(1, 40), 127, 128, 129, 300):
+            text = "x" * n
+            f.attrs["t"] = [text, text[1:] + "é"]
+            assert f.attrs["t"].tolist() == [text, text[1:] + "é"]
+            for at in {*range(min(n, 40)), n - 1, n - 9 if n > 8 else 0}:
+                with pytest.raises(ValueError, match="NUL"):
+                    f.attrs["t"] = ["a", text[:at] + "\0" + text[at + 1:]]
