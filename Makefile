@@ -69,7 +69,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := clean help check requirements lint figures uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -220,7 +220,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
-    check requirements lint figures bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
+    check t requirements lint lint-all figures bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
@@ -590,6 +590,11 @@ bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, un
 	@tests/bench/mpi/run.py
 	@RANKS=100000 build/release/tests/unit/test_team_scale
 
+t: ## run the unit tests of one room or program of this MODE, with a tenth of the random cases: make t T=tree
+	@test -n "$(T)" || { echo "t: which? make t T=tree" >&2; exit 1; }
+	+@programs=$$(tests/run --list unit-$(MODE):$(T)) && $(SUB) -s MODE=$(MODE) $$programs $(PLUGINS)
+	@tests/run --quick unit-$(MODE):$(T)
+
 unit: unit-programs ## run the unit tests of this MODE only
 	@tests/run unit-$(MODE)
 
@@ -600,9 +605,12 @@ reproducible: ## build in two directories and check that the installed files are
 requirements: ## list the tests of each rule of the standard; fail for a rule without one
 	@tests/requirements.py
 
-lint: ## check warnings of gcc and clang, format, include directions, figures, symbols, scripts
+lint: ## check in half a minute: layout, includes, figures, symbols, licences, scripts
+	+@tools/lint
+
+lint-all: ## install missing packages; also warnings of gcc and clang, headers, interface, cppcheck, types
 	@tools/install-deps build test interop hardening python
-	@tools/lint
+	+@tools/lint all
 
 figures: ## print the structure of the sources, room by room, beside its budgets
 	+@$(SUB) MODE=release all

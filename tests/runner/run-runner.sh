@@ -80,7 +80,30 @@ prints "--quick leaves out what is slow" "1 passed, 1 failed, 2 skipped" --quick
 prints "and says so" "    suite: run-2: slow: a hundred machines" --quick
 prints "a missing interpreter skips" "    suite: run-4: /nowhere/perl7 is not installed"
 prints "an unknown option" "Usage: tests/run .*" --fast
+prints "the programs are listed" "tests/suite/run-3" --list
+n=$((n + 1))
+if "$fake/tests/run" suite:run-1 | grep -qx "1 passed, 0 failed, 0 skipped" && ! "$fake/tests/run" suite:run-9 2> "$TMPDIR/why" &&
+    grep -qx "run: suite suite has no program run-9" "$TMPDIR/why"; then
+    echo "ok $n - one program by its name"
+else
+    echo "not ok $n - one program by its name"
+fi
 rm "$fake"/tests/suite/run-[1-4]
+mkdir "$fake/tests/unit"
+touch "$fake"/tests/unit/test_{tree,tree_walk,ahead,other}.c
+printf '%s\n' '# a table' 'wood: tree ah*' 'wood: other' > "$fake/tests/unit/rooms.txt"
+lists() { # NAME PROGRAM...
+    n=$((n + 1))
+    if [ "$("$fake/tests/run" --list "unit-fast:$1" | sed 's|build/fast/tests/unit/test_||' | tr '\n' ' ')" = "${*:2} " ]; then
+        echo "ok $n - the unit programs of $1"
+    else
+        echo "not ok $n - the unit programs of $1"
+    fi
+}
+lists wood ahead other tree
+lists tree tree
+lists test_tree_walk tree_walk
+lists tree_ tree_walk
 expect "a Python program" 0 "1 passed, 0 failed, 0 skipped" 'print("ok 1\n1..1")' test_it.py
 expect "a bats file" 0 "1 passed, 0 failed, 0 skipped" '@test "true" { true; }' it.bats
 expect "input is empty, TMPDIR is there" 0 "2 passed, 0 failed, 0 skipped" \
