@@ -192,6 +192,7 @@ ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
+CORE_OBJ := $(call objects,$(filter-out lib/par/% lib/team/%,$(LIB_SRC)))
 CMD_OBJ := $(call objects,$(SCHEMA_SRC) $(TOOL_SRC))
 BASE_OBJ := $(call objects,$(BASE_SRC))
 
@@ -205,6 +206,7 @@ say = $(if $(V),,@echo '  $(1) $@'; )
 MAKEFLAGS += --no-builtin-rules
 
 SHARED := $(BUILD)/libdatarep.so.$(VERSION)
+CORE := $(if $(filter release,$(MODE)),$(BUILD)/core.so)
 STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
 MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
@@ -219,11 +221,11 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
+.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec \
     check t requirements lint lint-all figures bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
-all: libs $(COMMAND) $(MODULES) ## build the libraries and the command into build/$(MODE)/
+all: libs $(COMMAND) $(MODULES) $(CORE) ## build the libraries and the command into build/$(MODE)/
 libs: $(SHARED) $(STATIC) $(MPI_SHARED) $(if $(filter release,$(MODE)),$(BUILD)/one-process)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
@@ -292,6 +294,11 @@ ONE_PROCESS_OBJ := $(filter-out $(BUILD)/obj/lib/par/% $(BUILD)/obj/lib/team/%,$
 $(BUILD)/one-process: $(ONE_PROCESS_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@.so $(ONE_PROCESS_OBJ) $(LIB_LIBS)
 	@rm -f $@.so && touch $@
+
+# The parallel mode is a guest: what one process needs links without it, at each build.  `tools/figures
+# --par` names the symbols and places, should it not.  Sanitizers leave symbols undefined.
+$(BUILD)/core.so: $(CORE_OBJ)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs,-S -o $@ $^ $(LIB_LIBS)
 
 # One object with the hidden symbols made local (or, see tools/probe, renamed): only
 # drep_* remains to link with.
@@ -463,6 +470,19 @@ TEST_LIBS = $(TEST_AR) $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++
 $(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON)) $(CHECK_OBJ) $(TEST_AR)
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
+
+# The unit programs that have no team, with the core alone.
+CORE_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/core/%,$(shell grep -LE 'ranks_help\.h|thread_team\.h|tests/mpi/|"team/|"par/' $(UNIT_SRC)))
+core-programs: $(CORE_UNIT)
+$(BUILD)/tests/core.a: $(CORE_OBJ)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call say,AR ) $(AR) rcsD $@ $^
+$(CORE_UNIT): $(BUILD)/tests/core/%: $(BUILD)/obj/tests/unit/%.o $(filter-out %/thread_team.o,$(call objects,$(UNIT_COMMON))) \
+    $(CHECK_OBJ) $(BUILD)/tests/command.a $(BUILD)/tests/core.a
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+	    $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++) $(LIB_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
 
 # The code that parses HDF5 files in the child of an import.
 $(BUILD)/tests/fuzz/fuzz_hdf5 $(BUILD)/fuzz_hdf5: $(call objects,$(HDF5_SRC))
