@@ -332,14 +332,18 @@ static const char *put_json(struct emitter *e, const char *p, enum value_form fo
 struct json_pieces {
     struct emitter *e;
     enum value_form form;
+    bool any;
+    int depth; /* of lists that are open */
 };
 
 static int put_piece(void *giver, const char *p)
 {
-    const struct json_pieces *pieces = giver;
+    struct json_pieces *pieces = giver;
     struct emitter *e = pieces->e;
 
     while (*(p += strspn(p, " \n,:")) && !e->err) {
+        pieces->any = true;
+        pieces->depth += (*p == '[') - (*p == ']');
         if (*p != '[' && *p != ']') {
             p = put_json(e, p, pieces->form);
             continue;
@@ -627,7 +631,7 @@ static void put_data(struct emitter *e, const char *path, const drep_dsinfo *inf
                      const drep_dsusage *usage)
 {
     const struct schema_print_options *o = e->options;
-    struct json_pieces pieces = {e, typed_form(info->type)};
+    struct json_pieces pieces = {.e = e, .form = typed_form(info->type)};
     int err;
 
     if (!o->data || info->rank == DREP_NULL_SPACE || info->count == 0 || usage->bytes == 0)
@@ -636,6 +640,11 @@ static void put_data(struct emitter *e, const char *path, const drep_dsinfo *inf
     err = o->data(o->ctx, path, put_piece, &pieces);
     if (err && !e->err)
         o->failed(o->ctx, path, err);
+    /* A list of too few elements, or null, is refused by whoever reads it. */
+    if (!pieces.any)
+        put_plain(e, "null");
+    while (pieces.depth-- > 0)
+        end_list(e);
 }
 
 /* Emit a dataset. Its map is closed whatever fails, so that the document stays well formed and

@@ -216,7 +216,10 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
         if (fine)
             types[i] = member;
     }
-    fine = fine && drep_type_compound(n, names, NULL, types, 0, out) == 0;
+    if (fine && drep_type_kind(type) == DREP_KIND_STRUCT)
+        fine = drep_type_struct(n, NULL, NULL, types, out) == 0;
+    else if (fine)
+        fine = drep_type_compound(n, names, NULL, types, 0, out) == 0;
     for (i = 0; types && i < n; i++)
         drep_type_free((drep_type *)types[i]);
     free(types);
@@ -252,6 +255,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
         *out = drep_type_ref(DREP_FLOAT128);
         return true;
     case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT: /* a compound without names */
         return compound_on_way(e, type, way, out);
     case DREP_KIND_ARRAY:
     case DREP_KIND_SEQUENCE:
@@ -396,11 +400,41 @@ static bool put_real(const struct encoder *e, const struct doc *node, int64_t si
     return complain(e->c, node, "expected a number of this type, not \"%.100s\"", node->text);
 }
 
-static bool put_complex(const struct encoder *e, const struct doc *node, int64_t size, int bits,
+/* A part of a complex whose format goes beyond binary128, as which it is held nevertheless: a
+ * complex has no scalar of its own.  What that would round is refused. */
+static bool put_part(const struct encoder *e, const struct doc *node, int code, char *at)
+{
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_CLAMP, .report = &report);
+    char part[NUMBER_WIDE_SIZE];
+    drep_type *type = NULL;
+    bool pair = e->bits[code] == HELD_PAIR,
+         fine = pair ? put_real(e, node, 2 * sizeof(double), HELD_PAIR, part)
+                     : put_wide(e, node, e->wide[code], part);
+    int err = !fine ? 0 : pair ? value_pair(&type) : value_wide(&type);
+
+    if (fine && !err)
+        err = drep_convert(DREP_FLOAT128, at, type, part, 1, &xfer);
+    drep_type_free(type);
+    if (err)
+        return complain(e->c, node, "%s", drep_strerror(err));
+    return fine &&
+           ((!report.inexact && !report.overflow) ||
+            complain(e->c, node,
+                     "\"%.100s\" in a complex number has more digits, or another power, than "
+                     "binary128 holds",
+                     node->text));
+}
+
+static bool put_complex(const struct encoder *e, const struct doc *node, int64_t size, int code,
                         char *at)
 {
+    int bits = e->bits[code];
+
     if (node->kind != DOC_LIST || node->len != 2)
         return complain(e->c, node, "expected a complex number, [real, imaginary]");
+    if (size == 16 && (bits == HELD_PAIR || e->wide[code].bits != 0))
+        return put_part(e, node->item[0], code, at) && put_part(e, node->item[1], code, at + size);
     return put_real(e, node->item[0], size, bits, at) &&
            put_real(e, node->item[1], size, bits, at + size);
 }
@@ -426,10 +460,10 @@ static bool put_predefined(const struct encoder *e, struct value_place p, const 
     default:
         if (size == NUMBER_WIDE_SIZE && drep_type_kind(p.held) == DREP_KIND_SCALAR)
             return put_wide(e, node, e->wide[code], at);
+        if (encoding_is_complex(&e->plain[code]))
+            return put_complex(e, node, size / 2, code, at);
         if (bits == HELD_PAIR && drep_type_kind(p.held) != DREP_KIND_SCALAR)
             bits = 113;
-        if (encoding_is_complex(&e->plain[code]))
-            return put_complex(e, node, size / 2, bits, at);
         return put_real(e, node, size, bits, at);
     }
 }
@@ -705,6 +739,11 @@ static bool put_array(const struct encoder *e, struct value_place p, const struc
 }
 
 /* Encode a compound, by a list in the order of the members or by a map of their names. */
+static bool is_compound(int kind)
+{
+    return kind == DREP_KIND_COMPOUND || kind == DREP_KIND_STRUCT;
+}
+
 static bool put_compound(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
@@ -713,7 +752,9 @@ static bool put_compound(const struct encoder *e, struct value_place p, const st
     const struct doc *item;
     bool fine = true;
 
-    if (node->kind == DOC_LIST) {
+    if (node->kind == DOC_LIST || drep_type_kind(type) == DREP_KIND_STRUCT) {
+        if (!doc_want(e->c, node, DOC_LIST, "a list of members"))
+            return false;
         if ((int64_t)node->len != n)
             return complain(e->c, node, "expected %lld members, not %zu", (long long)n, node->len);
         for (i = 0; i < n; i++)
@@ -791,6 +832,7 @@ static bool put(const struct encoder *e, struct value_place p, const struct doc 
     case DREP_KIND_ARRAY:
         return put_array(e, p, node);
     case DREP_KIND_COMPOUND:
+    case DREP_KIND_STRUCT:
         return put_compound(e, p, node);
     case DREP_KIND_SEQUENCE:
         return put_sequence(e, p, node);
@@ -842,7 +884,7 @@ bool value_is_list(const struct encoder *e, const drep_type *type)
 
     if (kind == DREP_KIND_PREDEFINED)
         return encoding_is_complex(&e->plain[drep_type_code(type)]);
-    return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || kind == DREP_KIND_COMPOUND;
+    return kind == DREP_KIND_ARRAY || kind == DREP_KIND_SEQUENCE || is_compound(kind);
 }
 
 /* The element count is bounded before anything is allocated: dims come from the schema. */
@@ -898,7 +940,7 @@ static const struct doc *find_item(const drep_type *type, int rank, const struct
     const struct doc *found = NULL, *value;
     int64_t i;
 
-    if (rank > 0 || kind == DREP_KIND_ARRAY || kind == DREP_KIND_COMPOUND) {
+    if (rank > 0 || kind == DREP_KIND_ARRAY || is_compound(kind)) {
         if (rank == 0 && kind == DREP_KIND_ARRAY) {
             rank = drep_type_array_rank(type);
             type = drep_type_member(type, 0);
@@ -935,13 +977,43 @@ bool value_complain(struct complaints *c, const drep_type *type, int rank, const
     return complain_error(c, found ? found : node, what);
 }
 
+static bool has_hex(const struct doc *node)
+{
+    size_t i;
+
+    if (node->kind == DOC_SCALAR)
+        return number_is_hex(node->text);
+    for (i = 0; i < node->len; i++)
+        if (has_hex(node->item[i]))
+            return true;
+    return false;
+}
+
+/* Decimals are rounded.  Hexadecimal numbers are written to be read as they are, as by dump of a
+ * long double of another machine. */
+static bool hex_is_exact(struct complaints *c, const drep_type *type, int rank,
+                         const struct doc *node, const drep_report *report)
+{
+    int64_t item = report->first_inexact;
+    const struct doc *found = item < 0 ? NULL : find_item(type, rank, node, &item);
+
+    return !found || !has_hex(found) ||
+           complain(
+               c, found,
+               "a hexadecimal number with more digits than this machine's type has; a decimal is "
+               "rounded");
+}
+
 /* The elements of a node as `to`; `type` is what they are. */
 static bool encode_as(const struct encoder *e, const drep_type *type, const drep_type *to, int rank,
                       const int64_t *dims, const struct doc *node, struct elements *out)
 {
     struct elements held, v = {0};
     int64_t extent = drep_type_extent(to);
-    drep_report report = {.size = sizeof(drep_report), .first_overflow = -1, .first_nan_lost = -1};
+    drep_report report = {.size = sizeof(drep_report),
+                          .first_overflow = -1,
+                          .first_inexact = -1,
+                          .first_nan_lost = -1};
     drep_xfer strict = DREP_XFER(.range = DREP_RANGE_STRICT, .report = &report);
     int err = 0;
 
@@ -957,13 +1029,13 @@ static bool encode_as(const struct encoder *e, const drep_type *type, const drep
     if (v.buf && v.count > 0)
         err = drep_convert(to, v.buf, held.type, held.buf, held.count, &strict);
     elements_release(&held);
-    if (v.buf && !err) {
+    if (v.buf && !err && hex_is_exact(e->c, type, rank, node, &report)) {
         *out = v;
         return true;
     }
     if (err)
         value_complain(e->c, type, rank, node, &report, "value");
-    else
+    else if (!v.buf)
         complain(e->c, node, "out of memory");
     elements_release(&v);
     return false;

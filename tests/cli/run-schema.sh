@@ -64,6 +64,17 @@ yaml.compose(open(sys.argv[3], encoding="utf-8"))
 PY
 }
 
+# Attributes and fill values have the formats of this machine: what these hold is the same again, and
+# what they would round is refused.
+foreign() { # FILE
+    "$DATAREP" dump --yaml "$1" > "$tmp/foreign.yaml" || return 1
+    if "$DATAREP" create -f -s "$tmp/foreign.yaml" "$tmp/foreign.drep" 2> "$tmp/err"; then
+        with_values "$1" kind shape maxshape data attributes fill
+    else
+        ! grep -v "a hexadecimal number with more digits than this machine's type has; a decimal is rounded$" "$tmp/err"
+    fi
+}
+
 # The value that a schema gives is the value that JSON shows.
 value() { # TYPE VALUE [JSON]
     printf 'root: {d: {dataset: "%s", data: %s}, e: {type: INT, attrs: {a: {type: "%s", value: %s}}}}\n' \
@@ -338,6 +349,64 @@ root:
 }
 check "members at offsets of their own" placed
 
+# Memory has no complex number beyond binary128: text says no other number than the file.
+wide_complex() {
+    local says="in a complex number has more digits, or another power, than binary128 holds"
+    wide() { # PARTS
+        printf 'datareps: {v: {base: internal, types: {C_LONG_DOUBLE_COMPLEX: %s}}}
+datarep: v
+hints: {drep_checksum: deferred}
+root: {c: {dataset: C_LONG_DOUBLE_COMPLEX, shape: [2], layout: contiguous, data: [[1, 0.5], [%s]]}}\n' "$@" > "$tmp/wide.yaml"
+    }
+    wide double-double "2, 0x1.0000000000000000000000000000001p0" && status 2 create -f -s "$tmp/wide.yaml" "$tmp/wide.drep" &&
+        grep -q "$says" "$tmp/err" &&
+        wide '{format: vax-h, order: vax}' "1.2345678901234567890123456789012345e-4932, 1" &&
+        status 2 create -f -s "$tmp/wide.yaml" "$tmp/wide.drep" && grep -q "$says" "$tmp/err" &&
+        wide '{format: vax-h, order: vax}' "0x1p-16384, 0x1.fffffffffffffffffffffffffffep0" &&
+        status 0 create -f -s "$tmp/wide.yaml" "$tmp/wide.drep" &&
+        "$DATAREP" dump --yaml "$tmp/wide.drep" | grep -q "\[0x1p-16384, 0x1.fffffffffffffffffffffffffffep+0\]" &&
+        wide double-double "2, 0x1.0000000000000000000001p0" && status 0 create -f -s "$tmp/wide.yaml" "$tmp/wide.drep" &&
+        "$DATAREP" dump --yaml "$tmp/wide.drep" | grep -qF "[2.0, 0x1.0000000000000000000001p+0]" || return 1
+    cp "$tmp/wide.drep" "$tmp/other.drep"
+    python3 - "$tmp/wide.drep" <<'PY' || return 1
+import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    data = f.read()
+    low = struct.pack("<d", 2.0 ** -88)
+    assert data.count(low) == 1
+    f.seek(data.index(low))
+    f.write(struct.pack("<d", 2.0 ** -300))
+PY
+    for how in "dump" "dump --json" "dump --yaml" "diff $tmp/other.drep" "export -f --format=csv" "export -f --format=csv --root=/c"; do
+        # shellcheck disable=SC2086
+        case $how in
+        export*) status 4 $how "$tmp/wide.drep" "$tmp/wide.csv" ;;
+        *) status 4 $how "$tmp/wide.drep" ;;
+        esac && grep -q "a complex number has more digits, or another power, than binary128 holds" "$tmp/err" || return 1
+    done
+    "$DATAREP" dump "$tmp/wide.drep" '/c[0]' | grep -qF "[1.0, 0.5]"
+}
+check "complex numbers beyond binary128" wide_complex
+
+# What cannot be read is said, and the rest is there.
+damaged() {
+    printf 'root:
+  a: {dataset: INT, shape: [2, 2], layout: chunked, chunk: [1, 2], data: [[1, 2], [77777777, 4]]}
+  b: {dataset: INT, shape: [3], data: [1, 2, 3]}\n' > "$tmp/damaged.yaml"
+    status 0 create -f -s "$tmp/damaged.yaml" "$tmp/damaged.drep" &&
+        python3 - "$tmp/damaged.drep" <<'PY' || return 1
+import struct, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(f.read().index(struct.pack("<i", 77777777)))
+    f.write(b"?")
+PY
+    status 4 dump --yaml "$tmp/damaged.drep" && grep -q "checksum mismatch" "$tmp/err" || return 1
+    [ "$(wc -l < "$tmp/err")" = 1 ] &&
+        /usr/bin/python3 -c 'import sys, yaml; root = yaml.safe_load(sys.stdin)["root"]
+assert root["a"]["data"] is None and root["b"]["data"] == [1, 2, 3], root' < "$tmp/out"
+}
+check "values that cannot be read" damaged
+
 # Encodings of a newer version are left out of a representation's declaration, and said.
 later() {
     status 4 dump --yaml "$HERE/../vectors/reps-later.drep" &&
@@ -352,9 +421,13 @@ for vector in "$HERE"/../vectors/*.drep; do
     case $name in code* | user-filter | native-unknown | later*) continue ;; esac
     # Attributes that do not fit their datatypes are no values of a schema.
     [ "$name" != signs ] || continue
+    case $name in
+    attrs | fill-exact | native-*)
+        check "long doubles of other machines: $name" foreign "$vector"
+        continue
+        ;;
+    esac
     check "print and make again: $name" settles "$vector"
-    # Members without names are no values of a schema.
-    case $name in compound | items | native-unknown) continue ;; esac
-    check "with values: $name" with_values "$vector" kind shape maxshape data
+    check "with values: $name" with_values "$vector" kind shape maxshape data attributes fill
 done
 done_testing

@@ -17,6 +17,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/text/stream.h"
+#include "tools/walk/blocks.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -341,8 +342,8 @@ static int read_group_rows(struct csv_group *g, const drep_type *row, int64_t fi
         err = drep_type_resized(0, extent, g->type[i], &strided);
         if (err)
             break;
-        err = drep_read(g->dataset[i], sel, strided, buf + drep_type_member_offset(row, (int64_t)i),
-                        NULL);
+        err = elements_read(g->dataset[i], sel, strided,
+                            buf + drep_type_member_offset(row, (int64_t)i));
         drep_type_free(strided);
     }
     drep_selection_free(sel);

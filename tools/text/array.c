@@ -5,6 +5,7 @@
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
+#include "tools/walk/blocks.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ int array_attr(struct array *out, const struct printer *p, const char *path, con
         v.buf = calloc((size_t)info.count + 1, (size_t)(extent > 0 ? extent : 1));
         err = v.buf ? 0 : DREP_ERR_NOMEM;
         if (!err)
-            err = drep_attr_read(p->file, path, name, v.type, v.buf);
+            err = attribute_read(p->file, path, name, v.type, v.buf);
         v.count = err ? 0 : info.count;
     }
     drep_attrinfo_release(&info);
@@ -76,7 +77,7 @@ static int read_fill(drep_dataset *dataset, const drep_type *type, void *element
 
 static int read_scalar(drep_dataset *dataset, const drep_type *type, void *element)
 {
-    return drep_read(dataset, NULL, type, element, NULL);
+    return elements_read(dataset, NULL, type, element);
 }
 
 /* Takes `type` over: the one that the element is read as. */

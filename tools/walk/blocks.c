@@ -79,6 +79,43 @@ bool blocks_next(struct blocks *b)
     return true;
 }
 
+/* True if complex numbers are read as the widest ones that memory has. */
+static bool is_widest(const drep_type *type)
+{
+    int64_t i, n = drep_type_members(type);
+
+    if (drep_type_code(type) == DREP_CODE_COMPLEX32)
+        return true;
+    for (i = 0; i < n; i++)
+        if (is_widest(drep_type_member(type, i)))
+            return true;
+    return false;
+}
+
+int elements_read(drep_dataset *dataset, const drep_selection *selection, const drep_type *type,
+                  void *buf)
+{
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.report = &report);
+    int err = drep_read(dataset, selection, type, buf, is_widest(type) ? &xfer : NULL);
+
+    return !err && report.inexact > 0 ? DREP_ERR_CONVERSION : err;
+}
+
+int attribute_read(drep_file *file, const char *path, const char *name, const drep_type *type,
+                   void *buf)
+{
+    drep_item item = {.path = path, .attr = name, .type = type, .buf = buf};
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.report = &report);
+    int err;
+
+    if (!is_widest(type))
+        return drep_attr_read(file, path, name, type, buf);
+    err = drep_readv(file, &item, 1, &xfer);
+    return !err && report.inexact > 0 ? DREP_ERR_CONVERSION : err;
+}
+
 int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *type, void *buf)
 {
     const struct slice *s = b->slice;
@@ -91,8 +128,10 @@ int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *
         start[d] = s->start[d] + b->at[d] * s->step[d];
     if (!err && s->rank > 0)
         err = drep_select_box(s->rank, start, b->count, s->step, NULL, &selection);
-    if (!err)
+    if (!err && b->xfer)
         err = drep_read(dataset, selection, around ? around : type, buf, b->xfer);
+    else if (!err)
+        err = elements_read(dataset, selection, around ? around : type, buf);
     drep_type_free(around);
     drep_selection_free(selection);
     return err;

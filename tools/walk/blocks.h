@@ -25,7 +25,14 @@ void blocks_init(struct blocks *b, const struct slice *slice, const drep_dsinfo 
                  int64_t extent, bool variable);
 /* Steps to the next block, at first to the first one; false behind the last. */
 bool blocks_next(struct blocks *b);
-/* Reads the block; buf has room for b->most elements. */
+/* Like drep_read() and drep_attr_read() for text, in which no number changes: DREP_ERR_CONVERSION
+ * for complex numbers that even the widest of memory (COMPLEX32) round. */
+int elements_read(drep_dataset *dataset, const drep_selection *selection, const drep_type *type,
+                  void *buf);
+int attribute_read(drep_file *file, const char *path, const char *name, const drep_type *type,
+                   void *buf);
+/* Reads the block, as b->xfer says or, without it, like elements_read(); buf has room for b->most
+ * elements. */
 int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *type, void *buf);
 
 /* Called with each block; non-zero stops. */
