@@ -535,13 +535,15 @@ test: ## install missing packages, build, and run every test
 QUICK := $(filter $(BUILD)/tests/vectors/% $(BUILD)/tests/cli/%,$(SUITE))
 quick-programs: all unit-programs $(QUICK)
 
-check: ## build and run the quick tests: installs nothing, needs no root, two minutes
+check: ## build and run the quick tests: installs nothing, needs no root; prints the minutes that it took
+	@mkdir -p build && date +%s > build/check-began
 	@for p in /usr/bin/python3; do command -v $$p > /dev/null || { \
 	    echo "check: $$p is missing and required for all tests: make deps-test" >&2; exit 1; }; done
 	@missing=$$(tools/install-deps --check build test interop 2> /dev/null | tr '\n' ' '); \
 	    test -z "$$missing" || echo "check: not installed, tests that need them are skipped: $$missing"
 	+@$(SUB) MODE=release quick-programs
-	@tests/run --quick unit-release vectors cli
+	@tests/run --quick unit-release vectors cli; status=$$?; \
+	    echo | awk -v s=$$(($$(date +%s) - $$(cat build/check-began))) '{ printf "check: %.1f minutes\n", s / 60 }'; exit $$status
 
 spec: ## check SPEC.md: rules and their vectors, values, both readers, text forms; print the table of rules
 	@tools/install-deps build test interop

@@ -42,6 +42,7 @@ int main(void) { return seen(2) != 3; }
 C
 cat > tests/run << 'R'
 #!/bin/sh
+[ "$1" = --list ] && { echo build/program; exit; }
 build/program || { echo; echo "---- suite: program"; exit 1; }
 R
 chmod +x tests/run
@@ -60,6 +61,7 @@ differ() {
 }
 check "what a test notices" ends 0 "1 killed, 0 survived" lib/room/seen.c
 check "by which test" grep -qxF 'killed by suite: program: lib/room/seen.c:5: return x + 1;  ->  return x - 1;' out
+check "with which seed" grep -qx "seed: 1" out
 check "what none notices" ends 1 "0 killed, 1 survived" lib/room/unseen.c
 check "the sources stay" test -z "$(grep -h -- - lib/room/*.c build/mutate/lib/room/*.c)"
 check "a seed repeats" same 3 3
