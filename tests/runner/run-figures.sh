@@ -63,9 +63,11 @@ printf '%s\n' 'struct ops { int (*go)(int); };' 'static int go_on(int x)' '{' ' 
     'extern const struct ops plain;' 'const struct ops plain = {go_on};' > lib/top/ops.c
 printf '%s\n' 'int agree(int x) { return x; }' 'int drep_meet(int x) { return x; }' > lib/team/team.c
 printf '%s\n' 'import os' > python/datarep/__init__.py
+for f in lib/top/a lib/top/b; do mkdir -p obj/lib/top; echo "obj/$f.o: $f.c lib/datarep.h" > obj/$f.d; done
+echo "obj/lib/top/ops.o: lib/top/ops.c" > obj/lib/top/ops.d
 printf '%s\n' 'room format 5 0 40' 'room lib/top 13 0.7 -' 'tables 1' > figures
 says "a tree as it should be" 0 '^core: 18 lines, budget 18, ' \
-    '^circles: 0; doubled names: 0; callback tables: 1 ' \
+    '^circles: 0; doubled names: 0; callback tables: 1 ' '^2 of 5 objects are compiled again when lib/datarep.h changes$' \
     '^format +1 +5 +5 +0\.0 +0\.0 +3 +0 +0 +0 +0 +0 +40\.0% ' '^lib/top +3 +13 +13 +0\.7 +0\.7 .* format$' \
     'circle drawn by names: 1 files$'
 cp -rp "$tree" "$TMPDIR/good"
