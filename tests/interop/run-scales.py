@@ -190,6 +190,46 @@ def fills_of_variable_length(at):
         check(f["t"][:].tolist() == [b"none yet"] * 2 + [b"a", b"b"] + [b"none yet"] * 4, "%s", f["t"][:])
 
 
+def uses(path):
+    """The members of each REFERENCE_LIST of a file, with their HDF5 types, and its rows."""
+    with h5py.File(path) as f:
+        made = {}
+        for name, x in f.items():
+            if "REFERENCE_LIST" in x.attrs:
+                t = x.attrs.get_id("REFERENCE_LIST").get_type()
+                made[name] = (t.get_size(), [(t.get_member_name(i), t.get_member_offset(i), t.get_member_type(i).dtype)
+                                             for i in range(t.get_nmembers())],
+                              [(f[ref].name, int(n)) for ref, n in x.attrs["REFERENCE_LIST"]])
+    return made
+
+
+@case
+def lists_of_uses(at):
+    """HDF5 1.14 makes the number of the dimension unsigned: that list, too, is no attribute of the user's."""
+    for kind in "i4", "u4":
+        with h5py.File(at + "/in.nc", "w") as f:
+            f.create_dataset("t", data=np.arange(2.0)).make_scale("t")
+            f.create_dataset("x", (3,), ">f4").make_scale(BARE % 3)
+            f["v"] = np.arange(6, dtype="i4").reshape(2, 3)
+            for i, name in enumerate("tx"):
+                f["v"].dims[i].attach_scale(f[name])
+                rows = f[name].attrs["REFERENCE_LIST"]
+                dtype = np.dtype([("dataset", h5py.ref_dtype), ("dimension", kind)])
+                t = h5py.h5t.create(h5py.h5t.COMPOUND, 16)
+                t.insert(b"dataset", 0, h5py.h5t.STD_REF_OBJ)
+                t.insert(b"dimension", 8, h5py.h5t.py_create(np.dtype(kind)))
+                del f[name].attrs["REFERENCE_LIST"]
+                a = h5py.h5a.create(f[name].id, b"REFERENCE_LIST", t, h5py.h5s.create_simple((1,)))
+                a.write(np.array([tuple(r) for r in rows], dtype))
+        wanted = uses(at + "/in.nc")
+        check([w[1][1][2] for w in wanted.values()] == [kind] * 2, "the test writes %s", wanted)
+        back = trip(at, at + "/in.nc", "--format=hdf5")
+        said = must("dump", "-H", at + "/x.drep")
+        check("REFERENCE_LIST" not in said and "/v: dataset INT32_T [t: 2, x: 3]" in said, "%s: %s", kind, said)
+        check(uses(back) == wanted, "%s: %s", kind, uses(back))
+        check(shown(back) == shown(at + "/in.nc"), "%s: %s", kind, shown(back))
+
+
 def main():
     if not shutil.which("ncdump"):
         print("1..0 # SKIP no ncdump")

@@ -29,10 +29,11 @@ struct job {
     int no_memory; /* HDF5 failed so for want of memory */
     struct objects objects;
     struct encodings encodings;
-    struct usual {     /* what is so common in the HDF5 file that only the rest is noted */
-        int cset;      /* H5T_CSET_... */
-        int fill_time; /* H5D_FILL_TIME_... */
-        int latest;    /* superblock 3, with the object headers and chunk indexes of HDF5 1.10 */
+    struct usual {         /* what is so common in the HDF5 file that only the rest is noted */
+        int cset;          /* H5T_CSET_... */
+        int fill_time;     /* H5D_FILL_TIME_... */
+        int unsigned_uses; /* REFERENCE_LIST is as HDF5 1.14 makes it (scale.h) */
+        int latest; /* superblock 3, with the object headers and chunk indexes of HDF5 1.10 */
     } usual;
     int lean;             /* a view: data is not moved, findings are not said */
     uint64_t done, total; /* bytes of elements */

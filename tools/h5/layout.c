@@ -755,6 +755,8 @@ int layout_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t t
     return err;
 }
 
+#define UNSIGNED_USES "default scale-dimension=unsigned"
+
 int layout_defaults_write(struct job *j, struct notes *r)
 {
     int err = 0;
@@ -765,6 +767,8 @@ int layout_defaults_write(struct job *j, struct notes *r)
         err = notes_add(j, r, "default fill-time=%s", time_name(j->usual.fill_time, 1));
     if (!err && j->usual.latest)
         err = notes_add(j, r, "default superblock=3");
+    if (!err && j->usual.unsigned_uses)
+        err = notes_add(j, r, UNSIGNED_USES);
     return err;
 }
 
@@ -779,6 +783,8 @@ void layout_defaults_read(struct job *j, const struct notes *r)
             j->usual.cset = H5T_CSET_ASCII;
         if (strcmp(text, "default superblock=3") == 0)
             j->usual.latest = 1;
+        if (strcmp(text, UNSIGNED_USES) == 0)
+            j->usual.unsigned_uses = 1;
         if (strncmp(text, "default fill-time=", 18) == 0 && time_named(text + 18, 1) >= 0)
             j->usual.fill_time = time_named(text + 18, 1);
     }

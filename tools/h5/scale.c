@@ -16,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-hid_t scale_user_type(void)
+hid_t scale_user_type(int is_unsigned)
 {
     hid_t t = H5Tcreate(H5T_COMPOUND, sizeof(struct scale_user));
 
     H5Tinsert(t, "dataset", HOFFSET(struct scale_user, dataset), H5T_STD_REF_OBJ);
-    H5Tinsert(t, "dimension", HOFFSET(struct scale_user, dimension), H5T_NATIVE_INT);
+    H5Tinsert(t, "dimension", HOFFSET(struct scale_user, dimension),
+              is_unsigned ? H5T_NATIVE_UINT : H5T_NATIVE_INT);
     return t;
 }
 
@@ -200,6 +201,16 @@ static void digest_user(uint64_t *digest, uint64_t address, int dim)
     *digest = (*digest ^ (address * 64 + (uint64_t)dim)) * UINT64_C(0x100000001b3);
 }
 
+/* True if the datatype is that of a REFERENCE_LIST which H5DSattach_scale() made. */
+static int is_user_type(hid_t t, int is_unsigned)
+{
+    hid_t own = scale_user_type(is_unsigned);
+    int is = H5Tequal(t, own) > 0;
+
+    H5Tclose(own);
+    return is;
+}
+
 /* True if REFERENCE_LIST equals the list that our record of the scale's users would make. */
 static int users_are_known(hid_t dset, const struct h5_object *o)
 {
@@ -215,9 +226,9 @@ static int users_are_known(hid_t dset, const struct h5_object *o)
     s = H5Aget_space(a);
     t = H5Aget_type(a);
     n = H5Sget_simple_extent_npoints(s);
-    mem = scale_user_type();
+    mem = scale_user_type(0);
     /* H5DSattach_scale() makes it of a C struct, as the export does. */
-    ok = n > 0 && (uint64_t)n == o->users && H5Tequal(t, mem) > 0;
+    ok = n > 0 && (uint64_t)n == o->users && (is_user_type(t, 0) || is_user_type(t, 1));
     H5Tclose(t);
     if (ok) {
         users = calloc((size_t)n, sizeof *users);
@@ -283,6 +294,20 @@ static int64_t read_place(hid_t dset)
     return place;
 }
 
+/* True if the scale has a REFERENCE_LIST as HDF5 1.14 makes it. */
+static int has_unsigned_uses(hid_t dset)
+{
+    hid_t a = H5Aexists(dset, SCALE_USERS) > 0 ? H5Aopen(dset, SCALE_USERS, H5P_DEFAULT) : -1;
+    hid_t t = a > 0 ? H5Aget_type(a) : -1;
+    int has = t > 0 && is_user_type(t, 1);
+
+    if (t > 0)
+        H5Tclose(t);
+    if (a > 0)
+        H5Aclose(a);
+    return has;
+}
+
 /* Enters what a scale says of its dimension. */
 int scale_note(struct job *j, struct h5_object *o)
 {
@@ -300,6 +325,7 @@ int scale_note(struct job *j, struct h5_object *o)
             o->unlimited = s.maxdims[0] == H5S_UNLIMITED;
             o->dim_path = dimension_address(o);
             o->place = read_place(dset);
+            j->usual.unsigned_uses |= has_unsigned_uses(dset);
             if (o->dim_path && o->scale == 2) {
                 o->link_path = o->path;
                 o->path = strdup(o->dim_path);

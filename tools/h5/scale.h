@@ -29,7 +29,8 @@ struct scale_user {
     hobj_ref_t dataset;
     int dimension;
 };
-hid_t scale_user_type(void);
+/* HDF5 1.14 made the number of the dimension unsigned. */
+hid_t scale_user_type(int is_unsigned);
 /* The datatype of a scale without values, if it is not netCDF's own: a note of its dimension. */
 #define SCALE_TYPE_NOTE "scale-type"
 int scale_note_type(struct job *j, hid_t dset, struct notes *r);

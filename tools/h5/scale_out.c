@@ -175,7 +175,7 @@ static int mark_users(struct job *j, const struct h5_object *o, hid_t object,
         return job_no_memory(j);
     for (i = 0; i < n; i++)
         list[i] = use[i].user;
-    type = scale_user_type();
+    type = scale_user_type(j->usual.unsigned_uses);
     space = H5Screate_simple(1, &count, NULL);
     err = write_hdf5_attribute(j, o, object, SCALE_USERS, type, space, list);
     H5Sclose(space);
