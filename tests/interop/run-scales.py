@@ -33,7 +33,9 @@ def dimensions(path):
 
 
 def trip(at, source, *options):
-    must("import", "-f", source, at + "/x.drep")
+    own = [o for o in options if o == "--plain"]
+    options = [o for o in options if o not in own]
+    must("import", "-f", *own, source, at + "/x.drep")
     must("check", "--deep", at + "/x.drep")
     must("export", "-f", *options, at + "/x.drep", at + "/back.nc")
     return at + "/back.nc"
@@ -228,6 +230,32 @@ def lists_of_uses(at):
         check("REFERENCE_LIST" not in said and "/v: dataset INT32_T [t: 2, x: 3]" in said, "%s: %s", kind, said)
         check(uses(back) == wanted, "%s: %s", kind, uses(back))
         check(shown(back) == shown(at + "/in.nc"), "%s: %s", kind, shown(back))
+
+
+@case
+def plain(at):
+    """import --plain keeps the file as HDF5's library shows it: every dataset, every attribute."""
+    with h5py.File(at + "/in.nc", "w", track_order=True) as f:
+        f.create_dataset("t", data=np.arange(2.0), maxshape=(None,)).make_scale("t")
+        f.create_dataset("x", (3,), ">f4").make_scale(BARE % 3)
+        for i, name in enumerate("tx"):
+            f[name].attrs.create("_Netcdf4Dimid", i, dtype="i4")
+        for name in "v", "_nc4_non_coord_x":
+            f[name] = np.arange(6, dtype="i4").reshape(2, 3)
+            f[name].dims[0].attach_scale(f["t"])
+            f[name].dims[1].attach_scale(f["x"])
+        f.attrs["_NCProperties"] = np.bytes_(b"version=2")
+    back = trip(at, at + "/in.nc", "--plain", "--format=hdf5")
+    said = must("dump", "-H", at + "/x.drep")
+    check("/#" not in said and "drep.hdf5:_" not in said, "%s", said)
+    with h5py.File(at + "/in.nc") as a, h5py.File(back) as b:
+        check(list(a) == list(b) and sorted(a.attrs) == sorted(b.attrs), "%s, %s", list(b), list(b.attrs))
+        for name in a:
+            check(sorted(a[name].attrs) == sorted(b[name].attrs), "%s: %s", name, list(b[name].attrs))
+            check(a[name].dtype == b[name].dtype and (a[name][()] == b[name][()]).all(), "%s differs", name)
+            check([d.keys() for d in a[name].dims] == [d.keys() for d in b[name].dims], "%s: other scales", name)
+    check(uses(back) == uses(at + "/in.nc"), "%s", uses(back))
+    check(shown(back) == shown(at + "/in.nc"), "%s", shown(back))
 
 
 def main():

@@ -223,6 +223,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .alone = w->piped,
                                    .partial = x->partial,
                                    .pinned = x->pinned,
+                                   .plain = x->plain,
                                    .no_decode = x->no_decode,
                                    .verify = x->verify,
                                    .netcdf = x->netcdf,

@@ -26,6 +26,7 @@ enum {
     OPTION_EXACT,
     OPTION_OUTSIDE,
     OPTION_PARTIAL,
+    OPTION_PLAIN,
     OPTION_NO_DECODE,
     OPTION_VIRTUAL
 };
@@ -128,6 +129,7 @@ static int import_option(struct exchange *x, struct flat *f, const struct format
     x->exact |= option == OPTION_EXACT;
     x->outside |= option == OPTION_OUTSIDE;
     x->partial |= option == OPTION_PARTIAL;
+    x->plain |= option == OPTION_PLAIN;
     x->no_decode |= option == OPTION_NO_DECODE;
     x->pinned |= option == OPTION_VIRTUAL;
     return status;
@@ -199,6 +201,8 @@ static const struct option_row import_option_rows[] = {
      NULL},
     {OPTION_PARTIAL, "partial", NULL, "hdf5: leave out elements that cannot be read, and mark them",
      NULL},
+    {OPTION_PLAIN, "plain", NULL,
+     "hdf5: keep scales as datasets, and attributes that describe them", NULL},
     EXCHANGE_ROWS,
     FLAT_IMPORT_ROWS,
     FLAT_ROWS,

@@ -165,7 +165,7 @@ static herr_t import_attribute(hid_t object, const char *name, const H5A_info_t 
     (void)info;
     if (scale_implies(j, object, m->o, name) || is_type_note(name))
         return 0;
-    own = own_name(name, 1);
+    own = j->o->plain && book_is(name) ? strdup(name) : own_name(name, 1);
     if (!own) {
         m->err = job_no_memory(j);
         return -1;

@@ -69,7 +69,7 @@ static int import_member_paths(struct job *j, size_t at, hid_t group, const char
                                char **source)
 {
     const struct h5_object *g = &j->objects.list[at];
-    char *own = own_name(plain_name(j, group, name), 0);
+    char *own = own_name(j->o->plain ? name : plain_name(j, group, name), 0);
 
     *source = NULL;
     *path = own ? path_of_member(g->path, own) : NULL;
@@ -112,7 +112,7 @@ static herr_t import_find_object(hid_t group, const char *name, const H5L_info_t
         w->err = job_add(j, (uint64_t)info.addr, kind_of(info.type), path, source);
     if (!w->err)
         j->objects.list[j->objects.n - 1].group = w->group;
-    if (!w->err && info.type == H5O_TYPE_DATASET)
+    if (!w->err && info.type == H5O_TYPE_DATASET && !j->o->plain)
         w->err = scale_note(j, &j->objects.list[j->objects.n - 1]);
     return w->err ? -1 : 0;
 }

@@ -44,7 +44,7 @@ def opened(path: str, mode: str) -> Any:
         try:
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
-                datarep.import_(path, target)
+                datarep.import_(path, target, plain=True)
         except (Error, FileNotFoundError) as error:
             raise OSError(f"Unable to open file: {shown(error)}") from error
         for row in told:
