@@ -252,6 +252,18 @@ static int is_length(struct view *v, const char *name)
     return is;
 }
 
+/* netCDF-4's prefix for a variable beside a dimension of the same name that has no coordinates. */
+#define NON_COORD "_nc4_non_coord_"
+
+static int find_variable(struct view *v, const char *name)
+{
+    size_t n = strlen(NON_COORD);
+
+    return nc_inq_varid(v->group, name, &v->var) == NC_NOERR ||
+           (strncmp(name, NON_COORD, n) == 0 &&
+            nc_inq_varid(v->group, name + n, &v->var) == NC_NOERR);
+}
+
 static int view_dataset(struct view *v, const char *name)
 {
     drep_dsinfo info = DREP_DSINFO;
@@ -264,12 +276,12 @@ static int view_dataset(struct view *v, const char *name)
         err = drep_dataset_info(ds, &info);
     if (err) {
         nc_fail_drep(v->j, err);
-    } else if (nc_inq_varid(v->group, name, &v->var) != NC_NOERR) {
-        if (!is_length(v, name)) {
-            drep_type_print(info.type, &type_text);
-            unseen(v, "dataset", v->path, type_text ? type_text : "its datatype");
-            free(type_text);
-        }
+    } else if (is_length(v, name)) {
+        err = 0; /* a variable of its name is that of another dataset */
+    } else if (!find_variable(v, name)) {
+        drep_type_print(info.type, &type_text);
+        unseen(v, "dataset", v->path, type_text ? type_text : "its datatype");
+        free(type_text);
     } else if (info.rank != DREP_NULL_SPACE && !has_shape(v, &info)) {
         unseen(v, "dataset", v->path, "its shape");
     } else {
