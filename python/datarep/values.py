@@ -581,12 +581,19 @@ def _renamed(np: Any, value: Any, dtype: Any, given: Given) -> Any:
     return made
 
 
+def _is_rows(value: Any) -> bool:
+    """Whether an object that is neither a list nor an array has elements as they have: one that reads them
+    when they are asked for."""
+    return hasattr(value, "__len__") and hasattr(value, "__getitem__") and not hasattr(value, "__array__") and \
+        not isinstance(value, (tuple, str, bytes, bytearray, memoryview, collections.abc.Mapping))
+
+
 def _tuples(np: Any, value: Any, members: tuple[str, ...], given: Given) -> tuple[tuple[int, ...], list[Any]]:
     """The shape of nested lists, and their tuples one after the other."""
     if isinstance(value, np.ndarray) and value.dtype.kind == "O":
         rows = value.reshape(-1).tolist()
         shape = value.shape
-    elif isinstance(value, list):
+    elif isinstance(value, list) or _is_rows(value):
         inner = [_tuples(np, v, members, given) for v in value]
         if len({s for s, _ in inner}) > 1:
             raise ValueError(given.said("lists of structs have different lengths"))

@@ -120,7 +120,7 @@ class Suite:
 
 
 SUITES = {
-    "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 540,
+    "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 545,
                   package="h5py"),
     "xarray": Suite(("python3-xarray",), ("xarray/tests/test_backends.py", "xarray/tests/test_backends_api.py",
                                           "xarray/tests/test_distributed.py"), xarray_engine, 410,

@@ -90,6 +90,13 @@ def _filter_avail(code: int) -> bool:
     return code in (filters.DEFLATE, filters.SHUFFLE, filters.FLETCHER32, filters.LZF)
 
 
+def _get_filter_info(code: int) -> int:
+    """Of what a filter is capable: each one here encodes (1) and decodes (2)."""
+    if not _filter_avail(code):
+        raise RuntimeError(f"Unable to get filter info (filter {code} is not available)")
+    return 3
+
+
 globals()["h5"].get_config = get_config
 filters.h5z = globals()["h5z"]  # type: ignore[attr-defined]  # hdmf looks for it there
 globals()["h5t"].__dict__.update(
@@ -98,8 +105,10 @@ globals()["h5t"].__dict__.update(
 globals()["h5s"].__dict__.update(ids.H5S)
 globals()["h5a"].__dict__.update(ids.H5A)
 globals()["h5d"].__dict__.update(ids.H5D)
+globals()["h5p"].__dict__.update(ids.H5P)
 globals()["h5r"].__dict__.update(ids.H5R)
 globals()["h5ds"].__dict__.update(dims.H5DS)
 globals()["h5z"].__dict__.update(
-    filter_avail=_filter_avail, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,
+    filter_avail=_filter_avail, get_filter_info=_get_filter_info, FILTER_CONFIG_ENCODE_ENABLED=1,
+    FILTER_CONFIG_DECODE_ENABLED=2, FILTER_MAX=65535, FILTER_DEFLATE=filters.DEFLATE, FILTER_SHUFFLE=filters.SHUFFLE,
     FILTER_FLETCHER32=filters.FLETCHER32, FILTER_LZF=filters.LZF, FILTER_SZIP=4)

@@ -85,7 +85,7 @@ class AttributeManager(MutableMapping[str, Any]):
         self._owner._open()
         if not self._owner._main.writable:
             raise OSError("Unable to create attribute (no write intent on file)")
-        self._owner._note_csets(self._write(name, data, shape, dtype), "attribute", name)
+        self._owner._note_type(self._write(name, data, shape, dtype), "attribute", name)
 
     def _write(self, name: str, data: Any, shape: Any, dtype: Any) -> Any:
         """Write it; the dtype as which it is stored."""
@@ -150,7 +150,7 @@ class AttributeManager(MutableMapping[str, Any]):
         if name not in self:
             raise KeyError(f"can't locate attribute: {name!r}")
         del self._attrs[text(name)]
-        self._owner._note_csets(np.dtype("i1"), "attribute", text(name))
+        self._owner._note_type(np.dtype("i1"), "attribute", text(name))
 
     def __iter__(self) -> Iterator[str]:
         attrs = self._attrs

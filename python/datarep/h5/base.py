@@ -226,11 +226,14 @@ class HLObject:
             self._main._cset = "ascii" if "default cset=ascii" in root._remarks else "utf8"
         return str(self._main._cset)
 
-    def _note_csets(self, dtype: Any, kind: str, name: Optional[str] = None) -> None:
-        """Note the character sets of a datatype that was written, in place of those noted before."""
+    def _note_type(self, dtype: Any, kind: str, name: Optional[str] = None) -> None:
+        """Note what the file has no place for of a datatype that was written, in place of what was noted before:
+        character sets, and where the members of a struct lie that has a name; datasets keep that themselves."""
         from . import types
         usual, end = self._usual_cset, "" if name is None else f" {name}"
         made = [f"{kind} {place} cset={cset}{end}" for place, cset in types.csets(dtype) if cset != usual]
+        if self._kind == "datatype" and kind == "type":
+            made += [f"{kind} {place} {word}" for place, word in types.layout(dtype)]
         before = self._remarks
         kept = [r for r in before if not (r.startswith(f"{kind} ") and r.split(" ", 3)[3:] == ([name] if name else []))]
         if kept + made != before:
@@ -242,10 +245,15 @@ class HLObject:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, HLObject):
             return NotImplemented  # NumPy compares a dataset by its elements
-        return self._main is other._main and bool(self._number == other._number)
+        return self._file_key == other._file_key and bool(self._number == other._number)
 
     def __hash__(self) -> int:
-        return hash((id(self._main), self._number))
+        return hash((self._file_key, self._number))
+
+    @property
+    def _file_key(self) -> Any:
+        """What is the same for two objects of one file, however often it was opened."""
+        return getattr(self._main, "_key", None) or id(self._main)
 
     def __getnewargs__(self) -> Any:
         raise TypeError("h5py objects cannot be pickled")

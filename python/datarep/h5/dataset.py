@@ -2,6 +2,7 @@
 """Datasets as h5py has them."""
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any, Iterator, Optional
 
@@ -130,6 +131,9 @@ def parse(args: Any, shape: tuple[int, ...]) -> tuple[Any, Any, bool]:
             raise TypeError(f"{part!r} is no index")
         else:
             parts[i] = int(part)
+            if not -shape[i] <= parts[i] < shape[i]:
+                raise IndexError(f"Index ({parts[i]}) out of range for (0-{shape[i] - 1})" if shape[i] else
+                                 f"Index ({parts[i]}) out of range for empty dimension")
     if lists > 1:
         raise TypeError("Only one indexing vector or array is currently allowed for fancy indexing")
     if not shape and any(k is Ellipsis for k in key):
@@ -580,7 +584,9 @@ class Dataset(HLObject):
         except ValueError as error:
             if "could not broadcast" not in str(error):
                 raise
-            raise TypeError(f"Can't broadcast: {shown(error)}") from error
+            shapes = re.findall(r"\([\d, ]*\)", str(error))
+            said = " -> ".join(shapes[-2:]) or shown(error)
+            raise TypeError(f"Can't broadcast {said}") from error
 
     @staticmethod
     def _fit(part: Any, view: Any, key: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import types as main_types
 from ..attrs import Empty
-from ..errors import Error, NotFoundError, shown
+from ..errors import Error, ExistsError, NotFoundError, shown
 from ..file import DATASET, EXTERNAL, GROUP, SOFT, link_row
 from . import dataset as dataset_module
 from . import filters, types
@@ -109,6 +109,19 @@ class Datatype(HLObject):
         self._from_id(bind)
 
     @property
+    def id(self) -> Any:
+        """Its low-level object, which can be compared with those of other datatypes.
+
+        >>> import io
+        >>> f = h5py.File(io.BytesIO(), "w")
+        >>> f["t"] = np.dtype("i4")
+        >>> f["t"].id == h5py.h5t.py_create("i4")
+        True
+        """
+        from .ids import NamedTypeID
+        return NamedTypeID(self, self._kind)
+
+    @property
     def dtype(self) -> Any:
         """The dtype of its elements.
 
@@ -120,7 +133,12 @@ class Datatype(HLObject):
         """
         t = self._main._h.type_open(self._path)
         dtype = main_types.form_of_type(main_types.packed(t)).dtype
-        return types.from_main(dtype, self._csets("type") if types.has_texts(dtype) else None)
+        dtype = types.from_main(dtype, self._csets("type") if types.has_texts(dtype) else None)
+        if dtype.names is None and not dtype.subdtype:
+            return dtype
+        rows = [line.split(" ") for line in self._remarks if line.startswith("type ")]
+        return types.laid_out(dtype, {f"{row[1]} {row[2].partition('=')[0]}": int(row[2].partition("=")[2])
+                                      for row in rows if row[2:] and row[2].startswith(("offset=", "size="))})
 
     def __repr__(self) -> str:
         if not self:
@@ -289,7 +307,16 @@ class Group(MutableMapping[str, Any], HLObject):
 
     def __setitem__(self, name: Any, obj: Any) -> None:
         self._writes()
-        path, h = self._where(name), self._main._h
+        try:
+            self._enter(self._where(name), obj)
+        except ExistsError as error:
+            if isinstance(obj, np.dtype):
+                raise TypeError("Unable to commit datatype (name already exists)") from error
+            raise OSError("Unable to create link (name already exists)") from error
+
+    def _enter(self, path: str, obj: Any) -> None:
+        """Give an object, a link, a datatype or a new dataset a path."""
+        h = self._main._h
         self._parents(path)
         if isinstance(obj, HLObject):
             if obj._main is not self._main:
@@ -301,9 +328,9 @@ class Group(MutableMapping[str, Any], HLObject):
             h.link_external(obj.filename, obj.path, path)
         elif isinstance(obj, np.dtype):
             h.type_commit(path, main_types.form_of_dtype(types.to_main(obj)).type)
-            _made(self._main, path)._note_csets(obj, "type")
+            _made(self._main, path)._note_type(obj, "type")
         else:
-            self.create_dataset(name, data=obj)
+            self._make_dataset(path, None, None, obj, {})
 
     def _parents(self, path: str) -> None:
         above = path.rsplit("/", 1)[0]
@@ -388,9 +415,12 @@ class Group(MutableMapping[str, Any], HLObject):
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
         path = self._where(name)
-        if path == "/":
-            raise ValueError("Unable to create group (name already exists): /")
-        self._main._h.group_create(path, True)  # ExistsError is a ValueError
+        try:
+            if path == "/":
+                raise ExistsError("/")
+            self._main._h.group_create(path, True)
+        except ExistsError as error:
+            raise ValueError(f"Unable to create group (name already exists): {shown(path)}") from error
         made: Group = _made(self._main, path)
         if track_order:
             made._set_track()
@@ -430,15 +460,20 @@ class Group(MutableMapping[str, Any], HLObject):
         if name is None:
             raise NotImplementedError("objects without a name cannot be made here")
         path = self._where(name)
-        if isinstance(dtype, Datatype):
-            dtype = dtype.dtype
-        if isinstance(data, Empty) or (data is None and shape is None):
-            made = self._null(path, data, dtype, kwds)
-        else:
-            made = self._dataset(path, shape, dtype, data, kwds)
+        try:
+            made = self._make_dataset(path, shape, dtype, data, kwds)
+        except ExistsError as error:
+            raise ValueError(f"Unable to create dataset (name already exists): {shown(path)}") from error
         if kwds.get("track_order"):
             made._set_track()
         return made
+
+    def _make_dataset(self, path: str, shape: Any, dtype: Any, data: Any, kwds: dict[str, Any]) -> Dataset:
+        if isinstance(dtype, Datatype):
+            dtype = dtype.dtype
+        if isinstance(data, Empty) or (data is None and shape is None):
+            return self._null(path, data, dtype, kwds)
+        return self._dataset(path, shape, dtype, data, kwds)
 
     @staticmethod
     def _refuse(keyword: str, value: Any, dtype: Any) -> None:
@@ -460,7 +495,7 @@ class Group(MutableMapping[str, Any], HLObject):
         self._main._path(path)
         self._main.create(path, made)
         out: Dataset = _made(self._main, path)
-        out._note_csets(data.dtype if dtype is None else np.dtype(dtype), "type")
+        out._note_type(data.dtype if dtype is None else np.dtype(dtype), "type")
         return out
 
     def _dataset(self, path: str, shape: Any, dtype: Any, data: Any, kwds: dict[str, Any]) -> Dataset:
@@ -521,7 +556,7 @@ class Group(MutableMapping[str, Any], HLObject):
         if noted:
             out._set_remarks(noted)
         if types.has_texts(dtype):
-            out._note_csets(dtype, "type")
+            out._note_type(dtype, "type")
         return out
 
     def require_dataset(self, name: Any, shape: Any, dtype: Any, exact: bool = False,
@@ -594,8 +629,8 @@ class Group(MutableMapping[str, Any], HLObject):
         >>> f["b/x"].shape
         (3, 4)
         """
-        if expand_soft or expand_external or expand_refs:
-            raise NotImplementedError("copy() keeps links and references as they are")
+        if expand_refs:
+            raise NotImplementedError("copy() keeps references as they are")
         found = source if isinstance(source, HLObject) else self[source]
         if isinstance(dest, Group):
             to = dest
@@ -614,6 +649,8 @@ class Group(MutableMapping[str, Any], HLObject):
                                             found._main._object(found._path),
                                             Main(to._main, "/"), path)
         made = to[path]
+        if isinstance(found, Group) and (expand_soft or expand_external):
+            _expand(found, made, (SOFT,) * bool(expand_soft) + (EXTERNAL,) * bool(expand_external), {})
         if shallow and isinstance(made, Group):
             for member in made.values():
                 if isinstance(member, Group):
@@ -682,6 +719,28 @@ class Group(MutableMapping[str, Any], HLObject):
         if not self:
             return "<Closed HDF5 group>"
         return f"<HDF5 group \"{shown(self._path)}\" ({len(self)} members)>"
+
+
+def _expand(source: Group, made: Group, kinds: tuple[int, ...], done: dict[Any, Any]) -> None:
+    """Put copies of what links of some kinds lead to into the places of these links in `made`, the copy of a group.
+    An object to which two of them lead is copied once.  done: {object: its copy}."""
+    if source in done:
+        return
+    done[source] = made
+    for name in source:
+        row, found = source._row(source._where(name)), source.get(name)
+        if row is None or found is None or row[1] in (SOFT, EXTERNAL) and row[1] not in kinds:
+            continue
+        if row[1] in kinds:
+            del made[name]
+            if found in done:
+                made[name] = done[found]
+                continue
+            found.file.copy(found, made, name)
+        if isinstance(found, Group):
+            _expand(found, made[name], kinds, done)
+        else:
+            done.setdefault(found, made[name])
 
 
 def _dtype_of(data: Any) -> Any:

@@ -20,6 +20,8 @@ NULLTERM, NULLPAD, SPACEPAD = 0, 1, 2
 ORDERS = {"LE": 0, "BE": 1, "NONE": 4}
 VARIABLE = -1  # the size of a text of any length
 SCALAR, SIMPLE, NULL = 0, 1, 2
+TRACKED, INDEXED = 1, 2
+LAYOUTS = {"COMPACT": 0, "CONTIGUOUS": 1, "CHUNKED": 2}
 UNLIMITED = (1 << 64) - 1
 
 
@@ -66,6 +68,7 @@ class TypeID:
         return bool(self == other)
 
     def __eq__(self, other: object) -> bool:
+        other = other._type if isinstance(other, NamedTypeID) else other
         return isinstance(other, TypeID) and type(other) is type(self) and _spelled(self.dtype) == _spelled(other.dtype)
 
     def __hash__(self) -> int:
@@ -270,6 +273,70 @@ def of_dtype(dtype: Any, logical: bool = True, aligned: bool = False) -> TypeID:
     return made_of(dtype)  # type: ignore[no-any-return]
 
 
+class NamedTypeID(Id):
+    """A datatype that has a name in the file: equal to one without that has the same elements."""
+
+    @property
+    def _type(self) -> TypeID:
+        return of_dtype(self._owner.dtype)
+
+    @property
+    def dtype(self) -> Any:
+        return self._type.dtype
+
+    def committed(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self._type == other)
+
+    def __hash__(self) -> int:
+        return hash(self._type)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or not hasattr(TypeID, name) and not hasattr(self._type, name):
+            return super().__getattr__(name)
+        return getattr(self._type, name)
+
+
+class PropID:
+    """The properties with which a group or a dataset was made: they can be read."""
+
+    def __init__(self, owner: Any) -> None:
+        self._owner = owner
+
+    def get_attr_creation_order(self) -> int:
+        return TRACKED | INDEXED if self._owner._track else 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"h5p.{type(self).__name__}.{name}")
+
+
+class PropGCID(PropID):
+    def get_link_creation_order(self) -> int:
+        return self.get_attr_creation_order()
+
+
+class PropDCID(PropID):
+    def get_chunk(self) -> Any:
+        if self._owner.chunks is None:
+            raise ValueError("Unable to get chunk dimensions (not a chunked storage layout)")
+        return self._owner.chunks
+
+    def get_layout(self) -> int:
+        return LAYOUTS[self._owner._ds.layout.upper()]
+
+    def get_nfilters(self) -> int:
+        return len(self._owner._ds._info()["filters"]) + bool(self._owner.fletcher32)
+
+
+def of_object(owner: Any) -> PropID:
+    """The properties of a group or a dataset."""
+    return PropDCID(owner) if owner._kind == "dataset" else PropGCID(owner)
+
+
 def _create_type(number: int, size: int) -> TypeID:
     if number == CLASSES["COMPOUND"]:
         return TypeCompoundID(size=size)
@@ -426,5 +493,7 @@ H5S: dict[str, Any] = {"SCALAR": SCALAR, "SIMPLE": SIMPLE, "NULL": NULL, "UNLIMI
 H5A: dict[str, Any] = {"AttrID": AttrID, "open": _open_attribute, "create": _create_attribute,
                        "delete": _remove_attribute, "exists": lambda loc, name: name in _attrs_of(loc),
                        "get_num_attrs": lambda loc: len(_attrs_of(loc))}
-H5D: dict[str, Any] = {"create": _create_dataset, "open": _open_dataset, "DatasetID": Id}
+H5D: dict[str, Any] = {"create": _create_dataset, "open": _open_dataset, "DatasetID": Id, **LAYOUTS}
+H5P: dict[str, Any] = {"CRT_ORDER_TRACKED": TRACKED, "CRT_ORDER_INDEXED": INDEXED, "PropGCID": PropGCID,
+                       "PropDCID": PropDCID}
 H5R: dict[str, Any] = {"Reference": Reference, "RegionReference": RegionReference}

@@ -101,10 +101,27 @@ class Id:
         main = self._chunked("get_num_chunks")
         return len(main._chunks()) // (8 * len(main.shape))
 
+    def extend(self, shape: Any) -> None:
+        """Make the dataset at least as long as a shape in every dimension."""
+        owner = self._of_dataset("extend")
+        owner.resize(tuple(max(int(n), now) for n, now in zip(shape, owner.shape, strict=True)))
+
+    def set_extent(self, shape: Any) -> None:
+        """Give the dataset a shape."""
+        self._of_dataset("set_extent").resize(tuple(shape))
+
     def get_type(self) -> Any:
         """The datatype of a dataset."""
         from .ids import of_dtype
         return of_dtype(self._of_dataset("get_type").dtype)
+
+    def get_create_plist(self) -> Any:
+        """What a group or a dataset was made with."""
+        from .files import File
+        from .ids import of_object
+        if self._kind not in ("dataset", "group") or isinstance(self._owner, File):
+            refuse("id.get_create_plist")
+        return of_object(self._owner)
 
     def get_space(self) -> Any:
         """The shape of a dataset, now and at most."""

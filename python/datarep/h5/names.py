@@ -77,6 +77,7 @@ def install(any_name: bool = False) -> Installed:
         _before.clear()
         _before.update({name: sys.modules.get(name) for name in parts})
     sys.modules.update(parts)
+    module.__name__ = "h5py"  # libraries that also know other modules of this kind ask for it
     _state.update(installed=True, any_name=any_name)
     return Installed()
 
@@ -93,4 +94,5 @@ def uninstall() -> None:
             sys.modules.pop(name, None)
         else:
             sys.modules[name] = module
+    sys.modules["datarep.h5"].__name__ = "datarep.h5"
     _state.update(installed=False, any_name=True)

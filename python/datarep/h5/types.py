@@ -204,6 +204,37 @@ def csets(dtype: Any, place: str = "") -> list[tuple[str, str]]:
     return [] if base is None else csets(np.dtype(base), place + ".0")
 
 
+def layout(dtype: Any, place: str = "") -> list[tuple[str, str]]:
+    """Where members of structs do not lie side by side: (place, "offset=N" or "size=N"), as converters note it."""
+    if dtype.subdtype:
+        return layout(dtype.subdtype[0], place + ".0")
+    if dtype.names is None or dtype.hasobject:  # NumPy counts pointers
+        return []
+    rows, end = [], 0
+    for i, name in enumerate(dtype.names):
+        part, offset = dtype.fields[name][:2]
+        if offset != end:
+            rows.append((f"{place}.{i}", f"offset={offset}"))
+        rows += layout(part, f"{place}.{i}")
+        end = offset + part.itemsize
+    return rows + ([(place or ".", f"size={dtype.itemsize}")] if end != dtype.itemsize else [])
+
+
+def laid_out(dtype: Any, noted: dict[str, int], place: str = "") -> Any:
+    """The dtype with its members where the rows of layout() say; noted: {"PLACE WORD": N}."""
+    if dtype.subdtype:
+        return np.dtype((laid_out(dtype.subdtype[0], noted, place + ".0"), dtype.subdtype[1]))
+    if dtype.names is None or dtype.hasobject:
+        return dtype
+    parts, offsets, end = [], [], 0
+    for i, name in enumerate(dtype.names):
+        parts.append(laid_out(dtype.fields[name][0], noted, f"{place}.{i}"))
+        offsets.append(noted.get(f"{place}.{i} offset", end))
+        end = offsets[-1] + parts[-1].itemsize
+    return np.dtype({"names": list(dtype.names), "formats": parts, "offsets": offsets,
+                     "itemsize": noted.get(f"{place or '.'} size", end)})
+
+
 def from_main(dtype: Any, cset: Any = None, place: str = "") -> Any:
     """h5py's dtype of what the package reads.  cset: a function of a place, the character set of texts."""
     tag = _get(dtype, "datarep")
