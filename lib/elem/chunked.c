@@ -18,13 +18,12 @@
 
 #include <string.h>
 
-#define NEIGHBOURS 16                    /* elements of a run whose shuffle is undone alone */
-#define STAGED ((int64_t)16 << 10)       /* bytes of it before they are converted */
-#define BATCH 1024                       /* chunks that are written at once */
-#define SHARED_MIN ((uint64_t)64 << 10)  /* bytes of a read that two threads may share, */
-#define PART_MIN ((uint64_t)16 << 10)    /* if there are so many in each part; */
-#define PIECES_MAX 8                     /* they cut it into so many pieces then */
-#define APPENDED_MAX ((uint64_t)1 << 20) /* bytes of a chunk that is written short */
+#define NEIGHBOURS 16                   /* elements of a run whose shuffle is undone alone */
+#define STAGED ((int64_t)16 << 10)      /* bytes of it before they are converted */
+#define BATCH 1024                      /* chunks that are written at once */
+#define SHARED_MIN ((uint64_t)64 << 10) /* bytes of a read that two threads may share, */
+#define PART_MIN ((uint64_t)16 << 10)   /* if there are so many in each part; */
+#define PIECES_MAX 8                    /* they cut it into so many pieces then */
 
 /* ---- reading ---- */
 
@@ -453,27 +452,6 @@ static int patch_part(struct transfer *t, const struct chunk_part *p)
     return name_chunk(t, p, err);
 }
 
-/* True if the chunk is written whole: all that the dataset has of it.  A contiguous dataset's last
- * slab is as long as the dataset, and so is the last chunk of one that grows by appends: what comes
- * behind it need not move it then (chunk/room.h). */
-static bool writes_whole(const struct transfer *t, const struct chunk_part *p)
-{
-    const drep_dataset *ds = t->ds;
-    int d;
-
-    if (t->from) /* a batch of pieces may happen to have all of a chunk that came in part */
-        return source_whole(t, p->coord);
-    if (p->n != p->all || writes_members(t))
-        return false;
-    if (ds->rec.layout != FMT_CHUNKED)
-        return p->all == chunk_elements(ds);
-    if (!t->appending || !ds->chunks.grows || ds->fill_err != 0 ||
-        bytes_of(ds, p->all) > APPENDED_MAX)
-        return true;
-    d = dimension_behind(&ds->rec);
-    return ds->rec.len[d] / ds->rec.chunk[d] > p->coord[d];
-}
-
 /* Writes the parts in the order of the grid. Whole chunks are collected; a part of a chunk first
  * flushes them, so that failures come in the order of the parts. */
 static int write_parts(struct transfer *t)
@@ -494,7 +472,7 @@ static int write_parts(struct transfer *t)
         part_of(t, i, &p);
         if (p.n == 0)
             continue;
-        if (writes_whole(t, &p)) {
+        if (part_writes_whole(t, &p)) {
             memcpy(b->coord + b->n * rank, p.coord, (size_t)rank * sizeof *b->coord);
             b->part[b->n++] = i;
             if (b->n == BATCH)

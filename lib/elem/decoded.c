@@ -92,19 +92,10 @@ static int make_payload(struct transfer *t, const struct chunk_part *p, struct b
     return err;
 }
 
-/* True for parts that become whole chunks: nothing else of them is kept. */
-static bool is_whole_encoded(const struct transfer *t, const struct chunk_part *p)
-{
-    if (t->from)
-        return p->n > 0 && source_whole(t, p->coord);
-    return p->n > 0 && p->n == p->all && !writes_members(t) &&
-           (!t->appending || p->n == chunk_elements(t->ds));
-}
-
 /* True for parts that change a chunk. */
 static bool changes_chunk(const struct transfer *t, const struct chunk_part *p)
 {
-    return p->n > 0 && !is_whole_encoded(t, p);
+    return p->n > 0 && !part_writes_whole(t, p);
 }
 
 struct encoding {
@@ -125,9 +116,9 @@ static int encode_part(void *ctx, int64_t i)
     int err;
 
     part_of(t, i, &p);
-    w = is_whole_encoded(t, &p) ? work_take(cs->st) : NULL;
+    w = part_writes_whole(t, &p) ? work_take(cs->st) : NULL;
     if (!w) {
-        err = is_whole_encoded(t, &p) ? DREP_ERR_NOMEM : 0;
+        err = part_writes_whole(t, &p) ? DREP_ERR_NOMEM : 0;
         if (!err && pool_turn_wait(&e->turns, i))
             return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
         pool_turn_end(&e->turns, i, err);
@@ -309,7 +300,7 @@ static int look_ahead(struct transfer *t, int *can, int *threads)
         seen += p.n;
         changed = p.n > 0 && chunk_is_changed(&ds->chunks, p.coord);
         if (changed)
-            undo += is_whole_encoded(t, &p) ? payload : 3 * bytes_of(ds, p.n);
+            undo += part_writes_whole(t, &p) ? payload : 3 * bytes_of(ds, p.n);
         else if (changes_chunk(t, &p) && more <= UINT64_MAX / 2 - payload)
             more += payload;
     }

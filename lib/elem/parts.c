@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define BATCH ((size_t)1 << 16) /* pieces */
+#define BATCH ((size_t)1 << 16)          /* pieces */
+#define APPENDED_MAX ((uint64_t)1 << 20) /* bytes of a chunk that is written short */
 
 /* ---- boxes ---- */
 
@@ -95,6 +96,27 @@ void part_of(const struct transfer *t, int64_t i, struct chunk_part *p)
         part_of_pieces(t, i, p);
     else
         part_of_box(t, i, p);
+}
+
+bool part_writes_whole(const struct transfer *t, const struct chunk_part *p)
+{
+    const drep_dataset *ds = t->ds;
+    int d;
+
+    if (t->from) /* a batch of pieces may happen to have all of a chunk that came in part */
+        return p->n > 0 && source_whole(t, p->coord);
+    if (p->n == 0 || p->n != p->all || writes_members(t))
+        return false;
+    if (ds->rec.layout != FMT_CHUNKED)
+        return p->all == chunk_elements(ds);
+    if (!t->appending)
+        return true;
+    if (ds->rec.nfilters > 0 || ds->ft->type->variable)
+        return p->n == chunk_elements(ds);
+    if (!ds->chunks.grows || ds->fill_err != 0 || bytes_of(ds, p->all) > APPENDED_MAX)
+        return true;
+    d = dimension_behind(&ds->rec);
+    return ds->rec.len[d] / ds->rec.chunk[d] > p->coord[d];
 }
 
 /* Calls fn for the runs of a part, upwards in the chunk: gather, scatter and the reader of a

@@ -32,6 +32,11 @@ struct chunk_part {
 
 /* Part number i; of a box n may be 0. */
 void part_of(const struct transfer *t, int64_t i, struct chunk_part *p);
+/* True if a write of the part makes its chunk, and keeps nothing of it: what the dataset has of the
+ * chunk is written, all members of it.  A contiguous dataset's last slab is as long as the dataset;
+ * and while rows are appended, the last chunk is written short where it may grow in its place
+ * (chunk/room.h), but decoded whole where it has filters or a heap. */
+bool part_writes_whole(const struct transfer *t, const struct chunk_part *p);
 /* Calls fn for its runs, upwards in the chunk, then flush. */
 int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flush_fn *flush,
               void *ctx);

@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-ALL = ("bench_kernels", "bench_types", "bench_file", "bench_chunks", "bench_objects", "bench_append", "bench_elements")
+ALL = ("bench_append", "bench_carry", "bench_chunks", "bench_defaults", "bench_elements", "bench_file", "bench_import", "bench_kernels",
+       "bench_names", "bench_objects", "bench_runs", "bench_space", "bench_texts", "bench_threads", "bench_types", "bench_virtual")
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
 OTHERS = ("HDF5", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
