@@ -114,8 +114,9 @@ int io_stream(int fd, const char *name, struct io **out);
 /* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
 /* routed: read and write by the functions of a driver; where these give
- * DREP_ERR_UNSUPPORTED_OPERATION, by those of `base`, which stays the caller's.  Has read_at,
- * write_at and close alone, so it serves as a store's `payload` and not as its file. */
+ * DREP_ERR_UNSUPPORTED_OPERATION, by those of `base`, which stays the caller's; `state` is closed
+ * when this fails.  Has read_at, write_at and close alone, so it serves as a store's `payload` and
+ * not as its file. */
 int io_routed(struct io *base, const drep_driver *driver, void *state, struct io **out);
 /* private: bytes below IO_PRIVATE are those of `base`, and writing them is
  * DREP_ERR_UNSUPPORTED_OPERATION; bytes from there on are in a nameless file of its own, made when

@@ -45,13 +45,18 @@ static const struct io_ops routed_ops = {
 
 int io_routed(struct io *base, const drep_driver *driver, void *state, struct io **out)
 {
-    struct routed *r = mem_zalloc(1, sizeof(*r));
-    int err = r ? io_driver(driver, state, base->path, &r->driver) : fail_nomem();
+    struct io *io;
+    struct routed *r;
+    int err = io_driver(driver, state, base->path, &io);
 
-    if (err) {
-        mem_free(r);
+    if (err)
         return err;
+    r = mem_zalloc(1, sizeof(*r));
+    if (!r) {
+        io->ops->close(io);
+        return DREP_ERR_NOMEM;
     }
+    r->driver = io;
     r->io.ops = &routed_ops;
     r->io.path = base->path;
     r->base = base;

@@ -49,12 +49,11 @@ struct store_opts {
 
 struct store {
     struct io *io;
-    struct io
-        *payload; /* reads and writes the file's payload, beside io; borrowed; NULL: io does */
+    struct io *payload; /* reads the file's payload in place of io; borrowed; NULL: io does */
     struct store_opts opts;
     struct slot slot;   /* of the commit in force; sequence 0: no commit yet */
     bool writable;      /* we hold the writer's role */
-    bool private;       /* or work like a writer that never commits (txn/private.h) */
+    bool private;       /* or work like a writer whose changes nobody commits (txn/private.h) */
     int locked;         /* reader: we lock its commit; writer: we lock the file */
     const char *failed; /* why the handle refuses writes; NULL: it does not */
     atomic_int dirty;   /* something changed since the last commit; set by any thread */

@@ -33,33 +33,39 @@ static struct store_opts without_locks(const struct store_opts *opts)
 int private_create(struct io *io, const struct store_opts *opts, struct store **out)
 {
     struct store_opts own = without_locks(opts);
-    int err = store_create(io, &own, out);
+    struct store *st;
+    int err = store_create(io, &own, &st);
 
     if (err)
         return err;
-    if ((err = become_private(*out)))
-        store_close(*out);
-    return err;
+    if ((err = become_private(st))) {
+        store_close(st);
+        return err;
+    }
+    *out = st;
+    return 0;
 }
 
 /* Look at the commit in a new store on the same bytes, which are not closed when this fails. */
 static int look_at(struct io *io, const struct slot *slot, const struct store_opts *opts,
                    struct store **out)
 {
-    int err = store_new(io, opts, out);
+    struct store *st;
+    int err = store_new(io, opts, &st);
 
     if (err)
         return err;
-    (*out)->txn->borrowed = true;
-    snapshot_look_at(*out, slot);
-    err = snapshot_load_header(*out);
+    st->txn->borrowed = true;
+    snapshot_look_at(st, slot);
+    err = snapshot_load_header(st);
     if (!err)
-        err = become_private(*out);
+        err = become_private(st);
     if (err) {
-        store_close(*out);
+        store_close(st);
         return err;
     }
-    (*out)->txn->borrowed = false;
+    st->txn->borrowed = false;
+    *out = st;
     return 0;
 }
 
