@@ -15,8 +15,8 @@ int leases_new(struct ranks *r)
     r->leases = mem_zalloc(1, sizeof *r->leases);
     if (!r->leases)
         return fail_nomem();
-    r->leases->own.rank = r->team.rank;
-    r->leases->own.ranks = r->team.size;
+    r->leases->own.holder = r->team.rank;
+    r->leases->own.holders = r->team.size;
     return 0;
 }
 

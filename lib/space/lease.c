@@ -1,4 +1,4 @@
-/* lease.c - space that each rank of a team takes without asking. */
+/* lease.c - space that several holders allocate without asking each other. */
 /* SPDX-License-Identifier: MIT */
 #include "space/lease.h"
 
@@ -29,11 +29,12 @@ int lease_give(struct lease *l, uint64_t offset, uint64_t size)
     return err;
 }
 
-/* Take the next lease if it is as long as `size`, else pass by it.  The first one may have any
+/* Take the next stretch if it holds `size` bytes, else pass by it.  The first one may have any
  * length; those behind it begin short and double. */
 static bool take_next(struct lease *l, uint64_t size)
 {
-    uint64_t at = l->next + (uint64_t)l->rank * l->length, all = (uint64_t)l->ranks * l->length;
+    uint64_t at = l->next + (uint64_t)l->holder * l->length;
+    uint64_t all = (uint64_t)l->holders * l->length;
 
     if (all > LEASE_REACH || l->next - l->base > LEASE_REACH - all)
         return false;

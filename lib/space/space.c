@@ -313,8 +313,8 @@ static uint64_t alike(const struct extents *x, uint64_t offset, uint64_t size, i
     return n < size ? n : size;
 }
 
-/* The part of a free extent from `at` on that ranks may have, a multiple of `grain`: they share no
- * block of checksums. */
+/* The part of a free extent from `at` on that holders may get, a multiple of `grain`: no two of
+ * them share a block of checksums. */
 static bool dealable(const struct extent *e, uint64_t at, uint64_t grain, struct extent *part)
 {
     uint64_t end = (e->offset + e->length) / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
@@ -389,7 +389,7 @@ void space_reached(struct store *st, uint64_t end)
     st->space->reach = end > st->space->reach ? end : st->space->reach;
 }
 
-/* Claim what ranks have written; of this rank's leases the store has claimed some already. */
+/* Claim what was used; of its own lease the store has claimed some already. */
 static int claim_used(struct store *st, uint64_t offset, uint64_t size)
 {
     uint64_t n;

@@ -49,10 +49,10 @@ struct space {
     size_t freed_max;          /* beyond so many freed extents FREE entries are written early */
     uint64_t *touched;         /* offsets whose FREE entry may be out of date */
     size_t ntouched, room_touched;
-    struct extents dealt; /* taken out of avail for ranks, while leases last */
+    struct extents dealt; /* taken out of avail for holders of leases, until these end */
     size_t ndealt;        /* ntouched then */
-    struct lease *lease;  /* what lies behind its base is leased to ranks; NULL: nothing is */
-    uint64_t reach;       /* the end of what was taken of it, or 0 */
+    struct lease *lease;  /* the store's own; bytes behind its base are leased; NULL: none are */
+    uint64_t reach;       /* the end of what the store refers to there, or 0 */
     struct space_op op;
 };
 
@@ -93,22 +93,25 @@ void space_unused(struct store *st, uint64_t offset, uint64_t size);
  * leave.  Other files take no notice. */
 int space_settle(struct store *st, uint64_t upto);
 
-/* ---- what ranks have leased ---- */
+/* ---- leases (space/lease.h) ---- */
 
 struct lease;
-/* Bytes that space_deal() can give. */
+/* Count the free bytes that space_deal() can give. */
 uint64_t space_to_deal(struct store *st, uint64_t grain);
-/* Take `want` free bytes, or what there is, out of avail for one rank and add them to a list, in
- * pieces of multiples of `grain`, a multiple of 4 KiB; *at goes on from rank to rank, from 0. */
+/* Take `want` free bytes, or what there is, out of avail for one holder and append them to a list,
+ * in pieces of multiples of `grain`, a multiple of 4 KiB.  *at: 0 for the first holder, carried on
+ * to the next one. */
 int space_deal(struct store *st, uint64_t *at, uint64_t want, uint64_t grain,
                struct extent_list *out);
-/* From here on this store, too, takes what does not fit before the leases from its own. */
+/* Begin leases: from here on the store allocates below own->base, and of its own lease what does
+ * not fit there.  `own` must live until space_lease_end().  NULL: end leases of which nothing was
+ * used. */
 void space_lease(struct store *st, struct lease *own);
-/* Bytes of its own leases up to here may be referred to. */
+/* The store may refer to leased bytes below `end` (store_end()). */
 void space_reached(struct store *st, uint64_t end);
-/* The leases end.  What all ranks have used of them, and of what was dealt, in any order, is
- * allocated by the open transaction, but not by its operation; the rest is free.  With own NULL
- * space_lease() does that where nothing was used. */
+/* End leases.  `used`: what all holders have used of them and of what was dealt, in any order; it
+ * is sorted.  The open transaction allocates that, ANYWAY, and the rest is free.  DREP_ERR_FAILED:
+ * two holders claim one byte; the transaction must not be committed then. */
 int space_lease_end(struct store *st, struct extent_list *used);
 
 /* ---- the operation under way ---- */
