@@ -168,4 +168,19 @@ while read -r vector _ _ how; do
         '$DATAREP' dump --json '$HERE/../vectors/bad/$vector' > '$tmp/out' 2> '$tmp/err'
         [ \$? = 4 ] && [ -s '$tmp/err' ]"
 done < "$HERE/../vectors/bad/EXPECT"
+# A target that cannot grow: its name, and what the system says.
+full() {
+    printf 'root: {d: {dataset: DOUBLE, shape: [40000], data: [1%s]}}\n' "$(printf ', 1.25%.0s' $(seq 39999))" > "$tmp/full.yaml"
+    status 0 create -f -s "$tmp/full.yaml" "$tmp/full.drep" || return 1
+    for target in full.h5 full.raw full.csv; do
+        [ "$target" != full.h5 ] || "$DATAREP" --version | grep -q "^modules.* hdf5" || continue
+        (trap '' XFSZ && ulimit -f 64 && status 3 export "$tmp/full.drep" "$tmp/$target") || return 1
+        grep -q "File too large" "$tmp/err" && ! grep -qE '\.tmp|errno|buf =' "$tmp/err" && [ ! -e "$tmp/$target" ] || return 1
+    done
+}
+check "a target that cannot grow" full
+container_imported() {
+    status 2 import "$tmp/full.drep" "$tmp/again.drep" && grep -q "is a Datarep file already; datarep convert copies it" "$tmp/err"
+}
+check "a container to be imported" container_imported
 done_testing

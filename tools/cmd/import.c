@@ -80,6 +80,16 @@ static int look(const char *path, struct exchange *x, bool *module, int *flat)
 }
 
 /* Says what a file is that no import knows; an exit code. */
+static bool is_datarep(const char *path)
+{
+    drep_file *file;
+
+    if (drep_open(path, DREP_RDONLY | DREP_HEADER_ONLY, NULL, &file))
+        return false;
+    drep_close(file);
+    return true;
+}
+
 static int refuse_file(const char *path)
 {
     FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
@@ -87,6 +97,10 @@ static int refuse_file(const char *path)
 
     if (f)
         fclose(f);
+    if (f && is_datarep(path)) {
+        tool_say(path, NULL, "this is a Datarep file already; datarep convert copies it");
+        return TOOL_USAGE;
+    }
     if (name) {
         tool_say(path, NULL, "this is %s, which cannot be imported", name);
         return TOOL_CORRUPT;

@@ -10,6 +10,7 @@
 #include "tools/host/fullio.h"
 #include "tools/host/message.h"
 #include "tools/host/progress.h"
+#include "tools/host/unfinished.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,14 @@ int outlet_put(const struct outlet *o, int fd, const void *bytes, size_t size)
 
 int extract_failed(const struct extract *e, int err)
 {
+    const char *made = unfinished_path();
+    size_t n = made ? strlen(made) : 0;
+
+    /* The file that is made has another name yet. */
+    if (n > 0 && strncmp(drep_error(), made, n) == 0 && strncmp(drep_error() + n, ": ", 2) == 0) {
+        tool_say(e->outlet->x->dst, NULL, "%s", drep_error() + n + 2);
+        return tool_exit_code(err);
+    }
     return err == DREP_ERR_NOMEM ? tool_no_memory() : tool_fail(e->outlet->name, e->path, err);
 }
 
