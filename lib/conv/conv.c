@@ -15,6 +15,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
                      const void *src);
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src);
+static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t *src,
+                       int64_t src_step, int64_t n, int64_t *moved);
 
 #define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
 
@@ -79,6 +81,7 @@ static int conv_common(struct conv *c, const struct file_rep *rep, const struct 
     c->ft = ft;
     c->mem = !mem ? ft->type : mem;
     c->var.move = writing ? move_write : move_read;
+    c->var.texts = writing ? write_texts : NULL;
     set_staging(c, rep);
     return 0;
 }
@@ -611,7 +614,23 @@ static int write_bytes(struct conv *c, const void *s, uint64_t len, uint8_t *dst
 
 static int write_text(struct conv *c, const char *s, uint8_t *dst)
 {
-    return write_bytes(c, s, !s ? 0 : strlen(s), dst);
+    return heap_add_text(c->heap_out, c->heap_base, s, dst);
+}
+
+/* Writes a row of vstrings. */
+static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t *src,
+                       int64_t src_step, int64_t n, int64_t *moved)
+{
+    struct conv *c = ctx;
+    char *s;
+    int err = 0;
+
+    for (int64_t i = 0; !err && i < n; i++, dst += dst_step, src += src_step) {
+        memcpy(&s, src, sizeof s);
+        err = write_text(c, s, dst);
+        *moved += !err;
+    }
+    return err;
 }
 
 /* Writes a string as a vstring, a vstring as a string, or a string's bytes. */

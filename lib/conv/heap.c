@@ -67,6 +67,16 @@ int heap_add(struct buf *h, uint64_t base, const void *p, uint64_t size, uint64_
     return 0;
 }
 
+int heap_add_text(struct buf *h, uint64_t base, const char *s, uint8_t *dst)
+{
+    uint64_t len = s ? strlen(s) : 0, offset = 0;
+    int err = len == 0 ? 0 : heap_add(h, base, s, len, &offset);
+
+    if (!err)
+        heap_ref_put(dst, len, offset);
+    return err;
+}
+
 int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_layout layout,
               struct prog *out, bool *ours)
 {

@@ -23,6 +23,8 @@ int heap_at(const uint8_t *heap, size_t heap_size, struct heap_ref ref, uint64_t
             const uint8_t **p);
 /* Appends a content; `base` bytes of the heap stand elsewhere.  p NULL: zeros. */
 int heap_add(struct buf *heap, uint64_t base, const void *p, uint64_t size, uint64_t *offset);
+/* Add a text, and write its reference to dst; NULL is "". */
+int heap_add_text(struct buf *heap, uint64_t base, const char *s, uint8_t *dst);
 
 /* How the elements of a sequence lie in the heap: as the record of a dataset's type says, or packed
  * by the sizes of a self-described value.  *ours: the caller releases the prog. */

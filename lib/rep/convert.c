@@ -177,24 +177,27 @@ static int move_items(const struct conversion *c, const drep_type *to, const dre
 {
     struct rep_var *var = c->opts->var;
     int64_t base = c->opts->base, row, i;
-    int err;
+    int err = 0;
+    bool texts;
 
     if (!one_item(to) || !one_item(from))
         return fail(DREP_ERR_TYPE, "no conversion between items of variable and of fixed length");
     if (!var)
         return fail(DREP_ERR_TYPE, "items of variable length cannot be moved here");
-    for (row = 0; row < r->rows; row++) {
+    texts = var->texts && to->kind == DREP_KIND_VSTRING && from->kind == DREP_KIND_VSTRING;
+    for (row = 0; !err && row < r->rows; row++) {
         uint8_t *dst = r->dst + pace_at(&r->dst_pace, row);
         const uint8_t *src = r->src + pace_at(&r->src_pace, row);
 
-        for (i = 0; i < r->per; i++, ++*moved) {
+        if (texts)
+            err = var->texts(var->ctx, dst, r->dst_step, src, r->src_step, r->per, moved);
+        for (i = 0; !texts && !err && i < r->per; i++) {
             var->item = base + *moved;
             err = var->move(var->ctx, to, dst + i * r->dst_step, from, src + i * r->src_step);
-            if (err)
-                return err;
+            *moved += !err;
         }
     }
-    return 0;
+    return err;
 }
 
 /* Items of one leaf on each side.  Goes on on neither. */
