@@ -3,11 +3,18 @@
 """python - times the package for Python against h5py, its engine of xarray against that of netCDF4,
 and prints zarr, np.load and the limits of the machine beside them.
 
-Usage: tests/bench/python.py [--rows=WORD,...] [--rounds=N]     after `make python-package`
-Rows: small, lists, walk, strings, pool, xarray, filtered, large
+Usage: tests/bench/python.py [--rows=WORD,...] [--rounds=N] [--cpu]     after `make python-package`
+       tests/bench/python.py --versus=DIR ...      DIR: the package of another build, its build/python
+Rows: small, create, lists, walk, strings, pool, xarray, filtered, native, large
 
 All sides of a row run in turn in one process, on the same data in files of the same directory
 (TMPDIR); a time is the least of the rounds.  A bar is missed if a ratio is above it.
+--cpu: times are those of the processor, of all threads, for a machine that is busy.
+--versus: this package alone and the other one, in turn, 7 times each; the ratio of the medians of each
+row, and which row takes more than 1 / 0.95 of the other's time.
+
+A file system that lets one thread at a time write to a file, as all of Linux' own do, has "pwrite" as the
+limit of writes in native order, however many threads there are.
 
 Limits: "pread" reads the same bytes into the same memory, from its first whole page on, to which the
 system copies fastest, in pieces of 256 KiB, and stops there; "pread, XXH3" also sums each 4 KiB, as
@@ -18,13 +25,15 @@ chunks are in memory, and "pread", which verifies nothing.
 import ctypes
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "build", "python"))
+PACKAGE = next((a[10:] for a in sys.argv if a.startswith("--package=")), os.path.join(ROOT, "build", "python"))
+sys.path.insert(0, PACKAGE)
 
 import h5py  # noqa: E402
 import numpy as np  # noqa: E402
@@ -37,6 +46,7 @@ except ImportError:
     zarr = None
 
 MIB = 1 << 20
+clock = time.process_time if "--cpu" in sys.argv else time.perf_counter
 
 
 def native(folder):
@@ -65,14 +75,14 @@ def best(sides, rounds, times=1, before=None):
     least = {name: float("inf") for name in sides}
     for _ in range(rounds):
         for name, fn in sides.items():
-            began, tries = time.perf_counter(), 0
+            began, tries = clock(), 0
             if before:
                 before(name)
-            while not tries or (tries < 5 and not before and time.perf_counter() - began < 0.05):
-                start = time.perf_counter()
+            while not tries or (tries < 5 and not before and clock() - began < 0.05):
+                start = clock()
                 for _ in range(times):
                     fn()
-                least[name] = min(least[name], (time.perf_counter() - start) / times)
+                least[name] = min(least[name], (clock() - start) / times)
                 tries += 1
     return least
 
@@ -85,8 +95,8 @@ def unit(seconds):
 
 
 class Bench:
-    def __init__(self, folder, rounds, words):
-        self.folder, self.rounds, self.words = folder, rounds, words
+    def __init__(self, folder, rounds, words, alone=False):
+        self.folder, self.rounds, self.words, self.alone = folder, rounds, words, alone
         self.missed = self.bars = 0
         self.rng = np.random.default_rng(1)
         self.native = native(folder)
@@ -105,9 +115,16 @@ class Bench:
         print(f"{name:44} {figure:7.3f}  {'bar ' + str(bar) if bar is not None else '':9} "
               f"{'MISSED' if missed else 'met' if bar is not None else '':7} {said}", flush=True)
 
-    def row(self, name, bar, sides, rounds=None, times=1, before=None):
+    def row(self, name, bar, sides, rounds=None, times=1, before=None, to=None):
+        """to: the side that is 1, h5py or netCDF4 if it is not said."""
+        if self.alone:
+            sides = {"datarep": sides["datarep"]}
         t = best(sides, rounds or self.rounds, times, before)
-        self.say(name, t["datarep"] / t["netCDF4" if "netCDF4" in t else "h5py"], bar, t)
+        if self.alone:
+            print(f"{name}\t{t['datarep']!r}", flush=True)
+            return
+        to = to or ("netCDF4" if "netCDF4" in t else "h5py")
+        self.say(name if to in ("netCDF4", "h5py") else f"{name} (to {to})", t["datarep"] / t[to], bar, t)
 
     # ------------------------------------------------------------------ rows
 
@@ -147,7 +164,7 @@ class Bench:
             self.row(f"small read of an open dataset: {name}", 0.5,
                      {"datarep": lambda: x[key], "h5py": lambda: y[key],
                       "np.load": lambda: np.array(m[key]), **more}, 20, 2000)
-        if self.native:
+        if self.native and not self.alone:
             least = {"datarep": float("inf"), "the C library": float("inf")}
             for _ in range(20):
                 least["datarep"] = min(least["datarep"],
@@ -159,6 +176,23 @@ class Bench:
                      (least["datarep"] - least["the C library"]) * 1e6, 2.0, least)
         f.close()
         h.close()
+
+    def create(self):
+        """A new file with one small dataset and an attribute."""
+        a = np.arange(16.0)
+
+        def ours(sync):
+            with dr.open(self.path("c.drep"), "w", sync=sync) as f:
+                f["x"] = a
+                f["x"].attrs["units"] = "K"
+
+        def theirs():
+            with h5py.File(self.path("c.h5"), "w") as f:
+                f["x"] = a
+                f["x"].attrs["units"] = "K"
+
+        for name, bar, sync in (("durable", 1.0, True), ("sync=False", 0.5, False)):
+            self.row(f"small create, {name}", bar, {"datarep": lambda: ours(sync), "h5py": theirs}, 10, 20)
 
     def limits(self, path, out, threads):
         """The sides that read a file of out's bytes and do no more than that, or sum them too."""
@@ -172,33 +206,50 @@ class Bench:
             return {}
         return {"pread": lambda: read(0), "pread, XXH3": lambda: read(1)}
 
+    def fresh(self, side):
+        """The side's file is new, and the disk has written the others."""
+        name = {"datarep": "l.drep", "h5py": "l.h5", "zarr": "l.zarr", "pwrite": "l.raw"}[side]
+        if os.path.isdir(self.path(name)):
+            shutil.rmtree(self.path(name))
+        elif os.path.exists(self.path(name)):
+            os.unlink(self.path(name))
+        os.sync()
+
+    def write_plain(self, a):
+        with open(self.path("l.raw"), "wb", buffering=0) as f:
+            m, at = memoryview(a).cast("B"), 0
+            while at < len(m):
+                at += f.write(m[at:at + 256 * 1024])
+
+    def native_rows(self):
+        """32 MB in native order, as large() writes 512 MiB."""
+        a = self.rng.random(4_000_000)
+
+        def ours(threads):
+            with dr.open(self.path("l.drep"), "w", hints={"drep_sync": "none"}) as f:
+                f.create("x", dtype="f8", shape=a.shape).write(a, threads=threads)
+
+        def theirs():
+            with h5py.File(self.path("l.h5"), "w") as f:
+                f.create_dataset("x", a.shape, "f8")[...] = a
+
+        for name, threads, bar in (("1 thread", 1, 1.1), ("threads", 0, 0.8)):
+            self.row(f"32 MB, native: write, {name}", bar,
+                     {"datarep": lambda: ours(threads), "h5py": theirs, "pwrite": lambda: self.write_plain(a)},
+                     10, before=self.fresh)
+
     def large(self):
         n = 512 * MIB // 8
         a = self.rng.random(n)
         out = np.empty(n)
         cpus = len(os.sched_getaffinity(0))
 
-        def fresh(side):
-            """The side's file is new, and the disk has written the others."""
-            name = {"datarep": "l.drep", "h5py": "l.h5", "zarr": "l.zarr", "pwrite": "l.raw"}[side]
-            if os.path.isdir(self.path(name)):
-                shutil.rmtree(self.path(name))
-            elif os.path.exists(self.path(name)):
-                os.unlink(self.path(name))
-            os.sync()
-
-        def write_plain():
-            with open(self.path("l.raw"), "wb", buffering=0) as f:
-                m, at = memoryview(a).cast("B"), 0
-                while at < len(m):
-                    at += f.write(m[at:at + 256 * 1024])
-
         def zarr_of(dtype):
             z = zarr.open(self.path("l.zarr"), mode="w", shape=n, dtype=dtype, chunks=MIB, compressor=None)
             z[:] = a
 
         for order, datarep, reads, writes in (
-                ("native", "native", (1.0, 0.7), (1.1, 1.0)),
+                ("native", "native", (1.0, 0.7), (1.1, 0.8)),
                 ("big-endian", "external32", (0.5, 0.5), (None, None))):
             dtype = "<f8" if datarep == "native" else ">f8"
 
@@ -211,13 +262,13 @@ class Bench:
                 with h5py.File(self.path("l.h5"), "w") as f:
                     f.create_dataset("x", (n,), dtype)[...] = a
 
-            more = {"pwrite": write_plain}
+            more = {"pwrite": lambda: self.write_plain(a)}
             if zarr:
                 more["zarr"] = lambda: zarr_of(dtype)
             self.row(f"512 MiB, {order}: write, 1 thread", writes[0],
-                     {"datarep": lambda: write_ours(1), "h5py": write_theirs, **more}, before=fresh)
+                     {"datarep": lambda: write_ours(1), "h5py": write_theirs, **more}, before=self.fresh)
             self.row(f"512 MiB, {order}: write, threads", writes[1],
-                     {"datarep": write_ours, "h5py": write_theirs, **more}, before=fresh)
+                     {"datarep": write_ours, "h5py": write_theirs, **more}, before=self.fresh)
             f, h = dr.open(self.path("l.drep")), h5py.File(self.path("l.h5"), "r")
             x, y = f["x"], h["x"]
             sides = {"h5py": lambda: y.read_direct(out)}
@@ -257,6 +308,31 @@ class Bench:
         for threads, bar in ((1, 0.6), (2, 0.35)):
             self.row(f"128 MiB, shuffle, deflate 1: read, {threads} threads", bar,
                      {"datarep": lambda: x.read_into(out, threads=threads), **sides}, 3)
+            assert (out == a).all()
+        f.close()
+        h.close()
+        self.compressed(a, out)
+
+    def compressed(self, a, out):
+        """Zstandard against zarr's Blosc with it, LZF against h5py's, in chunks of 1 MiB."""
+        with dr.open(self.path("e.drep"), "w") as f:
+            f.create("z", a, chunks=(MIB // 4,), filters="shuffle,zstd:3")
+            f.create("l", a, chunks=(MIB // 4,), filters="shuffle,lzf")
+        with h5py.File(self.path("e.h5"), "w") as f:
+            f.create_dataset("l", data=a, chunks=(MIB // 4,), compression="lzf", shuffle=True)
+        f, h = dr.open(self.path("e.drep")), h5py.File(self.path("e.h5"), "r")
+        y = h["l"]
+        if zarr:
+            z = zarr.open(self.path("e.zarr"), mode="w", shape=a.size, dtype="i4", chunks=MIB // 4,
+                          compressor=zarr.Blosc("zstd", 3, zarr.Blosc.SHUFFLE))
+            z[:] = a
+            self.row("128 MiB, shuffle, zstd 3: read", 1.0,
+                     {"datarep": lambda: f["z"].read_into(out), "zarr": lambda: z[:]}, 5, to="zarr")
+            assert (out == a).all()
+        for name, threads in (("1 thread", 1), ("threads", 0)):
+            self.row(f"128 MiB, shuffle, lzf: read, {name}", 1.0,
+                     {"datarep": lambda: f["l"].read_into(out, threads=threads),
+                      "h5py": lambda: y.read_direct(out)}, 5)
             assert (out == a).all()
         f.close()
         h.close()
@@ -303,8 +379,15 @@ class Bench:
             with h5py.File(self.path("t.h5"), "w") as f:
                 f.create_dataset("x", (n,), h5py.string_dtype())[...] = a
 
-        self.row("10^6 strings of 3 to 30 bytes: write", 0.3,
-                 {"datarep": write_ours, "h5py": write_theirs}, 3)
+        def write_zarr():
+            z = zarr.open(self.path("t.zarr"), mode="w", shape=n, dtype=str)
+            z[:] = a
+
+        sides = {"datarep": write_ours, "h5py": write_theirs}
+        if zarr:
+            sides["zarr"] = write_zarr
+            self.row("10^6 strings of 3 to 30 bytes: write", 0.5, sides, 5, to="zarr")
+        self.row("10^6 strings of 3 to 30 bytes: write", 0.3, sides, 3)
         f, h = dr.open(self.path("t.drep")), h5py.File(self.path("t.h5"), "r")
         x, y = f["x"], h["x"]
         assert (x[...] == a).all()
@@ -472,24 +555,51 @@ def read_samples(rows):
     return float(sum(KEPT["x"][i].sum(dtype="f8") for i in rows))
 
 
+def versus(other, options):
+    """This package and another one, in turn: the ratio of the medians of each row."""
+    times, slower = {}, 0
+    for _ in range(7):
+        for package in (PACKAGE, other):
+            done = subprocess.run([sys.executable, __file__, "--alone", f"--package={package}", *options],
+                                  capture_output=True, text=True, check=True)
+            for line in done.stdout.splitlines():
+                name, _, seconds = line.partition("\t")
+                if seconds:
+                    times.setdefault(name, {}).setdefault(package, []).append(float(seconds))
+    for name, t in times.items():
+        if len(t) < 2:
+            continue  # the other has no such row
+        now, before = (statistics.median(t[p]) for p in (PACKAGE, other))
+        slower += now > before / 0.95
+        print(f"{name:60} {now / before:7.3f}  {'SLOWER' if now > before / 0.95 else '':7}{unit(now)} {unit(before)}")
+    print(f"slower rows: {slower} of {len(times)}")
+    return 1 if slower else 0
+
+
 def main():
     sys.stdout.reconfigure(line_buffering=True)
-    words, rounds = [], 5
+    words, rounds, other, alone = [], 5, None, False
     for argument in sys.argv[1:]:
         if argument.startswith("--rows="):
             words = argument[7:].split(",")
         elif argument.startswith("--rounds="):
             rounds = int(argument[9:])
-        else:
+        elif argument.startswith("--versus="):
+            other = argument[9:]
+        elif argument == "--alone":
+            alone = True
+        elif argument != "--cpu" and not argument.startswith("--package="):
             print(__doc__)
             return 2
+    if other:
+        return versus(other, [a for a in sys.argv[1:] if not a.startswith("--versus=")])
     folder = tempfile.mkdtemp(prefix="datarep-bench-", dir=os.environ.get("TMPDIR"))
     try:
-        bench = Bench(folder, rounds, words)
+        bench = Bench(folder, rounds, words, alone)
         print(f"{'':44} ratio to h5py {h5py.__version__}, or to netCDF4 as the engine of xarray")
-        for name in ("small", "lists", "walk", "strings", "pool", "xarray", "filtered", "large"):
+        for name in ("small", "create", "lists", "walk", "strings", "pool", "xarray", "filtered", "native", "large"):
             if bench.wanted(name):
-                getattr(bench, name)()
+                getattr(bench, {"native": "native_rows"}.get(name, name))()
         print(f"bars missed: {bench.missed} of {bench.bars}")
     finally:
         shutil.rmtree(folder)
