@@ -23,7 +23,7 @@ static int selected_read(drep_dataset *ds, const drep_item *item, const drep_xfe
     return err;
 }
 
-static int elements_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)
+static int data_item_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)
 {
     struct object_head head;
     drep_dataset *ds;
@@ -49,7 +49,7 @@ static int item_read(drep_file *f, const drep_item *item, const drep_xfer *xfer)
         return fail(DREP_ERR_ARG, "an item without a path");
     own.buf_size = item->buf_size;
     if (!item->attr)
-        return elements_read(f, item, &own);
+        return data_item_read(f, item, &own);
     if (item->select)
         return fail(DREP_ERR_ARG, "%s: attribute \"%s\": no part of an attribute can be selected",
                     item->path, item->attr);
