@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "chunk/cache.h"
-#include "chunk/near.h"
+#include "chunk/run_order.h"
 #include "chunk/record.h"
 #include "space/fetch.h"
 #include "tree/ahead.h"
@@ -58,7 +58,7 @@ static bool record_of(struct vector *v, const uint64_t *coord, struct chunk_rec 
         return false;
     *index = 0;
     if (run.filtered) {
-        if (!near_distance(v->cs, first.coord, coord, &n) || n >= run.run)
+        if (!run_order_distance(v->cs, first.coord, coord, &n) || n >= run.run)
             return false;
         for (uint32_t i = run.kind == FMT_CHUNK_PACKED ? 0 : (uint32_t)n; i <= n; i++)
             chunk_row(&run, i, &place, rec);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "chunk/near.h"
+#include "chunk/run_order.h"
 #include "chunk/payload.h"
 #include "chunk/run.h"
 #include "tree/edit.h"
@@ -208,7 +208,7 @@ static int store_rows(struct packed_run *p, uint32_t from, uint32_t n, uint8_t k
     int err;
 
     memcpy(coord, p->coord, (size_t)p->cs.rank * sizeof(*coord));
-    near_step(&p->cs, coord, from);
+    run_order_step(&p->cs, coord, from);
     buf_out(&rows, &out);
     for (uint32_t i = from; i < from + n; i++)
         chunk_row_put(&out, kind, p->row[i].offset, p->row[i].size, p->row[i].sum);
@@ -353,7 +353,8 @@ static struct packed_run *covering(const struct chunks *cs, const uint64_t *coor
         struct packed_run *p = runs->open[i];
         uint64_t at;
 
-        if (p->cs.object == cs->object && near_distance(cs, p->coord, coord, &at) && at < p->n) {
+        if (p->cs.object == cs->object && run_order_distance(cs, p->coord, coord, &at) &&
+            at < p->n) {
             *index = (uint32_t)at;
             return p;
         }
@@ -398,7 +399,8 @@ static struct packed_run *ending(const struct chunks *cs, const uint64_t *coord)
         struct packed_run *p = runs->open[i];
         uint64_t at;
 
-        if (p->cs.object == cs->object && near_distance(cs, p->coord, coord, &at) && at == p->n)
+        if (p->cs.object == cs->object && run_order_distance(cs, p->coord, coord, &at) &&
+            at == p->n)
             return p;
     }
     return NULL;
@@ -433,7 +435,7 @@ static int packed_run_find(struct chunks *cs, const uint64_t *coord, uint32_t sk
     if (!err && !rec.filtered) {
         f->plain = chunk_same_row(cs->rank, at, coord) &&
                    chunk_last(cs->rank, coord) - chunk_last(cs->rank, at) < rec.run;
-    } else if (!err && near_distance(cs, at, coord, &n) &&
+    } else if (!err && run_order_distance(cs, at, coord, &n) &&
                (n < rec.run || (n == rec.run && rec.skipped == skipped && n < FMT_PACKED_MAX))) {
         err = open_record(cs, &found, at, &rec, &f->run);
         f->index = (uint32_t)n;
@@ -476,7 +478,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
     if (err)
         return err;
     memcpy(coord, p->coord, (size_t)p->cs.rank * sizeof(*coord));
-    near_step(&p->cs, coord, i + 1);
+    run_order_step(&p->cs, coord, i + 1);
     if (p->n == 1) {
         close_packed_run(p);
         return 0;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "chunk/filter.h"
-#include "chunk/near.h"
+#include "chunk/run_order.h"
 #include "chunk/room.h"
 #include "tree/block.h"
 #include "tree/edit.h"
@@ -66,7 +66,7 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
         coord[d] = key_u64(key->p + RECORDS_PREFIX + 8 * (size_t)d);
     if (rec->filtered && cs->slabs)
         return fail(DREP_ERR_FORMAT, "filtered chunks of a contiguous dataset (R8.22)");
-    if (rec->filtered && !near_fits(cs, coord, rec->run))
+    if (rec->filtered && !run_order_fits(cs, coord, rec->run))
         return fail(DREP_ERR_FORMAT, "a run of %u chunks that the grid does not have (R8.19)",
                     rec->run);
     return rec->filtered ? rows_check(cs, rec) : 0;
@@ -86,7 +86,7 @@ int rows_each(const struct chunks *cs, const uint64_t *coord, const struct chunk
 
         chunk_row(rec, i, &offset, &one);
         err = fn(at, &one, ctx);
-        near_step(cs, at, 1);
+        run_order_step(cs, at, 1);
     }
     return err;
 }

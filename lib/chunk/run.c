@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/pool.h"
-#include "chunk/near.h"
+#include "chunk/run_order.h"
 #include "tree/edit.h"
 #include "tree/find.h"
 #include "tree/tree.h"
@@ -101,7 +101,7 @@ static int decode_run_record(struct chunks *cs, const uint64_t *coord, const str
     if (err)
         return err;
     if (rec.filtered) {
-        if (!near_distance(cs, f->local.coord, coord, &n) || n >= rec.run)
+        if (!run_order_distance(cs, f->local.coord, coord, &n) || n >= rec.run)
             return DREP_ERR_NOT_FOUND;
         for (uint32_t i = rec.kind == FMT_CHUNK_PACKED ? 0 : (uint32_t)n; i <= n; i++)
             chunk_row(&rec, i, &at, &row);

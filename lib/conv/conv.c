@@ -285,13 +285,13 @@ static int move_members(struct conv *c, uint8_t *file, int64_t step, const uint8
 
     for (; !err && n > 0; n--, file += step, mem += es) {
         if (!copy) {
-            some_copy(c->some, file, mem, es);
+            byte_ranges_copy(c->ranges, file, mem, es);
             continue;
         }
         memset(copy, 0, es);
-        some_copy(c->some, copy, mem, es);
+        byte_ranges_copy(c->ranges, copy, mem, es);
         err = heap_move(c->stored, copy, 1, c->heap, c->heap_size, c->heap_base, c->heap_out);
-        some_copy(c->some, file, copy, es);
+        byte_ranges_copy(c->ranges, file, copy, es);
     }
     mem_free(copy);
     return err;
@@ -303,12 +303,12 @@ uint64_t conv_weight(const struct conv *c, const uint8_t *file, int64_t step, in
     uint64_t weight = 0;
     uint8_t *copy;
 
-    if (!c->raw || !c->some)
+    if (!c->raw || !c->ranges)
         return heap_weight(c->stored, file, step, n);
     copy = mem_alloc(es + 1);
     for (; copy && n > 0; n--, file += step) {
         memset(copy, 0, es);
-        some_copy(c->some, copy, file, es);
+        byte_ranges_copy(c->ranges, copy, file, es);
         weight += heap_weight(c->stored, copy, step, 1);
     }
     mem_free(copy);
@@ -325,7 +325,7 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
         int64_t es = c->stored->extent;
         uint8_t *m = (uint8_t *)mem + at * es;
 
-        if (writing && c->some)
+        if (writing && c->ranges)
             return move_members(c, file, step, m, n);
         if (writing)
             copy_raw(file, step, m, es, (size_t)es, n);

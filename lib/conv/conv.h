@@ -11,7 +11,7 @@
 
 #include "conv/file_rep.h"
 #include "conv/ftype.h"
-#include "conv/some.h"
+#include "conv/byte_ranges.h"
 #include "base/buf.h"
 #include "format/record.h"
 #include "rep/pick.h"
@@ -38,7 +38,7 @@ struct conv {
     bool copy;               /* and their bytes are equal */
     bool raw;                /* memory holds stored elements, back to back, */
     bool contents;           /* which refer to `heap`: a write moves what they refer to */
-    const struct some *some; /* what a write names of each element, NULL: all */
+    const struct byte_ranges *ranges; /* what a write names of each element, NULL: all */
     struct kernel kernel;
     const uint8_t *heap; /* reading variable parts */
     size_t heap_size;

@@ -33,7 +33,7 @@ int picked_init(struct picked_members *out, const struct ftype *ft, const struct
     err = type_stored(both.file, sizes, &out->ft.stored);
     out->ft.laid_out = !err;
     if (!err && both.part)
-        err = some_of(&out->ft.stored, sizes, &out->bytes);
+        err = byte_ranges_of(&out->ft.stored, sizes, &out->bytes);
     if (err)
         picked_release(out);
     return err;
@@ -43,7 +43,7 @@ void picked_release(struct picked_members *m)
 {
     if (m->ft.laid_out)
         prog_release(&m->ft.stored);
-    some_release(&m->bytes);
+    byte_ranges_release(&m->bytes);
     drep_type_free(m->ft.type);
     drep_type_free(m->mem);
     memset(m, 0, sizeof *m);

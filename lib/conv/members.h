@@ -7,7 +7,7 @@
 #define CONV_MEMBERS_H
 
 #include "conv/ftype.h"
-#include "conv/some.h"
+#include "conv/byte_ranges.h"
 #include "type/match.h"
 
 /* Zeroed: the types as they are. */
@@ -15,8 +15,8 @@ struct picked_members {
     bool used;
     struct ftype ft; /* the file's side: extent and places are those of whole elements */
     drep_type *mem;
-    struct some bytes; /* part: of the file's elements */
-    bool lacks;        /* memory has members that the file has not, which read as zeros */
+    struct byte_ranges bytes; /* part: of the file's elements */
+    bool lacks;               /* memory has members that the file has not, which read as zeros */
 };
 
 /* Sets *out if `mem` names members: to the types of those in common.  ft is laid out; otherwise its

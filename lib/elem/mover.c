@@ -33,16 +33,16 @@ void conv_end(const struct transfer *t, const struct conv *c)
     pthread_mutex_unlock(lock);
 }
 
-void conv_raw(struct conv *c, const drep_dataset *ds, const struct some *some)
+void conv_raw(struct conv *c, const drep_dataset *ds, const struct byte_ranges *ranges)
 {
     *c = (struct conv){.rep = ds->rep,
                        .ft = ds->ft,
                        .mem = ds->ft->type,
                        .sizes = &ds->rep->sizes,
                        .stored = &ds->ft->stored,
-                       .some = some,
+                       .ranges = ranges,
                        .raw = true,
-                       .copy = !some};
+                       .copy = !ranges};
 }
 
 char *plain_memory(const struct transfer *t, int64_t at)
@@ -124,7 +124,7 @@ int part_begin(struct part_mover *m, struct transfer *t, int64_t n)
         return fail_nomem();
     }
     conv_begin(t, &s->conv);
-    conv_raw(&m->c, t->ds, t->writing ? t->conv.some : NULL);
+    conv_raw(&m->c, t->ds, t->writing ? t->conv.ranges : NULL);
     s->raw.conv = m->c;
     m->t = &s->raw;
     m->stage = s;

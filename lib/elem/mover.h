@@ -38,7 +38,7 @@ int part_flush(struct part_mover *m, int err);
 void conv_begin(const struct transfer *t, struct conv *c);
 void conv_end(const struct transfer *t, const struct conv *c);
 /* A converter that moves stored elements as they are, or what a write names of each. */
-void conv_raw(struct conv *c, const drep_dataset *ds, const struct some *some);
+void conv_raw(struct conv *c, const drep_dataset *ds, const struct byte_ranges *ranges);
 /* The address of element number `at` of the transfer, where bytes are the same on both sides. */
 char *plain_memory(const struct transfer *t, int64_t at);
 

@@ -148,7 +148,7 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     if (!err)
         err = conv_init(&t->conv, ds->rep, ft, type, t->xfer, t->writing);
     if (!err && t->writing && ft->part)
-        t->conv.some = &t->members.bytes;
+        t->conv.ranges = &t->members.bytes;
     return err;
 }
 

@@ -62,7 +62,7 @@ int items_check(const drep_type *file, const drep_type *mem, int64_t n, const dr
 /* True if the transfer writes some members of each element and keeps the others. */
 static inline bool writes_members(const struct transfer *t)
 {
-    return t->conv.some;
+    return t->conv.ranges;
 }
 /* Moves the selected elements in one direction; the message of an error does not name the dataset.
  */

@@ -237,7 +237,7 @@ static int store_call(struct meeting *m, const struct together_call *call)
     t.threads = 1;
     remote_begin(&m->remote, &t);
     t.xfer = NULL;
-    conv_raw(&t.conv, m->ds, call->some.n > 0 ? &call->some : NULL);
+    conv_raw(&t.conv, m->ds, call->ranges.n > 0 ? &call->ranges : NULL);
     t.conv.contents = m->ds->ft->type->variable;
     return transfer_layout(&t);
 }
@@ -544,19 +544,19 @@ int collective_write(drep_dataset *ds, const drep_selection *sel, const drep_typ
                      const void *buf, const drep_xfer *xfer, const char *call, int err)
 {
     struct meeting m = {.call = call, .ds = ds, .team = &ranks_of(ds->file)->team};
-    const struct some *some = NULL;
+    const struct byte_ranges *ranges = NULL;
 
     if (!err)
         err = transfer_begin(ds, sel, type, (char *)(uintptr_t)buf, xfer, WRITING, &m.t);
     if (!err)
-        some = m.t->conv.some;
+        ranges = m.t->conv.ranges;
     if (err)
         fail_dataset(err, ds->path);
     err = collective_meet(ds, call, err);
     if (!err)
         err = collective_merge(ds, call);
     if (!err && ds->esize > 0)
-        err = together_meet(m.team, ds, m.t->sel, some, ds->rec.layout == FMT_COMPACT, &m.united,
+        err = together_meet(m.team, ds, m.t->sel, ranges, ds->rec.layout == FMT_COMPACT, &m.united,
                             &m.how);
     if (!err && m.how != TOGETHER_NOTHING)
         err = write_meeting(&m, shares_cut(m.t, &m.shares));

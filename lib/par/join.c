@@ -102,9 +102,9 @@ static int weave_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8
 
     for (; !err && n > 0; n--, at += step, from += size) {
         memset(w->copy, 0, size);
-        some_copy(&p->some, w->copy, from, size);
+        byte_ranges_copy(&p->ranges, w->copy, from, size);
         err = heap_move(&w->ds->ft->stored, w->copy, 1, p->heap, p->heap_size, 0, &w->heap);
-        some_copy(&p->some, w->elements + (size_t)at * size, w->copy, size);
+        byte_ranges_copy(&p->ranges, w->elements + (size_t)at * size, w->copy, size);
     }
     return err;
 }
@@ -156,7 +156,7 @@ static int weave(struct transfer *t, const struct joining *j, size_t n, struct b
 static bool has_members(const struct piece *piece, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (piece[i].some.n > 0)
+        if (piece[i].ranges.n > 0)
             return true;
     return false;
 }

@@ -67,7 +67,7 @@ static int complete_members(struct kept_chunk *k, const struct share *kept, uint
     for (size_t i = 0; !err && i < kept->runs; i++) {
         const struct share_run *run = &k->kept->run[kept->first + i];
 
-        conv_raw(&c, ds, run->some > 0 ? &k->kept->some[run->some - 1] : NULL);
+        conv_raw(&c, ds, run->ranges > 0 ? &k->kept->ranges[run->ranges - 1] : NULL);
         c.contents = ds->ft->type->variable;
         pending_contents(ds, &c);
         c.heap_out = &heap;
@@ -92,7 +92,7 @@ static void number_kept(struct kept_chunk *k, const struct share *kept)
         for (int64_t n = 0; n < run->n; n++) {
             int64_t at = run->at + n * run->step;
 
-            k->number[at] = kept->some ? at : run->mem + n;
+            k->number[at] = kept->ranges ? at : run->mem + n;
         }
     }
 }
@@ -108,7 +108,7 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
 
         err = leased_load(k->m.t->ds, k->w, kept->leased, b);
         k->from.payload = b->p;
-    } else if (kept->some) { /* a user's functions may still have to convert what came before */
+    } else if (kept->ranges) { /* a user's functions may still have to convert what came before */
         uint64_t fixed = 0;
 
         err = part_flush(&k->m, 0);
@@ -121,7 +121,7 @@ static int read_share(struct kept_chunk *k, const struct shares *want, const str
     number_kept(k, kept);
     for (size_t i = 0; !err && i < share->runs; i++)
         err = read_run(k, &want->run[share->first + i]);
-    if (kept->some) {
+    if (kept->ranges) {
         err = part_flush(&k->m, err);
         pending_contents(k->m.t->ds, &k->m.c);
     }

@@ -200,19 +200,19 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
 {
     drep_dataset *ds = m->t->ds;
     int64_t total = own ? own->n : 0;
-    bool some = own && own->some;
+    bool ranges = own && own->ranges;
     struct owned *o;
 
     for (size_t i = piece; i < piece + n; i++) {
         total += (int64_t)m->piece[i].n;
-        some |= m->piece[i].some.n > 0;
+        ranges |= m->piece[i].ranges.n > 0;
     }
     if (VEC_ROOM(m->owned, m->n, m->room, 1))
         return fail_nomem();
     o = &m->owned[m->n++];
     *o = (struct owned){.chunk = chunk,
                         .whole = own ? own->whole
-                                     : chunk_is_whole(ds, m->how, chunk, some ? -1 : total, n),
+                                     : chunk_is_whole(ds, m->how, chunk, ranges ? -1 : total, n),
                         .size = ds->chunks.payload,
                         .own = own,
                         .piece = piece,
@@ -220,7 +220,7 @@ static int list_chunk(struct owning *m, int64_t chunk, const struct share *own, 
     if (ds->rec.layout != FMT_CHUNKED) /* the last slab may be short */
         o->size = bytes_of(ds, chunk_extent(&ds->rec, chunk));
     o->fixed = o->size;
-    o->completed = is_completed(m, o, some ? -1 : total);
+    o->completed = is_completed(m, o, ranges ? -1 : total);
     return 0;
 }
 

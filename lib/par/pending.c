@@ -124,8 +124,8 @@ static int fit_run(const drep_dataset *ds, const uint64_t *coord, const struct s
         if (rec->layout != FMT_CHUNKED)
             inside = at < chunk_extent(rec, one.chunk);
         if (inside)
-            err =
-                shares_add(out, &(struct share_run){one.chunk, at, 1, 1, run->mem + i, run->some});
+            err = shares_add(out,
+                             &(struct share_run){one.chunk, at, 1, 1, run->mem + i, run->ranges});
     }
     return err;
 }
@@ -294,19 +294,19 @@ static int bring_back(struct adding *a)
 }
 
 /* The number of a choice of members, from 1 on. */
-static int number_of(struct pending *p, const struct some *some, size_t *number)
+static int number_of(struct pending *p, const struct byte_ranges *ranges, size_t *number)
 {
     struct buf copy = {0};
     int err;
 
-    for (*number = 1; *number <= p->nsome; ++*number)
-        if (some_same(&p->some[*number - 1], some))
+    for (*number = 1; *number <= p->nranges; ++*number)
+        if (byte_ranges_same(&p->ranges[*number - 1], ranges))
             return 0;
-    if (VEC_ROOM(p->some, p->nsome, p->some_room, 1))
+    if (VEC_ROOM(p->ranges, p->nranges, p->ranges_room, 1))
         return fail_nomem();
-    err = buf_set(&copy, some->range, some_size(some));
+    err = buf_set(&copy, ranges->range, byte_ranges_size(ranges));
     if (!err)
-        p->some[p->nsome++] = (struct some){copy.p, some->n};
+        p->ranges[p->nranges++] = (struct byte_ranges){copy.p, ranges->n};
     return err;
 }
 
@@ -315,8 +315,8 @@ static int keep(struct adding *a)
 {
     struct pending *p = a->p;
     struct buf *heap = a->t->ds->ft->type->variable ? &p->heap : NULL;
-    size_t es = (size_t)a->t->ds->esize, some = 0;
-    int err = writes_members(a->t) ? number_of(p, a->t->conv.some, &some) : 0;
+    size_t es = (size_t)a->t->ds->esize, ranges = 0;
+    int err = writes_members(a->t) ? number_of(p, a->t->conv.ranges, &ranges) : 0;
 
     for (size_t i = 0; !err && i < a->s->n; i++) {
         const struct share *share = &a->s->share[i];
@@ -330,7 +330,7 @@ static int keep(struct adding *a)
             struct share_run run = a->s->run[share->first + k];
 
             run.mem = p->n;
-            run.some = some;
+            run.ranges = ranges;
             p->n += run.n;
             err = buf_add(&p->runs, &run, sizeof run);
         }
@@ -452,28 +452,28 @@ int pending_add(drep_dataset *ds, const drep_selection *sel, const drep_type *ty
 /* What counts of an element of a chunk: its number, or -1, and what of it, as in a run. */
 struct counting {
     int64_t number;
-    size_t some;
+    size_t ranges;
 };
 
 /* Both choices of members together; 0: they are all. */
 static int both_of(const drep_dataset *ds, struct pending *p, size_t a, size_t b, size_t *both)
 {
-    struct some all = {.n = 0}, sum = {.n = 0};
-    int err = some_unite(&p->some[a - 1], &p->some[b - 1], &sum);
+    struct byte_ranges all = {.n = 0}, sum = {.n = 0};
+    int err = byte_ranges_unite(&p->ranges[a - 1], &p->ranges[b - 1], &sum);
 
     if (!err)
-        err = some_of(&ds->ft->stored, &ds->rep->sizes, &all);
+        err = byte_ranges_of(&ds->ft->stored, &ds->rep->sizes, &all);
     *both = 0;
-    if (!err && !some_same(&sum, &all))
+    if (!err && !byte_ranges_same(&sum, &all))
         err = number_of(p, &sum, both);
-    some_release(&sum);
-    some_release(&all);
+    byte_ranges_release(&sum);
+    byte_ranges_release(&all);
     return err;
 }
 
 /* Other members of an element are written than before: a new element has both. */
 static int add_members(const drep_dataset *ds, struct pending *p, struct counting *is,
-                       int64_t number, size_t some)
+                       int64_t number, size_t ranges)
 {
     size_t es = (size_t)ds->esize;
     uint8_t *to;
@@ -483,9 +483,9 @@ static int add_members(const drep_dataset *ds, struct pending *p, struct countin
         return err;
     to = p->elements.p + p->elements.len;
     memcpy(to, p->elements.p + (size_t)is->number * es, es);
-    some_copy(&p->some[some - 1], to, p->elements.p + (size_t)number * es, es);
-    if (is->some > 0)
-        err = both_of(ds, p, is->some, some, &is->some);
+    byte_ranges_copy(&p->ranges[ranges - 1], to, p->elements.p + (size_t)number * es, es);
+    if (is->ranges > 0)
+        err = both_of(ds, p, is->ranges, ranges, &is->ranges);
     is->number = p->n++;
     p->elements.len += es;
     return err;
@@ -507,11 +507,11 @@ static int keep_latest_runs(const drep_dataset *ds, struct pending *p, const str
             struct counting *at = &is[run[i].at + k * run[i].step];
 
             kept += at->number < 0;
-            if (at->number < 0 || run[i].some == 0 || run[i].some == at->some) {
-                *at = (struct counting){run[i].mem + k, run[i].some};
+            if (at->number < 0 || run[i].ranges == 0 || run[i].ranges == at->ranges) {
+                *at = (struct counting){run[i].mem + k, run[i].ranges};
                 continue;
             }
-            err = add_members(ds, p, at, run[i].mem + k, run[i].some);
+            err = add_members(ds, p, at, run[i].mem + k, run[i].ranges);
             *changed = true;
         }
     }
@@ -519,8 +519,8 @@ static int keep_latest_runs(const drep_dataset *ds, struct pending *p, const str
         err = shares_add(out, &run[i]);
     for (int64_t i = 0; kept < total && !err && i < elements; i++)
         if (is[i].number >= 0)
-            err =
-                shares_add(out, &(struct share_run){run->chunk, i, 1, 1, is[i].number, is[i].some});
+            err = shares_add(out,
+                             &(struct share_run){run->chunk, i, 1, 1, is[i].number, is[i].ranges});
     return err;
 }
 
@@ -582,8 +582,8 @@ int pending_shares(const drep_dataset *ds, struct shares *s, char **elements)
         err = all_once(ds, p, run, n, s);
     mem_free(run);
     *elements = p ? (char *)p->elements.p : NULL;
-    if (p && p->nsome > 0)
-        s->some = p->some;
+    if (p && p->nranges > 0)
+        s->ranges = p->ranges;
     if (!err)
         err = shares_group(s);
     return err || !p ? err : shares_lease(s, p->leased, p->nleased);

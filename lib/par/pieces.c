@@ -56,7 +56,7 @@ int share_pack(struct transfer *t, const struct shares *s, const struct share *s
     if (err)
         return err;
     k.m.c.heap_out = heap;
-    if (t->conv.some || prog_gaps(&t->ds->ft->stored))
+    if (t->conv.ranges || prog_gaps(&t->ds->ft->stored))
         memset(p, 0, (size_t)bytes_of(t->ds, share->n));
     part_take(&k.m, pack_run, NULL, &k);
     return part_end(&k.m, share_runs(&k.m, s, share));
@@ -67,7 +67,7 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 {
     const struct share_run *r = &s->run[own->first];
 
-    if (own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy || t->conv.some ||
+    if (own->runs > 1 || r->at > 0 || r->step > 1 || !t->conv.copy || t->conv.ranges ||
         t->conv.opts.report || bytes_of(t->ds, r->n) != size || prog_gaps(&t->ds->ft->stored))
         return NULL;
     return (const uint8_t *)plain_memory(t, r->mem);
@@ -76,10 +76,12 @@ const uint8_t *share_in_memory(const struct transfer *t, const struct shares *s,
 /* ---- parcels ---- */
 
 /* It ends at a multiple of 8. */
-uint64_t piece_bytes(const drep_dataset *ds, const struct share *share, const struct some *some)
+uint64_t piece_bytes(const drep_dataset *ds, const struct share *share,
+                     const struct byte_ranges *ranges)
 {
-    return (HEAD + some_size(some) + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) + 7) / 8 *
-           8;
+    return (HEAD + byte_ranges_size(ranges) + RUN * (uint64_t)share->runs + bytes_of(ds, share->n) +
+            7) /
+           8 * 8;
 }
 
 /* Puts a heap behind a piece, to the next multiple of 8. */
@@ -92,18 +94,18 @@ static int append_heap(struct buf *b, const struct buf *heap)
 }
 
 /* What is written of the elements of a run. */
-static const struct some *some_of_run(const struct transfer *t, const struct shares *s,
-                                      const struct share_run *run)
+static const struct byte_ranges *ranges_of_run(const struct transfer *t, const struct shares *s,
+                                               const struct share_run *run)
 {
-    return run->some > 0 ? &s->some[run->some - 1] : t->conv.some;
+    return run->ranges > 0 ? &s->ranges[run->ranges - 1] : t->conv.ranges;
 }
 
 /* Appends a piece to a parcel: head, members, runs, elements, heap. */
 static int pack_piece(struct transfer *t, const struct shares *s, const struct share *share,
                       struct buf *b)
 {
-    const struct some *some = some_of_run(t, s, &s->run[share->first]);
-    uint64_t size = piece_bytes(t->ds, share, some);
+    const struct byte_ranges *ranges = ranges_of_run(t, s, &s->run[share->first]);
+    uint64_t size = piece_bytes(t->ds, share, ranges);
     struct buf heap = {0};
     int err = buf_reserve(b, b->len + size);
     uint8_t *head = b->p + b->len, *p = head + HEAD;
@@ -114,10 +116,10 @@ static int pack_piece(struct transfer *t, const struct shares *s, const struct s
     store_u64(head, (uint64_t)share->chunk);
     store_u64(head + 8, share->runs);
     store_u64(head + 16, (uint64_t)share->n);
-    store_u64(head + 32, some_size(some) / SOME_RANGE);
-    if (some_size(some) > 0)
-        memcpy(p, some->range, some_size(some));
-    p += some_size(some);
+    store_u64(head + 32, byte_ranges_size(ranges) / BYTE_RANGE);
+    if (byte_ranges_size(ranges) > 0)
+        memcpy(p, ranges->range, byte_ranges_size(ranges));
+    p += byte_ranges_size(ranges);
     for (size_t i = 0; i < share->runs; i++, p += RUN) {
         const struct share_run *r = &s->run[share->first + i];
 
@@ -147,7 +149,7 @@ static int pack_share(struct transfer *t, const struct shares *s, const struct s
 
         part.n = 0;
         part.first = share->first + i;
-        for (end = i; end < share->runs && s->run[share->first + end].some == run->some; end++)
+        for (end = i; end < share->runs && s->run[share->first + end].ranges == run->ranges; end++)
             part.n += s->run[share->first + end].n;
         part.runs = end - i;
         err = pack_piece(t, s, &part, b);
@@ -157,7 +159,7 @@ static int pack_share(struct transfer *t, const struct shares *s, const struct s
 
 bool sends_itself(const drep_dataset *ds, const struct shares *s)
 {
-    return ds->ft->type->variable || s->some;
+    return ds->ft->type->variable || s->ranges;
 }
 
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
@@ -171,7 +173,7 @@ int pieces_pack(struct transfer *t, const struct team *team, const struct shares
     if (!size || !number || !out->parcel || !out->bytes)
         err = fail_nomem();
     for (size_t i = 0; !err && i < s->n; i++)
-        size[s->share[i].owner] += piece_bytes(t->ds, &s->share[i], t->conv.some);
+        size[s->share[i].owner] += piece_bytes(t->ds, &s->share[i], t->conv.ranges);
     for (int r = 0; !err && r < team->size; r++) {
         if ((r == team->rank && !sends_itself(t->ds, s)) || size[r] == 0)
             continue;
@@ -222,19 +224,19 @@ static const uint8_t *piece_get(const drep_dataset *ds, const uint8_t *p, size_t
         return NULL;
     *out = (struct piece){.chunk = (int64_t)load_u64(p),
                           .from = from,
-                          .some = {(uint8_t *)(uintptr_t)p + HEAD, (size_t)load_u64(p + 32)},
+                          .ranges = {(uint8_t *)(uintptr_t)p + HEAD, (size_t)load_u64(p + 32)},
                           .runs = load_u64(p + 8),
                           .n = load_u64(p + 16)};
     runs = out->runs * RUN;
     bytes = bytes_of(ds, (int64_t)out->n);
     heap = load_u64(p + 24);
-    if (out->some.n > left / SOME_RANGE || out->runs > left / RUN || out->n > left || heap > left ||
-        some_size(&out->some) + runs + bytes > left - HEAD ||
-        !some_valid(&out->some, (uint64_t)ds->esize))
+    if (out->ranges.n > left / BYTE_RANGE || out->runs > left / RUN || out->n > left ||
+        heap > left || byte_ranges_size(&out->ranges) + runs + bytes > left - HEAD ||
+        !byte_ranges_valid(&out->ranges, (uint64_t)ds->esize))
         return NULL;
-    out->run = p + HEAD + some_size(&out->some);
+    out->run = p + HEAD + byte_ranges_size(&out->ranges);
     out->elements = out->run + runs;
-    out->heap = p + (HEAD + some_size(&out->some) + runs + bytes + 7) / 8 * 8;
+    out->heap = p + (HEAD + byte_ranges_size(&out->ranges) + runs + bytes + 7) / 8 * 8;
     out->heap_size = (size_t)heap;
     return heap <= left - (size_t)(out->heap - p) ? out->heap + (heap + 7) / 8 * 8 : NULL;
 }
@@ -316,15 +318,15 @@ static int look_run(void *ctx, int64_t at, int64_t step, int64_t n, const uint8_
 }
 
 /* The elements of which just these members were written; NULL: memory is short. */
-static uint64_t *taken_bits(struct taken *t, const struct some *some)
+static uint64_t *taken_bits(struct taken *t, const struct byte_ranges *ranges)
 {
     for (size_t i = 0; i < t->n; i++)
-        if (some_same(&t->of[i].some, some))
+        if (byte_ranges_same(&t->of[i].ranges, ranges))
             return t->of[i].bits;
     if (VEC_ROOM(t->of, t->n, t->room, 1))
         return NULL;
     t->of[t->n] =
-        (struct taken_members){some ? *some : (struct some){.n = 0},
+        (struct taken_members){ranges ? *ranges : (struct byte_ranges){.n = 0},
                                mem_zalloc((uint64_t)t->elements / 64 + 1, sizeof(uint64_t))};
     return t->of[t->n].bits ? t->of[t->n++].bits : NULL;
 }
@@ -375,7 +377,7 @@ static int clash(const struct taken *t, const drep_dataset *ds, int own, const s
 
     for (size_t k = 0; list[k].from != list[i].from; k++)
         if (piece_has(&list[k], t->clash) &&
-            (!t->members || some_meet(&list[k].some, &list[i].some)))
+            (!t->members || byte_ranges_meet(&list[k].ranges, &list[i].ranges)))
             other = list[k].from;
     return overlap_error(ds, list->chunk, t->clash, other, list[i].from);
 }
@@ -411,21 +413,21 @@ int taken_piece(struct taken *t, const drep_dataset *ds, const struct piece *lis
     int err = 0;
 
     for (size_t k = 0; !err && k < t->n; k++)
-        if (!t->members || some_meet(&t->of[k].some, &p->some))
+        if (!t->members || byte_ranges_meet(&t->of[k].ranges, &p->ranges))
             err = piece_runs(ds, p, t->elements, look_run,
                              &(struct looking){t->of[k].bits, &t->clash});
     if (!err && t->clash >= 0)
         err = clash(t, ds, own, list, i);
     if (err)
         return err;
-    bits = taken_bits(t, &p->some);
+    bits = taken_bits(t, &p->ranges);
     return bits ? piece_runs(ds, p, t->elements, take_run, bits) : fail_nomem();
 }
 
 /* A piece that is copied to where its elements belong. */
 struct placing {
     size_t size; /* of an element */
-    const struct some *some;
+    const struct byte_ranges *ranges;
     uint8_t *b;
 };
 
@@ -434,11 +436,11 @@ static int place_elements(void *ctx, int64_t at, int64_t step, int64_t n, const 
     const struct placing *p = ctx;
     uint8_t *to = p->b + (size_t)at * p->size;
 
-    if (step == 1 && some_size(p->some) == 0)
+    if (step == 1 && byte_ranges_size(p->ranges) == 0)
         memcpy(to, from, (size_t)n * p->size);
     else
         for (; n > 0; n--, to += (size_t)step * p->size, from += p->size)
-            some_copy(p->some, to, from, p->size);
+            byte_ranges_copy(p->ranges, to, from, p->size);
     return 0;
 }
 
@@ -466,7 +468,7 @@ static int place_own(struct transfer *t, const struct shares *s, const struct sh
     where.t = m.t;
     part_take(&m, memory_run, NULL, &where);
     err = part_end(&m, share_runs(&m, s, own));
-    if (!err && taken && !(bits = taken_bits(taken, t->conv.some)))
+    if (!err && taken && !(bits = taken_bits(taken, t->conv.ranges)))
         err = fail_nomem();
     for (size_t i = 0; !err && bits && i < own->runs; i++) {
         const struct share_run *r = &s->run[own->first + i];
@@ -503,7 +505,7 @@ int chunk_assemble(struct transfer *t, const struct shares *s, const struct shar
             err = taken_piece(&taken, ds, piece, i, rank);
         if (!err)
             err = piece_runs(ds, &piece[i], room, place_elements,
-                             &(struct placing){(size_t)ds->esize, &piece[i].some, b});
+                             &(struct placing){(size_t)ds->esize, &piece[i].ranges, b});
     }
     taken_release(&taken);
     return err;

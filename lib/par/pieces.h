@@ -14,7 +14,7 @@
 struct piece {
     int64_t chunk;
     int from;
-    struct some some; /* what of each element is written; borrowed */
+    struct byte_ranges ranges; /* what of each element is written; borrowed */
     uint64_t runs;
     const uint8_t *run;      /* encoded */
     const uint8_t *elements; /* borrowed from the inbox */
@@ -33,9 +33,9 @@ struct parcels {
  * to the end of a heap (NULL: they have none). */
 int share_pack(struct transfer *t, const struct shares *s, const struct share *share, uint8_t *p,
                struct buf *heap);
-/* Bytes of the piece that a share becomes, without its heap.  some: members, or NULL. */
+/* Bytes of the piece that a share becomes, without its heap.  ranges: members, or NULL. */
 uint64_t piece_bytes(const struct drep_dataset *ds, const struct share *share,
-                     const struct some *some);
+                     const struct byte_ranges *ranges);
 /* Convert what this rank sends. */
 int pieces_pack(struct transfer *t, const struct team *team, const struct shares *s,
                 struct parcels *out);
@@ -69,7 +69,7 @@ bool sends_itself(const struct drep_dataset *ds, const struct shares *s);
 /* Elements that ranks have written, for each choice of members. */
 struct taken {
     struct taken_members {
-        struct some some;
+        struct byte_ranges ranges;
         uint64_t *bits;
     } * of;
     size_t n, room;

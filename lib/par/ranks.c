@@ -44,9 +44,9 @@ void pending_free(struct pending *p)
     buf_release(&p->runs);
     buf_release(&p->elements);
     buf_release(&p->heap);
-    for (size_t i = 0; i < p->nsome; i++)
-        some_release(&p->some[i]);
-    mem_free(p->some);
+    for (size_t i = 0; i < p->nranges; i++)
+        byte_ranges_release(&p->ranges[i]);
+    mem_free(p->ranges);
     for (size_t i = 0; i < p->nleased; i++)
         mem_free(p->leased[i].sums);
     mem_free(p->leased);

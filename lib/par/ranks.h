@@ -8,7 +8,7 @@
 #define PAR_RANKS_H
 
 #include "base/idset.h"
-#include "conv/some.h"
+#include "conv/byte_ranges.h"
 #include "file/team.h"
 #include "team/team.h"
 
@@ -26,12 +26,12 @@ struct leased {
 struct pending {
     struct pending *next;
     uint64_t object;
-    struct buf runs;     /* struct share_run, in the order of writing */
-    struct buf elements; /* as the file stores them, */
-    struct buf heap;     /* and what they refer to */
-    int64_t n;           /* elements */
-    struct some *some;   /* which members of them; runs have numbers of these */
-    size_t nsome, some_room;
+    struct buf runs;            /* struct share_run, in the order of writing */
+    struct buf elements;        /* as the file stores them, */
+    struct buf heap;            /* and what they refer to */
+    int64_t n;                  /* elements */
+    struct byte_ranges *ranges; /* which members of them; runs have numbers of these */
+    size_t nranges, ranges_room;
     uint64_t len[FMT_RANK_MAX]; /* the shape to whose chunks the runs belong */
     struct leased *leased;
     size_t nleased, leased_room;

@@ -25,7 +25,7 @@ int shares_add(struct shares *s, const struct share_run *run)
 {
     struct share_run *last = s->nruns > 0 ? &s->run[s->nruns - 1] : NULL;
 
-    if (last && last->chunk == run->chunk && last->some == run->some && last->step == 1 &&
+    if (last && last->chunk == run->chunk && last->ranges == run->ranges && last->step == 1 &&
         run->step == 1 && last->at + last->n == run->at && last->mem + last->n == run->mem) {
         last->n += run->n;
         return 0;
@@ -159,7 +159,7 @@ int shares_group(struct shares *s)
             s->share[s->n++] = (struct share){.chunk = s->run[i].chunk, .first = i};
         }
         s->share[s->n - 1].runs++;
-        s->share[s->n - 1].some |= s->run[i].some > 0;
+        s->share[s->n - 1].ranges |= s->run[i].ranges > 0;
         s->share[s->n - 1].n += s->run[i].n;
     }
     return 0;
@@ -207,7 +207,7 @@ int shares_cut(struct transfer *t, struct shares *s)
     if (!err)
         err = shares_group(s);
     for (size_t i = 0; i < s->n; i++)
-        s->share[i].some = writes_members(t);
+        s->share[i].ranges = writes_members(t);
     return err;
 }
 
@@ -319,7 +319,7 @@ struct notice {
     size_t answer; /* and where it stands in the answers to that rank */
     int owner;     /* or with whom it clashes */
     int ranks;     /* or SHARE_... */
-    bool whole, leased, some;
+    bool whole, leased, ranges;
 };
 
 static int notice_order(const void *a, const void *b)
@@ -422,11 +422,11 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
     for (size_t i = 0; i < n; i = end) {
         int64_t total = 0;
         int owner;
-        bool whole = false, sent = false, some = false;
+        bool whole = false, sent = false, ranges = false;
 
         for (end = i; end < n && list[end].chunk == list[i].chunk; end++) {
             total += list[end].n;
-            some |= list[end].some;
+            ranges |= list[end].ranges;
         }
         if (decide_leased(list + i, end - i, how == TOGETHER_LAST))
             continue;
@@ -434,7 +434,7 @@ static void decide(const drep_dataset *ds, enum together how, struct notice *lis
         if (how == TOGETHER_READ)
             sent = is_sent(ds, end - i, total);
         else
-            whole = chunk_is_whole(ds, how, list[i].chunk, some ? -1 : total, end - i);
+            whole = chunk_is_whole(ds, how, list[i].chunk, ranges ? -1 : total, end - i);
         for (size_t k = i; k < end; k++) {
             list[k].whole = whole;
             list[k].owner = whole || sent ? owner : 0;
@@ -499,7 +499,7 @@ static int notices_get(const struct team_inbox *in, struct notice **out, size_t 
             list[(*n)++] = (struct notice){.chunk = (int64_t)load_u64(p),
                                            .n = leased ? 0 : (int64_t)(has & ~SOME_MEMBERS),
                                            .leased = leased,
-                                           .some = !leased && (has & SOME_MEMBERS),
+                                           .ranges = !leased && (has & SOME_MEMBERS),
                                            .from = in->in[i].from,
                                            .sender = i,
                                            .answer = k};
@@ -565,7 +565,7 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
         store_u64(notices + i * NOTICE + 8,
                   s->share[i].leased
                       ? ALL_ALONE
-                      : (uint64_t)s->share[i].n | (s->share[i].some ? SOME_MEMBERS : 0));
+                      : (uint64_t)s->share[i].n | (s->share[i].ranges ? SOME_MEMBERS : 0));
         if (n == 0 || parcel[n - 1].to != home)
             parcel[n++] = (struct team_parcel){home, 0, notices + i * NOTICE};
         parcel[n - 1].size += NOTICE;

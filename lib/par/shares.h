@@ -20,8 +20,7 @@ struct share_run {
     int64_t chunk;
     int64_t at, step, n; /* elements of the chunk */
     int64_t mem;         /* number of the first in the transfer */
-    size_t some;         /* what of the elements: 0: what the transfer says, else 1 + number in
-                            shares.some */
+    size_t ranges;       /* members: 0: as the transfer says, else 1 + number in shares.ranges */
 };
 
 struct share {
@@ -29,10 +28,10 @@ struct share {
     int64_t n; /* elements */
     size_t first, runs;
     int owner;
-    int ranks;  /* a read: how many get it from the owner, who is one of them; else 0, or
-                   SHARE_... */
-    bool whole; /* a write: the owner has all of the chunk, by all shares, or loads the rest */
-    bool some;  /* members of elements */
+    int ranks;   /* a read: how many get it from the owner, who is one of them; else 0, or
+                    SHARE_... */
+    bool whole;  /* a write: the owner has all of the chunk, by all shares, or loads the rest */
+    bool ranges; /* members of elements */
     const struct leased *leased; /* written already, alone: it has no runs; or NULL */
 };
 
@@ -46,8 +45,8 @@ enum {
 struct shares {
     struct share_run *run;
     size_t nruns, run_room;
-    const struct some *some; /* what a rank has written of elements alone; borrowed */
-    struct share *share;     /* by chunk */
+    const struct byte_ranges *ranges; /* what a rank has written of elements alone; borrowed */
+    struct share *share;              /* by chunk */
     size_t n, room;
     int64_t clash; /* a chunk that this rank or another one, `with`, has written all of; or -1 */
     int with;

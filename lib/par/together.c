@@ -27,7 +27,8 @@ static uint8_t *put_dims(uint8_t *p, const struct span_dim *dim, int rank)
     return p;
 }
 
-static int selection_put(const struct drep_selection *s, const struct some *some, struct buf *b)
+static int selection_put(const struct drep_selection *s, const struct byte_ranges *ranges,
+                         struct buf *b)
 {
     uint64_t n = s->coords ? (uint64_t)s->npoints : s->box ? (uint64_t)s->nboxes : 1;
     uint64_t rank = (uint64_t)s->rank;
@@ -36,17 +37,17 @@ static int selection_put(const struct drep_selection *s, const struct some *some
 
     if (s->count == 0)
         return 0;
-    if ((err = buf_reserve(b, HEAD + some_size(some) + n * rank * (s->coords ? 8 : DIM))))
+    if ((err = buf_reserve(b, HEAD + byte_ranges_size(ranges) + n * rank * (s->coords ? 8 : DIM))))
         return err;
     p = b->p;
     store_u64(p, s->coords ? KIND_POINTS : KIND_BOXES);
     store_u64(p + 8, n);
     store_u64(p + 16, (uint64_t)s->count);
-    store_u64(p + 24, some_size(some) / SOME_RANGE);
+    store_u64(p + 24, byte_ranges_size(ranges) / BYTE_RANGE);
     p += HEAD;
-    if (some_size(some) > 0)
-        memcpy(p, some->range, some_size(some));
-    p += some_size(some);
+    if (byte_ranges_size(ranges) > 0)
+        memcpy(p, ranges->range, byte_ranges_size(ranges));
+    p += byte_ranges_size(ranges);
     for (uint64_t i = 0; s->coords && i < n * rank; i++, p += 8)
         store_u64(p, (uint64_t)s->coords[i]);
     for (uint64_t i = 0; !s->coords && i < n; i++)
@@ -64,37 +65,38 @@ struct given_all {
     int ranks;
 };
 
-static struct some members_of(const struct given_all *g, int r)
+static struct byte_ranges members_of(const struct given_all *g, int r)
 {
     uint8_t *p = (uint8_t *)(uintptr_t)g->all + g->offset[r];
 
-    return (struct some){.range = p + HEAD, .n = (size_t)load_u64(p + 24)};
+    return (struct byte_ranges){.range = p + HEAD, .n = (size_t)load_u64(p + 24)};
 }
 
 /* The selection of a rank, if it has one and writes these members. */
-static const uint8_t *selection_of(const struct given_all *g, int r, const struct some *some)
+static const uint8_t *selection_of(const struct given_all *g, int r,
+                                   const struct byte_ranges *ranges)
 {
-    struct some own;
+    struct byte_ranges own;
 
     if (g->offset[r + 1] - g->offset[r] < HEAD)
         return NULL;
     own = members_of(g, r);
-    return some_same(&own, some) ? g->all + g->offset[r] : NULL;
+    return byte_ranges_same(&own, ranges) ? g->all + g->offset[r] : NULL;
 }
 
 /* What is behind the head of a selection. */
 static const uint8_t *parts_of(const uint8_t *p)
 {
-    return p + HEAD + load_u64(p + 24) * SOME_RANGE;
+    return p + HEAD + load_u64(p + 24) * BYTE_RANGE;
 }
 
 /* Count what the ranks gave: boxes, points. */
-static void count(const struct given_all *g, const struct some *some, uint64_t *boxes,
+static void count(const struct given_all *g, const struct byte_ranges *ranges, uint64_t *boxes,
                   uint64_t *points)
 {
     *boxes = *points = 0;
     for (int r = 0; r < g->ranks; r++) {
-        const uint8_t *p = selection_of(g, r, some);
+        const uint8_t *p = selection_of(g, r, ranges);
 
         if (p)
             *(load_u64(p) == KIND_POINTS ? points : boxes) += load_u64(p + 8);
@@ -102,7 +104,7 @@ static void count(const struct given_all *g, const struct some *some, uint64_t *
 }
 
 /* Points stay in the order of ranks: of two writes of one element the last one counts. */
-static int unite_points(const struct given_all *g, const struct some *some, uint64_t n,
+static int unite_points(const struct given_all *g, const struct byte_ranges *ranges, uint64_t n,
                         struct drep_selection *out)
 {
     uint64_t rank = (uint64_t)out->rank, at = 0;
@@ -111,7 +113,7 @@ static int unite_points(const struct given_all *g, const struct some *some, uint
     if (!out->coords)
         return fail_nomem();
     for (int r = 0; r < g->ranks; r++) {
-        const uint8_t *p = selection_of(g, r, some);
+        const uint8_t *p = selection_of(g, r, ranges);
 
         for (uint64_t i = 0; p && i < load_u64(p + 8) * rank; i++)
             out->coords[at++] = (int64_t)load_u64(parts_of(p) + 8 * i);
@@ -120,7 +122,7 @@ static int unite_points(const struct given_all *g, const struct some *some, uint
     return 0;
 }
 
-static int unite_boxes(const struct given_all *g, const struct some *some, uint64_t n,
+static int unite_boxes(const struct given_all *g, const struct byte_ranges *ranges, uint64_t n,
                        struct drep_selection *out)
 {
     struct span_dim *dim;
@@ -132,7 +134,7 @@ static int unite_boxes(const struct given_all *g, const struct some *some, uint6
         return fail_nomem();
     out->nboxes = (int)n;
     for (int r = 0; r < g->ranks; r++) {
-        const uint8_t *p = selection_of(g, r, some);
+        const uint8_t *p = selection_of(g, r, ranges);
         uint64_t boxes = p ? load_u64(p + 8) : 0;
 
         out->count += p ? (int64_t)load_u64(p + 16) : 0; /* its boxes may overlap */
@@ -254,15 +256,15 @@ static int unite_call(const drep_dataset *ds, const struct given_all *g, bool ot
     int err;
 
     out->rank = ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank;
-    count(g, &call->some, &boxes, &points);
+    count(g, &call->ranges, &boxes, &points);
     if (boxes > 0 && points > 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "some ranks select points, and some boxes; a collective write needs one kind");
     if (points > 0) {
         *how = TOGETHER_PARTS;
-        return unite_points(g, &call->some, points, out);
+        return unite_points(g, &call->ranges, points, out);
     }
-    if ((err = unite_boxes(g, &call->some, boxes, out)))
+    if ((err = unite_boxes(g, &call->ranges, boxes, out)))
         return err;
     if (ranks_of(ds->file)->last && !overlap && (err = look_for_overlap(out, &overlap)))
         return err;
@@ -281,19 +283,19 @@ static int list_calls(const struct given_all *g, struct united *out)
     size_t room = 0;
 
     for (int r = 0; r < g->ranks; r++) {
-        struct some own;
+        struct byte_ranges own;
         bool known = false;
 
         if (g->offset[r + 1] - g->offset[r] < HEAD)
             continue;
         own = members_of(g, r);
         for (size_t i = 0; i < out->n; i++)
-            known |= some_same(&own, &out->call[i].some);
+            known |= byte_ranges_same(&own, &out->call[i].ranges);
         if (known)
             continue;
         if (VEC_ROOM(out->call, out->n, room, 1))
             return fail_nomem();
-        out->call[out->n++] = (struct together_call){.some = own};
+        out->call[out->n++] = (struct together_call){.ranges = own};
     }
     return 0;
 }
@@ -309,7 +311,7 @@ static int unite(const drep_dataset *ds, const struct given_all *g, struct unite
         enum together of_call = TOGETHER_PARTS;
 
         err = unite_call(ds, g, out->n > 1, &out->call[i], &of_call);
-        if (out->call[i].some.n == 0)
+        if (out->call[i].ranges.n == 0)
             *how = of_call;
     }
     return err;
@@ -348,14 +350,14 @@ static int spread_selections(struct team *team, int err, enum together *how, str
 }
 
 int together_meet(struct team *team, const drep_dataset *ds, const struct drep_selection *mine,
-                  const struct some *some, bool everywhere, struct united *united,
+                  const struct byte_ranges *ranges, bool everywhere, struct united *united,
                   enum together *how)
 {
     uint64_t *offset = mem_array((uint64_t)team->size + 1, sizeof *offset);
     size_t head = ((size_t)team->size + 1) * sizeof *offset;
     struct given_all g = {.offset = offset, .ranks = team->size};
     struct buf own = {0}, both = {0};
-    int err = offset ? selection_put(mine, some, &own) : DREP_ERR_NOMEM;
+    int err = offset ? selection_put(mine, ranges, &own) : DREP_ERR_NOMEM;
 
     err = err ? team_kill(team, err) : team_gather(team, own.p, own.len, &united->all, offset);
     if (err)

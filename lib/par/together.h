@@ -10,7 +10,7 @@
  * order of the first ranks that made it. */
 struct together_call {
     struct drep_selection sel;
-    struct some some; /* borrowed from `all` */
+    struct byte_ranges ranges; /* borrowed from `all` */
 };
 struct united {
     struct together_call *call;
@@ -19,12 +19,12 @@ struct united {
 };
 
 /* Collective: the calls are made on rank 0, or if `everywhere` on all ranks; the others have none.
- * some: what this rank writes of each element, NULL: all.  *how is for all, and for chunks of which
- * nobody writes members.  together_release() frees *united.  With drep_overlap=last boxes that may
- * overlap are TOGETHER_PARTS. DREP_ERR_UNSUPPORTED_OPERATION on all ranks: points and boxes, which
- * make no selection. */
+ * ranges: what this rank writes of each element, NULL: all.  *how is for all, and for chunks of
+ * which nobody writes members.  together_release() frees *united.  With drep_overlap=last boxes
+ * that may overlap are TOGETHER_PARTS. DREP_ERR_UNSUPPORTED_OPERATION on all ranks: points and
+ * boxes, which make no selection. */
 int together_meet(struct team *team, const drep_dataset *ds, const struct drep_selection *mine,
-                  const struct some *some, bool everywhere, struct united *united,
+                  const struct byte_ranges *ranges, bool everywhere, struct united *united,
                   enum together *how);
 void together_release(struct united *united);
 

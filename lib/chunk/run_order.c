@@ -1,8 +1,8 @@
-/* near.c - which chunks of a grid follow each other in a run of filtered ones. */
+/* run_order.c - which chunks of a grid follow each other in a run of filtered ones. */
 /* SPDX-License-Identifier: MIT */
-#include "chunk/near.h"
+#include "chunk/run_order.h"
 
-void near_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk)
+void run_order_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk)
 {
     uint64_t product = 1;
 
@@ -33,7 +33,7 @@ static bool inner(const struct chunks *cs, const uint64_t *coord, uint64_t *at, 
     return true;
 }
 
-bool near_distance(const struct chunks *cs, const uint64_t *a, const uint64_t *b, uint64_t *n)
+bool run_order_distance(const struct chunks *cs, const uint64_t *a, const uint64_t *b, uint64_t *n)
 {
     int first = cs->rank - cs->wrap - 1;
     uint64_t low, high, all;
@@ -51,7 +51,7 @@ bool near_distance(const struct chunks *cs, const uint64_t *a, const uint64_t *b
     return high >= low;
 }
 
-void near_step(const struct chunks *cs, uint64_t *coord, uint64_t n)
+void run_order_step(const struct chunks *cs, uint64_t *coord, uint64_t n)
 {
     int d = cs->rank - 1;
 
@@ -65,7 +65,7 @@ void near_step(const struct chunks *cs, uint64_t *coord, uint64_t n)
         coord[d] += n;
 }
 
-bool near_fits(const struct chunks *cs, const uint64_t *coord, uint32_t n)
+bool run_order_fits(const struct chunks *cs, const uint64_t *coord, uint32_t n)
 {
     uint64_t at, all;
 

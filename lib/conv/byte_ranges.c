@@ -1,9 +1,9 @@
-/* some.c - which bytes of a stored element are those of some of its members.
+/* byte_ranges.c - which bytes of a stored element are those of some of its members.
  *
  * Where two members are neighbours their ranges become one, so that the same members are the same
  * ranges, whichever way a program named them. */
 /* SPDX-License-Identifier: MIT */
-#include "conv/some.h"
+#include "conv/byte_ranges.h"
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -14,14 +14,14 @@
 #include <string.h>
 
 /* Where range number i begins, and the byte behind it. */
-static uint64_t begin_of(const struct some *s, size_t i)
+static uint64_t begin_of(const struct byte_ranges *s, size_t i)
 {
-    return load_u64(s->range + i * SOME_RANGE);
+    return load_u64(s->range + i * BYTE_RANGE);
 }
 
-static uint64_t end_of(const struct some *s, size_t i)
+static uint64_t end_of(const struct byte_ranges *s, size_t i)
 {
-    return begin_of(s, i) + load_u64(s->range + i * SOME_RANGE + 8);
+    return begin_of(s, i) + load_u64(s->range + i * BYTE_RANGE + 8);
 }
 
 static int by_begin(const void *a, const void *b)
@@ -32,13 +32,13 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Ranges in any order become those of a set. */
-static int settle(struct buf *b, struct some *out)
+static int settle(struct buf *b, struct byte_ranges *out)
 {
-    size_t n = b->len / SOME_RANGE, kept = 0;
+    size_t n = b->len / BYTE_RANGE, kept = 0;
 
-    *out = (struct some){.range = b->p};
+    *out = (struct byte_ranges){.range = b->p};
     if (n > 1)
-        qsort(b->p, n, SOME_RANGE, by_begin);
+        qsort(b->p, n, BYTE_RANGE, by_begin);
     for (size_t i = 0; i < n; i++) {
         uint64_t begin = begin_of(out, i), end = end_of(out, i);
 
@@ -48,8 +48,8 @@ static int settle(struct buf *b, struct some *out)
             begin = begin_of(out, --kept);
             end = end > end_of(out, kept) ? end : end_of(out, kept);
         }
-        store_u64(b->p + kept * SOME_RANGE, begin);
-        store_u64(b->p + kept++ * SOME_RANGE + 8, end - begin);
+        store_u64(b->p + kept * BYTE_RANGE, begin);
+        store_u64(b->p + kept++ * BYTE_RANGE + 8, end - begin);
     }
     out->n = kept;
     return 0;
@@ -58,14 +58,15 @@ static int settle(struct buf *b, struct some *out)
 /* Appends a range to a list that settle() puts in order. */
 static int add(struct buf *b, uint64_t at, uint64_t n)
 {
-    uint8_t range[SOME_RANGE];
+    uint8_t range[BYTE_RANGE];
 
     store_u64(range, at);
     store_u64(range + 8, n);
     return buf_add(b, range, sizeof range);
 }
 
-int some_of(const struct prog *stored, const struct type_sizes *sizes, struct some *out)
+int byte_ranges_of(const struct prog *stored, const struct type_sizes *sizes,
+                   struct byte_ranges *out)
 {
     int64_t left = stored->items;
     struct buf b = {0};
@@ -89,36 +90,37 @@ int some_of(const struct prog *stored, const struct type_sizes *sizes, struct so
     return err;
 }
 
-int some_unite(const struct some *a, const struct some *b, struct some *out)
+int byte_ranges_unite(const struct byte_ranges *a, const struct byte_ranges *b,
+                      struct byte_ranges *out)
 {
     struct buf both = {0};
-    int err = buf_add(&both, a->range, some_size(a));
+    int err = buf_add(&both, a->range, byte_ranges_size(a));
 
     if (!err)
-        err = buf_add(&both, b->range, some_size(b));
+        err = buf_add(&both, b->range, byte_ranges_size(b));
     if (!err)
         return settle(&both, out);
     buf_release(&both);
     return err;
 }
 
-void some_release(struct some *s)
+void byte_ranges_release(struct byte_ranges *s)
 {
     mem_free(s->range);
-    *s = (struct some){.n = 0};
+    *s = (struct byte_ranges){.n = 0};
 }
 
-bool some_same(const struct some *a, const struct some *b)
+bool byte_ranges_same(const struct byte_ranges *a, const struct byte_ranges *b)
 {
-    size_t size = some_size(a);
+    size_t size = byte_ranges_size(a);
 
-    return size == some_size(b) && (size == 0 || memcmp(a->range, b->range, size) == 0);
+    return size == byte_ranges_size(b) && (size == 0 || memcmp(a->range, b->range, size) == 0);
 }
 
 /* Walks both lists upwards at once. */
-bool some_meet(const struct some *a, const struct some *b)
+bool byte_ranges_meet(const struct byte_ranges *a, const struct byte_ranges *b)
 {
-    if (some_size(a) == 0 || some_size(b) == 0)
+    if (byte_ranges_size(a) == 0 || byte_ranges_size(b) == 0)
         return true;
     for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
         if (begin_of(a, i) < end_of(b, k) && begin_of(b, k) < end_of(a, i))
@@ -132,12 +134,12 @@ bool some_meet(const struct some *a, const struct some *b)
 }
 
 /* What came from another rank may be anything. */
-bool some_valid(const struct some *s, uint64_t size)
+bool byte_ranges_valid(const struct byte_ranges *s, uint64_t size)
 {
     uint64_t at = 0;
 
     for (size_t i = 0; i < s->n; i++) {
-        uint64_t begin = begin_of(s, i), n = load_u64(s->range + i * SOME_RANGE + 8);
+        uint64_t begin = begin_of(s, i), n = load_u64(s->range + i * BYTE_RANGE + 8);
 
         if (begin < at || begin > size || n == 0 || n > size - begin)
             return false;
@@ -146,9 +148,9 @@ bool some_valid(const struct some *s, uint64_t size)
     return true;
 }
 
-void some_copy(const struct some *s, uint8_t *to, const uint8_t *from, size_t size)
+void byte_ranges_copy(const struct byte_ranges *s, uint8_t *to, const uint8_t *from, size_t size)
 {
-    if (some_size(s) == 0) {
+    if (byte_ranges_size(s) == 0) {
         memcpy(to, from, size);
         return;
     }
