@@ -38,13 +38,6 @@ static void fill_unwritten(uint8_t *p, uint64_t from, uint64_t to, const uint8_t
     }
 }
 
-struct patch {
-    uint64_t offset, size;
-    const uint8_t *p;
-    const uint8_t *fill;
-    size_t fill_size;
-};
-
 /* Read the chunk as it is, and apply the patch: the whole new payload in b. */
 static int compose(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
                    uint64_t old, struct buf *b)
@@ -262,46 +255,57 @@ static struct growth growth_of(const struct store *st, const struct chunk_run *r
     return how;
 }
 
-int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
-                const void *buf, const void *fill, size_t fill_size)
+/* Patch a plain chunk that was found: where it is, if that is allowed, else anew. */
+static int patch_found(struct chunks *cs, const uint64_t *coord, struct run_hit *f,
+                       const struct patch *patch)
 {
-    struct patch patch = {offset, size, buf, fill, fill_size};
-    uint64_t old = 0;
+    uint64_t old = f->run->rec.filtered ? 0 : f->run->rec.size;
+    struct growth how = growth_of(cs->st, f->run, old, patch->offset);
+    int done = 0, err = patch_in_place(cs, f, patch, &done);
+
+    run_done(cs->st, f);
+    if (!err && !done)
+        err = chunk_size(cs, coord, &old);
+    return err || done ? err : patch_anew(cs, coord, patch, old, &how);
+}
+
+/* Patch a chunk that is stored, from byte `from` of the patch on and before `to`. */
+static int patch_stretch(struct chunks *cs, const uint64_t *coord, const struct patch *patch,
+                         uint64_t from, uint64_t to)
+{
+    struct patch part = *patch;
     struct run_hit f;
-    struct growth how = {0};
-    int done = 0;
+    int err = run_find(cs, coord, &f);
+
+    part.offset += from;
+    part.p += from;
+    part.size = to - from;
+    return err ? err : patch_found(cs, coord, &f, &part);
+}
+
+int chunk_patch(struct chunks *cs, const uint64_t *coord, const struct patch *patch)
+{
+    uint64_t offset = patch->offset, end = offset + patch->size, old;
+    struct run_hit f;
     int err = store_may_write(cs->st);
 
-    if (err || size == 0)
+    if (err || patch->size == 0)
         return err;
-    if (size > FMT_SIZE_MAX || offset > FMT_SIZE_MAX)
+    if (patch->size > FMT_SIZE_MAX || offset > FMT_SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of more than 2^62 bytes");
     if (chunks_whole(cs))
-        return patch_whole(cs, coord, &patch);
-    err = run_find(cs, coord, &f);
-    if (!err) {
-        old = f.run->rec.filtered ? 0 : f.run->rec.size;
-        drop_cached_range(cs, coord, old, offset, size);
-        if (offset < old && old - offset < size && f.run->rec.run == 1 &&
-            offset + size <= f.run->space) {
-            /* Overwrite what is there, then append. */
-            run_done(cs->st, &f);
-            err = chunk_patch(cs, coord, offset, old - offset, buf, fill, fill_size);
-            return err ? err
-                       : chunk_patch(cs, coord, old, size - (old - offset),
-                                     patch.p + (old - offset), fill, fill_size);
-        }
-        how = growth_of(cs->st, f.run, old, offset);
-        err = patch_in_place(cs, &f, &patch, &done);
-        run_done(cs->st, &f);
-        if (!err && !done)
-            err = chunk_size(cs, coord, &old);
-    } else if (err == DREP_ERR_NOT_FOUND) {
-        err = 0;
-    }
-    if (err || done)
-        return err;
-    return patch_anew(cs, coord, &patch, old, &how);
+        return patch_whole(cs, coord, patch);
+    if ((err = run_find(cs, coord, &f)))
+        return err == DREP_ERR_NOT_FOUND
+                   ? patch_anew(cs, coord, patch, 0, &(struct growth){.longer = false})
+                   : err;
+    old = f.run->rec.filtered ? 0 : f.run->rec.size;
+    drop_cached_range(cs, coord, old, offset, patch->size);
+    if (offset >= old || end <= old || f.run->rec.run > 1 || end > f.run->space)
+        return patch_found(cs, coord, &f, patch);
+    run_done(cs->st, &f);
+    err = patch_stretch(cs, coord, patch, 0, old - offset); /* what is there, then behind it */
+    return err ? err : patch_stretch(cs, coord, patch, old - offset, patch->size);
 }
 
 /* ---- slabs ---- */

@@ -8,10 +8,15 @@
 
 #include "chunk/chunks.h"
 
-/* Replace bytes of one existing or absent chunk; `fill` (one stored element, NULL: zeros) stands
- * for bytes that did not exist. */
-int chunk_patch(struct chunks *cs, const uint64_t *coord, uint64_t offset, uint64_t size,
-                const void *buf, const void *fill, size_t fill_size);
+/* Bytes [offset, offset + size) of a chunk, and what stands for bytes that did not exist. */
+struct patch {
+    uint64_t offset, size;
+    const uint8_t *p;
+    const uint8_t *fill; /* one stored element; NULL: zeros */
+    size_t fill_size;
+};
+/* Replace bytes of one existing or absent chunk. */
+int chunk_patch(struct chunks *cs, const uint64_t *coord, const struct patch *patch);
 /* Slabs [first, first + n) are about to be changed here and there: if `slab`, one of them, would
  * move, and all of them are stored whole, they move together and stay back to back.  Where they
  * cannot, nothing is done, and each moves when it is patched. */

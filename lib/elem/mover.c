@@ -24,13 +24,12 @@ void conv_begin(const struct transfer *t, struct conv *c)
 /* Adds the part's report to that of the transfer; parts run in several threads. */
 void conv_end(const struct transfer *t, const struct conv *c)
 {
-    pthread_mutex_t *lock = (pthread_mutex_t *)(uintptr_t)&t->lock;
 
     if (!t->xfer || !t->xfer->report)
         return;
-    pthread_mutex_lock(lock);
+    pthread_mutex_lock(t->lock);
     conv_report(c, t->xfer);
-    pthread_mutex_unlock(lock);
+    pthread_mutex_unlock(t->lock);
 }
 
 void conv_raw(struct conv *c, const drep_dataset *ds, const struct byte_ranges *ranges)

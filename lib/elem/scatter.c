@@ -46,13 +46,13 @@ int part_payload(struct transfer *t, const struct chunk_part *p, uint8_t *b, uin
 static int dataset_patch(drep_dataset *ds, const uint64_t *coord, uint64_t offset, uint64_t size,
                          const void *bytes)
 {
+    const struct patch patch = {offset, size, bytes, ds->fill, (size_t)ds->esize};
     uint64_t have = 0;
     int err = ds->fill_err != 0 ? chunk_size(&ds->chunks, coord, &have) : 0;
 
     if (!err && ds->fill_err != 0 && have < ds->chunks.payload)
         err = fill_bytes(ds, NULL, 0, 0); /* says why there is none */
-    return err ? err
-               : chunk_patch(&ds->chunks, coord, offset, size, bytes, ds->fill, (size_t)ds->esize);
+    return err ? err : chunk_patch(&ds->chunks, coord, &patch);
 }
 
 /* Reads what the runs leave out between them, so that one patch covers all of them. */

@@ -152,15 +152,24 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     return err;
 }
 
+/* What transfer_begin() allocates. */
+struct started {
+    struct transfer t; /* first */
+    pthread_mutex_t lock;
+};
+
 int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type *type, char *mem,
                    const drep_xfer *xfer, enum transfer_way way, struct transfer **out)
 {
     bool writing = way != READING;
-    struct transfer *t = mem_zalloc(1, sizeof *t);
+    struct started *s = mem_zalloc(1, sizeof *s);
+    struct transfer *t;
     int err = 0;
 
-    if (!t)
+    if (!s)
         return fail_nomem();
+    t = &s->t;
+    t->lock = &s->lock;
     t->ds = ds;
     t->mem = mem;
     t->writing = writing;
@@ -168,7 +177,7 @@ int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type 
     if (writing)
         ds->chunks.appended = t->appending;
     t->xfer = xfer;
-    pthread_mutex_init(&t->lock, NULL);
+    pthread_mutex_init(t->lock, NULL);
     if (!sel)
         selection_all(&t->all, ds->rec.rank == FMT_RANK_NULL ? 0 : ds->rec.rank, ds->rec.len);
     t->sel = !sel ? &t->all : sel;
@@ -194,7 +203,7 @@ void transfer_end(struct transfer *t)
     if (!t)
         return;
     picked_release(&t->members);
-    pthread_mutex_destroy(&t->lock);
+    pthread_mutex_destroy(t->lock);
     mem_free(t);
 }
 
@@ -264,7 +273,7 @@ static void row_box(const drep_dataset *ds, int64_t at, int64_t n, struct drep_s
     }
 }
 
-/* Begins a transfer of stored elements as they are; raw_end() gives err back. */
+/* Begins a transfer of stored elements as they are, which has no report. */
 static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool writing)
 {
     int err = dataset_alive(ds);
@@ -276,14 +285,7 @@ static int raw_begin(struct transfer *t, drep_dataset *ds, int threads, bool wri
     t->writing = writing;
     t->threads = threads;
     conv_raw(&t->conv, ds, NULL);
-    pthread_mutex_init(&t->lock, NULL);
     return 0;
-}
-
-static int raw_end(struct transfer *t, int err)
-{
-    pthread_mutex_destroy(&t->lock);
-    return fail_dataset(err, t->ds->path);
 }
 
 int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing)
@@ -315,9 +317,8 @@ int dataset_raw(drep_dataset *ds, int64_t at, int64_t n, void *buf, bool writing
         n -= now;
         t->mem += now * ds->esize;
     }
-    err = raw_end(t, err);
     mem_free(t);
-    return err;
+    return fail_dataset(err, ds->path);
 }
 
 int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len, void *buf,
@@ -336,7 +337,7 @@ int dataset_raw_box(drep_dataset *ds, const uint64_t *from, const uint64_t *len,
         t->appending = way == APPENDING;
         if (way != READING)
             ds->chunks.appended = t->appending;
-        err = raw_end(t, transfer_layout(t));
+        err = fail_dataset(transfer_layout(t), ds->path);
     }
     mem_free(t);
     return err;

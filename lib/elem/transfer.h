@@ -28,7 +28,7 @@ struct transfer {
                      */
     int threads;
     const drep_xfer *xfer;
-    pthread_mutex_t lock; /* of the report */
+    pthread_mutex_t *lock; /* of the report; NULL: there is none.  Copies of a transfer share it */
 
     /* Chunked boxes: the chunks that the box touches, dimension by dimension: the first and
      * how many. */
