@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import cases
-from cases import case, check, must, run
+from cases import Absent, case, check, must, run
 
 try:
     import h5py
@@ -19,6 +19,11 @@ try:
 except ImportError as e:
     print("1..0 # SKIP %s" % e)
     sys.exit(0)
+
+try:
+    import netCDF4
+except ImportError:
+    netCDF4 = None
 
 BARE = "This is a netCDF dimension but not a netCDF variable.%10d"
 
@@ -261,6 +266,62 @@ def plain(at):
     check(shown(at + "/seen.nc") == shown(at + "/in.nc"), "%s", shown(at + "/seen.nc"))
     with h5py.File(at + "/seen.nc") as f:
         check(not [n for n, x in f.items() if isinstance(x, h5py.Datatype)], "%s", list(f))
+
+
+def taken(path, name):
+    """True if libnetcdf itself makes such a variable, and such an attribute."""
+    try:
+        with netCDF4.Dataset(path, "w", format="NETCDF3_64BIT_DATA") as f:
+            f.createVariable(name, "i4", ())
+            f.setncattr(name, 1)
+    except (RuntimeError, AttributeError):
+        return False
+    return True
+
+
+@case
+def names_that_netcdf_has_not(at):
+    """Variables and attributes of such names are left out, and reported; the others are there."""
+    if netCDF4 is None:
+        raise Absent("no netCDF4 module")
+    names = [n for c in map(chr, range(1, 128)) if c != "/" for n in (c + "x", "x" + c)] + ["\u00e9", "\u03b1", "x" * 256]
+    names = sorted({n for n in names if n not in (".", "..")})
+    with h5py.File(at + "/in.h5", "w") as f:
+        for name in names:
+            f[name] = 1
+            f.attrs[name] = 1
+    must("import", "-f", at + "/in.h5", at + "/x.drep")
+    status, _, err = run("export", "-f", "--format=cdf5", at + "/x.drep", at + "/x.nc")
+    check(status == 1 and "netCDF has no such name" in err, "status %s: %s", status, err)
+    wanted = {n for n in names if taken(at + "/probe.nc", n)}
+    with netCDF4.Dataset(at + "/x.nc") as f:
+        for got in set(f.variables), set(f.ncattrs()):
+            check(got == wanted, "%r, and not %r", sorted(got - wanted), sorted(wanted - got))
+
+
+@case
+def links_that_libnetcdf_would_follow(at):
+    """It follows all of them, to nowhere or in a circle: they are left out of .nc, and reported."""
+    def fill(f):
+        f["g/h/d"] = np.arange(3)
+        f["k"] = f["g/h"]  # a group under two names
+        f["soft"] = h5py.SoftLink("/g/h/d")
+        f["nowhere"] = h5py.SoftLink("/none")
+        f["file"] = h5py.ExternalLink("none.h5", "/x")
+        f["g/h/up"] = h5py.SoftLink("/g")
+        f["g/circle"] = f["g"]
+        f["m/n"] = h5py.SoftLink("/p")
+        f.create_group("p")["n"] = h5py.SoftLink("/m")
+    with h5py.File(at + "/in.h5", "w") as f:
+        fill(f)
+    must("import", "-f", at + "/in.h5", at + "/x.drep")
+    status, _, err = run("export", "-f", "-v", at + "/x.drep", at + "/x.nc")
+    check(status == 1, "status %s: %s", status, err)
+    for path in "/nowhere", "/file", "/k/up", "/g/circle", "/p/n":
+        check(path + ": warning: not carried: netCDF has no links" in err, "%s is not said: %s", path, err)
+    text = shown(at + "/x.nc")
+    for line in "group: g {", "group: h {", "group: k {", "int64 d(", "int64 soft(", "group: m {", "group: p {":
+        check(line in text, "%s is not in %s", line, text)
 
 
 def main():

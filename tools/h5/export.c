@@ -768,6 +768,8 @@ static int make_odd_link(struct group_walk *w, const struct odd_link *l, const c
     struct job *j = w->j;
     const struct h5_object *o = l->cls ? NULL : job_find(j, l->target);
 
+    if (j->netcdf)
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "netCDF has no links of this kind");
     mark_name(w->lcpl, path);
     if (l->cls && create_odd_link(w, l, path) < 0)
         return job_fail_hdf5(j, "link");
@@ -818,13 +820,15 @@ static int make_dimensions(struct group_walk *w, uint64_t before)
     return err;
 }
 
-static int export_any_link(struct group_walk *w, const drep_linkinfo *link, const char *path)
+static int export_any_link(struct group_walk *w, const drep_linkinfo *link, const char *path,
+                           const char *source)
 {
     struct job *j = w->j;
     herr_t status;
+    int err = job_stopped(j) ? DREP_ERR_STOPPED : netcdf_link(j, w->group, link, source);
 
-    if (job_stopped(j))
-        return DREP_ERR_STOPPED;
+    if (err)
+        return err;
     if (link->link == DREP_LINK_HARD)
         return export_hard_link(j, link, path, w->lcpl);
     if (link->link == DREP_LINK_UNKNOWN)
@@ -856,8 +860,8 @@ static int export_link(const drep_linkinfo *link, void *ctx)
         w->err = export_member_paths(w, link->name, link->kind, &path, &source);
     if (w->err)
         return w->err;
-    w->err =
-        job_skip(j, export_any_link(w, link, path), o ? "object" : "link", path, "not carried");
+    w->err = job_skip(j, export_any_link(w, link, path, source ? source : path),
+                      o ? "object" : "link", path, "not carried");
     w->position++;
     free(path);
     free(source);

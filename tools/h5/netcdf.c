@@ -252,3 +252,27 @@ void netcdf_flatten(struct job *j, const char *path, drep_attrinfo *info)
     info->rank = 1;
     info->dims[0] = info->count;
 }
+
+/* ----------------------------------------------------------------------- links */
+
+/* libnetcdf follows each link when it opens a file, and opens none with a link that leads nowhere.
+ * Groups stand behind those that hold them, so that links which lead on make no circle. */
+int netcdf_link(struct job *j, size_t group, const drep_linkinfo *link, const char *source)
+{
+    drep_objinfo info = DREP_OBJINFO;
+    const struct h5_object *o = NULL;
+
+    if (!j->netcdf)
+        return 0;
+    if (link->link == DREP_LINK_HARD)
+        o = job_find(j, link->id);
+    else if (link->link == DREP_LINK_SOFT && drep_stat(j->d, source, &info) == 0)
+        o = job_find(j, info.id);
+    if (!o)
+        return job_fail(j, DREP_ERR_UNSUPPORTED,
+                        "netCDF has no links, and opens no file with one that may lead nowhere");
+    if (o->kind == DREP_OBJ_GROUP && o <= &j->objects.list[group])
+        return job_fail(j, DREP_ERR_UNSUPPORTED,
+                        "netCDF has no links, and may follow this one in a circle");
+    return 0;
+}

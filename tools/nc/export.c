@@ -68,13 +68,33 @@ static struct dimension *add_dimension(struct writer *w)
     return &w->dim[w->ndims++];
 }
 
+/* netCDF's rule for names ("netCDF File Formats"): a letter, digit, underscore or UTF-8 first, then
+ * also what else is printable but '/', and no space at the end. */
+static int is_name(const char *name)
+{
+    size_t i, n = strlen(name);
+
+    if (n == 0 || n > NC_MAX_NAME || name[n - 1] == ' ')
+        return 0;
+    for (i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (c >= 0x80 || c == '_' || (c | 32u) - 'a' < 26u || c - (unsigned)'0' < 10u)
+            continue;
+        if (i == 0 || c < ' ' || c == 0x7f || c == '/')
+            return 0;
+    }
+    return 1;
+}
+
 static int note_dimension(const drep_diminfo *info, void *ctx)
 {
     struct writer *w = ctx;
     struct dimension *d;
 
-    if (info->kind != DREP_OBJ_DIMENSION || strlen(info->name) > NC_MAX_NAME) {
-        nc_say(w->j, HDF5_LOST, "dimension", info->path, "left out: netCDF cannot have it");
+    if (info->kind != DREP_OBJ_DIMENSION || !is_name(info->name)) {
+        nc_say(w->j, HDF5_LOST, "dimension", info->path, "left out: netCDF has no such %s",
+               info->kind == DREP_OBJ_DIMENSION ? "name" : "dimension");
         return 0;
     }
     d = add_dimension(w);
@@ -229,13 +249,15 @@ static int note_link(const drep_linkinfo *link, void *ctx)
 {
     struct writer *w = ctx;
 
-    if (link->link != DREP_LINK_HARD || link->kind != DREP_OBJ_DATASET ||
-        strlen(link->name) > NC_MAX_NAME) {
+    int dataset = link->link == DREP_LINK_HARD && link->kind == DREP_OBJ_DATASET;
+
+    if (!dataset || !is_name(link->name)) {
         char path[1100];
 
         snprintf(path, sizeof path, "/%s", link->name);
         nc_say(w->j, HDF5_LOST, link->link != DREP_LINK_HARD ? "link" : "object", path,
-               "left out: classic netCDF has variables alone");
+               dataset ? "left out: netCDF has no such name"
+                       : "left out: classic netCDF has variables alone");
         return 0;
     }
     return w->err = note_dataset(w, link);
@@ -308,6 +330,11 @@ static int export_attribute(const char *name, void *ctx)
 
     if (is_note(name))
         return 0;
+    if (!is_name(name)) {
+        nc_say(w->j, HDF5_LOST, "attribute", at->path,
+               "\"%s\" is left out: netCDF has no such name", name);
+        return 0;
+    }
     err = drep_attr_info(w->j->d, at->path, name, &a);
     if (err)
         return w->err = nc_fail_drep(w->j, err);
