@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Datatypes through HDF5 and back: the value, the type as the foreign library gives it, the onward
 journey."""
+import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 import warnings
 
 import datarep as dr
@@ -271,3 +274,51 @@ def test_floats_are_numbers_where_integers_are_bits(name, rounded):
     bits = d[...]
     d[...] = bits
     assert d[...].tolist() == bits.tolist()
+
+
+SMALL = """
+import warnings
+import numpy as np, ml_dtypes, datarep as dr, datarep.h5 as look_alike
+warnings.simplefilter("error")
+for name, own, stored in (("BFLOAT16", "bfloat16", "u2"), ("FP8_E4M3", "float8_e4m3fn", "u1"), ("FP8_E5M2", "float8_e5m2", "u1")):
+    dtype = np.dtype(getattr(ml_dtypes, own))
+    bits = np.arange(5, dtype=stored) * 3 + 40
+    given = bits.view(dtype)
+    with dr.open("a.drep", "w") as f:
+        f["x"] = given                                             # by its dtype
+        f.create("y", dtype=dtype, shape=(5,))[...] = given        # said as a dtype
+        f.create("z", dtype=name, shape=(5,))[1:3] = given[1:3]    # said as a datatype
+        f.create("n", dtype=dtype, shape=(3,))[...] = [1.0, -0.5, 0.1]
+        f.create("s", dtype=[("a", dtype), ("b", "i4")], shape=(2,))
+        f.attrs["a"] = given
+    with dr.open("a.drep") as f:
+        for d in (f["x"], f["y"], f["z"]):
+            assert d.dtype is dtype or d.dtype == dtype, d.dtype
+            assert str(d.type) == name, d.type
+        assert f["x"][...].dtype == dtype and f["x"][...].view(stored).tolist() == bits.tolist()
+        assert f["y"][...].view(stored).tolist() == bits.tolist() and f.attrs["a"].view(stored).tolist() == bits.tolist()
+        assert f["z"][...].view(stored).tolist() == [0, *bits[1:3].tolist(), 0, 0]
+        assert f["x"].as_float32()[...].dtype == "f4" and f["s"].dtype["a"] == dtype
+        assert f["n"].as_float32()[:2].tolist() == [1.0, -0.5]
+    with look_alike.File("a.drep") as f:
+        assert f["x"].dtype == dtype and f["x"][1:].view(stored).tolist() == bits[1:].tolist()
+print("ok")
+"""
+
+
+def test_dtypes_of_ml_dtypes(tmp_path):
+    """Where ml_dtypes is absent, with a module that registers dtypes of its names with NumPy in its way."""
+    try:
+        import ml_dtypes  # noqa: F401
+    except ImportError:
+        compiler = shutil.which("cc")
+        headers = [sysconfig.get_paths()["include"], np.get_include()]
+        if np.lib.NumpyVersion(np.__version__) >= "2.0.0" or not compiler or not all(
+                os.path.exists(os.path.join(h, n)) for h, n in zip(headers, ("Python.h", "numpy/arrayobject.h"))):
+            pytest.skip("ml_dtypes is absent, and its stand-in needs a compiler and the headers of Python and NumPy 1")
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ml_dtypes.c")
+        subprocess.run([compiler, "-w", "-shared", "-fPIC", *(f"-I{h}" for h in headers), "-o",
+                        tmp_path / "ml_dtypes.so", source], check=True)
+    done = subprocess.run([sys.executable, "-c", SMALL], cwd=tmp_path, capture_output=True, text=True, check=False,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
+    assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
