@@ -31,7 +31,7 @@ struct chunks {
     int slabs;                   /* contiguous: no chunk can be filtered */
     int variable;                /* payload may be followed by a heap */
     bool external;               /* unfiltered chunks may be in other files */
-    struct lent_records *lent;   /* what another store knows of them (chunk/lent.h), or NULL */
+    struct lent_records *lent;   /* records of another store (chunk/lent.h), or NULL */
     atomic_uint singles;         /* KiB that readers of single elements with heaps have saved */
     int nfilters;
     struct filter_rec filter[FMT_FILTERS_MAX];

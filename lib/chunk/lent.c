@@ -1,4 +1,4 @@
-/* lent.c - records of chunks that another store has, and this one has not. */
+/* lent.c - records of chunks that another store has lent this one. */
 /* SPDX-License-Identifier: MIT */
 #include "chunk/lent.h"
 
@@ -15,42 +15,41 @@ struct lent_records {
     size_t n, room;
 };
 
-int chunks_borrow(struct chunks *cs, struct buf *b)
+/* Count the numbers that a head promises behind the coordinates; UINT64_MAX: no head is such. */
+static uint64_t numbers_behind(const uint64_t *head)
 {
-    struct lent_records *l = mem_zalloc(1, sizeof *l);
-    uint64_t *v = (uint64_t *)(void *)b->p, left = b->len / 8, rank = (uint64_t)cs->rank;
+    uint64_t chunks = head[LENT_CHUNKS], size = head[LENT_SIZE];
 
-    if (!l)
-        return fail_nomem();
-    cs->lent = l;
-    cache_drop_object(cs->st->cache, cs->object);
-    while (left > 0) {
-        uint64_t numbers = LENT_HEAD + rank, all;
-
-        for (uint64_t i = 0; i < numbers && i < left; i++)
-            v[i] = load_u64((const uint8_t *)(v + i));
-        if (left < numbers || v[LENT_BEHIND] > left - numbers || v[LENT_CHUNKS] == 0 ||
-            v[LENT_CHUNKS] > UINT32_MAX)
-            return fail(DREP_ERR_IO, "a broken message of rank 0");
-        all = numbers + v[LENT_BEHIND];
-        for (uint64_t i = numbers; v[LENT_KIND] != LENT_PAYLOAD && i < all; i++)
-            v[i] = load_u64((const uint8_t *)(v + i));
-        if (VEC_ROOM(l->run, l->n, l->room, 1))
-            return fail_nomem();
-        l->run[l->n++] = v;
-        v += all;
-        left -= all;
-    }
-    return 0;
+    if (chunks == 0 || chunks > UINT32_MAX || head[LENT_FILTERED] > 1 ||
+        head[LENT_SKIPPED] > UINT32_MAX || head[LENT_FILE_NUMBER] > UINT32_MAX)
+        return UINT64_MAX;
+    if (!head[LENT_FILTERED])
+        return head[LENT_KIND] == LENT_PAYLOAD ? UINT64_MAX : chunk_sums((uint32_t)chunks, size);
+    if (chunks > 1)
+        return UINT64_MAX;
+    return head[LENT_KIND] == LENT_PAYLOAD ? size / 8 + (size % 8 != 0) : 1;
 }
 
-void chunks_unborrow(struct chunks *cs)
+static void to_host(uint64_t *v, uint64_t n)
 {
-    if (!cs->lent)
-        return;
-    mem_free(cs->lent->run);
-    mem_free(cs->lent);
-    cs->lent = NULL;
+    for (uint64_t i = 0; i < n; i++)
+        v[i] = load_u64((const uint8_t *)(v + i));
+}
+
+/* Bring the run at v, of `left` numbers, to the host's order, and count its own; 0: it is broken.
+ */
+static uint64_t run_to_host(uint64_t *v, uint64_t left, int rank)
+{
+    uint64_t numbers = LENT_HEAD + (uint64_t)rank;
+
+    if (left < numbers)
+        return 0;
+    to_host(v, numbers);
+    if (v[LENT_BEHIND] > left - numbers || v[LENT_BEHIND] != numbers_behind(v))
+        return 0;
+    if (v[LENT_KIND] != LENT_PAYLOAD)
+        to_host(v + numbers, v[LENT_BEHIND]);
+    return numbers + v[LENT_BEHIND];
 }
 
 /* True if the run begins at the chunk, or before it in the order of the grid. */
@@ -62,6 +61,47 @@ static bool begins_before(const uint64_t *run, const uint64_t *coord, int rank)
         if (at[d] != coord[d])
             return at[d] < coord[d];
     return true;
+}
+
+/* List the runs of a message. */
+static int list_runs(struct lent_records *l, struct buf *b, int rank)
+{
+    uint64_t *v = (uint64_t *)(void *)b->p, left = b->len / 8, n;
+
+    for (; left > 0; v += n, left -= n) {
+        n = run_to_host(v, left, rank);
+        if (n == 0 || (l->n > 0 && !begins_before(l->run[l->n - 1], v + LENT_HEAD, rank)))
+            return fail(DREP_ERR_IO, "lent records of chunks are broken");
+        if (VEC_ROOM(l->run, l->n, l->room, 1))
+            return DREP_ERR_NOMEM;
+        l->run[l->n++] = v;
+    }
+    return b->len % 8 ? fail(DREP_ERR_IO, "lent records of chunks are cut off") : 0;
+}
+
+int chunks_borrow(struct chunks *cs, struct buf *b)
+{
+    int err;
+
+    cs->lent = mem_zalloc(1, sizeof *cs->lent);
+    if (!cs->lent)
+        return DREP_ERR_NOMEM;
+    cache_drop_object(cs->st->cache, cs->object);
+    err = list_runs(cs->lent, b, cs->rank);
+    if (err)
+        chunks_unborrow(cs);
+    return err;
+}
+
+/* What reads have cached meanwhile is not of the store's own commit. */
+void chunks_unborrow(struct chunks *cs)
+{
+    if (!cs->lent)
+        return;
+    cache_drop_object(cs->st->cache, cs->object);
+    mem_free(cs->lent->run);
+    mem_free(cs->lent);
+    cs->lent = NULL;
 }
 
 int lent_find(const struct chunks *cs, const uint64_t *coord, struct run_hit *f,

@@ -24,7 +24,7 @@ static int put_head(struct buf *b, const struct chunks *cs, const uint64_t *coor
     return err ? err : put_numbers(b, coord, (uint64_t)cs->rank);
 }
 
-/* Lends the payload of a chunk that is in the cache, changed; *done: there was one. */
+/* Lend the payload of a chunk that is in the cache, changed; *done: there was one. */
 static int lend_changed(const struct chunks *cs, const uint64_t *coord, struct buf *b, bool *done)
 {
     struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
@@ -54,7 +54,7 @@ static int lend_changed(const struct chunks *cs, const uint64_t *coord, struct b
     return err;
 }
 
-/* Lends chunk number `index` of a run and those behind it: *n of them, at most. */
+/* Lend chunk number f->index of a run and those behind it: *n of them, at most. */
 static int lend_run(const struct chunks *cs, const uint64_t *coord, const struct run_hit *f,
                     uint64_t *n, struct buf *b)
 {

@@ -23,7 +23,7 @@ static struct cache_key cache_key_of(const struct chunks *cs, const uint64_t *co
     return (struct cache_key){cs->object, cell, cs->rank, coord};
 }
 
-/* Finds the chunk at hand; in a store that only looks on, among what was lent. */
+/* Finds the chunk at hand: among what another store has lent, if that is so. */
 static int work_find_run(struct work *w)
 {
     struct chunks *cs = w->cs;

@@ -88,7 +88,7 @@ int records_lend(struct team *team, drep_dataset *ds, const struct shares *wante
     if (!failed)
         failed = team_scatter(team, all.p, to, room);
     if (!failed && !err && team->rank > 0)
-        err = chunks_borrow(&ds->chunks, room);
+        err = fail_in(chunks_borrow(&ds->chunks, room), "rank 0");
     buf_release(&mine);
     buf_release(&asked);
     buf_release(&all);
