@@ -84,6 +84,7 @@ static void change_chunks(struct chunks *cs, struct rnd *r)
 
     ok(store_op_begin(cs->st));
     for (int i = 0; i < 14; i++) {
+        struct patch part = {10, 1 + rnd_below(r, cs->payload - 10), bytes, NULL, 0};
         int number = (int)rnd_below(r, (uint64_t)chunks_of(cs));
         uint64_t n = cs->nfilters || cs->rank == 0 || number % COLUMNS > COLUMNS - 2 ? 1 : 2;
 
@@ -92,7 +93,7 @@ static void change_chunks(struct chunks *cs, struct rnd *r)
         if (i % 3)
             ok(chunk_write(cs, coord, n, bytes, cs->payload));
         else
-            ok(chunk_patch(cs, coord, 10, 1 + rnd_below(r, cs->payload - 10), bytes, NULL, 0));
+            ok(chunk_patch(cs, coord, &part));
     }
     coord_of(cs, (int)rnd_below(r, (uint64_t)chunks_of(cs)), coord);
     if (rnd_below(r, 2))

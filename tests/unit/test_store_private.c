@@ -153,6 +153,7 @@ static int change_something(struct store *st, uint64_t seed)
 {
     static uint8_t bytes[2 * PLAIN];
     struct chunks cs;
+    struct patch part;
     struct key key;
     struct rnd r;
     uint64_t c;
@@ -173,9 +174,9 @@ static int change_something(struct store *st, uint64_t seed)
         c = rnd_below(&r, CHUNKS - 1);
         err = chunk_write(&cs, &c, filtered ? 1 : 2, bytes, cs.payload);
         c = rnd_below(&r, CHUNKS);
+        part = (struct patch){rnd_below(&r, 1000), 1 + rnd_below(&r, 1900), bytes, NULL, 0};
         if (!err)
-            err =
-                chunk_patch(&cs, &c, rnd_below(&r, 1000), 1 + rnd_below(&r, 1900), bytes, NULL, 0);
+            err = chunk_patch(&cs, &c, &part);
         c = rnd_below(&r, CHUNKS);
         if (!err && rnd_below(&r, 2))
             err = chunk_remove(&cs, &c);
