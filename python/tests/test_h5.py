@@ -335,7 +335,8 @@ with datarep.h5.install():
     import h5py, h5py.h5t
     import h5py._hl.selections as sel, h5py._hl.compat
     from h5py.h5py_warnings import H5pyDeprecationWarning
-    assert h5py is datarep.h5 and h5py.__name__ == "h5py" and h5py.h5t.check_string_dtype(h5py.h5t.string_dtype()).encoding == "utf-8"
+    assert h5py is datarep.h5 and h5py.__name__ == "h5py"
+    assert h5py.h5t.check_string_dtype(h5py.h5t.string_dtype()).encoding == "utf-8"
     try:
         h5py.File("a.h5", "w")
         raise SystemExit("made a.h5")
@@ -622,7 +623,8 @@ def links_in_copies(h5, path):
                 yield [(n, g["g"].get(n, getlink=True, getclass=True).__name__) for n in sorted(g["g"])]
                 yield g["g/soft"][:].tolist() if soft else None
                 if external:
-                    yield g["g/outside/x"][:].tolist(), g["g/below"][:].tolist(), g["g/below"].file.filename == path("copy")
+                    yield g["g/outside/x"][:].tolist(), g["g/below"][:].tolist()
+                    yield g["g/below"].file.filename == path("copy")
                     yield g["g/outside"].get("y", getlink=True, getclass=True).__name__
 
 

@@ -6,9 +6,11 @@ Usage: suites.py [--list] [SUITE...] [-- PYTEST'S ARGUMENTS]
 --list: print a line of tests/python/others/SUITE.txt for each test that does not pass
 
 SUITES is the table: the Debian packages that have the tests, how Datarep is put into their place, and
-how many must pass.  Packages that are not installed are downloaded by apt-get and unpacked in build/others,
-so that nothing of the machine changes.  tests/python/others/SUITE.txt has a line for each test that does not
-pass: its name and the reason, below the heading of its kind.  A test that is not listed and fails, or
+how many must pass.  Packages that are not installed, and the sources that have the tests where packages have
+none, are downloaded by apt-get and unpacked in build/others, so that nothing of the machine changes.  Sources
+are of the version to which the list belongs, from whatever suite of Debian has it.
+tests/python/others/SUITE.txt has a line for each test that does not pass: its name and the reason, below the
+heading of its kind.  A test that is not listed and fails, or
 is listed and passes, is an error.  `make test` runs h5py's, `make python-others` all.
 """
 import dataclasses
@@ -21,6 +23,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import types
 import warnings
@@ -94,6 +97,39 @@ def xarray_engine(folder):
     sys.modules["xarray"].save_mfdataset = api.save_mfdataset = save_several
 
 
+def netcdf_of_exports(folder):
+    """datarep.h5 for h5py; of a file that was made through it, netCDF's own library reads the export."""
+    install(folder)
+    import datarep
+    import netCDF4
+
+    class Dataset(netCDF4.Dataset):
+        def __init__(self, filename, mode="r", **more):
+            path, self._exported = filename, None
+            if mode == "r" and os.path.exists(filename) and of_datarep(filename):
+                self._exported = tempfile.TemporaryDirectory()
+                path = os.path.join(self._exported.name, "exported.nc")
+                datarep.export(filename, path)
+            super().__init__(path, mode, **more)
+
+        def __setattr__(self, name, value):
+            if name == "_exported":
+                self.__dict__[name] = value
+            else:
+                super().__setattr__(name, value)
+
+    netCDF4.Dataset = Dataset
+
+
+def of_datarep(path):
+    import datarep
+    try:
+        datarep.open(path).close()
+        return True
+    except Exception:  # noqa: BLE001
+        return False
+
+
 class Hickle:
     """Fixtures of hickle's tests."""
 
@@ -107,6 +143,16 @@ class Hickle:
 
 
 @dataclasses.dataclass(frozen=True)
+class Source:
+    """A source package of Debian."""
+
+    package: str
+    version: str          # without Debian's own revision
+    name: str = ""        # of the distribution, for packages that ask for its version
+    path: tuple = (".",)  # folders on the path of modules
+
+
+@dataclasses.dataclass(frozen=True)
 class Suite:
     """One package's tests."""
 
@@ -117,7 +163,11 @@ class Suite:
     options: tuple = ()   # pytest's
     plugins: tuple = ()   # fixtures of a conftest.py that the package with the tests has not
     package: str = ""     # the package that is copied, as its tests belong to it
+    sources: tuple = ()   # where the tests are, and sources that these need
 
+
+HDMF = Source("hdmf", "3.14.5", "hdmf", ("src", "."))
+YAML = ("python3-ruamel.yaml", "python3-ruamel.yaml.clib")
 
 SUITES = {
     "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 545,
@@ -128,7 +178,7 @@ SUITES = {
                     options=("-k", "not Zarr and not zarr and not ViaNetCDF4 and not Scipy and not H5NetCDF and not "
                                    "Rasterio and not Pydap and not PyNio and not CfGrib and not PseudoNetCDF")),
     "xarray-h5netcdf": Suite(("python3-xarray", "python3-h5netcdf"), ("xarray/tests/test_backends.py",
-                             "xarray/tests/test_distributed.py"), install, 250,
+                             "xarray/tests/test_distributed.py"), netcdf_of_exports, 263,
                              options=("-k", "TestH5NetCDFData or TestH5NetCDFAlready or h5netcdf")),
     "anndata": Suite(("python3-anndata", "python3-natsort", "python3-joblib", "python3-boltons"),
                      ("anndata/tests/test_readwrite.py", "anndata/tests/test_hdf5_backing.py",
@@ -138,6 +188,17 @@ SUITES = {
     "hickle": Suite(("python3-hickle", "python3-configobj", "python3-astropy", "python3-erfa",
                      "liberfa1"), ("hickle/tests",),
                     install, 168, plugins=(Hickle,)),
+    "h5netcdf": Suite(("python3-netcdf4",), ("h5netcdf/tests",), netcdf_of_exports, 94,
+                      sources=(Source("python-h5netcdf", "1.6.4"),),
+                      options=("-k", "not test_ros3")),  # opens an address of the network
+    "hdmf": Suite(("python3-jsonschema", "python3-pandas", "python3-scipy", *YAML), ("tests/unit",), install, 1494,
+                  sources=(HDMF,)),
+    "meshio": Suite(("python3-rich", "python3-markdown-it", "python3-mdurl", "python3-pygments"),
+                    tuple(f"tests/test_{n}.py" for n in ("cgns", "hmf", "med", "moab", "xdmf", "public", "helpers",
+                                                         "cli")), install, 138,
+                    sources=(Source("python-meshio", "7.0.0-really-5.3.5", "meshio", ("src", ".")),)),
+    "biom": Suite(("python3-biom-format", "python3-click", "python3-scipy", "python3-pandas"), ("test_biom.py",),
+                  install, 7),
     "silx": Suite(("python3-silx", "python3-fabio"), ("silx/io/test",), install, 326),
 }
 
@@ -168,6 +229,55 @@ def fetched(packages):
     return None
 
 
+def debian(*command, cwd=None):
+    """apt-get or apt-cache over lists of sources of its own."""
+    apt, site = os.path.join(OTHERS, "apt"), None
+    lists = os.path.join(apt, "sources.list")
+    if not os.path.exists(lists):
+        os.makedirs(os.path.join(apt, "lists", "partial"), exist_ok=True)
+        os.makedirs(os.path.join(apt, "cache", "archives", "partial"), exist_ok=True)
+        rows = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
+                               "Origin: Debian"], capture_output=True, text=True, check=False).stdout.split()
+        site = next((r for r in rows if "security" not in r), "")
+        with open(lists, "w", encoding="utf-8") as f:
+            for suite in ("bookworm", "trixie", "sid"):
+                f.write(f"deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {site} {suite} main\n")
+        debian("apt-get", "-qq", "update")
+    options = {"Dir::Etc::sourcelist": lists, "Dir::Etc::sourceparts": os.devnull, "APT::Sandbox::User": "root",
+               "Dir::State::lists": os.path.join(apt, "lists"), "Dir::Cache": os.path.join(apt, "cache")}
+    return subprocess.run([command[0], *(x for o in options.items() for x in ("-o", "=".join(o))), *command[1:]],
+                          cwd=cwd, capture_output=True, text=True, check=False)
+
+
+def unpacked_source(source):
+    return os.path.join(OTHERS, "sources", f"{source.package}-{source.version}")
+
+
+def sourced(source):
+    """Unpack a source package; what is wrong, or None."""
+    target = unpacked_source(source)
+    if os.path.exists(target):
+        return None
+    new = target + ".new"
+    shutil.rmtree(new, ignore_errors=True)
+    os.makedirs(os.path.join(new, "tree"))
+    known = re.findall(r"^Version: (.*)", debian("apt-cache", "showsrc", source.package).stdout, re.M)
+    version = next((v for v in known if v.rpartition("-")[0] == source.version), None)
+    if version is None:
+        return f"{source.package} {source.version} is in no suite of Debian any more: {', '.join(known) or 'none is'}"
+    got = debian("apt-get", "-qq", "source", "--download-only", "--tar-only", f"{source.package}={version}", cwd=new)
+    files = glob.glob(os.path.join(new, "*.orig.tar.*"))
+    if got.returncode or not files:
+        why = (got.stderr.strip().splitlines() or ["no file"])[-1]
+        return f"the source of {source.package} cannot be downloaded: {why}"
+    tree = os.path.join(new, "tree")
+    subprocess.run(["tar", "xf", files[0], "-C", tree], check=True)
+    inside = os.listdir(tree)
+    os.rename(os.path.join(tree, inside[0]) if len(inside) == 1 else tree, target)
+    shutil.rmtree(new)
+    return None
+
+
 def copied(source, package):
     """The directory of a copy of the tests as those of a package, made anew."""
     folder = os.path.join(ROOT, "build", package + "-tests")
@@ -182,7 +292,8 @@ def copied(source, package):
 def located(suite):
     """(folder of the tests' names, their paths), or None."""
     unpacked = os.path.join(OTHERS, "root") + SYSTEM
-    for base in (SYSTEM, unpacked):
+    bases = [unpacked_source(source) for source in suite.sources[:1]] or [SYSTEM, unpacked, LISTS]
+    for base in bases:
         found = [p for p in (os.path.join(base, t) for t in suite.tests) if os.path.exists(p)]
         if found and suite.package:
             folder, target = copied(found[0], suite.package)
@@ -192,18 +303,27 @@ def located(suite):
     return None
 
 
-def prepare():
+def distribution(name, version):
+    """The folder of a distribution's metadata, as if it were installed."""
+    info = os.path.join(SITE, f"{name}-{version}.dist-info")
+    os.makedirs(info)
+    with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as f:
+        f.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    return info
+
+
+def prepare(sources):
     """The path of modules, here and in processes of the tests, on which the package is as if installed."""
     unpacked = os.path.join(OTHERS, "root") + SYSTEM
     shutil.rmtree(SITE, ignore_errors=True)
-    info = os.path.join(SITE, "datarep-0.dist-info")
-    os.makedirs(info)
-    shutil.copy(os.path.join(ROOT, "python", "entry_points.txt"), info)
-    with open(os.path.join(info, "METADATA"), "w", encoding="utf-8") as f:
-        f.write("Metadata-Version: 2.1\nName: datarep\nVersion: 0\n")
-    sys.path[:0] = [SITE, PACKAGE]
+    shutil.copy(os.path.join(ROOT, "python", "entry_points.txt"), distribution("datarep", "0"))
+    for source in sources:
+        if source.name:
+            distribution(source.name, source.version.rpartition("-")[2])
+    own = [os.path.normpath(os.path.join(unpacked_source(source), part)) for source in sources for part in source.path]
+    sys.path[:0] = [SITE, PACKAGE, *own]
     sys.path.append(unpacked)
-    os.environ["PYTHONPATH"] = os.pathsep.join([SITE, PACKAGE])
+    os.environ["PYTHONPATH"] = os.pathsep.join([SITE, PACKAGE, *own, unpacked])
 
 
 def expected(name):
@@ -283,13 +403,13 @@ def run(name, listing, arguments):
     if name == "h5py":
         wrong = None
     else:
-        wrong = fetched(suite.packages)
+        wrong = fetched(suite.packages) or next(filter(None, map(sourced, suite.sources)), None)
     found = None if wrong else located(suite)
     if found is None:
         return skip(out, wrong or f"the tests of {name} are not installed: tools/install-deps interop")
     import pytest
     folder, paths = found
-    prepare()
+    prepare(suite.sources)
     sys.dont_write_bytecode = True
     warnings.simplefilter("ignore")
     suite.place(folder)
@@ -301,7 +421,7 @@ def run(name, listing, arguments):
         f.write("[pytest]\nmarkers = mpi\n    mpi_skip\n    filterwarnings\n    slow\n    flaky\n    network\n")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     began, here = time.monotonic(), os.getcwd()
-    os.chdir(work)
+    os.chdir(folder if suite.sources else work)  # tests open files beside them
     pytest.main(["-p", "no:cacheprovider", "--rootdir", folder, "-c", ini, "-q",
                  "--continue-on-collection-errors", "-W", "ignore", *suite.options,
                  *arguments, *paths], plugins=[result, *(p() for p in suite.plugins)])
