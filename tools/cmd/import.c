@@ -79,8 +79,7 @@ static int look(const char *path, struct exchange *x, bool *module, int *flat)
     return 0;
 }
 
-/* Says what a file is that no import knows; an exit code. */
-static bool is_datarep(const char *path)
+static bool opens_as_datarep(const char *path)
 {
     drep_file *file;
 
@@ -90,6 +89,7 @@ static bool is_datarep(const char *path)
     return true;
 }
 
+/* Says what a file is that no import knows; an exit code. */
 static int refuse_file(const char *path)
 {
     FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
@@ -97,7 +97,7 @@ static int refuse_file(const char *path)
 
     if (f)
         fclose(f);
-    if (f && is_datarep(path)) {
+    if (f && opens_as_datarep(path)) {
         tool_say(path, NULL, "this is a Datarep file already; datarep convert copies it");
         return TOOL_USAGE;
     }
