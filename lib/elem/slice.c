@@ -15,19 +15,19 @@ struct slice_parser {
     uint32_t single;
 };
 
-static int wrong(const struct slice_parser *s, int err, const char *why)
+static int slice_fail(const struct slice_parser *s, int err, const char *why)
 {
     return fail(err, "%s: column %d: %s", s->text, (int)(s->p - s->text) + 1, why);
 }
 
-static void spaces(struct slice_parser *s)
+static void skip_spaces(struct slice_parser *s)
 {
     while (*s->p == ' ' || *s->p == '\t')
         s->p++;
 }
 
 /* Reads a number, if there is one: *found. */
-static int number(struct slice_parser *s, int64_t *out, bool *found)
+static int parse_number(struct slice_parser *s, int64_t *out, bool *found)
 {
     bool negative = *s->p == '-', sign = negative || *s->p == '+';
     const char *p = s->p + sign;
@@ -37,18 +37,18 @@ static int number(struct slice_parser *s, int64_t *out, bool *found)
     if (!*found)
         return 0;
     if (*p < '0' || *p > '9')
-        return wrong(s, DREP_ERR_SYNTAX, "a sign without a number");
+        return slice_fail(s, DREP_ERR_SYNTAX, "a sign without a number");
     for (; *p >= '0' && *p <= '9'; p++)
         if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, *p - '0', &n))
-            return wrong(s, DREP_ERR_SYNTAX, "a number of more than 63 bits");
+            return slice_fail(s, DREP_ERR_SYNTAX, "a number of more than 63 bits");
     *out = negative ? -n : n;
     s->p = p;
-    spaces(s);
+    skip_spaces(s);
     return 0;
 }
 
 /* A bound of a range: from the end when negative, and never outside. */
-static int64_t clip(int64_t at, int64_t len)
+static int64_t clip_bound(int64_t at, int64_t len)
 {
     if (at < 0)
         at = at < -len ? 0 : at + len;
@@ -78,31 +78,31 @@ static int range_part(struct slice_parser *s, int d, int64_t start)
     int err;
 
     if (*s->p != ':')
-        return wrong(s, DREP_ERR_SYNTAX, "expected an index or a range a:b:c");
+        return slice_fail(s, DREP_ERR_SYNTAX, "expected an index or a range a:b:c");
     s->p++;
-    spaces(s);
-    if ((err = number(s, &stop, &found)))
+    skip_spaces(s);
+    if ((err = parse_number(s, &stop, &found)))
         return err;
     if (*s->p == ':') {
         s->p++;
-        spaces(s);
+        skip_spaces(s);
         where = s->p;
-        if ((err = number(s, &step, &found)))
+        if ((err = parse_number(s, &step, &found)))
             return err;
         if (step <= 0) {
             s->p = where;
-            return wrong(s, DREP_ERR_SYNTAX, "steps must be positive");
+            return slice_fail(s, DREP_ERR_SYNTAX, "steps must be positive");
         }
     }
-    s->start[d] = clip(start, s->dims[d]);
-    stop = clip(stop, s->dims[d]);
+    s->start[d] = clip_bound(start, s->dims[d]);
+    stop = clip_bound(stop, s->dims[d]);
     s->count[d] = stop > s->start[d] ? (stop - s->start[d] - 1) / step + 1 : 0;
     s->step[d] = s->count[d] > 1 ? step : 1;
     return 0;
 }
 
 /* One of the parts between the commas. */
-static int part(struct slice_parser *s, int d)
+static int parse_part(struct slice_parser *s, int d)
 {
     const char *where = s->p;
     int64_t start = 0;
@@ -110,52 +110,52 @@ static int part(struct slice_parser *s, int d)
     int err;
 
     if (d >= s->rank)
-        return wrong(s, DREP_ERR_DIMS, "more indices than dimensions");
-    if ((err = number(s, &start, &found)))
+        return slice_fail(s, DREP_ERR_DIMS, "more indices than dimensions");
+    if ((err = parse_number(s, &start, &found)))
         return err;
     return found && *s->p != ':' ? index_part(s, d, start, where) : range_part(s, d, start);
 }
 
 /* Goes on behind the dimensions that "..." stands for: those that no later part names. */
-static int ellipsis(struct slice_parser *s, int *d)
+static int parse_ellipsis(struct slice_parser *s, int *d)
 {
     int parts = 0;
 
     for (const char *p = s->p + 3; *p && *p != ']'; p++) {
         parts += *p == ',';
         if (strncmp(p, "...", 3) == 0)
-            return wrong(s, DREP_ERR_SYNTAX, "more than one \"...\"");
+            return slice_fail(s, DREP_ERR_SYNTAX, "more than one \"...\"");
     }
     if (s->rank - *d < parts)
-        return wrong(s, DREP_ERR_DIMS, "more indices than dimensions");
+        return slice_fail(s, DREP_ERR_DIMS, "more indices than dimensions");
     *d = s->rank - parts;
     s->p += 3;
     return 0;
 }
 
-static int parts(struct slice_parser *s)
+static int parse_parts(struct slice_parser *s)
 {
     int d = 0, err = 0;
 
     if (*s->p != '[')
-        return wrong(s, DREP_ERR_SYNTAX, "expected '['");
+        return slice_fail(s, DREP_ERR_SYNTAX, "expected '['");
     s->p++;
-    spaces(s);
+    skip_spaces(s);
     while (!err && *s->p != ']') {
         if (strncmp(s->p, "...", 3) == 0)
-            err = ellipsis(s, &d);
+            err = parse_ellipsis(s, &d);
         else
-            err = part(s, d++);
-        spaces(s);
+            err = parse_part(s, d++);
+        skip_spaces(s);
         if (!err && *s->p != ',' && *s->p != ']')
-            err = wrong(s, DREP_ERR_SYNTAX, "expected ',' or ']'");
+            err = slice_fail(s, DREP_ERR_SYNTAX, "expected ',' or ']'");
         if (!err && *s->p == ',') {
             s->p++;
-            spaces(s);
+            skip_spaces(s);
         }
     }
     if (!err && *++s->p)
-        err = wrong(s, DREP_ERR_SYNTAX, "text after the ']'");
+        err = slice_fail(s, DREP_ERR_SYNTAX, "text after the ']'");
     return err;
 }
 
@@ -172,7 +172,7 @@ int drep_select_parse(const char *text, int rank, const int64_t *dims, drep_sele
         s.count[d] = dims[d];
         s.step[d] = 1;
     }
-    err = parts(&s);
+    err = parse_parts(&s);
     if (!err)
         err = drep_select_box(rank, s.start, s.count, s.step, NULL, out);
     if (!err)

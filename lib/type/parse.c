@@ -83,7 +83,7 @@ static void constructor_result(struct parser *in, int err)
         in->err = fail_in(err, "datatype: column %zu", (size_t)(in->p - in->text) + 1);
 }
 
-static void blanks(struct parser *in)
+static void skip_blanks(struct parser *in)
 {
     in->p += strspn(in->p, " \t\r\n");
 }
@@ -91,14 +91,14 @@ static void blanks(struct parser *in)
 /* Skip c if it is the next character. */
 static bool next_is(struct parser *in, char c)
 {
-    blanks(in);
+    skip_blanks(in);
     if (in->err || *in->p != c)
         return false;
     in->p++;
     return true;
 }
 
-static void want(struct parser *in, char c)
+static void expect_char(struct parser *in, char c)
 {
     char what[] = "expected '?'";
 
@@ -118,7 +118,7 @@ static size_t word_len(struct parser *in)
 {
     size_t len = 0;
 
-    blanks(in);
+    skip_blanks(in);
     if (in->err || (*in->p >= '0' && *in->p <= '9'))
         return 0;
     while (is_word_char(in->p[len]))
@@ -147,7 +147,7 @@ static int word_of(struct parser *in, const char *const *words, int n, const cha
 }
 
 /* Digits with an optional minus; beyond int64_t, up to uint64_t if it may be. */
-static int64_t number(struct parser *in, bool may_be_big)
+static int64_t parse_digits(struct parser *in, bool may_be_big)
 {
     bool minus = next_is(in, '-');
     const char *start = in->p;
@@ -168,15 +168,15 @@ static int64_t number(struct parser *in, bool may_be_big)
     return (int64_t)v;
 }
 
-static int64_t integer(struct parser *in)
+static int64_t parse_integer(struct parser *in)
 {
-    return number(in, false);
+    return parse_digits(in, false);
 }
 
 static int integer_upto(struct parser *in, int max)
 {
     const char *start = in->p;
-    int64_t v = integer(in);
+    int64_t v = parse_integer(in);
 
     if (!in->err && (v < -max || v > max)) {
         in->p = start;
@@ -199,14 +199,14 @@ static void ints_rest(struct parser *in, struct int_list *list)
     if (next_is(in, ']'))
         return;
     do
-        ints_add(in, list, integer(in));
+        ints_add(in, list, parse_integer(in));
     while (next_is(in, ','));
-    want(in, ']');
+    expect_char(in, ']');
 }
 
 static void int_list(struct parser *in, struct int_list *list)
 {
-    want(in, '[');
+    expect_char(in, '[');
     if (!in->err)
         ints_rest(in, list);
 }
@@ -217,7 +217,7 @@ static void int_list_like(struct parser *in, struct int_list *list, int64_t n)
     int_list(in, list);
     if (!in->err && list->n != n)
         parse_fail(in, "the lists are not equally long");
-    want(in, ',');
+    expect_char(in, ',');
 }
 
 static int hex_digit(char c)
@@ -229,7 +229,7 @@ static int hex_digit(char c)
 }
 
 /* Parse the character after a backslash. */
-static char escaped(struct parser *in)
+static char parse_escape(struct parser *in)
 {
     int high, low;
 
@@ -244,12 +244,12 @@ static char escaped(struct parser *in)
 }
 
 /* A quoted text, allocated; NULL on failure. */
-static char *quoted(struct parser *in)
+static char *parse_quoted(struct parser *in)
 {
     size_t len = 0;
     char *s;
 
-    want(in, '"');
+    expect_char(in, '"');
     if (in->err)
         return NULL;
     s = mem_array(strlen(in->p) + 1, 1);
@@ -261,7 +261,7 @@ static char *quoted(struct parser *in)
         if (*in->p == 0)
             parse_fail(in, "unterminated quote");
         else if (*in->p++ == '\\')
-            s[len++] = escaped(in);
+            s[len++] = parse_escape(in);
         else
             s[len++] = in->p[-1];
     }
@@ -274,7 +274,7 @@ static char *quoted(struct parser *in)
     return NULL;
 }
 
-static char *name(struct parser *in)
+static char *parse_name(struct parser *in)
 {
     size_t len = word_len(in);
     char *s;
@@ -283,7 +283,7 @@ static char *name(struct parser *in)
         return NULL;
     if (!len) {
         if (*in->p == '"')
-            return quoted(in);
+            return parse_quoted(in);
         parse_fail(in, "expected a name");
         return NULL;
     }
@@ -294,7 +294,7 @@ static char *name(struct parser *in)
     return s;
 }
 
-static drep_type *type(struct parser *in);
+static drep_type *parse_type(struct parser *in);
 
 /* ------------------------------------------------------------ lists of parts */
 
@@ -329,16 +329,16 @@ static void parts_release(struct member_list *list)
 /* ------------------------------------------------------------ container kinds */
 
 /* A member's place: as told, or behind `end` as C would. */
-static void member(struct parser *in, struct member_list *list, int64_t *end)
+static void parse_member(struct parser *in, struct member_list *list, int64_t *end)
 {
-    char *part_name = name(in);
+    char *part_name = parse_name(in);
     bool told = next_is(in, '@');
-    int64_t at = told ? integer(in) : 0;
+    int64_t at = told ? parse_integer(in) : 0;
     bool over = false;
     drep_type *part;
 
-    want(in, ':');
-    part = type(in);
+    expect_char(in, ':');
+    part = parse_type(in);
     if (part && !told)
         at = size_add(size_align(*end, part->blank ? 1 : part->align, &over), -part->lb, &over);
     if (part)
@@ -360,7 +360,7 @@ static bool named_member(struct parser *in)
     if (*in->p == '"') /* no type begins with it */
         return true;
     fail_save(&message);
-    mem_free(name(&probe));
+    mem_free(parse_name(&probe));
     if (probe.err == DREP_ERR_NOMEM) {
         in->err = probe.err;
         return true;
@@ -371,15 +371,15 @@ static bool named_member(struct parser *in)
 }
 
 /* Parse members without names, after the "{". */
-static drep_type *unnamed(struct parser *in)
+static drep_type *parse_unnamed_members(struct parser *in)
 {
     struct member_list list = {0};
     drep_type *t = NULL;
 
     do
-        parts_add(in, &list, NULL, type(in));
+        parts_add(in, &list, NULL, parse_type(in));
     while (next_is(in, ','));
-    want(in, '}');
+    expect_char(in, '}');
     if (!in->err)
         constructor_result(
             in, drep_type_struct(list.n, NULL, NULL, (const drep_type *const *)list.type, &t));
@@ -387,23 +387,23 @@ static drep_type *unnamed(struct parser *in)
     return t;
 }
 
-static drep_type *compound(struct parser *in)
+static drep_type *parse_compound(struct parser *in)
 {
     struct member_list list = {0};
     drep_type *t = NULL;
     int64_t end = 0;
     int64_t size;
 
-    blanks(in);
+    skip_blanks(in);
     if (!in->err && *in->p != '}' && !named_member(in))
-        return unnamed(in);
+        return parse_unnamed_members(in);
     if (!next_is(in, '}')) {
         do
-            member(in, &list, &end);
+            parse_member(in, &list, &end);
         while (next_is(in, ','));
-        want(in, '}');
+        expect_char(in, '}');
     }
-    size = next_is(in, ':') ? integer(in) : 0;
+    size = next_is(in, ':') ? parse_integer(in) : 0;
     if (!in->err)
         constructor_result(in, drep_type_compound(list.n, (const char *const *)list.name,
                                                   list.placed ? list.number.v : NULL,
@@ -412,7 +412,7 @@ static drep_type *compound(struct parser *in)
     return t;
 }
 
-static drep_type *structure(struct parser *in)
+static drep_type *parse_struct(struct parser *in)
 {
     struct member_list list = {0};
     struct int_list lens = {0};
@@ -420,27 +420,27 @@ static drep_type *structure(struct parser *in)
     bool placed;
 
     int_list(in, &lens);
-    want(in, ',');
-    want(in, '[');
-    blanks(in);
+    expect_char(in, ',');
+    expect_char(in, '[');
+    skip_blanks(in);
     placed = !in->err && (*in->p == '-' || (*in->p >= '0' && *in->p <= '9'));
     /* "[]" may be either list; it is displacements if another list follows. */
     if (!in->err && *in->p == ']' && in->p[1 + strspn(in->p + 1, " \t\r\n")] == ',')
         placed = true;
     if (placed) {
         ints_rest(in, &list.number);
-        want(in, ',');
-        want(in, '[');
+        expect_char(in, ',');
+        expect_char(in, '[');
     }
     if (!next_is(in, ']')) {
         do
-            parts_add(in, &list, NULL, type(in));
+            parts_add(in, &list, NULL, parse_type(in));
         while (next_is(in, ','));
-        want(in, ']');
+        expect_char(in, ']');
     }
     if (!in->err && (lens.n != list.n || (placed && list.number.n != list.n)))
         parse_fail(in, "the lists are not equally long");
-    want(in, ')');
+    expect_char(in, ')');
     /* Displacements that are told are never NULL, not even of no members. */
     if (placed && !list.number.v)
         ints_add(in, &list.number, 0);
@@ -452,25 +452,25 @@ static drep_type *structure(struct parser *in)
     return t;
 }
 
-static drep_type *enumeration(struct parser *in)
+static drep_type *parse_enum(struct parser *in)
 {
     struct member_list list = {0};
     drep_type *base;
     drep_type *t = NULL;
 
-    want(in, '(');
-    base = type(in);
-    want(in, ')');
-    want(in, '{');
+    expect_char(in, '(');
+    base = parse_type(in);
+    expect_char(in, ')');
+    expect_char(in, '{');
     if (!next_is(in, '}')) {
         do {
-            char *part_name = name(in);
+            char *part_name = parse_name(in);
 
-            want(in, '=');
-            ints_add(in, &list.number, number(in, true));
+            expect_char(in, '=');
+            ints_add(in, &list.number, parse_digits(in, true));
             parts_add(in, &list, part_name, NULL);
         } while (next_is(in, ','));
-        want(in, '}');
+        expect_char(in, '}');
     }
     if (!in->err)
         constructor_result(
@@ -480,55 +480,55 @@ static drep_type *enumeration(struct parser *in)
     return t;
 }
 
-static drep_type *string(struct parser *in)
+static drep_type *parse_string(struct parser *in)
 {
     static const char *const pads[] = {"nul", "nulterm", "space"};
     drep_type *t = NULL;
     int64_t size;
     int pad = DREP_PAD_NUL;
 
-    want(in, '(');
-    size = integer(in);
+    expect_char(in, '(');
+    size = parse_integer(in);
     if (next_is(in, ','))
         pad = word_of(in, pads, 3, "expected nul, nulterm or space");
-    want(in, ')');
+    expect_char(in, ')');
     if (!in->err)
         constructor_result(in, drep_type_string(size, pad, &t));
     return t;
 }
 
-static drep_type *opaque(struct parser *in)
+static drep_type *parse_opaque(struct parser *in)
 {
     drep_type *t = NULL;
     char *tag = NULL;
     int64_t size;
 
-    want(in, '(');
-    size = integer(in);
+    expect_char(in, '(');
+    size = parse_integer(in);
     if (next_is(in, ','))
-        tag = quoted(in);
-    want(in, ')');
+        tag = parse_quoted(in);
+    expect_char(in, ')');
     if (!in->err)
         constructor_result(in, drep_type_opaque(size, tag, &t));
     mem_free(tag);
     return t;
 }
 
-static drep_type *reference(struct parser *in)
+static drep_type *parse_reference(struct parser *in)
 {
     static const char *const whats[] = {"object", "region"};
     drep_type *t = NULL;
     int what;
 
-    want(in, '(');
+    expect_char(in, '(');
     what = word_of(in, whats, 2, "expected object or region");
-    want(in, ')');
+    expect_char(in, ')');
     if (!in->err)
         constructor_result(in, drep_type_reference(what, &t));
     return t;
 }
 
-static drep_type *vstring(struct parser *in)
+static drep_type *parse_vstring(struct parser *in)
 {
     drep_type *t = NULL;
 
@@ -545,7 +545,7 @@ static int format_word(struct parser *in)
     size_t len = 0;
     int format;
 
-    blanks(in);
+    skip_blanks(in);
     while (len < sizeof(word) - 1 && (is_word_char(in->p[len]) || in->p[len] == '-')) {
         word[len] = in->p[len];
         len++;
@@ -559,12 +559,12 @@ static int format_word(struct parser *in)
 }
 
 /* "int / int": a position and a width, or two paddings. */
-static void pair(struct parser *in, uint16_t *a, uint16_t *b)
+static void parse_pair(struct parser *in, uint16_t *a, uint16_t *b)
 {
     int first = integer_upto(in, UINT16_MAX);
     int second;
 
-    want(in, '/');
+    expect_char(in, '/');
     second = integer_upto(in, UINT16_MAX);
     if (!in->err && (first < 0 || second < 0))
         parse_fail(in, "the number is negative");
@@ -572,7 +572,7 @@ static void pair(struct parser *in, uint16_t *a, uint16_t *b)
     *b = (uint16_t)second;
 }
 
-static uint8_t byte(struct parser *in)
+static uint8_t parse_u8(struct parser *in)
 {
     int v = integer_upto(in, UINT8_MAX);
 
@@ -581,7 +581,7 @@ static uint8_t byte(struct parser *in)
     return v < 0 ? 0 : (uint8_t)v;
 }
 
-static uint16_t half(struct parser *in)
+static uint16_t parse_u16(struct parser *in)
 {
     int v = integer_upto(in, UINT16_MAX);
 
@@ -598,47 +598,47 @@ static void scalar_field(struct parser *in, drep_scalar *s)
     uint16_t a = 0;
     uint16_t b = 0;
 
-    want(in, '=');
+    expect_char(in, '=');
     switch (which) {
     case 0:
-        s->is_signed = byte(in);
+        s->is_signed = parse_u8(in);
         break;
     case 1:
-        s->norm = byte(in);
+        s->norm = parse_u8(in);
         break;
     case 2:
-        pair(in, &a, &b);
+        parse_pair(in, &a, &b);
         s->low_pad = (uint8_t)(a > 2 ? 3 : a);
         s->high_pad = (uint8_t)(b > 2 ? 3 : b);
         break;
     case 3:
-        s->precision = half(in);
+        s->precision = parse_u16(in);
         break;
     case 4:
-        s->offset = half(in);
+        s->offset = parse_u16(in);
         break;
     case 5:
-        s->sign_pos = half(in);
+        s->sign_pos = parse_u16(in);
         break;
     case 6:
-        pair(in, &s->exp_pos, &s->exp_width);
+        parse_pair(in, &s->exp_pos, &s->exp_width);
         break;
     case 7:
-        pair(in, &s->mant_pos, &s->mant_width);
+        parse_pair(in, &s->mant_pos, &s->mant_width);
         break;
     case 8:
-        a = byte(in);
+        a = parse_u8(in);
         if (a != 2 && a != 16)
             parse_fail(in, "the base of an exponent is 2 or 16");
         s->exp_base_log2 = a == 16 ? 4 : s->cls == DREP_SCALAR_REAL ? 1 : 0;
         break;
     case 9:
-        s->exp_bias = integer(in);
+        s->exp_bias = parse_integer(in);
         break;
     }
 }
 
-static drep_type *scalar(struct parser *in)
+static drep_type *parse_scalar(struct parser *in)
 {
     static const char *const classes[] = {"integer", "real", "bits"};
     static const char *const orders[] = {"big", "little", "vax"};
@@ -646,13 +646,13 @@ static drep_type *scalar(struct parser *in)
     drep_type *t = NULL;
 
     memset(&s, 0, sizeof(s));
-    want(in, '{');
+    expect_char(in, '{');
     s.format = (uint8_t)format_word(in);
-    want(in, ',');
+    expect_char(in, ',');
     if (s.format == DREP_FORMAT_CUSTOM) {
         s.cls = (uint8_t)(1 + word_of(in, classes, 3, "expected integer, real or bits"));
         s.exp_base_log2 = s.cls == DREP_SCALAR_REAL ? 1 : 0;
-        want(in, ',');
+        expect_char(in, ',');
     } else if (fmt_format_class(s.format) == FMT_REAL) {
         s.cls = DREP_SCALAR_REAL;
     } else {
@@ -661,11 +661,11 @@ static drep_type *scalar(struct parser *in)
         s.is_signed = s.format == DREP_FORMAT_INT;
     }
     s.order = (uint8_t)word_of(in, orders, 3, "expected big, little or vax");
-    want(in, ',');
-    s.size = byte(in);
+    expect_char(in, ',');
+    s.size = parse_u8(in);
     while (s.format == DREP_FORMAT_CUSTOM && next_is(in, ','))
         scalar_field(in, &s);
-    want(in, '}');
+    expect_char(in, '}');
     if (!in->err)
         constructor_result(in, drep_type_scalar(&s, &t));
     return t;
@@ -678,17 +678,17 @@ static int dims_order(struct parser *in)
     static const char *const orders[] = {"c", "fortran"};
     int order = word_of(in, orders, 2, "expected c or fortran");
 
-    want(in, ',');
+    expect_char(in, ',');
     return order;
 }
 
 static void comma_int(struct parser *in, int64_t *v)
 {
-    *v = integer(in);
-    want(in, ',');
+    *v = parse_integer(in);
+    expect_char(in, ',');
 }
 
-static drep_type *darray(struct parser *in)
+static drep_type *parse_darray(struct parser *in)
 {
     static const char *const dists[] = {"none", "block", "cyclic"};
     struct int_list sizes = {0}, args = {0}, grid = {0};
@@ -699,20 +699,20 @@ static drep_type *darray(struct parser *in)
     int proc, order;
     int rank = 0;
 
-    want(in, ',');
+    expect_char(in, ',');
     proc = integer_upto(in, INT32_MAX);
-    want(in, ',');
+    expect_char(in, ',');
     int_list(in, &sizes);
-    want(in, ',');
-    want(in, '[');
+    expect_char(in, ',');
+    expect_char(in, '[');
     do
         if (rank == DREP_MAX_RANK)
             parse_fail(in, "too many dimensions");
         else
             distrib[rank++] = word_of(in, dists, 3, "expected none, block or cyclic");
     while (next_is(in, ','));
-    want(in, ']');
-    want(in, ',');
+    expect_char(in, ']');
+    expect_char(in, ',');
     if (!in->err && sizes.n != rank)
         parse_fail(in, "the lists are not equally long");
     int_list_like(in, &args, rank);
@@ -723,7 +723,7 @@ static drep_type *darray(struct parser *in)
         procs[d] = (int)grid.v[d];
     }
     order = dims_order(in);
-    base = type(in);
+    base = parse_type(in);
     if (!in->err)
         constructor_result(in, drep_type_darray(nprocs, proc, rank, sizes.v, distrib, args.v, procs,
                                                 order, base, &t));
@@ -734,7 +734,7 @@ static drep_type *darray(struct parser *in)
     return t;
 }
 
-static drep_type *subarray(struct parser *in)
+static drep_type *parse_subarray(struct parser *in)
 {
     struct int_list list[3] = {{0}};
     drep_type *base;
@@ -742,11 +742,11 @@ static drep_type *subarray(struct parser *in)
     int order;
 
     int_list(in, &list[0]);
-    want(in, ',');
+    expect_char(in, ',');
     int_list_like(in, &list[1], list[0].n);
     int_list_like(in, &list[2], list[0].n);
     order = dims_order(in);
-    base = type(in);
+    base = parse_type(in);
     if (!in->err && (list[0].n < 1 || list[0].n > DREP_MAX_RANK))
         parse_fail(in, "impossible number of dimensions");
     if (!in->err)
@@ -758,7 +758,7 @@ static drep_type *subarray(struct parser *in)
     return t;
 }
 
-static drep_type *blocks(struct parser *in, int kind)
+static drep_type *parse_blocks(struct parser *in, int kind)
 {
     bool each = kind == DREP_KIND_INDEXED || kind == DREP_KIND_HINDEXED;
     struct int_list lens = {0}, displs = {0};
@@ -768,14 +768,14 @@ static drep_type *blocks(struct parser *in, int kind)
 
     if (each) {
         int_list(in, &lens);
-        want(in, ',');
+        expect_char(in, ',');
         int_list_like(in, &displs, lens.n);
     } else {
         comma_int(in, &len);
         int_list(in, &displs);
-        want(in, ',');
+        expect_char(in, ',');
     }
-    base = type(in);
+    base = parse_type(in);
     if (in->err)
         len = 0;
     else if (kind == DREP_KIND_INDEXED)
@@ -793,7 +793,7 @@ static drep_type *blocks(struct parser *in, int kind)
 }
 
 /* A few numbers, then the base. */
-static drep_type *numbers_over_base(struct parser *in, int kind)
+static drep_type *parse_vector(struct parser *in, int kind)
 {
     int n = kind == DREP_KIND_CONTIGUOUS                            ? 1
             : kind == DREP_KIND_RESIZED                             ? 2
@@ -805,7 +805,7 @@ static drep_type *numbers_over_base(struct parser *in, int kind)
 
     for (int i = 0; i < n; i++)
         comma_int(in, &v[i]);
-    base = type(in);
+    base = parse_type(in);
     if (in->err)
         n = 0;
     else if (kind == DREP_KIND_CONTIGUOUS)
@@ -827,28 +827,28 @@ static drep_type *numbers_over_base(struct parser *in, int kind)
 }
 
 /* Parse the arguments in parentheses of a kind. */
-static drep_type *arguments(struct parser *in, int kind)
+static drep_type *parse_arguments(struct parser *in, int kind)
 {
     drep_type *t;
 
-    want(in, '(');
+    expect_char(in, '(');
     switch (kind) {
     case DREP_KIND_DARRAY:
-        t = darray(in);
+        t = parse_darray(in);
         break;
     case DREP_KIND_SUBARRAY:
-        t = subarray(in);
+        t = parse_subarray(in);
         break;
     case DREP_KIND_INDEXED:
     case DREP_KIND_HINDEXED:
     case DREP_KIND_INDEXED_BLOCK:
     case DREP_KIND_HINDEXED_BLOCK:
-        t = blocks(in, kind);
+        t = parse_blocks(in, kind);
         break;
     default:
-        t = numbers_over_base(in, kind);
+        t = parse_vector(in, kind);
     }
-    want(in, ')');
+    expect_char(in, ')');
     return t;
 }
 
@@ -872,34 +872,34 @@ static drep_type *parse_predefined(struct parser *in)
 }
 
 /* A type without the brackets behind it. */
-static drep_type *first(struct parser *in)
+static drep_type *parse_unbracketed(struct parser *in)
 {
     if (next_word(in, "struct")) {
         if (next_is(in, '{'))
-            return compound(in);
-        want(in, '(');
-        return structure(in);
+            return parse_compound(in);
+        expect_char(in, '(');
+        return parse_struct(in);
     }
     if (next_word(in, "string"))
-        return string(in);
+        return parse_string(in);
     if (next_word(in, "vstring"))
-        return vstring(in);
+        return parse_vstring(in);
     if (next_word(in, "opaque"))
-        return opaque(in);
+        return parse_opaque(in);
     if (next_word(in, "enum"))
-        return enumeration(in);
+        return parse_enum(in);
     if (next_word(in, "ref"))
-        return reference(in);
+        return parse_reference(in);
     if (next_word(in, "scalar"))
-        return scalar(in);
+        return parse_scalar(in);
     for (int kind = 1; kind <= DREP_KIND_DUP; kind++)
         if (text_kind(kind) && next_word(in, text_kind(kind)))
-            return arguments(in, kind);
+            return parse_arguments(in, kind);
     return parse_predefined(in);
 }
 
 /* NULL after an error. */
-static drep_type *type(struct parser *in)
+static drep_type *parse_type(struct parser *in)
 {
     drep_type *t = NULL;
 
@@ -908,7 +908,7 @@ static drep_type *type(struct parser *in)
     if (in->err)
         return NULL;
     in->depth++;
-    t = first(in);
+    t = parse_unbracketed(in);
     while (next_is(in, '[')) {
         struct int_list dims = {0};
         drep_type *array = NULL;
@@ -936,8 +936,8 @@ int drep_type_parse(const char *text, drep_type **out)
 
     if (!text || !out)
         return fail(DREP_ERR_ARG, "drep_type_parse: a null pointer");
-    t = type(&in);
-    blanks(&in);
+    t = parse_type(&in);
+    skip_blanks(&in);
     if (!in.err && *in.p)
         parse_fail(&in, "expected the end");
     if (in.err) {

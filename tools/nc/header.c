@@ -40,7 +40,7 @@ struct nc_header {
 
 /* --------------------------------------------------------------------- tokens */
 
-static const uint8_t *take(struct nc_header *h, uint64_t n)
+static const uint8_t *take_bytes(struct nc_header *h, uint64_t n)
 {
     const uint8_t *p = h->file + h->at;
 
@@ -54,9 +54,9 @@ static const uint8_t *take(struct nc_header *h, uint64_t n)
     return p;
 }
 
-static uint64_t number(struct nc_header *h, int bytes)
+static uint64_t take_number(struct nc_header *h, int bytes)
 {
-    const uint8_t *p = take(h, (uint64_t)bytes);
+    const uint8_t *p = take_bytes(h, (uint64_t)bytes);
     uint64_t n = 0;
 
     for (int i = 0; p && i < bytes; i++)
@@ -65,34 +65,34 @@ static uint64_t number(struct nc_header *h, int bytes)
 }
 
 /* A count or length: NON_NEG of the specification. */
-static uint64_t count(struct nc_header *h)
+static uint64_t take_count(struct nc_header *h)
 {
-    return number(h, h->version == 5 ? 8 : 4);
+    return take_number(h, h->version == 5 ? 8 : 4);
 }
 
 static void skip_padded(struct nc_header *h, uint64_t n)
 {
-    take(h, n);
-    take(h, -n & 3);
+    take_bytes(h, n);
+    take_bytes(h, -n & 3);
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t saturating_mul(uint64_t a, uint64_t b)
 {
     uint64_t n;
 
     return __builtin_mul_overflow(a, b, &n) ? UINT64_MAX : n;
 }
 
-static uint64_t plus(uint64_t a, uint64_t b)
+static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
     uint64_t n;
 
     return __builtin_add_overflow(a, b, &n) ? UINT64_MAX : n;
 }
 
-static struct label name(struct nc_header *h)
+static struct label take_name(struct nc_header *h)
 {
-    uint64_t n = count(h);
+    uint64_t n = take_count(h);
     size_t at = h->at, len;
     char path[NC_MAX_NAME + 2];
 
@@ -111,10 +111,10 @@ static struct label name(struct nc_header *h)
 }
 
 /* The number of entries of a list; 0: it is absent. */
-static uint64_t list(struct nc_header *h, uint64_t tag)
+static uint64_t take_list(struct nc_header *h, uint64_t tag)
 {
     size_t at = h->at;
-    uint64_t is = number(h, 4), n = count(h);
+    uint64_t is = take_number(h, 4), n = take_count(h);
 
     if (!h->err && n > 0 && is != tag)
         h->err = nc_fail(h->j, DREP_ERR_FORMAT, "%s: invalid header: tag %" PRIu64 " at byte %zu",
@@ -127,7 +127,7 @@ static unsigned type_size(struct nc_header *h)
 {
     static const unsigned char sizes[] = {0, 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8};
     size_t at = h->at;
-    uint64_t type = number(h, 4);
+    uint64_t type = take_number(h, 4);
 
     if (!h->err && (type < NC_BYTE || type > (h->version == 5 ? NC_UINT64 : NC_DOUBLE)))
         h->err = nc_fail(h->j, DREP_ERR_FORMAT, "%s: invalid header: type %" PRIu64 " at byte %zu",
@@ -139,35 +139,35 @@ static unsigned type_size(struct nc_header *h)
 
 static void read_dimensions(struct nc_header *h)
 {
-    for (uint64_t n = list(h, DIMENSION); !h->err && n > 0; n--) {
-        name(h);
+    for (uint64_t n = take_list(h, DIMENSION); !h->err && n > 0; n--) {
+        take_name(h);
         if (VEC_ROOM(h->dims, h->ndims, h->dims_room, 1))
             h->err = nc_fail(h->j, DREP_ERR_NOMEM, "out of memory");
         else
-            h->dims[h->ndims++] = count(h);
+            h->dims[h->ndims++] = take_count(h);
     }
 }
 
 static void skip_attributes(struct nc_header *h)
 {
-    for (uint64_t n = list(h, ATTRIBUTE); !h->err && n > 0; n--) {
+    for (uint64_t n = take_list(h, ATTRIBUTE); !h->err && n > 0; n--) {
         unsigned size;
 
-        name(h);
+        take_name(h);
         size = type_size(h);
-        skip_padded(h, times(count(h), size));
+        skip_padded(h, saturating_mul(take_count(h), size));
     }
 }
 
 /* The dimensions of a variable; the record dimension, of length 0, is the first one. */
 static void read_shape(struct nc_header *h, struct variable_slab *s)
 {
-    uint64_t n = count(h);
+    uint64_t n = take_count(h);
 
     s->size = 1;
     for (uint64_t d = 0; !h->err && d < n; d++) {
         size_t at = h->at;
-        uint64_t id = count(h);
+        uint64_t id = take_count(h);
 
         if (!h->err && id >= h->ndims)
             h->err = nc_fail(h->j, DREP_ERR_FORMAT,
@@ -176,20 +176,21 @@ static void read_shape(struct nc_header *h, struct variable_slab *s)
         else if (!h->err && d == 0 && h->dims[id] == 0)
             s->record = 1;
         else if (!h->err)
-            s->size = times(s->size, h->dims[id]);
+            s->size = saturating_mul(s->size, h->dims[id]);
     }
 }
 
 static void read_variables(struct nc_header *h)
 {
-    for (uint64_t n = list(h, VARIABLE); !h->err && n > 0; n--) {
-        struct variable_slab s = {.name = name(h)};
+    for (uint64_t n = take_list(h, VARIABLE); !h->err && n > 0; n--) {
+        struct variable_slab s = {.name = take_name(h)};
 
         read_shape(h, &s);
         skip_attributes(h);
-        s.size = times(s.size, type_size(h));
-        count(h); /* the slab's size again: too narrow for large ones, and not to be relied upon */
-        s.begin = number(h, h->version == 1 ? 4 : 8);
+        s.size = saturating_mul(s.size, type_size(h));
+        take_count(
+            h); /* the slab's size again: too narrow for large ones, and not to be relied upon */
+        s.begin = take_number(h, h->version == 1 ? 4 : 8);
         if (VEC_ROOM(h->slabs, h->nslabs, h->slabs_room, 1))
             h->err = nc_fail(h->j, DREP_ERR_NOMEM, "out of memory");
         else
@@ -212,7 +213,7 @@ static uint64_t record_size(const struct nc_header *h)
             continue;
         n++;
         alone = s->size;
-        size = plus(size, plus(s->size, -s->size & 3));
+        size = saturating_add(size, saturating_add(s->size, -s->size & 3));
     }
     return n == 1 ? alone : size;
 }
@@ -228,7 +229,7 @@ static uint64_t count_records(struct nc_header *h, uint64_t record)
         if (!s->record || s->size == 0)
             continue;
         begin = s->begin < begin ? s->begin : begin;
-        end = plus(s->begin, s->size) > end ? plus(s->begin, s->size) : end;
+        end = saturating_add(s->begin, s->size) > end ? saturating_add(s->begin, s->size) : end;
     }
     if (record == 0 || begin >= h->size)
         return 0;
@@ -250,12 +251,12 @@ static int check_slabs(const struct nc_header *h, uint64_t record, uint64_t reco
 {
     for (size_t i = 0; i < h->nslabs; i++) {
         const struct variable_slab *s = &h->slabs[i];
-        uint64_t end = plus(s->begin, s->size);
+        uint64_t end = saturating_add(s->begin, s->size);
 
         if (s->size == 0 || (s->record && records == 0))
             continue;
         if (s->record)
-            end = plus(end, times(records - 1, record));
+            end = saturating_add(end, saturating_mul(records - 1, record));
         if (end > h->size)
             return nc_fail(h->j, DREP_ERR_TRUNCATE,
                            "%s: cut short: the file ends at byte %zu, variable \"%.*s\" at byte "
@@ -288,7 +289,7 @@ int nc_header_check(struct nc_job *j, uint8_t *file, size_t size)
     if (size < 4 || memcmp(file, "CDF", 3) != 0 || (file[3] != 1 && file[3] != 2 && file[3] != 5))
         return nc_fail(j, DREP_ERR_FORMAT, "%s: not a classic netCDF file", j->o->src);
     h.version = file[3];
-    records = count(&h);
+    records = take_count(&h);
     read_dimensions(&h);
     skip_attributes(&h);
     read_variables(&h);
