@@ -75,7 +75,7 @@ uint64_t cache_most(const struct chunk_cache *c)
     return nodes < c->budget->most ? c->budget->most - nodes : 0;
 }
 
-static void resize(struct chunk_cache *c, uint64_t size)
+static void cache_set_size(struct chunk_cache *c, uint64_t size)
 {
     c->size = size;
     atomic_store_explicit(&c->budget->chunks, size, memory_order_relaxed);
@@ -102,7 +102,8 @@ static bool same_key(const struct cache_entry *d, const struct cache_key *k, uin
            memcmp(d->coord, k->coord, (size_t)k->rank * sizeof(*k->coord)) == 0;
 }
 
-static struct cache_entry *find(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
+static struct cache_entry *entry_find(struct chunk_cache *c, const struct cache_key *k,
+                                      uint64_t sum)
 {
     struct cache_entry *d = c->chain ? c->chain[sum % CHAINS] : NULL;
 
@@ -130,7 +131,7 @@ static void link_newest(struct chunk_cache *c, struct cache_entry *d)
     d->aged = true;
 }
 
-static void used(struct chunk_cache *c, struct cache_entry *d)
+static void entry_used(struct chunk_cache *c, struct cache_entry *d)
 {
     d->used = ++c->uses;
     if (d->aged && d != c->newest) {
@@ -151,7 +152,7 @@ static void dataset_unref(struct chunk_cache *c, struct cache_dataset *p)
     mem_free(p);
 }
 
-static void unref(struct chunk_cache *c, struct cache_entry *d)
+static void entry_unref(struct chunk_cache *c, struct cache_entry *d)
 {
     if (--d->refs > 0)
         return;
@@ -175,10 +176,10 @@ static void take_out(struct chunk_cache *c, struct cache_entry *d)
     d->chain = NULL;
     d->listed = false;
     unlink_age(c, d);
-    resize(c, c->size - d->charged);
+    cache_set_size(c, c->size - d->charged);
     d->charged = 0;
     c->cells -= d->cell != CACHE_WHOLE;
-    unref(c, d);
+    entry_unref(c, d);
 }
 
 static void put_in(struct chunk_cache *c, struct cache_entry *d)
@@ -193,16 +194,16 @@ static void put_in(struct chunk_cache *c, struct cache_entry *d)
 }
 
 /* Count an entry's bytes against the budget, and what the entry itself takes. */
-static void charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
+static void entry_charge(struct chunk_cache *c, struct cache_entry *d, uint64_t size)
 {
     size += sizeof(*d) + (size_t)d->rank * sizeof(*d->coord) + 64;
-    resize(c, c->size - d->charged + size);
+    cache_set_size(c, c->size - d->charged + size);
     d->charged = size;
 }
 
 /* Evict the oldest entries until `room` bytes fit; a buffer of this size is kept for the caller
  * instead of being freed. */
-static void evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
+static void cache_evict(struct chunk_cache *c, uint64_t room, struct buf *spare)
 {
     struct cache_entry *d = c->oldest;
 
@@ -273,7 +274,7 @@ void chunk_cache_free(struct chunk_cache *c)
 }
 
 /* Make an entry, and before the first one the table. */
-static struct cache_entry *make(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
+static struct cache_entry *entry_new(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
     struct cache_entry *d;
 
@@ -297,7 +298,7 @@ static struct cache_entry *make(struct chunk_cache *c, const struct cache_key *k
 /* Return the entry of a key once it is loaded, or NULL.  The caller holds the lock. */
 static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_key *k, uint64_t sum)
 {
-    struct cache_entry *d = find(c, k, sum);
+    struct cache_entry *d = entry_find(c, k, sum);
 
     if (!d)
         return NULL;
@@ -305,10 +306,10 @@ static struct cache_entry *wait_for(struct chunk_cache *c, const struct cache_ke
     while (d->state == LOADING)
         pthread_cond_wait(&c->loaded, &c->lock);
     if (d->state == FAILED) {
-        unref(c, d);
+        entry_unref(c, d);
         return NULL;
     }
-    used(c, d);
+    entry_used(c, d);
     return d;
 }
 
@@ -334,16 +335,16 @@ int cache_get(struct chunk_cache *c, const struct cache_key *k, uint64_t room,
     d = wait_for(c, k, sum);
     *load = !d;
     if (!d) {
-        d = make(c, k, sum);
-        if (d && room <= cache_most(c) && !find(c, k, sum)) {
-            evict(c, room, &spare);
+        d = entry_new(c, k, sum);
+        if (d && room <= cache_most(c) && !entry_find(c, k, sum)) {
+            cache_evict(c, room, &spare);
             if (!spare.p && c->size >= MEM_HUGE) /* a small file takes no more memory than it
                                                   * needs */
                 buf_take(&spare, &c->mem, room);
             put_in(c, d);
             link_newest(c, d);
-            used(c, d);
-            charge(c, d, room);
+            entry_used(c, d);
+            entry_charge(c, d, room);
             d->bytes = spare;
         }
     }
@@ -389,11 +390,11 @@ void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks,
     if (!err)
         d->valid |= blocks;
     if (d->listed)
-        charge(c, d, d->bytes.size);
+        entry_charge(c, d, d->bytes.size);
     if (d->aged && (d->state == FAILED || d->charged > cache_most(c)))
         take_out(c, d);
     else if (d->aged)
-        evict(c, 0, NULL);
+        cache_evict(c, 0, NULL);
     pthread_cond_broadcast(&c->loaded);
     pthread_mutex_unlock(&c->lock);
 }
@@ -401,7 +402,7 @@ void cache_loaded(struct chunk_cache *c, struct cache_entry *d, uint64_t blocks,
 void cache_put(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
-    unref(c, d);
+    entry_unref(c, d);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -445,7 +446,7 @@ void cache_op_end(struct chunk_cache *c)
         buf_release(&d->undo);
         buf_release(&d->before);
         pthread_mutex_lock(&c->lock);
-        unref(c, d);
+        entry_unref(c, d);
         pthread_mutex_unlock(&c->lock);
     }
 }
@@ -510,7 +511,7 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
         enter_op(c, d);
     if (!err && !d->listed) { /* it was too large to be cached; a dirty entry must be */
         put_in(c, d);
-        charge(c, d, d->bytes.size);
+        entry_charge(c, d, d->bytes.size);
     }
     if (!err && !d->dirty) {
         unlink_age(c, d);
@@ -556,11 +557,11 @@ int cache_replace(struct chunk_cache *c, struct cache_entry *d)
 void cache_changed(struct chunk_cache *c, struct cache_entry *d)
 {
     pthread_mutex_lock(&c->lock);
-    charge(c, d, d->bytes.size);
+    entry_charge(c, d, d->bytes.size);
     c->dirty += d->bytes.size - d->dirty_charged;
     d->dirty_charged = d->bytes.size;
     if (c->size > cache_most(c))
-        evict(c, 0, NULL);
+        cache_evict(c, 0, NULL);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -570,7 +571,7 @@ void cache_written(struct chunk_cache *c, struct cache_entry *d)
     unlink_changed(c, d);
     if (d->listed && !d->aged)
         link_newest(c, d);
-    evict(c, 0, NULL);
+    cache_evict(c, 0, NULL);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -609,7 +610,7 @@ void cache_op_undo(struct chunk_cache *c)
         }
         if (d->was_dirty) {
             undo_notes(d);
-            charge(c, d, d->bytes.size);
+            entry_charge(c, d, d->bytes.size);
             c->dirty += d->bytes.size - d->dirty_charged;
             d->dirty_charged = d->bytes.size;
         }
@@ -618,7 +619,7 @@ void cache_op_undo(struct chunk_cache *c)
     cache_op_end(c);
 }
 
-static void drop(struct chunk_cache *c, struct cache_entry *d)
+static void entry_drop(struct chunk_cache *c, struct cache_entry *d)
 {
     if (d->dirty) {
         enter_op(c, d);
@@ -633,9 +634,9 @@ void cache_drop(struct chunk_cache *c, const struct cache_key *k)
     struct cache_entry *d;
 
     pthread_mutex_lock(&c->lock);
-    d = find(c, k, sum_of_key(k));
+    d = entry_find(c, k, sum_of_key(k));
     if (d)
-        drop(c, d);
+        entry_drop(c, d);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -646,10 +647,10 @@ void cache_drop_cells(struct chunk_cache *c, const struct cache_key *key, uint64
 
     pthread_mutex_lock(&c->lock);
     for (k.cell = first; c->cells > 0 && k.cell <= last; k.cell++) {
-        struct cache_entry *d = find(c, &k, sum_of_key(&k));
+        struct cache_entry *d = entry_find(c, &k, sum_of_key(&k));
 
         if (d)
-            drop(c, d);
+            entry_drop(c, d);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -663,7 +664,7 @@ void cache_drop_object(struct chunk_cache *c, uint64_t object)
         for (; d; d = next) {
             next = d->chain;
             if (d->object == object)
-                drop(c, d);
+                entry_drop(c, d);
         }
     }
     pthread_mutex_unlock(&c->lock);

@@ -26,7 +26,7 @@ static size_t row_prefix(int rank)
 }
 
 /* Keep a run that many chunks may be read from. */
-static int remember(struct store *st, struct run_hit *f)
+static int recent_add(struct store *st, struct run_hit *f)
 {
     struct chunk_run *r = mem_alloc(sizeof(*r));
     struct recent_run *place, old;
@@ -51,8 +51,8 @@ static int remember(struct store *st, struct run_hit *f)
     return 0;
 }
 
-static struct chunk_run *recent(struct store *st, const struct chunks *cs, const uint64_t *coord,
-                                uint32_t *index)
+static struct chunk_run *recent_find(struct store *st, const struct chunks *cs,
+                                     const uint64_t *coord, uint32_t *index)
 {
     uint64_t last = chunk_last(cs->rank, coord);
     struct chunk_run *found = NULL;
@@ -120,7 +120,7 @@ static int decode_run_record(struct chunks *cs, const uint64_t *coord, const str
     }
     f->local.in_tree = true;
     f->run = &f->local;
-    return f->local.heap ? remember(cs->st, f) : 0;
+    return f->local.heap ? recent_add(cs->st, f) : 0;
 }
 
 /* The record with the greatest key not behind the chunk may have it, whatever its kind: one of a
@@ -138,7 +138,7 @@ int run_find(struct chunks *cs, const uint64_t *coord, struct run_hit *f)
         if (run_covers(f->run, cs->object, cs->rank, coord, &f->index))
             return 0;
     }
-    f->run = recent(st, cs, coord, &f->index);
+    f->run = recent_find(st, cs, coord, &f->index);
     if (f->run)
         return 0;
     if (packed_find(cs, coord, &row)) {
@@ -227,8 +227,8 @@ int run_next(struct chunks *cs, const uint64_t *coord, uint64_t n, uint64_t *nex
 /* ---- closing ---- */
 
 /* Put the record into the tree again after the run changed; the old checksums are freed. */
-static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
-                   const uint64_t *sums, enum keep keep)
+static int run_store_again(struct store *st, struct chunk_run *r, uint32_t n, uint64_t size,
+                           const uint64_t *sums, enum keep keep)
 {
     struct buf old = r->refs;
     const struct span refs = {old.p, r->in_tree ? old.len : 0};
@@ -247,7 +247,7 @@ static int restore(struct store *st, struct chunk_run *r, uint32_t n, uint64_t s
 }
 
 /* Give back the space that a run had for growing, or keep it until the next commit. */
-static void trim(struct store *st, struct chunk_run *r)
+static void run_trim(struct store *st, struct chunk_run *r)
 {
     uint64_t bytes = round_up(run_bytes(r) ? run_bytes(r) : 1, FMT_ALIGN);
     uint64_t base = round_up(r->base_run * r->base_size, FMT_ALIGN);
@@ -264,22 +264,24 @@ static void trim(struct store *st, struct chunk_run *r)
 
 /* Put an open run into the tree: its state before the operation past the notes, and what the
  * operation did after that, noted. */
-static int flush(struct store *st, struct chunk_run *r)
+static int run_flush(struct store *st, struct chunk_run *r)
 {
     int err = 0;
 
     if (r->captured && r->base_run && r->base_dirty) {
-        err = restore(st, r, r->base_run, r->base_size, r->base_sum ? r->base_sum : r->sum, ANYWAY);
+        err = run_store_again(st, r, r->base_run, r->base_size, r->base_sum ? r->base_sum : r->sum,
+                              ANYWAY);
         if (err)
             return err;
         r->base_dirty = false;
     }
     if (r->dirty)
-        err = restore(st, r, r->rec.run, r->rec.size, r->sum, r->captured ? WITH_OP : ANYWAY);
+        err =
+            run_store_again(st, r, r->rec.run, r->rec.size, r->sum, r->captured ? WITH_OP : ANYWAY);
     if (err)
         return err;
     r->dirty = false;
-    trim(st, r);
+    run_trim(st, r);
     return 0;
 }
 
@@ -290,7 +292,7 @@ void runs_pull_in(struct store *st, uint64_t object)
 
         if (r->object != object && !r->keeps && !r->captured &&
             r->rec.offset + r->space == st->space->end)
-            trim(st, r);
+            run_trim(st, r);
     }
 }
 
@@ -317,7 +319,7 @@ int run_close(struct store *st, struct chunk_run *r)
 
     if (!is_open(st, r))
         return 0;
-    err = flush(st, r);
+    err = run_flush(st, r);
     if (err)
         return err;
     atomic_fetch_add(&r->uses, 1); /* ours, now that it is not open any more */
@@ -336,7 +338,7 @@ int runs_flush(struct store *st, uint64_t object)
 
         if (object && st->runs->open[i]->object != object)
             continue;
-        err = flush(st, st->runs->open[i]);
+        err = run_flush(st, st->runs->open[i]);
         if (err)
             return err;
         close_at(st->runs, i);
@@ -447,7 +449,7 @@ static int make_place(struct store *st)
         if (st->runs->open[i]->used < st->runs->open[oldest]->used)
             oldest = i;
     }
-    err = flush(st, st->runs->open[oldest]);
+    err = run_flush(st, st->runs->open[oldest]);
     if (!err)
         close_at(st->runs, oldest);
     return err;
@@ -511,8 +513,8 @@ int run_open(struct chunks *cs, struct run_hit *f)
 }
 
 /* Find the open run that new chunks would continue, in the grid and in the file. */
-static struct chunk_run *before(struct chunks *cs, const uint64_t *coord, uint64_t offset,
-                                uint64_t size)
+static struct chunk_run *run_to_continue(struct chunks *cs, const uint64_t *coord, uint64_t offset,
+                                         uint64_t size)
 {
     for (int i = 0; i < cs->st->runs->n; i++) {
         struct chunk_run *r = cs->st->runs->open[i];
@@ -529,7 +531,7 @@ static struct chunk_run *before(struct chunks *cs, const uint64_t *coord, uint64
 
 /* Appended checksums leave the first ones as they were, so capturing the run without them is
  * enough. */
-static int append(struct store *st, struct chunk_run *r, uint32_t n, const uint64_t *sums)
+static int run_append(struct store *st, struct chunk_run *r, uint32_t n, const uint64_t *sums)
 {
     uint64_t each = sums_of(r->rec.size), had = r->rec.run * each;
     int err = run_capture(st, r, 0);
@@ -546,8 +548,8 @@ static int append(struct store *st, struct chunk_run *r, uint32_t n, const uint6
     return 0;
 }
 
-static int begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset,
-                 uint64_t size, uint64_t space, const uint64_t *sums)
+static int run_begin(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offset,
+                     uint64_t size, uint64_t space, const uint64_t *sums)
 {
     struct store *st = cs->st;
     uint64_t count = chunk_sums(n, size);
@@ -585,15 +587,16 @@ int run_add(struct chunks *cs, const uint64_t *coord, uint32_t n, uint64_t offse
     store_changed(cs->st);
     memcpy(at, coord, (size_t)cs->rank * sizeof(*at));
     while (!err && n > 0) {
-        struct chunk_run *r = before(cs, at, offset, size);
+        struct chunk_run *r = run_to_continue(cs, at, offset, size);
         uint64_t now = most > 1 ? most : 1;
 
         if (r && r->rec.run < most && space == n * size) {
             now = most - r->rec.run < n ? most - r->rec.run : n;
-            err = append(cs->st, r, (uint32_t)now, sums);
+            err = run_append(cs->st, r, (uint32_t)now, sums);
         } else {
             now = now < n ? now : n;
-            err = begin(cs, at, (uint32_t)now, offset, size, now == n ? space : now * size, sums);
+            err =
+                run_begin(cs, at, (uint32_t)now, offset, size, now == n ? space : now * size, sums);
         }
         sums += now * each;
         offset += now * size;

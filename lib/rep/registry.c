@@ -100,7 +100,7 @@ static void entry_free(struct registered_rep *e)
 
 /* In a child process: rebuild the end of the list, as an entry may be linked and not be its end
  * yet. */
-static void renew(void)
+static void registry_after_fork(void)
 {
     struct registered_rep **at = &registry.first;
 
@@ -114,11 +114,11 @@ static void lock(void)
 {
     static struct fork_hook hook;
 
-    fork_watch(&hook, renew);
+    fork_watch(&hook, registry_after_fork);
     pthread_mutex_lock(&registry.lock);
 }
 
-static struct registered_rep *find(const char *name)
+static struct registered_rep *registry_find(const char *name)
 {
     struct registered_rep *e;
 
@@ -127,7 +127,7 @@ static struct registered_rep *find(const char *name)
     return e;
 }
 
-static void append(struct registered_rep *e)
+static void registry_append(struct registered_rep *e)
 {
     *registry.last = e;
     registry.last = &e->next;
@@ -135,7 +135,7 @@ static void append(struct registered_rep *e)
 
 /* Add the built-in entries; the lock is held. Entries that memory failed for are added the next
  * time. */
-static int start(void)
+static int add_built_in(void)
 {
     char name[DREP_MAX_DATAREP_STRING];
     const struct rep_table *table;
@@ -145,31 +145,31 @@ static int start(void)
     if (registry.started)
         return 0;
     for (i = 0; (table = table_builtin(i, name)); i++) {
-        if (find(name))
+        if (registry_find(name))
             continue;
         e = entry_new(0);
         if (!e)
             return DREP_ERR_NOMEM;
         engine_rep(&e->rep, name, table);
         e->rep.builtin = strcmp(name, "external32") == 0 || strcmp(name, "internal") == 0;
-        append(e);
+        registry_append(e);
     }
     registry.started = true;
     return 0;
 }
 
 /* Add an entry, or free it on failure. */
-static int add(struct registered_rep *e)
+static int registry_add(struct registered_rep *e)
 {
     int err;
 
     lock();
-    err = start();
-    if (!err && find(e->rep.name))
+    err = add_built_in();
+    if (!err && registry_find(e->rep.name))
         err = fail(DREP_ERR_DUP_DATAREP, "data representation \"%s\" is already registered",
                    e->rep.name);
     if (!err)
-        append(e);
+        registry_append(e);
     pthread_mutex_unlock(&registry.lock);
     if (err)
         entry_free(e);
@@ -183,13 +183,13 @@ const struct datarep *rep_find(const char *name)
     if (!name)
         return NULL;
     lock();
-    if (start() == 0)
-        e = find(name);
+    if (add_built_in() == 0)
+        e = registry_find(name);
     pthread_mutex_unlock(&registry.lock);
     return e ? &e->rep : NULL;
 }
 
-static const void *known(const char *name)
+static const void *find_by_name(const char *name)
 {
     return rep_find(name);
 }
@@ -197,7 +197,7 @@ static const void *known(const char *name)
 int rep_resolve(const char *name, const char *dirs, const struct datarep **out)
 {
     const void *rep = NULL;
-    int err = plugin_find(name, dirs, known, &rep);
+    int err = plugin_find(name, dirs, find_by_name, &rep);
 
     if (err == DREP_ERR_NOMEM)
         return err;
@@ -267,12 +267,13 @@ int drep_register_datarep_flags(const char *name, drep_conversion_fn *read,
     e->rep.extent = extent;
     e->rep.extra_state = extra_state;
     e->rep.flags = flags;
-    return add(e);
+    return registry_add(e);
 }
 
 /* The base's rows and scalars with what the caller puts over them. */
-static int declare(struct registered_rep *e, const struct rep_table *base,
-                   const drep_encoding *rows, int nrows, const drep_scalar *scalars, int nscalars)
+static int fill_declared(struct registered_rep *e, const struct rep_table *base,
+                         const drep_encoding *rows, int nrows, const drep_scalar *scalars,
+                         int nscalars)
 {
     struct rep_table *t = &e->table;
     bool seen[DREP_CODE_MAX + 1] = {false};
@@ -331,13 +332,13 @@ int drep_declare_datarep(const char *name, const char *base, const drep_encoding
     e = entry_new(from->table->ncustom + nscalars);
     if (!e)
         return DREP_ERR_NOMEM;
-    err = declare(e, from->table, rows, nrows, scalars, nscalars);
+    err = fill_declared(e, from->table, rows, nrows, scalars, nscalars);
     if (err) {
         entry_free(e);
         return fail_in(err, "data representation \"%s\"", name);
     }
     engine_rep(&e->rep, name, &e->table);
-    return add(e);
+    return registry_add(e);
 }
 
 /* A file's own: never in the registry. */
@@ -436,7 +437,7 @@ int drep_datarep_walk(drep_datarep_walk_fn *fn, void *ctx)
     if (!fn)
         return fail(DREP_ERR_ARG, "no callback");
     lock();
-    err = start();
+    err = add_built_in();
     e = err ? NULL : registry.first;
     pthread_mutex_unlock(&registry.lock);
     while (e) {

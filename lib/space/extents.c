@@ -30,7 +30,7 @@ void extents_release(struct extents *x)
     *x = (struct extents){0};
 }
 
-static void measure(struct extents_page *page)
+static void page_measure(struct extents_page *page)
 {
     page->longest = 0;
     for (size_t i = 0; i < page->n; i++) {
@@ -40,7 +40,7 @@ static void measure(struct extents_page *page)
 }
 
 /* The last extent that begins at or before offset; 0 if none does. */
-static bool before(const struct extents *x, uint64_t offset, struct page_place *at)
+static bool place_before(const struct extents *x, uint64_t offset, struct page_place *at)
 {
     size_t low = 0, high = x->n;
     const struct extents_page *page;
@@ -76,7 +76,7 @@ static struct extent *extent_at(const struct extents *x, struct page_place at)
 }
 
 /* The place behind this one, or 0. */
-static bool following(const struct extents *x, struct page_place *at)
+static bool place_next(const struct extents *x, struct page_place *at)
 {
     if (++at->i < x->page[at->p]->n)
         return true;
@@ -118,8 +118,8 @@ static int make_room(struct extents *x, struct page_place *at)
     page->n = at->i == PAGE ? PAGE - 1 : PAGE / 2;
     next->n = PAGE - page->n;
     memcpy(next->e, page->e + page->n, next->n * sizeof(*next->e));
-    measure(page);
-    measure(next);
+    page_measure(page);
+    page_measure(next);
     if (at->i > page->n) {
         at->i -= page->n;
         at->p++;
@@ -127,7 +127,7 @@ static int make_room(struct extents *x, struct page_place *at)
     return 0;
 }
 
-static int insert(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
+static int extent_insert(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
 {
     int err = make_room(x, &at);
     struct extents_page *page;
@@ -143,7 +143,7 @@ static int insert(struct extents *x, struct page_place at, uint64_t offset, uint
     return 0;
 }
 
-static void erase(struct extents *x, struct page_place at)
+static void extent_erase(struct extents *x, struct page_place at)
 {
     struct extents_page *page = x->page[at.p];
     uint64_t length = page->e[at.i].length;
@@ -155,11 +155,11 @@ static void erase(struct extents *x, struct page_place at)
         x->n--;
         memmove(x->page + at.p, x->page + at.p + 1, (x->n - at.p) * sizeof(*x->page));
     } else if (length == page->longest) {
-        measure(page);
+        page_measure(page);
     }
 }
 
-static void resize(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
+static void extent_resize(struct extents *x, struct page_place at, uint64_t offset, uint64_t length)
 {
     struct extents_page *page = x->page[at.p];
     uint64_t old = page->e[at.i].length;
@@ -168,15 +168,15 @@ static void resize(struct extents *x, struct page_place at, uint64_t offset, uin
     if (length >= page->longest)
         page->longest = length;
     else if (old == page->longest)
-        measure(page);
+        page_measure(page);
 }
 
 int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct extent *whole)
 {
     struct extent sum = {offset, length};
     struct page_place left = {0, 0}, right = {0, 0};
-    int has_left = before(x, offset, &left);
-    int has_right = has_left ? (right = left, following(x, &right)) : x->n > 0;
+    int has_left = place_before(x, offset, &left);
+    int has_right = has_left ? (right = left, place_next(x, &right)) : x->n > 0;
     struct extent *l = has_left ? extent_at(x, left) : NULL;
     struct extent *r = has_right ? extent_at(x, right) : NULL;
     int err = 0;
@@ -190,14 +190,14 @@ int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct exte
     if (l && offset - l->offset == l->length) {
         sum = (struct extent){l->offset, l->length + sum.length};
         if (r)
-            erase(x, right); /* behind left, so that stays where it is */
-        resize(x, left, sum.offset, sum.length);
+            extent_erase(x, right); /* behind left, so that stays where it is */
+        extent_resize(x, left, sum.offset, sum.length);
     } else if (r) {
-        resize(x, right, sum.offset, sum.length);
+        extent_resize(x, right, sum.offset, sum.length);
     } else {
         if (has_left)
             left.i++;
-        err = insert(x, left, offset, length);
+        err = extent_insert(x, left, offset, length);
     }
     if (!err && whole)
         *whole = sum;
@@ -207,7 +207,7 @@ int extents_add(struct extents *x, uint64_t offset, uint64_t length, struct exte
 int extents_take(struct extents *x, uint64_t offset, uint64_t length)
 {
     struct page_place at = {0, 0};
-    int found = before(x, offset, &at);
+    int found = place_before(x, offset, &at);
     struct extent e;
     uint64_t head, tail;
     int err;
@@ -222,17 +222,17 @@ int extents_take(struct extents *x, uint64_t offset, uint64_t length)
     if (head && tail) {
         struct page_place behind = {at.p, at.i + 1};
 
-        err = insert(x, behind, offset + length, tail);
+        err = extent_insert(x, behind, offset + length, tail);
         if (err)
             return err;
-        before(x, e.offset, &at); /* its page may have been cut in two */
-        resize(x, at, e.offset, head);
+        place_before(x, e.offset, &at); /* its page may have been cut in two */
+        extent_resize(x, at, e.offset, head);
     } else if (head) {
-        resize(x, at, e.offset, head);
+        extent_resize(x, at, e.offset, head);
     } else if (tail) {
-        resize(x, at, offset + length, tail);
+        extent_resize(x, at, offset + length, tail);
     } else {
-        erase(x, at);
+        extent_erase(x, at);
     }
     return 0;
 }
@@ -242,7 +242,7 @@ bool extents_find(const struct extents *x, uint64_t offset, struct extent *out)
     struct page_place at;
     struct extent e;
 
-    if (!before(x, offset, &at))
+    if (!place_before(x, offset, &at))
         return false;
     e = *extent_at(x, at);
     if (offset - e.offset >= e.length)
@@ -258,9 +258,9 @@ bool extents_behind(const struct extents *x, uint64_t offset, struct extent *out
 
     if (x->n == 0)
         return false;
-    if (before(x, offset, &at)) {
+    if (place_before(x, offset, &at)) {
         e = extent_at(x, at);
-        if (e->length <= offset - e->offset && !following(x, &at))
+        if (e->length <= offset - e->offset && !place_next(x, &at))
             return false;
     }
     *out = *extent_at(x, at);

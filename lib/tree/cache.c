@@ -31,34 +31,34 @@ int node_cache_init(struct node_cache *c, struct budget *budget)
     return 0;
 }
 
-static uint64_t mix(uint64_t offset)
+static uint64_t hash_offset(uint64_t offset)
 {
     return offset / FMT_ALIGN * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 static struct cache_shard *shard_of(struct node_cache *c, uint64_t offset)
 {
-    return &c->shard[mix(offset) >> 60];
+    return &c->shard[hash_offset(offset) >> 60];
 }
 
 /* ---- places ---- */
 
-static size_t home(const struct cache_shard *s, uint64_t offset)
+static size_t shard_home(const struct cache_shard *s, uint64_t offset)
 {
-    return (size_t)(mix(offset) >> 28) & (s->places - 1);
+    return (size_t)(hash_offset(offset) >> 28) & (s->places - 1);
 }
 
 /* Find the place of a node, or the free one that it may take; one is always free. */
-static struct cache_place *find(const struct cache_shard *s, uint64_t offset)
+static struct cache_place *shard_find(const struct cache_shard *s, uint64_t offset)
 {
-    size_t i = home(s, offset);
+    size_t i = shard_home(s, offset);
 
     while (s->place[i].node && s->place[i].offset != offset)
         i = (i + 1) & (s->places - 1);
     return &s->place[i];
 }
 
-static void charge(struct node_cache *c, struct cache_shard *s, size_t memory)
+static void shard_charge(struct node_cache *c, struct cache_shard *s, size_t memory)
 {
     s->memory += memory;
     atomic_fetch_add_explicit(&c->budget->nodes, memory, memory_order_relaxed);
@@ -74,10 +74,10 @@ static void more_places(struct node_cache *c, struct cache_shard *s)
         return;
     for (size_t i = 0; i < s->places; i++) {
         if (s->place[i].node)
-            *find(&more, s->place[i].offset) = s->place[i];
+            *shard_find(&more, s->place[i].offset) = s->place[i];
     }
     mem_free(s->place);
-    charge(c, s, (more.places - s->places) * sizeof(*s->place));
+    shard_charge(c, s, (more.places - s->places) * sizeof(*s->place));
     s->place = more.place;
     s->places = more.places;
 }
@@ -88,7 +88,7 @@ static void leave_place(struct cache_shard *s, struct cache_place *place)
     size_t last = s->places - 1, gap = (size_t)(place - s->place);
 
     for (size_t i = (gap + 1) & last; s->place[i].node; i = (i + 1) & last) {
-        if (((i - home(s, s->place[i].offset)) & last) >= ((i - gap) & last)) {
+        if (((i - shard_home(s, s->place[i].offset)) & last) >= ((i - gap) & last)) {
             s->place[gap] = s->place[i];
             gap = i;
         }
@@ -99,7 +99,7 @@ static void leave_place(struct cache_shard *s, struct cache_place *place)
 
 /* ---- nodes ---- */
 
-static void drop(struct node_cache *c, struct cache_shard *s, struct cache_place *place)
+static void shard_drop(struct node_cache *c, struct cache_shard *s, struct cache_place *place)
 {
     struct tree_node *n = place->node;
     size_t memory = node_memory(n);
@@ -124,7 +124,7 @@ struct tree_node *node_cache_get(struct node_cache *c, const struct ref *ref)
     struct tree_node *n = NULL;
 
     pthread_mutex_lock(&s->lock);
-    place = s->taken ? find(s, ref->offset) : NULL;
+    place = s->taken ? shard_find(s, ref->offset) : NULL;
     if (place && place->node) {
         n = place->node;
         for (int i = 1; i < 6; i++) /* the marks of a clean leaf follow the struct */
@@ -146,7 +146,7 @@ static void drop_one(struct node_cache *c, struct cache_shard *s, const struct t
         struct cache_place *place = &s->place[s->hand & (s->places - 1)];
 
         if (place->node && place->node != but && !place->touched) {
-            drop(c, s, place);
+            shard_drop(c, s, place);
             return;
         }
         place->touched = 0;
@@ -154,7 +154,7 @@ static void drop_one(struct node_cache *c, struct cache_shard *s, const struct t
 }
 
 /* Bytes that nodes may take: half of the budget, less what chunks hold of that half. */
-static uint64_t allowed(const struct node_cache *c)
+static uint64_t memory_allowed(const struct node_cache *c)
 {
     uint64_t half = c->budget->most / 2;
     uint64_t chunks = atomic_load_explicit(&c->budget->chunks, memory_order_relaxed);
@@ -172,9 +172,9 @@ static void node_cache_insert(struct node_cache *c, struct cache_shard *s, struc
     if (s->taken + 1 >= s->places)
         return;
     node_ref(n);
-    *find(s, n->ref.offset) = (struct cache_place){n->ref.offset, n, 0};
+    *shard_find(s, n->ref.offset) = (struct cache_place){n->ref.offset, n, 0};
     s->taken++;
-    charge(c, s, node_memory(n));
+    shard_charge(c, s, node_memory(n));
 }
 
 void node_cache_put(struct node_cache *c, struct tree_node *n)
@@ -183,11 +183,11 @@ void node_cache_put(struct node_cache *c, struct tree_node *n)
     struct cache_place *old;
 
     pthread_mutex_lock(&s->lock);
-    old = s->taken ? find(s, n->ref.offset) : NULL;
+    old = s->taken ? shard_find(s, n->ref.offset) : NULL;
     if (old && old->node)
-        drop(c, s, old);
+        shard_drop(c, s, old);
     node_cache_insert(c, s, n);
-    while (s->memory > allowed(c) / CACHE_SHARDS && s->taken > 1)
+    while (s->memory > memory_allowed(c) / CACHE_SHARDS && s->taken > 1)
         drop_one(c, s, n);
     pthread_mutex_unlock(&s->lock);
 }
@@ -200,7 +200,7 @@ void node_cache_clear(struct node_cache *c)
         pthread_mutex_lock(&s->lock);
         for (size_t k = 0; s->taken > 0; k++) {
             while (s->place[k].node) /* nodes behind it move up */
-                drop(c, s, &s->place[k]);
+                shard_drop(c, s, &s->place[k]);
         }
         pthread_mutex_unlock(&s->lock);
     }

@@ -112,8 +112,8 @@ const uint8_t *node_last(const struct tree_node *n, size_t *len)
 /* The first entry of [i, end) whose key is >= key, `end` if there is none; the one before
  * has a lesser key with `same` first bytes equal.  An entry that shares more than that with
  * the one before is lesser too. */
-static uint32_t scan(const struct tree_node *n, uint32_t i, uint32_t end, size_t same,
-                     const uint8_t *key, size_t len, int *equal)
+static uint32_t scan_entries(const struct tree_node *n, uint32_t i, uint32_t end, size_t same,
+                             const uint8_t *key, size_t len, int *equal)
 {
     for (; i < end; i++) {
         struct entry_head head = n->entry[i];
@@ -192,7 +192,8 @@ static uint32_t block_find(const struct tree_node *n, const uint8_t *key, size_t
     low--;
     fetch_marked(n, low);
     end = (low + 1) * MARKED < n->n ? (low + 1) * MARKED : n->n;
-    return scan(n, low * MARKED + 1, end, mark_common(n, low, w, key, len), key, len, equal);
+    return scan_entries(n, low * MARKED + 1, end, mark_common(n, low, w, key, len), key, len,
+                        equal);
 }
 
 uint32_t node_find_behind(const struct tree_node *n, uint32_t i, const uint8_t *before,
@@ -201,12 +202,12 @@ uint32_t node_find_behind(const struct tree_node *n, uint32_t i, const uint8_t *
     uint32_t end = n->n - i > NEAR ? i + 1 + NEAR : n->n;
 
     *equal = 0;
-    i = scan(n, i + 1, end, key_common(before, before_len, key, len), key, len, equal);
+    i = scan_entries(n, i + 1, end, key_common(before, before_len, key, len), key, len, equal);
     return i < end ? i : UINT32_MAX;
 }
 
 /* Unpack all entries of a clean leaf as items of a dirty node, which has room for them. */
-static void unpack(const struct tree_node *n, struct tree_node *to)
+static void unpack_leaf(const struct tree_node *n, struct tree_node *to)
 {
     struct key key;
 
@@ -222,7 +223,7 @@ static void unpack(const struct tree_node *n, struct tree_node *to)
     }
 }
 
-static size_t unpacked(const struct tree_node *n)
+static size_t unpacked_bytes(const struct tree_node *n)
 {
     size_t sum = 0;
 
@@ -235,7 +236,7 @@ static size_t unpacked(const struct tree_node *n)
 }
 
 /* Keys and values in use, one behind the other; gives their bytes. */
-static uint32_t gather(uint8_t *arena, struct item *item, const struct tree_node *n)
+static uint32_t gather_items(uint8_t *arena, struct item *item, const struct tree_node *n)
 {
     uint32_t used = 0;
 
@@ -252,8 +253,8 @@ static uint32_t gather(uint8_t *arena, struct item *item, const struct tree_node
 /* ---- searching ---- */
 
 /* The first item of [low, high) whose key is >= key, high if there is none. */
-static uint32_t lower(const struct tree_node *n, uint32_t low, uint32_t high, const uint8_t *key,
-                      size_t len, int *equal)
+static uint32_t lower_bound(const struct tree_node *n, uint32_t low, uint32_t high,
+                            const uint8_t *key, size_t len, int *equal)
 {
     *equal = 0;
     while (low < high) {
@@ -314,7 +315,7 @@ uint32_t node_find(const struct tree_node *n, const uint8_t *key, size_t len, in
         return block_find(n, key, len, equal);
     if (n->dirty && n->last < n->n && near_last(n, key, len, &low, &high, equal))
         return low;
-    return lower(n, low, high, key, len, equal);
+    return lower_bound(n, low, high, key, len, equal);
 }
 
 /* Like the above for a clean interior node. */
@@ -344,7 +345,7 @@ uint32_t node_child(const struct tree_node *n, const uint8_t *key, size_t len)
 
     if (n->words)
         return words_child(n, key, len);
-    i = lower(n, 0, n->n, key, len, &equal);
+    i = lower_bound(n, 0, n->n, key, len, &equal);
     if (equal)
         return i;
     return i ? i - 1 : 0;
@@ -369,13 +370,13 @@ uint32_t node_index(const struct tree_node *n)
 /* ---- changing ---- */
 
 /* Moves everything in use to a new arena of `size` bytes. */
-static int rebuild(struct tree_node *n, size_t size)
+static int rebuild_arena(struct tree_node *n, size_t size)
 {
     uint8_t *arena = mem_alloc(size);
 
     if (!arena)
         return DREP_ERR_NOMEM;
-    n->used = gather(arena, n->item, n);
+    n->used = gather_items(arena, n->item, n);
     mem_free(n->arena);
     n->arena = arena;
     n->size = (uint32_t)size;
@@ -397,7 +398,7 @@ int node_make_room(struct tree_node *n, uint32_t items, size_t bytes)
     if (n->size - n->used < bytes) {
         size_t live = n->used - n->waste;
 
-        return rebuild(n, live + bytes + live / 2 + 256);
+        return rebuild_arena(n, live + bytes + live / 2 + 256);
     }
     return 0;
 }
@@ -421,7 +422,7 @@ size_t node_item_bytes(const struct tree_node *n, uint32_t i)
 struct tree_node *node_copy(const struct tree_node *n)
 {
     struct tree_node *copy = node_new(n->level);
-    size_t used = n->block ? unpacked(n) : n->used - n->waste;
+    size_t used = n->block ? unpacked_bytes(n) : n->used - n->waste;
 
     if (!copy)
         return NULL;
@@ -431,10 +432,10 @@ struct tree_node *node_copy(const struct tree_node *n)
         return NULL;
     }
     if (n->block) {
-        unpack(n, copy);
+        unpack_leaf(n, copy);
     } else {
         memcpy(copy->item, n->item, n->n * sizeof(*n->item));
-        copy->used = gather(copy->arena, copy->item, n);
+        copy->used = gather_items(copy->arena, copy->item, n);
     }
     copy->n = n->n;
     /* Each key shares all it can with the one before, which another writer need not have done. */

@@ -95,7 +95,7 @@ static int entry_note(struct beyond *b, const struct key *key)
 
 /* Note the objects of which an entry is new, and new entries of groups; datatypes and names of
  * files are added at once. */
-static int compare(struct beyond *b)
+static int find_new_entries(struct beyond *b)
 {
     const struct key first = {.len = 0};
     struct tree_walk w;
@@ -188,7 +188,7 @@ static int unused_key(struct beyond *b, uint64_t group, uint8_t tag, const char 
 
 /* ---- the copies ---- */
 
-static int put(struct beyond *b, const struct key *key, struct out *out, struct buf *bytes)
+static int put_entry(struct beyond *b, const struct key *key, struct out *out, struct buf *bytes)
 {
     int err = buf_done(bytes, out);
 
@@ -205,7 +205,7 @@ static int put_record(struct beyond *b, uint64_t id, const struct object_rec *re
     key_make(&key, id, FMT_TAG_OBJECT);
     buf_out(&bytes, &out);
     object_put(&out, rec);
-    err = put(b, &key, &out, &bytes);
+    err = put_entry(b, &key, &out, &bytes);
     buf_release(&bytes);
     return err;
 }
@@ -277,7 +277,7 @@ static int copy_entries(struct beyond *b, struct store *from, const struct found
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-static int enter(struct beyond *b, const struct found_object *o, const struct object_rec *rec)
+static int link_object(struct beyond *b, const struct found_object *o, const struct object_rec *rec)
 {
     struct link_rec link = {.kind = FMT_HARD,
                             .number = FMT_HARD,
@@ -300,7 +300,7 @@ static int enter(struct beyond *b, const struct found_object *o, const struct ob
         dim_put(&out, &dim);
     else
         link_put(&out, &link);
-    err = put(b, &key, &out, &bytes);
+    err = put_entry(b, &key, &out, &bytes);
     buf_release(&bytes);
     b->rec.next_link++;
     b->rec.members += !is_dim;
@@ -327,7 +327,7 @@ static int leave_out(struct beyond *b, const struct found_object *o)
 }
 
 /* Dimensions come first: datasets refer to them.  Only the kinds of this version have copies. */
-static int adopt(struct beyond *b, const struct found_object *o, bool dimensions)
+static int adopt_object(struct beyond *b, const struct found_object *o, bool dimensions)
 {
     struct object_rec *rec = mem_zalloc(1, sizeof(*rec)); /* too large for a stack */
     struct buf bytes = {0};
@@ -346,7 +346,7 @@ static int adopt(struct beyond *b, const struct found_object *o, bool dimensions
         for (int part = 0; !err && part < 4; part++)
             err = copy_entries(b, part % 2 ? b->found : b->st, o, part < 2 ? 0 : FMT_APART);
         if (!err)
-            err = enter(b, o, rec);
+            err = link_object(b, o, rec);
     } else if (err && err != DREP_ERR_NOMEM && !dimensions) {
         err = leave_out(b, o);
     } else if (err != DREP_ERR_NOMEM) {
@@ -393,7 +393,7 @@ static int adopt_link(struct beyond *b, const struct found_entry *e, struct link
     link->index = b->rec.next_link;
     buf_out(&bytes, &out);
     link_put(&out, link);
-    err = put(b, &key, &out, &bytes);
+    err = put_entry(b, &key, &out, &bytes);
     buf_release(&bytes);
     b->rec.next_link++;
     b->rec.members++;
@@ -457,7 +457,7 @@ static int put_group(struct beyond *b)
 
     buf_out(&bytes, &out);
     link_put(&out, &link);
-    err = put(b, &b->link, &out, &bytes);
+    err = put_entry(b, &b->link, &out, &bytes);
     buf_release(&bytes);
     return err ? err : put_record(b, b->group, &b->rec);
 }
@@ -473,7 +473,7 @@ static int adopt_all(struct beyond *b)
         b->object[i].as = b->st->next_object++;
     for (int turn = 0; turn < 2; turn++) {
         for (size_t i = 0; !err && i < b->n; i++)
-            err = adopt(b, &b->object[i], turn == 0);
+            err = adopt_object(b, &b->object[i], turn == 0);
     }
     for (size_t i = 0; !err && i < b->nentries; i++)
         err = adopt_entry(b, &b->entry[i]);
@@ -484,7 +484,7 @@ int beyond_adopt(struct store *st, struct store *found, uint64_t sequence, drep_
                  void *ctx, uint64_t *first)
 {
     struct beyond b = {.st = st, .found = found, .sequence = sequence, .fn = fn, .ctx = ctx};
-    int err = compare(&b);
+    int err = find_new_entries(&b);
 
     if (!err && b.n > 0)
         err = names_of(&b, found);

@@ -64,7 +64,7 @@ struct salvage {
     struct buf value;
 };
 
-static void say(struct salvage *s, int err, uint64_t offset)
+static void say_finding(struct salvage *s, int err, uint64_t offset)
 {
     if (s->say && !s->stop)
         s->stop = s->say(err, offset, drep_error(), s->ctx);
@@ -133,10 +133,10 @@ static void say_slots(struct salvage *s, uint8_t bytes[SLOTS][FMT_SLOT_SIZE], ui
         if ((state == SLOT_VALID && !why) || (state == SLOT_EMPTY && sequence == 1))
             continue;
         s->damaged = true;
-        say(s,
-            fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu", 'A' + i,
-                 (unsigned long long)sequence),
-            (uint64_t)i * FMT_SLOT_SIZE);
+        say_finding(s,
+                    fail(DREP_ERR_CHECKSUM, "header slot %c is damaged; reading commit %llu",
+                         'A' + i, (unsigned long long)sequence),
+                    (uint64_t)i * FMT_SLOT_SIZE);
     }
 }
 
@@ -197,7 +197,7 @@ static int load_header(struct salvage *s, const struct slot *slot)
     int err = 0;
 
     if (slot->more.length && block_load(st, &slot->more, FMT_HEADER, &rest, NULL)) {
-        say(s, DREP_ERR_CHECKSUM, slot->more.offset);
+        say_finding(s, DREP_ERR_CHECKSUM, slot->more.offset);
         rest.len = 0;
     }
     err = snapshot_set_header(st, slot, &rest);
@@ -248,7 +248,7 @@ static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, 
             return err;
         if (err) {
             if (!only_gaps)
-                say(s, err, ref.offset);
+                say_finding(s, err, ref.offset);
             return 0;
         }
         value = s->value.p;
@@ -311,7 +311,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
         return err;
     if (err) {
         fail_restore(&why);
-        say(s, err, ref->offset);
+        say_finding(s, err, ref->offset);
         *out = NULL;
         return add_gap(s, b);
     }
@@ -321,7 +321,7 @@ static int take_damaged(struct salvage *s, const struct ref *ref, int level, con
                   (unsigned long long)ref->offset);
     else
         fail(DREP_ERR_CHECKSUM, "%s; %u entries of it are used as found", why.text, n->n);
-    say(s, DREP_ERR_CHECKSUM, ref->offset);
+    say_finding(s, DREP_ERR_CHECKSUM, ref->offset);
     *out = n;
     if (sure)
         return 0;
@@ -355,7 +355,7 @@ static int take_node(struct salvage *s, const struct ref *ref, int level, const 
         if (err || !n)
             return err;
     } else if (err) {
-        say(s, err, ref->offset);
+        say_finding(s, err, ref->offset);
         return add_gap(s, b);
     }
     if (!n->level)
@@ -427,7 +427,7 @@ static int oldest_first(const void *a, const void *b)
 }
 
 /* Newer leaves replace what older ones say. */
-static int scan(struct salvage *s)
+static int scan_file(struct salvage *s)
 {
     const size_t piece = 1 << 20, room = 2 * piece;
     uint8_t *p = mem_alloc(room);
@@ -481,7 +481,7 @@ static void salvage_release(struct salvage *s)
 }
 
 /* Let a store look at the slot, but with an empty tree. */
-static void begin(struct store *st, const struct slot *slot, uint64_t end)
+static void begin_empty_store(struct store *st, const struct slot *slot, uint64_t end)
 {
     const struct ref none = {0, 0, 0};
 
@@ -497,7 +497,7 @@ static void begin(struct store *st, const struct slot *slot, uint64_t end)
 }
 
 /* Give new objects numbers that no entry uses, whatever the slot says. */
-static int renumber(struct store *st)
+static int renumber_objects(struct store *st)
 {
     uint64_t object, type;
     int err = numbers_in_use(st, &object, &type);
@@ -510,7 +510,7 @@ static int renumber(struct store *st)
 }
 
 /* Find the commits that the file keeps, and the one to take. */
-static int choose(struct salvage *s)
+static int choose_commit(struct salvage *s)
 {
     uint8_t bytes[SLOTS][FMT_SLOT_SIZE];
     int err = load_slots(s, bytes);
@@ -522,7 +522,7 @@ static int choose(struct salvage *s)
         err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
     if (err)
         return err;
-    begin(s->st, newest, s->file->end);
+    begin_empty_store(s->st, newest, s->file->end);
     for (int i = 0; !err && i < SLOTS; i++) {
         if (s->trust[i] != SLOT_NONE && !(s->slot[i].incompatible & ~FMT_INCOMPATIBLE))
             err = kept_add(&s->kept, &s->slot[i], s->trust[i] == SLOT_SURE);
@@ -534,16 +534,17 @@ static int choose(struct salvage *s)
     s->base = *kept_choose(&s->kept);
     say_slots(s, bytes, s->base.sequence);
     if (!s->base.sure)
-        say(s,
-            fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
-                 (unsigned long long)s->base.sequence),
-            0);
+        say_finding(s,
+                    fail(DREP_ERR_CHECKSUM, "no valid header slot; taken as it is: commit %llu",
+                         (unsigned long long)s->base.sequence),
+                    0);
     else if (s->base.sequence < newest->sequence)
-        say(s,
-            fail_byte(DREP_ERR_CHECKSUM, newest->root.offset,
-                      "commit %llu is damaged; commit %llu, which is whole, is taken",
-                      (unsigned long long)newest->sequence, (unsigned long long)s->base.sequence),
-            newest->root.offset);
+        say_finding(s,
+                    fail_byte(DREP_ERR_CHECKSUM, newest->root.offset,
+                              "commit %llu is damaged; commit %llu, which is whole, is taken",
+                              (unsigned long long)newest->sequence,
+                              (unsigned long long)s->base.sequence),
+                    newest->root.offset);
     s->st->slot.sequence = s->base.sequence;
     return s->stop;
 }
@@ -559,10 +560,10 @@ static int go_beyond(struct salvage *s, uint64_t *first)
         io->ops->close(io);
     if (err)
         return err;
-    begin(s->into, &s->st->slot, FMT_SPACE_START);
+    begin_empty_store(s->into, &s->st->slot, FMT_SPACE_START);
     s->into->slot.sequence = 0;
     s->st->slot.sequence = UINT64_MAX / 2; /* blocks of any commit */
-    err = scan(s);
+    err = scan_file(s);
     for (int trust = SLOT_DOUBTFUL; trust <= SLOT_SURE; trust++) {
         for (int i = 0; !err && i < SLOTS; i++) {
             if ((int)s->trust[i] == trust && s->slot[i].sequence > s->base.sequence &&
@@ -572,7 +573,7 @@ static int go_beyond(struct salvage *s, uint64_t *first)
     }
     s->st->slot.sequence = s->base.sequence;
     if (!err)
-        err = renumber(s->into);
+        err = renumber_objects(s->into);
     if (!err)
         err =
             beyond_adopt(s->st, s->into, s->base.sequence, s->stop ? NULL : s->say, s->ctx, first);
@@ -581,11 +582,11 @@ static int go_beyond(struct salvage *s, uint64_t *first)
     return err;
 }
 
-static int salvage(struct salvage *s, uint64_t *first)
+static int salvage_leaves(struct salvage *s, uint64_t *first)
 {
     const struct bounds all = {.low = NULL, .high = NULL};
     bool beyond;
-    int err = choose(s);
+    int err = choose_commit(s);
 
     if (err)
         return err;
@@ -593,7 +594,7 @@ static int salvage(struct salvage *s, uint64_t *first)
     if (!err && s->base.root.length)
         err = take_node(s, &s->base.root, -1, &all);
     if (!err)
-        err = renumber(s->st);
+        err = renumber_objects(s->st);
     beyond = s->ngaps > 0 || s->damaged || newest_slot(s)->sequence > s->base.sequence;
     if (!err && beyond)
         err = go_beyond(s, first);
@@ -622,7 +623,7 @@ int store_salvage(struct io *io, const struct store_opts *opts, drep_finding_fn 
     s->into = s->kept.st = s->st;
     s->file = (struct overlay *)over;
     *first = UINT64_MAX;
-    err = salvage(s, first);
+    err = salvage_leaves(s, first);
     salvage_release(s);
     if (err)
         store_close(s->st);
