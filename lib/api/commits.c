@@ -39,7 +39,7 @@ static int close_writer(drep_file *f)
     int err = 0;
 
     if (failure_abandons(f))
-        return failure_again(&first, false);
+        return failure_repeat(&first, false);
     if (store_dirty(f->st) || f->hints.changed || f->tails.first) {
         err = change_begin(f);
         if (!err) {
@@ -47,7 +47,7 @@ static int close_writer(drep_file *f)
             alone_end(f);
         }
     }
-    return err || !first.operation ? err : failure_again(&first, true);
+    return err || !first.operation ? err : failure_repeat(&first, true);
 }
 
 int drep_close(drep_file *file)

@@ -80,7 +80,7 @@ static bool fatal(const struct repair *r, int err)
 }
 
 /* Tells that something could not be copied and goes on, unless the error is fatal. */
-static int lost(struct repair *r, int err, const char *kind, const char *name)
+static int tell_lost(struct repair *r, int err, const char *kind, const char *name)
 {
     char text[1500];
 
@@ -151,7 +151,7 @@ static int note_bad(struct mending *m, const uint64_t *coord, const struct buf *
 }
 
 /* The variable parts of all chunks of a record: bytes with right sums may still be malformed. */
-static int see_heaps(struct mending *m, const uint64_t *coord, const struct chunk_rec *rec)
+static int check_heaps(struct mending *m, const uint64_t *coord, const struct chunk_rec *rec)
 {
     uint64_t at[DREP_MAX_RANK] = {0};
     struct buf b = {0};
@@ -174,7 +174,7 @@ struct seen_record {
     const struct buf *value;
 };
 
-static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     const struct seen_record *s = ctx;
     struct mending *m = s->m;
@@ -183,7 +183,7 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
     int err = chunk_verify(&m->ds->chunks, coord, rec, CHUNK_DECODE, &absent);
 
     if (!err && cs->variable)
-        err = see_heaps(m, coord, rec);
+        err = check_heaps(m, coord, rec);
     /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
     if (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
@@ -200,7 +200,7 @@ static int see_one(const uint64_t *coord, const struct chunk_rec *rec, void *ctx
 }
 
 /* One record, as the tree has it. */
-static int see_chunk(struct mending *m, const struct key *key, const struct buf *value)
+static int check_chunk(struct mending *m, const struct key *key, const struct buf *value)
 {
     const struct chunks *cs = &m->ds->chunks;
     struct seen_record s = {m, value};
@@ -225,7 +225,7 @@ static int see_chunk(struct mending *m, const struct key *key, const struct buf 
              (unsigned long long)rec.offset);
         return note_bad(m, coord, value, BAD_RECORD, rec.offset);
     }
-    return err ? err : rows_each(cs, coord, &rec, see_one, &s);
+    return err ? err : rows_each(cs, coord, &rec, check_one_chunk, &s);
 }
 
 /* Gives the store bytes of fill for the blocks that cannot be read. */
@@ -327,7 +327,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
     key_make(&key, id, FMT_TAG_CHUNK);
     tree_walk(&w, r->from->st, &key, key.len);
     while (!(err = tree_next(&w, &key, &r->value)))
-        if ((err = see_chunk(&m, &key, &r->value)))
+        if ((err = check_chunk(&m, &key, &r->value)))
             break;
     err = err == DREP_ERR_NOT_FOUND ? 0 : err;
     for (size_t i = 0; i < m.n; i++) {
@@ -342,7 +342,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
 }
 
 /* Whether the value of an attribute can be read; an unknown type is no damage. */
-static int see_attr(struct repair *r)
+static int check_attr(struct repair *r)
 {
     struct attr_rec rec;
     struct ftype *ft;
@@ -376,7 +376,7 @@ static int mend_attrs(struct repair *r, uint64_t id)
         key_make_attr(&key, id);
         tree_walk(&w, r->from->st, &key, key.len);
         while (!(err = tree_next(&w, &key, &r->value)))
-            if ((err = see_attr(r)))
+            if ((err = check_attr(r)))
                 break;
         if (!err || err == DREP_ERR_NOT_FOUND || fatal(r, err))
             break;
@@ -525,7 +525,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         if (l->again)
             return 0;
         fail(DREP_ERR_FORMAT, "a malformed link");
-        return lost(r, DREP_ERR_FORMAT, "link", "?");
+        return tell_lost(r, DREP_ERR_FORMAT, "link", "?");
     }
     k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
     if (!k->name) {
@@ -630,7 +630,7 @@ static int copy_attr(const char *name, void *ctx)
         drep_attrinfo_release(info);
     }
     mem_free(info);
-    return !err ? 0 : lost(r, err, "attribute", name);
+    return !err ? 0 : tell_lost(r, err, "attribute", name);
 }
 
 static int copy_attrs(struct repair *r, const char *path)
@@ -638,7 +638,7 @@ static int copy_attrs(struct repair *r, const char *path)
     struct attrs_of at = {r, path};
     int err = drep_attr_list(r->from, path, DREP_BY_NAME, copy_attr, &at);
 
-    return !err || r->stop != 0 ? r->stop : lost(r, err, "attributes of", path);
+    return !err || r->stop != 0 ? r->stop : tell_lost(r, err, "attributes of", path);
 }
 
 static const char *dimension_path(uint64_t id, void *ctx)
@@ -660,7 +660,7 @@ static int copy_object(struct rescue *p, uint64_t id, const char *path)
     else if (!err)
         err = object_copy(r->from, path, r->to, path, dimension_path, p);
     if (err)
-        return lost(r, err, "object", path);
+        return tell_lost(r, err, "object", path);
     err = place_add(p, id, path);
     if (!err && head.kind == FMT_GROUP)
         err = step_add(p, id, path);
@@ -681,7 +681,7 @@ static int copy_hard(struct rescue *p, uint64_t id, const char *path)
     before = place_of(p, id);
     err = !before ? fail(DREP_ERR_NOT_FOUND, "its object is lost")
                   : drep_link_hard(r->to, before, path);
-    return !err ? 0 : lost(r, err, "hard link", path);
+    return !err ? 0 : tell_lost(r, err, "hard link", path);
 }
 
 static int copy_link(struct rescue *p, const char *group, const struct link *link)
@@ -693,7 +693,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
     if (!err && link->rec.kind == FMT_HARD) {
         err = copy_hard(p, link->rec.object, path);
     } else if (!err && link->rec.kind == FMT_LATER) {
-        err = lost(r, link_later(link->name, strlen(link->name), &link->rec), "link", path);
+        err = tell_lost(r, link_later(link->name, strlen(link->name), &link->rec), "link", path);
     } else if (!err) {
         target = mem_strndup((const char *)link->rec.path.p, link->rec.path.len);
         file = link->rec.file.len > 0
@@ -706,7 +706,7 @@ static int copy_link(struct rescue *p, const char *group, const struct link *lin
         else
             err = drep_link_soft(r->to, target, path);
         if (err)
-            err = lost(r, err, "link", path);
+            err = tell_lost(r, err, "link", path);
     }
     mem_free(target);
     mem_free(file);
@@ -730,7 +730,7 @@ static int copy_dimension(struct rescue *p, const char *group, const char *name,
         err = fail(DREP_ERR_FORMAT, "another entry leads to it");
     else if (!err)
         err = object_copy(r->from, path, r->to, path, dimension_path, p);
-    err = !err ? place_add(p, id, path) : lost(r, err, "dimension", path);
+    err = !err ? place_add(p, id, path) : tell_lost(r, err, "dimension", path);
     mem_free(path);
     return err;
 }
@@ -763,7 +763,7 @@ static int copy_dimensions(struct rescue *p, size_t step)
             break;
         if (!err && w.rec.kind == FMT_LATER)
             err = dim_later(&w.key, &w.rec);
-        if (err && (err = lost(r, err, "dimension", at.path)))
+        if (err && (err = tell_lost(r, err, "dimension", at.path)))
             break;
         if (w.rec.object == 0)
             continue;
@@ -875,7 +875,7 @@ static int adopt_dimension(struct rescue *p, uint64_t id)
 }
 
 /* An object that nothing led to. */
-static int see_orphan(struct rescue *p, uint64_t id, int kind)
+static int rescue_orphan(struct rescue *p, uint64_t id, int kind)
 {
     struct object_head head;
     bool first;
@@ -902,7 +902,7 @@ static int copy_orphans(struct rescue *p)
         int err;
 
         while (!(err = object_next(p->r->from, id, &id)) && id != 0)
-            if ((err = see_orphan(p, id, kinds[k])))
+            if ((err = rescue_orphan(p, id, kinds[k])))
                 break;
         if (err)
             return err;
@@ -979,7 +979,7 @@ static int copy_pieces(struct repair *r)
 /* ---- all of it ---- */
 
 /* drep_copy() refuses a file with such a feature, so that its objects are copied one by one. */
-static int see_features(struct repair *r)
+static int check_features(struct repair *r)
 {
     int err = slot_known(&r->from->st->slot);
     char text[700];
@@ -995,7 +995,7 @@ static int see_features(struct repair *r)
 static int repair(struct repair *r)
 {
     bool good = false;
-    int err = see_features(r);
+    int err = check_features(r);
 
     if (!err)
         err = mend_all(r);

@@ -57,7 +57,7 @@ static int64_t tiles_of(const struct transfer *t)
     return mem->items > 0 ? t->sel->count * t->conv.stored->items / mem->items : 0;
 }
 
-void transfer_forget(const struct transfer *t)
+void transfer_free_contents(const struct transfer *t)
 {
     drep_vlen_free(t->conv.mem, tiles_of(t), t->mem);
 }
@@ -76,7 +76,7 @@ int transfer_layout(struct transfer *t)
           : t->writing                       ? chunked_write(t)
                                              : chunked_read(t);
     if (err && !t->writing && !t->conv.raw)
-        transfer_forget(t);
+        transfer_free_contents(t);
     return err;
 }
 

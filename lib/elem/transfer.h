@@ -79,7 +79,7 @@ int transfer_layout(struct transfer *t);
  * stored one lacks become zeros. */
 bool transfer_moves(struct transfer *t, const drep_type *type);
 /* Frees what a read has made of variable length in memory. */
-void transfer_forget(const struct transfer *t);
+void transfer_free_contents(const struct transfer *t);
 /* Reads inside a call that reads; the message does not name the dataset. */
 int dataset_read(drep_dataset *ds, const drep_selection *sel, const drep_type *type, void *buf,
                  const drep_xfer *xfer);

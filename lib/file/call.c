@@ -53,7 +53,7 @@ static void note_failure(drep_file *f, int err, bool operation)
     fail_save(&first->message);
 }
 
-void failures_forget(drep_file *f)
+void failures_clear(drep_file *f)
 {
     f->op.failure.err = 0;
     f->op.failure.operation = f->op.failure.refuses = false;
@@ -68,7 +68,7 @@ bool failure_abandons(const drep_file *f)
     return first->err && (first->refuses || info_has(f->hints.all, "drep_close", "abandon"));
 }
 
-int failure_again(const struct failure *first, bool committed)
+int failure_repeat(const struct failure *first, bool committed)
 {
     struct fail_state s = first->message;
     size_t n = strlen(s.text);

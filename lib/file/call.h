@@ -82,12 +82,12 @@ int change_begin(drep_file *f);
 int change_end(drep_file *f, int err);
 int commit_end(drep_file *f, int err);
 /* A commit has succeeded: forget what failed before it. */
-void failures_forget(drep_file *f);
+void failures_clear(drep_file *f);
 /* True if drep_close() must not commit: the handle refuses to, or its hint drep_close says so. */
 bool failure_abandons(const drep_file *f);
 /* Set the message of a failure again, with what drep_close() made of the rest, and return its code;
  * 0 without one. */
-int failure_again(const struct failure *first, bool committed);
+int failure_repeat(const struct failure *first, bool committed);
 
 /* For drep_append(), which lets rows wait: the handle is open, and what waits stays. */
 int append_begin(drep_file *f);

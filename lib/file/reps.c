@@ -639,7 +639,7 @@ int rep_add(drep_file *f, const char *name, struct file_datarep **out)
 }
 
 /* Functions that were found before the file used this datatype are asked for its size now. */
-static int ask_again(struct file_datarep *e, int code)
+static int complete_sizes(struct file_datarep *e, int code)
 {
     struct file_rep *full = atomic_load(&e->resolved);
 
@@ -659,7 +659,7 @@ static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *li
             continue;
         err = buf_set(&e->witness[c], like->witness[c].p, like->witness[c].len);
         if (!err)
-            err = ask_again(e, c);
+            err = complete_sizes(e, c);
         if (!err) {
             e->rep.sizes.size[c] = like->rep.sizes.size[c];
             e->rep.sizes.align[c] = 1;
@@ -748,7 +748,7 @@ static int use_code(int code, void *ctx)
                     e->rep.name, drep_code_name(code));
     if ((err = rep_resolved(u->f, e, &rep)))
         return err;
-    if ((err = ask_again(e, code)))
+    if ((err = complete_sizes(e, code)))
         return err;
     if (rep->sizes.size[code] == 0)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", rep->name, drep_code_name(code));
@@ -999,7 +999,7 @@ int reps_compare(drep_file *f, const drep_file *reloaded)
                                                                                   : 0;
 }
 
-void reps_forget(drep_file *f)
+void reps_drop_new(drep_file *f)
 {
     while (f->reps.n > f->reps.stored) {
         struct file_datarep *e = f->reps.list[--f->reps.n];
@@ -1025,7 +1025,7 @@ static void datarep_exchange(struct file_datarep *e, struct file_datarep *now)
     for (int c = 0; c <= DREP_CODE_MAX; c++) {
         buf_swap(&e->witness[c], &now->witness[c]);
         if (e->used[c] && !is_bytes(c))
-            (void)ask_again(e, c); /* without a size its datasets are refused */
+            (void)complete_sizes(e, c); /* without a size its datasets are refused */
     }
     for (int i = 0; i < 3; i++)
         buf_swap(&e->tail[i], &now->tail[i]);

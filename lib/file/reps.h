@@ -36,7 +36,7 @@ struct file_datarep {
     _Atomic(struct file_rep *) resolved;   /* form 2: with functions, once they were found */
     drep_encoding rows[DREP_CODE_MAX + 1]; /* lent out by drep_header_types() */
     int nrows;
-    struct file_datarep *next; /* of those that reps_forget() has put away */
+    struct file_datarep *next; /* of those that reps_drop_new() has put away */
 };
 
 struct file_reps {
@@ -94,7 +94,7 @@ void reps_take_back(drep_file *f);
 
 /* Put away those that were added since the last commit, which will be read again with the numbers
  * that they have there; datasets may still point to them. */
-void reps_forget(drep_file *f);
+void reps_drop_new(drep_file *f);
 /* The reloaded list must have all of f's entries, unchanged but for more types in use.  Then f has
  * room for its new ones, and reps_exchange() cannot fail. */
 int reps_compare(drep_file *f, const drep_file *reloaded);

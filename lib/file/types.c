@@ -439,7 +439,7 @@ int ftype_use_like(drep_file *f, const struct file_rep *rep, drep_file *from, ui
     return err;
 }
 
-int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref)
+int ftype_use_memory(drep_file *f, const drep_type *type, uint32_t *ref)
 {
     return type_use(f, type, NULL, PROG_MEMORY, ref);
 }

@@ -51,7 +51,7 @@ int ftype_placed(drep_file *f, uint32_t ref, const struct file_rep *rep, drep_ty
  * (conv/value.h).  The caller frees it. */
 int ftype_unplaced(const drep_type *type, drep_type **out);
 /* Like ftype_use(), for a named datatype, which keeps its typemap as it was made. */
-int ftype_use_made(drep_file *f, const drep_type *type, uint32_t *ref);
+int ftype_use_memory(drep_file *f, const drep_type *type, uint32_t *ref);
 /* Like ftype_use(), by the record of a type, behind its count of uses. */
 int ftype_use_record(drep_file *f, const struct span *record, uint32_t *ref);
 int ftype_unuse(drep_file *f, uint32_t ref);

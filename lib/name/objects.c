@@ -133,7 +133,7 @@ int drep_type_commit(drep_file *file, const char *path, const drep_type *type)
     if (!err)
         err = path_parent(file, path, 0, &group, &name);
     if (!err)
-        err = ftype_use_made(file, type, &rec.type);
+        err = ftype_use_memory(file, type, &rec.type);
     if (!err)
         err = object_link(file, group, name, &rec, &id);
     return write_end(file, err);

@@ -121,7 +121,7 @@ static void reading_end(struct reading *r)
 }
 
 /* From here on the ranks have agreed on the dataset. */
-static int read_met(struct reading *r)
+static int read_agreed(struct reading *r)
 {
     drep_dataset *ds = r->ds;
     bool known = ds->esize == 0 || ds->rec.layout == FMT_COMPACT ||
@@ -129,7 +129,7 @@ static int read_met(struct reading *r)
     int err = reading_agree(r, fail_dataset(move(r, known), ds->path));
 
     if (err && r->moved)
-        transfer_forget(r->t);
+        transfer_free_contents(r->t);
     return err;
 }
 
@@ -146,7 +146,7 @@ int collective_read(drep_dataset *ds, const drep_selection *sel, const drep_type
     if (alone)
         rwlock_write_to_read(&ds->file->lock);
     if (!err)
-        err = read_met(&r);
+        err = read_agreed(&r);
     reading_end(&r);
     return err;
 }

@@ -305,7 +305,7 @@ int shared_commit(drep_file *f)
 /* Commit, unless a rank must not. */
 static int close_commit(drep_file *f, const char *name)
 {
-    int err = failure_abandons(f) ? failure_again(&f->op.failure, false) : change_begin(f);
+    int err = failure_abandons(f) ? failure_repeat(&f->op.failure, false) : change_begin(f);
     bool begun = !err;
 
     err = fail_in(commit(f, name, err, false), "%s", f->path);
@@ -328,7 +328,7 @@ int shared_close(drep_file *f)
     ranks_of(f)->shared.left = err ? true : false; /* others may not close now */
     if (err)
         return err;
-    call.err = first.operation ? failure_again(&first, true) : 0;
+    call.err = first.operation ? failure_repeat(&first, true) : 0;
     err = team_agree(t, &call);
     ranks_of(f)->shared.left = t->dead ? true : false;
     return err;

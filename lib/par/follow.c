@@ -11,7 +11,7 @@ static void renumber(drep_file *f, uint32_t first_type, const struct id_pairs *i
 {
     datasets_renumber(f, pairs_map, ids);
     ftypes_renumbered(f, first_type);
-    reps_forget(f);
+    reps_drop_new(f);
 }
 
 /* Rank 0's merge may have added representations, and types to them, that datasets are read with: so
@@ -50,7 +50,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
     if (ids)
         renumber(f, first_type, ids);
     err = reload_all(f);
-    failures_forget(f);
+    failures_clear(f);
     f->hints.changed = false;
     return err;
 }

@@ -44,7 +44,7 @@ void leased_release(struct ranks *r, struct leased *l)
     l->sums = NULL;
 }
 
-void leased_forget(struct ranks *r, struct pending *p, int64_t chunk)
+void leased_drop(struct ranks *r, struct pending *p, int64_t chunk)
 {
     struct leased *l = leased_find(p, chunk), *last;
 
@@ -58,7 +58,7 @@ void leased_forget(struct ranks *r, struct pending *p, int64_t chunk)
     p->nleased--;
 }
 
-void leased_keep(struct ranks *r, struct pending *p, const struct leased *l)
+void leased_set(struct ranks *r, struct pending *p, const struct leased *l)
 {
     uintptr_t *at = idset_find(&p->leased_at, id_of(l->chunk));
 

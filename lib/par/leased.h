@@ -21,12 +21,12 @@ int leased_load(const drep_dataset *ds, struct work *w, const struct leased *l, 
 
 /* The kept one of a chunk, or NULL. */
 struct leased *leased_find(const struct pending *p, int64_t chunk);
-/* Make room for these, so that leased_keep() cannot fail. */
+/* Make room for these, so that leased_set() cannot fail. */
 int leased_reserve(struct pending *p, const struct leased *l, size_t n);
 /* Keep one in place of what is kept of its chunk. */
-void leased_keep(struct ranks *r, struct pending *p, const struct leased *l);
+void leased_set(struct ranks *r, struct pending *p, const struct leased *l);
 /* Forget what is kept of a chunk, if something is: its space is free. */
-void leased_forget(struct ranks *r, struct pending *p, int64_t chunk);
+void leased_drop(struct ranks *r, struct pending *p, int64_t chunk);
 /* One that is not kept: its space is free. */
 void leased_release(struct ranks *r, struct leased *l);
 

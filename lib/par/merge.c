@@ -15,7 +15,7 @@
 
 /* A link, or the entry of a dimension, of the last commit that the rank has not kept: the object
  * that it leads to; 0: it leads to none. */
-static int lost_target(struct merging *m, const struct change *e, uint64_t *object)
+static int deleted_target(struct merging *m, const struct change *e, uint64_t *object)
 {
     struct span was;
     struct link_rec link;
@@ -52,7 +52,7 @@ static int find_moved(struct merging *m, struct changes *c)
         if ((change_tag(e) != FMT_TAG_LINK && change_tag(e) != FMT_TAG_DIM) ||
             group == FMT_OBJECT_FILE || group >= m->first_new)
             continue;
-        err = lost_target(m, e, &object);
+        err = deleted_target(m, e, &object);
         if (!err && object && !changes_removed(c, object))
             err = idset_mark(&c->moved, object, &first);
     }

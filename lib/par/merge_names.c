@@ -130,7 +130,7 @@ static int change_name(struct naming *x, const struct change *e, uint64_t group)
         err = read_as_link(m, tag, &is_bytes, is);
     if (!err && own)
         err = read_as_link(m, tag, &own_bytes, own);
-    if (!err && own && own->kind == FMT_HARD && is_elsewhere(m, own->object))
+    if (!err && own && own->kind == FMT_HARD && dim_is_above(m, own->object))
         return 0;
     if (!err && own)
         err = translate_link(m, own);

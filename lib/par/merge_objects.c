@@ -105,7 +105,7 @@ static int enter_dimension(struct merging *m, const struct change *e, uint64_t i
     struct out out;
     int err = read_dim(m, &bytes, &dim);
 
-    if (err || is_elsewhere(m, dim.object))
+    if (err || dim_is_above(m, dim.object))
         return err;
     dim.object = translate_id(m, dim.object);
     buf_out(&m->f->op.scratch[0], &out);

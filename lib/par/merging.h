@@ -31,7 +31,7 @@ static inline bool is_given(const struct merging *m, uint64_t id)
 }
 
 /* True if the dimension of the rank's id is one of a group above in the tree. */
-static inline bool is_elsewhere(const struct merging *m, uint64_t own)
+static inline bool dim_is_above(const struct merging *m, uint64_t own)
 {
     const struct new_object *o = changes_made(m->c, own);
 

@@ -184,7 +184,7 @@ int pending_read(drep_dataset *ds, const drep_selection *sel, const drep_type *t
     if (!err && want.n > 0)
         err = read_kept(t, &want, &kept, elements);
     if (err && t)
-        transfer_forget(t);
+        transfer_free_contents(t);
     shares_release(&want);
     shares_release(&kept);
     transfer_end(t);

@@ -124,7 +124,7 @@ static int bring(const struct owning *m, const struct owned *o, struct buf *room
 }
 
 /* Likewise in memory that is kept. */
-static int bring_to_keep(const struct owning *m, struct owned *o)
+static int bring_to_memory(const struct owning *m, struct owned *o)
 {
     struct buf own = {0};
     const uint8_t *bytes;
@@ -159,7 +159,7 @@ static int own_chunk(struct owning *m, struct work *w, struct owned *o)
     int err;
 
     if (is_kept(m, o)) {
-        err = bring_to_keep(m, o);
+        err = bring_to_memory(m, o);
         bytes = o->bytes;
     } else {
         err = bring(m, o, room, &bytes);

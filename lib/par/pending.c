@@ -63,7 +63,7 @@ int pending_removed(drep_file *f)
         }
         err = 0;
         while (p->nleased > 0)
-            leased_forget(ranks_of(f), p, p->leased[p->nleased - 1].chunk);
+            leased_drop(ranks_of(f), p, p->leased[p->nleased - 1].chunk);
         *at = p->next;
         pending_free(p);
     }
@@ -153,7 +153,7 @@ static int fit_whole(const drep_dataset *ds, struct pending *p, const struct obj
         if (!err && inside)
             err = keep_chunk(p, was, (size_t)ds->esize, l->chunk, work_buf(w)->p);
         if (!err)
-            leased_forget(ranks_of(ds->file), p, l->chunk);
+            leased_drop(ranks_of(ds->file), p, l->chunk);
     }
     work_give(st, w);
     return err;
@@ -311,7 +311,7 @@ static int number_of(struct pending *p, const struct byte_ranges *ranges, size_t
 }
 
 /* Convert the elements of other shares to the end of what is kept, and note where they are. */
-static int keep(struct adding *a)
+static int keep_elements(struct adding *a)
 {
     struct pending *p = a->p;
     struct buf *heap = a->t->ds->ft->type->variable ? &p->heap : NULL;
@@ -349,14 +349,14 @@ static void added(struct adding *a)
         int64_t chunk = a->s->share[i].chunk;
 
         if (k < a->n && a->leased[k].chunk == chunk)
-            leased_keep(r, a->p, &a->leased[k++]);
+            leased_set(r, a->p, &a->leased[k++]);
         else
-            leased_forget(r, a->p, chunk);
+            leased_drop(r, a->p, chunk);
     }
 }
 
 /* Forget the runs of a chunk. */
-static void forget_runs(struct pending *p, int64_t chunk)
+static void drop_runs(struct pending *p, int64_t chunk)
 {
     struct share_run *run = (struct share_run *)(void *)p->runs.p;
     size_t n = 0;
@@ -371,8 +371,8 @@ void pending_lose(drep_dataset *ds, int64_t chunk)
 {
     struct pending *p = pending_find(ds);
 
-    forget_runs(p, chunk);
-    leased_forget(ranks_of(ds->file), p, chunk);
+    drop_runs(p, chunk);
+    leased_drop(ranks_of(ds->file), p, chunk);
 }
 
 int pending_bring_back(drep_dataset *ds, int64_t chunk)
@@ -384,7 +384,7 @@ int pending_bring_back(drep_dataset *ds, int64_t chunk)
     if (!err)
         err = keep_chunk(p, &ds->rec, (size_t)ds->esize, chunk, work_buf(w)->p);
     if (!err)
-        leased_forget(ranks_of(ds->file), p, chunk);
+        leased_drop(ranks_of(ds->file), p, chunk);
     work_give(ds->file->st, w);
     return err;
 }
@@ -407,7 +407,7 @@ static int add(struct transfer *t, struct shares *s, struct pending *p)
     if (!err)
         err = bring_back(&a);
     if (!err)
-        err = keep(&a);
+        err = keep_elements(&a);
     if (!err)
         err = leased_reserve(p, a.leased, a.n);
     if (!err) {

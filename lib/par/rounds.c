@@ -87,7 +87,7 @@ static int request_shares(struct rounds *r, struct outbox *o)
 }
 
 /* Keeps the asks that came, with their runs, among those that wait. */
-static int keep_asks(struct rounds *r, const struct team_inbox *in)
+static int queue_asks(struct rounds *r, const struct team_inbox *in)
 {
     struct piece *list = NULL;
     size_t n = 0;
@@ -330,7 +330,7 @@ static int one_round(struct rounds *r, int err)
         err = request_shares(r, &asks);
     err = outbox_send(&asks, r->team, err, &in);
     if (!err)
-        err = keep_asks(r, &in);
+        err = queue_asks(r, &in);
     team_inbox_release(&in);
     if (!err)
         err = give_all(r, &answers);

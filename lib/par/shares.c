@@ -109,7 +109,7 @@ static int count_part(struct transfer *t, int64_t chunk, int64_t n)
     return 0;
 }
 
-static bool is_met(const struct shares *met, int64_t chunk)
+static bool is_shared_read(const struct shares *met, int64_t chunk)
 {
     const struct share *share = shares_find(met, chunk);
 
@@ -129,7 +129,7 @@ static int cut_parts(struct transfer *t)
         c->chunk = chunk_number(&t->ds->rec, p.coord);
         if (p.n > 0 && c->count)
             err = count_part(t, c->chunk, p.n);
-        else if (p.n > 0 && (!c->met || is_met(c->met, c->chunk)))
+        else if (p.n > 0 && (!c->met || is_shared_read(c->met, c->chunk)))
             err = part_runs(&plain, &p, cut_run, NULL, c);
     }
     return err;

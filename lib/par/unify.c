@@ -54,7 +54,7 @@ static bool same_list(const struct object_rec *a, const uint64_t *x, const uint6
 }
 
 /* What a rank, or an earlier one that has made the same dataset, has cut off. */
-static bool was_cut(const struct merging *m, const struct new_object *o)
+static bool is_shrunk(const struct merging *m, const struct new_object *o)
 {
     bool cut = changes_shrunk(m->c, o->own) != NULL;
 
@@ -73,7 +73,7 @@ static int unify_shape(struct merging *m, const struct new_object *o, const stru
 
     if (same_list(own, own->len, is->len))
         return 0;
-    if (was_cut(m, o)) {
+    if (is_shrunk(m, o)) {
         *what = "shapes";
         return 0;
     }

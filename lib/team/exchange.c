@@ -23,7 +23,7 @@ struct parcel_exchange {
 };
 
 /* Keep a parcel; the message is the inbox's, or freed on failure. */
-static int keep(struct team_inbox *in, struct drep_message *m, const uint8_t *p, size_t size)
+static int inbox_add(struct team_inbox *in, struct drep_message *m, const uint8_t *p, size_t size)
 {
     int err = VEC_ROOM(in->in, in->n, in->room, 1);
 
@@ -38,7 +38,7 @@ static int keep(struct team_inbox *in, struct drep_message *m, const uint8_t *p,
 }
 
 /* Copy a parcel that a rank sends to itself. */
-static int keep_own(struct parcel_exchange *x, const struct team_parcel *o)
+static int inbox_add_own(struct parcel_exchange *x, const struct team_parcel *o)
 {
     struct drep_message *m = mem_alloc((uint64_t)o->size + sizeof *m);
 
@@ -48,7 +48,7 @@ static int keep_own(struct parcel_exchange *x, const struct team_parcel *o)
     m->size = o->size;
     if (o->size)
         memcpy(m->bytes, o->p, o->size);
-    return keep(x->in, m, m->bytes, o->size);
+    return inbox_add(x->in, m, m->bytes, o->size);
 }
 
 static int send_all(struct parcel_exchange *x)
@@ -62,7 +62,7 @@ static int send_all(struct parcel_exchange *x)
         const struct team_parcel *o = &x->out[i];
 
         if (o->to == x->t->rank) {
-            err = team_kill(x->t, keep_own(x, o));
+            err = team_kill(x->t, inbox_add_own(x, o));
             continue;
         }
         x->sent[i] = 1;
@@ -103,7 +103,7 @@ static int take(struct parcel_exchange *x, struct drep_message *m)
     int from = m->from, err;
 
     if (kind == FRAME_PARCEL) {
-        err = team_kill(x->t, keep(x->in, m, frame_body(m), frame_size(m)));
+        err = team_kill(x->t, inbox_add(x->in, m, frame_body(m), frame_size(m)));
         return err ? err : wire_send(x->t, from, FRAME_ACK, note, NULL, 0);
     }
     mem_free(m);

@@ -106,7 +106,7 @@ struct copy {
 };
 
 /* Keeps what a function of the caller's said. */
-static int told(struct copy *c, int theirs)
+static int keep_answer(struct copy *c, int theirs)
 {
     if (theirs != 0)
         c->stopped = true;
@@ -155,31 +155,31 @@ static bool is_later(int err)
     return err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP;
 }
 
-static bool partial(const struct copy *c)
+static bool is_partial(const struct copy *c)
 {
     return c->how->left_out != NULL;
 }
 
 /* Tells that something of this object is left out, for the error that was reported last. */
-static int leave(struct copy *c, uint64_t id)
+static int leave_out(struct copy *c, uint64_t id)
 {
     struct fail_state why;
 
     fail_save(&why);
-    return told(c, c->how->left_out(id, why.text, c->how->ctx));
+    return keep_answer(c, c->how->left_out(id, why.text, c->how->ctx));
 }
 
 /* Gives err back, but 0 for something of a newer version that a partial copy leaves out, told. */
 static int leave_later(struct copy *c, uint64_t id, int err)
 {
-    return err == DREP_ERR_UNSUPPORTED && partial(c) ? leave(c, id) : err;
+    return err == DREP_ERR_UNSUPPORTED && is_partial(c) ? leave_out(c, id) : err;
 }
 
 static int leave_link(struct copy *c, uint64_t group, const char *name, size_t len, uint64_t id)
 {
     fail(DREP_ERR_UNSUPPORTED, "link \"%.*s\" leads to object %llu, which is left out", (int)len,
          name, (unsigned long long)id);
-    return leave(c, group);
+    return leave_out(c, group);
 }
 
 /* Counts a link that the copy of the group lacks. */
@@ -249,7 +249,7 @@ static int ask_plan(struct copy *c, const drep_dataset *ds, struct copy_plan *p)
 {
     spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
     p->was = p->spec;
-    return c->how->plan ? told(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
+    return c->how->plan ? keep_answer(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
 }
 
 /* ---- gathering ---- */
@@ -322,7 +322,7 @@ static int look_through(struct copy *c, uint64_t group, const struct link_walk *
         return err;
     *state = LEFT_OUT;
     *copies = false;
-    return leave(c, id);
+    return leave_out(c, id);
 }
 
 /* Tells which links of a group are left out; *copies: this one is not. */
@@ -331,12 +331,12 @@ static int look_at_link(struct copy *c, uint64_t group, const struct link_walk *
     int err = 0;
 
     *copies = true;
-    if (!partial(c))
+    if (!is_partial(c))
         return 0;
     if (w->link.kind == FMT_LATER) {
         *copies = false;
         link_later((const char *)w->key.p + LINK_NAME_AT, w->key.len - LINK_NAME_AT, &w->link);
-        err = leave(c, group);
+        err = leave_out(c, group);
     } else if (w->link.kind == FMT_HARD) {
         err = look_through(c, group, w, copies);
     }
@@ -361,7 +361,7 @@ static int gather_dimensions(struct copy *c, uint64_t group)
     while (!(err = dim_walk_next(&w))) {
         if (w.rec.kind == FMT_LATER)
             err = leave_later(c, group, dim_later(&w.key, &w.rec));
-        else if (!partial(c) || !(err = look_at(c, w.rec.object)))
+        else if (!is_partial(c) || !(err = look_at(c, w.rec.object)))
             err = gather_add(c, w.rec.object);
         else
             err = leave_later(c, w.rec.object, err);
@@ -379,7 +379,7 @@ static int gather_group(struct copy *c, uint64_t group, struct worklist *work,
     int err;
 
     link_walk_begin(&w, c->from, group);
-    while (!(err = partial(c) ? link_walk_next(&w) : link_walk_hard(&w))) {
+    while (!(err = is_partial(c) ? link_walk_next(&w) : link_walk_hard(&w))) {
         struct object_head head;
         bool first = false, copies;
 
@@ -432,7 +432,7 @@ static int reserve_ids(struct copy *c)
 
 /* Gathers the objects that hard links lead to: groups from a worklist, so that depth does not
  * matter. */
-static int gather(struct copy *c, uint64_t id)
+static int gather_objects(struct copy *c, uint64_t id)
 {
     struct object_head head = {.kind = 0};
     struct worklist work = {0};
@@ -440,9 +440,9 @@ static int gather(struct copy *c, uint64_t id)
     bool first;
     int err = gather_add(c, id);
 
-    if (!err && partial(c))
+    if (!err && is_partial(c))
         err = look_at(c, id);
-    if (!err && partial(c) && idset_mark(&c->looked, id, &first))
+    if (!err && is_partial(c) && idset_mark(&c->looked, id, &first))
         err = fail_nomem();
     if (!err)
         err = head_load(c->from, id, &head);
@@ -543,7 +543,7 @@ static int map_type(struct copy *c, uint32_t ref, enum type_form form, const str
     if (form == OF_DATASET)
         err = ftype_use_like(c->to, rep->rep, c->from, ref, &rep->from->rep, to);
     else if (!(err = ftype_get(c->from, ref, NULL, &ft)))
-        err = form == OF_NAMED ? ftype_use_made(c->to, ft->type, to)
+        err = form == OF_NAMED ? ftype_use_memory(c->to, ft->type, to)
                                : ftype_use(c->to, ft->type, NULL, to);
     if (err)
         return err;
@@ -743,14 +743,14 @@ static int add_report(struct copy *c, uint64_t id, const drep_report *r)
     c->report.nan_lost += r->nan_lost;
     if (!c->how->lost || (r->overflow == 0 && r->inexact == 0 && r->nan_lost == 0))
         return 0;
-    return told(c, c->how->lost(id, r, c->how->ctx));
+    return keep_answer(c, c->how->lost(id, r, c->how->ctx));
 }
 
-static int copied(int64_t bytes, void *ctx)
+static int copy_bytes_done(int64_t bytes, void *ctx)
 {
     struct copy *c = ctx;
 
-    return told(c, c->how->progress(bytes, c->how->ctx));
+    return keep_answer(c, c->how->progress(bytes, c->how->ctx));
 }
 
 static bool is_serial(const struct file_rep *rep)
@@ -767,7 +767,7 @@ static int copy_elements(struct copy *c, const struct dataset_copy *m, uint64_t 
                                    .external = c->how->external,
                                    .map = m->refers ? map_reference : NULL,
                                    .map_ctx = c,
-                                   .progress = c->how->progress ? copied : NULL,
+                                   .progress = c->how->progress ? copy_bytes_done : NULL,
                                    .ctx = c};
     char name[40];
     int err;
@@ -924,8 +924,8 @@ static int copy_link(struct copy *c, struct key *key)
         return err;
     /* The gathering has reported what is left out here. */
     if (link.kind == FMT_LATER)
-        return partial(c) ? 0 : link_later(name, len, &link);
-    if (link.kind == FMT_HARD && partial(c) && place_of(c, link.object) == c->n)
+        return is_partial(c) ? 0 : link_later(name, len, &link);
+    if (link.kind == FMT_HARD && is_partial(c) && place_of(c, link.object) == c->n)
         return 0;
     if (link.kind == FMT_HARD && !c->whole)
         link.object = map_reference(c, link.object);
@@ -944,8 +944,8 @@ static int copy_dim_entry(struct copy *c, struct key *key)
     if (err)
         return err;
     if (rec.kind == FMT_LATER)
-        return partial(c) ? 0 : dim_later(key, &rec);
-    if (partial(c) && place_of(c, rec.object) == c->n)
+        return is_partial(c) ? 0 : dim_later(key, &rec);
+    if (is_partial(c) && place_of(c, rec.object) == c->n)
         return 0;
     if (!c->whole)
         rec.object = map_reference(c, rec.object);
@@ -998,11 +998,11 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
  * the copy's header does not have. */
 static int leave_entry(struct copy *c, uint64_t id, uint8_t tag)
 {
-    if (!partial(c) || c->tag_told[tag])
+    if (!is_partial(c) || c->tag_told[tag])
         return 0;
     c->tag_told[tag] = true;
     fail(DREP_ERR_UNSUPPORTED, "entries of unknown tag %d, written by a newer version", tag);
-    return leave(c, id);
+    return leave_out(c, id);
 }
 
 /* Copies an entry of a tag that has nothing to be changed, also of one that we do not know. */
@@ -1094,7 +1094,7 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
 
 static int copy_objects(struct copy *c, uint64_t id, const char *name)
 {
-    int err = gather(c, id);
+    int err = gather_objects(c, id);
 
     for (size_t i = 0; !err && i < c->n; i++)
         err = copy_object(c, c->id[i], new_id_of(c, i), c->links[i]);
@@ -1122,7 +1122,7 @@ static int copy_whole(struct copy *c)
     return err;
 }
 
-static int empty(drep_file *f, bool *yes)
+static int is_empty(drep_file *f, bool *yes)
 {
     struct object_head head;
     int err = head_load(f, FMT_OBJECT_ROOT, &head);
@@ -1148,7 +1148,7 @@ static int copy_target(struct copy *c, uint64_t id, const char *new_path, const 
     return dimension ? dim_entry_free(c->to, c->group, *name) : link_free(c->to, c->group, *name);
 }
 
-static int copy(struct copy *c, const char *path, const char *new_path)
+static int copy_path(struct copy *c, const char *path, const char *new_path)
 {
     const char *name;
     uint64_t id;
@@ -1156,11 +1156,11 @@ static int copy(struct copy *c, const char *path, const char *new_path)
     int err = path_id(c->from, path, &id);
 
     if (!err && strcmp(new_path, "/") == 0 && id == FMT_OBJECT_ROOT && c->from != c->to) {
-        err = empty(c->to, &yes);
+        err = is_empty(c->to, &yes);
         if (!err && !yes)
             err = fail(DREP_ERR_EXISTS, "a whole file can only be copied into an empty one");
-        c->whole = !partial(c);
-        c->same_ids = partial(c);
+        c->whole = !is_partial(c);
+        c->same_ids = is_partial(c);
         if (!err)
             err = c->whole ? copy_whole(c) : copy_objects(c, id, "/");
     } else if (!err) {
@@ -1204,7 +1204,7 @@ static int check_features(struct copy *c, bool refuse)
     int err = slot_known(&c->from->st->slot);
 
     c->known = !err;
-    if (!err || !(refuse || partial(c)))
+    if (!err || !(refuse || is_partial(c)))
         return 0;
     return leave_later(c, FMT_OBJECT_ROOT, err);
 }
@@ -1239,7 +1239,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
         err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
                    "chunks can stay in other files only if both containers are in one directory");
     if (!err)
-        err = copy(c, path, new_path);
+        err = copy_path(c, path, new_path);
     err = fail_in(err, "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);

@@ -33,7 +33,7 @@ int file_commit(drep_file *f)
         buf_release(&header);
     }
     if (!err) {
-        failures_forget(f);
+        failures_clear(f);
         f->hints.changed = false;
     }
     return err;
