@@ -190,6 +190,12 @@ def inference(tmp):
             ("a\n1 2\n", "struct{a: vstring}"),
             ("a\n0x10\n", "struct{a: vstring}"),
             ("a\n1e5\n", "struct{a: DOUBLE}"),
+            # Integers that no double is.
+            ("a\n9007199254740993\n0.5\n", "struct{a: vstring}"),
+            ("a,b\n-9007199254740993,1\n,2\n", "struct{a: vstring, b: INT64_T}"),
+            ("a,b\n9007199254740994,1\n,2\n", "struct{a: DOUBLE, b: INT64_T}"),
+            ("a\n18446744073709551615\n0.5\n", "struct{a: vstring}"),
+            ("a\n%s\n" % ("9" * 44), "struct{a: vstring}"),
             ("a\n\"1\"\n\"2\"\n", "struct{a: INT64_T}"),
             ("a,\n1,2\n", "struct{a: INT64_T, column2: INT64_T}"),
             ("a b,c\n1,2\n", "struct{\"a b\": INT64_T, c: INT64_T}")):

@@ -95,6 +95,7 @@ enum csv_guess {
 struct guesses {
     enum csv_guess *list;
     bool *missing;
+    bool *wide; /* an integer that no DOUBLE is */
 };
 
 /* 007 is a name, not a number. */
@@ -122,7 +123,9 @@ static enum csv_guess guess_field(struct csv_field *f)
     which = number_special(f->text);
     if (which)
         return GUESS_REAL;
-    if (f->text[strspn(f->text, "+-0123456789")] == '\0' && number_integer(f->text, &n)) {
+    if (f->text[strspn(f->text, "+-0123456789")] == '\0') {
+        if (!number_integer(f->text, &n))
+            return GUESS_TEXT; /* of more than 128 bits, or none */
         if (number_store(&n, 8, true, &here))
             return GUESS_INTEGER;
         return number_store(&n, 8, false, &here) ? GUESS_UNSIGNED : GUESS_TEXT;
@@ -139,6 +142,17 @@ static enum csv_guess guess_both(enum csv_guess a, enum csv_guess b)
     return most;
 }
 
+/* True if a DOUBLE is this integer of at most 64 bits: 53 from the first to the last that is 1. */
+static bool is_double(const char *text)
+{
+    struct integer n = {0};
+
+    number_integer(text, &n);
+    while (n.low && !(n.low & 1))
+        n.low >>= 1;
+    return n.low >> 53 == 0;
+}
+
 /* A negative number and one beyond 2^63 go together as text only; told apart here, because
  * the two alone would not tell. */
 static void note_field(struct guesses *g, size_t i, struct csv_field *f, bool *negative)
@@ -147,15 +161,19 @@ static void note_field(struct guesses *g, size_t i, struct csv_field *f, bool *n
 
     if (one == GUESS_INTEGER && *f->text == '-')
         negative[i] = true;
+    if (one == GUESS_INTEGER || one == GUESS_UNSIGNED)
+        g->wide[i] |= !is_double(f->text);
     g->list[i] = guess_both(g->list[i], one);
     if (g->list[i] == GUESS_UNSIGNED && negative[i])
         g->list[i] = GUESS_TEXT;
 }
 
-static int guess_type(enum csv_guess guess, bool missing, drep_type **out)
+static int guess_type(enum csv_guess guess, bool missing, bool wide, drep_type **out)
 {
     if (missing && (guess == GUESS_INTEGER || guess == GUESS_UNSIGNED))
         guess = GUESS_REAL; /* which has NaN for what is missing */
+    if (wide && guess == GUESS_REAL)
+        guess = GUESS_TEXT;
     if (missing && guess == GUESS_BOOLEAN)
         guess = GUESS_TEXT;
     if (guess == GUESS_BOOLEAN)
@@ -205,15 +223,16 @@ static int scan_table(struct csv_source *c, struct guesses *g)
 static bool is_matrix(const struct csv_source *c, const struct guesses *g, drep_type **out)
 {
     enum csv_guess all = GUESS_NOTHING;
-    bool missing = false;
+    bool missing = false, wide = false;
     size_t i;
 
     for (i = 0; i < c->fields; i++) {
         all = guess_both(all, g->list[i]);
         missing = missing || g->missing[i];
+        wide = wide || g->wide[i];
     }
     return !c->name && c->fields > 1 && all >= GUESS_INTEGER && all <= GUESS_REAL &&
-           guess_type(all, missing, out) == 0;
+           !(wide && (missing || all == GUESS_REAL)) && guess_type(all, missing, wide, out) == 0;
 }
 
 static int table_type(const struct csv_source *c, const struct guesses *g, drep_type **out)
@@ -226,7 +245,7 @@ static int table_type(const struct csv_source *c, const struct guesses *g, drep_
     size_t i;
 
     for (i = 0; i < c->fields && !err; i++) {
-        err = guess_type(g->list[i], g->missing[i], &type);
+        err = guess_type(g->list[i], g->missing[i], g->wide[i], &type);
         types[i] = err ? NULL : type;
         snprintf(made[i], sizeof *made, "column%zu", i + 1);
         names[i] = c->name ? c->name[i] : made[i];
@@ -244,8 +263,9 @@ static int table_type(const struct csv_source *c, const struct guesses *g, drep_
 static int infer(struct csv_source *c)
 {
     struct guesses g = {.list = calloc(c->fields + 1, sizeof *g.list),
-                        .missing = calloc(c->fields + 1, sizeof *g.missing)};
-    int err = 0, status = g.list && g.missing ? scan_table(c, &g) : tool_no_memory();
+                        .missing = calloc(c->fields + 1, sizeof *g.missing),
+                        .wide = calloc(c->fields + 1, sizeof *g.wide)};
+    int err = 0, status = g.list && g.missing && g.wide ? scan_table(c, &g) : tool_no_memory();
     char *text;
 
     if (!status && is_matrix(c, &g, &c->type))
@@ -260,6 +280,7 @@ static int infer(struct csv_source *c)
     }
     free(g.list);
     free(g.missing);
+    free(g.wide);
     return status;
 }
 
