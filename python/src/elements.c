@@ -62,7 +62,7 @@ static void clear(elements *self)
 {
     drop(self);
     if (self->used)
-        memset(self->ptr, 0, (size_t)self->size);
+        pages_zero(self->ptr, (size_t)self->size);
     self->used = false;
 }
 

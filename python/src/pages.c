@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20) /* bytes of a huge page */
@@ -40,10 +41,19 @@ void *pages_new(size_t size)
     return p + head;
 }
 
+void pages_zero(void *p, size_t size)
+{
+#ifdef __linux__
+    if (size >= PAGES_MIN && madvise(p, whole_pages(size), MADV_DONTNEED) == 0)
+        return; /* pages that are gone are zeros when they are touched again */
+#endif
+    memset(p, 0, size);
+}
+
 void pages_free(void *p, size_t size)
 {
     if (size < PAGES_MIN)
         free(p);
-    else
+    else if (p)
         munmap(p, whole_pages(size));
 }

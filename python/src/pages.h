@@ -10,7 +10,9 @@
 
 /* Zeros; what is not touched takes no memory.  NULL: the system has none. */
 void *pages_new(size_t size);
-/* size: as for pages_new(). */
+/* Make all of it zeros. */
+void pages_zero(void *p, size_t size);
+/* size: as for pages_new(); p may be NULL. */
 void pages_free(void *p, size_t size);
 
 #endif

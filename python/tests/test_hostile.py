@@ -43,6 +43,24 @@ def texts():
     f.abandon()
 
 
+def test_memory_that_is_not_there(texts):
+    """Elements beyond the memory of the machine are a MemoryError, and what was there before stays."""
+    for count in (1 << 44, 1 << 50, 1 << 58):
+        with pytest.raises(MemoryError):
+            _core.Elements(VSTRING, count)
+    large = _core.Elements(VSTRING, 1 << 20)  # which are used again
+    many = np.array([f"t{i}" for i in range(1 << 20)], object)
+    texts["many"] = many
+    plan = texts["many"]._form().plan
+    out = np.empty(1 << 20, object)
+    for _ in range(2):
+        texts["many"]._read_box((0,), (1 << 20,), None, VSTRING, large, PLAIN)
+        large.load(plan, out)
+        assert (out == many).all()
+    large.load(plan, out)
+    assert set(out) == {""}
+
+
 def test_bytes_are_never_pointers(texts):
     """Whatever takes a type and memory refuses a buffer for elements that hold pointers."""
     garbage, t, h = np.full(64, 0x41, "u1"), texts["t"], texts._h
