@@ -94,8 +94,13 @@ int byte_ranges_unite(const struct byte_ranges *a, const struct byte_ranges *b,
                       struct byte_ranges *out)
 {
     struct buf both = {0};
-    int err = buf_add(&both, a->range, byte_ranges_size(a));
+    int err;
 
+    if (a->n == 0 || b->n == 0) { /* all members */
+        *out = (struct byte_ranges){.n = 0};
+        return 0;
+    }
+    err = buf_add(&both, a->range, byte_ranges_size(a));
     if (!err)
         err = buf_add(&both, b->range, byte_ranges_size(b));
     if (!err)
@@ -133,7 +138,6 @@ bool byte_ranges_meet(const struct byte_ranges *a, const struct byte_ranges *b)
     return false;
 }
 
-/* What came from another rank may be anything. */
 bool byte_ranges_valid(const struct byte_ranges *s, uint64_t size)
 {
     uint64_t at = 0;

@@ -1,6 +1,7 @@
 /* byte_ranges.h - which bytes of a stored element are those of some of its members.
  *
- * Ranges as they travel between ranks: ascending, not empty, with something between two of them. */
+ * A set of bytes as ranges: ascending, not empty, with something between two of them, so that equal
+ * sets are equal bytes.  They are kept as a message has them. */
 /* SPDX-License-Identifier: MIT */
 #ifndef CONV_BYTE_RANGES_H
 #define CONV_BYTE_RANGES_H
@@ -16,10 +17,10 @@ struct byte_ranges {
     size_t n; /* 0: all members */
 };
 
-/* The items of a layout. */
+/* The bytes of all items of a layout. */
 int byte_ranges_of(const struct prog *stored, const struct type_sizes *sizes,
                    struct byte_ranges *out);
-/* Those of both, in a new one. */
+/* The bytes of either, in a new set. */
 int byte_ranges_unite(const struct byte_ranges *a, const struct byte_ranges *b,
                       struct byte_ranges *out);
 void byte_ranges_release(struct byte_ranges *s);
@@ -31,9 +32,9 @@ static inline size_t byte_ranges_size(const struct byte_ranges *s)
 bool byte_ranges_same(const struct byte_ranges *a, const struct byte_ranges *b);
 /* True if they have bytes in common. */
 bool byte_ranges_meet(const struct byte_ranges *a, const struct byte_ranges *b);
-/* True if these are ranges, inside an element of `size` bytes. */
+/* True if a set that came in a message is one, inside an element of `size` bytes. */
 bool byte_ranges_valid(const struct byte_ranges *s, uint64_t size);
-/* Copies these bytes of an element of `size` bytes; NULL: all of it. */
+/* Copy these bytes of an element of `size` bytes; NULL: all of it. */
 void byte_ranges_copy(const struct byte_ranges *s, uint8_t *to, const uint8_t *from, size_t size);
 /* Bytes of an item of this leaf in the file. */
 int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf);

@@ -18,7 +18,7 @@ struct refs {
 
 /* Does an element of this type hold references? */
 bool type_refers(const drep_type *type);
-/* The greatest object that elements in memory refer to, also those in their sequences; 0: none. */
+/* Find the greatest id that elements in memory refer to, also those in their sequences; 0: none. */
 uint64_t refs_greatest(const drep_type *type, int64_t count, const void *buf);
 /* Replaces each reference in n stored elements and their contents, once, by what map() makes of it.
  * The elements have passed heap_check(). */

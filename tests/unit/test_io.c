@@ -5,11 +5,13 @@
 #include "io/io.h"
 #include "tests/unit/checks.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[256];
@@ -361,6 +363,81 @@ START_TEST(test_reads_to_any_place)
 }
 END_TEST
 
+/* ---- files that a system shows late ---- */
+
+enum { LATE_NS = 10000000 }; /* 10 ms */
+#define HOUR ((int64_t)3600 * 1000000000)
+
+/* Appends to the file, which it makes if there is none, a little later. */
+static void *append_late(void *path)
+{
+    const struct timespec late = {0, LATE_NS};
+    FILE *f;
+
+    nanosleep(&late, NULL);
+    f = fopen(path, "a");
+    if (f) {
+        fputs("late", f);
+        fclose(f);
+    }
+    return f ? path : NULL;
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+START_TEST(test_patience)
+{
+    const char *path = in_dir("late");
+    char buf[9] = "";
+    struct io *io = NULL;
+    pthread_t thread;
+    void *made;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, append_late, (void *)(uintptr_t)path), 0);
+    ck_assert_int_eq(io_posix_patient(path, _i ? IO_WRITE : IO_READ, HOUR, &io), 0);
+    ck_assert_int_eq(io->ops->read_at(io, buf, 4, 0), 0); /* the name may come before the bytes */
+    ck_assert_int_eq(pthread_join(thread, &made), 0);
+    ck_assert_ptr_nonnull(made);
+    ck_assert_int_eq(pthread_create(&thread, NULL, append_late, (void *)(uintptr_t)path), 0);
+    ck_assert_int_eq(io->ops->read_at(io, buf, 8, 0), 0); /* half of it is there */
+    ck_assert_str_eq(buf, "latelate");
+    ck_assert_int_eq(pthread_join(thread, &made), 0);
+    io->ops->close(io);
+}
+END_TEST
+
+START_TEST(test_patience_ends)
+{
+    const char *path = in_dir("never");
+    struct io *io = NULL;
+    int64_t begin = now_ns();
+    char byte;
+    FILE *f;
+
+    ck_assert_int_eq(io_posix_patient(path, IO_READ, LATE_NS, &io), DREP_ERR_NO_SUCH_FILE);
+    ck_assert_int_ge(now_ns() - begin, LATE_NS);
+    f = fopen(path, "w");
+    ck_assert_ptr_nonnull(f);
+    fclose(f);
+    ck_assert_int_eq(io_posix_patient(path, IO_READ, LATE_NS, &io), 0);
+    begin = now_ns();
+    ck_assert_int_eq(io->ops->read_at(io, &byte, 1, 0), DREP_ERR_TRUNCATE);
+    ck_assert_int_ge(now_ns() - begin, LATE_NS);
+    io->ops->close(io);
+    /* Time heals neither another error nor a file that nobody else writes. */
+    ck_assert_int_ne(io_posix_patient(dir, IO_READ, HOUR, &io), 0);
+    ck_assert_int_eq(io_posix(path, IO_READ, 0, 0, &io), 0);
+    ck_assert_int_eq(io->ops->read_at(io, &byte, 1, 0), DREP_ERR_TRUNCATE);
+    io->ops->close(io);
+}
+END_TEST
+
 START_TEST(test_each_allocation_fails)
 {
     struct io *io = NULL;
@@ -397,6 +474,8 @@ int main(void)
     tcase_add_test(t, test_image_is_read_only);
     tcase_add_loop_test(t, test_many_ranges, 0, 2);
     tcase_add_test(t, test_reads_to_any_place);
+    tcase_add_loop_test(t, test_patience, 0, 2);
+    tcase_add_test(t, test_patience_ends);
     tcase_add_loop_test(t, test_each_allocation_fails, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
