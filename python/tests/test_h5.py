@@ -566,8 +566,7 @@ def names_in_use(h5, path):
     with h5.File(path("a"), "w") as f:
         f["t"] = np.dtype("i4")
         for value in (np.dtype("i4"), 3, h5.SoftLink("x"), f["t"]):
-            kinds, text = said(f.__setitem__, "t", value)
-            yield kinds, "name already exists" in text
+            yield "name already exists" in said(f.__setitem__, "t", value)[1]  # h5py 3.7 and 3.13 differ in its class
         for make in (f.create_group, lambda name: f.create_dataset(name, (2,))):
             kinds, text = said(make, "t")
             yield kinds, "name already exists" in text

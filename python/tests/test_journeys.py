@@ -22,6 +22,10 @@ EXAMPLES = os.path.join(os.path.dirname(xr.__file__), "tests", "data")
 STORED = ("dtype", "_FillValue", "missing_value", "scale_factor", "add_offset", "units", "calendar", "zlib",
           "complevel", "shuffle", "fletcher32", "chunksizes", "_Unsigned")
 
+# A wheel has no module for netCDF: no classic files, and export does not ask libnetcdf.
+HAS_NETCDF = "netcdf" in dr.versions()
+EXPORT = {} if HAS_NETCDF else {"no_verify": True}
+
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
@@ -141,6 +145,11 @@ def made(tmp_path_factory):
             if name in ("example_1", "bears") and not os.path.isdir(EXAMPLES):
                 pytest.skip(f"xarray's examples are not in {EXAMPLES}")
             FILES[name](known[name][0])
+            if is_classic(known[name][0]) and not HAS_NETCDF:
+                known[name] = None
+        if known[name] is None:
+            pytest.skip("the command has no module for netCDF, and the file is classic")
+        if not os.path.exists(known[name][1]):
             dr.import_(*known[name])
         return known[name]
     return get
@@ -234,7 +243,7 @@ def test_it_comes_back(made, name, tmp_path):
     read(ours, "datarep", False).datarep.save(tmp_path / "s.drep")
     read(source, "netcdf4", False).to_netcdf(tmp_path / "b.nc")
     for path, wanted in ((ours, source), (tmp_path / "s.drep", tmp_path / "b.nc")):
-        dr.export(path, tmp_path / "out.nc")
+        dr.export(path, tmp_path / "out.nc", **EXPORT)
         for engine in ("netcdf4", "h5netcdf")[:1 if is_classic(wanted) or not FULL else 2]:
             # As numbers netCDF has truth values, of which h5netcdf sees HDF5's type.
             for raw in (False,) if engine == "h5netcdf" else (True, False) if FULL else (True,):
@@ -256,7 +265,7 @@ def test_work_in_xarray(made, name, work, tmp_path):
     wanted = WORKS[work](read(source, "netcdf4", False))
     WORKS[work](read(ours, "datarep", False)).datarep.save(tmp_path / "s.drep")
     same(read(tmp_path / "s.drep", "datarep", False), wanted, stored=False)
-    dr.export(tmp_path / "s.drep", tmp_path / "s.nc")
+    dr.export(tmp_path / "s.drep", tmp_path / "s.nc", **EXPORT)
     for engine in ("netcdf4", "h5netcdf"):
         same(read(tmp_path / "s.nc", engine, False), wanted, stored=False, order=False)
     h5py = pytest.importorskip("h5py")

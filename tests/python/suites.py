@@ -193,6 +193,9 @@ SUITES = {
                       options=("-k", "not test_ros3")),  # opens an address of the network
     "hdmf": Suite(("python3-jsonschema", "python3-pandas", "python3-scipy", *YAML), ("tests/unit",), install, 1494,
                   sources=(HDMF,)),
+    "pynwb": Suite(("python3-jsonschema", "python3-pandas", "python3-scipy", "python3-dateutil", *YAML),
+                   ("tests/integration/hdf5", "tests/back_compat"), install, 182,
+                   sources=(Source("pynwb", "2.8.2", "pynwb", ("src", ".")), HDMF)),
     "meshio": Suite(("python3-rich", "python3-markdown-it", "python3-mdurl", "python3-pygments"),
                     tuple(f"tests/test_{n}.py" for n in ("cgns", "hmf", "med", "moab", "xdmf", "public", "helpers",
                                                          "cli")), install, 138,
