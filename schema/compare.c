@@ -19,14 +19,14 @@ struct comparing {
     int err; /* the first failure to read */
 };
 
-static void differs(struct comparing *w, const struct doc *at, const char *path, const char *what,
-                    const char *have, const char *want)
+static void report_difference(struct comparing *w, const struct doc *at, const char *path,
+                              const char *what, const char *have, const char *want)
 {
     complain(&w->c, at, "%s: %s is %s, not %s", path, what, have, want);
 }
 
 /* Report an object that cannot be read: no difference, but no success either. */
-static void failed(struct comparing *w, const struct doc *at, const char *path, int err)
+static void report_failure(struct comparing *w, const struct doc *at, const char *path, int err)
 {
     if (!w->err)
         w->err = err;
@@ -63,7 +63,7 @@ static void type_differs(struct comparing *w, const struct doc *at, const char *
 {
     char *a = printed_type(have), *b = printed_type(want);
 
-    differs(w, at, path, what, a ? a : "another", b ? b : "this");
+    report_difference(w, at, path, what, a ? a : "another", b ? b : "this");
     free(a);
     free(b);
 }
@@ -108,8 +108,8 @@ static void lengths_differ(struct comparing *w, const struct doc *at, const char
 {
     char a[1024], b[1024];
 
-    differs(w, at, path, what, lengths_text(a, sizeof a, rank, have),
-            lengths_text(b, sizeof b, want_rank, want));
+    report_difference(w, at, path, what, lengths_text(a, sizeof a, rank, have),
+                      lengths_text(b, sizeof b, want_rank, want));
 }
 
 static bool lengths_equal(int rank, const int64_t *a, int other, const int64_t *b)
@@ -118,7 +118,7 @@ static bool lengths_equal(int rank, const int64_t *a, int other, const int64_t *
 }
 
 /* The value under a key, or the whole entry. */
-static const struct doc *place(const struct object *o, const char *key)
+static const struct doc *place_of_key(const struct object *o, const char *key)
 {
     const struct doc *at = doc_get(o->at, key);
 
@@ -137,9 +137,9 @@ static void compare_attr_values(struct comparing *w, const struct object *o, con
         err = p->value(p->ctx, w->want, o->path, a->name, &want);
     snprintf(what, sizeof what, "attribute \"%s\"", a->name);
     if (err)
-        failed(w, a->at, o->path, err);
+        report_failure(w, a->at, o->path, err);
     else if (strcmp(have, want) != 0)
-        differs(w, a->at, o->path, what, have, want);
+        report_difference(w, a->at, o->path, what, have, want);
     free(have);
     free(want);
 }
@@ -154,12 +154,12 @@ static void compare_attr(struct comparing *w, const struct object *o, const stru
     if (err == DREP_ERR_NOT_FOUND)
         complain(&w->c, a->at, "%s: there is no attribute \"%s\"", o->path, a->name);
     else if (err)
-        failed(w, a->at, o->path, err);
+        report_failure(w, a->at, o->path, err);
     if (err)
         return;
     err = drep_attr_info(w->want, o->path, a->name, &want);
     if (err) {
-        failed(w, a->at, o->path, err);
+        report_failure(w, a->at, o->path, err);
         drep_attrinfo_release(&have);
         return;
     }
@@ -197,11 +197,11 @@ static void compare_attrs(struct comparing *w, const struct object *o)
         return;
     err = attrs_list(w->have, o->path, false, &names, &n);
     if (err)
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
     for (k = 0; k < n; k++)
         if (!has_attr(o, names[k]))
-            complain(&w->c, place(o, "attrs"), "%s: attribute \"%s\" is not in the schema", o->path,
-                     names[k]);
+            complain(&w->c, place_of_key(o, "attrs"), "%s: attribute \"%s\" is not in the schema",
+                     o->path, names[k]);
     attrs_free(names, n);
 }
 
@@ -259,7 +259,7 @@ static void compare_filters(struct comparing *w, const struct object *o, const d
                  memcmp(have->filters[i].param, want->filters[i].param,
                         sizeof *want->filters[i].param * (size_t)want->filters[i].nparams) == 0));
     if (!same)
-        complain(&w->c, place(o, "filters"), "%s: the filters are others", o->path);
+        complain(&w->c, place_of_key(o, "filters"), "%s: the filters are others", o->path);
 }
 
 /* True if this name means another representation than the one that is there. */
@@ -292,11 +292,11 @@ static void compare_dataset_rep(struct comparing *w, const struct object *o,
     if (!o->datarep)
         return;
     if (rep_differs(have->datarep, o->datarep))
-        differs(w, place(o, "datarep"), o->path, "the data representation", have->datarep,
-                o->datarep);
+        report_difference(w, place_of_key(o, "datarep"), o->path, "the data representation",
+                          have->datarep, o->datarep);
     else if (rows_differ(w->have, have->datarep_number, o->datarep))
-        complain(&w->c, place(o, "datarep"), "%s: %s holds datatypes otherwise here", o->path,
-                 o->datarep);
+        complain(&w->c, place_of_key(o, "datarep"), "%s: %s holds datatypes otherwise here",
+                 o->path, o->datarep);
 }
 
 static void compare_storage(struct comparing *w, const struct object *o, const drep_dsinfo *have,
@@ -307,10 +307,10 @@ static void compare_storage(struct comparing *w, const struct object *o, const d
     if (want->rank == DREP_NULL_SPACE)
         return;
     if (o->layout != DREP_LAYOUT_AUTO && have->layout != want->layout)
-        differs(w, place(o, "layout"), o->path, "the layout", names[have->layout & 3],
-                names[want->layout & 3]);
+        report_difference(w, place_of_key(o, "layout"), o->path, "the layout",
+                          names[have->layout & 3], names[want->layout & 3]);
     else if (o->has_chunk && !lengths_equal(have->rank, have->chunk, want->rank, want->chunk))
-        lengths_differ(w, place(o, "chunk"), o->path, "the chunk", have->rank, have->chunk,
+        lengths_differ(w, place_of_key(o, "chunk"), o->path, "the chunk", have->rank, have->chunk,
                        want->rank, want->chunk);
     if (doc_get(o->at, "filters"))
         compare_filters(w, o, have, want);
@@ -320,14 +320,14 @@ static void compare_fill(struct comparing *w, const struct object *o, const drep
 {
     static const char *const names[] = {"the default", "a value", "none"};
     const struct schema_compare_options *p = w->options;
-    const struct doc *at = place(o, "fill");
+    const struct doc *at = place_of_key(o, "fill");
     char *a = NULL, *b = NULL;
     int err;
 
     if (!doc_get(o->at, "fill"))
         return;
     if (have->fill != o->fill) {
-        differs(w, at, o->path, "the fill", names[have->fill % 3], names[o->fill % 3]);
+        report_difference(w, at, o->path, "the fill", names[have->fill % 3], names[o->fill % 3]);
         return;
     }
     if (o->fill != DREP_FILL_VALUE)
@@ -336,9 +336,9 @@ static void compare_fill(struct comparing *w, const struct object *o, const drep
     if (!err)
         err = p->value(p->ctx, w->want, o->path, NULL, &b);
     if (err)
-        failed(w, at, o->path, err);
+        report_failure(w, at, o->path, err);
     else if (strcmp(a, b) != 0)
-        differs(w, at, o->path, "the fill", a, b);
+        report_difference(w, at, o->path, "the fill", a, b);
     free(a);
     free(b);
 }
@@ -353,7 +353,7 @@ static void compare_data(struct comparing *w, const struct object *o, drep_datas
     int err = p->data(p->ctx, w->have, have, w->want, want, &first);
 
     if (err) {
-        failed(w, at, o->path, err);
+        report_failure(w, at, o->path, err);
         return;
     }
     if (first.count == 0)
@@ -380,19 +380,19 @@ static void compare_open(struct comparing *w, const struct object *o, drep_datas
     if (!err)
         err = drep_dataset_info(want, &b);
     if (err) {
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
         return;
     }
     type = types_equal(a.type, b.type);
     shape = shape_fits(&a, &b);
     if (!type)
-        type_differs(w, place(o, "dataset"), o->path, "the datatype", a.type, b.type);
+        type_differs(w, place_of_key(o, "dataset"), o->path, "the datatype", a.type, b.type);
     if (!shape)
-        lengths_differ(w, place(o, doc_get(o->at, "shape") ? "shape" : "dims"), o->path,
+        lengths_differ(w, place_of_key(o, doc_get(o->at, "shape") ? "shape" : "dims"), o->path,
                        "the shape", a.rank, a.dims, b.rank, b.dims);
     else if (!lengths_equal(a.rank, a.maxdims, b.rank, b.maxdims))
-        lengths_differ(w, place(o, "maxshape"), o->path, "the largest shape", a.rank, a.maxdims,
-                       b.rank, b.maxdims);
+        lengths_differ(w, place_of_key(o, "maxshape"), o->path, "the largest shape", a.rank,
+                       a.maxdims, b.rank, b.maxdims);
     compare_dims(w, o, &a);
     compare_dataset_rep(w, o, &a);
     compare_storage(w, o, &a, &b);
@@ -425,10 +425,10 @@ static void compare_placed(struct comparing *w, const struct object *o, drep_dat
     if (!err)
         err = placed_text(want, &b);
     if (err)
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
     else if ((a || b) && (!a || !b || strcmp(a, b) != 0))
-        differs(w, place(o, "placed"), o->path, "members", a ? a : "not placed",
-                b ? b : "not placed");
+        report_difference(w, place_of_key(o, "placed"), o->path, "members", a ? a : "not placed",
+                          b ? b : "not placed");
     free(a);
     free(b);
 }
@@ -439,12 +439,12 @@ static void compare_dataset(struct comparing *w, const struct object *o)
     int err = drep_dataset_open(w->have, o->path, &have);
 
     if (err) {
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
         return;
     }
     err = drep_dataset_open(w->want, o->path, &want);
     if (err) {
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
     } else {
         compare_open(w, o, have, want);
         if (o->placed)
@@ -462,11 +462,11 @@ static void compare_type(struct comparing *w, const struct object *o)
     int err = drep_type_open(w->have, o->path, &have);
 
     if (err) {
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
         return;
     }
     if (!types_equal(have, o->type))
-        type_differs(w, place(o, "type"), o->path, "the datatype", have, o->type);
+        type_differs(w, place_of_key(o, "type"), o->path, "the datatype", have, o->type);
     drep_type_free(have);
 }
 
@@ -478,7 +478,7 @@ static void compare_dimension(struct comparing *w, const struct object *o, const
     if (have->len != o->len && !longer) {
         snprintf(a, sizeof a, "%lld", (long long)have->len);
         snprintf(b, sizeof b, "%lld", (long long)o->len);
-        differs(w, place(o, "dimension"), o->path, "the length", a, b);
+        report_difference(w, place_of_key(o, "dimension"), o->path, "the length", a, b);
     }
     if (!have->unlimited != !o->unlimited)
         complain(&w->c, o->at, "%s: the dimension is %sunlimited", o->path,
@@ -502,31 +502,34 @@ static const struct member *find_member(const struct members *m, const char *nam
 }
 
 static const char *const kinds[] = {"a link", "a group", "a dataset", "a datatype", "a dimension"};
-static const char *const links[] = {"an object", "an object", "a soft link", "an external link"};
+static const char *const link_kinds[] = {"an object", "an object", "a soft link",
+                                         "an external link"};
 
 static void compare_link(struct comparing *w, const struct object *o, const struct member *have)
 {
     drep_objinfo target = DREP_OBJINFO;
 
     if (have->link == DREP_LINK_UNKNOWN) {
-        failed(w, o->at, o->path, member_later(w->have, o->path, have));
+        report_failure(w, o->at, o->path, member_later(w->have, o->path, have));
         return;
     }
     if (have->link != o->link) {
-        differs(w, o->at, o->path, "this", links[have->link & 3],
-                o->link == DREP_LINK_HARD ? "a hard link" : links[o->link & 3]);
+        report_difference(w, o->at, o->path, "this", link_kinds[have->link & 3],
+                          o->link == DREP_LINK_HARD ? "a hard link" : link_kinds[o->link & 3]);
         return;
     }
     if (o->link == DREP_LINK_HARD) {
         if (drep_stat(w->have, o->target, &target) == 0 && target.id != have->id)
-            complain(&w->c, place(o, "target"), "%s: this is not the object \"%s\"", o->path,
+            complain(&w->c, place_of_key(o, "target"), "%s: this is not the object \"%s\"", o->path,
                      o->target);
         return;
     }
     if (strcmp(have->target, o->target) != 0)
-        differs(w, place(o, "target"), o->path, "the target", have->target, o->target);
+        report_difference(w, place_of_key(o, "target"), o->path, "the target", have->target,
+                          o->target);
     if (o->link == DREP_LINK_EXTERNAL && strcmp(have->target_file, o->target_file) != 0)
-        differs(w, place(o, "file"), o->path, "the file", have->target_file, o->target_file);
+        report_difference(w, place_of_key(o, "file"), o->path, "the file", have->target_file,
+                          o->target_file);
 }
 
 static void compare_group(struct comparing *w, const struct object *group);
@@ -537,11 +540,11 @@ static void compare_object(struct comparing *w, const struct object *o)
     int err = drep_stat(w->have, o->path, &have);
 
     if (err) {
-        failed(w, o->at, o->path, err);
+        report_failure(w, o->at, o->path, err);
         return;
     }
     if (have.kind != o->kind) {
-        differs(w, o->at, o->path, "this", kinds[have.kind % 5], kinds[o->kind % 5]);
+        report_difference(w, o->at, o->path, "this", kinds[have.kind % 5], kinds[o->kind % 5]);
         return;
     }
     compare_attrs(w, o);
@@ -562,14 +565,15 @@ static void compare_member(struct comparing *w, const struct object *o, const st
     else if (o->link)
         compare_link(w, o, have);
     else if (have->link == DREP_LINK_UNKNOWN || have->kind == DREP_OBJ_UNKNOWN)
-        failed(w, o->at, o->path, member_later(w->have, o->path, have));
+        report_failure(w, o->at, o->path, member_later(w->have, o->path, have));
     else if (have->link != DREP_LINK_HARD)
-        differs(w, o->at, o->path, "this", links[have->link & 3], kinds[o->kind % 5]);
+        report_difference(w, o->at, o->path, "this", link_kinds[have->link & 3],
+                          kinds[o->kind % 5]);
     else
         compare_object(w, o);
 }
 
-static bool named(const struct comparing *w, const struct object *group, const char *name)
+static bool is_declared(const struct comparing *w, const struct object *group, const char *name)
 {
     char *path = path_of_member(group->path, name);
     bool found = !path || model_find(w->s, path);
@@ -585,7 +589,7 @@ static void compare_dimensions(struct comparing *w, const struct object *group)
     int err = dimensions_list(&dims, w->have, group->path, DREP_BY_CREATION);
 
     if (err)
-        failed(w, group->at, group->path, err);
+        report_failure(w, group->at, group->path, err);
     for (size_t i = 0; i < dims.len && !w->options->extra && !err; i++)
         if (!model_find(w->s, dims.list[i].target))
             complain(&w->c, group->at, "%s: dimension \"%s\" is not in the schema", group->path,
@@ -604,9 +608,9 @@ static void compare_group(struct comparing *w, const struct object *group)
     err = members_list(&members, w->have, group->path, DREP_BY_CREATION);
 
     if (err)
-        failed(w, group->at, group->path, err);
+        report_failure(w, group->at, group->path, err);
     for (i = 0; i < members.len && !w->options->extra && !err; i++)
-        if (!named(w, group, members.list[i].name))
+        if (!is_declared(w, group, members.list[i].name))
             complain(&w->c, group->at, "%s: member \"%s\" is not in the schema", group->path,
                      members.list[i].name);
     if (members.len > 1)
@@ -633,7 +637,7 @@ static void compare_datarep(struct comparing *w)
     int err = drep_header_get(w->have, &header);
 
     if (err) {
-        failed(w, w->s->datarep_at, "datarep", err);
+        report_failure(w, w->s->datarep_at, "datarep", err);
         return;
     }
     if (!want)
@@ -652,7 +656,7 @@ static void compare_hints(struct comparing *w)
     int i, err = drep_header_hints(w->have, &have);
 
     if (err) {
-        failed(w, at, "hints", err);
+        report_failure(w, at, "hints", err);
         return;
     }
     for (i = 0; i < drep_info_count(w->s->hints); i++) {

@@ -117,7 +117,7 @@ static void big_subtract(struct big *a, const struct big *b)
 
 /* Moves num or den, both not 0, until num / den is from 1 to below 2; gives the power of two
  * that this took away. */
-static int64_t align(struct big *num, struct big *den)
+static int64_t align_top_bits(struct big *num, struct big *den)
 {
     int64_t shift = big_bits(num) - big_bits(den);
 
@@ -130,8 +130,8 @@ static int64_t align(struct big *num, struct big *den)
 }
 
 /* The first bits of num / den, which is below 2; num / den * 2^-bits is left. */
-static void quotient(struct big *num, const struct big *den, int bits, uint64_t *high,
-                     uint64_t *low)
+static void divide_bits(struct big *num, const struct big *den, int bits, uint64_t *high,
+                        uint64_t *low)
 {
     *high = *low = 0;
     for (int i = 0; i < bits; i++) {
@@ -261,7 +261,7 @@ static enum said read_ratio(const char *text, struct ratio *out)
 /* ---------------------------------------------------------------- rounding */
 
 /* Drops the last `by` bits, of 1 to 128. */
-static void drop(struct exact *n, int64_t by, bool odd)
+static void drop_bits(struct exact *n, int64_t by, bool odd)
 {
     uint64_t half, rest;
     int64_t i;
@@ -284,7 +284,7 @@ static void drop(struct exact *n, int64_t by, bool odd)
 }
 
 /* Rounds to binary128; `bits` as number_quad() has it. */
-static bool pack(struct exact *n, int bits, uint64_t *quad)
+static bool pack_quad(struct exact *n, int bits, uint64_t *quad)
 {
     bool odd = bits != NUMBER_HEX128 && bits <= QUAD_BITS - 2;
     int64_t keep = QUAD_BITS, below = QUAD_LEAST - n->exponent, by;
@@ -297,7 +297,7 @@ static bool pack(struct exact *n, int bits, uint64_t *quad)
         n->more = true;
         by = 128;
     }
-    drop(n, by, odd);
+    drop_bits(n, by, odd);
     /* The significand's last bit to its place; rounding up may have made it a bit longer. */
     for (; keep < QUAD_BITS; keep++) {
         n->high = n->high << 1 | n->low >> 63;
@@ -319,7 +319,7 @@ static bool pack(struct exact *n, int bits, uint64_t *quad)
     return true;
 }
 
-static void store(const uint64_t *quad, bool negative, void *out)
+static void store_quad(const uint64_t *quad, bool negative, void *out)
 {
     uint64_t word[2];
 
@@ -339,8 +339,8 @@ static enum said read_exact(const char *text, struct exact *n)
         n->exponent = TINY;
         n->more = true;
     } else if (said == SAID_NUMBER) {
-        n->exponent = align(&r.num, &r.den) + r.twos;
-        quotient(&r.num, &r.den, 128, &n->high, &n->low);
+        n->exponent = align_top_bits(&r.num, &r.den) + r.twos;
+        divide_bits(&r.num, &r.den, 128, &n->high, &n->low);
         n->more = r.more || r.num.len > 0;
     }
     return said;
@@ -357,15 +357,15 @@ bool number_quad(const char *text, int bits, void *out)
 
     if (which) {
         quad[0] = (uint64_t)0x7fff << 48 | (which == 1 ? (uint64_t)1 << 47 : 0);
-        store(quad, which == 3, out);
+        store_quad(quad, which == 3, out);
         return true;
     }
     said = read_exact(text, &n);
     if (said == SAID_NONE)
         return false;
-    if (said != SAID_ZERO && !pack(&n, bits, quad))
+    if (said != SAID_ZERO && !pack_quad(&n, bits, quad))
         return false;
-    store(quad, n.negative, out);
+    store_quad(quad, n.negative, out);
     return true;
 }
 
@@ -418,7 +418,7 @@ static void round_wide(struct exact *n, struct wide_form form)
         n->high = n->low = 0;
         return;
     }
-    drop(n, (int64_t)by, odd);
+    drop_bits(n, (int64_t)by, odd);
     n->exponent += (int64_t)by - (127 - WIDE_BITS);
     for (; n->high >> (WIDE_BITS - 63); n->exponent++) { /* rounded up to one bit more */
         n->low = n->low >> 1 | n->high << 63;
@@ -470,7 +470,7 @@ bool number_wide(const char *text, struct wide_form form, void *out)
 /* Subtract the nearest double from num / den * 2^twos, which may change its sign. */
 static double take_double(struct ratio *r, bool *negative)
 {
-    int64_t top = align(&r->num, &r->den) + r->twos;
+    int64_t top = align_top_bits(&r->num, &r->den) + r->twos;
     int64_t bits = top < -1022 ? 53 + top + 1022 : 53;
     double sign = *negative ? -1 : 1;
     uint64_t high, low;
@@ -480,7 +480,7 @@ static double take_double(struct ratio *r, bool *negative)
         r->num.len = 0;
         return bits < 0 ? sign * 0.0 : sign * INFINITY;
     }
-    quotient(&r->num, &r->den, (int)bits, &high, &low);
+    divide_bits(&r->num, &r->den, (int)bits, &high, &low);
     r->twos = top - bits;
     up = big_less(&r->den, &r->num) || (!big_less(&r->num, &r->den) && (low & 1));
     if (up) { /* by 2 - num / den too far */
@@ -559,7 +559,7 @@ static void next_place(struct gaps *g)
 }
 
 /* Scale by a power of ten, and then to the first digit that is not 0. */
-static int64_t scale(struct gaps *g)
+static int64_t scale_gaps(struct gaps *g)
 {
     int64_t top = big_bits(&g->rest) - big_bits(&g->one);
     int64_t ten = (int64_t)floor((double)top * 0.30102999566398120);
@@ -580,7 +580,7 @@ static int64_t scale(struct gaps *g)
 
 /* Steele and White's way: digits until what is left is within the gap on either side.  No digit is
  * rounded up to 10: then the upper end would have reached the digit before. */
-static int generate(struct gaps *g, char digits[NUMBER_DIGITS])
+static int generate_digits(struct gaps *g, char digits[NUMBER_DIGITS])
 {
     for (int n = 0; n < NUMBER_DIGITS; next_place(g)) {
         int digit = 0;
@@ -629,6 +629,6 @@ int number_digits(const uint32_t *word, size_t words, int64_t exponent, int64_t 
         big_shift(&g.upper, least);
         big_shift(&g.below, least);
     }
-    *ten = scale(&g);
-    return generate(&g, digits);
+    *ten = scale_gaps(&g);
+    return generate_digits(&g, digits);
 }

@@ -78,7 +78,7 @@ static int write_piece(void *ctx, unsigned char *bytes, size_t size)
     return !err;
 }
 
-static void emit(struct emitter *e, yaml_event_t *event, int made)
+static void emit_event(struct emitter *e, yaml_event_t *event, int made)
 {
     if (!made) {
         if (!e->err)
@@ -104,9 +104,9 @@ static void put_yaml_scalar(struct emitter *e, const char *text, size_t size,
             style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
         n = n ? n : 1;
     }
-    emit(e, &event,
-         yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text, (int)size, 1,
-                                      1, style));
+    emit_event(e, &event,
+               yaml_scalar_event_initialize(&event, NULL, NULL, (const yaml_char_t *)text,
+                                            (int)size, 1, 1, style));
 }
 
 /* Text that stands for itself: quoted where it would be read as something else. */
@@ -145,31 +145,33 @@ static void begin_map(struct emitter *e, bool flow)
 {
     yaml_event_t event;
 
-    emit(e, &event,
-         yaml_mapping_start_event_initialize(
-             &event, NULL, NULL, 1, flow ? YAML_FLOW_MAPPING_STYLE : YAML_BLOCK_MAPPING_STYLE));
+    emit_event(e, &event,
+               yaml_mapping_start_event_initialize(&event, NULL, NULL, 1,
+                                                   flow ? YAML_FLOW_MAPPING_STYLE
+                                                        : YAML_BLOCK_MAPPING_STYLE));
 }
 
 static void end_map(struct emitter *e)
 {
     yaml_event_t event;
 
-    emit(e, &event, yaml_mapping_end_event_initialize(&event));
+    emit_event(e, &event, yaml_mapping_end_event_initialize(&event));
 }
 
 static void begin_list(struct emitter *e)
 {
     yaml_event_t event;
 
-    emit(e, &event,
-         yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_FLOW_SEQUENCE_STYLE));
+    emit_event(
+        e, &event,
+        yaml_sequence_start_event_initialize(&event, NULL, NULL, 1, YAML_FLOW_SEQUENCE_STYLE));
 }
 
 static void end_list(struct emitter *e)
 {
     yaml_event_t event;
 
-    emit(e, &event, yaml_sequence_end_event_initialize(&event));
+    emit_event(e, &event, yaml_sequence_end_event_initialize(&event));
 }
 
 static void put_pair(struct emitter *e, const char *key, const char *value)
@@ -786,7 +788,7 @@ static void put_link(struct emitter *e, const char *kind, const char *file, cons
 }
 
 /* Path where the object was printed before; NULL, and remembered, if it was not. */
-static const char *meet(struct emitter *e, const drep_objinfo *object, const char *path)
+static const char *visited_path(struct emitter *e, const drep_objinfo *object, const char *path)
 {
     const char *before = NULL;
 
@@ -811,7 +813,7 @@ static void put_object(struct emitter *e, const char *path, const char *name)
         return;
     }
     put_word(e, name);
-    before = meet(e, &object, path);
+    before = visited_path(e, &object, path);
     if (before)
         put_link(e, "hard", NULL, before);
     else if (object.kind == DREP_OBJ_DATASET)
@@ -899,7 +901,7 @@ static void put_group(struct emitter *e, const char *path, const drep_objinfo *o
 /* -------------------------------------------------------------------- head */
 
 /* True if the schema has to declare the representation; also one of a machine unknown here. */
-static bool declared(const char *name, const char *form, const drep_encoding *rows, int n)
+static bool must_declare(const char *name, const char *form, const drep_encoding *rows, int n)
 {
     if (strcmp(form, "table") != 0 || strcmp(name, "external32") == 0 ||
         strcmp(name, "internal") == 0 || strcmp(name, "native") == 0)
@@ -981,7 +983,7 @@ static bool row_known(const drep_encoding *row)
 }
 
 /* Number of these rows that a representation has unchanged. */
-static int alike(const char *name, const drep_encoding *rows, int n)
+static int count_alike(const char *name, const drep_encoding *rows, int n)
 {
     int i, same = 0;
 
@@ -1034,7 +1036,7 @@ static int add_rep(struct emitter *e, const drep_repinfo *info)
     *rep = (struct rep_name){.number = info->number};
     snprintf(rep->name, sizeof rep->name, "%s", info->name);
     name_machine(rows, n, rep->name, sizeof rep->name);
-    rep->declared = declared(rep->name, info->form, rows, n);
+    rep->declared = must_declare(rep->name, info->form, rows, n);
     if (rep->declared && strncmp(rep->name, "native:", 7) == 0) /* none of ours to declare */
         memmove(rep->name, rep->name + 7, strlen(rep->name + 7) + 1);
     e->nreps++;
@@ -1067,7 +1069,8 @@ static void put_declaration(struct emitter *e, const struct rep_name *rep)
     put_word(e, rep->name);
     begin_map(e, false);
     put_pair(e, "base",
-             alike("internal", rows, n) > alike("external32", rows, n) ? "internal" : "external32");
+             count_alike("internal", rows, n) > count_alike("external32", rows, n) ? "internal"
+                                                                                   : "external32");
     put_plain(e, "types");
     begin_map(e, false);
     for (i = 0; i < n; i++)
@@ -1150,7 +1153,7 @@ static void find_aliases(struct emitter *e)
     members_release(&members);
 }
 
-static void release(struct emitter *e)
+static void emitter_release(struct emitter *e)
 {
     size_t i;
 
@@ -1175,16 +1178,16 @@ int schema_print(drep_file *file, const struct schema_print_options *options)
     yaml_emitter_set_unicode(&e.yaml, 1);
     yaml_emitter_set_width(&e.yaml, 96);
     find_aliases(&e);
-    emit(&e, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
-    emit(&e, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
+    emit_event(&e, &event, yaml_stream_start_event_initialize(&event, YAML_UTF8_ENCODING));
+    emit_event(&e, &event, yaml_document_start_event_initialize(&event, NULL, NULL, NULL, 1));
     begin_map(&e, false);
     put_datareps(&e);
     put_hints(&e);
     put_dimensions(&e, "/");
     put_object(&e, "/", "root");
     end_map(&e);
-    emit(&e, &event, yaml_document_end_event_initialize(&event, 1));
-    emit(&e, &event, yaml_stream_end_event_initialize(&event));
-    release(&e);
+    emit_event(&e, &event, yaml_document_end_event_initialize(&event, 1));
+    emit_event(&e, &event, yaml_stream_end_event_initialize(&event));
+    emitter_release(&e);
     return e.err;
 }

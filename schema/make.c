@@ -25,7 +25,7 @@ struct schema_maker {
 };
 
 /* Record the library's failure and the part of the schema that caused it. */
-static bool refuse(struct schema_maker *m, const struct doc *at, const char *what, int err)
+static bool refuse_step(struct schema_maker *m, const struct doc *at, const char *what, int err)
 {
     if (!m->err)
         m->err = err;
@@ -42,7 +42,7 @@ static uint64_t object_id(void *ctx, const char *path)
 
 /* ----------------------------------------------------------------- objects */
 
-static bool make(struct schema_maker *m, struct object *o);
+static bool make_object(struct schema_maker *m, struct object *o);
 
 /* Make an object, after those before it in its group and the groups above. */
 static bool make_first(struct schema_maker *m, struct object *o)
@@ -53,14 +53,14 @@ static bool make_first(struct schema_maker *m, struct object *o)
     if (o->made)
         return true;
     if (m->waiting >= WAIT_DEEP)
-        return make(m, o);
+        return make_object(m, o);
     m->waiting++;
     if (group && !group->made)
         fine = make_first(m, group);
     while (group && fine && !o->made && group->made_members < o->index)
-        fine = make(m, group->member[group->made_members++]);
+        fine = make_object(m, group->member[group->made_members++]);
     m->waiting--;
-    return fine && make(m, o);
+    return fine && make_object(m, o);
 }
 
 /* The representation of a dataset; NULL: the file's default. */
@@ -98,8 +98,8 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
     err = drep_dataset_create(m->file, o->path, &spec, NULL);
     elements_release(&fill);
     if (err == DREP_ERR_UNSUPPORTED_DATAREP && spec.datarep)
-        return refuse(m, doc_get(o->at, "datarep"), o->path, err);
-    return err ? refuse(m, o->at, o->path, err) : true;
+        return refuse_step(m, doc_get(o->at, "datarep"), o->path, err);
+    return err ? refuse_step(m, o->at, o->path, err) : true;
 }
 
 static bool make_link(struct schema_maker *m, struct object *o)
@@ -118,10 +118,10 @@ static bool make_link(struct schema_maker *m, struct object *o)
             return true;
         err = drep_link_hard(m->file, o->target, o->path);
     }
-    return err ? refuse(m, o->at, o->path, err) : true;
+    return err ? refuse_step(m, o->at, o->path, err) : true;
 }
 
-static bool make(struct schema_maker *m, struct object *o)
+static bool make_object(struct schema_maker *m, struct object *o)
 {
     int err = 0;
 
@@ -143,7 +143,7 @@ static bool make(struct schema_maker *m, struct object *o)
     default:
         return make_link(m, o);
     }
-    return err ? refuse(m, o->at, o->path, err) : true;
+    return err ? refuse_step(m, o->at, o->path, err) : true;
 }
 
 static bool make_all(struct schema_maker *m, struct object *o)
@@ -165,7 +165,7 @@ static bool make_rest(struct schema_maker *m, struct object *o)
 
     if (!o->made) {
         err = drep_link_hard(m->file, o->target, o->path);
-        fine = err ? refuse(m, o->at, o->path, err) : true;
+        fine = err ? refuse_step(m, o->at, o->path, err) : true;
     }
     for (i = 0; fine && i < o->nmembers; i++)
         fine = make_rest(m, o->member[i]);
@@ -183,7 +183,7 @@ static bool write_attr(struct schema_maker *m, const struct object *o, const str
         return false;
     err = drep_attr_write(m->file, o->path, a->name, a->type, a->rank, a->dims, v.buf);
     elements_release(&v);
-    return err ? refuse(m, a->at, o->path, err) : true;
+    return err ? refuse_step(m, a->at, o->path, err) : true;
 }
 
 /* Make m->stored the encoder for values of this dataset. */
@@ -207,7 +207,7 @@ static bool write_data(struct schema_maker *m, const struct object *o)
     int err = store_as(m, o);
 
     if (err)
-        return refuse(m, o->data, o->path, err);
+        return refuse_step(m, o->data, o->path, err);
     if (!elements_encode(&m->stored, o->type, o->rank, o->dims, o->data, &v))
         return false;
     err = drep_dataset_open(m->file, o->path, &ds);
@@ -221,7 +221,7 @@ static bool write_data(struct schema_maker *m, const struct object *o)
         m->err = err;
         return value_complain(&m->c, o->type, o->rank, o->data, &report, o->path);
     }
-    return err ? refuse(m, o->data, o->path, err) : true;
+    return err ? refuse_step(m, o->data, o->path, err) : true;
 }
 
 /* Elements from another file. */
@@ -237,7 +237,7 @@ static bool load_data(struct schema_maker *m, const struct object *o)
     }
     err = drep_dataset_open(m->file, o->path, &ds);
     if (err)
-        return refuse(m, o->from, o->path, err);
+        return refuse_step(m, o->from, o->path, err);
     err = m->s->load(m->s->load_ctx, &o->source, m->file, o->path, ds, why);
     drep_dataset_close(ds);
     if (!err)

@@ -16,7 +16,7 @@ static const char *const object_keys[] = {"dataset", "type", "link", "members", 
 
 /* ------------------------------------------------------------ objects by path */
 
-static size_t hash(const char *path)
+static size_t hash_path(const char *path)
 {
     uint64_t h = 0xcbf29ce484222325u;
 
@@ -27,7 +27,7 @@ static size_t hash(const char *path)
 
 static struct object **table_slot(const struct schema *s, const char *path)
 {
-    size_t i = hash(path) & (s->table_cap - 1);
+    size_t i = hash_path(path) & (s->table_cap - 1);
 
     while (s->table[i] && strcmp(s->table[i]->path, path) != 0)
         i = (i + 1) & (s->table_cap - 1);
@@ -895,14 +895,14 @@ static bool check_values(struct schema *s, const struct object *o)
 /* ---------------------------------------------------------------- all of it */
 
 /* Visit the members of a group and of its groups. */
-static bool each(struct schema *s, struct object *group,
-                 bool (*fn)(struct schema *s, struct object *o))
+static bool each_object(struct schema *s, struct object *group,
+                        bool (*fn)(struct schema *s, struct object *o))
 {
     bool fine = fn(s, group);
     size_t i;
 
     for (i = 0; i < group->nmembers; i++)
-        fine = each(s, group->member[i], fn) && fine;
+        fine = each_object(s, group->member[i], fn) && fine;
     return fine;
 }
 
@@ -1001,7 +1001,7 @@ bool model_build(struct schema *s)
             fine = read_group(s, s->root, root) && fine;
     }
     types_sort(&s->types);
-    fine = each(s, s->root, pass_types) && fine;
-    fine = each(s, s->root, pass_datasets) && fine;
-    return each(s, s->root, pass_values) && fine;
+    fine = each_object(s, s->root, pass_types) && fine;
+    fine = each_object(s, s->root, pass_datasets) && fine;
+    return each_object(s, s->root, pass_values) && fine;
 }

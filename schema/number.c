@@ -73,7 +73,7 @@ uint64_t number_high(const struct integer *n)
 }
 
 /* The magnitude that `size` bytes hold on this side of zero. */
-static bool fits(const struct integer *n, int64_t size, bool is_signed)
+static bool integer_fits(const struct integer *n, int64_t size, bool is_signed)
 {
     int bits = (int)size * 8 - (is_signed ? 1 : 0);
     uint64_t high = n->high, low = n->low;
@@ -98,7 +98,7 @@ bool number_store(const struct integer *n, int64_t size, bool is_signed, void *o
     unsigned char *bytes = out;
     int64_t i, at;
 
-    if (size > 16 || !fits(n, size, is_signed))
+    if (size > 16 || !integer_fits(n, size, is_signed))
         return false;
     for (i = 0; i < size; i++) {
         at = HOST_LITTLE ? i : size - 1 - i;

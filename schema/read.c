@@ -23,7 +23,7 @@ static void stop_at(struct yaml_reading *r, const yaml_mark_t *mark, const char 
 }
 
 /* The next event; false after complaining. */
-static bool next(struct yaml_reading *r, yaml_event_t *event)
+static bool next_event(struct yaml_reading *r, yaml_event_t *event)
 {
     const yaml_parser_t *p = &r->parser;
     char message[256];
@@ -128,7 +128,7 @@ static void refuse_duplicates(struct yaml_reading *r, const struct doc *map)
     free(sorted);
 }
 
-static struct doc *build(struct yaml_reading *r, yaml_event_t *event, int depth);
+static struct doc *build_node(struct yaml_reading *r, yaml_event_t *event, int depth);
 
 /* The items of a list or the pairs of a map, up to its end. */
 static void build_children(struct yaml_reading *r, struct doc *node, int depth)
@@ -139,14 +139,14 @@ static void build_children(struct yaml_reading *r, struct doc *node, int depth)
     yaml_event_t event;
     yaml_mark_t mark;
 
-    while (next(r, &event)) {
+    while (next_event(r, &event)) {
         if (event.type == end) {
             yaml_event_delete(&event);
             break;
         }
         if (node->kind == DOC_MAP && !key && event.type != YAML_SCALAR_EVENT)
             stop_at(r, &event.start_mark, "a key is a scalar");
-        item = r->err ? NULL : build(r, &event, depth);
+        item = r->err ? NULL : build_node(r, &event, depth);
         mark = event.start_mark;
         yaml_event_delete(&event);
         if (!item)
@@ -169,7 +169,7 @@ static void build_children(struct yaml_reading *r, struct doc *node, int depth)
 }
 
 /* Build the node that begins with this event; NULL after complaining. */
-static struct doc *build(struct yaml_reading *r, yaml_event_t *event, int depth)
+static struct doc *build_node(struct yaml_reading *r, yaml_event_t *event, int depth)
 {
     const yaml_char_t *tag = NULL;
     struct doc *node;
@@ -212,7 +212,7 @@ static struct doc *build_document(struct yaml_reading *r)
     yaml_event_t event;
     bool end = false;
 
-    while (!end && next(r, &event)) {
+    while (!end && next_event(r, &event)) {
         switch (event.type) {
         case YAML_STREAM_END_EVENT:
             end = true;
@@ -225,7 +225,7 @@ static struct doc *build_document(struct yaml_reading *r)
         case YAML_SEQUENCE_START_EVENT:
         case YAML_MAPPING_START_EVENT:
         case YAML_ALIAS_EVENT:
-            root = build(r, &event, 0);
+            root = build_node(r, &event, 0);
             break;
         default:
             break;

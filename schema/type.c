@@ -27,7 +27,7 @@ void types_release(struct types *t)
 }
 
 /* Words of the one-line grammar, which cannot name types. */
-static const char *const reserved[] = {
+static const char *const reserved_words[] = {
     "struct", "string",        "vstring",        "seq",      "opaque",  "enum",     "bool",
     "ref",    "scalar",        "object",         "region",   "fortran", "c",        "contiguous",
     "vector", "hvector",       "indexed",        "hindexed", "resized", "subarray", "darray",
@@ -41,7 +41,7 @@ static bool word_in(const char *word, const char *const *words)
     return false;
 }
 
-static bool identifier(const char *name)
+static bool is_identifier(const char *name)
 {
     if (!isalpha((unsigned char)*name) && *name != '_')
         return false;
@@ -53,12 +53,12 @@ static bool identifier(const char *name)
 
 bool types_can_name(const char *name)
 {
-    return identifier(name) && !drep_code_from_name(name) && !word_in(name, reserved);
+    return is_identifier(name) && !drep_code_from_name(name) && !word_in(name, reserved_words);
 }
 
 bool types_reserved(const char *name)
 {
-    return word_in(name, reserved);
+    return word_in(name, reserved_words);
 }
 
 bool types_add(struct types *t, const char *name, const struct doc *at)
@@ -85,7 +85,7 @@ void types_sort(struct types *t)
         qsort(t->list, t->len, sizeof *t->list, types_by_name);
 }
 
-static struct named_type *find(const struct types *t, const char *name)
+static struct named_type *find_type(const struct types *t, const char *name)
 {
     struct named_type key = {.name = name};
 
@@ -93,7 +93,7 @@ static struct named_type *find(const struct types *t, const char *name)
 }
 
 /* Build the type of a name, unless it has one. */
-static bool resolve(struct types *t, struct named_type *n, const struct doc *from)
+static bool resolve_type(struct types *t, struct named_type *n, const struct doc *from)
 {
     bool fine;
 
@@ -124,7 +124,7 @@ struct expansion {
     size_t len, room;
 };
 
-static bool append(struct expansion *e, const char *text, size_t size)
+static bool expansion_append(struct expansion *e, const char *text, size_t size)
 {
     if (size > TEXT_MAX - e->len)
         return complain(e->types->c, e->at, "a datatype has at most 1 MiB of text");
@@ -178,32 +178,32 @@ static bool expand_word(struct expansion *e, const char *p, const char **end)
         word[stop - p] = '\0';
         if (word_in(word, verbatim) && (*next == '(' || *next == '{')) {
             *end = skip_group(next);
-            return append(e, p, (size_t)(*end - p));
+            return expansion_append(e, p, (size_t)(*end - p));
         }
         if (*next != ':' && *next != '=' && *next != '(' && *next != '{')
-            n = find(e->types, word);
+            n = find_type(e->types, word);
     }
     if (!n)
-        return append(e, p, (size_t)(stop - p));
-    return resolve(e->types, n, e->at) && append(e, n->text, strlen(n->text));
+        return expansion_append(e, p, (size_t)(stop - p));
+    return resolve_type(e->types, n, e->at) && expansion_append(e, n->text, strlen(n->text));
 }
 
-static bool expand(struct expansion *e, const char *p)
+static bool expand_names(struct expansion *e, const char *p)
 {
     const char *end;
-    bool fine = append(e, "", 0);
+    bool fine = expansion_append(e, "", 0);
 
     while (*p && fine) {
         if (*p == '"') {
             end = skip_quoted(p);
-            fine = append(e, p, (size_t)(end - p));
+            fine = expansion_append(e, p, (size_t)(end - p));
         } else if (isalnum((unsigned char)*p) || *p == '_') {
             for (end = p; isalnum((unsigned char)*end) || *end == '_'; end++)
                 ;
             fine = expand_word(e, p, &end);
         } else {
             end = p + 1;
-            fine = append(e, p, 1);
+            fine = expansion_append(e, p, 1);
         }
         p = end;
     }
@@ -213,7 +213,7 @@ static bool expand(struct expansion *e, const char *p)
 /* The type that one line means, or a hint at what was meant. */
 static bool complain_line(struct types *t, const struct doc *node)
 {
-    struct suggestion meant = {.word = identifier(node->text) ? node->text : ""};
+    struct suggestion meant = {.word = is_identifier(node->text) ? node->text : ""};
     size_t i;
     int code;
 
@@ -238,14 +238,14 @@ static bool get_line(struct types *t, const struct doc *node, drep_type **out)
 
     if (!doc_string(t->c, node, &text))
         return false;
-    n = find(t, text);
+    n = find_type(t, text);
     if (n) {
-        if (!resolve(t, n, node))
+        if (!resolve_type(t, n, node))
             return false;
         *out = drep_type_ref(n->type);
         return true;
     }
-    fine = expand(&e, text);
+    fine = expand_names(&e, text);
     if (fine && drep_type_parse(e.text, out))
         fine = complain_line(t, node);
     free(e.text);

@@ -284,10 +284,10 @@ struct value_place {
     char *at;
 };
 
-static bool put(const struct encoder *e, struct value_place p, const struct doc *node);
+static bool put_value(const struct encoder *e, struct value_place p, const struct doc *node);
 
 /* The i-th member's type, `offset` bytes further. */
-static struct value_place member(struct value_place p, int64_t i, int64_t offset)
+static struct value_place member_place(struct value_place p, int64_t i, int64_t offset)
 {
     return (struct value_place){.type = drep_type_member(p.type, i),
                                 .held = drep_type_member(p.held, i),
@@ -641,7 +641,7 @@ static bool put_enum(const struct encoder *e, const drep_type *type, const struc
         if (!number_is_integer(node->text))
             return complain(e->c, node, "\"%.100s\" is not a name of this enum", node->text);
         number.text = node->text;
-        return put(e, (struct value_place){.type = base, .held = base, .at = at}, &number);
+        return put_value(e, (struct value_place){.type = base, .held = base, .at = at}, &number);
     }
     value.low = (uint64_t)drep_type_enum_value(type, i);
     value.negative = (int64_t)value.low < 0;
@@ -718,7 +718,7 @@ static bool put_lists(const struct encoder *e, struct value_place *p, int rank, 
     size_t i;
 
     if (rank == 0) {
-        fine = put(e, *p, node);
+        fine = put_value(e, *p, node);
         p->at += drep_type_extent(p->held);
         return fine;
     }
@@ -733,7 +733,7 @@ static bool put_lists(const struct encoder *e, struct value_place *p, int rank, 
 
 static bool put_array(const struct encoder *e, struct value_place p, const struct doc *node)
 {
-    struct value_place item = member(p, 0, 0);
+    struct value_place item = member_place(p, 0, 0);
 
     return put_lists(e, &item, drep_type_array_rank(p.type), drep_type_array_dims(p.type), node);
 }
@@ -758,7 +758,9 @@ static bool put_compound(const struct encoder *e, struct value_place p, const st
         if ((int64_t)node->len != n)
             return complain(e->c, node, "expected %lld members, not %zu", (long long)n, node->len);
         for (i = 0; i < n; i++)
-            fine = put(e, member(p, i, drep_type_member_offset(p.held, i)), node->item[i]) && fine;
+            fine = put_value(e, member_place(p, i, drep_type_member_offset(p.held, i)),
+                             node->item[i]) &&
+                   fine;
         return fine;
     }
     if (!doc_want(e->c, node, DOC_MAP, "a map of members"))
@@ -772,7 +774,8 @@ static bool put_compound(const struct encoder *e, struct value_place p, const st
         if (!item)
             fine = complain(e->c, node, "member \"%s\" is missing", names[i]);
         else
-            fine = put(e, member(p, i, drep_type_member_offset(p.held, i)), item) && fine;
+            fine =
+                put_value(e, member_place(p, i, drep_type_member_offset(p.held, i)), item) && fine;
     }
     fine = doc_keys(e->c, node, names) && fine;
     free(names);
@@ -787,7 +790,7 @@ static void give_sequence(drep_vlen vlen, void *at)
 
 static bool put_sequence(const struct encoder *e, struct value_place p, const struct doc *node)
 {
-    struct value_place item = member(p, 0, 0);
+    struct value_place item = member_place(p, 0, 0);
     int64_t extent = drep_type_extent(item.held);
     drep_vlen vlen = {0};
     bool fine = true;
@@ -805,13 +808,13 @@ static bool put_sequence(const struct encoder *e, struct value_place p, const st
     vlen.count = (int64_t)node->len;
     item.at = vlen.data;
     for (i = 0; i < node->len; i++, item.at += extent)
-        fine = put(e, item, node->item[i]) && fine;
+        fine = put_value(e, item, node->item[i]) && fine;
     give_sequence(vlen, p.at);
     return fine;
 }
 
 /* Encode one element by the kind of its type. All errors below are reported, not just the first. */
-static bool put(const struct encoder *e, struct value_place p, const struct doc *node)
+static bool put_value(const struct encoder *e, struct value_place p, const struct doc *node)
 {
     const drep_type *type = p.type;
     void *at = p.at;
@@ -928,7 +931,7 @@ bool encoder_held(const struct encoder *e, const drep_type *type, drep_type **he
 bool encoder_put(const struct encoder *e, const drep_type *type, const drep_type *held,
                  const struct doc *node, void *at)
 {
-    return put(e, (struct value_place){.type = type, .held = held, .at = at}, node);
+    return put_value(e, (struct value_place){.type = type, .held = held, .at = at}, node);
 }
 
 /* The value that the item with this number, counted in the elements of a node, came from;
