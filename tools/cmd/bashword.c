@@ -189,7 +189,7 @@ static bool is_descriptor(const struct word_reader *r)
     return (*r->p == '<' || *r->p == '>') && r->len > 0 && strspn(r->word, "0123456789") == r->len;
 }
 
-static bool split(struct word_reader *r)
+static bool split_word(struct word_reader *r)
 {
     struct bash_line *line = r->line;
     bool begun = false, ended, redirect;
@@ -227,7 +227,7 @@ bool bash_line_read(struct bash_line *line, const char *text, const char *replac
     *line = (struct bash_line){.n = 0};
     if (tail <= len && strcmp(text + len - tail, replaced) == 0)
         r.replaced = text + len - tail;
-    ok = split(&r);
+    ok = split_word(&r);
     line->quote = open_quote(text);
     single = line->state == BASH_SINGLE || line->state == BASH_ANSI;
     if ((line->quote == '\'') != single || (line->quote == '"') != (line->state == BASH_DOUBLE))
@@ -243,7 +243,7 @@ void bash_line_release(struct bash_line *line)
 /* -------------------------------------------------------------------- quoting */
 
 /* Bytes at p that may stand on a terminal as they are: one character, or 0. */
-static size_t printable(const char *p)
+static size_t printable_length(const char *p)
 {
     uint32_t code;
     size_t n = *p ? utf8_next(p, strnlen(p, 4), &code) : 0;
@@ -287,14 +287,14 @@ static const char *put_foreign(struct sink *s, enum bash_state state, const char
     const char *quote = state == BASH_SINGLE ? "'" : state == BASH_DOUBLE ? "\"" : "";
 
     sink_text(s, quote);
-    if (printable(p) && state != BASH_ANSI) {
+    if (printable_length(p) && state != BASH_ANSI) {
         sink_char(s, '\\');
         sink_char(s, *p++);
     } else if (state == BASH_ANSI) {
         put_ansi_byte(s, *p++);
     } else {
         sink_text(s, "$'");
-        while (*p && !printable(p))
+        while (*p && !printable_length(p))
             put_ansi_byte(s, *p++);
         sink_char(s, '\'');
     }
@@ -303,9 +303,9 @@ static const char *put_foreign(struct sink *s, enum bash_state state, const char
 }
 
 /* True if the state has a way to write this character. */
-static bool fits(enum bash_state state, const char *p)
+static bool can_write(enum bash_state state, const char *p)
 {
-    if (!printable(p))
+    if (!printable_length(p))
         return false;
     switch (state) {
     case BASH_SINGLE:
@@ -324,11 +324,11 @@ static void put_quoted(struct sink *s, enum bash_state state, const char *p)
     size_t n;
 
     while (*p) {
-        if (!fits(state, p)) {
+        if (!can_write(state, p)) {
             p = put_foreign(s, state, p);
             continue;
         }
-        n = printable(p);
+        n = printable_length(p);
         put_character(s, state, p, n);
         p += n;
     }

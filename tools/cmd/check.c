@@ -83,7 +83,7 @@ static void json_finding(struct check_run *check, int err, uint64_t offset, cons
 
 /* ---- what is found ---- */
 
-static int finding(int err, uint64_t offset, const char *message, void *ctx)
+static int put_finding(int err, uint64_t offset, const char *message, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
@@ -109,7 +109,7 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
     return s->err || limit_over() ? DREP_ERR_STOPPED : 0;
 }
 
-static int leak(uint64_t offset, uint64_t length, void *ctx)
+static int put_leak(uint64_t offset, uint64_t length, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
@@ -126,7 +126,7 @@ static int leak(uint64_t offset, uint64_t length, void *ctx)
 }
 
 /* Data without a checksum is neither right nor wrong. */
-static int unsealed(const char *path, int64_t blocks, void *ctx)
+static int put_unsealed(const char *path, int64_t blocks, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
@@ -150,7 +150,7 @@ static int unsealed(const char *path, int64_t blocks, void *ctx)
 }
 
 /* Elements that import has marked: their values are fill values. */
-static int unread(const char *path, const struct unread_mark *mark, void *ctx)
+static int put_unread(const char *path, const struct unread_mark *mark, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
@@ -182,7 +182,7 @@ static int unread(const char *path, const struct unread_mark *mark, void *ctx)
 }
 
 /* Chunks that import has carried over unseen. */
-static int undecoded(const char *path, int64_t chunks, void *ctx)
+static int put_undecoded(const char *path, int64_t chunks, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
@@ -240,20 +240,20 @@ static void put_ok(struct check_run *check)
 static void put_notes(struct check_run *check, drep_file *file, bool deep)
 {
     list_begin(check, "unread");
-    unread_below(file, "/", unread, check); /* what cannot be read is a finding already */
+    unread_below(file, "/", put_unread, check); /* what cannot be read is a finding already */
     list_end(check);
     list_begin(check, "undecoded");
     if (!deep)
-        undecoded_below(file, "/", undecoded, check);
+        undecoded_below(file, "/", put_undecoded, check);
     list_end(check);
     if (!deep)
         filtered_below(file, "/", &check->undone.filtered);
     put_filtered(check, check->undone.filtered);
     list_begin(check, "unverified");
-    drep_unsealed(file, unsealed, check);
+    drep_unsealed(file, put_unsealed, check);
     list_end(check);
     list_begin(check, "unreferenced");
-    drep_leaks(file, leak, check);
+    drep_leaks(file, put_leak, check);
     list_end(check);
     if (!check->json)
         put_ok(check);
@@ -272,7 +272,7 @@ static int check_file(struct check_run *check, bool deep)
         return status;
     check_document_begin(check);
     list_begin(check, "findings");
-    err = drep_check(file, deep, finding, check, &findings);
+    err = drep_check(file, deep, put_finding, check, &findings);
     list_end(check);
     if (err && err != DREP_ERR_STOPPED)
         status = tool_fail(check->file_name, NULL, err);
@@ -329,7 +329,7 @@ static int repair_file(struct check_run *check, const char *target, bool excl)
     check_document_begin(check);
     list_begin(check, "findings");
     if (!err)
-        err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, finding, check,
+        err = drep_repair(check->file_name, target, excl ? DREP_EXCL : 0, info, put_finding, check,
                           &findings);
     drep_info_free(info);
     list_end(check);

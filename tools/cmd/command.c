@@ -149,7 +149,7 @@ static void tables_fill(struct tables *t, const struct option_row *row)
 
 /* Directories of plugins are absolute paths for the library; who names them to a command
  * means those that are here.  The list stays until the end; NULL: no memory. */
-static char *absolute(const char *dirs)
+static char *absolute_dirs(const char *dirs)
 {
     static char *list;
     char *here = getcwd(NULL, 0), *more;
@@ -172,7 +172,7 @@ static char *absolute(const char *dirs)
 }
 
 /* The options of all subcommands are taken here. */
-static int next(struct options *o)
+static int next_option(struct options *o)
 {
     struct tables tables;
     char why[200];
@@ -201,7 +201,7 @@ static int next(struct options *o)
 
 int option_next(struct options *o)
 {
-    int option = next(o);
+    int option = next_option(o);
 
     if (option == 0)
         return -1;
@@ -211,7 +211,7 @@ int option_next(struct options *o)
         o->status = print_help(o->command);
     else if (option == ':' || option == '?')
         o->status = refuse_option(o, option);
-    else if (option != OPTION_PLUGINS || (optarg = absolute(optarg)))
+    else if (option != OPTION_PLUGINS || (optarg = absolute_dirs(optarg)))
         return option;
     else
         o->status = tool_no_memory();

@@ -47,7 +47,7 @@ struct completion_line {
 
 /* -------------------------------------------------------------- candidates */
 
-static void directive(struct completion_line *l, const char *text)
+static void put_directive(struct completion_line *l, const char *text)
 {
     sink_put(&l->sink, text, strlen(text) + 1);
 }
@@ -91,7 +91,7 @@ static void offer_going(struct completion_line *l, const char *text, const char 
     free(about);
 }
 
-static void offer(struct completion_line *l, const char *text, const char *what)
+static void offer_word(struct completion_line *l, const char *text, const char *what)
 {
     offer_going(l, text, what, false);
 }
@@ -99,13 +99,13 @@ static void offer(struct completion_line *l, const char *text, const char *what)
 static int offer_datarep(const char *name, const char *form, void *ctx)
 {
     (void)form;
-    offer(ctx, name, "data representation");
+    offer_word(ctx, name, "data representation");
     return 0;
 }
 
 /* A short description of an object. */
-static void describe(drep_file *file, const char *path, const drep_linkinfo *link, char *text,
-                     size_t size)
+static void describe_link(drep_file *file, const char *path, const drep_linkinfo *link, char *text,
+                          size_t size)
 {
     static const char *const kinds[] = {"", "group", "dataset", "datatype", "dimension"};
     drep_dsinfo info = DREP_DSINFO;
@@ -148,7 +148,7 @@ static int offer_member(const drep_linkinfo *link, void *ctx)
         return DREP_ERR_NOMEM;
     snprintf(path, size, "%s%s", m->group, link->name);
     if (strncmp(path, m->line->now, strlen(m->line->now)) == 0) {
-        describe(m->file, path, link, what, sizeof what);
+        describe_link(m->file, path, link, what, sizeof what);
         /* Groups are on the way to something. */
         if (link->kind == DREP_OBJ_GROUP)
             strcat(path, "/");
@@ -350,7 +350,7 @@ static void offer_files(struct completion_line *l, const char *ends, bool direct
         return;
     }
     /* Only bash knows what it would expand. */
-    directive(l, l->bash->expands ? ":default" : ":files");
+    put_directive(l, l->bash->expands ? ":default" : ":files");
     folder = strndup(l->now, slash ? (size_t)(slash - l->now) + 1 : 0);
     path = folder && l->bash->tilde && !l->before ? expand_home(folder) : folder;
     if (path && !l->bash->expands &&
@@ -376,7 +376,7 @@ static void offer_schemas(struct completion_line *l)
     while (dir && (entry = readdir(dir))) {
         end = strrchr(entry->d_name, '.');
         if (end && strcmp(end, ".yaml") == 0)
-            offer(l, entry->d_name, "installed schema");
+            offer_word(l, entry->d_name, "installed schema");
     }
     if (dir)
         closedir(dir);
@@ -437,7 +437,7 @@ static void offer_options(struct completion_line *l)
         snprintf(text, sizeof text, "--%s%s", row->name, value ? "=" : "");
         offer_going(l, text, row->help, value);
     }
-    offer(l, "--help", "a short help");
+    offer_word(l, "--help", "a short help");
 }
 
 static void offer_commands(struct completion_line *l)
@@ -445,11 +445,11 @@ static void offer_commands(struct completion_line *l)
     size_t i;
 
     for (i = 0; commands[i]; i++)
-        offer(l, commands[i]->name, commands[i]->summary);
-    offer(l, "help", "help of a command");
+        offer_word(l, commands[i]->name, commands[i]->summary);
+    offer_word(l, "help", "help of a command");
     if (*l->now == '-') {
-        offer(l, "--help", "the commands");
-        offer(l, "--version", "what this command was built of");
+        offer_word(l, "--help", "the commands");
+        offer_word(l, "--version", "what this command was built of");
     }
 }
 
@@ -599,7 +599,7 @@ static int complete_bash(const char *replaced, const char *text)
     l.words = bash.word;
     l.nwords = bash.n;
     if (bash.redirect)
-        directive(&l, ":default");
+        put_directive(&l, ":default");
     else if (bash.n > 0 && bash.known)
         complete_words(&l);
     bash_line_release(&bash);

@@ -158,7 +158,7 @@ static int find_all_named(const struct convert_run *c, drep_file *file)
     return status;
 }
 
-static int choose(struct walk *walk, const struct walk_item *item)
+static int choose_dataset(struct walk *walk, const struct walk_item *item)
 {
     struct convert_run *c = walk->ctx;
     bool first;
@@ -171,7 +171,8 @@ static int choose(struct walk *walk, const struct walk_item *item)
 /* Collect the datasets of --only. A group that cannot be listed fails the copy, which names it. */
 static int find_chosen(struct convert_run *c, drep_file *file)
 {
-    struct walk walk = {.file = file, .depth = -1, .enter = choose, .ctx = c, .quiet = true};
+    struct walk walk = {
+        .file = file, .depth = -1, .enter = choose_dataset, .ctx = c, .quiet = true};
     drep_objinfo info = DREP_OBJINFO;
 
     for (size_t i = 0; i < c->nonly; i++) {
@@ -211,7 +212,7 @@ static const struct rule *rule_of(const struct convert_run *c, uint64_t id, cons
     return found;
 }
 
-static bool grows(const drep_spec *spec)
+static bool is_growing(const drep_spec *spec)
 {
     int k;
 
@@ -221,7 +222,7 @@ static bool grows(const drep_spec *spec)
     return false;
 }
 
-static int plan(uint64_t id, drep_spec *spec, void *ctx)
+static int plan_dataset(uint64_t id, drep_spec *spec, void *ctx)
 {
     const struct convert_run *c = ctx;
     const struct rule *chunk = rule_of(c, id, spec, true), *filter = rule_of(c, id, spec, false);
@@ -238,7 +239,7 @@ static int plan(uint64_t id, drep_spec *spec, void *ctx)
     }
     /* Datasets that cannot be contiguous stay chunked, unless they were named. */
     if (!chunk || (chunk->layout == DREP_CONTIGUOUS && !chunk->path &&
-                   (spec->nfilters > 0 || grows(spec) || drep_type_variable(spec->type))))
+                   (spec->nfilters > 0 || is_growing(spec) || drep_type_variable(spec->type))))
         return 0;
     if (chunk->layout == DREP_CONTIGUOUS && !filter)
         spec->nfilters = 0;
@@ -273,7 +274,7 @@ static int add_omission(uint64_t id, const char *message, void *ctx)
     return 0;
 }
 
-static int advance(int64_t bytes, void *ctx)
+static int show_progress(int64_t bytes, void *ctx)
 {
     (void)ctx;
     return progress_add((uint64_t)bytes);
@@ -327,12 +328,13 @@ static bool replaces_all(const struct convert_run *c)
     return c->datarep && c->nonly == 0;
 }
 
-static int copy(struct convert_run *c, drep_file *from, drep_file *to)
+static int copy_all(struct convert_run *c, drep_file *from, drep_file *to)
 {
     drep_copying how =
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
-                     .plan = plan, .lost = add_loss, .left_out = c->partial ? add_omission : NULL,
-                     .progress = advance, .ctx = c, .external = c->keeps_external);
+                     .plan = plan_dataset, .lost = add_loss,
+                     .left_out = c->partial ? add_omission : NULL, .progress = show_progress,
+                     .ctx = c, .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(from, root, &info);
@@ -407,7 +409,7 @@ static int convert_into(struct convert_run *c, drep_file *from)
     /* Nobody writes to a file that is about to be replaced: its newest commit stays that. */
     err = in_place ? drep_refresh(from) : 0;
     if (!err)
-        err = copy(c, from, to);
+        err = copy_all(c, from, to);
     if (err) {
         bool later = is_later(err);
 
@@ -428,7 +430,7 @@ static int convert_into(struct convert_run *c, drep_file *from)
     return c->nlosses > 0 || c->nomissions > 0 ? TOOL_DIFFERS : TOOL_FINE;
 }
 
-static int convert(struct convert_run *c)
+static int convert_file(struct convert_run *c)
 {
     drep_file *from;
     bool whole;
@@ -507,7 +509,7 @@ static int convert_option(struct convert_run *c, int option)
     }
 }
 
-static void release(struct convert_run *c)
+static void convert_release(struct convert_run *c)
 {
     size_t i;
 
@@ -532,16 +534,16 @@ static int convert_run(int argc, char **argv)
     while (!status && (option = option_next(&o)) != 0)
         status = option < 0 ? -1 : convert_option(&c, option);
     if (status) {
-        release(&c);
+        convert_release(&c);
         return status < 0 ? o.status : status;
     }
     files = option_operands(&o, 2, 2, "which files?  SOURCE TARGET");
     if (files) {
         c.source = files[0];
         c.target = files[1];
-        o.status = convert(&c);
+        o.status = convert_file(&c);
     }
-    release(&c);
+    convert_release(&c);
     return o.status;
 }
 

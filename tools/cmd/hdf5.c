@@ -46,7 +46,7 @@ struct hdf5_work {
 
 /* ------------------------------------------------------- what the module says */
 
-static void said(void *ctx, const struct hdf5_finding *finding)
+static void on_finding(void *ctx, const struct hdf5_finding *finding)
 {
     struct hdf5_work *w = ctx;
     struct hdf5_finding whole = *finding;
@@ -60,7 +60,7 @@ static void said(void *ctx, const struct hdf5_finding *finding)
     report_add(&w->report, &whole);
 }
 
-static void failed(void *ctx, int err, const char *message)
+static void on_failure(void *ctx, int err, const char *message)
 {
     struct hdf5_work *w = ctx;
     const char *raise = limit_advice(err, message);
@@ -70,7 +70,7 @@ static void failed(void *ctx, int err, const char *message)
     report_fail(&w->report, text);
 }
 
-static void advanced(void *ctx, uint64_t done, uint64_t total)
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
 {
     struct hdf5_work *w = ctx;
 
@@ -80,7 +80,7 @@ static void advanced(void *ctx, uint64_t done, uint64_t total)
     progress_set(done);
 }
 
-static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, size_t size)
+static int64_t compare_pair(void *ctx, const struct hdf5_pair *pair, char *text, size_t size)
 {
     struct hdf5_work *w = ctx;
 
@@ -92,7 +92,7 @@ static int64_t compared(void *ctx, const struct hdf5_pair *pair, char *text, siz
     return verify_compare(&w->verify, pair->type, pair->n, pair->ours, pair->theirs, text, size);
 }
 
-static void at(void *ctx, const char *path)
+static void on_path(void *ctx, const char *path)
 {
     struct hdf5_work *w = ctx;
 
@@ -102,7 +102,7 @@ static void at(void *ctx, const char *path)
 }
 
 /* Asked at every step of the work. */
-static int stopped(void)
+static int is_stopped(void)
 {
     limit_beat();
     return limit_stopped();
@@ -229,13 +229,13 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .netcdf = x->netcdf,
                                    .kind = x->kind,
                                    .threads = x->threads,
-                                   .say = said,
-                                   .progress = advanced,
-                                   .stopped = stopped,
-                                   .error = failed,
-                                   .compare = x->no_verify ? NULL : compared,
+                                   .say = on_finding,
+                                   .progress = on_progress,
+                                   .stopped = is_stopped,
+                                   .error = on_failure,
+                                   .compare = x->no_verify ? NULL : compare_pair,
                                    .cage = lock_in,
-                                   .at = at,
+                                   .at = on_path,
                                    .ctx = w,
                                    .hidden = w->import ? w->shared->hidden : NULL,
                                    .totals = totals};
@@ -287,7 +287,7 @@ static int run_export(struct hdf5_work *w, struct supervised *shared, struct hdf
     return err;
 }
 
-static int work(struct supervised *shared, void *ctx)
+static int work_in_child(struct supervised *shared, void *ctx)
 {
     struct hdf5_work *w = ctx;
     struct hdf5_totals totals = {0};
@@ -340,7 +340,7 @@ int hdf5_run(const struct exchange *x, bool import)
     limit_file_named(w.from);
     limit_object(x->src, NULL);
     outfile_from(x->src);
-    status = supervise(work, &w, import ? library_owns : outfile_is_hidden, &died, object,
+    status = supervise(work_in_child, &w, import ? library_owns : outfile_is_hidden, &died, object,
                        sizeof object);
     if (made)
         unlink(place);

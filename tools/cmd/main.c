@@ -43,7 +43,7 @@ static int unknown_command(const char *name)
     return TOOL_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int run_command(int argc, char **argv)
 {
     const struct command *command = command_find(argv[0]);
 
@@ -51,17 +51,17 @@ static int run(int argc, char **argv)
 }
 
 /* `datarep help [COMMAND]`, `datarep --help`. */
-static int help(const char *name)
+static int help_for(const char *name)
 {
     char word[] = "--help", *argv[] = {(char *)name, word, NULL};
 
     if (name)
-        return run(2, argv);
+        return run_command(2, argv);
     put_help(stdout);
     return tool_flush();
 }
 
-static bool is(const char *word, const char *a, const char *b)
+static bool is_either(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
@@ -74,19 +74,19 @@ int main(int argc, char **argv)
     /* A file that may not grow is an error of the call that writes, as a full disk is: a signal
      * would end the command before it removes what it began. */
     signal(SIGXFSZ, SIG_IGN);
-    if (is(name, "--version", "-V"))
+    if (is_either(name, "--version", "-V"))
         return version_print();
-    if (is(name, "--help", "-h"))
-        return help(NULL);
+    if (is_either(name, "--help", "-h"))
+        return help_for(NULL);
     if (strcmp(name, "help") == 0)
-        return help(argv[2]);
+        return help_for(argv[2]);
     if (strcmp(name, "__complete") == 0)
         return complete(argc - 1, argv + 1);
     if (!*name) {
         put_help(stderr);
         return TOOL_USAGE;
     }
-    status = limit_end(run(argc - 1, argv + 1));
+    status = limit_end(run_command(argc - 1, argv + 1));
     stop_now();
     return status;
 }

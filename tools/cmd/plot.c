@@ -77,7 +77,7 @@ static int write_picture(const char *name, bool excl, const struct sink *picture
     return tool_worse(status, outfile_close(&file, !status));
 }
 
-static int draw(struct make *m)
+static int draw_picture(struct make *m)
 {
     void *module = module_load("plot", DATAREP_PLOT_INTERFACE);
     draw_fn *picture = NULL;
@@ -146,7 +146,7 @@ static int add_coast(struct make *m)
     return status;
 }
 
-static int make(struct make *m)
+static int make_plot(struct make *m)
 {
     int64_t bytes = 0;
     int i, status;
@@ -160,7 +160,7 @@ static int make(struct make *m)
         status = add_coast(m);
     if (status)
         return status;
-    return m->preview ? show_preview(m) : draw(m);
+    return m->preview ? show_preview(m) : draw_picture(m);
 }
 
 static int open_all(struct make *m, char **operands)
@@ -399,7 +399,7 @@ static int plot_run(int argc, char **argv)
         return status;
     status = open_all(m, operands + 1);
     if (!status)
-        status = make(m);
+        status = make_plot(m);
     close_all(m);
     return status;
 }

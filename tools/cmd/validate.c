@@ -31,7 +31,7 @@ struct validate {
 };
 
 /* Differences are results, so they go to stdout. */
-static void say(void *ctx, int line, int column, const char *message)
+static void say_complaint(void *ctx, int line, int column, const char *message)
 {
     struct validate *v = ctx;
 
@@ -246,7 +246,7 @@ static int validate_file(struct validate *v, drep_file *file, bool extra, bool h
     int differences = 0, err;
 
     snprintf(scratch, sizeof scratch, "%s/datarep-schema", dir && *dir ? dir : "/tmp");
-    err = schema_compare(v->recipe->schema, file, &options, say, v, &differences);
+    err = schema_compare(v->recipe->schema, file, &options, say_complaint, v, &differences);
     if (v->want.file)
         printer_release(&v->want);
     if (err)

@@ -94,7 +94,7 @@ static int ruleset_new(int version)
 }
 
 /* A missing path needs no permission. */
-static void allow(int rules, const char *path, uint64_t what)
+static void allow_path(int rules, const char *path, uint64_t what)
 {
     struct path_beneath p = {.parent = open(path, O_PATH | O_CLOEXEC)};
     struct stat st;
@@ -119,11 +119,11 @@ static void landlock_enter(const struct cage *c)
         return;
     for (i = 0; i < c->nread; i++)
         if (c->read[i])
-            allow(rules, c->read[i], FS_READ_FILE | FS_READ_DIR);
+            allow_path(rules, c->read[i], FS_READ_FILE | FS_READ_DIR);
     if (c->make)
-        allow(rules, c->make, FS_READ_DIR | FS_MAKE_REG | FS_REMOVE_FILE);
+        allow_path(rules, c->make, FS_READ_DIR | FS_MAKE_REG | FS_REMOVE_FILE);
     if (CAGE_SANITIZED)
-        allow(rules, "/proc", FS_READ_FILE | FS_READ_DIR);
+        allow_path(rules, "/proc", FS_READ_FILE | FS_READ_DIR);
     syscall(SYS_landlock_restrict_self, rules, 0);
     close(rules);
 }
@@ -213,18 +213,18 @@ static const int refused_calls[] = {
 
 enum { REFUSED = sizeof refused_calls / sizeof *refused_calls };
 
-static struct sock_filter load(size_t offset)
+static struct sock_filter bpf_load(size_t offset)
 {
     return (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset);
 }
 
 /* Goes on with the next instruction if the value is equal, else skips so many. */
-static struct sock_filter unless(uint32_t value, uint8_t skip)
+static struct sock_filter bpf_skip_unless(uint32_t value, uint8_t skip)
 {
     return (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
 }
 
-static struct sock_filter answer(uint32_t what)
+static struct sock_filter bpf_return(uint32_t what)
 {
     return (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, what);
 }
@@ -235,25 +235,25 @@ static size_t make_filter(struct sock_filter *f)
 {
     size_t i, n = 0;
 
-    f[n++] = load(offsetof(struct seccomp_data, arch));
+    f[n++] = bpf_load(offsetof(struct seccomp_data, arch));
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CAGE_ARCH, 1, 0);
-    f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
-    f[n++] = load(offsetof(struct seccomp_data, nr));
+    f[n++] = bpf_return(SECCOMP_RET_ERRNO | EPERM);
+    f[n++] = bpf_load(offsetof(struct seccomp_data, nr));
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, OTHER_ABI, 0, 1);
-    f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
+    f[n++] = bpf_return(SECCOMP_RET_ERRNO | EPERM);
     for (i = 0; i < REFUSED; i++) {
-        f[n++] = unless((uint32_t)refused_calls[i], 1);
-        f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
+        f[n++] = bpf_skip_unless((uint32_t)refused_calls[i], 1);
+        f[n++] = bpf_return(SECCOMP_RET_ERRNO | EPERM);
     }
 #ifdef SYS_clone3
-    f[n++] = unless(SYS_clone3, 1);
-    f[n++] = answer(SECCOMP_RET_ERRNO | ENOSYS);
+    f[n++] = bpf_skip_unless(SYS_clone3, 1);
+    f[n++] = bpf_return(SECCOMP_RET_ERRNO | ENOSYS);
 #endif
-    f[n++] = unless(SYS_clone, 3);
-    f[n++] = load(offsetof(struct seccomp_data, args[0])); /* the low half: little-endian */
+    f[n++] = bpf_skip_unless(SYS_clone, 3);
+    f[n++] = bpf_load(offsetof(struct seccomp_data, args[0])); /* the low half: little-endian */
     f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD_FLAG, 1, 0);
-    f[n++] = answer(SECCOMP_RET_ERRNO | EPERM);
-    f[n++] = answer(SECCOMP_RET_ALLOW);
+    f[n++] = bpf_return(SECCOMP_RET_ERRNO | EPERM);
+    f[n++] = bpf_return(SECCOMP_RET_ALLOW);
     return n;
 }
 

@@ -55,7 +55,7 @@ static int make_temporary(char name[PATH_MAX])
 
 /* A file without a name that begins with the `size` bytes at buf and goes on with what
  * still comes.  Its descriptor, which stays open, or -1 after saying what is wrong. */
-static int spool(int from, char *buf, size_t size)
+static int spool_input(int from, char *buf, size_t size)
 {
     char name[PATH_MAX];
     int fd = make_temporary(name);
@@ -117,7 +117,7 @@ int input_open(int amode, const drep_info *info, char *front, size_t *size, drep
     }
     if (!err)
         drep_close(image);
-    fd = spool(STDIN_FILENO, buf, (size_t)n);
+    fd = spool_input(STDIN_FILENO, buf, (size_t)n);
     free(buf);
     return fd < 0 ? -1 : open_descriptor(fd, amode, info, out);
 }
@@ -143,7 +143,7 @@ int input_file(const char *file)
     if (S_ISREG(st.st_mode))
         return fd;
     buf = malloc(IN_MEMORY);
-    spooled = buf ? spool(fd, buf, 0) : -1;
+    spooled = buf ? spool_input(fd, buf, 0) : -1;
     if (!buf)
         tool_no_memory();
     free(buf);

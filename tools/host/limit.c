@@ -66,12 +66,12 @@ static struct {
     char object[2 * PATH_MAX];     /* "FILE: PATH" */
 } limits;
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t saturating_add(uint64_t a, uint64_t b)
 {
     return a > LIMIT_NONE - b ? LIMIT_NONE : a + b;
 }
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t saturating_mul(uint64_t a, uint64_t b)
 {
     return a && b > LIMIT_NONE / a ? LIMIT_NONE : a * b;
 }
@@ -79,7 +79,7 @@ static uint64_t times(uint64_t a, uint64_t b)
 /* ------------------------------------------------------------------ options */
 
 /* The factor behind a number, LIMIT_NONE: there is no such unit. */
-static uint64_t factor(const char *text, enum unit unit)
+static uint64_t unit_factor(const char *text, enum unit unit)
 {
     static const struct {
         const char *text;
@@ -112,7 +112,7 @@ static uint64_t factor(const char *text, enum unit unit)
     return LIMIT_NONE;
 }
 
-static int parse(const char *text, enum unit unit, uint64_t *value)
+static int parse_limit(const char *text, enum unit unit, uint64_t *value)
 {
     uint64_t n, by;
     char *end;
@@ -123,10 +123,11 @@ static int parse(const char *text, enum unit unit, uint64_t *value)
     }
     errno = 0;
     n = strtoull(text, &end, 10);
-    by = factor(end, unit);
-    if (*text < '0' || *text > '9' || errno || by == LIMIT_NONE || times(n, by) == LIMIT_NONE)
+    by = unit_factor(end, unit);
+    if (*text < '0' || *text > '9' || errno || by == LIMIT_NONE ||
+        saturating_mul(n, by) == LIMIT_NONE)
         return -1; /* a number too large to be one is no way to write "none" */
-    *value = times(n, by);
+    *value = saturating_mul(n, by);
     return 0;
 }
 
@@ -143,7 +144,7 @@ int limit_option(const char *text, char *why, size_t size)
         snprintf(why, size, "--limit is NAME=VALUE, with one of %snot '%s'", limit_words, text);
         return -1;
     }
-    if (parse(text + n + 1, rows[i].unit, &limits.value[i]) != 0) {
+    if (parse_limit(text + n + 1, rows[i].unit, &limits.value[i]) != 0) {
         snprintf(why, size, "--limit %s is %s, not '%s'", rows[i].name, forms[rows[i].unit],
                  text + n + 1);
         return -1;
@@ -173,7 +174,7 @@ static uint64_t output_now(void)
     uint64_t n = atomic_load(&limits.output);
 
     if (target && stat(target, &st) == 0)
-        n = add(n, (uint64_t)st.st_size);
+        n = saturating_add(n, (uint64_t)st.st_size);
     return n;
 }
 
@@ -185,13 +186,13 @@ uint64_t limit_get(enum limit which)
         return limits.value[which];
     switch (which) {
     case LIMIT_MEMORY:
-        base = add(base, times(2 * limits.threads, limit_get(LIMIT_CHUNK)));
-        return add(base, times(2 + limits.copies, limits.files));
+        base = saturating_add(base, saturating_mul(2 * limits.threads, limit_get(LIMIT_CHUNK)));
+        return saturating_add(base, saturating_mul(2 + limits.copies, limits.files));
     case LIMIT_TIME:
-        base = add(base, times(10, limits.files) / MIB);
-        return add(base, output_now() / OUTPUT_RATE);
+        base = saturating_add(base, saturating_mul(10, limits.files) / MIB);
+        return saturating_add(base, output_now() / OUTPUT_RATE);
     case LIMIT_OUTPUT:
-        return add(base, times(OUTPUT_TIMES, limits.files));
+        return saturating_add(base, saturating_mul(OUTPUT_TIMES, limits.files));
     default:
         return base;
     }
@@ -225,7 +226,7 @@ static void set_memory(void)
 
     if (getrlimit(RLIMIT_DATA, &r) != 0)
         return;
-    most = add(most, BASE_MEMORY + times(limits.threads, STACK_MEMORY));
+    most = saturating_add(most, BASE_MEMORY + saturating_mul(limits.threads, STACK_MEMORY));
     r.rlim_cur = most < r.rlim_max ? (rlim_t)most : r.rlim_max;
     setrlimit(RLIMIT_DATA, &r);
 #endif
@@ -242,7 +243,7 @@ static void set_timer(double seconds)
 }
 
 /* Writes without stdio, which the handler may have interrupted. */
-static void put(const char *text)
+static void put_stderr(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         return;
@@ -256,21 +257,21 @@ static void put_number(uint64_t n)
     do
         *--at = (char)('0' + n % 10);
     while ((n /= 10) > 0);
-    put(at);
+    put_stderr(at);
 }
 
 /* The last resort: nobody asked for two seconds whether time is up, or nothing goes on. */
 static void give_up(enum limit which)
 {
     if (!limits.said) {
-        put("datarep: ");
-        put(limits.object);
-        put(*limits.object ? ": " : "");
-        put(which == LIMIT_STALL ? "made no progress in " : "took ");
+        put_stderr("datarep: ");
+        put_stderr(limits.object);
+        put_stderr(*limits.object ? ": " : "");
+        put_stderr(which == LIMIT_STALL ? "made no progress in " : "took ");
         put_number(limit_get(which));
-        put(" s of processor time, the limit; --limit ");
-        put(rows[which].name);
-        put("=TIME raises it\n");
+        put_stderr(" s of processor time, the limit; --limit ");
+        put_stderr(rows[which].name);
+        put_stderr("=TIME raises it\n");
     }
     unfinished_remove();
     _exit(TOOL_CORRUPT);
@@ -305,7 +306,7 @@ static double stall_left(double now)
 }
 
 /* The limit may have grown since the timer was set. */
-static void ring(int number)
+static void on_alarm(int number)
 {
     int saved = errno;
     double now = used_time(), left = (double)limit_get(LIMIT_TIME) - now;
@@ -327,7 +328,7 @@ static void ring(int number)
 
 static void start_timer(void)
 {
-    struct sigaction action = {.sa_handler = ring, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGXCPU};
 
     sigemptyset(&action.sa_mask);
@@ -347,7 +348,7 @@ void limit_file(uint64_t size)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-    limits.files = add(limits.files, size);
+    limits.files = saturating_add(limits.files, size);
     limits.threads = n > 0 ? (uint64_t)n : 1;
     set_memory();
     if (!limits.started)

@@ -45,7 +45,7 @@ static const struct {
 typedef int interface_fn(void);
 
 /* Find the module's path; false if there is none. */
-static bool find(const char *name, char *path, size_t size)
+static bool find_module(const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"", DATAREP_MODULE_DIR "/"};
     char own[PATH_MAX];
@@ -62,7 +62,7 @@ static bool find(const char *name, char *path, size_t size)
     return false;
 }
 
-static const char *needs(const char *name)
+static const char *library_needed(const char *name)
 {
     size_t i;
 
@@ -83,7 +83,7 @@ static uid_t command_owner(void)
 /* Check a module as the library checks plugins, and make its path the one of the file that was
  * checked, without symbolic links.  Debuggers and $ORIGIN need that name; nobody else can make it
  * mean another file.  Where /proc is not mounted the path stays. */
-static int check(char *path, size_t size)
+static int check_trusted(char *path, size_t size)
 {
     char proc[40], *slash = strrchr(path, '/');
     struct stat st;
@@ -113,14 +113,14 @@ void *module_load(const char *name, int interface)
     interface_fn *answer = NULL;
     void *module;
 
-    if (!find(name, path, sizeof path)) {
+    if (!find_module(name, path, sizeof path)) {
         tool_say(NULL, NULL,
                  "datarep-%s.so is neither beside the command nor in its library directory: "
                  "built without %s?",
-                 name, needs(name));
+                 name, library_needed(name));
         return NULL;
     }
-    if (check(path, sizeof path) != 0) {
+    if (check_trusted(path, sizeof path) != 0) {
         tool_say(path, NULL, "the module is not loaded: %s", fail_text());
         return NULL;
     }
@@ -145,10 +145,10 @@ int module_walk(module_walk_fn *fn, void *ctx)
     size_t i;
 
     for (i = 0; i < sizeof known / sizeof *known; i++) {
-        if (!find(known[i].name, path, sizeof path))
+        if (!find_module(known[i].name, path, sizeof path))
             continue;
         fn(&(struct module_found){known[i].name, known[i].library, known[i].release,
-                                  check(path, sizeof path) ? fail_text() : NULL},
+                                  check_trusted(path, sizeof path) ? fail_text() : NULL},
            ctx);
         found++;
     }

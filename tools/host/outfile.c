@@ -276,7 +276,7 @@ static int set_rights(const struct outfile *o)
 /* ----------------------------------------------------------------------- the end */
 
 /* link() refuses where there is something by now, rename() replaces it. */
-static int move(const struct outfile *o)
+static int move_into_place(const struct outfile *o)
 {
     if (!o->excl)
         return rename(o->hidden, o->place);
@@ -292,14 +292,14 @@ static int sync_directory(int fd)
     return fsync(fd) == 0 || errno == EINVAL || errno == EROFS ? 0 : -1;
 }
 
-static int publish(const struct outfile *o)
+static int publish_file(const struct outfile *o)
 {
     char folder[PATH_MAX];
     int fd, err;
 
     snprintf(folder, sizeof folder, "%.*s", folder_of(o->place), o->place);
     fd = open(*folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    err = fd < 0 ? -1 : move(o);
+    err = fd < 0 ? -1 : move_into_place(o);
     if (err) {
         int number = errno;
 
@@ -314,7 +314,7 @@ static int publish(const struct outfile *o)
 }
 
 /* A library that writes by name may have put another file in place of the one that is open. */
-static int reopen(struct outfile *o)
+static int reopen_own(struct outfile *o)
 {
     struct stat open_one, named;
     int fd;
@@ -339,11 +339,11 @@ int outfile_close(struct outfile *o, bool whole)
         return 0;
     if (whole && *o->hidden && stop_asked())
         whole = false;
-    if (whole && *o->hidden && (reopen(o) != 0 || set_rights(o) != 0 || fsync(o->fd) != 0))
+    if (whole && *o->hidden && (reopen_own(o) != 0 || set_rights(o) != 0 || fsync(o->fd) != 0))
         status = outfile_fail(o->path);
     if (*o->hidden && (!whole || status))
         unlink(o->hidden);
-    else if (*o->hidden && publish(o) != 0)
+    else if (*o->hidden && publish_file(o) != 0)
         status = outfile_fail(o->path);
     /* Only now: the lock keeps the hidden file from those who remove what is left over. */
     if (close(o->fd) != 0 && !status)

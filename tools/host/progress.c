@@ -91,7 +91,7 @@ static void put_bar(char *text, double share, int width)
     text[n] = '\0';
 }
 
-static void show(double time)
+static void show_line(double time)
 {
     double took = time - work.begun, rate = took > 0 ? (double)work.done / took : 0;
     double share = work.total ? (double)work.done / (double)work.total : 0;
@@ -129,7 +129,7 @@ int progress_set(uint64_t units)
     if (work.terminal) {
         time = now_seconds();
         if (time >= work.next) {
-            show(time);
+            show_line(time);
             work.next = time + STEP_TIME;
         }
     }

@@ -22,7 +22,7 @@
 static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* The signals that the parent waits for, blocked until then. */
-static void block(sigset_t *mine, sigset_t *before)
+static void block_signals(sigset_t *mine, sigset_t *before)
 {
     size_t i;
 
@@ -141,7 +141,7 @@ int supervise(supervise_fn *work, void *ctx, supervise_owns_fn *owns, int *died,
         munmap(shared, sizeof *shared);
         return work(&own, ctx);
     }
-    block(&mine, &before);
+    block_signals(&mine, &before);
     fflush(NULL);
     child = fork();
     if (child == 0)

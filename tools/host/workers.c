@@ -53,7 +53,7 @@ struct workers *workers_new(int each, workers_make_fn *make, workers_take_fn *ta
 }
 
 /* Takes what is made and comes next, unless another thread is at it. */
-static void take(struct workers *c)
+static void take_slot(struct workers *c)
 {
     int slot, err;
 
@@ -71,7 +71,7 @@ static void take(struct workers *c)
 }
 
 /* Makes the next piece that waits; false: there is none. */
-static bool make(struct workers *c)
+static bool make_slot(struct workers *c)
 {
     int slot = (int)(c->begun % c->slots);
 
@@ -83,20 +83,20 @@ static bool make(struct workers *c)
     c->make(c->ctx, slot);
     pthread_mutex_lock(&c->lock);
     c->made[slot] = true;
-    take(c);
+    take_slot(c);
     c->busy--;
     if (c->err)
         pthread_cond_broadcast(&c->changed);
     return true;
 }
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
     struct workers *c = arg;
 
     pthread_mutex_lock(&c->lock);
     while (!c->over)
-        if (!make(c))
+        if (!make_slot(c))
             pthread_cond_wait(&c->changed, &c->lock);
     pthread_mutex_unlock(&c->lock);
     return NULL;
@@ -108,7 +108,7 @@ int workers_slot(struct workers *c)
 
     pthread_mutex_lock(&c->lock);
     while (!c->err && c->pushed - c->taken >= c->slots)
-        if (!make(c))
+        if (!make_slot(c))
             pthread_cond_wait(&c->changed, &c->lock);
     slot = c->err ? -1 : (int)(c->pushed % c->slots);
     pthread_mutex_unlock(&c->lock);
@@ -120,7 +120,7 @@ void workers_push(struct workers *c)
     pthread_mutex_lock(&c->lock);
     c->pushed++;
     if (c->threads < c->most && c->pushed - c->begun > 1 &&
-        pthread_create(&c->thread[c->threads], NULL, work, c) == 0)
+        pthread_create(&c->thread[c->threads], NULL, worker_run, c) == 0)
         c->threads++;
     if (c->threads > 0)
         pthread_cond_signal(&c->changed);
@@ -133,7 +133,7 @@ int workers_finish(struct workers *c)
 
     pthread_mutex_lock(&c->lock);
     while (c->err ? c->busy > 0 : c->taken < c->pushed)
-        if (!make(c))
+        if (!make_slot(c))
             pthread_cond_wait(&c->changed, &c->lock);
     err = c->err;
     pthread_mutex_unlock(&c->lock);
