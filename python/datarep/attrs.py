@@ -106,11 +106,13 @@ class Attributes(MutableMapping[str, Any]):
         return Attributes(self._h, self._path, True)
 
     def _names(self) -> list[str]:
-        return [n for n in self._h.attr_names(self._path, self._order)
-                if n.startswith(NOTE) == self._notes]
+        names: list[str] = self._h.attr_names(self._path, self._order)
+        if not self._notes and NOTE not in "/".join(names):
+            return names  # most objects have no notes
+        return [n for n in names if n.startswith(NOTE) == self._notes]
 
     def __getitem__(self, name: str) -> Any:
-        if not isinstance(name, str):
+        if type(name) is not str and not isinstance(name, str):
             raise TypeError(f"the name of an attribute is a str, not {type(name).__name__}")
         value = self._h.attr_get(self._path, name)
         if type(value) is not tuple:
