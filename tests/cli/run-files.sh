@@ -179,6 +179,12 @@ full() {
     done
 }
 check "a target that cannot grow" full
+named_once() {
+    head -c -50 "$tmp/full.drep" > "$tmp/cut.drep"
+    status 1 check -f --repair="$tmp/rescued.drep" "$tmp/cut.drep" && [ "$(grep -c 'the file ends at' "$tmp/out")" -ge 1 ] &&
+        ! grep -q "cut.drep.*cut.drep" "$tmp/out"
+}
+check "findings name their file once" named_once
 container_imported() {
     status 2 import "$tmp/full.drep" "$tmp/again.drep" && grep -q "is a Datarep file already; datarep convert copies it" "$tmp/err"
 }

@@ -90,7 +90,8 @@ static int put_finding(int err, uint64_t offset, const char *message, void *ctx)
     const char *raise = limit_advice(err, message ? message : "");
     char text[2000]; /* names in it may be anything */
 
-    snprintf(text, sizeof text, "%s", message && *message ? message : drep_strerror(err));
+    snprintf(text, sizeof text, "%s",
+             message && *message ? tool_unnamed(check->file_name, message) : drep_strerror(err));
     if (check->json) {
         json_finding(check, err, offset, text);
     } else if (!check->quiet) {

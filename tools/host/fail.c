@@ -119,6 +119,11 @@ static const char *message_of(int err)
     return !*message || err == DREP_ERR_NOMEM ? drep_strerror(err) : message;
 }
 
+const char *tool_unnamed(const char *file, const char *message)
+{
+    return without(message, label_in_library(file));
+}
+
 int tool_fail(const char *file, const char *path, int err)
 {
     const char *message = message_of(err);
@@ -128,7 +133,7 @@ int tool_fail(const char *file, const char *path, int err)
         return tool_exit_code(err);
     if (err == DREP_ERR_STOPPED && limit_over())
         return TOOL_CORRUPT;
-    return say_failure(file, path, file ? without(message, label_in_library(file)) : message, err);
+    return say_failure(file, path, file ? tool_unnamed(file, message) : message, err);
 }
 
 int tool_fail_copy(const char *source, const char *target, drep_file *from, int err)

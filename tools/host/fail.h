@@ -14,6 +14,8 @@ int tool_fail(const char *file, const char *path, int err);
 /* Like tool_fail(), of drep_copy() from one open file into another: objects that the message
  * counts by number are named. */
 int tool_fail_copy(const char *source, const char *target, drep_file *from, int err);
+/* A message of the library about that file, without its name at the front. */
+const char *tool_unnamed(const char *file, const char *message);
 /* Says so and gives TOOL_IO. */
 int tool_no_memory(void);
 
