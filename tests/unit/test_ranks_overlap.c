@@ -277,6 +277,39 @@ START_TEST(test_an_overlap_is_an_error)
 }
 END_TEST
 
+/* Rank 1 writes all rows but two, rank 0 the last three: they have one in common, which is far into
+ * the run of rank 1. */
+static void tell_far(struct teller *me, drep_file *f)
+{
+    static const struct box boxes[] = {{{HEIGHT - 3, 0}, {3, WIDTH}},
+                                       {{0, 0}, {HEIGHT - 2, WIDTH}}};
+    drep_dataset *ds = make(me, f);
+
+    put(me, ds, &boxes[me->rank], (uint32_t)me->rank, true);
+    drep_dataset_close(ds);
+}
+
+START_TEST(test_an_overlap_far_into_a_run)
+{
+    struct common c = {.layout = DREP_CONTIGUOUS, .kind = 0};
+    struct story s = {
+        .fn = tell_far, .ctx = &c, .datarep = "native", .path = temp_path("ranks.drep")};
+    char number[64];
+
+    snprintf(number, sizeof number, "same element, number %d", (HEIGHT - 3) * WIDTH);
+    c.type = value_type(c.kind);
+    c.size = drep_type_extent(c.type);
+    story_run(&s, 2);
+    ck_assert(!s.all.deadlock);
+    for (int r = 0; r < 2; r++) {
+        ck_assert_msg(s.teller[r].err == DREP_ERR_NOT_SAME, "%d: %s", s.teller[r].err,
+                      s.teller[r].text);
+        ck_assert_msg(strstr(s.teller[r].text, number) != NULL, "%s", s.teller[r].text);
+    }
+    drep_type_free(c.type);
+}
+END_TEST
+
 /* ---- the hint ---- */
 
 static void in_force(struct teller *me, drep_file *f, const char *want)
@@ -341,6 +374,7 @@ int main(void)
     tcase_set_timeout(tc, 600);
     tcase_add_test(tc, test_the_highest_rank_counts);
     tcase_add_test(tc, test_an_overlap_is_an_error);
+    tcase_add_test(tc, test_an_overlap_far_into_a_run);
     tcase_add_test(tc, test_the_hint_in_force);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
