@@ -44,7 +44,8 @@ __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "open_groups", "save
 
 MAGIC = b"\x89DRP\r\n\x1a\n"
 ENCODINGS = {"dtype", "_FillValue", "chunks", "chunksizes", "filters", "datarep_filters", "datarep", "zlib",
-             "complevel", "shuffle", "fletcher32"}
+             "complevel", "shuffle", "fletcher32", "compression"}
+COMPRESSIONS = {"zlib": "deflate:{}", "gzip": "deflate:{}", "zstd": "zstd:{}", "lzf": "lzf"}  # netCDF4's, h5netcdf's
 DROPPED = {"source", "original_shape", "preferred_chunks"}
 PACKING = {"scale_factor", "add_offset"}
 # Of an encoding: what says how numbers are stored, and what may have come from another file.
@@ -740,9 +741,15 @@ def _storage(encoding: Mapping[str, Any], v: xr.Variable, check: bool) -> tuple[
     filters = encoding.get("datarep_filters", encoding.get("filters"))
     if not isinstance(filters, (str, type(None))):
         filters = None  # those of zarr
-    if filters is None and encoding.get("zlib"):
-        level = encoding.get("complevel", 4)
-        filters = f"{'shuffle,' if encoding.get('shuffle', True) else ''}deflate:{level}"
+    wanted = "zlib" if encoding.get("zlib") else encoding.get("compression")
+    if filters is None and wanted is not None:
+        found = COMPRESSIONS.get(wanted)
+        if found is None and check:
+            raise ValueError(f"compression {wanted!r} is none of {', '.join(COMPRESSIONS)}: "
+                             "filters takes all that Datarep has")
+        if found is not None:
+            front = "shuffle," if encoding.get("shuffle", True) else ""
+            filters = front + found.format(encoding.get("complevel", 4))
     return chunks, filters
 
 
@@ -890,6 +897,10 @@ def _dump(dataset: xr.Dataset, store: "Store", writer: _Writer, encoding: Any, u
             unlimited_dims = [d for d in unlimited_dims if d in dataset.dims]
     elif isinstance(unlimited_dims, str):
         unlimited_dims = [unlimited_dims]
+    for name in (*dataset.variables, *dataset.dims):
+        if "/" in str(name):
+            raise ValueError(f"variable or dimension {name!r}: Forward slashes '/' are not allowed in variable and "
+                             "dimension names, as they separate groups")
     variables, attributes = conventions.encode_dataset_coordinates(dataset)
     for name, asked in (encoding or {}).items():
         variables[name].encoding = asked
@@ -1041,7 +1052,7 @@ class Accessor:
         mode: "w" makes a file, "x" only where there is none, "a" adds to one, "r+" to one that
         exists; without it "w", or "r+" with append_dim or region.
         encoding: {variable: {...}} with dtype, _FillValue, chunks, filters, datarep and those of CF, or
-        netCDF's chunksizes, zlib, complevel, shuffle.
+        netCDF's chunksizes, zlib, compression ("zlib", "gzip", "zstd" or "lzf"), complevel, shuffle.
         append_dim: an unlimited dimension at whose end variables are added.
         region: {dimension: slice} of variables that are there; "auto", or {dimension: "auto"}: where the
         file has the coordinates of the dataset.

@@ -336,6 +336,39 @@ def test_fletcher32_is_kept_for_netcdf(path, tmp_path):
             ds.to_netcdf(tmp_path / "c.nc", engine="netcdf4")
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_compression_by_name(path, asked):
+    """netCDF4's and h5netcdf's word for a filter; with the encoding of another file it is taken if we have it."""
+    for encoding, filters in (
+            ({"compression": "zlib"}, "shuffle,deflate:4"),
+            ({"compression": "gzip", "complevel": 7}, "shuffle,deflate:7"),
+            ({"compression": "zstd", "shuffle": False}, "zstd:4"), ({"compression": "lzf"}, "shuffle,lzf"),
+            ({"compression": None}, ""), ({"compression": "szip"}, None),
+            ({"compression": "zstd", "filters": "lz4:1"}, "lz4:1"),
+            ({"compression": "zstd", "zlib": True}, "shuffle,deflate:4")):
+        ds = xr.Dataset({"v": ("x", np.arange(100.0))})
+        if not asked:
+            ds["v"].encoding.update(encoding)
+        if filters is None and asked:
+            with pytest.raises(ValueError, match="compression 'szip' is none of zlib, gzip, zstd, lzf"):
+                ds.datarep.save(path, encoding={"v": encoding})
+            continue
+        ds.datarep.save(path, encoding={"v": encoding} if asked else None)
+        with dr.open(path) as f:
+            assert str(f["v"].filters or "") == (filters or ""), encoding
+
+
+def test_names_with_slashes_are_refused(path):
+    """They would lead into a group, where the variable is not found again."""
+    for ds in (xr.Dataset({"PASS/FAIL": ("x", [1])}), xr.Dataset({"v": ("a/b", [1])}),
+               xr.Dataset(coords={"a/b": [1]})):
+        with pytest.raises(ValueError, match="slashes '/' are not allowed"):
+            ds.datarep.save(path)
+        with pytest.raises(ValueError, match="slashes '/' are not allowed"):
+            datarep.xarray.save_groups({"/": ds}, path)
+        assert not os.path.exists(path)
+
+
 def test_several_datasets_need_several_files(tmp_path):
     ds = xr.Dataset({"a": 1})
     for datasets, paths, error, text in (
