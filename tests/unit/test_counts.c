@@ -273,6 +273,38 @@ START_TEST(test_selections)
 }
 END_TEST
 
+/* A dataset of 2^62 bytes is one, also in a single dimension; of more it is not (R8.1). */
+START_TEST(test_the_largest_dataset)
+{
+    const int64_t most = (int64_t)1 << 62, chunk[2] = {4096, 1};
+    const struct {
+        int rank;
+        int64_t dims[2];
+        int err;
+    } all[] = {{1, {most}, 0},
+               {2, {most, 1}, 0},
+               {2, {2, most / 2}, 0},
+               {1, {most + 1}, DREP_ERR_DIMS},
+               {2, {2, most / 2 + 1}, DREP_ERR_LIMIT}};
+    char name[16];
+    drep_dataset *ds;
+    drep_file *f;
+
+    ok(drep_create(":memory:", DREP_RDWR, "native", NULL, &f));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        drep_spec spec = DREP_SPEC(.type = DREP_UINT8_T, .rank = all[i].rank, .dims = all[i].dims,
+                                   .layout = DREP_CHUNKED, .chunk = chunk);
+
+        snprintf(name, sizeof name, "/%zu", i);
+        ck_assert_msg(drep_dataset_create(f, name, &spec, &ds) == all[i].err, "%zu: %s", i,
+                      drep_error());
+        if (!all[i].err)
+            drep_dataset_close(ds);
+    }
+    ok(drep_close(f));
+}
+END_TEST
+
 START_TEST(test_constructors)
 {
     static const int codes[] = {DREP_ERR_VALUE_TOO_LARGE,
@@ -325,6 +357,7 @@ int main(void)
     tcase_add_test(t, test_views);
     tcase_add_test(t, test_datasets_and_attributes);
     tcase_add_test(t, test_selections);
+    tcase_add_test(t, test_the_largest_dataset);
     tcase_add_test(t, test_constructors);
     suite_add_tcase(s, t);
     return run_suite(s);
