@@ -1596,7 +1596,7 @@ typedef struct drep_dsusage {
 #define DREP_DSUSAGE DREP_SIZED(drep_dsusage, )
 DREP_API int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out);
 /* The fill value as one element of `type` (equal number of items, or members by name; NULL: the
- * info's type), variable-length parts malloc'ed. */
+ * info's type), variable-length parts malloc'ed.  Written are the bytes of its true extent. */
 DREP_API int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value);
 /* How it is stored, as drep_attr_encodings() says; *n = 0 if the dataset has none of its own. */
 DREP_API int drep_dataset_fill_encodings(drep_dataset *dataset, drep_encoding *rows, int max,

@@ -192,7 +192,7 @@ int drep_dataset_fill(drep_dataset *dataset, const drep_type *type, void *value)
             type_fail_two(DREP_ERR_TYPE,
                           "a fill value of type %s as %s: numbers of data items differ", own, type);
     else
-        memset(value, 0, (size_t)type->prog.extent);
+        memset((char *)value + drep_type_true_lb(type), 0, (size_t)drep_type_true_extent(type));
     if (!err && dataset->rec.fill == FMT_FILL_VALUE)
         err = fill_read(dataset, type, value);
     return read_end(dataset->file, fail_dataset(err, dataset->path));

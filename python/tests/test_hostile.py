@@ -61,6 +61,17 @@ def test_memory_that_is_not_there(texts):
     assert set(out) == {""}
 
 
+def test_fill_stays_in_its_memory(texts):
+    """An element ends where its last item does, not where the next one would begin."""
+    own = types.form_of_dtype(np.dtype([("a", "i8"), ("b", "i1")], align=True)).type
+    texts.create("c", dtype=own, shape=(2,), fill=np.array((5, 6), [("a", "i8"), ("b", "i1")]))
+    texts.create("zero", dtype=own, shape=(2,))
+    for name, wanted in (("c", [5, 0, 0, 0, 0, 0, 0, 0, 6]), ("zero", [0] * 9)):
+        memory = np.full(16, 0x55, "u1")
+        texts[name]._fill(own, memory[:9])
+        assert memory.tolist() == wanted + [0x55] * 7 or sys.byteorder == "big"
+
+
 def test_bytes_are_never_pointers(texts):
     """Whatever takes a type and memory refuses a buffer for elements that hold pointers."""
     garbage, t, h = np.full(64, 0x41, "u1"), texts["t"], texts._h
