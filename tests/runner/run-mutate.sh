@@ -43,6 +43,7 @@ C
 cat > tests/run << 'R'
 #!/bin/sh
 [ "$1" = --list ] && { echo build/program; exit; }
+[ ! -e ../unsteady ] || { rm ../unsteady; echo; echo "---- suite: program"; exit 1; }
 build/program || { echo; echo "---- suite: program"; exit 1; }
 R
 chmod +x tests/run
@@ -63,6 +64,12 @@ check "what a test notices" ends 0 "1 killed, 0 survived" lib/room/seen.c
 check "by which test" grep -qxF 'killed by suite: program: lib/room/seen.c:5: return x + 1;  ->  return x - 1;' out
 check "with which seed" grep -qx "seed: 1" out
 check "what none notices" ends 1 "0 killed, 1 survived" lib/room/unseen.c
+steady() { # a program that fails once, and then not, does not end the run
+    tests/mutate 1 1 lib/room/unseen.c > out
+    [ "$(tail -n 1 out)" = "0 killed, 1 survived" ] && [ ! -e build/unsteady ]
+}
+touch build/unsteady
+check "what fails once does not count" steady
 check "the sources stay" test -z "$(grep -h -- - lib/room/*.c build/mutate/lib/room/*.c)"
 check "a seed repeats" same 3 3
 check "another seed" differ 3 4
