@@ -45,7 +45,7 @@ static herr_t innermost(unsigned n, const H5E_error2_t *e, void *ctx)
 
 /* "file write failed: time = ..., error message = 'No space left on device', buf = ..." without
  * what tells users nothing: the call that failed, and the system's message. */
-static void shorten(char *why)
+static void keep_system_message(char *why)
 {
     char *from = strstr(why, ": time = "), *to = from ? strstr(from, "error message = '") : NULL;
     char *end = to ? strchr(to + 17, '\'') : NULL;
@@ -66,7 +66,7 @@ int job_fail_hdf5(struct job *j, const char *doing)
              reason.text ? reason.text : "nothing");
     while ((newline = strchr(j->why, '\n')))
         *newline = ' ';
-    shorten(j->why);
+    keep_system_message(j->why);
     j->no_memory = reason.no_memory;
     return DREP_ERR_UNSUPPORTED;
 }
