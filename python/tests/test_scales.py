@@ -75,8 +75,9 @@ def test_journey(files, tmp_path):
         wanted.load()
     ds.datarep.save(tmp_path / "s.drep")
     ds.to_netcdf(tmp_path / "n.nc", engine="netcdf4")
-    dr.export(tmp_path / "s.drep", tmp_path / "s.nc")
-    assert dr.export(files / "a.drep", tmp_path / "a.nc").strip() == ""  # the scale without a variable is no loss
+    more = {} if "netcdf" in dr.versions() else {"no_verify": True}  # a wheel has no module for netCDF
+    dr.export(tmp_path / "s.drep", tmp_path / "s.nc", **more)
+    assert dr.export(files / "a.drep", tmp_path / "a.nc", **more).strip() == ""  # the scale without a variable is no loss
     for path in ("n.nc", "s.nc", "a.nc"):
         with xr.open_dataset(tmp_path / path, engine="netcdf4") as got:
             xr.testing.assert_identical(got.load(), wanted)

@@ -173,7 +173,7 @@ SUITES = {
     "h5py": Suite(("python3-h5py",), ("h5py/_debian_h5py_serial/tests", "h5py/tests"), h5py_itself, 545,
                   package="h5py"),
     "xarray": Suite(("python3-xarray",), ("xarray/tests/test_backends.py", "xarray/tests/test_backends_api.py",
-                                          "xarray/tests/test_distributed.py"), xarray_engine, 410,
+                                          "xarray/tests/test_distributed.py"), xarray_engine, 415,
                     # The classes of each engine have the same tests, and those of others use no netCDF.
                     options=("-k", "not Zarr and not zarr and not ViaNetCDF4 and not Scipy and not H5NetCDF and not "
                                    "Rasterio and not Pydap and not PyNio and not CfGrib and not PseudoNetCDF")),
