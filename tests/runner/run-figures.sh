@@ -87,6 +87,9 @@ says "that is known" 0 'circles: 1;'
 printf '%s\n' 'int b(int x);' 'int c(int x);' 'int c(int x) { return b(x); }' > lib/top/c.c
 printf '%s\n' 'int c(int x);' 'int b2(int x);' 'int b2(int x) { return c(x); }' >> lib/top/b.c
 says "and grows" 1 'a circle has new files: lib/top/c\.c$'
+"$SRCDIR/tools/figures" --update obj figures > out
+grep -qx 'circle lib/top/a.c lib/top/b.c' figures && ! grep -q c.c figures
+result $? "an update keeps of it what was known"
 again
 printf '%s\n' 'def here():' '    from .two import there' > python/datarep/one.py
 printf '%s\n' 'from . import one, _core' > python/datarep/two.py

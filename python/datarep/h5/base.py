@@ -62,6 +62,7 @@ class HLObject:
     """
 
     _kind = ""
+    _has_create_plist = False
     _main: Any
     _known: str  # the path where it was seen last
 

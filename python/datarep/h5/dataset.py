@@ -218,6 +218,7 @@ class Dataset(HLObject):
     """
 
     _kind = "dataset"
+    _has_create_plist = True
     _as: Any = None
     _known_dtype: Any = None
 

@@ -153,6 +153,8 @@ class File(Group):
     [1 2 3]
     """
 
+    _has_create_plist = False
+
     def __init__(self, name: Any, mode: str = "r", driver: Any = None, libver: Any = None,
                  userblock_size: Any = None, swmr: bool = False, rdcc_nslots: Any = None,
                  rdcc_nbytes: Any = None, rdcc_w0: Any = None, track_order: Any = None,

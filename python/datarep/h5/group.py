@@ -214,6 +214,7 @@ class Group(MutableMapping[str, Any], HLObject):
     """
 
     _kind = "group"
+    _has_create_plist = True
 
     def __init__(self, bind: Any) -> None:
         self._from_id(bind)

@@ -117,9 +117,8 @@ class Id:
 
     def get_create_plist(self) -> Any:
         """What a group or a dataset was made with."""
-        from .files import File
         from .ids import of_object
-        if self._kind not in ("dataset", "group") or isinstance(self._owner, File):
+        if not self._owner._has_create_plist:
             refuse("id.get_create_plist")
         return of_object(self._owner)
 
