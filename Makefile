@@ -226,7 +226,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) $(CORE) ## build the libraries and the command into build/$(MODE)/
-libs: $(SHARED) $(STATIC) $(MPI_SHARED) $(if $(filter release,$(MODE)),$(BUILD)/one-process)
+libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
 mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
@@ -287,13 +287,6 @@ $(SHARED): $(LIB_OBJ) lib/datarep.map
 	    -o $@ $(LIB_OBJ) $(LIB_LIBS)
 	@ln -sf $(@F) $(BUILD)/libdatarep.so.$(SOMAJOR)
 	@ln -sf libdatarep.so.$(SOMAJOR) $(BUILD)/libdatarep.so
-
-# The rooms that serve one process stand without those of ranks: they are linked alone, with no
-# symbol left open.
-ONE_PROCESS_OBJ := $(filter-out $(BUILD)/obj/lib/par/% $(BUILD)/obj/lib/team/%,$(LIB_OBJ))
-$(BUILD)/one-process: $(ONE_PROCESS_OBJ)
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs -o $@.so $(ONE_PROCESS_OBJ) $(LIB_LIBS)
-	@rm -f $@.so && touch $@
 
 # The parallel mode is a guest: what one process needs links without it, at each build.  `tools/figures
 # --par` names the symbols and places, should it not.  Sanitizers leave symbols undefined.
