@@ -25,7 +25,7 @@ static uint64_t numbers_behind(const uint64_t *head)
         return UINT64_MAX;
     if (!head[LENT_FILTERED])
         return head[LENT_KIND] == LENT_PAYLOAD ? UINT64_MAX : chunk_sums((uint32_t)chunks, size);
-    if (chunks > 1)
+    if (chunks > 1 || (head[LENT_KIND] != LENT_PAYLOAD && size > UINT32_MAX))
         return UINT64_MAX;
     return head[LENT_KIND] == LENT_PAYLOAD ? size / 8 + (size % 8 != 0) : 1;
 }
