@@ -88,9 +88,9 @@ FORTIFY = -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 $(HARDEN_CFLAGS)
 SANITIZE = -fno-omit-frame-pointer -fno-sanitize-recover=all -fsanitize
 
 MODE_release = -O2 $(STRING_CFLAGS) $(FORTIFY) $(MAP_CFLAGS)
-MODE_debug = -Og -DXXH_NO_INLINE_HINTS=1
-MODE_asan = -O1 $(SANITIZE)=address,undefined
-MODE_tsan = -O1 $(SANITIZE)=thread
+MODE_debug = -Og -DXXH_NO_INLINE_HINTS=1 -DCHECK_LOCKS
+MODE_asan = -O1 -DCHECK_LOCKS $(SANITIZE)=address,undefined
+MODE_tsan = -O1 -DCHECK_LOCKS $(SANITIZE)=thread
 MODE_cov = -O0 --coverage
 MODE_fuzz = -O1 $(SANITIZE)=fuzzer-no-link,address,undefined
 MODE_afl = -O1 $(SANITIZE)=address,undefined

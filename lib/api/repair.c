@@ -991,6 +991,17 @@ static int check_features(struct repair *r)
     return finding(err, 0, text, r);
 }
 
+static int publish_new(drep_file *f)
+{
+    int err = change_begin(f);
+
+    if (err)
+        return err;
+    err = store_publish(f->st);
+    alone_end(f);
+    return err;
+}
+
 /* The new file gets its name last, when nothing is left that may fail. */
 static int repair(struct repair *r)
 {
@@ -1008,7 +1019,7 @@ static int repair(struct repair *r)
     }
     if (r->stop != 0)
         return r->stop;
-    return err ? err : fail_in(store_publish(r->to->st), "%s", r->new_path);
+    return err ? err : fail_in(publish_new(r->to), "%s", r->new_path);
 }
 
 int repair_on(struct io *io, const char *new_path, int amode, const drep_info *info,

@@ -146,6 +146,14 @@ bool rwlock_mine(const struct rwlock *l, bool walks)
     return hold_of(l) != NULL;
 }
 
+/* Locks beyond RW_HOLDS are not listed, so a full list says nothing. */
+bool rwlock_writes(const struct rwlock *l)
+{
+    const struct rw_hold *h = hold_of(l);
+
+    return h ? h->write : held.n == RW_HOLDS;
+}
+
 /* ---- life ---- */
 
 void rwlock_init(struct rwlock *l)

@@ -60,6 +60,9 @@ void rwlock_walk_done(void);
  * too) that will take it again? */
 bool rwlock_mine(const struct rwlock *l, bool walks);
 
+/* True if this thread, or the one that it works for, holds the lock to write. */
+bool rwlock_writes(const struct rwlock *l);
+
 /* Around functions of the user's in the middle of work that a read may wait for: inside them a
  * lock that the thread holds cannot be read again.  Gives what was in force before. */
 bool rwlock_no_reads(bool on);

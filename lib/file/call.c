@@ -156,11 +156,21 @@ int read_end(drep_file *f, int err)
     return fail_in(read_done(f, err), "%s", f->path);
 }
 
+/* Take the lock alone.  The store knows from the first such call on which lock guards it. */
+static int lock_alone(drep_file *f)
+{
+    int err = rwlock_write(&f->lock);
+
+    if (!err)
+        f->st->guard = &f->lock;
+    return fail_in(err, "%s", f->path);
+}
+
 int alone_begin(drep_file *f)
 {
     int err = file_check(f);
 
-    return err ? err : fail_in(rwlock_write(&f->lock), "%s", f->path);
+    return err ? err : lock_alone(f);
 }
 
 void alone_end(drep_file *f)
@@ -255,7 +265,7 @@ int append_begin(drep_file *f)
 {
     int err = may_write(f);
 
-    if (err || (err = fail_in(rwlock_write(&f->lock), "%s", f->path)))
+    if (err || (err = lock_alone(f)))
         return err;
     if (!(err = store_may_write(f->st)))
         return 0;

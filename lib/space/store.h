@@ -12,9 +12,11 @@
 #ifndef SPACE_STORE_H
 #define SPACE_STORE_H
 
+#include "base/rwlock.h"
 #include "format/record.h"
 #include "io/io.h"
 
+#include <assert.h>
 #include <datarep.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -69,6 +71,9 @@ struct store {
     struct chunk_cache *cache; /* chunk/cache.h: payload in memory */
     struct works *works;       /* chunk/work.h: what threads move chunks with */
     struct txn *txn;           /* txn/txn.h: how commits begin and end */
+    /* The lock that whoever changes the store holds to write; NULL: nobody but its caller has it.
+     * Builds with CHECK_LOCKS assert that. */
+    const struct rwlock *guard;
 };
 
 const struct slot *store_slot(const struct store *st); /* the slot in force */
@@ -81,10 +86,13 @@ static inline void store_changed(struct store *st)
     atomic_store_explicit(&st->dirty, 1, memory_order_relaxed);
 }
 
-/* Check that writing is allowed, and say why it is not. */
+/* Check that writing is allowed, and say why it is not.  The caller holds the lock of the store. */
 int store_must_not_write(const struct store *st);
 static inline int store_may_write(const struct store *st)
 {
+#ifdef CHECK_LOCKS
+    assert(!st->guard || rwlock_writes(st->guard));
+#endif
     return st->writable && !st->failed ? 0 : store_must_not_write(st);
 }
 

@@ -263,6 +263,44 @@ START_TEST(test_nobody_waits_for_itself)
 END_TEST
 
 /* More locks than a thread's list has room for. */
+static int writes_in_pool(void *ctx, int64_t i)
+{
+    (void)ctx;
+    (void)i;
+    return rwlock_writes(&lock) && !rwlock_writes(&other) ? 0 : DREP_ERR_ARG;
+}
+
+static void *writes_elsewhere(void *ctx)
+{
+    (void)ctx;
+    return rwlock_writes(&lock) ? &lock : NULL;
+}
+
+/* Who holds it to write is this thread, with the workers of its calls, and no other. */
+START_TEST(test_the_writer_is_known)
+{
+    pthread_t thread;
+    void *other_writes;
+
+    ck_assert(!rwlock_writes(&lock));
+    ck_assert_int_eq(rwlock_read(&lock), 0);
+    ck_assert(!rwlock_writes(&lock));
+    rwlock_read_done(&lock);
+    ck_assert_int_eq(rwlock_write(&lock), 0);
+    ck_assert(rwlock_writes(&lock) && !rwlock_writes(&other));
+    ck_assert_int_eq(pool_run(4, 64, writes_in_pool, NULL), 0);
+    thread = begin(writes_elsewhere, NULL);
+    ck_assert_int_eq(pthread_join(thread, &other_writes), 0);
+    ck_assert_ptr_null(other_writes);
+    rwlock_share(&lock); /* as a commit does while it waits */
+    ck_assert(rwlock_writes(&lock));
+    rwlock_unshare(&lock);
+    rwlock_write_to_read(&lock);
+    ck_assert(!rwlock_writes(&lock));
+    rwlock_read_done(&lock);
+}
+END_TEST
+
 START_TEST(test_many_locks)
 {
     struct rwlock many[RW_HOLDS + 4];
@@ -294,6 +332,7 @@ int main(void)
     tcase_add_test(tc, test_nested_reads_do_not_wait);
     tcase_add_test(tc, test_workers_belong_to_their_caller);
     tcase_add_test(tc, test_nobody_waits_for_itself);
+    tcase_add_test(tc, test_the_writer_is_known);
     tcase_add_test(tc, test_many_locks);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
