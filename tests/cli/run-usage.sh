@@ -4,11 +4,11 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 
-helps() { # COMMAND: its help names it, on stdout alone, in at most 40 lines of 100 columns
+helps() { # COMMAND: its help names it, on stdout alone, in at most 41 lines of 100 columns
     status 0 "$1" --help && grep -q "^Usage: datarep $1" "$tmp/out" && [ ! -s "$tmp/err" ] &&
         cp "$tmp/out" "$tmp/long" && status 0 "$1" -h && cmp "$tmp/out" "$tmp/long" &&
         status 0 help "$1" && cmp "$tmp/out" "$tmp/long" &&
-        [ "$(wc -l < "$tmp/long")" -le 40 ] && ! grep -E '.{100}' "$tmp/long" &&
+        [ "$(wc -l < "$tmp/long")" -le 41 ] && ! grep -E '.{100}' "$tmp/long" &&
         [ "$(sed '1,/^Examples:/d' "$tmp/long" | grep -c "^  datarep $1 ")" -ge 1 ] &&
         [ "$(sed '1,/^Examples:/d' "$tmp/long" | wc -l)" = 2 ]
 }
