@@ -7,7 +7,6 @@
 #include "name/object.h"
 #include "tree/edit.h"
 #include "tree/find.h"
-#include "txn/op.h"
 #include "data_help.h"
 #include "tests/fault/limit.h"
 
@@ -36,9 +35,9 @@ static void teardown(void)
 
 static void put(const struct key *key, const void *value, size_t len)
 {
-    ok(store_op_begin(f->st));
+    ok(write_begin(f));
     ok(tree_put(f->st, key, value, len));
-    ok(store_op_end(f->st, 1));
+    ok(write_end(f, 0));
 }
 
 static uint64_t id_of(const char *name)
@@ -57,9 +56,9 @@ static void load(const char *name, struct stored_object *o)
 
 static void store(struct stored_object *o)
 {
-    ok(store_op_begin(f->st));
+    ok(write_begin(f));
     ok(object_store(f, o->id, &o->rec));
-    ok(store_op_end(f->st, 1));
+    ok(write_end(f, 0));
     object_release(o);
 }
 
@@ -189,10 +188,12 @@ START_TEST(test_elements_without_end)
                                       .fill = DREP_FILL_VALUE, .fill_value = zero),
                            NULL));
     for (int i = 0; i < 2; i++) {
-        ok(store_op_begin(f->st));
+        uint32_t first = id_of("a") != 0 ? FMT_TYPE_FIRST : 0;
+
+        ok(write_begin(f));
         ok(ftype_use(f, big, &file_default(f)->rep, &ref));
-        ok(ftype_unuse(f, id_of("a") != 0 ? FMT_TYPE_FIRST : 0));
-        ok(store_op_end(f->st, 1));
+        ok(ftype_unuse(f, first));
+        ok(write_end(f, 0));
         load(i == 0 ? "a" : "b", &o);
         o.rec.type = ref;
         store(&o);
@@ -620,9 +621,9 @@ START_TEST(test_more_payload_than_elements)
     ok(drep_write(ds, NULL, NULL, value, NULL));
     ck_assert_int_eq(findings(), 0);
     for (uint64_t size = 33; size <= 40; size += 7) { /* no whole elements, and one more */
-        ok(store_op_begin(f->st));
+        ok(write_begin(f));
         ok(chunk_write(&ds->chunks, &first, 1, payload, size));
-        ok(store_op_end(f->st, 1));
+        ok(write_end(f, 0));
         fails(drep_dataset_usage(ds, &usage), DREP_ERR_FORMAT);
         ck_assert_int_eq(findings(), 1);
     }
@@ -684,10 +685,10 @@ START_TEST(test_chunks_outside_the_shape)
     spec.maxdims = &max;
     ok(drep_dataset_create(f, "d", &spec, &ds));
     ok(drep_write(ds, NULL, NULL, value, NULL));
-    ok(store_op_begin(f->st));
+    ok(write_begin(f));
     ok(chunk_write(&ds->chunks, &beyond[0], 1, payload, 32));
     ok(chunk_write(&ds->chunks, &beyond[1], 1, payload, 32));
-    ok(store_op_end(f->st, 1));
+    ok(write_end(f, 0));
     ok(drep_dataset_chunks(ds, count_chunk, &n));
     ck_assert_int_eq(n, 2);
     drep_dataset_close(ds);
