@@ -1,10 +1,10 @@
 /* places.h - writing whole plain chunks in three steps: plan, put, record.
  *
- *     places_begin()
- *     while places_next() finds a batch:    decides where its chunks go
- *         places_put()                      writes and sums their bytes, in any thread
- *         places_record()                   enters them, when all bytes are in the file
- *     places_end()
+ *     int err = places_begin(&p, ...);
+ *
+ *     while (!(err = places_next(&p, err)) && p.batch > 0)    records a batch, plans the next one
+ *         err = pool_run(threads, places_shares(&p), ...);    calls places_put() for its pieces
+ *     return places_end(&p, err);
  *
  * Where a chunk stands depends on the order of these calls and on what one plan holds.  So a caller
  * goes through its chunks in grid order, and before it changes a part of one (chunk_patch(),
@@ -29,6 +29,9 @@ struct places {
     uint64_t at;           /* n = 1: allocated space where it is written already, or 0 */
     bool given;            /* somebody else writes the payload: places_given() in place of put */
     uint64_t first, batch; /* the chunks that are planned */
+    uint64_t each;         /* chunks that a thread takes at a time: 1, or places_share() */
+    uint64_t piece;        /* bytes that are put at once: all that stand together, or fewer; */
+    uint64_t unit;         /* pieces may be shorter, by whole units of so many bytes; 0: not */
     /* Private. */
     uint64_t most; /* chunks of a batch */
     struct step *step;
@@ -36,32 +39,40 @@ struct places {
 };
 
 /* The caller has forgotten what the cache has of the chunks (chunks_forget()), unless that is where
- * they come from.  room, at, given are set after this, before the
- * first places_next().  places_end() also after an error. */
+ * they come from.  room, at, given, each, piece, unit are set after this, before the first
+ * places_next().  places_end() also after an error. */
 int places_begin(struct places *p, struct chunks *cs, const uint64_t *coords, uint64_t n,
                  uint64_t size);
-/* Plan the next batch; p->batch is 0 when there is none.  Bytes that are about to be overwritten,
- * and that an earlier operation of the transaction wrote, are noted for undo. */
-int places_next(struct places *p);
+/* Record the batch whose bytes are in the file, in grid order so that neighbours join one run; then
+ * plan the next one.  p->batch is 0 when there is none.  Bytes that are about to be overwritten,
+ * and that an earlier operation of the transaction wrote, are noted for undo.  err: why the batch
+ * could not be put; nothing is done then, and it is given back. */
+int places_next(struct places *p, int err);
 /* The coordinates of number i of the batch. */
 static inline const uint64_t *places_coord(const struct places *p, uint64_t i)
 {
     return p->coords + (p->first + i) * (uint64_t)p->cs->rank;
 }
-/* Where it will stand. */
-uint64_t places_offset(const struct places *p, uint64_t i);
-/* Count the chunks from number i on, before `end`, that stand back to back in the file. */
-uint64_t places_joined(const struct places *p, uint64_t i, uint64_t end);
 /* How many chunks that follow each other a thread should take at a time: few enough that all
- * threads have some, but at least `least` bytes, and at most `most`. */
-uint64_t places_share(const struct places *p, int threads, uint64_t least, uint64_t most);
-/* Write bytes [from, from + size) of the chunks that stand back to back from number i on; `from` is
- * a multiple of FMT_SUM_BLOCK, and so is `size` unless the bytes end with their chunk. */
-int places_put(const struct places *p, uint64_t i, uint64_t from, const void *bytes, uint64_t size);
+ * threads have some, but at least a piece, and at most `most` bytes. */
+uint64_t places_share(const struct places *p, int threads, uint64_t most);
+/* The shares of a batch. */
+static inline int64_t places_shares(const struct places *p)
+{
+    return (int64_t)((p->batch - 1) / p->each + 1);
+}
+
+/* Bytes [from, from + size) of n chunks that stand back to back from number i of the batch on. */
+struct places_piece {
+    uint64_t i, n, from, size;
+};
+/* The next piece of a share, after zeros the first one; false: there is none. */
+bool places_piece(const struct places *p, int64_t share, struct places_piece *at);
+/* Write a piece and compute its checksums.  `from` is a multiple of FMT_SUM_BLOCK, and so is `size`
+ * unless the piece ends with its chunk. */
+int places_put(const struct places *p, const struct places_piece *at, const void *bytes);
 /* Somebody else writes number i to the offset that is returned: its checksums. */
 uint64_t places_given(const struct places *p, uint64_t i, const uint64_t *sums);
-/* Record the batch in grid order, so that neighbours join one run. */
-int places_record(struct places *p);
 /* Free what has a place and no record; gives err back. */
 int places_end(struct places *p, int err);
 

@@ -394,8 +394,9 @@ struct whole_chunks {
 static int put_whole(void *ctx, int64_t i)
 {
     const struct whole_chunks *b = ctx;
-    const struct places *at = &b->places;
-    struct work *w = work_take(at->cs->st);
+    const struct places *to = &b->places;
+    const struct places_piece at = {.i = (uint64_t)i, .n = 1, .size = to->size};
+    struct work *w = work_take(to->cs->st);
     struct chunk_part p;
     struct buf *room;
     int err;
@@ -403,14 +404,14 @@ static int put_whole(void *ctx, int64_t i)
     if (!w)
         return DREP_ERR_NOMEM;
     room = work_buf(w);
-    part_of(b->t, b->part[at->first + (uint64_t)i], &p);
-    err = buf_reserve(room, at->size);
+    part_of(b->t, b->part[to->first + at.i], &p);
+    err = buf_reserve(room, at.size);
     if (!err)
-        err = part_payload(b->t, &p, room->p, at->size);
+        err = part_payload(b->t, &p, room->p, at.size);
     name_chunk(b->t, &p, err);
     if (!err)
-        err = places_put(at, (uint64_t)i, 0, room->p, at->size);
-    work_give(at->cs->st, w);
+        err = places_put(to, &at, room->p);
+    work_give(to->cs->st, w);
     return err;
 }
 
@@ -428,11 +429,8 @@ static int whole_flush(struct whole_chunks *b)
         return source_place(b->t, b->coord, n, cs->payload);
     chunks_forget(cs, b->coord, n);
     err = places_begin(&b->places, cs, b->coord, n, cs->payload);
-    while (!err && !(err = places_next(&b->places)) && b->places.batch > 0) {
-        err = pool_run(threads, (int64_t)b->places.batch, put_whole, b);
-        if (!err)
-            err = places_record(&b->places);
-    }
+    while (!(err = places_next(&b->places, err)) && b->places.batch > 0)
+        err = pool_run(threads, places_shares(&b->places), put_whole, b);
     return places_end(&b->places, err);
 }
 

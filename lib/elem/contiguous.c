@@ -292,30 +292,25 @@ struct flat_writer {
     int64_t moved;  /* the last of these groups that was looked at, -1: none */
 };
 
-/* Whole slabs that are written: a thread puts `each` of them at a time. */
+/* Whole slabs that are written. */
 struct slab_writer {
     const struct flat_writer *f;
     struct places places;
-    uint64_t each;
-    uint64_t piece; /* bytes that are converted at once, while they are in the cache; 0: a slab */
-    uint64_t unit;  /* pieces may be shorter, by whole units of so many bytes; 0: they may not */
 };
 
-/* Makes a piece of the slabs from number i of the plan on.  Where memory already holds the stored
- * bytes, they are not copied. */
-static int slab_piece(const struct slab_writer *s, struct work *w, uint64_t i, uint64_t from,
-                      uint64_t size, const void **bytes)
+/* Makes a piece of the slabs.  Where memory already holds the stored bytes, they are not copied. */
+static int slab_piece(const struct slab_writer *s, struct buf *b, const struct places_piece *at,
+                      const void **bytes)
 {
     const struct flat_writer *f = s->f;
     drep_dataset *ds = f->t->ds;
-    int64_t es = ds->esize, n = (int64_t)size / es;
-    int64_t mem =
-        f->mem + (int64_t)(s->places.first + i) * (int64_t)ds->rec.slab + (int64_t)from / es;
-    struct buf *b = work_buf(w);
+    int64_t es = ds->esize, n = (int64_t)at->size / es;
+    int64_t slab = (int64_t)(s->places.first + at->i);
+    int64_t mem = f->mem + slab * (int64_t)ds->rec.slab + (int64_t)at->from / es;
     struct conv c;
     int err = 0;
 
-    if (!f->t->conv.copy && (err = buf_reserve(b, size)))
+    if (!f->t->conv.copy && (err = buf_reserve(b, at->size)))
         return err;
     conv_begin(f->t, &c);
     if (f->t->conv.copy) {
@@ -323,7 +318,7 @@ static int slab_piece(const struct slab_writer *s, struct work *w, uint64_t i, u
         c.report.items += n * c.stored->items;
     } else {
         if (prog_gaps(&ds->ft->stored))
-            memset(b->p, 0, (size_t)size); /* gaps are zeros */
+            memset(b->p, 0, (size_t)at->size); /* gaps are zeros */
         err = conv_write(&c, f->t->mem, mem, b->p, es, n);
         *bytes = b->p;
     }
@@ -331,41 +326,22 @@ static int slab_piece(const struct slab_writer *s, struct work *w, uint64_t i, u
     return err;
 }
 
-/* Bytes of the next piece, which goes to `offset`.  Pieces end where the file has a multiple of
- * their size: so the system keeps them in large folios, which are read faster. */
-static uint64_t piece_at(const struct slab_writer *s, uint64_t offset, uint64_t left)
-{
-    uint64_t n = s->piece, end;
-
-    if (n == 0 || left <= n)
-        return left;
-    end = n - offset % n;
-    return s->unit && end % s->unit == 0 ? end : n;
-}
-
-/* Puts a thread's slabs, those that stand back to back together. */
-static int put_slabs(void *ctx, int64_t number)
+/* Puts a thread's share. */
+static int put_slabs(void *ctx, int64_t share)
 {
     const struct slab_writer *s = ctx;
-    const struct places *p = &s->places;
-    uint64_t i = (uint64_t)number * s->each, end = i + s->each, n, now;
-    struct work *w = work_take(p->cs->st);
+    struct store *st = s->places.cs->st;
+    struct places_piece at = {0};
+    struct work *w = work_take(st);
     int err = w ? 0 : DREP_ERR_NOMEM;
     const void *bytes;
 
-    end = end < p->batch ? end : p->batch;
-    for (; !err && i < end; i += n) {
-        uint64_t offset = places_offset(p, i);
-
-        n = places_joined(p, i, end);
-        for (uint64_t at = 0; !err && at < n * p->size; at += now) {
-            now = piece_at(s, offset + at, n * p->size - at);
-            err = slab_piece(s, w, i, at, now, &bytes);
-            if (!err)
-                err = places_put(p, i, at, bytes, now);
-        }
+    while (!err && places_piece(&s->places, share, &at)) {
+        err = slab_piece(s, work_buf(w), &at, &bytes);
+        if (!err)
+            err = places_put(&s->places, &at, bytes);
     }
-    work_give(p->cs->st, w);
+    work_give(st, w);
     return err;
 }
 
@@ -374,7 +350,8 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
 {
     drep_dataset *ds = f->t->ds;
     uint64_t es = (uint64_t)ds->esize, size = bytes_of(ds, len);
-    struct slab_writer s = {.f = f, .each = 1};
+    struct slab_writer s = {.f = f};
+    struct places *p = &s.places;
     uint64_t *coords = mem_array((uint64_t)n, sizeof *coords);
     int threads = threads_for(f->t, bytes_of(ds, n * len)), err;
 
@@ -389,20 +366,18 @@ static int write_slabs(struct flat_writer *f, int64_t slab, int64_t n, int64_t l
         return err;
     }
     chunks_forget(&ds->chunks, coords, (uint64_t)n);
-    err = places_begin(&s.places, &ds->chunks, coords, (uint64_t)n, size);
-    /* Pieces are whole elements, and a slab is one transfer of a user's functions. */
+    err = places_begin(p, &ds->chunks, coords, (uint64_t)n, size);
+    /* Pieces are whole elements, converted, summed and written while they are in the cache; but a
+     * slab is one transfer of a user's functions. */
     if (PIECE % es == 0 && !conv_calls(&f->t->conv)) {
-        s.piece = PIECE;
-        s.unit = FMT_SUM_BLOCK % es == 0 ? FMT_SUM_BLOCK : 0;
-        s.each = places_share(&s.places, threads, PIECE, s.unit ? JOINED_BYTES : 0);
+        p->piece = PIECE;
+        p->unit = FMT_SUM_BLOCK % es == 0 ? FMT_SUM_BLOCK : 0;
+        p->each = places_share(p, threads, p->unit ? JOINED_BYTES : 0);
     }
-    while (!err && !(err = places_next(&s.places)) && s.places.batch > 0) {
-        err = pool_run(threads, (int64_t)((s.places.batch - 1) / s.each + 1), put_slabs, &s);
-        if (!err)
-            err = places_record(&s.places);
-    }
+    while (!(err = places_next(p, err)) && p->batch > 0)
+        err = pool_run(threads, places_shares(p), put_slabs, &s);
     mem_free(coords);
-    return places_end(&s.places, err);
+    return places_end(p, err);
 }
 
 /* Number of elements that a slab has in the dataset as it is now. */

@@ -31,7 +31,7 @@ int source_place(const struct transfer *t, const uint64_t *coords, uint64_t n, u
     chunks_forget(&t->ds->chunks, coords, n);
     err = places_begin(&p, &t->ds->chunks, coords, n, size);
     p.given = true;
-    while (!err && !(err = places_next(&p)) && p.batch > 0) {
+    while (!(err = places_next(&p, err)) && p.batch > 0)
         for (uint64_t i = 0; !err && i < p.batch; i++) {
             err = source_encoded(t, places_coord(&p, i), &e);
             if (!err) {
@@ -39,9 +39,6 @@ int source_place(const struct transfer *t, const uint64_t *coords, uint64_t n, u
                 e->placed = true;
             }
         }
-        if (!err)
-            err = places_record(&p);
-    }
     return places_end(&p, err);
 }
 

@@ -76,12 +76,8 @@ int remote_record(drep_dataset *ds, const struct remote_chunk *c)
     err = places_begin(&p, &ds->chunks, coord, 1, e.size);
     p.given = true;
     p.at = e.offset;
-    if (!err)
-        err = places_next(&p);
-    if (!err) {
+    while (!(err = places_next(&p, err)) && p.batch > 0)
         places_given(&p, 0, e.sums);
-        err = places_record(&p);
-    }
     return places_end(&p, err);
 }
 

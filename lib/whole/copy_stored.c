@@ -34,45 +34,37 @@ struct plain_copy {
     struct payload_copy *c;
     uint64_t coord[DREP_MAX_RANK]; /* of the first */
     struct places places;
-    uint64_t each; /* chunks that a thread takes at a time */
 };
 
-/* Copies a piece of the chunks from number i of the plan on. */
-static int copy_piece(const struct plain_copy *plain, struct buf *b, uint64_t i, uint64_t from,
-                      uint64_t size)
+/* Copies a piece of the chunks. */
+static int copy_piece(const struct plain_copy *plain, struct buf *b, const struct places_piece *to)
 {
     struct chunks *cs = &plain->c->from->chunks;
     uint64_t at[DREP_MAX_RANK] = {0}, have = 0;
-    int err = buf_reserve(b, size);
+    int err = buf_reserve(b, to->size);
 
     memcpy(at, plain->coord, (size_t)cs->rank * sizeof *at);
     if (cs->rank > 0)
-        at[cs->rank - 1] += plain->places.first + i;
+        at[cs->rank - 1] += plain->places.first + to->i;
     if (!err)
-        err = chunk_read_on(cs, at, from, size, b->p, &have);
-    if (!err && have < size)
+        err = chunk_read_on(cs, at, to->from, to->size, b->p, &have);
+    if (!err && have < to->size)
         err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
-    return err ? err : places_put(&plain->places, i, from, b->p, size);
+    return err ? err : places_put(&plain->places, to, b->p);
 }
 
-/* Copies a thread's chunks, those that stand back to back together. */
-static int copy_share(void *ctx, int64_t number)
+/* Copies a thread's share. */
+static int copy_share(void *ctx, int64_t share)
 {
     const struct plain_copy *plain = ctx;
-    const struct places *p = &plain->places;
-    uint64_t i = (uint64_t)number * plain->each, end = i + plain->each, n, now;
-    struct work *w = work_take(p->cs->st);
+    struct store *st = plain->places.cs->st;
+    struct places_piece at = {0};
+    struct work *w = work_take(st);
     int err = w ? 0 : DREP_ERR_NOMEM;
 
-    end = end < p->batch ? end : p->batch;
-    for (; !err && i < end; i += n) {
-        n = places_joined(p, i, end);
-        for (uint64_t at = 0; !err && at < n * p->size; at += now) {
-            now = n * p->size - at < PIECE ? n * p->size - at : PIECE;
-            err = copy_piece(plain, work_buf(w), i, at, now);
-        }
-    }
-    work_give(p->cs->st, w);
+    while (!err && places_piece(&plain->places, share, &at))
+        err = copy_piece(plain, work_buf(w), &at);
+    work_give(st, w);
     return err;
 }
 
@@ -90,12 +82,11 @@ static int copy_row(struct payload_copy *c, struct plain_copy *plain, uint64_t n
     }
     chunks_forget(&c->to->chunks, coords, n);
     err = places_begin(p, &c->to->chunks, coords, n, size);
-    plain->each = c->from->rec.layout == FMT_CONTIGUOUS ? places_share(p, c->threads, PIECE, 0) : 1;
-    while (!err && !(err = places_next(p)) && p->batch > 0) {
-        err = pool_run(c->threads, (int64_t)((p->batch - 1) / plain->each + 1), copy_share, plain);
-        if (!err)
-            err = places_record(p);
-    }
+    p->piece = PIECE;
+    if (c->from->rec.layout == FMT_CONTIGUOUS)
+        p->each = places_share(p, c->threads, 0);
+    while (!(err = places_next(p, err)) && p->batch > 0)
+        err = pool_run(c->threads, places_shares(p), copy_share, plain);
     return places_end(p, err);
 }
 
