@@ -60,7 +60,8 @@ static int refuse(const struct access *a, const drep_xfer *xfer, int err)
     return x.use && x.use->collective ? team_refuse(a->call, true, err) : err;
 }
 
-static int access_read(struct access *a, const drep_xfer *xfer)
+/* One way for reads and writes.  Ranks that share the file make the whole call another way. */
+static int access_run(struct access *a, const drep_xfer *xfer, bool writes)
 {
     struct drep_selection room;
     struct xfer x;
@@ -73,33 +74,15 @@ static int access_read(struct access *a, const drep_xfer *xfer)
     a->room = &room;
     err = xfer_begin(&x, xfer, a->call);
     if (file_shared(f))
-        return xfer_end(&x, f->team->ops->read(a, x.use, err));
-    if (err || (err = read_begin(f)))
+        return xfer_end(&x, (writes ? f->team->ops->write : f->team->ops->read)(a, x.use, err));
+    if (err || (err = writes ? write_begin(f) : read_begin(f)))
         return xfer_end(&x, err);
-    if (!(err = access_select(a)))
-        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, x.use), a->ds->path);
-    return xfer_end(&x, read_end(f, err));
-}
-
-static int access_write(struct access *a, const drep_xfer *xfer)
-{
-    struct drep_selection room;
-    struct xfer x;
-    drep_file *f;
-    int err = dataset_check(a->ds, a->call);
-
-    if (err)
-        return refuse(a, xfer, err);
-    f = a->ds->file;
-    a->room = &room;
-    err = xfer_begin(&x, xfer, a->call);
-    if (file_shared(f))
-        return xfer_end(&x, f->team->ops->write(a, x.use, err));
-    if (err || (err = write_begin(f)))
-        return xfer_end(&x, err);
-    if (!(err = access_select(a)))
+    err = access_select(a);
+    if (!err && writes)
         err = dataset_write(a->ds, a->sel, a->type, a->buf, x.use, false);
-    return xfer_end(&x, write_end(f, err));
+    else if (!err)
+        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, x.use), a->ds->path);
+    return xfer_end(&x, writes ? write_end(f, err) : read_end(f, err));
 }
 
 int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type *type, void *buf,
@@ -107,7 +90,7 @@ int drep_read(drep_dataset *dataset, const drep_selection *sel, const drep_type 
 {
     struct access a = {.call = "drep_read", .ds = dataset, .sel = sel, .type = type, .buf = buf};
 
-    return access_read(&a, xfer);
+    return access_run(&a, xfer, false);
 }
 
 int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type *type,
@@ -119,7 +102,7 @@ int drep_write(drep_dataset *dataset, const drep_selection *sel, const drep_type
                        .type = type,
                        .buf = (void *)(uintptr_t)buf};
 
-    return access_write(&a, xfer);
+    return access_run(&a, xfer, true);
 }
 
 int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
@@ -133,7 +116,7 @@ int drep_read_box(drep_dataset *dataset, const int64_t *start, const int64_t *co
                        .type = type,
                        .buf = buf};
 
-    return access_read(&a, xfer);
+    return access_run(&a, xfer, false);
 }
 
 int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *count,
@@ -147,5 +130,5 @@ int drep_write_box(drep_dataset *dataset, const int64_t *start, const int64_t *c
                        .type = type,
                        .buf = (void *)(uintptr_t)buf};
 
-    return access_write(&a, xfer);
+    return access_run(&a, xfer, true);
 }
