@@ -17,18 +17,6 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define ok(call)                                                                 \
-    do {                                                                         \
-        int err_ = (call);                                                       \
-        ck_assert_msg(err_ == 0, "%s: error %d: %s", #call, err_, drep_error()); \
-    } while (0)
-#define fails(call, code)                                                                     \
-    do {                                                                                      \
-        int err_ = (call);                                                                    \
-        ck_assert_msg(err_ == (code), "%s: error %d (%s), not %d", #call, err_, drep_error(), \
-                      code);                                                                  \
-    } while (0)
-
 /* ---- files ---- */
 
 static char temp_dir[200];

@@ -9,11 +9,6 @@
 
 enum { SIZE = 64, SETS = 60 };
 
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
-
 /* The set of the bits of `map`. */
 static struct byte_ranges set_of(uint64_t map)
 {

@@ -18,15 +18,9 @@
 #include "txn/open.h"
 #include "txn/private.h"
 #include "txn/writeback.h"
+#include "tests/unit/store_opts.h"
 
-static const struct store_opts opts = {.lock = 1,
-                                       .sync = 1,
-                                       .verify = 1,
-                                       .keep = 2,
-                                       .unit = 4096,
-                                       .chunk_max = 1 << 24,
-                                       .cache_size = 1 << 18,
-                                       .time = 1};
+static const struct store_opts opts = STORE_OPTS(.lock = 1, .keep = 2, .cache_size = 1 << 18);
 
 enum { ROWS = 3, COLUMNS = 8, MOST = 8192 * 2 };
 
@@ -39,11 +33,6 @@ static const struct {
 } kinds[] = {
     {1, 8192, false}, {2, 8192, false}, {2, 5000, false}, {2, 3000, true}, {0, 700, false}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
 
 static void describe(struct chunks *cs, struct store *st, int kind)
 {

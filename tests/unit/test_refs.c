@@ -8,11 +8,6 @@
 
 enum { COUNT = 12 };
 
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
-
 static drep_type *reference(int what)
 {
     drep_type *type = NULL;

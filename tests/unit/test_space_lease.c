@@ -14,15 +14,11 @@
 #include "txn/commit.h"
 #include "txn/op.h"
 #include "txn/open.h"
+#include "tests/unit/store_opts.h"
 
 enum { HOLDERS = 7, ALLOCATIONS = 300, PAGE = 4096 };
 #define BASE ((uint64_t)1 << 20)
 #define MOST (LEASE_MAX - FMT_ALIGN) /* of one allocation */
-
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
 
 static struct lease holder_of(int holder, int holders, uint64_t first)
 {
@@ -250,13 +246,7 @@ END_TEST
 
 /* ---- and a store ---- */
 
-static const struct store_opts opts = {.sync = 1,
-                                       .verify = 1,
-                                       .keep = 0,
-                                       .unit = 4096,
-                                       .chunk_max = 1 << 24,
-                                       .cache_size = 1 << 18,
-                                       .time = 1};
+static const struct store_opts opts = STORE_OPTS(.keep = 0, .cache_size = 1 << 18);
 
 enum { HOLE = 40 * PAGE, HOLES = 5 };
 

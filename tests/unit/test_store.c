@@ -24,6 +24,8 @@
 #include "txn/txn.h"
 #include "tests/unit/checks.h"
 
+#include "tests/unit/store_opts.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,14 +41,7 @@ static uint64_t rnd(uint64_t n)
     return seed % n;
 }
 
-static struct store_opts opts = {.lock = 1,
-                                 .sync = 1,
-                                 .verify = 1,
-                                 .keep = 2,
-                                 .unit = 4096,
-                                 .chunk_max = 1 << 24,
-                                 .cache_size = 1 << 18,
-                                 .time = 1};
+static struct store_opts opts = STORE_OPTS(.lock = 1, .keep = 2, .cache_size = 1 << 18);
 
 #define CHUNKS 8
 

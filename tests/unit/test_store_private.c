@@ -20,22 +20,12 @@
 #include "txn/open.h"
 #include "txn/private.h"
 
+#include "tests/unit/store_opts.h"
+
 #include <dirent.h>
 #include <unistd.h>
 
-static const struct store_opts opts = {.lock = 1,
-                                       .sync = 1,
-                                       .verify = 1,
-                                       .keep = 2,
-                                       .unit = 4096,
-                                       .chunk_max = 1 << 24,
-                                       .cache_size = 1 << 18,
-                                       .time = 1};
-
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
+static const struct store_opts opts = STORE_OPTS(.lock = 1, .keep = 2, .cache_size = 1 << 18);
 
 static bool error_says(const char *text)
 {

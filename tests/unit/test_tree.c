@@ -18,6 +18,8 @@
 #include "txn/snapshot.h"
 #include "tests/unit/checks.h"
 
+#include "tests/unit/store_opts.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,14 +35,7 @@ static uint64_t rnd(uint64_t n)
     return seed % n;
 }
 
-static const struct store_opts opts = {.lock = 1,
-                                       .sync = 1,
-                                       .verify = 1,
-                                       .keep = 2,
-                                       .unit = 4096,
-                                       .chunk_max = 1 << 24,
-                                       .cache_size = 1 << 20,
-                                       .time = 1};
+static const struct store_opts opts = STORE_OPTS(.lock = 1, .keep = 2, .cache_size = 1 << 20);
 
 /* ---- the model: entries sorted by key ---- */
 

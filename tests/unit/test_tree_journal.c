@@ -17,19 +17,9 @@
 #include "txn/commit.h"
 #include "txn/op.h"
 #include "txn/open.h"
+#include "tests/unit/store_opts.h"
 
-static const struct store_opts opts = {.sync = 1,
-                                       .verify = 1,
-                                       .keep = 2,
-                                       .unit = 4096,
-                                       .chunk_max = 1 << 24,
-                                       .cache_size = 1 << 18,
-                                       .time = 1};
-
-static void ok(int err)
-{
-    ck_assert_msg(err == 0, "%d: %s", err, drep_error());
-}
+static const struct store_opts opts = STORE_OPTS(.keep = 2, .cache_size = 1 << 18);
 
 static struct store *new_store(struct fault_file *file)
 {
