@@ -24,7 +24,7 @@ void chunk_edited(struct work *w);
 bool chunk_is_changed(struct chunks *cs, const uint64_t *coord);
 /* Drop what the cache has of this chunk, changes too (until the operation is taken back). */
 void chunk_forget(struct chunks *cs, const uint64_t *coord);
-/* The same for n chunks. */
+/* Call chunk_forget() for n chunks. */
 void chunks_forget(struct chunks *cs, const uint64_t *coords, uint64_t n);
 
 #endif

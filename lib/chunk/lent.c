@@ -93,7 +93,7 @@ int chunks_borrow(struct chunks *cs, struct buf *b)
     return err;
 }
 
-/* What reads have cached meanwhile is not of the store's own commit. */
+/* Drop what reads have cached from lent records: the store's own commit has other bytes. */
 void chunks_unborrow(struct chunks *cs)
 {
     if (!cs->lent)

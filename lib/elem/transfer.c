@@ -152,7 +152,7 @@ static int transfer_types(struct transfer *t, const drep_type *whole)
     return err;
 }
 
-/* What transfer_begin() allocates. */
+/* One allocation of transfer_begin(): the transfer and the lock of its report. */
 struct started {
     struct transfer t; /* first */
     pthread_mutex_t lock;

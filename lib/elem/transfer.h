@@ -28,7 +28,8 @@ struct transfer {
                      */
     int threads;
     const drep_xfer *xfer;
-    pthread_mutex_t *lock; /* of the report; NULL: there is none.  Copies of a transfer share it */
+    pthread_mutex_t
+        *lock; /* of the report, shared by copies of the transfer; NULL without a report */
 
     /* Chunked boxes: the chunks that the box touches, dimension by dimension: the first and
      * how many. */

@@ -10,7 +10,7 @@
 
 struct access; /* a call that reads or writes elements: elem/access.h */
 
-/* What one rank may do alone. */
+/* Acts that a rank may be refused while it is alone: team_ops.may. */
 enum team_act {
     TEAM_CHANGE, /* begin a change that a commit can still publish */
     TEAM_READ,   /* read the elements of a dataset where the store has them */

@@ -13,8 +13,6 @@
 #include "par/overlay.h"
 #include "par/pending.h"
 
-#include <string.h>
-
 /* ---- transfers ---- */
 
 static int calls_read(struct access *a, const drep_xfer *xfer, int err)

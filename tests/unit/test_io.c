@@ -368,7 +368,7 @@ END_TEST
 enum { LATE_NS = 10000000 }; /* 10 ms */
 #define HOUR ((int64_t)3600 * 1000000000)
 
-/* Appends to the file, which it makes if there is none, a little later. */
+/* Waits a little, then appends to the file, or creates it. */
 static void *append_late(void *path)
 {
     const struct timespec late = {0, LATE_NS};
