@@ -25,7 +25,6 @@ fishdir ?= $(datadir)/fish/vendor_completions.d
 docdir ?= $(datadir)/doc/datarep
 magicdir ?= $(datadir)/file/magic
 mimedir ?= $(datadir)/mime/packages
-pokedir ?= $(datadir)/poke/pickles
 # Where Debian's Python looks: of /usr one directory for all versions, of /usr/local one for each.
 pydir ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(PY_INCLUDE)))/dist-packages
 FUZZ_TIME ?= 60
@@ -765,7 +764,6 @@ install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREF
 	install -D -m 644 tools/completion/datarep.fish $D$(fishdir)/datarep.fish
 	install -D -m 644 tools/share/datarep.magic $D$(magicdir)/datarep
 	install -D -m 644 tools/share/datarep.xml $D$(mimedir)/datarep.xml
-	install -D -m 644 tools/share/datarep.pk $D$(pokedir)/datarep.pk
 	install -D -m 644 LICENSE $D$(docdir)/LICENSE
 	sed '/\*\//q' $(BORROWED) > $D$(docdir)/xxhash.notice
 	install -m 644 $(SHARED) $D$(libdir)/
@@ -801,7 +799,7 @@ uninstall: ## remove the installed files
 	    $D$(includedir)/datarep-mpi.h $D$(libdir)/libdatarep-mpi-*.so* $D$(libdir)/pkgconfig/libdatarep-mpi-*.pc \
 	    $D$(libdir)/pkgconfig/datarep.pc $(call man_in,1) $(call man_in,5) $(call man_in,7) \
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
-	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml $D$(pokedir)/datarep.pk
+	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml
 	$(if $(PY_INCLUDE),rm -rf $D$(pydir)/datarep $(PY_INFO))
 	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)
 

@@ -105,7 +105,7 @@ installed() {
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
         share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
         share/mime/packages/datarep.xml share/datarep/dump.schema.json share/datarep/output.schema.json \
-        share/poke/pickles/datarep.pk share/doc/datarep/LICENSE; do
+        share/doc/datarep/LICENSE; do
         [ -e "$root/usr/$f" ] || {
             echo "no $f"
             return 1
