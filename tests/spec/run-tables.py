@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """run-tables.py - do the tables of the sources and the pages that list them say the same?
 
-The lines of format/*.def are held against SPEC.md's tables, those of the reader and the
-writer in Python, the manual pages
-and the public header: a line that is added in one place only is named here, with the places that lack it.
-Prints TAP.
+The lines of format/*.def are held against SPEC.md's tables, those of the reader and the writer in
+Python, the manual pages and the public header: a line that is added in one place only is named here,
+with the places that lack it.  Every literal of SPEC.md's tables is read, and is what the sources have
+(literals.py); a table, a row or a number that nothing reads is an error.  Prints TAP.
 """
 import os
 import re
@@ -16,22 +16,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import codes  # noqa: E402
+import literals  # noqa: E402
 from reader import filters as reader_filters  # noqa: E402
 from reader import scalars as reader_scalars  # noqa: E402
+from literals import text, x_rows as rows  # noqa: E402
 from reader.codes import PREDEFINED  # noqa: E402
-
-
-def text(path):
-    with open(os.path.join(ROOT, path), encoding="utf-8") as f:
-        return f.read()
-
-
-def rows(path, macros="X"):
-    """The arguments of each X(...) of a table, as words; comments and #defines are left out."""
-    body = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
-    body = re.sub(r"^#define.*(\\\n.*)*", "", body, flags=re.M)
-    return [[w.strip().strip('"') for w in m.split(",")]
-            for m in re.findall(r"^[%s]\(([^()]*(?:\([^()]*\)[^()]*)*)\)" % macros, body, flags=re.M)]
 
 
 def spec_row(number, name):
@@ -97,19 +86,39 @@ def errors():
             yield "lib/datarep.h: no DREP_ERR_%s = %s" % (name, number)
 
 
+def planted():
+    """Literals changed in the page one at a time: each must be noticed."""
+    page = text("SPEC.md")
+    for old, new in (("minor version, ", "minor version, 1"), ("| 4088 |", "| 4080 |"), ("| 16 | DOUBLE", "| 61 | DOUBLE"),
+                     ("1,040 / 2,048", "1,048 / 2,048"), ("kinds 0, 6 to 255", "kinds 0, 5 to 255"),
+                     ("`44 52 50 42`", "`44 52 50 44`"), ("| 2^62 |", "| 2^63 |"), ("bias 1023", "bias 1022"),
+                     ("| 4088 |", "| 9 | 9 | a row more |\n| 4088 |")):
+        if page.count(old) < 1:
+            yield "SPEC.md: no `%s` to plant a mistake in" % old
+        elif not list(literals.wrong(page.replace(old, new, 1))):
+            yield "`%s` for `%s` is not noticed" % (new, old)
+
+
+def known(name):
+    """A table of format/ that this program understands."""
+    if not rows("format/%s.def" % name, "XR"):
+        yield "format/%s.def: no line is understood" % name
+
+
 def main():
     tables = (("types", types), ("formats", formats), ("filters", filters), ("hints", hints),
               ("errors", errors))
+    cases = [(name, lambda name=name, fn=fn: list(known(name)) + list(fn())) for name, fn in tables] + [
+        ("literals in the tables of SPEC.md", lambda: literals.wrong(text("SPEC.md"))),
+        ("planted mistakes in them", planted)]
     bad = 0
-    for n, (name, fn) in enumerate(tables, 1):
+    for n, (name, fn) in enumerate(cases, 1):
         wrong = list(fn())
-        if not wrong and not rows("format/%s.def" % name, "XR"):
-            wrong = ["format/%s.def: no line is understood" % name]
         print("%sok %d - %s" % ("not " if wrong else "", n, name))
         for line in wrong:
             print("# " + line)
         bad += bool(wrong)
-    print("1..%d" % len(tables))
+    print("1..%d" % len(cases))
     return bad > 0
 
 
