@@ -168,6 +168,7 @@ enum fmt_kind {
 #define FMT_TYPE_DEPTH_MAX 64
 #define FMT_SEQ_DEPTH_MAX 8
 #define FMT_ITEM_MAX 32
+#define FMT_INT_SIZE_MAX 16 /* bytes of a scalar of class integer or bits */
 #define FMT_SCALAR_SIZE 32
 #define FMT_SIZE_MAX ((uint64_t)1 << 62)
 #define FMT_UNLIMITED UINT64_MAX

@@ -58,6 +58,8 @@ static const char *scalar_doubt(const struct scalar_rec *s)
         return "unknown class of a scalar (R5.20)";
     if (s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 || s->high_pad > 2)
         return "unknown number in a scalar (R5.20)";
+    if (s->cls != FMT_SCALAR_REAL && s->size > FMT_INT_SIZE_MAX)
+        return "an integer of more than 16 bytes (R5.21)";
     if (!fmt_format_fits(s->format, s->size))
         return "the size of a scalar differs from its format's (R5.21)";
     return s->format == FMT_FORMAT_CUSTOM ? scalar_custom_doubt(s) : NULL;

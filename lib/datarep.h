@@ -401,17 +401,17 @@ typedef struct drep_ref {
  * those pointers.  Does nothing if count is negative or exceeds any memory. */
 DREP_API void drep_vlen_free(const drep_type *type, int64_t count, void *buf);
 
-/* A scalar beyond the predefined ones: any integer or real of up to 32
- * bytes.  Bits count from 0, the least significant bit of the scalar read as one
- * number in its byte order.  Its encoding is independent of the data
- * representation. */
+/* A scalar beyond the predefined ones: any integer or row of bits of up to 16 bytes, any real of
+ * up to 32.  Bits count from 0, the least significant bit of the scalar read as one number in its
+ * byte order.  Its encoding is independent of the data representation.  DREP_ERR_ARG: its fields
+ * are not those of SPEC.md, 5.5; the message names the rule.  Wider integers are opaque. */
 enum drep_scalar_class { DREP_SCALAR_INT = 1, DREP_SCALAR_REAL = 2, DREP_SCALAR_BITS = 3 };
 enum drep_byte_order { DREP_BIG = 0, DREP_LITTLE = 1, DREP_VAX = 2 };
 enum drep_norm { DREP_NORM_IMPLIED = 0, DREP_NORM_MSBSET = 1, DREP_NORM_NONE = 2 };
 typedef struct drep_scalar {
     uint8_t cls;        /* DREP_SCALAR_... */
     uint8_t order;      /* DREP_BIG, DREP_LITTLE, DREP_VAX (16-bit words, little-endian inside) */
-    uint8_t size;       /* bytes, 1..32 */
+    uint8_t size;       /* bytes, 1..32 (reals), 1..16 (integers, bits) */
     uint8_t is_signed;  /* integers */
     uint8_t format;     /* DREP_FORMAT_..., or DREP_FORMAT_CUSTOM: the fields below apply */
     uint8_t norm;       /* DREP_NORM_... */

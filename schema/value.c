@@ -4,6 +4,7 @@
 #include "format/byteorder.h"
 #include "schema/number.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -625,33 +626,38 @@ static bool put_opaque(const struct encoder *e, const drep_type *type, const str
     return fine;
 }
 
+static bool base_is_signed(const struct encoder *e, const drep_type *base)
+{
+    const drep_scalar *s = drep_type_scalar_desc(base);
+    int format = s ? s->format : e->plain[drep_type_code(base)].format;
+
+    return format == DREP_FORMAT_INT || (format == DREP_FORMAT_CUSTOM && s->is_signed);
+}
+
 static bool put_enum(const struct encoder *e, const drep_type *type, const struct doc *node,
                      void *at)
 {
     const drep_type *base = drep_type_member(type, 0);
-    int64_t i, n = drep_type_enum_count(type);
+    int64_t i, n = drep_type_enum_count(type), value;
     struct doc number = {.kind = DOC_SCALAR, .line = node->line, .column = node->column};
-    struct integer value = {0};
+    char digits[24];
 
     if (!doc_want(e->c, node, DOC_SCALAR, "a name"))
         return false;
     for (i = 0; i < n && strcmp(drep_type_enum_name(type, i), node->text) != 0; i++)
         ;
-    if (i == n) {
-        if (!number_is_integer(node->text))
-            return complain(e->c, node, "\"%.100s\" is not a name of this enum", node->text);
-        number.text = node->text;
-        return put_value(e, (struct value_place){.type = base, .held = base, .at = at}, &number);
+    if (i == n && !number_is_integer(node->text))
+        return complain(e->c, node, "\"%.100s\" is not a name of this enum", node->text);
+    number.text = node->text;
+    if (i < n) {
+        value = drep_type_enum_value(type, i);
+        if (base_is_signed(e, base))
+            snprintf(digits, sizeof digits, "%lld", (long long)value);
+        else /* the value of a name is the u64 of the same bits (R5.13) */
+            snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+        number.text = digits;
     }
-    value.low = (uint64_t)drep_type_enum_value(type, i);
-    value.negative = (int64_t)value.low < 0;
-    if (value.negative)
-        value.low = 0 - value.low;
-    if (drep_type_kind(base) == DREP_KIND_PREDEFINED &&
-        number_store(&value, drep_type_size(base),
-                     e->plain[drep_type_code(base)].format == DREP_FORMAT_INT, at))
-        return true;
-    return complain(e->c, node, "\"%s\" cannot be held", node->text);
+    return put_value(e, (struct value_place){.type = base, .held = base, .at = at}, &number);
 }
 
 /* -------------------------------------------------------------- references */

@@ -263,7 +263,9 @@ static int integer_class(const drep_type *base)
     int cls = base->kind == DREP_KIND_PREDEFINED ? fmt_code_class(base->code) : -1;
 
     if (base->kind == DREP_KIND_SCALAR && base->scalar.cls == DREP_SCALAR_INT)
-        cls = base->scalar.is_signed ? FMT_INT : FMT_UINT;
+        cls = base->scalar.format == FMT_FORMAT_CUSTOM
+                  ? (base->scalar.is_signed ? FMT_INT : FMT_UINT)
+                  : fmt_format_class(base->scalar.format);
     return cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL ? cls : -1;
 }
 

@@ -156,9 +156,9 @@ class Container:
         hdf5files.right_arithmetic()
         if isinstance(t, h5t.TypeEnumID):
             return self.same_enum(t, got, raw)
+        if isinstance(t, (h5t.TypeIntegerID, h5t.TypeBitfieldID)) and t.get_size() > 16:
+            return got == raw.hex()
         if isinstance(t, h5t.TypeIntegerID):
-            if t.get_size() > 32:
-                return got == raw.hex()
             want = integer_value(t, raw)
             return int(got) == want and isinstance(got, str) == (abs(want) > 2 ** 53 - 1)
         if isinstance(t, h5t.TypeBitfieldID):

@@ -745,6 +745,44 @@ static void double_doubles(hid_t f)
              big);
 }
 
+/* Beyond 16 bytes: nested, with padding, signed or not, in either order. */
+static void wide_integers(hid_t f, uint8_t *bytes)
+{
+    hid_t t = H5Tcopy(H5T_STD_U64BE), b = H5Tcopy(H5T_STD_B64LE), c, a, v;
+    hvl_t rows[2] = {{1, bytes}, {3, bytes + 9}};
+
+    MUST(H5Tset_size(t, 32));
+    MUST(H5Tset_precision(t, 256));
+    put(f, "256 bits", t, line(5), H5P_DEFAULT, bytes);
+    put_attr(f, "256 bits", t, line(2), bytes);
+    a = H5Tarray_create2(t, 1, (hsize_t[]){3});
+    c = H5Tcreate(H5T_COMPOUND, 96 + sizeof(hvl_t));
+    v = H5Tvlen_create(t);
+    MUST(H5Tinsert(c, "array", sizeof(hvl_t), a));
+    MUST(H5Tinsert(c, "rows", 0, v));
+    put(f, "rows of 256 bits", v, line(2), H5P_DEFAULT, rows);
+    H5Tclose(c);
+    c = H5Tcreate(H5T_COMPOUND, 100);
+    MUST(H5Tinsert(c, "array", 4, a));
+    MUST(H5Tinsert(c, "n", 0, H5T_STD_I32LE));
+    put(f, "arrays of 256 bits", c, line(2), H5P_DEFAULT, bytes);
+    put_attr(f, "arrays of 256 bits", c, line(2), bytes);
+    H5Tclose(v);
+    H5Tclose(a);
+    H5Tclose(c);
+    H5Tclose(t);
+    MUST(H5Tset_size(b, 17));
+    MUST(H5Tset_precision(b, 130));
+    MUST(H5Tset_offset(b, 3));
+    MUST(H5Tset_pad(b, H5T_PAD_ONE, H5T_PAD_ZERO));
+    put(f, "130 bits", b, line(4), H5P_DEFAULT, bytes);
+    H5Tclose(b);
+    t = H5Tcopy(H5T_STD_I64LE);
+    MUST(H5Tset_size(t, 20));
+    put(f, "64 of 160 bits", t, line(4), H5P_DEFAULT, bytes);
+    H5Tclose(t);
+}
+
 static void wide_numbers(hid_t f)
 {
     static uint8_t bytes[400];
@@ -764,6 +802,7 @@ static void wide_numbers(hid_t f)
     put(f, "inside", c, line(2), H5P_DEFAULT, bytes);
     H5Tclose(c);
     H5Tclose(t);
+    wide_integers(f, bytes);
     put(f, "t32", H5T_UNIX_D32BE, line(3), H5P_DEFAULT, bytes);
     put(f, "t64", H5T_UNIX_D64LE, line(3), H5P_DEFAULT, bytes);
 }
@@ -1292,7 +1331,7 @@ static const struct {
     {"strange_reals", strange_reals, 0, "reals of any format", "", ""},
     {"x87_sizes", x87_sizes, 0, "long doubles", "", ""},
     {"double_doubles", double_doubles, 0, "pairs of doubles", "datatype", ""},
-    {"wide_numbers", wide_numbers, 0, "numbers beyond 32 bytes,times", "datatype", ""},
+    {"wide_numbers", wide_numbers, 0, "numbers beyond 16 bytes,times", "", ""},
     {"bit_fields", bit_fields, 0, "bitfields", "", ""},
     {"all_enums", all_enums, 0, "enums", "", ""},
     {"all_strings", all_strings, 0, "fixed strings,variable strings,character sets", "", ""},

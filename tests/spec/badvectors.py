@@ -2028,6 +2028,16 @@ def scalar_size():
     return typed(scalar_type(cls=2, order=0, size=4, fmt=C.BINARY64))
 
 
+@bad("FORMAT", "R5.21")
+def scalar_integer_wide():
+    return typed(scalar_type(cls=1, order=0, size=17, precision=128))
+
+
+@bad("FORMAT", "R5.21")
+def scalar_bits_wide():
+    return typed(scalar_type(cls=3, order=0, size=32, precision=12))
+
+
 @bad("FORMAT", "R5.22")
 def scalar_without_bits():
     return typed(scalar_type(cls=1, order=0, size=4, precision=0))

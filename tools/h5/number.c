@@ -96,30 +96,90 @@ static hid_t atom_make(const struct atom *a)
     return t;
 }
 
+static const char *class_name(hid_t t)
+{
+    H5T_class_t cls = H5Tget_class(t);
+
+    return cls == H5T_INTEGER    ? "integer"
+           : cls == H5T_FLOAT    ? "real"
+           : cls == H5T_BITFIELD ? "bits"
+                                 : "time";
+}
+
+/* The fields of a real, to the end of `buf`. */
+static void real_to_text(hid_t t, char *buf, size_t size)
+{
+    size_t len = strlen(buf), sign, exp_pos, exp_width, mant_pos, mant_width;
+
+    if (H5Tget_fields(t, &sign, &exp_pos, &exp_width, &mant_pos, &mant_width) >= 0)
+        snprintf(buf + len, size - len,
+                 ",sign=%zu,exp=%zu/%zu,sig=%zu/%zu,bias=%zu,norm=%d,inpad=%d", sign, exp_pos,
+                 exp_width, mant_pos, mant_width, H5Tget_ebias(t), (int)H5Tget_norm(t),
+                 (int)H5Tget_inpad(t));
+}
+
+/* Decode the fields of a real. */
+static bool real_from_text(const char *text, struct atom *a)
+{
+    return sscanf(text, ",sign=%9zu,exp=%9zu/%9zu,sig=%9zu/%9zu,bias=%19zu,norm=%1d,inpad=%1d",
+                  &a->sign_pos, &a->exp_pos, &a->exp_width, &a->mant_pos, &a->mant_width, &a->bias,
+                  &a->norm, &a->inside) == 8;
+}
+
+#define TAG "hdf5:"
+
+void number_type_to_tag(hid_t t, char tag[NUMBER_TAG_SIZE])
+{
+    H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
+    char is_signed[12] = "";
+    size_t len;
+
+    if (H5Tget_class(t) == H5T_INTEGER)
+        snprintf(is_signed, sizeof is_signed, "signed=%d,", H5Tget_sign(t) == H5T_SGN_2);
+    H5Tget_pad(t, &low, &high);
+    snprintf(tag, NUMBER_TAG_SIZE, TAG "%s,%s,%sprecision=%zu,offset=%zu", class_name(t),
+             order_name(H5Tget_order(t)), is_signed, H5Tget_precision(t), (size_t)H5Tget_offset(t));
+    if (H5Tget_class(t) == H5T_FLOAT)
+        real_to_text(t, tag, NUMBER_TAG_SIZE);
+    len = strlen(tag);
+    if (low != H5T_PAD_ZERO || high != H5T_PAD_ZERO)
+        snprintf(tag + len, NUMBER_TAG_SIZE - len, ",pad=%d/%d", (int)low, (int)high);
+}
+
+hid_t number_type_from_tag(const char *tag, size_t size)
+{
+    struct atom a = {.size = size};
+    const char *pad;
+    int n = 0, m = 0;
+
+    if (!tag || sscanf(tag, TAG "%11[a-z],%11[a-z],%n", a.cls, a.order, &n) != 2 || n == 0)
+        return 0;
+    tag += n;
+    if (strcmp(a.cls, "integer") == 0 && sscanf(tag, "signed=%1d,%n", &a.sign, &m) == 1)
+        tag += m;
+    if (sscanf(tag, "precision=%9zu,offset=%9zu%n", &a.precision, &a.offset, &n) != 2 ||
+        a.precision == 0)
+        return 0;
+    pad = strstr(tag, ",pad=");
+    if (pad && sscanf(pad, ",pad=%1d/%1d", &a.low, &a.high) != 2)
+        return 0;
+    return strcmp(a.cls, "real") == 0 && !real_from_text(tag + n, &a) ? 0 : atom_make(&a);
+}
+
 void number_type_to_text(hid_t t, char *buf, size_t size)
 {
-    struct atom a = {.size = H5Tget_size(t)};
-    H5T_class_t cls = H5Tget_class(t);
     H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
     size_t len;
 
     H5Tget_pad(t, &low, &high);
-    snprintf(buf, size, "%s,size=%zu,order=%s,precision=%zu,offset=%zu,pad=%d/%d",
-             cls == H5T_INTEGER    ? "integer"
-             : cls == H5T_FLOAT    ? "real"
-             : cls == H5T_BITFIELD ? "bits"
-                                   : "time",
-             a.size, order_name(H5Tget_order(t)), H5Tget_precision(t), (size_t)H5Tget_offset(t),
-             (int)low, (int)high);
+    snprintf(buf, size, "%s,size=%zu,order=%s,precision=%zu,offset=%zu,pad=%d/%d", class_name(t),
+             H5Tget_size(t), order_name(H5Tget_order(t)), H5Tget_precision(t),
+             (size_t)H5Tget_offset(t), (int)low, (int)high);
     len = strlen(buf);
-    if (cls == H5T_INTEGER)
+    if (H5Tget_class(t) == H5T_INTEGER)
         snprintf(buf + len, size - len, ",sign=%d", (int)H5Tget_sign(t));
-    if (cls != H5T_FLOAT)
-        return;
-    H5Tget_fields(t, &a.sign_pos, &a.exp_pos, &a.exp_width, &a.mant_pos, &a.mant_width);
-    snprintf(buf + len, size - len, ",sign=%zu,exp=%zu/%zu,sig=%zu/%zu,bias=%zu,norm=%d,inpad=%d",
-             a.sign_pos, a.exp_pos, a.exp_width, a.mant_pos, a.mant_width, H5Tget_ebias(t),
-             (int)H5Tget_norm(t), (int)H5Tget_inpad(t));
+    if (H5Tget_class(t) == H5T_FLOAT)
+        real_to_text(t, buf, size);
 }
 
 hid_t number_type_from_text(const char *text)
@@ -137,11 +197,7 @@ hid_t number_type_from_text(const char *text)
         a.sign = sscanf(text, ",sign=%1d", &n) == 1 ? n : H5T_SGN_NONE;
         return atom_make(&a);
     }
-    if (sscanf(text, ",sign=%9zu,exp=%9zu/%9zu,sig=%9zu/%9zu,bias=%19zu,norm=%1d,inpad=%1d",
-               &a.sign_pos, &a.exp_pos, &a.exp_width, &a.mant_pos, &a.mant_width, &a.bias, &a.norm,
-               &a.inside) != 8)
-        return 0;
-    return atom_make(&a);
+    return real_from_text(text, &a) ? atom_make(&a) : 0;
 }
 
 static const char *drep_order_name(int order)

@@ -11,6 +11,12 @@
 hid_t number_type_from_text(const char *text);
 /* The text for it; buf has at least 200 bytes. */
 void number_type_to_text(hid_t type, char *buf, size_t size);
+/* Likewise the tag of an opaque that holds such a number's bytes:
+ * "hdf5:integer,little,signed=1,precision=256,offset=0".  It goes wherever the datatype goes: into
+ * members, sequences, attributes, copies.  0: another tag, or NULL. */
+enum { NUMBER_TAG_SIZE = 300 };
+hid_t number_type_from_tag(const char *tag, size_t size);
+void number_type_to_tag(hid_t type, char tag[NUMBER_TAG_SIZE]);
 /* An integer of HDF5. */
 hid_t number_type_int(size_t size, int is_signed, H5T_order_t order);
 /* A real of one of our formats, a number of ours; 0 where HDF5 cannot say it. */

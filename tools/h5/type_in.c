@@ -88,7 +88,7 @@ static int describe(struct job *j, hid_t t, drep_scalar *s)
     H5T_order_t order = H5Tget_order(t);
     H5T_pad_t low = H5T_PAD_ZERO, high = H5T_PAD_ZERO;
 
-    if (size > 32)
+    if (size > (H5Tget_class(t) == H5T_FLOAT ? 32 : 16))
         return job_fail(j, DREP_ERR_UNSUPPORTED, "a number of %zu bytes", size);
     if (order != H5T_ORDER_LE && order != H5T_ORDER_BE && order != H5T_ORDER_VAX)
         return job_fail(j, DREP_ERR_UNSUPPORTED, "a number of mixed byte order");
@@ -102,16 +102,17 @@ static int describe(struct job *j, hid_t t, drep_scalar *s)
     return 0;
 }
 
-/* A number without a counterpart: its bytes, and a note with all that HDF5 says. */
+/* A number without a counterpart: its bytes, under a tag with all that HDF5 says of it. */
 static int from_strange(struct from *f, hid_t t, struct map *m)
 {
-    char text[300] = "is=";
-    int err = drep_type_opaque((int64_t)H5Tget_size(t), "HDF5", &m->type);
+    char tag[NUMBER_TAG_SIZE];
+    int err;
 
+    number_type_to_tag(t, tag);
+    err = drep_type_opaque((int64_t)H5Tget_size(t), tag, &m->type);
     m->held = drep_type_ref(m->type);
     m->mem = H5Tcopy(t);
-    number_type_to_text(t, text + 3, sizeof text - 3);
-    return err ? job_fail_drep(f->j, err) : add_type_note(f, text);
+    return err ? job_fail_drep(f->j, err) : 0;
 }
 
 /* Bytes that mean the same under every representation. */
@@ -307,11 +308,15 @@ static int from_opaque(struct from *f, hid_t t, struct map *m)
 {
     char *tag = H5Tget_tag(t);
     int err = drep_type_opaque((int64_t)H5Tget_size(t), tag && *tag ? tag : NULL, &m->type);
+    hid_t number = err ? 0 : number_type_from_tag(tag, H5Tget_size(t));
 
     H5free_memory(tag);
     m->held = drep_type_ref(m->type);
     m->mem = H5Tcopy(t);
-    return err ? job_fail_drep(f->j, err) : 0;
+    if (number > 0)
+        H5Tclose(number);
+    /* An opaque of HDF5's own whose tag is one of ours stays an opaque. */
+    return err ? job_fail_drep(f->j, err) : number > 0 ? add_type_note(f, "is=opaque") : 0;
 }
 
 static int from_reference(struct from *f, hid_t t, struct map *m)
@@ -354,6 +359,23 @@ static int names_init(struct job *j, struct enum_names *e, size_t n)
     return e->name && e->value ? 0 : job_no_memory(j);
 }
 
+/* A name's value as 64 bits, by HDF5, which clips it where it does not fit. */
+static int widen_value(struct job *j, hid_t base, hid_t wide, const char *name, uint8_t value[64])
+{
+    uint8_t again[64], first[64];
+    int err = 0;
+
+    memcpy(first, value, sizeof first);
+    if (H5Tconvert(base, wide, 1, value, NULL, H5P_DEFAULT) < 0)
+        return job_fail_hdf5(j, "enum");
+    memcpy(again, value, sizeof again);
+    if (H5Tget_precision(base) > 64 && (H5Tconvert(wide, base, 1, again, NULL, H5P_DEFAULT) < 0 ||
+                                        memcmp(again, first, H5Tget_size(base)) != 0))
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "the value of \"%s\" in an enum is beyond 64 bits",
+                       name);
+    return err;
+}
+
 /* The members of an enum, their values widened through HDF5. */
 static int read_enum(struct job *j, hid_t t, hid_t base, struct enum_names *e)
 {
@@ -363,13 +385,15 @@ static int read_enum(struct job *j, hid_t t, hid_t base, struct enum_names *e)
     int i;
     int err = names_init(j, e, n > 0 ? (size_t)n : 0);
 
+    if (!err && H5Tget_size(base) > sizeof value / 4)
+        err = job_fail(j, DREP_ERR_UNSUPPORTED, "an enum of %zu bytes", H5Tget_size(base));
     for (i = 0; !err && i < n; i++) {
         e->name[i] = H5Tget_member_name(t, (unsigned)i);
         e->n = (size_t)i + 1;
-        if (!e->name[i] || H5Tget_size(base) > sizeof value / 2 ||
-            H5Tget_member_value(t, (unsigned)i, value) < 0 ||
-            H5Tconvert(base, wide, 1, value, NULL, H5P_DEFAULT) < 0)
+        if (!e->name[i] || H5Tget_member_value(t, (unsigned)i, value) < 0)
             err = job_fail_hdf5(j, "enum");
+        if (!err)
+            err = widen_value(j, base, wide, e->name[i], value);
         memcpy(&e->value[i], value, sizeof e->value[i]);
     }
     return err;

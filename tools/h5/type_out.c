@@ -385,7 +385,7 @@ static hid_t to_compound(struct to *w, const drep_type *type)
     return t;
 }
 
-/* The datatype that a note describes in full, if it has the right size. */
+/* The datatype that a note or an opaque's tag describes in full, if it has the right size. */
 static hid_t to_described(const struct to *w, const drep_type *type)
 {
     int kind = drep_type_kind(type);
@@ -393,6 +393,9 @@ static hid_t to_described(const struct to *w, const drep_type *type)
         kind == DREP_KIND_PREDEFINED || kind == DREP_KIND_SCALAR || kind == DREP_KIND_OPAQUE;
     const char *is = number && !w->j->netcdf ? note_word(w, "is") : NULL;
     hid_t t = is ? number_type_from_text(is) : 0;
+
+    if (!is && kind == DREP_KIND_OPAQUE && !w->j->netcdf)
+        t = number_type_from_tag(drep_type_opaque_tag(type), (size_t)drep_type_size(type));
 
     if (t > 0 && kind != DREP_KIND_PREDEFINED && (int64_t)H5Tget_size(t) != drep_type_size(type)) {
         H5Tclose(t);

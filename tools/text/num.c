@@ -44,8 +44,8 @@ struct wide num_machine_int(const void *at, int64_t size, bool is_signed)
     return w;
 }
 
-/* The value bits of an integer scalar; those beyond 128 are left out.  One of a format
- * that has a name is all value. */
+/* The value bits of an integer scalar, at most 128 (R5.21).  One of a format that has a name is
+ * all value. */
 static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)
 {
     bool custom = scalar->format == DREP_FORMAT_CUSTOM;

@@ -11,8 +11,7 @@ struct wide {
     bool is_signed;
 };
 
-/* An integer of the machine's own; one of a predefined type or a scalar.  Bits beyond 128
- * are left out. */
+/* An integer of the machine's own; one of a predefined type or a scalar. */
 struct wide num_machine_int(const void *at, int64_t size, bool is_signed);
 struct wide num_int(const struct printer *p, const drep_type *type, const void *at);
 

@@ -197,11 +197,12 @@ static void put_predefined(const struct printer *p, struct sink *s, const drep_t
 static void put_enum(const struct printer *p, struct sink *s, const drep_type *type, const void *at)
 {
     struct wide w = num_int(p, drep_type_member(type, 0), at);
-    int64_t i, n = drep_type_enum_count(type);
+    int64_t i, value, n = drep_type_enum_count(type);
     const char *name;
 
     for (i = 0; i < n; i++) {
-        if ((uint64_t)drep_type_enum_value(type, i) != w.low)
+        value = drep_type_enum_value(type, i);
+        if ((uint64_t)value != w.low || w.high != (w.is_signed && value < 0 ? UINT64_MAX : 0))
             continue;
         name = drep_type_enum_name(type, i);
         if (p->json)

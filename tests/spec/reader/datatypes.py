@@ -127,9 +127,12 @@ def _opaque(node, r, child):
 def _enum(node, r, child):
     count = _fit(r, r.u32(), 11)
     node.values = [(_name(r, 1), r.i64()) for _ in range(count)]
-    node.names = {value: name for name, value in reversed(node.values)}
     child()
     _integer(node, r, "integer")
+    base = node.base
+    signed = PREDEFINED[base.code].signed if base.kind == CODE else base.scalar.is_signed
+    node.names = {value if signed else value % 2 ** 64: name
+                  for name, value in reversed(node.values)}
 
 
 def _integer(node, r, *classes):

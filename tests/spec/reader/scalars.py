@@ -202,6 +202,10 @@ class Description:
         self._check(offset, zero)
 
     @property
+    def is_signed(self):
+        return self.signed == 1 if self.format == CUSTOM else self.format == INT
+
+    @property
     def class_name(self):
         return ("integer", "real", "bits")[self.kind - 1]
 
@@ -213,7 +217,7 @@ class Description:
         need(self.norm <= 2, "R5.20", at + 5, "normalisation is %d" % self.norm)
         need(self.low_pad <= 2 and self.high_pad <= 2, "R5.20", at + 6, "an unknown padding")
         need(zero == 0, "R5.20", at + 23, "byte 23 of a description is not 0")
-        need(1 <= self.size <= 32, "R5.21", at + 2, "a scalar of %d bytes" % self.size)
+        need(1 <= self.size <= (32 if self.kind == 2 else 16), "R5.21", at + 2, "a scalar of %d bytes" % self.size)
         need(self.order != VAX or self.size == 1 or self.size % 2 == 0, "R3.17", at + 1,
              "VAX order with an odd size")
         if self.format == CUSTOM:
