@@ -20,7 +20,7 @@ elements hold pointers, a plan by which these become objects (python/src/element
 | string | S (fixed number of bytes), without the blanks that pad it |
 | vstring | object: str |
 | opaque | V |
-| enum | the integer, with metadata {"enum": {name: value}} |
+| enum | the integer, with metadata {"enum": {name: value}}; over 128 bits Python's int |
 | array | a subarray |
 | compound | a struct with the offsets of C |
 | sequence | object: arrays, metadata {"vlen": dtype} |
@@ -303,7 +303,10 @@ def _form_of_type(t: Type) -> Form:
                     else np.dtype(f"V{t.extent}"), t)
     if kind == ENUM:
         base = form_of_type(t.members[0][1])
-        return Form(np.dtype(base.dtype, metadata={"enum": t.names}), t)
+        own = t if base.type == t.members[0][1] else Type.enum(base.type, t.names)
+        if base.plan:
+            return _planned(np.dtype(object, metadata={**base.dtype.metadata, "enum": t.names}), own)
+        return Form(np.dtype(base.dtype, metadata={"enum": t.names}), own)
     if kind == BOOLEAN:
         return Form(np.dtype("?"), predefined("C_BOOL"))
     if kind == ARRAY:
@@ -492,6 +495,8 @@ def form_of_dtype(dtype: Any) -> Form:
     if dtype.names is not None:
         return _form_of_struct(np, dtype)
     if "enum" in meta:
+        if dtype.kind == "O":
+            return form_of_type(Type.enum(predefined(meta["datarep"]), meta["enum"]))
         base = _form_of_plain(np.dtype(dtype.str))
         return Form(dtype, Type.enum(base.type, meta["enum"]))
     if "datarep" in meta:

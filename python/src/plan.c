@@ -177,8 +177,11 @@ static bool make_plain(part *p, const drep_type *t, PyObject *dtype)
 /* What a leaf becomes as an object; COPY: nothing. */
 static enum part_kind as_object(const drep_type *t, bool *is_signed)
 {
-    int code = drep_type_code(t);
+    int code;
 
+    if (drep_type_kind(t) == DREP_KIND_ENUM)
+        t = drep_type_member(t, 0);
+    code = drep_type_code(t);
     *is_signed = code != DREP_CODE_UINT128_T;
     switch (drep_type_kind(t)) {
     case DREP_KIND_VSTRING:

@@ -515,3 +515,20 @@ def test_a_nul_in_a_text_is_found_wherever_it_is(tmp_path):
             for at in {*range(min(n, 40)), n - 1, n - 9 if n > 8 else 0}:
                 with pytest.raises(ValueError, match="NUL"):
                     f.attrs["t"] = ["a", text[:at] + "\0" + text[at + 1:]]
+
+
+def test_enums_are_as_wide_as_their_base(tmp_path):
+    wide = [1, -1, 2**64 + 1, 2**64 - 1, -2**64 + 1, 2**127 - 1]
+    odd = "scalar{custom,integer,little,2,signed=1,norm=0,pad=0/0,precision=12,offset=2,sign=0,exp=0/0," \
+        "sig=0/0,base=2,bias=0}"
+    with dr.open(tmp_path / "e.drep", "w") as f:
+        f.create("s", wide, dtype="enum(INTEGER16){A=1,M=-1}")
+        f.create("u", [2**128 - 1, 2**64 - 1, 1], dtype="enum(UINT128_T){A=1}")
+        f.create("o", [1, -5, -2048], dtype=f"enum({odd}){{A=1,M=-1}}")
+        f.create("like", f["s"][...], dtype=f["s"].dtype)
+    with dr.open(tmp_path / "e.drep") as f:
+        assert f["s"][...].tolist() == f["like"][...].tolist() == wide
+        assert f["u"][...].tolist() == [2**128 - 1, 2**64 - 1, 1]
+        assert f["o"][...].tolist() == [1, -5, -2048]
+        assert f["s"].dtype.metadata["enum"] == {"A": 1, "M": -1}
+        assert f["like"].type == f["s"].type

@@ -365,7 +365,7 @@ static void scalar_make(struct rnd *r, union record *rec)
 
     s->cls = (uint8_t)(1 + rnd_below(r, 3));
     s->order = (uint8_t)rnd_below(r, 3);
-    s->size = (uint8_t)(2 + rnd_below(r, 31));
+    s->size = (uint8_t)(2 + rnd_below(r, s->cls == FMT_SCALAR_REAL ? 31 : 15));
     s->is_signed = (uint8_t)rnd_below(r, 2);
     s->format = FMT_FORMAT_CUSTOM;
     s->norm = (uint8_t)rnd_below(r, 3);
