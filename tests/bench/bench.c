@@ -129,7 +129,19 @@ double bench_median(double *v, int n)
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-/* Times of all entries, each round in turn; the first round warms up. */
+int bench_skipped(const char *name)
+{
+    const char *skip = getenv("BENCH_SKIP");
+
+    for (size_t n; skip != NULL && *skip != '\0'; skip += n + (skip[n] == '|')) {
+        n = strcspn(skip, "|");
+        if (n > 0 && strncmp(name, skip, n) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+/* Times of all entries, each round in turn, 0 for what is skipped; the first round warms up. */
 static double *measure(int rounds, const struct bench_entry *entry, int n, void *ctx)
 {
     double *times = calloc((size_t)(n * rounds), sizeof *times);
@@ -139,6 +151,8 @@ static double *measure(int rounds, const struct bench_entry *entry, int n, void 
         for (int i = 0; i < n; i++) {
             double begin;
 
+            if (bench_skipped(entry[i].name))
+                continue;
             if (entry[i].before != NULL)
                 entry[i].before(ctx);
             begin = bench_now();
@@ -149,23 +163,22 @@ static double *measure(int rounds, const struct bench_entry *entry, int n, void 
     return times;
 }
 
-/* BENCH_ROUNDS, where a script repeats the whole program instead. */
-static int rounds_of(int rounds)
+int bench_rounds(int rounds)
 {
     const char *text = getenv("BENCH_ROUNDS");
 
     return text != NULL && atoi(text) > 0 ? atoi(text) : rounds;
 }
 
-/* Append a median to the file that BENCH_TIMES names, for tests/bench/versus.py. */
-static void record(const char *row, const char *entry, double seconds)
+void bench_record(const char *row, const char *entry, double seconds)
 {
     const char *path = getenv("BENCH_TIMES");
     FILE *out = path != NULL ? fopen(path, "a") : NULL;
 
     if (out == NULL)
         return;
-    fprintf(out, "%s\t%s\t%.9f\n", row, entry, seconds);
+    if (seconds > 0)
+        fprintf(out, "%s\t%s\t%.9f\n", row, entry, seconds);
     fclose(out);
 }
 
@@ -181,7 +194,7 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
     double *times, *ratio, ours, theirs, m;
     int missed = 0;
 
-    rounds = rounds_of(rounds);
+    rounds = bench_rounds(rounds);
     times = measure(rounds, entry, n, ctx);
     ratio = calloc((size_t)rounds, sizeof *ratio);
     bench_must(ratio != NULL, "memory");
@@ -194,8 +207,8 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
         theirs = bench_median(ratio, rounds);
         if (i == 1)
-            record(work, "datarep", ours);
-        record(work, entry[i].name, theirs);
+            bench_record(work, "datarep", ours);
+        bench_record(work, entry[i].name, theirs);
         printf("%-46s %8.4f s  %-24s %8.4f s  %6.2f", i == 1 ? work : "", ours, entry[i].name,
                theirs, m);
         if (entry[i].bar > 0) {
@@ -216,7 +229,7 @@ int bench_row(const char *title, double bytes, int rounds, const struct bench_en
     double *times, *ratio, limit;
     int missed = 0;
 
-    rounds = rounds_of(rounds);
+    rounds = bench_rounds(rounds);
     times = measure(rounds, entry, n, ctx);
     ratio = calloc((size_t)rounds, sizeof *ratio);
     bench_must(ratio != NULL, "memory");
@@ -230,7 +243,7 @@ int bench_row(const char *title, double bytes, int rounds, const struct bench_en
         last_ratio = m = bench_median(ratio, rounds);
         memcpy(ratio, times + i * rounds, (size_t)rounds * sizeof *ratio);
         limit = bench_median(ratio, rounds);
-        record(title, entry[i].name, limit);
+        bench_record(title, entry[i].name, limit);
         printf("  %-44s %8.3f s", entry[i].name, limit);
         if (bytes > 0)
             printf(" %8.0f MB/s", bytes / limit / 1e6);

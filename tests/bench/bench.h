@@ -40,6 +40,15 @@ int bench_versus(const char *work, int rounds, const struct bench_entry *entry, 
 /* The ratio of the line printed last, for bars that depend on it. */
 double bench_ratio(void);
 
+/* `rounds`, or BENCH_ROUNDS, where a script repeats the whole program instead. */
+int bench_rounds(int rounds);
+/* True for an entry whose name begins with one of the names of BENCH_SKIP, with '|' between them: a
+ * script that compares two of our builds leaves the others out.  Rows above do. */
+int bench_skipped(const char *name);
+/* Appends a median, unless it is 0, to the file that BENCH_TIMES names, for tests/bench/versus.py;
+ * rows above do. */
+void bench_record(const char *row, const char *entry, double seconds);
+
 double bench_now(void);                /* seconds */
 double bench_median(double *v, int n); /* sorts them */
 /* Fills with random bytes (never zeros: pages must be real and values differ). */

@@ -132,20 +132,22 @@ static int compare(const char *title, double import_bar, double export_bar, doub
         "datarep import", "datarep export --no-verify", "datarep export"};
     const double bars[] = {0, import_bar, 0, 1.15, export_bar, verified_bar};
     double t[ENTRIES][RUNS], median[ENTRIES], base;
+    int missed = 0, runs = bench_rounds(RUNS);
     struct stat st;
-    int missed = 0;
 
+    bench_must(runs <= RUNS, "BENCH_ROUNDS");
     bench_must(stat(source, &st) == 0, source);
     unlink(packed);
     COST(DATAREP, "import", "-f", "--external", source, packed);
-    for (int i = 0; i < RUNS; i++)
+    for (int i = 0; i < runs; i++)
         for (int k = 0; k < ENTRIES; k++)
-            t[k][i] = one_run(k);
+            t[k][i] = bench_skipped(names[k]) ? 0 : one_run(k);
     printf("%s (%.1f MB)\n", title, (double)st.st_size / 1e6);
     for (int k = 0; k < ENTRIES; k++) {
         int over;
 
-        median[k] = bench_median(t[k], RUNS);
+        median[k] = bench_median(t[k], runs);
+        bench_record(title, names[k], median[k]);
         base = k == IMPORT ? median[UNDECODED] + median[DECODE] : median[REPACK];
         over = bars[k] > 0 && median[k] / base > bars[k];
         missed += over;

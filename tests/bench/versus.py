@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """versus.py - is any row of the benchmarks slower than it was?
 
-Usage: tests/bench/versus.py OLD NEW [--rounds=7] [PROGRAM[:ARGUMENT]...]
+Usage: tests/bench/versus.py OLD NEW [--rounds=7] [--ours] [PROGRAM[:ARGUMENT]...]
 
 OLD and NEW are directories of bench programs (build/release/tests/bench of two trees, both built by
-`make MODE=release all bench-programs`; the older tree needs this tree's tests/bench/bench.c).  Each round runs each program of
+`make MODE=release all bench-programs`; the older tree needs this tree's tests/bench/bench*).  Each round runs each program of
 OLD and of NEW once, with one round of its own, which of the two first in turn.  A row fails when NEW has less than
 0.95 of OLD's speed and the difference is more than two median deviations.  What is not ours (limits, peers) is run
-the same way: these rows show what the machine alone makes of the ratio, and never fail.  Exit status 1: a row failed.
+the same way: these rows show what the machine alone makes of the ratio, and never fail; --ours saves their time, most of
+it all.  Exit status 1: a row failed.
 """
 import collections
 import os
@@ -21,14 +22,15 @@ ALL = ("bench_append", "bench_carry", "bench_chunks", "bench_defaults", "bench_e
        "bench_names", "bench_objects", "bench_runs", "bench_space", "bench_texts", "bench_threads", "bench_types", "bench_virtual")
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
-OTHERS = ("HDF5", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
+OTHERS = ("HDF5", "h5repack", "libdeflate", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
 
 
-def times(folder, program, argument):
-    """{(row, entry, how often before): seconds} of one run."""
+def times(folder, program, argument, skip):
+    """{(row, entry, how often before): seconds} of one run, at the root of its tree."""
     with tempfile.NamedTemporaryFile("r", suffix=".tsv") as out:
         subprocess.run([os.path.abspath(os.path.join(folder, program))] + ([argument] if argument else []), check=True,
-                       stdout=subprocess.DEVNULL, cwd=folder, env=dict(os.environ, BENCH_ROUNDS="1", BENCH_TIMES=out.name))
+                       stdout=subprocess.DEVNULL, cwd=os.path.join(folder, "..", "..", "..", ".."),
+                       env=dict(os.environ, BENCH_ROUNDS="1", BENCH_TIMES=out.name, BENCH_SKIP=skip))
         found, seen = {}, collections.Counter()
         for line in out:
             row, entry, seconds = line.rstrip("\n").split("\t")
@@ -44,6 +46,7 @@ def deviation(values):
 
 def main(argv):
     rounds = next((int(a.split("=")[1]) for a in argv if a.startswith("--rounds=")), 7)
+    skip = "|".join(OTHERS) if "--ours" in argv else ""
     words = [a for a in argv if not a.startswith("--")]
     if len(words) < 2:
         sys.exit(__doc__)
@@ -54,7 +57,7 @@ def main(argv):
         found = ({}, {})
         for r in range(rounds):
             for which in (0, 1) if r % 2 == 0 else (1, 0):
-                for key, seconds in times((old, new)[which], program, argument).items():
+                for key, seconds in times((old, new)[which], program, argument, skip).items():
                     found[which].setdefault(key, []).append(seconds)
         print("== %s" % word)
         for key, before in found[0].items():
