@@ -788,7 +788,7 @@ DREP_API int drep_unpack_xfer(const char *datarep, const void *inbuf, int64_t in
                               int64_t *position, void *outbuf, int64_t count, const drep_type *type,
                               const drep_xfer *xfer);
 
-/* Self-describing pack units (SPEC.md, 12): a header with the representation, its
+/* Self-describing pack units (PACK.md): a header with the representation, its
  * encodings if it is a table, the machine, the number of items, and checksums; then the output of
  * drep_pack().  They can be unpacked on any machine, in any process; for a representation of
  * functions, in one that has registered them.  A unit is atomic: it is unpacked as a whole, into

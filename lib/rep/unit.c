@@ -1,4 +1,4 @@
-/* unit.c - pack units that say what they are (SPEC.md, 12).
+/* unit.c - pack units that say what they are (PACK.md).
  *
  * A unit of drep_pack() is the data alone (MPI 5.0, 5.3): whoever unpacks it must know what
  * machine packed it.  These begin with the same records as a file's header, so that a table

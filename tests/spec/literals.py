@@ -375,7 +375,7 @@ def reserved(n):
         ["codes " + free, "kinds 12 to 31, 44 to 255, 0" if n.others(
             n.named("FMT_KIND_").values()) == "0, 12 to 31, 44 to 255" else "kinds ?"],
         ["datatype | flags"], ["scalar description | class", "byte 23"], ["scalar description | fields"],
-        ["self-described"], ["records | bytes behind"], ["pack unit", "bytes 10 and 11"]]
+        ["self-described"], ["records | bytes behind"]]
 
 
 # The first cells of a table's head -> its reader, or why its numbers are none of the format.

@@ -8,6 +8,7 @@ to DIRECTORY/bad, with the file EXPECT that says how each must be refused.
 
 import json
 import os
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -60,6 +61,9 @@ def main(directory):
     for function in vectors.GOOD:
         make(function, directory)
     badvectors.write(os.path.join(directory, "bad"))
+    here = os.path.dirname(os.path.abspath(__file__))
+    if os.path.samefile(directory, os.path.join(here, "..", "vectors")):  # the dumps beside them
+        subprocess.run([os.path.join(here, "run-dumps.py"), "--update"], check=True)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""run-abnf.py - do the grammars of SPEC.md describe the text forms that are printed?
+"""run-abnf.py - do the grammars of the text forms describe what is printed?
 
-A grammar is the ABNF behind `<!-- abnf: NAME -->`; a recogniser of our own reads it (RFC 5234, with
+A grammar is the ABNF behind `abnf: NAME` in SPEC.md and datarep-types(7); a recogniser of our own reads it (RFC 5234, with
 strings that are case-sensitive).  It takes every datatype and region in the JSON of the vectors, every
 sentence of a list, and none of the damaged ones; the command takes what the grammar of a datatype
 takes, and nothing else but for blanks.  Prints TAP.
@@ -42,12 +42,14 @@ BAD = {"type": [
 
 def grammars():
     with open(os.path.join(ROOT, "SPEC.md"), encoding="utf-8") as f:
-        text = f.read()
+        found = re.findall(r"<!-- abnf: (\w+) -->\n\n((?:    .*\n)+)", f.read())
+    with open(os.path.join(ROOT, "tools", "man", "datarep-types.7"), encoding="utf-8") as f:
+        found += re.findall(r"^\.\\\" abnf: (\w+)\n\.Bd .*\n((?:[^.].*\n)+)\.Ed", f.read().replace("\\e", "\\"), re.M)
     out = {}
-    for name, body in re.findall(r"<!-- abnf: (\w+) -->\n\n((?:    .*\n)+)", text):
+    for name, body in found:
         rules, last = {}, None
         for line in body.splitlines():
-            found = re.match(r"    ([a-z]\w*)\s+= (.*)", line)
+            found = re.match(r" *([a-z]\w*)\s+= (.*)", line)
             if found:
                 last = found[1]
                 rules[last] = found[2]
@@ -193,7 +195,7 @@ def main():
     found, failed = grammars(), 0
     names = sorted(GOOD)
     for n, name in enumerate(names, 1):
-        wrong = list(wrong_of(name, found[name])) if name in found else ["SPEC.md has no grammar"]
+        wrong = list(wrong_of(name, found[name])) if name in found else ["there is no grammar"]
         print("%sok %d - the grammar of a %s" % ("not " if wrong else "", n, name))
         for line in wrong:
             print("# " + line)

@@ -170,8 +170,8 @@ def changed():
 
 
 def pack_unit():
-    """The worked unit of section 12: one DOUBLE 1.5."""
-    with open(os.path.join(ROOT, "SPEC.md"), encoding="utf-8") as f:
+    """The worked unit of PACK.md: one DOUBLE 1.5."""
+    with open(os.path.join(ROOT, "PACK.md"), encoding="utf-8") as f:
         page = f.read()
     block = page[page.index("    8944 5255"):]
     lines = block[:block.index("3ff8 0000") + 19].splitlines()

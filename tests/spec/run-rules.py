@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """run-rules.py [--table] - which vectors keep and break each rule of SPEC.md?
 
-Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what
+The rules are those of SPEC.md and, of pack units, of PACK.md.  Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what
 else tests it; rules for readers and writers have good vectors that depend on them, or such a line.
 Every rule that a vector, a message of the library or of the reader in Python names is one of the page.
 Prints TAP; --table prints the table instead.
@@ -22,6 +22,10 @@ RULE = r"R\d+\.\d+"
 KINDS = {"": "all", "(check)": "check", "(write)": "write", "(read)": "read"}
 
 
+def page():
+    return text("SPEC.md") + "\n" + text("PACK.md")
+
+
 def text(path):
     with open(os.path.join(ROOT, path), encoding="utf-8") as f:
         return f.read()
@@ -29,7 +33,7 @@ def text(path):
 
 def rules():
     """(number, whom it binds) of each rule, in the order of the page."""
-    found = re.findall(r"^\*\*(%s)\*\* ?(\((?:check|write|read)\))?" % RULE, text("SPEC.md"), flags=re.M)
+    found = re.findall(r"^\*\*(%s)\*\* ?(\((?:check|write|read)\))?" % RULE, page(), flags=re.M)
     return [(number, KINDS[mark]) for number, mark in found]
 
 
@@ -59,7 +63,7 @@ def numbered(known):
     numbers = [n for n, _ in known]
     wrong += ["%s stands there twice" % n for n in set(numbers) if numbers.count(n) > 1]
     wrong += ["SPEC.md refers to %s, which is no rule" % r
-              for r in sorted(set(re.findall(r"\b%s\b" % RULE, text("SPEC.md"))) - set(numbers))]
+              for r in sorted(set(re.findall(r"\b%s\b" % RULE, page())) - set(numbers))]
     return wrong
 
 

@@ -131,28 +131,6 @@ def spec_vector():
     return None
 
 
-def spec_dump():
-    """The annotated dump: `offset  bytes  meaning`, of the file of vectors named before it."""
-    image, lines, at = None, 0, None
-    for line in spec_text().splitlines():
-        named = re.search(r"`tests/vectors/([a-z0-9-]+\.drep)`", line)
-        if named:
-            with open(os.path.join(VECTORS, named[1]), "rb") as f:
-                image = f.read()
-        found = re.match(r" {4,8}(\d+)  ((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  |$)", line)
-        more = re.match(r" {10,}((?:[0-9a-f]{2} )*[0-9a-f]{2})(?:  |$)", line)
-        if image is None or not (found or more and at is not None):
-            continue
-        if found:
-            at = int(found[1])
-        raw = bytes.fromhex((found[2] if found else more[1]))
-        if image[at:at + len(raw)] != raw:
-            return "byte %d: %s" % (at, line.strip())
-        at += len(raw)
-        lines += 1
-    return None if lines > 20 else "only %d lines of a dump found" % lines
-
-
 # ---------------------------------------------------------------- the command
 
 def command_refuses(datarep, path, check):
@@ -192,10 +170,6 @@ def own_tests(tap, work):
     for function in vectors.GOOD:
         tap.run("writer: %s made anew" % vectors.file_name(function), made_anew, function, work)
     tap.run("SPEC.md: worked vector of external32", spec_vector)
-    if "tests/vectors/scalar.drep" in spec_text():
-        tap.run("SPEC.md: annotated dump", spec_dump)
-    else:
-        tap.skip("SPEC.md: annotated dump", "the page has none")
 
 
 def files_of_long_work(tap, directory, datarep):

@@ -799,7 +799,7 @@ def native_ppc64el():
 
 
 def hexadecimal(x):
-    """A number whose digits end, as SPEC.md 10.1 writes it."""
+    """A number whose digits end, as datarep-dump(1) says."""
     exponent = 0
     rest = abs(x)
     while rest >= 2:

@@ -1,4 +1,4 @@
-/* test_rep_unit.c - pack units that say what they are, as SPEC.md, 12 has them (P1, P3, P4). */
+/* test_rep_unit.c - pack units that say what they are, as PACK.md has them (P1, P3, P4). */
 /* SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "format/block.h"

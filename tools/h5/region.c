@@ -1,7 +1,7 @@
 /* region.c - selections of HDF5 as texts, and back.
  *
  * "[1:5,0:10:3]" is a box, "[:,:]" all there is, "{(1,2),(3,4)}" a list of points,
- * "{[0:2],[5:7]}" a union of boxes (SPEC.md, 10). */
+ * "{[0:2],[5:7]}" a union of boxes (SPEC.md, R10.3). */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/region.h"
 #include "tools/h5/job.h"

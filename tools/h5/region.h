@@ -1,4 +1,4 @@
-/* region.h - selections of HDF5 as texts, and back (SPEC.md, 10). */
+/* region.h - selections of HDF5 as texts, and back (SPEC.md, R10.3). */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_H5_REGION_H
 #define TOOLS_H5_REGION_H

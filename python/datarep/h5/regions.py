@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""References to elements: what h5py selects as the text of a region (SPEC.md, 10.3), and back."""
+"""References to elements: what h5py selects as the text of a region (SPEC.md, R10.3), and back."""
 from __future__ import annotations
 
 import itertools

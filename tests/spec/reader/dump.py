@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The JSON of a file (SPEC.md 10.1), piece by piece: groups may be nested without bound."""
+"""The JSON of a file (datarep-dump(1)), piece by piece: groups may be nested without bound."""
 
 import os
 

@@ -126,7 +126,7 @@ class Payload:
         return begin, end, count
 
     def value(self, t, at):
-        """The element at `at` as JSON (R10.1)."""
+        """The element at `at` as JSON (datarep-dump(1))."""
         codec, data = self.codec, self.data
         if t.kind == T.CODE:
             encoding = codec.encoding(t.code)

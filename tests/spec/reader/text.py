@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text forms: JSON values and one-line datatypes (SPEC.md 10)."""
+"""Text forms: JSON values and one-line datatypes (datarep-dump(1), datarep-types(7))."""
 
 import json
 import math
@@ -105,7 +105,7 @@ def any_text(data):
 
 
 def controls(code):
-    """Does this character change how others are shown (R10.2)?"""
+    """Does this character change how others are shown (datarep-types(7))?"""
     return (code < 0x20 or 0x7f <= code <= 0x9f or code in (0x61c, 0x200b, 0x200e, 0x200f, 0xfeff)
             or 0x2028 <= code <= 0x202e or 0x2060 <= code <= 0x2069)
 
@@ -136,7 +136,7 @@ def numbers(values):
 
 
 def datatype(t):
-    """The one-line form (R10.2)."""
+    """The one-line form (datarep-types(7))."""
     kind = t.kind
     inner = [datatype(child) for child in t.children]
     base = inner[0] if inner else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pack units (SPEC.md 12)."""
+"""Pack units (PACK.md)."""
 
 from .errors import need
 from .header import MAX_HEADER, REP, Representation, records
