@@ -43,6 +43,16 @@ def scalar():
     return done(b, {"/pi": 3.25})
 
 
+def part1():
+    """The file that Part I of SPEC.md reads by hand: a number, and an array in compressed chunks."""
+    b = Builder(machine="amd64")
+    b.dataset(1, "pi", "DOUBLE", (), data=[3.25])
+    tide = b.dataset(1, "tide", "INT", (24,), "chunked", (12,), [("shuffle", (4,)), ("deflate", (9,))])
+    heights = [300 + 20 * abs(12 - hour) for hour in range(24)]
+    b.packed(tide, (0,), [b.encoded(tide, heights[:12]), b.encoded(tide, heights[12:])])
+    return done(b, {"/pi": 3.25, "/tide": heights})
+
+
 def every_type(name):
     """Every predefined datatype with the edges of its range."""
     b = Builder(name)
@@ -1258,7 +1268,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, framed, runs,
+GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, framed, runs,
         external, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
