@@ -56,7 +56,7 @@ class Pen:
         self.note(n, '%s: "%s"' % (meaning, self.raw[self.at:self.at + n].decode()))
 
     def rest(self, meaning):
-        if self.left():
+        if self.left() > 0:
             self.note(self.left(), meaning)
 
 
