@@ -229,8 +229,21 @@ CLASSES = {"BYTES": "bytes", "CHAR": "char", "WCHAR": "wchar", "INT": "integer, 
 
 
 def types(n):
-    return [["| %s | %s | %s | %s" % (code, name, CLASSES[cls], e if e == i else "%s / %s" % (e, i))]
-            for name, code, cls, e, i, _ in x_rows("format/types.def")]
+    found = {}
+    for name, code, cls, e, i, _ in x_rows("format/types.def"):
+        found.setdefault(CLASSES[cls], []).append("%s %s %s" % (code, name, e if e == i else "%s/%s" % (e, i)))
+    return [["| %s | %s |" % (cls, ", ".join(some))] for cls, some in found.items()]
+
+
+def conformance(n):
+    """The kinds and formats that a core reader has to know, and the sections of the rules for each class."""
+    real = [n["FORMAT_" + name] for name in ("BINARY16", "X87")]
+    kinds = "kinds %d to %d and %d" % (n["KIND_PREDEFINED"], n["KIND_COMPOUND"], n["KIND_VSTRING"])
+    return [["header reader", "sections 2, 3"],
+            ["core reader |", "formats %d to %d and %d to %d" % (n["FORMAT_BYTES"], n["FORMAT_EBCDIC"], *real), kinds,
+             "formats from %d" % n["FORMAT_M68K"], "sections 1, 4, 5, 7, 8, 10"],
+            ["filtering reader |", "section 8", ], ["full reader |", "form %d" % n["FORM_CODE"]],
+            ["writer"], ["checker", "of 6"]]
 
 
 def words(number):
@@ -384,7 +397,7 @@ READERS = {
     ("offset", "bytes", "field"): unit,
     ("tag", "name", "where"): header_tags,
     ("tag", "name", "of object"): tree_tags,
-    ("code", "name", "class"): types,
+    ("class", "datatypes"): types,
     ("number", "name", "class"): formats,
     ("kind", "name", "fields"): kinds,
     ("id", "name", "parameters"): filters,
@@ -392,10 +405,10 @@ READERS = {
     ("where", "numbers or bits", "are"): reserved,
     ("mark", "the rule binds"): None,
     ("word", "meaning"): None,
-    ("class", "builds on", "has to"): None,
+    ("class", "builds on", "has to"): conformance,
     ("version", "what changed"): None,
     ("rule", "accepted"): None,
-    ("where", "said", "right"): None,
+    ("where", "was", "is"): None,
 }
 
 

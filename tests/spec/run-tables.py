@@ -29,8 +29,6 @@ def spec_row(number, name):
 
 def types():
     for name, code, cls, external32, internal, _ in rows("format/types.def"):
-        if not spec_row(code, name):
-            yield "SPEC.md: no row `| %s | %s |`" % (code, name)
         known = codes.PREDEFINED.get(int(code))
         if not known or (known[0], known[3], known[4]) != (name, int(external32), int(internal)):
             yield "tests/spec/codes.py: %s is %s" % (name, known)
@@ -93,7 +91,7 @@ def pages():
 def planted():
     """Literals changed in the page one at a time: each must be noticed."""
     page = pages()
-    for old, new in (("minor version, ", "minor version, 1"), ("| 4088 |", "| 4080 |"), ("| 16 | DOUBLE", "| 61 | DOUBLE"),
+    for old, new in (("minor version, ", "minor version, 1"), ("| 4088 |", "| 4080 |"), (" 16 DOUBLE 8", " 61 DOUBLE 8"),
                      ("1,040 / 2,048", "1,048 / 2,048"), ("kinds 0, 6 to 255", "kinds 0, 5 to 255"),
                      ("`44 52 50 42`", "`44 52 50 44`"), ("| 2^62 |", "| 2^63 |"), ("bias 1023", "bias 1022"),
                      ("| 4088 |", "| 9 | 9 | a row more |\n| 4088 |")):
