@@ -132,7 +132,8 @@ enum fmt_kind {
 
 /* Drafts have major 0; draft 1 called itself 1.0. */
 #define FMT_MAJOR 0
-#define FMT_MINOR 4
+#define FMT_MINOR 5
+#define FMT_UPGRADED 4 /* the draft that `datarep convert` reads */
 /* Incompatible features, as masks. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */
 #define FMT_INCOMPATIBLE FMT_AT_END

@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { FIXED = 40, SUM = 8, UNIT_VERSION = FMT_MINOR };
+enum { FIXED = 40, SUM = 8, UNIT_VERSION = 5 };
 static const uint8_t magic[8] = {0x89, 'D', 'R', 'U', 0x0d, 0x0a, 0x1a, 0x0a};
 
 /* The fields before the records. */

@@ -22,7 +22,7 @@ static bool at_end(const struct slots *s)
 }
 
 /* Read the slot at the end of the file, which must say that it stands there; gives 0 if it does
- * not. */
+ * not.  One of another version is refused by that, so it is given, too. */
 static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
 {
     uint8_t bytes[FMT_SLOT_SIZE];
@@ -31,8 +31,11 @@ static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
     if (s->file_size < FMT_SPACE_START + sizeof(bytes) ||
         io->ops->read_at(io, bytes, sizeof(bytes), s->file_size - sizeof(bytes)))
         return 0;
-    return slot_get(slot, bytes, 0, &why) == SLOT_VALID && !why && slot_is_ours(slot) &&
-           slot->incompatible & FMT_AT_END && slot->sequence == 1 && slot->root.length &&
+    if (slot_get(slot, bytes, 0, &why) != SLOT_VALID || why)
+        return 0;
+    if (!slot_is_ours(slot))
+        return 1;
+    return slot->incompatible & FMT_AT_END && slot->sequence == 1 && slot->root.length &&
            slot->end == s->file_size - sizeof(bytes) &&
            (!at_end(s) || memcmp(slot->uuid, s->slot[0].uuid, sizeof(slot->uuid)) == 0);
 }
@@ -227,6 +230,11 @@ int refuse_version(const struct slot *slot)
                     "written in draft 1 of the format, which called itself 1.0; this library reads "
                     "draft %d alone (R2.4)",
                     FMT_MINOR);
+    if (slot->major == 0 && slot->minor == FMT_UPGRADED)
+        return fail(DREP_ERR_VERSION,
+                    "written in draft %u of the format; `datarep convert` brings it to draft %d "
+                    "(R2.4)",
+                    slot->minor, FMT_MINOR);
     if (slot->major == 0)
         return fail(DREP_ERR_VERSION,
                     "written in draft %u of the format; this library reads draft %d alone (R2.4)",

@@ -147,6 +147,22 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
     return 0;
 }
 
+void store_begin_empty(struct store *st, const struct slot *slot, uint64_t end)
+{
+    const struct ref none = {0, 0, 0};
+
+    st->slot = *slot;
+    st->slot.root = st->slot.pending = st->slot.more = none;
+    st->slot.meta_offset = st->slot.meta_length = 0;
+    st->slot.incompatible = 0;
+    st->slot.end = end;
+    st->writable = true;
+    st->next_object = slot->next_object;
+    st->next_type = slot->next_type;
+    st->space->end = end;
+    st->space->loaded = true;
+}
+
 /* A handle that opens a file never packs: only the first commit can write all nodes into one
  * extent. */
 int store_open(struct io *io, int write, const struct store_opts *opts, struct store **out)

@@ -480,22 +480,6 @@ static void salvage_release(struct salvage *s)
     kept_release(&s->kept);
 }
 
-/* Let a store look at the slot, but with an empty tree. */
-static void begin_empty_store(struct store *st, const struct slot *slot, uint64_t end)
-{
-    const struct ref none = {0, 0, 0};
-
-    st->slot = *slot;
-    st->slot.root = st->slot.pending = none;
-    st->slot.incompatible = 0;
-    st->slot.end = end;
-    st->writable = true;
-    st->next_object = slot->next_object;
-    st->next_type = slot->next_type;
-    st->space->end = end;
-    st->space->loaded = true;
-}
-
 /* Give new objects numbers that no entry uses, whatever the slot says. */
 static int renumber_objects(struct store *st)
 {
@@ -522,7 +506,7 @@ static int choose_commit(struct salvage *s)
         err = fail(DREP_ERR_UNSUPPORTED, "it uses unknown features");
     if (err)
         return err;
-    begin_empty_store(s->st, newest, s->file->end);
+    store_begin_empty(s->st, newest, s->file->end);
     for (int i = 0; !err && i < SLOTS; i++) {
         if (s->trust[i] != SLOT_NONE && !(s->slot[i].incompatible & ~FMT_INCOMPATIBLE))
             err = kept_add(&s->kept, &s->slot[i], s->trust[i] == SLOT_SURE);
@@ -560,7 +544,7 @@ static int go_beyond(struct salvage *s, uint64_t *first)
         io->ops->close(io);
     if (err)
         return err;
-    begin_empty_store(s->into, &s->st->slot, FMT_SPACE_START);
+    store_begin_empty(s->into, &s->st->slot, FMT_SPACE_START);
     s->into->slot.sequence = 0;
     s->st->slot.sequence = UINT64_MAX / 2; /* blocks of any commit */
     err = scan_file(s);

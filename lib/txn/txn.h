@@ -18,6 +18,8 @@ struct txn {
     struct buf header;   /* the header proper of the commit in force */
     int damaged;         /* 1 or 2: that slot is */
     uint64_t older_end;  /* of the commit in the other slot */
+    uint64_t fixed;      /* sum of the file's slots that this store was made from, which stays with
+                            their commit (txn/upgrade.h); 0: it is the file's own */
     bool created;        /* a new file, not published yet */
     bool held;           /* nor by a commit: store_publish() does it */
     bool borrowed;       /* io belongs to another store */

@@ -15,8 +15,8 @@
 `open` opens and makes files; `File`, `Group` and `Dataset` are what they hold.  Every public name has an
 example in its docstring, help(datarep.open), which assumes these two imports.
 
-The format is draft 4.  The next draft will convert files of this one (`datarep convert`) and not
-read them; from draft 5 on no file will be refused for its age.
+The format is draft 5, the candidate for version 1.1: every later version of the library will read
+files of this draft.  `datarep convert` brings files of draft 4 to it.
 """
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def versions() -> dict[str, str]:
 
     >>> import datarep as dr
     >>> dr.versions()["format"]
-    '0.4'
+    '0.5'
     """
     import importlib.metadata
     import platform

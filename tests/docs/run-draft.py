@@ -19,9 +19,9 @@ def text_of(*path):
 
 def check(where, text, draft):
     global cases, failed
-    said = (f"The format is draft {draft}. The next draft will convert files of this one "
-            f"(`datarep convert`) and not read them; from draft {draft + 1} on no file will be refused "
-            f"for its age.")
+    said = (f"The format is draft {draft}, the candidate for version 1.1: every later version of the "
+            f"library will read files of this draft. `datarep convert` brings files of draft {draft - 1} "
+            f"to it.")
     fine = said in " ".join(re.sub(r"^ \* ?", "", text, flags=re.M).split())
     cases += 1
     failed += not fine

@@ -87,7 +87,7 @@ def draft_1():
 
 @bad("VERSION", "R2.4")
 def newer_draft():
-    return patched(8, u16(0) + u16(5))
+    return patched(8, u16(0) + u16(6))
 
 
 @bad("UNSUPPORTED", "R2.8")

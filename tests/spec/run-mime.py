@@ -19,7 +19,7 @@ MAGIC = os.path.join(SHARE, "datarep.magic")
 VECTORS = os.path.join(ROOT, "tests", "vectors")
 FILE, UNIT = "application/vnd.datarep", "application/vnd.datarep.unit"
 # The pack unit that PACK.md shows, up to the name of its representation.
-UNIT_HEAD = bytes.fromhex("894452550d0a1a0a 0004 0000 00000028 0000000000000001 0000000000000008"
+UNIT_HEAD = bytes.fromhex("894452550d0a1a0a 0005 0000 00000028 0000000000000001 0000000000000008"
                           "63df53725e097d8e 0001 0000000d 01 00 0a") + b"external32"
 
 
@@ -92,12 +92,12 @@ def texts(directory):
         (changed(directory, "scalar", 8, b"\0\1\0\1"), "Datarep file, version 1.1, external32, commit 1"),
         (changed(directory, "scalar", 8, b"\0\2\0\7"), "Datarep file, version 2.7, external32, commit 1"),
         (changed(directory, "scalar", 40, bytes(7) + b"\1"),
-         "Datarep file, draft 4, external32, state at the end, commit 1"),
+         "Datarep file, draft 5, external32, state at the end, commit 1"),
         (changed(directory, "second-commit", 0, bytes(8)),
-         "Datarep file, first slot damaged, draft 4, external32, commit 2"),
-        (os.path.join(VECTORS, "second-commit.drep"), "Datarep file, draft 4, external32, commits 1 and 2"),
+         "Datarep file, first slot damaged, draft 5, external32, commit 2"),
+        (os.path.join(VECTORS, "second-commit.drep"), "Datarep file, draft 5, external32, commits 1 and 2"),
         (write(directory, "unit", UNIT_HEAD),
-         "Datarep pack unit, draft 4, external32, 1 data items in 8 bytes"),
+         "Datarep pack unit, draft 5, external32, 1 data items in 8 bytes"),
     )
     wrong = ["%r, not %r" % (said(path), want) for path, want in cases if said(path) != want]
     return "\n".join(wrong) or None

@@ -108,12 +108,12 @@ static void same(const struct particle *got, long double e)
 START_TEST(test_bytes_of_a_unit)
 {
     static const char text[] =
-        "894452550d0a1a0a00040000000000290000000000000001000000000000000863df53725e097d8e"
+        "894452550d0a1a0a00050000000000290000000000000001000000000000000863df53725e097d8e"
         "000100000023"
         "0100000a65787465726e616c3332"
         "00020000000400100008"
         "000800000005616d643634"
-        "86127ccbbc52367f"
+        "fbdf980a6c282bd2"
         "3ff8000000000000";
     const double in = 1.5;
     size_t size;

@@ -91,9 +91,9 @@ int version_print(void)
     put_libraries();
     cage_offers(offers, sizeof offers);
     printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
-    fputs("\nThe format is draft 4.  The next draft will convert files of this one\n"
-          "(`datarep convert`) and not read them; from draft 5 on no file will be refused\n"
-          "for its age.",
+    fputs("\nThe format is draft 5, the candidate for version 1.1: every later version of\n"
+          "the library will read files of this draft.  `datarep convert` brings files of\n"
+          "draft 4 to it.",
           stdout);
     printf("\ncommit %s\n", DATAREP_COMMIT);
     return tool_flush();

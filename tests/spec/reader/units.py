@@ -14,7 +14,7 @@ class Unit:
     def __init__(self, data):
         need(len(data) >= 48 and data[:8] == MAGIC, "R12.1", 0, "this is no pack unit")
         version = int.from_bytes(data[8:10], "big")
-        need(version == 4, "R12.1", 8, "a pack unit of version %d" % version)
+        need(version == 5, "R12.1", 8, "a pack unit of version %d" % version)
         length = int.from_bytes(data[12:16], "big")
         self.items = int.from_bytes(data[16:24], "big")
         count = int.from_bytes(data[24:32], "big")

@@ -1,0 +1,424 @@
+/* upgrade.c - a file of draft 4, read as one of today.
+ *
+ * The tree of the commit is walked once, in the order of its keys.  Each entry is translated and
+ * put into a new tree, which lies behind the end of the file (txn/overlay.h); payload stays where
+ * it is.  The result is an ordinary store, so whatever draft 4 wrote wrongly is found by the
+ * ordinary checks of whoever reads it.
+ *
+ * A record that draft 5 changes is translated in one place:
+ *   a key              translate_key()
+ *   a value            translate_value(), which has a function for each kind of record
+ *   the header proper  translate_header()
+ *   a slot             translate_slot()
+ * These decode draft 4's bytes by code of their own, never by format/'s decoders, which are
+ * today's, and encode by format/'s encoders.  Entries of an object come in the order of their tags:
+ * its OBJECT record, as draft 4 wrote it, is in u->object when its chunks are translated.  A row
+ * may be given another place, size and sum; payload that must be encoded anew is written through
+ * u->st to space_alloc(). */
+/* SPDX-License-Identifier: MIT */
+#include "txn/upgrade.h"
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "space/slots.h"
+#include "space/space.h"
+#include "tree/block.h"
+#include "tree/edit.h"
+#include "txn/open.h"
+#include "txn/overlay.h"
+#include "txn/snapshot.h"
+#include "txn/txn.h"
+
+#include <string.h>
+
+#define ENOUGH (-1) /* of an entry's function: no more entries */
+
+/* A key of draft 4: {u64 object, u8 tag, tail}; attributes have the highest bit of the number. */
+struct old_key {
+    uint64_t object;
+    bool apart;
+    uint8_t tag;
+    struct span tail;
+};
+
+/* A node on the way from the root to a leaf. */
+struct old_node {
+    uint8_t block[FMT_NODE_MAX];
+    struct in in;
+    uint64_t offset;
+    uint32_t left; /* entries not taken yet */
+    uint8_t level;
+    struct key key; /* of the entry taken last */
+};
+
+struct upgrade;
+typedef int old_entry_fn(struct upgrade *u, const struct old_key *key, const struct span *value);
+
+struct upgrade {
+    struct store *st;
+    struct slot slot; /* of the commit that is read */
+    struct old_node node[FMT_LEVEL_MAX + 1];
+    struct key last; /* of the leaf's entry taken last */
+    struct buf far, more;
+    struct buf object; /* draft 4's OBJECT record of: */
+    uint64_t object_id;
+    struct buf out; /* for a translated value */
+    uint64_t sequence;
+    bool logged; /* the commit `sequence` is in the log, and now in `slot` */
+};
+
+/* ---- what draft 5 says otherwise ---- */
+
+/* Make the bytes of a whole slot of draft 4 those of a slot of today. */
+static void translate_slot(uint8_t bytes[FMT_SLOT_SIZE])
+{
+    store_u16(bytes + 8, FMT_MAJOR);
+    store_u16(bytes + 10, FMT_MINOR);
+    store_u64(bytes + FMT_SLOT_SIZE - 8, sum_of(bytes, FMT_SLOT_SIZE - 8));
+}
+
+/* The header proper, of which `slot` has the first part and `more` the rest. */
+static int translate_header(struct upgrade *u)
+{
+    return snapshot_set_header(u->st, &u->slot, &u->more);
+}
+
+static int translate_key(const struct old_key *old, struct key *key)
+{
+    if (old->apart)
+        key_make_attr(key, old->object);
+    else
+        key_make(key, old->object, old->tag);
+    key->p[8] = old->tag; /* an unknown tag may stand among the attributes */
+    return key_add_bytes(key, old->tail.p, old->tail.len)
+               ? fail(DREP_ERR_LIMIT, "a key of %zu bytes is too long", key->len + old->tail.len)
+               : 0;
+}
+
+/* A group, a dataset, a named datatype or a dimension. */
+static int translate_object(struct upgrade *u, const struct old_key *key, const struct span *old)
+{
+    u->object_id = key->object;
+    return buf_set(&u->object, old->p, old->len);
+}
+
+/* Today's value of an entry, in *value, which has draft 4's. */
+static int translate_value(struct upgrade *u, const struct old_key *key, struct span *value)
+{
+    switch (key->tag) {
+    case FMT_TAG_OBJECT:
+        return translate_object(u, key, value);
+    default: /* as it was */
+        return 0;
+    }
+}
+
+/* ---- the entries of a commit ---- */
+
+static int refuse_node(const struct old_node *n, const char *why)
+{
+    uint64_t at = n->offset + n->in.last;
+
+    return fail_byte(DREP_ERR_FORMAT, at, "draft 4: node at byte %llu: %s at byte %llu",
+                     (unsigned long long)n->offset, why, (unsigned long long)at);
+}
+
+/* Read a node; level -1: any. */
+static int old_node_read(struct upgrade *u, const struct ref *ref, int level, struct old_node *n)
+{
+    struct block_head head;
+    int err = block_ref_check(u->st, ref, FMT_NODE);
+
+    if (!err)
+        err = block_read(u->st, u->st->io, ref, n->block);
+    if (!err)
+        err = block_check(u->st, ref, FMT_NODE, level, n->block, &head);
+    if (err)
+        return err;
+    in_init(&n->in, n->block, ref->length);
+    in_bytes(&n->in, FMT_BLOCK_HEAD);
+    n->offset = ref->offset;
+    n->level = head.level;
+    n->left = head.count;
+    n->key.len = 0;
+    return 0;
+}
+
+/* Take the next entry of a node, with its key in n->key. */
+static int old_node_next(struct old_node *n, struct entry *e)
+{
+    if (entry_get(&n->in, e))
+        return refuse_node(n, n->in.why ? n->in.why : "an entry reaches beyond it (R4.9)");
+    if (e->shared > n->key.len)
+        return refuse_node(n, "a key shares more bytes than there are (R4.10)");
+    if (n->level && (e->far || e->value_len != FMT_REF_SIZE))
+        return refuse_node(n, "an entry of an interior node is not a reference (R4.15)");
+    memcpy(n->key.p + e->shared, e->suffix, e->suffix_len);
+    n->key.len = (size_t)e->shared + e->suffix_len;
+    n->left--;
+    return n->left == 0 && in_left(&n->in)
+               ? refuse_node(n, "bytes after the last entry of a node (R4.9)")
+               : 0;
+}
+
+static int ref_of(const struct old_node *n, const struct entry *e, struct ref *ref)
+{
+    struct in in;
+
+    in_init(&in, e->value, e->value_len);
+    ref_get(&in, ref);
+    return in.err || !ref->length ? refuse_node(n, "impossible reference (R4.1)") : 0;
+}
+
+/* Keys ascend over the whole tree, so no leaf is taken twice, and references that go in circles
+ * end. */
+static int take_entry(struct upgrade *u, const struct old_node *n, const struct entry *e,
+                      old_entry_fn *fn)
+{
+    const struct key *k = &n->key;
+    struct span value = {e->value, e->value_len};
+    struct old_key key;
+    struct ref ref = {0, 0, 0};
+    int err;
+
+    if (k->len < 9)
+        return refuse_node(n, "a key is too short (R4.18)");
+    if (u->last.len && key_compare(u->last.p, u->last.len, k->p, k->len) >= 0)
+        return refuse_node(n, "keys are not in ascending order (R4.12)");
+    u->last.len = k->len;
+    memcpy(u->last.p, k->p, k->len);
+    if (e->far) {
+        err = ref_of(n, e, &ref);
+        if (!err)
+            err = block_load(u->st, &ref, FMT_VALUE, &u->far, NULL);
+        if (err)
+            return err;
+        value = (struct span){u->far.p, u->far.len};
+    }
+    key.object = load_u64(k->p) & ~(UINT64_C(1) << 63);
+    key.apart = (k->p[0] & 0x80) != 0;
+    key.tag = k->p[8];
+    key.tail = (struct span){k->p + 9, k->len - 9};
+    err = fn(u, &key, &value);
+    return err > 0 ? fail_in(err, "draft 4: entry at byte %llu",
+                             (unsigned long long)(n->offset + n->in.last))
+                   : err;
+}
+
+/* Call fn for all entries below the root, in the order of their keys. */
+static int walk_entries(struct upgrade *u, const struct ref *root, old_entry_fn *fn)
+{
+    struct old_node *n = u->node;
+    int err = old_node_read(u, root, -1, n);
+
+    u->last.len = 0;
+    while (!err) {
+        struct ref ref = {0, 0, 0};
+        struct entry e = {.far = 0};
+
+        if (n->left == 0) {
+            if (n == u->node)
+                return 0;
+            n--;
+            continue;
+        }
+        err = old_node_next(n, &e);
+        if (!err && n->level == 0) {
+            err = take_entry(u, n, &e, fn);
+        } else if (!err && !(err = ref_of(n, &e, &ref))) {
+            err = old_node_read(u, &ref, n->level - 1, n + 1);
+            n++;
+        }
+    }
+    return err == ENOUGH ? 0 : err;
+}
+
+/* Free space and earlier commits belong to the old file alone. */
+static int upgrade_entry(struct upgrade *u, const struct old_key *key, const struct span *old)
+{
+    struct span value = *old;
+    struct key to;
+    int err;
+
+    if (key->object == FMT_OBJECT_FILE && (key->tag == FMT_TAG_FREE || key->tag == FMT_TAG_LOG))
+        return 0;
+    err = translate_key(key, &to);
+    if (!err)
+        err = translate_value(u, key, &value);
+    return err ? err : tree_put(u->st, &to, value.p, value.len);
+}
+
+/* ---- which commit ---- */
+
+/* Reads a file, and makes whole slots of draft 4 slots of today. */
+struct old_slots {
+    struct io io;
+    struct io *base;
+    int old, others; /* slots of draft 4, and of other versions, that were met */
+};
+
+static void meet_slot(struct old_slots *s, uint8_t bytes[FMT_SLOT_SIZE])
+{
+    struct slot slot;
+    const char *why;
+
+    if (slot_get(&slot, bytes, 0, &why) != SLOT_VALID)
+        return;
+    if (slot.major != FMT_MAJOR || slot.minor != FMT_UPGRADED) {
+        s->others++;
+        return;
+    }
+    s->old++;
+    translate_slot(bytes);
+}
+
+static int old_slots_read(struct io *io, void *buf, size_t size, uint64_t offset)
+{
+    struct old_slots *s = (struct old_slots *)io;
+    int err = s->base->ops->read_at(s->base, buf, size, offset);
+
+    for (size_t at = 0; !err && at + FMT_SLOT_SIZE <= size; at += FMT_SLOT_SIZE)
+        meet_slot(s, (uint8_t *)buf + at);
+    return err;
+}
+
+static int old_slots_size(struct io *io, uint64_t *size)
+{
+    struct old_slots *s = (struct old_slots *)io;
+
+    return s->base->ops->size(s->base, size);
+}
+
+static int read_old_slots(struct io *base, struct slots *slots, bool *old)
+{
+    static const struct io_ops ops = {.read_at = old_slots_read, .size = old_slots_size};
+    struct old_slots s = {.io = {.ops = &ops, .path = base->path}, .base = base};
+    int err = slots_read(&s.io, slots);
+
+    *old = s.old > 0 && s.others == 0;
+    return err;
+}
+
+bool upgrade_needed(struct io *io)
+{
+    struct fail_state why;
+    struct slots slots = {0};
+    bool old = false;
+
+    fail_save(&why);
+    if (read_old_slots(io, &slots, &old))
+        old = false;
+    fail_restore(&why);
+    return old;
+}
+
+/* A LOG value: {i64 time, u64 end, reference to the root, u64 next object}. */
+static int find_logged(struct upgrade *u, const struct old_key *key, const struct span *value)
+{
+    struct in in;
+
+    if (key->object != FMT_OBJECT_FILE)
+        return ENOUGH;
+    if (key->tag != FMT_TAG_LOG || key->tail.len < 8 || load_u64(key->tail.p) != u->sequence)
+        return 0;
+    in_init(&in, value->p, value->len);
+    u->slot.time = in_i64(&in);
+    u->slot.end = in_u64(&in);
+    ref_get(&in, &u->slot.root);
+    u->slot.next_object = in_u64(&in);
+    if (in.err || !u->slot.root.length)
+        return fail(DREP_ERR_FORMAT, "impossible entry of the log (R6.5)");
+    u->slot.sequence = u->sequence;
+    u->logged = true;
+    return ENOUGH;
+}
+
+/* Choose the slot, and look at it with an empty tree. */
+static int choose_slot(struct upgrade *u, struct io *base, uint64_t sequence)
+{
+    const struct overlay *file = (const struct overlay *)u->st->io;
+    struct slots slots = {0};
+    int which = 0, err;
+    bool old;
+
+    err = read_old_slots(base, &slots, &old);
+    if (!err)
+        err = slots_choose(&slots, sequence, &which, &u->st->txn->damaged);
+    if (!err)
+        err = slot_check(&slots.slot[which], slots.file_size, 0);
+    if (err)
+        return err;
+    u->slot = slots.slot[which];
+    u->sequence = sequence;
+    store_begin_empty(u->st, &u->slot, file->end);
+    if (u->slot.more.length)
+        err = block_load(u->st, &u->slot.more, FMT_HEADER, &u->more, NULL);
+    if (err || !sequence || u->slot.sequence == sequence)
+        return err;
+    err = sequence < u->slot.sequence ? walk_entries(u, &u->slot.root, find_logged) : 0;
+    if (!err && !u->logged)
+        err = fail(DREP_ERR_NOT_FOUND, "commit %llu is not in the log of commit %llu, the newest",
+                   (unsigned long long)sequence, (unsigned long long)u->slot.sequence);
+    if (!err)
+        store_begin_empty(u->st, &u->slot, file->end);
+    return err;
+}
+
+/* ---- all of it ---- */
+
+/* Lock all commits: draft 4's writers, who know this byte, reuse no space of one. */
+static int lock_commits(struct io *io, const struct store_opts *opts)
+{
+    int err = opts->lock && io->ops->lock ? io->ops->lock(io, FMT_LOCK_READERS, 1) : 0;
+
+    return err == DREP_ERR_UNSUPPORTED_OPERATION ? 0 : err;
+}
+
+static int upgrade_store(struct store *st, struct io *base, uint64_t sequence)
+{
+    struct upgrade *u = mem_zalloc(1, sizeof(*u)); /* nodes are too large for a stack */
+    int err = u ? lock_commits(base, &st->opts) : DREP_ERR_NOMEM;
+
+    if (!err) {
+        u->st = st;
+        err = choose_slot(u, base, sequence);
+    }
+    if (!err)
+        err = translate_header(u);
+    if (!err)
+        err = walk_entries(u, &u->slot.root, upgrade_entry);
+    if (!err)
+        err = snapshot_sum(st, &st->txn->fixed);
+    st->slot.sequence++; /* of the blocks of the new tree */
+    st->writable = false;
+    st->locked = 1;
+    if (u) {
+        buf_release(&u->far);
+        buf_release(&u->more);
+        buf_release(&u->object);
+        buf_release(&u->out);
+    }
+    mem_free(u);
+    return err;
+}
+
+int store_upgrade(struct io *io, const struct store_opts *opts, struct store **out)
+{
+    struct store *st;
+    struct io *over;
+    int err = overlay_new(io, &over);
+
+    if (err)
+        return err;
+    err = store_new(over, opts, &st);
+    if (err) {
+        over->ops->close(over);
+        return err;
+    }
+    err = upgrade_store(st, io, opts->commit);
+    if (err)
+        store_close(st);
+    else
+        *out = st;
+    return err;
+}
