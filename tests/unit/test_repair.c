@@ -335,9 +335,13 @@ static int note_finding(int err, uint64_t offset, const char *message, void *ctx
 /* Links that only a damaged newer commit has: none is dropped without a word. */
 START_TEST(test_links_of_a_damaged_commit)
 {
-    static const char *const told[] = {"soft link \"/later\"", "external link \"/far\"",
-                                       "hard link \"/twin2\"", "hard link to a group, \"/empty\"",
-                                       "soft link \"inner\" of group "};
+    static const char *const told[] = {
+        "soft link \"/later\", which is \"/lost+found/later\" now\n",
+        "external link \"/far\", which is \"/lost+found/far\" now\n",
+        "hard link \"/twin2\"",
+        "hard link to a group, \"/empty\"",
+        "soft link \"inner\" of group ",
+    };
     const char *path = temp_path("later"), *new_path = temp_path("later.new");
     static char found[6000];
     char all[600] = "";
