@@ -139,6 +139,12 @@ static void measure(drep_dataset *ds, struct rates *middle)
         middle[k].reads = bench_median(read[k], ROUNDS);
         printf("  %s: %.0f commits/s, %.0f reads/s\n", kind[k].name, middle[k].commits,
                middle[k].reads);
+        if (middle[k].commits > 0)
+            bench_record(kind[k].name, kind[k].raw ? "pwrite" : "datarep, a commit",
+                         1 / middle[k].commits);
+        if (middle[k].reads > 0)
+            bench_record(kind[k].name, kind[k].raw ? "pread" : "datarep, a read",
+                         1 / middle[k].reads);
     }
 }
 

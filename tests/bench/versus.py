@@ -23,6 +23,7 @@ ALL = ("bench_append", "bench_carry", "bench_chunks", "bench_defaults", "bench_e
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
 OTHERS = ("HDF5", "h5repack", "libdeflate", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
+TOGETHER = ("bench_types",)  # programs whose rows take what entries of others have computed
 
 
 def times(folder, program, argument, skip):
@@ -30,7 +31,7 @@ def times(folder, program, argument, skip):
     with tempfile.NamedTemporaryFile("r", suffix=".tsv") as out:
         subprocess.run([os.path.abspath(os.path.join(folder, program))] + ([argument] if argument else []), check=True,
                        stdout=subprocess.DEVNULL, cwd=os.path.join(folder, "..", "..", "..", ".."),
-                       env=dict(os.environ, BENCH_ROUNDS="1", BENCH_TIMES=out.name, BENCH_SKIP=skip))
+                       env=dict(os.environ, BENCH_ROUNDS="1", BENCH_TIMES=out.name, BENCH_SKIP="" if program in TOGETHER else skip))
         found, seen = {}, collections.Counter()
         for line in out:
             row, entry, seconds = line.rstrip("\n").split("\t")
