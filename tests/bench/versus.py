@@ -23,7 +23,7 @@ ALL = ("bench_append", "bench_carry", "bench_chunks", "bench_defaults", "bench_e
 LEAST = 0.95
 # How the names of entries begin that do not run this library.
 OTHERS = ("HDF5", "h5repack", "libdeflate", "LMDB", "SQLite", "XXH3", "limit", "loop", "memcpy", "one thread", "open, pread", "plain", "pread", "pwrite", "swap")
-TOGETHER = ("bench_types",)  # programs whose rows take what entries of others have computed
+TOGETHER = ("bench_virtual",)  # programs whose rows take what entries of others have computed
 
 
 def times(folder, program, argument, skip):
