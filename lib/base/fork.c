@@ -14,11 +14,12 @@
 atomic_uint fork_generation;
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* held to add; readers follow the list without it */
     struct fork_hook *_Atomic first;
 } hooks = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* A call that this thread was inside of does not continue in the child. */
+/* Make everything usable again in the child, whose only thread this is: no lock is held or needed.
+ * A call that the thread was inside of does not continue here, so it holds no file's lock. */
 static void in_child(void)
 {
     pthread_mutex_init(&hooks.lock, NULL);

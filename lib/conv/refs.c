@@ -54,12 +54,15 @@ uint64_t refs_greatest(const drep_type *type, int64_t count, const void *buf)
     return greatest;
 }
 
-/* Several elements may share a content, whose references are replaced once. */
+/* Elements and contents belong to the caller and are changed in place.  Several elements may share
+ * a content, whose references are replaced once. */
 struct ref_map {
     const struct refs *r;
     struct idset visited; /* offsets of contents + 1 */
 };
 
+/* Replace the references in n elements that lie as `stored` says; depth: sequences they are inside
+ * of, at most FMT_SEQ_DEPTH_MAX. */
 static int map_elements(struct ref_map *m, const struct prog *stored, uint8_t *elems, int64_t n,
                         int depth);
 

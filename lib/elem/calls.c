@@ -46,7 +46,8 @@ int access_select(struct access *a)
     return 0;
 }
 
-/* A call with no dataset that all ranks make: the others must not wait for this one. */
+/* End a call that failed before it had a valid dataset, and so no file and no lock.  If all ranks
+ * make it, the others are told, as they would wait for this one.  Returns err, with its message. */
 static int refuse(const struct access *a, const drep_xfer *xfer, int err)
 {
     struct fail_state why;

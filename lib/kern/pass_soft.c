@@ -13,6 +13,8 @@ INLINE void tally_add(struct tally *t, int lost)
     t->refused += (lost & (LOST_RANGE | LOST_NUMBER)) != 0;
 }
 
+/* Any scalar to any other, one at a time through struct num: for pairs that have no faster pass.
+ * What is lost is only counted in t; whether it is refused is the caller's question. */
 void pass_general(PASS_ARGS)
 {
     const struct side *to = &k->plan.dst, *from = &k->plan.src;
