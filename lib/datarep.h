@@ -40,6 +40,8 @@ extern "C" {
 /* ------------------------------------------------------------------ errors */
 
 /* The codes of format/errors.def. */
+#ifndef DREP_ERRORS
+#define DREP_ERRORS
 enum drep_err {
     DREP_OK = 0,
     DREP_ERR_ARG = 1,
@@ -84,6 +86,7 @@ enum drep_err {
     DREP_ERR_NOT_COMMITTED = 40,
     DREP_ERR_UNKNOWN = 41
 };
+#endif
 
 /* The calling thread's last message, never NULL; valid until that thread's next
  * failing call.  "" before the first failure.  Names in it are as drep_escape() has them. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/regions.h"
 
+#include <datarep.h>
 #include <string.h>
 
 int buf_grow(struct buf *b, uint64_t size)

@@ -7,7 +7,10 @@
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
-#include <datarep.h>
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 /* Set the message and return err: `return fail(DREP_ERR_ARG, "level %d", n);` */
 int fail(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));

@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/idset.h"
 
+#include "base/err.h"
 #include "base/mem.h"
-
-#include <datarep.h>
 
 enum { SIZE_FIRST = 64 };
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/trust.h"
 
+#include <datarep.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * They are apart from error.c because the command and its modules link a copy of that one for
  * their lists (Makefile, BASE_SRC): a second drep_error() would show the messages of the copy. */
 /* SPDX-License-Identifier: MIT */
+#include <datarep.h> /* before base/err.h, for the assertion */
 #include "base/error.h"
 #include "base/escape.h"
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 
-#include <datarep.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -13,6 +13,8 @@
 #include "tree/ahead_keys.h"
 #include "tree/find.h"
 
+#include <datarep.h>
+
 /* A fetch that is being collected. */
 struct vector {
     struct chunks *cs;

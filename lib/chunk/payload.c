@@ -13,6 +13,7 @@
 #include "space/slots.h"
 #include "tree/undo.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define BLOCK FMT_SUM_BLOCK

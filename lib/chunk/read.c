@@ -16,6 +16,7 @@
 #include "space/fetch.h"
 
 #include <assert.h>
+#include <datarep.h>
 #include <string.h>
 
 static struct cache_key cache_key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/mem.h"
 
+#include <datarep.h>
+
 struct driver {
     struct io io;
     drep_driver fn;

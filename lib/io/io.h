@@ -9,11 +9,15 @@
 #ifndef IO_IO_H
 #define IO_IO_H
 
-#include <datarep.h>
+#include "base/err.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 struct io;
+/* Of datarep.h, for whoever reads several ranges at once or is behind a program's functions. */
+typedef struct drep_range drep_range;
+typedef struct drep_driver drep_driver;
 
 #define IO_SHIFT_MAX 64
 

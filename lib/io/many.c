@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <datarep.h>
+
 int io_read_many(struct io *io, const drep_range *range, size_t n)
 {
     int err = 0;

@@ -12,6 +12,7 @@
 #include "base/hidden.h"
 #include "base/mem.h"
 
+#include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

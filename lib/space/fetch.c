@@ -7,8 +7,17 @@
 #include "base/pool.h"
 #include "space/space.h"
 
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What one fetch has read: ranges that ascend and are disjoint, in memory behind the struct. */
+struct fetched {
+    struct fetched *next;
+    uint64_t size; /* bytes of all ranges */
+    size_t n;
+    drep_range range[];
+};
 
 int fetch_init(struct store *st, uint64_t most)
 {
@@ -132,6 +141,14 @@ struct fetched *fetch_front(struct store *st, size_t size)
     drep_range range = {0, size, NULL};
 
     return read_ranges(st->io, &range, 1, size);
+}
+
+bool fetch_copy(const struct fetched *m, void *buf, size_t size)
+{
+    if (!m || m->range[0].size < size)
+        return false;
+    memcpy(buf, m->range[0].buf, size);
+    return true;
 }
 
 /* ---- the lists ---- */

@@ -16,14 +16,7 @@
 
 #include <pthread.h>
 
-/* What one fetch has read: ranges that ascend and are disjoint, in memory behind the struct. */
-struct fetched {
-    struct fetched *next;
-    uint64_t size; /* bytes of all ranges */
-    size_t n;
-    drep_range range[];
-};
-
+struct fetched; /* what one fetch has read */
 struct fetch {
     uint64_t most; /* bytes of one fetch (hint drep_fetch_size); 0: nothing is fetched */
     pthread_rwlock_t lock;
@@ -49,6 +42,8 @@ static inline bool fetch_on(const struct store *st)
 struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n);
 /* Like fetch_ranges() for the first bytes of a file of which nothing is known yet. */
 struct fetched *fetch_front(struct store *st, size_t size);
+/* Copy the first bytes of its first range.  False: there are fewer; m may be NULL. */
+bool fetch_copy(const struct fetched *m, void *buf, size_t size);
 /* Keep metadata; m may be NULL. */
 void fetch_insert(struct store *st, struct fetched *m);
 /* Lend payload to the calls that read, until fetch_end() frees it; m may be NULL. */

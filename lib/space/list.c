@@ -5,10 +5,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "space/list.h"
 
+#include "base/err.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
-#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -188,11 +188,10 @@ int slots_read_first(struct store *st, struct slots *s)
     if (err)
         return err;
     front = fetch_front(st, size < st->io->first ? (size_t)size : st->io->first);
-    if (!front || front->size < SLOTS_SIZE) {
+    if (!fetch_copy(front, bytes, SLOTS_SIZE)) {
         mem_free(front);
         return slots_read(st->io, s);
     }
-    memcpy(bytes, front->range[0].buf, SLOTS_SIZE);
     fetch_insert(st, front);
     return slots_set(st->io, s, bytes, size);
 }

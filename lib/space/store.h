@@ -17,7 +17,6 @@
 #include "io/io.h"
 
 #include <assert.h>
-#include <datarep.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 

@@ -6,6 +6,7 @@
 #include "space/fetch.h"
 #include "tree/block.h"
 
+#include <datarep.h>
 #include <string.h>
 
 #define FIRST 8 /* the first leaves of a stream: this part of what a round trip costs */

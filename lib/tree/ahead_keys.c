@@ -9,6 +9,8 @@
 #include "tree/ahead.h"
 #include "tree/descend.h"
 
+#include <datarep.h>
+
 void ahead_keys(struct store *st, size_t n, ahead_key_fn *key, void *ctx)
 {
     drep_range *range = mem_array(n, sizeof(*range));

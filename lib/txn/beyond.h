@@ -10,6 +10,8 @@
 
 #include "space/store.h"
 
+#include <datarep.h>
+
 /* Add what `found` says and the tree of `st`, which has commit `sequence`, does not.  *first: the
  * number of the first object added; unchanged if none is.  fn is told of each; non-zero ends it. */
 int beyond_adopt(struct store *st, struct store *found, uint64_t sequence, drep_finding_fn *fn,

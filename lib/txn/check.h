@@ -8,6 +8,8 @@
 
 #include "space/store.h"
 
+#include <datarep.h>
+
 /* Called for every entry, with the offset of its node, to check the record. */
 typedef int store_entry_fn(const struct key *key, const uint8_t *value, size_t len, uint64_t where,
                            void *ctx);

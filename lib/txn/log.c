@@ -11,6 +11,8 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
+#include <datarep.h>
+
 /* Drop entries beyond drep_keep; add one for the last commit. */
 int log_update(struct store *st)
 {

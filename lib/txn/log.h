@@ -7,6 +7,8 @@
 
 #include "space/store.h"
 
+typedef struct drep_commitinfo drep_commitinfo; /* of datarep.h */
+
 /* Update the LOG entries for the commit under way. */
 int log_update(struct store *st);
 /* Give the earliest commit in the log; UINT64_MAX: none. */

@@ -7,8 +7,6 @@
 #include "format/block.h"
 #include "space/extents.h"
 
-#include <datarep.h>
-
 static int overlay_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
     struct overlay *o = (struct overlay *)io;

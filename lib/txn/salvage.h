@@ -5,6 +5,8 @@
 
 #include "chunk/chunks.h"
 
+#include <datarep.h>
+
 /* Read the newest whole commit of a damaged file, or what is left of the newest one, into a store
  * of its own, which may be changed and is gone when it is closed; the file is not touched.  What
  * lies in the file beyond that commit is there as objects from number *first on, in a group of

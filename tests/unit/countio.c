@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 
+#include <datarep.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
