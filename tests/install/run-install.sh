@@ -101,7 +101,7 @@ installed() {
     for f in bin/datarep include/datarep.h include/datarep-team.h include/datarep.hpp \
         lib/cmake/datarep/datarep-config.cmake lib/cmake/datarep/datarep-config-version.cmake lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
-        share/man/man5/datarep.5 share/man/man7/datarep-hints.7 share/man/man5/datarep-schema.5 \
+        share/man/man5/datarep.5 share/man/man7/datarep-hints.7 share/man/man7/datarep-types.7 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
         share/fish/vendor_completions.d/datarep.fish share/file/magic/datarep \
         share/mime/packages/datarep.xml share/datarep/dump.schema.json share/datarep/output.schema.json \

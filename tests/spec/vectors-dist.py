@@ -24,7 +24,7 @@ import classes  # noqa: E402
 import dumps  # noqa: E402
 import literals  # noqa: E402
 
-BESIDE = ("SPEC.md", "PACK.md", "LICENSE", "tests/vectors/values.def", "tests/spec/dist/run.py",
+BESIDE = ("SPEC.md", "PACK.md", "LICENSE", "LICENSES/CC-BY-4.0.txt", "tests/vectors/values.def", "tests/spec/dist/run.py",
           "tools/share/dump.schema.json", "tools/man/datarep-dump.1", "tools/man/datarep-types.7")
 
 
