@@ -41,10 +41,19 @@ struct slot {
     uint32_t header_size;
     uint8_t header[FMT_SLOT_HEADER_MAX];
 };
-/* True if the slot is of the draft that this library reads and writes. */
+/* True if this library reads the slot: the candidate's, or one of any version 1.x from 1.1 on. */
 static inline bool slot_is_ours(const struct slot *s)
 {
-    return s->major == FMT_MAJOR && s->minor == FMT_MINOR;
+    return s->major == 0 ? s->minor == FMT_CANDIDATE : s->major == 1 && s->minor > 0;
+}
+/* Raise the version of a slot to the one that defined all records which this library writes; one
+ * that is higher stays: the file may have what only that version knows. */
+static inline void slot_raise(struct slot *s)
+{
+    if (s->major > FMT_MAJOR || (s->major == FMT_MAJOR && s->minor > FMT_MINOR))
+        return;
+    s->major = FMT_MAJOR;
+    s->minor = FMT_MINOR;
 }
 /* True for the slot at the start of a file whose state stands at the end. */
 static inline bool slot_at_end(const struct slot *s)
@@ -60,12 +69,16 @@ static inline bool slot_refused(const struct slot *s)
 enum slot_state { SLOT_EMPTY, SLOT_VALID, SLOT_DAMAGED, SLOT_FOREIGN /* no magic */ };
 /* Decode a slot. which: 0 or 1, its place (parity of the sequence). Nothing after the version is
  * read when the version is not ours: state VALID, slot_is_ours() says so; nor references and
- * lengths when an incompatible feature is set. *why says what is wrong, else is NULL. A VALID
- * slot with a *why has the right sum but impossible fields: if it is the one in force, the file
- * is malformed. */
+ * lengths when an incompatible feature is set, but the header proper, for slot_maker(). *why says
+ * what is wrong, else is NULL. A VALID slot with a *why has the right sum but impossible fields: if
+ * it is the one in force, the file is malformed. */
 enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], int which,
                          const char **why);
 void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot);
+/* The text of the WRITER record in a slot's part of the header proper, or none: for messages, also
+ * about a slot that cannot be read. */
+#define SLOT_MAKER 128
+void slot_maker(const struct slot *slot, char text[SLOT_MAKER]);
 
 #define BLOCK_CHECKSUM_AT 32 /* in the header */
 

@@ -130,11 +130,14 @@ enum fmt_kind {
     FMT_KIND_DUP = 43
 };
 
-/* Drafts have major 0; draft 1 called itself 1.0. */
+/* Drafts have major 0; draft 1 called itself 1.0.  All records that the library writes were defined
+ * in this version. */
 #define FMT_MAJOR 0
 #define FMT_MINOR 5
-#define FMT_UPGRADED 4 /* the draft that `datarep convert` reads */
-/* Incompatible features, as masks. */
+#define FMT_CANDIDATE 5 /* the draft with the bytes of 1.1 */
+#define FMT_UPGRADED 4  /* the draft that `datarep convert` reads */
+/* Incompatible features, as masks.  Bits 1 (other sums, wider references) and 2 (files that only
+ * grow) are reserved. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */
 #define FMT_INCOMPATIBLE FMT_AT_END
 #define FMT_SLOT_SIZE 4096

@@ -3,7 +3,7 @@
  * Commits alternate between the slots: the older one is overwritten, so one of the two is whole
  * at any moment, and the valid one with the higher sequence is in force. */
 /* SPDX-License-Identifier: MIT */
-#include "format/block.h"
+#include "format/record.h"
 
 static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
 
@@ -97,7 +97,8 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     if (slot_refused(&t)) {
         if (!(t.incompatible & ~FMT_INCOMPATIBLE)) /* else the refusal names the feature */
             *why = "only the first commit can stand at the end of a file (R2.21)";
-        t.header_size = 0; /* nothing more of it is looked at */
+        t.header_size = t.header_size < FMT_SLOT_HEADER_MAX ? t.header_size : FMT_SLOT_HEADER_MAX;
+        memcpy(t.header, bytes + HEADER_AT, t.header_size);
         *out = t;
         return SLOT_VALID;
     }
@@ -113,6 +114,27 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     memcpy(t.header, bytes + HEADER_AT, t.header_size);
     *out = t;
     return SLOT_VALID;
+}
+
+void slot_maker(const struct slot *slot, char text[SLOT_MAKER])
+{
+    struct in in;
+
+    text[0] = '\0';
+    in_init(&in, slot->header, slot->header_size);
+    while (in_left(&in)) {
+        uint16_t tag = in_u16(&in);
+        uint32_t len = in_u32(&in);
+        const uint8_t *p = in_bytes(&in, len);
+
+        if (in.err)
+            return;
+        if (tag == FMT_HEADER_WRITER && len < SLOT_MAKER && text_check(p, len) == 0) {
+            memcpy(text, p, len);
+            text[len] = '\0';
+            return;
+        }
+    }
 }
 
 void slot_put(uint8_t bytes[FMT_SLOT_SIZE], const struct slot *slot)

@@ -67,6 +67,41 @@ int greeting_put(const drep_file *f, const drep_info *info, const uint8_t grant[
     return err;
 }
 
+static int add_library(const char *name, const char *version, void *ctx)
+{
+    struct buf *b = ctx;
+    int err = buf_add(b, ", ", 2);
+
+    if (!err)
+        err = buf_add(b, name, strlen(name));
+    if (!err)
+        err = buf_add(b, " ", 1);
+    return err ? err : buf_add(b, version, strlen(version));
+}
+
+int greeting_library(struct buf *b)
+{
+    const char *text = drep_version(), *kernels = strstr(text, ", kernels ");
+    int err = buf_add(b, text, kernels ? (size_t)(kernels - text) : strlen(text));
+
+    return err ? err : drep_library_walk(add_library, b);
+}
+
+int greeting_compare(const struct team_said *said, int ranks)
+{
+    const char *all = (const char *)said->all.p;
+    int first = (int)(said->at[1] - said->at[0]);
+
+    for (int i = 1; i < ranks; i++) {
+        int len = (int)(said->at[i + 1] - said->at[i]);
+
+        if (len != first || memcmp(all + said->at[i], all + said->at[0], (size_t)len) != 0)
+            return fail(DREP_ERR_NOT_SAME, "rank %d runs %.*s; rank 0 runs %.*s", i, len,
+                        all + said->at[i], first, all + said->at[0]);
+    }
+    return 0;
+}
+
 int greeting_get(const struct buf *b, struct greeting *g)
 {
     const char *p = (const char *)b->p + GREETING_HEAD, *end = (const char *)b->p + b->len;

@@ -6,6 +6,7 @@
 #define PAR_GREETING_H
 
 #include "par/leases.h"
+#include "team/team.h"
 #include "format/block.h"
 
 /* The contents of a greeting. */
@@ -22,5 +23,12 @@ struct greeting {
 int greeting_put(const drep_file *f, const drep_info *info, const uint8_t grant[LEASE_GRANT],
                  struct buf *b);
 int greeting_get(const struct buf *b, struct greeting *g);
+
+/* What must be the same on all ranks before one opens a file: this library, the format that it
+ * writes, its filters and the versions of the libraries behind them, as a text without a NUL.  The
+ * processor's kernels may differ, as all give the same bytes. */
+int greeting_library(struct buf *b);
+/* 0, or DREP_ERR_NOT_SAME with a message that names both libraries. */
+int greeting_compare(const struct team_said *said, int ranks);
 
 #endif

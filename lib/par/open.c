@@ -97,9 +97,10 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
 {
     struct opening *o = ctx;
     uint8_t grant[LEASE_GRANT] = {0};
-    int err = open_first(o->w, &o->f);
+    int err = greeting_compare(said, o->r->team.size);
 
-    (void)said;
+    if (!err)
+        err = open_first(o->w, &o->f);
     if (!err && store_writable(o->f->st))
         err = journal_begin(o->f->st);
     if (!err)
@@ -107,7 +108,7 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
     return err ? err : greeting_put(o->f, o->w->info, grant, greeting);
 }
 
-/* If all wish the same, rank 0 opens the file and greets the others. */
+/* If all wish the same and run the same library, rank 0 opens the file and greets the others. */
 static int opening_agree(struct opening *o, struct buf *greeting)
 {
     const struct wish *w = o->w;
@@ -118,9 +119,13 @@ static int opening_agree(struct opening *o, struct buf *greeting)
                                      {"amode", (uint64_t)w->amode},
                                      {"datarep", text_hash(w->datarep)}}};
     struct team_said said = {.at = NULL};
-    struct buf nothing = {0};
-    int err = team_meet(&o->r->team, &call, &nothing, open_and_greet, o, &said, greeting);
+    struct buf library = {0};
+    int err;
 
+    if (greeting_library(&library) && !call.err)
+        call.err = fail_nomem();
+    err = team_meet(&o->r->team, &call, &library, open_and_greet, o, &said, greeting);
+    buf_release(&library);
     team_said_release(&said);
     return err;
 }

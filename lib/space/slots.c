@@ -227,32 +227,55 @@ int refuse_version(const struct slot *slot)
     if (slot->major == 1 && slot->minor == 0)
         return fail(DREP_ERR_VERSION,
                     "written in draft 1 of the format, which called itself 1.0; this library reads "
-                    "draft %d alone (R2.4)",
-                    FMT_MINOR);
+                    "draft %d and versions 1.x from 1.1 on (R2.4)",
+                    FMT_CANDIDATE);
     if (slot->major == 0 && slot->minor == FMT_UPGRADED)
         return fail(DREP_ERR_VERSION,
                     "written in draft %u of the format; `datarep convert` brings it to draft %d "
                     "(R2.4)",
-                    slot->minor, FMT_MINOR);
+                    slot->minor, FMT_CANDIDATE);
     if (slot->major == 0)
         return fail(DREP_ERR_VERSION,
-                    "written in draft %u of the format; this library reads draft %d alone (R2.4)",
-                    slot->minor, FMT_MINOR);
+                    "written in draft %u of the format; this library reads draft %d and versions "
+                    "1.x from 1.1 on (R2.4)",
+                    slot->minor, FMT_CANDIDATE);
     return fail(DREP_ERR_VERSION,
-                "written in version %u.%u of the format; this library reads draft %d alone (R2.4)",
-                slot->major, slot->minor, FMT_MINOR);
+                "written in version %u.%u of the format; this library reads draft %d and versions "
+                "1.x from 1.1 on (R2.4)",
+                slot->major, slot->minor, FMT_CANDIDATE);
+}
+
+/* The number of the lowest bit. */
+static int first_feature(uint64_t bits)
+{
+    int bit = 0;
+
+    while (!(bits >> bit & 1))
+        bit++;
+    return bit;
+}
+
+/* Report a feature that this version does not know, and who wrote the slot. */
+static int refuse_feature(const struct slot *slot, const char *needs, uint64_t unknown,
+                          const char *rule)
+{
+    char maker[SLOT_MAKER];
+
+    slot_maker(slot, maker);
+    return fail(DREP_ERR_UNSUPPORTED,
+                "%s feature %d, which is unknown; written by %s%sversion "
+                "%u.%u of the format (%s)",
+                needs, first_feature(unknown), maker, maker[0] ? " in " : "", slot->major,
+                slot->minor, rule);
 }
 
 static int refuse_features(const struct slots *s, int which)
 {
     uint64_t unknown = s->slot[which].incompatible & ~FMT_INCOMPATIBLE;
-    int bit = 0;
 
     if (!unknown)
         return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + which, s->why[which]);
-    while (!(unknown >> bit & 1))
-        bit++;
-    return fail(DREP_ERR_UNSUPPORTED, "incompatible feature %d is unknown (R2.8)", bit);
+    return refuse_feature(&s->slot[which], "needs", unknown, "R2.8");
 }
 
 /* The slot in force, or the one of this commit if it is there; and which one is damaged. */
@@ -288,14 +311,9 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
 
 int slot_known(const struct slot *slot)
 {
-    int bit = 0;
-
-    if (!slot->write_incompatible)
-        return 0;
-    while (!(slot->write_incompatible >> bit & 1))
-        bit++;
-    return fail(DREP_ERR_UNSUPPORTED, "feature %d is unknown; the file can only be read (R2.9)",
-                bit);
+    return slot->write_incompatible
+               ? refuse_feature(slot, "can only be read: it has", slot->write_incompatible, "R2.9")
+               : 0;
 }
 
 int slot_check(const struct slot *slot, uint64_t file_size, int write)

@@ -273,7 +273,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     if (st->space->onward)
         slot.incompatible |= FMT_AT_END;
     slot.sequence++;
-    slot.major = FMT_MAJOR;
+    slot_raise(&slot);
     slot.time = now(st);
     slot.next_object = st->next_object;
     slot.next_type = st->next_type;

@@ -90,6 +90,20 @@ def newer_draft():
     return patched(8, u16(0) + u16(6))
 
 
+@bad("VERSION", "R2.4")
+def draft_1_in_the_other_slot():
+    b = sample()
+    b.commit()
+    data = bytearray(image(b))
+    data[8:12] = u16(1) + u16(0)
+    return resum(data)
+
+
+@bad("UNSUPPORTED", "R2.8")
+def unknown_incompatible_of_1_3():
+    return patched(8, u16(1) + u16(3) + patched(0, b"")[12:40] + u64(2))
+
+
 @bad("UNSUPPORTED", "R2.8")
 def unknown_incompatible():
     return patched(40, u64(1 << 17))

@@ -211,7 +211,7 @@ def header_tags(n):
     rows[3].append("of %d bytes" % n["SCALAR_SIZE"])
     rows[2].append("of 8 bytes")
     rows[5] += ["1 to %d" % n["HINT_KEY_MAX"], "1 to %d" % n["HINT_VALUE_MAX"]]
-    return rows + [["| 9 | DIGEST"], ["| 10 | SIGNATURE"]]
+    return rows
 
 
 def tree_tags(n):
@@ -354,14 +354,14 @@ def reserved(n):
     flags = "flags %d to 7" % n["FLAGS_MEAN"].bit_length()
     low = "0 to %d" % (n["FLAGS_MEAN"].bit_length() - 1)
     return [
-        ["version", "only %d.%d" % (n["MAJOR"], n["MINOR"])],
+        ["version", "0.%d, 1.1 and later 1.x" % n["CANDIDATE"]],
         ["| incompatible features", "bits %d to 63" % n["INCOMPATIBLE"].bit_length()],
         ["| write-incompatible features", "bit 0 `sealed`, 1 to 63"],
         ["compatible features: all"],
         ["bytes %d to %d" % (n["HEADER_AT"] - n["RESERVED"], n["HEADER_AT"] - 1)],
         ["bytes behind the header proper"],
         ["kinds %s" % n.others([n[k] for k in ("NODE", "VALUE", "PENDING", "HEADER", "SUMS")]), "bytes 6 and 7"],
-        ["tags 9 DIGEST, 10 SIGNATURE"],
+        ["tags 9, 10", "u64"],
         ["tags %s" % n.others(header + [9, 10], 0, 65535), "2 to 5 and 8"],
         ["form %s" % n.others([n["FORM_TABLE"], n["FORM_CODE"]]), "flags 1 to 3"],
         ["REP | " + flags],

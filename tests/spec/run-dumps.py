@@ -45,7 +45,7 @@ SHOWN = [
 BLOCKS = [("A pending list", "second-commit", 3), ("A block of sums", "chunked", 5)]
 HEADERS = ("reps", "code")
 # Vectors with records of later versions, which cannot be taken apart.
-LATER = ("extended", "external", "later", "later-chunks", "later-dims", "later-value", "reps-later")
+LATER = ("extended", "external", "later", "later-chunks", "later-dims", "later-value", "reps-later", "version-1-3")
 
 
 def image(vector):

@@ -71,7 +71,11 @@ def vectors_described(_):
     for path in good():
         with open(path[:-5] + ".json", encoding="utf-8") as f:
             doc = json.load(f)
-        start = "Datarep file, draft %s" % doc["format"].split(".")[1]
+        with open(path, "rb") as f:  # the slots may differ: the first one that is whole is described
+            slots = f.read(8192)
+        at = 8 if slots.startswith(b"\x89DRP") else 4104
+        major, minor = slots[at + 1], slots[at + 3]
+        start = "Datarep file, %s" % ("draft %d" % minor if major == 0 else "version %d.%d" % (major, minor))
         text = said(path)
         if "state at the end" not in text:  # the slot with the header proper is elsewhere
             start += ", " + doc["datarep"]

@@ -1156,6 +1156,26 @@ def readonly():
     return done(b, {"/d": 1})
 
 
+def version_1_3():
+    """Made by 1.3: a compatible feature, tags and records that 1.1 does not know."""
+    b = Builder()
+    b.slot_fields = {"major": 1, "minor": 3, "compatible": 1 << 9}
+    b.extra_records = [(300, b"later")]
+    d = b.dataset(1, "d", "INT", (2,), data=[1, 2])
+    b.tree[b.key(d, 100, b"new")] = b.tree[b.key(0, 99, b"")] = b"whatever"
+    return done(b, {"/d": [1, 2]})
+
+
+def mixed_versions():
+    """A commit of the candidate, and one of 1.2."""
+    b = Builder()
+    b.dataset(1, "first", "INT", (2,), data=[1, 2])
+    b.commit()
+    b.slot_fields = {"major": 1, "minor": 2}
+    b.dataset(1, "second", "INT", (1,), data=[3])
+    return done(b, {"/first": [1, 2], "/second": [3]})
+
+
 def two_commits():
     b = Builder()
     b.dataset(1, "first", "INT", (2,), data=[1, 2])
@@ -1272,7 +1292,7 @@ GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_
         external, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
-        later_dims, later_value, readonly, second_commit, commits, damaged_slot,
+        later_dims, later_value, readonly, version_1_3, mixed_versions, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

@@ -399,6 +399,83 @@ START_TEST(test_D33_write_incompatible_files_are_read_only)
 }
 END_TEST
 
+static void version_is(unsigned major, unsigned minor)
+{
+    drep_header h = DREP_HEADER;
+    drep_file *f;
+
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_header_get(f, &h), 0);
+    ck_assert_int_eq(h.version_major, major);
+    ck_assert_int_eq(h.version_minor, minor);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+
+/* A writer never lowers the version: what it does not know may be in the file.  The two slots may
+ * differ. */
+START_TEST(test_R2_23_the_version_of_a_commit_is_the_greater)
+{
+    struct store *st;
+    drep_file *f;
+
+    copy_vector("version-1-3.drep");
+    for (int i = 0; i < 2; i++) { /* both slots */
+        version_is(1, 3);
+        ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+        ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", i), 0);
+        ck_assert_int_eq(drep_close(f), 0);
+    }
+    version_is(1, 3);
+    st = open_store(0);
+    ck_assert_uint_eq(store_slot(st)->compatible, 1 << 9);
+    store_close(st);
+    copy_vector("mixed-versions.drep");
+    version_is(1, 2);
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+    ck_assert_int_eq(drep_attr_write_int64(f, "/first", "b", 1), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    version_is(1, 2);
+    make_file();
+    version_is(FMT_MAJOR, FMT_MINOR);
+    change_file();
+    version_is(FMT_MAJOR, FMT_MINOR);
+}
+END_TEST
+
+/* Set a field of slot A, and its sum right. */
+static void patch_slot(size_t at, uint64_t value)
+{
+    uint8_t slot[FMT_SLOT_SIZE];
+    FILE *file = fopen(path, "r+b");
+
+    ck_assert(file != NULL && fread(slot, sizeof slot, 1, file) == 1);
+    store_u64(slot + at, value);
+    store_u64(slot + sizeof slot - 8, sum_of(slot, sizeof slot - 8));
+    rewind(file);
+    ck_assert(fwrite(slot, sizeof slot, 1, file) == 1 && fclose(file) == 0);
+}
+
+/* Who refuses a feature says which one, and who made the file. */
+START_TEST(test_R2_8_a_refusal_names_feature_version_and_writer)
+{
+    drep_file *f;
+
+    copy_vector("version-1-3.drep");
+    patch_slot(40, 2);
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), DREP_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(drep_error(), "needs feature 1, which is unknown; written by drepwrite 1 "
+                                       "in version 1.3 of the format (R2.8)") != NULL,
+                  "%s", drep_error());
+    copy_vector("version-1-3.drep");
+    patch_slot(48, UINT64_C(1) << 63);
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), DREP_ERR_UNSUPPORTED);
+    ck_assert_msg(strstr(drep_error(), "feature 63") != NULL && strstr(drep_error(), "1.3") != NULL,
+                  "%s", drep_error());
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
+
 static int note_dimension(const drep_diminfo *d, void *ctx)
 {
     char *text = ctx;
@@ -649,7 +726,7 @@ START_TEST(test_D33_a_repair_drops_an_unknown_feature)
     told_notes = told_faults = 0;
     ck_assert_int_eq(drep_repair(path, mended, 0, NULL, tell, NULL, &findings), 0);
     ck_assert_int_eq(findings, 1);
-    ck_assert_msg(strstr(told_text, "feature 40 is unknown") != NULL, "%s", told_text);
+    ck_assert_msg(strstr(told_text, "feature 40, which is unknown") != NULL, "%s", told_text);
     ck_assert_int_eq(rename(mended, path), 0);
     ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
     ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", 5), 0);
@@ -842,6 +919,8 @@ int main(void)
     tcase_add_test(tc, test_D33_write_incompatible_files_are_read_only);
     tcase_add_test(tc, test_D33_unknown_dimensions_are_listed);
     tcase_add_test(tc, test_D33_a_partial_copy_leaves_out_what_is_newer);
+    tcase_add_test(tc, test_R2_23_the_version_of_a_commit_is_the_greater);
+    tcase_add_test(tc, test_R2_8_a_refusal_names_feature_version_and_writer);
     tcase_add_test(tc, test_D33_a_repair_drops_an_unknown_feature);
     tcase_add_test(tc, test_D33_a_newer_dimension_outside_of_the_copy);
     tcase_add_test(tc, test_D33_a_partial_copy_is_stopped_by_its_caller);

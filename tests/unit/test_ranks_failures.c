@@ -1,6 +1,7 @@
 /* test_ranks_failures.c - what a failed call leaves on the ranks: nothing; and ranks that make
  * other calls than the rest: an error at once, then and in every later call. */
 /* SPDX-License-Identifier: MIT */
+#include "par/greeting.h"
 #include "tests/unit/ranks_help.h"
 
 #include <time.h>
@@ -174,6 +175,46 @@ static void part_body(struct team *t, void *ctx)
     drep_dataset_close(ds);
 }
 
+/* What rank 0 has heard of the others' libraries, each text behind the one before. */
+static int libraries_differ(const char *const *text, int n)
+{
+    struct team_said said = {.at = NULL};
+    uint64_t at[MAX_RANKS + 1] = {0};
+    int err;
+
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(buf_add(&said.all, text[i], strlen(text[i])), 0);
+        at[i + 1] = said.all.len;
+    }
+    said.at = at;
+    err = greeting_compare(&said, n);
+    buf_release(&said.all);
+    return err;
+}
+
+/* Ranks whose library, or a codec of it, has another version would write other bytes: both are
+ * named before one opens the file. */
+START_TEST(test_ranks_of_different_libraries)
+{
+    const char *same[] = {"datarep 1.0, zstd 1.5.4", "datarep 1.0, zstd 1.5.4"};
+    const char *other[] = {"datarep 1.0, zstd 1.5.4", "datarep 1.0, zstd 1.5.4",
+                           "datarep 1.0, zstd 1.4.9"};
+    struct buf own = {0};
+
+    ck_assert_int_eq(libraries_differ(same, 2), 0);
+    ck_assert_int_eq(libraries_differ(same, 1), 0);
+    ck_assert_int_eq(libraries_differ(other, 3), DREP_ERR_NOT_SAME);
+    ck_assert_str_eq(drep_error(), "rank 2 runs datarep 1.0, zstd 1.4.9; rank 0 runs datarep 1.0, "
+                                   "zstd 1.5.4");
+    ck_assert_int_eq(greeting_library(&own), 0);
+    ck_assert_int_eq(buf_add(&own, "", 1), 0);
+    ck_assert_ptr_nonnull(strstr((char *)own.p, "datarep " DREP_VERSION ", format "));
+    ck_assert_ptr_nonnull(strstr((char *)own.p, ", xxhash 0."));
+    ck_assert_ptr_null(strstr((char *)own.p, "kernels"));
+    buf_release(&own);
+}
+END_TEST
+
 START_TEST(test_ranks_that_part)
 {
     for (int ranks = 2; ranks <= 5; ranks += 3)
@@ -237,6 +278,7 @@ int main(void)
 
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_functions_that_fail_on_one_rank);
+    tcase_add_test(tc, test_ranks_of_different_libraries);
     tcase_add_test(tc, test_ranks_that_part);
     tcase_add_test(tc, test_a_rank_that_gives_nothing);
     suite_add_tcase(suite, tc);

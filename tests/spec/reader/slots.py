@@ -52,8 +52,8 @@ def whole(data, offset):
     version = "%d.%d" % (slot.major, slot.minor)
     if version == "1.0":
         version = "draft 1 of the format, which called itself 1.0"
-    need((slot.major, slot.minor) == (0, 5), "R2.4", offset + 8,
-         "the file has version %s, this reader reads 0.5" % version)
+    need((slot.major, slot.minor) == (0, 5) or slot.major == 1 and slot.minor >= 1, "R2.4", offset + 8,
+         "the file has version %s, this reader reads 0.5 and every 1.x from 1.1 on" % version)
     unknown = slot.incompatible & ~END_BIT
     need(not unknown, "R2.8", offset + 40, "the file has unknown incompatible features: bits %s"
          % ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1))
