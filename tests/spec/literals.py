@@ -406,7 +406,6 @@ READERS = {
     ("mark", "the rule binds"): None,
     ("word", "meaning"): None,
     ("class", "builds on", "has to"): conformance,
-    ("version", "what changed"): None,
     ("rule", "accepted"): None,
     ("where", "was", "is"): None,
 }
