@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-convert.sh - files written anew hold what they held, as it was asked for.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate zstd lz4
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

@@ -2,6 +2,7 @@
 # run-diff.sh - diff: every kind of difference by itself, tolerances against NumPy, other
 # representations, HDF5.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: python-numpy
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

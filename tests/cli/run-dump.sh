@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-dump.sh - dump, ls, stat and check: what they print, and of which part.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

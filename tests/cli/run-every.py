@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# needs: deflate zstd lz4
 """run-every.py - every subcommand with every option: what it prints, and its exit status.
 
 every/COMMAND.txt is a session as a terminal would show it:

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-files.sh - files that are missing, foreign, cut off or damaged.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

@@ -5,6 +5,7 @@
 # its target is not there, and where the target has content: afterwards the folder of the target
 # is as before, to the byte, without a temporary file beside it.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

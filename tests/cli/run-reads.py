@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# needs: lz4
 """run-reads.py - how often the command reads a file to show one element of it (D41).
 
 The file has 10^5 filtered chunks.  The kernel counts a process's reads; they are asked for where it

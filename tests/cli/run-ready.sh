@@ -2,6 +2,7 @@
 # run-ready.sh - the schemas that are installed: each makes a file, is found to be what the file
 # is, comes back from it, and takes what its first lines say.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate cxx
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 schemas=$HERE/../../schema

@@ -1,6 +1,7 @@
 #!/bin/bash
 # run-schema.sh - schemas: every error with its place, and create, print, create again.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate python-yaml
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

@@ -4,6 +4,7 @@
 # One schema, and changes to it: a file made of the changed schema differs from the first in
 # just what was changed, and the other way round.
 # shellcheck source=tests/cli/tap.sh disable=SC2154 # tap.sh sets tmp and HERE
+# needs: deflate
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/tap.sh"
 

@@ -78,6 +78,15 @@ prints "--first ends with the first failure" "[0-2] passed, 1 failed, [01] skipp
 rm "$fake"/tests/suite/run-[5-8]
 prints "--quick leaves out what is slow" "1 passed, 1 failed, 2 skipped" --quick
 prints "and says so" "    suite: run-2: slow: a hundred machines" --quick
+printf '#!/bin/sh\n# needs: zstd deflate python-sys python-nowhere\necho 1..1; echo ok 1\n' > "$fake/tests/suite/run-5"
+chmod +x "$fake/tests/suite/run-5"
+mkdir -p "$fake/build/release"
+printf 'HAVE_ZSTD :=\nHAVE_ZSTD := 1\nHAVE_DEFLATE :=\n' > "$fake/build/release/config.mk"
+prints "a program is skipped for what it needs" "    suite: run-5: needs deflate python-nowhere"
+printf 'HAVE_ZSTD := 1\nHAVE_DEFLATE := 1\n' > "$fake/build/release/config.mk"
+sed -i 's/ python-nowhere//' "$fake/tests/suite/run-5"
+prints "and runs where that is there" "2 passed, 1 failed, 2 skipped" --quick
+rm "$fake/tests/suite/run-5"
 prints "a missing interpreter skips" "    suite: run-4: /nowhere/perl7 is not installed"
 prints "an unknown option" "Usage: tests/run .*" --fast
 prints "the programs are listed" "tests/suite/run-3" --list

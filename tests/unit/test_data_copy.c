@@ -1,4 +1,6 @@
-/* test_data_copy.c - drep_copy(): what random files (test_data_model.c) seldom hold. */
+/* test_data_copy.c - drep_copy(): what random files (test_data_model.c) seldom hold.
+ *
+ * needs: lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "elem/transfer.h"
 #include "data_help.h"

@@ -2,7 +2,9 @@
  *
  * A target is a plain file with the stored bytes of chunks in it.  A container that names them must
  * read as if they were its own, whatever else is written, and a target that is not what it was
- * must be an error. */
+ * must be an error.
+ *
+ * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 

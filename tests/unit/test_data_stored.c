@@ -1,4 +1,6 @@
-/* test_data_stored.c - chunks as they are stored: in and out of files, and what is refused. */
+/* test_data_stored.c - chunks as they are stored: in and out of files, and what is refused.
+ *
+ * needs: deflate lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 

@@ -1,4 +1,6 @@
-/* test_driver.c - files behind a program's own functions (drep_driver). */
+/* test_driver.c - files behind a program's own functions (drep_driver).
+ *
+ * needs: deflate */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 

@@ -1,7 +1,9 @@
 /* test_failure.c - failures do not spread, and nothing half-made is published (D43).
  *
  * What a failed call leaves (nothing), what drep_commit() and drep_close() make of it (test_close.c
- * has every kind), which failures count, and what a call from inside a callback gets. */
+ * has every kind), which failures count, and what a call from inside a callback gets.
+ *
+ * needs: deflate lz4 */
 /* SPDX-License-Identifier: MIT */
 #include "whole/create.h"
 #include "file/file.h"

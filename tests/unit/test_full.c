@@ -5,7 +5,9 @@
  * free.  A write that needs more is short, or fails with ENOSPC, as on a real one.  Every call that
  * succeeded counts: the next commit has it as soon as there is room.
  *
- * FULL_ROUNDS=N says how often ranks do it. */
+ * FULL_ROUNDS=N says how often ranks do it.
+ *
+ * needs: lz4 */
 /* SPDX-License-Identifier: MIT */
 #undef _FORTIFY_SOURCE
 #include "tests/unit/ranks_help.h"

@@ -1,7 +1,9 @@
 /* test_ranks.c - files that several ranks share, with threads for ranks.
  *
  * The oracle is the file that one process writes with the same calls: it must be the same, byte for
- * byte.  Ranks run in threads, where Check may not assert: they leave what they saw in arrays. */
+ * byte.  Ranks run in threads, where Check may not assert: they leave what they saw in arrays.
+ *
+ * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -2,7 +2,9 @@
  *
  * Each round every chunk gets a fate: written whole by one rank, once or again, with or without
  * parts of it before or behind, or by two ranks together.  The oracle is an array in memory, and
- * for the file what one process writes. */
+ * for the file what one process writes.
+ *
+ * needs: deflate lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "par/leases.h"
 #include "tree/tree.h"

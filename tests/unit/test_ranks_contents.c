@@ -1,7 +1,9 @@
 /* test_ranks_contents.c - ranks that write elements of variable length alone, or small datasets.
  *
  * In each round a region is cut into boxes, which ranks write, once or twice; some are left out.
- * Every element is made from a number, so that the oracle is an array of numbers. */
+ * Every element is made from a number, so that the oracle is an array of numbers.
+ *
+ * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

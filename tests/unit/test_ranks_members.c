@@ -2,7 +2,9 @@
  *
  * Together: the file must be that of one process, byte for byte, which makes a call for each choice
  * of members.  Alone: what counts is the content.  Every member is made from a number, so that the
- * oracle is an array of numbers, four for each element. */
+ * oracle is an array of numbers, four for each element.
+ *
+ * needs: deflate lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -541,7 +541,7 @@ static void clash_types(struct teller *me, drep_file *f, int rank, int of)
 static void clash_filters(struct teller *me, drep_file *f, int rank, int of)
 {
     const int64_t dims[1] = {100};
-    const drep_filter filter = {.id = DREP_FILTER_DEFLATE, .level = rank == 3 ? 4 : 5};
+    const drep_filter filter = {.id = rank == 3 ? DREP_FILTER_DELTA : DREP_FILTER_SHUFFLE};
 
     (void)of;
     went(me,

@@ -1,6 +1,8 @@
 /* test_ranks_model.c - the stories of tests/mpi/model.h, told by threads.
  *
- * MODEL_STORIES=N says how many, MODEL_SEED=N where they begin. */
+ * MODEL_STORIES=N says how many, MODEL_SEED=N where they begin.
+ *
+ * needs: lz4 */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/data_help.h"
 #include "tests/mpi/model.h"

@@ -3,7 +3,9 @@
  * In each round every rank writes boxes of its own, some of them whole chunks, and then all write
  * together, one box each.  Whatever they have in common, the file has what the ranks would have
  * left in it one after another.  Every element is made from a number, so that the oracle is an
- * array of numbers. */
+ * array of numbers.
+ *
+ * needs: deflate lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

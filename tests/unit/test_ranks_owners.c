@@ -2,7 +2,9 @@
  *
  * Each chunk is written by its own rank, but for a row, and a column of it by the next one.  The
  * owner loads what the file has of the rest.  The oracle is what one process writes; the work must
- * be spread as the hints say. */
+ * be spread as the hints say.
+ *
+ * needs: zstd */
 /* SPDX-License-Identifier: MIT */
 #include "par/ranks.h"
 

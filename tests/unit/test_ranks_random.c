@@ -4,7 +4,9 @@
  * and representations, those with a user's functions among them; a box of the dataset, cut at
  * random between the ranks.  The oracle is the file of one process that writes the box at once:
  * byte for byte, also in windows that hold one chunk.  After each write the ranks read boxes
- * together, which may overlap, and hold them against a model. */
+ * together, which may overlap, and hold them against a model.
+ *
+ * needs: deflate lz4 zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

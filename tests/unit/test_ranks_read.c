@@ -1,7 +1,9 @@
 /* test_ranks_read.c - reads that many ranks make together, against what was written.
  *
  * The oracle is the number of each element, which the test keeps: what one process reads back is
- * held against it as well. */
+ * held against it as well.
+ *
+ * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

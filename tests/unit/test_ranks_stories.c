@@ -1,6 +1,8 @@
 /* test_ranks_stories.c - the stories of tests/mpi/stories.h, told by threads.
  *
- * RANK_STORIES=N says how many, RANK_STORY=N where they begin. */
+ * RANK_STORIES=N says how many, RANK_STORY=N where they begin.
+ *
+ * needs: lz4 */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/thread_team.h"
 #include "tests/unit/data_help.h"

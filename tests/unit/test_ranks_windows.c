@@ -2,7 +2,9 @@
  *
  * Ranks have columns of a dataset, so that most elements travel.  With bounds from one byte up the
  * file must be that of one process; what a rank sends, gets and keeps at once must not exceed them,
- * but for one chunk. */
+ * but for one chunk.
+ *
+ * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
 #include "par/ranks.h"
 

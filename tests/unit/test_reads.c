@@ -2,7 +2,9 @@
  *
  * Each work begins with the opening, on a driver that counts.  `near`: a driver that has no round
  * trip to save, as the local file; `far`: one as HTTP would be; each for a packed file and for one
- * that is not. */
+ * that is not.
+ *
+ * needs: deflate */
 /* SPDX-License-Identifier: MIT */
 #include "file/file.h" /* before Check, which has a fail() of its own */
 

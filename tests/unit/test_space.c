@@ -2,7 +2,9 @@
  * each day of a year, and when it is fresh.
  *
  * The sizes of netCDF-4 are those of tests/bench/bench_space.c, which writes the same elements in
- * the same steps through libnetcdf 4.9.0 and HDF5 1.10.8. */
+ * the same steps through libnetcdf 4.9.0 and HDF5 1.10.8.
+ *
+ * needs: deflate */
 /* SPDX-License-Identifier: MIT */
 #include "data_help.h"
 
