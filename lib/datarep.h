@@ -1816,6 +1816,10 @@ typedef struct drep_copying {
      * (drep_external_add), which nobody opens; both files must be in one directory, else
      * DREP_ERR_UNSUPPORTED_OPERATION.  0: they become chunks of the copy. */
     int external;
+    /* Called for each unknown tag of what is copied, with the id in `from` of the first object that
+     * has it (0: the file) and a message: entries and header records of such tags are never copied,
+     * as they may be false of the copy.  NULL: they are left out without a word. */
+    int (*unknown)(uint64_t id, const char *message, void *ctx);
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below
@@ -1828,10 +1832,9 @@ typedef struct drep_copying {
  * another.  Dimensions outside it are kept within one file; in another the nearest of the name from
  * new_path upwards is taken, if it has the length or is unlimited, and else one is made in the
  * group of the copy.  A dimension's new_path is an address.  "/" to "/" copies a whole file into an
- * empty one (ids and unknown header records are kept too; representation and hints are those of
- * `to`).  DREP_ERR_UNSUPPORTED: an unknown feature makes `from` read-only, so that its unknown
- * entries and header records may not be copied; with left_out they are left out too.  The filter
- * delta is dropped if the size of its numbers changes.  Memory: 12 bytes for each hard link below
+ * empty one (ids are kept too; representation and hints are those of `to`).
+ * DREP_ERR_UNSUPPORTED: an unknown feature makes `from` read-only, so that what is known may be false
+ * of a copy; with left_out that is told.  The filter delta is dropped if the size of its numbers changes.  Memory: 12 bytes for each hard link below
  * path, nothing for "/" to "/"; with left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS
  * (new_path, or `to` is not empty), DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a
  * dimension there is too short), DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and

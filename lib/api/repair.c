@@ -29,6 +29,7 @@
 #include "txn/commit.h"
 #include "txn/salvage.h"
 #include "whole/copy.h"
+#include "whole/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -1002,6 +1003,27 @@ static int publish_new(drep_file *f)
     return err;
 }
 
+static int finding_unknown(uint64_t id, const char *message, void *ctx)
+{
+    char text[200];
+
+    if (id == FMT_OBJECT_FILE)
+        snprintf(text, sizeof text, "left out: %s", message);
+    else
+        snprintf(text, sizeof text, "object %llu and others: left out: %s", (unsigned long long)id,
+                 message);
+    return finding(DREP_ERR_UNSUPPORTED, 0, text, ctx);
+}
+
+/* Entries and header records of unknown tags are in no new file. */
+static int tell_unknown(struct repair *r)
+{
+    struct unknown u = {{{0, 0}}};
+    int err = unknown_of_all(&u, r->from);
+
+    return fatal(r, err) ? err : unknown_tell(&u, r->from, true, finding_unknown, r);
+}
+
 /* The new file gets its name last, when nothing is left that may fail. */
 static int repair(struct repair *r)
 {
@@ -1017,6 +1039,8 @@ static int repair(struct repair *r)
         if (!err)
             err = drep_check(r->to, 1, finding_left, r, NULL);
     }
+    if (!err && r->stop == 0)
+        err = tell_unknown(r);
     if (r->stop != 0)
         return r->stop;
     return err ? err : fail_in(publish_new(r->to), "%s", r->new_path);

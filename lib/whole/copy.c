@@ -37,6 +37,7 @@
 #include "tree/walk.h"
 #include "txn/writeback.h"
 #include "whole/copy_payload.h"
+#include "whole/unknown.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -79,18 +80,17 @@ struct copy {
     const drep_copying *how;
     bool whole;    /* everything, into an empty file, under the same ids */
     bool same_ids; /* likewise, but only what is gathered */
-    bool known;    /* the source has no feature that is unknown: entries of unknown tags are kept */
     /* The objects, ascending; how many of the links lead to each; the id of the first. */
     uint64_t *id;
     uint32_t *links;
     size_t n, room;
     uint64_t base;
-    struct idset looked;  /* partial: objects by id, with COPIED or LEFT_OUT */
-    struct idset dropped; /* partial: groups, with the number of their links that are left out */
-    bool tag_told[256];   /* of unknown entries */
-    uint8_t kind;         /* of the object that is copied */
-    struct idset types;   /* reference and form of each, with its number in type[], from 1 */
-    struct type_at *type; /* in the order of their first use */
+    struct idset looked;    /* partial: objects by id, with COPIED or LEFT_OUT */
+    struct idset dropped;   /* partial: groups, with the number of their links that are left out */
+    struct unknown unknown; /* what is left out */
+    uint8_t kind;           /* of the object that is copied */
+    struct idset types;     /* reference and form of each, with its number in type[], from 1 */
+    struct type_at *type;   /* in the order of their first use */
     size_t ntypes, type_room;
     struct rep_at *rep; /* kept ones, in the order of their first use */
     size_t nreps, rep_room;
@@ -994,18 +994,8 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
                 : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
 }
 
-/* An entry of an unknown tag is not copied: it may be false in the copy, or need a feature bit that
- * the copy's header does not have. */
-static int leave_entry(struct copy *c, uint64_t id, uint8_t tag)
-{
-    if (!is_partial(c) || c->tag_told[tag])
-        return 0;
-    c->tag_told[tag] = true;
-    fail(DREP_ERR_UNSUPPORTED, "entries of unknown tag %d, written by a newer version", tag);
-    return leave_out(c, id);
-}
-
-/* Copies an entry of a tag that has nothing to be changed, also of one that we do not know. */
+/* Copies an entry beside the record and the elements. One of an unknown tag is not copied: it may
+ * be false of the copy. */
 static int copy_entry(struct copy *c, struct key *key, uint64_t id, uint64_t new_id)
 {
     store_u64(key->p, key_apart(key->p) ? new_id | FMT_APART : new_id);
@@ -1017,9 +1007,8 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t id, uint64_t new
     case FMT_TAG_ATTR:
         return copy_attr(c, id, key);
     default:
-        if (!c->known && key_tag(key->p) < FMT_TAG_APPLICATIONS)
-            return leave_entry(c, id, key_tag(key->p));
-        return tree_put(c->to->st, key, c->value.p, c->value.len);
+        unknown_add(&c->unknown, id, key_tag(key->p));
+        return 0;
     }
 }
 
@@ -1171,9 +1160,6 @@ static int copy_path(struct copy *c, const char *path, const char *new_path)
     }
     if (!err)
         err = types_end(c);
-    if (!err && (c->whole || c->same_ids) && c->known) /* the last step: it is not taken back */
-        err =
-            buf_set(&c->to->header.unknown, c->from->header.unknown.p, c->from->header.unknown.len);
     return err;
 }
 
@@ -1203,7 +1189,6 @@ static int check_features(struct copy *c, bool refuse)
 {
     int err = slot_known(&c->from->st->slot);
 
-    c->known = !err;
     if (!err || !(refuse || is_partial(c)))
         return 0;
     return leave_later(c, FMT_OBJECT_ROOT, err);
@@ -1227,6 +1212,16 @@ bool copy_one_directory(const drep_file *a, const drep_file *b)
            s.st_ino == t.st_ino;
 }
 
+static int tell_unknown(struct copy *c)
+{
+    bool all = c->whole || c->same_ids;
+    int err = all ? unknown_of_file(&c->unknown, c->from) : 0;
+
+    return err ? err
+               : keep_answer(c,
+                             unknown_tell(&c->unknown, c->from, all, c->how->unknown, c->how->ctx));
+}
+
 static int copy_all(struct copy *c, const char *path, const char *new_path, bool refuse)
 {
     int err;
@@ -1240,6 +1235,8 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
                    "chunks can stay in other files only if both containers are in one directory");
     if (!err)
         err = copy_path(c, path, new_path);
+    if (!err && c->how->unknown)
+        err = tell_unknown(c);
     err = fail_in(err, "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);

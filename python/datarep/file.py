@@ -9,6 +9,7 @@ import operator
 import os
 import sys
 import time
+import warnings
 import weakref
 from collections.abc import Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Literal, NamedTuple, Optional, Sequence, Union, overload
@@ -17,7 +18,7 @@ from . import _core, types, values
 from .attrs import Attributes
 from .create import Filters, spec_of
 from .dataset import Dataset, Range, Report, array
-from .errors import ExistsError, NotFoundError, shown
+from .errors import ConversionWarning, ExistsError, NotFoundError, shown
 from .named import Named
 
 __all__ = ["Commit", "Dimension", "Dimensions", "ExternalLink", "File", "Group", "HardLink",
@@ -593,6 +594,8 @@ class Group(Named, MutableMapping[str, Any]):
              datarep: Optional[str] = None, range: Optional[Range] = None) -> Report:
         """Copy an object, with all below it, here or into a group, also of another file.
 
+        Entries of tags that only a newer version knows stay behind, which a ConversionWarning says.
+
         >>> f = dr.open(":memory:", "w")
         >>> f["a/x"] = [1, 2, 3]
         >>> _ = f.copy("a", "b")
@@ -610,7 +613,9 @@ class Group(Named, MutableMapping[str, Any]):
                 target = dest.name
         else:
             to, target = self._file, self._path(dest)
-        got = file._h.copy(path, to._h, target, datarep, RANGES[range])
+        got, left = file._h.copy(path, to._h, target, datarep, RANGES[range])
+        if left:  # of a newer version: it may be false of the copy
+            warnings.warn(f"{shown(path)}: left out: {'; '.join(left)}", ConversionWarning, stacklevel=2)
         return Report(*got) if got else Report()
 
     def move(self, source: str, dest: str) -> None:

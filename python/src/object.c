@@ -354,14 +354,26 @@ static PyObject *dimension_set_scales(PyObject *o, PyObject *args)
     return done(err, h);
 }
 
-/* copy(path, to, new_path, datarep, range) -> report or None */
+static int unknown_row(uint64_t id, const char *message, void *ctx)
+{
+    rows *r = ctx;
+
+    (void)id;
+    rows_string(r, message);
+    r->n++;
+    return 0;
+}
+
+/* copy(path, to, new_path, datarep, range) -> (report or None, [what was left out]) */
 static PyObject *copy_object(PyObject *o, PyObject *args)
 {
     const char *path, *new_path, *datarep;
     PyObject *other;
     int range;
+    PyObject *left;
     drep_report report = DREP_REPORT;
-    drep_copying how = DREP_COPYING(.report = &report);
+    rows r = {0};
+    drep_copying how = DREP_COPYING(.report = &report, .unknown = unknown_row, .ctx = &r);
 
     BEGIN("sO!szi", &path, handle_class, &other, &new_path, &datarep, &range);
     if (!handle_open((handle *)other))
@@ -371,7 +383,8 @@ static PyObject *copy_object(PyObject *o, PyObject *args)
     handle_enter((handle *)other);
     WITHOUT_GIL(h, err = drep_copy(h->file, path, ((handle *)other)->file, new_path, &how));
     handle_leave((handle *)other);
-    return err ? raise_error(err, h) : report_tuple(&report);
+    left = rows_list(&r, err, h, rows_get_string);
+    return left ? Py_BuildValue("(NN)", report_tuple(&report), left) : NULL;
 }
 
 static int finding_row(int err, uint64_t offset, const char *message, void *ctx)

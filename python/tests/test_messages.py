@@ -227,3 +227,12 @@ def test_what_fails_leaves_no_groups(make):
         assert list(f) == ["g"] and list(f["g"]) == ["x"]
         f.create("a/b/c", [1.0])
         assert f["a/b/c"][0] == 1.0
+
+
+def test_a_copy_tells_what_it_leaves_out():
+    """Entries of tags that only a newer version knows stay behind, and a warning names each tag."""
+    vector = pathlib.Path(__file__).parents[2] / "tests" / "vectors" / "extended.drep"
+    with dr.open(vector) as f, dr.open(":memory:", "w") as g:
+        with pytest.warns(dr.ConversionWarning, match="unknown tag 97.*unknown tag 230"):
+            f.copy("d", g)
+        assert g["d"][...].tolist() == [1, 2]

@@ -630,7 +630,7 @@ START_TEST(test_D33_unknown_chunks_and_filters_are_notes)
 }
 END_TEST
 
-/* ---- partial copies ---- */
+/* ---- copies ---- */
 
 struct left {
     int n, stop;
@@ -668,6 +668,44 @@ static void left(const struct left *l, const char *text)
 {
     ck_assert_msg(strstr(l->text, text) != NULL, "not told: %s of %s", text, l->text);
 }
+
+/* tests/vectors/extended.drep: whatever makes an object new takes no entry of an unknown tag, which
+ * may be false of it, and tells each tag once. */
+START_TEST(test_D48_a_copy_takes_no_unknown_entry)
+{
+    static const char *const told[] = {"2 1 entry of unknown tag 25,",
+                                       "2 1 entry of unknown tag 97,",
+                                       "0 1 entry of unknown tag 100,",
+                                       "2 1 entry of unknown tag 230,",
+                                       "1 1 entry of unknown tag 255,",
+                                       "0 the header record of unknown tag 99,",
+                                       "0 the header record of unknown tag 1000,"};
+    struct left whole = {0}, one = {0};
+    drep_copying how = DREP_COPYING(.unknown = note_left, .datarep = DREP_DATAREP_STORED);
+    drep_file *f, *g;
+    int64_t findings;
+
+    copy_vector("extended.drep");
+    ck_assert_int_eq(drep_open(path, DREP_RDONLY, NULL, &f), 0);
+    ck_assert_int_eq(drep_create(":memory:", 0, "external32", NULL, &g), 0);
+    how.ctx = &whole;
+    ck_assert_msg(drep_copy(f, "/", g, "/", &how) == 0, "%s", drep_error());
+    ck_assert_int_eq(whole.n, 7);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        left(&whole, told[i]);
+    how.ctx = &one; /* one object, with its own entries alone */
+    ck_assert_msg(drep_copy(f, "/d", g, "/e", &how) == 0, "%s", drep_error());
+    ck_assert_int_eq(one.n, 3);
+    ck_assert_int_eq(drep_commit(g), 0);
+    told_notes = told_faults = 0;
+    ck_assert_int_eq(drep_check(g, 1, tell, NULL, &findings), 0);
+    ck_assert_int_eq(told_notes + told_faults, 0);
+    one = (struct left){.stop = 2};
+    ck_assert_int_eq(drep_copy(f, "/d", g, "/f", &how), 99);
+    drep_abandon(g);
+    ck_assert_int_eq(drep_close(f), 0);
+}
+END_TEST
 
 START_TEST(test_D33_a_partial_copy_leaves_out_what_is_newer)
 {
@@ -921,6 +959,7 @@ int main(void)
     tcase_add_test(tc, test_D33_a_partial_copy_leaves_out_what_is_newer);
     tcase_add_test(tc, test_R2_23_the_version_of_a_commit_is_the_greater);
     tcase_add_test(tc, test_R2_8_a_refusal_names_feature_version_and_writer);
+    tcase_add_test(tc, test_D48_a_copy_takes_no_unknown_entry);
     tcase_add_test(tc, test_D33_a_repair_drops_an_unknown_feature);
     tcase_add_test(tc, test_D33_a_newer_dimension_outside_of_the_copy);
     tcase_add_test(tc, test_D33_a_partial_copy_is_stopped_by_its_caller);

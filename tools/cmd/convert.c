@@ -333,8 +333,8 @@ static int copy_all(struct convert_run *c, drep_file *from, drep_file *to)
     drep_copying how =
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
                      .plan = plan_dataset, .lost = add_loss,
-                     .left_out = c->partial ? add_omission : NULL, .progress = show_progress,
-                     .ctx = c, .external = c->keeps_external);
+                     .left_out = c->partial ? add_omission : NULL, .unknown = add_omission,
+                     .progress = show_progress, .ctx = c, .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(from, root, &info);
