@@ -11,8 +11,8 @@
  * data items counted from the first of the tiled typemap, `extent` and `stride`
  * signed bytes.  Strings are UTF-8 and end with a NUL.
  *
- * The format is draft 5, the candidate for version 1.1: every later version of the library will read
- * files of this draft.  `datarep convert` brings files of draft 4 to it.
+ * The format is draft 5, the candidate for version 1.1: every later version of the library will
+ * read files of this draft.  `datarep convert` brings files of draft 4 to it.
  *
  * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
 /* SPDX-License-Identifier: MIT */
