@@ -189,6 +189,14 @@ static int check_scales(struct checker *c, const struct object_rec *rec)
     return 0;
 }
 
+static int check_dataset_rep(struct checker *c, const struct object_rec *rec)
+{
+    struct file_datarep *rep;
+    int err = rep_get_number(c->f, rec->datarep, &rep);
+
+    return err == DREP_ERR_UNSUPPORTED_DATAREP ? 0 : err;
+}
+
 /* A type of a later version is nobody's mistake. */
 static int check_dataset_type(struct checker *c, const struct object_rec *rec)
 {
@@ -321,6 +329,9 @@ static int check_object(struct checker *c, const struct key *key, const uint8_t 
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT &&
             (rec->kind == FMT_LATER ? rec->number : rec->kind) != FMT_GROUP)
             err = fail(DREP_ERR_FORMAT, "the root is not a group (R7.2)");
+        if (!err &&
+            rec->kind == FMT_DATASET) /* the number stands in front of what may be unknown */
+            err = check_dataset_rep(c, rec);
         if (!err && (err = object_later_in("unaccounted", rec)))
             err = LATER;
         if (!err && rec->kind == FMT_DATASET)

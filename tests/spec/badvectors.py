@@ -418,6 +418,14 @@ def extents_unlisted():
     return rep(lambda r: [r[0]] + r[2:])
 
 
+@bad("FORMAT", "R8.4|R3.15", "check")
+def no_representation_under_an_unknown_layout():
+    b = sample()
+    d = b.dataset(1, "e", "INT", (2,))
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(u8(0) + u8(0) + u8(1) + u8(2), u8(9) + u8(9) + u8(1) + u8(2))
+    return b
+
+
 @bad("FORMAT", "R3.14")
 def extents_wrong():
     return rep(lambda r: [r[0], (2, u16(8) + u16(8))] + r[2:])
