@@ -364,7 +364,7 @@ START_TEST(test_fixed_uuid_time_and_machine)
 
     for (int i = 0; i < 2; i++) {
         drep_file *f =
-            create(path[i], hints("drep_uuid=000102030405060708090a0b0c0d0e0f",
+            create(path[i], hints("drep_uuid=f0e1D2c3b4a5968778695a4b3c2d1e0f",
                                   "drep_time=1234567890", "drep_machine=univac", (char *)NULL));
         FILE *p;
 
@@ -375,7 +375,7 @@ START_TEST(test_fixed_uuid_time_and_machine)
         ck_assert_int_eq(h.time, 1234567890);
         ck_assert_str_eq(h.machine, "univac");
         for (int k = 0; k < 16; k++)
-            ck_assert_uint_eq(h.uuid[k], (unsigned)k);
+            ck_assert_uint_eq(h.uuid[k], 0xf0u - 15 * (unsigned)k);
         ok(drep_close(f));
         p = fopen(path[i], "rb");
         ck_assert_uint_gt(fread(bytes[i], 1, sizeof bytes[i], p), 8192);
