@@ -116,14 +116,25 @@ int slots_write(struct store *st, const struct slot *slot)
     return err;
 }
 
+/* The writer of the newest slot may have been killed before its last sync.  If that slot were lost,
+ * the file would be the commit before, which keeps commits whose space is about to be used. */
+static int secure_newest(struct store *st)
+{
+    int err = st->opts.sync ? st->io->ops->sync(st->io) : 0;
+
+    if (err)
+        st->failed = "a sync failed; what reached the disk is unknown";
+    return err;
+}
+
 /* A crash before the sync leaves the slot at the end, which nothing has overwritten yet. */
-int slots_bring(struct store *st)
+int slots_secure(struct store *st)
 {
     struct slot slot = st->slot;
     int err;
 
     if (!(slot.incompatible & FMT_AT_END))
-        return 0;
+        return secure_newest(st);
     slot.incompatible &= ~FMT_AT_END;
     err = slots_write(st, &slot);
     if (err)

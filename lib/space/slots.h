@@ -43,9 +43,9 @@ bool slots_damaged(const struct slots *s);
 int slots_write(struct store *st, const struct slot *slot);
 /* Write slot A of a stream, which refers to its end, and the empty slot B. */
 int slots_begin_stream(struct store *st);
-/* Bring the state of a file that was written as a stream from its end to slot A, durably: before
- * anything else is written to the file.  Other files stay as they are. */
-int slots_bring(struct store *st);
+/* Make the state that was opened durable in its slot, once, before anything else is written to the
+ * file.  The state of a file that was written as a stream moves from its end to slot A. */
+int slots_secure(struct store *st);
 
 /* Tell damage from a snapshot that the writer has overwritten: for a reader without a lock, an
  * error of a read becomes DREP_ERR_STALE if its commit is in no slot any more.  Every other error

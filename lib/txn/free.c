@@ -146,11 +146,12 @@ int free_load(struct store *st)
 {
     struct space *sp = st->space;
     uint64_t limit = 0;
-    int err = slots_bring(st);
+    int err = 0;
 
-    if (err)
-        return err;
     if (!sp->loaded) {
+        err = slots_secure(st);
+        if (err)
+            return err;
         sp->later.n = sp->later.head = 0;
         sp->pending.n = 0;
         err = load_free(st);

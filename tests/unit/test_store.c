@@ -257,6 +257,43 @@ START_TEST(test_crash_anywhere)
 }
 END_TEST
 
+START_TEST(test_killed_before_sync)
+{
+    /* R6.12: a writer that was killed before its last sync may leave a slot that a crash loses, and
+     * then the file is the commit before, with the commits that this one keeps: so who opens it to
+     * write syncs it before anything is written.  Once is enough. */
+    struct fault_file file;
+    struct store *st;
+    size_t n;
+
+    seed = 77;
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    for (uint64_t c = 1; c <= 4; c++) {
+        ck_assert_int_eq(in_operation(st, c), 0);
+        ck_assert_int_eq(commit(st), 0);
+    }
+    store_close(st);
+    ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
+    file.record = 1;
+    n = file.events;
+    for (uint64_t c = 5; c <= 6; c++) {
+        int syncs = 0;
+
+        ck_assert_int_eq(in_operation(st, c), 0);
+        ck_assert_int_eq(commit(st), 0);
+        ck_assert_uint_gt(file.events, n + 2);
+        if (c == 5)
+            ck_assert_int_eq(file.event[n].kind, FAULT_SYNC);
+        for (; n < file.events; n++)
+            syncs += file.event[n].kind == FAULT_SYNC;
+        ck_assert_int_eq(syncs, c == 5 ? 3 : 2);
+    }
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 /* ---- failures ---- */
 
 /* Does some work with one failure in it; 0 if the failure did not come. */
@@ -956,6 +993,7 @@ int main(void)
 
     tcase_set_timeout(t, 120);
     tcase_add_loop_test(t, test_crash_anywhere, 0, 3);
+    tcase_add_test(t, test_killed_before_sync);
     tcase_add_loop_test(t, test_each_call_fails, 0, 2);
     tcase_add_loop_test(t, test_undo_is_complete, 0, 4);
     tcase_add_test(t, test_sync_failure_is_final);
