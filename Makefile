@@ -182,7 +182,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
 # Programs of the other suites, and plugins that they load.
-SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero))
+SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HDF5),interop) fault hetero model))
 PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/*/plugin_*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
@@ -221,7 +221,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
 .PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
-    check t requirements lint lint-all figures bench crash mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
+    check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) $(CORE) ## build the libraries and the command into build/$(MODE)/
@@ -486,6 +486,8 @@ $(REPLAY): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(BUILD)/obj/tests/fuzz/repl
 
 # Programs of the suite fault also use in-memory files that record all writes.
 $(filter $(BUILD)/tests/fault/%,$(SUITE)): $(BUILD)/obj/tests/unit/faultio.o
+# Ranks of a recorded run are threads.
+$(BUILD)/tests/model/record: $(BUILD)/obj/tests/unit/thread_team.o
 $(SUITE): $(BUILD)/%: $(BUILD)/obj/%.o $(TEST_AR)
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(HDF5_LIBS) $(MPFR_LIBS)
@@ -518,7 +520,7 @@ demo: ## install missing packages, build, and run the demonstration
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
 test: ## install missing packages, build, and run every test
-	@tools/install-deps build test interop hetero-short python
+	@tools/install-deps build test interop hetero-short python model
 	+@$(SUB) MODE=release all test-programs $(if $(PY_INCLUDE),python-package)
 	+@$(SUB) MODE=asan all test-programs
 	@tests/run
@@ -665,6 +667,11 @@ crash: ## check CRASH_STATES simulated crash states, on all processors
 	    build/release/tests/fault/crash $$((($(CRASH_STATES) + n - 1) / n)) $$((seed * 100000 + i * 10000000)) & \
 	    jobs="$$jobs $$!"; done; \
 	for j in $$jobs; do wait $$j || bad=1; done; exit $$bad
+
+model: ## search the model of commits and readers with spin, let it follow TRACES recorded runs
+	@tools/install-deps build test model
+	+@$(SUB) MODE=release build/release/tests/model/record
+	@tests/model/run-model.py --full
 
 interop: ## convert HDF5 and netCDF-4 files both ways under every representation; print the table
 	@tools/install-deps build interop
