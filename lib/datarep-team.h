@@ -198,7 +198,8 @@ typedef struct drep_transport {
  * library from here on, also when this fails.  All ranks give equal arguments; of hints only those
  * in force on rank 0 count for the file.  Errors of drep_create() and drep_open(), the same on all
  * ranks, and
- *     DREP_ERR_NOT_SAME   the ranks are in different calls, or give different arguments
+ *     DREP_ERR_NOT_SAME   the ranks are in different calls, or give different arguments; or run
+ *                         different versions of this library, or of one behind a filter
  *     DREP_ERR_TIMEOUT    a rank did not come within the timeout */
 DREP_API int drep_team_create(const drep_transport *transport, void *ctx, const char *path,
                               int amode, const char *datarep, const drep_info *info,

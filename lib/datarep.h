@@ -1033,8 +1033,11 @@ DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, co
                                 drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other
- * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION, DREP_ERR_CHECKSUM, DREP_ERR_FORMAT,
- * DREP_ERR_TRUNCATE.  A representation that is not known here is no error: its datasets open, and
+ * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION (any but draft 5 and 1.x from 1.1 on),
+ * DREP_ERR_UNSUPPORTED (the file needs a feature that is unknown here; with DREP_RDWR also one
+ * without which it can be read; the message says which, and what wrote it), DREP_ERR_CHECKSUM,
+ * DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A file of a later version stays one when it is changed, and
+ * keeps what only that version knows.  A representation that is not known here is no error: its datasets open, and
  * only calls that convert their elements fail. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Opens a container in memory, read-only; `image` must outlive it. */

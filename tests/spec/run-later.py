@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# needs: deflate
 """run-later.py - a file of this build with what the next version may add, read by this build.
 
 make_later writes the file, then gives it a tag, a filter and a layout that have no meaning yet, and
