@@ -58,7 +58,7 @@ around() {
 }
 
 vectors() {
-    local v
+    local v left
     for v in "$HERE"/../vectors/*.drep; do
         # Only with their functions, or by a newer version.
         case $v in */code*.drep | */later*.drep) continue ;; esac
@@ -68,7 +68,11 @@ vectors() {
             continue
             ;;
         esac
-        status 0 convert -f --external "$v" "$tmp/v.drep" && status 0 check "$tmp/v.drep" || return 1
+        left=0 # tags that only a newer version knows are in no new file: one line each
+        case $v in */extended.drep) left=7 ;; */version-1-3.drep) left=3 ;; esac
+        status $((left > 0)) convert -f --external "$v" "$tmp/v.drep" &&
+            [ "$(grep -c 'left out: .*unknown tag' "$tmp/err")" = "$left" ] &&
+            status 0 check "$tmp/v.drep" && ! grep "unknown tag" "$tmp/out" || return 1
         case $v in */user-filter.drep) continue ;; esac # its elements need a filter that is not here
         status 0 diff --external "$v" "$tmp/v.drep" || {
             cat "$tmp/out"
