@@ -71,6 +71,15 @@ steady() { # a program that fails once, and then not, does not end the run
 touch build/unsteady
 check "what fails once does not count" steady
 check "the sources stay" test -z "$(grep -h -- - lib/room/*.c build/mutate/lib/room/*.c)"
+# The mutants of two files, at once and in two runs; the third has no object.
+in_parts() {
+    mkdir lib/mpi
+    sed 's/seen/other/' lib/room/seen.c > lib/mpi/other.c
+    tests/mutate 9 1 lib/*/*.c | grep ' by \|survived: ' > whole
+    { tests/mutate 1 1 lib/*/*.c; tests/mutate --from=2 9 1 lib/*/*.c; } | grep ' by \|survived: ' | diff whole - &&
+        [ "$(wc -l < whole)" = 2 ]
+}
+check "a run continues" in_parts
 check "a seed repeats" same 3 3
 check "another seed" differ 3 4
 echo "1..$n"
