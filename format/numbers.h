@@ -47,8 +47,7 @@ enum fmt_filter {
 #undef X
 };
 #define FMT_FILTER_USER 32768
-#define FMT_FILTER_BARE 1u /* flag: no length in front of the stream */
-/* Streams as filters of HDF5 frame them, which never have our length in front. */
+/* Streams as filters of HDF5 frame them. */
 #define FMT_FILTER_FRAMED(id) ((id) >= FMT_FILTER_HDF5_LZ4 && (id) <= FMT_FILTER_BLOSC)
 
 enum fmt_tag {
@@ -167,8 +166,8 @@ enum fmt_kind {
 #define FMT_SHARED_MAX 255 /* bytes of a key that an entry can take from the one before */
 #define FMT_RANK_MAX 32
 #define FMT_RANK_NULL 255
-#define FMT_FILTERS_MAX 16
-#define FMT_PARAMS_MAX 8
+#define FMT_FILTERS_MAX 32 /* bits of `skipped` */
+#define FMT_PARAMS_MAX 255
 #define FMT_TYPE_DEPTH_MAX 64
 #define FMT_SEQ_DEPTH_MAX 8
 #define FMT_ITEM_MAX 32

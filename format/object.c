@@ -3,6 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
+#include <string.h>
+
 #define HAS_MAX 1u
 #define HAS_DIMS 2u
 #define UNLIMITED 1u
@@ -69,29 +71,26 @@ static void shape_get(struct in *in, struct object_rec *t)
         t->dim[i] = in_var(in);
 }
 
-static bool can_be_bare(uint16_t id)
+static bool rearranges(const struct filter_rec *f)
 {
-    return id == FMT_FILTER_DEFLATE || id == FMT_FILTER_ZSTD || id == FMT_FILTER_LZ4;
+    return f->id >= FMT_FILTER_SHUFFLE && f->id <= FMT_FILTER_DELTA;
 }
 
-/* A bare stream has as many bytes as the full payload: none that changes lengths comes before. */
-static void bare_check(struct in *in, const struct object_rec *t)
+/* What a user's filter gives has no elements: none that rearranges them comes behind. */
+static void order_check(struct in *in, const struct object_rec *t)
 {
-    bool lengths = false;
+    bool users = false;
 
     for (int i = 0; i < t->nfilters; i++) {
-        if (lengths && filter_is_bare(&t->filter[i]))
-            in_fail(in, FMT_ERR_FORMAT, "a bare filter behind one that changes lengths (R8.33)");
-        lengths |= t->filter[i].id > FMT_FILTER_DELTA;
+        if (users && rearranges(&t->filter[i]))
+            in_fail(in, FMT_ERR_FORMAT, "a byte filter behind a user-defined one (R8.50)");
+        users |= t->filter[i].id >= FMT_FILTER_USER;
     }
 }
 
-/* Parameters of the filters in the table; flags of a later version may give them another meaning.
- */
+/* Check the parameters of the filters in the table. */
 static bool params_fit(const struct filter_rec *f)
 {
-    if (f->flags & FMT_FLAGS_MEAN & ~FMT_FILTER_BARE)
-        return true;
     switch (f->id) {
     case FMT_FILTER_SHUFFLE:
     case FMT_FILTER_BITSHUFFLE:
@@ -107,29 +106,52 @@ static bool params_fit(const struct filter_rec *f)
     }
 }
 
-static void filter_get(struct in *in, struct filter_rec *f)
+/* Check a filter as this version knows it. */
+static void filter_check(struct in *in, const struct filter_rec *f)
 {
-    int known;
+    int known = fmt_filter_params(f->id);
 
-    f->id = in_u16(in);
-    f->flags = in_u8(in);
-    if (!in->err && (f->flags & FMT_FILTER_BARE) && !can_be_bare(f->id))
-        in_fail(in, FMT_ERR_FORMAT, "a filter that cannot be bare (R8.33)");
-    span_get(in, in_u8(in), &f->name);
-    if (!in->err && (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
-                                              : f->name.len > 0))
+    if (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
+                                 : f->name.len > 0)
         in_fail(in, FMT_ERR_FORMAT,
                 "a user-defined filter must have a name, a built-in filter none (R8.37)");
-    f->nparams = in_u8(in);
-    known = fmt_filter_params(f->id);
-    if (!in->err && f->nparams > FMT_PARAMS_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "a filter has too many parameters (R8.31)");
-    if (!in->err && known >= 0 && f->nparams != known)
+    if (known >= 0 && f->nparams != known)
         in_fail(in, FMT_ERR_FORMAT, "wrong number of parameters of a filter (R8.31)");
-    for (int i = 0; !in->err && i < f->nparams; i++)
-        f->param[i] = in_u32(in);
-    if (!in->err && !params_fit(f))
+    if (!params_fit(f))
         in_fail(in, FMT_ERR_FORMAT, "a filter has a parameter that it cannot have (R8.32)");
+}
+
+uint32_t filter_param(const struct filter_rec *f, int i)
+{
+    if (f->given)
+        return f->given[i];
+    return i < FILTER_NEAR ? f->param[i] : load_u32(f->params.p + 4 * (size_t)i);
+}
+
+bool filter_same(const struct filter_rec *a, const struct filter_rec *b)
+{
+    bool same = a->id == b->id && a->flags == b->flags && a->nparams == b->nparams &&
+                a->name.len == b->name.len &&
+                (a->name.len == 0 || memcmp(a->name.p, b->name.p, a->name.len) == 0);
+
+    for (int i = 0; same && i < a->nparams; i++)
+        same = filter_param(a, i) == filter_param(b, i);
+    return same;
+}
+
+static void filter_get(struct in *in, struct filter_rec *f)
+{
+    f->id = in_u16(in);
+    f->flags = in_u8(in);
+    span_get(in, in_u8(in), &f->name);
+    f->nparams = in_u8(in);
+    span_get(in, 4 * (size_t)f->nparams, &f->params);
+    f->given = NULL;
+    for (int i = 0; i < FILTER_NEAR; i++)
+        f->param[i] = !in->err && i < f->nparams ? load_u32(f->params.p + 4 * i) : 0;
+    /* Flags of a later version may give all of it another meaning. */
+    if (!in->err && !(f->flags & FMT_FLAGS_MEAN))
+        filter_check(in, f);
 }
 
 /* Decode a dataset. Counts are checked before the lists that they size are read. */
@@ -158,7 +180,7 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
     if (!in->err)
-        bare_check(in, t);
+        order_check(in, t);
     t->fill = in_u8(in);
     if (t->fill == FMT_FILL_VALUE)
         span_get(in, in_var32(in), &t->fill_value);
@@ -276,7 +298,7 @@ static void dataset_rec_put(struct out *out, const struct object_rec *r)
         span_put(out, &f->name);
         out_u8(out, f->nparams);
         for (int k = 0; k < f->nparams; k++)
-            out_u32(out, f->param[k]);
+            out_u32(out, filter_param(f, k));
     }
     out_u8(out, r->fill);
     if (r->fill == FMT_FILL_VALUE) {

@@ -1485,16 +1485,15 @@ enum drep_filter_id {
 typedef struct drep_filter {
     int id;            /* DREP_FILTER_... */
     int level;         /* deflate 1..12, zstd 1..22, lz4 1..12; -1 or 0: 6, 3, 1; others none */
-    int nparams;       /* DREP_FILTER_USER: at most 8, passed to its functions; ids 19 to 22: all
-                          of them, or 0 for a usual choice; else as stored: */
-    uint32_t param[8]; /* returned by drep_dataset_info(), ignored at creation
+    int nparams;       /* DREP_FILTER_USER: at most 255, passed to its functions; ids 19 to 22:
+                          all of them, or 0 for a usual choice; else as stored: */
+    uint32_t param[8]; /* the first of them; returned by drep_dataset_info(), ignored at creation
                           (shuffle: element size; delta: width, order; compressors: level) */
     const char *name;  /* DREP_FILTER_USER; else NULL */
-    int bare; /* 1: deflate, zstd, lz4: the stream alone, without its length in front, as HDF5
-                 and others have it: only for types without variable parts, not behind
-                 another compressor or user-defined filter */
+    const uint32_t *params; /* all of them: NULL if `param` has them.  drep_dataset_info(): always
+                               all, borrowed from the dataset */
 } drep_filter;
-#define DREP_MAX_FILTERS 16
+#define DREP_MAX_FILTERS 32
 DREP_API const char *drep_filter_name(int id);    /* NULL if unknown */
 DREP_API int drep_filter_from_name(const char *); /* 0 if unknown */
 DREP_API int drep_filter_available(int id);       /* 1 if built in */
@@ -1510,14 +1509,21 @@ typedef int drep_filter_fn(const uint32_t *params, int nparams, const void *in, 
                            void *out, size_t *out_size, void *extra_state);
 /* Registers a filter for the life of this process.  Like a compressor, it is skipped for a
  * chunk that it does not make smaller, unless DREP_FILTER_KEEP requires that it is always
- * applied; then it may produce at most 2 * in_size + 65,536 bytes.  encode NULL: chunks can
+ * applied; then it may produce at most 2 * in_size + 65,520 bytes.  encode NULL: chunks can
  * only be read.  A file stores the filter's name and parameters: a process without the filter
  * can do everything but read or write those chunks (DREP_ERR_UNSUPPORTED naming it).
  * Plugins may provide filters like data representations: NAME.so (drep_plugin_path).
+ * The name is a hint, so that names should be those of domains, reversed ("org.example.thin"); the
+ * proof is a sum of the encoder's input in front of each stream (SPEC.md, R8.51).  What the encoder
+ * made is therefore decoded at once, and must be the input again (DREP_ERR_CONVERSION).  Reading
+ * compares the sum with what the decoder gave, and another filter of the same name, or another
+ * version, is DREP_ERR_CHECKSUM.  DREP_FILTER_NO_SUM stores none, and then nothing is decoded to
+ * write: for lossy filters, whose decoder gives other bytes than there were, and where a sum would
+ * tell of a secret.
  * DREP_ERR_EXISTS, DREP_ERR_NAME (empty or too long), DREP_ERR_ARG (no decode), DREP_ERR_NOMEM.
  * Thread safe. */
 #define DREP_MAX_FILTER_NAME 128 /* with the NUL */
-enum drep_filter_flags { DREP_FILTER_KEEP = 1 };
+enum drep_filter_flags { DREP_FILTER_KEEP = 1, DREP_FILTER_NO_SUM = 2 };
 DREP_API int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_fn *decode,
                                   void *extra_state, unsigned flags);
 

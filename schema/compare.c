@@ -253,11 +253,10 @@ static void compare_filters(struct comparing *w, const struct object *o, const d
     /* The parameters of other filters come from the datatype. */
     for (i = 0; i < want->nfilters && same; i++)
         same = have->filters[i].id == want->filters[i].id &&
-               have->filters[i].bare == want->filters[i].bare &&
                (want->filters[i].id < DREP_FILTER_DEFLATE ||
                 (have->filters[i].nparams == want->filters[i].nparams &&
-                 memcmp(have->filters[i].param, want->filters[i].param,
-                        sizeof *want->filters[i].param * (size_t)want->filters[i].nparams) == 0));
+                 memcmp(have->filters[i].params, want->filters[i].params,
+                        sizeof *want->filters[i].params * (size_t)want->filters[i].nparams) == 0));
     if (!same)
         complain(&w->c, place_of_key(o, "filters"), "%s: the filters are others", o->path);
 }

@@ -545,7 +545,7 @@ static void put_parameters(struct emitter *e, const drep_filter *f)
 {
     begin_list(e);
     for (int k = 0; k < f->nparams; k++)
-        put_number(e, f->param[k]);
+        put_number(e, f->params[k]);
     end_list(e);
 }
 
@@ -564,7 +564,7 @@ static void put_filters(struct emitter *e, const drep_dsinfo *info)
         if (f->name)
             snprintf(name, sizeof name, "%s", f->name);
         else if (drep_filter_name(f->id))
-            snprintf(name, sizeof name, "%s%s", f->bare ? "bare-" : "", drep_filter_name(f->id));
+            snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
         else
             snprintf(name, sizeof name, "%d", f->id);
         if (!f->name && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {

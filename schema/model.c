@@ -124,6 +124,8 @@ static void free_object(struct object *o)
     for (i = 0; i < o->nattrs; i++)
         drep_type_free(o->attr[i].type);
     drep_type_free(o->type);
+    for (i = 0; i < (size_t)o->nfilters; i++)
+        free((void *)(uintptr_t)o->filters[i].params);
     free(o->member);
     free(o->attr);
     free(o->path);
@@ -503,17 +505,22 @@ static bool read_space(struct schema *s, struct object *o)
 static bool read_user_filter(struct schema *s, const struct doc *name, const struct doc *list,
                              drep_filter *out)
 {
+    enum { MOST = 255 };
     int64_t number;
+    uint32_t *params;
 
-    if (list->len > sizeof out->param / sizeof *out->param)
-        return complain(&s->c, list, "at most %zu parameters",
-                        sizeof out->param / sizeof *out->param);
+    if (list->len > MOST)
+        return complain(&s->c, list, "at most %d parameters", MOST);
+    params = malloc((list->len + 1) * sizeof *params);
+    if (!params)
+        return complain(&s->c, list, "out of memory");
     out->id = DREP_FILTER_USER;
     out->nparams = (int)list->len;
+    out->params = params;
     for (size_t i = 0; i < list->len; i++) {
         if (!doc_integer(&s->c, list->item[i], 0, UINT32_MAX, &number))
             return false;
-        out->param[i] = (uint32_t)number;
+        params[i] = (uint32_t)number;
     }
     return doc_string(&s->c, name, &out->name);
 }
@@ -531,10 +538,7 @@ static bool read_filter(struct schema *s, const struct doc *node, drep_filter *o
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
     if (level && level->kind == DOC_LIST && !drep_filter_from_name(name->text))
         return read_user_filter(s, name, level, out);
-    out->bare = strncmp(name->text, "bare-", 5) == 0;
-    out->id = drep_filter_from_name(name->text + (out->bare ? 5 : 0));
-    if (out->bare && out->id && out->id < DREP_FILTER_DEFLATE)
-        return complain(&s->c, name, "filter \"%s\": only compressors can be bare", name->text);
+    out->id = drep_filter_from_name(name->text);
     if (!out->id)
         return complain(&s->c, name, "unknown filter \"%s\"", name->text);
     if (!drep_filter_available(out->id))

@@ -1,9 +1,9 @@
 /* filter.c - encoding and decoding the payload of a chunk through its list of filters.
  *
  * Rearranging filters (shuffle, bitshuffle, delta) keep the length and touch only the fixed part
- * of a payload; compressors and users' filters put the length of their input, 8 bytes big-endian,
- * before their output.  A compressor that does not shrink its input is skipped for that chunk.
- * SPEC.md, section 8. */
+ * of a payload.  A compressor's stream ends as its coding says or with its bytes, and does not tell
+ * in front how much it gives: the decoder gets as much room as the input can have had.  A
+ * compressor that does not shrink its input is skipped for that chunk.  SPEC.md, section 8. */
 /* SPDX-License-Identifier: MIT */
 #include "chunk/filter.h"
 #include "base/buf.h"
@@ -28,10 +28,10 @@
 #endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
-#define PREFIX 8
-#define FILTER_MEANS 0x0fu /* flags that a reader must know */
+#define PREFIX 16 /* in front of what a user's filter gives: its input's length and sum */
 
 /* One filter applied to one chunk. */
 struct filter_stage {
@@ -43,6 +43,7 @@ struct filter_stage {
     size_t fixed; /* bytes of the fixed part */
     uint8_t *out;
     size_t out_size; /* room; then bytes written */
+    bool full;       /* decoding: the room is too small */
 };
 
 typedef int stage_fn(struct filter_stage *s);
@@ -150,7 +151,12 @@ static int delta_decode(struct filter_stage *s)
     return delta_run(s, 0);
 }
 
-/* ---- compressors: streams behind the prefix; out_size 0 when it does not fit ---- */
+/* ---- compressors; encoding gives out_size 0 when it does not fit ---- */
+
+static int stream_damaged(const struct filter_stage *s)
+{
+    return fail(DREP_ERR_FORMAT, "%s: damaged stream (R8.34)", fmt_filter_name(s->rec->id));
+}
 
 #ifdef HAVE_DEFLATE
 static int deflate_encode(struct filter_stage *s)
@@ -184,9 +190,12 @@ static int deflate_decode(struct filter_stage *s)
         return fail(DREP_ERR_NOMEM, "deflate: out of memory");
     r = libdeflate_zlib_decompress_ex(k->decompressor[0], s->in, s->in_size, s->out, s->out_size,
                                       &used, &got);
-    if (r != LIBDEFLATE_SUCCESS || used != s->in_size || got != s->out_size)
-        return fail(DREP_ERR_FORMAT, "deflate: damaged stream (R8.34)");
-    return 0;
+    if (r == LIBDEFLATE_INSUFFICIENT_SPACE) {
+        s->full = true;
+        return 0;
+    }
+    s->out_size = got;
+    return r != LIBDEFLATE_SUCCESS || used != s->in_size ? stream_damaged(s) : 0;
 }
 #endif
 
@@ -220,8 +229,10 @@ static int zstd_decode(struct filter_stage *s)
         ZSTD_findFrameCompressedSize(s->in, s->in_size) != s->in_size)
         return fail(DREP_ERR_FORMAT, "zstd: not exactly one frame (R8.34)");
     n = ZSTD_decompressDCtx(k->decompressor[1], s->out, s->out_size, s->in, s->in_size);
-    if (ZSTD_isError(n) || n != s->out_size)
-        return fail(DREP_ERR_FORMAT, "zstd: damaged stream (R8.34)");
+    s->full = ZSTD_getErrorCode(n) == ZSTD_error_dstSize_tooSmall;
+    if (ZSTD_isError(n))
+        return s->full ? 0 : stream_damaged(s);
+    s->out_size = n;
     return 0;
 }
 #endif
@@ -246,13 +257,17 @@ static int lz4_encode(struct filter_stage *s)
 
 static int lz4_decode(struct filter_stage *s)
 {
-    int n;
+    int n, room = s->out_size > INT_MAX ? INT_MAX : (int)s->out_size;
 
-    if (s->in_size > INT_MAX || s->out_size > INT_MAX)
+    if (s->in_size > INT_MAX)
         return fail(DREP_ERR_FORMAT, "lz4: stream of %zu bytes (R8.34)", s->in_size);
-    n = LZ4_decompress_safe((const char *)s->in, (char *)s->out, (int)s->in_size, (int)s->out_size);
-    if (n < 0 || (size_t)n != s->out_size)
-        return fail(DREP_ERR_FORMAT, "lz4: damaged stream (R8.34)");
+    n = LZ4_decompress_safe((const char *)s->in, (char *)s->out, (int)s->in_size, room);
+    if (n < 0) {
+        s->full =
+            framing_length(FMT_FILTER_LZ4, NULL, &(struct span){s->in, s->in_size}) > s->out_size;
+        return s->full ? 0 : stream_damaged(s);
+    }
+    s->out_size = (size_t)n;
     return 0;
 }
 #endif
@@ -269,15 +284,23 @@ static int framed_encode(struct filter_stage *s)
 
 static int framed_decode(struct filter_stage *s)
 {
-    const char *name = fmt_filter_name(s->rec->id);
-    int err = framing_decode(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size}, s->out,
-                             s->out_size);
+    const struct span in = {s->in, s->in_size};
+    uint64_t says = framing_length(s->rec->id, s->rec->param, &in);
+    int err;
 
+    s->full = says > s->out_size;
+    if (s->full)
+        return 0;
+    if (s->rec->id == FMT_FILTER_LZF && says == 0 && in.len > 0)
+        return stream_damaged(s);
+    s->out_size = (size_t)says;
+    err = framing_decode(s->rec->id, s->rec->param, &in, s->out, s->out_size);
     return !err                   ? 0
-           : err == FRAMING_NOMEM ? fail(DREP_ERR_NOMEM, "%s: out of memory", name)
+           : err == FRAMING_NOMEM ? fail_nomem()
            : err == FRAMING_ABSENT
-               ? fail(DREP_ERR_UNSUPPORTED, "filter %s: its compressor is not built in", name)
-               : fail(DREP_ERR_FORMAT, "%s: damaged stream (R8.42)", name);
+               ? fail(DREP_ERR_UNSUPPORTED, "filter %s: its compressor is not built in",
+                      fmt_filter_name(s->rec->id))
+               : stream_damaged(s);
 }
 
 void codec_release(struct codec *k)
@@ -285,6 +308,7 @@ void codec_release(struct codec *k)
     buf_release(&k->room[0]);
     buf_release(&k->room[1]);
     buf_release(&k->stored);
+    buf_release(&k->proof);
 #ifdef HAVE_DEFLATE
     libdeflate_free_compressor(k->compressor[0]);
     libdeflate_free_decompressor(k->decompressor[0]);
@@ -297,6 +321,11 @@ void codec_release(struct codec *k)
 }
 
 /* ---- users' filters ---- */
+
+static bool user_sums(const struct user_filter *user)
+{
+    return !(user->flags & DREP_FILTER_NO_SUM);
+}
 
 static int user_failed(const struct filter_stage *s, int code)
 {
@@ -312,9 +341,14 @@ static uint64_t user_most(uint64_t size)
 /* Others may wait for the chunk that the filter works on: nothing of the file can be read. */
 static int user_call(const struct filter_stage *s, drep_filter_fn *fn, size_t *got)
 {
-    bool before = rwlock_no_reads(true);
-    int code =
-        fn(s->rec->param, s->rec->nparams, s->in, s->in_size, s->out, got, s->user->extra_state);
+    uint32_t param[FMT_PARAMS_MAX] = {0};
+    bool before;
+    int code;
+
+    for (int i = 0; i < s->rec->nparams; i++)
+        param[i] = filter_param(s->rec, i);
+    before = rwlock_no_reads(true);
+    code = fn(param, s->rec->nparams, s->in, s->in_size, s->out, got, s->user->extra_state);
 
     rwlock_no_reads(before);
     return code;
@@ -335,8 +369,10 @@ static int user_encode(struct filter_stage *s)
     return 0;
 }
 
+/* out_size: what the stream says that it gives; in front of it stands the sum of that, or 0. */
 static int user_decode(struct filter_stage *s)
 {
+    uint64_t sum = load_u64(s->in - sizeof sum);
     size_t got = s->out_size;
     int code;
 
@@ -345,44 +381,71 @@ static int user_decode(struct filter_stage *s)
     if (code)
         return user_failed(s, code);
     if (got != s->out_size)
-        return fail(DREP_ERR_FORMAT, "filter \"%s\": returned %zu bytes, not %zu", s->user->name,
-                    got, s->out_size);
+        return fail(DREP_ERR_FORMAT, "filter \"%s\": returned %zu bytes, not %zu (R8.38)",
+                    s->user->name, got, s->out_size);
+    if (sum && sum_stored(s->out, got) != sum)
+        return fail(DREP_ERR_CHECKSUM,
+                    "filter \"%s\": it gives other bytes than those that were stored (R8.51)",
+                    s->user->name);
     return 0;
+}
+
+/* A filter that loses something by mistake must not be found out when its input is gone: what it
+ * made of `in` is decoded and compared. */
+static int user_prove(const struct filter_stage *s, const struct span *made)
+{
+    struct buf *proof = &s->codec->proof;
+    struct filter_stage back = *s;
+    int err = buf_reserve(proof, s->in_size + 1);
+
+    back.in = made->p + PREFIX;
+    back.in_size = made->len - PREFIX;
+    back.out = proof->p;
+    back.out_size = s->in_size;
+    if (!err)
+        err = user_decode(&back);
+    return err == DREP_ERR_CHECKSUM || err == DREP_ERR_FORMAT
+               ? fail(
+                     DREP_ERR_CONVERSION,
+                     "filter \"%s\" does not give back what it was given: one that loses something "
+                     "is registered with DREP_FILTER_NO_SUM",
+                     s->user->name)
+               : err;
 }
 
 /* ---- which there are ---- */
 
 struct filter_class {
     int id;
-    int prefixed; /* its output begins with the length of its input */
+    bool changes; /* the length: its input has no fixed part for those behind it */
     stage_fn *encode, *decode;
     uint32_t expands; /* a byte of a stream becomes at most so many; 0: any number */
 };
 
 static const struct filter_class classes[] = {
-    {FMT_FILTER_SHUFFLE, 0, shuffle_encode, shuffle_decode, 0},
-    {FMT_FILTER_BITSHUFFLE, 0, bitshuffle_encode, bitshuffle_decode, 0},
-    {FMT_FILTER_DELTA, 0, delta_encode, delta_decode, 0},
+    {FMT_FILTER_SHUFFLE, false, shuffle_encode, shuffle_decode, 0},
+    {FMT_FILTER_BITSHUFFLE, false, bitshuffle_encode, bitshuffle_decode, 0},
+    {FMT_FILTER_DELTA, false, delta_encode, delta_decode, 0},
 #ifdef HAVE_DEFLATE
-    {FMT_FILTER_DEFLATE, 1, deflate_encode, deflate_decode, 1032},
+    {FMT_FILTER_DEFLATE, true, deflate_encode, deflate_decode, 1032},
 #endif
 #ifdef HAVE_ZSTD
-    {FMT_FILTER_ZSTD, 1, zstd_encode, zstd_decode, 1 << 17},
+    {FMT_FILTER_ZSTD, true, zstd_encode, zstd_decode, 1 << 17},
 #endif
 #ifdef HAVE_LZ4
-    {FMT_FILTER_LZ4, 1, lz4_encode, lz4_decode, 256},
-    {FMT_FILTER_HDF5_LZ4, 1, framed_encode, framed_decode, 256},
+    {FMT_FILTER_LZ4, true, lz4_encode, lz4_decode, 256},
+    {FMT_FILTER_HDF5_LZ4, true, framed_encode, framed_decode, 256},
 #endif
 #ifdef HAVE_LZF
-    {FMT_FILTER_LZF, 1, framed_encode, framed_decode, 0},
+    {FMT_FILTER_LZF, true, framed_encode, framed_decode, 88},
 #endif
-    {FMT_FILTER_HDF5_BITSHUFFLE, 1, framed_encode, framed_decode, 0},
+    {FMT_FILTER_HDF5_BITSHUFFLE, true, framed_encode, framed_decode, 1 << 17},
 #ifdef HAVE_BLOSC
-    {FMT_FILTER_BLOSC, 1, framed_encode, framed_decode, 0},
+    {FMT_FILTER_BLOSC, true, framed_encode, framed_decode, 1 << 17},
 #endif
 };
 
-static const struct filter_class users_class = {0, 1, user_encode, user_decode, 0};
+static const struct filter_class users_class = {0, true, user_encode, user_decode, 0};
 
 static const struct filter_class *class_of(int id)
 {
@@ -399,7 +462,7 @@ bool filter_available(int id)
 
 static bool flags_later(const struct filter_rec *f)
 {
-    return f->flags & FILTER_MEANS & ~FMT_FILTER_BARE;
+    return f->flags & FMT_FLAGS_MEAN;
 }
 
 static int filter_missing(const struct filter_rec *f)
@@ -415,12 +478,12 @@ static int filter_missing(const struct filter_rec *f)
                 f->id);
 }
 
-/* Does the filter's input have no fixed part any more?  Behind a prefix all bytes are alike. */
-static bool prefixed(const struct filter_rec *f)
+/* True if the bytes that a filter gives have no fixed part: those of an unknown one, too. */
+static bool changes_length(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
 
-    return f->id >= FMT_FILTER_USER || (c && c->prefixed);
+    return !c || c->changes;
 }
 
 static int class_get(const struct filter_rec *f, const struct filter_class **c,
@@ -458,30 +521,36 @@ int filters_known(const struct filter_rec *f, int n, uint32_t skipped)
 
 /* ---- writing ---- */
 
+/* Bytes that the format puts in front of what a filter gives. */
+static size_t front_of(const struct filter_stage *s)
+{
+    return s->user ? PREFIX : 0;
+}
+
 /* Fills room with what the filter makes of s->in; *skip: it does not shrink. */
 static int encode_into(struct filter_stage *s, const struct filter_class *c, struct buf *room,
                        int *skip)
 {
     int keep = s->user && s->user->flags & DREP_FILTER_KEEP;
-    size_t most = c->prefixed ? s->in_size - PREFIX - 1 : s->in_size;
+    size_t front = front_of(s), most = c->changes ? s->in_size - front - 1 : s->in_size;
     int err;
 
     if (keep) /* a first guess */
         most = s->in_size + s->in_size / 16 + 64;
     /* A compressor gets one byte less than its input has, so that it must shrink. */
     for (int turn = 0;; turn++) {
-        err = buf_reserve(room, most + PREFIX + 1);
-        s->out = c->prefixed ? room->p + PREFIX : room->p;
+        err = buf_reserve(room, most + front + 1);
+        s->out = room->p + front;
         s->out_size = most;
         if (!err)
             err = c->encode(s);
         if (err || s->out_size <= most)
             break;
-        if (!keep || turn > 0 || s->out_size > user_most(s->in_size) - PREFIX)
+        if (!keep || turn > 0 || s->out_size > user_most(s->in_size) - front)
             break;
         most = s->out_size;
     }
-    *skip = !err && !keep && c->prefixed && (s->out_size == 0 || s->out_size > most);
+    *skip = !err && !keep && c->changes && (s->out_size == 0 || s->out_size > most);
     if (!err && keep && (s->out_size == 0 || s->out_size > most))
         return fail(DREP_ERR_CONVERSION, "filter \"%s\" wants %zu bytes for %zu", s->user->name,
                     s->out_size, s->in_size);
@@ -494,35 +563,40 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
 {
     struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
     const struct filter_class *c;
-    bool bare = filter_is_bare(f);
-    struct out prefix;
     int err = class_get(f, &c, &s.user);
 
     *skip = 0;
     if (err)
         return err;
     s.fixed = fixed < in->len ? fixed : in->len;
-    /* A bare stream cannot say that it stands for less than the full payload. */
-    if (bare && in->len != fixed) {
-        *skip = 1;
-        return 0;
-    }
-    if (c->prefixed && in->len <= PREFIX + 1 && !(s.user && s.user->flags & DREP_FILTER_KEEP)) {
+    if (c->changes && in->len <= front_of(&s) + 1 &&
+        !(s.user && s.user->flags & DREP_FILTER_KEEP)) {
         *skip = 1;
         return 0;
     }
     err = encode_into(&s, c, room, skip);
     if (err || *skip)
         return err;
-    room->len = s.out_size + (c->prefixed ? PREFIX : 0);
-    if (bare) {
-        room->len = s.out_size;
-        memmove(room->p, room->p + PREFIX, room->len);
-    } else if (c->prefixed) {
-        out_init(&prefix, room->p, PREFIX);
-        out_u64(&prefix, in->len);
-    }
-    return 0;
+    room->len = front_of(&s) + s.out_size;
+    if (!s.user)
+        return 0;
+    store_u64(room->p, in->len);
+    store_u64(room->p + 8, user_sums(s.user) ? sum_stored(in->p, in->len) : 0);
+    return user_sums(s.user) ? user_prove(&s, &(struct span){room->p, room->len}) : 0;
+}
+
+int filter_rearrange(const struct filter_rec *f, const void *buf, size_t size, struct buf *out)
+{
+    struct filter_stage s = {.rec = f, .in = buf, .in_size = size, .fixed = size};
+    const struct filter_class *c = NULL;
+    int err = class_get(f, &c, &s.user), skip;
+
+    if (!err && c->changes)
+        err = fail(DREP_ERR_ARG, "filter %d does not keep the length", f->id);
+    if (!err)
+        err = encode_into(&s, c, out, &skip);
+    out->len = err ? 0 : size;
+    return err;
 }
 
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
@@ -542,14 +616,14 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
         } else if (!err) {
             now = (struct span){k->room[next].p, k->room[next].len};
             next = !next;
-            packed |= prefixed(&f[i]);
+            packed |= changes_length(&f[i]);
         }
     }
     if (err)
         return err;
     /* Without any gain from a compressor the payload is stored as it is. */
     if (!packed) {
-        skip_mask = n == 0 ? 0 : (uint32_t)((1ull << n) - 1);
+        skip_mask = filters_all(n);
         now = (struct span){buf, size};
     }
     *out = now;
@@ -559,68 +633,95 @@ int filters_encode(struct codec *k, const struct filter_rec *f, int n, const voi
 
 /* ---- reading ---- */
 
-/* True if the output of a filter may be longer than its input: of an unknown one, too. */
-static bool filter_may_grow(const struct filter_rec *f)
-{
-    const struct filter_class *c = class_of(f->id);
-
-    return !c || c->prefixed;
-}
-
 uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size)
 {
     for (int i = 0; i < n; i++) {
-        if (!(skipped >> i & 1) && filter_may_grow(&f[i]))
+        if (!(skipped >> i & 1) && changes_length(&f[i]))
             size = user_most(size);
     }
     return size;
 }
 
-static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
-                      size_t fixed, uint64_t max, struct buf *room)
+/* Error: a stream gives more than `max` bytes. */
+static int too_much(const struct filter_stage *s, uint64_t max)
 {
-    struct filter_stage s = {
-        .codec = k, .rec = f, .in = in->p, .in_size = in->len, .out_size = in->len};
+    const char *name = s->user ? s->user->name : fmt_filter_name(s->rec->id);
+    uint64_t limit = s->codec->limit;
+
+    if (limit && max >= limit)
+        return fail(DREP_ERR_LIMIT, "%s: gives more than %llu bytes; drep_limit_chunk is %llu",
+                    name, (unsigned long long)max, (unsigned long long)limit);
+    return fail(DREP_ERR_FORMAT, "%s: gives more than the %llu bytes that it may have had (R8.35)",
+                name, (unsigned long long)max);
+}
+
+/* Take the prefix of what a user's filter gave: it says how many bytes the decoder is to give. */
+static int prefix_get(struct filter_stage *s, uint64_t max, uint64_t *room)
+{
+    if (s->in_size < PREFIX)
+        return fail(DREP_ERR_FORMAT, "%s: shorter than its front (R8.38)", s->user->name);
+    *room = load_u64(s->in);
+    s->in += PREFIX;
+    s->in_size -= PREFIX;
+    return *room > max ? too_much(s, max) : 0;
+}
+
+#define GUESS 4 /* a heap is taken to be so many times as long as its stream, then so much more */
+
+/* Bytes of room that a compressor's stream gets first.  Where `sure` they are all that it can give,
+ * as its input was the payload of elements of fixed size; else what it says, or a guess. */
+static uint64_t first_room(const struct filter_stage *s, size_t fixed, uint64_t most, bool sure)
+{
+    uint64_t says;
+
+    if (sure)
+        return most;
+    says = framing_length(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size});
+    if (says == 0)
+        says = fixed + (uint64_t)s->in_size * GUESS;
+    return says < most ? says : most;
+}
+
+/* Decode into `room`, which never has more than `max` bytes, nor more than a stream of this length
+ * can become. */
+static int decode_into(struct filter_stage *s, const struct filter_class *c, size_t fixed,
+                       uint64_t max, bool sure, struct buf *room)
+{
+    uint64_t most = max, now = s->in_size;
+    int err = 0;
+
+    if (c->expands && s->in_size < max / c->expands)
+        most = (uint64_t)s->in_size * c->expands;
+    if (s->user)
+        err = prefix_get(s, max, &now);
+    else if (c->changes)
+        now = first_room(s, fixed, most, sure);
+    while (!err) {
+        err = buf_room(room, now); /* no more than that: it may be kept */
+        s->out = room->p;
+        s->out_size = (size_t)now;
+        s->full = false;
+        if (!err)
+            err = c->decode(s);
+        if (err || !s->full)
+            break;
+        err = now < max && now < most ? 0 : most < max ? stream_damaged(s) : too_much(s, max);
+        now = now < most / GUESS ? now * GUESS : most;
+    }
+    if (!err)
+        room->len = s->out_size;
+    return err;
+}
+
+static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
+                      size_t fixed, uint64_t max, bool sure, struct buf *room)
+{
+    struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
     const struct filter_class *c;
     int err = class_get(f, &c, &s.user);
 
-    if (err)
-        return err;
     s.fixed = fixed < in->len ? fixed : in->len;
-    if (filter_is_bare(f)) {
-        s.out_size = fixed;
-        if (c->expands && s.out_size / c->expands > s.in_size)
-            return fail(DREP_ERR_FORMAT, "%s: a stream of %zu bytes for %zu (R8.34)",
-                        fmt_filter_name(f->id), s.in_size, s.out_size);
-    } else if (c->prefixed) {
-        const char *name = s.user ? s.user->name : fmt_filter_name(f->id);
-        uint64_t len;
-
-        if (in->len < PREFIX)
-            return fail(DREP_ERR_FORMAT, "%s: shorter than its length field (R8.34)", name);
-        len = load_u64(in->p);
-        if (k->limit && max >= k->limit && len > max)
-            return fail(DREP_ERR_LIMIT, "%s: claims %llu bytes; drep_limit_chunk is %llu", name,
-                        (unsigned long long)len, (unsigned long long)k->limit);
-        if (len > max)
-            return fail(DREP_ERR_FORMAT,
-                        "%s: claims %llu bytes, more than the %llu it may have (R8.35)", name,
-                        (unsigned long long)len, (unsigned long long)max);
-        s.in += PREFIX;
-        s.in_size -= PREFIX;
-        if (c->expands && len / c->expands > s.in_size)
-            return fail(DREP_ERR_FORMAT, "%s: claims %llu bytes of a stream of %zu (R8.34)", name,
-                        (unsigned long long)len, s.in_size);
-        s.out_size = (size_t)len;
-    }
-    err = buf_room(room, s.out_size); /* no more than that: it may be kept */
-    if (err)
-        return err;
-    s.out = room->p;
-    err = c->decode(&s);
-    if (!err)
-        room->len = s.out_size;
-    return err;
+    return err ? err : decode_into(&s, c, fixed, max, sure, room);
 }
 
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
@@ -640,14 +741,14 @@ int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t 
         if (skipped >> i & 1)
             continue;
         for (int b = 0; b < i; b++) {
-            packed |= prefixed(&f[b]) && !(skipped >> b & 1);
+            packed |= changes_length(&f[b]) && !(skipped >> b & 1);
             if (f[b].id >= FMT_FILTER_USER && !(skipped >> b & 1))
                 most = user_most(most);
         }
         /* However many users' filters a file lists. */
         if (k->limit && most > user_most(k->limit))
             most = user_most(k->limit);
-        err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, to);
+        err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, max <= fixed, to);
         if (!err)
             now = (struct span){to->p, to->len};
         next = !next;

@@ -17,12 +17,19 @@
 struct codec {
     struct buf room[2];
     struct buf stored;     /* for the caller */
+    struct buf proof;      /* what a user's filter gives back while it is proven */
     void *compressor[2];   /* deflate's, and for which level; zstd's */
     void *decompressor[2]; /* likewise */
     int level;
     uint64_t limit; /* decoding: bytes that no stage may exceed twice over; 0: none */
 };
 void codec_release(struct codec *k);
+
+/* The mask of n filters. */
+static inline uint32_t filters_all(int n)
+{
+    return (uint32_t)(((uint64_t)1 << n) - 1);
+}
 
 bool filter_available(int id);
 /* Check that all filters of the list, but those skipped, are available; DREP_ERR_UNSUPPORTED
@@ -35,6 +42,8 @@ int filters_later(const struct filter_rec *f, int n);
  * or in the codec, until that is used again. */
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped);
+/* Encode through one filter that keeps the length: all bytes are its elements'. */
+int filter_rearrange(const struct filter_rec *f, const void *buf, size_t size, struct buf *out);
 /* The most bytes that a payload of `size` can be stored as: each filter applied to it that changes
  * lengths may add as much again and 64 KiB (R8.38). */
 uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size);

@@ -303,6 +303,64 @@ static size_t blosc_encode(const uint32_t *param, const struct span *in, uint8_t
 }
 #endif
 
+/* ---- what streams without a length decode to ---- */
+
+/* Take the rest of a number that did not fit its four bits: bytes up to one that is not 255. */
+static uint64_t more_of(const uint8_t **p, const uint8_t *end)
+{
+    uint64_t n = 0;
+    uint8_t b = 255;
+
+    while (b == 255 && *p < end) {
+        b = *(*p)++;
+        n += b;
+    }
+    return n;
+}
+
+/* Add up the sequences of an LZ4 block: a token, literals, two bytes of offset, a match. */
+static uint64_t lz4_length(const struct span *in)
+{
+    const uint8_t *p = in->p, *end = p + in->len;
+    uint64_t sum = 0;
+
+    while (p < end) {
+        uint8_t token = *p++;
+        uint64_t n = token >> 4;
+
+        n += n == 15 ? more_of(&p, end) : 0;
+        if (n > (size_t)(end - p))
+            return 0;
+        p += n;
+        sum += n;
+        if (p == end)
+            break;
+        if (end - p < 2)
+            return 0;
+        p += 2;
+        n = token & 15;
+        sum += n + 4 + (n == 15 ? more_of(&p, end) : 0);
+    }
+    return sum;
+}
+
+static uint64_t lzf_length(const struct span *in)
+{
+    const uint8_t *p = in->p, *end = p + in->len;
+    uint64_t sum = 0;
+
+    while (p < end) {
+        uint8_t c = *p++;
+        size_t skip = c < 32 ? c + 1u : c < 224 ? 1 : 2;
+
+        if (skip > (size_t)(end - p))
+            return 0;
+        sum += c < 32 ? c + 1u : (c >> 5) + (c < 224 ? 2u : 2u + *p);
+        p += skip;
+    }
+    return sum;
+}
+
 /* ---- all ---- */
 
 int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t *out, size_t size)
@@ -350,15 +408,6 @@ int framing_decode_most(int id, const uint32_t *param, const struct span *in, ui
             return FRAMING_DAMAGED;
         *size = n;
         return 0;
-    }
-#endif
-#ifdef HAVE_LZF
-    case FMT_FILTER_LZF: {
-        unsigned room = *size > UINT_MAX ? UINT_MAX : (unsigned)*size;
-        unsigned n = in->len > UINT_MAX ? 0 : lzf_decompress(in->p, (unsigned)in->len, out, room);
-
-        *size = n;
-        return n > 0 ? 0 : FRAMING_DAMAGED;
     }
 #endif
     default:
@@ -409,6 +458,10 @@ uint64_t framing_length(int id, const uint32_t *param, const struct span *in)
         return n == ZSTD_CONTENTSIZE_UNKNOWN || n == ZSTD_CONTENTSIZE_ERROR ? 0 : n;
     }
 #endif
+    case FMT_FILTER_LZ4:
+        return lz4_length(in);
+    case FMT_FILTER_LZF:
+        return lzf_length(in);
     case FMT_FILTER_HDF5_LZ4:
         return in->len < HEAD ? 0 : load_u64(in->p);
     case FMT_FILTER_HDF5_BITSHUFFLE:

@@ -15,14 +15,15 @@ enum framing_error {
 };
 /* Decode a stream to exactly `size` bytes: 0 or an enum framing_error. */
 int framing_decode(int id, const uint32_t *param, const struct span *in, uint8_t *out, size_t size);
-/* Like framing_decode(), to at most *size bytes, which gets the number of them: streams of LZF, and
- * some of ZSTD, do not say what they decode to. */
+/* Like framing_decode(), to at most *size bytes, which gets the number of them: some streams of
+ * ZSTD do not say what they decode to. */
 int framing_decode_most(int id, const uint32_t *param, const struct span *in, uint8_t *out,
                         size_t *size);
 /* Encode; *size: room at out, then bytes used, 0 if they do not fit.  0 or FRAMING_NOMEM. */
 int framing_encode(int id, const uint32_t *param, const struct span *in, uint8_t *out,
                    size_t *size);
-/* The bytes that a stream says that it decodes to, 0 if it does not say. */
+/* The bytes that a stream says that it decodes to, of LZ4 and LZF by the lengths of all its
+ * sequences; 0 if it does not say. */
 uint64_t framing_length(int id, const uint32_t *param, const struct span *in);
 
 #endif

@@ -110,7 +110,7 @@ static uint64_t unfiltered_max(const struct chunks *cs)
  * none that can be left in place. */
 static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 {
-    uint32_t applied = ((uint32_t)1 << cs->nfilters) - 1;
+    uint32_t applied = filters_all(cs->nfilters);
     const struct filter_rec *f;
     int i;
 
@@ -139,9 +139,7 @@ static int undo_front(struct codec *k, const struct chunks *cs, const struct chu
 /* True if no filter was applied: the stored bytes are the payload. */
 static bool filters_none(const struct chunks *cs, uint32_t skipped)
 {
-    uint32_t all = ((uint32_t)1 << cs->nfilters) - 1;
-
-    return (all & ~skipped) == 0;
+    return (filters_all(cs->nfilters) & ~skipped) == 0;
 }
 
 static int payload_fits(const struct buf *out, uint64_t most)
@@ -166,10 +164,6 @@ static int decode_filtered(struct work *w, const struct chunks *cs, const struct
     if (cs->payload > k->limit)
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_limit_chunk is %llu",
                     (unsigned long long)cs->payload, (unsigned long long)k->limit);
-    for (int i = 0; cs->variable && i < cs->nfilters; i++) {
-        if (filter_is_bare(&cs->filter[i]))
-            return fail(DREP_ERR_FORMAT, "a bare filter of variable parts (R8.33)");
-    }
     if (cs->variable &&
         rec->size > filters_stored_max(cs->filter, cs->nfilters, rec->skipped, most))
         return fail(DREP_ERR_LIMIT, "a chunk stored as %llu bytes; drep_limit_chunk is %llu",

@@ -61,7 +61,7 @@ int drep_register_filter(const char *name, drep_filter_fn *encode, drep_filter_f
 
     if (len == 0 || len >= DREP_MAX_FILTER_NAME)
         return fail(DREP_ERR_NAME, "a filter's name has 1 to %d bytes", DREP_MAX_FILTER_NAME - 1);
-    if (!decode || flags & ~(unsigned)DREP_FILTER_KEEP)
+    if (!decode || flags & ~(unsigned)(DREP_FILTER_KEEP | DREP_FILTER_NO_SUM))
         return fail(DREP_ERR_ARG, "filter \"%s\": no decoding function, or unknown flags", name);
     f = mem_alloc(sizeof(*f) + len + 1);
     if (!f)

@@ -212,13 +212,17 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
     rec->name = (struct span){(const uint8_t *)want->name, len};
     rec->nparams = (uint8_t)want->nparams;
     memcpy(rec->param, want->param, sizeof rec->param);
+    rec->given = want->params;
+    if (!err && want->nparams > FILTER_NEAR && !want->params)
+        err = fail(DREP_ERR_ARG, "filter \"%s\": %d parameters, and params is NULL", want->name,
+                   want->nparams);
     return err;
 }
 
 /* The parameters of a stream as filters of HDF5 frame them: the caller's, or usual ones. */
 static int framed_params(const drep_filter *want, uint32_t unit, struct filter_rec *rec)
 {
-    static const uint32_t none[FMT_PARAMS_MAX];
+    static const uint32_t none[FILTER_NEAR];
     const uint32_t bits[] = {unit, 0, 2, 0}, blosc[] = {unit, 5, 1, 0};
     const uint32_t *usual = want->id == FMT_FILTER_HDF5_BITSHUFFLE ? bits
                             : want->id == FMT_FILTER_BLOSC         ? blosc
@@ -288,22 +292,18 @@ static int filter_params(const drep_file *f, const struct file_rep *rep, const s
     }
 }
 
-/* A bare stream does not tell its length: it must be that of the full payload. */
-static int bare_filters(const drep_spec *spec, struct object_rec *rec, const struct ftype *ft)
+/* What a user's filter gives has no elements that could be rearranged. */
+static int check_order(const struct object_rec *rec)
 {
-    bool lengths = false;
+    bool users = false;
 
-    for (int i = 0; i < spec->nfilters; i++) {
-        int id = spec->filters[i].id;
+    for (int i = 0; i < rec->nfilters; i++) {
+        int id = rec->filter[i].id;
 
-        if (spec->filters[i].bare && (id < DREP_FILTER_DEFLATE || id > DREP_FILTER_LZ4))
-            return fail(DREP_ERR_ARG, "filter %d: only deflate, zstd and lz4 can be bare", id);
-        if ((spec->filters[i].bare || FMT_FILTER_FRAMED(id)) && (lengths || ft->type->variable))
-            return fail(DREP_ERR_ARG, "filter %s: %snot possible %s", fmt_filter_name(id),
-                        spec->filters[i].bare ? "bare is " : "",
-                        lengths ? "behind a filter that changes lengths" : "with variable parts");
-        rec->filter[i].flags = spec->filters[i].bare ? FMT_FILTER_BARE : 0;
-        lengths |= id > DREP_FILTER_DELTA;
+        if (users && id <= FMT_FILTER_DELTA)
+            return fail(DREP_ERR_ARG, "filter %s: not possible behind a user-defined one",
+                        fmt_filter_name(id));
+        users |= id >= FMT_FILTER_USER;
     }
     return 0;
 }
@@ -324,7 +324,7 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
-    if ((err = bare_filters(spec, rec, ft)))
+    if ((err = check_order(rec)))
         return err;
     if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
         return fail(DREP_ERR_LIMIT,

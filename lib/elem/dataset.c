@@ -95,6 +95,7 @@ static void dataset_free(drep_dataset *ds)
     buf_release(&ds->rec_bytes);
     buf_release(&ds->name);
     mem_free(ds->filter_names);
+    mem_free(ds->filter_params);
     drep_type_free(ds->own_type);
     mem_free(ds);
 }
@@ -208,6 +209,23 @@ int dataset_alive(drep_dataset *ds)
     return err == DREP_ERR_NOT_FOUND ? fail(err, "it was removed") : err;
 }
 
+/* Copies the parameters of all filters. */
+static int filter_params(drep_dataset *ds)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < ds->rec.nfilters; i++)
+        n += ds->rec.filter[i].nparams;
+    ds->filter_params = n > 0 ? mem_array(n, sizeof *ds->filter_params) : NULL;
+    if (n > 0 && !ds->filter_params)
+        return fail_nomem();
+    n = 0;
+    for (int i = 0; i < ds->rec.nfilters; i++)
+        for (int k = 0; k < ds->rec.filter[i].nparams; k++)
+            ds->filter_params[n++] = filter_param(&ds->rec.filter[i], k);
+    return 0;
+}
+
 /* Copies the names of users' filters. Plugins may bring them; a filter that nobody brings is an
  * error only when elements are moved. */
 static int filter_names(drep_dataset *ds)
@@ -270,6 +288,8 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         ds->chunks.check = payload_check;
         err = fill_make(ds);
     }
+    if (!err)
+        err = filter_params(ds);
     if (!err)
         err = filter_names(ds);
     if (err) {
@@ -357,7 +377,9 @@ static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
     dataset_empty(ds);
     maps_release(ds);
     mem_free(ds->filter_names);
+    mem_free(ds->filter_params);
     ds->filter_names = NULL;
+    ds->filter_params = NULL;
     f->datasets.spare = ds;
     return NULL;
 }

@@ -38,6 +38,7 @@ struct drep_dataset {
     uint8_t *fill;            /* one stored element, NULL: zero bytes */
     struct buf fill_heap;     /* what its variable parts point into */
     char *filter_names;       /* of users' filters, each with its NUL */
+    uint32_t *filter_params;  /* of all filters, one behind the other */
     int fill_err;             /* why the functions could not make the default one */
     bool trimmed;             /* nothing but fill is stored outside the shape */
     uint64_t removals;        /* of the file, when the dataset was last seen to be there */

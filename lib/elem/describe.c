@@ -61,6 +61,7 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
 {
     const struct object_rec *r = &ds->rec;
     const char *name = ds->filter_names;
+    const uint32_t *params = ds->filter_params;
 
     memset(out, 0, r->nfilters * sizeof *out);
     for (int i = 0; i < r->nfilters; i++) {
@@ -68,9 +69,9 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
 
         to->id = r->filter[i].id;
         to->nparams = r->filter[i].nparams;
-        to->bare = (r->filter[i].flags & FMT_FILTER_BARE) != 0;
-        for (int p = 0; p < r->filter[i].nparams && p < 8; p++)
-            to->param[p] = r->filter[i].param[p];
+        memcpy(to->param, r->filter[i].param, sizeof to->param);
+        to->params = params;
+        params += to->nparams;
         if (to->id >= FMT_FILTER_USER) {
             to->name = name;
             name += r->filter[i].name.len + 1;

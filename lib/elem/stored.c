@@ -101,7 +101,7 @@ int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int
 static int stored_check(const drep_dataset *ds, const void *buf, int64_t size, uint32_t skipped)
 {
     const struct chunks *cs = &ds->chunks;
-    uint32_t all = (uint32_t)((1ull << cs->nfilters) - 1);
+    uint32_t all = filters_all(cs->nfilters);
     uint64_t most = cs->st->opts.chunk_max;
 
     if (!buf || size < 1)

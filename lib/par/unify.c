@@ -37,13 +37,8 @@ static bool same_filters(const struct object_rec *a, const struct object_rec *b)
 {
     bool same = a->nfilters == b->nfilters;
 
-    for (int i = 0; same && i < a->nfilters; i++) {
-        const struct filter_rec *x = &a->filter[i], *y = &b->filter[i];
-
-        same = x->id == y->id && x->flags == y->flags && x->nparams == y->nparams &&
-               same_span(&x->name, &y->name) &&
-               memcmp(x->param, y->param, x->nparams * sizeof *x->param) == 0;
-    }
+    for (int i = 0; same && i < a->nfilters; i++)
+        same = filter_same(&a->filter[i], &b->filter[i]);
     return same;
 }
 

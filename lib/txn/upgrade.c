@@ -28,6 +28,7 @@
 #include "txn/overlay.h"
 #include "txn/snapshot.h"
 #include "txn/txn.h"
+#include "txn/upgrade_streams.h"
 
 #include <string.h>
 
@@ -102,12 +103,35 @@ static int translate_object(struct upgrade *u, const struct old_key *key, const 
     return buf_set(&u->object, old->p, old->len);
 }
 
+/* A record of chunks.  *value keeps the old one's bytes where nothing is to be changed. */
+static int translate_chunks(struct upgrade *u, const struct old_key *key, struct span *value)
+{
+    const struct span object = {u->object.p, u->object.len};
+    int err = key->object == u->object_id ? upgrade_streams(u->st, &object, value, &u->out) : 0;
+
+    if (!err && u->out.len > 0)
+        *value = (struct span){u->out.p, u->out.len};
+    u->out.len = 0;
+    return err;
+}
+
 /* Today's value of an entry, in *value, which has draft 4's. */
 static int translate_value(struct upgrade *u, const struct old_key *key, struct span *value)
 {
+    int err;
+
     switch (key->tag) {
     case FMT_TAG_OBJECT:
-        return translate_object(u, key, value);
+        err = translate_object(u, key, value);
+        if (!err)
+            err = buf_set(&u->out, value->p, value->len);
+        if (!err) {
+            upgrade_filter_flags(u->out.p, u->out.len);
+            *value = (struct span){u->out.p, u->out.len};
+        }
+        return err;
+    case FMT_TAG_CHUNK:
+        return translate_chunks(u, key, value);
     default: /* as it was */
         return 0;
     }

@@ -22,14 +22,9 @@ static bool same_filters(const struct object_rec *a, const struct object_rec *b)
 {
     if (a->nfilters != b->nfilters)
         return false;
-    for (int i = 0; i < a->nfilters; i++) {
-        const struct filter_rec *x = &a->filter[i], *y = &b->filter[i];
-
-        if (x->id != y->id || x->nparams != y->nparams || x->name.len != y->name.len ||
-            memcmp(x->param, y->param, x->nparams * sizeof *x->param) != 0 ||
-            (x->name.len > 0 && memcmp(x->name.p, y->name.p, x->name.len) != 0))
+    for (int i = 0; i < a->nfilters; i++)
+        if (!filter_same(&a->filter[i], &b->filter[i]))
             return false;
-    }
     return true;
 }
 

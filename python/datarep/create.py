@@ -23,7 +23,7 @@ class Spec(NamedTuple):
     maxshape: Optional[tuple[Optional[int], ...]]
     dims: Optional[list[Optional[str]]]
     chunks: Optional[tuple[int, ...]]
-    filters: list[tuple[str, int, tuple[int, ...], bool]]
+    filters: list[tuple[str, int, tuple[int, ...]]]
     layout: int
     fill_kind: int
     fill: Any  # the memory of the value
@@ -31,25 +31,25 @@ class Spec(NamedTuple):
     attrs: dict[str, Any]
 
 
-def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...], bool]]:
-    """"shuffle,zstd:3" or a list -> [(name, level, parameters, bare)]."""
+def parse_filters(filters: Filters) -> list[tuple[str, int, tuple[int, ...]]]:
+    """"shuffle,zstd:3" or a list -> [(name, level, parameters)]."""
     if not filters:
         return []
     rows: list[Any] = list(filters.split(",") if isinstance(filters, str) else filters)
-    made: list[tuple[str, int, tuple[int, ...], bool]] = []
+    made: list[tuple[str, int, tuple[int, ...]]] = []
     for row in rows:
         if isinstance(row, str):
             name, _, number = row.strip().partition(":")
             try:
-                made.append((name, int(number) if number else -1, (), False))
+                made.append((name, int(number) if number else -1, ()))
             except ValueError:
                 raise ValueError(f"filters: {row!r}: a level is a number, as in \"zstd:3\"") from None
         elif not isinstance(row, (tuple, list)):
             raise TypeError(f"filters: a filter is a name or (name, level), not {row!r}")
         else:
-            parts: list[Any] = [*row, *[-1, (), False][len(row) - 1:]]
-            name, level, params, bare = parts
-            made.append((name, -1 if level is None else int(level), tuple(params), bool(bare)))
+            parts: list[Any] = [*row, *[-1, ()][len(row) - 1:]]
+            name, level, params = parts
+            made.append((name, -1 if level is None else int(level), tuple(params)))
     return made
 
 

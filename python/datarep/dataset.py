@@ -905,7 +905,7 @@ class Dataset(Named, _core.Dataset):
         'shuffle,zstd:3'
         """
         said = []
-        for name, level, _, _ in self._info()["filters"]:
+        for name, level, _ in self._info()["filters"]:
             said.append(f"{name}:{level}" if level > 0 else name)
         return ",".join(said)
 

@@ -161,7 +161,7 @@ def _attrs(attrs: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-_DEFLATE = re.compile(r"(shuffle,)?(?:bare-)?deflate(?::(\d+))?")
+_DEFLATE = re.compile(r"(shuffle,)?deflate(?::(\d+))?")
 
 
 def _filter_encoding(ds: Dataset, filters: str) -> dict[str, Any]:

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define MOST_PARAMS 255 /* of a filter */
+
 struct request {
     drep_spec spec;
     int64_t dims[MAX_RANK], maxdims[MAX_RANK], chunk[MAX_RANK];
@@ -67,22 +69,30 @@ static bool dim_names(struct request *q)
 
 static bool parameters(drep_filter *f, const char *name, PyObject *list)
 {
-    int64_t params[8];
+    int64_t params[MOST_PARAMS];
+    uint32_t *all;
 
-    if (!numbers(list, params, 8, &f->nparams))
+    if (!numbers(list, params, MOST_PARAMS, &f->nparams))
         return false;
+    f->params = all = PyMem_Malloc(MOST_PARAMS * sizeof *all);
+    if (!all) {
+        PyErr_NoMemory();
+        return false;
+    }
     for (int k = 0; k < f->nparams; k++) {
         if (params[k] < 0 || params[k] > UINT32_MAX) {
             PyErr_Format(PyExc_ValueError, "filter %s: parameter %lld does not fit 32 bits", name,
                          (long long)params[k]);
             return false;
         }
-        f->param[k] = (uint32_t)params[k];
+        all[k] = (uint32_t)params[k];
+        if (k < 8)
+            f->param[k] = all[k];
     }
     return true;
 }
 
-/* [(name, level, params, bare)] */
+/* [(name, level, params)] */
 static bool filters(struct request *q)
 {
     Py_ssize_t n = PyTuple_Size(q->filter_rows);
@@ -95,8 +105,7 @@ static bool filters(struct request *q)
         drep_filter *f = &q->filters[i];
         PyObject *p;
         const char *name;
-        if (!tuple_fields(PyTuple_GetItem(q->filter_rows, i), "siOp", &name, &f->level, &p,
-                          &f->bare) ||
+        if (!tuple_fields(PyTuple_GetItem(q->filter_rows, i), "siO", &name, &f->level, &p) ||
             !parameters(f, name, p))
             return false;
         f->id = drep_filter_from_name(name);
@@ -155,6 +164,8 @@ static PyObject *dataset_create(PyObject *module, PyObject *args)
         fill_value(&q, value) && handle_open((handle *)o))
         r = create_dataset((handle *)o, path, &q);
     memory_release(&q.fill);
+    for (int i = 0; i < DREP_MAX_FILTERS; i++)
+        PyMem_Free((void *)(uintptr_t)q.filters[i].params);
     Py_XDECREF(q.dim_names);
     Py_XDECREF(q.filter_rows);
     return r;

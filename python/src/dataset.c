@@ -617,12 +617,12 @@ static PyObject *resize(PyObject *o, PyObject *arg)
 
 static PyObject *filter_tuple(const drep_filter *f)
 {
-    int64_t params[8];
+    int64_t params[255];
 
-    for (int i = 0; i < 8; i++)
-        params[i] = f->param[i];
-    return Py_BuildValue("(NiNi)", text(f->name ? f->name : drep_filter_name(f->id)), f->level,
-                         tuple_of(params, f->nparams < 8 ? f->nparams : 8), f->bare);
+    for (int i = 0; i < f->nparams; i++)
+        params[i] = f->params[i];
+    return Py_BuildValue("(NiN)", text(f->name ? f->name : drep_filter_name(f->id)), f->level,
+                         tuple_of(params, f->nparams));
 }
 
 static PyObject *info_method(PyObject *o, PyObject *none)

@@ -944,8 +944,8 @@ static bool same_filters(const drep_dsinfo *a, const drep_dsinfo *b)
         if (a->filters[i].id != b->filters[i].id ||
             (a->filters[i].id >= DREP_FILTER_DEFLATE &&
              (a->filters[i].nparams != b->filters[i].nparams ||
-              memcmp(a->filters[i].param, b->filters[i].param,
-                     sizeof *a->filters[i].param * (size_t)a->filters[i].nparams) != 0)))
+              memcmp(a->filters[i].params, b->filters[i].params,
+                     sizeof *a->filters[i].params * (size_t)a->filters[i].nparams) != 0)))
             return false;
     return a->nfilters == b->nfilters;
 }

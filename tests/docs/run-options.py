@@ -44,7 +44,6 @@ MEMBERS = {
     'drep_filter.id': 'drep_filter_id',
     'drep_filter.level': (-1, 12),
     'drep_filter.nparams': (0, 8),
-    'drep_filter.bare': (0, 1),
     'drep_scalar.cls': 'drep_scalar_class',
     'drep_scalar.order': 'drep_byte_order',
     'drep_scalar.size': (1, 32),

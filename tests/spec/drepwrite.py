@@ -492,14 +492,12 @@ FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, 
 
 
 def apply_filter(name, parameters, data, fixed):
-    if name.startswith("bare-"):
-        return apply_filter(name[5:], parameters, data, fixed)[8:]
     if name == "deflate":
-        return u64(len(data)) + zlib.compress(data, parameters[0])
+        return zlib.compress(data, parameters[0])
     if name == "zstd":
-        return u64(len(data)) + zstd(data, parameters[0])
+        return zstd(data, parameters[0])
     if name == "lz4":
-        return u64(len(data)) + lz4(data)
+        return lz4(data)
     if name == "hdf5-lz4":
         size = parameters[0] or len(data)
         return u64(len(data)) + u32(size) + blocks(data, size, lz4)
@@ -510,7 +508,7 @@ def apply_filter(name, parameters, data, fixed):
     if name == "blosc":
         return blosc(data, *parameters)
     if name == "mirror":
-        return u64(len(data)) + mirror(parameters, data)
+        return u64(len(data)) + u64(borrowed.xxh3(data) or 1) + mirror(parameters, data)
     call = {"shuffle": shuffle, "bitshuffle": bitshuffle, "delta": delta}[name]
     return call(data[:fixed], *parameters) + data[fixed:]
 
@@ -753,9 +751,9 @@ class Builder:
             rest += b"".join(map(var, chunk))
         rest += u8(len(filters))
         for f, parameters in filters:
-            bare, f = f.startswith("bare-"), f.replace("bare-", "")
+            f, flags = f if isinstance(f, tuple) else (f, 0)
             own = f.encode() if f not in FILTER else b""
-            rest += u16(FILTER.get(f, 32768)) + u8(bare) + u8(len(own)) + own + u8(len(parameters))
+            rest += u16(FILTER.get(f, 32768)) + u8(flags) + u8(len(own)) + own + u8(len(parameters))
             rest += b"".join(map(u32, parameters))
         rest += u8(fill)
         if fill == 1:

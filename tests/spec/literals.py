@@ -379,7 +379,7 @@ def reserved(n):
         ["OBJECT, LINK, DIM, ATTR, CHUNK | " + flags],
         ["layouts %d to 255" % (n["CHUNKED"] + 1), "fills %d to 255" % (n["FILL_NONE"] + 1)],
         ["ranks %d to %d" % (n["RANK_MAX"] + 1, n["RANK_NULL"] - 1)],
-        ["filter | ids", words(n["FILTER_USER"]), "23 and 24", "flags 1 to 3"],
+        ["filter | ids", words(n["FILTER_USER"]), "23 and 24", "flags " + low],
         ["filter | " + flags],
         ["FILES | kinds " + n.others([n["TARGET_PATH"], n["TARGET_URI"]]), "flags " + low],
         ["FILES | " + flags],

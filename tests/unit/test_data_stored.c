@@ -34,7 +34,7 @@ static const struct {
     drep_filter filter[2];
     int n;
 } lists[] = {{.n = 0},
-             {{{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .bare = 1}}, 2},
+             {{{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE}}, 2},
              {{{.id = DREP_FILTER_ZSTD}}, 1},
              {{{.id = DREP_FILTER_BITSHUFFLE}, {.id = DREP_FILTER_LZ4}}, 2}};
 enum { LISTS = sizeof lists / sizeof *lists };

@@ -64,42 +64,103 @@ static void try_shuffle(size_t n, size_t s)
     free(back);
 }
 
-/* A bare stream is the other without its eight bytes in front; it stands for a full payload, so one
- * that is shorter is not filtered. */
-START_TEST(test_bare_streams)
+/* ---- streams ---- */
+
+static const struct filter_rec compressor[] = {
+    {.id = FMT_FILTER_DEFLATE, .nparams = 1, .param = {1}},
+    {.id = FMT_FILTER_ZSTD, .nparams = 1, .param = {1}},
+    {.id = FMT_FILTER_LZ4, .nparams = 1, .param = {1}},
+    {.id = FMT_FILTER_HDF5_LZ4, .nparams = 1, .param = {1000}},
+    {.id = FMT_FILTER_LZF},
+    {.id = FMT_FILTER_HDF5_BITSHUFFLE, .nparams = 4, .param = {4, 0, 2, 0}},
+    {.id = FMT_FILTER_BLOSC, .nparams = 4, .param = {4, 5, 1, 1}},
+};
+enum { COMPRESSORS = sizeof compressor / sizeof *compressor };
+
+/* What a compressor makes of `size` bytes, malloc'ed and ending with its block of memory. */
+static uint8_t *stream_of(struct codec *k, const struct filter_rec *f, const uint8_t *in,
+                          size_t size, size_t fixed, size_t *len)
 {
-    static const int id[] = {FMT_FILTER_DEFLATE, FMT_FILTER_ZSTD, FMT_FILTER_LZ4};
-    struct filter_rec f = {.id = (uint16_t)id[_i], .nparams = 1, .param = {1}};
-    uint8_t payload[3000], *with;
+    uint32_t skipped;
+    struct span out;
+    uint8_t *stream;
+
+    ok(filters_encode(k, f, 1, in, size, fixed, &out, &skipped));
+    ck_assert_uint_eq(skipped, 0);
+    stream = malloc(out.len);
+    memcpy(stream, out.p, out.len);
+    *len = out.len;
+    return stream;
+}
+
+/* A stream ends as its coding says, or with its bytes, and may give less than the bound, not more:
+ * of elements of fixed size that is the full payload, of others the limit of a chunk. */
+START_TEST(test_streams)
+{
+    const struct filter_rec *f = &compressor[_i];
+    const char *name = fmt_filter_name(f->id);
+    uint8_t payload[3000], *stream, *more;
     struct codec k = {0};
     struct buf back = {0};
-    struct span out;
-    uint32_t skipped;
+    struct filter_rec later = *f;
     size_t len;
 
-    if (!filter_available(f.id))
+    if (!filter_available(f->id))
         return;
     for (size_t i = 0; i < sizeof payload; i++)
         payload[i] = (uint8_t)(i / 100);
-    ck_assert_int_eq(filters_encode(&k, &f, 1, payload, 3000, 3000, &out, &skipped), 0);
-    len = out.len;
-    with = malloc(len);
-    memcpy(with, out.p, len);
-    f.flags = FMT_FILTER_BARE;
-    ck_assert_int_eq(filters_encode(&k, &f, 1, payload, 3000, 3000, &out, &skipped), 0);
-    ck_assert(skipped == 0 && out.len == len - 8 && memcmp(out.p, with + 8, len - 8) == 0);
-    ck_assert_int_eq(filters_decode(&k, &f, 1, 0, with + 8, len - 8, 3000, 3000, &back), 0);
-    ck_assert(back.len == 3000 && memcmp(back.p, payload, 3000) == 0);
-    ck_assert_int_eq(filters_decode(&k, &f, 1, 0, with + 8, len - 8, 2999, 2999, &back),
-                     DREP_ERR_FORMAT);
-    ck_assert_int_eq(filters_encode(&k, &f, 1, payload, 2900, 3000, &out, &skipped), 0);
-    ck_assert(skipped == 1 && out.len == 2900);
-    f.flags = 2; /* of a later version */
-    ck_assert_int_eq(filters_decode(&k, &f, 1, 0, with + 8, len - 8, 3000, 3000, &back),
-                     DREP_ERR_UNSUPPORTED);
+    for (size_t size = 2900; size <= 3000; size += 100) {
+        stream = stream_of(&k, f, payload, size, 3000, &len);
+        ok(filters_decode(&k, f, 1, 0, stream, len, 3000, 3000, &back));
+        ck_assert_msg(back.len == size && memcmp(back.p, payload, size) == 0, "%s", name);
+        ok(filters_decode(&k, f, 1, 0, stream, len, 16, 1 << 20, &back));
+        ck_assert_msg(back.len == size && memcmp(back.p, payload, size) == 0, "%s", name);
+        ck_assert_msg(back.size <= 16 * 3000, "%s: %zu bytes of room", name, back.size);
+        fails(filters_decode(&k, f, 1, 0, stream, len, size - 1, size - 1, &back), DREP_ERR_FORMAT);
+        ck_assert_msg(strstr(drep_error(), "R8.35") != NULL, "%s: %s", name, drep_error());
+        k.limit = size - 1;
+        fails(filters_decode(&k, f, 1, 0, stream, len, 16, size - 1, &back), DREP_ERR_LIMIT);
+        k.limit = 0;
+        more = calloc(len + 1, 1);
+        memcpy(more, stream, len);
+        fails(filters_decode(&k, f, 1, 0, more, len + 1, 3000, 3000, &back), DREP_ERR_FORMAT);
+        ck_assert_msg(strstr(drep_error(), "R8.34") != NULL, "%s: %s", name, drep_error());
+        fails(filters_decode(&k, f, 1, 0, stream, len - 1, 3000, 3000, &back), DREP_ERR_FORMAT);
+        free(more);
+        later.flags = 1; /* of a later version */
+        fails(filters_decode(&k, &later, 1, 0, stream, len, 3000, 3000, &back),
+              DREP_ERR_UNSUPPORTED);
+        free(stream);
+    }
     buf_release(&back);
     codec_release(&k);
-    free(with);
+}
+END_TEST
+
+/* A stream that does not say how long its input was is decoded into room that grows with what the
+ * stream can become, and a heap of any length comes back. */
+START_TEST(test_streams_that_grow)
+{
+    const struct filter_rec *f = &compressor[_i];
+    uint8_t *heap = calloc(1 << 20, 1), *stream;
+    struct codec k = {0};
+    struct buf back = {0};
+    size_t len;
+
+    for (size_t size = 1000; filter_available(f->id) && size <= 1 << 20; size = size * 5 / 2) {
+        for (size_t i = 0; i < size; i += 997)
+            heap[i] = (uint8_t)i;
+        stream = stream_of(&k, f, heap, size, 16, &len);
+        ok(filters_decode(&k, f, 1, 0, stream, len, 16, 1 << 24, &back));
+        ck_assert_msg(back.len == size && memcmp(back.p, heap, size) == 0, "%s, %zu bytes",
+                      fmt_filter_name(f->id), size);
+        ck_assert_msg(back.size <= 4 * size + 64, "%s: %zu bytes of room for %zu",
+                      fmt_filter_name(f->id), back.size, size);
+        free(stream);
+        buf_release(&back);
+    }
+    free(heap);
+    codec_release(&k);
 }
 END_TEST
 
@@ -182,25 +243,25 @@ START_TEST(test_lists_of_filters)
 }
 END_TEST
 
-/* What a compressor claims is held against what it may be before memory is made for it. */
+/* However much a stream may give or claims to give, memory is made for no more than its bytes can
+ * become. */
 START_TEST(test_claims_are_bounded)
 {
-    static const int ids[] = {FMT_FILTER_DEFLATE, FMT_FILTER_ZSTD, FMT_FILTER_LZ4};
+    /* A frame of zstd and a stream of hdf5-lz4 that claim 2^40 bytes. */
+    static const uint8_t frame[20] = {0x28, 0xb5, 0x2f, 0xfd, 0xe0, 0, 0, 0, 0, 0, 1};
+    static const uint8_t framed[20] = {0, 0, 1, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 4};
     struct codec codec = {0};
     struct buf out = {0};
 
-    for (int i = 0; i < 3; i++) {
-        struct filter_rec f = rec_of(ids[i], 1, 0);
-        uint8_t stored[20] = {0, 0, 0, 0, 0, 0, 0x10, 1};
+    for (int i = 0; i < COMPRESSORS; i++) {
+        const struct filter_rec *f = &compressor[i];
+        const uint8_t *stored = f->id == FMT_FILTER_HDF5_LZ4 ? framed : frame;
 
-        if (!filter_available(ids[i]))
+        if (!filter_available(f->id))
             continue;
-        fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, 4096, &out), DREP_ERR_FORMAT);
-        fails(filters_decode(&codec, &f, 1, 0, stored, 7, 4096, 1 << 20, &out), DREP_ERR_FORMAT);
-        fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, 1 << 20, &out), DREP_ERR_FORMAT);
-        memset(stored + 1, 0xff, 7);
-        fails(filters_decode(&codec, &f, 1, 0, stored, 20, 4096, UINT64_MAX, &out),
-              DREP_ERR_FORMAT); /* no stream of 12 bytes becomes so much */
+        fails(filters_decode(&codec, f, 1, 0, stored, 20, 4096, 4096, &out), DREP_ERR_FORMAT);
+        fails(filters_decode(&codec, f, 1, 0, stored, 20, 4096, UINT64_MAX, &out), DREP_ERR_FORMAT);
+        ck_assert_uint_le(out.size, (size_t)20 << 17);
     }
     buf_release(&out);
     codec_release(&codec);
@@ -313,7 +374,7 @@ START_TEST(test_registering)
     fails(drep_register_filter("", longer, shorter, NULL, 0), DREP_ERR_NAME);
     fails(drep_register_filter(NULL, longer, shorter, NULL, 0), DREP_ERR_NAME);
     fails(drep_register_filter("test-a", longer, NULL, NULL, 0), DREP_ERR_ARG);
-    fails(drep_register_filter("test-a", longer, shorter, NULL, 2), DREP_ERR_ARG);
+    fails(drep_register_filter("test-a", longer, shorter, NULL, 4), DREP_ERR_ARG);
     fails(drep_register_filter("test-kept", longer, shorter, NULL, 0), DREP_ERR_EXISTS);
     fails(drep_register_filter("shuffle", longer, shorter, NULL, 0), DREP_ERR_EXISTS);
     name[DREP_MAX_FILTER_NAME - 1] = '\0';
@@ -349,6 +410,9 @@ static void fill_and_compare(drep_dataset *ds, int write)
 
 START_TEST(test_users_filters_in_files)
 {
+    const uint32_t many[255] = {0xa5, 100, [254] = 7};
+    const drep_filter all = {
+        .id = DREP_FILTER_USER, .name = "test-kept", .nparams = 255, .params = many};
     const drep_filter kept[] = {
         {.id = DREP_FILTER_SHUFFLE},
         {.id = DREP_FILTER_USER, .name = "test-kept", .nparams = 2, .param = {0xa5, 100}}};
@@ -367,6 +431,9 @@ START_TEST(test_users_filters_in_files)
     ds = user_dataset(f, "/dropped", &dropped, 1);
     fill_and_compare(ds, 1);
     drep_dataset_close(ds);
+    ds = user_dataset(f, "/all", &all, 1);
+    fill_and_compare(ds, 1);
+    drep_dataset_close(ds);
     ok(drep_close(f));
 
     ok(drep_open(path, DREP_RDONLY, NULL, &f));
@@ -378,14 +445,21 @@ START_TEST(test_users_filters_in_files)
     ck_assert_int_eq(info.filters[1].nparams, 2);
     ck_assert_uint_eq(info.filters[1].param[0], 0xa5);
     ck_assert_ptr_null(info.filters[0].name);
+    ck_assert_mem_eq(info.filters[1].params, info.filters[1].param, 8);
     ok(drep_dataset_usage(ds, &usage));
     ck_assert_int_eq(usage.chunks, 12);
-    ck_assert_int_eq(usage.bytes, 12 * (16 * 16 * 4 + 100 + 8)); /* always applied */
+    ck_assert_int_eq(usage.bytes, 12 * (16 * 16 * 4 + 100 + 16)); /* always applied */
     fill_and_compare(ds, 0);
     drep_dataset_close(ds);
     ok(drep_dataset_open(f, "/dropped", &ds));
     ok(drep_dataset_usage(ds, &usage));
     ck_assert_int_eq(usage.bytes, 12 * 16 * 16 * 4); /* never, because it did not shrink */
+    fill_and_compare(ds, 0);
+    drep_dataset_close(ds);
+    ok(drep_dataset_open(f, "/all", &ds));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.filters[0].nparams, 255);
+    ck_assert_mem_eq(info.filters[0].params, many, sizeof many);
     fill_and_compare(ds, 0);
     drep_dataset_close(ds);
     check_file(f);
@@ -440,6 +514,95 @@ START_TEST(test_users_filters_that_fail)
 }
 END_TEST
 
+static uint8_t changes; /* what "test-changed" and "test-lossy" do to each byte when they decode */
+
+static int copying(const uint32_t *params, int nparams, const void *in, size_t in_size, void *out,
+                   size_t *out_size, void *extra_state)
+{
+    const uint8_t *change = extra_state;
+
+    (void)params, (void)nparams;
+    for (size_t i = 0; i < in_size && in_size <= *out_size; i++)
+        ((uint8_t *)out)[i] = ((const uint8_t *)in)[i] ^ (change ? *change : 0);
+    *out_size = in_size;
+    return 0;
+}
+
+static int plain_copy(const uint32_t *params, int nparams, const void *in, size_t in_size,
+                      void *out, size_t *out_size, void *extra_state)
+{
+    (void)extra_state;
+    return copying(params, nparams, in, in_size, out, out_size, NULL);
+}
+
+/* The sum in front of a stream proves that the decoder is the author's; one that loses something is
+ * found when it encodes, or has no sum. */
+START_TEST(test_sums_of_users_filters)
+{
+    drep_filter changed = {.id = DREP_FILTER_USER, .name = "test-changed"};
+    drep_filter lossy = {.id = DREP_FILTER_USER, .name = "test-lossy"};
+    static int32_t v[ROWS * COLUMNS];
+    const char *path = temp_path("sums.drep");
+    drep_dataset *ds;
+    drep_file *f;
+
+    ok(drep_register_filter("test-changed", plain_copy, copying, &changes, DREP_FILTER_KEEP));
+    ok(drep_register_filter("test-lossy", plain_copy, copying, &changes,
+                            DREP_FILTER_KEEP | DREP_FILTER_NO_SUM));
+    ok(drep_create(path, 0, "external32", NULL, &f));
+    changes = 1;
+    ds = user_dataset(f, "/lossy", &lossy, 1);
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    drep_dataset_close(ds);
+    ds = user_dataset(f, "/changed", &changed, 1);
+    fails(drep_write(ds, NULL, NULL, v, NULL), DREP_ERR_CONVERSION);
+    ck_assert_msg(strstr(drep_error(), "DREP_FILTER_NO_SUM") != NULL, "%s", drep_error());
+    changes = 0;
+    fill_and_compare(ds, 1);
+    drep_dataset_close(ds);
+    fails(drep_close(f), DREP_ERR_CONVERSION); /* of the write that failed */
+    changes = 1;
+    ok(drep_open(path, DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "/lossy", &ds));
+    ok(drep_read(ds, NULL, NULL, v, NULL));
+    ck_assert_int_eq(v[0], 0x01010101);
+    drep_dataset_close(ds);
+    ok(drep_dataset_open(f, "/changed", &ds));
+    fails(drep_read(ds, NULL, NULL, v, NULL), DREP_ERR_CHECKSUM);
+    ck_assert_msg(strstr(drep_error(), "\"test-changed\"") && strstr(drep_error(), "/changed") &&
+                      strstr(drep_error(), "chunk (0,0)"),
+                  "%s", drep_error());
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* As many filters as the record of a chunk has bits for. */
+START_TEST(test_thirty_two_filters)
+{
+    drep_filter list[33];
+    drep_dataset *ds;
+    drep_file *f;
+
+    for (int i = 0; i < 33; i++)
+        list[i] = (drep_filter){.id = DREP_FILTER_DELTA};
+    list[31] = (drep_filter){.id = DREP_FILTER_LZ4, .level = 1};
+    if (!drep_filter_available(DREP_FILTER_LZ4))
+        return;
+    ok(drep_create(":memory:", 0, "external32", NULL, &f));
+    ds = user_dataset(f, "/x", list, 32);
+    fill_and_compare(ds, 1);
+    fill_and_compare(ds, 0);
+    drep_dataset_close(ds);
+    fails(drep_dataset_create(f, "/y",
+                              &DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = (int64_t[]){4},
+                                         .filters = list, .nfilters = 33),
+                              NULL),
+          DREP_ERR_ARG);
+    drep_abandon(f);
+}
+END_TEST
+
 /* Who does not have the filter can do everything but those elements. */
 START_TEST(test_a_filter_that_nobody_has)
 {
@@ -471,7 +634,8 @@ int main(void)
     TCase *t = tcase_create("filter");
 
     tcase_set_timeout(t, 120);
-    tcase_add_loop_test(t, test_bare_streams, 0, 3);
+    tcase_add_loop_test(t, test_streams, 0, COMPRESSORS);
+    tcase_add_loop_test(t, test_streams_that_grow, 0, COMPRESSORS);
     tcase_add_loop_test(t, test_every_form_of_shuffle, 0, ISAS);
     tcase_add_test(t, test_lists_of_filters);
     tcase_add_test(t, test_claims_are_bounded);
@@ -479,6 +643,8 @@ int main(void)
     tcase_add_test(t, test_registering);
     tcase_add_test(t, test_users_filters_in_files);
     tcase_add_test(t, test_users_filters_that_fail);
+    tcase_add_test(t, test_sums_of_users_filters);
+    tcase_add_test(t, test_thirty_two_filters);
     tcase_add_test(t, test_a_filter_that_nobody_has);
     suite_add_tcase(s, t);
     return run_suite(s);

@@ -5,7 +5,7 @@
 #include "tests/unit/bytes.h"
 
 #define ROUNDS 3000
-#define BYTES_MAX 16384
+#define BYTES_MAX 65536
 
 /* Bytes that spans of random records point to. */
 static uint8_t pool[4096];
@@ -111,13 +111,21 @@ static void log_put_any(struct out *out, const union record *rec)
 
 static void filter_make(struct rnd *r, struct filter_rec *f)
 {
+    static uint32_t params[FMT_FILTERS_MAX][FMT_PARAMS_MAX];
+    static unsigned turn;
+    uint32_t *param = params[++turn % FMT_FILTERS_MAX];
+
     f->id = (uint16_t)rnd_u64(r);
     if (f->id >= FMT_FILTER_USER)
         f->name = letters(r, 1, 255);
-    f->nparams = (uint8_t)(fmt_filter_params(f->id) >= 0 ? fmt_filter_params(f->id)
-                                                         : (int)rnd_below(r, FMT_PARAMS_MAX + 1));
+    f->nparams = (uint8_t)(fmt_filter_params(f->id) >= 0
+                               ? fmt_filter_params(f->id)
+                               : (int)rnd_below(r, rnd_below(r, 16) ? 12 : FMT_PARAMS_MAX + 1));
     for (int i = 0; i < f->nparams; i++)
-        f->param[i] = (uint32_t)rnd_u64(r);
+        param[i] = (uint32_t)rnd_u64(r);
+    for (int i = 0; i < f->nparams && i < FILTER_NEAR; i++)
+        f->param[i] = param[i];
+    f->given = f->nparams > FILTER_NEAR ? param : NULL;
     if (f->id == FMT_FILTER_DELTA) {
         f->param[0] = 1u << rnd_below(r, 4);
         f->param[1] = (uint32_t)rnd_below(r, 2);
@@ -829,12 +837,15 @@ static const struct {
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 11", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 03 00 21", FMT_ERR_LIMIT},
     {"object", "02 00 01 00 10 00 03 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 03 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 03 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 0064 00 00 09", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 03 00 01 0064 00 00 ff", FMT_ERR_FORMAT},
+    /* A byte filter behind a user's. */
+    {"object", "02 00 01 00 10 00 03 00 02 8000 00 01 61 00 0001 00 00 01 00000008 00",
+     FMT_ERR_FORMAT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
     {"dim", "01 00 03 00", FMT_ERR_FORMAT},
     {"dim", "01 00 03 01", FMT_ERR_FORMAT},

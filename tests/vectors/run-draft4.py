@@ -70,7 +70,7 @@ def content(doc):
             return node
         return {k: paths.get(v, v) if k in ("id", "target") and isinstance(v, int)
                 else names[v] if k == "datarep" and isinstance(v, int) else bare(v)
-                for k, v in node.items()}
+                for k, v in node.items() if k != "bare"}  # how draft 4's streams began
 
     return bare(doc)
 

@@ -43,12 +43,9 @@ static int parse_filter(const char *command, char *word, drep_filter *out)
 
     if (level)
         *level++ = '\0';
-    f.bare = strncmp(word, "bare-", 5) == 0;
-    f.id = drep_filter_from_name(word + (f.bare ? 5 : 0));
+    f.id = drep_filter_from_name(word);
     if (f.id == 0)
         return tool_usage(command, "--filters: there is no filter '%s'", word);
-    if (f.bare && f.id < DREP_FILTER_DEFLATE)
-        return tool_usage(command, "--filters: '%s': only compressors can be bare", word);
     if (!drep_filter_available(f.id))
         return tool_usage(command, "--filters: built without %s", word);
     if (level) {

@@ -245,9 +245,9 @@ static void json_filters(struct sink *s, const drep_dsinfo *info)
         for (k = 0; k < f->nparams; k++) {
             if (k)
                 sink_text(s, ", ");
-            sink_u64(s, f->param[k]);
+            sink_u64(s, f->params[k]);
         }
-        sink_text(s, f->bare ? "], \"bare\": true}" : "]}");
+        sink_text(s, "]}");
     }
     sink_char(s, ']');
 }

@@ -470,10 +470,10 @@ static void text_storage(struct dump *d, const char *path, drep_dataset *ds,
         text_shape(s, info->chunk, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
-        sink_text(s, info->filters[i].bare ? ", bare-" : ", ");
+        sink_text(s, ", ");
         print_filter(s, &info->filters[i]);
         for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
-            sink_format(s, " %" PRIu32, info->filters[i].param[k]);
+            sink_format(s, " %" PRIu32, info->filters[i].params[k]);
     }
     text_fill(d, path, ds, info);
 }

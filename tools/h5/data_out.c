@@ -7,6 +7,7 @@
 #include "tools/h5/data_out.h"
 #include "tools/h5/arena.h"
 #include "tools/h5/assemble.h"
+#include "tools/h5/chunk.h"
 #include "tools/h5/drain.h"
 #include "tools/h5/hyperslab.h"
 #include "tools/h5/interface.h"
@@ -38,7 +39,8 @@ struct emptier {
     int all;       /* all elements are written, also those that hold the fill value */
     int as_stored; /* chunks go over without being decoded: */
     struct raw_chunks raw;
-    struct stored stored; /* one of HDF5's, read back */
+    struct decoding *decoding; /* tells chunks that hold less than HDF5 asks for */
+    struct stored stored;      /* one of HDF5's, read back */
     struct nulls nulls;
     struct assembly assembly;    /* of a virtual dataset that is read back */
     void *d, *h;                 /* one block in either memory */
@@ -193,7 +195,15 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
     return err;
 }
 
-/* Carries one chunk over without decoding it. */
+/* True if a chunk may go over as it is.  One that leaves out its last elements, as the container
+ * allows, HDF5 would fill up with what lies behind it in memory. */
+static int is_whole(const struct emptier *e, size_t size, unsigned skipped)
+{
+    return size == 0 ||
+           decode_chunk(e->decoding, 0, e->raw.bytes, size, skipped, NULL) == DECODE_WHOLE;
+}
+
+/* Carries one chunk over as it is stored. */
 static int copy_raw_chunk_out(struct emptier *e, const struct box *b)
 {
     hsize_t at[H5S_MAX_RANK];
@@ -206,6 +216,8 @@ static int copy_raw_chunk_out(struct emptier *e, const struct box *b)
     err = raw_chunk_out(&e->raw, e->s->ds, b->start, &size, &skipped);
     if (err)
         return job_fail_drep(e->j, err);
+    if (!is_whole(e, size, skipped))
+        return export_region(e, b->start, b->count);
     for (d = 0; d < b->rank; d++)
         at[d] = (hsize_t)b->start[d];
     if (size > 0 && H5Dwrite_chunk(e->dset, H5P_DEFAULT, skipped, at, size, e->raw.bytes) < 0) {
@@ -515,11 +527,15 @@ int export_data(struct job *j, const struct h5_object *o)
     /* What a chunk has behind the dataset's end would be seen in a longer one. */
     e.as_stored = !err && !none && !longer && !nulls_any(&e.nulls) &&
                   raw_chunks_match(&e.raw, dcpl, &s.info, s.ds, &s.map, 0);
+    if (e.as_stored && !j->back)
+        e.decoding = decoding_new(dcpl, s.map.dsize, e.raw.size, 1);
+    e.as_stored &= j->back || e.decoding;
     /* A virtual dataset has its elements elsewhere: they are compared, not written. */
     if (!err && !none && (j->back || H5Pget_layout(dcpl) != H5D_VIRTUAL))
         err = export_blocks(&e, most > 0 ? most : 1);
     assembly_end(&e.assembly);
     raw_chunks_release(&e.raw);
+    decoding_free(e.decoding);
     free(e.stored.bytes);
     nulls_release(&e.nulls);
     H5Pclose(e.dxpl);

@@ -29,7 +29,6 @@ int framed_in(H5Z_filter_t id, size_t n, const unsigned *value, drep_filter *out
     switch (id) {
     case ZSTD:
         out->id = DREP_FILTER_ZSTD;
-        out->bare = 1;
         out->level = (int)value_at(n, value, 0, 3);
         if (out->level < 1 || out->level > 22)
             out->level = 3;
@@ -100,23 +99,11 @@ H5Z_filter_t framed_out(const drep_filter *f, size_t chunk, size_t *n, unsigned 
     }
 }
 
-uint64_t framed_most(uint64_t chunk, size_t len)
-{
-    /* 3 bytes stand for at most 264. */
-    uint64_t most = (uint64_t)len * 88 + 264, usual = 2 * chunk + 4096;
-
-    return chunk && usual < most ? usual : most;
-}
-
-/* The most that a stream may decode to, 0 if that is nothing.  LZF tells the bytes of a chunk;
- * where another compressor comes before it, it is given others, and hardly more. */
-static size_t length_of(const drep_filter *f, size_t n, const unsigned *value,
-                        const struct span *in)
+/* The most that a stream decodes to, 0 if that is nothing. */
+static size_t length_of(const drep_filter *f, const struct span *in)
 {
     uint64_t size = framing_length(f->id, f->param, in);
 
-    if (f->id == DREP_FILTER_LZF)
-        size = framed_most(value_at(n, value, LZF_CHUNK, 0), in->len);
     return size > CHUNK_MAX ? 0 : (size_t)size;
 }
 
@@ -132,7 +119,7 @@ static size_t run(H5Z_filter_t id, unsigned flags, size_t n, const unsigned *val
 
     if (!framed_in(id, n, value, &f))
         return 0;
-    got = most = flags & H5Z_FLAG_REVERSE ? length_of(&f, n, value, &in) : size;
+    got = most = flags & H5Z_FLAG_REVERSE ? length_of(&f, &in) : size;
     out = got > 0 ? malloc(got) : NULL;
     if (!out)
         return 0;

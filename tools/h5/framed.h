@@ -16,8 +16,4 @@ int framed_in(H5Z_filter_t id, size_t n, const unsigned *value, drep_filter *out
  * one.  0: it is no filter of HDF5's. */
 H5Z_filter_t framed_out(const drep_filter *f, size_t chunk, size_t *n, unsigned *value);
 
-/* The most that a stream of LZF of `len` bytes may decode to, where chunks have `chunk`, 0 if that
- * is not known. */
-uint64_t framed_most(uint64_t chunk, size_t len);
-
 #endif

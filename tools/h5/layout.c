@@ -254,8 +254,7 @@ static herr_t filter_set(hid_t dcpl, const struct filter *f)
 
 /* ----------------------------------------------------------- the way in: filters */
 
-static void filter_in(struct job *j, const char *path, const struct filter *f, int variable,
-                      drep_filter *out)
+static void filter_in(struct job *j, const char *path, const struct filter *f, drep_filter *out)
 {
     switch (f->id) {
     case H5Z_FILTER_SHUFFLE:
@@ -264,13 +263,11 @@ static void filter_in(struct job *j, const char *path, const struct filter *f, i
     case H5Z_FILTER_DEFLATE:
         out->id = DREP_FILTER_DEFLATE;
         out->level = (int)f->value[0];
-        /* The stream that HDF5 has, so that stored chunks can go over as they are. */
-        out->bare = !variable && drep_filter_available(out->id);
         break;
     case H5Z_FILTER_FLETCHER32:
         return;
     default:
-        if (!variable && framed_in(f->id, f->n, f->value, out))
+        if (framed_in(f->id, f->n, f->value, out))
             return;
         *out = (drep_filter){.id = DREP_FILTER_ZSTD};
         job_say(j, HDF5_STORED, "filter", path, "filter %d (%s) %s", (int)f->id,
@@ -312,7 +309,7 @@ int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_
     for (i = 0; !err && i < p->n; i++) {
         drep_filter f = {0};
 
-        filter_in(j, path, &p->f[i], drep_type_variable(s->map.type), &f);
+        filter_in(j, path, &p->f[i], &f);
         for (k = 0; k < *n; k++)
             if (filters[k].id == f.id || (filters[k].id >= 16 && f.id >= 16)) {
                 f.id = 0;

@@ -18,10 +18,10 @@ static int same_filter(H5Z_filter_t id, size_t n, const unsigned *value, const d
     case H5Z_FILTER_SHUFFLE:
         return f->id == DREP_FILTER_SHUFFLE && f->nparams == 1 && f->param[0] == value[0];
     case H5Z_FILTER_DEFLATE:
-        return f->id == DREP_FILTER_DEFLATE && f->bare;
+        return f->id == DREP_FILTER_DEFLATE;
     default:
         /* Streams tell how they are to be decoded, but for what bitshuffle has in front. */
-        return framed_in(id, n, value, &framed) && f->id == framed.id && f->bare == framed.bare &&
+        return framed_in(id, n, value, &framed) && f->id == framed.id &&
                (f->id != DREP_FILTER_HDF5_BITSHUFFLE ||
                 memcmp(f->param, framed.param, 3 * sizeof *f->param) == 0);
     }
@@ -81,6 +81,7 @@ int raw_chunks_match(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *info, 
     for (d = 0; d < info->rank; d++)
         if (__builtin_mul_overflow(size, (size_t)info->chunk[d], &size))
             return 0;
+    r->size = size;
     r->most = size / 2 > SIZE_MAX / 8 ? SIZE_MAX : 2 * size + 4096;
     return size > 0 && m->kind == MAP_FLAT && !m->variable && pair_filters(r, dcpl, info, plain) &&
            drep_stored_as(ds, m->held, &same) == 0 && same;

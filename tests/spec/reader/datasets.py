@@ -219,11 +219,6 @@ class Dataset:
             hint = self.file.header.number_hint("drep_chunk_max") or 0
             need(self.in_chunk * self.element <= max(READER_CHUNK, hint), "R8.36", info.offset,
                  "a filtered chunk of %d bytes" % (self.in_chunk * self.element))
-        bare = [number for number, f in enumerate(info.filters) if f.plain_stream and not f.newer]
-        for number in bare:
-            need(not info.type.variable and
-                 not any(f.changes_lengths for f in info.filters[:number]), "R8.33", info.offset,
-                 "a bare filter where lengths are not known")
 
     @property
     def suffix(self):

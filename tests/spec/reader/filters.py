@@ -5,7 +5,7 @@ import ctypes
 import zlib
 
 from .errors import Newer, ReadError, need
-from .records import library
+from .records import library, sum64
 
 SHUFFLE, BITSHUFFLE, DELTA, DEFLATE, ZSTD, LZ4 = 1, 2, 3, 16, 17, 18
 HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC = 19, 20, 21, 22
@@ -15,13 +15,12 @@ NAMES = {SHUFFLE: "shuffle", BITSHUFFLE: "bitshuffle", DELTA: "delta", DEFLATE: 
          HDF5_BITSHUFFLE: "hdf5-bitshuffle", BLOSC: "blosc"}
 PARAMETERS = {SHUFFLE: 1, BITSHUFFLE: 1, DELTA: 2, DEFLATE: 1, ZSTD: 1, LZ4: 1, HDF5_LZ4: 1,
               LZF: 0, HDF5_BITSHUFFLE: 4, BLOSC: 4}
-COMPRESSORS = (DEFLATE, ZSTD, LZ4)
-FRAMED = (HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC)
+COMPRESSORS = (DEFLATE, ZSTD, LZ4, HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC)
 
 # Functions of users' filters, by name: (parameters, bytes, length of the result) -> bytes (R8.38).
 FUNCTIONS = {}
 
-_zstd, _lz4 = library("zstd"), library("lz4")
+_zstd = library("zstd")
 if _zstd:
     _zstd.ZSTD_decompress.restype = ctypes.c_size_t
     _zstd.ZSTD_decompress.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p,
@@ -29,6 +28,12 @@ if _zstd:
     _zstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
     _zstd.ZSTD_findFrameCompressedSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
     _zstd.ZSTD_getDictID_fromFrame.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    _zstd.ZSTD_getErrorName.restype = ctypes.c_char_p
+    _zstd.ZSTD_getErrorName.argtypes = [ctypes.c_size_t]
+
+
+class TooLong(Exception):
+    """A stream gives more bytes than it may."""
 
 
 class Filter:
@@ -39,11 +44,9 @@ class Filter:
         self.id, self.flags = r.u16(), r.u8()
         self.name = r.text(r.u8(), "name of a filter")
         count = r.u8()
-        need(count <= 8, "R8.31", r.here - 1, "a filter has %d parameters" % count)
         self.parameters = [r.u32() for _ in range(count)]
-        self.bare = bool(self.flags & 1)
-        self.newer = bool(self.flags & 14) or (self.id < USER and self.id not in NAMES)
-        need(not self.name or self.id >= USER, "R8.37", self.offset,
+        self.newer = bool(self.flags & 15) or (self.id < USER and self.id not in NAMES)
+        need(not self.name or self.id >= USER or self.flags & 15, "R8.37", self.offset,
              "a filter of the format has a name")
         if not self.newer:
             self._check()
@@ -52,11 +55,9 @@ class Filter:
         at = self.offset
         if self.id >= USER:
             need(1 <= len(self.name.encode()) <= 127, "R8.37", at, "a user's filter has no name")
-            need(not self.bare, "R8.33", at, "a user's filter is bare")
             return
         need(len(self.parameters) == PARAMETERS[self.id], "R8.31", at, "%s has %d parameters"
              % (NAMES[self.id], len(self.parameters)))
-        need(not self.bare or self.id in COMPRESSORS, "R8.33", at, "%s is bare" % NAMES[self.id])
         first = self.parameters[0] if self.parameters else 0
         if self.id in (SHUFFLE, BITSHUFFLE):
             need(first >= 1, "R8.32", at, "elements of 0 bytes are shuffled")
@@ -69,25 +70,21 @@ class Filter:
 
     @property
     def changes_lengths(self):
-        return self.id in COMPRESSORS or self.id in FRAMED or self.id >= USER
-
-    @property
-    def plain_stream(self):
-        """No length of ours stands in front (R8.33, R8.42)."""
-        return self.bare or self.id in FRAMED
+        return self.id in COMPRESSORS or self.id >= USER
 
     def shown(self):
         name = NAMES.get(self.id) or self.name or str(self.id)
-        result = {"name": name, "parameters": self.parameters}
-        if self.bare:
-            result["bare"] = True
-        return result
+        return {"name": name, "parameters": self.parameters}
 
 
 def parse(r):
     count = r.u8()
     need(count <= 16, "R8.31", r.here - 1, "a dataset has %d filters" % count)
-    return [Filter(r) for _ in range(count)]
+    filters = [Filter(r) for _ in range(count)]
+    for number, f in enumerate(filters):
+        need(f.id not in REORDER or all(before.id < USER for before in filters[:number]), "R8.50",
+             f.offset, "%s behind a user's filter" % NAMES.get(f.id))
+    return filters
 
 
 def undo(filters, skipped, data, fixed, variable, most, offset):
@@ -99,8 +96,7 @@ def undo(filters, skipped, data, fixed, variable, most, offset):
             raise Newer("filter %s" % (current.name or current.id))
         behind = any(f.changes_lengths for f in before)
         if current.changes_lengths:
-            data = decompress(current, data, limit(before, fixed, variable, most), fixed,
-                              variable or behind, offset)
+            data = decompress(current, data, limit(before, fixed, variable, most), offset)
         else:
             end = len(data) if behind else min(fixed, len(data))
             data = REORDER[current.id](data[:end], *current.parameters) + data[end:]
@@ -108,8 +104,8 @@ def undo(filters, skipped, data, fixed, variable, most, offset):
 
 
 def limit(before, fixed, variable, most):
-    """How many bytes a compressor may say that it had (R8.35)."""
-    result = most if variable else fixed
+    """How many bytes a compressor may have had (R8.35)."""
+    result = max(most, fixed) if variable else fixed
     for current in before:
         if current.id >= USER:
             result = 2 * result + 65536
@@ -124,36 +120,45 @@ def stored_limit(filters, skipped, full):
     return full
 
 
-def decompress(current, data, most, fixed, no_bare, offset):
-    if current.plain_stream:
-        need(not no_bare, "R8.33", offset, "a bare filter where lengths are not known")
-        length = fixed
-    else:
-        need(len(data) >= 8, "R8.34", offset, "a compressed chunk of %d bytes" % len(data))
-        length = int.from_bytes(data[:8], "big")
-        data = data[8:]
-        need(length <= most, "R8.35", offset, "a compressor says %d bytes, %d are possible"
-             % (length, most))
+def decompress(current, data, most, offset):
     if current.id >= USER:
-        result = FUNCTIONS[current.name](current.parameters, data, length)
-    else:
-        result = STREAMS[current.id](data, length, current.parameters)
-    need(result is not None and len(result) == length,
-         "R8.42" if current.id in FRAMED else "R8.34", offset,
-         "a stream of %s is damaged" % (NAMES.get(current.id) or current.name))
+        return users(current, data, most, offset)
+    try:
+        result = STREAMS[current.id](data, most, current.parameters)
+    except TooLong:
+        result = bytes(most + 1)
+    need(result is not None, "R8.34", offset, "a stream of %s is damaged" % NAMES[current.id])
+    need(len(result) <= most, "R8.35", offset, "%s gives more than %d bytes"
+         % (NAMES[current.id], most))
     return result
 
 
-def inflate(data, length, _):
+def users(current, data, most, offset):
+    """R8.38, R8.51: length and sum stand in front."""
+    need(len(data) >= 16, "R8.38", offset, "%d bytes of a user's filter" % len(data))
+    length, proof = (int.from_bytes(data[at:at + 8], "big") for at in (0, 8))
+    need(length <= most, "R8.35", offset, "a user's filter says %d bytes, %d are possible"
+         % (length, most))
+    result = FUNCTIONS[current.name](current.parameters, data[16:], length)
+    need(len(result) == length, "R8.38", offset, "a user's filter gives %d bytes, not %d"
+         % (len(result), length))
+    need(not proof or (sum64(result) or 1) == proof, "R8.51", offset,
+         "a user's filter gives other bytes than were stored")
+    return result
+
+
+def inflate(data, most, _):
     stream = zlib.decompressobj()
     try:
-        result = stream.decompress(data, length + 1)
+        result = stream.decompress(data, most + 1)
     except zlib.error:
         return None
+    if len(result) > most:
+        raise TooLong
     return result if stream.eof and not stream.unused_data else None
 
 
-def unzstd(data, length, _=None):
+def unzstd(data, most, _=None):
     if _zstd is None:
         raise ReadError("R1.5", None, "the library zstd is not there")
     if data[:4] != bytes.fromhex("28b52ffd"):
@@ -161,17 +166,65 @@ def unzstd(data, length, _=None):
     if (_zstd.ZSTD_findFrameCompressedSize(data, len(data)) != len(data)
             or _zstd.ZSTD_getDictID_fromFrame(data, len(data))):
         return None
-    out = ctypes.create_string_buffer(max(length, 1))
-    done = _zstd.ZSTD_decompress(out, length, data, len(data))
-    return out.raw[:length] if done == length else None
+    out = ctypes.create_string_buffer(max(most, 1))
+    done = _zstd.ZSTD_decompress(out, most, data, len(data))
+    if done > most and b"too small" in _zstd.ZSTD_getErrorName(done):
+        raise TooLong
+    return out.raw[:done] if done <= most else None
 
 
-def unlz4(data, length, _=None):
-    if _lz4 is None:
-        raise ReadError("R1.5", None, "the library lz4 is not there")
-    out = ctypes.create_string_buffer(max(length, 1))
-    done = _lz4.LZ4_decompress_safe(data, out, len(data), length)
-    return out.raw[:length] if done == length else None
+def lz4_number(data, at, four):
+    """A number of four bits, and the bytes that follow if they are all set."""
+    while four >= 15:
+        four += data[at]
+        at += 1
+        if data[at - 1] != 255:
+            break
+    return four, at
+
+
+def unlz4(data, most, _=None):
+    """The LZ4 block format: sequences of a token, literals, two bytes of offset, a match."""
+    out, at = bytearray(), 0
+    try:
+        while True:
+            token = data[at]
+            count, at = lz4_number(data, at + 1, token >> 4)
+            if at + count > len(data):
+                return None
+            out += data[at:at + count]
+            at += count
+            if at == len(data):
+                break
+            back = data[at] + 256 * data[at + 1]
+            count, at = lz4_number(data, at + 2, token & 15)
+            if not 0 < back <= len(out):
+                return None
+            repeat(out, back, count + 4, most)
+    except IndexError:
+        return None
+    return bytes(out) if len(out) <= most else too_long()
+
+
+def repeat(out, back, count, most):
+    """`count` bytes again that came `back` bytes before; they may overlap."""
+    if len(out) + count > most:
+        raise TooLong
+    for _ in range(count):
+        out.append(out[-back])
+
+
+def too_long():
+    raise TooLong
+
+
+def exactly(decode, data, size):
+    """A stream inside another: `size` bytes or None."""
+    try:
+        part = decode(data, size)
+    except TooLong:
+        return None
+    return part if part is not None and len(part) == size else None
 
 
 def blocks_of(data, at, sizes, decode):
@@ -182,8 +235,8 @@ def blocks_of(data, at, sizes, decode):
         part = data[at + 4:at + 4 + length]
         if len(data) < at + 4 or len(part) != length:
             return None, at
-        part = decode(part, size)
-        if part is None or len(part) != size:
+        part = exactly(decode, part, size)
+        if part is None:
             return None, at
         result += part
         at += 4 + length
@@ -194,19 +247,28 @@ def cut(length, block):
     return [min(block, length - at) for at in range(0, length, block)]
 
 
-def unhdf5lz4(data, length, _):
+def stated(length, most):
+    if length > most:
+        raise TooLong
+    return length
+
+
+def unhdf5lz4(data, most, _):
+    if len(data) < 12:
+        return None
+    length = stated(int.from_bytes(data[:8], "big"), most)
     block = int.from_bytes(data[8:12], "big")
-    if len(data) < 12 or int.from_bytes(data[:8], "big") != length or length and not block:
+    if length and not block:
         return None
     result, at = blocks_of(data, 12, cut(length, block),
                            lambda part, size: part if len(part) == size else unlz4(part, size))
     return result if at == len(data) else None
 
 
-def unlzf(data, length, _):
+def unlzf(data, most, _):
     out, at = bytearray(), 0
     try:
-        while at < len(data) and len(out) <= length:
+        while at < len(data):
             control = data[at]
             at += 1
             if control < 32:
@@ -223,19 +285,21 @@ def unlzf(data, length, _):
             at += 1
             if back > len(out):
                 return None
-            for _ in range(count):
-                out.append(out[-back])
+            repeat(out, back, count, most)
     except IndexError:
         return None
-    return bytes(out) if at == len(data) else None
+    return bytes(out) if len(out) <= most else too_long()
 
 
-def unhdf5bitshuffle(data, length, parameters):
+def unhdf5bitshuffle(data, most, parameters):
     size, block, how = parameters[:3]
+    if how and len(data) < 12:
+        return None
+    length = stated(int.from_bytes(data[:8], "big") if how else len(data), most)
     whole, at = length // size // 8 * 8, 0
     if how:
         block = int.from_bytes(data[8:12], "big") // size
-        if len(data) < 12 or int.from_bytes(data[:8], "big") != length or not block or block % 8:
+        if not block or block % 8:
             return None
         bits, at = blocks_of(data, 12, [n * size for n in cut(whole, block)],
                              unlz4 if how == 2 else unzstd)
@@ -253,10 +317,11 @@ def unhdf5bitshuffle(data, length, parameters):
     return result + tail
 
 
-def unblosc(data, length, _):
+def unblosc(data, most, _):
     little = [int.from_bytes(data[at:at + 4], "little") for at in (4, 8, 12)]
-    if len(data) < 16 or data[0] != 2 or little[0] != length or little[2] != len(data):
+    if len(data) < 16 or data[0] != 2 or little[2] != len(data):
         return None
+    length = stated(little[0], most)
     flags, size, block = data[2], data[3] or 1, little[1]
     if flags & 2:
         return data[16:] if len(data) == 16 + length else None
@@ -274,7 +339,7 @@ def unblosc(data, length, _):
             if at < 16 or len(stream) != used:
                 return None
             at += 4 + used
-            part += stream if used == want else blosc_stream(flags >> 5, stream, want) or b""
+            part += stream if used == want else exactly(lambda *x: blosc_stream(flags >> 5, *x), stream, want) or b""
         if len(part) != n:
             return None
         if flags & 1:
