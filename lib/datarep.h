@@ -1037,8 +1037,8 @@ DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, co
  * DREP_ERR_UNSUPPORTED (the file needs a feature that is unknown here; with DREP_RDWR also one
  * without which it can be read; the message says which, and what wrote it), DREP_ERR_CHECKSUM,
  * DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A file of a later version stays one when it is changed, and
- * keeps what only that version knows.  A representation that is not known here is no error: its datasets open, and
- * only calls that convert their elements fail. */
+ * keeps what only that version knows.  A representation that is not known here is no error: its
+ * datasets open, and only calls that convert their elements fail. */
 DREP_API int drep_open(const char *path, int amode, const drep_info *info, drep_file **out);
 /* Opens a container in memory, read-only; `image` must outlive it. */
 DREP_API int drep_open_image(const void *image, size_t size, const drep_info *info,
@@ -1842,12 +1842,12 @@ typedef struct drep_copying {
  * new_path upwards is taken, if it has the length or is unlimited, and else one is made in the
  * group of the copy.  A dimension's new_path is an address.  "/" to "/" copies a whole file into an
  * empty one (ids are kept too; representation and hints are those of `to`).
- * DREP_ERR_UNSUPPORTED: an unknown feature makes `from` read-only, so that what is known may be false
- * of a copy; with left_out that is told.  The filter delta is dropped if the size of its numbers changes.  Memory: 12 bytes for each hard link below
- * path, nothing for "/" to "/"; with left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS
- * (new_path, or `to` is not empty), DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a
- * dimension there is too short), DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and
- * drep_limit_chunk), DREP_ERR_CHECKSUM. */
+ * DREP_ERR_UNSUPPORTED: an unknown feature makes `from` read-only, so that what is known may be
+ * false of a copy; with left_out that is told.  The filter delta is dropped if the size of its
+ * numbers changes.  Memory: 12 bytes for each hard link below path, nothing for "/" to "/"; with
+ * left_out about 50 for each.  Atomic.  Errors: DREP_ERR_EXISTS (new_path, or `to` is not empty),
+ * DREP_ERR_NOT_FOUND, DREP_ERR_CONVERSION, DREP_ERR_DIMS (a dimension there is too short),
+ * DREP_ERR_LIMIT (a filtered chunk; see drep_chunk_max and drep_limit_chunk), DREP_ERR_CHECKSUM. */
 DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const char *new_path,
                        const drep_copying *how);
 
