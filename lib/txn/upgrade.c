@@ -29,6 +29,7 @@
 #include "txn/snapshot.h"
 #include "txn/txn.h"
 #include "txn/upgrade_streams.h"
+#include "txn/upgrade_type.h"
 
 #include <string.h>
 
@@ -115,6 +116,19 @@ static int translate_chunks(struct upgrade *u, const struct old_key *key, struct
     return err;
 }
 
+/* A datatype record: wide integers. */
+static int translate_type(struct upgrade *u, const struct old_key *key, struct span *value)
+{
+    int err;
+
+    if (key->object != FMT_OBJECT_FILE || key->apart)
+        return 0;
+    u->out.len = 0;
+    err = upgrade_type(value, &u->out);
+    *value = (struct span){u->out.p, u->out.len};
+    return err;
+}
+
 /* Today's value of an entry, in *value, which has draft 4's. */
 static int translate_value(struct upgrade *u, const struct old_key *key, struct span *value)
 {
@@ -132,6 +146,8 @@ static int translate_value(struct upgrade *u, const struct old_key *key, struct 
         return err;
     case FMT_TAG_CHUNK:
         return translate_chunks(u, key, value);
+    case FMT_TAG_TYPE:
+        return translate_type(u, key, value);
     default: /* as it was */
         return 0;
     }
