@@ -77,11 +77,11 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
     if (all_zero(bytes, FMT_SLOT_SIZE))
         return SLOT_EMPTY;
     if (memcmp(bytes, slot_magic, sizeof(slot_magic)) != 0) {
-        *why = "its magic is wrong";
+        *why = "its magic is wrong (R2.1)";
         return SLOT_FOREIGN;
     }
     if (sum_of(bytes, SUM_AT) != load_u64(bytes + SUM_AT)) {
-        *why = "its checksum is wrong";
+        *why = "its checksum is wrong (R2.1)";
         return SLOT_DAMAGED;
     }
     memset(&t, 0, sizeof(t));
@@ -102,8 +102,8 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
         *out = t;
         return SLOT_VALID;
     }
-    if (t.sequence == 0 || t.sequence % 2 == (uint64_t)which) {
-        *why = "its sequence number belongs in the other slot";
+    if (t.sequence == 0 || t.sequence % 2 == (uint64_t)which || t.sequence >= FMT_SIZE_MAX) {
+        *why = "its sequence number cannot be in this slot (R2.2)";
         return SLOT_DAMAGED;
     }
     *why = in.err ? in.why : slot_doubt(&t);

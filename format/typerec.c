@@ -43,7 +43,7 @@ static void element_get(struct in *in, struct type_node *t)
         if (!in->err && t->code == 0)
             in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
         if (!in->err && t->code > FMT_CODE_MAX)
-            in_fail(in, FMT_ERR_UNSUPPORTED, "unknown predefined datatype");
+            in_fail(in, FMT_ERR_UNSUPPORTED, "unknown predefined datatype (R5.8)");
         break;
     case FMT_KIND_SCALAR:
         scalar_get(in, &t->scalar);
@@ -144,7 +144,7 @@ int type_node_get(struct in *in, struct type_node *out)
     t.kind = in_u8(in);
     if (!in->err && !((t.kind >= FMT_KIND_PREDEFINED && t.kind <= FMT_KIND_REFERENCE) ||
                       (t.kind >= FMT_KIND_CONTIGUOUS && t.kind <= FMT_KIND_DUP)))
-        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of datatype");
+        in_fail(in, FMT_ERR_UNSUPPORTED, "unknown kind of datatype (R5.8)");
     t.flags = in_u8(in);
     if (!in->err && (t.flags & ~(t.kind == FMT_KIND_COMPOUND ? LAID_OUT : 0)))
         in_fail(in, FMT_ERR_FORMAT, "unknown flag of a datatype (R5.9)");

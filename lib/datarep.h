@@ -302,7 +302,7 @@ enum drep_kind {
     DREP_KIND_ARRAY = 7,
     DREP_KIND_COMPOUND = 8, /* a struct with named members */
     DREP_KIND_SEQUENCE = 9, /* variable length */
-    DREP_KIND_VSTRING = 10, /* variable length, UTF-8; a stored one with a NUL: DREP_ERR_FORMAT */
+    DREP_KIND_VSTRING = 10, /* variable length, UTF-8 */
     DREP_KIND_REFERENCE = 11,
     DREP_KIND_CONTIGUOUS = 32,
     DREP_KIND_VECTOR = 33,
@@ -370,8 +370,14 @@ DREP_API int drep_type_array(int rank, const int64_t *dims, const drep_type *bas
 /* Text of a fixed number of bytes; `pad` defines where it ends. */
 enum drep_pad { DREP_PAD_NUL = 0, DREP_PAD_NULTERM = 1, DREP_PAD_SPACE = 2 };
 DREP_API int drep_type_string(int64_t size, int pad, drep_type **out);
-/* In memory a char * (NUL-terminated, NULL reads as ""). */
+/* In memory a char * (NUL-terminated, NULL reads as ""), which holds no text with a NUL inside
+ * (drep_xfer, Texts). */
 DREP_API int drep_type_vstring(drep_type **out);
+/* The same datatype; in memory a drep_vlen of the text's bytes, which may be any.  What is read has
+ * a NUL behind it that is not counted.  A file does not keep which of the two its writer had. */
+DREP_API int drep_type_text(drep_type **out);
+/* 1 if the type is one that drep_type_text() made, 0 for every other. */
+DREP_API int drep_type_counted(const drep_type *type);
 /* In memory a drep_vlen. */
 DREP_API int drep_type_sequence(const drep_type *base, drep_type **out);
 /* Uninterpreted bytes; tag names their meaning, may be NULL. */
@@ -743,12 +749,13 @@ typedef struct drep_xfer {
  * Texts.  Where one side has a string and the other a vstring, the string's padding says where its
  * text ends, and the text gets the padding of its string; each is one item of the transfer.  One
  * that the other side cannot hold is out of range: longer than the string (DREP_PAD_NULTERM: than
- * its size - 1), or with a NUL before its end, where a char * ends.  DREP_RANGE_STRICT, the
- * default: DREP_ERR_CONVERSION; else what fits of it, in whole characters, and `overflow` counts
- * it.  `inexact` counts texts that end with spaces and are padded with spaces.  Bytes are not
- * checked to be UTF-8.  Where one side has a vstring and the other a sequence of CHAR, BYTE or
- * UINT8_T, the text's bytes are the sequence's elements (CHAR in the representation's own code,
- * as always); of a sequence with a NUL only what is before it fits a vstring, as above.
+ * its size - 1), or with a NUL before its end, where a char * or a string of DREP_PAD_NULTERM ends.
+ * DREP_RANGE_STRICT, the default: DREP_ERR_CONVERSION, the message names item and byte; else what
+ * fits of it, in whole characters, and `overflow` counts it.  `inexact` counts texts whose last
+ * bytes are what pads their string.  Bytes are not checked to be UTF-8.  A text with a NUL is whole
+ * as drep_type_text(), and as a sequence: where one side has a vstring and the other a sequence of
+ * CHAR, BYTE or UINT8_T, the text's bytes are the sequence's elements (CHAR in the representation's
+ * own code, as always).
  *
  * Members of memory that the file lacks: refused, or in a read set to zeros, variable-length ones
  * to empty (at least one member must be in the file). */
@@ -1433,7 +1440,8 @@ DREP_API int drep_attr_encodings(drep_file *file, const char *path, const char *
  * *value is malloc'ed, ends with a NUL, and has no padding; of an attribute without elements it is
  * "".  Bytes of fixed strings and CHAR are given as they are stored, also if they are not UTF-8;
  * vstrings and WCHAR are UTF-8.  DREP_ERR_NOT_FOUND, DREP_ERR_TYPE (not a text), DREP_ERR_COUNT
- * (several strings: drep_attr_read()), DREP_ERR_CONVERSION (a WCHAR that is not a character). */
+ * (several strings: drep_attr_read()), DREP_ERR_CONVERSION (a WCHAR that is not a character, a
+ * vstring with a NUL). */
 DREP_API int drep_attr_read_string(drep_file *file, const char *path, const char *name,
                                    char **value);
 /* Reads any one number: an integer, real, enumerated or boolean value of any size, of rank 0 or

@@ -94,6 +94,7 @@ static bool make_dataset(struct schema_maker *m, struct object *o)
         if (!elements_encode_exact(&m->encoder, o->type, 0, NULL, o->fill_value, &fill))
             return false;
         spec.fill_value = fill.buf;
+        spec.type = fill.type;
     }
     err = drep_dataset_create(m->file, o->path, &spec, NULL);
     elements_release(&fill);
@@ -181,7 +182,7 @@ static bool write_attr(struct schema_maker *m, const struct object *o, const str
 
     if (a->value && !elements_encode_exact(&m->encoder, a->type, a->rank, a->dims, a->value, &v))
         return false;
-    err = drep_attr_write(m->file, o->path, a->name, a->type, a->rank, a->dims, v.buf);
+    err = drep_attr_write(m->file, o->path, a->name, v.type, a->rank, a->dims, v.buf);
     elements_release(&v);
     return err ? refuse_step(m, a->at, o->path, err) : true;
 }

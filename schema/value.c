@@ -161,8 +161,9 @@ bool encoding_is_complex(const drep_encoding *row)
 }
 
 /* Types for values on their way: HELD, from which storing them rounds once; WIDEST, with
- * all that any machine's representation can hold. */
-enum way { HELD, WIDEST };
+ * all that any machine's representation can hold; EXACT, the type itself.  Texts are counted in
+ * all, as they may have NULs. */
+enum way { HELD, WIDEST, EXACT };
 
 /* An integer may have more bytes in the file than here, or the other sign. */
 static int integer_on_way(const struct encoder *e, int code, enum way way)
@@ -208,7 +209,7 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
     int64_t i, n = drep_type_members(type);
     const char **names = calloc((size_t)n + 1, sizeof *names);
     const drep_type **types = calloc((size_t)n + 1, sizeof *types);
-    bool fine = names && types;
+    bool fine = names && types, same = way == EXACT;
     drep_type *member;
 
     for (i = 0; i < n && fine; i++) {
@@ -216,8 +217,11 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
         fine = type_on_way(e, drep_type_member(type, i), way, &member);
         if (fine)
             types[i] = member;
+        same = same && fine && member == drep_type_member(type, i);
     }
-    if (fine && drep_type_kind(type) == DREP_KIND_STRUCT)
+    if (fine && same)
+        *out = drep_type_ref(type);
+    else if (fine && drep_type_kind(type) == DREP_KIND_STRUCT)
         fine = drep_type_struct(n, NULL, NULL, types, out) == 0;
     else if (fine)
         fine = drep_type_compound(n, names, NULL, types, 0, out) == 0;
@@ -238,7 +242,11 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
     bool fine;
 
     switch (drep_type_kind(type)) {
+    case DREP_KIND_VSTRING:
+        return drep_type_text(out) == 0;
     case DREP_KIND_PREDEFINED:
+        if (way == EXACT)
+            break;
         if (way == HELD && e->bits[code] == HELD_PAIR && !encoding_is_complex(&e->plain[code]))
             return value_pair(out) == 0;
         if (way == HELD && e->wide[code].bits != 0 && encoding_is_real(&e->plain[code]) &&
@@ -247,7 +255,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
         *out = drep_type_ref(drep_predefined(code_on_way(e, code, way)));
         return true;
     case DREP_KIND_SCALAR:
-        if (way == WIDEST || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
+        if (way != HELD || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
             break;
         if (drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
             return value_pair(out) == 0;
@@ -262,7 +270,10 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
     case DREP_KIND_SEQUENCE:
         if (!type_on_way(e, drep_type_member(type, 0), way, &base))
             return false;
-        if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
+        fine = true;
+        if (base == drep_type_member(type, 0))
+            *out = drep_type_ref(type);
+        else if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
             fine = drep_type_sequence(base, out) == 0;
         else
             fine = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base,
@@ -593,18 +604,25 @@ static bool put_string(const struct encoder *e, const drep_type *type, const str
     return true;
 }
 
-static bool put_vstring(const struct encoder *e, const struct doc *node, void *at)
+static bool put_vstring(const struct encoder *e, const drep_type *held, const struct doc *node,
+                        void *at)
 {
+    bool counted = drep_type_counted(held);
+    drep_vlen v;
     size_t size;
     char *text;
 
     if (!get_text(e, node, &text, &size))
         return false;
-    if (strlen(text) != size) {
+    if (!counted && strlen(text) != size) {
         free(text);
-        return complain(e->c, node, "a variable-length string cannot contain a NUL");
+        return complain(e->c, node, "this text cannot contain a NUL here");
     }
-    memcpy(at, &text, sizeof text);
+    v = (drep_vlen){(int64_t)size, text};
+    if (counted)
+        memcpy(at, &v, sizeof v);
+    else
+        memcpy(at, &text, sizeof text);
     return true;
 }
 
@@ -846,7 +864,7 @@ static bool put_value(const struct encoder *e, struct value_place p, const struc
     case DREP_KIND_SEQUENCE:
         return put_sequence(e, p, node);
     case DREP_KIND_VSTRING:
-        return put_vstring(e, node, at);
+        return put_vstring(e, p.held, node, at);
     case DREP_KIND_REFERENCE:
         return put_reference(e, type, node, at);
     default:
@@ -1053,7 +1071,14 @@ static bool encode_as(const struct encoder *e, const drep_type *type, const drep
 bool elements_encode_exact(const struct encoder *e, const drep_type *type, int rank,
                            const int64_t *dims, const struct doc *node, struct elements *out)
 {
-    return encode_as(e, type, type, rank, dims, node, out);
+    drep_type *held;
+    bool fine;
+
+    if (!type_on_way(e, type, EXACT, &held))
+        return complain_error(e->c, node, "datatype");
+    fine = encode_as(e, type, held, rank, dims, node, out);
+    drep_type_free(held);
+    return fine;
 }
 
 bool value_fits(const struct encoder *e, const drep_type *type, int rank, const int64_t *dims,

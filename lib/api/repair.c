@@ -213,7 +213,7 @@ static int check_chunk(struct mending *m, const struct key *key, const struct bu
     if (err == DREP_ERR_UNSUPPORTED)
         return 0; /* of a later version, no damage */
     if (err) {
-        fail(DREP_ERR_FORMAT, "a malformed record");
+        fail(DREP_ERR_FORMAT, "a malformed record (R1.6)");
         for (int k = 0; k < cs->rank && key->len == RECORDS_PREFIX + 8 * (size_t)cs->rank; k++)
             coord[k] = key_u64(key->p + RECORDS_PREFIX + 8 * k);
         return note_bad(m, coord, value, BAD_RECORD, 0);
@@ -525,7 +525,7 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         buf_release(&k->bytes);
         if (l->again)
             return 0;
-        fail(DREP_ERR_FORMAT, "a malformed link");
+        fail(DREP_ERR_FORMAT, "a malformed link (R7.8)");
         return tell_lost(r, DREP_ERR_FORMAT, "link", "?");
     }
     k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
@@ -655,7 +655,7 @@ static int copy_object(struct rescue *p, uint64_t id, const char *path)
     int err = head_load(r->from, id, &head);
 
     if (!err && head.kind == FMT_DIMENSION)
-        err = fail(DREP_ERR_FORMAT, "a link leads to a dimension");
+        err = fail(DREP_ERR_FORMAT, "a link leads to a dimension (R7.9)");
     if (!err && head.kind == FMT_GROUP)
         err = drep_group_create(r->to, path, 0);
     else if (!err)
@@ -728,7 +728,7 @@ static int copy_dimension(struct rescue *p, const char *group, const char *name,
     if (!path)
         return fail_nomem();
     if (!err && !first)
-        err = fail(DREP_ERR_FORMAT, "another entry leads to it");
+        err = fail(DREP_ERR_FORMAT, "another entry leads to it (R7.17)");
     else if (!err)
         err = object_copy(r->from, path, r->to, path, dimension_path, p);
     err = !err ? place_add(p, id, path) : tell_lost(r, err, "dimension", path);

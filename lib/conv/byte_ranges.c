@@ -176,7 +176,7 @@ int64_t stored_size(const struct type_sizes *sizes, const drep_type *leaf)
         return drep_type_reference_what(leaf) == DREP_REF_REGION ? sizes->region_size
                                                                  : sizes->object_size;
     case DREP_KIND_VSTRING:
-        return sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
+        return sizes->vstring_size && !type_counted(leaf) ? sizes->vstring_size : sizes->vlen_size;
     case DREP_KIND_STRING:
         return leaf->args[0];
     default:

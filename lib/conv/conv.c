@@ -15,8 +15,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
                      const void *src);
 static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                       const void *src);
-static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t *src,
-                       int64_t src_step, int64_t n, int64_t *moved);
+static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const drep_type *src_leaf,
+                       const uint8_t *src, int64_t src_step, int64_t n, int64_t *moved);
 
 #define STAGING_MAX ((int64_t)4 << 20) /* bytes that one call of a function is given */
 
@@ -445,21 +445,25 @@ static int text_at(const struct conv *c, struct heap_ref at, const uint8_t **p)
     return at.count == 0 ? 0 : heap_at(c->heap, c->heap_size, at, 1, p);
 }
 
-/* Reads a text; one of no bytes is "". */
-static int read_text(struct conv *c, struct heap_ref at, char **dst)
+/* Reads a text as a vstring. */
+static int read_text(struct conv *c, struct heap_ref at, const drep_type *vstring, void *dst)
 {
     const uint8_t *p;
-    char *s;
     int err = text_at(c, at, &p);
 
-    *dst = NULL;
-    if (err)
+    return err ? err : text_put(&c->opts, c->var.item, vstring, dst, p, (size_t)at.count);
+}
+
+/* Reads the text of a region, which has no NUL (R5.35). */
+static int read_region(struct conv *c, struct heap_ref at, char **dst)
+{
+    const uint8_t *p;
+    int err = at.count == 0 ? 0 : text_at(c, at, &p);
+
+    if (err || at.count == 0)
         return err;
-    s = mem_strndup(!p ? "" : (const char *)p, (size_t)at.count);
-    if (!s)
-        return fail_nomem();
-    *dst = s;
-    return 0;
+    *dst = mem_strndup((const char *)p, (size_t)at.count);
+    return *dst ? 0 : fail_nomem();
 }
 
 /* Reads a string as a vstring, a vstring as a string, or a string's bytes. */
@@ -468,7 +472,6 @@ static int read_string(struct conv *c, const drep_type *dst_leaf, void *dst,
 {
     struct heap_ref at;
     const uint8_t *p;
-    char *s;
     int err;
 
     if (src_leaf->kind == DREP_KIND_VSTRING) {
@@ -480,10 +483,8 @@ static int read_string(struct conv *c, const drep_type *dst_leaf, void *dst,
         memcpy(dst, src, (size_t)src_leaf->args[0]);
         return 0;
     }
-    err = text_take(&c->opts, c->var.item, src_leaf, src, &s);
-    if (!err)
-        memcpy(dst, &s, sizeof s);
-    return err;
+    return text_put(&c->opts, c->var.item, dst_leaf, dst, src,
+                    text_size((int)src_leaf->args[1], src, (size_t)src_leaf->args[0]));
 }
 
 /* Reads a vstring as a sequence of bytes, or such a sequence as a vstring. */
@@ -492,7 +493,6 @@ static int read_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
 {
     drep_vlen v = {0, NULL};
     const uint8_t *p;
-    char *s;
     int err;
 
     if (src_leaf->kind == DREP_KIND_VSTRING) {
@@ -510,9 +510,7 @@ static int read_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
     }
     err = read_sequence(c, src_leaf, &v, src_leaf, src);
     if (!err)
-        err = text_of_bytes(&c->opts, c->var.item, v.data, (size_t)v.count, &s);
-    if (!err)
-        memcpy(dst, &s, sizeof s);
+        err = text_put(&c->opts, c->var.item, dst_leaf, dst, v.data, (size_t)v.count);
     mem_free(v.data);
     return err;
 }
@@ -537,22 +535,15 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
             memcpy(dst, &v, sizeof v);
         return err;
     }
-    if (src_leaf->kind == DREP_KIND_VSTRING) {
-        char *s;
-        int err = read_text(c, heap_ref_get(src), &s);
-
-        if (!err)
-            memcpy(dst, &s, sizeof s);
-        return err;
-    }
+    if (src_leaf->kind == DREP_KIND_VSTRING)
+        return read_text(c, heap_ref_get(src), dst_leaf, dst);
     if (src_leaf->kind == DREP_KIND_REFERENCE &&
         drep_type_reference_what(dst_leaf) == drep_type_reference_what(src_leaf)) {
         drep_ref ref = {key_u64(src), NULL};
         int err = 0;
 
-        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION &&
-            heap_ref_get((const uint8_t *)src + 8).count != 0)
-            err = read_text(c, heap_ref_get((const uint8_t *)src + 8), &ref.region);
+        if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
+            err = read_region(c, heap_ref_get((const uint8_t *)src + 8), &ref.region);
         if (!err)
             memcpy(dst, &ref, sizeof ref);
         return err;
@@ -612,22 +603,25 @@ static int write_bytes(struct conv *c, const void *s, uint64_t len, uint8_t *dst
     return err;
 }
 
-static int write_text(struct conv *c, const char *s, uint8_t *dst)
+/* Writes a vstring of memory. */
+static int write_text(struct conv *c, const drep_type *vstring, const void *src, uint8_t *dst)
 {
-    return heap_add_text(c->heap_out, c->heap_base, s, dst);
+    const void *p = NULL;
+    size_t n = 0;
+    int err = text_get(vstring, src, &p, &n);
+
+    return err ? err : write_bytes(c, p, n, dst);
 }
 
 /* Writes a row of vstrings. */
-static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t *src,
-                       int64_t src_step, int64_t n, int64_t *moved)
+static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const drep_type *src_leaf,
+                       const uint8_t *src, int64_t src_step, int64_t n, int64_t *moved)
 {
     struct conv *c = ctx;
-    char *s;
     int err = 0;
 
     for (int64_t i = 0; !err && i < n; i++, dst += dst_step, src += src_step) {
-        memcpy(&s, src, sizeof s);
-        err = write_text(c, s, dst);
+        err = write_text(c, src_leaf, src, dst);
         *moved += !err;
     }
     return err;
@@ -637,41 +631,39 @@ static int write_texts(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t 
 static int write_string(struct conv *c, const drep_type *dst_leaf, void *dst,
                         const drep_type *src_leaf, const void *src)
 {
+    const void *p = NULL;
     size_t n = 0;
-    char *s;
     int err;
 
     if (src_leaf->kind == DREP_KIND_VSTRING) {
-        memcpy(&s, src, sizeof s);
-        return text_give(&c->opts, c->var.item, s, !s ? 0 : strlen(s), dst_leaf, dst);
+        err = text_get(src_leaf, src, &p, &n);
+        return err ? err : text_give(&c->opts, c->var.item, p, n, dst_leaf, dst);
     }
     if (dst_leaf->kind == DREP_KIND_STRING) {
         memcpy(dst, src, (size_t)src_leaf->args[0]);
         return 0;
     }
-    err = text_held(&c->opts, c->var.item, src_leaf, src, &n);
-    return err ? err : write_bytes(c, src, n, dst);
+    n = text_size((int)src_leaf->args[1], src, (size_t)src_leaf->args[0]);
+    return write_bytes(c, src, n, dst);
 }
 
 /* Writes a vstring as a sequence of bytes, or such a sequence as a vstring. */
 static int write_text_bytes(struct conv *c, const drep_type *dst_leaf, void *dst,
                             const drep_type *src_leaf, const void *src)
 {
-    drep_vlen v;
+    const void *p = NULL;
     size_t n = 0;
-    char *s;
+    drep_vlen v;
     int err;
 
     if (src_leaf->kind == DREP_KIND_VSTRING) {
-        memcpy(&s, src, sizeof s);
-        v = (drep_vlen){s ? (int64_t)strlen(s) : 0, s};
-        return write_sequence(c, dst_leaf, dst, dst_leaf, &v);
+        err = text_get(src_leaf, src, &p, &n);
+        v = (drep_vlen){(int64_t)n, (void *)(uintptr_t)p};
+        return err ? err : write_sequence(c, dst_leaf, dst, dst_leaf, &v);
     }
     memcpy(&v, src, sizeof v);
-    if ((err = sequence_check(&v)))
-        return err;
-    err = text_until_nul(&c->opts, c->var.item, v.data, (size_t)v.count, &n);
-    return err ? err : write_bytes(c, v.data, n, dst);
+    err = sequence_check(&v);
+    return err ? err : write_bytes(c, v.data, (uint64_t)v.count, dst);
 }
 
 /* Writes an item that the engine cannot: sequences, texts and references. */
@@ -682,7 +674,6 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
     struct out out;
     drep_vlen v;
     drep_ref ref;
-    char *s;
 
     if (texts(dst_leaf, src_leaf))
         return write_string(c, dst_leaf, dst, src_leaf, src);
@@ -695,8 +686,7 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
         memcpy(&v, src, sizeof v);
         return write_sequence(c, dst_leaf, dst, src_leaf, &v);
     case DREP_KIND_VSTRING:
-        memcpy(&s, src, sizeof s);
-        return write_text(c, s, dst);
+        return write_text(c, src_leaf, src, dst);
     case DREP_KIND_REFERENCE:
         if (drep_type_reference_what(dst_leaf) != drep_type_reference_what(src_leaf))
             return no_conversion(dst_leaf, src_leaf);
@@ -704,7 +694,7 @@ static int move_write(void *ctx, const drep_type *dst_leaf, void *dst, const dre
         out_init(&out, dst, 8);
         out_u64(&out, ref.object);
         if (drep_type_reference_what(src_leaf) == DREP_REF_REGION)
-            return write_text(c, ref.region, (uint8_t *)dst + 8);
+            return heap_add_text(c->heap_out, c->heap_base, ref.region, (uint8_t *)dst + 8);
         return 0;
     default:
         return no_conversion(dst_leaf, src_leaf);

@@ -106,13 +106,13 @@ struct heap_move {
     int depth;
 };
 
-/* A text ends in memory where its first NUL stands: one inside would cut it there. */
-static int text_whole(const uint8_t *p, uint64_t size)
+/* A region is a text, without a NUL; strings hold any bytes. */
+static int region_whole(const drep_type *leaf, const uint8_t *p, uint64_t size)
 {
-    const uint8_t *nul = memchr(p, 0, (size_t)size);
+    const uint8_t *nul = leaf->kind == DREP_KIND_REFERENCE ? memchr(p, 0, (size_t)size) : NULL;
 
     return !nul ? 0
-                : fail(DREP_ERR_FORMAT, "a text of %llu bytes has a NUL at its byte %llu (R5.35)",
+                : fail(DREP_ERR_FORMAT, "a region of %llu bytes has a NUL at its byte %llu (R5.35)",
                        (unsigned long long)size, (unsigned long long)(nul - p));
 }
 
@@ -129,7 +129,7 @@ static int heap_bound(uint64_t sum, size_t heap_size)
 
 /* Appends a content to the new heap; *offset is its place in `out`.  One that is read from a file
  * is checked here: nobody has seen it before. */
-static int heap_take(struct heap_move *m, struct heap_ref at, uint64_t size, bool text,
+static int heap_take(struct heap_move *m, const drep_type *leaf, struct heap_ref at, uint64_t size,
                      uint64_t *offset)
 {
     int err;
@@ -140,7 +140,7 @@ static int heap_take(struct heap_move *m, struct heap_ref at, uint64_t size, boo
         (err = heap_add(m->out, 0, NULL, size, offset)) ||
         (err = m->from->read(m->from->ctx, at.offset, size, m->out->p + *offset)))
         return err;
-    return text ? text_whole(m->out->p + *offset, size) : 0;
+    return region_whole(leaf, m->out->p + *offset, size);
 }
 
 static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move *m);
@@ -192,7 +192,7 @@ static int heap_move_item(const drep_type *leaf, uint8_t *item, struct heap_move
     size = at.count * (uint64_t)base.extent;
     err = heap_inside(m->heap_size, at, (uint64_t)base.extent);
     if (!err)
-        err = heap_take(m, at, size, !bt, &offset);
+        err = heap_take(m, leaf, at, size, &offset);
     if (!err && bt && bt->variable) {
         tmp = mem_alloc(size);
         if (!tmp)
@@ -344,8 +344,8 @@ static int content_of(struct contents *c, const drep_type *leaf, const uint8_t *
     err = heap_at(c->heap, c->heap_size, at, (uint64_t)base.extent, &p);
     if (!err)
         err = contents_add(c, &(struct content){at.offset, at.count * (uint64_t)base.extent, leaf});
-    if (!err && !bt)
-        err = text_whole(p, at.count);
+    if (!err)
+        err = region_whole(leaf, p, at.count);
     if (!err && bt && bt->variable)
         err = contents_of(c, &base, p, (int64_t)at.count, depth + 1);
     if (ours)
@@ -394,10 +394,10 @@ static int contents_apart(struct contents *c)
     return 0;
 }
 
-/* What most payloads are: a text in each element, one behind the other in the heap, which holds no
- * NUL.  False: something else, which heap_check() looks at closely. */
+/* What most payloads are: a text in each element, one behind the other in the heap.  False:
+ * something else, which heap_check() looks at closely. */
 static bool texts_in_order(const struct prog *stored, const uint8_t *elems, int64_t n,
-                           const uint8_t *heap, size_t heap_size)
+                           size_t heap_size)
 {
     uint64_t end = 0;
 
@@ -414,7 +414,7 @@ static bool texts_in_order(const struct prog *stored, const uint8_t *elems, int6
             return false;
         end = at.offset + at.count;
     }
-    return end == 0 || !memchr(heap, 0, heap_size);
+    return true;
 }
 
 /* Every payload from a file passes here before any converter follows its references. */
@@ -429,7 +429,7 @@ int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const st
                          .max = ((size_t)(n * stored->extent) + heap_size) / 16};
     int err;
 
-    if (texts_in_order(stored, elems, n, heap, heap_size))
+    if (texts_in_order(stored, elems, n, heap_size))
         return 0;
     err = contents_of(&c, stored, elems, n, 1);
     if (err && n > 1)

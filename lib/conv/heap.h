@@ -33,9 +33,9 @@ int heap_prog(const drep_type *leaf, const struct type_sizes *sizes, enum prog_l
 
 /* Holds the references of n stored elements against their heap: all contents lie inside, none
  * overlap unless texts or plain sequences share one whole, together they take at most 16 times the
- * heap as often as they are named (so that a hostile file cannot ask for much memory), and no text
- * holds a NUL (a C string would end there).  Messages number the elements from 0.  sizes: of a
- * self-described value; NULL: of a dataset. */
+ * heap as often as they are named (so that a hostile file cannot ask for much memory), and no
+ * region holds a NUL.  Messages number the elements from 0.  sizes: of a self-described value;
+ * NULL: of a dataset. */
 int heap_check(const struct type_sizes *sizes, enum prog_layout layout, const struct prog *stored,
                const uint8_t *elems, int64_t n, const uint8_t *heap, size_t heap_size);
 /* Bytes of heap that n stored elements refer to, without what these contents refer to in turn. */

@@ -76,6 +76,50 @@ int sequence_check(const drep_vlen *v)
                       (long long)v->count);
 }
 
+static int memory_compound(const drep_type *type, drep_type **out)
+{
+    int64_t n = drep_type_members(type);
+    const char **name = mem_zalloc((uint64_t)n + 1, sizeof *name);
+    drep_type **part = mem_zalloc((uint64_t)n + 1, sizeof *part);
+    int err = name && part ? 0 : fail_nomem();
+
+    for (int64_t i = 0; !err && i < n; i++) {
+        name[i] = drep_type_member_name(type, i);
+        err = memory_type(drep_type_member(type, i), &part[i]);
+    }
+    if (!err && type->kind == DREP_KIND_STRUCT)
+        err = drep_type_struct(n, NULL, NULL, (const drep_type *const *)part, out);
+    else if (!err)
+        err = drep_type_compound(n, name, NULL, (const drep_type *const *)part, 0, out);
+    for (int64_t i = 0; part && i < n; i++)
+        drep_type_free(part[i]);
+    mem_free(name);
+    mem_free(part);
+    return err;
+}
+
+int memory_type(const drep_type *type, drep_type **out)
+{
+    drep_type *base;
+    int err;
+
+    if (type->kind == DREP_KIND_VSTRING)
+        return drep_type_text(out);
+    if (type->variable && (type->kind == DREP_KIND_COMPOUND || type->kind == DREP_KIND_STRUCT))
+        return memory_compound(type, out);
+    if (!type->variable || (type->kind != DREP_KIND_ARRAY && type->kind != DREP_KIND_SEQUENCE)) {
+        *out = drep_type_ref(type);
+        return 0;
+    }
+    if ((err = memory_type(drep_type_member(type, 0), &base)))
+        return err;
+    err = type->kind == DREP_KIND_SEQUENCE
+              ? drep_type_sequence(base, out)
+              : drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+    drep_type_free(base);
+    return err;
+}
+
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
 {
     return type_fail_two(DREP_ERR_TYPE, "no conversion from %s to %s", src_leaf, dst_leaf);
@@ -114,53 +158,51 @@ static int copy_sequence(const struct rep_opts *opts, const drep_type *db, drep_
     return 0;
 }
 
-/* Copies a text of fixed or variable length to one of the other kind, or bytes as they are. */
+/* Copies a text of fixed or variable length to one of any, or bytes as they are. */
 static int copy_text(const struct rep_opts *opts, const drep_type *dst_leaf, void *dst,
                      const drep_type *src_leaf, const void *src)
 {
     int64_t item = opts->var->item;
-    char *s;
-    int err;
+    const void *p = src;
+    size_t n = 0;
+    int err = 0;
 
-    if (dst_leaf->kind == src_leaf->kind) {
+    if (dst_leaf->kind == DREP_KIND_STRING && src_leaf->kind == DREP_KIND_STRING) {
         memcpy(dst, src, (size_t)src_leaf->args[0]);
         return 0;
     }
-    if (dst_leaf->kind == DREP_KIND_STRING) {
-        memcpy(&s, src, sizeof s);
-        return text_give(opts, item, s, !s ? 0 : strlen(s), dst_leaf, dst);
-    }
-    err = text_take(opts, item, src_leaf, src, &s);
-    if (!err)
-        memcpy(dst, &s, sizeof s);
-    return err;
+    if (src_leaf->kind == DREP_KIND_STRING)
+        n = text_size((int)src_leaf->args[1], src, (size_t)src_leaf->args[0]);
+    else
+        err = text_get(src_leaf, src, &p, &n);
+    if (err)
+        return err;
+    return dst_leaf->kind == DREP_KIND_STRING ? text_give(opts, item, p, n, dst_leaf, dst)
+                                              : text_put(opts, item, dst_leaf, dst, p, n);
 }
 
 /* Copies a text to a sequence of its bytes, or the inverse. */
 static int copy_text_bytes(const struct rep_opts *opts, const drep_type *dst_leaf, void *dst,
-                           const void *src)
+                           const drep_type *src_leaf, const void *src)
 {
     drep_vlen v = {0, NULL};
-    char *s;
-    int err = 0;
+    const void *p = NULL;
+    size_t n = 0;
+    int err;
 
     if (dst_leaf->kind == DREP_KIND_VSTRING) {
         memcpy(&v, src, sizeof v);
         err = sequence_check(&v);
-        if (!err)
-            err = text_of_bytes(opts, opts->var->item, v.data, (size_t)v.count, &s);
-        if (!err)
-            memcpy(dst, &s, sizeof s);
-        return err;
+        return err ? err : text_put(opts, opts->var->item, dst_leaf, dst, v.data, (size_t)v.count);
     }
-    memcpy(&s, src, sizeof s);
-    v.count = s ? (int64_t)strlen(s) : 0;
-    if (v.count > 0)
+    err = text_get(src_leaf, src, &p, &n);
+    v.count = (int64_t)n;
+    if (!err && n > 0)
         err = sequence_alloc(drep_type_member(dst_leaf, 0), v.count, &v.data);
     if (err)
         return err;
-    if (v.count > 0)
-        memcpy(v.data, s, (size_t)v.count);
+    if (n > 0)
+        memcpy(v.data, p, n);
     memcpy(dst, &v, sizeof v);
     return 0;
 }
@@ -171,22 +213,16 @@ int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type
 {
     drep_ref ref;
     drep_vlen v, to;
-    char *s;
     int err;
 
-    if (texts(dst_leaf, src_leaf))
+    if (texts(dst_leaf, src_leaf) ||
+        (dst_leaf->kind == DREP_KIND_VSTRING && src_leaf->kind == DREP_KIND_VSTRING))
         return copy_text(ctx, dst_leaf, dst, src_leaf, src);
     if (text_and_bytes(dst_leaf, src_leaf))
-        return copy_text_bytes(ctx, dst_leaf, dst, src);
+        return copy_text_bytes(ctx, dst_leaf, dst, src_leaf, src);
     if (dst_leaf->kind != src_leaf->kind)
         return no_conversion(dst_leaf, src_leaf);
     switch (src_leaf->kind) {
-    case DREP_KIND_VSTRING:
-        memcpy(&s, src, sizeof s);
-        if (s && !(s = mem_strdup(s)))
-            return fail_nomem();
-        memcpy(dst, &s, sizeof s);
-        return 0;
     case DREP_KIND_REFERENCE:
         memcpy(&ref, src, sizeof ref);
         if (ref.region && drep_type_reference_what(src_leaf) == DREP_REF_REGION &&

@@ -25,6 +25,8 @@ int sequence_check(const drep_vlen *v);
 int sequence_alloc(const drep_type *base, int64_t n, void **data);
 
 /* Fails: DREP_ERR_TYPE with both types in the message. */
+/* The same datatype, in memory that holds each of its elements: texts are counted. */
+int memory_type(const drep_type *type, drep_type **out);
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf);
 /* For rep_convert(): deep copies between two places of memory.  ctx: the options. */
 int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,

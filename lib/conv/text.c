@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "conv/memory.h"
 #include "format/utf8.h"
 
 #include <string.h>
@@ -29,8 +30,9 @@ static int text_overflow(const struct rep_opts *opts, int64_t item, const char *
     return 0;
 }
 
-int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
-                   size_t *size)
+/* Gives how many of n bytes a char * holds: all, but none from a NUL on. */
+static int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
+                          size_t *size)
 {
     size_t held = n > 0 ? strnlen(bytes, n) : 0;
     int err = held < n ? text_overflow(opts, item, "its text has a NUL at byte", held) : 0;
@@ -38,14 +40,6 @@ int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes,
     if (!err)
         *size = held;
     return err;
-}
-
-int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
-              size_t *size)
-{
-    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
-
-    return text_until_nul(opts, item, bytes, n, size);
 }
 
 static bool is_bytes(const drep_type *t)
@@ -63,26 +57,45 @@ bool text_and_bytes(const drep_type *a, const drep_type *b)
            (b->kind == DREP_KIND_VSTRING && is_bytes(a));
 }
 
-int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
-              char **out)
+int text_get(const drep_type *vstring, const void *at, const void **bytes, size_t *n)
 {
-    size_t n = text_size((int)string->args[1], bytes, (size_t)string->args[0]);
+    drep_vlen v;
+    char *s;
+    int err = 0;
 
-    return text_of_bytes(opts, item, bytes, n, out);
+    if (type_counted(vstring)) {
+        memcpy(&v, at, sizeof v);
+        err = sequence_check(&v);
+    } else {
+        memcpy(&s, at, sizeof s);
+        v = (drep_vlen){s ? (int64_t)strlen(s) : 0, s};
+    }
+    if (err)
+        return err;
+    *bytes = v.data;
+    *n = (size_t)v.count;
+    return 0;
 }
 
-int text_of_bytes(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
-                  char **out)
+int text_put(const struct rep_opts *opts, int64_t item, const drep_type *vstring, void *at,
+             const void *bytes, size_t n)
 {
-    size_t size = 0;
-    int err = text_until_nul(opts, item, bytes, n, &size);
-    char *s;
+    bool counted = type_counted(vstring);
+    int err = counted ? 0 : text_until_nul(opts, item, bytes, n, &n);
+    drep_vlen v;
 
     if (err)
         return err;
-    if (!(s = mem_strndup(size ? bytes : "", size)))
+    v = (drep_vlen){(int64_t)n, mem_alloc(n + 1)};
+    if (!v.data)
         return fail_nomem();
-    *out = s;
+    if (n > 0)
+        memcpy(v.data, bytes, n);
+    ((char *)v.data)[n] = '\0';
+    if (counted)
+        memcpy(at, &v, sizeof v);
+    else
+        memcpy(at, &v.data, sizeof v.data);
     return 0;
 }
 
@@ -103,16 +116,18 @@ int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_
     int pad = string->args[1] == DREP_PAD_SPACE ? ' ' : 0;
     int err = 0;
 
-    if (size > room) {
+    if (string->args[1] == DREP_PAD_NULTERM && (err = text_until_nul(opts, item, text, size, &n)))
+        return err;
+    if (n > room) {
         err = text_overflow(opts, item, "its text is longer than", room);
-        n = whole_characters(text, size, room);
+        n = whole_characters(text, n, room);
     }
     if (err)
         return err;
     if (n > 0)
         memcpy(bytes, text, n);
     memset((char *)bytes + n, pad, (size_t)string->args[0] - n);
-    if (n == size && n > 0 && pad == ' ' && ((const char *)text)[n - 1] == ' ' && opts->report &&
+    if (n == size && n > 0 && ((const char *)text)[n - 1] == pad && opts->report &&
         opts->report->inexact++ == 0)
         opts->report->first_inexact = item;
     return 0;

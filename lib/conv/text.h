@@ -1,9 +1,10 @@
 /* text.h - texts: strings of a fixed size become char *, and the other way.
  *
  * The padding of a string says where its text ends; a text gets the padding of its string.  A text
- * that the other side cannot hold (longer than the string, a NUL inside) is out of range: an error
- * under DREP_RANGE_STRICT, else what fits of it, in whole characters, and counted in the report.  A
- * text whose last spaces become padding is inexact.
+ * that the other side cannot hold (longer than the string; a NUL inside, where a char * or a string
+ * of DREP_PAD_NULTERM would end) is out of range: an error under DREP_RANGE_STRICT, else what fits
+ * of it, in whole characters, and counted in the report.  A text whose last spaces or NULs become
+ * padding is inexact.
  *
  * A vstring is also a sequence of CHAR, BYTE or UINT8_T, whose bytes may hold what ends a char *.
  */
@@ -23,24 +24,18 @@ static inline bool texts(const drep_type *a, const drep_type *b)
 
 /* True if one is a vstring and the other a sequence of bytes or characters. */
 bool text_and_bytes(const drep_type *a, const drep_type *b);
-/* How many of n bytes a vstring holds: all, but none from a NUL on.  DREP_ERR_CONVERSION. */
-int text_until_nul(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
-                   size_t *size);
 
 /* Bytes of the text in n of a string with this padding. */
 size_t text_size(int pad, const void *bytes, size_t n);
 
-/* A string's text in new memory; `item` numbers it.  DREP_ERR_CONVERSION, DREP_ERR_NOMEM. */
-int text_take(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
-              char **out);
-/* Likewise from n bytes, of which there may be none. */
-int text_of_bytes(const struct rep_opts *opts, int64_t item, const void *bytes, size_t n,
-                  char **out);
+/* A vstring in memory: its n bytes.  DREP_ERR_COUNT: a drep_vlen that cannot be. */
+int text_get(const drep_type *vstring, const void *at, const void **bytes, size_t *n);
+/* Makes one of n bytes, of which there may be none, in new memory; `item` numbers it.
+ * DREP_ERR_CONVERSION, DREP_ERR_NOMEM; nothing is written then. */
+int text_put(const struct rep_opts *opts, int64_t item, const drep_type *vstring, void *at,
+             const void *bytes, size_t n);
 /* Writes a text as a string.  DREP_ERR_CONVERSION. */
 int text_give(const struct rep_opts *opts, int64_t item, const void *text, size_t size,
               const drep_type *string, void *bytes);
-/* As much of a string's text as memory can hold: without bytes from a NUL on. */
-int text_held(const struct rep_opts *opts, int64_t item, const drep_type *string, const void *bytes,
-              size_t *size);
 
 #endif

@@ -165,7 +165,7 @@ static int load_bytes(drep_dataset *ds)
     key_make(&key, ds->id, FMT_TAG_OBJECT);
     err = tree_peek(ds->file->st, &key, &peek);
     if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "object %llu is not in the file", (unsigned long long)ds->id);
+        return fail(DREP_ERR_FORMAT, "object %llu is not in the file (R4.21)", (unsigned long long)ds->id);
     if (err)
         return err;
     err = buf_set(&ds->rec_bytes, peek.p, peek.len);

@@ -32,7 +32,7 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
     u->sum.chunks += rec->run;
     if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
         __builtin_add_overflow(u->sum.bytes, bytes, &u->sum.bytes))
-        return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes");
+        return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes (R2.14)");
     return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "conv/conv.h"
+#include "conv/memory.h"
 
 #include <string.h>
 
@@ -87,13 +88,13 @@ int fill_fits(const drep_file *f, const struct ftype *ft, size_t len)
 static int fill_convert(drep_dataset *ds)
 {
     drep_file *f = ds->file;
-    const drep_type *type = ds->ft->type;
+    drep_type *type;
     struct conv c;
     void *value;
     int err =
         fill_fits(f, ds->ft, ds->rec.fill == FMT_FILL_VALUE ? ds->rec.fill_value.len : SIZE_MAX);
 
-    if (err)
+    if (err || (err = memory_type(ds->ft->type, &type)))
         return err;
     ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
     value = mem_zalloc(1, (uint64_t)type->prog.extent);
@@ -104,6 +105,7 @@ static int fill_convert(drep_dataset *ds)
         err = value_stored(ds->rep, &ds->rec.fill_value, ds->ft, ds->fill);
         if (err != DREP_ERR_TYPE) {
             mem_free(value);
+            drep_type_free(type);
             return err;
         }
         err = 0; /* references go through memory, which holds them */
@@ -119,6 +121,7 @@ static int fill_convert(drep_dataset *ds)
     if (value)
         drep_vlen_free(type, 1, value);
     mem_free(value);
+    drep_type_free(type);
     return err;
 }
 

@@ -88,7 +88,7 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft)
     if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
         if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
             __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
-            return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes");
+            return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes (R8.5)");
     }
     return 0;
 }

@@ -76,7 +76,7 @@ static int read_stored_chunk(drep_dataset *ds, const int64_t *start, void *buf, 
         return filtered_read(ds, &rec, buf);
     err = chunk_read(&ds->chunks, coord, 0, rec.size, buf, &have);
     if (!err && have < rec.size)
-        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
+        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says (R2.14)");
     return err;
 }
 

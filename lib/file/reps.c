@@ -234,7 +234,7 @@ static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
 
     if (r->has_encodings) {
         if (rep && rep->builtin)
-            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\"", e->rep.name);
+            return fail(DREP_ERR_FORMAT, "the header redefines datarep \"%s\" (R3.9)", e->rep.name);
         if ((err = load_table(e, r)))
             return err;
         if ((err = rep_scoped(e->rep.name, &e->rep.table, &e->scoped)))
@@ -243,7 +243,7 @@ static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
         return 0;
     }
     if (!rep || !rep->builtin || !rep->table)
-        return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings", e->rep.name);
+        return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings (R3.9)", e->rep.name);
     if ((err = table_copy(&e->rep.table, rep->table)))
         return err;
     take_table(e, rep);
@@ -272,7 +272,7 @@ static int load_extents(struct file_datarep *e, const struct rep_rec *r)
         e->used[c] = r->extent[c] != 0;
         if (e->used[c] && !e->later_row[c].later && r->extent[c] != e->rep.sizes.size[c])
             return fail(DREP_ERR_FORMAT,
-                        "datarep \"%s\": the header says %u bytes for %s, its table %u",
+                        "datarep \"%s\": the header says %u bytes for %s, its table %u (R3.14)",
                         e->rep.name, r->extent[c], drep_code_name(c), e->rep.sizes.size[c]);
         if (e->used[c])
             e->rep.sizes.size[c] = (uint8_t)r->extent[c];
@@ -992,7 +992,7 @@ int reps_compare(drep_file *f, const drep_file *reloaded)
         const struct file_datarep *e = f->reps.list[i];
 
         if (!unchanged(e, datarep_numbered(reloaded, e->number)))
-            return fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table",
+            return fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table (R3.13)",
                         e->rep.name);
     }
     return VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, reloaded->reps.n) != 0 ? fail_nomem()

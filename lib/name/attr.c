@@ -210,7 +210,7 @@ int attr_count(const struct attr_rec *rec, int64_t *count)
     *count = rec->rank == FMT_RANK_NULL ? 0 : 1;
     for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
         if (rec->len[d] > INT64_MAX || __builtin_mul_overflow(*count, (int64_t)rec->len[d], count))
-            return fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+            return fail(DREP_ERR_FORMAT, "more than 2^63 elements (R8.1)");
     return 0;
 }
 

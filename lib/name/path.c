@@ -56,7 +56,7 @@ static int cross(const struct link_rec *link, const char *rest, struct crossing 
     int err = !file ? DREP_ERR_NOMEM : splice(&link->path, rest, &path);
 
     if (!err && strlen(file) != link->file.len)
-        err = fail(DREP_ERR_FORMAT, "the file name of an external link contains a NUL");
+        err = fail(DREP_ERR_FORMAT, "the file name of an external link contains a NUL (R1.3)");
     if (err) {
         mem_free(file);
         mem_free(path);

@@ -190,7 +190,7 @@ static int move_items(const struct conversion *c, const drep_type *to, const dre
         const uint8_t *src = r->src + pace_at(&r->src_pace, row);
 
         if (texts)
-            err = var->texts(var->ctx, dst, r->dst_step, src, r->src_step, r->per, moved);
+            err = var->texts(var->ctx, dst, r->dst_step, from, src, r->src_step, r->per, moved);
         for (i = 0; !texts && !err && i < r->per; i++) {
             var->item = base + *moved;
             err = var->move(var->ctx, to, dst + i * r->dst_step, from, src + i * r->src_step);

@@ -20,8 +20,8 @@ struct rep_var {
     int (*move)(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,
                 const void *src);
     /* NULL, or for a row of vstrings on both sides, which are many; adds to *moved. */
-    int (*texts)(void *ctx, uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t src_step,
-                 int64_t n, int64_t *moved);
+    int (*texts)(void *ctx, uint8_t *dst, int64_t dst_step, const drep_type *src_leaf,
+                 const uint8_t *src, int64_t src_step, int64_t n, int64_t *moved);
     void *ctx;
     int64_t item; /* the engine's: number of the item that is moved, as in the report */
 };

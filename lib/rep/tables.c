@@ -352,7 +352,7 @@ static const char *row_wrong(const struct rep_table *t, int code)
         return "a byte has size 1 (R3.18)";
     if (e->size > 32)
         return "it is longer than 32 bytes (R3.18)";
-    if (e->order > DREP_VAX || (e->order == DREP_VAX && e->size % (2 * parts)))
+    if (e->order > DREP_VAX || (e->order == DREP_VAX && e->size % (2 * parts) && e->size != parts))
         return "its byte order is unknown or does not suit its size (R3.17)";
     if (e->align > 16 || e->align == 0 || (e->align & (e->align - 1)))
         return "its alignment is not 1, 2, 4, 8 or 16 (R3.20)";

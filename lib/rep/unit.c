@@ -44,7 +44,7 @@ static int fixed_get(struct in *in, struct fixed *out)
     f.size = in_u64(in);
     f.sum = in_u64(in);
     if (in->err || f.records > FMT_HEADER_MAX || f.items > INT64_MAX || f.size > TYPE_SIZE_MAX)
-        return fail(in->err ? DREP_ERR_TRUNCATE : DREP_ERR_FORMAT, "a malformed pack unit");
+        return fail(in->err ? DREP_ERR_TRUNCATE : DREP_ERR_FORMAT, "a malformed pack unit (R12.1)");
     *out = f;
     return 0;
 }

@@ -242,7 +242,7 @@ static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, 
 
         in_init(&in, value, FMT_REF_SIZE);
         ref_get(&in, &ref);
-        err = in.err || !ref.length ? fail(DREP_ERR_FORMAT, "impossible reference to a value")
+        err = in.err || !ref.length ? fail(DREP_ERR_FORMAT, "impossible reference to a value (R4.14)")
                                     : block_load(s->st, &ref, FMT_VALUE, &s->value, NULL);
         if (err == DREP_ERR_NOMEM)
             return err;
@@ -695,7 +695,7 @@ int chunk_salvage(struct chunks *cs, const uint64_t *coord, const struct chunk_r
     int err;
 
     if (size > file->size || rec->run > file->size / (size ? size : 1))
-        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
+        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes (R6.2)");
     if (cs->slabs && size == cs->payload && size % FMT_SUM_BLOCK == 0 && size < TOGETHER)
         n = TOGETHER / size;
     n = n < rec->run ? n : rec->run;

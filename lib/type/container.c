@@ -216,14 +216,32 @@ int drep_type_opaque(int64_t size, const char *tag, drep_type **out)
     return DREP_ERR_NOMEM;
 }
 
-int drep_type_vstring(drep_type **out)
+/* counted: 1 if memory has a drep_vlen, which is an argument; else 0. */
+static int make_vstring(int counted, drep_type **out)
 {
     int err = check_out(out);
-    drep_type *t = err ? NULL : type_new(DREP_KIND_VSTRING, 0, 0);
+    drep_type *t = err ? NULL : type_new(DREP_KIND_VSTRING, counted, 0);
 
     if (err)
         return err;
+    if (t && counted)
+        t->args[0] = 1;
     return t ? type_finish(t, out) : DREP_ERR_NOMEM;
+}
+
+int drep_type_vstring(drep_type **out)
+{
+    return make_vstring(0, out);
+}
+
+int drep_type_text(drep_type **out)
+{
+    return make_vstring(1, out);
+}
+
+int drep_type_counted(const drep_type *type)
+{
+    return type_counted(type);
 }
 
 int drep_type_sequence(const drep_type *base, drep_type **out)
@@ -398,8 +416,8 @@ static int check_scalar(const drep_scalar *s)
 
     if (s->format != DREP_FORMAT_CUSTOM && real != (s->cls == DREP_SCALAR_REAL))
         return fail(DREP_ERR_ARG, "scalar: its format is not of its class");
-    if (s->order == DREP_VAX && s->size % 2)
-        return fail(DREP_ERR_ARG, "scalar: an odd number of bytes in 16-bit words");
+    if (s->order == DREP_VAX && s->size % 2 && s->size != 1)
+        return fail(DREP_ERR_ARG, "scalar: an odd number of bytes in 16-bit words (R3.17)");
     scalar_to_rec(s, &rec);
     out_init(&out, bytes, sizeof(bytes));
     scalar_put(&out, &rec);

@@ -33,7 +33,7 @@ bool leaf_same(const drep_type *a, const drep_type *b)
     case DREP_KIND_SEQUENCE:
         return drep_type_equivalent(a->member[0], b->member[0]);
     case DREP_KIND_VSTRING:
-        return true;
+        return a->nargs == b->nargs;
     case DREP_KIND_REFERENCE:
         return a->args[0] == b->args[0];
     case DREP_KIND_STRING:

@@ -36,15 +36,24 @@ static int getter_fail(struct getter *g, int err, const char *why)
     return in_error(g);
 }
 
-/* Report a record that a constructor refuses as malformed: no writer wrote it. */
-static int refused(struct getter *g, int err)
+/* Report a record that a constructor refuses as malformed: no writer wrote it. `kind` is that of
+ * its node. */
+static int refused_kind(struct getter *g, int err, int kind)
 {
-    const char *rule = err == DREP_ERR_NAME ? "R5.15" : err == DREP_ERR_TYPE ? "R5.13" : "R5.7";
+    const char *rule = err == DREP_ERR_NAME          ? "R5.15"
+                       : err == DREP_ERR_TYPE        ? "R5.13"
+                       : kind >= FMT_KIND_CONTIGUOUS ? "R5.38"
+                                                     : "R5.7";
 
     if (err != DREP_ERR_ARG && err != DREP_ERR_COUNT && err != DREP_ERR_DIMS &&
         err != DREP_ERR_NAME && err != DREP_ERR_TYPE)
         return fail_in(err, "datatype record: at byte %zu", g->in->last);
     return fail_in(DREP_ERR_FORMAT, "datatype record (%s): at byte %zu", rule, g->in->last);
+}
+
+static int refused(struct getter *g, int err)
+{
+    return refused_kind(g, err, 0);
 }
 
 /* The stored typemap of a node whose children, if any, are in *child. */
@@ -315,7 +324,7 @@ static int get_over_base(struct getter *g, const struct type_node *n, drep_type 
     default:
         err = drep_type_dup(base, &made);
     }
-    err = refused(g, err);
+    err = refused_kind(g, err, n->kind);
     if (!err)
         err = getter_stored_shape(g, made, &base_shape, shape);
     if (!err && g->stored && n->kind == FMT_KIND_SEQUENCE &&
@@ -341,13 +350,13 @@ static int get_blocks(struct getter *g, const struct type_node *n, drep_type **t
     if (!err)
         err = get_type(g, &base, &none);
     if (!err && n->kind == FMT_KIND_INDEXED)
-        err = refused(g, drep_type_indexed(l.n, l.a, l.b, base, type));
+        err = refused_kind(g, drep_type_indexed(l.n, l.a, l.b, base, type), n->kind);
     else if (!err && n->kind == FMT_KIND_HINDEXED)
-        err = refused(g, drep_type_hindexed(l.n, l.a, l.b, base, type));
+        err = refused_kind(g, drep_type_hindexed(l.n, l.a, l.b, base, type), n->kind);
     else if (!err && n->kind == FMT_KIND_INDEXED_BLOCK)
-        err = refused(g, drep_type_indexed_block(l.n, n->arg[0], l.b, base, type));
+        err = refused_kind(g, drep_type_indexed_block(l.n, n->arg[0], l.b, base, type), n->kind);
     else if (!err)
-        err = refused(g, drep_type_hindexed_block(l.n, n->arg[0], l.b, base, type));
+        err = refused_kind(g, drep_type_hindexed_block(l.n, n->arg[0], l.b, base, type), n->kind);
     drep_type_free(base);
     list_release(&l);
     return err;
@@ -359,7 +368,8 @@ static int get_struct(struct getter *g, const struct type_node *n, drep_type **t
     int err = get_list(g, n, &l);
 
     if (!err)
-        err = refused(g, drep_type_struct(l.n, l.a, l.b, (const drep_type *const *)l.type, type));
+        err = refused_kind(
+            g, drep_type_struct(l.n, l.a, l.b, (const drep_type *const *)l.type, type), n->kind);
     list_release(&l);
     return err;
 }
@@ -384,13 +394,16 @@ static int get_part(struct getter *g, const struct type_node *n, drep_type **typ
         procs[d] = m.sub[3] > INT32_MAX ? -1 : (int)m.sub[3];
     }
     if (n->arg[0] > INT32_MAX || n->arg[1] > INT32_MAX)
-        return getter_fail(g, DREP_ERR_FORMAT, "too many processes");
+        return getter_fail(g, DREP_ERR_FORMAT, "too many processes (R5.38)");
     err = get_type(g, &base, &none);
     if (!err && n->kind == FMT_KIND_SUBARRAY)
-        err = refused(g, drep_type_subarray(n->rank, sub[0], sub[1], sub[2], n->order, base, type));
+        err = refused_kind(
+            g, drep_type_subarray(n->rank, sub[0], sub[1], sub[2], n->order, base, type), n->kind);
     else if (!err)
-        err = refused(g, drep_type_darray((int)n->arg[0], (int)n->arg[1], n->rank, sub[0], distribs,
-                                          sub[2], procs, n->order, base, type));
+        err = refused_kind(g,
+                           drep_type_darray((int)n->arg[0], (int)n->arg[1], n->rank, sub[0],
+                                            distribs, sub[2], procs, n->order, base, type),
+                           n->kind);
     drep_type_free(base);
     return err;
 }

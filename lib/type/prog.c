@@ -447,6 +447,7 @@ static int compose_struct(struct shape *out, const drep_type *type, const struct
 static int compose_leaf(struct shape *out, const drep_type *type, const struct type_sizes *sizes)
 {
     int64_t size, align;
+    bool pointer;
 
     switch (type->kind) {
     case DREP_KIND_PREDEFINED:
@@ -461,8 +462,9 @@ static int compose_leaf(struct shape *out, const drep_type *type, const struct t
         align = 1;
         break;
     case DREP_KIND_VSTRING:
-        size = sizes->vstring_size ? sizes->vstring_size : sizes->vlen_size;
-        align = sizes->vstring_size ? sizes->vstring_align : sizes->vlen_align;
+        pointer = sizes->vstring_size && !type_counted(type);
+        size = pointer ? sizes->vstring_size : sizes->vlen_size;
+        align = pointer ? sizes->vstring_align : sizes->vlen_align;
         break;
     case DREP_KIND_REFERENCE:
         size = type->args[0] == DREP_REF_REGION ? sizes->region_size : sizes->object_size;

@@ -431,6 +431,12 @@ static void free_item(const drep_type *leaf, void *data)
         memset(data, 0, sizeof(sequence));
         break;
     case DREP_KIND_VSTRING:
+        if (type_counted(leaf)) {
+            memcpy(&sequence, data, sizeof(sequence));
+            mem_free(sequence.data);
+            memset(data, 0, sizeof(sequence));
+            break;
+        }
         memcpy(&text, data, sizeof(text));
         mem_free(text);
         memset(data, 0, sizeof(text));

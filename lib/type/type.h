@@ -58,6 +58,12 @@ bool leaf_same(const drep_type *a, const drep_type *b);
 /* True if, besides, elements of both sequences lie alike in the file. */
 bool leaf_stored_same(const drep_type *a, const drep_type *b);
 
+/* True if a vstring is a drep_vlen in memory, not a char *. */
+static inline bool type_counted(const drep_type *type)
+{
+    return type->kind == DREP_KIND_VSTRING && type->nargs > 0;
+}
+
 /* True if user functions convert items of this leaf in a container: predefined types other than
  * BYTE and PACKED. */
 bool leaf_called(const drep_type *leaf);

@@ -416,7 +416,7 @@ static int read_attr_elements(struct checker *c, const struct attr_rec *rec, str
     int err;
 
     if (__builtin_mul_overflow((uint64_t)count, (uint64_t)type->prog.extent, &bytes))
-        return fail(DREP_ERR_LIMIT, "more than 2^64 bytes");
+        return fail(DREP_ERR_LIMIT, "more than 2^64 bytes (R6.2)");
     buf = mem_zalloc(1, bytes + 1);
     if (!buf)
         return fail_nomem();
@@ -548,7 +548,7 @@ static int check_data(struct checker *c, const struct key *key, size_t len)
     bytes = each = (uint64_t)c->chunks_type->stored.extent;
     for (int d = 0; d < c->object.rec.rank; d++)
         if (__builtin_mul_overflow(bytes, c->object.rec.len[d], &bytes))
-            return fail(DREP_ERR_FORMAT, "more than 2^64 bytes");
+            return fail(DREP_ERR_FORMAT, "more than 2^64 bytes (R6.2)");
     if (len > bytes || (each > 0 && len % each != 0))
         err = fail(DREP_ERR_FORMAT, "%zu bytes of payload for elements of %llu, in all %llu (R8.9)",
                    len, (unsigned long long)each, (unsigned long long)bytes);

@@ -618,11 +618,11 @@ static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
     int err = object_load(c->from, id, &dim);
 
     if (!err && dim.rec.kind != FMT_DIMENSION)
-        err = fail(DREP_ERR_FORMAT, "an object that is not a dimension");
+        err = fail(DREP_ERR_FORMAT, "an object that is not a dimension (R7.16)");
     if (!err)
         err = object_path(c->from, id, &path);
     if (!err && !path_dimension(path, &len, &name, &only))
-        err = fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension", path);
+        err = fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension (R7.19)", path);
     if (!err)
         err = dim_alike(c, &dim, name, to);
     if (err == DREP_ERR_NOT_FOUND && name) {
@@ -972,7 +972,7 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
     err = rec.kind == FMT_LATER ? attr_later(&rec) : ftype_get(c->from, rec.type, NULL, &ft);
     for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
-            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements");
+            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements (R8.1)");
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = value_check(&rec.value, ft, count);
     if (err)
@@ -1068,7 +1068,7 @@ static int copy_object(struct copy *c, uint64_t id, uint64_t new_id, uint32_t li
     if (err == DREP_ERR_NOT_FOUND && c->whole)
         return 0;
     if (err == DREP_ERR_NOT_FOUND)
-        err = fail(DREP_ERR_FORMAT, "not in the file");
+        err = fail(DREP_ERR_FORMAT, "not in the file (R4.21)");
     if (!err)
         err = copy_object_record(c, id, new_id, links, &m);
     if (!err)

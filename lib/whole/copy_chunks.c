@@ -46,7 +46,7 @@ static int compact_source(struct payload_copy *c, struct buf *b, size_t *fixed)
         return compact_load(c->from, b, fixed);
     if (b->len > element_bytes(c->from, (uint64_t)dataset_count(c->from)) ||
         b->len % (uint64_t)c->from->esize != 0)
-        return fail(DREP_ERR_FORMAT, "%zu bytes of payload", b->len);
+        return fail(DREP_ERR_FORMAT, "%zu bytes of payload (R8.9)", b->len);
     return 0;
 }
 

@@ -49,7 +49,7 @@ static int copy_piece(const struct plain_copy *plain, struct buf *b, const struc
     if (!err)
         err = chunk_read_on(cs, at, to->from, to->size, b->p, &have);
     if (!err && have < to->size)
-        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says");
+        err = fail(DREP_ERR_FORMAT, "a chunk is shorter than its record says (R2.14)");
     return err ? err : places_put(&plain->places, to, b->p);
 }
 

@@ -25,7 +25,7 @@ static int root_make(drep_file *f)
         return err;
     err = store_new_objects(f->st, 1, &root);
     if (!err && root != FMT_OBJECT_ROOT)
-        err = fail(DREP_ERR_FORMAT, "the root group is not object 1");
+        err = fail(DREP_ERR_FORMAT, "the root group is not object 1 (R7.2)");
     if (!err)
         err = object_store(f, FMT_OBJECT_ROOT, &rec);
     return err ? (store_op_end(f->st, 0), err) : store_op_end(f->st, 1);

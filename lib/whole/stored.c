@@ -129,7 +129,7 @@ static int read_run(struct stored_walk *d, uint64_t *coord, const struct chunk_r
     if (rec->file && !d->ds->file->st->targets->allowed)
         return 0;
     if (!rec->file && bytes > *budget)
-        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes");
+        return fail(DREP_ERR_FORMAT, "more payload than the file has bytes (R6.2)");
     *budget -= rec->file ? 0 : bytes;
     if (d->ds->rec.layout == FMT_CONTIGUOUS && rec->size == d->ds->chunks.payload)
         step = rec->size < ROOM ? ROOM / rec->size : 1; /* slabs that go together */

@@ -275,7 +275,7 @@ class Dataset(Named, _core.Dataset):
         dtype = form.dtype
         if t.code == types.CODES["INT64_T"] or dtype.names is not None or dtype.subdtype:
             dtype = self._dated(dtype) or (self._time(t) if fill == 1 and t.code else None) or dtype
-        return dtype, None if form.type == t else form.type, form.plan, True
+        return dtype, None if form.type == t and form.plan is None else form.type, form.plan, True
 
     def _laid_out(self, t: types.Type) -> types.Type:
         """Structs lie as in the file: at their own offsets, or as in C, or packed."""
@@ -398,7 +398,7 @@ class Dataset(Named, _core.Dataset):
         np = types.numpy()
         raw = np.empty(out.size * SHORT, "u1")
         start, count, step = where
-        report = self._read_box(start, count, step, types.Type.string(SHORT), raw,
+        report = self._read_box(start, count, step, types.Type.string(SHORT, 1), raw,
                                 Options(0, RANGES["wrap"]))
         if report:
             return False

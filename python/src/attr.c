@@ -90,6 +90,8 @@ static PyObject *scalar(handle *h, const char *path, const char *name, const dre
         return fixed(h, path, name, info->type);
     if (kind == DREP_KIND_VSTRING) {
         WITHOUT_GIL(h, err = drep_attr_read_string(h->file, path, name, &s));
+        if (err == DREP_ERR_CONVERSION) /* a NUL: attr_read() */
+            return NULL;
         r = err ? raise_error(err, h) : text(s);
         free(s);
         return r;
@@ -222,7 +224,7 @@ static PyObject *attr_set(PyObject *o, PyObject *args)
         if (!s)
             return NULL;
         if (strlen(s) != (size_t)n)
-            return nul_in_text(s);
+            Py_RETURN_FALSE; /* one with a NUL is counted */
         WITHOUT_GIL(h, err = drep_attr_write_string(h->file, path, name, s));
     } else if (PyBool_Check(value)) {
         unsigned char b = value == Py_True;

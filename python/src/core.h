@@ -81,8 +81,6 @@ void handle_leave(handle *h);
 
 /* Sets the exception of the calling thread's last message; returns NULL.  h may be NULL. */
 PyObject *raise_error(int err, handle *h);
-/* ValueError for a text in which a NUL ends what the library would take. */
-PyObject *nul_in_text(const char *s);
 /* The same for a call that all ranks have made, which failed on all: says so in the exception. */
 PyObject *raise_together(int err, handle *h);
 /* Keep the exception of a Python function that the library has called: the first one becomes the

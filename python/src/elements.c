@@ -245,7 +245,6 @@ static void pad(const char *src, char *dst, size_t size, char from, char to)
 
 static bool load_one(const part *p, const char *src, char *dst)
 {
-    const char *s;
     drep_vlen v;
     drep_ref r;
 
@@ -254,8 +253,8 @@ static bool load_one(const part *p, const char *src, char *dst)
         memcpy(dst, src, (size_t)p->here);
         return true;
     case TEXT:
-        memcpy(&s, src, sizeof s);
-        return put(dst, decode(s, s ? strlen(s) : 0));
+        memcpy(&v, src, sizeof v);
+        return put(dst, decode(v.data, (size_t)v.count));
     case SEQUENCE:
         memcpy(&v, src, sizeof v);
         return put(dst, load_sequence(p, &v));
@@ -357,7 +356,7 @@ PyObject *texts_load(PyObject *module, PyObject *args)
     for (Py_ssize_t i = 0; ok && i < n; i++) {
         const char *s = (const char *)src.ptr + i * width;
         char *at = (char *)dst.ptr + i * (Py_ssize_t)sizeof(PyObject *);
-        ok = put(at, decode(s, strnlen(s, (size_t)width)));
+        ok = put(at, decode(s, strnlen(s, (size_t)width))); /* read as DREP_PAD_NULTERM */
     }
     memory_release(&src);
     memory_release(&dst);
@@ -417,28 +416,22 @@ static char *text_room(struct element_store *st, size_t n)
     return p;
 }
 
-/* Copy n bytes and a NUL; false if one of them is one. */
-static bool text_copy(char *dst, const char *src, size_t n)
+/* Copy n bytes, which mostly are few. */
+static void text_copy(char *dst, const char *src, size_t n)
 {
-    const uint64_t ones = UINT64_MAX / 255, highs = ones << 7;
-    uint64_t w, zeros = 0;
+    uint64_t w;
 
-    dst[n] = 0;
     if (n > 128) {
         memcpy(dst, src, n);
-        return !memchr(src, 0, n);
+        return;
     }
     for (size_t i = 0, at; i < n && n >= 8; i += 8) {
         at = n - i < 8 ? n - 8 : i; /* the last ones overlap */
         memcpy(&w, src + at, 8);
         memcpy(dst + at, &w, 8);
-        zeros |= (w - ones) & ~w & highs;
     }
-    for (size_t i = 0; i < n && n < 8; i++) {
+    for (size_t i = 0; i < n && n < 8; i++)
         dst[i] = src[i];
-        zeros |= !src[i];
-    }
-    return !zeros;
 }
 
 /* The bytes are copied: the library finds them one behind the other, and needs no object. */
@@ -446,6 +439,7 @@ static bool store_text(PyObject *o, char *dst, struct element_store *st)
 {
     const char *s = "";
     Py_ssize_t n = 0;
+    drep_vlen v;
     char *p;
 
     if (o && (Py_TYPE(o) == &PyUnicode_Type || PyUnicode_Check(o)))
@@ -464,11 +458,9 @@ static bool store_text(PyObject *o, char *dst, struct element_store *st)
     p = text_room(st, (size_t)n + 1);
     if (!p)
         return false;
-    if (!text_copy(p, s, (size_t)n)) {
-        nul_in_text(s);
-        return false;
-    }
-    memcpy(dst, &p, sizeof p);
+    text_copy(p, s, (size_t)n);
+    v = (drep_vlen){n, p};
+    memcpy(dst, &v, sizeof v);
     return true;
 }
 

@@ -121,13 +121,6 @@ PyObject *raise_error(int err, handle *h)
     return NULL;
 }
 
-PyObject *nul_in_text(const char *s)
-{
-    return PyErr_Format(PyExc_ValueError,
-                        "a text with a NUL, byte %zu, cannot be stored: give numpy.void(bytes)",
-                        strlen(s));
-}
-
 PyObject *raise_together(int err, handle *h)
 {
     PyObject *kind, *value, *trace;

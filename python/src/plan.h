@@ -1,6 +1,6 @@
 /* plan.h - how elements lie in the library's memory and in an array of NumPy.
  *
- * In memory of the library a text is a char *, a sequence a drep_vlen, a reference a drep_ref; in
+ * In memory of the library a text and a sequence are a drep_vlen, a reference a drep_ref; in
  * an array each is a pointer to an object.  A plan is made of a datatype and a dtype, part by part,
  * so that it reads a pointer only where the datatype has one, and an object only where the dtype
  * has. */

@@ -1773,42 +1773,6 @@ def shared_in_attribute():
 
 
 @bad("FORMAT", "R5.35")
-def text_nul():
-    return strings([(2, 0), (3, 2)], b"oka\0b")
-
-
-@bad("FORMAT", "R5.35")
-def text_nul_in_sequence():
-    b = sample()
-    b.dataset(1, "v", ("struct", [("n", "INT"), ("s", ("seq", "vstring"))]), (2,),
-              data=[(1, ["p"]), (2, ["q", "r\0"])])
-    return b
-
-
-@bad("FORMAT", "R5.35")
-def text_nul_in_chunk():
-    b = sample()
-    t = "vstring"
-    d = b.dataset(1, "v", t, (4,), "chunked", (2,))
-    b.run(d, (1,), [b.payload(t, ["ok", "a\0b"])[0]])
-    return b
-
-
-@bad("FORMAT", "R5.35")
-def text_nul_in_attribute():
-    b = sample()
-    b.attr(2, "s", "vstring", ["x", "y\0"], (2,))
-    return b
-
-
-@bad("FORMAT", "R5.35")
-def text_nul_in_fill():
-    b = sample()
-    b.dataset(1, "v", "vstring", (2,), "chunked", (2,), fill=1, fill_value="f\0g")
-    return b
-
-
-@bad("FORMAT", "R5.35")
 def text_nul_in_region():
     b = sample()
     d = b.dataset(1, "v", "region", (1,), "compact")
@@ -2058,6 +2022,33 @@ def member_partly_named():
     one = u16(1) + b"a" + u64(0) + b"\1\0\0\x08"
     two = u16(0) + u64(4) + b"\1\0\0\x08"
     return typed(b"\x08\1" + u32(2) + u64(8) + one + two)
+
+
+@bad("FORMAT", "R5.15")
+def enum_name_twice():
+    return typed(b"\5\0" + u32(2) + (u16(1) + b"a" + u64(0)) * 2 + b"\1\0\0\x08")
+
+
+def typemap(record):
+    """A named datatype with a record given in bytes."""
+    b = sample()
+    b.named(1, "t", ("raw", record))
+    return b
+
+
+@bad("FORMAT", "R5.38")
+def negative_count():
+    return typemap(b"\x20\0" + u64(2 ** 64 - 1) + b"\1\0\0\x08")
+
+
+@bad("FORMAT", "R5.38")
+def negative_blocklen():
+    return typemap(b"\x23\0" + u64(1) + u64(2 ** 64 - 1) + u64(0) + b"\1\0\0\x08")
+
+
+@bad("FORMAT", "R5.38")
+def subarray_outside():
+    return typemap(b"\x28\0\1\0" + u64(4) + u64(3) + u64(2) + b"\1\0\0\x08")
 
 
 @bad("FORMAT", "R5.20")
@@ -2324,7 +2315,7 @@ def unknown_filter_with_name():
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
         "vlen_outside", "shared_too_often", "chunk_sum", "packed_rows_129", "placed_rows_overlap", "external_outside",
-        "packed_overlaps_next", "text_nul", "text_nul_in_attribute",
+        "packed_overlaps_next", "text_nul_in_region",
         "stream_cut", "stream_end_of_another", "at_end_later"}
 
 

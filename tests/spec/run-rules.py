@@ -5,7 +5,8 @@
 The rules are those of SPEC.md and, of pack units, of PACK.md.  Every rule that a file can break has a bad vector that names it, or a line in rules.txt that says what
 else tests it; rules for readers and writers have good vectors that depend on them, or such a line.
 Every rule that a vector, a message of the library or of the reader in Python names is one of the page.
-Prints TAP; --table prints the table instead.
+Each error return of a decoder in the library names one.  Prints TAP; --table prints the table instead, --lint
+what is wrong about the messages.
 """
 import glob
 import os
@@ -78,6 +79,46 @@ def named(known):
         "a bad vector names %s, which is no rule" % r for r in sorted(set(broken()) - numbers)]
 
 
+# Messages about bytes of a file that break no rule of the page.
+NO_RULE = ("another file has taken its place",)
+# What is not a file of this draft: messages of ranks, files of draft 4.
+NO_FILE = ("lib/par/", "lib/team/", "lib/mpi/", "lib/txn/upgrade")
+
+
+def calls(source, names):
+    """(line, text) of each call of these functions."""
+    for found in re.finditer(r"\b(?:%s)\s*\(" % names, source):
+        at, depth = found.end(), 1
+        while depth:
+            literal = re.compile(r'"(?:[^"\\]|\\.)*"', re.S).match(source, at)
+            if literal:
+                at = literal.end()
+                continue
+            depth += (source[at] == "(") - (source[at] == ")")
+            at += 1
+        yield source.count("\n", 0, found.start()) + 1, source[found.start():at]
+
+
+def unnamed(known):
+    """Each error return of a decoder names a rule, or passes on a message that does."""
+    wrong = []
+    for path in sorted(glob.glob(os.path.join(ROOT, "format/*.[ch]")) + glob.glob(os.path.join(ROOT, "lib/*/*.c"))):
+        name = os.path.relpath(path, ROOT)
+        if name.startswith(NO_FILE):
+            continue
+        source = text(name)
+        found = [(line, call) for line, call in calls(source, "in_fail|getter_fail|fail|fail_byte|fail_object")
+                 if name.startswith("format/") or "ERR_FORMAT" in call]
+        if name.startswith("format/") and name.endswith(".c"):
+            found += [(source.count("\n", 0, m.start()) + 1, m.group()) for m in
+                      re.finditer(r'(?:return|[?:]|\*why =) "[^"]{12,}"', source)]
+        for line, call in found:
+            words = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call))
+            if words and not re.search(RULE + "|%s", words) and words not in NO_RULE:
+                wrong.append("%s:%d: no rule is named: %s" % (name, line, words))
+    return wrong
+
+
 def tested(known):
     """No rule is without a test and without a word."""
     bad, words = broken(), explained()
@@ -110,9 +151,13 @@ def main(argv):
     if argv == ["--table"]:
         table(known)
         return 0
+    if argv == ["--lint"]:
+        wrong = named(known) + unnamed(known)
+        print("\n".join(wrong))
+        return bool(wrong)
     failed = 0
     cases = (("numbers of the rules", numbered), ("rules that others name", named),
-             ("a test for each rule", tested))
+             ("errors of decoders name a rule", unnamed), ("a test for each rule", tested))
     for n, (name, function) in enumerate(cases, 1):
         wrong = function(known)
         print("%sok %d - %s" % ("not " if wrong else "", n, name))

@@ -353,6 +353,28 @@ def shared():
         "/most": ["full"] * 16})
 
 
+def nuls():
+    """Texts with NULs, wherever a text may be, and names of enums over wide bases."""
+    b = Builder()
+    texts = ["a\0b", "", "\0", "\0\0z"]
+    d = b.dataset(1, "compact", "vstring", (2,), "compact")
+    b.compact(d, at((2, 0), (3, 2)) + b"oka\0b")
+    t = ("struct", [("n", "INT"), ("s", ("seq", "vstring"))])
+    b.dataset(1, "rows", t, (2,), data=[(1, ["p"]), (2, ["q", "r\0"])])
+    d = b.dataset(1, "chunks", "vstring", (6,), "chunked", (2,), fill=1, fill_value="f\0g")
+    b.run(d, (1,), [b.payload("vstring", texts[:2])[0]])
+    b.run(d, (2,), [b.payload("vstring", texts[2:])[0]])
+    b.attr(1, "many", "vstring", texts, (4,))
+    wide = [1, 2 ** 64 + 1, -1, 2 ** 64 - 1]
+    b.dataset(1, "signed", ("enum", "INTEGER16", [("A", 1), ("M", -1)]), (4,), data=wide)
+    b.dataset(1, "unsigned", ("enum", "UINT128_T", [("A", 1), ("M", -1)]), (3,),
+              data=[1, 2 ** 64 - 1, 2 ** 128 - 1])
+    return done(b, {
+        "/compact": ["ok", "a\0b"], "/rows": [{"n": 1, "s": ["p"]}, {"n": 2, "s": ["q", "r\0"]}],
+        "/chunks": ["f\0g", "f\0g", *texts], "/signed": ["A", str(2 ** 64 + 1), "M", str(2 ** 64 - 1)],
+        "/unsigned": ["A", "M", str(2 ** 128 - 1)]})
+
+
 def two_chunks(b, name, filters):
     values = [7 * i * i - 300 for i in range(24)]
     d = b.dataset(1, name, "INT", (20,), "chunked", (12,), filters)
@@ -1319,7 +1341,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_names, placed, vlen, shared, chunked, short, framed,
+GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_names, placed, vlen, shared, nuls, chunked, short, framed,
         runs, external, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,

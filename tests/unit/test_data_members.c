@@ -1035,7 +1035,11 @@ START_TEST(test_texts_and_sequences)
     for (int i = 0; i < 3; i++)
         ck_assert_str_eq(back[i], texts[i]);
     drep_vlen_free(v, 3, back);
-    fails(drep_write_box(vs, NULL, &two, s, nul, NULL), DREP_ERR_CONVERSION);
+    ok(drep_write_box(vs, NULL, &two, s, nul, NULL));
+    ok(drep_read_box(vs, NULL, &two, s, out, NULL));
+    is_bytes(&out[1], "a\0b", 4);
+    drep_vlen_free(s, 2, out);
+    fails(drep_read_box(vs, NULL, &two, v, back, NULL), DREP_ERR_CONVERSION);
     ck_assert_msg(strstr(drep_error(), "item 1") && strstr(drep_error(), "NUL at byte 1"), "%s",
                   drep_error());
     ok(drep_write_box(ss, NULL, &two, NULL, nul, NULL));

@@ -165,7 +165,7 @@ START_TEST(test_damage_is_found_where_it_is_asked_for)
     c.p[text] = '\0';
     read_fails(&c, "drep_verify=on", 1000, DREP_ERR_CHECKSUM, "chunk (0)");
     read_fails(&c, "drep_verify=on", 50000, 0, NULL);
-    read_fails(&c, "drep_verify=off", 1000, DREP_ERR_FORMAT, "R5.35");
+    read_fails(&c, "drep_verify=off", 1000, DREP_ERR_CONVERSION, "its text has a NUL at byte 0");
     read_fails(&c, "drep_verify=off", 1001, 0, NULL);
     c.p[text] = 'x';
     read_fails(&c, "drep_verify=off", 1000, 0, NULL);

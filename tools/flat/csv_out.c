@@ -38,15 +38,15 @@ static void put_text(const struct csv_out *c, struct sink *s, const drep_type *t
     const char *text = at;
     size_t size = (size_t)drep_type_size(type);
 
+    int pad = drep_type_string_pad(type);
+
     if (drep_type_kind(type) == DREP_KIND_VSTRING) {
-        memcpy(&text, at, sizeof text);
-        text = text ? text : "";
-        size = strlen(text);
-    } else if (drep_type_string_pad(type) == DREP_PAD_SPACE) {
-        while (size > 0 && text[size - 1] == ' ')
-            size--;
-    } else {
+        text = print_text(type, at, &size);
+    } else if (pad == DREP_PAD_NULTERM) {
         size = strnlen(text, size);
+    } else {
+        while (size > 0 && text[size - 1] == (pad == DREP_PAD_SPACE ? ' ' : '\0'))
+            size--;
     }
     csv_put(s, text, size, c->delimiter);
 }

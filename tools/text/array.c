@@ -26,7 +26,9 @@ static int readable(const struct printer *p, const char *path, const char *name,
     drep_encoding rows[DREP_CODE_MAX];
     int kind = drep_type_kind(type), n = 0, err = 0;
 
-    if (kind == DREP_KIND_VSTRING || kind == DREP_KIND_STRING) {
+    if (kind == DREP_KIND_VSTRING)
+        return drep_type_text(out);
+    if (kind == DREP_KIND_STRING) {
         *out = drep_type_ref(type);
         return 0;
     }

@@ -3,6 +3,7 @@
 #include "tools/text/compare.h"
 #include "format/byteorder.h"
 #include "tools/text/num.h"
+#include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/real.h"
 #include <float.h>
@@ -338,11 +339,8 @@ static const char *text_element(const drep_type *type, const void *at, size_t *s
 {
     const char *text = at, *end;
 
-    if (drep_type_kind(type) == DREP_KIND_VSTRING) {
-        memcpy(&text, at, sizeof text);
-        *size = text ? strlen(text) : 0;
-        return text;
-    }
+    if (drep_type_kind(type) == DREP_KIND_VSTRING)
+        return print_text(type, at, size);
     *size = (size_t)drep_type_size(type);
     if (is_char(type) || drep_type_kind(type) != DREP_KIND_STRING) {
         *size = *text ? 1 : 0;

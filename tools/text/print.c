@@ -305,11 +305,27 @@ static void put_compound(const struct printer *p, struct sink *s, const drep_typ
     sink_char(s, named ? '}' : ']');
 }
 
+const char *print_text(const drep_type *type, const void *element, size_t *size)
+{
+    drep_vlen vlen = {0, NULL};
+    char *text;
+
+    if (drep_type_counted(type)) {
+        memcpy(&vlen, element, sizeof vlen);
+    } else {
+        memcpy(&text, element, sizeof text);
+        vlen = (drep_vlen){text ? (int64_t)strlen(text) : 0, text};
+    }
+    *size = (size_t)vlen.count;
+    return vlen.data ? vlen.data : "";
+}
+
 void print_value(const struct printer *p, struct sink *s, const drep_type *type,
                  const void *element)
 {
     drep_vlen vlen;
     const char *text;
+    size_t size;
     double pair[2];
 
     switch (drep_type_kind(type)) {
@@ -352,8 +368,8 @@ void print_value(const struct printer *p, struct sink *s, const drep_type *type,
         put_list(p, s, drep_type_member(type, 0), vlen.data, vlen.count);
         break;
     case DREP_KIND_VSTRING:
-        memcpy(&text, element, sizeof text);
-        sink_quoted(s, text ? text : "", text ? strlen(text) : 0);
+        text = print_text(type, element, &size);
+        sink_quoted(s, text, size);
         break;
     case DREP_KIND_REFERENCE:
         put_reference(p, s, type, element);

@@ -10,6 +10,8 @@
 typedef void print_fn(const struct printer *p, struct sink *s, const drep_type *type,
                       const void *element);
 print_fn print_value;
+/* The bytes of a vstring in memory, of either form; no NUL need follow them. */
+const char *print_text(const drep_type *type, const void *element, size_t *size);
 /* Like print_value(), specialised for one type. */
 print_fn *print_direct(const struct printer *p, const drep_type *type);
 

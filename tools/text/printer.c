@@ -273,6 +273,8 @@ int printer_type(const struct printer *p, const drep_type *type, int datarep, dr
         if (scalar->cls == DREP_SCALAR_REAL)
             return readable_leaf(real_code(scalar->format, false), out);
         break;
+    case DREP_KIND_VSTRING: /* which may have NULs */
+        return drep_type_text(out);
     case DREP_KIND_REFERENCE:
         (void)printer_path(p, 0); /* all are found now, so that values only look up */
         break;

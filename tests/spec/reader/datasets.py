@@ -207,14 +207,17 @@ class Dataset:
 
     def _check_sizes(self):
         info = self.info
-        need(info.count * self.element <= LIMIT, "R8.1", info.offset,
-             "dataset %d has more than 2^62 bytes" % self.id)
+        whole = self.element
+        for length in info.shape or ():
+            whole *= length or 1
+        need(whole <= LIMIT, "R8.1", info.offset, "dataset %d has more than 2^62 bytes" % self.id)
         if self.layout == COMPACT:
-            need(info.count * self.element <= 65536, "R8.10", info.offset,
-                 "a compact dataset of %d bytes" % (info.count * self.element))
+            need(whole <= 65536, "R8.10", info.offset, "a compact dataset of %d bytes" % whole)
         self.in_chunk = 1
         for length in info.chunk:
             self.in_chunk *= length
+        need(self.in_chunk * self.element <= LIMIT, "R8.5", info.offset,
+             "a chunk of %d elements" % self.in_chunk)
         if self.layout == CHUNKED and info.filters:
             hint = self.file.header.number_hint("drep_chunk_max") or 0
             need(self.in_chunk * self.element <= max(READER_CHUNK, hint), "R8.36", info.offset,

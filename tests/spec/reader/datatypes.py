@@ -127,12 +127,13 @@ def _opaque(node, r, child):
 def _enum(node, r, child):
     count = _fit(r, r.u32(), 11)
     node.values = [(_name(r, 1), r.i64()) for _ in range(count)]
+    need(len(dict(node.values)) == count, "R5.15", node.offset, "a name of an enum occurs twice")
     child()
     _integer(node, r, "integer")
     base = node.base
     signed = PREDEFINED[base.code].signed if base.kind == CODE else base.scalar.is_signed
-    node.names = {value if signed else value % 2 ** 64: name
-                  for name, value in reversed(node.values)}
+    node.values = [(name, value if signed else value % 2 ** 64) for name, value in node.values]
+    node.names = {value: name for name, value in reversed(node.values)}
 
 
 def _integer(node, r, *classes):
@@ -180,10 +181,15 @@ def _reference(node, r, child):
     node.what = _choice(r, 1, "what a reference leads to")
 
 
-def _numbers(*counted):
-    """Fields of a typemap: so many i64, then its base."""
+def _lengths(node, *numbers):
+    need(all(n >= 0 for n in numbers), "R5.38", node.offset, "a negative count or block length")
+
+
+def _numbers(*counted, lengths=0):
+    """Fields of a typemap: so many i64, of which the first are counts or lengths, then its base."""
     def parse_fields(node, r, child):
         node.numbers = [r.i64() for _ in range(*counted)]
+        _lengths(node, *node.numbers[:lengths])
         child()
     return parse_fields
 
@@ -191,6 +197,7 @@ def _numbers(*counted):
 def _indexed(node, r, child):
     pairs = [(r.i64(), r.i64()) for _ in range(_fit(r, r.u64(), 16))]
     node.lengths, node.places = [a for a, _ in pairs], [b for _, b in pairs]
+    _lengths(node, *node.lengths)
     child()
 
 
@@ -198,6 +205,7 @@ def _indexed_block(node, r, child):
     count = r.u64()
     node.length = r.i64()
     node.places = [r.i64() for _ in range(_fit(r, count, 8))]
+    _lengths(node, node.length)
     child()
 
 
@@ -206,6 +214,7 @@ def _struct(node, r, child):
     for _ in range(_fit(r, r.u64(), 18)):
         node.lengths.append(r.i64())
         node.places.append(r.i64())
+        _lengths(node, node.lengths[-1])
         child()
 
 
@@ -214,6 +223,8 @@ def _subarray(node, r, child):
     node.order = _choice(r, 1, "an order")
     rows = [(r.i64(), r.i64(), r.i64()) for _ in range(rank)]
     node.sizes, node.subsizes, node.starts = map(list, zip(*rows))
+    need(all(0 <= b <= a and 0 <= c <= a - b for a, b, c in rows), "R5.38", node.offset,
+         "a subarray outside its sizes")
     child()
 
 
@@ -229,7 +240,8 @@ def _darray(node, r, child):
 _FIELDS = {
     CODE: _code, SCALAR: _scalar, STRING: _string, OPAQUE: _opaque, ENUM: _enum, BOOLEAN: _boolean,
     ARRAY: _array, COMPOUND: _compound, SEQUENCE: _sequence, VSTRING: lambda node, r, child: None,
-    REFERENCE: _reference, CONTIGUOUS: _numbers(1), VECTOR: _numbers(3), HVECTOR: _numbers(3),
+    REFERENCE: _reference, CONTIGUOUS: _numbers(1, lengths=1),
+    VECTOR: _numbers(3, lengths=2), HVECTOR: _numbers(3, lengths=2),
     INDEXED: _indexed, HINDEXED: _indexed, INDEXED_BLOCK: _indexed_block,
     HINDEXED_BLOCK: _indexed_block, STRUCT: _struct, SUBARRAY: _subarray, DARRAY: _darray,
     RESIZED: _numbers(2), DUP: _sequence,

@@ -95,8 +95,8 @@ class Payload:
         need(self.named <= 16 * (len(self.data) - self.heap), "R5.34", self.offset,
              "contents are named more often than 16 times the heap")
         if t.kind != T.SEQUENCE:
-            need(b"\0" not in self.data[begin:end], "R5.35", self.offset,
-                 "a string of variable length has a NUL")
+            need(t.kind == T.VSTRING or b"\0" not in self.data[begin:end], "R5.35", self.offset,
+                 "the text of a region has a NUL")
             self.contents.append((begin, end, b"" if t.kind == T.VSTRING else None))
             return []
         base = t.base

@@ -102,7 +102,7 @@ class Representation:
         need(align in (1, 2, 4, 8, 16), "R3.20", at + 5, "%s has alignment %d"
              % (datatype.name, align))
         need(zero == 0, "R3.20", at + 7, "the last byte of a row is not 0")
-        need(1 <= size <= 32, "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
+        need(1 <= size <= (1 if datatype.kind == "bytes" else 32), "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
         part = size
         if datatype.kind == "complex":
             need(size % 2 == 0, "R3.18", at + 4, "a complex of %d bytes" % size)

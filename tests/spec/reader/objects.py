@@ -21,7 +21,7 @@ def lengths(r, rank, what, rule="R8.1"):
         length = r.var()
         need(length <= LIMIT, "R8.1", r.here, "a length of %d" % length)
         result.append(length)
-        total *= length
+        total *= length or 1
     need(total <= LIMIT, "R8.1", r.here, "%s has %d elements" % (what, total))
     return None if rank == NULL_RANK else result
 

@@ -67,13 +67,14 @@ def choose(source):
     for slot in (a, b):
         need(slot is None or not slot.at_end or slot.sequence == 1, "R2.21", 16 + SIZE * (slot is b),
              "a slot with bit `end` has another sequence than 1")
-    if a and a.sequence % 2 == 0:
+    if a and (a.sequence % 2 == 0 or a.sequence >= 1 << 62):
         a = None
-    if b and (b.sequence % 2 or b.sequence == 0):
+    if b and (b.sequence % 2 or b.sequence == 0 or b.sequence >= 1 << 62):
         b = None
+    later = any(one and one.sequence > 1 for one in (a, b))
     notes = ["slot %s is damaged: the state shown may be the commit before the last" % name
              for name, data, slot in (("A", first, a), ("B", second, b))
-             if slot is None and any(data)]
+             if slot is None and (any(data) or later)]
     if a and b:
         need(a.uuid == b.uuid, "R2.6", SIZE + 24, "the two slots have different UUIDs")
     if b is None and (a is None or a.at_end):
