@@ -351,44 +351,30 @@ def reserved(n):
     codes = max(int(row[1]) for row in x_rows("format/types.def")) + 1
     free = "%d to 65,535" % codes
     header = [v for k, v in n.named("FMT_HEADER_").items() if k != "MAX"]
-    flags = "flags %d to 7" % n["FLAGS_MEAN"].bit_length()
-    low = "0 to %d" % (n["FLAGS_MEAN"].bit_length() - 1)
     return [
         ["version", "0.%d, 1.1 and later 1.x" % n["CANDIDATE"]],
         ["| incompatible features", "bits %d to 63" % n["INCOMPATIBLE"].bit_length()],
         ["| write-incompatible features", "bit 0 `sealed`, 1 to 63"],
         ["compatible features: all"],
         ["bytes %d to %d" % (n["HEADER_AT"] - n["RESERVED"], n["HEADER_AT"] - 1)],
-        ["bytes behind the header proper"],
-        ["kinds %s" % n.others([n[k] for k in ("NODE", "VALUE", "PENDING", "HEADER", "SUMS")]), "bytes 6 and 7"],
         ["tags 9, 10", "u64"],
         ["tags %s" % n.others(header + [9, 10], 0, 65535), "2 to 5 and 8"],
-        ["form %s" % n.others([n["FORM_TABLE"], n["FORM_CODE"]]), "flags 1 to 3"],
-        ["REP | " + flags],
+        ["form %s" % n.others([n["FORM_TABLE"], n["FORM_CODE"]])],
         ["EXTENTS, ENCODINGS, WITNESSES", free],
         ["ENCODINGS | formats, orders"],
-        ["ENCODINGS | align", "1, 2, 4, 8, 16"],
-        ["ENCODINGS | custom", "%d" % n["FORMAT_CUSTOM"]],
-        ["HINTS"],
         ["tags 65 STATS, 96 to 223"],
         ["tags %d to 255" % n["TAG_APPLICATIONS"]],
-        ["OBJECT | kinds " + objects, "bits " + low],
-        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]]), "flags " + low],
+        ["OBJECT | kinds " + objects],
+        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]])],
         ["LINK | kind of the object: " + objects],
-        ["DIM, ATTR | kinds other than %d" % n["PLAIN"], "flags " + low],
-        ["OBJECT, LINK, DIM, ATTR, CHUNK | " + flags],
+        ["DIM, ATTR | kinds other than %d" % n["PLAIN"]],
         ["layouts %d to 255" % (n["CHUNKED"] + 1), "fills %d to 255" % (n["FILL_NONE"] + 1)],
-        ["ranks %d to %d" % (n["RANK_MAX"] + 1, n["RANK_NULL"] - 1)],
-        ["filter | ids", words(n["FILTER_USER"]), "23 and 24", "flags " + low],
-        ["filter | " + flags],
-        ["FILES | kinds " + n.others([n["TARGET_PATH"], n["TARGET_URI"]]), "flags " + low],
-        ["FILES | " + flags],
-        ["CHUNK | kinds " + n.others([n["CHUNK_" + k] for k in ("PLAIN", "PACKED", "PLACED", "EXTERNAL")]), "flags " + low],
+        ["filter | ids", words(n["FILTER_USER"]), "23 and 24"],
+        ["FILES | kinds " + n.others([n["TARGET_PATH"], n["TARGET_URI"]])],
+        ["CHUNK | kinds " + n.others([n["CHUNK_" + k] for k in ("PLAIN", "PACKED", "PLACED", "EXTERNAL")])],
         ["CHUNK | byte 3", "kinds %d to %d" % (n["CHUNK_PACKED"], n["CHUNK_EXTERNAL"])],
         ["codes " + free, "kinds 12 to 31, 44 to 255, 0" if n.others(
-            n.named("FMT_KIND_").values()) == "0, 12 to 31, 44 to 255" else "kinds ?"],
-        ["datatype | flags"], ["scalar description | class", "byte 23"], ["scalar description | fields"],
-        ["self-described"], ["records | bytes behind"]]
+            n.named("FMT_KIND_").values()) == "0, 12 to 31, 44 to 255" else "kinds ?"]]
 
 
 # The first cells of a table's head -> its reader, or why its numbers are none of the format.

@@ -4,8 +4,8 @@
 
 Each line of its dumps is `place  bytes   words`: the place in hexadecimal, or none where the line goes on
 behind the one before; bytes are pairs of digits, "texts" and `00 (n times)`; `...` leaves bytes out.  They must
-be those of tests/vectors/part1.drep, and every byte that is not zero must be shown.  Its program prints what is
-in the vector.  --update writes into the page what the file has, where a line has as many bytes as before; a
+be those of tests/vectors/part1.drep, and every byte that is not zero must be shown.  part1.py beside it, which has
+the steps that the page names, prints what is in the vector.  --update writes into the page what the file has, where a line has as many bytes as before; a
 record that has become longer is mended by hand first.  Prints TAP.
 """
 import json
@@ -97,36 +97,37 @@ def dumped(text, raw):
     if absent:
         fields = [f for f in dumps.dump(raw).splitlines() if re.match(" *%d  " % absent[0], f)]
         wrong.append("byte %04x and %d more are not shown: %s" % (absent[0], len(absent) - 1, "".join(fields).strip()))
+    size = "{:,} bytes, most of them zero".format(len(raw))
+    if size not in " ".join(text.split()):
+        wrong.append("the file has %s" % size)
     return wrong or ([] if count > 60 else ["only %d lines of dumps found" % count])
 
 
-def programs(text):
-    return re.findall(r"<!-- part1: (\w+) -->\n\n```\n(.*?)```", text, re.S)
-
-
-def run(program):
+def run():
     with tempfile.TemporaryDirectory() as work:
         try:
             import xxhash  # noqa: F401
         except ImportError:
             with open(os.path.join(work, "xxhash.py"), "w", encoding="utf-8") as f:
                 f.write(XXHASH)
-        done = subprocess.run([sys.executable, "-c", program, VECTOR], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([sys.executable, VECTOR[:-5] + ".py", VECTOR], capture_output=True, text=True, timeout=60,
                               env=dict(os.environ, PYTHONPATH=work), check=False)
     return done.stdout.split() if done.returncode == 0 else [done.stderr]
 
 
-def run_all(text):
+def program(text):
+    """The program prints the values, and has the steps that the page names."""
     with open(VECTOR[:-5] + ".json", encoding="utf-8") as f:
         members = json.load(f)["root"]["members"]
-    values = [str(v) for v in [members["pi"]["data"]] + members["tide"]["data"]]
-    found = programs(text)
-    for name, program in found:
-        shown = run(program)
-        if shown != values:
-            yield "%s printed %s" % (name, " ".join(shown)[-500:])
-    if [name for name, _ in found] != ["reader"]:
-        yield "the programs of Part I are %s" % [name for name, _ in found]
+    shown = run()
+    if shown != [str(v) for v in [members["pi"]["data"]] + members["tide"]["data"]]:
+        yield "it printed %s" % " ".join(shown)[-500:]
+    with open(VECTOR[:-5] + ".py", encoding="utf-8") as f:
+        code = f.read()
+    steps = re.findall(r"^(\w+)(?:\([\w, ]*\))?: ", text[text.index("## A reader"):], re.M)
+    yield from ("it has no %s()" % s for s in steps if not re.search(r"^def %s\(" % s, code, re.M))
+    if len(steps) < 6:
+        yield "the page names only %s" % steps
 
 
 def notices_damage(text):
@@ -154,7 +155,7 @@ def main(argv):
         with open(os.path.join(ROOT, "SPEC.md"), "w", encoding="utf-8") as f:
             f.write(text[:begin] + "\n".join(out) + "\n" + text[end:])
         return 0
-    cases = (("the dumps of Part I", lambda: dumped(part, raw)), ("the program of Part I", lambda: run_all(part)),
+    cases = (("the dumps of Part I", lambda: dumped(part, raw)), ("the program of Part I", lambda: program(part)),
              ("a mistake in a dump is named", lambda: notices_damage(text)))
     bad = 0
     for n, (name, fn) in enumerate(cases, 1):

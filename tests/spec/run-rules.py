@@ -59,8 +59,12 @@ def explained():
 
 
 def numbered(known):
-    """Each number once, ascending within its section; references lead to rules."""
+    """Each number once, ascending under each heading; references lead to rules."""
     wrong = []
+    for part in re.split(r"^#.*$", page(), flags=re.M):
+        there = [int(n) for n in re.findall(r"^\*\*R\d+\.(\d+)\*\*", part, flags=re.M)]
+        wrong += ["rule %d stands before %d: numbers ascend under a heading" % (a, b)
+                  for a, b in zip(there, there[1:]) if a > b]
     numbers = [n for n, _ in known]
     wrong += ["%s stands there twice" % n for n in set(numbers) if numbers.count(n) > 1]
     wrong += ["SPEC.md refers to %s, which is no rule" % r
