@@ -592,7 +592,8 @@ static void counted_known(void)
     static int known;
 
     if (known++ == 0)
-        ok(drep_register_filter("counted", count_encode, count_decode, NULL, DREP_FILTER_KEEP));
+        ok(drep_register_filter("counted", count_encode, count_decode, NULL,
+                                DREP_FILTER_KEEP | DREP_FILTER_NO_SUM));
 }
 
 /* A file with a committed dataset of so many chunks. */

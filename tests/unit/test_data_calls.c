@@ -667,8 +667,10 @@ START_TEST(test_filters_that_write_less)
     int32_t in[5000], out[5000];
 
     setup();
-    ok(drep_register_filter("lazy encoder", lazy_filter, honest_filter, &decoding[0], 0));
-    ok(drep_register_filter("lazy decoder", lazy_filter, lazy_filter, &decoding[1], 0));
+    ok(drep_register_filter("lazy encoder", lazy_filter, honest_filter, &decoding[0],
+                            DREP_FILTER_NO_SUM));
+    ok(drep_register_filter("lazy decoder", lazy_filter, lazy_filter, &decoding[1],
+                            DREP_FILTER_NO_SUM));
     for (int k = 0; k < 2; k++) {
         const drep_filter filter = {.id = DREP_FILTER_USER,
                                     .name = k ? "lazy decoder" : "lazy encoder"};
