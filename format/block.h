@@ -101,18 +101,28 @@ static inline void entry_put(struct out *out, size_t shared, const uint8_t *suff
         memcpy(p + 4 + suffix_len, value, value_len);
 }
 
-/* Keys: {object, tag, tail}. */
+/* Keys: {space, object, tag, tail}. */
 struct key {
     size_t len;
     uint8_t p[FMT_KEY_MAX];
 };
+static inline void key_make_in(struct key *key, uint8_t space, uint64_t object, uint8_t tag)
+{
+    key->p[0] = space;
+    store_u64(key->p + 1, object);
+    key->p[FMT_KEY_TAG_AT] = tag;
+    key->len = FMT_KEY_HEAD;
+}
+/* An entry of the structure: any but an attribute. */
 static inline void key_make(struct key *key, uint64_t object, uint8_t tag)
 {
-    store_u64(key->p, object);
-    key->p[8] = tag;
-    key->len = 9;
+    key_make_in(key, FMT_SPACE_STRUCTURE, object, tag);
 }
-/* Tails of numbers are short: 32 grid coordinates behind object and tag are the longest. */
+static inline void key_make_attr(struct key *key, uint64_t object)
+{
+    key_make_in(key, FMT_SPACE_ATTRS, object, FMT_TAG_ATTR);
+}
+/* Tails of numbers are short: 32 grid coordinates behind the head are the longest. */
 void key_add_u8(struct key *key, uint8_t v);
 void key_add_u32(struct key *key, uint32_t v);
 void key_add_u64(struct key *key, uint64_t v);
@@ -124,14 +134,6 @@ static inline int key_add_bytes(struct key *key, const void *p, size_t n)
         memcpy(key->p + key->len, p, n);
     key->len += n;
     return FMT_OK;
-}
-
-/* Attributes stand apart from the other entries of their objects, so that those lie close together:
- * in their keys the object's id has this bit. */
-#define FMT_APART (UINT64_C(1) << 63)
-static inline void key_make_attr(struct key *key, uint64_t object)
-{
-    key_make(key, object | FMT_APART, FMT_TAG_ATTR);
 }
 
 /* Compare as byte strings: less than, equal to or greater than 0; a prefix comes first. Most
@@ -163,20 +165,30 @@ static inline uint32_t key_u32(const uint8_t *tail)
     return load_u32(tail);
 }
 
+static inline uint8_t key_space(const uint8_t *key)
+{
+    return key[0];
+}
+
 /* The object that an entry belongs to. */
 static inline uint64_t key_object(const uint8_t *key)
 {
-    return load_u64(key) & ~FMT_APART;
+    return load_u64(key + 1);
 }
 
-static inline bool key_apart(const uint8_t *key)
+static inline void key_set_object(struct key *key, uint64_t object)
 {
-    return (key[0] & 0x80) != 0;
+    store_u64(key->p + 1, object);
 }
 
+/* The tag that a key has, which may mean nothing there. */
 static inline uint8_t key_tag(const uint8_t *key)
 {
-    return key[8];
+    return key[FMT_KEY_TAG_AT];
 }
+
+/* The tag of an entry that this version knows; 0: a later version or an application made it, or it
+ * stands in a space where its tag means nothing. */
+uint8_t key_known(const uint8_t *key);
 
 #endif

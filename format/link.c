@@ -49,7 +49,7 @@ int link_get(struct in *in, struct link_rec *out)
         object = in_var(in);
         if (!in->err && object == FMT_OBJECT_FILE)
             in_fail(in, FMT_ERR_FORMAT, "a link to the file itself (R7.9)");
-        if (!in->err && object >= FMT_APART)
+        if (!in->err && object >= FMT_OBJECT_END)
             in_fail(in, FMT_ERR_FORMAT, "an object id beyond 2^63 (R7.9)");
     }
     if (kind == FMT_EXTERNAL)
@@ -95,7 +95,7 @@ int dim_get(struct in *in, struct dim_rec *out)
     t.index = in_var(in);
     if (t.kind != FMT_LATER) {
         t.object = in_var(in);
-        if (!in->err && (t.object <= FMT_OBJECT_ROOT || t.object >= FMT_APART))
+        if (!in->err && (t.object <= FMT_OBJECT_ROOT || t.object >= FMT_OBJECT_END))
             in_fail(in, FMT_ERR_FORMAT, "an object that cannot be a dimension (R7.14)");
     }
     span_rest(in, &t.tail);

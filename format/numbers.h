@@ -61,8 +61,13 @@ enum fmt_tag {
     FMT_TAG_DIM = 34,
     FMT_TAG_ATTR = 48,
     FMT_TAG_CHUNK = 64,
-    FMT_TAG_USER = 80,
-    FMT_TAG_APPLICATIONS = 224 /* and above */
+    FMT_TAG_USER = 80
+};
+/* Parts of the tree, by the first byte of its keys. */
+enum fmt_space {
+    FMT_SPACE_STRUCTURE = 0,
+    FMT_SPACE_ATTRS = 1,
+    FMT_SPACE_APPLICATIONS = 128 /* and above; those between are for later versions */
 };
 
 enum fmt_block { FMT_NODE = 1, FMT_VALUE = 2, FMT_PENDING = 3, FMT_HEADER = 4, FMT_SUMS = 5 };
@@ -84,6 +89,7 @@ enum fmt_chunk {
     FMT_CHUNK_PLACED = 3,
     FMT_CHUNK_EXTERNAL = 4
 };
+#define FMT_CHUNK_UNDECODED 0x10u /* flag: nobody has decoded the bytes of these rows yet */
 /* How a FILES entry names a file. */
 enum fmt_target { FMT_TARGET_PATH = 1, FMT_TARGET_URI = 2 };
 enum fmt_order { FMT_ORDER_BIG = 0, FMT_ORDER_LITTLE = 1, FMT_ORDER_VAX = 2 };
@@ -154,6 +160,8 @@ enum fmt_kind {
 #define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks that share the first coordinate of a run */
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15
+#define FMT_KEY_HEAD 10  /* bytes of a key in front of its tail */
+#define FMT_KEY_TAG_AT 9 /* of these, in front of the tag: space and object */
 #define FMT_KEY_MAX 1040
 #define FMT_INLINE_MAX 2048
 #define FMT_VALUE_MAX (256u << 20)
@@ -178,6 +186,7 @@ enum fmt_kind {
 #define FMT_TYPE_FIRST 65536u
 #define FMT_OBJECT_FILE 0u
 #define FMT_OBJECT_ROOT 1u
+#define FMT_OBJECT_END ((uint64_t)1 << 63) /* ids of objects are less */
 #define FMT_LOCK_WRITER (((uint64_t)1 << 62) - 1)
 #define FMT_LOCK_READERS ((uint64_t)1 << 62)
 

@@ -200,6 +200,7 @@ static void head_get(struct in *in, struct object_head *t)
     t->next_attr = in_var32(in);
     t->next_link = t->kind == FMT_GROUP ? in_var(in) : 0;
     t->members = t->kind == FMT_GROUP ? in_var(in) : 0;
+    t->changed = t->kind == FMT_DATASET ? in_var(in) : 0;
 }
 
 int object_head_get(struct in *in, struct object_head *out)
@@ -249,6 +250,7 @@ int object_get(struct in *in, struct object_rec *out)
     t.next_attr = h.next_attr;
     t.next_link = h.next_link;
     t.members = h.members;
+    t.changed = h.changed;
     if (t.kind == FMT_DATASET) {
         t.has_max = (h.flags & HAS_MAX) != 0;
         t.has_dims = (h.flags & HAS_DIMS) != 0;
@@ -312,6 +314,8 @@ size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h)
     size_t n = store_var(bytes, h->links);
 
     n += store_var(bytes + n, h->next_attr);
+    if (h->kind == FMT_DATASET)
+        n += store_var(bytes + n, h->changed);
     if (h->kind != FMT_GROUP)
         return n;
     n += store_var(bytes + n, h->next_link);
@@ -342,8 +346,10 @@ void object_put(struct out *out, const struct object_rec *r)
         out_var(out, r->next_link);
         out_var(out, r->members);
     }
-    if (r->kind == FMT_DATASET)
+    if (r->kind == FMT_DATASET) {
+        out_var(out, r->changed);
         dataset_rec_put(out, r);
+    }
     if (r->kind == FMT_TYPE)
         out_var(out, r->type);
     if (r->kind == FMT_DIMENSION) {

@@ -69,6 +69,7 @@ struct object_rec {
     /* group */
     uint64_t next_link, members;
     /* dataset; named datatype: type */
+    uint64_t changed; /* the commit that last changed elements, shape, type or fill */
     uint32_t type;
     uint8_t datarep; /* its number in the header */
     uint8_t layout, rank;
@@ -97,6 +98,7 @@ struct object_head {
     uint8_t number, flags;
     uint32_t links, next_attr;
     uint64_t next_link, members; /* group */
+    uint64_t changed;            /* dataset */
 };
 int object_head_get(struct in *in, struct object_head *out);
 /* Encode the numbers of the head; returns how many bytes hold them, from FMT_HEAD_AT on. */

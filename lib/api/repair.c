@@ -382,7 +382,7 @@ static int mend_attrs(struct repair *r, uint64_t id)
         if (!err || err == DREP_ERR_NOT_FOUND || fatal(r, err))
             break;
         snprintf(text, sizeof text, "%s: attribute \"%.*s\" is lost: %s", path ? path : name,
-                 (int)(key.len - 9), (const char *)key.p + 9, drep_error());
+                 (int)(key.len - FMT_KEY_HEAD), (const char *)key.p + FMT_KEY_HEAD, drep_error());
         if ((err = finding(err, 0, text, r)) || (err = tree_del(r->from->st, &key)))
             break;
     }
@@ -521,14 +521,15 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
     if (buf_set(&k->bytes, r->value.p, r->value.len) != 0)
         return DREP_ERR_NOMEM;
     in_init(&in, k->bytes.p, k->bytes.len);
-    if (link_get(&in, &k->rec) != 0 || name_check(key->p + 9, key->len - 9) != 0) {
+    if (link_get(&in, &k->rec) != 0 ||
+        name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0) {
         buf_release(&k->bytes);
         if (l->again)
             return 0;
         fail(DREP_ERR_FORMAT, "a malformed link (R7.8)");
         return tell_lost(r, DREP_ERR_FORMAT, "link", "?");
     }
-    k->name = mem_strndup((const char *)key->p + 9, key->len - 9);
+    k->name = mem_strndup((const char *)key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD);
     if (!k->name) {
         buf_release(&k->bytes);
         return fail_nomem();
@@ -547,7 +548,7 @@ static int links_load(struct repair *r, uint64_t group, struct links *l)
     int err;
 
     key_make(&key, group, FMT_TAG_LINK);
-    tree_walk(&w, r->from->st, &key, 9);
+    tree_walk(&w, r->from->st, &key, FMT_KEY_HEAD);
     while (!(err = tree_next(&w, &key, &r->value)))
         if ((err = links_add(r, l, &key)))
             return err;
@@ -917,7 +918,7 @@ static int has_links(struct repair *r, uint64_t id)
     struct key key;
 
     key_make(&key, id, FMT_TAG_LINK);
-    tree_walk(&w, r->from->st, &key, 9);
+    tree_walk(&w, r->from->st, &key, FMT_KEY_HEAD);
     return tree_next(&w, &key, NULL) == 0;
 }
 
@@ -1018,7 +1019,7 @@ static int finding_unknown(uint64_t id, const char *message, void *ctx)
 /* Entries and header records of unknown tags are in no new file. */
 static int tell_unknown(struct repair *r)
 {
-    struct unknown u = {{{0, 0}}};
+    struct unknown u = {.space = {{0, 0}}};
     int err = unknown_of_all(&u, r->from);
 
     return fatal(r, err) ? err : unknown_tell(&u, r->from, true, finding_unknown, r);

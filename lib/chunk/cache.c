@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/regions.h"
+#include "tree/touched.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -505,7 +506,8 @@ int cache_change(struct chunk_cache *c, struct cache_entry *d, const struct chun
     int err = 0;
 
     pthread_mutex_lock(&c->lock);
-    if (!d->dataset)
+    err = touched_mark(cs->st, cs->object, false);
+    if (!err && !d->dataset)
         err = cache_dataset_get(c, cs, &d->dataset);
     if (!err)
         enter_op(c, d);

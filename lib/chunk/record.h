@@ -76,7 +76,7 @@ static inline bool run_covers(const struct chunk_run *r, uint64_t object, int ra
 }
 
 /* Bytes that the keys of all records of a dataset share. */
-#define RECORDS_PREFIX ((size_t)9)
+#define RECORDS_PREFIX ((size_t)FMT_KEY_HEAD)
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);
 void run_key(const struct chunk_run *r, struct key *key);
 /* The inverse of chunk_key(), with the record that the entry holds. */

@@ -14,8 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define ENTRY_PREFIX ((size_t)9) /* bytes that the keys of all entries share */
-#define TARGETS_OPEN 64          /* files that stay open */
+#define TARGETS_OPEN 64 /* files that stay open */
 
 struct target {
     struct target *next;
@@ -98,7 +97,7 @@ int targets_each(struct store *st, target_fn *fn, void *ctx)
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_FILES);
     tree_walk(&w, st, &key, key.len);
     while (!(err = tree_next(&w, &key, &value))) {
-        uint32_t number = key.len == ENTRY_PREFIX + 4 ? key_u32(key.p + ENTRY_PREFIX) : 0;
+        uint32_t number = key.len == FMT_KEY_HEAD + 4 ? key_u32(key.p + FMT_KEY_HEAD) : 0;
 
         if (number == 0)
             err = fail(DREP_ERR_FORMAT, "the key of an entry of files has %zu bytes (R8.43)",
@@ -119,7 +118,7 @@ bool targets_any(struct store *st)
     struct key key, found;
 
     entry_key(&key, UINT32_MAX);
-    return tree_floor(st, &key, ENTRY_PREFIX, &found, NULL) == 0;
+    return tree_floor(st, &key, FMT_KEY_HEAD, &found, NULL) == 0;
 }
 
 int target_fail_in(struct store *st, uint32_t number, int err)

@@ -403,6 +403,7 @@ static int dataset_create(drep_file *f, const char *path, const drep_spec *spec,
 
     memset(&rec, 0, offsetof(struct object_rec, len));
     rec.kind = FMT_DATASET;
+    rec.changed = store_next_sequence(f->st);
     rec.fill = (uint8_t)spec->fill;
     if (!err)
         err = spec_shape(spec, &rec);

@@ -8,7 +8,9 @@
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "elem/dataset.h"
+#include "name/object.h"
 #include "tree/find.h"
+#include "tree/touched.h"
 #include "type/match.h"
 
 #include <string.h>
@@ -90,6 +92,17 @@ static void add_waiting(const struct waiting_rows *rows, drep_dsinfo *out)
         out->count *= out->dims[d];
 }
 
+/* The record in the tree says it; commits do not touch the one of the handle. */
+static uint64_t changed_of(const drep_dataset *ds)
+{
+    struct store *st = ds->file->st;
+    struct object_head head;
+
+    if (ds->waiting.n > 0 || touched_is(st, ds->id))
+        return store_next_sequence(st);
+    return head_load(ds->file, ds->id, &head) == 0 ? head.changed : ds->rec.changed;
+}
+
 int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
 {
     const struct object_rec *r;
@@ -123,6 +136,7 @@ int drep_dataset_info(drep_dataset *dataset, drep_dsinfo *out)
     dataset_filters(dataset, is.filters);
     is.fill = r->fill;
     is.element_size = dataset->esize;
+    is.changed = changed_of(dataset);
     sized_put(SIZED_drep_dsinfo, &is, out);
     return read_end(dataset->file, 0);
 }

@@ -198,7 +198,7 @@ static int keys_read(drep_file *f)
     while (!(err = tree_next(&w, &key, &value))) {
         if (key.len != 13 || value.len < 8)
             continue;
-        err = key_note(f, value.p + 8, value.len - 8, key_u32(key.p + 9));
+        err = key_note(f, value.p + 8, value.len - 8, key_u32(key.p + FMT_KEY_HEAD));
         if (err)
             break;
     }

@@ -53,8 +53,9 @@ static int attr_peek(drep_file *f, const struct key *key, struct attr_rec *rec, 
     tree_peeked(peek);
     if (!err)
         return attr_later(rec);
-    return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)(key->len - 9),
-                (const char *)key->p + 9, in.why, in.err_at);
+    return fail(err, "attribute \"%.*s\": %s at byte %zu of its record",
+                (int)(key->len - FMT_KEY_HEAD), (const char *)key->p + FMT_KEY_HEAD, in.why,
+                in.err_at);
 }
 
 static int attr_shape(int rank, const int64_t *dims, struct attr_rec *rec, int64_t *count)
@@ -393,7 +394,7 @@ static void attr_list_release(struct attr_list *l)
 static int attr_list_add(void *ctx, const struct key *key, const uint8_t *value, size_t size)
 {
     struct attr_list *l = ctx;
-    size_t len = key->len - 9, at;
+    size_t len = key->len - FMT_KEY_HEAD, at;
     struct attr_rec rec;
     struct in in;
     int err;
@@ -401,8 +402,8 @@ static int attr_list_add(void *ctx, const struct key *key, const uint8_t *value,
     in_init(&in, value, size);
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s at byte %zu of its record", (int)len,
-                    (const char *)key->p + 9, in.why, in.err_at);
-    if (buf_add_text(&l->names, key->p + 9, len, &at) != 0)
+                    (const char *)key->p + FMT_KEY_HEAD, in.why, in.err_at);
+    if (buf_add_text(&l->names, key->p + FMT_KEY_HEAD, len, &at) != 0)
         return fail_nomem();
     if (l->order != DREP_BY_CREATION)
         return 0;
@@ -429,7 +430,7 @@ static int list_names(drep_file *f, uint64_t id, struct attr_list *l)
     if (buf_reserve(&l->names, NAMES))
         return fail_nomem();
     key_make_attr(&key, id);
-    tree_walk(&w, f->st, &key, 9);
+    tree_walk(&w, f->st, &key, FMT_KEY_HEAD);
     while (!(err = tree_each(&w, attr_list_add, l)))
         ;
     if (err != DREP_ERR_NOT_FOUND)
@@ -495,7 +496,7 @@ int attrs_count(drep_file *f, uint64_t id, int64_t *n)
 
     *n = 0;
     key_make_attr(&key, id);
-    tree_walk(&w, f->st, &key, 9);
+    tree_walk(&w, f->st, &key, FMT_KEY_HEAD);
     while (!(err = tree_count(&w, n)))
         ;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
@@ -509,7 +510,7 @@ int attrs_remove(drep_file *f, uint64_t id)
     int err;
 
     key_make_attr(&key, id);
-    tree_walk(&w, f->st, &key, 9);
+    tree_walk(&w, f->st, &key, FMT_KEY_HEAD);
     while (!(err = tree_next(&w, &key, &value))) {
         struct attr_rec rec;
         struct in in;

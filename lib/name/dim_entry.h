@@ -27,7 +27,7 @@ int dim_entry_free(drep_file *f, uint64_t group, const char *name);
 
 /* Walk over the dimensions of a group by name.  The key's bytes from DIM_NAME_AT on are the name.
  */
-#define DIM_NAME_AT 9
+#define DIM_NAME_AT FMT_KEY_HEAD
 struct dim_walk {
     struct tree_walk walk;
     struct key key;

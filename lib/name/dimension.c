@@ -103,7 +103,7 @@ int dimension_grow(drep_file *f, struct stored_object *dim, uint64_t len)
 }
 
 /* The key of an entry for axis d of a dataset: dimension, tag, dataset, d. */
-enum { USE_DATASET_AT = 9, USE_AXIS_AT = 17, USE_BYTES = 18 };
+enum { USE_DATASET_AT = FMT_KEY_HEAD, USE_AXIS_AT = FMT_KEY_HEAD + 8, USE_BYTES };
 
 static void use_key(struct key *key, uint64_t dimension, uint64_t dataset, int d)
 {

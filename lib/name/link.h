@@ -42,7 +42,7 @@ int object_link_to(drep_file *f, uint64_t group, const char *name, uint64_t id, 
 int group_reaches(drep_file *f, uint64_t top, uint64_t object, bool *found);
 
 /* Walks over the links of a group by name.  The key's bytes from LINK_NAME_AT on are the name. */
-#define LINK_NAME_AT 9
+#define LINK_NAME_AT FMT_KEY_HEAD
 struct link_walk {
     struct tree_walk walk;
     struct key key;

@@ -27,7 +27,7 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     int err;
 
     object_key(&key, id);
-    err = id >= FMT_APART ? DREP_ERR_NOT_FOUND : tree_peek(f->st, &key, peek);
+    err = id >= FMT_OBJECT_END ? DREP_ERR_NOT_FOUND : tree_peek(f->st, &key, peek);
     if (err == DREP_ERR_NOT_FOUND)
         return fail(DREP_ERR_FORMAT, "object %llu is not in the file (%s)", (unsigned long long)id,
                     id == FMT_OBJECT_ROOT ? "R7.2" : "R7.9");
@@ -125,6 +125,7 @@ static int record_edited(drep_file *f, const struct head_edit *e)
     o.rec.next_attr = e->h.next_attr;
     o.rec.next_link = e->h.next_link;
     o.rec.members = e->h.members;
+    o.rec.changed = e->h.changed;
     if (!err)
         err = object_store(f, e->id, &o.rec);
     object_release(&o);
@@ -204,12 +205,12 @@ int object_next(drep_file *f, uint64_t after, uint64_t *id)
     int err;
 
     *id = 0;
-    if (after >= FMT_APART - 1)
+    if (after >= FMT_OBJECT_END - 1)
         return 0;
     key_make(&key, after + 1, 0);
     tree_walk(&w, f->st, &key, 0);
     err = tree_next(&w, &key, NULL);
-    if (!err && !key_apart(key.p))
+    if (!err && key_space(key.p) == FMT_SPACE_STRUCTURE)
         *id = key_object(key.p);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

@@ -313,7 +313,7 @@ static int get_entries(struct in *in, struct changes *c)
         size = in_u32(in);
         e->size = size == ABSENT ? 0 : size;
         e->value = size == ABSENT ? NULL : in_bytes(in, size);
-        if (e->key_len < 9)
+        if (e->key_len < FMT_KEY_HEAD)
             in_fail(in, FMT_ERR_FORMAT, "a short key");
     }
     return in->err;
@@ -327,8 +327,7 @@ static int list_made(struct changes *c, uint64_t first_new)
     for (size_t i = 0; i < c->n; i++) {
         const struct change *e = &c->entry[i];
 
-        if (change_tag(e) != FMT_TAG_OBJECT || key_apart(e->key) || !e->value ||
-            change_id(e) < first_new)
+        if (change_tag(e) != FMT_TAG_OBJECT || !e->value || change_id(e) < first_new)
             continue;
         if (VEC_ROOM(c->made, c->nmade, room, 1))
             return fail_nomem();

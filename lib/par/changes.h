@@ -107,14 +107,14 @@ const struct shrunk_dataset *changes_shrunk(const struct changes *c, uint64_t id
 /* True if two ranks have cut the same off a dataset, or nothing (NULL). */
 bool shrunk_alike(const struct shrunk_dataset *a, const struct shrunk_dataset *b);
 
-/* The object and the tag of an entry; an attribute's is that of its object. */
+/* The object and the tag of an entry; 0: a tag that this version does not know. */
 static inline uint64_t change_id(const struct change *e)
 {
-    return key_object(e->key) & ~FMT_APART;
+    return key_object(e->key);
 }
 static inline uint8_t change_tag(const struct change *e)
 {
-    return key_tag(e->key);
+    return key_known(e->key);
 }
 /* An entry of changes is like another span: an absent one like p NULL. */
 static inline struct span change_value(const struct change *e)

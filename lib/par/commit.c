@@ -15,6 +15,7 @@
 #include "par/leases.h"
 #include "format/block.h"
 #include "tree/journal.h"
+#include "tree/touched.h"
 
 #include <string.h>
 
@@ -289,6 +290,7 @@ static int commit(drep_file *f, const char *name, int err, bool goes_on)
     if (!err) {
         ranks_committed(ranks_of(f));
         journal_clear(f->st->journal);
+        touched_clear(f->st);
     }
     assembled_release(&a);
     return err;

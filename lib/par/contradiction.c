@@ -10,9 +10,9 @@
 
 int earlier_rank(struct merging *m, const struct change *e, uint64_t id)
 {
-    uint8_t key[FMT_KEY_MAX];
+    struct key key = {.len = e->key_len};
 
-    memcpy(key, e->key, e->key_len);
+    memcpy(key.p, e->key, e->key_len);
     for (const struct changes *c = m->all; c < m->c; c++) {
         const struct change *theirs;
         uint64_t own = id;
@@ -20,8 +20,8 @@ int earlier_rank(struct merging *m, const struct change *e, uint64_t id)
         for (size_t i = 0; id >= m->first_new && i < c->nmade; i++)
             if (c->made[i].id == id)
                 own = c->made[i].own;
-        store_u64(key, own | (key_apart(e->key) ? FMT_APART : 0));
-        theirs = changes_find(c, key, e->key_len);
+        key_set_object(&key, own);
+        theirs = changes_find(c, key.p, key.len);
         if (theirs && (id >= m->first_new || has_changed(m, theirs)))
             return c->rank;
     }
@@ -40,7 +40,7 @@ static int path_of(const struct merging *m, uint64_t id, char **path)
 static int path_in(const struct merging *m, const struct change *e, uint64_t group, char **path)
 {
     const char mark = change_tag(e) == FMT_TAG_DIM ? '#' : '/';
-    size_t n = e->key_len - 9, len;
+    size_t n = e->key_len - FMT_KEY_HEAD, len;
     char *above;
     int err = path_of(m, group, &above);
 
@@ -53,7 +53,7 @@ static int path_in(const struct merging *m, const struct change *e, uint64_t gro
     if (*path) {
         memcpy(*path, above, len);
         (*path)[len] = mark;
-        memcpy(*path + len + 1, e->key + 9, n);
+        memcpy(*path + len + 1, e->key + FMT_KEY_HEAD, n);
         (*path)[len + 1 + n] = '\0';
     }
     mem_free(above);
@@ -118,7 +118,7 @@ int contradict_circle(struct merging *m, const struct change *e, uint64_t group)
 
 int contradict_made(struct merging *m, uint64_t id, const char *what)
 {
-    struct change object = {.key_len = 9};
+    struct change object = {.key_len = FMT_KEY_HEAD};
     struct key key;
     char *path;
     int err = path_of(m, id, &path);
@@ -136,8 +136,8 @@ int contradict_made(struct merging *m, uint64_t id, const char *what)
 int contradict_attr(struct merging *m, const struct change *e, uint64_t id,
                     const struct span *theirs)
 {
-    int first = earlier_rank(m, e, id), second = m->c->rank, n = (int)e->key_len - 9;
-    const char *name = (const char *)e->key + 9;
+    int first = earlier_rank(m, e, id), second = m->c->rank, n = (int)e->key_len - FMT_KEY_HEAD;
+    const char *name = (const char *)e->key + FMT_KEY_HEAD;
     char *path;
     int err = path_of(m, id, &path);
 

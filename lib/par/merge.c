@@ -59,15 +59,16 @@ static int find_moved(struct merging *m, struct changes *c)
     return err;
 }
 
-/* True if `c` has changed an entry of the object that `but` has not changed; but NULL: any. */
-static bool touches_range(struct merging *m, const struct changes *c, uint64_t id,
-                          const struct changes *but)
+/* True if `c` has changed an entry of the object in this space that `but` has not changed; but
+ * NULL: any. */
+static bool touches_in(struct merging *m, const struct changes *c, uint8_t space, uint64_t id,
+                       const struct changes *but)
 {
     struct key key;
 
-    key_make(&key, id, 0);
-    for (size_t i = changes_from(c, key.p, key.len); i < c->n && key_object(c->entry[i].key) == id;
-         i++) {
+    key_make_in(&key, space, id, 0);
+    for (size_t i = changes_from(c, key.p, key.len);
+         i < c->n && memcmp(c->entry[i].key, key.p, FMT_KEY_TAG_AT) == 0; i++) {
         const struct change *e = &c->entry[i], *other;
 
         if (!has_changed(m, e))
@@ -82,7 +83,8 @@ static bool touches_range(struct merging *m, const struct changes *c, uint64_t i
 static bool touches(struct merging *m, const struct changes *c, uint64_t id,
                     const struct changes *but)
 {
-    return touches_range(m, c, id, but) || touches_range(m, c, id | FMT_APART, but);
+    return touches_in(m, c, FMT_SPACE_STRUCTURE, id, but) ||
+           touches_in(m, c, FMT_SPACE_ATTRS, id, but);
 }
 
 static const char removed[] = "removed it", moved[] = "moved it", changed[] = "changed it";

@@ -66,9 +66,9 @@ static bool alike(const struct link_rec *a, const struct link_rec *b)
 /* The name at the end of a key. */
 static const char *name_of(const struct change *e, char name[FMT_NAME_MAX + 1])
 {
-    size_t n = e->key_len - 9 < FMT_NAME_MAX ? e->key_len - 9 : FMT_NAME_MAX;
+    size_t n = e->key_len - FMT_KEY_HEAD < FMT_NAME_MAX ? e->key_len - FMT_KEY_HEAD : FMT_NAME_MAX;
 
-    memcpy(name, e->key + 9, n);
+    memcpy(name, e->key + FMT_KEY_HEAD, n);
     name[n] = '\0';
     return name;
 }

@@ -49,7 +49,7 @@ static void key_of(struct key *key, const struct change *e, uint64_t id)
 {
     memcpy(key->p, e->key, e->key_len);
     key->len = e->key_len;
-    store_u64(key->p, id | (key_apart(e->key) ? FMT_APART : 0));
+    key_set_object(key, id);
 }
 
 static int put_change(struct merging *m, const struct change *e, uint64_t id, struct out *out)

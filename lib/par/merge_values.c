@@ -67,7 +67,7 @@ static int list_setting(const struct merging *m, struct settings *l, const struc
 static void attr_key(struct key *key, const struct change *e, uint64_t id)
 {
     key_make_attr(key, id);
-    key_add_bytes(key, e->key + 9, e->key_len - 9);
+    key_add_bytes(key, e->key + FMT_KEY_HEAD, e->key_len - FMT_KEY_HEAD);
 }
 
 static int remove_attr(struct merging *m, const struct change *e, uint64_t id,

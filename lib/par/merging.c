@@ -13,7 +13,7 @@ int look_up(struct store *st, const struct change *e, uint64_t id, struct buf *b
     int err;
 
     memcpy(key.p, e->key, e->key_len);
-    store_u64(key.p, id | (key_apart(e->key) ? FMT_APART : 0));
+    key_set_object(&key, id);
     err = tree_get(st, &key, b);
     *value = (struct span){err ? NULL : b->p, err ? 0 : b->len};
     if (!err && !b->p) /* no bytes are a value, too */

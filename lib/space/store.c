@@ -35,7 +35,7 @@ int store_must_not_write(const struct store *st)
 
 int store_new_objects(struct store *st, uint64_t n, uint64_t *first)
 {
-    if (st->next_object > FMT_APART || n > FMT_APART - st->next_object)
+    if (st->next_object > FMT_OBJECT_END || n > FMT_OBJECT_END - st->next_object)
         return fail(DREP_ERR_LIMIT, "the file has no number left for an object");
     st->dirty = 1;
     *first = st->next_object;

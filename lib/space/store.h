@@ -64,6 +64,7 @@ struct store {
     struct fetch *fetch;       /* space/fetch.h: bytes read before they are asked for */
     struct tree *tree;         /* tree/tree.h: nodes in memory */
     struct undo *undo;         /* tree/undo.h: how to take the operation under way back */
+    struct touched *touched;   /* tree/touched.h: datasets with changed elements */
     struct journal *journal;   /* tree/journal.h: changed keys; NULL: nobody asks for them */
     struct runs *runs;         /* chunk/run.h: records of the open transaction */
     struct targets *targets;   /* chunk/target.h: other files with payload */

@@ -12,6 +12,7 @@
 #include "tree/path.h"
 #include "tree/spill.h"
 #include "tree/split.h"
+#include "tree/touched.h"
 #include "tree/undo.h"
 
 #include <assert.h>
@@ -31,6 +32,16 @@ static void free_value(struct store *st, const uint8_t *value)
 
 /* How to put an entry: noted for undo; not noted; or noted, and only if it is new. */
 enum how { NOTED, UNDOING, ADDING };
+
+/* Mark the dataset of an entry of elements that is about to change. */
+static int touch(struct store *st, const uint8_t *key, bool sure)
+{
+    uint8_t tag = key_known(key);
+
+    return (tag == FMT_TAG_CHUNK || tag == FMT_TAG_DATA) && key_object(key) != FMT_OBJECT_FILE
+               ? touched_mark(st, key_object(key), sure)
+               : 0;
+}
 
 static int put(struct store *st, const uint8_t *key, size_t len, const void *value,
                size_t value_len, enum how how)
@@ -125,7 +136,11 @@ int tree_del_raw(struct store *st, const uint8_t *key, size_t len)
 
 int tree_put_anyway(struct store *st, const struct key *key, const void *value, size_t len)
 {
+    int err = touch(st, key->p, true);
+
     assert(len <= FMT_INLINE_MAX);
+    if (err)
+        return err;
     tree_limit_leaves(st);
     return put(st, key->p, key->len, value, len, UNDOING);
 }
@@ -161,6 +176,8 @@ static int put_any(struct store *st, const struct key *key, const void *value, s
 {
     int err = store_may_write(st);
 
+    if (!err)
+        err = touch(st, key->p, false);
     if (err)
         return err;
     tree_limit_leaves(st);
@@ -206,6 +223,8 @@ int tree_del(struct store *st, const struct key *key)
 {
     int err = store_may_write(st);
 
+    if (!err)
+        err = touch(st, key->p, false);
     if (err)
         return err;
     tree_limit_leaves(st);

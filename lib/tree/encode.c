@@ -19,7 +19,7 @@ static inline const char *entry_doubt(const struct entry *e, int level, const ui
 {
     if (level && (e->far || e->value_len != FMT_REF_SIZE))
         return "an entry of an interior node is not a reference (R4.15)";
-    if (!level && e->shared + e->suffix_len < 9)
+    if (!level && e->shared + e->suffix_len < FMT_KEY_HEAD)
         return "a key is too short (R4.18)";
     if (!last)
         return e->shared ? "the first key of a node shares bytes (R4.10)" : NULL;
@@ -75,7 +75,7 @@ static inline bool leaf_entry(const uint8_t *p, const uint8_t *end, const struct
         return false;
     *e = entry_load(p);
     if ((size_t)e->suffix_len + e->value_len > left - 4 ||
-        e->shared + e->suffix_len > FMT_KEY_MAX || e->shared + e->suffix_len < 9 ||
+        e->shared + e->suffix_len > FMT_KEY_MAX || e->shared + e->suffix_len < FMT_KEY_HEAD ||
         (e->far ? e->value_len != FMT_REF_SIZE : e->value_len > FMT_INLINE_MAX) ||
         e->shared > last->len)
         return false;

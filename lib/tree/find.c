@@ -21,7 +21,7 @@ static struct finger *finger_take(const struct tree *t, const struct key *key)
 {
     static _Thread_local char thread;
     uint64_t h = (uint64_t)(uintptr_t)&thread * UINT64_C(0x9e3779b97f4a7c15) >> 60;
-    unsigned tag = key->len > 8 ? key->p[8] : 0;
+    unsigned tag = key->len > FMT_KEY_TAG_AT ? key_tag(key->p) : 0;
     unsigned kind = tag == FMT_TAG_CHUNK  ? 3
                     : tag == FMT_TAG_LINK ? 2
                     : tag == FMT_TAG_ATTR ? 1

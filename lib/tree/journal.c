@@ -17,8 +17,10 @@
 #define HEAD 2 /* bytes of a length */
 
 /* True for entries that say what a store holds, not where it stands in the file. */
-static bool is_content(uint8_t tag)
+static bool is_content(const uint8_t *key)
 {
+    uint8_t tag = key_known(key);
+
     return tag != FMT_TAG_CHUNK && tag != FMT_TAG_FREE && tag != FMT_TAG_LOG;
 }
 
@@ -28,7 +30,7 @@ void journal_note(struct journal *j, const uint8_t *key, size_t len)
     uint8_t head[HEAD];
     size_t at = j->keys.len;
 
-    if (j->paused || !is_content(key_tag(key)))
+    if (j->paused || !is_content(key))
         return;
     if (j->n > 0 && load_u16(last) == len && memcmp(last + HEAD, key, len) == 0)
         return;

@@ -272,3 +272,19 @@ int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx)
     leaf_done(leaf);
     return err;
 }
+
+int tree_space(struct store *st, unsigned from, uint8_t *space)
+{
+    struct tree_walk w;
+    struct key key;
+    int err;
+
+    if (from > UINT8_MAX)
+        return DREP_ERR_NOT_FOUND;
+    key_make_in(&key, (uint8_t)from, 0, 0);
+    tree_walk(&w, st, &key, 0);
+    err = tree_next(&w, &key, NULL);
+    if (!err)
+        *space = key_space(key.p);
+    return err;
+}

@@ -34,4 +34,8 @@ int tree_each(struct tree_walk *w, tree_entry_fn *fn, void *ctx);
 /* Like tree_each(), but add the number of entries to *n without reading their values. */
 int tree_count(struct tree_walk *w, int64_t *n);
 
+/* Find the first space of keys, from `from` on (256: none), that has an entry; DREP_ERR_NOT_FOUND
+ * without a message: there is none.  An object may have entries in any of them. */
+int tree_space(struct store *st, unsigned from, uint8_t *space);
+
 #endif

@@ -13,8 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ID_SIZE ((size_t)8) /* bytes of a key that are its object's id */
-#define NAME_AT ((size_t)9) /* where the name in the key of a link or dimension begins */
+#define NAME_AT                                                                       \
+    ((size_t)FMT_KEY_HEAD) /* where the name in the key of a link or dimension begins \
+                            */
 
 struct found_object {
     uint64_t id, as; /* in the damaged file; here */
@@ -49,8 +50,7 @@ struct beyond {
 
 static bool is_entry_of_group(const struct key *key)
 {
-    return !key_apart(key->p) &&
-           (key_tag(key->p) == FMT_TAG_LINK || key_tag(key->p) == FMT_TAG_DIM);
+    return key_known(key->p) == FMT_TAG_LINK || key_known(key->p) == FMT_TAG_DIM;
 }
 
 /* A group's own record only counts its members. */
@@ -60,8 +60,8 @@ static bool is_record_of_group(const struct key *key, const struct buf *value)
     struct in in;
 
     in_init(&in, value->p, value->len);
-    return !key_apart(key->p) && key_tag(key->p) == FMT_TAG_OBJECT &&
-           object_head_get(&in, &head) == 0 && head.kind == FMT_GROUP;
+    return key_known(key->p) == FMT_TAG_OBJECT && object_head_get(&in, &head) == 0 &&
+           head.kind == FMT_GROUP;
 }
 
 static int object_note(struct beyond *b, uint64_t id)
@@ -144,9 +144,10 @@ static int names_of(struct beyond *b, struct store *from)
         in_init(&in, b->value.p, b->value.len);
         if (!is_entry_of_group(&key))
             continue;
-        if (key_tag(key.p) == FMT_TAG_LINK && link_get(&in, &link) == 0 && link.kind == FMT_HARD)
+        if (key_known(key.p) == FMT_TAG_LINK && link_get(&in, &link) == 0 && link.kind == FMT_HARD)
             id = link.object;
-        else if (key_tag(key.p) == FMT_TAG_DIM && dim_get(&in, &dim) == 0 && dim.kind == FMT_PLAIN)
+        else if (key_known(key.p) == FMT_TAG_DIM && dim_get(&in, &dim) == 0 &&
+                 dim.kind == FMT_PLAIN)
             id = dim.object;
         number = id ? idset_find(&b->number, id) : NULL;
         if (!number || name_check(key.p + NAME_AT, key.len - NAME_AT))
@@ -256,23 +257,26 @@ static int load_record(struct beyond *b, uint64_t id, struct buf *bytes, struct 
     return object_get(&in, rec) ? fail(DREP_ERR_FORMAT, "its record: %s", in.why) : 0;
 }
 
-/* Copy the entries of one object, under its new id, but for its record and its members. */
+/* Copy the entries of one object in a space of keys, under its new id, but for its record, its
+ * members, and what only a later version or an application knows. */
 static int copy_entries(struct beyond *b, struct store *from, const struct found_object *o,
-                        uint64_t apart)
+                        uint8_t space)
 {
     struct tree_walk w;
     struct key key;
     int err;
 
-    key_make(&key, o->id | apart, 0);
-    tree_walk(&w, from, &key, ID_SIZE);
+    key_make_in(&key, space, o->id, 0);
+    tree_walk(&w, from, &key, FMT_KEY_TAG_AT);
     while (!(err = tree_next(&w, &key, &b->value))) {
-        if (is_entry_of_group(&key) || (!apart && key_tag(key.p) == FMT_TAG_OBJECT))
+        uint8_t tag = key_known(key.p);
+
+        if (!tag || tag == FMT_TAG_OBJECT || is_entry_of_group(&key))
             continue;
-        store_u64(key.p, o->as | apart);
+        key_set_object(&key, o->as);
         if ((err = tree_put(b->st, &key, b->value.p, b->value.len)))
             break;
-        store_u64(key.p, o->id | apart);
+        key_set_object(&key, o->id);
     }
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
@@ -340,11 +344,13 @@ static int adopt_object(struct beyond *b, const struct found_object *o, bool dim
         rec->links = 1;
         rec->next_link = rec->members = 0;
         rec->scales = (struct span){NULL, 0};
+        rec->changed = store_next_sequence(b->st);
         if (rec->kind == FMT_DATASET && object_known(rec))
             map_dimensions(b, rec);
         err = put_record(b, o->as, rec);
         for (int part = 0; !err && part < 4; part++)
-            err = copy_entries(b, part % 2 ? b->found : b->st, o, part < 2 ? 0 : FMT_APART);
+            err = copy_entries(b, part % 2 ? b->found : b->st, o,
+                               part < 2 ? FMT_SPACE_STRUCTURE : FMT_SPACE_ATTRS);
         if (!err)
             err = link_object(b, o, rec);
     } else if (err && err != DREP_ERR_NOMEM && !dimensions) {

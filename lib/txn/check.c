@@ -105,12 +105,12 @@ static void check_free(struct commit_check *c, const struct key *key, const uint
     struct in in;
 
     in_init(&in, value, len);
-    if (key->len != 17 || free_get(&in, &r)) {
+    if (key->len != FMT_KEY_HEAD + 8 || free_get(&in, &r)) {
         finding(c, fail(DREP_ERR_FORMAT, "FREE entry: %s", in.err ? in.why : "its key (R4.19)"),
                 where);
         return;
     }
-    if (claim(c, key_u64(key->p + 9), r.length, "free extent"))
+    if (claim(c, key_u64(key->p + FMT_KEY_HEAD), r.length, "free extent"))
         c->usage.free += (int64_t)r.length;
 }
 
@@ -121,10 +121,11 @@ static void check_log(struct commit_check *c, const struct key *key, const uint8
     struct in in;
 
     in_init(&in, value, len);
-    if (key->len != 17 || log_get(&in, &r))
+    if (key->len != FMT_KEY_HEAD + 8 || log_get(&in, &r))
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry: %s", in.err ? in.why : "its key (R4.19)"),
                 where);
-    else if (key_u64(key->p + 9) == 0 || key_u64(key->p + 9) >= c->st->slot.sequence)
+    else if (key_u64(key->p + FMT_KEY_HEAD) == 0 ||
+             key_u64(key->p + FMT_KEY_HEAD) >= c->st->slot.sequence)
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry of no earlier commit (R6.5)"), where);
 }
 
@@ -151,9 +152,9 @@ static void check_entry(struct commit_check *c, const struct tree_node *n, uint3
         value = c->value.p;
         len = c->value.len;
     }
-    if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_FREE)
+    if (key_object(key.p) == FMT_OBJECT_FILE && key_known(key.p) == FMT_TAG_FREE)
         check_free(c, &key, value, len, n->ref.offset);
-    else if (key_object(key.p) == FMT_OBJECT_FILE && key_tag(key.p) == FMT_TAG_LOG)
+    else if (key_object(key.p) == FMT_OBJECT_FILE && key_known(key.p) == FMT_TAG_LOG)
         check_log(c, &key, value, len, n->ref.offset);
     else if (c->each_leaf)
         c->stop = c->each_leaf(&key, value, len, n->ref.offset, c->leaf_ctx);

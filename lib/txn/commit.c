@@ -14,6 +14,8 @@
 #include "space/slots.h"
 #include "tree/block.h"
 #include "tree/spill.h"
+#include "tree/touched.h"
+#include "txn/changed.h"
 #include "txn/free.h"
 #include "txn/log.h"
 #include "txn/nodes.h"
@@ -151,9 +153,9 @@ static int write_header(struct store *st, struct slot *slot, const uint8_t *head
     return err;
 }
 
-/* The order matters: payload first, as it changes records; then the log and the header; space
- * for nodes is reserved before FREE entries are written, because from then on avail must not
- * change. */
+/* The order matters: payload first, as it changes records; then what they say of it; the log and
+ * the header; space for nodes is reserved before FREE entries are written, because from then on
+ * avail must not change. */
 static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *header, size_t size,
                    size_t split)
 {
@@ -162,6 +164,8 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
 
     if (!err)
         err = runs_flush(st, 0);
+    if (!err)
+        err = changed_publish(st);
     if (err)
         return err;
     place_end(st);
@@ -300,6 +304,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     st->txn->damaged = 0;
     space_committed(st);
     tree_clean(st);
+    touched_clear(st);
     buf_release(&st->txn->header);
     st->txn->header = copy;
     return 0;

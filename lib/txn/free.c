@@ -44,11 +44,11 @@ static int load_free(struct store *st)
         struct in in;
 
         in_init(&in, value.p, value.len);
-        if (key.len != 17 || free_get(&in, &r)) {
+        if (key.len != FMT_KEY_HEAD + 8 || free_get(&in, &r)) {
             err = fail(DREP_ERR_FORMAT, "malformed FREE entry (R6.3)");
             break;
         }
-        offset = key_u64(key.p + 9);
+        offset = key_u64(key.p + FMT_KEY_HEAD);
         err = extent_inside(st, offset, r.length);
         if (!err)
             err = later_add(&sp->later, offset, r.length, r.sequence);

@@ -188,11 +188,12 @@ static int collect_log(struct kept *k, const struct kept_commit *of, const struc
     struct in in;
 
     in_init(&in, value, len);
-    if (key->len != 17 || log_get(&in, &rec) || key_u64(key->p + 9) == 0 ||
-        key_u64(key->p + 9) >= of->sequence)
+    if (key->len != FMT_KEY_HEAD + 8 || log_get(&in, &rec) || key_u64(key->p + FMT_KEY_HEAD) == 0 ||
+        key_u64(key->p + FMT_KEY_HEAD) >= of->sequence)
         return 0;
-    return commit_add(k, &(struct kept_commit){
-                             .sequence = key_u64(key->p + 9), .root = rec.root, .sure = of->sure});
+    return commit_add(k, &(struct kept_commit){.sequence = key_u64(key->p + FMT_KEY_HEAD),
+                                               .root = rec.root,
+                                               .sure = of->sure});
 }
 
 static int collect_entry(struct kept *k, const struct kept_commit *of, const struct tree_node *n,
@@ -219,11 +220,11 @@ static int collect_entry(struct kept *k, const struct kept_commit *of, const str
         value = k->value.p;
         len = k->value.len;
     }
-    if (key.len < 9 || key_apart(key.p))
+    if (key.len < FMT_KEY_HEAD)
         return 0;
     if (key_object(key.p) == FMT_OBJECT_FILE)
-        return key_tag(key.p) == FMT_TAG_LOG ? collect_log(k, of, &key, value, len) : 0;
-    return key_tag(key.p) == FMT_TAG_CHUNK ? collect_run(k, value, len, whole) : 0;
+        return key_known(key.p) == FMT_TAG_LOG ? collect_log(k, of, &key, value, len) : 0;
+    return key_known(key.p) == FMT_TAG_CHUNK ? collect_run(k, value, len, whole) : 0;
 }
 
 /* A node of this place and sum; its number in the set of those that were seen. */

@@ -29,7 +29,7 @@ int log_update(struct store *st)
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_LOG);
     tree_walk(&w, st, &key, key.len);
     while (!(err = tree_next(&w, &found, NULL))) {
-        if (found.len != 17 || key_u64(found.p + 9) + keep > next)
+        if (found.len != FMT_KEY_HEAD + 8 || key_u64(found.p + FMT_KEY_HEAD) + keep > next)
             break;
         err = tree_del_raw(st, found.p, found.len);
         if (err)
@@ -57,9 +57,9 @@ int log_oldest(struct store *st, uint64_t *oldest)
     err = tree_next(&w, &key, NULL);
     if (err)
         return err == DREP_ERR_NOT_FOUND ? 0 : err;
-    if (key.len != 17)
+    if (key.len != FMT_KEY_HEAD + 8)
         return fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
-    *oldest = key_u64(key.p + 9);
+    *oldest = key_u64(key.p + FMT_KEY_HEAD);
     return 0;
 }
 
@@ -104,10 +104,10 @@ int log_read(struct store *st, struct log_list *list)
     tree_walk(&w, st, &key, key.len);
     while (!(err = tree_next(&w, &key, &value))) {
         in_init(&in, value.p, value.len);
-        if (key.len != 17 || log_get(&in, &rec) || key_u64(key.p + 9) == 0)
+        if (key.len != FMT_KEY_HEAD + 8 || log_get(&in, &rec) || key_u64(key.p + FMT_KEY_HEAD) == 0)
             err = fail(DREP_ERR_FORMAT, "malformed LOG entry (R6.5)");
-        else if (key_u64(key.p + 9) < st->slot.sequence)
-            err = log_add(list, key_u64(key.p + 9), rec.time, rec.end);
+        else if (key_u64(key.p + FMT_KEY_HEAD) < st->slot.sequence)
+            err = log_add(list, key_u64(key.p + FMT_KEY_HEAD), rec.time, rec.end);
         if (err)
             break;
     }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "tree/find.h"
+#include "tree/walk.h"
 
 /* Find the greatest key that is not greater than this one and shares its first `prefix` bytes,
  * and take the number of 4 or 8 bytes at `at` from it; NOT_FOUND: there is none. */
@@ -20,26 +21,36 @@ static int greatest(struct store *st, const struct key *key, size_t prefix, size
     return err;
 }
 
-int numbers_in_use(struct store *st, uint64_t *object, uint64_t *type)
+/* The greatest id of an object that has an entry in any space. */
+static int greatest_object(struct store *st, uint64_t *object)
 {
-    uint64_t apart = FMT_OBJECT_FILE;
-    struct key key;
-    int err;
+    uint8_t space;
+    int err = 0;
 
     *object = FMT_OBJECT_FILE;
+    for (unsigned from = 0; !err && !(err = tree_space(st, from, &space)); from = space + 1u) {
+        uint64_t id = FMT_OBJECT_FILE;
+        struct key key;
+
+        key_make_in(&key, space, UINT64_MAX, UINT8_MAX);
+        err = greatest(st, &key, 1, 1, 8, &id);
+        if (id > *object)
+            *object = id;
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+int numbers_in_use(struct store *st, uint64_t *object, uint64_t *type)
+{
+    struct key key;
+    int err = greatest_object(st, object);
+
     *type = 0;
-    key_make(&key, FMT_APART - 1, UINT8_MAX);
-    err = greatest(st, &key, 0, 0, 8, object);
-    key_make(&key, UINT64_MAX, UINT8_MAX);
-    if (!err || err == DREP_ERR_NOT_FOUND)
-        err = greatest(st, &key, 0, 0, 8, &apart);
-    if (err && err != DREP_ERR_NOT_FOUND)
+    if (err)
         return err;
-    if ((apart & FMT_APART) && (apart & ~FMT_APART) > *object)
-        *object = apart & ~FMT_APART;
     key_make(&key, FMT_OBJECT_FILE, FMT_TAG_TYPE);
     key_add_u32(&key, UINT32_MAX);
-    err = greatest(st, &key, 9, 9, 4, type);
+    err = greatest(st, &key, FMT_KEY_HEAD, FMT_KEY_HEAD, 4, type);
     *type += !err;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

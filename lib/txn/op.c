@@ -11,6 +11,7 @@
 #include "chunk/cache.h"
 #include "chunk/run.h"
 #include "tree/edit.h"
+#include "tree/touched.h"
 #include "tree/undo.h"
 #include "tree/walk.h"
 #include "txn/free.h"
@@ -45,22 +46,32 @@ static int undo_entries(struct store *st)
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Delete the entries of the objects that the operation made; apart: FMT_APART, or 0. */
-static int undo_objects(struct store *st, uint64_t apart)
+/* Delete the entries of the objects that the operation made, in one space of keys. */
+static int undo_objects_in(struct store *st, uint8_t space)
 {
     struct tree_walk w;
     struct key key;
     int err = 0;
 
-    if (st->next_object == st->undo->next_object)
-        return 0;
-    key_make(&key, st->undo->next_object | apart, 0);
-    tree_walk(&w, st, &key, 0);
+    key_make_in(&key, space, st->undo->next_object, 0);
+    tree_walk(&w, st, &key, 1);
     while (!err && !(err = tree_next(&w, &key, NULL))) {
         if (!undo_is_new(st, key.p))
             break;
         err = tree_del_raw(st, key.p, key.len);
     }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+static int undo_objects(struct store *st)
+{
+    uint8_t space;
+    int err = 0;
+
+    if (st->next_object == st->undo->next_object)
+        return 0;
+    for (unsigned from = 0; !err && !(err = tree_space(st, from, &space)); from = space + 1u)
+        err = undo_objects_in(st, space);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
@@ -72,11 +83,10 @@ static int take_back(struct store *st)
     cache_op_undo(st->cache);
     err = undo_entries(st);
     if (!err)
-        err = undo_objects(st, 0);
-    if (!err)
-        err = undo_objects(st, FMT_APART);
+        err = undo_objects(st);
     if (!err)
         err = undo_images(st);
+    touched_op_end(st, false);
     space_op_undo(st);
     chunk_cache_clear(st->cache);
     st->next_object = st->undo->next_object;
@@ -97,6 +107,7 @@ int store_op_end(struct store *st, int keep)
         err = runs_op_end(st);
     if (keep && !err) {
         cache_op_end(st->cache);
+        touched_op_end(st, true);
         space_op_commit(st);
     } else {
         int failed = take_back(st);

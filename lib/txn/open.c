@@ -12,6 +12,7 @@
 #include "space/slots.h"
 #include "space/space.h"
 #include "tree/journal.h"
+#include "tree/touched.h"
 #include "tree/tree.h"
 #include "tree/undo.h"
 #include "txn/free.h"
@@ -45,6 +46,7 @@ struct store_parts {
     struct fetch fetch;
     struct tree tree;
     struct undo undo;
+    struct touched touched;
     struct runs runs;
     struct targets targets;
     struct works works;
@@ -62,6 +64,7 @@ static struct store *parts_new(void)
     st->fetch = &p->fetch;
     st->tree = &p->tree;
     st->undo = &p->undo;
+    st->touched = &p->touched;
     st->runs = &p->runs;
     st->targets = &p->targets;
     st->works = &p->works;
@@ -214,6 +217,7 @@ static void store_memory_release(struct store *st)
     chunk_cache_free(st->cache);
     tree_release(st->tree);
     undo_release(st->undo);
+    touched_release(st->touched);
     fetch_release(st->fetch);
     space_release(st->space);
     journal_end(st);

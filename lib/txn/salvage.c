@@ -230,8 +230,9 @@ static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, 
     node_key(n, i, &key);
     value = node_value(n, i, &len);
     /* Free space and log belong to the damaged file alone. */
-    if (key.len < 9 || (key_object(key.p) == FMT_OBJECT_FILE &&
-                        (key_tag(key.p) == FMT_TAG_FREE || key_tag(key.p) == FMT_TAG_LOG)))
+    if (key.len < FMT_KEY_HEAD ||
+        (key_object(key.p) == FMT_OBJECT_FILE &&
+         (key_known(key.p) == FMT_TAG_FREE || key_known(key.p) == FMT_TAG_LOG)))
         return 0;
     if (only_gaps && !in_gap(s, &key))
         return 0;

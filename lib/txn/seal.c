@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "chunk/payload.h"
 #include "chunk/run.h"
+#include "tree/touched.h"
 #include "tree/walk.h"
 #include "txn/op.h"
 #include "txn/writeback.h"
@@ -80,6 +81,7 @@ int chunks_seal(struct chunks *cs, int64_t *blocks)
         err = runs_flush(cs->st, cs->object);
     if (err)
         return err;
+    cs->st->touched->paused = true; /* the elements stay what they are */
     key_make(&key, cs->object, FMT_TAG_CHUNK);
     tree_walk(&w, cs->st, &key, key.len);
     while (!(err = tree_next(&w, &key, &value))) {
@@ -87,6 +89,7 @@ int chunks_seal(struct chunks *cs, int64_t *blocks)
         if (err)
             break;
     }
+    cs->st->touched->paused = false;
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }

@@ -24,6 +24,7 @@
 #include "space/space.h"
 #include "tree/block.h"
 #include "tree/edit.h"
+#include "tree/touched.h"
 #include "txn/open.h"
 #include "txn/overlay.h"
 #include "txn/snapshot.h"
@@ -33,7 +34,8 @@
 
 #include <string.h>
 
-#define ENOUGH (-1) /* of an entry's function: no more entries */
+#define OLD_DATASET_FLAGS 3u /* it has maxima, dimensions */
+#define ENOUGH (-1)          /* of an entry's function: no more entries */
 
 /* A key of draft 4: {u64 object, u8 tag, tail}; attributes have the highest bit of the number. */
 struct old_key {
@@ -91,17 +93,38 @@ static int translate_key(const struct old_key *old, struct key *key)
         key_make_attr(key, old->object);
     else
         key_make(key, old->object, old->tag);
-    key->p[8] = old->tag; /* an unknown tag may stand among the attributes */
+    key->p[FMT_KEY_TAG_AT] = old->tag; /* an unknown tag may stand among the attributes */
     return key_add_bytes(key, old->tail.p, old->tail.len)
                ? fail(DREP_ERR_LIMIT, "a key of %zu bytes is too long", key->len + old->tail.len)
                : 0;
 }
 
-/* A group, a dataset, a named datatype or a dimension. */
-static int translate_object(struct upgrade *u, const struct old_key *key, const struct span *old)
+/* A group, a dataset, a named datatype or a dimension.  Draft 4's record of a dataset lacks the
+ * commit that changed it last, behind {u8 kind, u8 flags, var32 links, var32 next attribute}: none
+ * after the one that is read did. */
+static int translate_object(struct upgrade *u, const struct old_key *key, struct span *value)
 {
+    uint8_t changed[VAR_MAX];
+    struct in in;
+    int err;
+
     u->object_id = key->object;
-    return buf_set(&u->object, old->p, old->len);
+    err = buf_set(&u->object, value->p, value->len);
+    in_init(&in, value->p, value->len);
+    if (err || in_u8(&in) != FMT_DATASET || in_u8(&in) & FMT_FLAGS_MEAN & ~OLD_DATASET_FLAGS)
+        return err;
+    in_var32(&in);
+    in_var32(&in);
+    if (in.err) /* whoever reads it says what is wrong */
+        return 0;
+    u->out.len = 0;
+    err = buf_add(&u->out, value->p, in.at);
+    if (!err)
+        err = buf_add(&u->out, changed, store_var(changed, u->slot.sequence));
+    if (!err)
+        err = buf_add(&u->out, value->p + in.at, value->len - in.at);
+    *value = (struct span){u->out.p, u->out.len};
+    return err;
 }
 
 /* A record of chunks.  *value keeps the old one's bytes where nothing is to be changed. */
@@ -429,6 +452,7 @@ static int upgrade_store(struct store *st, struct io *base, uint64_t sequence)
         err = walk_entries(u, &u->slot.root, upgrade_entry);
     if (!err)
         err = snapshot_sum(st, &st->txn->fixed);
+    touched_clear(st);
     st->slot.sequence++; /* of the blocks of the new tree */
     st->writable = false;
     st->locked = 1;

@@ -54,14 +54,14 @@ struct checker {
     void *ctx;
     enum chunk_depth depth;
     int64_t findings;
-    uint64_t later;            /* items of a newer version: what they own or lead to is unknown */
-    uint64_t unknown_tag[256]; /* entries */
-    uint64_t external;         /* bytes that may be read of other files */
-    uint64_t unread;           /* chunks in other files that were not verified */
-    struct seen lost;          /* numbers of other files that cannot be read */
-    bool too_much;             /* chunks name more bytes of them than is possible */
-    int stop;                  /* what fn gave */
-    uint64_t budget;           /* bytes of payload to read: no byte of the file belongs to two */
+    uint64_t later; /* items of a newer version: what they own or lead to is unknown */
+    uint64_t unknown_tag[256], unknown_space[FMT_SPACE_APPLICATIONS]; /* entries */
+    uint64_t external; /* bytes that may be read of other files */
+    uint64_t unread;   /* chunks in other files that were not verified */
+    struct seen lost;  /* numbers of other files that cannot be read */
+    bool too_much;     /* chunks name more bytes of them than is possible */
+    int stop;          /* what fn gave */
+    uint64_t budget;   /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
     struct seen dims;    /* those that entries of dimensions name */
@@ -324,6 +324,10 @@ static int check_object(struct checker *c, const struct key *key, const uint8_t 
         if (!err && (rec->kind == FMT_DATASET || rec->kind == FMT_TYPE) &&
             rec->type >= FMT_TYPE_FIRST)
             err = seen_add(&c->used, rec->type - FMT_TYPE_FIRST);
+        if (!err && rec->kind == FMT_DATASET &&
+            (rec->changed == 0 || rec->changed > store_slot(c->f->st)->sequence))
+            err = fail(DREP_ERR_FORMAT, "commit %llu changed it last, as if there were one (R7.20)",
+                       (unsigned long long)rec->changed);
         if (!err && rec->kind == FMT_DATASET)
             err = check_dims(c, key_object(key->p), rec);
         if (!err && key_object(key->p) == FMT_OBJECT_ROOT &&
@@ -369,7 +373,7 @@ static int check_link(struct checker *c, const struct key *key, const uint8_t *p
     in_init(&in, p, len);
     if ((err = link_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (name_check(key->p + 9, key->len - 9) != 0)
+    if (name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
     if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) ||
                                  (err = seen_add(&c->edges, key_object(key->p))) ||
@@ -438,7 +442,7 @@ static int check_attr(struct checker *c, const struct key *key, const uint8_t *p
     in_init(&in, p, len);
     if ((err = attr_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (attr_name_check(key->p + 9, key->len - 9) != 0)
+    if (attr_name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
     if (rec.kind == FMT_PLAIN && rec.type >= FMT_TYPE_FIRST &&
         (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
@@ -464,12 +468,12 @@ static int check_user(struct checker *c, const struct key *key)
     struct stored_object o = {0};
     int err, d;
 
-    d = key->p[17];
-    err = object_load(c->f, key_u64(key->p + 9), &o);
+    d = key->p[FMT_KEY_HEAD + 8];
+    err = object_load(c->f, key_u64(key->p + FMT_KEY_HEAD), &o);
     if (!err && (o.rec.kind != FMT_DATASET || !o.rec.has_dims || o.rec.rank == FMT_RANK_NULL ||
                  d >= o.rec.rank || o.rec.dim[d] != key_object(key->p)))
         err = fail(DREP_ERR_FORMAT, "object %llu does not refer to it for dimension %d (R7.16)",
-                   (unsigned long long)key_u64(key->p + 9), d);
+                   (unsigned long long)key_u64(key->p + FMT_KEY_HEAD), d);
     object_release(&o);
     return err == DREP_ERR_UNSUPPORTED ? 0 : err; /* the dataset is told of elsewhere */
 }
@@ -481,7 +485,7 @@ static int check_type(struct checker *c, const struct key *key, const uint8_t *p
     uint32_t number;
     int err;
 
-    number = key_u32(key->p + 9);
+    number = key_u32(key->p + FMT_KEY_HEAD);
     in_init(&in, p, len);
     err = seen_add(&c->types, number);
     if (!err)
@@ -641,7 +645,7 @@ static int check_external(struct checker *c, const struct chunk_rec *rec, bool *
 /* The entry of another file, which is looked for when a chunk is in it. */
 static int check_target(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
 {
-    uint32_t number = key_u32(key->p + 9);
+    uint32_t number = key_u32(key->p + FMT_KEY_HEAD);
     struct target_rec rec;
     struct in in;
 
@@ -751,29 +755,19 @@ static bool object_there(struct checker *c, uint64_t id)
  * attributes are as ours. */
 static bool of_later(const struct checker *c, const struct key *key)
 {
-    return of_owner(c, key) && c->owner.later && !key_apart(key->p) &&
+    return of_owner(c, key) && c->owner.later && key_space(key->p) == FMT_SPACE_STRUCTURE &&
            key_tag(key->p) != FMT_TAG_OBJECT;
 }
 
-/* True if an entry of this tag stands where it belongs: attributes apart, all others not. */
+/* True if an entry stands where it belongs: a tag that has a meaning in one of the two spaces of
+ * this version has none in the other. */
 static bool placed(const struct key *key)
 {
-    switch (key_tag(key->p)) {
-    case FMT_TAG_ATTR:
-        return key_apart(key->p);
-    case FMT_TAG_FREE:
-    case FMT_TAG_LOG:
-    case FMT_TAG_TYPE:
-    case FMT_TAG_FILES:
-    case FMT_TAG_OBJECT:
-    case FMT_TAG_DATA:
-    case FMT_TAG_LINK:
-    case FMT_TAG_CHUNK:
-    case FMT_TAG_USER:
-        return !key_apart(key->p);
-    default:
-        return true;
-    }
+    struct key other;
+
+    key_make_in(&other, key_space(key->p) ^ (FMT_SPACE_STRUCTURE ^ FMT_SPACE_ATTRS), 0,
+                key_tag(key->p));
+    return key_space(key->p) > FMT_SPACE_ATTRS || !key_known(other.p);
 }
 
 /* True if an entry of this tag belongs to what its key names, the file or an object, and its tail
@@ -782,18 +776,18 @@ static bool key_fits(const struct key *key)
 {
     bool file = key_object(key->p) == FMT_OBJECT_FILE;
 
-    switch (key_tag(key->p)) {
+    switch (key_known(key->p)) {
     case FMT_TAG_FREE:
     case FMT_TAG_LOG: /* the file's are the store's to check */
         return file;
     case FMT_TAG_TYPE:
     case FMT_TAG_FILES:
-        return file && key->len == 9 + 4;
+        return file && key->len == FMT_KEY_HEAD + 4;
     case FMT_TAG_OBJECT:
     case FMT_TAG_DATA:
-        return !file && key->len == 9;
+        return !file && key->len == FMT_KEY_HEAD;
     case FMT_TAG_USER:
-        return !file && key->len == 9 + 9;
+        return !file && key->len == FMT_KEY_HEAD + 9;
     case FMT_TAG_LINK:
     case FMT_TAG_DIM:
     case FMT_TAG_ATTR:
@@ -804,17 +798,20 @@ static bool key_fits(const struct key *key)
     }
 }
 
-/* Entries of an object stand behind its record; one finding for each object that has none. */
+/* Entries of an object's structure stand behind its record, most of them; one finding for each
+ * object that has none. */
 static void check_owner(struct checker *c, const struct key *key, uint64_t where)
 {
     uint64_t id = key_object(key->p);
     size_t n = c->objects.n;
     char text[100];
 
-    if (key_apart(key->p))
+    bool beside = key_space(key->p) != FMT_SPACE_STRUCTURE || key_tag(key->p) < FMT_TAG_OBJECT;
+
+    if (key_space(key->p) == FMT_SPACE_ATTRS)
         owner_apart(c, id);
-    if (key_tag(key->p) <= FMT_TAG_OBJECT || id == c->ownerless || id == c->broken ||
-        (n > 0 && c->objects.p[n - 2] == id) || (key_apart(key->p) && object_there(c, id)))
+    if (id == FMT_OBJECT_FILE || key_known(key->p) == FMT_TAG_OBJECT || id == c->ownerless ||
+        id == c->broken || (n > 0 && c->objects.p[n - 2] == id) || (beside && object_there(c, id)))
         return;
     c->ownerless = id;
     snprintf(text, sizeof text, "object %llu has entries but no record (R4.21)",
@@ -831,8 +828,10 @@ static int check_unknown_tag(struct checker *c, const struct key *key)
     if (key_object(key->p) >= next)
         return fail(DREP_ERR_FORMAT, "object %llu has it, and the next one would be %llu (R2.18)",
                     (unsigned long long)key_object(key->p), (unsigned long long)next);
-    if (key_tag(key->p) < FMT_TAG_APPLICATIONS)
+    if (key_space(key->p) <= FMT_SPACE_ATTRS)
         c->unknown_tag[key_tag(key->p)]++;
+    else if (key_space(key->p) < FMT_SPACE_APPLICATIONS)
+        c->unknown_space[key_space(key->p)]++;
     return 0;
 }
 
@@ -843,11 +842,12 @@ static int check_entry(const struct key *key, const uint8_t *value, size_t len, 
     const char *what = "";
     int err = 0;
 
-    if (key->len < 9)
+    if (key->len < FMT_KEY_HEAD)
         return 0;
     check_owner(c, key, where);
     if (!placed(key)) {
-        err = fail(DREP_ERR_FORMAT, "tag %d in the wrong range of keys (R4.23)", key_tag(key->p));
+        err = fail(DREP_ERR_FORMAT, "tag %d in space %d of keys (R4.19)", key_tag(key->p),
+                   key_space(key->p));
         report(c, err, key, where, "entry");
         return c->stop;
     }
@@ -859,7 +859,7 @@ static int check_entry(const struct key *key, const uint8_t *value, size_t len, 
         report(c, err, key, where, "entry");
         return c->stop;
     }
-    switch (key_tag(key->p)) {
+    switch (key_known(key->p)) {
     case FMT_TAG_OBJECT:
         what = "record";
         if ((err = check_object(c, key, value, len)) && err != NOTED)
@@ -909,20 +909,26 @@ static int check_entry(const struct key *key, const uint8_t *value, size_t len, 
     return c->stop;
 }
 
-/* Entries of unknown tags, by number. */
-static void tell_tags(struct checker *c)
+static void tell_unknown(struct checker *c, const char *what, const uint64_t *entries, int n)
 {
     char text[120];
 
-    for (int tag = 0; tag < FMT_TAG_APPLICATIONS; tag++) {
-        if (c->unknown_tag[tag] == 0)
+    for (int i = 0; i < n; i++) {
+        if (entries[i] == 0)
             continue;
         snprintf(text, sizeof text,
-                 "unaccounted, unknown tag %d, written by a newer version: %llu entries", tag,
-                 (unsigned long long)c->unknown_tag[tag]);
+                 "unaccounted, unknown %s %d, written by a newer version: %llu entries", what, i,
+                 (unsigned long long)entries[i]);
         c->later++;
         finding(c, 0, 0, text);
     }
+}
+
+/* Entries of unknown tags and spaces, by number. */
+static void tell_tags(struct checker *c)
+{
+    tell_unknown(c, "tag", c->unknown_tag, 256);
+    tell_unknown(c, "space of keys", c->unknown_space, FMT_SPACE_APPLICATIONS);
 }
 
 /* ---- counts ---- */

@@ -860,6 +860,7 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
     if (!err)
         m->refers = !c->whole && type_refers(m->source->ft->type);
     rec->type = type;
+    rec->changed = store_next_sequence(c->to->st);
     if (!err)
         rec->datarep = rep.to->number;
     m->rep = rep.rep;
@@ -967,8 +968,8 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
 
     in_init(&in, c->value.p, c->value.len);
     if ((err = attr_get(&in, &rec)))
-        return fail(err, "attribute \"%.*s\": %s", (int)(key->len - 9), (const char *)key->p + 9,
-                    in.why);
+        return fail(err, "attribute \"%.*s\": %s", (int)(key->len - FMT_KEY_HEAD),
+                    (const char *)key->p + FMT_KEY_HEAD, in.why);
     err = rec.kind == FMT_LATER ? attr_later(&rec) : ftype_get(c->from, rec.type, NULL, &ft);
     for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         if (__builtin_mul_overflow(count, rec.len[d], &count))
@@ -976,9 +977,9 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = value_check(&rec.value, ft, count);
     if (err)
-        return leave_later(
-            c, id,
-            fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9));
+        return leave_later(c, id,
+                           fail_in(err, "attribute \"%.*s\"", (int)(key->len - FMT_KEY_HEAD),
+                                   (const char *)key->p + FMT_KEY_HEAD));
     err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = map_value(c, &rec.value, ft->type, count);
@@ -991,15 +992,16 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
         err = tree_put(c->to->st, key, rec_out.p, rec_out.len);
     buf_release(&rec_out);
     return !err ? 0
-                : fail_in(err, "attribute \"%.*s\"", (int)(key->len - 9), (const char *)key->p + 9);
+                : fail_in(err, "attribute \"%.*s\"", (int)(key->len - FMT_KEY_HEAD),
+                          (const char *)key->p + FMT_KEY_HEAD);
 }
 
 /* Copies an entry beside the record and the elements. One of an unknown tag is not copied: it may
  * be false of the copy. */
 static int copy_entry(struct copy *c, struct key *key, uint64_t id, uint64_t new_id)
 {
-    store_u64(key->p, key_apart(key->p) ? new_id | FMT_APART : new_id);
-    switch (key_tag(key->p)) {
+    key_set_object(key, new_id);
+    switch (key_known(key->p)) {
     case FMT_TAG_LINK:
         return copy_link(c, key);
     case FMT_TAG_DIM:
@@ -1007,28 +1009,39 @@ static int copy_entry(struct copy *c, struct key *key, uint64_t id, uint64_t new
     case FMT_TAG_ATTR:
         return copy_attr(c, id, key);
     default:
-        unknown_add(&c->unknown, id, key_tag(key->p));
+        key_set_object(key, id);
+        unknown_add(&c->unknown, key->p);
         return 0;
     }
 }
 
-/* Copies the attributes, and what else stands apart. */
-static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
+static int copy_space(struct copy *c, uint8_t space, uint64_t id, uint64_t new_id)
 {
     struct tree_walk w;
     struct key key;
     int err;
 
-    key_make(&key, id | FMT_APART, 0);
-    tree_walk(&w, c->from->st, &key, 8);
+    key_make_in(&key, space, id, 0);
+    tree_walk(&w, c->from->st, &key, FMT_KEY_TAG_AT);
     while (!(err = tree_next(&w, &key, &c->value)))
         if ((err = copy_entry(c, &key, id, new_id)))
             break;
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
-/* Copies all entries but the record and those that stand apart, in the order that is best for
- * reading. */
+/* Copies the attributes; what stands in later spaces is only counted. */
+static int copy_apart(struct copy *c, uint64_t id, uint64_t new_id)
+{
+    uint8_t space;
+    int err = copy_space(c, FMT_SPACE_ATTRS, id, new_id);
+
+    for (unsigned from = FMT_SPACE_ATTRS + 1;
+         !err && !(err = tree_space(c->from->st, from, &space)); from = space + 1u)
+        err = copy_space(c, space, id, new_id);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Copies all entries of the structure but the record, in the order that is best for reading. */
 static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dataset_copy *m)
 {
     bool elements = m->source;
@@ -1036,8 +1049,8 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dat
     struct key key;
     int err;
 
-    key_make(&key, id, FMT_TAG_OBJECT + 1);
-    tree_walk(&w, c->from->st, &key, 8);
+    key_make(&key, id, 0);
+    tree_walk(&w, c->from->st, &key, FMT_KEY_TAG_AT);
     while (!(err = tree_next(&w, &key, &c->value))) {
         uint8_t tag = key_tag(key.p);
 
@@ -1045,8 +1058,9 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dat
             elements = false;
             err = copy_elements(c, m, new_id);
             key_make(&key, id, FMT_TAG_CHUNK + 1);
-            tree_walk(&w, c->from->st, &key, 8);
-        } else if (tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK && tag != FMT_TAG_USER) {
+            tree_walk(&w, c->from->st, &key, FMT_KEY_TAG_AT);
+        } else if (tag != FMT_TAG_OBJECT && tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK &&
+                   tag != FMT_TAG_USER) {
             err = copy_entry(c, &key, id, new_id);
         }
         if (err)

@@ -35,16 +35,14 @@ static int unlink_one(drep_file *f, uint64_t id, struct worklist *w)
     return head_edited(f, &e);
 }
 
-/* Removes every entry of the object whose key has `prefix` bytes in common with its first one of
- * this tag. */
-static int drop_entries(drep_file *f, uint64_t id, uint8_t tag, size_t prefix)
+/* Removes every entry whose key begins with the first `prefix` bytes of this one. */
+static int drop_entries(drep_file *f, const struct key *first, size_t prefix)
 {
     struct tree_walk w;
     struct key key;
     int err;
 
-    key_make(&key, id, tag);
-    tree_walk(&w, f->st, &key, prefix);
+    tree_walk(&w, f->st, first, prefix);
     while (!(err = tree_next(&w, &key, NULL)))
         if ((err = tree_del(f->st, &key)))
             break;
@@ -53,7 +51,25 @@ static int drop_entries(drep_file *f, uint64_t id, uint8_t tag, size_t prefix)
 
 static int drop_tag(drep_file *f, uint64_t id, uint8_t tag)
 {
-    return drop_entries(f, id, tag, 9);
+    struct key key;
+
+    key_make(&key, id, tag);
+    return drop_entries(f, &key, key.len);
+}
+
+/* Removes what is left of an object in all spaces of keys, also what only a later version or an
+ * application knows. */
+static int drop_rest(drep_file *f, uint64_t id)
+{
+    uint8_t space;
+    struct key key;
+    int err = 0;
+
+    for (unsigned from = 0; !err && !(err = tree_space(f->st, from, &space)); from = space + 1u) {
+        key_make_in(&key, space, id, 0);
+        err = drop_entries(f, &key, FMT_KEY_TAG_AT);
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 /* The dimensions of a group go with it, also those that datasets elsewhere use. */
@@ -121,10 +137,8 @@ static int drop_object(drep_file *f, uint64_t id, struct worklist *w)
         err = ftype_unuse(f, o.rec.type);
     if (!err)
         err = attrs_remove(f, id);
-    if (!err) /* also what only a later version knows */
-        err = drop_entries(f, id, 0, 8);
     if (!err)
-        err = drop_entries(f, id | FMT_APART, 0, 8);
+        err = drop_rest(f, id);
     object_release(&o);
     return err;
 }

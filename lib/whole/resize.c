@@ -302,6 +302,7 @@ int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
     }
     if (!err)
         err = grow_dimensions(ds->file, &o->rec);
+    o->rec.changed = store_next_sequence(ds->file->st);
     if (!err)
         err = object_store(ds->file, ds->id, &o->rec);
     return err;

@@ -8,19 +8,6 @@
 
 #define RECORDS_TOLD 100 /* header records told one by one: a header may have many */
 
-/* Tags of entries, ascending. */
-static const uint8_t known[] = {FMT_TAG_FREE,   FMT_TAG_LOG,   FMT_TAG_TYPE, FMT_TAG_FILES,
-                                FMT_TAG_OBJECT, FMT_TAG_DATA,  FMT_TAG_LINK, FMT_TAG_DIM,
-                                FMT_TAG_ATTR,   FMT_TAG_CHUNK, FMT_TAG_USER};
-
-static bool tag_is_known(uint8_t tag)
-{
-    for (size_t i = 0; i < sizeof known; i++)
-        if (known[i] == tag)
-            return true;
-    return false;
-}
-
 /* Count entries from `key` on whose keys begin with its first `prefix` bytes. */
 static int count_from(struct unknown *u, drep_file *f, const struct key *from, size_t prefix)
 {
@@ -30,27 +17,37 @@ static int count_from(struct unknown *u, drep_file *f, const struct key *from, s
 
     tree_walk(&w, f->st, from, prefix);
     while (!(err = tree_next(&w, &key, NULL)))
-        if (!tag_is_known(key_tag(key.p)))
-            unknown_add(u, key_object(key.p), key_tag(key.p));
+        if (!key_known(key.p))
+            unknown_add(u, key.p);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 /* The file itself may have many free extents: between known tags there are few entries. */
-int unknown_of_file(struct unknown *u, drep_file *f)
+static int count_tags(struct unknown *u, drep_file *f, uint8_t space)
 {
     struct key key;
     int err = 0;
 
     for (int tag = 0; !err && tag < 256; tag++) {
-        key_make(&key, FMT_OBJECT_FILE, (uint8_t)tag);
-        if (!tag_is_known((uint8_t)tag))
+        key_make_in(&key, space, FMT_OBJECT_FILE, (uint8_t)tag);
+        if (!key_known(key.p))
             err = count_from(u, f, &key, key.len);
-        if (!err) {
-            key_make(&key, FMT_OBJECT_FILE | FMT_APART, (uint8_t)tag);
-            err = count_from(u, f, &key, key.len);
-        }
     }
     return err;
+}
+
+int unknown_of_file(struct unknown *u, drep_file *f)
+{
+    uint8_t space;
+    struct key key;
+    int err = 0;
+
+    for (unsigned from = 0; !err && !(err = tree_space(f->st, from, &space)); from = space + 1u) {
+        key_make_in(&key, space, FMT_OBJECT_FILE, 0);
+        err = space <= FMT_SPACE_ATTRS ? count_tags(u, f, space)
+                                       : count_from(u, f, &key, FMT_KEY_TAG_AT);
+    }
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 
 int unknown_of_all(struct unknown *u, drep_file *f)
@@ -88,20 +85,28 @@ static int tell_records(const drep_file *f, unknown_fn *fn, void *ctx)
     return fn(FMT_OBJECT_FILE, text, ctx);
 }
 
+static int tell_entries(const struct unknown_entries *e, const char *of, int number, const char *by,
+                        unknown_fn *fn, void *ctx)
+{
+    char text[120];
+
+    if (e->entries == 0)
+        return 0;
+    snprintf(text, sizeof text, "%llu %s of unknown %s %d, written by %s",
+             (unsigned long long)e->entries, e->entries == 1 ? "entry" : "entries", of, number, by);
+    return fn(e->id, text, ctx);
+}
+
 int unknown_tell(const struct unknown *u, const drep_file *f, bool header, unknown_fn *fn,
                  void *ctx)
 {
+    static const char newer[] = "a newer version", application[] = "an application";
     int stop = 0;
 
-    for (int tag = 0; !stop && tag < 256; tag++) {
-        uint64_t n = u->tag[tag].entries;
-        char text[120];
-
-        if (n == 0)
-            continue;
-        snprintf(text, sizeof text, "%llu %s of unknown tag %d, written by a newer version",
-                 (unsigned long long)n, n == 1 ? "entry" : "entries", tag);
-        stop = fn(u->tag[tag].id, text, ctx);
-    }
+    for (int tag = 0; !stop && tag < 256; tag++)
+        stop = tell_entries(&u->tag[tag], "tag", tag, newer, fn, ctx);
+    for (int space = 0; !stop && space < 256; space++)
+        stop = tell_entries(&u->space[space], "space", space,
+                            space < FMT_SPACE_APPLICATIONS ? newer : application, fn, ctx);
     return !stop && header ? tell_records(f, fn, ctx) : stop;
 }

@@ -9,16 +9,19 @@
 #include "file/file.h"
 
 struct unknown {
-    struct {
+    struct unknown_entries {
         uint64_t entries, id; /* how many; the object that has the first */
-    } tag[256];
+    } tag[256], space[256];   /* of the spaces that have tags of ours; of the others */
 };
 
 /* Count an entry whose tag is unknown. */
-static inline void unknown_add(struct unknown *u, uint64_t id, uint8_t tag)
+static inline void unknown_add(struct unknown *u, const uint8_t *key)
 {
-    if (u->tag[tag].entries++ == 0)
-        u->tag[tag].id = id;
+    struct unknown_entries *e =
+        key_space(key) <= FMT_SPACE_ATTRS ? &u->tag[key_tag(key)] : &u->space[key_space(key)];
+
+    if (e->entries++ == 0)
+        e->id = key_object(key);
 }
 /* Count those that belong to the file itself, or all. */
 int unknown_of_file(struct unknown *u, drep_file *f);

@@ -43,19 +43,29 @@ static int add_record(const uint64_t *coord, const struct chunk_rec *rec, void *
     return 0;
 }
 
-/* Adds keys and values of the object in the tree. */
-static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
+static int add_entries_in(drep_file *f, uint8_t space, uint64_t id, drep_objusage *u)
 {
     struct buf value = {0};
     struct tree_walk w;
     struct key key;
     int err;
 
-    key_make(&key, id, 0);
-    tree_walk(&w, f->st, &key, 8);
+    key_make_in(&key, space, id, 0);
+    tree_walk(&w, f->st, &key, FMT_KEY_TAG_AT);
     while (!(err = tree_next(&w, &key, &value)))
         u->metadata += (int64_t)(key.len + value.len);
     buf_release(&value);
+    return err == DREP_ERR_NOT_FOUND ? 0 : err;
+}
+
+/* Adds keys and values of the object in the tree. */
+static int add_entries(drep_file *f, uint64_t id, drep_objusage *u)
+{
+    uint8_t space;
+    int err = 0;
+
+    for (unsigned from = 0; !err && !(err = tree_space(f->st, from, &space)); from = space + 1u)
+        err = add_entries_in(f, space, id, u);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;
 }
 

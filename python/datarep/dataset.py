@@ -895,6 +895,25 @@ class Dataset(Named, _core.Dataset):
         return info["chunk"] if info["layout"] == LAYOUTS["chunked"] else None
 
     @property
+    def changed(self) -> int:
+        """The number of the commit that last changed its elements, shape, type or fill; of changes since the last
+        commit, that of the next one.  Attributes do not count.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> x = f.create("x", [1, 2, 3])
+        >>> f.commit()
+        >>> x.attrs["units"] = "m"
+        >>> f.commit()
+        >>> x.changed
+        1
+        >>> x[0] = 7
+        >>> x.changed
+        3
+        """
+        changed: int = self._info()["changed"]
+        return changed
+
+    @property
     def filters(self) -> str:
         """Its filters as create() takes them: "shuffle,zstd:3".
 

@@ -648,16 +648,17 @@ static PyObject *info_method(PyObject *o, PyObject *none)
     rank = i.rank < 0 ? 0 : i.rank;
     for (int d = 0; d < rank; d++)
         ids[d] = (int64_t)i.dim_ids[d];
-    return Py_BuildValue(
-        "{s:K,s:N,s:N,s:i,s:i,s:N,s:N,s:N,s:L,s:i,s:N,s:N,s:i,s:L}", "id", (unsigned long long)i.id,
-        "type", type_borrowed(i.type), "datarep", text(i.datarep), "datarep_number",
-        i.datarep_number, "rank", i.rank, "dims", tuple_of(i.dims, rank), "maxdims",
-        tuple_of(i.maxdims, rank), "dim_ids", tuple_of(ids, rank), "count", (long long)i.count,
-        "layout", i.layout, "chunk",
-        tuple_of(i.chunk, i.layout == DREP_CHUNKED      ? rank
-                          : i.layout == DREP_CONTIGUOUS ? 1
-                                                        : 0),
-        "filters", filters, "fill", i.fill, "element_size", (long long)i.element_size);
+    return Py_BuildValue("{s:K,s:N,s:N,s:i,s:i,s:N,s:N,s:N,s:L,s:i,s:N,s:N,s:i,s:L,s:K}", "id",
+                         (unsigned long long)i.id, "type", type_borrowed(i.type), "datarep",
+                         text(i.datarep), "datarep_number", i.datarep_number, "rank", i.rank,
+                         "dims", tuple_of(i.dims, rank), "maxdims", tuple_of(i.maxdims, rank),
+                         "dim_ids", tuple_of(ids, rank), "count", (long long)i.count, "layout",
+                         i.layout, "chunk",
+                         tuple_of(i.chunk, i.layout == DREP_CHUNKED      ? rank
+                                           : i.layout == DREP_CONTIGUOUS ? 1
+                                                                         : 0),
+                         "filters", filters, "fill", i.fill, "element_size",
+                         (long long)i.element_size, "changed", (unsigned long long)i.changed);
 }
 
 static PyObject *get_shape(PyObject *o, void *unused)

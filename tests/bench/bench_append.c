@@ -425,14 +425,80 @@ static int commit_disk(struct work *w)
     return missed;
 }
 
+/* ---- a chunk in each of many datasets ---- */
+
+enum { DATASETS = 10000, SHORT_CHUNK = 64 };
+
+/* Write a chunk of each, in a commit of its own. */
+static void rewrite_run(void *ctx)
+{
+    const int64_t at = SHORT_CHUNK, count = SHORT_CHUNK;
+    const struct work *w = ctx;
+    drep_selection *sel;
+    double v[SHORT_CHUNK];
+    drep_file *file;
+
+    bench_must(drep_select_box(1, &at, &count, NULL, NULL, &sel) == 0, "drep_select_box");
+    bench_must(drep_open(w->drep, DREP_RDWR, NULL, &file) == 0, "drep_open");
+    for (int i = 0; i < DATASETS; i++) {
+        drep_dataset *set;
+        char path[16];
+
+        for (int k = 0; k < SHORT_CHUNK; k++)
+            v[k] = value_of(i + k);
+        snprintf(path, sizeof path, "/d%d", i);
+        bench_must(drep_dataset_open(file, path, &set) == 0, "drep_dataset_open");
+        bench_must(drep_write(set, sel, NULL, v, NULL) == 0, "drep_write");
+        drep_dataset_close(set);
+    }
+    bench_must(drep_close(file) == 0, "drep_close");
+    drep_selection_free(sel);
+}
+
+static void rewrite_make(const struct work *w)
+{
+    const int64_t n = 4 * SHORT_CHUNK, chunk = SHORT_CHUNK;
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = &n,
+                                     .layout = DREP_CHUNKED, .chunk = &chunk);
+    double v[4 * SHORT_CHUNK] = {0};
+    drep_file *file;
+
+    bench_must(drep_create(w->drep, 0, "native", NULL, &file) == 0, "drep_create");
+    for (int i = 0; i < DATASETS; i++) {
+        drep_dataset *set;
+        char path[16];
+
+        snprintf(path, sizeof path, "/d%d", i);
+        bench_must(drep_dataset_create(file, path, &spec, &set) == 0, "drep_dataset_create");
+        bench_must(drep_write(set, NULL, NULL, v, NULL) == 0, "drep_write");
+        drep_dataset_close(set);
+    }
+    bench_must(drep_close(file) == 0, "drep_close");
+}
+
+static int rewrite_each(struct work *w)
+{
+    const struct bench_entry e[] = {{"datarep", NULL, rewrite_run, 0}};
+
+    rewrite_make(w);
+    w->n = w->each = 1;
+    bench_row("a chunk in each of 10^4 datasets, one commit", DATASETS * SHORT_CHUNK * 8.0, 5, e, 1,
+              w);
+    count.bytes = count.writes = count.syncs = 0;
+    count.on = true;
+    rewrite_run(w);
+    count.on = false;
+    printf("  datarep: %lld bytes in %lld writes\n", (long long)count.bytes,
+           (long long)count.writes);
+    remove_all(w);
+    return 0;
+}
+
 static const struct {
     const char *name;
     int (*run)(struct work *w);
-} rows[] = {{"one", one_commit},
-            {"deflate", filtered},
-            {"thousand", commit_thousand},
-            {"each", commit_each},
-            {"disk", commit_disk}};
+} rows[] = {{"one", one_commit},   {"deflate", filtered}, {"thousand", commit_thousand},
+            {"each", commit_each}, {"disk", commit_disk}, {"rewrite", rewrite_each}};
 
 int main(int argc, char **argv)
 {

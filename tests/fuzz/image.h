@@ -109,7 +109,7 @@ static inline void heal_node(struct image *im, uint8_t *block, size_t size, int 
         uint8_t *value = block + (e.value - block);
 
         memcpy(key + e.shared, e.suffix, e.suffix_len);
-        if (level == 0 && !e.far && key_tag(key) == FMT_TAG_CHUNK) {
+        if (level == 0 && !e.far && key_known(key) == FMT_TAG_CHUNK) {
             heal_chunk(im, value, e.value_len);
             for (size_t ref = 22;
                  value[0] == FMT_CHUNK_PLAIN && (value[1] & 1) && ref + FMT_REF_SIZE <= e.value_len;

@@ -644,7 +644,7 @@ def separator_above():
     """The last key of the first child is not below the second separator."""
     def change(entries):
         key, far, ref = entries[1]
-        return [entries[0], (b"\0" * 8 + b"\3", far, ref)] + entries[2:]
+        return [entries[0], (b"\0" * 9 + b"\3", far, ref)] + entries[2:]
     return two_levels(interior=change)
 
 
@@ -822,28 +822,42 @@ def link_to_nothing():
     return b
 
 
-@bad("FORMAT", "R4.23", "check")
-def attribute_not_apart():
+@bad("FORMAT", "R4.19", "check")
+def attribute_in_the_structure():
     b = sample()
     key = b.key(2, 48, b"a")
-    b.tree[u64(2) + key[8:]] = b.tree.pop(key)
+    b.tree[u8(0) + key[1:]] = b.tree.pop(key)
     return b
 
 
-@bad("FORMAT", "R4.23", "check")
-def link_apart():
+@bad("FORMAT", "R4.19", "check")
+def link_among_attributes():
     b = sample()
     b.soft(1, "s", "x")
     key = b.key(1, 32, b"s")
-    b.tree[u64(1 | 1 << 63) + key[8:]] = b.tree.pop(key)
+    b.tree[u8(1) + key[1:]] = b.tree.pop(key)
     b.objects[1]["links"] = 1
     return b
 
 
 @bad("FORMAT", "R7.9")
-def link_to_an_object_apart():
+def link_to_an_id_of_63_bits():
     b = sample()
     b.add_link(1, "x", 1, u8(2) + var(2 | 1 << 63))
+    return b
+
+
+@bad("FORMAT", "R7.20", "check")
+def changed_by_no_commit():
+    b = sample()
+    b.objects[2]["changed"] = 0
+    return b
+
+
+@bad("FORMAT", "R7.20", "check")
+def changed_by_a_later_commit():
+    b = sample()
+    b.objects[2]["changed"] = 2
     return b
 
 
@@ -1903,6 +1917,22 @@ def object_of_unknown_tag_not_given():
     return b
 
 
+@bad("FORMAT", "R2.18|R4.21", "check")
+def object_of_unknown_space_not_given():
+    b = sample()
+    b.tree[u8(200) + u64(9) + u8(16)] = b"whatever"
+    return b
+
+
+@bad("FORMAT", "R4.21", "check")
+def object_of_unknown_space_not_there():
+    b = sample()
+    b.new(3, 1, "later")
+    b.tree[u8(2) + u64(3) + u8(99)] = b"whatever"
+    del b.objects[3]
+    return b
+
+
 @bad("FORMAT", "R2.18", "check")
 def type_not_given():
     b = sample()
@@ -1953,7 +1983,7 @@ def value_count():
 @bad("FORMAT", "R4.18")
 def key_short():
     b = sample()
-    b.tree[bytes(8)] = b""
+    b.tree[bytes(9)] = b""
     return b
 
 

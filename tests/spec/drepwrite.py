@@ -631,7 +631,7 @@ class Builder:
     # objects
 
     def key(self, ident, tag, tail=b""):
-        return u64(ident | (1 << 63 if tag == 48 else 0)) + u8(tag) + tail
+        return u8(tag == 48) + u64(ident) + u8(tag) + tail
 
     def new(self, kind, parent, name):
         ident = self.next_object
@@ -759,7 +759,7 @@ class Builder:
         if fill == 1:
             raw = self_described(t, [fill_value], fill_forms)
             rest += var(len(raw)) + raw
-        o["rest"], o["tail"] = rest, tail
+        o["rest"], o["tail"], o["changed"] = rest, tail, self.sequence + 1
         o["type"], o["filters"], o["ranks"] = t, filters, len(chunk)
         if data is not None and layout == "compact":
             self.compact(ident, self.payload(t, data, rep)[0])
@@ -769,6 +769,7 @@ class Builder:
 
     def compact(self, ident, raw):
         key = self.key(ident, 24)
+        self.objects[ident]["changed"] = self.sequence + 1
         self.tree[key] = raw
         if len(raw) > 2000:
             self.far.add(key)
@@ -790,6 +791,7 @@ class Builder:
                     u64(size) + rest + tail, edit)
 
     def record(self, ident, at, record, edit=None):
+        self.objects[ident]["changed"] = self.sequence + 1
         self.tree[self.key(ident, 64, b"".join(map(u64, at)))] = edit(record) if edit else record
 
     def packed(self, ident, at, stored, skipped=0, tail=b"", edit=None):
@@ -843,6 +845,8 @@ class Builder:
             rest = o["rest"]
             if o["kind"] == 1:
                 rest = var(o["next_link"]) + var(o["links"])
+            if o["kind"] == 2:
+                rest = var(o["changed"]) + rest
             record = u8(o["kind"]) + u8(o["flags"]) + var(o["hard"]) + var(o["attrs"])
             key = self.key(ident, 16)
             self.tree[key] = record + rest + o["tail"]

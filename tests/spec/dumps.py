@@ -78,6 +78,7 @@ def self_described(p, size):
 
 
 def dataset(p, flags):
+    p.var("changed")
     type_number(p)
     p.pair("representation")
     layout, rank = p.pair(("layout", LAYOUTS), "rank")
@@ -355,24 +356,26 @@ def sum_of(p):
 TAGS = {1: ("FREE", free), 2: ("LOG", log), 3: ("TYPE", datatype_record), 4: ("FILES", target), 16: ("OBJECT", obj),
         24: ("DATA", None), 32: ("LINK", link), 34: ("DIM", dimension), 48: ("ATTR", attribute), 64: ("CHUNK", chunk),
         80: ("USER", None)}
-APART = 1 << 63
 
 
 def tag_of(key):
-    return key[8] if len(key) > 8 else None
+    """The tag of a key; None: the key is short, -1: it is of another version's or an application's."""
+    if len(key) < 10:
+        return None
+    return key[9] if key[0] <= 1 else -1
 
 
 def key_text(key):
     """A key in words: the object, the tag, the tail."""
-    number, tag, tail = int.from_bytes(key[:8], "big"), tag_of(key), key[9:]
-    name = TAGS.get(tag, ("tag %d" % tag, None))[0]
+    number, tag, tail = int.from_bytes(key[1:9], "big"), tag_of(key), key[10:]
+    name = TAGS.get(tag, ("tag %d" % key[9], None))[0]
     if name in ("LINK", "DIM", "ATTR"):
         shown = ' "%s"' % tail.decode("utf-8", "backslashreplace")
     elif name in ("FREE", "LOG", "TYPE", "FILES"):
         shown = " %d" % int.from_bytes(tail, "big")
     else:
         shown = " (%s)" % ",".join(str(int.from_bytes(tail[i:i + 8], "big")) for i in range(0, len(tail), 8)) if tail else ""
-    return "object %d%s, %s%s" % (number % APART, " apart" if number >= APART else "", name, shown)
+    return "space %d, object %d, %s%s" % (key[0], number, name, shown)
 
 
 class File:

@@ -215,12 +215,12 @@ def header_tags(n):
 
 
 def tree_tags(n):
-    rows = {v: ["| %d | %s |" % (v, k)] for k, v in n.named("FMT_TAG_").items() if k != "APPLICATIONS"}
+    rows = {v: ["| %d | %s | %d |" % (v, k, n["SPACE_ATTRS"] if k == "ATTR" else n["SPACE_STRUCTURE"])]
+            for k, v in n.named("FMT_TAG_").items()}
     for tag in (1, 2, 3, 4):
-        rows[tag].append("| %d |" % n["OBJECT_FILE"])
+        rows[tag][0] += " %d |" % n["OBJECT_FILE"]
     for tag in (16, 48):
         rows[tag].append("any but %d" % n["OBJECT_FILE"])
-    rows[65] = ["| 65 | STATS"]
     return [rows[k] for k in sorted(rows)]
 
 
@@ -362,10 +362,20 @@ def reserved(n):
         ["form %s" % n.others([n["FORM_TABLE"], n["FORM_CODE"]])],
         ["EXTENTS, ENCODINGS, WITNESSES", free],
         ["ENCODINGS | formats, orders"],
+<<<<<<< HEAD
         ["tags 65 STATS, 96 to 223"],
         ["tags %d to 255" % n["TAG_APPLICATIONS"]],
         ["OBJECT | kinds " + objects],
         ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]])],
+=======
+        ["ENCODINGS | align", "1, 2, 4, 8, 16"],
+        ["ENCODINGS | custom", "%d" % n["FORMAT_CUSTOM"]],
+        ["HINTS"],
+        ["spaces %d to %d" % (n["SPACE_ATTRS"] + 1, n["SPACE_APPLICATIONS"] - 1)],
+        ["spaces %d to 255" % n["SPACE_APPLICATIONS"]],
+        ["OBJECT | kinds " + objects, "bits " + low],
+        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]]), "flags " + low],
+>>>>>>> 445056cd (format: give keys a space, datasets their last change)
         ["LINK | kind of the object: " + objects],
         ["DIM, ATTR | kinds other than %d" % n["PLAIN"]],
         ["layouts %d to 255" % (n["CHUNKED"] + 1), "fills %d to 255" % (n["FILL_NONE"] + 1)],
@@ -382,7 +392,7 @@ READERS = {
     ("offset", "size", "field"): {"magic": slot, "kind": block, "class": scalar},
     ("offset", "bytes", "field"): unit,
     ("tag", "name", "where"): header_tags,
-    ("tag", "name", "of object"): tree_tags,
+    ("tag", "name", "space", "of object"): tree_tags,
     ("class", "datatypes"): types,
     ("number", "name", "class"): formats,
     ("kind", "name", "fields"): kinds,

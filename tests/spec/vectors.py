@@ -1073,14 +1073,18 @@ def extended():
     d = b.dataset(1, "d", "INT", (2,), "chunked", (2,), tail=b"later")
     b.run(d, (0,), [b.payload("INT", [1, 2])[0]], tail=b"later")
     b.attr(d, "a", "INT", 3, tail=b"later")
+    raw = b.dataset(1, "undecoded", "INT", (2,), "chunked", (2,), [("deflate", (1,))])
+    b.packed(raw, (0,), [b.encoded(raw, [3, 4])], edit=lambda r: r[:1] + u8(0x10) + r[2:])
     b.dimension(1, "x", 3)
     b.objects[1]["tail"] = b"later"
     key = b.key(1, 32, b"d")
     b.tree[key] += b"later"
-    for ident, tag, tail in ((0, 100, b"x"), (d, 24 + 1, b""), (d, 97, b"yy"), (d, 230, b"zzz"),
+    for ident, tag, tail in ((0, 100, b"x"), (d, 24 + 1, b""), (d, 97, b"yy"), (d, 5, b"zzz"),
                              (1, 255, b"\xff" * 8)):
         b.tree[b.key(ident, tag, tail)] = b"whatever"
-    return done(b, {"/d": [1, 2]})
+    for space, ident, tag in ((1, d, 32 + 1), (2, d, 16), (127, 0, 0), (128, 1, 64), (255, d, 48)):
+        b.tree[u8(space) + u64(ident) + u8(tag)] = b"whatever"
+    return done(b, {"/d": [1, 2], "/undecoded": [3, 4]})
 
 
 def later():
@@ -1271,7 +1275,7 @@ def commits():
     commit()
     b.unlink(1, "d")
     del b.objects[d]
-    for key in [k for k in b.tree if k[:8] == u64(d)]:
+    for key in [k for k in b.tree if k[1:9] == u64(d)]:
         del b.tree[key]
     b.dataset(1, "d", "INT", (2,), data=[3, 4])
     commit()

@@ -600,25 +600,47 @@ START_TEST(test_keys_sort_as_byte_strings)
     key_add_u64(&a, 9);
     key_add_u32(&a, 10);
     key_add_u8(&a, 11);
-    ck_assert_uint_eq(a.len, 22);
-    ck_assert_mem_eq(a.p, "\1\2\3\4\5\6\7\10\100\0\0\0\0\0\0\0\11\0\0\0\12\13", 22);
+    ck_assert_uint_eq(a.len, 23);
+    ck_assert_mem_eq(a.p, "\0\1\2\3\4\5\6\7\10\100\0\0\0\0\0\0\0\11\0\0\0\12\13", 23);
     ck_assert_uint_eq(key_object(a.p), 0x0102030405060708);
     ck_assert_uint_eq(key_tag(a.p), FMT_TAG_CHUNK);
-    ck_assert_uint_eq(key_u64(a.p + 9), 9);
-    ck_assert_uint_eq(key_u32(a.p + 17), 10);
+    ck_assert_uint_eq(key_known(a.p), FMT_TAG_CHUNK);
+    ck_assert_uint_eq(key_u64(a.p + FMT_KEY_HEAD), 9);
+    ck_assert_uint_eq(key_u32(a.p + 18), 10);
     key_make(&b, 0x0102030405060708, FMT_TAG_CHUNK);
     ck_assert_int_gt(key_compare(a.p, a.len, b.p, b.len), 0);
     ck_assert_int_lt(key_compare(b.p, b.len, a.p, a.len), 0);
-    ck_assert_int_eq(key_compare(a.p, 9, b.p, b.len), 0);
+    ck_assert_int_eq(key_compare(a.p, FMT_KEY_HEAD, b.p, b.len), 0);
     ck_assert_int_eq(key_compare(NULL, 0, NULL, 0), 0);
     ck_assert_int_lt(key_compare(NULL, 0, b.p, b.len), 0);
     b.p[0] = 0x80;
     ck_assert_int_lt(key_compare(a.p, a.len, b.p, b.len), 0);
-    ck_assert_int_eq(key_add_bytes(&b, a.p, 1031), 0);
+    ck_assert_int_eq(key_add_bytes(&b, a.p, 1030), 0);
     ck_assert_uint_eq(b.len, FMT_KEY_MAX);
     ck_assert_int_eq(key_add_bytes(&b, "", 0), 0);
     ck_assert_int_eq(key_add_bytes(&b, "x", 1), FMT_ERR_NAME);
     ck_assert_uint_eq(b.len, FMT_KEY_MAX);
+}
+END_TEST
+
+/* Every space and tag: SPEC.md, 4.2. */
+START_TEST(test_tags_mean_something_in_their_space_alone)
+{
+    static const uint8_t structure[] = {1, 2, 3, 4, 16, 24, 32, 34, 64, 80};
+    struct key key;
+
+    for (int space = 0; space < 256; space++)
+        for (int tag = 0; tag < 256; tag++) {
+            bool known = (space == 0 && memchr(structure, tag, sizeof(structure))) ||
+                         (space == 1 && tag == 48);
+
+            key_make_in(&key, (uint8_t)space, UINT64_MAX, (uint8_t)tag);
+            ck_assert_uint_eq(key.len, 10);
+            ck_assert_uint_eq(key_space(key.p), (unsigned)space);
+            ck_assert_uint_eq(key_object(key.p), UINT64_MAX);
+            ck_assert_uint_eq(key_tag(key.p), (unsigned)tag);
+            ck_assert_uint_eq(key_known(key.p), known ? (unsigned)tag : 0);
+        }
 }
 END_TEST
 
@@ -643,6 +665,7 @@ int main(void)
     tcase_add_test(tc, test_entries_keep_their_limits);
     tcase_add_test(tc, test_keys_of_any_length_compare_as_memcmp_does);
     tcase_add_test(tc, test_keys_sort_as_byte_strings);
+    tcase_add_test(tc, test_tags_mean_something_in_their_space_alone);
     tcase_set_timeout(tc, 60);
     suite_add_tcase(suite, tc);
     return run_suite(suite);

@@ -204,7 +204,7 @@ static void link_make(struct rnd *r, union record *rec)
     l->index = rnd_u64(r);
     l->object_kind = (uint8_t)rnd_u64(r);
     if (l->kind == FMT_HARD)
-        l->object = 1 + rnd_upto(r, FMT_APART - 2);
+        l->object = 1 + rnd_upto(r, FMT_OBJECT_END - 2);
     if (l->kind == FMT_EXTERNAL)
         l->file = letters(r, 1, 300);
     if (l->kind != FMT_HARD)
@@ -221,7 +221,7 @@ static void dim_make(struct rnd *r, union record *rec)
     d->flags = (uint8_t)(rnd_below(r, 16) << 4);
     d->index = rnd_u64(r);
     if (d->kind == FMT_PLAIN)
-        d->object = 2 + rnd_upto(r, FMT_APART - 3);
+        d->object = 2 + rnd_upto(r, FMT_OBJECT_END - 3);
     d->tail = any_bytes(r, 20);
 }
 

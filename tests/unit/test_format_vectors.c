@@ -138,7 +138,7 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
             object_put(&out, &object);
         break;
     case FMT_TAG_LINK:
-        ck_assert_int_eq(name_check(key->p + 9, key->len - 9), 0);
+        ck_assert_int_eq(name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD), 0);
         if (link_get(&in, &link) == 0)
             link_put(&out, &link);
         break;

@@ -881,7 +881,7 @@ START_TEST(test_logged_commits_stay_whole)
             chunk_cache_clear(reader->cache);
             reader->tree->root = rec.root;
             reader->tree->change++;
-            ck_assert_uint_eq(must_content(reader), sums[key_u64(key.p + 9)]);
+            ck_assert_uint_eq(must_content(reader), sums[key_u64(key.p + FMT_KEY_HEAD)]);
             reader->tree->root = root;
             reader->tree->change++;
             logged++;

@@ -63,6 +63,9 @@ class Object:
             self.type = None
 
     def _dataset(self, r):
+        self.changed = r.var()
+        need(1 <= self.changed <= self.file.sequence, "R7.20", r.here,
+             "dataset %d was changed by commit %d" % (self.id, self.changed))
         type_at = r.here
         self.type_number, rep = r.var32(), r.u8()
         self.rep = self.file.header.representation(rep, r.here - 1)

@@ -10,7 +10,7 @@ from .slots import BLOCKS, Reference
 NODE, VALUE, PENDING, CONTINUATION, SUMS = range(1, 6)
 FREE, LOG, TYPE, FILES = 1, 2, 3, 4
 OBJECT, DATA, LINK, DIM, ATTR, CHUNK, USER = 16, 24, 32, 34, 48, 64, 80
-APART = 1 << 63  # What R4.23 adds to the object ids of attributes.
+STRUCTURE, ATTRIBUTES = 0, 1  # The spaces of keys that have a meaning here.
 HEAD = 40
 MAX_NODE, MAX_KEY, MAX_VALUE, MAX_FAR, MAX_LEVEL = 16384, 1040, 2048, 256 << 20, 15
 
@@ -151,17 +151,17 @@ class Tree:
                  % number)
 
     def _add(self, key, value, offset, far):
-        need(len(key) >= 9, "R4.18", offset, "a key of %d bytes" % len(key))
-        number, tag, tail = int.from_bytes(key[:8], "big"), key[8], key[9:]
-        apart = number >= APART
+        need(len(key) >= 10, "R4.18", offset, "a key of %d bytes" % len(key))
+        part, number, tag, tail = key[0], int.from_bytes(key[1:9], "big"), key[9], key[10:]
+        if part > ATTRIBUTES:
+            tag = None  # Only a later version or an application knows what it means (R4.20).
         if tag in KNOWN_TAGS:
-            need(apart == (tag == ATTR), "R4.23", offset, "an entry with tag %d stands %s" %
-                 (tag, "among the attributes" if apart else "among the other entries"))
-            need((number % APART == 0) == (tag in FILE_TAGS), "R4.19", offset,
-                 "object %d has an entry with tag %d" % (number % APART, tag))
+            need((part == ATTRIBUTES) == (tag == ATTR), "R4.19", offset,
+                 "an entry with tag %d stands in space %d" % (tag, part))
+            need((number == 0) == (tag in FILE_TAGS), "R4.19", offset,
+                 "object %d has an entry with tag %d" % (number, tag))
             need(len(tail) == TAIL_SIZE.get(tag, len(tail)), "R4.19", offset,
                  "tag %d has a tail of %d bytes" % (tag, len(tail)))
-        number %= APART
         need(number < self.next_object, "R2.18", offset, "object id %d is not given yet" % number)
         if tag == TYPE:
             need(int.from_bytes(tail, "big") < self.next_type, "R2.18", offset,
