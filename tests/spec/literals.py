@@ -362,20 +362,10 @@ def reserved(n):
         ["form %s" % n.others([n["FORM_TABLE"], n["FORM_CODE"]])],
         ["EXTENTS, ENCODINGS, WITNESSES", free],
         ["ENCODINGS | formats, orders"],
-<<<<<<< HEAD
-        ["tags 65 STATS, 96 to 223"],
-        ["tags %d to 255" % n["TAG_APPLICATIONS"]],
-        ["OBJECT | kinds " + objects],
-        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]])],
-=======
-        ["ENCODINGS | align", "1, 2, 4, 8, 16"],
-        ["ENCODINGS | custom", "%d" % n["FORMAT_CUSTOM"]],
-        ["HINTS"],
         ["spaces %d to %d" % (n["SPACE_ATTRS"] + 1, n["SPACE_APPLICATIONS"] - 1)],
         ["spaces %d to 255" % n["SPACE_APPLICATIONS"]],
-        ["OBJECT | kinds " + objects, "bits " + low],
-        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]]), "flags " + low],
->>>>>>> 445056cd (format: give keys a space, datasets their last change)
+        ["OBJECT | kinds " + objects, "flag 2"],
+        ["LINK | kinds " + n.others([n["HARD"], n["SOFT"], n["EXTERNAL"]])],
         ["LINK | kind of the object: " + objects],
         ["DIM, ATTR | kinds other than %d" % n["PLAIN"]],
         ["layouts %d to 255" % (n["CHUNKED"] + 1), "fills %d to 255" % (n["FILL_NONE"] + 1)],

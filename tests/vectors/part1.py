@@ -41,7 +41,7 @@ def node(reference):
 
 
 def key_of(ident, tag, tail=b""):
-    return struct.pack(">QB", ident, tag) + tail
+    return struct.pack(">BQB", 0, ident, tag) + tail
 
 
 def find(key):
@@ -69,7 +69,7 @@ def dataset(ident):
     """its record: type, layout, lengths, chunks, filters"""
     r = bytearray(find(key_of(ident, OBJECT))[1])
     kind, flags = r.pop(0), r.pop(0)
-    var(r), var(r)                        # hard links, next attribute
+    var(r), var(r), var(r)                # hard links, next attribute, changed
     datatype, rep, layout, rank = var(r), r.pop(0), r.pop(0), r.pop(0)
     lengths = [var(r) for _ in range(rank)]
     for bit in (1, 2):                    # maxima, dimensions
