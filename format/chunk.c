@@ -3,7 +3,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
-#define FAR 1u        /* plain: sums stand in blocks */
 #define HARD 0x0fu    /* flags that a reader must know */
 #define PACKED_ROW 12 /* bytes */
 #define PLACED_ROW 20
@@ -58,7 +57,7 @@ static void refs_get(struct in *in, uint64_t sums, struct chunk_rec *t)
     }
 }
 
-static void plain_get(struct in *in, uint8_t flags, struct chunk_rec *t)
+static void plain_get(struct in *in, struct chunk_rec *t)
 {
     uint64_t sums;
 
@@ -78,11 +77,7 @@ static void plain_get(struct in *in, uint8_t flags, struct chunk_rec *t)
     if (in->err)
         return;
     sums = chunk_sums(t->run, t->size);
-    if (((flags & FAR) != 0) != (sums > FMT_SUMS_INLINE)) {
-        in_fail(in, FMT_ERR_FORMAT, "unexpected position of sums (R8.25)");
-        return;
-    }
-    if (flags & FAR) {
+    if (sums > FMT_SUMS_INLINE) {
         refs_get(in, sums, t);
         return;
     }
@@ -166,11 +161,11 @@ int chunk_get(struct in *in, struct chunk_rec *out)
     if (!in->err && (t.kind < FMT_CHUNK_PLAIN || t.kind > FMT_CHUNK_EXTERNAL))
         in_fail(in, FMT_ERR_UNSUPPORTED, "a kind that a newer version wrote (R8.14)");
     flags = in_u8(in);
-    if (!in->err && flags & HARD & ~(t.kind == FMT_CHUNK_PLAIN ? FAR : 0))
+    if (!in->err && flags & HARD)
         in_fail(in, FMT_ERR_UNSUPPORTED, "a flag that a newer version wrote (R1.8)");
     t.kept = flags & (uint8_t)~HARD;
     if (!in->err && t.kind == FMT_CHUNK_PLAIN)
-        plain_get(in, flags, &t);
+        plain_get(in, &t);
     else if (!in->err)
         filtered_get(in, &t);
     span_rest(in, &t.tail);
@@ -183,7 +178,7 @@ int chunk_get(struct in *in, struct chunk_rec *out)
 void chunk_put(struct out *out, const struct chunk_rec *r)
 {
     out_u8(out, r->kind);
-    out_u8(out, (uint8_t)(r->kept | (r->far ? FAR : 0)));
+    out_u8(out, r->kept);
     if (r->kind == FMT_CHUNK_PLAIN) {
         out_u32(out, r->run);
         out_u64(out, r->offset);

@@ -7,8 +7,7 @@
 #include "format/header.h"
 
 #define TAGS 65536
-#define HEAD 6             /* bytes of a record's tag and length */
-#define REP_FLAGS_LATER 14 /* bits 0 to 3 that no version has yet; bits 4 to 7 are ignored */
+#define HEAD 6 /* bytes of a record's tag and length */
 
 static bool is_text(const struct span *s, size_t max)
 {
@@ -22,7 +21,7 @@ static void rep_head_get(struct in *in, struct rep_rec *r)
 
     r->form = in_u8(in);
     r->flags = in_u8(in);
-    r->number = in_u8(in);
+    r->number = in_u16(in);
     span_get(in, in_u8(in), &name);
     if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
         in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation (R3.7)");
@@ -31,7 +30,7 @@ static void rep_head_get(struct in *in, struct rep_rec *r)
     memcpy(r->name, name.p, name.len);
     r->name[name.len] = '\0';
     r->later =
-        (r->form != FMT_FORM_TABLE && r->form != FMT_FORM_CODE) || (r->flags & REP_FLAGS_LATER);
+        (r->form != FMT_FORM_TABLE && r->form != FMT_FORM_CODE) || (r->flags & FMT_FLAGS_MEAN);
 }
 
 /* Read the next row's code: 0 at the end, and at the first code that is not ours, which becomes
@@ -68,11 +67,6 @@ static void extents_get(struct in *in, struct rep_rec *h)
     }
 }
 
-static bool align_possible(int align)
-{
-    return align == 1 || align == 2 || align == 4 || align == 8 || align == 16;
-}
-
 /* Decode rows for ascending codes; those of later versions end up in the tail. */
 static void encodings_get(struct in *in, struct rep_rec *h)
 {
@@ -99,9 +93,8 @@ static void encodings_get(struct in *in, struct rep_rec *h)
             (!r.later && (r.size % halves || !fmt_format_fits(r.format, r.size / halves))))
             in_fail(in, FMT_ERR_FORMAT,
                     "the size of an encoding differs from its format's (R3.18)");
-        else if (!align_possible(r.align) || zero)
-            in_fail(in, FMT_ERR_FORMAT,
-                    "impossible alignment of an encoding, or a byte behind it (R3.20)");
+        else if (zero)
+            in_fail(in, FMT_ERR_FORMAT, "the last byte of an encoding is not zero (R3.20)");
         h->row[code] = r;
     }
 }
@@ -322,7 +315,7 @@ int rep_get(const struct span *rec, struct rep_rec *out, uint8_t *scratch, const
 }
 
 /* Numbers ascend, and the first record of all is number 0. */
-static void rep_note(struct record_walk *r, struct header_rec *h)
+static void rep_note(struct record_walk *r, struct header_rec *h, uint16_t *last)
 {
     struct rep_rec rep;
     struct in in;
@@ -332,12 +325,22 @@ static void rep_note(struct record_walk *r, struct header_rec *h)
     r->in.last = r->start + HEAD + (in.err ? in.err_at : 0);
     if (in.err)
         in_fail(&r->in, in.err, in.why);
-    else if (rep.number < h->nreps || (h->nreps == 0 && rep.number != 0))
+    else if (h->nreps == 0 ? rep.number != 0 : rep.number <= *last)
         in_fail(&r->in, FMT_ERR_FORMAT, "numbers of representations do not ascend from 0 (R3.4)");
-    if (r->in.err)
-        return;
-    h->rep[rep.number] = r->content;
-    h->nreps = rep.number + 1;
+    *last = rep.number;
+    h->nreps++;
+}
+
+int header_rep_next(struct in *in, struct span *out)
+{
+    while (!in->err && in_left(in) > 0) {
+        unsigned tag = in_u16(in);
+
+        span_get(in, in_u32(in), out);
+        if (!in->err && tag == FMT_HEADER_REP)
+            return FMT_OK;
+    }
+    return FMT_ERR_NOT_FOUND;
 }
 
 /* Other records stand in any order, each at most once. Unknown ones are gathered whole and kept by
@@ -346,7 +349,8 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
                const char **why, size_t *why_at)
 {
     struct record_walk r = {.start = 0};
-    struct header_rec h = {0};
+    struct header_rec h = {.reps = {p, size}};
+    uint16_t last = 0;
 
     if (size > FMT_HEADER_MAX)
         return header_fault(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why,
@@ -365,7 +369,7 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
             in_fail(&r.in, FMT_ERR_FORMAT,
                     "the header does not begin with a representation (R3.4)");
         else if (r.tag == FMT_HEADER_REP)
-            rep_note(&r, &h);
+            rep_note(&r, &h, &last);
         else if (r.tag == FMT_HEADER_HINTS)
             hints_get(&content, &h);
         else if (r.tag == FMT_HEADER_WRITER)
@@ -474,7 +478,7 @@ void rep_put(struct out *out, const struct rep_rec *r)
 
     out_u8(out, r->form);
     out_u8(out, r->flags);
-    out_u8(out, r->number);
+    out_u16(out, r->number);
     out_u8(out, (uint8_t)len);
     out_bytes(out, r->name, len);
     extents_put(out, r);
@@ -493,6 +497,11 @@ void rep_record_put(struct out *out, const struct rep_rec *r)
 
     rep_put(out, r);
     record_end(out, start);
+}
+
+void header_rep_put(struct out *out, const struct span *content)
+{
+    span_record_put(out, FMT_HEADER_REP, content);
 }
 
 /* The end of the whole records that fit into the slot, which count from `start`. */
@@ -528,9 +537,13 @@ static void unknown_put(struct out *out, const struct span *unknown, size_t *spl
 
 void header_put(struct out *out, const struct header_rec *h, size_t *split)
 {
+    struct span rep;
+    struct in in;
+
     *split = out->at;
-    for (int i = 0; i < h->nreps; i++)
-        known_put(out, FMT_HEADER_REP, &h->rep[i], split);
+    in_init(&in, h->reps.p, h->reps.len);
+    while (header_rep_next(&in, &rep) == FMT_OK)
+        known_put(out, FMT_HEADER_REP, &rep, split);
     known_put(out, FMT_HEADER_HINTS, &h->hints, split);
     known_put(out, FMT_HEADER_WRITER, &h->writer, split);
     unknown_put(out, &h->unknown, split);

@@ -20,7 +20,8 @@ struct witness_rec {
     const uint8_t *bytes;
 };
 struct rep_rec {
-    uint8_t form, flags, number;
+    uint8_t form, flags;
+    uint16_t number;
     char name[FMT_DATAREP_MAX + 1];
     bool later;                        /* form or flags of a later version: nothing below is set */
     uint16_t extent[FMT_CODE_MAX + 1]; /* 0: not in use */
@@ -42,10 +43,9 @@ void rep_put(struct out *out, const struct rep_rec *r);
 void rep_record_put(struct out *out, const struct rep_rec *r);
 
 struct header_rec {
-    struct span rep[FMT_REPS_MAX]; /* the content of each, for rep_get(), by its number; p NULL:
-                                      there is none */
-    int nreps;                     /* the highest number and 1 */
-    struct span hints;             /* read with hint_get() */
+    struct span reps;  /* records, read with header_rep_next() */
+    int nreps;         /* how many of them are representations; their numbers ascend, 0 first */
+    struct span hints; /* read with hint_get() */
     struct span writer;
     struct span unknown; /* records of unknown tags, whole */
 };
@@ -55,6 +55,11 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
                const char **why, size_t *why_at);
 /* Encode whole records; *split: how many bytes of them fit into the slot. */
 void header_put(struct out *out, const struct header_rec *h, size_t *split);
+/* Put the record of a representation whose content is given. */
+void header_rep_put(struct out *out, const struct span *content);
+/* The content of the next representation, for rep_get(); records of other tags are passed over.
+ * FMT_ERR_NOT_FOUND at the end. */
+int header_rep_next(struct in *in, struct span *out);
 struct hint_rec {
     struct span key, value;
 };

@@ -157,7 +157,8 @@ enum fmt_kind {
 #define FMT_PACKED_MAX 128
 #define FMT_PLACED_MAX 96                /* rows of a placed or an external record */
 #define FMT_TARGET_HEAD 65536            /* bytes of a target that its digest is of */
-#define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks that share the first coordinate of a run */
+#define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks of a step, for a writer that chooses a suffix \
+                                          */
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15
 #define FMT_KEY_HEAD 10  /* bytes of a key in front of its tail */
@@ -168,7 +169,7 @@ enum fmt_kind {
 #define FMT_HEADER_MAX (1u << 20)
 #define FMT_NAME_MAX 1023
 #define FMT_DATAREP_MAX 127
-#define FMT_REPS_MAX 256 /* representations of a file */
+#define FMT_REPS_MAX 65536 /* representations of a file */
 #define FMT_HINT_KEY_MAX 255
 #define FMT_HINT_VALUE_MAX 4096
 #define FMT_SHARED_MAX 255 /* bytes of a key that an entry can take from the one before */

@@ -71,6 +71,31 @@ static void shape_get(struct in *in, struct object_rec *t)
         t->dim[i] = in_var(in);
 }
 
+/* Last dimensions of the grid, over which rows of a record count: all but the first of them have a
+ * length, and their product is one that can be counted. */
+static void suffix_get(struct in *in, struct object_rec *t)
+{
+    int rank = dims_of(t);
+    uint64_t all = 1;
+    bool many = false, empty = false;
+
+    t->suffix = in_u8(in);
+    if (!in->err && (t->suffix > rank || (t->suffix == 0 && rank > 0)))
+        in_fail(in, FMT_ERR_FORMAT, "impossible number of dimensions of a suffix (R8.18)");
+    for (int i = rank - t->suffix + 1; !in->err && i < rank; i++) {
+        uint64_t n = t->max[i] / t->chunk[i] + (t->max[i] % t->chunk[i] != 0);
+
+        if (t->max[i] == FMT_UNLIMITED)
+            in_fail(in, FMT_ERR_FORMAT,
+                    "a dimension inside a suffix may grow without bound (R8.18)");
+        empty |= n == 0;
+        many |= n > FMT_SIZE_MAX / all;
+        all *= many || n == 0 ? 1 : n;
+    }
+    if (!in->err && many && !empty)
+        in_fail(in, FMT_ERR_FORMAT, "the lengths of a suffix multiply to more than 2^62 (R8.18)");
+}
+
 static bool rearranges(const struct filter_rec *f)
 {
     return f->id >= FMT_FILTER_SHUFFLE && f->id <= FMT_FILTER_DELTA;
@@ -158,7 +183,7 @@ static void filter_get(struct in *in, struct filter_rec *f)
 static void dataset_rec_get(struct in *in, struct object_rec *t)
 {
     type_get_number(in, t);
-    t->datarep = in_u8(in);
+    t->datarep = in_var32(in);
     shape_get(in, t);
     if (!layout_known(t))
         return;
@@ -172,6 +197,8 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
         if (t->chunk[i] == 0)
             in_fail(in, FMT_ERR_FORMAT, "a chunk has no length (R8.5)");
     }
+    if (!in->err && t->layout == FMT_CHUNKED)
+        suffix_get(in, t);
     t->nfilters = in_u8(in);
     if (!in->err && t->nfilters > FMT_FILTERS_MAX)
         in_fail(in, FMT_ERR_LIMIT, "too many filters (R8.31)");
@@ -275,7 +302,7 @@ int object_get(struct in *in, struct object_rec *out)
 static void dataset_rec_put(struct out *out, const struct object_rec *r)
 {
     out_var(out, r->type);
-    out_u8(out, r->datarep);
+    out_var(out, r->datarep);
     out_u8(out, r->layout);
     out_u8(out, r->rank);
     for (int i = 0; i < dims_of(r); i++)
@@ -290,6 +317,8 @@ static void dataset_rec_put(struct out *out, const struct object_rec *r)
         out_var(out, r->slab);
     for (int i = 0; r->layout == FMT_CHUNKED && i < dims_of(r); i++)
         out_var(out, r->chunk[i]);
+    if (r->layout == FMT_CHUNKED)
+        out_u8(out, r->suffix);
     out_u8(out, r->nfilters);
     for (int i = 0; i < r->nfilters; i++) {
         const struct filter_rec *f = &r->filter[i];

@@ -39,7 +39,8 @@ struct log_rec {
     struct ref root;
     uint64_t next_object;
 };
-int free_get(struct in *in, struct free_rec *out);
+/* offset: of the extent, which its key has. */
+int free_get(struct in *in, uint64_t offset, struct free_rec *out);
 void free_put(struct out *out, const struct free_rec *r);
 int pending_get(struct in *in, struct pending_rec *out);
 void pending_put(struct out *out, const struct pending_rec *r);
@@ -71,10 +72,11 @@ struct object_rec {
     /* dataset; named datatype: type */
     uint64_t changed; /* the commit that last changed elements, shape, type or fill */
     uint32_t type;
-    uint8_t datarep; /* its number in the header */
+    uint32_t datarep; /* its number in the header */
     uint8_t layout, rank;
     int has_max, has_dims;
     uint64_t slab;
+    uint8_t suffix; /* chunked: last dimensions of the grid, over which rows of a record count */
     uint8_t nfilters;
     uint8_t fill;
     struct span fill_value; /* self-described */

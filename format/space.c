@@ -2,21 +2,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/record.h"
 
-/* An extent of space that can exist: not empty, behind the slots. */
+/* An extent of space that can exist: whole lines, behind the slots. */
 static void extent_check(struct in *in, uint64_t offset, uint64_t length)
 {
-    if (!in->err && length == 0)
-        in_fail(in, FMT_ERR_FORMAT, "an extent of no bytes (R6.3)");
+    if (!in->err && (length == 0 || length % FMT_ALIGN || offset % FMT_ALIGN))
+        in_fail(in, FMT_ERR_FORMAT, "an extent that is not whole lines of 64 bytes (R6.3)");
     if (!in->err && (offset < FMT_SPACE_START || offset > FMT_SIZE_MAX || length > FMT_SIZE_MAX))
         in_fail(in, FMT_ERR_FORMAT, "impossible extent (R2.14)");
 }
 
-int free_get(struct in *in, struct free_rec *out)
+int free_get(struct in *in, uint64_t offset, struct free_rec *out)
 {
     struct free_rec t;
 
     t.length = in_u64(in);
-    extent_check(in, FMT_SPACE_START, t.length);
+    extent_check(in, offset, t.length);
     t.sequence = in_u64(in);
     if (in->err)
         return in->err;

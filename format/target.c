@@ -6,7 +6,7 @@
 
 int target_path_check(const uint8_t *p, size_t len)
 {
-    if (len == 0 || len > FMT_NAME_MAX)
+    if (len == 0 || len > FMT_PATH_MAX)
         return FMT_ERR_NAME;
     for (;;) {
         const uint8_t *slash = memchr(p, '/', len);
@@ -33,6 +33,7 @@ int target_get(struct in *in, struct target_rec *out)
     t.size = in_u64(in);
     t.head = in_u64(in);
     t.time = in_i64(in);
+    span_get(in, in_u16(in), &t.tag);
     span_rest(in, &t.tail);
     if (t.kind < FMT_TARGET_PATH || t.kind > FMT_TARGET_URI || t.flags & FMT_FLAGS_MEAN)
         t.kind = FMT_LATER;
@@ -41,8 +42,10 @@ int target_get(struct in *in, struct target_rec *out)
     if (!in->err && t.kind == FMT_TARGET_PATH && target_path_check(t.name.p, n))
         in_fail(in, FMT_ERR_FORMAT, "a path that does not lead down (R8.45)");
     if (!in->err && t.kind == FMT_TARGET_URI &&
-        (n == 0 || n > FMT_NAME_MAX || text_check(t.name.p, n)))
+        (n == 0 || n > FMT_PATH_MAX || text_check(t.name.p, n)))
         in_fail(in, FMT_ERR_FORMAT, "invalid URI of another file (R8.45)");
+    if (!in->err && (t.tag.len > FMT_NAME_MAX || text_check(t.tag.p, t.tag.len)))
+        in_fail(in, FMT_ERR_FORMAT, "invalid text that tells versions of another file (R8.43)");
     if (in->err)
         return in->err;
     *out = t;
@@ -58,5 +61,7 @@ void target_put(struct out *out, const struct target_rec *r)
     out_u64(out, r->size);
     out_u64(out, r->head);
     out_u64(out, (uint64_t)r->time);
+    out_u16(out, (uint16_t)r->tag.len);
+    span_put(out, &r->tag);
     span_put(out, &r->tail);
 }

@@ -5,6 +5,8 @@
 
 #include "format/record.h"
 
+#define FMT_PATH_MAX 4096 /* bytes of a path or a URI */
+
 /* A file that external records take payload from. */
 struct target_rec {
     uint8_t kind, flags; /* kind: enum fmt_target, or FMT_LATER */
@@ -12,7 +14,8 @@ struct target_rec {
     struct span name;    /* a relative path, or a URI */
     uint64_t size;       /* bytes of the whole file */
     uint64_t head;       /* sum of its first FMT_TARGET_HEAD bytes */
-    int64_t time;        /* when it was changed last, in seconds since 1970; a hint */
+    int64_t time;        /* when it was changed last, in seconds since 1970; 0: unknown */
+    struct span tag;     /* a text that changes with it: an ETag, a digest; or none */
     struct span tail;
 };
 int target_get(struct in *in, struct target_rec *out);

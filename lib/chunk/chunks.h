@@ -23,7 +23,7 @@ struct chunks {
     uint64_t reserve; /* contiguous: bytes of the whole dataset, to reserve one run */
     uint64_t cell;    /* bytes of the pieces in which plain chunks are cached: whole elements, whole
                          4 KiB blocks, at most 64; 0: they are not cached */
-    int wrap;         /* number of last coordinates that carry into the one before (near.h) */
+    int wrap;         /* number of last coordinates that carry into the one before (run_order.h) */
     uint64_t grid[FMT_RANK_MAX]; /* chunks along each of these; the others have no bound here */
     int fits;                    /* all of it fits into the cache */
     int grows;                   /* plain: what is appended stands behind the last chunk's end */

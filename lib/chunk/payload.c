@@ -500,11 +500,16 @@ int payload_seal(struct store *st, struct chunk_run *r)
 
 /* ---- filtered chunks ---- */
 
-/* Like payload_filtered() for a chunk in another file, whose sum is always checked. */
+/* Like payload_filtered() for a chunk in another file, whose sum is always checked; without one the
+ * file must be as old as its entry says. */
 static int payload_external(struct store *st, const struct chunk_rec *rec, struct buf *out)
 {
     int err = target_read(st, rec->file, rec->offset, rec->size, out);
 
+    if (!err && rec->sum[0] == 0) {
+        err = target_unchanged(st, rec->file);
+        return err ? target_fail_in(st, rec->file, err) : 0;
+    }
     if (!err && sum_stored(out->p, out->len) != rec->sum[0])
         err = target_fail_in(
             st, rec->file,

@@ -15,7 +15,7 @@
  *     memory says that they are kept.  After a crash, or in the next handle, they are free.
  *
  * A crash leaves any part of the bytes behind the commit's, which nobody reads.  The bytes before
- * are not written again: what a sector of them holds is what it held (as with packed runs, R8.40).
+ * are not written again: what a sector of them holds is what it held (R6.13, as with packed runs).
  *
  * Memory is bounded: a table of fixed size, in which a newer chunk may displace an older one, which
  * moves then when it grows next. */

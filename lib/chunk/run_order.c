@@ -2,20 +2,33 @@
 /* SPDX-License-Identifier: MIT */
 #include "chunk/run_order.h"
 
-void run_order_set(struct chunks *cs, const uint64_t *max, const uint32_t *chunk)
+/* Chunks along a dimension of so many elements. */
+static uint64_t grid_length(uint64_t elements, uint32_t chunk)
+{
+    return elements / chunk + (elements % chunk != 0);
+}
+
+void run_order_set(struct chunks *cs, const struct object_rec *rec)
+{
+    cs->wrap = rec->suffix > 0 ? rec->suffix - 1 : 0;
+    for (int d = cs->rank - cs->wrap; d < cs->rank; d++)
+        cs->grid[d] = grid_length(rec->max[d], rec->chunk[d]);
+}
+
+uint8_t run_order_suffix(int rank, const uint64_t *max, const uint32_t *chunk)
 {
     uint64_t product = 1;
+    int d = rank - 1;
 
-    cs->wrap = 0;
-    for (int d = cs->rank - 1; d > 0 && max[d] != FMT_UNLIMITED; d--) {
-        uint64_t n = max[d] ? (max[d] - 1) / chunk[d] + 1 : 1;
+    for (; d > 0 && max[d] != FMT_UNLIMITED; d--) {
+        uint64_t n = grid_length(max[d], chunk[d]);
 
+        n += n == 0;
         if (n > FMT_NEAR_MAX / product)
-            return;
+            break;
         product *= n;
-        cs->grid[d] = n;
-        cs->wrap++;
     }
+    return (uint8_t)(rank > 0 ? rank - d : 0);
 }
 
 /* Number a chunk among those with the same leading coordinates; *all counts these.  False: it lies
@@ -46,7 +59,9 @@ bool run_order_distance(const struct chunks *cs, const uint64_t *a, const uint64
         b[first] - a[first] > FMT_PACKED_MAX || !inner(cs, a, &low, &all) ||
         !inner(cs, b, &high, &all))
         return false;
-    high += (b[first] - a[first]) * all;
+    if (__builtin_mul_overflow(b[first] - a[first], all, &all) ||
+        __builtin_add_overflow(high, all, &high))
+        return false; /* more chunks than a run has */
     *n = high - low;
     return high >= low;
 }
@@ -73,8 +88,8 @@ bool run_order_fits(const struct chunks *cs, const uint64_t *coord, uint32_t n)
         if (coord[d] > FMT_SIZE_MAX)
             return false;
     }
-    if (n == 1)
-        return true;
-    return cs->rank > 0 && inner(cs, coord, &at, &all) &&
+    if (cs->rank == 0)
+        return n == 1;
+    return inner(cs, coord, &at, &all) &&
            coord[cs->rank - cs->wrap - 1] + (at + n - 1) / all <= FMT_SIZE_MAX;
 }

@@ -20,6 +20,7 @@ struct target {
     struct target *next;
     uint32_t number;
     uint64_t size;
+    bool same_time; /* as its entry says, and it says one */
     struct io *io;
     char *name;
     int uses; /* reads under way */
@@ -139,16 +140,24 @@ int target_fail_in(struct store *st, uint32_t number, int err)
 
 /* ---- opening ---- */
 
-static int io_open(struct store *st, const char *name, struct io **out)
+/* *changed: when, in seconds since 1970. */
+static int io_open(struct store *st, const char *name, struct io **out, int64_t *changed)
 {
+    struct stat s;
     int inner, err;
 
     if (st->targets->dir < 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "payload is in \"%s\", and this file is in no directory", name);
     err = io_beside(st->targets->dir, name, st->io->path, out, &inner);
-    if (!err)
+    if (!err) {
+        const char *slash = strrchr(name, '/');
+
+        *changed = fstatat(inner, slash ? slash + 1 : name, &s, AT_SYMLINK_NOFOLLOW) == 0
+                       ? (int64_t)s.st_mtime
+                       : 0;
         close(inner);
+    }
     return err;
 }
 
@@ -185,6 +194,7 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
                       struct target **out)
 {
     struct target *t = mem_zalloc(1, sizeof(*t));
+    int64_t changed = 0;
     int err = 0;
 
     if (t)
@@ -204,9 +214,10 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
         err = fail(DREP_ERR_UNSUPPORTED, "a file of kind %u, written by a newer version (R1.9)",
                    rec->number);
     if (!err)
-        err = io_open(st, t->name, &t->io);
+        err = io_open(st, t->name, &t->io, &changed);
     if (!err)
         err = same_file(t->io, rec);
+    t->same_time = changed != 0 && changed == rec->time;
     if (err) {
         target_free(t);
         return err;
@@ -298,6 +309,21 @@ static void target_give(struct store *st, struct target *t)
     pthread_mutex_unlock(&st->targets->lock);
 }
 
+int target_unchanged(struct store *st, uint32_t number)
+{
+    struct target *t = NULL;
+    int err = target_take(st, number, &t);
+
+    if (err)
+        return err;
+    if (!t->same_time)
+        err = fail(DREP_ERR_CHECKSUM,
+                   "%s: its time is not that of its entry, and a chunk in it has no sum (R8.52)",
+                   t->io->path);
+    target_give(st, t);
+    return err;
+}
+
 int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out)
 {
     struct target *t = NULL;
@@ -356,9 +382,8 @@ static int compare_entry(uint32_t number, const struct target_rec *rec, void *ct
 
 static int describe(struct store *st, const char *path, struct target_rec *rec)
 {
-    struct stat s;
     struct io *io;
-    int err = io_open(st, path, &io);
+    int err = io_open(st, path, &io, &rec->time);
 
     if (err)
         return err;
@@ -367,8 +392,6 @@ static int describe(struct store *st, const char *path, struct target_rec *rec)
     err = io->ops->size(io, &rec->size);
     if (!err)
         err = head_of(io, rec->size, &rec->head);
-    if (!err && fstatat(st->targets->dir, path, &s, AT_SYMLINK_NOFOLLOW) == 0)
-        rec->time = (int64_t)s.st_mtime;
     io->ops->close(io);
     return err;
 }

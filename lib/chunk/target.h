@@ -34,6 +34,9 @@ bool targets_any(struct store *st);
  * the file that it names), DREP_ERR_CHECKSUM (it is another file now), and the errors of opening
  * and reading. */
 int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out);
+/* Check that the target's time is the one of its entry, for a row without a sum.
+ * DREP_ERR_CHECKSUM, and the errors of target_read(). */
+int target_unchanged(struct store *st, uint32_t number);
 /* Name the target in an error: `file "x.h5": ...`. */
 int target_fail_in(struct store *st, uint32_t number, int err);
 /* Find the entry for a file by its relative path, or add one, in the operation under way. */

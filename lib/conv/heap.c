@@ -284,17 +284,17 @@ struct contents {
     bool disorder;
 };
 
-/* Texts, and sequences without variable parts, may share a content, if its base is the same too:
- * then there is nothing in it that one name could give another meaning. */
+/* Contents without variable parts may be shared, if the base is the same too: then there is nothing
+ * in them that one name could give another meaning.  Texts have no base. */
 static bool content_shared(const struct content *a, const struct content *b)
 {
-    if (a->offset != b->offset || a->bytes != b->bytes || a->leaf->kind != b->leaf->kind)
+    bool sequence = a->leaf->kind == DREP_KIND_SEQUENCE;
+
+    if (a->offset != b->offset || a->bytes != b->bytes ||
+        sequence != (b->leaf->kind == DREP_KIND_SEQUENCE))
         return false;
-    if (a->leaf->kind == DREP_KIND_VSTRING)
-        return true;
-    if (a->leaf->kind != DREP_KIND_SEQUENCE || drep_type_member(a->leaf, 0)->variable)
-        return false;
-    return leaf_stored_same(a->leaf, b->leaf);
+    return !sequence ||
+           (!drep_type_member(a->leaf, 0)->variable && leaf_stored_same(a->leaf, b->leaf));
 }
 
 /* Contents mostly come in order; `disorder` says that they must be sorted before they are compared.

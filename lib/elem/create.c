@@ -5,6 +5,7 @@
 #include "base/sized.h"
 #include "chunk/filter.h"
 #include "chunk/registry.h"
+#include "chunk/run_order.h"
 #include "elem/dataset.h"
 #include "elem/fill.h"
 #include "file/team.h"
@@ -150,6 +151,8 @@ static int choose_layout(drep_file *f, const struct file_rep *rep, const drep_sp
         if (!chunk_from_hints(f, rec, esize))
             chunk_choose(rec, esize, spec->nfilters > 0 && max < CHUNK_TARGET ? max : CHUNK_TARGET);
     }
+    if (rec->layout == FMT_CHUNKED)
+        rec->suffix = run_order_suffix(rec->rank, rec->max, rec->chunk);
     return shape_check(rec, ft);
 }
 

@@ -159,7 +159,7 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     cs->payload = (uint64_t)bytes;
     cs->cell = rec->layout == FMT_CHUNKED ? cell_of(esize) : 0;
     if (rec->layout == FMT_CHUNKED)
-        run_order_set(cs, rec->max, rec->chunk);
+        run_order_set(cs, rec);
     cs->slabs = rec->layout != FMT_CHUNKED;
     cs->variable = variable;
     cs->nfilters = rec->nfilters;

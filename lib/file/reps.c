@@ -166,10 +166,11 @@ void file_reps_release(drep_file *f)
     f->reps = (struct file_reps){.n = 0};
 }
 
-/* Bit 0 of the flags. */
-static enum prog_layout layout_of(unsigned flags)
+/* Under a machine's own representation new compounds lie as its C structs do; of those that are
+ * there the records say how they lie. */
+static bool has_structs(const char *name)
 {
-    return flags & 1 ? PROG_STRUCT : PROG_PACKED;
+    return strcmp(name, "native") == 0 || strncmp(name, "native:", 7) == 0;
 }
 
 /* BYTE and PACKED are never converted, whatever the functions say of them. */
@@ -184,6 +185,7 @@ static void take_table(struct file_datarep *e, const struct datarep *rep)
 {
     e->rep.datarep = rep;
     e->rep.has_table = true;
+    e->rep.layout = e->rep.table.structs ? PROG_STRUCT : PROG_PACKED;
     rep_table_sizes(&e->rep.table, &e->rep.sizes);
 }
 
@@ -196,7 +198,7 @@ static int load_table(struct file_datarep *e, const struct rep_rec *r)
     struct rep_table *table = &e->rep.table;
     struct in in;
 
-    *table = (struct rep_table){.structs = r->flags & 1};
+    *table = (struct rep_table){.structs = r->form == FMT_FORM_TABLE && has_structs(r->name)};
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         if (r->row[c].later)
             e->later_row[c] = r->row[c];
@@ -316,7 +318,6 @@ static int datarep_decode(struct file_datarep *e, const struct span *record,
     e->form = r->form;
     e->flags = r->flags;
     e->later = r->later;
-    e->rep.layout = layout_of(r->flags);
     e->machine = mem_strndup(!r->machine.p ? "" : (const char *)r->machine.p, r->machine.len);
     if (!e->machine)
         return fail_nomem();
@@ -340,6 +341,9 @@ static int load_one(drep_file *f, const struct span *record, struct rep_rec *r, 
 
     if (err)
         return fail(err, "header: %s at byte %zu of a representation", why, at);
+    if (f->reps.n >= DREP_MAX_DATAREPS)
+        return fail(DREP_ERR_LIMIT, "more than %d representations, the most that are read here",
+                    DREP_MAX_DATAREPS);
     if (VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0)
         return fail_nomem();
     e = datarep_new(f);
@@ -358,16 +362,19 @@ int reps_load(drep_file *f, const struct header_rec *h)
     struct rep_rec *r = mem_zalloc(1, sizeof *r);
     uint8_t *scratch = NULL;
     size_t longest = 1;
+    struct span rep;
+    struct in in;
     int err = 0;
 
-    for (int i = 0; i < h->nreps; i++)
-        longest = h->rep[i].len > longest ? h->rep[i].len : longest;
+    in_init(&in, h->reps.p, h->reps.len);
+    while (header_rep_next(&in, &rep) == 0)
+        longest = rep.len > longest ? rep.len : longest;
     scratch = mem_alloc(longest);
     if (!r || !scratch)
         err = fail_nomem();
-    for (int i = 0; !err && i < h->nreps; i++)
-        if (h->rep[i].p)
-            err = load_one(f, &h->rep[i], r, scratch);
+    in_init(&in, h->reps.p, h->reps.len);
+    while (!err && header_rep_next(&in, &rep) == 0)
+        err = load_one(f, &rep, r, scratch);
     f->reps.stored = f->reps.n;
     mem_free(scratch);
     mem_free(r);
@@ -482,21 +489,35 @@ int rep_resolved(drep_file *f, struct file_datarep *e, const struct file_rep **o
     return 0;
 }
 
-int rep_get_number(const drep_file *f, int number, struct file_datarep **out)
+static struct file_datarep *datarep_numbered(const drep_file *f, uint32_t number)
 {
-    for (size_t i = 0; i < f->reps.n; i++) {
-        struct file_datarep *e = f->reps.list[i];
+    size_t low = 0, high = f->reps.n;
 
-        if (e->number != number)
-            continue;
-        if (e->later)
-            return fail(DREP_ERR_UNSUPPORTED_DATAREP,
-                        "datarep \"%s\" has form %d and flags %d: written by a newer version",
-                        e->rep.name, e->form, e->flags);
-        *out = e;
-        return 0;
+    while (low < high) {
+        size_t at = low + (high - low) / 2;
+
+        if (f->reps.list[at]->number == number)
+            return f->reps.list[at];
+        if (f->reps.list[at]->number < number)
+            low = at + 1;
+        else
+            high = at;
     }
-    return fail(DREP_ERR_FORMAT, "the header has no representation %d (R3.15)", number);
+    return NULL;
+}
+
+int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **out)
+{
+    struct file_datarep *e = datarep_numbered(f, number);
+
+    if (!e)
+        return fail(DREP_ERR_FORMAT, "the header has no representation %u (R3.15)", number);
+    if (e->later)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
+                    "datarep \"%s\" has form %d and flags %d: written by a newer version",
+                    e->rep.name, e->form, e->flags);
+    *out = e;
+    return 0;
 }
 
 /* ---- adding ---- */
@@ -505,14 +526,15 @@ int rep_get_number(const drep_file *f, int number, struct file_datarep **out)
 static int datarep_add(drep_file *f, struct file_datarep *e)
 {
     int number = f->reps.n == 0 ? 0 : f->reps.list[f->reps.n - 1]->number + 1;
+    bool full = f->reps.n >= DREP_MAX_DATAREPS || number >= FMT_REPS_MAX;
 
-    if (number >= FMT_REPS_MAX || VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0) {
+    if (full || VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0) {
         datarep_free(e);
-        return number < FMT_REPS_MAX
-                   ? fail_nomem()
-                   : fail(DREP_ERR_LIMIT, "a file has at most %d representations", FMT_REPS_MAX);
+        return full ? fail(DREP_ERR_LIMIT, "a file has at most %d representations here",
+                           DREP_MAX_DATAREPS)
+                    : fail_nomem();
     }
-    e->number = (uint8_t)number;
+    e->number = (uint16_t)number;
     f->reps.list[f->reps.n++] = e;
     return 0;
 }
@@ -529,8 +551,8 @@ static bool same_witnesses(const struct buf *a, const struct buf *b)
  * have them, the witnesses. */
 bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
 {
-    if (a->later || b->later || a->form != b->form || ((a->flags ^ b->flags) & 1) ||
-        a->rep.native_form != b->rep.native_form || !same_later(a, b))
+    if (a->later || b->later || a->form != b->form || a->rep.native_form != b->rep.native_form ||
+        !same_later(a, b))
         return false;
     if (a->rep.has_table || a->rep.native_form)
         if (!same_table(&a->rep.table, &b->rep.table))
@@ -579,8 +601,6 @@ static int datarep_make(drep_file *f, const struct datarep *rep, struct file_dat
         err = table_copy(&e->rep.table, rep->table);
         if (!err)
             take_table(e, rep);
-        e->flags = e->rep.table.structs ? 1 : 0;
-        e->rep.layout = layout_of(e->flags);
     } else if (!err) {
         e->rep.native_form = !rep->write;
         if (e->rep.native_form)
@@ -911,24 +931,20 @@ int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
 {
     struct rep_rec *r = mem_zalloc(1, sizeof *r);
     struct buf one = {0};
-    size_t at = 0;
+    struct out out;
     int err = !r ? fail_nomem() : 0;
 
+    buf_out(to, &out);
     for (size_t i = 0; !err && i < f->reps.n; i++) {
         const struct file_datarep *e = f->reps.list[i];
 
         err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(e, r, &one);
-        if (!err && !(err = buf_reserve(to, to->len + one.len))) {
-            memcpy(to->p + to->len, one.p, one.len);
-            to->len += one.len;
-            h->rep[i].len = one.len;
-        }
+        if (!err)
+            header_rep_put(&out, &(struct span){one.p, one.len});
     }
-    /* The bytes stay where they are from here on. */
-    for (size_t i = 0; !err && i < f->reps.n; i++) {
-        h->rep[i].p = to->p + at;
-        at += h->rep[i].len;
-    }
+    if (!err)
+        err = buf_done(to, &out);
+    h->reps = (struct span){to->p, to->len};
     h->nreps = (int)f->reps.n;
     buf_release(&one);
     mem_free(r);
@@ -964,14 +980,6 @@ uint64_t rep_witnesses(const struct file_datarep *e, int code)
 }
 
 /* ---- refresh ---- */
-
-static struct file_datarep *datarep_numbered(const drep_file *f, int number)
-{
-    for (size_t i = 0; i < f->reps.n; i++)
-        if (f->reps.list[i]->number == number)
-            return f->reps.list[i];
-    return NULL;
-}
 
 /* Elements that were read before a refresh stay what they were. */
 static bool unchanged(const struct file_datarep *a, const struct file_datarep *b)

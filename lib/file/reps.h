@@ -19,7 +19,8 @@
 
 struct file_datarep {
     struct file_rep rep; /* as the header describes it: of form 2 without functions */
-    uint8_t number, form, flags;
+    uint16_t number;
+    uint8_t form, flags;
     bool later;        /* form or flags of a later version */
     struct buf record; /* its record then, which is written as it was */
     char *machine;     /* that made it, "" if nobody says */
@@ -60,7 +61,7 @@ int rep_add(drep_file *f, const char *name, struct file_datarep **out);
 int rep_add_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out);
 /* Look up the representation that a dataset's record names.  DREP_ERR_FORMAT;
  * DREP_ERR_UNSUPPORTED_DATAREP: only a later version understands it. */
-int rep_get_number(const drep_file *f, int number, struct file_datarep **out);
+int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **out);
 /* *out: with its functions, or without where the file was opened for its header only.
  * DREP_ERR_UNSUPPORTED_DATAREP: they are not here, or are another representation's. */
 int rep_resolved(drep_file *f, struct file_datarep *e, const struct file_rep **out);

@@ -31,7 +31,7 @@ int own_rep_put(const struct file_datarep *e, struct out *out)
 
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         n += e->used[c];
-    out_u8(out, e->number);
+    out_u16(out, e->number);
     out_bytes(out, e->rep.name, strlen(e->rep.name) + 1);
     out_u64(out, digest);
     out_u8(out, n);
@@ -52,24 +52,21 @@ static const char *get_text(struct in *in)
     return text;
 }
 
-uint8_t own_rep_get(struct in *in, struct own_rep *rep)
+void own_rep_get(struct in *in, struct own_rep *rep)
 {
-    uint8_t number = in_u8(in);
-
+    rep->number = in_u16(in);
     rep->name = get_text(in);
     rep->digest = in_u64(in);
     rep->ncodes = in_u8(in);
     rep->code = in_bytes(in, (size_t)rep->ncodes * OWN_CODE);
-    return number;
 }
 
-int own_rep_find(drep_file *f, int rank, uint8_t number, const struct own_rep *rep,
-                 struct file_datarep **out)
+int own_rep_find(drep_file *f, int rank, const struct own_rep *rep, struct file_datarep **out)
 {
     uint64_t digest;
     int err;
 
-    if (rep_get_number(f, number, out) != 0 || strcmp((*out)->rep.name, rep->name) != 0)
+    if (rep_get_number(f, rep->number, out) != 0 || strcmp((*out)->rep.name, rep->name) != 0)
         if ((err = rep_add(f, rep->name, out)))
             return err;
     err = rep_digest(*out, &digest);
@@ -226,13 +223,15 @@ int changes_put(drep_file *f, struct buf *b)
 
 static int get_reps(struct in *in, struct changes *c)
 {
-    for (uint32_t n = in_u32(in); n > 0 && !in->err; n--) {
-        struct own_rep rep;
-        uint8_t number = own_rep_get(in, &rep);
+    uint32_t n = in_u32(in);
 
-        if (!in->err)
-            c->rep[number] = rep;
-    }
+    if (in->err || n > in_left(in))
+        return in_fail(in, FMT_ERR_FORMAT, "too many representations");
+    c->rep = mem_zalloc((size_t)n + 1, sizeof *c->rep);
+    if (!c->rep)
+        return fail_nomem();
+    for (; c->nreps < n && !in->err; c->nreps++)
+        own_rep_get(in, &c->rep[c->nreps]);
     return in->err;
 }
 
@@ -364,6 +363,7 @@ void changes_release(struct changes *c)
     mem_free(c->shrunk);
     mem_free(c->written);
     mem_free(c->implied);
+    mem_free(c->rep);
     idset_release(&c->moved);
 }
 

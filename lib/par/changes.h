@@ -40,9 +40,10 @@ struct own_implied {
 /* A representation of the rank, and the types of which it has datasets, each a code and a number of
  * its witnesses (rep_witnesses()). */
 struct own_rep {
-    const char *name; /* NULL: the rank has none of this number */
+    const char *name;
     uint64_t digest;
     const uint8_t *code;
+    uint16_t number;
     uint8_t ncodes;
 };
 enum { OWN_CODE = 9 };
@@ -61,17 +62,17 @@ struct changes {
     size_t nwritten;
     struct own_implied *implied; /* in the order of creation: by ascending ids */
     size_t nimplied;
-    struct own_rep rep[UINT8_MAX + 1]; /* by number */
+    struct own_rep *rep; /* by ascending numbers */
+    size_t nreps;
     struct idset moved; /* objects of the last commit that have lost a name, but are there */
 };
 
 /* A representation in a message. */
 int own_rep_put(const struct file_datarep *e, struct out *out);
-/* Read one, whose bytes stay where they are; gives its number. */
-uint8_t own_rep_get(struct in *in, struct own_rep *rep);
+/* Read one, whose bytes stay where they are. */
+void own_rep_get(struct in *in, struct own_rep *rep);
 /* Find or add it here.  DREP_ERR_NOT_SAME: the name means something else to that rank. */
-int own_rep_find(drep_file *f, int rank, uint8_t number, const struct own_rep *rep,
-                 struct file_datarep **out);
+int own_rep_find(drep_file *f, int rank, const struct own_rep *rep, struct file_datarep **out);
 /* Enter its types into the table of extents, as if the rank's datasets had been made here.
  * DREP_ERR_NOT_SAME: the rank has other functions of this name. */
 int own_rep_use(drep_file *f, int rank, struct file_datarep *e, const struct own_rep *rep);

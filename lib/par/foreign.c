@@ -78,7 +78,7 @@ static int own_record(drep_file *f, struct object_rec *rec, const struct own_rep
 {
     struct file_datarep *rep;
     struct out out;
-    int err = own_rep_find(f, 0, rec->datarep, theirs, &rep);
+    int err = own_rep_find(f, 0, theirs, &rep);
 
     if (!err)
         err = own_rep_use(f, 0, rep, theirs);

@@ -73,7 +73,7 @@ int translate_type(struct merging *m, uint32_t own, uint32_t *ref);
 /* *same: the rank's datatype is one of the tree's. */
 int same_type(struct merging *m, uint32_t own, uint32_t ref, bool *same);
 /* Find the representation of the rank's number. */
-int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out);
+int translate_rep(struct merging *m, uint32_t own, struct file_datarep **out);
 /* Translate references to objects in a value of the rank's datatype; `b` is room that *value points
  * into then.  sizes: of the representation by which the datatype's record is laid out, that of a
  * dataset; NULL: it is not, that of an attribute. */

@@ -75,13 +75,16 @@ int same_type(struct merging *m, uint32_t own, uint32_t ref, bool *same)
     return 0;
 }
 
-int translate_rep(struct merging *m, uint8_t own, struct file_datarep **out)
+int translate_rep(struct merging *m, uint32_t own, struct file_datarep **out)
 {
-    const struct own_rep *rep = &m->c->rep[own];
+    size_t i = 0;
 
-    return rep->name ? own_rep_find(m->f, m->c->rank, own, rep, out)
-                     : fail(DREP_ERR_FAILED, "rank %d has not sent its representation number %d",
-                            m->c->rank, own);
+    while (i < m->c->nreps && m->c->rep[i].number != own)
+        i++;
+    return i < m->c->nreps
+               ? own_rep_find(m->f, m->c->rank, &m->c->rep[i], out)
+               : fail(DREP_ERR_FAILED, "rank %d has not sent its representation number %u",
+                      m->c->rank, own);
 }
 
 int merge_reps(struct merging *m)
@@ -89,12 +92,10 @@ int merge_reps(struct merging *m)
     struct file_datarep *entry;
     int err = 0;
 
-    for (int i = 0; !err && i <= UINT8_MAX; i++) {
+    for (size_t i = 0; !err && i < m->c->nreps; i++) {
         const struct own_rep *rep = &m->c->rep[i];
 
-        if (!rep->name)
-            continue;
-        err = translate_rep(m, (uint8_t)i, &entry);
+        err = own_rep_find(m->f, m->c->rank, rep, &entry);
         if (!err)
             err = own_rep_use(m->f, m->c->rank, entry, rep);
     }

@@ -100,7 +100,8 @@ static int dataset_differs(struct merging *m, const struct object_rec *own,
     else if (own->layout != is->layout ||
              (own->layout == FMT_CONTIGUOUS && own->slab != is->slab) ||
              (own->layout == FMT_CHUNKED &&
-              memcmp(own->chunk, is->chunk, n * sizeof *own->chunk) != 0))
+              (own->suffix != is->suffix ||
+               memcmp(own->chunk, is->chunk, n * sizeof *own->chunk) != 0)))
         *what = "layouts";
     else if (!same_filters(own, is))
         *what = "filters";

@@ -300,6 +300,9 @@ static int fill_declared(struct registered_rep *e, const struct rep_table *base,
         t->row[code] = rows[i];
         if (t->row[code].align == 0)
             t->row[code].align = 1;
+        if (!rep_align_fits(t->row[code].align))
+            return fail(DREP_ERR_ARG, "row %d: alignment %d is not 1, 2, 4, 8 or 16", i,
+                        t->row[code].align);
         if (rows[i].format != DREP_FORMAT_CUSTOM)
             continue;
         if (rows[i].custom >= nscalars)

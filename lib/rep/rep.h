@@ -46,6 +46,8 @@ int rep_scoped(const char *name, const struct rep_table *table, struct datarep *
 void rep_scoped_free(struct datarep *rep);
 /* DREP_ERR_FORMAT with the reason: sizes beyond 32 bytes, fields that overlap or
  * leave the scalar, a format that is not its size, a class that is not its type's. */
+/* True for an alignment that a datatype can have in a struct. */
+bool rep_align_fits(int align);
 int rep_table_check(const struct rep_table *table);
 /* Asks the extent function for the size of one predefined datatype: 1 to 255 bytes (U4).
  * DREP_ERR_VALUE_TOO_LARGE, DREP_ERR_CONVERSION (the function failed). */

@@ -264,6 +264,8 @@ static int records_get(struct packed_head *f, const uint8_t *p)
     struct header_rec *records = mem_zalloc(1, sizeof *records);
     const char *why = "it has several representations";
     size_t at = 0, base = FIXED;
+    struct span rep;
+    struct in in;
     int err;
 
     f->h = mem_zalloc(1, sizeof *f->h);
@@ -275,9 +277,10 @@ static int records_get(struct packed_head *f, const uint8_t *p)
     err = header_get(p, f->fixed.records, records, f->scratch, &why, &at);
     if (!err && records->nreps != 1)
         err = DREP_ERR_FORMAT;
-    if (!err) {
-        base += (size_t)(records->rep[0].p - p);
-        err = rep_get(&records->rep[0], f->h, f->scratch, &why, &at);
+    in_init(&in, records->reps.p, records->reps.len);
+    if (!err && !(err = header_rep_next(&in, &rep))) {
+        base += (size_t)(rep.p - p);
+        err = rep_get(&rep, f->h, f->scratch, &why, &at);
     }
     mem_free(records);
     if (err)

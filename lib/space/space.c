@@ -117,22 +117,16 @@ static int take_available(struct space *sp, uint64_t offset, uint64_t length)
     return 0;
 }
 
-/* Make one extent available that no commit in use refers to; in_tree: it has a FREE entry.
- * Extents of other writers may begin or end inside a unit: the partial units are slack. */
+/* Make one extent available that no commit in use refers to; in_tree: it has a FREE entry. */
 static int release_one(struct space *sp, const struct later *l, int in_tree)
 {
-    uint64_t offset = round_up(l->offset, FMT_ALIGN);
-    uint64_t end = (l->offset + l->length) / FMT_ALIGN * FMT_ALIGN;
-    int exact = offset == l->offset && end == l->offset + l->length;
-    int err = touch_reserve(sp, 4);
+    int err = touch_reserve(sp, 3);
 
-    if (!err && offset < end)
-        err = make_available(sp, offset, end - offset, in_tree && exact);
+    if (!err)
+        err = make_available(sp, l->offset, l->length, in_tree);
     if (err == DREP_ERR_FORMAT)
-        return fail_byte(err, l->offset, "free extent at byte %llu overlaps another",
+        return fail_byte(err, l->offset, "free extent at byte %llu overlaps another (R6.2)",
                          (unsigned long long)l->offset);
-    if (!err && in_tree && offset != l->offset)
-        touch(sp, l->offset);
     return err;
 }
 

@@ -105,7 +105,7 @@ static void check_free(struct commit_check *c, const struct key *key, const uint
     struct in in;
 
     in_init(&in, value, len);
-    if (key->len != FMT_KEY_HEAD + 8 || free_get(&in, &r)) {
+    if (key->len != FMT_KEY_HEAD + 8 || free_get(&in, key_u64(key->p + FMT_KEY_HEAD), &r)) {
         finding(c, fail(DREP_ERR_FORMAT, "FREE entry: %s", in.err ? in.why : "its key (R4.19)"),
                 where);
         return;

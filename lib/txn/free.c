@@ -40,15 +40,15 @@ static int load_free(struct store *st)
     tree_walk(&w, st, &key, key.len);
     while (!(err = tree_next(&w, &key, &value))) {
         struct free_rec r;
-        uint64_t offset;
+        bool whole = key.len == FMT_KEY_HEAD + 8;
+        uint64_t offset = whole ? key_u64(key.p + FMT_KEY_HEAD) : 0;
         struct in in;
 
         in_init(&in, value.p, value.len);
-        if (key.len != FMT_KEY_HEAD + 8 || free_get(&in, &r)) {
-            err = fail(DREP_ERR_FORMAT, "malformed FREE entry (R6.3)");
+        if (!whole || free_get(&in, offset, &r)) {
+            err = fail(DREP_ERR_FORMAT, "FREE entry: %s", in.err ? in.why : "its key (R4.19)");
             break;
         }
-        offset = key_u64(key.p + FMT_KEY_HEAD);
         err = extent_inside(st, offset, r.length);
         if (!err)
             err = later_add(&sp->later, offset, r.length, r.sequence);
@@ -200,7 +200,7 @@ static int drop_free(struct store *st, uint64_t offset)
     free_entry_key(&key, offset);
     err = tree_get(st, &key, &value); /* first, so that nothing is copied for nothing */
     in_init(&in, value.p, err ? 0 : value.len);
-    if (!err && (free_get(&in, &r) || r.sequence <= st->space->limit))
+    if (!err && (free_get(&in, offset, &r) || r.sequence <= st->space->limit))
         err = tree_del_raw(st, key.p, key.len);
     buf_release(&value);
     return err == DREP_ERR_NOT_FOUND ? 0 : err;

@@ -61,12 +61,14 @@ int store_numbers(struct store *st)
     int err = numbers_in_use(st, &object, &type);
 
     if (!err && object >= st->next_object)
-        return fail(DREP_ERR_FORMAT,
-                    "cannot be written to: object %llu exists, and the next one would be %llu (R2.18)",
-                    (unsigned long long)object, (unsigned long long)st->next_object);
+        return fail(
+            DREP_ERR_FORMAT,
+            "cannot be written to: object %llu exists, and the next one would be %llu (R2.18)",
+            (unsigned long long)object, (unsigned long long)st->next_object);
     if (!err && type > st->next_type)
-        return fail(DREP_ERR_FORMAT,
-                    "cannot be written to: datatype %llu exists, and the next one would be %lu (R2.18)",
-                    (unsigned long long)type - 1, (unsigned long)st->next_type);
+        return fail(
+            DREP_ERR_FORMAT,
+            "cannot be written to: datatype %llu exists, and the next one would be %lu (R2.18)",
+            (unsigned long long)type - 1, (unsigned long)st->next_type);
     return err;
 }

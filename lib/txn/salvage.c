@@ -243,8 +243,9 @@ static int take_entry(struct salvage *s, const struct tree_node *n, uint32_t i, 
 
         in_init(&in, value, FMT_REF_SIZE);
         ref_get(&in, &ref);
-        err = in.err || !ref.length ? fail(DREP_ERR_FORMAT, "impossible reference to a value (R4.14)")
-                                    : block_load(s->st, &ref, FMT_VALUE, &s->value, NULL);
+        err = in.err || !ref.length
+                  ? fail(DREP_ERR_FORMAT, "impossible reference to a value (R4.14)")
+                  : block_load(s->st, &ref, FMT_VALUE, &s->value, NULL);
         if (err == DREP_ERR_NOMEM)
             return err;
         if (err) {

@@ -66,7 +66,8 @@ struct upgrade {
     struct buf far, more;
     struct buf object; /* draft 4's OBJECT record of: */
     uint64_t object_id;
-    struct buf out; /* for a translated value */
+    struct buf out;    /* for a translated value */
+    struct buf fields; /* for one whose fields are others, too */
     uint64_t sequence;
     bool logged; /* the commit `sequence` is in the log, and now in `slot` */
 };
@@ -81,10 +82,63 @@ static void translate_slot(uint8_t bytes[FMT_SLOT_SIZE])
     store_u64(bytes + FMT_SLOT_SIZE - 8, sum_of(bytes, FMT_SLOT_SIZE - 8));
 }
 
-/* The header proper, of which `slot` has the first part and `more` the rest. */
+/* A record REP, {u8 form, u8 flags, u8 number, rest}: the number has 16 bits now, and flag bit 0
+ * said how new compounds would lie. */
+static void translate_rep(struct in *in, uint32_t len, struct out *out)
+{
+    out_u32(out, len + 1);
+    out_u8(out, in_u8(in));
+    out_u8(out, in_u8(in) & 0xfeu);
+    out_u16(out, in_u8(in));
+    out_bytes(out, in_bytes(in, len - 3), len - 3);
+}
+
+/* Records {u16 tag, u32 length, content}. */
+static void translate_records(struct in *in, struct out *out)
+{
+    while (!in->err && in_left(in) > 0) {
+        uint16_t tag = in_u16(in);
+        uint32_t len = in_u32(in);
+
+        out_u16(out, tag);
+        if (len > in_left(in) || (tag == FMT_HEADER_REP && len < 3)) {
+            in_fail(in, FMT_ERR_FORMAT, "a record of the header is cut (R1.6)");
+            return;
+        }
+        if (tag == FMT_HEADER_REP) {
+            translate_rep(in, len, out);
+            continue;
+        }
+        out_u32(out, len);
+        out_bytes(out, in_bytes(in, len), len);
+    }
+}
+
+/* The header proper, of which `slot` has the first part and `more` the rest.  All of it becomes the
+ * rest: the first part might not fit into a slot. */
 static int translate_header(struct upgrade *u)
 {
-    return snapshot_set_header(u->st, &u->slot, &u->more);
+    struct buf all = {0}, old = {0};
+    struct out out;
+    struct in in;
+    int err = buf_set(&old, u->slot.header, u->slot.header_size);
+
+    if (!err)
+        err = buf_add(&old, u->more.p, u->more.len);
+    if (!err) {
+        in_init(&in, old.p, old.len);
+        buf_out(&all, &out);
+        translate_records(&in, &out);
+        err = buf_done(&all, &out);
+        if (!err && in.err)
+            err = fail(DREP_ERR_FORMAT, "draft 4: header: %s", in.why);
+    }
+    u->slot.header_size = 0;
+    if (!err)
+        err = snapshot_set_header(u->st, &u->slot, &all);
+    buf_release(&all);
+    buf_release(&old);
+    return err;
 }
 
 static int translate_key(const struct old_key *old, struct key *key)
@@ -99,32 +153,99 @@ static int translate_key(const struct old_key *old, struct key *key)
                : 0;
 }
 
-/* A group, a dataset, a named datatype or a dimension.  Draft 4's record of a dataset lacks the
- * commit that changed it last, behind {u8 kind, u8 flags, var32 links, var32 next attribute}: none
- * after the one that is read did. */
-static int translate_object(struct upgrade *u, const struct old_key *key, struct span *value)
-{
-    uint8_t changed[VAR_MAX];
-    struct in in;
-    int err;
+/* Chunks of the dimensions behind the first of a run's suffix were at most this. */
+#define SUFFIX_MOST ((uint64_t)1 << 32)
 
-    u->object_id = key->object;
-    err = buf_set(&u->object, value->p, value->len);
-    in_init(&in, value->p, value->len);
-    if (err || in_u8(&in) != FMT_DATASET || in_u8(&in) & FMT_FLAGS_MEAN & ~OLD_DATASET_FLAGS)
-        return err;
-    in_var32(&in);
-    in_var32(&in);
-    if (in.err) /* whoever reads it says what is wrong */
-        return 0;
-    u->out.len = 0;
-    err = buf_add(&u->out, value->p, in.at);
-    if (!err)
-        err = buf_add(&u->out, changed, store_var(changed, u->slot.sequence));
-    if (!err)
-        err = buf_add(&u->out, value->p + in.at, value->len - in.at);
-    *value = (struct span){u->out.p, u->out.len};
-    return err;
+/* The number of dimensions that rows count over, which draft 4 computed. */
+static uint8_t suffix_of(const uint64_t *max, const uint64_t *chunk, int rank)
+{
+    uint64_t product = 1;
+    int d = rank - 1;
+
+    for (; d > 0 && max[d] != FMT_UNLIMITED; d--) {
+        uint64_t n = max[d] && chunk[d] ? (max[d] - 1) / chunk[d] + 1 : 1;
+
+        if (n > SUFFIX_MOST / product)
+            break;
+        product *= n;
+    }
+    return (uint8_t)(rank > 0 ? rank - d : 0);
+}
+
+static uint64_t copy_var(struct in *in, struct out *out)
+{
+    uint64_t v = in_var(in);
+
+    out_var(out, v);
+    return v;
+}
+
+/* Behind flags, hard links and attributes of a dataset: {var type, u8 representation, u8 layout, u8
+ * rank, lengths, maxima, dimensions, chunk lengths, rest}. */
+static void translate_dataset(const struct upgrade *u, struct in *in, uint8_t flags,
+                              struct out *out)
+{
+    uint64_t max[FMT_RANK_MAX] = {0}, chunk[FMT_RANK_MAX] = {0};
+    uint8_t layout, rank;
+
+    out_var(out, u->slot.sequence); /* the last change: none after the commit that is read */
+    copy_var(in, out);
+    out_var(out, in_u8(in));
+    layout = in_u8(in);
+    rank = in_u8(in);
+    out_u8(out, layout);
+    out_u8(out, rank);
+    if (rank > FMT_RANK_MAX)
+        rank = 0; /* a null dataspace, or refused later */
+    for (int d = 0; d < rank; d++)
+        max[d] = copy_var(in, out);
+    for (int d = 0; flags & 1 && d < rank; d++)
+        max[d] = copy_var(in, out);
+    for (int d = 0; flags & 2 && d < rank; d++)
+        copy_var(in, out);
+    if (layout != FMT_CHUNKED)
+        return;
+    for (int d = 0; d < rank; d++)
+        chunk[d] = copy_var(in, out);
+    out_u8(out, suffix_of(max, chunk, rank));
+}
+
+/* A group, a dataset, a named datatype or a dimension. */
+static void translate_object(const struct upgrade *u, struct in *in, struct out *out)
+{
+    uint8_t kind = in_u8(in), flags = in_u8(in);
+
+    out_u8(out, kind);
+    out_u8(out, flags);
+    copy_var(in, out);
+    copy_var(in, out);
+    if (kind == FMT_DATASET && !(flags & FMT_FLAGS_MEAN & ~OLD_DATASET_FLAGS))
+        translate_dataset(u, in, flags, out);
+}
+
+/* Flag bit 0 of a plain record said where its sums stand, which their number says. */
+static void translate_chunk(struct in *in, struct out *out)
+{
+    uint8_t kind = in_u8(in), flags = in_u8(in);
+
+    out_u8(out, kind);
+    out_u8(out, kind == FMT_CHUNK_PLAIN ? flags & 0xfeu : flags);
+}
+
+/* {u8 kind, u8 flags, u16 n, name, u64 size, u64 head, i64 time}, behind which a text stands now.
+ */
+static void translate_target(struct in *in, struct out *out)
+{
+    uint16_t n;
+
+    out_u8(out, in_u8(in));
+    out_u8(out, in_u8(in));
+    n = in_u16(in);
+    out_u16(out, n);
+    out_bytes(out, in_bytes(in, n), in->err ? 0 : n);
+    for (int i = 0; i < 3; i++)
+        out_u64(out, in_u64(in));
+    out_u16(out, 0);
 }
 
 /* A record of chunks.  *value keeps the old one's bytes where nothing is to be changed. */
@@ -152,28 +273,53 @@ static int translate_type(struct upgrade *u, const struct old_key *key, struct s
     return err;
 }
 
-/* Today's value of an entry, in *value, which has draft 4's. */
+/* Make an object whose filters are today's: streams are translated by what draft 4 said of them. */
+static int translate_filters(struct upgrade *u, const struct old_key *key, struct span *value)
+{
+    int err = buf_set(&u->object, value->p, value->len);
+
+    u->object_id = key->object;
+    if (!err)
+        err = buf_set(&u->out, value->p, value->len);
+    if (err)
+        return err;
+    upgrade_filter_flags(u->out.p, u->out.len);
+    *value = (struct span){u->out.p, u->out.len};
+    return 0;
+}
+
+/* Today's value of an entry, in *value, which has draft 4's.  What a function leaves of it stays; a
+ * value that is cut stays as it is, to be refused by its reader. */
 static int translate_value(struct upgrade *u, const struct old_key *key, struct span *value)
 {
-    int err;
+    struct out out;
+    struct in in;
+    int err = 0;
 
-    switch (key->tag) {
-    case FMT_TAG_OBJECT:
-        err = translate_object(u, key, value);
-        if (!err)
-            err = buf_set(&u->out, value->p, value->len);
-        if (!err) {
-            upgrade_filter_flags(u->out.p, u->out.len);
-            *value = (struct span){u->out.p, u->out.len};
-        }
-        return err;
-    case FMT_TAG_CHUNK:
-        return translate_chunks(u, key, value);
-    case FMT_TAG_TYPE:
+    if (key->tag == FMT_TAG_OBJECT)
+        err = translate_filters(u, key, value);
+    else if (key->tag == FMT_TAG_CHUNK)
+        err = translate_chunks(u, key, value);
+    else if (key->tag == FMT_TAG_TYPE)
         return translate_type(u, key, value);
-    default: /* as it was */
+    else if (key->tag != FMT_TAG_FILES)
         return 0;
-    }
+    if (err)
+        return err;
+    in_init(&in, value->p, value->len);
+    buf_out(&u->fields, &out);
+    if (key->tag == FMT_TAG_OBJECT)
+        translate_object(u, &in, &out);
+    else if (key->tag == FMT_TAG_CHUNK)
+        translate_chunk(&in, &out);
+    else
+        translate_target(&in, &out);
+    if (!in.err)
+        out_bytes(&out, in.p + in.at, in_left(&in));
+    err = buf_done(&u->fields, &out);
+    if (!err && !in.err)
+        *value = (struct span){u->fields.p, u->fields.len};
+    return err;
 }
 
 /* ---- the entries of a commit ---- */
@@ -461,6 +607,7 @@ static int upgrade_store(struct store *st, struct io *base, uint64_t sequence)
         buf_release(&u->more);
         buf_release(&u->object);
         buf_release(&u->out);
+        buf_release(&u->fields);
     }
     mem_free(u);
     return err;

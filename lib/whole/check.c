@@ -690,6 +690,7 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
     if (__builtin_mul_overflow(rec->size, (uint64_t)rec->run, &bytes))
         return fail(DREP_ERR_FORMAT, "a run of more than 2^64 bytes (R2.14)");
     c->usage.chunks += rec->run;
+    s->absent += rec->file && rec->sum[0] == 0;
     if (rec->file && ((err = check_external(c, rec, &known)) || !known))
         return err;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);

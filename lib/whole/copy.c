@@ -61,6 +61,11 @@ struct rep_at {
     const struct file_rep *rep; /* that of `to`, with functions if they are here */
 };
 
+/* Representations of a dataset and of its copy. */
+struct rep_pair {
+    const struct file_datarep *from, *to;
+};
+
 /* A dimension that was not gathered. */
 struct dim_copied {
     uint64_t from, to;
@@ -94,6 +99,8 @@ struct copy {
     size_t ntypes, type_room;
     struct rep_at *rep; /* kept ones, in the order of their first use */
     size_t nreps, rep_room;
+    struct rep_pair *pair; /* in the order of their first use */
+    size_t npairs, pair_room;
     struct dim_copied *dim;
     size_t ndims, dim_room;
     copy_dimension_fn *dim_path; /* NULL, or where the caller copied dimensions to */
@@ -520,19 +527,37 @@ static int target_rep(struct copy *c, const drep_dataset *ds, const char *name, 
 
 /* ---- datatypes ---- */
 
+/* Number a pair of representations, from 1. */
+static int pair_number(struct copy *c, const struct rep_at *rep, size_t *number)
+{
+    size_t i = 0;
+
+    while (i < c->npairs && (c->pair[i].from != rep->from || c->pair[i].to != rep->to))
+        i++;
+    if (i == c->npairs) {
+        if (VEC_ROOM(c->pair, c->npairs, c->pair_room, 1) != 0)
+            return DREP_ERR_NOMEM;
+        c->pair[c->npairs++] = (struct rep_pair){rep->from, rep->to};
+    }
+    *number = i + 1;
+    return 0;
+}
+
 /* Finds or stores the datatype in the target; its use is counted now or by types_end(), which adds
  * the uses of a whole file at once.  rep: of a dataset. */
 static int map_type(struct copy *c, uint32_t ref, enum type_form form, const struct rep_at *rep,
                     uint32_t *to)
 {
-    uint64_t reps = rep ? (uint64_t)rep->from->number << 8 | rep->to->number : 0;
     uintptr_t *number;
     struct ftype *ft;
-    int err;
+    size_t pair = 0;
+    int err = 0;
 
+    if (rep && (err = pair_number(c, rep, &pair)))
+        return err;
     if (VEC_ROOM(c->type, c->ntypes, c->type_room, 1) != 0)
         return DREP_ERR_NOMEM;
-    number = idset_add(&c->types, reps << 40 | (uint64_t)ref << 2 | (unsigned)form);
+    number = idset_add(&c->types, (uint64_t)pair << 34 | (uint64_t)ref << 2 | (unsigned)form);
     if (!number)
         return DREP_ERR_NOMEM;
     if (*number > 0) {
@@ -730,6 +755,7 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan
     rec->layout = plan.layout;
     rec->slab = plan.slab;
     memcpy(rec->chunk, plan.chunk, sizeof rec->chunk);
+    rec->suffix = plan.suffix;
     rec->nfilters = plan.nfilters;
     memcpy(rec->filter, plan.filter, sizeof rec->filter);
     return 0;
@@ -1264,6 +1290,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     idset_release(&c->types);
     mem_free(c->type);
     mem_free(c->rep);
+    mem_free(c->pair);
     mem_free(c->dim);
     buf_release(&c->value);
     buf_release(&c->out);

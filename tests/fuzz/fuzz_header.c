@@ -70,6 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t at = 0, size1, size2, split1, split2;
     uint8_t *scratch = malloc(size + 1), *scratch1, *bytes1, *bytes2;
     struct header_rec h, h1;
+    struct span rep, rep1;
+    struct in in, in1;
     const char *why = NULL;
 
     if (header_get(data, size, &h, scratch, &why, &at)) {
@@ -77,19 +79,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(scratch);
         return 0;
     }
-    PROMISE(h.nreps > 0 && h.nreps <= FMT_REPS_MAX && h.rep[0].p);
-    for (int i = 0; i < h.nreps; i++)
-        if (h.rep[i].p)
-            fuzz_rep(&h.rep[i]);
+    PROMISE(h.nreps > 0 && h.nreps <= FMT_REPS_MAX);
+    in_init(&in, h.reps.p, h.reps.len);
+    while (header_rep_next(&in, &rep) == 0)
+        fuzz_rep(&rep);
     bytes1 = encode(&h, &size1, &split1);
     /* Records without content may have gone. */
     PROMISE(size1 <= size);
     scratch1 = malloc(size1);
     PROMISE(header_get(bytes1, size1, &h1, scratch1, &why, &at) == 0);
     PROMISE(h.nreps == h1.nreps);
-    for (int i = 0; i < h.nreps; i++)
-        PROMISE(h.rep[i].len == h1.rep[i].len &&
-                (!h.rep[i].p || memcmp(h.rep[i].p, h1.rep[i].p, h.rep[i].len) == 0));
+    in_init(&in, h.reps.p, h.reps.len);
+    in_init(&in1, h1.reps.p, h1.reps.len);
+    while (header_rep_next(&in, &rep) == 0)
+        PROMISE(header_rep_next(&in1, &rep1) == 0 && rep.len == rep1.len &&
+                memcmp(rep.p, rep1.p, rep.len) == 0);
     PROMISE(h.unknown.len == h1.unknown.len && h.hints.len == h1.hints.len);
     bytes2 = encode(&h1, &size2, &split2);
     PROMISE(size1 == size2 && split1 == split2 && memcmp(bytes1, bytes2, size1) == 0);

@@ -285,7 +285,7 @@ def rep(change):
 
 @bad("FORMAT", "R3.4")
 def rep_not_0():
-    return rep(lambda r: [(1, b"\1\0\1\x0aexternal32")] + r[1:])
+    return rep(lambda r: [(1, b"\1\0\0\1\x0aexternal32")] + r[1:])
 
 
 @bad("FORMAT", "R3.4")
@@ -349,7 +349,7 @@ def external32_with_encodings():
 
 @bad("FORMAT", "R3.9")
 def encodings_missing():
-    return rep(lambda r: [(1, b"\1\0\0\x03own")] + r[1:])
+    return rep(lambda r: [(1, b"\1\0\0\0\x03own")] + r[1:])
 
 
 def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
@@ -359,7 +359,7 @@ def own(rows=None, used=((8, 4),), extra=(), name=b"own"):
                      for c, f, o, s, a, k in rows)
 
     def change(records):
-        return ([(1, b"\1\0\0" + u8(len(name)) + name),
+        return ([(1, b"\1\0\0\0" + u8(len(name)) + name),
                  (2, b"".join(u16(c) + u16(n) for c, n in used)), (3, table)] + list(extra) +
                 records[2:])
     return rep(change)
@@ -391,8 +391,9 @@ def format_class():
 
 
 @bad("FORMAT", "R3.20")
-def unknown_alignment():
-    return own([(8, 2, 0, 4, 3, 0)])
+def row_last_byte():
+    return rep(lambda r: [(1, b"\1\0\0\0\x03own"), r[1],
+                          (3, u16(8) + bytes([2, 0, 4, 4, 0, 1]) + u16(16) + bytes([21, 0, 8, 8, 0, 0]))] + r[2:])
 
 
 @bad("FORMAT", "R3.21")
@@ -1295,12 +1296,12 @@ def packed_long_row():
 
 @bad("CHECKSUM", "R8.46")
 def external_shorter():
-    return pointed(entry=lambda r: r[:-24] + u64(len(TARGET) + 1) + r[-16:])
+    return pointed(entry=lambda r: r[:-26] + u64(len(TARGET) + 1) + r[-18:])
 
 
 @bad("CHECKSUM", "R8.46")
 def external_other_head():
-    return pointed(entry=lambda r: r[:-16] + u64(12345) + r[-8:])
+    return pointed(entry=lambda r: r[:-18] + u64(12345) + r[-10:])
 
 
 @bad("FORMAT", "R8.43", "check")
@@ -1312,7 +1313,7 @@ def external_number_0():
 
 @bad("FORMAT", "R8.43", "check")
 def external_too_large():
-    return pointed(entry=lambda r: r[:-24] + u64((1 << 62) + 1) + r[-16:])
+    return pointed(entry=lambda r: r[:-26] + u64((1 << 62) + 1) + r[-18:])
 
 
 @bad("FORMAT", "R8.45", "check")
@@ -1337,6 +1338,35 @@ def external_uri_of_nothing():
     b.target("", b"", kind=2)
     del b.beside[""]
     return b
+
+
+@bad("FORMAT", "R8.45", "check")
+def external_path_long():
+    b = pointed()
+    name = "/".join(["x" * 1000] * 5)
+    b.target(name, b"")
+    del b.beside[name]
+    return b
+
+
+@bad("FORMAT", "R8.43", "check")
+def external_version_long():
+    b = pointed()
+    b.target("external-target.bin", TARGET, version=b"v" * 1024)
+    return b
+
+
+@bad("FORMAT", "R8.43", "check")
+def external_version_no_text():
+    b = pointed()
+    b.target("external-target.bin", TARGET, version=b"\xff")
+    return b
+
+
+@bad("CHECKSUM", "R8.52")
+def external_sum_absent():
+    """Nobody can say whether the file changed since: its time is unknown."""
+    return pointed(edit=lambda r: r[:-8] + u64(0))
 
 
 @bad("FORMAT", "R8.48", "check")
@@ -1410,6 +1440,48 @@ def packed_beyond_grid():
     return rows(2, first=(0, 3), shape=(2, 6), chunk=(1, 2), maxshape=(None, 6))
 
 
+@bad("FORMAT", "R8.19")
+def packed_beyond_grid_alone():
+    return rows(1, first=(0, 3), shape=(2, 6), chunk=(1, 2), maxshape=(None, 6))
+
+
+@bad("FORMAT", "R8.19")
+def packed_in_empty_grid():
+    """A step of the grid has no chunks at all."""
+    return rows(1, first=(0, 0), shape=(2, 0), chunk=(1, 2))
+
+
+def suffix(k, shape=(2, 4), chunk=(1, 2), maxshape=None):
+    b = Builder()
+    b.dataset(1, "c", "INT", shape, "chunked", chunk, maxshape=maxshape, suffix=k)
+    return b
+
+
+@bad("FORMAT", "R8.18")
+def suffix_none():
+    return suffix(0)
+
+
+@bad("FORMAT", "R8.18")
+def suffix_too_long():
+    return suffix(3)
+
+
+@bad("FORMAT", "R8.18")
+def suffix_of_a_point():
+    return suffix(1, (), ())
+
+
+@bad("FORMAT", "R8.18")
+def suffix_unbounded_inside():
+    return suffix(2, maxshape=(2, None))
+
+
+@bad("FORMAT", "R8.18")
+def suffix_huge():
+    return suffix(3, (1, 1, 1), (1, 1, 1), (None, 1 << 31, (1 << 31) + 1))
+
+
 @bad("FORMAT", "R8.20")
 def packed_overlaps_next():
     """The run goes on in the next row of the grid, where another one has its chunk."""
@@ -1426,7 +1498,7 @@ def packed_of_slabs():
     return b
 
 
-@bad("FORMAT", "R6.2|R8.39", "check")
+@bad("FORMAT", "R6.2", "check")
 def records_share_line():
     b = rows(1)
     at = int.from_bytes(b.tree[b.key(2, 64, u64(0))][8:16], "big")
@@ -1772,10 +1844,10 @@ def shared_with_variable_parts():
 
 
 @bad("FORMAT", "R5.33")
-def shared_region():
+def regions_overlap():
     b = sample()
     d = b.dataset(1, "v", "region", (2,), "compact")
-    b.compact(d, (u64(2) + u64(3) + u64(0)) * 2 + b"[:]")
+    b.compact(d, u64(2) + u64(3) + u64(0) + u64(2) + u64(1) + u64(1) + b"[:]")
     return b
 
 
@@ -2135,6 +2207,29 @@ def free_nothing():
     return b
 
 
+@bad("FORMAT", "R6.3", "check")
+def free_part_of_line():
+    b = sample()
+    b.tree[b.key(0, 1, u64(8192))] = u64(96) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R6.3", "check")
+def free_inside_line():
+    b = sample()
+    b.tree[b.key(0, 1, u64(8200))] = u64(64) + u64(0)
+    return b
+
+
+@bad("FORMAT", "R6.3", "check")
+def pending_part_of_line():
+    b = sample()
+    b.commit()
+    b.spoil["pending"] = setter(48, u64(63))
+    b.commit(free_old=True)
+    return b.image()
+
+
 @bad("FORMAT", "R2.14", "check")
 def free_outside():
     b = sample()
@@ -2247,10 +2342,18 @@ def payload_unaligned():
     return b
 
 
-@bad("FORMAT", "R8.25")
-def sums_in_wrong_place():
+@bad("FORMAT", "R8.25|R1.6")
+def sums_reference_cut():
     b, d = grid((6,), (1,))
-    b.run(d, (0,), [ints(b, i) for i in range(6)], edit=lambda r: r[:1] + b"\0" + r[2:])
+    b.run(d, (0,), [ints(b, i) for i in range(6)], edit=lambda r: r[:-1])
+    return b
+
+
+@bad("FORMAT", "R8.26|R4.4")
+def sums_in_wrong_place():
+    """Six sums, where references stand from five on."""
+    b, d = grid((6,), (1,))
+    b.run(d, (0,), [ints(b, i) for i in range(6)], edit=lambda r: r[:22] + u64(1) * 6)
     return b
 
 

@@ -541,19 +541,19 @@ def node_content(entries, level):
 class Rep:
     """A representation: `records` are further nested ones, `head` replaces its first fields."""
 
-    def __init__(self, number, name, form, table, flags, scalars, machine):
-        self.number, self.name, self.form, self.flags = number, name, form, flags
+    def __init__(self, number, name, form, table, aligned, scalars, machine):
+        self.number, self.name, self.form, self.flags = number, name, form, 0
         self.table = table or {c: r + (1,) for c, r in C.standard_table(
             name if name in ("external32", "internal") else "internal").items()}
         self.encodings = table is not None
-        self.shape = Shape(self.table, bool(flags & 1))
+        self.shape = Shape(self.table, aligned)
         self.scalars, self.machine = scalars, machine
         self.used, self.witnesses, self.records, self.head = set(), {}, [], None
 
     def nested(self):
         """(tag, content): the fields of the record under its tag 1, then what is nested in it."""
         name = self.name.encode()
-        out = [(1, self.head or u8(self.form) + u8(self.flags) + u8(self.number) + u8(len(name)) +
+        out = [(1, self.head or u8(self.form) + u8(self.flags) + u16(self.number) + u8(len(name)) +
                 name)]
         if self.used:
             out.append((2, b"".join(u16(c) + u16(self.table[c][2]) for c in sorted(self.used))))
@@ -579,9 +579,9 @@ class Builder:
     "entries" (of each leaf), "interior", "header" (list of (tag, content)), "rep" (list of the
     fields of representation 0 and of what is nested in it)."""
 
-    def __init__(self, name="external32", form=1, table=None, flags=0, hints=None, scalars=b"",
+    def __init__(self, name="external32", form=1, table=None, aligned=False, hints=None, scalars=b"",
                  machine="s390x", node_max=4096, spoil=None):
-        self.reps = [Rep(0, name, form, table, flags, scalars, machine)]
+        self.reps = [Rep(0, name, form, table, aligned, scalars, machine)]
         self.shape = self.reps[0].shape
         self.hints = hints or {}
         self.node_max = node_max
@@ -605,9 +605,9 @@ class Builder:
         self.beside = {}  # files that stand beside the vector: name, content
         self.group(None, None)
 
-    def rep(self, name, form=1, table=None, flags=0, scalars=b"", machine="s390x"):
+    def rep(self, name, form=1, table=None, aligned=False, scalars=b"", machine="s390x"):
         """Adds a representation; the number names it in dataset()."""
-        self.reps.append(Rep(len(self.reps), name, form, table, flags, scalars, machine))
+        self.reps.append(Rep(len(self.reps), name, form, table, aligned, scalars, machine))
         return self.reps[-1].number
 
     # space
@@ -723,9 +723,9 @@ class Builder:
 
     def dataset(self, parent, name, t, shape=(), layout="null", chunk=(), filters=(), fill=0,
                 fill_value=None, maxshape=None, dims=None, tail=b"", data=None, rep=0,
-                fill_forms=None):
+                fill_forms=None, suffix=None):
         """Declares a dataset.  shape None: null dataspace.  `data` is a flat list: stored compact,
-        or as one contiguous slab."""
+        or as one contiguous slab.  suffix: the dimensions that rows count over."""
         ident = self.new(2, parent, name)
         if data is not None and layout == "null":
             layout = "compact"
@@ -735,7 +735,7 @@ class Builder:
         o = self.objects[ident]
         o["flags"] = (1 if maxshape else 0) | (2 if dims else 0)
         kinds = ("null", "compact", "contiguous", "chunked")
-        rest = var(self.type_number(t, True, rep)) + u8(self.reps[rep].number)
+        rest = var(self.type_number(t, True, rep)) + var(self.reps[rep].number)
         rest += u8(kinds.index(layout))
         rest += u8(255 if shape is None else len(shape)) + b"".join(map(var, shape or ()))
         if maxshape:
@@ -749,6 +749,11 @@ class Builder:
             rest += var(chunk[0])
         if layout == "chunked":
             rest += b"".join(map(var, chunk))
+            if suffix is None:  # as long as may be
+                suffix = min(1, len(chunk))
+                while suffix < len(chunk) and (maxshape or shape)[-suffix] is not None:
+                    suffix += 1
+            rest += u8(suffix)
         rest += u8(len(filters))
         for f, parameters in filters:
             f, flags = f if isinstance(f, tuple) else (f, 0)
@@ -787,7 +792,7 @@ class Builder:
         for i in range(0, len(values) if len(values) > 4 else 0, 8187):
             part = values[i:i + 8187]
             rest += self.put_block(5, b"".join(map(u64, part)), "sums", 0, len(part))
-        self.record(ident, at, u8(1) + u8(len(values) > 4) + u32(len(payloads)) + u64(offset) +
+        self.record(ident, at, u8(1) + u8(0) + u32(len(payloads)) + u64(offset) +
                     u64(size) + rest + tail, edit)
 
     def record(self, ident, at, record, edit=None):
@@ -808,13 +813,15 @@ class Builder:
         self.record(ident, at, u8(3) + u8(0) + u8(len(stored)) + u8(0) + u32(skipped) + rows + tail,
                     edit)
 
-    def target(self, name, content, kind=1, time=0, number=None, flags=0, edit=None, tail=b""):
+    def target(self, name, content, kind=1, time=0, number=None, flags=0, edit=None, tail=b"", version=b""):
         """A FILES entry; the file of that name is written beside the vector.  Gives its number."""
         number = number or 1 + sum(key.startswith(self.key(0, 4)) for key in self.tree)
         raw = name.encode() if isinstance(name, str) else name
         record = (u8(kind) + u8(flags) + u16(len(raw)) + raw + u64(len(content)) +
-                  u64(borrowed.xxh3(content[:65536]) or 1) + i64(time) + tail)
+                  u64(borrowed.xxh3(content[:65536]) or 1) + i64(time) + u16(len(version)) + version + tail)
         self.tree[self.key(0, 4, u32(number))] = edit(record) if edit else record
+        if len(record) > 2000:
+            self.far.add(self.key(0, 4, u32(number)))
         self.beside[name] = content
         return number
 
@@ -883,7 +890,7 @@ class Builder:
         root = self.write_nodes(entries)
         pending = bytes(20)
         if free_old and old:
-            content = b"".join(u64(a) + u64(n) + u64(self.sequence) for a, n in sorted(old))
+            content = b"".join(u64(a) + u64(pad64(n)) + u64(self.sequence) for a, n in sorted(old))
             pending = self.put_block(3, content, "pending", 0, len(old))
         self.write_slot(root, pending)
         self.writing += 1

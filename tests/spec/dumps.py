@@ -80,7 +80,7 @@ def self_described(p, size):
 def dataset(p, flags):
     p.var("changed")
     type_number(p)
-    p.pair("representation")
+    p.var("representation")
     layout, rank = p.pair(("layout", LAYOUTS), "rank")
     n = 0 if rank == 255 else rank
     p.vars(n, "length")
@@ -92,6 +92,7 @@ def dataset(p, flags):
         p.var("elements per slab")
     if layout == 3:
         p.vars(n, "chunk length")
+        p.pair("dimensions of the suffix")
     for _ in range(p.pair("filters")[0]):
         p.number(2, "filter")
         p.pair("flags")
@@ -151,8 +152,10 @@ def chunk(p):
         p.number(4, "run")
         p.number(8, "offset")
         p.number(8, "size of each chunk")
+        run, size = (int.from_bytes(p.raw[at:at + n], "big") for at, n in ((2, 4), (14, 8)))
+        far = run * -(-size // 4096) > 4
         while p.left():
-            p.note(20 if flags & 1 else 8, "reference to a block of sums" if flags & 1 else "sum")
+            p.note(20 if far else 8, "reference to a block of sums" if far else "sum")
         return
     rows, _ = p.pair("rows", "zero")
     p.number(4, "skipped")
@@ -242,7 +245,8 @@ def header_record(p):
     tag = p.number(2, "tag", {1: "REP", 6: "HINTS", 7: "WRITER", **ROWS})
     end = p.number(4, "length") + p.at
     if tag == 1:
-        p.pair(("form", {1: "table", 2: "functions"}), "flags", "number")
+        p.pair(("form", {1: "table", 2: "functions"}), "flags")
+        p.number(2, "number")
         p.text(p.pair("n")[0], "name")
         while p.at < end:
             header_record(p)

@@ -334,6 +334,8 @@ def shared():
     d = b.dataset(1, "pairs", t, (3,), "chunked", (3,))
     b.run(d, (0,), [at((2, 4), (2, 0), (2, 0), (2, 4), (0, 0), (2, 4)) +
                     u16(1) + u16(2) + u16(3) + u16(4)])
+    d = b.dataset(1, "parts", "region", (2,), "compact")
+    b.compact(d, u64(2) + at((5, 0)) + u64(3) + at((5, 0)) + b"[1:3]")
     t = ("seq", "ref")
     d = b.dataset(1, "ways", t, (3,), "compact")
     b.compact(d, at((2, 0), (2, 0), (1, 16)) + u64(1) + u64(2) + u64(2))
@@ -528,6 +530,18 @@ def runs():
         for j, v in enumerate(chunk(i)):
             want[j // 3][3 + 3 * i + j % 3] = v
     expect["/last"] = want
+    # Rows count over the last dimension alone, where it is said so; and over three.
+    d = b.dataset(1, "row", "INT", (2, 12), "chunked", (2, 3), [("shuffle", [4])], suffix=1)
+    b.packed(d, (0, 2), [b.encoded(d, chunk(i)) for i in range(4)])   # two outside the shape
+    want = [[0] * 12 for _ in range(2)]
+    for i in range(2):
+        for j, v in enumerate(chunk(i)):
+            want[j // 3][6 + 3 * i + j % 3] = v
+    expect["/row"] = want
+    # The steps have 2^62 chunks, and nothing of all that is there.
+    b.dataset(1, "far", "INT", (2, 0, 0), "chunked", (1, 2, 2), [("shuffle", [4])],
+              maxshape=(None, 1 << 32, 1 << 32))
+    expect["/far"] = [[], []]
     # 128 rows, and an empty one: of it all elements are fill.
     d = b.dataset(1, "full", "UINT8_T", (128,), "chunked", (1,), [("shuffle", [1])], fill=1,
                   fill_value=9)
@@ -556,6 +570,11 @@ def external():
     target = b.target("external.bin", content, time=1700000000)
     b.target("external/absent.bin", b"", tail=b"later")
     del b.beside["external/absent.bin"]
+    # What tells its version; and a long path that leads to nothing.
+    b.target("https://example.org/x.bin", b"", kind=2, version=b'W/"5f2a-61e"')
+    del b.beside["https://example.org/x.bin"]
+    b.target("/".join(["y" * 255] * 16), b"")
+    del b.beside["/".join(["y" * 255] * 16)]
     # Kinds and flags of a later version, of files that nothing here is in.
     b.target("x:/y", b"", kind=9)
     b.target("z", b"", flags=8)
@@ -808,7 +827,7 @@ def table_of(abi):
 
 
 def native(abi):
-    b = Builder("native:" + abi, table=table_of(abi), flags=1, machine=abi)
+    b = Builder("native:" + abi, table=table_of(abi), aligned=True, machine=abi)
     b.dataset(1, "mixed", MIXED, (2,), data=MIXED_VALUES)
     size = b.shape.size(MIXED)
     image = bytes.fromhex(IMAGES[abi][0])
@@ -880,7 +899,7 @@ def hexadecimal(x):
 
 def far_pairs():
     """Pairs of doubles with zeros between them, more than any other format has digits."""
-    b = Builder("native:ppc64el-ibm", table=table_of("ppc64el-ibm"), flags=1, machine="ppc64el-ibm")
+    b = Builder("native:ppc64el-ibm", table=table_of("ppc64el-ibm"), aligned=True, machine="ppc64el-ibm")
     pairs = [(1.0, 2.0 ** -1074), (1.0, -2.0 ** -200), (-3.0, 2.0 ** -1000), (2.0 ** -1000, 0.5),
              (0.0, -0.0), (-0.0, 0.0), (1.0, -1.0), (1e308, 5e-324)]
     items = [struct.pack("<dd", *p) for p in pairs]
@@ -901,7 +920,7 @@ def native_unknown():
             "DOUBLE": (C.VAX_G, 2, 8, 4), "LONG_DOUBLE": (C.X87, 0, 10, 2),
             "C_DOUBLE_COMPLEX": (C.VAX_G, 2, 16, 4)}
     table.update({C.CODE_OF[n]: row for n, row in rows.items()})
-    b = Builder("native:univac", table=table, flags=1, machine="univac")
+    b = Builder("native:univac", table=table, aligned=True, machine="univac")
     b.dataset(1, "mixed", ("struct", [(n.lower(), n) for n in rows]), (2,), data=[
         ("a", True, -3, 1 << 40, "\u20ac", 0.5, -2.5, Fraction(3, 7 << 3), (1.0, -0.125)),
         ("\xe9", False, (1 << 23) - 1, -(1 << 47), "\U0010ffff", -100.0, 0.1, -1.0, (0.0, 3.0))])
@@ -1168,8 +1187,8 @@ def reps():
     """Datasets of several representations; two of them have one name."""
     b = Builder(machine="amd64")
     little = b.rep("internal")
-    m68k = b.rep("native", table=table_of("m68k"), flags=1, machine="m68k")
-    i386 = b.rep("native", table=table_of("i386"), flags=1, machine="i386")
+    m68k = b.rep("native", table=table_of("m68k"), aligned=True, machine="m68k")
+    i386 = b.rep("native", table=table_of("i386"), aligned=True, machine="i386")
     b.dataset(1, "big", "INT", (3,), data=[1, -2, 3])
     b.dataset(1, "little", "INT", (3,), data=[1, -2, 3], rep=little)
     d = b.dataset(1, "chunked", "DOUBLE", (4,), "chunked", (2,), rep=little, fill=1,
@@ -1190,13 +1209,13 @@ def reps_later():
     b = Builder()
     b.reps[0].flags = 0x10
     form = b.rep("quantum")
-    b.reps[form].head = u8(9) + u8(0) + u8(form) + u8(7) + b"quantum"
+    b.reps[form].head = u8(9) + u8(0) + u16(form) + u8(7) + b"quantum"
     b.reps[form].records = [(2, b"whatever")]
     flag = b.rep("aligned")
-    b.reps[flag].head = u8(1) + u8(4) + u8(flag) + u8(7) + b"aligned"
+    b.reps[flag].head = u8(1) + u8(1) + u16(flag) + u8(7) + b"aligned"
     rows = {8: (99, 0, 4, 4), 16: (C.BINARY64, 0, 8, 8), 9: (C.UINT, 7, 4, 4)}
     own = b.rep("own", table=rows)
-    b.reps[own].number = 200
+    b.reps[own].number = 60000
     for name, rep in (("default", 0), ("form", form), ("flag", flag), ("format", own)):
         d = b.dataset(1, name, "INT", (2,), "compact", rep=rep)
         b.compact(d, bytes([0, 0, 0, 1, 0, 0, 0, 2]))

@@ -174,7 +174,7 @@ static drep_file *look_now(int n, drep_dataset **ds)
 /* What is appended between commits is written behind the last chunk, which does not move: so a
  * commit costs a slot, a node and little else.  What an earlier commit has of that chunk stays as
  * it is, and its sums with it. */
-START_TEST(test_R8_41_a_chunk_grows_where_it_is)
+START_TEST(test_R6_13_a_chunk_grows_where_it_is)
 {
     enum { N = 4000, CHUNK = 3000 };
     drep_file *f = on_disk(), *reader = NULL;
@@ -239,7 +239,7 @@ START_TEST(test_R8_41_a_chunk_grows_where_it_is)
 END_TEST
 
 /* Commits that are kept show what they had, each with its sums. */
-START_TEST(test_R8_41_earlier_commits_stay)
+START_TEST(test_R6_13_earlier_commits_stay)
 {
     const char *path = temp_path("kept");
     drep_info *info;
@@ -851,8 +851,8 @@ int main(void)
     tcase_add_checked_fixture(t, begin, NULL);
     tcase_add_loop_test(t, test_D47_small_appends_do_no_io, 0, 2);
     tcase_add_test(t, test_D47_every_call_sees_them);
-    tcase_add_loop_test(t, test_R8_41_a_chunk_grows_where_it_is, 0, 2);
-    tcase_add_loop_test(t, test_R8_41_earlier_commits_stay, 0, 2);
+    tcase_add_loop_test(t, test_R6_13_a_chunk_grows_where_it_is, 0, 2);
+    tcase_add_loop_test(t, test_R6_13_earlier_commits_stay, 0, 2);
     tcase_add_test(t, test_D47_abandoning_drops_them);
     tcase_add_test(t, test_D47_types_and_reports);
     tcase_add_test(t, test_D47_what_cannot_be_is_refused_at_once);

@@ -160,6 +160,7 @@ START_TEST(test_shapes_that_are_refused)
     o.rec.rank = 2;
     o.rec.len[0] = o.rec.max[0] = o.rec.len[1] = o.rec.max[1] = (uint64_t)1 << 32;
     o.rec.chunk[0] = o.rec.chunk[1] = UINT32_MAX;
+    o.rec.suffix = 2;
     store(&o);
     reopen(DREP_RDONLY);
     fails(drep_dataset_open(f, "compact", &ds), DREP_ERR_FORMAT);

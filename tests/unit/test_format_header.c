@@ -23,10 +23,9 @@ static size_t encode(const struct whole *w, uint8_t *to, size_t *split)
     size_t ignored;
 
     out_init(&out, content, BYTES_MAX);
-    rep_put(&out, &w->rep);
+    rep_record_put(&out, &w->rep);
     ck_assert_int_eq(out.err, 0);
-    h.nreps = 1;
-    h.rep[0] = (struct span){content, out.at};
+    h.reps = (struct span){content, out.at};
     out_init(&out, to, BYTES_MAX);
     header_put(&out, &h, split);
     ck_assert_int_eq(out.err, 0);
@@ -43,13 +42,14 @@ static int get(const uint8_t *p, size_t size, struct whole *w, const char **why,
     static uint8_t rep_scratch[BYTES_MAX];
     struct whole t = {.h = {.nreps = 0}};
     int err = header_get(p, size, &t.h, scratch, why, at);
+    struct span rep;
+    struct in in;
 
-    for (int i = 0; !err && i < t.h.nreps; i++) {
-        if (!t.h.rep[i].p)
-            continue;
-        err = rep_get(&t.h.rep[i], &t.rep, rep_scratch, why, at);
+    in_init(&in, t.h.reps.p, t.h.reps.len);
+    while (!err && header_rep_next(&in, &rep) == 0) {
+        err = rep_get(&rep, &t.rep, rep_scratch, why, at);
         if (err)
-            *at += (size_t)(t.h.rep[i].p - p);
+            *at += (size_t)(rep.p - p);
     }
     if (!err)
         *w = t;
@@ -159,7 +159,7 @@ static void header_make(struct rnd *r, struct whole *w)
 
     memset(w, 0, sizeof(*w));
     rep->form = (uint8_t)(1 + rnd_below(r, 2));
-    rep->flags = (uint8_t)(rnd_below(r, 2) | rnd_below(r, 16) << 4);
+    rep->flags = (uint8_t)(rnd_below(r, 16) << 4);
     rnd_letters(r, rep->name, 1 + (size_t)rnd_below(r, FMT_DATAREP_MAX));
     if (rep->form == FMT_FORM_TABLE)
         table_make(r, rep);
@@ -239,9 +239,9 @@ END_TEST
 
 /* ---- vectors ---- */
 
-#define REP_E32 "01 00 00 0a 65787465726e616c3332 "
-#define REP_OWN "01 00 00 03 6f776e "
-#define REP_FN "02 00 00 02 6d79 "
+#define REP_E32 "01 00 0000 0a 65787465726e616c3332 "
+#define REP_OWN "01 00 0000 03 6f776e "
+#define REP_FN "02 00 0000 02 6d79 "
 #define ROW_DOUBLE "0010 15 01 08 08 00 00 "
 
 /* A record REP of this content, and `others` behind it. */
@@ -376,19 +376,19 @@ START_TEST(test_D32_representations_are_found_by_their_numbers)
     struct out out;
 
     ck_assert_msg(vector_get(REP_E32,
-                             "0007 00000001 62 0001 0000000e 01 00 02 0a 65787465726e616c3332 "
-                             "0001 00000005 63 0f ff 01 78",
+                             "0007 00000001 62 0001 0000000f 01 00 0002 0a 65787465726e616c3332 "
+                             "0001 00000006 63 0f ffff 01 78",
                              &h, &why, &at) == 0,
                   "%s at byte %zu", why, at);
-    ck_assert(h.h.nreps == 256 && h.h.rep[0].p && !h.h.rep[1].p && h.h.rep[2].p && !h.h.rep[3].p);
-    ck_assert(h.rep.later && h.rep.form == 0x63 && h.rep.number == 255 &&
+    ck_assert(h.h.nreps == 3);
+    ck_assert(h.rep.later && h.rep.form == 0x63 && h.rep.number == 65535 &&
               strcmp(h.rep.name, "x") == 0);
     /* Written again, they stand first. */
     out_init(&out, back, BYTES_MAX);
     header_put(&out, &h.h, &split);
-    ck_assert_mem_eq(back + 20 + 6, "\1\0\2\12external32", 14);
-    ck_assert_mem_eq(back + 40, "\0\1\0\0\0\5\x63\xf\xff\1x", 11);
-    ck_assert_mem_eq(back + 51, "\0\7", 2);
+    ck_assert_mem_eq(back + 21 + 6, "\1\0\0\2\12external32", 15);
+    ck_assert_mem_eq(back + 42, "\0\1\0\0\0\6\x63\xf\xff\xff\1x", 12);
+    ck_assert_mem_eq(back + 54, "\0\7", 2);
 }
 END_TEST
 
@@ -396,9 +396,9 @@ END_TEST
 START_TEST(test_D33_numbers_of_later_versions_are_kept)
 {
     static const char *const reps[] = {
-        "03 00 00 01 61 ffff",
-        "01 02 00 01 61",
-        "02 08 00 01 61 00",
+        "03 00 0000 01 61 ffff",
+        "01 01 0000 01 61",
+        "02 08 0000 01 61 00",
         REP_OWN "0002 00000004 0010 0008 0003 00000008 0010 08 01 08 08 00 00",
         REP_OWN "0002 00000004 0010 0008 0003 00000008 0010 15 03 08 08 00 00",
         REP_OWN "0002 00000000 0003 00000008 0010 e0 01 1f 01 00 00",
@@ -434,51 +434,48 @@ static const struct {
 } refused[] = {
     {NULL, "", FMT_ERR_FORMAT, 0},
     {NULL, "0008 00000001 61", FMT_ERR_FORMAT, 0},
-    {"01 00 01 01 61", "", FMT_ERR_FORMAT, 6},                         /* number 0 is missing */
-    {REP_E32, "0001 00000007 02 00 00 03 6f776e", FMT_ERR_FORMAT, 26}, /* number 0 twice */
-    {REP_E32, "0001 00000007 02 00 02 03 6f776e 0001 00000007 02 00 01 03 6f776e", FMT_ERR_FORMAT,
-     39},
-    {"01 00 00 00", "", FMT_ERR_FORMAT, 10},
-    {"01 00 00 01 00", "", FMT_ERR_FORMAT, 10},
-    {"02 00 00 02 61", "", FMT_ERR_FORMAT, 10},
-    {"02 00 00 01 ff", "", FMT_ERR_FORMAT, 10},
-    {"77 ff 00 01 ff", "", FMT_ERR_FORMAT, 10},
-    {REP_E32 "0008 00000002 61", "", FMT_ERR_FORMAT, 26},
-    {REP_E32 "0008 00000001 61 0008 00000001 61", "", FMT_ERR_FORMAT, 27},
-    {REP_E32, "0100 00000000 0100 00000000", FMT_ERR_FORMAT, 26},
+    {"01 00 0001 01 61", "", FMT_ERR_FORMAT, 6},                         /* number 0 is missing */
+    {REP_E32, "0001 00000008 02 00 0000 03 6f776e", FMT_ERR_FORMAT, 27}, /* number 0 twice */
+    {REP_E32, "0001 00000008 02 00 0002 03 6f776e 0001 00000008 02 00 0001 03 6f776e",
+     FMT_ERR_FORMAT, 41},
+    {"01 00 0000 00", "", FMT_ERR_FORMAT, 11},
+    {"01 00 0000 01 00", "", FMT_ERR_FORMAT, 11},
+    {"02 00 0000 02 61", "", FMT_ERR_FORMAT, 11},
+    {"02 00 0000 01 ff", "", FMT_ERR_FORMAT, 11},
+    {"77 ff 0000 01 ff", "", FMT_ERR_FORMAT, 11},
+    {REP_E32 "0008 00000002 61", "", FMT_ERR_FORMAT, 27},
+    {REP_E32 "0008 00000001 61 0008 00000001 61", "", FMT_ERR_FORMAT, 28},
+    {REP_E32, "0100 00000000 0100 00000000", FMT_ERR_FORMAT, 27},
     {REP_E32 "0003 00000008 " ROW_DOUBLE, "", FMT_ERR_FORMAT, 6},
     {REP_OWN, "", FMT_ERR_FORMAT, 6},
     {REP_E32 "0002 00000004 000a 0008", "", FMT_ERR_FORMAT, 6},
     {REP_OWN "0003 00000008 " ROW_DOUBLE "0002 00000004 000a 0008", "", FMT_ERR_FORMAT, 6},
     {REP_OWN "0003 00000008 " ROW_DOUBLE "0002 00000004 0010 0004", "", FMT_ERR_FORMAT, 6},
-    {REP_E32 "0002 00000004 0000 0008", "", FMT_ERR_FORMAT, 26},
-    {REP_E32 "0002 00000004 0010 0000", "", FMT_ERR_FORMAT, 28},
-    {REP_E32 "0002 00000008 0010 0008 0010 0008", "", FMT_ERR_FORMAT, 30},
-    {REP_E32 "0002 00000006 0010 0008 0010", "", FMT_ERR_FORMAT, 30},
-    {REP_OWN "0003 00000010 " ROW_DOUBLE ROW_DOUBLE, "", FMT_ERR_FORMAT, 27},
-    {REP_OWN "0003 00000007 0010 15 01 08 08 00", "", FMT_ERR_FORMAT, 26},
-    {REP_OWN "0003 00000008 0010 15 01 04 08 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 15 01 08 08 00 01", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 e0 01 21 01 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 e0 01 08 03 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 15 01 08 03 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 15 01 08 00 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 0010 ff 01 00 08 00 00", "", FMT_ERR_FORMAT, 19},
-    {REP_OWN "0003 00000008 001b 14 01 04 04 00 00", "", FMT_ERR_FORMAT, 19}, /* half a complex */
+    {REP_E32 "0002 00000004 0000 0008", "", FMT_ERR_FORMAT, 27},
+    {REP_E32 "0002 00000004 0010 0000", "", FMT_ERR_FORMAT, 29},
+    {REP_E32 "0002 00000008 0010 0008 0010 0008", "", FMT_ERR_FORMAT, 31},
+    {REP_E32 "0002 00000006 0010 0008 0010", "", FMT_ERR_FORMAT, 31},
+    {REP_OWN "0003 00000010 " ROW_DOUBLE ROW_DOUBLE, "", FMT_ERR_FORMAT, 28},
+    {REP_OWN "0003 00000007 0010 15 01 08 08 00", "", FMT_ERR_FORMAT, 27},
+    {REP_OWN "0003 00000008 0010 15 01 04 08 00 00", "", FMT_ERR_FORMAT, 20},
+    {REP_OWN "0003 00000008 0010 15 01 08 08 00 01", "", FMT_ERR_FORMAT, 20},
+    {REP_OWN "0003 00000008 0010 e0 01 21 01 00 00", "", FMT_ERR_FORMAT, 20},
+    {REP_OWN "0003 00000008 0010 ff 01 00 08 00 00", "", FMT_ERR_FORMAT, 20},
+    {REP_OWN "0003 00000008 001b 14 01 04 04 00 00", "", FMT_ERR_FORMAT, 20}, /* half a complex */
     {REP_OWN "0003 00000008 0010 ff 01 08 08 00 00", "", FMT_ERR_FORMAT, 6},  /* no such scalar */
-    {REP_OWN "0003 00000008 " ROW_DOUBLE "0004 00000001 01", "", FMT_ERR_FORMAT, 33},
-    {REP_FN "0005 00000006 0012 03 01 0001", "", FMT_ERR_FORMAT, 21},
-    {REP_FN "0005 00000004 0012 02 00", "", FMT_ERR_FORMAT, 21},
-    {REP_FN "0005 00000005 0012 02 01 00", "", FMT_ERR_FORMAT, 22},
+    {REP_OWN "0003 00000008 " ROW_DOUBLE "0004 00000001 01", "", FMT_ERR_FORMAT, 34},
+    {REP_FN "0005 00000006 0012 03 01 0001", "", FMT_ERR_FORMAT, 22},
+    {REP_FN "0005 00000004 0012 02 00", "", FMT_ERR_FORMAT, 22},
+    {REP_FN "0005 00000005 0012 02 01 00", "", FMT_ERR_FORMAT, 23},
     {REP_FN "0002 00000004 0012 0002 0005 00000006 0012 02 01 0001", "", FMT_ERR_FORMAT, 6},
-    {REP_E32, "0006 0000000c 0001 62 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 32},
-    {REP_E32, "0006 0000000c 0001 61 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 32},
-    {REP_E32, "0006 00000005 0000 0001 31", FMT_ERR_FORMAT, 26},
-    {REP_E32, "0006 00000005 0001 61 0000", FMT_ERR_FORMAT, 26},
-    {REP_E32, "0006 00000006 0001 61 0001 00", FMT_ERR_FORMAT, 26},
-    {REP_E32, "0006 00000006 0001 ff 0001 31", FMT_ERR_FORMAT, 26},
-    {REP_E32, "0006 00000004 0001 61 00", FMT_ERR_FORMAT, 29},
-    {REP_E32, "0007 00000001 ff", FMT_ERR_FORMAT, 26},
+    {REP_E32, "0006 0000000c 0001 62 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 33},
+    {REP_E32, "0006 0000000c 0001 61 0001 31 0001 61 0001 31", FMT_ERR_FORMAT, 33},
+    {REP_E32, "0006 00000005 0000 0001 31", FMT_ERR_FORMAT, 27},
+    {REP_E32, "0006 00000005 0001 61 0000", FMT_ERR_FORMAT, 27},
+    {REP_E32, "0006 00000006 0001 61 0001 00", FMT_ERR_FORMAT, 27},
+    {REP_E32, "0006 00000006 0001 ff 0001 31", FMT_ERR_FORMAT, 27},
+    {REP_E32, "0006 00000004 0001 61 00", FMT_ERR_FORMAT, 30},
+    {REP_E32, "0007 00000001 ff", FMT_ERR_FORMAT, 27},
 };
 
 START_TEST(test_what_no_header_may_say_is_refused)

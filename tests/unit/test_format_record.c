@@ -60,13 +60,13 @@ static struct ref any_ref(struct rnd *r)
 
 static void free_make(struct rnd *r, union record *rec)
 {
-    rec->free.length = 1 + rnd_upto(r, FMT_SIZE_MAX - 1);
+    rec->free.length = FMT_ALIGN * (1 + rnd_upto(r, FMT_SIZE_MAX / FMT_ALIGN - 1));
     rec->free.sequence = rnd_u64(r);
 }
 
 static int free_get_any(struct in *in, union record *rec)
 {
-    return free_get(in, &rec->free);
+    return free_get(in, FMT_SPACE_START, &rec->free);
 }
 
 static void free_put_any(struct out *out, const union record *rec)
@@ -76,8 +76,8 @@ static void free_put_any(struct out *out, const union record *rec)
 
 static void pending_make(struct rnd *r, union record *rec)
 {
-    rec->pending.offset = 8192 + rnd_upto(r, FMT_SIZE_MAX - 8192);
-    rec->pending.length = 1 + rnd_upto(r, FMT_SIZE_MAX - 1);
+    rec->pending.offset = 8192 + FMT_ALIGN * rnd_upto(r, (FMT_SIZE_MAX - 8192) / FMT_ALIGN);
+    rec->pending.length = FMT_ALIGN * (1 + rnd_upto(r, FMT_SIZE_MAX / FMT_ALIGN - 1));
     rec->pending.sequence = rnd_u64(r);
 }
 
@@ -154,6 +154,8 @@ static void dataset_make(struct rnd *r, struct object_rec *o)
     }
     if (o->layout == FMT_CONTIGUOUS)
         o->slab = 1 + rnd_upto(r, FMT_SIZE_MAX - 1);
+    if (o->layout == FMT_CHUNKED && o->rank > 0)
+        o->suffix = (uint8_t)(1 + (o->rank > 1 && o->max[o->rank - 1] != FMT_UNLIMITED));
     if (o->layout == FMT_CHUNKED)
         o->nfilters = (uint8_t)rnd_below(r, FMT_FILTERS_MAX + 1);
     for (int i = 0; i < o->nfilters; i++)
@@ -603,11 +605,12 @@ START_TEST(test_vectors_of_datasets)
     free(p);
     /* 9 of INT in chunks of 4, shuffle and a user's filter, a fill value. */
     p = vector_get("object",
-                   "02 00 01 00 08 00 03 01 09 04"
+                   "02 00 01 00 08 00 03 01 09 04 01"
                    "02 0001 00 00 01 00000004  8001 00 03 6c6f67 02 00000001 ffffffff"
                    "01 07 01 02 04 00000063",
                    &rec);
-    ck_assert(o->layout == FMT_CHUNKED && !o->has_max && o->max[0] == 9 && o->chunk[0] == 4);
+    ck_assert(o->layout == FMT_CHUNKED && !o->has_max && o->max[0] == 9 && o->chunk[0] == 4 &&
+              o->suffix == 1);
     ck_assert(o->nfilters == 2 && o->filter[0].id == FMT_FILTER_SHUFFLE);
     ck_assert(o->filter[0].nparams == 1 && o->filter[0].param[0] == 4);
     ck_assert(o->filter[1].id == 32769 && o->filter[1].flags == 0 && o->filter[1].nparams == 2);
@@ -724,7 +727,7 @@ START_TEST(test_vectors_of_chunks)
     ck_assert(c->nsums == 4 && c->sum[0] == 1 && c->sum[2] == 0 && c->sum[3] == UINT64_MAX);
     /* Five sums stand in a block of 80 bytes. */
     bytes = vector_get("chunk",
-                       "01 01 00000001 0000000000004000 0000000000004001"
+                       "01 00 00000001 0000000000004000 0000000000004001"
                        "0000000000002000 00000050 1122334455667788",
                        &rec);
     ck_assert(c->far == 1 && c->nsums == 0);
@@ -733,7 +736,7 @@ START_TEST(test_vectors_of_chunks)
     free(bytes);
     /* 8,188 sums are one too many for a block of 64 KiB. */
     bytes = vector_get("chunk",
-                       "01 01 00001ffc 0000000000004000 0000000000000001"
+                       "01 00 00001ffc 0000000000004000 0000000000000001"
                        "0000000000020000 00010000 1122334455667788"
                        "0000000000002000 00000030 1122334455667788",
                        &rec);
@@ -796,7 +799,9 @@ static const struct {
     int err;
 } refused[] = {
     {"free", "0000000000000000 0000000000000007", FMT_ERR_FORMAT},
-    {"free", "4000000000000001 0000000000000007", FMT_ERR_FORMAT},
+    {"free", "0000000000000060 0000000000000007", FMT_ERR_FORMAT},
+    {"free", "4000000000000040 0000000000000007", FMT_ERR_FORMAT},
+    {"pending", "0000000000002008 0000000000000040 0000000000000007", FMT_ERR_FORMAT},
     {"pending", "0000000000001fc0 0000000000000040 00000000000007", FMT_ERR_FORMAT},
     {"pending", "8000000000000000 0000000000000040 0000000000000007", FMT_ERR_FORMAT},
     {"log",
@@ -830,21 +835,30 @@ static const struct {
      "03 01 00 02",
      FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 02 01 02 00 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 01 02 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 01 02 00 01 00 02", FMT_ERR_FORMAT},
+    /* The suffix of a grid: none, longer than the rank, of a rank of 0; a second dimension without
+     * bound; 2^31 times 2^32 chunks. */
+    {"object", "02 00 01 00 10 00 03 01 02 01 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 01 02 01 02 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 10 00 03 02 02 02 02 ffffffffffffffffff01 01 01 02 00 02",
+     FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 10 00 03 03 00 00 00 01 8080808008 8080808010 01 01 01 03 00 02",
+     FMT_ERR_FORMAT},
     /* Filters: where none may be, too many, a name below 32768, none above, parameters. */
     {"object",
      "02 00 01 00 10 00 02 01 02 01"
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
     {"object", "02 00 01 00 10 00 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 21", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 10 00 03 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 0064 00 00 ff", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 00 21", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 10 00 03 00 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 10 00 03 00 00 01 0064 00 00 ff", FMT_ERR_FORMAT},
     /* A byte filter behind a user's. */
-    {"object", "02 00 01 00 10 00 03 00 02 8000 00 01 61 00 0001 00 00 01 00000008 00",
+    {"object", "02 00 01 00 10 00 03 00 00 02 8000 00 01 61 00 0001 00 00 01 00000008 00",
      FMT_ERR_FORMAT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
     {"dim", "01 00 03 00", FMT_ERR_FORMAT},
@@ -879,21 +893,21 @@ static const struct {
     {"chunk", "01 00 00000001 0000000000002041 0000000000000001 00000000000000aa", FMT_ERR_FORMAT},
     {"chunk", "01 00 00000001 0000000000001fc0 0000000000000001 00000000000000aa", FMT_ERR_FORMAT},
     {"chunk", "01 00 00000002 0000000000002040 2000000000000001 00000000000000aa", FMT_ERR_FORMAT},
-    /* One sum in a block; five where four may stand; a block of the wrong length; one missing. */
+    /* A flag; five sums where four may stand; a block of the wrong length; one missing. */
     {"chunk",
      "01 01 00000001 0000000000004000 0000000000001000"
      "0000000000002000 00000030 1122334455667788",
-     FMT_ERR_FORMAT},
+     FMT_ERR_UNSUPPORTED},
     {"chunk",
      "01 00 00000005 0000000000004000 0000000000000001 0000000000000001"
      "0000000000000001 0000000000000001 0000000000000001 0000000000000001",
      FMT_ERR_FORMAT},
     {"chunk",
-     "01 01 00000001 0000000000004000 0000000000004001"
+     "01 00 00000001 0000000000004000 0000000000004001"
      "0000000000002000 00000051 1122334455667788",
      FMT_ERR_FORMAT},
     {"chunk",
-     "01 01 00001ffc 0000000000004000 0000000000000001"
+     "01 00 00001ffc 0000000000004000 0000000000000001"
      "0000000000020000 00010000 1122334455667788",
      FMT_ERR_FORMAT},
     /* Packed: no rows, too many, cut; offset odd, in the slots; beyond what a file can hold. */

@@ -122,7 +122,7 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
     out_init(&out, back, sizeof(back));
     switch (key_tag(key->p)) {
     case FMT_TAG_FREE:
-        free_get(&in, &extent);
+        free_get(&in, FMT_SPACE_START, &extent);
         free_put(&out, &extent);
         break;
     case FMT_TAG_LOG:

@@ -56,12 +56,24 @@ static void group_key(struct key *key)
 
 /* ---- the header ---- */
 
+static struct span first_rep(const struct header_rec *h)
+{
+    struct span rep;
+    struct in in;
+
+    in_init(&in, h->reps.p, h->reps.len);
+    ck_assert_int_eq(header_rep_next(&in, &rep), 0);
+    return rep;
+}
+
 START_TEST(test_D18_records_and_codes_of_the_header_stay)
 {
     static uint8_t scratch[FMT_HEADER_MAX], bytes[FMT_HEADER_MAX];
     static struct header_rec h;
     static struct rep_rec rep;
-    static uint8_t content[FMT_HEADER_MAX], rep_scratch[FMT_HEADER_MAX];
+    static uint8_t content[FMT_HEADER_MAX], rep_scratch[FMT_HEADER_MAX], reps[FMT_HEADER_MAX];
+    struct span one;
+    struct in in;
     struct store *st;
     const char *why;
     const uint8_t *p;
@@ -72,16 +84,19 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
     st = open_store(1);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    ck_assert_int_eq(rep_get(&h.rep[0], &rep, rep_scratch, &why, &at), 0);
+    one = first_rep(&h);
+    ck_assert_int_eq(rep_get(&one, &rep, rep_scratch, &why, &at), 0);
     rep.flags |= 0x50;
     rep.extents_tail = (struct span){(const uint8_t *)"\0\x50\0\3\0\x51\0\5", 8};
     rep.unknown = (struct span){(const uint8_t *)"\3\0\0\0\0\4tail", 10};
     out_init(&out, content, sizeof(content));
     rep_put(&out, &rep);
     /* A representation of a form that nobody knows, under which there are no datasets. */
-    h.rep[0] = (struct span){content, out.at};
-    h.rep[7] = (struct span){(const uint8_t *)"\3\0\7\1xyz", 7};
-    h.nreps = 8;
+    one = (struct span){content, out.at};
+    out_init(&out, reps, sizeof(reps));
+    header_rep_put(&out, &one);
+    header_rep_put(&out, &(struct span){(const uint8_t *)"\3\0\7\7\1xyz", 8});
+    h.reps = (struct span){reps, out.at};
     h.unknown = (struct span){(const uint8_t *)"\3\0\0\0\0\2xy\4\0\0\0\0\0", 14};
     out_init(&out, bytes, sizeof(bytes));
     header_put(&out, &h, &split);
@@ -91,12 +106,16 @@ START_TEST(test_D18_records_and_codes_of_the_header_stay)
     st = open_store(0);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    ck_assert_int_eq(rep_get(&h.rep[0], &rep, rep_scratch, &why, &at), 0);
+    one = first_rep(&h);
+    ck_assert_int_eq(rep_get(&one, &rep, rep_scratch, &why, &at), 0);
     ck_assert_uint_eq(rep.flags & 0xf0, 0x50);
     ck_assert(rep.unknown.len == 10 && memcmp(rep.unknown.p, "\3\0\0\0\0\4tail", 10) == 0);
     ck_assert(rep.extents_tail.len == 8 &&
               memcmp(rep.extents_tail.p, "\0\x50\0\3\0\x51\0\5", 8) == 0);
-    ck_assert(h.nreps == 8 && h.rep[7].len == 7 && memcmp(h.rep[7].p, "\3\0\7\1xyz", 7) == 0);
+    ck_assert_int_eq(h.nreps, 2);
+    in_init(&in, h.reps.p, h.reps.len);
+    ck_assert(header_rep_next(&in, &one) == 0 && header_rep_next(&in, &one) == 0);
+    ck_assert(one.len == 8 && memcmp(one.p, "\3\0\7\7\1xyz", 8) == 0);
     ck_assert(h.unknown.len == 14 && memcmp(h.unknown.p, "\3\0\0\0\0\2xy\4\0\0\0\0\0", 14) == 0);
     store_close(st);
 }
@@ -106,7 +125,9 @@ END_TEST
 START_TEST(test_D18_repair_keeps_a_default_representation)
 {
     static uint8_t scratch[FMT_HEADER_MAX], bytes[FMT_HEADER_MAX], content[FMT_HEADER_MAX];
+    static uint8_t reps[FMT_HEADER_MAX];
     static struct header_rec h;
+    struct span one;
     struct store *st;
     const char *why;
     const uint8_t *p;
@@ -119,10 +140,14 @@ START_TEST(test_D18_repair_keeps_a_default_representation)
     st = open_store(1);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    len = h.rep[0].len;
-    memcpy(content, h.rep[0].p, len);
+    one = first_rep(&h);
+    len = one.len;
+    memcpy(content, one.p, len);
     content[1] |= 4; /* form, flags */
-    h.rep[0] = (struct span){content, len};
+    one = (struct span){content, len};
+    out_init(&out, reps, sizeof(reps));
+    header_rep_put(&out, &one);
+    h.reps = (struct span){reps, out.at};
     out_init(&out, bytes, sizeof(bytes));
     header_put(&out, &h, &split);
     ck_assert_int_eq(store_commit(st, bytes, out.at, split), 0);
@@ -136,7 +161,8 @@ START_TEST(test_D18_repair_keeps_a_default_representation)
     st = open_store(0);
     p = store_header(st, &size);
     ck_assert_int_eq(header_get(p, size, &h, scratch, &why, &at), 0);
-    ck_assert(h.rep[0].len == len && memcmp(h.rep[0].p, content, len) == 0);
+    one = first_rep(&h);
+    ck_assert(one.len == len && memcmp(one.p, content, len) == 0);
     store_close(st);
 }
 END_TEST

@@ -87,8 +87,8 @@ static void sum_again(uint8_t *unit)
 /* Gives the unit's representation another name, as long as its own. */
 static void rename_unit(uint8_t *unit, const char *name)
 {
-    ck_assert_uint_eq(unit[FIXED + 9], strlen(name));
-    memcpy(unit + FIXED + 10, name, strlen(name));
+    ck_assert_uint_eq(unit[FIXED + 10], strlen(name));
+    memcpy(unit + FIXED + 11, name, strlen(name));
     sum_again(unit);
 }
 
@@ -108,12 +108,12 @@ static void same(const struct particle *got, long double e)
 START_TEST(test_bytes_of_a_unit)
 {
     static const char text[] =
-        "894452550d0a1a0a00050000000000290000000000000001000000000000000863df53725e097d8e"
-        "000100000023"
-        "0100000a65787465726e616c3332"
+        "894452550d0a1a0a000500000000002a0000000000000001000000000000000863df53725e097d8e"
+        "000100000024"
+        "010000000a65787465726e616c3332"
         "00020000000400100008"
         "000800000005616d643634"
-        "fbdf980a6c282bd2"
+        "cd2f82a79ded4b6e"
         "3ff8000000000000";
     const double in = 1.5;
     size_t size;

@@ -33,10 +33,10 @@ static int abi_load_stored(struct abi *abi, const struct printer *printer, int n
 {
     const drep_encoding *rows;
     const drep_scalar *scalars;
-    int n, err;
+    int n, err, at = printer_place(printer, number);
 
     /* A representation made of functions does not say how it holds anything. */
-    if (!printer->stored[number])
+    if (at < 0 || !printer->stored[at])
         return DREP_ERR_UNSUPPORTED_DATAREP;
     err = drep_header_scalars(printer->file, number, &scalars, &abi->nscalars);
     if (!err)

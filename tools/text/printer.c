@@ -21,20 +21,21 @@ static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
 /* A code form states sizes only. */
 static int printer_load_stored(struct printer *p, const drep_repinfo *rep)
 {
+    int at = p->nreps++;
     const drep_encoding *rows;
     int n, err;
 
+    p->number[at] = rep->number;
     if (strcmp(rep->form, "table") != 0)
         return 0;
-    p->stored[rep->number] = calloc(DREP_CODE_MAX + 1, sizeof *rows);
-    if (!p->stored[rep->number])
+    p->stored[at] = calloc(DREP_CODE_MAX + 1, sizeof *rows);
+    if (!p->stored[at])
         return DREP_ERR_NOMEM;
     err = drep_header_types(p->file, rep->number, &rows, &n);
     if (!err)
-        load_rows(p->stored[rep->number], rows, n);
+        load_rows(p->stored[at], rows, n);
     if (!err)
-        err = drep_header_scalars(p->file, rep->number, &p->custom[rep->number],
-                                  &p->ncustom[rep->number]);
+        err = drep_header_scalars(p->file, rep->number, &p->custom[at], &p->ncustom[at]);
     return err;
 }
 
@@ -109,15 +110,31 @@ static int real_code(int format, bool complex)
 
 /* The place of a value's own rows among those of the representations. */
 #define OWN_ROWS DREP_MAX_DATAREPS
+/* What stands for them in place of a representation's number. */
+#define OWN_NUMBER (-2)
+
+int printer_place(const struct printer *p, int number)
+{
+    int at = 0;
+
+    if (number == OWN_NUMBER)
+        return OWN_ROWS;
+    if (number >= 0 && number < p->nreps && p->number[number] == number)
+        return number;
+    while (at < p->nreps && p->number[at] != number)
+        at++;
+    return at < p->nreps ? at : -1;
+}
 
 /* Return the encoding of a predefined type under a representation. */
 static const drep_encoding *row_of(const struct printer *p, int code, int datarep)
 {
     static const drep_encoding unknown;
+    int at = datarep == PRINTER_NO_DATAREP ? -1 : printer_place(p, datarep);
 
     if (datarep == PRINTER_NO_DATAREP)
         return &p->plain[code];
-    return p->stored[datarep] ? &p->stored[datarep][code] : &unknown;
+    return at >= 0 && p->stored[at] ? &p->stored[at][code] : &unknown;
 }
 
 /* A long double is another thing on every machine, so it is never read as one. */
@@ -310,5 +327,5 @@ int printer_value_type(const struct printer *p, const drep_type *type, const dre
 
     load_rows(by_code, rows, n);
     value.stored[OWN_ROWS] = by_code;
-    return printer_type(&value, type, OWN_ROWS, out);
+    return printer_type(&value, type, OWN_NUMBER, out);
 }

@@ -26,11 +26,12 @@ struct printer {
                     so that they are printed in as many digits as it needs; for nothing else */
     bool own;     /* reals that no binary128 holds stay what they are: to be printed
                      or compared, by num_own(), and nothing else */
-    const drep_scalar *custom[DREP_MAX_DATAREPS]; /* borrowed from the file */
+    int nreps, number[DREP_MAX_DATAREPS];         /* of the file's representations, ascending */
+    const drep_scalar *custom[DREP_MAX_DATAREPS]; /* of each; borrowed from the file */
     int ncustom[DREP_MAX_DATAREPS];
     struct paths *paths;         /* of all objects, found when the first is asked for */
     struct print_search *search; /* whether they were looked for, by any thread */
-    /* By code: how each of the file's representations holds it, by its number (NULL: none, or one
+    /* By code: how each of the file's representations holds it, by its place in number[] (NULL: one
      * without a table), behind them how a value holds it that is in none; and the formats by which
      * we know what it is. */
     drep_encoding *stored[DREP_MAX_DATAREPS + 1], plain[DREP_CODE_MAX + 1];
@@ -38,6 +39,9 @@ struct printer {
 
 /* For printer_type(): elements that come from elsewhere than a file. */
 #define PRINTER_NO_DATAREP (-1)
+
+/* Place of a representation in number[] by its number; -1: the file has none of it. */
+int printer_place(const struct printer *p, int number);
 
 /* 0 or a DREP_ERR_... code. */
 int printer_init(struct printer *p, drep_file *file, bool json);

@@ -97,7 +97,7 @@ class Payload:
         if t.kind != T.SEQUENCE:
             need(t.kind == T.VSTRING or b"\0" not in self.data[begin:end], "R5.35", self.offset,
                  "the text of a region has a NUL")
-            self.contents.append((begin, end, b"" if t.kind == T.VSTRING else None))
+            self.contents.append((begin, end, b""))
             return []
         base = t.base
         self.contents.append((begin, end, None if base.variable else base.raw))

@@ -39,13 +39,13 @@ class Representation:
 
     def __init__(self, record):
         self.offset = record.offset
-        self.form, self.flags, self.number = record.u8(), record.u8(), record.u8()
+        self.form, self.flags, self.number = record.u8(), record.u8(), record.u16()
         count = record.u8()
         need(1 <= count <= 127, "R3.7", record.here, "a representation's name has %d bytes" % count)
         self.name = record.text(count, "name of a representation")
         self.extents, self.encodings, self.descriptions = {}, None, []
         self.machine, self.witnesses = "", None
-        self.unreadable = self.form not in (1, 2) or bool(self.flags & 0x0e)
+        self.unreadable = self.form not in (1, 2) or bool(self.flags & 15)
         if not self.unreadable:
             self._nested(record)
             self._check()
@@ -99,8 +99,6 @@ class Representation:
         datatype = PREDEFINED[code]
         form, order, size, align, custom, zero = row.data[2:]
         at = row.offset
-        need(align in (1, 2, 4, 8, 16), "R3.20", at + 5, "%s has alignment %d"
-             % (datatype.name, align))
         need(zero == 0, "R3.20", at + 7, "the last byte of a row is not 0")
         need(1 <= size <= (1 if datatype.kind == "bytes" else 32), "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
         part = size

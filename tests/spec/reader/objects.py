@@ -67,7 +67,7 @@ class Object:
         need(1 <= self.changed <= self.file.sequence, "R7.20", r.here,
              "dataset %d was changed by commit %d" % (self.id, self.changed))
         type_at = r.here
-        self.type_number, rep = r.var32(), r.u8()
+        self.type_number, rep = r.var32(), r.var32()
         self.rep = self.file.header.representation(rep, r.here - 1)
         self.layout, rank = r.u8(), r.u8()
         self.dimensions = None
@@ -87,6 +87,8 @@ class Object:
             self.chunk = [r.var32() for _ in range(rank)]
         need(all(1 <= length <= LIMIT for length in self.chunk), "R8.5", r.here,
              "a chunk length of 0")
+        if self.layout == CHUNKED:
+            self._suffix(r.u8(), r.here - 1)
         from . import filters
         self.filters = filters.parse(r)
         self.fill_kind = r.u8()
@@ -101,6 +103,16 @@ class Object:
             at = r.here
             self._fill(r.bytes(size), at)
         self._layout()
+
+    def _suffix(self, k, at):
+        """R8.18."""
+        rank = len(self.shape)
+        need(k == rank == 0 or 1 <= k <= rank, "R8.18", at, "a suffix of %d dimensions" % k)
+        self.suffix, product = k, 1
+        for most, chunk in list(zip(self.maximum, self.chunk))[rank - k + 1:]:
+            need(most != UNLIMITED, "R8.18", at, "a dimension inside the suffix is unlimited")
+            product *= -(-most // chunk)
+        need(product <= LIMIT, "R8.18", at, "a suffix of %d chunks" % product)
 
     def _encodings(self):
         """Every datatype that is used is one of the representation's (R3.15)."""

@@ -15,7 +15,7 @@ LINE = 64
 def check(file):
     """Every violation that is found, as a list of ReadErrors."""
     found = []
-    for step in (elements, external_bytes, chunk_lines, accounts, type_uses, hard_links, reached, dimension_uses):
+    for step in (elements, external_bytes, rows, accounts, type_uses, hard_links, reached, dimension_uses):
         try:
             step(file)
         except ReadError as e:
@@ -38,16 +38,13 @@ def external_bytes(file):
          "chunks have more bytes of other files than is possible")
 
 
-def chunk_lines(file):
-    """R8.39: rows do not overlap, records share no line."""
-    taken = []
+def rows(file):
+    """R8.39: rows of a record do not overlap."""
     for dataset in file.datasets.values():
         for record in dataset.records:
-            rows = sorted((offset, offset + size) for offset, size in record.extents if size)
-            need(all(one[1] <= two[0] for one, two in zip(rows, rows[1:])), "R8.39", record.offset,
+            taken = sorted((offset, offset + size) for offset, size in record.extents if size)
+            need(all(one[1] <= two[0] for one, two in zip(taken, taken[1:])), "R8.39", record.offset,
                  "rows of a chunk record overlap")
-            taken += merged(lines(*row) for row in rows)
-    apart(taken, "R8.39", "two chunk records")
 
 
 def lines(begin, end):
@@ -72,7 +69,7 @@ def apart(spans, rule, what):
 
 
 def accounts(file):
-    """R6.2: every byte belongs to at most one; also R6.3 to R6.5."""
+    """R6.2: no line has two owners; also R6.3 to R6.5."""
     for entries in file.tree.objects.values():  # A value in a block of its own is read here.
         for some in entries.values():
             for entry in some:
@@ -85,8 +82,8 @@ def accounts(file):
     spans = []
     for dataset in file.datasets.values():
         for record in dataset.records:
-            rows = sorted(lines(offset, offset + size) for offset, size in record.extents if size)
-            spans += merged(rows)
+            spans += merged(sorted(lines(offset, offset + size)
+                                   for offset, size in record.extents if size))
     for entry in file.tree.of(0, tree.LOG):
         log_record(entry, file.slot)
     for entry in file.tree.of(0, tree.FREE):
@@ -110,7 +107,8 @@ def accounts(file):
 
 
 def free(begin, length, file, offset):
-    need(length >= 1, "R6.3", offset, "a free extent of no bytes")
+    need(length >= 1 and begin % LINE == length % LINE == 0, "R6.3", offset,
+         "a free extent that is not whole lines")
     need(BLOCKS <= begin and begin + length <= file.space.end, "R2.14", offset,
          "a free extent lies outside the allocated space")
     return begin, begin + length

@@ -24,27 +24,35 @@ class Target:
         self.kind, self.flags = r.u8(), r.u8()
         name = r.bytes(r.u16())
         self.size, self.head = r.u64(), r.u64()
-        r.i64()
+        self.time = r.i64()
+        tag = r.bytes(r.u16())
         need(self.size <= LIMIT, "R8.43", r.offset, "a file of more than 2^62 bytes")
         self.newer = self.kind not in (PATH, URI) or bool(self.flags & 15)
         if self.newer:
             return
-        need(1 <= len(name) <= 1023, "R8.45", r.offset, "the name of a file has %d bytes" % len(name))
+        need(1 <= len(name) <= 4096, "R8.45", r.offset, "the name of a file has %d bytes" % len(name))
         try:
             self.name = decode_text(name, r.offset, "the name of a file")
         except ReadError as e:
             raise ReadError("R8.45", r.offset, str(e)) from None
+        need(len(tag) <= 1023, "R8.43", r.offset, "a file has %d bytes that tell its version" % len(tag))
+        try:
+            decode_text(tag, r.offset, "what tells a file's version")
+        except ReadError as e:
+            raise ReadError("R8.43", r.offset, str(e)) from None
         if self.kind == PATH:
             need(all(part not in ("", ".", "..") for part in self.name.split("/")), "R8.45", r.offset,
                  "the path %r of a file does not lead down" % self.name)
 
-    def read(self, offset, size):
-        """Bytes of a row."""
+    def read(self, offset, size, sure=True):
+        """Bytes of a row; not sure: it has no sum, so the file's time must be right (R8.52)."""
         if self.newer:
             raise Newer("a file of kind %d" % self.kind)
         need(offset + size <= self.size, "R8.47", self.offset, "a chunk lies outside %r" % self.name)
         if self.data is None:
             self.data = self._open()
+        need(sure or self.time and self.time == self.changed, "R8.52", self.offset,
+             "%r has another time, and a chunk in it no sum" % self.name)
         return self.data[offset:offset + size]
 
     def _open(self):
@@ -56,6 +64,7 @@ class Target:
             mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
             if stat.S_ISLNK(mode):
                 raise ReadError("R8.46", self.offset, "%r leads through a link" % self.name)
+        self.changed = int(os.stat(path).st_mtime)
         if not stat.S_ISREG(mode):
             raise ReadError("R8.46", self.offset, "%r is not a regular file" % self.name)
         with open(path, "rb") as f:
