@@ -70,12 +70,13 @@ def dataset(ident):
     r = bytearray(find(key_of(ident, OBJECT))[1])
     kind, flags = r.pop(0), r.pop(0)
     var(r), var(r), var(r)                # hard links, next attribute, changed
-    datatype, rep, layout, rank = var(r), r.pop(0), r.pop(0), r.pop(0)
+    datatype, rep, layout, rank = var(r), var(r), r.pop(0), r.pop(0)
     lengths = [var(r) for _ in range(rank)]
     for bit in (1, 2):                    # maxima, dimensions
         if flags & bit:
             [var(r) for _ in range(rank)]
     cells, filters = [var(r) for _ in range(rank)] if layout == 3 else [], []
+    suffix = r.pop(0) if layout == 3 else 0
     for _ in range(r.pop(0)):
         number, flag, n = struct.unpack(">HBB", r[:4])
         filters.append((number, struct.unpack(">%dI" % r[4 + n], r[5 + n:5 + n + 4 * r[4 + n]])))
