@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# needs: deflate zstd lz4 lzf
 """run-draft4.py - what `datarep convert` makes of the files of draft 4.
 
 tests/vectors/draft4 keeps that draft's vectors and what its reader in Python said of each.  Brought
