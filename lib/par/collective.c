@@ -80,6 +80,7 @@ static int spec_hash(const drep_dataset *ds, uint64_t *hash)
     for (int d = 0; rec.has_dims && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
         rec.dim[d] = rec.dim[d] < ranks_first_new(ds->file) ? rec.dim[d] : UINT64_MAX;
     rec.links = rec.next_attr = rec.datarep = 0;
+    rec.changed = 0; /* open handles may know an earlier one */
     buf_out(&b, &out);
     object_put(&out, &rec);
     out_bytes(&out, ds->rep->name, strlen(ds->rep->name));

@@ -432,13 +432,13 @@ enum { DATASETS = 10000, SHORT_CHUNK = 64 };
 /* Write a chunk of each, in a commit of its own. */
 static void rewrite_run(void *ctx)
 {
-    const int64_t at = SHORT_CHUNK, count = SHORT_CHUNK;
+    const int64_t at = SHORT_CHUNK, n = SHORT_CHUNK;
     const struct work *w = ctx;
     drep_selection *sel;
     double v[SHORT_CHUNK];
     drep_file *file;
 
-    bench_must(drep_select_box(1, &at, &count, NULL, NULL, &sel) == 0, "drep_select_box");
+    bench_must(drep_select_box(1, &at, &n, NULL, NULL, &sel) == 0, "drep_select_box");
     bench_must(drep_open(w->drep, DREP_RDWR, NULL, &file) == 0, "drep_open");
     for (int i = 0; i < DATASETS; i++) {
         drep_dataset *set;
