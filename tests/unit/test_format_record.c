@@ -580,7 +580,7 @@ START_TEST(test_vectors_of_objects)
     p = vector_get("dim", "01 04 03 77", &rec);
     ck_assert(rec.dim.kind == FMT_LATER && rec.dim.flags == 4);
     free(p);
-    p = vector_get("object", "02 00 01 00 10 00 00 ff 00 02", &rec);
+    p = vector_get("object", "02 00 01 00 05 10 00 00 ff 00 02", &rec);
     ck_assert(rec.object.kind == FMT_DATASET && rec.object.type == FMT_CODE_DOUBLE);
     ck_assert(rec.object.rank == FMT_RANK_NULL && rec.object.fill == FMT_FILL_NONE);
     free(p);
@@ -595,7 +595,7 @@ START_TEST(test_vectors_of_datasets)
 
     /* 5 x 7 of DOUBLE, contiguous, the first dimension unlimited; both dimensions named. */
     p = vector_get("object",
-                   "02 03 01 00 10 00 02 02"
+                   "02 03 01 00 05 10 00 02 02"
                    "05 07 ffffffffffffffffff01 07"
                    "21 00 801c 00 00",
                    &rec);
@@ -605,7 +605,7 @@ START_TEST(test_vectors_of_datasets)
     free(p);
     /* 9 of INT in chunks of 4, shuffle and a user's filter, a fill value. */
     p = vector_get("object",
-                   "02 00 01 00 08 00 03 01 09 04 01"
+                   "02 00 01 00 05 08 00 03 01 09 04 01"
                    "02 0001 00 00 01 00000004  8001 00 03 6c6f67 02 00000001 ffffffff"
                    "01 07 01 02 04 00000063",
                    &rec);
@@ -618,7 +618,7 @@ START_TEST(test_vectors_of_datasets)
     ck_assert(o->fill == FMT_FILL_VALUE && o->fill_value.len == 7 && o->fill_value.p[6] == 0x63);
     free(p);
     /* A rank of 0, compact. */
-    p = vector_get("object", "02 00 01 00 808004 00 01 00 00 00", &rec);
+    p = vector_get("object", "02 00 01 00 05 808004 00 01 00 00 00", &rec);
     ck_assert(o->layout == FMT_COMPACT && o->rank == 0 && o->type == FMT_TYPE_FIRST);
     free(p);
 }
@@ -652,17 +652,17 @@ START_TEST(test_vectors_of_later_versions)
         free(p);
     }
     /* A layout, and a fill: what stands before them, and the shape, can be read. */
-    p = vector_get("object", "02 01 02 03 10 00 04 01 02 03 77", &rec);
+    p = vector_get("object", "02 01 02 03 05 10 00 04 01 02 03 77", &rec);
     ck_assert(!object_known(&rec.object) && rec.object.layout == 4 && rec.object.type == 16);
     ck_assert(rec.object.max[0] == 3 && span_is(&rec.object.tail, "w"));
     free(p);
-    p = vector_get("object", "02 00 02 03 10 00 ff ff 77", &rec);
+    p = vector_get("object", "02 00 02 03 05 10 00 ff ff 77", &rec);
     ck_assert(!object_known(&rec.object) && span_is(&rec.object.tail, "w"));
     free(p);
-    p = vector_get("object", "02 00 02 03 10 00 01 00 00 03 77", &rec);
+    p = vector_get("object", "02 00 02 03 05 10 00 01 00 00 03 77", &rec);
     ck_assert(!object_known(&rec.object) && rec.object.fill == 3 && span_is(&rec.object.tail, "w"));
     free(p);
-    free(vector_get("object", "02 00 02 03 10 00 01 00 00 02 77", &rec));
+    free(vector_get("object", "02 00 02 03 05 10 00 01 00 00 02 77", &rec));
     ck_assert(object_known(&rec.object));
     /* Flags that change nothing are ignored and kept. */
     free(vector_get("object", "01 10 02 03 04 05", &rec));
@@ -818,47 +818,48 @@ static const struct {
     {"object", "01 00 02 03 04 80808080808080808002", FMT_ERR_FORMAT}, /* 2^64 */
     {"object", "03 00 01 00 00", FMT_ERR_FORMAT},
     {"object", "04 00 01 00 818080808080808040", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 00 00 00 ff 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
-    {"object", "02 00 01 00 10 00 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
-    {"object", "02 00 01 00 10 00 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
+    {"object", "02 00 01 00 05 00 00 00 ff 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 01 ff 00 02", FMT_ERR_FORMAT}, /* null, compact */
+    {"object", "02 00 01 00 05 10 00 00 00 00 02", FMT_ERR_FORMAT}, /* one element */
+    {"object", "02 00 01 00 05 10 00 01 21 00 02", FMT_ERR_FORMAT}, /* rank 33 */
     /* A rank of 254 whose dimensions have ids: nothing is read for it. */
     {"object",
-     "02 03 01 00 10 00 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
+     "02 03 01 00 05 10 00 02 fe 8080808080808080fa01 ffffffffffffffff07 8080808080808080ff01",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 05 10 00 01 01 818080808080808040 00 02", FMT_ERR_LIMIT},
     /* The maximum below the length; a second dimension that grows; no slab; no chunk. */
-    {"object", "02 01 01 00 10 00 01 01 02 01 00 02", FMT_ERR_FORMAT},
-    {"object", "02 01 01 00 10 00 01 01 02 feffffffffffffffff01 00 02", FMT_ERR_LIMIT},
+    {"object", "02 01 01 00 05 10 00 01 01 02 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 05 10 00 01 01 02 feffffffffffffffff01 00 02", FMT_ERR_LIMIT},
     {"object",
-     "02 01 01 00 10 00 02 02 02 02 02"
+     "02 01 01 00 05 10 00 02 02 02 02 02"
      "03 01 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 02 01 02 00 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 01 02 00 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 02 01 02 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 01 02 00 01 00 02", FMT_ERR_FORMAT},
     /* The suffix of a grid: none, longer than the rank, of a rank of 0; a second dimension without
      * bound; 2^31 times 2^32 chunks. */
-    {"object", "02 00 01 00 10 00 03 01 02 01 00 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 01 02 01 02 00 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 01 00 02", FMT_ERR_FORMAT},
-    {"object", "02 01 01 00 10 00 03 02 02 02 02 ffffffffffffffffff01 01 01 02 00 02",
+    {"object", "02 00 01 00 05 10 00 03 01 02 01 00 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 01 02 01 02 00 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 01 00 02", FMT_ERR_FORMAT},
+    {"object", "02 01 01 00 05 10 00 03 02 02 02 02 ffffffffffffffffff01 01 01 02 00 02",
      FMT_ERR_FORMAT},
-    {"object", "02 01 01 00 10 00 03 03 00 00 00 01 8080808008 8080808010 01 01 01 03 00 02",
+    {"object", "02 01 01 00 05 10 00 03 03 00 00 00 01 8080808008 8080808010 01 01 01 03 00 02",
      FMT_ERR_FORMAT},
     /* Filters: where none may be, too many, a name below 32768, none above, parameters. */
     {"object",
-     "02 00 01 00 10 00 02 01 02 01"
+     "02 00 01 00 05 10 00 02 01 02 01"
      "01 0001 00 00 01 00000008 02",
      FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 00 21", FMT_ERR_LIMIT},
-    {"object", "02 00 01 00 10 00 03 00 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 00 01 0001 00 00 02 00000008 00000008 02", FMT_ERR_FORMAT},
-    {"object", "02 00 01 00 10 00 03 00 00 01 0064 00 00 ff", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 01 00 01 0001 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 21", FMT_ERR_LIMIT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 01 0001 00 01 61 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 01 8000 00 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 01 8000 00 01 00 01 00000008 02", FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 01 0001 00 00 02 00000008 00000008 02",
+     FMT_ERR_FORMAT},
+    {"object", "02 00 01 00 05 10 00 03 00 00 01 0064 00 00 ff", FMT_ERR_FORMAT},
     /* A byte filter behind a user's. */
-    {"object", "02 00 01 00 10 00 03 00 00 02 8000 00 01 61 00 0001 00 00 01 00000008 00",
+    {"object", "02 00 01 00 05 10 00 03 00 00 02 8000 00 01 61 00 0001 00 00 01 00000008 00",
      FMT_ERR_FORMAT},
     {"link", "04 00 8300 8202", FMT_ERR_FORMAT},
     {"dim", "01 00 03 00", FMT_ERR_FORMAT},
