@@ -62,27 +62,28 @@ static int refuse(const struct access *a, const drep_xfer *xfer, int err)
 }
 
 /* One way for reads and writes.  Ranks that share the file make the whole call another way. */
-static int access_run(struct access *a, const drep_xfer *xfer, bool writes)
+static int access_run(const struct access *call, const drep_xfer *xfer, bool writes)
 {
     struct drep_selection room;
+    struct access a = *call;
     struct xfer x;
     drep_file *f;
-    int err = dataset_check(a->ds, a->call);
+    int err = dataset_check(a.ds, a.call);
 
     if (err)
-        return refuse(a, xfer, err);
-    f = a->ds->file;
-    a->room = &room;
-    err = xfer_begin(&x, xfer, a->call);
+        return refuse(&a, xfer, err);
+    f = a.ds->file;
+    a.room = &room;
+    err = xfer_begin(&x, xfer, a.call);
     if (file_shared(f))
-        return xfer_end(&x, (writes ? f->team->ops->write : f->team->ops->read)(a, x.use, err));
+        return xfer_end(&x, (writes ? f->team->ops->write : f->team->ops->read)(&a, x.use, err));
     if (err || (err = writes ? write_begin(f) : read_begin(f)))
         return xfer_end(&x, err);
-    err = access_select(a);
+    err = access_select(&a);
     if (!err && writes)
-        err = dataset_write(a->ds, a->sel, a->type, a->buf, x.use, false);
+        err = dataset_write(a.ds, a.sel, a.type, a.buf, x.use, false);
     else if (!err)
-        err = fail_dataset(dataset_read(a->ds, a->sel, a->type, a->buf, x.use), a->ds->path);
+        err = fail_dataset(dataset_read(a.ds, a.sel, a.type, a.buf, x.use), a.ds->path);
     return xfer_end(&x, writes ? write_end(f, err) : read_end(f, err));
 }
 
