@@ -271,6 +271,26 @@ static void json_fill(struct dump *d, const char *path, drep_dataset *ds, const 
     array_release(&v);
 }
 
+/* A dimension by its address: that of its group, `#`, its name.  A `/` stands before the `#` where
+ * the group's last name has a `#` itself, or a link could be meant. */
+static void json_dimension(struct sink *s, const char *address)
+{
+    const char *last = strrchr(address, '/'), *name = last ? strchr(last, '#') : NULL;
+    size_t group = name ? (size_t)(name - address) : 0;
+
+    if (!name) { /* the file says that something else is one, which check finds */
+        sink_text(s, "null");
+        return;
+    }
+    while (group > 0 && address[group - 1] == '/')
+        group--;
+    sink_text(s, "{\"group\": ");
+    sink_quoted(s, group ? address : "/", group ? group : 1);
+    sink_text(s, ", \"dimension\": ");
+    json_string(s, name + 1);
+    sink_char(s, '}');
+}
+
 static void json_dimensions(struct dump *d, const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
@@ -283,7 +303,7 @@ static void json_dimensions(struct dump *d, const drep_dsinfo *info)
             sink_text(s, ", ");
         path = info->dim_ids[k] ? printer_path(&d->printer, info->dim_ids[k]) : NULL;
         if (path)
-            json_string(s, path);
+            json_dimension(s, path);
         else
             sink_text(s, "null");
     }

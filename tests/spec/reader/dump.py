@@ -124,8 +124,7 @@ def shown_dataset(file, found):
     fill = {0: None, 2: "none"}.get(found.fill_kind)
     if found.fill:
         fill = found.fill.values()[0]
-    paths = [file.path_of(n) if n else None for n in found.dimensions or [0] * len(found.shape
-                                                                                 or [])]
+    along = [file.named_dimensions.get(n) for n in found.dimensions or [0] * len(found.shape or [])]
     layout = {COMPACT: "compact", CONTIGUOUS: "contiguous", CHUNKED: "chunked"}
     return {"kind": "dataset", "id": found.id, "type": text.datatype(found.type),
             "datarep": found.rep.number, "shape": found.shape,
@@ -133,5 +132,5 @@ def shown_dataset(file, found):
             "layout": layout.get(found.layout, "null"),
             "chunk": found.chunk if found.layout in (CONTIGUOUS, CHUNKED) else None,
             "filters": [f.shown() for f in found.filters], "fill": fill,
-            "dimensions": None if null else paths, "attributes": attributes(file, found.id),
+            "dimensions": None if null else along, "attributes": attributes(file, found.id),
             "data": file.datasets[found.id].values()}

@@ -167,6 +167,7 @@ class File:
     def _walk(self):
         """Depth first from the root: where each object is met first, and no cycles (R7.7)."""
         self.paths = {ROOT: "/"}
+        self.named_dimensions = {}  # What JSON says of each: its group, its name.
         above = {ROOT}
         work = [(ROOT, "", iter(self.members.get(ROOT, [])))]
         self._addresses(ROOT, "", None)
@@ -190,7 +191,7 @@ class File:
                 work.append((link.target, here, iter(self.members[link.target])))
 
     def _addresses(self, group, path, parent):
-        """The addresses of a group's dimensions (R7.19)."""
+        """The addresses of a group's dimensions, as datarep(5) has them."""
         names = {link.name for link in self.members.get(group, [])}
         beside = {link.name for link in self.members.get(parent, [])}
         last = path.rsplit("/", 1)[-1]
@@ -203,6 +204,8 @@ class File:
                 middle = "//"
             if item.target is not None:
                 self.paths.setdefault(item.target, path + middle + name)
+                self.named_dimensions.setdefault(item.target, {"group": path or "/",
+                                                               "dimension": item.name})
 
     def path_of(self, number):
         """The path where a walk meets an object first, a dimension's address, or None."""
