@@ -182,7 +182,8 @@ static bool write_attr(struct schema_maker *m, const struct object *o, const str
 
     if (a->value && !elements_encode_exact(&m->encoder, a->type, a->rank, a->dims, a->value, &v))
         return false;
-    err = drep_attr_write(m->file, o->path, a->name, v.type, a->rank, a->dims, v.buf);
+    err = drep_attr_write(m->file, o->path, a->name, v.type ? v.type : a->type, a->rank, a->dims,
+                          v.buf);
     elements_release(&v);
     return err ? refuse_step(m, a->at, o->path, err) : true;
 }
