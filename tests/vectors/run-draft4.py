@@ -64,13 +64,23 @@ def content(doc):
     paths = place_of(doc["root"])
     names = dict([(0, doc["datarep"])] + [(rep["number"], rep["datarep"]) for rep in doc["datareps"]])
 
+    def along(address):
+        """A dimension of a dataset, which draft 4's JSON names by its address."""
+        if not isinstance(address, str):
+            return address
+        group, _, last = address.rpartition("/")
+        before, _, name = last.partition("#")
+        group = group.rstrip("/") + ("/" + before if before else "")
+        return {"group": group or "/", "dimension": name}
+
     def bare(node):
         if isinstance(node, list):
             return [bare(v) for v in node]
         if not isinstance(node, dict):
             return node
         return {k: paths.get(v, v) if k in ("id", "target") and isinstance(v, int)
-                else names[v] if k == "datarep" and isinstance(v, int) else bare(v)
+                else names[v] if k == "datarep" and isinstance(v, int)
+                else [along(a) for a in v] if k == "dimensions" and isinstance(v, list) else bare(v)
                 for k, v in node.items() if k != "bare"}  # how draft 4's streams began
 
     return bare(doc)

@@ -64,9 +64,9 @@ class Target:
             mode = os.lstat(path).st_mode if os.path.lexists(path) else 0
             if stat.S_ISLNK(mode):
                 raise ReadError("R8.46", self.offset, "%r leads through a link" % self.name)
-        self.changed = int(os.stat(path).st_mtime)
         if not stat.S_ISREG(mode):
             raise ReadError("R8.46", self.offset, "%r is not a regular file" % self.name)
+        self.changed = int(os.stat(path).st_mtime)
         with open(path, "rb") as f:
             data = f.read()
         need(len(data) == self.size, "R8.46", self.offset, "%r has %d bytes" % (self.name, len(data)))
