@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -122,10 +122,11 @@ FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
 FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
+FLAGS_fortran = -fvisibility=hidden
 # The library for MPI, once for each.
 FLAGS_mpich = -Ilib/mpi $(patsubst -I%,-isystem %,$(MPICH_CFLAGS)) -fvisibility=hidden
 FLAGS_openmpi = -Ilib/mpi $(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)) -fvisibility=hidden
-PARTS := core command hdf5 netcdf zip plot python tests
+PARTS := core command hdf5 netcdf zip plot python fortran tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
@@ -174,6 +175,9 @@ PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcar
 PY_SRC := $(if $(PY_INCLUDE),$(sort $(wildcard python/src/*.c)))
 PY_FILES := $(sort $(wildcard python/datarep/*.py python/datarep/*.pyi)) python/datarep/py.typed
 PY_H5_FILES := $(sort $(wildcard python/datarep/h5/*.py))
+# Without a Fortran compiler there is no module for Fortran.
+FC := $(if $(CROSS),,$(shell command -v gfortran))
+FORTRAN_SRC := $(if $(FC),$(sort $(wildcard fortran/*.c)))
 # Each MPI that is here has a library and test programs of its own.
 MPIS := $(if $(CROSS),,$(if $(HAVE_MPICH),mpich) $(if $(HAVE_OPENMPI),openmpi))
 MPI_SRC := $(sort $(wildcard lib/mpi/*.c))
@@ -187,7 +191,7 @@ PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -220,7 +224,7 @@ PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 
-.PHONY: FORCE all libs mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE all libs fortran fortran-package mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -241,6 +245,7 @@ SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
 SRC_python := $(PY_SRC) $(wildcard python/portable/*.c)
+SRC_fortran := $(FORTRAN_SRC)
 SRC_tests := $(filter-out $(MPI_TEST_SRC),$(wildcard tests/*/*.c))
 define part
 $(call objects,$(SRC_$(1))): PART = $(1)
@@ -371,6 +376,42 @@ mpi-bench-programs: $(MPI_BENCHES)
 .PRECIOUS: $(foreach m,$(MPIS),$(BUILD)/$(m)/obj/%.o)
 $(foreach m,$(filter mpich,$(MPIS)),$(eval $(call mpi_library,$(m),$(MPICH_LIBS))))
 $(foreach m,$(filter openmpi,$(MPIS)),$(eval $(call mpi_library,$(m),$(OPENMPI_LIBS))))
+
+# The module for Fortran: its source is made for the kinds that the compiler has.  A program is compiled
+# with -I$(FORTRAN) and linked with -ldatarep-fortran.
+FORTRAN := $(BUILD)/fortran
+FORTRAN_RPATH = -Wl,-rpath,'$$ORIGIN'
+FFLAGS ?= -O2 -g
+FFLAGS_ALL = -std=f2018 -fPIC -Wall -Wextra $(MAP_CFLAGS) $(filter -fsanitize% -fno-omit%,$(MODE_$(MODE))) $(FFLAGS)
+FORTRAN_LIB := $(BUILD)/libdatarep-fortran.so.$(VERSION)
+FORTRAN_MPI := $(patsubst %,$(BUILD)/libdatarep-fortran-%.so.$(VERSION),$(MPIS))
+fortran-package: $(if $(FC),$(FORTRAN_LIB) $(FORTRAN_MPI))
+$(FORTRAN)/datarep.f90: fortran/datarep.f90.in fortran/generate.py fortran/kinds.f90 lib/datarep.h
+	@mkdir -p $(@D)
+	@$(FC) -o $(FORTRAN)/kinds fortran/kinds.f90 && $(FORTRAN)/kinds > $(FORTRAN)/kinds.txt
+	@$(PYTHON) fortran/generate.py fortran/datarep.f90.in lib/datarep.h $(FORTRAN)/kinds.txt > $@
+$(FORTRAN)/datarep.o: $(FORTRAN)/datarep.f90
+	$(call say,FC ) $(FC) $(FFLAGS_ALL) -J$(FORTRAN) -c -o $@ $<
+$(FORTRAN_LIB): $(FORTRAN)/datarep.o $(call objects,$(FORTRAN_SRC)) $(SHARED)
+	$(call say,LD ) $(FC) -shared $(LDFLAGS_ALL) $(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran.so.$(SOMAJOR) \
+	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -o $@ $^
+	@ln -sf $(@F) $(BUILD)/libdatarep-fortran.so.$(SOMAJOR)
+	@ln -sf libdatarep-fortran.so.$(SOMAJOR) $(BUILD)/libdatarep-fortran.so
+define fortran_mpi
+$(FORTRAN)/$(1)/comm.o: fortran/mpi/comm.c fortran/glue.h fortran/memory.h $(BUILD)/flags-$(1)
+	@mkdir -p $$(@D)
+	$$(call say,CC ) $$(CC) $$(CFLAGS_ALL) -c -o $$@ $$<
+$(FORTRAN)/$(1)/comm.o: PART = $(1)
+$(FORTRAN)/$(1)/datarep_mpi.o: fortran/mpi/datarep_mpi.f90 $(FORTRAN)/datarep.o
+	@mkdir -p $$(@D)
+	$$(call say,FC ) mpifort.$(1) $$(FFLAGS_ALL) -I$(FORTRAN) -J$$(@D) -c -o $$@ $$<
+$(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN)/$(1)/datarep_mpi.o $(FORTRAN_LIB) \
+    $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED)
+	$$(call say,LD ) mpifort.$(1) -shared $$(LDFLAGS_ALL) $$(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran-$(1).so.$(SOMAJOR) -o $$@ $$^
+	@ln -sf $$(@F) $(BUILD)/libdatarep-fortran-$(1).so.$(SOMAJOR)
+	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
+endef
+$(foreach m,$(if $(FC),$(MPIS)),$(eval $(call fortran_mpi,$(m))))
 
 # The package as it runs in this tree: the library and the command are those of the build.
 # PY_RPATH= : the linker finds the library by itself, as distributions have it.
@@ -521,7 +562,7 @@ demo: ## install missing packages, build, and run the demonstration
 
 test: ## install missing packages, build, and run every test
 	@tools/install-deps build test interop hetero-short python model
-	+@$(SUB) MODE=release all test-programs $(if $(PY_INCLUDE),python-package)
+	+@$(SUB) MODE=release all test-programs fortran-package $(if $(PY_INCLUDE),python-package)
 	+@$(SUB) MODE=asan all test-programs
 	@tests/run
 
@@ -554,6 +595,11 @@ python: ## install missing packages, build the package for Python into build/pyt
 	+@$(SUB) MODE=release libs python-package
 	@$(PYTHON) python/notebook.py TUTORIAL.md build/python/tutorial.ipynb
 	@tests/python/run-pytest.py --full
+
+fortran: ## install missing packages, build the module for Fortran, run all its tests
+	@tools/install-deps build test mpi fortran
+	+@$(SUB) MODE=release all fortran-package
+	@tests/fortran/run-fortran.py --full
 
 # Memory of Python's own is not checked for leaks, and its allocator is that of C.
 python-asan: ## run the tests of the package for Python under ASan and -X dev
@@ -765,7 +811,30 @@ endef
 MPI_PACKAGE_mpich = mpich
 MPI_PACKAGE_openmpi = ompi-c
 
-install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREFIX (default /usr/local)
+# Modules stand where Debian has those of this compiler; the sources go along for other compilers.
+MOD_VERSION = $(shell gunzip -c $(FORTRAN)/datarep.mod | sed -n "1s/.*version '\([0-9]*\)'.*/\1/p")
+MOD_DIR = $(libdir)/fortran/gfortran-mod-$(MOD_VERSION)
+define install_fortran
+	install -m 644 $(FORTRAN_LIB) $D$(libdir)/
+	ln -sf libdatarep-fortran.so.$(VERSION) $D$(libdir)/libdatarep-fortran.so.$(SOMAJOR)
+	ln -sf libdatarep-fortran.so.$(SOMAJOR) $D$(libdir)/libdatarep-fortran.so
+	install -D -m 644 -t $D$(MOD_DIR) $(FORTRAN)/datarep.mod
+	install -D -m 644 -t $D$(datadir)/datarep-fortran $(FORTRAN)/datarep.f90 fortran/mpi/datarep_mpi.f90 $(FORTRAN_SRC) \
+	    fortran/mpi/comm.c $(wildcard fortran/*.h)
+	$(fill_in) -e 's|@MOD_VERSION@|$(MOD_VERSION)|' fortran/datarep-fortran.pc.in > $D$(libdir)/pkgconfig/datarep-fortran.pc
+	$(foreach m,$(MPIS),$(call install_fortran_mpi,$(m),libdatarep-fortran-$(m)))
+endef
+define install_fortran_mpi
+install -m 644 $(BUILD)/$(2).so.$(VERSION) $D$(libdir)/
+	ln -sf $(2).so.$(VERSION) $D$(libdir)/$(2).so.$(SOMAJOR)
+	ln -sf $(2).so.$(SOMAJOR) $D$(libdir)/$(2).so
+	install -D -m 644 -t $D$(MOD_DIR)/datarep-$(1) $(FORTRAN)/$(1)/datarep_mpi.mod
+	$(fill_in) -e 's|@MPI@|$(1)|' -e 's|@MOD_VERSION@|$(MOD_VERSION)|' fortran/mpi/datarep-fortran-mpi.pc.in \
+	    > $D$(libdir)/pkgconfig/datarep-fortran-$(1).pc
+
+endef
+
+install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5 \
 	    $D$(mandir)/man7
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
@@ -790,6 +859,7 @@ install: all $(if $(PY_INCLUDE),python-package) ## install into DESTDIR and PREF
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
 	$(if $(PY_INCLUDE),$(install_python))
+	$(if $(FC),$(install_fortran))
 	$(fill_in) lib/datarep.pc.in > $D$(libdir)/pkgconfig/datarep.pc
 	install -d $D$(libdir)/cmake/datarep
 	for f in datarep-config datarep-config-version; do \
@@ -811,6 +881,7 @@ uninstall: ## remove the installed files
 	    $D$(bashdir)/datarep $D$(zshdir)/_datarep $D$(fishdir)/datarep.fish \
 	    $D$(magicdir)/datarep $D$(mimedir)/datarep.xml
 	$(if $(PY_INCLUDE),rm -rf $D$(pydir)/datarep $(PY_INFO))
+	rm -rf $D$(libdir)/libdatarep-fortran* $D$(libdir)/pkgconfig/datarep-fortran*.pc $D$(libdir)/fortran/gfortran-mod-*/datarep* $D$(datadir)/datarep-fortran
 	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)
 
 clean: ## remove build/

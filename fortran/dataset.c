@@ -1,0 +1,532 @@
+/* dataset.c - datasets: handles that copies share, creation, transfers. */
+/* SPDX-License-Identifier: MIT */
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- handles ---- */
+
+static int dataset_keep(struct fortran_file *file, drep_dataset *dataset, const char *path,
+                        struct fortran_dataset **out)
+{
+    struct fortran_dataset *box = calloc(1, sizeof *box);
+
+    if (box)
+        box->path = strdup(path);
+    if (!box || !box->path) {
+        free(box);
+        drep_dataset_close(dataset);
+        return refuse(DREP_ERR_NOMEM, path, "out of memory");
+    }
+    fortran_file_share(file);
+    box->users = 1;
+    box->dataset = dataset;
+    box->file = file;
+    *out = box;
+    return 0;
+}
+
+static int dataset_handle(const struct fortran_dataset *box, drep_dataset **out)
+{
+    if (!box || !box->dataset)
+        return refuse(DREP_ERR_ARG, box ? box->path : NULL, "the dataset is not open");
+    *out = box->dataset;
+    return 0;
+}
+
+DREP_API int fortran_dataset_open(struct fortran_file *file, const char *path,
+                                  struct fortran_dataset **out)
+{
+    drep_file *f = fortran_file_handle(file);
+    drep_dataset *dataset;
+    int err = f ? drep_dataset_open(f, path, &dataset) : DREP_ERR_ARG;
+
+    return err ? err : dataset_keep(file, dataset, path, out);
+}
+
+DREP_API void fortran_dataset_share(struct fortran_dataset *box)
+{
+    if (box)
+        __atomic_add_fetch(&box->users, 1, __ATOMIC_RELAXED);
+}
+
+DREP_API void fortran_dataset_close(struct fortran_dataset *box)
+{
+    if (box && box->dataset)
+        drep_dataset_close(box->dataset);
+    if (box)
+        box->dataset = NULL;
+}
+
+DREP_API void fortran_dataset_release(struct fortran_dataset *box)
+{
+    if (!box || __atomic_sub_fetch(&box->users, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    fortran_dataset_close(box);
+    fortran_file_release(box->file);
+    free(box->path);
+    free(box);
+}
+
+/* ---- creation ---- */
+
+struct fortran_fill { /* Fortran's type drep_value */
+    int code, size;
+    unsigned char bytes[256];
+};
+
+/* What a new dataset is made of, in the file's order and the library's form. */
+struct plan {
+    drep_type *type;
+    int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
+    const char *dim_names[DREP_MAX_RANK];
+    drep_filter filters[DREP_MAX_FILTERS];
+    void *fill;
+    drep_spec spec;
+};
+
+static void plan_release(struct plan *p)
+{
+    drep_type_free(p->type);
+    free(p->fill);
+}
+
+static void reverse(int64_t *list, int n)
+{
+    for (int i = 0; i < n / 2; i++) {
+        int64_t t = list[i];
+
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = t;
+    }
+}
+
+/* One list of lengths, reversed; *given tells that there is one. */
+static int lengths(const CFI_cdesc_t *a, const char *what, int rank, int64_t *list, int *given)
+{
+    int n, err = memory_integers(a, what, DREP_MAX_RANK, list, &n);
+
+    *given = n >= 0;
+    if (err || n < 0)
+        return err;
+    if (n != rank)
+        return refuse(DREP_ERR_ARG, NULL, "%s has %d numbers, the dataset %d dimensions", what, n,
+                      rank);
+    reverse(list, n);
+    return 0;
+}
+
+/* The names of dimensions, if there are any: "lon\0lat\0", in Fortran's order. */
+static int plan_names(struct plan *p, int n, const char *names, int rank)
+{
+    if (n < 0)
+        return 0;
+    if (n != rank)
+        return refuse(DREP_ERR_ARG, NULL, "dims has %d names, the dataset %d dimensions", n, rank);
+    for (int i = 0; i < rank; i++, names += strlen(names) + 1)
+        p->dim_names[rank - 1 - i] = *names ? names : NULL;
+    p->spec.dim_names = rank ? p->dim_names : NULL;
+    return 0;
+}
+
+/* "shuffle,zstd:3" */
+static int plan_filters(struct plan *p, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL, *rest = copy, *word;
+    int n = 0, err = 0;
+
+    if (!text)
+        return 0;
+    if (!copy)
+        return refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+    while (!err && (word = strsep(&rest, ","))) {
+        char *level = strchr(word, ':'), *end = NULL;
+        drep_filter f = {.level = -1};
+
+        if (level)
+            *level++ = '\0';
+        f.id = drep_filter_from_name(word);
+        if (level)
+            f.level = (int)strtol(level, &end, 10);
+        if (!f.id)
+            err = refuse(DREP_ERR_ARG, NULL, "there is no filter \"%s\"", word);
+        else if (level && (end == level || *end))
+            err = refuse(DREP_ERR_ARG, NULL, "the level of filter %s is \"%s\"", word, level);
+        else if (n == DREP_MAX_FILTERS)
+            err = refuse(DREP_ERR_LIMIT, NULL, "more than %d filters", DREP_MAX_FILTERS);
+        else
+            p->filters[n++] = f;
+    }
+    free(copy);
+    p->spec.filters = n ? p->filters : NULL;
+    p->spec.nfilters = n;
+    return err;
+}
+
+/* The fill value `size` bytes at `value`, of the predefined datatype `code`, as one of the
+ * dataset's. */
+static int plan_fill(struct plan *p, int code, const void *value, int64_t size)
+{
+    drep_type *from;
+    char *text;
+    int err = 0;
+
+    if (code == 0)
+        return 0;
+    p->spec.fill = DREP_FILL_VALUE;
+    if (drep_type_kind(p->type) == DREP_KIND_VSTRING) {
+        text = calloc(1, (size_t)size + 1 + sizeof text);
+        if (!text)
+            return refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+        p->fill = text;
+        memcpy(text + sizeof text, value, (size_t)size);
+        value = text + sizeof text;
+        memcpy(text, &value, sizeof value);
+        p->spec.fill_value = p->fill;
+        return 0;
+    }
+    if (code == DREP_CODE_CHARACTER)
+        err = drep_type_string(size, DREP_PAD_SPACE, &from);
+    else
+        from = drep_type_ref(drep_predefined(code));
+    if (err)
+        return err;
+    p->fill = calloc(1, (size_t)drep_type_extent(p->type));
+    err = p->fill ? drep_convert(p->type, p->fill, from, value, 1, NULL)
+                  : refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+    p->spec.fill_value = p->fill;
+    drep_type_free(from);
+    return err;
+}
+
+/* The rest of a new dataset, whose type, rank and lengths `p` has. */
+struct wishes {
+    const CFI_cdesc_t *maxshape, *chunk;
+    int ndims;
+    const char *dims, *filters;
+    int layout;
+    const struct fortran_fill *fill;
+    const char *datarep;
+};
+
+static int plan_rest(struct plan *p, const struct wishes *w, int rank)
+{
+    int given, err = lengths(w->maxshape, "maxshape", rank, p->maxdims, &given);
+
+    p->spec = DREP_SPEC(.type = p->type, .rank = rank, .dims = rank ? p->dims : NULL,
+                        .layout = w->layout, .datarep = w->datarep);
+    if (!err && given)
+        p->spec.maxdims = p->maxdims;
+    if (!err)
+        err = lengths(w->chunk, "chunk", rank, p->chunk, &given);
+    if (!err && given) {
+        p->spec.chunk = p->chunk;
+        p->spec.layout = w->layout ? w->layout : DREP_CHUNKED;
+    }
+    if (!err)
+        err = plan_names(p, w->ndims, w->dims, rank);
+    if (!err)
+        err = plan_filters(p, w->filters);
+    if (!err && w->fill)
+        err = plan_fill(p, w->fill->code, w->fill->bytes, w->fill->size);
+    return err;
+}
+
+DREP_API int fortran_dataset_create(struct fortran_file *file, const char *path, const char *type,
+                                    const CFI_cdesc_t *shape, const CFI_cdesc_t *maxshape,
+                                    const CFI_cdesc_t *chunk, int ndims, const char *dims,
+                                    const char *filters, int layout,
+                                    const struct fortran_fill *fill, const char *datarep,
+                                    struct fortran_dataset **out)
+{
+    const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
+    drep_file *f = fortran_file_handle(file);
+    struct plan p = {0};
+    drep_dataset *dataset = NULL;
+    int rank = 0, err = f ? drep_type_parse(type, &p.type) : DREP_ERR_ARG;
+
+    if (!err)
+        err = memory_integers(shape, "shape", DREP_MAX_RANK, p.dims, &rank);
+    if (rank < 0)
+        rank = 0; /* a scalar */
+    reverse(p.dims, rank);
+    if (!err)
+        err = plan_rest(&p, &w, rank);
+    if (!err)
+        err = drep_dataset_create(f, path, &p.spec, &dataset);
+    plan_release(&p);
+    return err ? err : dataset_keep(file, dataset, path, out);
+}
+
+/* Opens the dataset at `path`, or creates one for the elements of `a`. */
+DREP_API int fortran_dataset_for(struct fortran_file *file, const char *path, const CFI_cdesc_t *a,
+                                 int code, const char *type, const CFI_cdesc_t *maxshape,
+                                 const CFI_cdesc_t *chunk, int ndims, const char *dims,
+                                 const char *filters, int layout, const struct fortran_fill *fill,
+                                 const char *datarep, struct fortran_dataset **out)
+{
+    const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
+    drep_file *f = fortran_file_handle(file);
+    struct plan p = {0};
+    drep_dataset *dataset = NULL;
+    struct memory m;
+    int kind, err = f ? drep_exists(f, path, &kind) : DREP_ERR_ARG;
+
+    if (err)
+        return err;
+    if (kind != 0)
+        return fortran_dataset_open(file, path, out);
+    err = memory_of(a, code, type, path, &m);
+    if (err)
+        return err;
+    p.type = drep_type_ref(m.element);
+    memcpy(p.dims, m.len, sizeof m.len);
+    reverse(p.dims, m.rank);
+    err = plan_rest(&p, &w, m.rank);
+    if (!err)
+        err = drep_dataset_create(f, path, &p.spec, &dataset);
+    memory_release(&m);
+    plan_release(&p);
+    return err ? err : dataset_keep(file, dataset, path, out);
+}
+
+/* ---- transfers ---- */
+
+/* A selection in the file's order, from 0 on. */
+struct place {
+    int rank, boxed; /* boxed: it is not the whole dataset */
+    int64_t dims[DREP_MAX_RANK];
+    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], stride[DREP_MAX_RANK];
+};
+
+/* Do the lengths of `a` but those of 1 equal those of `b`? */
+static int alike(int na, const int64_t *a, int nb, const int64_t *b)
+{
+    int i = 0, j = 0;
+
+    for (;;) {
+        while (i < na && a[i] == 1)
+            i++;
+        while (j < nb && b[j] == 1)
+            j++;
+        if (i == na || j == nb)
+            return i == na && j == nb;
+        if (a[i++] != b[j++])
+            return 0;
+    }
+}
+
+static int shapes_differ(const char *path, const struct memory *m, const char *what, int rank,
+                         const int64_t *len)
+{
+    char a[MEMORY_SHAPE_TEXT], b[MEMORY_SHAPE_TEXT];
+
+    return refuse(DREP_ERR_DIMS, path, "the array has the shape %s, the %s %s",
+                  memory_shape_text(a, m->rank, m->len), what, memory_shape_text(b, rank, len));
+}
+
+/* Everything: the array has the dataset's shape. */
+static int place_whole(const char *path, const struct memory *m, struct place *p)
+{
+    int64_t shape[DREP_MAX_RANK];
+
+    memcpy(shape, p->dims, sizeof shape);
+    reverse(shape, p->rank);
+    if (m->rank != p->rank || memcmp(shape, m->len, (size_t)p->rank * sizeof *shape) != 0)
+        return shapes_differ(path, m, "dataset", p->rank, shape);
+    return 0;
+}
+
+/* A box: counts are given, or those of the array. */
+static int place_box(const char *path, const struct memory *m, struct place *p, int counts)
+{
+    for (int d = 0; !counts && d < p->rank; d++)
+        p->count[d] = d < m->rank ? m->len[d] : 1;
+    if (m->rank > p->rank || !alike(m->rank, m->len, p->rank, p->count))
+        return shapes_differ(path, m, counts ? "count" : "dataset's rank is less:", p->rank,
+                             p->count);
+    for (int d = 0; d < p->rank; d++) {
+        if (p->start[d] < 1 || p->stride[d] < 1)
+            return refuse(DREP_ERR_RANGE, path, "%s(%d) is %lld: it begins at 1",
+                          p->start[d] < 1 ? "start" : "stride", d + 1,
+                          (long long)(p->start[d] < 1 ? p->start[d] : p->stride[d]));
+        p->start[d]--;
+    }
+    reverse(p->start, p->rank);
+    reverse(p->count, p->rank);
+    reverse(p->stride, p->rank);
+    return 0;
+}
+
+static int place_list(const CFI_cdesc_t *a, const char *path, const char *what, int rank,
+                      int64_t *list, int *given)
+{
+    int n, err = memory_integers(a, what, DREP_MAX_RANK, list, &n);
+
+    *given = n >= 0;
+    for (int d = 0; n < 0 && d < rank; d++)
+        list[d] = 1;
+    if (!err && n >= 0 && n != rank)
+        err = refuse(DREP_ERR_ARG, path, "%s has %d numbers, the dataset %d dimensions", what, n,
+                     rank);
+    return err;
+}
+
+static int place_of(const char *path, drep_dataset *dataset, const struct memory *m,
+                    const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                    struct place *p)
+{
+    drep_dsinfo info = DREP_DSINFO;
+    int err = drep_dataset_info(dataset, &info), starts, counts, strides;
+
+    if (err)
+        return err;
+    if (info.rank == DREP_NULL_SPACE)
+        return refuse(DREP_ERR_DIMS, path, "the dataset has no elements");
+    p->rank = info.rank;
+    memcpy(p->dims, info.dims, sizeof p->dims);
+    err = place_list(start, path, "start", p->rank, p->start, &starts);
+    if (!err)
+        err = place_list(count, path, "count", p->rank, p->count, &counts);
+    if (!err)
+        err = place_list(stride, path, "stride", p->rank, p->stride, &strides);
+    if (err)
+        return err;
+    p->boxed = starts || counts || strides;
+    return p->boxed ? place_box(path, m, p, counts) : place_whole(path, m, p);
+}
+
+/* memory_of() for a transfer: where the dataset's elements are single characters, as netCDF has
+ * texts, those of the array are, too, and its texts lie along a first dimension of their length. */
+static int memory_for(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
+                      const char *type, struct memory *m)
+{
+    CFI_CDESC_T(CFI_MAX_RANK) room;
+    CFI_cdesc_t *one = (CFI_cdesc_t *)&room;
+    drep_dsinfo info = DREP_DSINFO;
+    int extra = a->elem_len > 1, stored, err;
+
+    if (code != DREP_CODE_CHARACTER || type)
+        return memory_of(a, code, type, box->path, m);
+    err = drep_dataset_info(box->dataset, &info);
+    if (err)
+        return err;
+    stored = drep_type_code(info.type);
+    if (stored != DREP_CODE_CHARACTER && stored != DREP_CODE_CHAR)
+        return memory_of(a, code, type, box->path, m);
+    if (a->rank + extra > CFI_MAX_RANK)
+        return refuse(DREP_ERR_LIMIT, box->path, "an array of texts of rank %d", a->rank);
+    memset(one, 0, sizeof room);
+    one->base_addr = a->base_addr;
+    one->elem_len = 1;
+    one->rank = (CFI_rank_t)(a->rank + extra);
+    one->dim[0] = (CFI_dim_t){0, (CFI_index_t)a->elem_len, 1};
+    memcpy(one->dim + extra, a->dim, (size_t)a->rank * sizeof *a->dim);
+    return memory_of(one, DREP_CODE_CHARACTER, "CHARACTER", box->path, m);
+}
+
+DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
+                                  const char *type, const CFI_cdesc_t *start,
+                                  const CFI_cdesc_t *count, const CFI_cdesc_t *stride, int range,
+                                  int collective, int writes, drep_report *report)
+{
+    drep_xfer xfer = DREP_XFER(.range = range, .collective = collective, .report = report);
+    drep_selection *sel = NULL;
+    drep_dataset *dataset;
+    struct memory m;
+    struct place p;
+    int err = dataset_handle(box, &dataset);
+
+    if (!err)
+        err = memory_for(box, a, code, type, &m);
+    if (err)
+        return err;
+    err = place_of(box->path, dataset, &m, start, count, stride, &p);
+    if (!err && p.boxed && p.rank > 0)
+        err = drep_select_box(p.rank, p.start, p.count, p.stride, NULL, &sel);
+    if (!err && (m.count > 0 || collective))
+        err = writes ? drep_write(dataset, sel, m.type, a->base_addr, &xfer)
+                     : drep_read(dataset, sel, m.type, a->base_addr, &xfer);
+    drep_selection_free(sel);
+    memory_release(&m);
+    return err;
+}
+
+DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI_cdesc_t *a,
+                                    int code, const char *type, int range, drep_report *report)
+{
+    drep_xfer xfer = DREP_XFER(.range = range, .report = report);
+    drep_dsinfo info = DREP_DSINFO;
+    int64_t shape[DREP_MAX_RANK], n = 1;
+    drep_dataset *dataset;
+    struct memory m;
+    int rank, err = dataset_handle(box, &dataset);
+
+    if (!err)
+        err = memory_for(box, a, code, type, &m);
+    if (err)
+        return err;
+    err = drep_dataset_info(dataset, &info);
+    rank = info.rank;
+    if (!err && rank < 1)
+        err = refuse(DREP_ERR_DIMS, box->path, "a scalar cannot grow");
+    if (!err) {
+        memcpy(shape, info.dims, sizeof shape);
+        reverse(shape, rank);
+        if (m.rank == rank)
+            shape[rank - 1] = n = m.len[rank - 1];
+        if ((m.rank != rank && m.rank != rank - 1) ||
+            memcmp(shape, m.len, (size_t)(rank - 1) * sizeof *shape) != 0)
+            err = shapes_differ(box->path, &m, "dataset", rank, shape);
+    }
+    if (!err)
+        err = drep_append(dataset, 0, n, m.type, a->base_addr, &xfer);
+    memory_release(&m);
+    return err;
+}
+
+DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI_cdesc_t *shape)
+{
+    int64_t dims[DREP_MAX_RANK];
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dataset *dataset;
+    int given, err = dataset_handle(box, &dataset);
+
+    if (!err)
+        err = drep_dataset_info(dataset, &info);
+    if (!err)
+        err = lengths(shape, "shape", info.rank, dims, &given);
+    return err ? err : drep_dataset_resize(dataset, dims);
+}
+
+/* *rank is -1 for the null dataspace; shape and maxshape have room for 32 numbers each, in
+ * Fortran's order; *type is malloc'ed text. */
+DREP_API int fortran_dataset_inquire(const struct fortran_dataset *box, int *rank, int64_t *shape,
+                                     int64_t *maxshape, int64_t *chunk, int *layout, char **type,
+                                     const char **datarep)
+{
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dataset *dataset;
+    int err = dataset_handle(box, &dataset);
+
+    if (!err)
+        err = drep_dataset_info(dataset, &info);
+    if (!err)
+        err = drep_type_print(info.type, type);
+    if (err)
+        return err;
+    *rank = info.rank;
+    *layout = info.layout;
+    *datarep = info.datarep;
+    if (info.rank > 0) {
+        memcpy(shape, info.dims, (size_t)info.rank * sizeof *shape);
+        memcpy(maxshape, info.maxdims, (size_t)info.rank * sizeof *maxshape);
+        memcpy(chunk, info.chunk, (size_t)info.rank * sizeof *chunk);
+        reverse(shape, info.rank);
+        reverse(maxshape, info.rank);
+        if (info.layout == DREP_CHUNKED)
+            reverse(chunk, info.rank);
+    }
+    return 0;
+}

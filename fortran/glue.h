@@ -1,0 +1,44 @@
+/* glue.h - what the Fortran module calls: C functions that take Fortran's array descriptors.
+ *
+ * The library knows memory as a datatype at an address; Fortran hands over a descriptor with an
+ * address, lengths and strides in bytes.  memory_of() makes the first of the second, so that
+ * sections are read and written where they are.  Shapes are reversed: Fortran's first dimension,
+ * which varies fastest, is the last of the file.  Indices begin at 1 in Fortran, at 0 in the file.
+ *
+ * Every function returns 0 or a code of enum drep_err and leaves its message to drep_error().
+ * Texts end with a NUL.  Descriptors of optional arguments are NULL if there are none.  Threads: as
+ * the calls of <datarep.h> that they stand for. */
+/* SPDX-License-Identifier: MIT */
+#ifndef DATAREP_FORTRAN_GLUE_H
+#define DATAREP_FORTRAN_GLUE_H
+
+#include <datarep.h>
+
+#include <ISO_Fortran_binding.h>
+
+/* An open file, and an open dataset of one.  Copies of a handle in Fortran share the box, which is
+ * released with the last of them. */
+struct fortran_file {
+    int users;
+    drep_file *file; /* NULL: closed */
+    char *path;
+    struct fortran_file *next, **before; /* in the list of those that are open */
+};
+struct fortran_dataset {
+    int users;
+    drep_dataset *dataset; /* NULL: closed */
+    char *path;
+    struct fortran_file *file; /* shared with it */
+};
+
+/* Makes a box for a file that was opened, and lists it; after an error the file is abandoned. */
+DREP_API int fortran_file_keep(drep_file *file, const char *path, struct fortran_file **out);
+/* The open file of a box, or NULL with the message set (DREP_ERR_ARG).  A box has a copy more, or
+ * less: the last one closes the file. */
+DREP_API drep_file *fortran_file_handle(const struct fortran_file *box);
+DREP_API void fortran_file_share(struct fortran_file *box);
+DREP_API int fortran_file_release(struct fortran_file *box);
+/* "key=value key=value" as hints; *out is NULL where text is. */
+DREP_API int fortran_hints(const char *text, drep_info **out);
+
+#endif

@@ -1,0 +1,34 @@
+/* comm.c - files that the ranks of a communicator share, for the module datarep_mpi. */
+/* SPDX-License-Identifier: MIT */
+#include "../memory.h"
+
+#include <datarep-mpi.h>
+
+/* MPI's handles of Fortran are integers; those of mpi_f08 have one in them. */
+DREP_API int fortran_mpi_open(MPI_Fint comm, const char *path, int amode, const char *hints,
+                              struct fortran_file **out)
+{
+    drep_info *info;
+    drep_file *file;
+    int err = fortran_hints(hints, &info);
+
+    if (err)
+        return err;
+    err = drep_mpi_open(MPI_Comm_f2c(comm), path, amode, info, &file);
+    drep_info_free(info);
+    return err ? err : fortran_file_keep(file, path, out);
+}
+
+DREP_API int fortran_mpi_create(MPI_Fint comm, const char *path, int amode, const char *datarep,
+                                const char *hints, struct fortran_file **out)
+{
+    drep_info *info;
+    drep_file *file;
+    int err = fortran_hints(hints, &info);
+
+    if (err)
+        return err;
+    err = drep_mpi_create(MPI_Comm_f2c(comm), path, amode, datarep, info, &file);
+    drep_info_free(info);
+    return err ? err : fortran_file_keep(file, path, out);
+}
