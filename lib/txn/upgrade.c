@@ -7,7 +7,7 @@
  *
  * A record that draft 5 changes is translated in one place:
  *   a key              translate_key()
- *   a value            translate_value(), which has a function for each kind of record
+ *   a value            upgrade_value(), which has a function for each kind of record
  *   the header proper  translate_header()
  *   a slot             translate_slot()
  * These decode draft 4's bytes by code of their own, never by format/'s decoders, which are
@@ -211,7 +211,7 @@ static void translate_dataset(const struct upgrade *u, struct in *in, uint8_t fl
 }
 
 /* A group, a dataset, a named datatype or a dimension. */
-static void translate_object(const struct upgrade *u, struct in *in, struct out *out)
+static void upgrade_object(const struct upgrade *u, struct in *in, struct out *out)
 {
     uint8_t kind = in_u8(in), flags = in_u8(in);
 
@@ -290,7 +290,7 @@ static int translate_filters(struct upgrade *u, const struct old_key *key, struc
 
 /* Today's value of an entry, in *value, which has draft 4's.  What a function leaves of it stays; a
  * value that is cut stays as it is, to be refused by its reader. */
-static int translate_value(struct upgrade *u, const struct old_key *key, struct span *value)
+static int upgrade_value(struct upgrade *u, const struct old_key *key, struct span *value)
 {
     struct out out;
     struct in in;
@@ -309,7 +309,7 @@ static int translate_value(struct upgrade *u, const struct old_key *key, struct 
     in_init(&in, value->p, value->len);
     buf_out(&u->fields, &out);
     if (key->tag == FMT_TAG_OBJECT)
-        translate_object(u, &in, &out);
+        upgrade_object(u, &in, &out);
     else if (key->tag == FMT_TAG_CHUNK)
         translate_chunk(&in, &out);
     else
@@ -381,8 +381,8 @@ static int ref_of(const struct old_node *n, const struct entry *e, struct ref *r
 
 /* Keys ascend over the whole tree, so no leaf is taken twice, and references that go in circles
  * end. */
-static int take_entry(struct upgrade *u, const struct old_node *n, const struct entry *e,
-                      old_entry_fn *fn)
+static int take_old_entry(struct upgrade *u, const struct old_node *n, const struct entry *e,
+                          old_entry_fn *fn)
 {
     const struct key *k = &n->key;
     struct span value = {e->value, e->value_len};
@@ -433,7 +433,7 @@ static int walk_entries(struct upgrade *u, const struct ref *root, old_entry_fn 
         }
         err = old_node_next(n, &e);
         if (!err && n->level == 0) {
-            err = take_entry(u, n, &e, fn);
+            err = take_old_entry(u, n, &e, fn);
         } else if (!err && !(err = ref_of(n, &e, &ref))) {
             err = old_node_read(u, &ref, n->level - 1, n + 1);
             n++;
@@ -453,7 +453,7 @@ static int upgrade_entry(struct upgrade *u, const struct old_key *key, const str
         return 0;
     err = translate_key(key, &to);
     if (!err)
-        err = translate_value(u, key, &value);
+        err = upgrade_value(u, key, &value);
     return err ? err : tree_put(u->st, &to, value.p, value.len);
 }
 

@@ -6,6 +6,7 @@
  * meaning yet, and "arranged" has such a layout; entries and a header record of unknown tags stand
  * around them, and the slot says 1.7. */
 /* SPDX-License-Identifier: MIT */
+#include <datarep.h>
 #include "format/record.h"
 #include "tree/edit.h"
 #include "tree/find.h"
