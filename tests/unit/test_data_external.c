@@ -6,9 +6,13 @@
  *
  * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
+#include "chunk/write.h"
+#include "elem/dataset.h"
+#include "file/call.h"
 #include "data_help.h"
 
 #include <sys/stat.h>
+#include <utime.h>
 
 #include <unistd.h>
 
@@ -403,6 +407,52 @@ static int count_findings(int err, uint64_t offset, const char *message, void *c
 }
 
 /* A missing target is one finding, not one for each chunk; repair keeps what may come back. */
+/* A row without a sum counts as long as its file is as old as its entry says. */
+START_TEST(test_R8_52_a_row_may_lack_its_sum)
+{
+    static struct target t;
+    const uint64_t coord[] = {0, 0};
+    struct chunk_rec to = {.kind = FMT_CHUNK_EXTERNAL, .filtered = true, .run = 1, .nsums = 1};
+    drep_usage usage = DREP_USAGE;
+    char path[300], bin[500];
+    struct utimbuf times;
+    drep_dataset *ds;
+    struct stat s;
+    int64_t n = 0;
+    drep_file *f;
+    int told = 0;
+
+    snprintf(path, sizeof path, "%s", temp_path("pinned.drep"));
+    pinned(path, &t, 2);
+    snprintf(bin, sizeof bin, "%s", temp_path("t.bin"));
+    f = trusting(path, DREP_RDWR);
+    ok(drep_dataset_open(f, "d", &ds));
+    to.file = t.number;
+    to.offset = (uint64_t)t.offset[0];
+    to.size = (uint64_t)t.size[0];
+    to.skipped = t.skipped[0];
+    ok(write_begin(f));
+    ok(write_end(f, chunk_point(&ds->chunks, coord, &to)));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    ok(read_all(path, true));
+    f = trusting(path, DREP_RDONLY);
+    ok(drep_check(f, 0, count_findings, &told, &n));
+    ck_assert_int_eq(n, 0);
+    ok(drep_usage_get(f, &usage));
+    ck_assert_int_eq(usage.absent, 1);
+    ok(drep_close(f));
+    ck_assert_int_eq(stat(bin, &s), 0);
+    times = (struct utimbuf){s.st_atime, s.st_mtime + 2};
+    ck_assert_int_eq(utime(bin, &times), 0);
+    fails(read_all(path, true), DREP_ERR_CHECKSUM);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "R8.52"));
+    times.modtime = s.st_mtime;
+    ck_assert_int_eq(utime(bin, &times), 0);
+    ok(read_all(path, true));
+}
+END_TEST
+
 START_TEST(test_check_and_repair)
 {
     static struct target t;
@@ -484,6 +534,7 @@ int main(void)
     tcase_add_loop_test(t, test_R8_49_any_mixture_reads_as_an_array, 0, 2 * LISTS);
     tcase_add_loop_test(t, test_R8_46_a_target_must_be_the_same, 0, LISTS);
     tcase_add_loop_test(t, test_R8_46_a_chunk_read_straight_is_verified, 0, LISTS);
+    tcase_add_test(t, test_R8_52_a_row_may_lack_its_sum);
     tcase_add_test(t, test_check_and_repair);
     tcase_add_test(t, test_what_is_refused);
     suite_add_tcase(s, t);
