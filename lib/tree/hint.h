@@ -21,10 +21,7 @@ bool hint_of_leaf(const struct tree *t, const struct tree_node *leaf);
  * the root and to something else. */
 static inline unsigned hint_kind(struct key_words w)
 {
-    /* The words hold space and object, whose last byte is the second's first, and the tag. */
-    bool root = w.first == 0 && w.second >> 56 == FMT_OBJECT_ROOT;
-
-    return (unsigned)((w.second >> 48 & 0xff) << 1 | root) % HINT_KINDS;
+    return (unsigned)(w.second >> 56 << 1 | (w.first == FMT_OBJECT_ROOT)) % HINT_KINDS;
 }
 
 static inline bool hint_inside(const struct leaf_hint *h, struct key_words w, const uint8_t *key,

@@ -1,6 +1,7 @@
 /* key.h - fast comparison and copying of the tree's keys.
  *
- * Most keys differ in their first sixteen bytes: those are compared as two numbers. */
+ * Most keys differ in their first seventeen bytes: those are compared as two numbers, which leave
+ * out the first byte of the object, a zero in all but hostile files. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TREE_KEY_H
 #define TREE_KEY_H
@@ -17,12 +18,21 @@ struct key_words {
 
 static inline struct key_words words_of(const uint8_t *key, size_t len)
 {
-    uint8_t whole[16] = {0};
+    uint8_t whole[17] = {0};
 
-    if (len >= 16)
-        return (struct key_words){load_u64(key), load_u64(key + 8)};
-    memcpy(whole, key, len);
-    return (struct key_words){load_u64(whole), load_u64(whole + 8)};
+    if (len < sizeof(whole)) {
+        memcpy(whole, key, len);
+        key = whole;
+    }
+    if (key[1] != 0) /* greater than those of all other objects of the space, and all alike */
+        return (struct key_words){(uint64_t)key[0] << 56 | UINT64_MAX >> 8, UINT64_MAX};
+    return (struct key_words){(uint64_t)key[0] << 56 | load_u64(key + 1), load_u64(key + 9)};
+}
+
+/* True for words that several objects may have. */
+static inline bool words_alike(struct key_words w)
+{
+    return w.second == UINT64_MAX;
 }
 
 static inline int words_compare(struct key_words a, struct key_words b)

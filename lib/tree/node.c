@@ -147,9 +147,10 @@ static size_t mark_common(const struct tree_node *n, uint32_t i, struct key_word
     uint64_t first = n->mark[i].words.first ^ w.first, second = n->mark[i].words.second ^ w.second;
     size_t most = n->mark[i].len < len ? n->mark[i].len : len, same;
 
-    if (first == 0 && second == 0)
+    if ((first == 0 && second == 0) || words_alike(w) || words_alike(n->mark[i].words))
         return key_common(mark_key(n, i), n->mark[i].len, key, len);
     same = (size_t)(first ? __builtin_clzll(first) : 64 + __builtin_clzll(second)) / 8;
+    same += same > 0; /* a zero that the words leave out */
     return same < most ? same : most;
 }
 

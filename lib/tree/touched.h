@@ -21,15 +21,17 @@ struct touched {
     bool paused; /* what changes says the same elements in another way */
 };
 
-/* Mark an object; in an operation, if not `sure`, for as long as it is not taken back.
+/* Mark an object of the last commit, as the record of a newer one names the next commit already; in
+ * an operation, if not `sure`, for as long as it is not taken back.
  * DREP_ERR_NOMEM. */
 int touched_add(struct store *st, uint64_t object, bool sure);
 static inline int touched_mark(struct store *st, uint64_t object, bool sure)
 {
     const struct touched *t = st->touched;
 
-    return t->paused || (t->last == object && (t->sure || !sure)) ? 0
-                                                                  : touched_add(st, object, sure);
+    if (t->paused || object >= st->slot.next_object || (t->last == object && (t->sure || !sure)))
+        return 0;
+    return touched_add(st, object, sure);
 }
 /* True if elements of the object changed since the last commit. */
 bool touched_is(const struct store *st, uint64_t object);

@@ -810,6 +810,42 @@ START_TEST(test_tree_spills_anywhere)
 }
 END_TEST
 
+/* The words of keys, also of short ones and of ids of 64 bits, never say another order than the
+ * keys. */
+START_TEST(test_words_order_as_keys_do)
+{
+    static const uint64_t ids[] = {0,
+                                   1,
+                                   2,
+                                   (UINT64_C(1) << 56) - 1,
+                                   UINT64_C(1) << 56,
+                                   (UINT64_C(1) << 56) + 1,
+                                   FMT_OBJECT_END - 1,
+                                   UINT64_MAX - 1,
+                                   UINT64_MAX};
+    struct key k[2];
+    int told = 0;
+
+    for (int round = 0; round < 200000; round++) {
+        int order, words;
+
+        for (int i = 0; i < 2; i++) {
+            key_make_in(&k[i], (uint8_t)(rnd(3) ? rnd(2) : 254 + rnd(2)), ids[rnd(9)],
+                        (uint8_t)(rnd(2) ? 255 : rnd(3)));
+            for (size_t n = (size_t)rnd(12); n > 0; n--)
+                key_add_u8(&k[i], (uint8_t)(rnd(2) ? 255 : rnd(2)));
+            if (rnd(4) == 0) /* a separator */
+                k[i].len = (size_t)rnd(k[i].len + 1);
+        }
+        order = key_compare(k[0].p, k[0].len, k[1].p, k[1].len);
+        words = words_compare(words_of(k[0].p, k[0].len), words_of(k[1].p, k[1].len));
+        ck_assert(words == 0 || (words < 0) == (order < 0));
+        told += words != 0;
+    }
+    ck_assert_int_gt(told, 100000);
+}
+END_TEST
+
 /* A node as another writer may have it, whose keys say all their bytes, and the same in ours. */
 START_TEST(test_keys_that_share_less_than_they_could)
 {
@@ -876,6 +912,7 @@ int main(void)
     tcase_add_test(t, test_tree_nodes_do_not_grow);
     tcase_add_test(t, test_tree_spills);
     tcase_add_test(t, test_tree_spills_anywhere);
+    tcase_add_test(t, test_words_order_as_keys_do);
     tcase_add_loop_test(t, test_keys_that_share_less_than_they_could, 0, 2);
     suite_add_tcase(s, t);
     r = srunner_create(s);
