@@ -31,7 +31,11 @@ static int get_put(int which, struct in *in, struct out *out)
             name##_put(out, &rec.name);  \
         break;
     switch (which) {
-        TRY(0, free)
+    case 0: /* its offset stands in its key */
+        err = free_get(in, FMT_SPACE_START, &rec.free);
+        if (!err)
+            free_put(out, &rec.free);
+        break;
         TRY(1, pending)
         TRY(2, log)
         TRY(3, object)

@@ -3,7 +3,8 @@
  * Values are read through a datatype of the printer's choice (printer_type), in which
  * nothing is lost: a long double of any machine arrives as a binary128 or as the pair of
  * doubles that it is, an integer that is wider in the file than here in as many bits as it
- * needs, a text of variable length counted, as it may have NULs.  (Of complex pairs of doubles 113 bits arrive.) */
+ * needs, a text of variable length counted, as it may have NULs.  (Of complex pairs of doubles 113
+ * bits arrive.) */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_TEXT_PRINTER_H
 #define TOOLS_TEXT_PRINTER_H
