@@ -386,7 +386,7 @@ END_TEST
 
 START_TEST(test_links_that_lead_nowhere)
 {
-    char name[1031];
+    char name[FMT_KEY_MAX - FMT_KEY_HEAD]; /* longer than a name, as long as a key can have it */
     drep_objinfo info = DREP_OBJINFO;
 
     ok(drep_group_create(f, "g", 0));
