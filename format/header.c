@@ -167,7 +167,7 @@ static void hints_get(struct in *in, struct header_rec *h)
     }
 }
 
-static void text_get(struct in *in, struct span *text)
+static void header_text(struct in *in, struct span *text)
 {
     span_rest(in, text);
     if (!in->err && text_check(text->p, text->len))
@@ -191,7 +191,7 @@ static int nested_get(struct in *in, unsigned tag, struct rep_rec *r)
         witnesses_get(in, r);
         return 1;
     case FMT_HEADER_MACHINE:
-        text_get(in, &r->machine);
+        header_text(in, &r->machine);
         return 1;
     }
     return 0;
@@ -373,7 +373,7 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
         else if (r.tag == FMT_HEADER_HINTS)
             hints_get(&content, &h);
         else if (r.tag == FMT_HEADER_WRITER)
-            text_get(&content, &h.writer);
+            header_text(&content, &h.writer);
         else
             record_keep(&r, scratch, &h.unknown);
         if (content.err)

@@ -112,4 +112,16 @@ static inline uint32_t in_var32(struct in *in)
     return 0;
 }
 
+/* Bytes of a record that are kept where they are. */
+struct span {
+    const uint8_t *p;
+    size_t len;
+};
+
+static inline void span_get(struct in *in, size_t len, struct span *out)
+{
+    out->p = in_bytes(in, len);
+    out->len = out->p ? len : 0;
+}
+
 #endif

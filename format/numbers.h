@@ -155,10 +155,11 @@ enum fmt_kind {
 #define FMT_SUMS_INLINE 4
 #define FMT_SUMS_MAX 65536 /* bytes of a block of sums */
 #define FMT_PACKED_MAX 128
-#define FMT_PLACED_MAX 96                /* rows of a placed or an external record */
-#define FMT_TARGET_HEAD 65536            /* bytes of a target that its digest is of */
-#define FMT_NEAR_MAX ((uint64_t)1 << 32) /* chunks of a step, for a writer that chooses a suffix \
-                                          */
+#define FMT_PLACED_MAX 96     /* rows of a placed or an external record */
+#define FMT_TARGET_HEAD 65536 /* bytes of a target that its digest is of */
+#define FMT_NEAR_MAX                                                            \
+    ((uint64_t)1 << 32) /* chunks of a step, for a writer that chooses a suffix \
+                         */
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15
 #define FMT_KEY_HEAD 10  /* bytes of a key in front of its tail */

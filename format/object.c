@@ -96,7 +96,7 @@ static void suffix_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "the lengths of a suffix multiply to more than 2^62 (R8.18)");
 }
 
-static bool rearranges(const struct filter_rec *f)
+static bool filter_rearranges(const struct filter_rec *f)
 {
     return f->id >= FMT_FILTER_SHUFFLE && f->id <= FMT_FILTER_DELTA;
 }
@@ -107,7 +107,7 @@ static void order_check(struct in *in, const struct object_rec *t)
     bool users = false;
 
     for (int i = 0; i < t->nfilters; i++) {
-        if (users && rearranges(&t->filter[i]))
+        if (users && filter_rearranges(&t->filter[i]))
             in_fail(in, FMT_ERR_FORMAT, "a byte filter behind a user-defined one (R8.50)");
         users |= t->filter[i].id >= FMT_FILTER_USER;
     }

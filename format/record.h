@@ -8,19 +8,10 @@
 #define FORMAT_RECORD_H
 
 #include "format/block.h"
+#include "format/filter.h"
 
 #include <stdbool.h>
 
-struct span {
-    const uint8_t *p;
-    size_t len;
-};
-
-static inline void span_get(struct in *in, size_t len, struct span *out)
-{
-    out->p = in_bytes(in, len);
-    out->len = out->p ? len : 0;
-}
 static inline void span_rest(struct in *in, struct span *out)
 {
     span_get(in, in_left(in), out);
@@ -46,22 +37,6 @@ int pending_get(struct in *in, struct pending_rec *out);
 void pending_put(struct out *out, const struct pending_rec *r);
 int log_get(struct in *in, struct log_rec *out);
 void log_put(struct out *out, const struct log_rec *r);
-
-/* Filters of the format have at most FILTER_NEAR parameters; those of users may have more, which
- * filter_param() gives. */
-#define FILTER_NEAR 8
-struct filter_rec {
-    uint16_t id;
-    uint8_t flags;
-    struct span name;
-    uint8_t nparams;
-    uint32_t param[FILTER_NEAR]; /* the first of them */
-    struct span params;          /* all of a decoded record, as they stand there */
-    const uint32_t *given;       /* all of a record that is made, or NULL: those in param */
-};
-uint32_t filter_param(const struct filter_rec *f, int i);
-/* True if both are the same filter with the same parameters. */
-bool filter_same(const struct filter_rec *a, const struct filter_rec *b);
 
 struct object_rec {
     uint8_t kind;          /* FMT_LATER: only the head and the tail have values */

@@ -1598,9 +1598,9 @@ typedef struct drep_dsinfo {
     int fill;             /* enum drep_fill */
     int64_t element_size; /* bytes in the file */
     /* Number of the commit that last changed its elements, shape, type or fill (not its attributes
-     * or names; SPEC.md, R7.20): equal elements have equal numbers in two commits of one file.  After
-     * changes since the last commit it is that of the next one; on a file that ranks share, where
-     * others may have written, only once that is made. */
+     * or names; SPEC.md, R7.20): equal elements have equal numbers in two commits of one file.
+     * After changes since the last commit it is that of the next one; on a file that ranks share,
+     * where others may have written, only once that is made. */
     uint64_t changed;
 } drep_dsinfo;
 #define DREP_DSINFO DREP_SIZED(drep_dsinfo, )

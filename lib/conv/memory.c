@@ -68,14 +68,6 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
     return *data ? 0 : fail_nomem();
 }
 
-int sequence_check(const drep_vlen *v)
-{
-    return v->count == 0 || (v->count > 0 && v->data)
-               ? 0
-               : fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
-                      (long long)v->count);
-}
-
 static int memory_compound(const drep_type *type, drep_type **out)
 {
     int64_t n = drep_type_members(type);

@@ -19,14 +19,12 @@ void report_add_contents(drep_report *whole, const drep_report *contents, int64_
 
 /* `count` elements of one sequence fill *n whole elements of another, else DREP_ERR_COUNT. */
 int sequence_count(const drep_type *from, int64_t count, const drep_type *to, int64_t *n);
-/* DREP_ERR_COUNT for a sequence in memory that says it has elements, but not where. */
-int sequence_check(const drep_vlen *v);
 /* New zeroed memory for n elements of a sequence. */
 int sequence_alloc(const drep_type *base, int64_t n, void **data);
 
-/* Fails: DREP_ERR_TYPE with both types in the message. */
 /* The same datatype, in memory that holds each of its elements: texts are counted. */
 int memory_type(const drep_type *type, drep_type **out);
+/* Fails: DREP_ERR_TYPE with both types in the message. */
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf);
 /* For rep_convert(): deep copies between two places of memory.  ctx: the options. */
 int move_memory(void *ctx, const drep_type *dst_leaf, void *dst, const drep_type *src_leaf,

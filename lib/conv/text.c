@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "conv/memory.h"
 #include "format/utf8.h"
 
 #include <string.h>
@@ -55,6 +54,14 @@ bool text_and_bytes(const drep_type *a, const drep_type *b)
 {
     return (a->kind == DREP_KIND_VSTRING && is_bytes(b)) ||
            (b->kind == DREP_KIND_VSTRING && is_bytes(a));
+}
+
+int sequence_check(const drep_vlen *v)
+{
+    return v->count == 0 || (v->count > 0 && v->data)
+               ? 0
+               : fail(DREP_ERR_COUNT, "a sequence of %lld elements without data",
+                      (long long)v->count);
 }
 
 int text_get(const drep_type *vstring, const void *at, const void **bytes, size_t *n)

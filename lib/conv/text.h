@@ -28,6 +28,8 @@ bool text_and_bytes(const drep_type *a, const drep_type *b);
 /* Bytes of the text in n of a string with this padding. */
 size_t text_size(int pad, const void *bytes, size_t n);
 
+/* DREP_ERR_COUNT for a sequence in memory that says it has elements, but not where. */
+int sequence_check(const drep_vlen *v);
 /* A vstring in memory: its n bytes.  DREP_ERR_COUNT: a drep_vlen that cannot be. */
 int text_get(const drep_type *vstring, const void *at, const void **bytes, size_t *n);
 /* Makes one of n bytes, of which there may be none, in new memory; `item` numbers it.

@@ -248,7 +248,7 @@ static int framed_params(const drep_filter *want, uint32_t unit, struct filter_r
 }
 
 /* Fills in the parameters that a filter's record carries, so that decoding needs nothing else. */
-static int filter_params(const drep_file *f, const struct file_rep *rep, const struct ftype *ft,
+static int filter_wanted(const drep_file *f, const struct file_rep *rep, const struct ftype *ft,
                          const drep_filter *want, struct filter_rec *rec)
 {
     const struct node *leaf = ft->stored.dense ? ft->stored.root : NULL;
@@ -296,7 +296,7 @@ static int filter_params(const drep_file *f, const struct file_rep *rep, const s
 }
 
 /* What a user's filter gives has no elements that could be rearranged. */
-static int check_order(const struct object_rec *rec)
+static int check_filter_order(const struct object_rec *rec)
 {
     bool users = false;
 
@@ -323,11 +323,11 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
         return fail(DREP_ERR_ARG, "nfilters %d, but no filters", spec->nfilters);
     for (int i = 0; i < spec->nfilters; i++) {
         if ((err = sized_valid(SIZED_drep_filter, &spec->filters[i], "filters")) ||
-            (err = filter_params(f, rep, ft, &spec->filters[i], &rec->filter[i])))
+            (err = filter_wanted(f, rep, ft, &spec->filters[i], &rec->filter[i])))
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
-    if ((err = check_order(rec)))
+    if ((err = check_filter_order(rec)))
         return err;
     if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
         return fail(DREP_ERR_LIMIT,

@@ -165,7 +165,8 @@ static int load_bytes(drep_dataset *ds)
     key_make(&key, ds->id, FMT_TAG_OBJECT);
     err = tree_peek(ds->file->st, &key, &peek);
     if (err == DREP_ERR_NOT_FOUND)
-        return fail(DREP_ERR_FORMAT, "object %llu is not in the file (R4.21)", (unsigned long long)ds->id);
+        return fail(DREP_ERR_FORMAT, "object %llu is not in the file (R4.21)",
+                    (unsigned long long)ds->id);
     if (err)
         return err;
     err = buf_set(&ds->rec_bytes, peek.p, peek.len);
@@ -210,7 +211,7 @@ int dataset_alive(drep_dataset *ds)
 }
 
 /* Copies the parameters of all filters. */
-static int filter_params(drep_dataset *ds)
+static int params_keep(drep_dataset *ds)
 {
     size_t n = 0;
 
@@ -289,7 +290,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         err = fill_make(ds);
     }
     if (!err)
-        err = filter_params(ds);
+        err = params_keep(ds);
     if (!err)
         err = filter_names(ds);
     if (err) {

@@ -245,7 +245,8 @@ static int load_form_table(struct file_datarep *e, const struct rep_rec *r)
         return 0;
     }
     if (!rep || !rep->builtin || !rep->table)
-        return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings (R3.9)", e->rep.name);
+        return fail(DREP_ERR_FORMAT, "datarep \"%s\" has no table of encodings (R3.9)",
+                    e->rep.name);
     if ((err = table_copy(&e->rep.table, rep->table)))
         return err;
     take_table(e, rep);
@@ -808,14 +809,14 @@ int rep_lists(const struct file_datarep *e, const drep_type *type)
     return type_each_code(type, listed, (void *)(uintptr_t)e);
 }
 
-struct rep_pair {
+struct rep_couple {
     const struct file_datarep *a, *b;
     bool same_functions; /* known, not concluded from witnesses */
 };
 
 static int item_differs(int code, void *ctx)
 {
-    const struct rep_pair *p = ctx;
+    const struct rep_couple *p = ctx;
     const struct file_datarep *a = p->a, *b = p->b;
 
     if (a->later_row[code].later || b->later_row[code].later)
@@ -836,7 +837,7 @@ bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
                     const drep_type *type)
 {
     const struct file_rep *x = atomic_load(&a->resolved), *y = atomic_load(&b->resolved);
-    struct rep_pair pair = {a, b, x && y && x->datarep == y->datarep};
+    struct rep_couple pair = {a, b, x && y && x->datarep == y->datarep};
 
     if (a == b)
         return true;

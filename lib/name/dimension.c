@@ -337,8 +337,8 @@ static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
         err = 0;
     } else if (!err && dim.rec.kind != FMT_DIMENSION)
         err = fail_object(DREP_ERR_FORMAT, group,
-                          "%s: dimension \"%s\": object %llu is not a dimension (R7.14)", group, at->name,
-                          (unsigned long long)at->rec.object);
+                          "%s: dimension \"%s\": object %llu is not a dimension (R7.14)", group,
+                          at->name, (unsigned long long)at->rec.object);
     if (!err)
         err = path_dimension_address(f, group, at->name, at->rec.object, &at->path);
     if (at->kind == DREP_OBJ_DIMENSION) {

@@ -74,7 +74,7 @@ static int touch_reserve(struct space *sp, size_t n)
     return 0;
 }
 
-static void touch(struct space *sp, uint64_t offset)
+static void touch_line(struct space *sp, uint64_t offset)
 {
     if (sp->ntouched == 0 || sp->touched[sp->ntouched - 1] != offset)
         sp->touched[sp->ntouched++] = offset;
@@ -95,9 +95,9 @@ static int make_available(struct space *sp, uint64_t offset, uint64_t length, in
         return err;
     if (known && whole.offset == offset && whole.length == length)
         return 0;
-    touch(sp, offset);
-    touch(sp, whole.offset);
-    touch(sp, offset + length); /* an extent that began there is part of this one now */
+    touch_line(sp, offset);
+    touch_line(sp, whole.offset);
+    touch_line(sp, offset + length); /* an extent that began there is part of this one now */
     return 0;
 }
 
@@ -112,8 +112,8 @@ static int take_available(struct space *sp, uint64_t offset, uint64_t length)
     err = extents_take(&sp->avail, offset, length);
     if (err)
         return err;
-    touch(sp, e.offset);
-    touch(sp, offset + length);
+    touch_line(sp, e.offset);
+    touch_line(sp, offset + length);
     return 0;
 }
 
@@ -442,7 +442,7 @@ int space_withhold(struct store *st, uint64_t offset, uint64_t size)
         extents_add(&sp->fresh, offset, size, NULL); /* if that fails, it is slack */
         return err;
     }
-    touch(sp, offset);
+    touch_line(sp, offset);
     return 0;
 }
 
@@ -457,8 +457,8 @@ int space_take_kept(struct store *st, uint64_t offset, uint64_t size)
         err = extents_take(&sp->kept, offset, size);
     if (err)
         return err;
-    touch(sp, offset);
-    touch(sp, offset + size);
+    touch_line(sp, offset);
+    touch_line(sp, offset + size);
     return 0;
 }
 

@@ -13,8 +13,8 @@
 #include <string.h>
 
 /* Put a record again whose number has another length, or that stands in a block of its own. */
-static int record_put(struct store *st, const struct key *key, const struct object_head *h,
-                      size_t head, const uint8_t *record, size_t len)
+static int changed_put(struct store *st, const struct key *key, const struct object_head *h,
+                       size_t head, const uint8_t *record, size_t len)
 {
     uint8_t bytes[FMT_HEAD_MAX];
     size_t n = object_head_put(bytes, h);
@@ -32,7 +32,7 @@ static int record_put(struct store *st, const struct key *key, const struct obje
 }
 
 /* What is no dataset of this version, or malformed, stays as it is. */
-static int note(struct store *st, uint64_t object)
+static int changed_note(struct store *st, uint64_t object)
 {
     uint8_t bytes[FMT_HEAD_MAX];
     struct object_head h;
@@ -59,7 +59,7 @@ static int note(struct store *st, uint64_t object)
         if (!far.p && FMT_HEAD_AT + object_head_put(bytes, &h) == in.at)
             memcpy(value + FMT_HEAD_AT, bytes, in.at - FMT_HEAD_AT);
         else
-            err = record_put(st, &key, &h, in.at, value, len);
+            err = changed_put(st, &key, &h, in.at, value, len);
     }
     buf_release(&far);
     return err;
@@ -81,7 +81,7 @@ int changed_publish(struct store *st)
     if (n > 1)
         qsort(list, n, sizeof(*list), by_id);
     for (size_t i = 0; !err && i < n; i++)
-        err = note(st, list[i]);
+        err = changed_note(st, list[i]);
     mem_free(list);
     return err;
 }

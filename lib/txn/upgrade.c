@@ -84,7 +84,7 @@ static void translate_slot(uint8_t bytes[FMT_SLOT_SIZE])
 
 /* A record REP, {u8 form, u8 flags, u8 number, rest}: the number has 16 bits now, and flag bit 0
  * said how new compounds would lie. */
-static void translate_rep(struct in *in, uint32_t len, struct out *out)
+static void upgrade_rep(struct in *in, uint32_t len, struct out *out)
 {
     out_u32(out, len + 1);
     out_u8(out, in_u8(in));
@@ -106,7 +106,7 @@ static void translate_records(struct in *in, struct out *out)
             return;
         }
         if (tag == FMT_HEADER_REP) {
-            translate_rep(in, len, out);
+            upgrade_rep(in, len, out);
             continue;
         }
         out_u32(out, len);
@@ -261,7 +261,7 @@ static int translate_chunks(struct upgrade *u, const struct old_key *key, struct
 }
 
 /* A datatype record: wide integers. */
-static int translate_type(struct upgrade *u, const struct old_key *key, struct span *value)
+static int take_old_type(struct upgrade *u, const struct old_key *key, struct span *value)
 {
     int err;
 
@@ -301,7 +301,7 @@ static int upgrade_value(struct upgrade *u, const struct old_key *key, struct sp
     else if (key->tag == FMT_TAG_CHUNK)
         err = translate_chunks(u, key, value);
     else if (key->tag == FMT_TAG_TYPE)
-        return translate_type(u, key, value);
+        return take_old_type(u, key, value);
     else if (key->tag != FMT_TAG_FILES)
         return 0;
     if (err)

@@ -180,7 +180,7 @@ static int renew_stream(struct streams *s, int i, struct buf *b)
 }
 
 /* The filter that was applied last; -1: none. */
-static int outermost(const struct streams *s)
+static int outermost_filter(const struct streams *s)
 {
     int i = s->list.n - 1;
 
@@ -192,7 +192,7 @@ static int outermost(const struct streams *s)
 /* True if a row's stream need only lose its first bytes. */
 static bool only_front(const struct streams *s)
 {
-    int i = outermost(s);
+    int i = outermost_filter(s);
 
     return s->list.fronted[i] && s->list.rec[i].id < FMT_FILTER_USER && !fronted_before(s, i);
 }
@@ -210,7 +210,7 @@ static int upgrade_row(struct streams *s, struct old_row *r)
     s->one.len = r->size;
     if (err || sum_stored(s->one.p, s->one.len) != r->sum)
         return err;
-    err = renew_stream(s, outermost(s), &s->one);
+    err = renew_stream(s, outermost_filter(s), &s->one);
     if (err == DREP_ERR_FORMAT || err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
     if (err)
@@ -329,7 +329,7 @@ int upgrade_streams(struct store *st, const struct span *object, const struct sp
     old_filters_get(object->p, object->len, &s->list);
     in_init(&in, value->p, value->len);
     in_bytes(&in, OLD_ROWS_FRONT);
-    i = outermost(s);
+    i = outermost_filter(s);
     if (i >= 0 && (s->list.fronted[i] || fronted_before(s, i)))
         err = upgrade_rows(s, value, &in, out);
     codec_release(&s->codec);

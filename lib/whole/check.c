@@ -846,17 +846,15 @@ static int check_entry(const struct key *key, const uint8_t *value, size_t len, 
     if (key->len < FMT_KEY_HEAD)
         return 0;
     check_owner(c, key, where);
-    if (!placed(key)) {
+    if (!placed(key))
         err = fail(DREP_ERR_FORMAT, "tag %d in space %d of keys (R4.19)", key_tag(key->p),
                    key_space(key->p));
-        report(c, err, key, where, "entry");
+    else if (of_later(c, key))
         return c->stop;
-    }
-    if (of_later(c, key))
-        return c->stop;
-    if (!key_fits(key)) {
+    else if (!key_fits(key))
         err = fail(DREP_ERR_FORMAT, "tag %d with a key of %zu bytes (R4.19)", key_tag(key->p),
                    key->len);
+    if (err) {
         report(c, err, key, where, "entry");
         return c->stop;
     }

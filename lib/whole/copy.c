@@ -647,7 +647,8 @@ static int dim_in_target(struct copy *c, uint64_t id, uint64_t *to)
     if (!err)
         err = object_path(c->from, id, &path);
     if (!err && !path_dimension(path, &len, &name, &only))
-        err = fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension (R7.19)", path);
+        err =
+            fail_object(DREP_ERR_FORMAT, path, "%s: not the address of a dimension (R7.19)", path);
     if (!err)
         err = dim_alike(c, &dim, name, to);
     if (err == DREP_ERR_NOT_FOUND && name) {
@@ -1252,7 +1253,7 @@ bool copy_one_directory(const drep_file *a, const drep_file *b)
            s.st_ino == t.st_ino;
 }
 
-static int tell_unknown(struct copy *c)
+static int tell_left(struct copy *c)
 {
     bool all = c->whole || c->same_ids;
     int err = all ? unknown_of_file(&c->unknown, c->from) : 0;
@@ -1276,7 +1277,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     if (!err)
         err = copy_path(c, path, new_path);
     if (!err && c->how->unknown)
-        err = tell_unknown(c);
+        err = tell_left(c);
     err = fail_in(err, "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);

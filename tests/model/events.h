@@ -1,5 +1,5 @@
-/* events.h - the visible steps of a run: what recorded.py writes into a trace and commit.pml waits for.
- * Each is followed by who does it and two numbers. */
+/* events.h - the visible steps of a run: what recorded.py writes into a trace and commit.pml waits
+ * for. Each is followed by who does it and two numbers. */
 /* SPDX-License-Identifier: MIT */
 #define END 0           /* of the trace */
 #define HAS 1           /* at first: commit 1 refers to extent a */

@@ -1,0 +1,27 @@
+/* filter.h - one filter of a dataset's list, as the dataset's record has it. */
+/* SPDX-License-Identifier: MIT */
+#ifndef FORMAT_FILTER_H
+#define FORMAT_FILTER_H
+
+#include "format/in.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Filters of the format have at most FILTER_NEAR parameters; those of users may have more, which
+ * filter_param() gives. */
+#define FILTER_NEAR 8
+struct filter_rec {
+    uint16_t id;
+    uint8_t flags;
+    struct span name;
+    uint8_t nparams;
+    uint32_t param[FILTER_NEAR]; /* the first of them */
+    struct span params;          /* all of a decoded record, as they stand there */
+    const uint32_t *given;       /* all of a record that is made, or NULL: those in param */
+};
+uint32_t filter_param(const struct filter_rec *f, int i);
+/* True if both are the same filter with the same parameters. */
+bool filter_same(const struct filter_rec *a, const struct filter_rec *b);
+
+#endif
