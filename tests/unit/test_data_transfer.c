@@ -511,7 +511,7 @@ START_TEST(test_shapes_that_are_none)
 {
     int64_t dims[33], max[33], huge[] = {(int64_t)1 << 40, (int64_t)1 << 40};
     drep_spec spec = DREP_SPEC(.type = DREP_INT, .rank = 33, .dims = dims);
-    drep_filter many[17] = {{.id = DREP_FILTER_SHUFFLE}}, odd = {.id = 99};
+    drep_filter many[DREP_MAX_FILTERS + 1] = {{.id = DREP_FILTER_SHUFFLE}}, odd = {.id = 99};
 
     for (int i = 0; i < 33; i++)
         dims[i] = max[i] = 1;
@@ -538,7 +538,7 @@ START_TEST(test_shapes_that_are_none)
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_DIMS);
     spec.chunk = NULL;
     spec.filters = many;
-    spec.nfilters = 17;
+    spec.nfilters = DREP_MAX_FILTERS + 1;
     fails(drep_dataset_create(f, "d", &spec, NULL), DREP_ERR_ARG);
     spec.filters = &odd;
     spec.nfilters = 1;
