@@ -77,7 +77,7 @@ static const struct {
              {4096, false, false, 4179504, 1.003},
              {64, true, false, 3009927, 1.0075},
              {4096, true, false, 3141444, 1},
-             {4096, false, true, 4179504, 1.003}};
+             {4096, false, true, 4179504, 1.0053}};
 
 /* What changes at each commit goes round a few places, and leaves no holes that nothing fits. */
 START_TEST(test_a_commit_each_day)
