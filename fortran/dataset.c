@@ -39,7 +39,7 @@ DREP_API int fortran_dataset_open(struct fortran_file *file, const char *path,
                                   struct fortran_dataset **out)
 {
     drep_file *f = fortran_file_handle(file);
-    drep_dataset *dataset;
+    drep_dataset *dataset = NULL;
     int err = f ? drep_dataset_open(f, path, &dataset) : DREP_ERR_ARG;
 
     return err ? err : dataset_keep(file, dataset, path, out);
@@ -433,7 +433,7 @@ DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_c
 {
     drep_xfer xfer = DREP_XFER(.range = range, .collective = collective, .report = report);
     drep_selection *sel = NULL;
-    drep_dataset *dataset;
+    drep_dataset *dataset = NULL;
     struct memory m;
     struct place p;
     int err = dataset_handle(box, &dataset);
@@ -459,7 +459,7 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
     drep_xfer xfer = DREP_XFER(.range = range, .report = report);
     drep_dsinfo info = DREP_DSINFO;
     int64_t shape[DREP_MAX_RANK], n = 1;
-    drep_dataset *dataset;
+    drep_dataset *dataset = NULL;
     struct memory m;
     int rank, err = dataset_handle(box, &dataset);
 
@@ -490,7 +490,7 @@ DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI
 {
     int64_t dims[DREP_MAX_RANK];
     drep_dsinfo info = DREP_DSINFO;
-    drep_dataset *dataset;
+    drep_dataset *dataset = NULL;
     int given, err = dataset_handle(box, &dataset);
 
     if (!err)
@@ -507,7 +507,7 @@ DREP_API int fortran_dataset_inquire(const struct fortran_dataset *box, int *ran
                                      const char **datarep)
 {
     drep_dsinfo info = DREP_DSINFO;
-    drep_dataset *dataset;
+    drep_dataset *dataset = NULL;
     int err = dataset_handle(box, &dataset);
 
     if (!err)

@@ -33,7 +33,7 @@ MEMBERS = {
     'drep_copying.external': (0, 1),
     'drep_spec.rank': (-1, 32),
     'drep_spec.layout': 'drep_layout',
-    'drep_spec.nfilters': (0, 16),
+    'drep_spec.nfilters': (0, 32),
     'drep_spec.fill': 'drep_fill',
     'drep_spec.placed': (0, 1),
     'drep_driver.round_trip': 'any cost',
@@ -43,7 +43,7 @@ MEMBERS = {
     'drep_transport.timeout_ns': (0, INT_MAX),
     'drep_filter.id': 'drep_filter_id',
     'drep_filter.level': (-1, 12),
-    'drep_filter.nparams': (0, 8),
+    'drep_filter.nparams': (0, 255),
     'drep_scalar.cls': 'drep_scalar_class',
     'drep_scalar.order': 'drep_byte_order',
     'drep_scalar.size': (1, 32),
@@ -76,11 +76,11 @@ MEMBERS = {
 CONTRADICTS = {
     'drep_spec.layout': {1, 2},      # neither has filters
     'drep_spec.fill': {1},           # without a fill_value
-    'drep_spec.nfilters': {0, 16},   # there is one filter
+    'drep_spec.nfilters': {0, 32},   # there is one filter
     'drep_spec.rank': {-1, 32},      # there is one dimension
     'drep_transport.ranks': {INT_MAX},  # nobody answers
     'drep_filter.id': None,          # each needs parameters of its own: test_filter.c
-    'drep_filter.nparams': {8},
+    'drep_filter.nparams': {255},
     'drep_scalar.cls': {1, 3},
     'drep_scalar.exp_base_log2': {2, 3, 4},  # 4: with another norm
     'drep_scalar.size': {1, 32},

@@ -624,8 +624,8 @@ def far_value_kind():
     return b
 
 
-def two_levels(**spoil):
-    b = Builder(node_max=250, spoil=spoil)
+def two_levels(node_max=250, **spoil):
+    b = Builder(node_max=node_max, spoil=spoil)
     for i in range(6):
         b.dataset(1, "d%d" % i, "INT", (), data=[i])
     return b
@@ -637,7 +637,7 @@ def separator():
     def change(entries):
         key, far, ref = entries[1]
         return [entries[0], (key + b"\xff\xff" * 8, far, ref)] + entries[2:]
-    return two_levels(interior=change)
+    return two_levels(280, interior=change)
 
 
 @bad("FORMAT", "R4.16", "check")

@@ -105,14 +105,18 @@ static int describe(struct job *j, hid_t t, drep_scalar *s)
 /* A number without a counterpart: its bytes, under a tag with all that HDF5 says of it. */
 static int from_strange(struct from *f, hid_t t, struct map *m)
 {
-    char tag[NUMBER_TAG_SIZE];
+    char tag[NUMBER_TAG_SIZE], text[300] = "is=";
     int err;
 
     number_type_to_tag(t, tag);
     err = drep_type_opaque((int64_t)H5Tget_size(t), tag, &m->type);
     m->held = drep_type_ref(m->type);
     m->mem = H5Tcopy(t);
-    return err ? job_fail_drep(f->j, err) : 0;
+    if (err || H5Tget_precision(t) > 0)
+        return err ? job_fail_drep(f->j, err) : 0;
+    /* No tag makes such a number again: that is told. */
+    number_type_to_text(t, text + 3, sizeof text - 3);
+    return add_type_note(f, text);
 }
 
 /* Bytes that mean the same under every representation. */

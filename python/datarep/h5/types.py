@@ -313,6 +313,8 @@ def as_str(value: Any) -> Any:
                 flat[i], raw = one, True
         elif not isinstance(one, str):
             raise TypeError(f"Can't implicitly convert non-string objects to strings: {one!r}")
+        if b"\0" in one if isinstance(one, bytes) else "\0" in one:
+            raise ValueError("VLEN strings do not support embedded NULLs")
     return array.view(main_types.string_dtype()) if raw else array if array.shape else array[()]
 
 
