@@ -232,9 +232,13 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
 {
     struct store *st = cs->st;
     uint64_t behind, hole;
+    int err;
 
     if (!extents_fit(&st->space->avail, bytes, FMT_ALIGN, &hole))
         pull_in(st, cs->object);
+    err = space_begin(st); /* what is tried first may fail and says nothing */
+    if (err)
+        return err;
     reserve(cs, coord, ahead, bytes, size);
     if (take_reserved(cs, chunk_last(cs->rank, coord), bytes, offset))
         return 0;

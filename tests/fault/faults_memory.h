@@ -120,6 +120,11 @@ static int t_vstring(drep_type **t)
     return CALL(drep_type_vstring, t);
 }
 
+static int t_text(drep_type **t)
+{
+    return CALL(drep_type_text, t);
+}
+
 static int t_sequence(drep_type **t)
 {
     return CALL(drep_type_sequence, DREP_INT, t);
@@ -169,8 +174,8 @@ static make_type_fn *const makers[] = {
     t_contiguous,     t_vector,      t_hvector,     t_indexed,  t_hindexed, t_indexed_block,
     t_hindexed_block, t_struct,      t_subarray,    t_darray,   t_resized,  t_dup,
     t_f90_real,       t_f90_complex, t_f90_integer, t_compound, t_array,    t_string,
-    t_vstring,        t_sequence,    t_opaque,      t_enum,     t_boolean,  t_reference,
-    t_scalar,         t_parse};
+    t_vstring,        t_text,        t_sequence,    t_opaque,   t_enum,     t_boolean,
+    t_reference,      t_scalar,      t_parse};
 #define MAKERS (sizeof makers / sizeof *makers)
 
 /* All that can be asked of a type; nothing of it allocates. */
@@ -186,6 +191,7 @@ static int ask_type(const drep_type *t)
     CALL(drep_type_true_lb, t);
     CALL(drep_type_portable, t);
     CALL(drep_type_variable, t);
+    CALL(drep_type_counted, t);
     CALL(drep_type_kind, t);
     CALL(drep_type_code, t);
     CALL(drep_type_align, t);
