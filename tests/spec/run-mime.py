@@ -19,8 +19,8 @@ MAGIC = os.path.join(SHARE, "datarep.magic")
 VECTORS = os.path.join(ROOT, "tests", "vectors")
 FILE, UNIT = "application/vnd.datarep", "application/vnd.datarep.unit"
 # The pack unit that PACK.md shows, up to the name of its representation.
-UNIT_HEAD = bytes.fromhex("894452550d0a1a0a 0005 0000 00000028 0000000000000001 0000000000000008"
-                          "63df53725e097d8e 0001 0000000d 01 00 0a") + b"external32"
+UNIT_HEAD = bytes.fromhex("894452550d0a1a0a 0005 0000 0000002a 0000000000000001 0000000000000008"
+                          "63df53725e097d8e 0001 00000024 01 00 0000 0a") + b"external32"
 
 
 def ask(*command, env=None):
