@@ -384,7 +384,8 @@ FORTRAN_RPATH = -Wl,-rpath,'$$ORIGIN'
 FFLAGS ?= -O2 -g
 FFLAGS_ALL = -std=f2018 -fPIC -Wall -Wextra $(MAP_CFLAGS) $(filter -fsanitize% -fno-omit%,$(MODE_$(MODE))) $(FFLAGS)
 FORTRAN_LIB := $(BUILD)/libdatarep-fortran.so.$(VERSION)
-FORTRAN_MPI := $(patsubst %,$(BUILD)/libdatarep-fortran-%.so.$(VERSION),$(MPIS))
+FORTRAN_MPIS := $(if $(FC),$(foreach m,$(MPIS),$(if $(shell command -v mpifort.$(m)),$(m))))
+FORTRAN_MPI := $(patsubst %,$(BUILD)/libdatarep-fortran-%.so.$(VERSION),$(FORTRAN_MPIS))
 fortran-package: $(if $(FC),$(FORTRAN_LIB) $(FORTRAN_MPI))
 $(FORTRAN)/datarep.f90: fortran/datarep.f90.in fortran/generate.py fortran/kinds.f90 lib/datarep.h
 	@mkdir -p $(@D)
@@ -411,7 +412,7 @@ $(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN
 	@ln -sf $$(@F) $(BUILD)/libdatarep-fortran-$(1).so.$(SOMAJOR)
 	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
 endef
-$(foreach m,$(if $(FC),$(MPIS)),$(eval $(call fortran_mpi,$(m))))
+$(foreach m,$(FORTRAN_MPIS),$(eval $(call fortran_mpi,$(m))))
 
 # The package as it runs in this tree: the library and the command are those of the build.
 # PY_RPATH= : the linker finds the library by itself, as distributions have it.
@@ -822,7 +823,7 @@ define install_fortran
 	install -D -m 644 -t $D$(datadir)/datarep-fortran $(FORTRAN)/datarep.f90 fortran/mpi/datarep_mpi.f90 $(FORTRAN_SRC) \
 	    fortran/mpi/comm.c $(wildcard fortran/*.h)
 	$(fill_in) -e 's|@MOD_VERSION@|$(MOD_VERSION)|' fortran/datarep-fortran.pc.in > $D$(libdir)/pkgconfig/datarep-fortran.pc
-	$(foreach m,$(MPIS),$(call install_fortran_mpi,$(m),libdatarep-fortran-$(m)))
+	$(foreach m,$(FORTRAN_MPIS),$(call install_fortran_mpi,$(m),libdatarep-fortran-$(m)))
 endef
 define install_fortran_mpi
 install -m 644 $(BUILD)/$(2).so.$(VERSION) $D$(libdir)/
