@@ -331,15 +331,22 @@ static void rep_note(struct record_walk *r, struct header_rec *h, uint16_t *last
     h->nreps++;
 }
 
+bool header_record_next(struct in *in, unsigned *tag, struct span *content)
+{
+    if (in->err || in_left(in) == 0)
+        return false;
+    *tag = in_u16(in);
+    span_get(in, in_u32(in), content);
+    return !in->err;
+}
+
 int header_rep_next(struct in *in, struct span *out)
 {
-    while (!in->err && in_left(in) > 0) {
-        unsigned tag = in_u16(in);
+    unsigned tag;
 
-        span_get(in, in_u32(in), out);
-        if (!in->err && tag == FMT_HEADER_REP)
+    while (header_record_next(in, &tag, out))
+        if (tag == FMT_HEADER_REP)
             return FMT_OK;
-    }
     return FMT_ERR_NOT_FOUND;
 }
 

@@ -57,6 +57,8 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
 void header_put(struct out *out, const struct header_rec *h, size_t *split);
 /* Put the record of a representation whose content is given. */
 void header_rep_put(struct out *out, const struct span *content);
+/* Take the next whole record; false: no further one is whole. */
+bool header_record_next(struct in *in, unsigned *tag, struct span *content);
 /* The content of the next representation, for rep_get(); records of other tags are passed over.
  * FMT_ERR_NOT_FOUND at the end. */
 int header_rep_next(struct in *in, struct span *out);

@@ -3,7 +3,7 @@
  * Commits alternate between the slots: the older one is overwritten, so one of the two is whole
  * at any moment, and the valid one with the higher sequence is in force. */
 /* SPDX-License-Identifier: MIT */
-#include "format/record.h"
+#include "format/header.h"
 
 static const uint8_t slot_magic[8] = {0x89, 0x44, 0x52, 0x50, 0x0d, 0x0a, 0x1a, 0x0a};
 
@@ -118,22 +118,18 @@ enum slot_state slot_get(struct slot *out, const uint8_t bytes[FMT_SLOT_SIZE], i
 
 void slot_maker(const struct slot *slot, char text[SLOT_MAKER])
 {
+    struct span made;
+    unsigned tag;
     struct in in;
 
     text[0] = '\0';
     in_init(&in, slot->header, slot->header_size);
-    while (in_left(&in)) {
-        uint16_t tag = in_u16(&in);
-        uint32_t len = in_u32(&in);
-        const uint8_t *p = in_bytes(&in, len);
-
-        if (in.err)
-            return;
-        if (tag == FMT_HEADER_WRITER && len < SLOT_MAKER && text_check(p, len) == 0) {
-            memcpy(text, p, len);
-            text[len] = '\0';
-            return;
-        }
+    while (header_record_next(&in, &tag, &made)) {
+        if (tag != FMT_HEADER_WRITER || made.len >= SLOT_MAKER || text_check(made.p, made.len) != 0)
+            continue;
+        memcpy(text, made.p, made.len);
+        text[made.len] = '\0';
+        return;
     }
 }
 

@@ -62,16 +62,13 @@ static int tell_records(const drep_file *f, unknown_fn *fn, void *ctx)
 {
     uint64_t n = 0;
     char text[120];
+    struct span content;
+    unsigned tag;
     struct in in;
     int stop = 0;
 
     in_init(&in, f->header.unknown.p, f->header.unknown.len);
-    while (!stop && in_left(&in)) {
-        unsigned tag = in_u16(&in);
-
-        in_bytes(&in, in_u32(&in));
-        if (in.err)
-            break;
+    while (!stop && header_record_next(&in, &tag, &content)) {
         if (n++ >= RECORDS_TOLD)
             continue;
         snprintf(text, sizeof text,
