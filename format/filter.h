@@ -23,5 +23,8 @@ struct filter_rec {
 uint32_t filter_param(const struct filter_rec *f, int i);
 /* True if both are the same filter with the same parameters. */
 bool filter_same(const struct filter_rec *a, const struct filter_rec *b);
+/* Number of the first of n filters that rearranges elements behind a user's, whose output has none
+ * (R8.50); -1: there is no such filter. */
+int filters_misplaced(const struct filter_rec *f, int n);
 
 #endif

@@ -96,21 +96,16 @@ static void suffix_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "the lengths of a suffix multiply to more than 2^62 (R8.18)");
 }
 
-static bool filter_rearranges(const struct filter_rec *f)
-{
-    return f->id >= FMT_FILTER_SHUFFLE && f->id <= FMT_FILTER_DELTA;
-}
-
-/* What a user's filter gives has no elements: none that rearranges them comes behind. */
-static void order_check(struct in *in, const struct object_rec *t)
+int filters_misplaced(const struct filter_rec *f, int n)
 {
     bool users = false;
 
-    for (int i = 0; i < t->nfilters; i++) {
-        if (users && filter_rearranges(&t->filter[i]))
-            in_fail(in, FMT_ERR_FORMAT, "a byte filter behind a user-defined one (R8.50)");
-        users |= t->filter[i].id >= FMT_FILTER_USER;
+    for (int i = 0; i < n; i++) {
+        if (users && f[i].id >= FMT_FILTER_SHUFFLE && f[i].id <= FMT_FILTER_DELTA)
+            return i;
+        users |= f[i].id >= FMT_FILTER_USER;
     }
+    return -1;
 }
 
 /* Check the parameters of the filters in the table. */
@@ -206,8 +201,8 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
-    if (!in->err)
-        order_check(in, t);
+    if (!in->err && filters_misplaced(t->filter, t->nfilters) >= 0)
+        in_fail(in, FMT_ERR_FORMAT, "a byte filter behind a user-defined one (R8.50)");
     t->fill = in_u8(in);
     if (t->fill == FMT_FILL_VALUE)
         span_get(in, in_var32(in), &t->fill_value);

@@ -295,29 +295,13 @@ static int filter_wanted(const drep_file *f, const struct file_rep *rep, const s
     }
 }
 
-/* What a user's filter gives has no elements that could be rearranged. */
-static int check_filter_order(const struct object_rec *rec)
-{
-    bool users = false;
-
-    for (int i = 0; i < rec->nfilters; i++) {
-        int id = rec->filter[i].id;
-
-        if (users && id <= FMT_FILTER_DELTA)
-            return fail(DREP_ERR_ARG, "filter %s: not possible behind a user-defined one",
-                        fmt_filter_name(id));
-        users |= id >= FMT_FILTER_USER;
-    }
-    return 0;
-}
-
 /* Takes the filters from the spec. No handle creates filtered chunks that it could not read itself.
  */
 static int choose_filters(const drep_file *f, const struct file_rep *rep, const drep_spec *spec,
                           struct object_rec *rec, const struct ftype *ft)
 {
     int64_t max = f->hints.chunk_max;
-    int err;
+    int misplaced, err;
 
     if (spec->nfilters > 0 && !spec->filters)
         return fail(DREP_ERR_ARG, "nfilters %d, but no filters", spec->nfilters);
@@ -327,8 +311,10 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
-    if ((err = check_filter_order(rec)))
-        return err;
+    misplaced = filters_misplaced(rec->filter, rec->nfilters);
+    if (misplaced >= 0)
+        return fail(DREP_ERR_ARG, "filter %s: not possible behind a user-defined one",
+                    fmt_filter_name(rec->filter[misplaced].id));
     if (spec->nfilters > 0 && chunk_count(rec) * ft->stored.extent > max)
         return fail(DREP_ERR_LIMIT,
                     "a filtered chunk of %lld bytes is larger than the hint drep_chunk_max, %lld",
