@@ -80,6 +80,12 @@ int log_find(struct store *st, uint64_t sequence, struct log_rec *rec)
     return err;
 }
 
+int log_lacks(uint64_t sequence, uint64_t newest)
+{
+    return fail(DREP_ERR_NOT_FOUND, "commit %llu is not in the log of commit %llu, the newest",
+                (unsigned long long)sequence, (unsigned long long)newest);
+}
+
 static int log_add(struct log_list *list, uint64_t sequence, int64_t time, uint64_t end)
 {
     if (VEC_ROOM(list->commit, list->n, list->room, 1))

@@ -15,6 +15,8 @@ int log_update(struct store *st);
 int log_oldest(struct store *st, uint64_t *oldest);
 /* Look up a commit; DREP_ERR_NOT_FOUND without a message. */
 int log_find(struct store *st, uint64_t sequence, struct log_rec *rec);
+/* DREP_ERR_NOT_FOUND, with the message for a commit that was asked for. */
+int log_lacks(uint64_t sequence, uint64_t newest);
 
 /* The commits that can be opened, the oldest first.  Start with {0}; release it. */
 struct log_list {

@@ -181,12 +181,6 @@ static int choose_newest(struct store *st, struct slot *slot)
     return err;
 }
 
-static int not_in_log(uint64_t sequence, uint64_t newest)
-{
-    return fail(DREP_ERR_NOT_FOUND, "commit %llu is not in the log of commit %llu, the newest",
-                (unsigned long long)sequence, (unsigned long long)newest);
-}
-
 /* Look at an earlier commit, by its slot or by the log of the newest one.  Our lock on it keeps the
  * blocks of every later commit, too; those of an older one may be overwritten, so that nothing of
  * it is read if the number is above the newest. */
@@ -201,14 +195,14 @@ static int choose_earlier(struct store *st, uint64_t sequence)
     if (err)
         return err;
     if (sequence > newest.sequence)
-        return not_in_log(sequence, newest.sequence);
+        return log_lacks(sequence, newest.sequence);
     snapshot_look_at(st, &newest);
     err = snapshot_load_header(st);
     if (err || newest.sequence == sequence)
         return err;
     err = log_find(st, sequence, &rec);
     if (err)
-        return err == DREP_ERR_NOT_FOUND ? not_in_log(sequence, newest.sequence) : err;
+        return err == DREP_ERR_NOT_FOUND ? log_lacks(sequence, newest.sequence) : err;
     newest.sequence = sequence;
     newest.time = rec.time;
     newest.end = rec.end;

@@ -25,6 +25,7 @@
 #include "tree/block.h"
 #include "tree/edit.h"
 #include "tree/touched.h"
+#include "txn/log.h"
 #include "txn/open.h"
 #include "txn/overlay.h"
 #include "txn/snapshot.h"
@@ -566,8 +567,7 @@ static int choose_slot(struct upgrade *u, struct io *base, uint64_t sequence)
         return err;
     err = sequence < u->slot.sequence ? walk_entries(u, &u->slot.root, find_logged) : 0;
     if (!err && !u->logged)
-        err = fail(DREP_ERR_NOT_FOUND, "commit %llu is not in the log of commit %llu, the newest",
-                   (unsigned long long)sequence, (unsigned long long)u->slot.sequence);
+        err = log_lacks(sequence, u->slot.sequence);
     if (!err)
         store_begin_empty(u->st, &u->slot, file->end);
     return err;
