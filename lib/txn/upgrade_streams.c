@@ -100,6 +100,14 @@ void upgrade_filter_flags(uint8_t *object, size_t size)
 
 /* ---- one chunk ---- */
 
+/* The last filter of the first i + 1 that was applied; -1: none. */
+static int last_applied(const struct streams *s, int i)
+{
+    while (i >= 0 && s->skipped >> i & 1)
+        i--;
+    return i;
+}
+
 /* True if a filter before filter i was applied that put a length in front. */
 static bool fronted_before(const struct streams *s, int i)
 {
@@ -143,8 +151,7 @@ static int renew_stream(struct streams *s, int i, struct buf *b)
     uint64_t len = 0;
     int err;
 
-    while (i >= 0 && s->skipped >> i & 1)
-        i--;
+    i = last_applied(s, i);
     deeper = i >= 0 && fronted_before(s, i);
     if (i < 0 || (!deeper && !s->list.fronted[i]))
         return 0;
@@ -179,20 +186,10 @@ static int renew_stream(struct streams *s, int i, struct buf *b)
     return err ? err : single_encode(s, i, b, b);
 }
 
-/* The filter that was applied last; -1: none. */
-static int outermost_filter(const struct streams *s)
-{
-    int i = s->list.n - 1;
-
-    while (i >= 0 && s->skipped >> i & 1)
-        i--;
-    return i;
-}
-
 /* True if a row's stream need only lose its first bytes. */
 static bool only_front(const struct streams *s)
 {
-    int i = outermost_filter(s);
+    int i = last_applied(s, s->list.n - 1);
 
     return s->list.fronted[i] && s->list.rec[i].id < FMT_FILTER_USER && !fronted_before(s, i);
 }
@@ -210,7 +207,7 @@ static int upgrade_row(struct streams *s, struct old_row *r)
     s->one.len = r->size;
     if (err || sum_stored(s->one.p, s->one.len) != r->sum)
         return err;
-    err = renew_stream(s, outermost_filter(s), &s->one);
+    err = renew_stream(s, last_applied(s, s->list.n - 1), &s->one);
     if (err == DREP_ERR_FORMAT || err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_LIMIT)
         return 0;
     if (err)
@@ -329,7 +326,7 @@ int upgrade_streams(struct store *st, const struct span *object, const struct sp
     old_filters_get(object->p, object->len, &s->list);
     in_init(&in, value->p, value->len);
     in_bytes(&in, OLD_ROWS_FRONT);
-    i = outermost_filter(s);
+    i = last_applied(s, s->list.n - 1);
     if (i >= 0 && (s->list.fronted[i] || fronted_before(s, i)))
         err = upgrade_rows(s, value, &in, out);
     codec_release(&s->codec);
