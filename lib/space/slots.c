@@ -256,16 +256,6 @@ int refuse_version(const struct slot *slot)
                 slot->major, slot->minor, FMT_CANDIDATE);
 }
 
-/* The number of the lowest bit. */
-static int first_feature(uint64_t bits)
-{
-    int bit = 0;
-
-    while (!(bits >> bit & 1))
-        bit++;
-    return bit;
-}
-
 /* Report a feature that this version does not know, and who wrote the slot. */
 static int refuse_feature(const struct slot *slot, const char *needs, uint64_t unknown,
                           const char *rule)
@@ -276,7 +266,7 @@ static int refuse_feature(const struct slot *slot, const char *needs, uint64_t u
     return fail(DREP_ERR_UNSUPPORTED,
                 "%s feature %d, which is unknown; written by %s%sversion "
                 "%u.%u of the format (%s)",
-                needs, first_feature(unknown), maker, maker[0] ? " in " : "", slot->major,
+                needs, __builtin_ctzll(unknown), maker, maker[0] ? " in " : "", slot->major,
                 slot->minor, rule);
 }
 
