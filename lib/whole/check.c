@@ -19,6 +19,7 @@
 #include "tree/find.h"
 #include "txn/check.h"
 #include "whole/stored.h"
+#include "whole/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ struct checker {
     enum chunk_depth depth;
     int64_t findings;
     uint64_t later; /* items of a newer version: what they own or lead to is unknown */
-    uint64_t unknown_tag[256], unknown_space[FMT_SPACE_APPLICATIONS]; /* entries */
+    struct unknown unknown;
     uint64_t external; /* bytes that may be read of other files */
     uint64_t unread;   /* chunks in other files that were not verified */
     struct seen lost;  /* numbers of other files that cannot be read */
@@ -829,10 +830,7 @@ static int check_unknown_tag(struct checker *c, const struct key *key)
     if (key_object(key->p) >= next)
         return fail(DREP_ERR_FORMAT, "object %llu has it, and the next one would be %llu (R2.18)",
                     (unsigned long long)key_object(key->p), (unsigned long long)next);
-    if (key_space(key->p) <= FMT_SPACE_ATTRS)
-        c->unknown_tag[key_tag(key->p)]++;
-    else if (key_space(key->p) < FMT_SPACE_APPLICATIONS)
-        c->unknown_space[key_space(key->p)]++;
+    unknown_add(&c->unknown, key->p);
     return 0;
 }
 
@@ -908,26 +906,27 @@ static int check_entry(const struct key *key, const uint8_t *value, size_t len, 
     return c->stop;
 }
 
-static void tell_unknown(struct checker *c, const char *what, const uint64_t *entries, int n)
+static void tell_unknown(struct checker *c, const char *what, const struct unknown_entries *of,
+                         int n)
 {
     char text[120];
 
     for (int i = 0; i < n; i++) {
-        if (entries[i] == 0)
+        if (of[i].entries == 0)
             continue;
         snprintf(text, sizeof text,
                  "unaccounted, unknown %s %d, written by a newer version: %llu entries", what, i,
-                 (unsigned long long)entries[i]);
+                 (unsigned long long)of[i].entries);
         c->later++;
         finding(c, 0, 0, text);
     }
 }
 
-/* Entries of unknown tags and spaces, by number. */
+/* Entries of unknown tags and spaces, by number; an application's are accounted for. */
 static void tell_tags(struct checker *c)
 {
-    tell_unknown(c, "tag", c->unknown_tag, 256);
-    tell_unknown(c, "space of keys", c->unknown_space, FMT_SPACE_APPLICATIONS);
+    tell_unknown(c, "tag", c->unknown.tag, 256);
+    tell_unknown(c, "space of keys", c->unknown.space, FMT_SPACE_APPLICATIONS);
 }
 
 /* ---- counts ---- */
