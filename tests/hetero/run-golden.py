@@ -31,21 +31,14 @@ sys.path.insert(0, os.path.join(HERE, "..", "spec"))
 import compare  # noqa: E402
 from reader import scalars  # noqa: E402
 from reader import text as json_text  # noqa: E402
+from tap import Tap  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FOLDER = os.path.join(ROOT, "tests", "vectors", "machines")
 DRAFT_4 = os.path.join(ROOT, "tests", "vectors", "draft4", "machines")
 DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
 REFERENCE = "s390x"  # it holds all of the content as it is
-cases = 0
-
-
-def result(name, wrong=None):
-    global cases
-    cases += 1
-    print("%sok %d - %s" % ("not " if wrong else "", cases, name))
-    if wrong:
-        print("# " + str(wrong)[:1000])
+tap = Tap()
 
 
 # -------------------------------------------------------------------- values
@@ -265,39 +258,39 @@ def main():
         global FOLDER
         if not os.path.isdir(FOLDER):
             FOLDER = upgraded(scratch)
-        check()
+        return check()
 
 
 def check():
     held = {n[:-5] for n in os.listdir(FOLDER) if n.endswith(".drep")}
     names = [m.name for m in MACHINES if m.name in held]
-    result("every file is of a machine that is known", sorted(held - set(names)))
+    tap.result("every file is of a machine that is known", sorted(held - set(names)))
     with tempfile.NamedTemporaryFile() as scratch:
         values = expect.write_values(scratch.name, "few")
     docs, tables = {}, {m.name: m.table for m in MACHINES}
     for name in names:
         path = os.path.join(FOLDER, name + ".drep")
-        result("%s: the command says what the reader in Python says" % name,
-               compare.compare(DATAREP, path))
+        tap.result("%s: the command says what the reader in Python says" % name,
+                   compare.compare(DATAREP, path))
         docs[name] = compare.document(path)
-    result("the content is what it was made from", content(docs[REFERENCE], values))
+    tap.result("the content is what it was made from", content(docs[REFERENCE], values))
     for name in names:
         side = expect.side_of(os.path.join(FOLDER, name + ".drep"))
-        result("%s: the content as that machine holds it" % name,
-               compare.difference(adapt(docs[REFERENCE]["root"], side), bare(docs[name]["root"])))
-        result("%s: written there" % name,
-               None if docs[name]["machine"] == tables[name] and docs[name]["datarep"] == "native"
-               else docs[name]["machine"])
+        tap.result("%s: the content as that machine holds it" % name,
+                   compare.difference(adapt(docs[REFERENCE]["root"], side), bare(docs[name]["root"])))
+        tap.result("%s: written there" % name,
+                   None if docs[name]["machine"] == tables[name] and docs[name]["datarep"] == "native"
+                   else docs[name]["machine"])
     found = {name: leaves(docs[name]["root"], "", {}) for name in names}
     for a, b in itertools.combinations(names, 2):
-        result("%s and %s: diff names what one of them cannot hold" % (a, b),
-               check_pair(a, b, found))
+        tap.result("%s and %s: diff names what one of them cannot hold" % (a, b),
+                   check_pair(a, b, found))
     text = table(names, found)
     if "--readme" in sys.argv:
         into_readme(text)
-    result("README.md has the table of this", text if readme()[1] != text else None)
-    print("1..%d" % cases)
+    tap.result("README.md has the table of this", text if readme()[1] != text else None)
+    return tap.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

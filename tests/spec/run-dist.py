@@ -16,6 +16,10 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+
+from tap import Tap  # noqa: E402
+
 DATAREP = os.path.abspath(os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep")))
 # Readers that are wrong in one place each: what they change of the command's words, and how they end.
 FAULTS = {"of a value": 's/"data": 3.25/"data": 3.5/', "of an attribute": 's/"unit"/"units"/', "of an order": 's/1, 2, 3/1, 3, 2/'}
@@ -93,16 +97,11 @@ def main():
             ("the reader in Python passes every eighth", lambda: tries(
                 package, "--every", "8", sys.executable, "-m", "reader", "--external", path=HERE)),
             ("faults of readers are found", lambda: wrong_one(work, package)))
-        bad = 0
-        for n, (name, function) in enumerate(cases, 1):
-            wrong = function()
-            print("%sok %d - %s" % ("not " if wrong else "", n, name))
-            for line in str(wrong or "").splitlines():
-                print("# " + line)
-            bad += bool(wrong)
+        tap = Tap()
+        for name, function in cases:
+            tap.run(name, function)
         print("counted: %s" % said.split(": ", 1)[1].strip())
-        print("1..%d" % len(cases))
-    return bad > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

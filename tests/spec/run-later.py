@@ -15,24 +15,17 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import compare  # noqa: E402
+from tap import Tap  # noqa: E402
 
 DATAREP = os.environ["DATAREP"]
 MAKE = os.path.join(os.environ["BUILDDIR"], "release", "tests", "spec", "make_later")
 PATH = os.path.join(os.environ["TMPDIR"], "later.drep")
-cases = 0
-
-
-def result(name, wrong=None):
-    global cases
-    cases += 1
-    print("%sok %d - %s" % ("not " if wrong else "", cases, name))
-    if wrong:
-        print("# " + str(wrong)[:1500])
+tap = Tap()
 
 
 def run(*args):
     done = subprocess.run(args, capture_output=True, timeout=60, text=True)
-    return done.returncode, done.stdout + done.stderr
+    return done.returncode, done.stdout + done.stderr or "no word, status %d" % done.returncode
 
 
 def lacks(text, *parts):
@@ -42,30 +35,30 @@ def lacks(text, *parts):
 
 def main():
     status, out = run(MAKE, PATH)
-    result("the file is made", status and out)
-    result("both readers say the same", compare.compare(DATAREP, PATH))
+    tap.result("the file is made", status and out)
+    tap.result("both readers say the same", compare.compare(DATAREP, PATH))
     doc = compare.document(PATH)
     members = doc["root"]["members"]
-    result("what is known is there", None if doc["format"] == "1.7" and members["known"]["data"] == [0] * 1000
-           and members["filtered"]["shape"] == [1000] and members["filtered"]["data"] is None
-           and members["arranged"]["kind"] == "dataset" and "data" not in members["arranged"] else doc)
+    tap.result("what is known is there", None if doc["format"] == "1.7" and members["known"]["data"] == [0] * 1000
+               and members["filtered"]["shape"] == [1000] and members["filtered"]["data"] is None
+               and members["arranged"]["kind"] == "dataset" and "data" not in members["arranged"] else doc)
     status, out = run(DATAREP, "dump", "-H", PATH)
-    result("dump shows the version and who wrote it", lacks(out, "format: Datarep 1.7", "datarep "))
+    tap.result("dump shows the version and who wrote it", lacks(out, "format: Datarep 1.7", "datarep "))
     status, out = run(DATAREP, "check", "--deep", PATH)
-    result("nothing is damage", status and out)
-    result("what is unknown is listed", lacks(out, "unknown tag 100", "unknown tag 200", "newer version"))
+    tap.result("nothing is damage", status and out)
+    tap.result("what is unknown is listed", lacks(out, "unknown tag 100", "unknown tag 200", "newer version"))
     status, out = run(DATAREP, "convert", "-f", PATH, PATH + ".new")
-    result("convert names what only a newer version can copy", lacks(out, "newer version", "--partial")
-           or status == 0 or os.path.exists(PATH + ".new"))
+    tap.result("convert names what only a newer version can copy", lacks(out, "newer version", "--partial")
+               or status == 0 or os.path.exists(PATH + ".new"))
     status, out = run(DATAREP, "convert", "-f", "--partial", PATH, PATH + ".new")
-    result("a partial convert lists what it leaves", lacks(out, "/arranged", "left out: 1 entry of unknown tag 100", "left out: 1 entry of unknown tag 200",
-                                                           "left out: the header record of unknown tag 300") or status != 1 and out)
+    tap.result("a partial convert lists what it leaves", lacks(out, "/arranged", "left out: 1 entry of unknown tag 100", "left out: 1 entry of unknown tag 200",
+                                                               "left out: the header record of unknown tag 300") or status != 1 and out)
     status, out = run(DATAREP, "check", "--deep", PATH + ".new")
-    result("nothing of them is in the new file", out if status or "unknown tag" in out else None)
+    tap.result("nothing of them is in the new file", out if status or "unknown tag" in out else None)
     status, out = run(DATAREP, "dump", "-H", PATH + ".new")
-    result("the new file has this library's version", lacks(out, "format: Datarep 0.5"))
-    print("1..%d" % cases)
+    tap.result("the new file has this library's version", lacks(out, "format: Datarep 0.5"))
+    return tap.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

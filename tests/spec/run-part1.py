@@ -21,6 +21,7 @@ VECTOR = os.path.join(ROOT, "tests", "vectors", "part1.drep")
 sys.path.insert(0, HERE)
 
 import dumps  # noqa: E402
+from tap import Tap  # noqa: E402
 
 ITEM = r'(?:[0-9a-f]{2}(?![0-9a-f\w])|"[^"]*"|\(\d+ times\))'
 LINE = re.compile(r"(?:([0-9a-f]{4})  |      )(%s(?: {1,2}%s)*)(?=   |$| [a-z])" % (ITEM, ITEM))
@@ -157,15 +158,10 @@ def main(argv):
         return 0
     cases = (("the dumps of Part I", lambda: dumped(part, raw)), ("the program of Part I", lambda: program(part)),
              ("a mistake in a dump is named", lambda: notices_damage(text)))
-    bad = 0
-    for n, (name, fn) in enumerate(cases, 1):
-        wrong = list(fn())
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in wrong[:30]:
-            print("# " + line)
-        bad += bool(wrong)
-    print("1..%d" % len(cases))
-    return bad > 0
+    tap = Tap()
+    for name, fn in cases:
+        tap.run(name, lambda fn=fn: "\n".join(fn()))
+    return tap.end()
 
 
 if __name__ == "__main__":

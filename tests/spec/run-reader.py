@@ -29,6 +29,7 @@ import drepwrite  # noqa: E402
 import reader  # noqa: E402
 import vectors  # noqa: E402
 from reader import filters, header, scalars, text, units  # noqa: E402
+from tap import Tap  # noqa: E402
 
 
 # Bad vectors that break two rules of the page, and the one that this reader meets first.
@@ -39,23 +40,6 @@ BOTH = {
     "attribute-of-nothing.drep": "R2.18",  # the object's id is not given yet either
     "name-not-utf8.drep": "R1.3",  # a name is text, and text is UTF-8
 }
-
-
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def run(self, name, function, *args):
-        """A test is a function that returns what is wrong, or None."""
-        try:
-            wrong = function(*args)
-        except Exception as e:  # A broken test is a failed test.
-            wrong = "%s: %s" % (type(e).__name__, e)
-        self.count += 1
-        self.failed += bool(wrong)
-        print("%sok %d - %s" % ("not " if wrong else "", self.count, name))
-        for line in str(wrong or "").splitlines():
-            print("# " + line)
 
 
 def good(path, commit, expected):
@@ -417,8 +401,7 @@ def main():
             ("scalars of known bytes", scalars_known), ("images of foreign machines", machines),
             ("filters", filters_back), ("the worked pack unit", pack_unit)):
         tap.run(name, function)
-    print("1..%d" % tap.count)
-    return 1 if tap.failed else 0
+    return tap.end()
 
 
 if __name__ == "__main__":

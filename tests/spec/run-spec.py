@@ -32,38 +32,10 @@ import limits  # noqa: E402
 import makevectors  # noqa: E402
 import reader  # noqa: E402
 import vectors  # noqa: E402
+from tap import Tap  # noqa: E402
 
 VECTORS = os.path.join(ROOT, "tests", "vectors")
 CHANGED = int(os.environ.get("CHANGED_FILES", 600))
-
-
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
-
-    def result(self, name, wrong=None):
-        """`wrong` says what failed, or is None."""
-        self.count += 1
-        if wrong:
-            self.failed += 1
-        print("%sok %d - %s" % ("not " if wrong else "", self.count, name))
-        for line in str(wrong or "").splitlines():
-            print("# " + line)
-
-    def skip(self, name, reason):
-        self.count += 1
-        print("ok %d - %s # SKIP %s" % (self.count, name, reason))
-
-    def run(self, name, function, *args):
-        """A test is a function that returns what is wrong, or None."""
-        try:
-            self.result(name, function(*args))
-        except Exception as e:  # a broken test is a failed test
-            self.result(name, "%s: %s" % (type(e).__name__, e))
-
-    def end(self):
-        print("1..%d" % self.count)
-        return 1 if self.failed else 0
 
 
 def read_json(path):

@@ -18,11 +18,12 @@ sys.path.insert(0, os.path.join(HERE, "..", "spec"))
 
 import compare  # noqa: E402
 import reader  # noqa: E402
+from tap import Tap  # noqa: E402
 
 FOLDER = os.path.join(HERE, "draft4")
 DATAREP = os.environ["DATAREP"]
 TMPDIR = os.environ["TMPDIR"]
-cases = 0
+tap = Tap()
 
 # Not of the content, but of the commit that convert made.
 OF_COMMIT = ("file", "format", "uuid", "sequence", "time", "writer")
@@ -30,14 +31,6 @@ OF_COMMIT = ("file", "format", "uuid", "sequence", "time", "writer")
 PARTIAL = ("later", "reps-later", "readonly")
 # Elements that convert could copy only if it could decode them: their functions are not here.
 REFUSED = {"code-native": "its functions are not here"}
-
-
-def result(name, wrong=None):
-    global cases
-    cases += 1
-    print("%sok %d - %s" % ("not " if wrong else "", cases, name))
-    if wrong:
-        print("# " + str(wrong)[:1500])
 
 
 def run(*args):
@@ -117,13 +110,14 @@ def good(name, commit=None):
     partial = name.startswith(PARTIAL)
     status, err = convert(path, to, *options, *["--partial"] if partial else [])
     if name in REFUSED:
-        result("%s: refused, as today's file is" % name,
-               None if status and REFUSED[name] in err and not os.path.exists(to) else err)
+        tap.result("%s: refused, as today's file is" % name,
+                   None if status and REFUSED[name] in err and not os.path.exists(to)
+                   else "status %d: %s" % (status, err))
         return
     lines = err.count("\n")
     told = lines > 0 and err.count(": left out: ") == lines
     if status != told or told and not partial and err.count("unknown tag") != lines:
-        result(name, "status %d: %s" % (status, err))
+        tap.result(name, "status %d: %s" % (status, err))
         return
     with open(os.path.join(FOLDER, "%s%s.json" % (name, "-%d" % commit if commit else "")), encoding="utf-8") as f:
         old = content(compare.parse(f.read()))
@@ -134,10 +128,10 @@ def good(name, commit=None):
         found = beyond(new, old) or (left_out(new, old) > lines and "%d lines:\n%s" % (lines, err))
     else:
         found = compare.difference(old, new)
-    result("%s%s: the same content" % (name, ", commit %d" % commit if commit else ""), found)
+    tap.result("%s%s: the same content" % (name, ", commit %d" % commit if commit else ""), found)
     found = compare.compare(DATAREP, to)
     if found:
-        result("%s: the command says what the reader says" % name, found)
+        tap.result("%s: the command says what the reader says" % name, found)
 
 
 def refused():
@@ -152,7 +146,7 @@ def refused():
         status, err = run(*way)
         if status == 0 or said not in err:
             wrong.append("%s: status %d: %s" % (" ".join(way), status, err))
-    result("every other way in is refused by name", wrong)
+    tap.result("every other way in is refused by name", wrong)
 
 
 def damaged():
@@ -180,7 +174,7 @@ def damaged():
             if os.path.exists(to) or not err.startswith("datarep: " + path) or not re.search(
                     r"byte \d|slot|truncated: \d|Datarep file", err):
                 wrong.append(err)
-    result("damage is an error and makes no file", wrong or found < 20 and "only %d errors" % found)
+    tap.result("damage is an error and makes no file", wrong or found < 20 and "only %d errors" % found)
     print("counted: %d damaged files of draft 4" % len(cases))
 
 
@@ -195,8 +189,8 @@ def main():
                 good(name, int(found[1]))
     refused()
     damaged()
-    print("1..%d" % cases)
+    return tap.end()
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
