@@ -57,11 +57,8 @@ static void run(const uint8_t *data, size_t size)
         DREP_COPYING(.range = DREP_RANGE_CLAMP, .threads = 1, .plan = plan, .ctx = chunk);
     drep_copying part = DREP_COPYING(.range = DREP_RANGE_WRAP, .threads = 1, .left_out = leave);
     drep_file *file = NULL;
-    drep_info *info;
+    drep_info *info = image_hints();
 
-    PROMISE(drep_info_new(&info) == 0);
-    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
-    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
     if (drep_open_image(data, size, info, &file) == 0) {
         struct found found;
         bool good;

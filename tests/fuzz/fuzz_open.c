@@ -7,11 +7,8 @@
 static void run(const uint8_t *data, size_t size)
 {
     drep_file *file = NULL;
-    drep_info *info;
+    drep_info *info = image_hints();
 
-    PROMISE(drep_info_new(&info) == 0);
-    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
-    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
     PROMISE(drep_info_set(info, "drep_external", "true") == 0);
     if (drep_open_image(data, size, info, &file)) {
         PROMISE(file == NULL && drep_error()[0] != 0);

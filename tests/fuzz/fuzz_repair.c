@@ -16,12 +16,9 @@ static int finding(int err, uint64_t offset, const char *message, void *ctx)
 static void run(const uint8_t *data, size_t size)
 {
     int64_t findings = 0;
-    drep_info *info;
+    drep_info *info = image_hints();
     struct io *io;
 
-    PROMISE(drep_info_new(&info) == 0);
-    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
-    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
     PROMISE(io_memory(data, size, &io) == 0);
     (void)repair_on(io, ":memory:", 0, info, finding, NULL, &findings);
     drep_info_free(info);

@@ -23,13 +23,10 @@ static void run(const uint8_t *data, size_t size)
     drep_file *file = NULL;
     struct found found;
     bool good = false;
-    drep_info *info;
+    drep_info *info = image_hints();
     uint8_t *bytes;
     size_t after;
 
-    PROMISE(drep_info_new(&info) == 0);
-    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
-    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
     if (drep_open_image(data, size, info, &file) == 0) {
         good = faultless(file, &found);
         PROMISE(drep_close(file) == 0);

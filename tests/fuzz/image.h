@@ -175,6 +175,17 @@ static inline void image_targets(drep_file *file)
     targets_allow(file->st, dir);
 }
 
+/* Hints for one thread and a cache of 1 MiB; to be freed. */
+static inline drep_info *image_hints(void)
+{
+    drep_info *info;
+
+    PROMISE(drep_info_new(&info) == 0);
+    PROMISE(drep_info_set(info, "drep_cache_size", "1048576") == 0);
+    PROMISE(drep_info_set(info, "drep_threads", "1") == 0);
+    return info;
+}
+
 /* Calls run() with the input, and with the input made right. */
 static inline void image_run(const uint8_t *data, size_t size,
                              void (*run)(const uint8_t *data, size_t size))
