@@ -12,9 +12,6 @@ program handles
   type(drep_dataset) :: d, e
   character(200) :: dir, how
   character(300) :: msg
-  character(:), allocatable :: names(:), text
-  integer, allocatable :: kinds(:)
-  integer(int64) :: sequence
   integer :: stat, n
 
   call get_command_argument(1, dir)
@@ -45,6 +42,10 @@ contains
   end subroutine
 
   subroutine tests()
+    character(:), allocatable :: names(:), text
+    integer, allocatable :: kinds(:)
+    integer(int64) :: sequence
+
     call scope()
     call ok(copy%is_open(), "a copy keeps a file open whose variable is gone")
     call e%read(n, start=[2])
