@@ -77,23 +77,13 @@ static int same_shape(const char *path, const char *name, const struct memory *m
 {
     char x[MEMORY_SHAPE_TEXT], y[MEMORY_SHAPE_TEXT];
     int64_t len[DREP_MAX_RANK];
-    int i = 0, rank = info->rank > 0 ? info->rank : 0;
+    int rank = info->rank > 0 ? info->rank : 0;
 
     for (int d = 0; d < rank; d++)
         len[d] = info->dims[rank - 1 - d];
     if (info->rank == DREP_NULL_SPACE)
         return refuse(DREP_ERR_DIMS, path, "attribute \"%s\" has no elements", name);
-    for (int d = 0; d < m->rank; d++) {
-        while (i < rank && len[i] == 1 && m->len[d] != 1)
-            i++;
-        if (i < rank && len[i] == m->len[d])
-            i++;
-        else if (m->len[d] != 1)
-            i = rank + 1;
-    }
-    while (i < rank && len[i] == 1)
-        i++;
-    if (i == rank)
+    if (memory_fits(m, rank, len))
         return 0;
     return refuse(DREP_ERR_DIMS, path, "the array has the shape %s, attribute \"%s\" %s",
                   memory_shape_text(x, m->rank, m->len), name, memory_shape_text(y, rank, len));

@@ -76,7 +76,7 @@ struct fortran_fill { /* Fortran's type drep_value */
     unsigned char bytes[256];
 };
 
-/* What a new dataset is made of, in the file's order and the library's form. */
+/* The parts of a new dataset: dimensions in the file's order, the rest as the library takes it. */
 struct plan {
     drep_type *type;
     int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
@@ -300,23 +300,6 @@ struct place {
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], stride[DREP_MAX_RANK];
 };
 
-/* Do the lengths of `a` but those of 1 equal those of `b`? */
-static int alike(int na, const int64_t *a, int nb, const int64_t *b)
-{
-    int i = 0, j = 0;
-
-    for (;;) {
-        while (i < na && a[i] == 1)
-            i++;
-        while (j < nb && b[j] == 1)
-            j++;
-        if (i == na || j == nb)
-            return i == na && j == nb;
-        if (a[i++] != b[j++])
-            return 0;
-    }
-}
-
 static int shapes_differ(const char *path, const struct memory *m, const char *what, int rank,
                          const int64_t *len)
 {
@@ -343,7 +326,7 @@ static int place_box(const char *path, const struct memory *m, struct place *p, 
 {
     for (int d = 0; !counts && d < p->rank; d++)
         p->count[d] = d < m->rank ? m->len[d] : 1;
-    if (m->rank > p->rank || !alike(m->rank, m->len, p->rank, p->count))
+    if (m->rank > p->rank || !memory_fits(m, p->rank, p->count))
         return shapes_differ(path, m, counts ? "count" : "dataset's rank is less:", p->rank,
                              p->count);
     for (int d = 0; d < p->rank; d++) {

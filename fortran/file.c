@@ -61,10 +61,15 @@ static void at_the_end(void)
     on_exit(end_of_program, NULL);
 }
 
-int fortran_file_keep(drep_file *file, const char *path, struct fortran_file **out)
+int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
+                      struct fortran_file **out)
 {
-    struct fortran_file *box = calloc(1, sizeof *box);
+    struct fortran_file *box;
 
+    drep_info_free(hints);
+    if (err)
+        return err;
+    box = calloc(1, sizeof *box);
     pthread_once(&once, at_the_end);
     if (box)
         box->path = strdup(path);
@@ -134,28 +139,24 @@ DREP_API int fortran_file_open(const char *path, int amode, const char *hints,
                                struct fortran_file **out)
 {
     drep_info *info;
-    drep_file *file;
+    drep_file *file = NULL;
     int err = fortran_hints(hints, &info);
 
-    if (err)
-        return err;
-    err = drep_open(path, amode, info, &file);
-    drep_info_free(info);
-    return err ? err : fortran_file_keep(file, path, out);
+    if (!err)
+        err = drep_open(path, amode, info, &file);
+    return fortran_file_keep(err, info, file, path, out);
 }
 
 DREP_API int fortran_file_create(const char *path, int amode, const char *datarep,
                                  const char *hints, struct fortran_file **out)
 {
     drep_info *info;
-    drep_file *file;
+    drep_file *file = NULL;
     int err = fortran_hints(hints, &info);
 
-    if (err)
-        return err;
-    err = drep_create(path, amode, datarep, info, &file);
-    drep_info_free(info);
-    return err ? err : fortran_file_keep(file, path, out);
+    if (!err)
+        err = drep_create(path, amode, datarep, info, &file);
+    return fortran_file_keep(err, info, file, path, out);
 }
 
 void fortran_file_share(struct fortran_file *box)

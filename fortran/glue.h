@@ -6,8 +6,8 @@
  * which varies fastest, is the last of the file.  Indices begin at 1 in Fortran, at 0 in the file.
  *
  * Every function returns 0 or a code of enum drep_err and leaves its message to drep_error().
- * Texts end with a NUL.  Descriptors of optional arguments are NULL if there are none.  Threads: as
- * the calls of <datarep.h> that they stand for. */
+ * Texts end with a NUL.  The descriptor of an optional argument that the program leaves out is
+ * NULL. Threads: as the calls of <datarep.h> that they stand for. */
 /* SPDX-License-Identifier: MIT */
 #ifndef DATAREP_FORTRAN_GLUE_H
 #define DATAREP_FORTRAN_GLUE_H
@@ -31,8 +31,10 @@ struct fortran_dataset {
     struct fortran_file *file; /* shared with it */
 };
 
-/* Makes a box for a file that was opened, and lists it; after an error the file is abandoned. */
-DREP_API int fortran_file_keep(drep_file *file, const char *path, struct fortran_file **out);
+/* Ends an opening that gave `err`: releases the hints; if it gave a file, makes a box for that and
+ * lists it.  After an error of its own the file is abandoned. */
+DREP_API int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
+                               struct fortran_file **out);
 /* The open file of a box, or NULL with the message set (DREP_ERR_ARG).  A box has a copy more, or
  * less: the last one closes the file. */
 DREP_API drep_file *fortran_file_handle(const struct fortran_file *box);

@@ -32,6 +32,22 @@ const char *memory_shape_text(char *text, int rank, const int64_t *len)
     return text;
 }
 
+int memory_fits(const struct memory *m, int rank, const int64_t *len)
+{
+    int i = 0, j = 0;
+
+    for (;;) {
+        while (i < m->rank && m->len[i] == 1)
+            i++;
+        while (j < rank && len[j] == 1)
+            j++;
+        if (i == m->rank || j == rank)
+            return i == m->rank && j == rank;
+        if (m->len[i++] != len[j++])
+            return 0;
+    }
+}
+
 /* The datatype of one element of the array. */
 static int element_of(const CFI_cdesc_t *a, int code, const char *text, const char *path,
                       drep_type **out)

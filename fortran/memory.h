@@ -8,7 +8,7 @@
 struct memory {
     drep_type *element; /* of one element */
     drep_type *type;    /* element, or one of all elements where there are gaps between them */
-    int dense;          /* there are none, and the elements are in order */
+    int dense;          /* the elements are in order, with no gaps between them */
     int rank;
     int64_t len[CFI_MAX_RANK]; /* in Fortran's order */
     int64_t count;             /* elements */
@@ -19,6 +19,10 @@ struct memory {
 int memory_of(const CFI_cdesc_t *a, int code, const char *text, const char *path,
               struct memory *out);
 void memory_release(struct memory *m);
+
+/* True if the array has the shape of `len`, in Fortran's order, leaving out dimensions of length 1.
+ */
+int memory_fits(const struct memory *m, int rank, const int64_t *len);
 
 /* Integers of any kind from an array of rank 1; at most `max`, *n = -1 if there is no array. */
 int memory_integers(const CFI_cdesc_t *a, const char *what, int max, int64_t *list, int *n);

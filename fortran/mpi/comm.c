@@ -9,26 +9,22 @@ DREP_API int fortran_mpi_open(MPI_Fint comm, const char *path, int amode, const 
                               struct fortran_file **out)
 {
     drep_info *info;
-    drep_file *file;
+    drep_file *file = NULL;
     int err = fortran_hints(hints, &info);
 
-    if (err)
-        return err;
-    err = drep_mpi_open(MPI_Comm_f2c(comm), path, amode, info, &file);
-    drep_info_free(info);
-    return err ? err : fortran_file_keep(file, path, out);
+    if (!err)
+        err = drep_mpi_open(MPI_Comm_f2c(comm), path, amode, info, &file);
+    return fortran_file_keep(err, info, file, path, out);
 }
 
 DREP_API int fortran_mpi_create(MPI_Fint comm, const char *path, int amode, const char *datarep,
                                 const char *hints, struct fortran_file **out)
 {
     drep_info *info;
-    drep_file *file;
+    drep_file *file = NULL;
     int err = fortran_hints(hints, &info);
 
-    if (err)
-        return err;
-    err = drep_mpi_create(MPI_Comm_f2c(comm), path, amode, datarep, info, &file);
-    drep_info_free(info);
-    return err ? err : fortran_file_keep(file, path, out);
+    if (!err)
+        err = drep_mpi_create(MPI_Comm_f2c(comm), path, amode, datarep, info, &file);
+    return fortran_file_keep(err, info, file, path, out);
 }
