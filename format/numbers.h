@@ -157,9 +157,8 @@ enum fmt_kind {
 #define FMT_PACKED_MAX 128
 #define FMT_PLACED_MAX 96     /* rows of a placed or an external record */
 #define FMT_TARGET_HEAD 65536 /* bytes of a target that its digest is of */
-#define FMT_NEAR_MAX                                                            \
-    ((uint64_t)1 << 32) /* chunks of a step, for a writer that chooses a suffix \
-                         */
+/* Chunks of a step, for a writer that chooses a suffix. */
+#define FMT_NEAR_MAX ((uint64_t)1 << 32)
 #define FMT_NODE_MAX 16384
 #define FMT_LEVEL_MAX 15
 #define FMT_KEY_HEAD 10  /* bytes of a key in front of its tail */

@@ -44,7 +44,7 @@ struct places {
 int places_begin(struct places *p, struct chunks *cs, const uint64_t *coords, uint64_t n,
                  uint64_t size);
 /* Record the batch whose bytes are in the file, in grid order so that neighbours join one run; then
- * plan the next one.  p->batch is 0 when there is none.  Bytes that are about to be overwritten,
+ * plan the next one.  p->batch is 0 after the last.  Bytes that are about to be overwritten,
  * and that an earlier operation of the transaction wrote, are noted for undo.  err: why the batch
  * could not be put; nothing is done then, and it is given back. */
 int places_next(struct places *p, int err);
@@ -66,7 +66,7 @@ static inline int64_t places_shares(const struct places *p)
 struct places_piece {
     uint64_t i, n, from, size;
 };
-/* The next piece of a share, after zeros the first one; false: there is none. */
+/* Step to the next piece of a share; the first if *at is zeros.  False after the last. */
 bool places_piece(const struct places *p, int64_t share, struct places_piece *at);
 /* Write a piece and compute its checksums.  `from` is a multiple of FMT_SUM_BLOCK, and so is `size`
  * unless the piece ends with its chunk. */

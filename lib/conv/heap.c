@@ -394,8 +394,8 @@ static int contents_apart(struct contents *c)
     return 0;
 }
 
-/* What most payloads are: a text in each element, one behind the other in the heap.  False:
- * something else, which heap_check() looks at closely. */
+/* True if each element has one text, and the texts stand in the heap one behind the other, as in
+ * most payloads.  heap_check() looks closely at all others. */
 static bool texts_in_order(const struct prog *stored, const uint8_t *elems, int64_t n,
                            size_t heap_size)
 {

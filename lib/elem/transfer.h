@@ -28,8 +28,7 @@ struct transfer {
                      */
     int threads;
     const drep_xfer *xfer;
-    pthread_mutex_t
-        *lock; /* of the report, shared by copies of the transfer; NULL without a report */
+    pthread_mutex_t *lock; /* of the report, which copies share; NULL without a report */
 
     /* Chunked boxes: the chunks that the box touches, dimension by dimension: the first and
      * how many. */

@@ -13,9 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_AT                                                                       \
-    ((size_t)FMT_KEY_HEAD) /* where the name in the key of a link or dimension begins \
-                            */
+/* Where the name begins in the key of a link or dimension. */
+#define NAME_AT ((size_t)FMT_KEY_HEAD)
 
 struct found_object {
     uint64_t id, as; /* in the damaged file; here */
