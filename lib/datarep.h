@@ -378,6 +378,11 @@ DREP_API int drep_type_vstring(drep_type **out);
 DREP_API int drep_type_text(drep_type **out);
 /* 1 if the type is one that drep_type_text() made, 0 for every other. */
 DREP_API int drep_type_counted(const drep_type *type);
+/* The same datatype with all texts of variable length as drep_type_text() makes them, for memory
+ * that is to hold any text of a file; *out is a reference to `type` if it has no others.  Compounds
+ * and structs with such texts are laid out as with displs NULL.  Those inside of what MPI's other
+ * constructors made stay as they are. */
+DREP_API int drep_type_with_texts(const drep_type *type, drep_type **out);
 /* In memory a drep_vlen. */
 DREP_API int drep_type_sequence(const drep_type *base, drep_type **out);
 /* Uninterpreted bytes; tag names their meaning, may be NULL. */

@@ -161,9 +161,8 @@ bool encoding_is_complex(const drep_encoding *row)
 }
 
 /* Types for values on their way: HELD, from which storing them rounds once; WIDEST, with
- * all that any machine's representation can hold; EXACT, the type itself.  Texts are counted in
- * all, as they may have NULs. */
-enum way { HELD, WIDEST, EXACT };
+ * all that any machine's representation can hold.  Texts are counted, as they may have NULs. */
+enum way { HELD, WIDEST };
 
 /* An integer may have more bytes in the file than here, or the other sign. */
 static int integer_on_way(const struct encoder *e, int code, enum way way)
@@ -209,7 +208,7 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
     int64_t i, n = drep_type_members(type);
     const char **names = calloc((size_t)n + 1, sizeof *names);
     const drep_type **types = calloc((size_t)n + 1, sizeof *types);
-    bool fine = names && types, same = way == EXACT;
+    bool fine = names && types;
     drep_type *member;
 
     for (i = 0; i < n && fine; i++) {
@@ -217,11 +216,8 @@ static bool compound_on_way(const struct encoder *e, const drep_type *type, enum
         fine = type_on_way(e, drep_type_member(type, i), way, &member);
         if (fine)
             types[i] = member;
-        same = same && fine && member == drep_type_member(type, i);
     }
-    if (fine && same)
-        *out = drep_type_ref(type);
-    else if (fine && drep_type_kind(type) == DREP_KIND_STRUCT)
+    if (fine && drep_type_kind(type) == DREP_KIND_STRUCT)
         fine = drep_type_struct(n, NULL, NULL, types, out) == 0;
     else if (fine)
         fine = drep_type_compound(n, names, NULL, types, 0, out) == 0;
@@ -245,8 +241,6 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
     case DREP_KIND_VSTRING:
         return drep_type_text(out) == 0;
     case DREP_KIND_PREDEFINED:
-        if (way == EXACT)
-            break;
         if (way == HELD && e->bits[code] == HELD_PAIR && !encoding_is_complex(&e->plain[code]))
             return value_pair(out) == 0;
         if (way == HELD && e->wide[code].bits != 0 && encoding_is_real(&e->plain[code]) &&
@@ -255,7 +249,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
         *out = drep_type_ref(drep_predefined(code_on_way(e, code, way)));
         return true;
     case DREP_KIND_SCALAR:
-        if (way != HELD || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
+        if (way == WIDEST || drep_type_scalar_desc(type)->cls != DREP_SCALAR_REAL)
             break;
         if (drep_type_scalar_desc(type)->format == DREP_FORMAT_DOUBLE_DOUBLE)
             return value_pair(out) == 0;
@@ -270,10 +264,7 @@ static bool type_on_way(const struct encoder *e, const drep_type *type, enum way
     case DREP_KIND_SEQUENCE:
         if (!type_on_way(e, drep_type_member(type, 0), way, &base))
             return false;
-        fine = true;
-        if (base == drep_type_member(type, 0))
-            *out = drep_type_ref(type);
-        else if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
+        if (drep_type_kind(type) == DREP_KIND_SEQUENCE)
             fine = drep_type_sequence(base, out) == 0;
         else
             fine = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base,
@@ -1074,7 +1065,7 @@ bool elements_encode_exact(const struct encoder *e, const drep_type *type, int r
     drep_type *held;
     bool fine;
 
-    if (!type_on_way(e, type, EXACT, &held))
+    if (drep_type_with_texts(type, &held))
         return complain_error(e->c, node, "datatype");
     fine = encode_as(e, type, held, rank, dims, node, out);
     drep_type_free(held);

@@ -68,50 +68,6 @@ int sequence_alloc(const drep_type *base, int64_t n, void **data)
     return *data ? 0 : fail_nomem();
 }
 
-static int memory_compound(const drep_type *type, drep_type **out)
-{
-    int64_t n = drep_type_members(type);
-    const char **name = mem_zalloc((uint64_t)n + 1, sizeof *name);
-    drep_type **part = mem_zalloc((uint64_t)n + 1, sizeof *part);
-    int err = name && part ? 0 : fail_nomem();
-
-    for (int64_t i = 0; !err && i < n; i++) {
-        name[i] = drep_type_member_name(type, i);
-        err = memory_type(drep_type_member(type, i), &part[i]);
-    }
-    if (!err && type->kind == DREP_KIND_STRUCT)
-        err = drep_type_struct(n, NULL, NULL, (const drep_type *const *)part, out);
-    else if (!err)
-        err = drep_type_compound(n, name, NULL, (const drep_type *const *)part, 0, out);
-    for (int64_t i = 0; part && i < n; i++)
-        drep_type_free(part[i]);
-    mem_free(name);
-    mem_free(part);
-    return err;
-}
-
-int memory_type(const drep_type *type, drep_type **out)
-{
-    drep_type *base;
-    int err;
-
-    if (type->kind == DREP_KIND_VSTRING)
-        return drep_type_text(out);
-    if (type->variable && (type->kind == DREP_KIND_COMPOUND || type->kind == DREP_KIND_STRUCT))
-        return memory_compound(type, out);
-    if (!type->variable || (type->kind != DREP_KIND_ARRAY && type->kind != DREP_KIND_SEQUENCE)) {
-        *out = drep_type_ref(type);
-        return 0;
-    }
-    if ((err = memory_type(drep_type_member(type, 0), &base)))
-        return err;
-    err = type->kind == DREP_KIND_SEQUENCE
-              ? drep_type_sequence(base, out)
-              : drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
-    drep_type_free(base);
-    return err;
-}
-
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf)
 {
     return type_fail_two(DREP_ERR_TYPE, "no conversion from %s to %s", src_leaf, dst_leaf);

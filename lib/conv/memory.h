@@ -22,8 +22,6 @@ int sequence_count(const drep_type *from, int64_t count, const drep_type *to, in
 /* New zeroed memory for n elements of a sequence. */
 int sequence_alloc(const drep_type *base, int64_t n, void **data);
 
-/* The same datatype, in memory that holds each of its elements: texts are counted. */
-int memory_type(const drep_type *type, drep_type **out);
 /* Fails: DREP_ERR_TYPE with both types in the message. */
 int no_conversion(const drep_type *dst_leaf, const drep_type *src_leaf);
 /* For rep_convert(): deep copies between two places of memory.  ctx: the options. */

@@ -94,7 +94,7 @@ static int fill_convert(drep_dataset *ds)
     int err =
         fill_fits(f, ds->ft, ds->rec.fill == FMT_FILL_VALUE ? ds->rec.fill_value.len : SIZE_MAX);
 
-    if (err || (err = memory_type(ds->ft->type, &type)))
+    if (err || (err = drep_type_with_texts(ds->ft->type, &type)))
         return err;
     ds->fill = mem_zalloc(1, (uint64_t)ds->esize);
     value = mem_zalloc(1, (uint64_t)type->prog.extent);

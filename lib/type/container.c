@@ -244,6 +244,59 @@ int drep_type_counted(const drep_type *type)
     return type_counted(type);
 }
 
+static int members_with_texts(const drep_type *type, drep_type **out)
+{
+    int64_t n = type->nmembers;
+    const char **name = mem_zalloc((uint64_t)n + 1, sizeof *name);
+    drep_type **part = mem_zalloc((uint64_t)n + 1, sizeof *part);
+    int err = name && part ? 0 : DREP_ERR_NOMEM;
+    bool same = true;
+
+    for (int64_t i = 0; !err && i < n; i++) {
+        name[i] = drep_type_member_name(type, i);
+        err = drep_type_with_texts(drep_type_member(type, i), &part[i]);
+        same &= part[i] == drep_type_member(type, i);
+    }
+    if (!err && same)
+        *out = drep_type_ref(type);
+    else if (!err && type->kind == DREP_KIND_STRUCT)
+        err = drep_type_struct(n, type->blocklen, NULL, (const drep_type *const *)part, out);
+    else if (!err)
+        err = drep_type_compound(n, name, NULL, (const drep_type *const *)part, 0, out);
+    for (int64_t i = 0; part && i < n; i++)
+        drep_type_free(part[i]);
+    mem_free(name);
+    mem_free(part);
+    return err;
+}
+
+int drep_type_with_texts(const drep_type *type, drep_type **out)
+{
+    drep_type *base;
+    int err = type_check_base(type, out);
+
+    if (err)
+        return err;
+    if (type->kind == DREP_KIND_VSTRING && !type_counted(type))
+        return drep_type_text(out);
+    if (type->variable && (type->kind == DREP_KIND_COMPOUND || type->kind == DREP_KIND_STRUCT))
+        return members_with_texts(type, out);
+    if (!type->variable || (type->kind != DREP_KIND_ARRAY && type->kind != DREP_KIND_SEQUENCE)) {
+        *out = drep_type_ref(type);
+        return 0;
+    }
+    if ((err = drep_type_with_texts(drep_type_member(type, 0), &base)))
+        return err;
+    if (base == drep_type_member(type, 0))
+        *out = drep_type_ref(type);
+    else if (type->kind == DREP_KIND_SEQUENCE)
+        err = drep_type_sequence(base, out);
+    else
+        err = drep_type_array(drep_type_array_rank(type), drep_type_array_dims(type), base, out);
+    drep_type_free(base);
+    return err;
+}
+
 int drep_type_sequence(const drep_type *base, drep_type **out)
 {
     int err = type_check_base(base, out);

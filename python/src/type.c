@@ -7,69 +7,16 @@
 
 PyTypeObject *type_class;
 
-static drep_type *with_counted(const drep_type *t);
-
-static drep_type *counted_compound(const drep_type *t)
-{
-    int64_t n = drep_type_members(t), i;
-    const char **name = calloc((size_t)n + 1, sizeof *name);
-    const drep_type **part = calloc((size_t)n + 1, sizeof *part);
-    drep_type *made = NULL;
-    bool ok = name && part, same = true;
-
-    for (i = 0; ok && i < n; i++) {
-        name[i] = drep_type_member_name(t, i);
-        part[i] = with_counted(drep_type_member(t, i));
-        ok = part[i];
-        same = same && part[i] == drep_type_member(t, i);
-    }
-    if (ok && same)
-        made = drep_type_ref(t);
-    else if (ok && drep_type_kind(t) == DREP_KIND_STRUCT)
-        ok = drep_type_struct(n, NULL, NULL, part, &made) == 0;
-    else if (ok)
-        ok = drep_type_compound(n, name, NULL, part, 0, &made) == 0;
-    for (i = 0; part && i < n; i++)
-        drep_type_free((drep_type *)part[i]);
-    free(name);
-    free(part);
-    return made;
-}
-
-/* The same datatype, in which texts are counted, so that they may have NULs; a new reference. */
-static drep_type *with_counted(const drep_type *t)
-{
-    drep_type *base, *made = NULL;
-    int kind = drep_type_kind(t);
-
-    if (!drep_type_variable(t) || drep_type_counted(t))
-        return drep_type_ref(t);
-    if (kind == DREP_KIND_VSTRING)
-        return drep_type_text(&made) ? NULL : made;
-    if (kind == DREP_KIND_COMPOUND || kind == DREP_KIND_STRUCT)
-        return counted_compound(t);
-    if (kind != DREP_KIND_ARRAY && kind != DREP_KIND_SEQUENCE)
-        return drep_type_ref(t);
-    base = with_counted(drep_type_member(t, 0));
-    if (base == drep_type_member(t, 0))
-        made = drep_type_ref(t);
-    else if (base && kind == DREP_KIND_ARRAY)
-        drep_type_array(drep_type_array_rank(t), drep_type_array_dims(t), base, &made);
-    else if (base)
-        drep_type_sequence(base, &made);
-    drep_type_free(base);
-    return made;
-}
-
 /* Every Type passes here: none has a text that ends at a NUL. */
 PyObject *type_new(drep_type *t)
 {
-    drep_type *own = t ? with_counted(t) : NULL;
+    drep_type *own = NULL;
+    int err = t ? drep_type_with_texts(t, &own) : 0;
     type_object *self = own ? PyObject_New(type_object, type_class) : NULL;
 
-    if (t && !own && !PyErr_Occurred())
-        PyErr_NoMemory();
     drep_type_free(t);
+    if (err)
+        return raise_error(err, NULL);
     if (!self)
         drep_type_free(own);
     else

@@ -169,13 +169,25 @@ static int t_parse(drep_type **t)
     return CALL(drep_type_parse, "struct{when: INT64_T, names: seq(vstring), x: DOUBLE[3,4]}", t);
 }
 
+static int t_with_texts(drep_type **t)
+{
+    drep_type *base;
+    int err = t_parse(&base);
+
+    if (err)
+        return err;
+    err = CALL(drep_type_with_texts, base, t);
+    drep_type_free(base);
+    return err;
+}
+
 typedef int make_type_fn(drep_type **t);
 static make_type_fn *const makers[] = {
-    t_contiguous,     t_vector,      t_hvector,     t_indexed,  t_hindexed, t_indexed_block,
-    t_hindexed_block, t_struct,      t_subarray,    t_darray,   t_resized,  t_dup,
-    t_f90_real,       t_f90_complex, t_f90_integer, t_compound, t_array,    t_string,
-    t_vstring,        t_text,        t_sequence,    t_opaque,   t_enum,     t_boolean,
-    t_reference,      t_scalar,      t_parse};
+    t_contiguous,     t_vector,      t_hvector,     t_indexed,   t_hindexed, t_indexed_block,
+    t_hindexed_block, t_struct,      t_subarray,    t_darray,    t_resized,  t_dup,
+    t_f90_real,       t_f90_complex, t_f90_integer, t_compound,  t_array,    t_string,
+    t_vstring,        t_text,        t_sequence,    t_opaque,    t_enum,     t_boolean,
+    t_reference,      t_scalar,      t_parse,       t_with_texts};
 #define MAKERS (sizeof makers / sizeof *makers)
 
 /* All that can be asked of a type; nothing of it allocates. */

@@ -142,6 +142,67 @@ START_TEST(test_values)
 }
 END_TEST
 
+/* Given back as it is, without a copy. */
+static void kept(const drep_type *type)
+{
+    drep_type *out;
+
+    ok(drep_type_with_texts(type, &out));
+    ck_assert_ptr_eq(out, type);
+    drep_type_free(out);
+}
+
+START_TEST(test_with_texts)
+{
+    struct member {
+        int8_t a;
+        drep_vlen s, q, v[2];
+    };
+    struct blocks {
+        int8_t a;
+        drep_vlen s[3];
+    };
+    const int64_t one_three[] = {1, 3}, apart[] = {16, 40};
+    const char *names[] = {"a", "s"};
+    const drep_type *parts[] = {DREP_INT8_T, NULL};
+    drep_type *t, *out;
+
+    ok(drep_type_parse("struct{a: INT8_T, s: vstring, q: seq(struct{x: INT32_T, t: vstring}), "
+                       "v: vstring[2]}",
+                       &t));
+    ok(drep_type_with_texts(t, &out));
+    ck_assert_int_eq(drep_type_extent(out), sizeof(struct member));
+    ck_assert_str_eq(drep_type_member_name(out, 2), "q");
+    ck_assert_int_eq(drep_type_counted(drep_type_member(out, 1)), 1);
+    ck_assert_int_eq(
+        drep_type_counted(drep_type_member(drep_type_member(drep_type_member(out, 2), 0), 1)), 1);
+    ck_assert_int_eq(drep_type_counted(drep_type_member(drep_type_member(out, 3), 0)), 1);
+    kept(out);
+    drep_type_free(out);
+    drep_type_free(t);
+
+    ok(drep_type_vstring(&t));
+    parts[1] = t;
+    ok(drep_type_struct(2, one_three, NULL, parts, &out));
+    drep_type_free(t);
+    ok(drep_type_with_texts(out, &t));
+    ck_assert_int_eq(drep_type_extent(t), sizeof(struct blocks));
+    drep_type_free(t);
+    drep_type_free(out);
+
+    ok(drep_type_text(&t));
+    kept(t);
+    parts[1] = t;
+    ok(drep_type_compound(2, names, apart, parts, 64, &out));
+    kept(out); /* its displacements too */
+    drep_type_free(out);
+    kept(DREP_DOUBLE);
+    fails(drep_type_with_texts(NULL, &out), DREP_ERR_ARG);
+    fails(drep_type_with_texts(t, NULL), DREP_ERR_ARG);
+    drep_type_free(t);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data nuls");
@@ -150,6 +211,7 @@ int main(void)
     tcase_set_timeout(t, 60);
     tcase_add_loop_test(t, test_texts_are_whole, 0, 48);
     tcase_add_test(t, test_values);
+    tcase_add_test(t, test_with_texts);
     suite_add_tcase(s, t);
     return run_suite(s);
 }
