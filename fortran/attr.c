@@ -27,6 +27,8 @@ static int text_write(drep_file *f, const char *path, const char *name, const CF
     char *text;
     int err;
 
+    if (!p)
+        return refuse(DREP_ERR_ARG, path, "attribute \"%s\": the text is not allocated", name);
     while (len > 0 && p[len - 1] == ' ')
         len--;
     if (memchr(p, '\0', len))
@@ -36,13 +38,13 @@ static int text_write(drep_file *f, const char *path, const char *name, const CF
         return refuse(DREP_ERR_NOMEM, path, "out of memory");
     err = drep_attr_write_string(f, path, name, text);
     free(text);
-    return err;
+    return about(err, path);
 }
 
 DREP_API int fortran_attr_write(struct fortran_file *file, const char *path, const char *name,
                                 const CFI_cdesc_t *a, int code, const char *type)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
     int64_t dims[CFI_MAX_RANK];
     char *copy = NULL, *end;
     struct memory m;
@@ -68,7 +70,7 @@ DREP_API int fortran_attr_write(struct fortran_file *file, const char *path, con
         err = drep_attr_write(f, path, name, m.element, m.rank, dims, copy ? copy : a->base_addr);
     free(copy);
     memory_release(&m);
-    return err;
+    return about(err, path);
 }
 
 /* Has the array the attribute's shape, but for lengths of 1? */
@@ -92,14 +94,14 @@ static int same_shape(const char *path, const char *name, const struct memory *m
 DREP_API int fortran_attr_read(struct fortran_file *file, const char *path, const char *name,
                                const CFI_cdesc_t *a, int code, const char *type)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
     drep_attrinfo info = DREP_ATTRINFO;
     struct memory m;
     int err = f ? drep_attr_info(f, path, name, &info) : DREP_ERR_ARG;
 
     if (err)
-        return err;
-    err = memory_of(a, code, type, path, &m);
+        return about(err, path);
+    err = memory_for(a, code, type, info.type, path, &m);
     if (!err) {
         err = same_shape(path, name, &m, &info);
         if (!err && m.count > 0)
@@ -107,28 +109,28 @@ DREP_API int fortran_attr_read(struct fortran_file *file, const char *path, cons
         memory_release(&m);
     }
     drep_attrinfo_release(&info);
-    return err;
+    return about(err, path);
 }
 
 /* *text is malloc'ed. */
 DREP_API int fortran_attr_text(struct fortran_file *file, const char *path, const char *name,
                                char **text)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
 
-    return f ? drep_attr_read_string(f, path, name, text) : DREP_ERR_ARG;
+    return about(f ? drep_attr_read_string(f, path, name, text) : DREP_ERR_ARG, path);
 }
 
 /* *rank: -1 for the null dataspace; shape: room for 32, in Fortran's order; *type: malloc'ed. */
 DREP_API int fortran_attr_inquire(struct fortran_file *file, const char *path, const char *name,
                                   int *rank, int64_t *shape, char **type)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
     drep_attrinfo info = DREP_ATTRINFO;
     int err = f ? drep_attr_info(f, path, name, &info) : DREP_ERR_ARG;
 
     if (err)
-        return err;
+        return about(err, path);
     err = drep_type_print(info.type, type);
     *rank = info.rank;
     for (int d = 0; d < info.rank; d++)
@@ -139,9 +141,9 @@ DREP_API int fortran_attr_inquire(struct fortran_file *file, const char *path, c
 
 DREP_API int fortran_attr_remove(struct fortran_file *file, const char *path, const char *name)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
 
-    return f ? drep_attr_remove(f, path, name) : DREP_ERR_ARG;
+    return about(f ? drep_attr_remove(f, path, name) : DREP_ERR_ARG, path);
 }
 
 /* ---- lists ---- */
@@ -213,7 +215,7 @@ static int names_object(const drep_visited *object, void *ctx)
 DREP_API int fortran_names_list(struct fortran_file *file, const char *path, int what, int64_t *n,
                                 int64_t *longest, struct fortran_names **out)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
     struct fortran_names *l = f ? calloc(1, sizeof *l) : NULL;
     int err = 0;
 
@@ -237,7 +239,7 @@ DREP_API int fortran_names_list(struct fortran_file *file, const char *path, int
     }
     if (err) {
         fortran_names_free(l);
-        return err;
+        return about(err, path);
     }
     *n = l->n;
     *longest = l->longest;

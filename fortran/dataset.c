@@ -38,11 +38,11 @@ static int dataset_handle(const struct fortran_dataset *box, drep_dataset **out)
 DREP_API int fortran_dataset_open(struct fortran_file *file, const char *path,
                                   struct fortran_dataset **out)
 {
-    drep_file *f = fortran_file_handle(file);
+    drep_file *f = file_for(file, path);
     drep_dataset *dataset = NULL;
     int err = f ? drep_dataset_open(f, path, &dataset) : DREP_ERR_ARG;
 
-    return err ? err : dataset_keep(file, dataset, path, out);
+    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
 }
 
 DREP_API void fortran_dataset_share(struct fortran_dataset *box)
@@ -78,6 +78,7 @@ struct fortran_fill { /* Fortran's type drep_value */
 
 /* The parts of a new dataset: dimensions in the file's order, the rest as the library takes it. */
 struct plan {
+    const char *path; /* for messages */
     drep_type *type;
     int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     const char *dim_names[DREP_MAX_RANK];
@@ -103,15 +104,16 @@ static void reverse(int64_t *list, int n)
 }
 
 /* One list of lengths, reversed; *given tells that there is one. */
-static int lengths(const CFI_cdesc_t *a, const char *what, int rank, int64_t *list, int *given)
+static int lengths(const CFI_cdesc_t *a, const char *path, const char *what, int rank,
+                   int64_t *list, int *given)
 {
-    int n, err = memory_integers(a, what, DREP_MAX_RANK, list, &n);
+    int n, err = memory_integers(a, path, what, DREP_MAX_RANK, list, &n);
 
     *given = n >= 0;
     if (err || n < 0)
         return err;
     if (n != rank)
-        return refuse(DREP_ERR_ARG, NULL, "%s has %d numbers, the dataset %d dimensions", what, n,
+        return refuse(DREP_ERR_ARG, path, "%s has %d numbers, the dataset %d dimensions", what, n,
                       rank);
     reverse(list, n);
     return 0;
@@ -123,7 +125,8 @@ static int plan_names(struct plan *p, int n, const char *names, int rank)
     if (n < 0)
         return 0;
     if (n != rank)
-        return refuse(DREP_ERR_ARG, NULL, "dims has %d names, the dataset %d dimensions", n, rank);
+        return refuse(DREP_ERR_ARG, p->path, "dims has %d names, the dataset %d dimensions", n,
+                      rank);
     for (int i = 0; i < rank; i++, names += strlen(names) + 1)
         p->dim_names[rank - 1 - i] = *names ? names : NULL;
     p->spec.dim_names = rank ? p->dim_names : NULL;
@@ -139,7 +142,7 @@ static int plan_filters(struct plan *p, const char *text)
     if (!text)
         return 0;
     if (!copy)
-        return refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+        return refuse(DREP_ERR_NOMEM, p->path, "out of memory");
     while (!err && (word = strsep(&rest, ","))) {
         char *level = strchr(word, ':'), *end = NULL;
         drep_filter f = {.level = -1};
@@ -150,11 +153,11 @@ static int plan_filters(struct plan *p, const char *text)
         if (level)
             f.level = (int)strtol(level, &end, 10);
         if (!f.id)
-            err = refuse(DREP_ERR_ARG, NULL, "there is no filter \"%s\"", word);
+            err = refuse(DREP_ERR_ARG, p->path, "there is no filter \"%s\"", word);
         else if (level && (end == level || *end))
-            err = refuse(DREP_ERR_ARG, NULL, "the level of filter %s is \"%s\"", word, level);
+            err = refuse(DREP_ERR_ARG, p->path, "the level of filter %s is \"%s\"", word, level);
         else if (n == DREP_MAX_FILTERS)
-            err = refuse(DREP_ERR_LIMIT, NULL, "more than %d filters", DREP_MAX_FILTERS);
+            err = refuse(DREP_ERR_LIMIT, p->path, "more than %d filters", DREP_MAX_FILTERS);
         else
             p->filters[n++] = f;
     }
@@ -174,11 +177,14 @@ static int plan_fill(struct plan *p, int code, const void *value, int64_t size)
 
     if (code == 0)
         return 0;
+    if (size > (int64_t)sizeof((struct fortran_fill *)NULL)->bytes)
+        return refuse(DREP_ERR_LIMIT, p->path, "a fill value of %lld bytes: drep_value() holds %zu",
+                      (long long)size, sizeof((struct fortran_fill *)NULL)->bytes);
     p->spec.fill = DREP_FILL_VALUE;
     if (drep_type_kind(p->type) == DREP_KIND_VSTRING) {
         text = calloc(1, (size_t)size + 1 + sizeof text);
         if (!text)
-            return refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+            return refuse(DREP_ERR_NOMEM, p->path, "out of memory");
         p->fill = text;
         memcpy(text + sizeof text, value, (size_t)size);
         value = text + sizeof text;
@@ -194,7 +200,7 @@ static int plan_fill(struct plan *p, int code, const void *value, int64_t size)
         return err;
     p->fill = calloc(1, (size_t)drep_type_extent(p->type));
     err = p->fill ? drep_convert(p->type, p->fill, from, value, 1, NULL)
-                  : refuse(DREP_ERR_NOMEM, NULL, "out of memory");
+                  : refuse(DREP_ERR_NOMEM, p->path, "out of memory");
     p->spec.fill_value = p->fill;
     drep_type_free(from);
     return err;
@@ -212,14 +218,14 @@ struct wishes {
 
 static int plan_rest(struct plan *p, const struct wishes *w, int rank)
 {
-    int given, err = lengths(w->maxshape, "maxshape", rank, p->maxdims, &given);
+    int given, err = lengths(w->maxshape, p->path, "maxshape", rank, p->maxdims, &given);
 
     p->spec = DREP_SPEC(.type = p->type, .rank = rank, .dims = rank ? p->dims : NULL,
                         .layout = w->layout, .datarep = w->datarep);
     if (!err && given)
         p->spec.maxdims = p->maxdims;
     if (!err)
-        err = lengths(w->chunk, "chunk", rank, p->chunk, &given);
+        err = lengths(w->chunk, p->path, "chunk", rank, p->chunk, &given);
     if (!err && given) {
         p->spec.chunk = p->chunk;
         p->spec.layout = w->layout ? w->layout : DREP_CHUNKED;
@@ -241,13 +247,15 @@ DREP_API int fortran_dataset_create(struct fortran_file *file, const char *path,
                                     struct fortran_dataset **out)
 {
     const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
-    drep_file *f = fortran_file_handle(file);
-    struct plan p = {0};
+    drep_file *f = file_for(file, path);
+    struct plan p = {.path = path};
     drep_dataset *dataset = NULL;
     int rank = 0, err = f ? drep_type_parse(type, &p.type) : DREP_ERR_ARG;
 
+    if (f && err)
+        err = refuse(err, path, "%s: %s", type, drep_error());
     if (!err)
-        err = memory_integers(shape, "shape", DREP_MAX_RANK, p.dims, &rank);
+        err = memory_integers(shape, path, "shape", DREP_MAX_RANK, p.dims, &rank);
     if (rank < 0)
         rank = 0; /* a scalar */
     reverse(p.dims, rank);
@@ -256,7 +264,7 @@ DREP_API int fortran_dataset_create(struct fortran_file *file, const char *path,
     if (!err)
         err = drep_dataset_create(f, path, &p.spec, &dataset);
     plan_release(&p);
-    return err ? err : dataset_keep(file, dataset, path, out);
+    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
 }
 
 /* Opens the dataset at `path`, or creates one for the elements of `a`. */
@@ -267,8 +275,8 @@ DREP_API int fortran_dataset_for(struct fortran_file *file, const char *path, co
                                  const char *datarep, struct fortran_dataset **out)
 {
     const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
-    drep_file *f = fortran_file_handle(file);
-    struct plan p = {0};
+    drep_file *f = file_for(file, path);
+    struct plan p = {.path = path};
     drep_dataset *dataset = NULL;
     struct memory m;
     int kind, err = f ? drep_exists(f, path, &kind) : DREP_ERR_ARG;
@@ -288,7 +296,7 @@ DREP_API int fortran_dataset_for(struct fortran_file *file, const char *path, co
         err = drep_dataset_create(f, path, &p.spec, &dataset);
     memory_release(&m);
     plan_release(&p);
-    return err ? err : dataset_keep(file, dataset, path, out);
+    return err ? about(err, path) : dataset_keep(file, dataset, path, out);
 }
 
 /* ---- transfers ---- */
@@ -345,7 +353,7 @@ static int place_box(const char *path, const struct memory *m, struct place *p, 
 static int place_list(const CFI_cdesc_t *a, const char *path, const char *what, int rank,
                       int64_t *list, int *given)
 {
-    int n, err = memory_integers(a, what, DREP_MAX_RANK, list, &n);
+    int n, err = memory_integers(a, path, what, DREP_MAX_RANK, list, &n);
 
     *given = n >= 0;
     for (int d = 0; n < 0 && d < rank; d++)
@@ -380,33 +388,16 @@ static int place_of(const char *path, drep_dataset *dataset, const struct memory
     return p->boxed ? place_box(path, m, p, counts) : place_whole(path, m, p);
 }
 
-/* memory_of() for a transfer: where the dataset's elements are single characters, as netCDF has
- * texts, those of the array are, too, and its texts lie along a first dimension of their length. */
-static int memory_for(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
-                      const char *type, struct memory *m)
+/* The array of a transfer, which depends on the dataset's datatype where it is text. */
+static int memory_of_transfer(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
+                              const char *type, struct memory *m)
 {
-    CFI_CDESC_T(CFI_MAX_RANK) room;
-    CFI_cdesc_t *one = (CFI_cdesc_t *)&room;
     drep_dsinfo info = DREP_DSINFO;
-    int extra = a->elem_len > 1, stored, err;
+    int err = 0;
 
-    if (code != DREP_CODE_CHARACTER || type)
-        return memory_of(a, code, type, box->path, m);
-    err = drep_dataset_info(box->dataset, &info);
-    if (err)
-        return err;
-    stored = drep_type_code(info.type);
-    if (stored != DREP_CODE_CHARACTER && stored != DREP_CODE_CHAR)
-        return memory_of(a, code, type, box->path, m);
-    if (a->rank + extra > CFI_MAX_RANK)
-        return refuse(DREP_ERR_LIMIT, box->path, "an array of texts of rank %d", a->rank);
-    memset(one, 0, sizeof room);
-    one->base_addr = a->base_addr;
-    one->elem_len = 1;
-    one->rank = (CFI_rank_t)(a->rank + extra);
-    one->dim[0] = (CFI_dim_t){0, (CFI_index_t)a->elem_len, 1};
-    memcpy(one->dim + extra, a->dim, (size_t)a->rank * sizeof *a->dim);
-    return memory_of(one, DREP_CODE_CHARACTER, "CHARACTER", box->path, m);
+    if (code == DREP_CODE_CHARACTER && !type)
+        err = drep_dataset_info(box->dataset, &info);
+    return err ? err : memory_for(a, code, type, info.type, box->path, m);
 }
 
 DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
@@ -422,7 +413,7 @@ DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_c
     int err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = memory_for(box, a, code, type, &m);
+        err = memory_of_transfer(box, a, code, type, &m);
     if (err)
         return err;
     err = place_of(box->path, dataset, &m, start, count, stride, &p);
@@ -433,7 +424,7 @@ DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_c
                      : drep_read(dataset, sel, m.type, a->base_addr, &xfer);
     drep_selection_free(sel);
     memory_release(&m);
-    return err;
+    return about(err, box->path);
 }
 
 DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI_cdesc_t *a,
@@ -447,7 +438,7 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
     int rank, err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = memory_for(box, a, code, type, &m);
+        err = memory_of_transfer(box, a, code, type, &m);
     if (err)
         return err;
     err = drep_dataset_info(dataset, &info);
@@ -458,7 +449,7 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
         memcpy(shape, info.dims, sizeof shape);
         reverse(shape, rank);
         if (m.rank == rank)
-            shape[rank - 1] = n = m.len[rank - 1];
+            n = m.len[rank - 1];
         if ((m.rank != rank && m.rank != rank - 1) ||
             memcmp(shape, m.len, (size_t)(rank - 1) * sizeof *shape) != 0)
             err = shapes_differ(box->path, &m, "dataset", rank, shape);
@@ -466,7 +457,7 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
     if (!err)
         err = drep_append(dataset, 0, n, m.type, a->base_addr, &xfer);
     memory_release(&m);
-    return err;
+    return about(err, box->path);
 }
 
 DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI_cdesc_t *shape)
@@ -479,8 +470,8 @@ DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI
     if (!err)
         err = drep_dataset_info(dataset, &info);
     if (!err)
-        err = lengths(shape, "shape", info.rank, dims, &given);
-    return err ? err : drep_dataset_resize(dataset, dims);
+        err = lengths(shape, box->path, "shape", info.rank, dims, &given);
+    return err ? err : about(drep_dataset_resize(dataset, dims), box->path);
 }
 
 /* *rank is -1 for the null dataspace; shape and maxshape have room for 32 numbers each, in

@@ -91,13 +91,17 @@ int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *pa
     return 0;
 }
 
-int fortran_hints(const char *text, drep_info **out)
+int fortran_begin(const char *path, const char *text, drep_info **out)
 {
     drep_info *info = NULL;
     char *copy = text ? strdup(text) : NULL, *rest = copy, *word;
     int err = 0;
 
     *out = NULL;
+    if (strchr(path, '\xff')) {
+        free(copy);
+        return refuse(DREP_ERR_NAME, path, "the path of a file has a NUL, or a byte 255");
+    }
     if (!text)
         return 0;
     if (!copy)
@@ -140,7 +144,7 @@ DREP_API int fortran_file_open(const char *path, int amode, const char *hints,
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_hints(hints, &info);
+    int err = fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_open(path, amode, info, &file);
@@ -152,7 +156,7 @@ DREP_API int fortran_file_create(const char *path, int amode, const char *datare
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_hints(hints, &info);
+    int err = fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_create(path, amode, datarep, info, &file);
@@ -210,42 +214,42 @@ DREP_API int fortran_file_refresh(struct fortran_file *box)
 
 DREP_API int fortran_file_exists(struct fortran_file *box, const char *path, int *kind)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = file_for(box, path);
 
-    return f ? drep_exists(f, path, kind) : DREP_ERR_ARG;
+    return about(f ? drep_exists(f, path, kind) : DREP_ERR_ARG, path);
 }
 
 DREP_API int fortran_group_create(struct fortran_file *box, const char *path)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = file_for(box, path);
 
-    return f ? drep_group_create(f, path, 1) : DREP_ERR_ARG;
+    return about(f ? drep_group_create(f, path, 1) : DREP_ERR_ARG, path);
 }
 
 DREP_API int fortran_dimension_create(struct fortran_file *box, const char *path, int64_t len,
                                       int unlimited)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = file_for(box, path);
 
-    return f ? drep_dimension_create(f, path, len, unlimited) : DREP_ERR_ARG;
+    return about(f ? drep_dimension_create(f, path, len, unlimited) : DREP_ERR_ARG, path);
 }
 
 /* how: 0 hard, 1 soft: `to` is the target; 2 move to `to`; 3 remove. */
 DREP_API int fortran_link(struct fortran_file *box, const char *path, const char *to, int how)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = file_for(box, path);
 
     if (!f)
         return DREP_ERR_ARG;
     switch (how) {
     case 0:
-        return drep_link_hard(f, to, path);
+        return about(drep_link_hard(f, to, path), path);
     case 1:
-        return drep_link_soft(f, to, path);
+        return about(drep_link_soft(f, to, path), path);
     case 2:
-        return drep_link_move(f, path, to);
+        return about(drep_link_move(f, path, to), to);
     default:
-        return drep_link_remove(f, path);
+        return about(drep_link_remove(f, path), path);
     }
 }
 

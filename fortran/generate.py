@@ -31,7 +31,7 @@ def types_of(kinds, codes):
             if kind in table:
                 rows.append(("%s_%d" % (what, kind), "%s(%d)" % (what, kind), codes[table[kind]],
                              "storage_size(value)/8"))
-    rows.append(("character", "character(*)", codes["CHARACTER"], "min(len(value), size(v%bytes))"))
+    rows.append(("character", "character(*)", codes["CHARACTER"], "len(value)"))
     return rows
 
 
@@ -46,13 +46,23 @@ def wrapped(names, indent="        "):
     return "\n".join(lines + [line.rstrip(", ")])
 
 
+def guard(lists, typed):
+    """The check of fortran/memory.h for characters where any type may stand; procedures without such have none."""
+    arguments = ", ".join((["values=values"] if typed else []) + ([lists] if lists else []))
+    if not arguments:
+        return ""
+    return ("    if (fortran_texts(%s) /= 0) then\n      call drep_settle(int(DREP_ERR_TYPE, c_int), stat)\n      return\n"
+            "    end if\n" % arguments)
+
+
 def block(text, row, typed):
     name, declaration, code, size = row
     text = re.sub(r"^@TLOCAL@\n", "    type(drep_datatype), intent(in) :: type\n"
                   "    character(:), allocatable, target :: type_z\n    type(c_ptr) :: type_p\n" if typed else "",
                   text, flags=re.M)
     text = re.sub(r"^@TSET@\n", "    type_p = drep_c_text(type%text, type_z)\n" if typed else "", text, flags=re.M)
-    for key, value in (("N", name), ("DECL", declaration), ("CODE", "%d_c_int" % code), ("BYTES", size),
+    text = re.sub(r"^@GUARD:([^@]*)@\n", lambda m: guard(m.group(1), typed), text, flags=re.M)
+    for key, value in (("N", name), ("DECL", declaration), ("CODE", "int(type%bytes, c_int)" if typed else "%d_c_int" % code), ("BYTES", size),
                        ("TARG", "type, " if typed else ""), ("TYPE", "type_p" if typed else "c_null_ptr")):
         text = text.replace("@%s@" % key, value)
     return text

@@ -40,7 +40,8 @@ DREP_API int fortran_file_keep(int err, drep_info *hints, drep_file *file, const
 DREP_API drep_file *fortran_file_handle(const struct fortran_file *box);
 DREP_API void fortran_file_share(struct fortran_file *box);
 DREP_API int fortran_file_release(struct fortran_file *box);
-/* "key=value key=value" as hints; *out is NULL where text is. */
-DREP_API int fortran_hints(const char *text, drep_info **out);
+/* Begins an opening: looks at the path, and makes hints of "key=value key=value"; *out is NULL
+ * where text is. */
+DREP_API int fortran_begin(const char *path, const char *text, drep_info **out);
 
 #endif

@@ -20,6 +20,11 @@ int refuse(int err, const char *path, const char *format, ...)
     return drep_error_set(err, text);
 }
 
+int about(int err, const char *path)
+{
+    return err && !strstr(drep_error(), path) ? refuse(err, path, "%s", drep_error()) : err;
+}
+
 const char *memory_shape_text(char *text, int rank, const int64_t *len)
 {
     size_t used = 1;
@@ -48,29 +53,100 @@ int memory_fits(const struct memory *m, int rank, const int64_t *len)
     }
 }
 
+drep_file *file_for(const struct fortran_file *box, const char *path)
+{
+    if (box && box->file)
+        return box->file;
+    if (box)
+        refuse(DREP_ERR_ARG, path, "the file \"%s\" is closed", box->path);
+    else
+        refuse(DREP_ERR_ARG, path, "the file is not open");
+    return NULL;
+}
+
+/* What Fortran calls a value of a datatype: CFI_type_Integer, ..., CFI_type_struct; a CFI_type_cptr
+ * is none of Fortran's. */
+static int class_of(const drep_type *type)
+{
+    static const int8_t predefined[] = {
+        ['F'] = CFI_type_Real, ['C'] = CFI_type_Complex, ['I'] = CFI_type_Integer};
+    /* One letter for each code, from 1 on. */
+    static const char codes[] = "IIIIIIIIIIIIII" /* BYTE to WCHAR */
+                                "FFFIIIIIIIII"   /* FLOAT to UINT64_T */
+                                "CCCIIIICCC" /* complex of C; AINT to CXX_BOOL; complex of C++ */
+                                "IIIFFCC"    /* CHARACTER to DOUBLE_COMPLEX */
+                                "IIIIIIIIIIFFFF" /* LOGICAL1 to REAL16 */
+                                "CCCCFFFFFII";   /* COMPLEX4 to INT128_T */
+    const drep_scalar *scalar;
+
+    _Static_assert(sizeof codes == DREP_CODE_MAX + 1, "a letter for each datatype");
+    switch (drep_type_kind(type)) {
+    case DREP_KIND_PREDEFINED:
+        return predefined[(unsigned char)codes[drep_type_code(type) - 1]];
+    case DREP_KIND_SCALAR:
+        scalar = drep_type_scalar_desc(type);
+        return scalar->cls == DREP_SCALAR_REAL ? CFI_type_Real : CFI_type_Integer;
+    case DREP_KIND_OPAQUE:
+    case DREP_KIND_ENUM:
+    case DREP_KIND_BOOLEAN:
+        return CFI_type_Integer;
+    case DREP_KIND_STRING:
+        return CFI_type_Character;
+    case DREP_KIND_DUP:
+        return class_of(drep_type_member(type, 0));
+    default:
+        return CFI_type_struct;
+    }
+}
+
+/* Elements of the array may have the datatype that the program gives for them: a derived type is
+ * what it is said to be; integers and logicals are any bytes that are not reals. */
+static int suits(const CFI_cdesc_t *a, int bytes, const drep_type *type, const char *text,
+                 const char *path)
+{
+    static const char *const names[] = {
+        "", "an integer", "a logical", "a real", "a complex number", "a text", "a derived type"};
+    int is = a->type & CFI_type_mask, class = class_of(type);
+    int64_t size = (int64_t)a->elem_len;
+
+    if (drep_type_variable(type))
+        return refuse(DREP_ERR_TYPE, path, "%s: parts of variable length have no place in Fortran",
+                      text);
+    if (drep_type_extent(type) != size)
+        return refuse(DREP_ERR_TYPE, path,
+                      "the datatype %s takes %lld bytes in memory, an element of the array %lld",
+                      text, (long long)drep_type_extent(type), (long long)size);
+    if (bytes != size)
+        return refuse(DREP_ERR_TYPE, path,
+                      "the datatype %s is said to have %d bytes, an element of the array has %lld",
+                      text, bytes, (long long)size);
+    if (is == class || is >= CFI_type_struct ||
+        (class == CFI_type_Integer && (is == CFI_type_Logical || is == CFI_type_Character)))
+        return 0;
+    return refuse(DREP_ERR_TYPE, path, "an element of the array is %s, not %s", names[is], text);
+}
+
 /* The datatype of one element of the array. */
 static int element_of(const CFI_cdesc_t *a, int code, const char *text, const char *path,
                       drep_type **out)
 {
-    int64_t size = (int64_t)a->elem_len;
     int err;
 
     if (!text && code == DREP_CODE_CHARACTER) {
-        if (size == 0)
+        if (a->elem_len == 0)
             return refuse(DREP_ERR_TYPE, path, "characters of length 0");
-        return drep_type_string(size, DREP_PAD_SPACE, out);
+        return drep_type_string((int64_t)a->elem_len, DREP_PAD_SPACE, out);
     }
     if (!text) {
         *out = drep_type_ref(drep_predefined(code));
         return 0;
     }
     err = drep_type_parse(text, out);
-    if (!err && drep_type_extent(*out) != size) {
-        err = refuse(DREP_ERR_TYPE, path,
-                     "the datatype %s takes %lld bytes in memory, an element of the array %lld",
-                     text, (long long)drep_type_extent(*out), (long long)size);
+    if (err)
+        return refuse(err, path, "%s: %s", text, drep_error());
+    err = suits(a, code, *out, text, path);
+    if (err)
         drep_type_free(*out);
-    }
     return err;
 }
 
@@ -139,12 +215,48 @@ int memory_of(const CFI_cdesc_t *a, int code, const char *text, const char *path
     return err;
 }
 
+int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored,
+               const char *path, struct memory *out)
+{
+    CFI_CDESC_T(CFI_MAX_RANK) room;
+    CFI_cdesc_t *one = (CFI_cdesc_t *)&room;
+    int extra = a->elem_len > 1, held = stored ? drep_type_code(stored) : 0;
+
+    if (code != DREP_CODE_CHARACTER || text ||
+        (held != DREP_CODE_CHARACTER && held != DREP_CODE_CHAR))
+        return memory_of(a, code, text, path, out);
+    if (a->rank + extra > CFI_MAX_RANK)
+        return refuse(DREP_ERR_LIMIT, path, "an array of texts of rank %d", a->rank);
+    memset(one, 0, sizeof room);
+    one->base_addr = a->base_addr;
+    one->elem_len = 1;
+    one->type = a->type;
+    one->rank = (CFI_rank_t)(a->rank + extra);
+    one->dim[0] = (CFI_dim_t){0, (CFI_index_t)a->elem_len, 1};
+    memcpy(one->dim + extra, a->dim, (size_t)a->rank * sizeof *a->dim);
+    return memory_of(one, 1, "CHARACTER", path, out);
+}
+
 void memory_release(struct memory *m)
 {
     if (m->type != m->element)
         drep_type_free(m->type);
     drep_type_free(m->element);
     m->type = m->element = NULL;
+}
+
+DREP_API int fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
+                           const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                           const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk)
+{
+    const CFI_cdesc_t *const list[] = {values, start, count, stride, maxshape, chunk};
+
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i] && (list[i]->type & CFI_type_mask) == CFI_type_Character)
+            return refuse(DREP_ERR_TYPE, NULL,
+                          i ? "a list of numbers is one of characters"
+                            : "an array of characters takes no datatype");
+    return 0;
 }
 
 static int integer_get(const void *p, size_t size, int64_t *out)
@@ -174,21 +286,22 @@ static int integer_get(const void *p, size_t size, int64_t *out)
     }
 }
 
-int memory_integers(const CFI_cdesc_t *a, const char *what, int max, int64_t *list, int *n)
+int memory_integers(const CFI_cdesc_t *a, const char *path, const char *what, int max,
+                    int64_t *list, int *n)
 {
     *n = -1;
     if (!a)
         return 0;
     if (!a->base_addr)
-        return refuse(DREP_ERR_ARG, NULL, "%s is not allocated", what);
+        return refuse(DREP_ERR_ARG, path, "%s is not allocated", what);
     if (a->rank != 1 || (a->type & CFI_type_mask) != CFI_type_Integer)
-        return refuse(DREP_ERR_ARG, NULL, "%s is not an array of integers", what);
+        return refuse(DREP_ERR_ARG, path, "%s is not an array of integers", what);
     if (a->dim[0].extent < 0 || a->dim[0].extent > max)
-        return refuse(DREP_ERR_ARG, NULL, "%s has %lld numbers, more than %d", what,
+        return refuse(DREP_ERR_ARG, path, "%s has %lld numbers, more than %d", what,
                       (long long)a->dim[0].extent, max);
     for (int i = 0; i < a->dim[0].extent; i++)
         if (!integer_get((const char *)a->base_addr + i * a->dim[0].sm, a->elem_len, &list[i]))
-            return refuse(DREP_ERR_ARG, NULL, "%s has integers of %zu bytes", what, a->elem_len);
+            return refuse(DREP_ERR_ARG, path, "%s has integers of %zu bytes", what, a->elem_len);
     *n = (int)a->dim[0].extent;
     return 0;
 }

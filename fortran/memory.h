@@ -14,22 +14,43 @@ struct memory {
     int64_t count;             /* elements */
 };
 /* Describes the array `a`, for messages about the object at `path`.  code: the predefined datatype
- * of its elements, DREP_CODE_CHARACTER with the length that `a` has; or `text` is their datatype.
- * DREP_ERR_TYPE: the datatype has another size than the elements; DREP_ERR_ARG: not allocated. */
+ * of its elements, DREP_CODE_CHARACTER with the length that `a` has; or `text` is their datatype,
+ * and code the bytes that the program believes them to have.
+ * DREP_ERR_TYPE: elements of that datatype have another size, or are something else in Fortran;
+ * DREP_ERR_ARG: not allocated. */
 int memory_of(const CFI_cdesc_t *a, int code, const char *text, const char *path,
               struct memory *out);
+/* memory_of() for elements of the datatype `stored`: where these are single characters, as netCDF
+ * has texts, those of the array are, too, and its texts lie along a first dimension of their
+ * length. */
+int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored,
+               const char *path, struct memory *out);
 void memory_release(struct memory *m);
 
 /* True if the array has the shape of `len`, in Fortran's order, leaving out dimensions of length 1.
  */
 int memory_fits(const struct memory *m, int rank, const int64_t *len);
 
-/* Integers of any kind from an array of rank 1; at most `max`, *n = -1 if there is no array. */
-int memory_integers(const CFI_cdesc_t *a, const char *what, int max, int64_t *list, int *n);
+/* DREP_ERR_TYPE if an array that may have any type has characters.  A compiler passes the length of
+ * such an array as one more hidden argument, which an argument of type(*) does not have (gfortran
+ * 12): the lengths of the characters behind it are those of their neighbours, and none of them, nor
+ * errmsg, may be used.  Asked first in each procedure that has both. */
+DREP_API int fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
+                           const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                           const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk);
+
+/* Integers of any kind from an array of rank 1, for the object at `path`; at most `max`, *n = -1 if
+ * there is no array. */
+int memory_integers(const CFI_cdesc_t *a, const char *path, const char *what, int max,
+                    int64_t *list, int *n);
 /* "(4, 3)", in static room of the caller. */
 #define MEMORY_SHAPE_TEXT 400
 const char *memory_shape_text(char *text, int rank, const int64_t *len);
 
+/* The open file of a box, or NULL with a message (DREP_ERR_ARG) about the object at `path`. */
+drep_file *file_for(const struct fortran_file *box, const char *path);
+/* Gives err; its message, one of the library's, begins with the path if that is not in it. */
+int about(int err, const char *path);
 /* Sets the message, "PATH": and what is printed, and returns err. */
 __attribute__((format(printf, 3, 4))) int refuse(int err, const char *path, const char *format,
                                                  ...);

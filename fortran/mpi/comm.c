@@ -10,7 +10,7 @@ DREP_API int fortran_mpi_open(MPI_Fint comm, const char *path, int amode, const 
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_hints(hints, &info);
+    int err = fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_mpi_open(MPI_Comm_f2c(comm), path, amode, info, &file);
@@ -22,7 +22,7 @@ DREP_API int fortran_mpi_create(MPI_Fint comm, const char *path, int amode, cons
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_hints(hints, &info);
+    int err = fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_mpi_create(MPI_Comm_f2c(comm), path, amode, datarep, info, &file);

@@ -89,13 +89,13 @@ contains
     do i = 1, 5
       p(i)%x = [i, 2*i, 3*i]
     end do
-    call f%write("/p", drep_datatype("struct{x: DOUBLE[3], id: INT, weight: FLOAT}"), p)
-    call f%read("/p", drep_datatype("struct{x: DOUBLE[3], id: INT, weight: FLOAT}"), q(5:1:-1))
+    call f%write("/p", drep_datatype("struct{x: DOUBLE[3], id: INT, weight: FLOAT}", c_sizeof(p(1))), p)
+    call f%read("/p", drep_datatype("struct{x: DOUBLE[3], id: INT, weight: FLOAT}", c_sizeof(p(1))), q(5:1:-1))
     call ok(all(q(5:1:-1)%id == p%id) .and. all(q(5:1:-1)%weight == p%weight) .and. all(q(1)%x == p(5)%x), &
         "an array of a derived type, also backwards")
-    call f%read("/p", drep_datatype("struct{x: DOUBLE[3], id: INT}"), q, stat=stat, errmsg=msg)
+    call f%read("/p", drep_datatype("struct{x: DOUBLE[3], id: INT}", c_sizeof(p(1))), q, stat=stat, errmsg=msg)
     call ok(stat == 0, "a datatype with fewer members, of the same size")
-    call f%read("/p", drep_datatype("struct{x: DOUBLE[2], id: INT}"), q, stat=stat, errmsg=msg)
+    call f%read("/p", drep_datatype("struct{x: DOUBLE[2], id: INT}", c_sizeof(p(1))), q, stat=stat, errmsg=msg)
     call refused(stat, msg, "/p|24 bytes|32", "a datatype that is not as long as the elements")
 
     ! Texts.
