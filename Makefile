@@ -599,7 +599,8 @@ python: ## install missing packages, build the package for Python into build/pyt
 
 fortran: ## install missing packages, build the module for Fortran, run all its tests
 	@tools/install-deps build test mpi fortran
-	+@$(SUB) MODE=release all fortran-package
+	+@$(SUB) MODE=release all fortran-package $(if $(PY_INCLUDE),python-package)
+	+@$(SUB) MODE=asan fortran-package
 	@tests/fortran/run-fortran.py --full
 
 # Memory of Python's own is not checked for leaks, and its allocator is that of C.

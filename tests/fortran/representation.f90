@@ -15,11 +15,12 @@ contains
     logical, intent(in) :: writes
     type(drep_cursor) :: cursor
     type(drep_run) :: run
-    integer(c_int32_t), pointer :: memory(:), file(:)
-    integer(c_int64_t) :: done, k
+    integer(c_int32_t), pointer :: memory(:)
+    integer(c_int8_t), pointer :: file(:)  ! 4 bytes for each item, at any address
+    integer(c_int64_t) :: done, k, at
 
     calls = calls + 1
-    call c_f_pointer(filebuf, file, [count])
+    call c_f_pointer(filebuf, file, [4*count])
     err = drep_cursor_init(cursor, datatype, position)
     done = 0
     do while (err == 0 .and. done < count)
@@ -30,8 +31,9 @@ contains
       if (err /= 0) return
       call c_f_pointer(shifted(userbuf, run%offset), memory, [run%count])
       do k = 1, run%count
-        if (writes) file(done + k) = not(memory(k))
-        if (.not. writes) memory(k) = not(file(done + k))
+        at = 4*(done + k) - 3
+        if (writes) file(at:at + 3) = transfer(not(memory(k)), file, 4)
+        if (.not. writes) memory(k) = not(transfer(file(at:at + 3), memory(k)))
       end do
       done = done + run%count
     end do

@@ -4,7 +4,7 @@
 """run-fortran.py - the module for Fortran: programs in Fortran, and what others say of their files.
 
 Usage: run-fortran.py [--full]
---full: also under valgrind, and with ranks.  Skips where there is no gfortran.
+--full: also under valgrind and ASan, with ranks, and beside netCDF.  Skips where there is no gfortran.
 """
 import json
 import os
@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+import limits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -21,52 +23,6 @@ FLAGS = ["-std=f2018", "-g", "-O1", "-fcheck=all", "-Wall", "-Wextra", "-Wno-com
          "-Wno-function-elimination", "-Wno-maybe-uninitialized", "-I" + os.path.join(BUILD, "fortran")]
 LINK = ["-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep-fortran", "-ldatarep"]
 
-# Each type of Fortran: declaration, datatype of the file, values as Fortran has them, and what the file
-# must hold, as dump --json has it.  The integers are the ends of their ranges.
-REAL4 = ["1.5", "-0.0", "huge(1.0_4)", "tiny(1.0_4)", "-huge(1.0_4)", "epsilon(1.0_4)"]
-REAL4_JSON = [1.5, -0.0, 3.4028235e38, 1.1754944e-38, -3.4028235e38, 1.1920929e-7]
-REAL8 = ["1.5_8", "-0.0_8", "huge(1.0_8)", "tiny(1.0_8)", "-huge(1.0_8)", "epsilon(1.0_8)"]
-REAL8_JSON = [1.5, -0.0, sys.float_info.max, sys.float_info.min, -sys.float_info.max, sys.float_info.epsilon]
-REAL16 = ["1.5_16", "-2.0_16", "2.0_16**16000", "2.0_16**(-16000)", "1.0_16+2.0_16**(-112)"]
-REAL16_JSON = [1.5, -2.0, "0x1p+16000", "0x1p-16000", "0x1.0000000000000000000000000001p+0"]
-REAL10 = ["1.5_10", "-2.0_10", "2.0_10**16000", "1.0_10+2.0_10**(-63)"]
-REAL10_JSON = [1.5, -2.0, "0x1p+16000", "0x1.0000000000000002p+0"]
-
-
-def integers(kind):
-    top = 2 ** (8 * kind - 1) - 1
-    values = [0, 1, -1, top, -top - 1]
-    text = ["0_%d" % kind, "1_%d" % kind, "-1_%d" % kind, "huge(1_%d)" % kind, "-huge(1_%d)-1_%d" % (kind, kind)]
-    return text, [v if abs(v) < 2 ** 53 else str(v) for v in values]
-
-
-def pairs(values, texts, kind):
-    return (["cmplx(%s, %s, %d)" % (a, b, kind) for a, b in zip(texts, reversed(texts))],
-            [[a, b] for a, b in zip(values, reversed(values))])
-
-
-def logicals(kind):
-    return [".true._%d" % kind, ".false._%d" % kind], [True, False]
-
-
-# The datatypes of the MPI standard for Fortran.
-TYPES = [("integer(%d)" % k, "INTEGER%d" % k) + integers(k) for k in (1, 2, 4, 8, 16)] + [
-    ("integer", "INTEGER") + integers(4),
-    ("integer(8)", "AINT") + integers(8), ("integer(8)", "COUNT") + integers(8), ("integer(8)", "OFFSET") + integers(8),
-    ("real(4)", "REAL4", REAL4, REAL4_JSON), ("real", "REAL", REAL4, REAL4_JSON),
-    ("real(8)", "REAL8", REAL8, REAL8_JSON), ("double precision", "DOUBLE_PRECISION", REAL8, REAL8_JSON),
-    ("real(16)", "REAL16", REAL16, REAL16_JSON), ("real(10)", "LONG_DOUBLE", REAL10, REAL10_JSON),
-    ("real(4)", "REAL2", ["1.5", "-0.0", "65504.0", "2.0**(-24)"], [1.5, -0.0, 65504.0, 2.0 ** -24]),
-    ("complex(4)", "COMPLEX8") + pairs(REAL4_JSON, REAL4, 4), ("complex", "COMPLEX") + pairs(REAL4_JSON, REAL4, 4),
-    ("complex(8)", "COMPLEX16") + pairs(REAL8_JSON, REAL8, 8),
-    ("complex(8)", "DOUBLE_COMPLEX") + pairs(REAL8_JSON, REAL8, 8),
-    ("complex(16)", "COMPLEX32") + pairs(REAL16_JSON, REAL16, 16),
-    ("complex(4)", "COMPLEX4", ["(1.5,-65504.0)", "(65504.0,0.0)"], [[1.5, -65504.0], [65504.0, 0.0]]),
-    ("logical", "LOGICAL") + logicals(4),
-] + [("logical(%d)" % k, "LOGICAL%d" % k) + logicals(k) for k in (1, 2, 4, 8, 16)] + [
-    ("character(1)", "CHARACTER", ['"a"', '"Z"', '" "'], ["a", "Z", " "]),
-]
-
 # What the compiler refuses, and what it then says.
 REFUSED = [
     ("an array of assumed size", "real :: a(2)\ncall s(a)\ncontains\nsubroutine s(b)\nreal :: b(*)\ncall d%read(b)\nend subroutine\n",
@@ -75,7 +31,23 @@ REFUSED = [
     ("reading into a constant", "call d%read(1.0)\n", "no matching specific"),
     ("a number for a path", "call f%read(1, x)\n", "no matching specific"),
     ("a text for stat", "call d%read(x, stat='no')\n", "no matching specific"),
+    ("a derived type that C has not", "type :: t\ninteger :: i\nreal, allocatable :: a(:)\nend type\ntype(t) :: x(2)\n"
+     "call d%read(drep_datatype('INT', c_sizeof(x(1))), x)\n", "noninteroperable derived type"),
+    ("a datatype without its bytes", "type, bind(C) :: t\ninteger :: i\nend type\ntype(t) :: x(2)\n"
+     "call d%read(drep_datatype('INT'), x)\n", "No initializer for component"),
+    ("a derived type with procedures", "call d%read(drep_datatype('INT', 8), f)\n", "type-bound|FINAL|no matching specific"),
+    ("a polymorphic array", "class(*), allocatable :: x(:)\ncall d%read(x)\n", "no matching specific"),
+    ("reading into what is only read", "call s(r)\ncontains\nsubroutine s(b)\nreal, intent(in) :: b(:)\ncall d%read(b)\n"
+     "end subroutine\n", "INTENT(IN)|no matching specific"),
+    ("reading through a list of indices", "real :: a(9)\ncall d%read(a([1, 3, 5]))\n", "vector subscript|no matching specific"),
+    ("a number for a list of indices", "call d%read(x, start=1)\n", "no matching specific"),
+    ("a file where a dataset stands", "call f%append(x)\n", "is not a member|no matching specific"),
+    ("a dataset where a file stands", "call d%open(d, '/x')\n", "Type mismatch|no matching specific"),
+    ("a real for a length", "call f%dimension('/#x', 1.0)\n", "no matching specific"),
+    ("another module's datatype", "call d%read('INT', x)\n", "no matching specific"),
 ]
+PROGRAMS = ("arrays", "handles", "badinput", "representation")
+FIVE = ("grid", "slice", "append", "attributes", "unknown")
 COUNT = [0, 0]
 
 
@@ -113,68 +85,98 @@ def tap(command, name):
            "status %d\n%s" % (done.returncode, done.stderr), name + ": ends")
 
 
-def types_program():
-    """A program that writes and reads the values of TYPES; each type is a block of its own."""
-    text = ["program types", "use checks", "use datarep", "implicit none", "type(drep_file) :: f",
-            "type(drep_dataset) :: d", "character(300) :: path", "call get_command_argument(1, path)",
-            "call f%create(path)"]
-    for declaration, datatype, values, _ in TYPES:
-        same = ".eqv." if declaration.startswith("logical") else "=="
-        text += [
-            "block", "%s :: a(%d), b(%d), s" % (declaration, len(values), len(values))]
-        text += ["a(%d) = %s" % (i + 1, v) for i, v in enumerate(values)]
-        text += [
-            'call d%%create(f, "/%s", "%s", shape=[%d])' % (datatype, datatype, len(values)),
-            "call d%write(a)", "call d%read(b)",
-            'call ok(logical(all(a %s b)), "%s as %s: what was written")' % (same, declaration, datatype),
-            "call d%%read(s, start=[%d])" % len(values),
-            'call ok(logical(s %s a(%d)), "%s: its last element")' % (same, len(values), datatype),
-            'call f%%attr_write("/%s", "all", a)' % datatype, 'call f%%attr_read("/%s", "all", b)' % datatype,
-            'call ok(logical(all(a %s b)), "%s: an attribute")' % (same, datatype), "end block"]
-    return "\n".join(text + ["call f%close()", "call done()", "end program", ""])
-
-
-def types_test(where, checks):
-    source = os.path.join(where, "types.f90")
-    with open(source, "w", encoding="ascii") as f:
-        f.write(types_program())
-    # The extreme values are meant; -huge-1 is the one that the compiler warns of.
-    binary, problem = compiled([checks, source], where, "types", flags=["-fno-range-check", "-Wno-conversion"])
-    report(problem, "types: compiles")
-    if problem:
-        return
-    path = os.path.join(where, "types.drep")
-    tap([binary, path], "types")
-    done = subprocess.run([DATAREP, "dump", "--json", path], capture_output=True, text=True)
-    report(done.stderr, "types: the command reads the file")
-    members = json.loads(done.stdout)["root"]["members"]
-    for declaration, datatype, _, want in TYPES:
-        got = members[datatype]["data"]
-        problem = "" if json.dumps(got) == json.dumps(want) else "%r is not %r" % (got, want)
-        report(problem, "types: %s holds the values of %s" % (datatype, declaration))
-    python_test(path)
-
-
-def python_test(path):
-    """The package for Python reads what Fortran wrote, and writes what Fortran reads."""
+def python_package():
+    """datarep and numpy, or None, None with a printed reason."""
     sys.path.insert(0, os.path.join(ROOT, "build", "python"))
     try:
         import datarep
         import numpy
+        return datarep, numpy
     except ImportError as e:
         print("# SKIP the package for Python: %s" % e)
+        return None, None
+
+
+def said_by(command):
+    """What a program of limits.py that reads says: {(datatype, number): "ok" or "no"}, and its problem."""
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    said = {}
+    for line in done.stdout.splitlines():
+        name, n, verdict = line.split()
+        if said.get((name, int(n))) != "no":
+            said[name, int(n)] = verdict
+    return said, "" if done.returncode == 0 else "status %d\n%s" % (done.returncode, done.stderr)
+
+
+def limits_programs(where):
+    """The programs of limits.py in Fortran and C: {"Fortran": path, "C": path}."""
+    binaries = {"Fortran": os.path.join(where, "limits-fortran"), "C": os.path.join(where, "limits-c")}
+    for name, text in (("limits.f90", limits.fortran_program()), ("limits.c", limits.c_program())):
+        with open(os.path.join(where, name), "w", encoding="ascii") as f:
+            f.write(text)
+    # The extreme values are meant; -huge-1 is the one that the compiler warns of.
+    _, problem = compiled([os.path.join(where, "limits.f90")], where, "limits-fortran",
+                          flags=["-fno-range-check", "-Wno-conversion"])
+    problem += run(["gcc", "-std=gnu11", "-O1", "-g", "-Wall", "-Werror", "-I" + os.path.join(ROOT, "lib"), "-o",
+                    binaries["C"], os.path.join(where, "limits.c"), "-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep"])
+    report(problem, "limits: the programs compile")
+    return {} if problem else binaries
+
+
+def limits_test(where, table):
+    """Every predefined type with the ends of its range, from and to Fortran: TABLE gets one line for each value."""
+    binaries = limits_programs(where)
+    datarep, numpy = python_package()
+    if not binaries:
         return
-    with datarep.open(path) as f:
+    said, absent = {}, set()
+    for representation in ("native", "external32"):
+        for writer in ["Fortran", "C"] + (["Python"] if datarep else []):
+            path = os.path.join(where, "%s-%s.drep" % (writer, representation))
+            if writer == "Python":
+                absent = limits.python_write(datarep, numpy, path, representation)
+            else:
+                report(run([binaries[writer], "write", path, representation]), "limits: %s writes %s" % (writer, representation))
+            for reader in ("Fortran", "C") if writer == "Fortran" else ("Fortran",):
+                way = "%s to %s" % (writer, reader)
+                said[way, representation], problem = said_by([binaries[reader], "read", path])
+                report(problem, "limits: %s, %s" % (way, representation))
+            if writer == "Fortran" and datarep:
+                said["Fortran to Python", representation] = limits.python_read(datarep, numpy, path)
+    limits_report(said, absent, table)
+
+
+def limits_report(said, absent, table):
+    ways = sorted({way for way, _ in said})
+    lines = ["| datatype | value | " + " | ".join(ways) + " |", "|---" * (2 + len(ways)) + "|"]
+    tried = 0
+    for row in limits.ROWS:
         problem = ""
-        for k in (1, 2, 4, 8):
-            info = numpy.iinfo("i%d" % k)
-            got = [int(v) for v in f["INTEGER%d" % k][...]]
-            if got != [0, 1, -1, info.max, info.min]:
-                problem += "INTEGER%d: %r\n" % (k, got)
-        got = f["REAL8"][...].tolist()
-        if got != REAL8_JSON:
-            problem += "REAL8: %r\n" % got
-        report(problem, "types: Python reads the same")
+        for i, value in enumerate(row.values):
+            cells = []
+            for way in ways:
+                got = [said[way, r].get((row.datatype, i + 1), "missing") for r in ("native", "external32")]
+                if way.startswith("Python") and (row.datatype, i + 1) in absent:
+                    cells.append("no such number")
+                    continue
+                cells.append(got[0] if got[0] == got[1] else ", ".join(got))
+                tried += 2
+                if cells[-1] not in ("ok", "refused"):
+                    problem += "%s, %s: %s\n" % (value.label, way, cells[-1])
+            lines.append("| %s | %s | %s |" % (row.datatype, value.label, " | ".join(cells)))
+        report(problem, "limits: %s, %d values, %s" % (row.datatype, len(row.values), "; ".join(ways)))
+    for way in ways:
+        problem = ""
+        for r in ("native", "external32"):
+            got = {n: v for (name, n), v in said[way, r].items() if name == "cube"}
+            if len(got) < limits.SHAPE[0] * limits.SHAPE[1] * limits.SHAPE[2] or set(got.values()) != {"ok"}:
+                problem += "%s: %r\n" % (r, got)
+        report(problem, "limits: each element of an array of rank 3 by its index, " + way)
+    print("counted: %d values of Fortran's types, each from its writer to its reader" % tried)
+    if table:
+        with open(table, "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+        print("# the table: " + table)
 
 
 def arrays_test(where, binary):
@@ -205,7 +207,7 @@ def refused_test(where):
     for name, body, words in REFUSED:
         source = os.path.join(where, "refused.f90")
         declare, _, calls = "", "", body
-        if body.startswith(("real", "type")):
+        if body.startswith(("real", "type", "class")):
             cut = body.index("call")
             declare, calls = body[:cut], body[cut:]
         with open(source, "w", encoding="ascii") as f:
@@ -228,7 +230,7 @@ SHOWN = """296 297 298 299
 def examples_test(where):
     """The programs of datarep-fortran(7): what they print, and what is in their file."""
     binaries = {}
-    for name in ("grid", "slice", "append", "attributes", "unknown"):
+    for name in FIVE:
         binaries[name], problem = compiled([os.path.join(EXAMPLES, name + ".f90")], where, "ex-" + name)
         report(problem, "examples: %s.f90 compiles" % name)
     path = os.path.join(where, "grid.drep")
@@ -326,6 +328,40 @@ def heat_test(where):
                "%s: the last step is plotted" % mpi)
 
 
+def memory_test(where, tool, runner, binaries):
+    """Each program with its work, by a tool that looks at each access."""
+    path = os.path.join(where, tool + ".drep")
+    work = {"handles": [[where]], "arrays": [[path]], "badinput": [[path]], "representation": [[path]],
+            "limits": [["write", path, "external32"], ["read", path]]}
+    for name, binary in binaries.items():
+        problem = "".join(run(runner + [binary] + arguments) for arguments in work.get(name, [[path]]))
+        report(problem, "%s: %s finds nothing" % (name, tool))
+
+
+def asan_test(where):
+    """The programs and the module under ASan and UBSan, where they are built.
+
+    Arrays that are not allocated are meant here (null); valgrind looks for leaks: a main program need not free.
+    """
+    build = os.path.join(ROOT, "build", "asan")
+    if not os.path.exists(os.path.join(build, "fortran", "datarep.mod")):
+        print("# SKIP ASan: make MODE=asan fortran-package")
+        return
+    mine = os.path.join(where, "asan")
+    os.mkdir(mine)
+    sources = {name: [os.path.join(HERE, n + ".f90") for n in ("checks", name)] for name in PROGRAMS}
+    sources["limits"] = [os.path.join(where, "limits.f90")]
+    sources.update((name, [os.path.join(EXAMPLES, name + ".f90")]) for name in FIVE)
+    binaries = {}
+    for name, files in sources.items():
+        binaries[name], problem = compiled(
+            files, mine, name, flags=["-I" + os.path.join(build, "fortran"), "-fsanitize=address,undefined",
+                                      "-fno-sanitize=null", "-fno-sanitize-recover=all", "-fno-range-check", "-Wno-conversion"],
+            link=[x.replace(BUILD, build) for x in LINK])
+        report(problem, "%s: compiles for ASan" % name)
+    memory_test(mine, "ASan", ["env", "ASAN_OPTIONS=detect_leaks=0"], binaries)
+
+
 def main():
     full = "--full" in sys.argv[1:]
     if not shutil.which("gfortran") or not os.path.exists(os.path.join(BUILD, "fortran", "datarep.mod")):
@@ -336,7 +372,7 @@ def main():
         problem = run(["gfortran"] + FLAGS + ["-J" + where, "-c", "-o", checks, os.path.join(HERE, "checks.f90")])
         report(problem, "checks.f90 compiles")
         binaries = {}
-        for name in ("arrays", "handles", "representation"):
+        for name in PROGRAMS:
             binaries[name], problem = compiled([checks, os.path.join(HERE, name + ".f90")], where, name)
             report(problem, name + ".f90 compiles")
             if problem:
@@ -346,19 +382,19 @@ def main():
         if "handles" in binaries:
             tap([binaries["handles"], where], "handles")
             end_test(where, binaries["handles"])
-        if "representation" in binaries:
-            tap([binaries["representation"], os.path.join(where, "inverted.drep")], "representation")
-        types_test(where, checks)
+        for name in ("badinput", "representation"):
+            if name in binaries:
+                tap([binaries[name], os.path.join(where, name + ".drep")], name)
+        limits_test(where, os.path.join(ROOT, "build", "fortran-limits.md") if full else None)
         refused_test(where)
         examples_test(where)
         documentation_test(where)
         if full:
             netcdf_test(where)
             heat_test(where)
-            for name, binary in binaries.items():
-                report(run(["valgrind", "-q", "--error-exitcode=9", "--leak-check=full", "--errors-for-leak-kinds=definite",
-                            binary, where if name == "handles" else os.path.join(where, "v.drep")]),
-                       name + ": valgrind finds nothing")
+            memory_test(where, "valgrind", ["valgrind", "-q", "--error-exitcode=9", "--leak-check=full",
+                                            "--errors-for-leak-kinds=definite"], binaries)
+            asan_test(where)
     print("1..%d" % COUNT[0])
     return 1 if COUNT[1] else 0
 
