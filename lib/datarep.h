@@ -856,7 +856,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        that are to replace it have no place in that order.  If the file is
  *                        replaced meanwhile, the new one is opened, and waited for as long.
  *   drep_checksum=on     "deferred": unfiltered payload is written without checksums, at disk
- *                        speed.  It cannot be verified until drep_seal().
+ *                        speed, and chunks in other files are named without being read
+ *                        (drep_write_external).  They cannot be verified until drep_seal().
  *   drep_close=commit    What drep_close() does after a call that failed: it commits those that
  *                        succeeded.  "abandon": nothing since the last commit is kept.
  *   drep_external=false  Open other files in or below the directory of this one: follow
@@ -1683,13 +1684,16 @@ DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, cons
 /* Chunks whose stored bytes stay in other files, as those of a dataset of HDF5 may.
  *
  * drep_external_add() names such a file by its path relative to the directory of this one, with its
- * size and a digest of its head; *number is what drep_write_external() takes.  A file that is named
- * already keeps its number.  It is a regular file in or below that directory, reached through no
- * symbolic link.  drep_write_external() makes `size` bytes at `offset` of it the stored bytes of
- * the chunk at `start`, as drep_write_stored() does with bytes in memory; the bytes are read once,
- * for their sum.  Every later read checks the size of the file, the digest and the sum, so that a
- * file that is missing or has changed is an error that names it.  Writing elements of such a chunk
- * gives the dataset a chunk of its own.
+ * size, its time and a digest of its head; *number is what drep_write_external() takes.  A file
+ * that is named already keeps its number while these are the same.  It is a regular file in or
+ * below that directory, reached through no symbolic link.  drep_write_external() makes `size` bytes
+ * at `offset` of it the stored bytes of the chunk at `start`, as drep_write_stored() does with
+ * bytes in memory.  Their checksum is the one that the other file has for them, if that is a
+ * container and they are exactly a chunk of it as it is stored (unfiltered: of at most 4 KiB); else
+ * the bytes are read once, or, with the hint drep_checksum=deferred, the checksum is left out until
+ * drep_seal().  Every later read checks the size of the file, the digest and the checksum, of a
+ * chunk without one the time of the file, in seconds: a file that is missing or has changed is an
+ * error that names it.  Writing elements of such a chunk gives the dataset a chunk of its own.
  *
  * Whoever opens the container must allow it (hint drep_external), else reading such chunks is
  * DREP_ERR_UNSUPPORTED_OPERATION.  Errors: that one also in both calls; DREP_ERR_NAME (not a
@@ -1951,7 +1955,7 @@ DREP_API int drep_leaks(drep_file *file, drep_leak_fn *fn, void *ctx);
 
 /* Calls fn for every dataset with payload that has no checksum (drep_checksum=deferred), which
  * drep_check() therefore cannot verify: one path of it ("object 7" if it has none), and the
- * number of such blocks, of 4 KiB or, with filters, of one chunk each.  drep_seal() computes
+ * number of such blocks, of 4 KiB or, in other files, of one chunk each.  drep_seal() computes
  * the checksums.  Non-zero stops the walk and becomes its result.  DREP_ERR_ARG, DREP_ERR_NOMEM,
  * DREP_ERR_IO. */
 typedef int drep_unsealed_fn(const char *path, int64_t blocks, void *ctx);
@@ -1981,9 +1985,15 @@ DREP_API int drep_repair(const char *path, const char *new_path, int amode, cons
 
 /* Computes the checksums that drep_checksum=deferred omitted, from the current payload;
  * from the next commit on it is verified.  *blocks (may be NULL): their number, of 4 KiB
- * each.  Objects and chunks that a newer version wrote are left as they are: drep_check() names
- * them.  After an error the call may be repeated.  DREP_ERR_READ_ONLY, DREP_ERR_IO,
- * DREP_ERR_FORMAT, DREP_ERR_NO_SPACE, DREP_ERR_NOMEM, DREP_ERR_FAILED. */
+ * each, or of one chunk in another file.  Of such a chunk the bytes are read once, unless the other
+ * file is a container that has their checksum (drep_write_external); its size, head and time must
+ * be the recorded ones.  Objects and chunks that a newer version wrote are left as they are:
+ * drep_check() names them.  After an error, which names dataset and chunk, the call may be
+ * repeated; what was computed before it is kept, unless drep_abandon() follows.
+ * DREP_ERR_READ_ONLY, DREP_ERR_IO, DREP_ERR_FORMAT, DREP_ERR_LIMIT (a chunk beyond the hint
+ * drep_limit_chunk), DREP_ERR_NO_SPACE, DREP_ERR_NOMEM, DREP_ERR_FAILED; for chunks in other files
+ * DREP_ERR_UNSUPPORTED_OPERATION (the hint drep_external does not allow it, or the file is named by
+ * a URI), DREP_ERR_CHECKSUM (the file has changed), DREP_ERR_NO_SUCH_FILE, DREP_ERR_ACCESS. */
 DREP_API int drep_seal(drep_file *file, int64_t *blocks);
 
 /* Space usage of a file, in bytes. */
@@ -1991,7 +2001,8 @@ typedef struct drep_usage {
     size_t size; /* set by DREP_USAGE */
     int64_t file, slots, nodes, blobs, sums, data, free, slack;
     int64_t objects, chunks;
-    int64_t absent;   /* blocks of payload without a checksum (drep_checksum=deferred) */
+    int64_t absent;   /* blocks of payload, and chunks in other files, without a checksum
+                         (drep_checksum=deferred) */
     int64_t external; /* bytes of chunks that are in other files (drep_external_add) */
 } drep_usage;
 #define DREP_USAGE DREP_SIZED(drep_usage, )

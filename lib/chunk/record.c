@@ -14,6 +14,19 @@
 #include "tree/edit.h"
 #include "tree/walk.h"
 
+#include <stdio.h>
+
+int fail_chunk(int err, int rank, const uint64_t *coord)
+{
+    char text[FMT_RANK_MAX * 21 + 1] = "";
+    size_t at = 0;
+
+    for (int d = 0; err && d < rank; d++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", d > 0 ? "," : "",
+                               (unsigned long long)coord[d]);
+    return fail_in(err, "chunk (%s)", text);
+}
+
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key)
 {
     key_make(key, cs->object, FMT_TAG_CHUNK);

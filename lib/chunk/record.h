@@ -75,6 +75,9 @@ static inline bool run_covers(const struct chunk_run *r, uint64_t object, int ra
     return true;
 }
 
+/* Name a chunk by its grid coordinates in an error: `chunk (3,0): ...`. */
+int fail_chunk(int err, int rank, const uint64_t *coord);
+
 /* Bytes that the keys of all records of a dataset share. */
 #define RECORDS_PREFIX ((size_t)FMT_KEY_HEAD)
 void chunk_key(const struct chunks *cs, const uint64_t *coord, struct key *key);

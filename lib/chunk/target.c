@@ -9,9 +9,8 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define TARGETS_OPEN 64 /* files that stay open */
@@ -20,10 +19,12 @@ struct target {
     struct target *next;
     uint32_t number;
     uint64_t size;
-    bool same_time; /* as its entry says, and it says one */
+    int64_t time; /* as its entry says; 0: it says none */
     struct io *io;
     char *name;
     int uses; /* reads under way */
+    struct target_sums sums;
+    bool summed; /* sums are what could be collected */
 };
 
 int targets_init(struct targets *t)
@@ -36,6 +37,7 @@ static void target_free(struct target *t)
 {
     if (t->io)
         t->io->ops->close(t->io);
+    mem_free(t->sums.p);
     mem_free(t->name);
     mem_free(t);
 }
@@ -140,24 +142,16 @@ int target_fail_in(struct store *st, uint32_t number, int err)
 
 /* ---- opening ---- */
 
-/* *changed: when, in seconds since 1970. */
-static int io_open(struct store *st, const char *name, struct io **out, int64_t *changed)
+static int io_open(struct store *st, const char *name, struct io **out)
 {
-    struct stat s;
     int inner, err;
 
     if (st->targets->dir < 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "payload is in \"%s\", and this file is in no directory", name);
     err = io_beside(st->targets->dir, name, st->io->path, out, &inner);
-    if (!err) {
-        const char *slash = strrchr(name, '/');
-
-        *changed = fstatat(inner, slash ? slash + 1 : name, &s, AT_SYMLINK_NOFOLLOW) == 0
-                       ? (int64_t)s.st_mtime
-                       : 0;
+    if (!err)
         close(inner);
-    }
     return err;
 }
 
@@ -194,7 +188,6 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
                       struct target **out)
 {
     struct target *t = mem_zalloc(1, sizeof(*t));
-    int64_t changed = 0;
     int err = 0;
 
     if (t)
@@ -207,6 +200,7 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
     t->name[rec->name.len] = 0;
     t->number = number;
     t->size = rec->size;
+    t->time = rec->time;
     if (rec->kind == FMT_TARGET_URI)
         err = fail(DREP_ERR_UNSUPPORTED, "payload is at \"%s\", and URIs are not opened (R8.46)",
                    t->name);
@@ -214,10 +208,9 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
         err = fail(DREP_ERR_UNSUPPORTED, "a file of kind %u, written by a newer version (R1.9)",
                    rec->number);
     if (!err)
-        err = io_open(st, t->name, &t->io, &changed);
+        err = io_open(st, t->name, &t->io);
     if (!err)
         err = same_file(t->io, rec);
-    t->same_time = changed != 0 && changed == rec->time;
     if (err) {
         target_free(t);
         return err;
@@ -312,11 +305,14 @@ static void target_give(struct store *st, struct target *t)
 int target_unchanged(struct store *st, uint32_t number)
 {
     struct target *t = NULL;
+    int64_t now = 0;
     int err = target_take(st, number, &t);
 
     if (err)
         return err;
-    if (!t->same_time)
+    if (t->io->ops->changed)
+        err = t->io->ops->changed(t->io, &now);
+    if (!err && (now == 0 || now != t->time))
         err = fail(DREP_ERR_CHECKSUM,
                    "%s: its time is not that of its entry, and a chunk in it has no sum (R8.52)",
                    t->io->path);
@@ -344,6 +340,82 @@ int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t siz
     return err;
 }
 
+/* ---- sums that a target has ---- */
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct target_sum *x = a, *y = b;
+
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static void drop_sums(struct target *t)
+{
+    mem_free(t->sums.p);
+    memset(&t->sums, 0, sizeof(t->sums));
+    t->summed = false;
+}
+
+/* Drop the sums of all targets if they have become too many. */
+static void bound_sums(struct targets *ts)
+{
+    size_t n = 0;
+
+    pthread_mutex_lock(&ts->lock);
+    for (struct target *t = ts->first; t; t = t->next)
+        n += t->sums.n;
+    for (struct target *t = ts->first; t && n > TARGET_SUMS_MAX; t = t->next)
+        drop_sums(t);
+    pthread_mutex_unlock(&ts->lock);
+}
+
+/* A target that cannot be opened as a container has no sums; its bytes are read instead. */
+static int collect_sums(struct target *t, target_sums_fn *fn, void *ctx)
+{
+    struct io *again;
+    int err = t->io->ops->reopen ? t->io->ops->reopen(t->io, &again) : DREP_ERR_UNSUPPORTED;
+
+    if (!err)
+        err = fn(again, &t->sums, ctx);
+    if (err)
+        drop_sums(t);
+    if (t->sums.n > 1)
+        qsort(t->sums.p, t->sums.n, sizeof(*t->sums.p), by_offset);
+    return err == DREP_ERR_NOMEM ? err : 0;
+}
+
+int target_known_sum(struct store *st, const struct chunk_rec *row, target_sums_fn *fn, void *ctx,
+                     uint64_t *sum)
+{
+    const struct target_sum want = {.offset = row->offset}, *found = NULL;
+    struct target *t = NULL;
+    int err = target_take(st, row->file, &t);
+
+    *sum = 0;
+    if (err)
+        return err;
+    if (!t->summed) {
+        bound_sums(st->targets);
+        err = collect_sums(t, fn, ctx);
+    }
+    t->summed = !err;
+    if (!err && t->sums.n > 0)
+        found = bsearch(&want, t->sums.p, t->sums.n, sizeof(want), by_offset);
+    if (found && found->size == row->size)
+        *sum = found->sum;
+    target_give(st, t);
+    return err;
+}
+
+void target_budget(const struct target_rec *rec, uint64_t *bytes)
+{
+    uint64_t share;
+
+    if (__builtin_mul_overflow(rec->size, (uint64_t)TARGET_TIMES, &share) ||
+        __builtin_add_overflow(*bytes, share, bytes))
+        *bytes = UINT64_MAX;
+}
+
 /* ---- adding ---- */
 
 /* Close what an operation that was taken back had opened under a number that is given again. */
@@ -368,14 +440,21 @@ struct target_search {
     uint32_t number, last;
 };
 
+static bool span_same(const struct span *a, const struct span *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
+}
+
+/* The time counts: rows without a sum go by it (R8.52). */
 static int compare_entry(uint32_t number, const struct target_rec *rec, void *ctx)
 {
     struct target_search *w = ctx;
 
     w->last = number;
     if (rec->number == w->rec->number && rec->flags == w->rec->flags && rec->size == w->rec->size &&
-        rec->head == w->rec->head && rec->name.len == w->rec->name.len &&
-        memcmp(rec->name.p, w->rec->name.p, rec->name.len) == 0)
+        rec->head == w->rec->head && rec->time == w->rec->time &&
+        span_same(&rec->name, &w->rec->name) &&
+        (w->rec->tag.len == 0 || span_same(&rec->tag, &w->rec->tag)))
         w->number = number;
     return 0;
 }
@@ -383,7 +462,7 @@ static int compare_entry(uint32_t number, const struct target_rec *rec, void *ct
 static int describe(struct store *st, const char *path, struct target_rec *rec)
 {
     struct io *io;
-    int err = io_open(st, path, &io, &rec->time);
+    int err = io_open(st, path, &io);
 
     if (err)
         return err;
@@ -392,6 +471,8 @@ static int describe(struct store *st, const char *path, struct target_rec *rec)
     err = io->ops->size(io, &rec->size);
     if (!err)
         err = head_of(io, rec->size, &rec->head);
+    if (!err && io->ops->changed)
+        err = io->ops->changed(io, &rec->time);
     io->ops->close(io);
     return err;
 }

@@ -1,9 +1,10 @@
 /* target.h - other files that chunks take their payload from.
  *
  * Entries of tag FILES name them; a target is opened at its first use and stays open.  Its size and
- * the digest of its head must be those of the entry, and every row has a sum, so a target that
- * changed is an error that names it, never other values.  The opener must allow targets; they are
- * regular files in or below the directory of the container. */
+ * the digest of its head must be those of the entry.  A row has a sum, or else the target's time
+ * must be that of the entry, so a target that changed is an error that names it, never other
+ * values.  The opener must allow targets; they are regular files in or below the directory of the
+ * container. */
 /* SPDX-License-Identifier: MIT */
 #ifndef CHUNK_TARGET_H
 #define CHUNK_TARGET_H
@@ -34,9 +35,32 @@ bool targets_any(struct store *st);
  * the file that it names), DREP_ERR_CHECKSUM (it is another file now), and the errors of opening
  * and reading. */
 int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out);
-/* Check that the target's time is the one of its entry, for a row without a sum.
- * DREP_ERR_CHECKSUM, and the errors of target_read(). */
+/* Check that the target's time is now the one of its entry, for a row without a sum; bytes that
+ * were read before the call are those of the entry then.  DREP_ERR_CHECKSUM, and the errors of
+ * target_read(). */
 int target_unchanged(struct store *st, uint32_t number);
+
+/* The sums that a target has of its own for ranges of its bytes, by offset; what exceeds the
+ * maximum is not collected. */
+#define TARGET_SUMS_MAX ((size_t)1 << 18)
+struct target_sums {
+    struct target_sum {
+        uint64_t offset, size, sum;
+    } * p;
+    size_t n, room;
+};
+/* Collect the sums of a target; `io` is a second opening of it, and becomes the callee's. */
+typedef int target_sums_fn(struct io *io, struct target_sums *out, void *ctx);
+/* Give the sum that the target has for exactly these bytes; 0: none.  fn is called once for a
+ * target, while it stays open, and only if its file is a container.  Callers hold the store alone.
+ * Errors of target_read(), DREP_ERR_NOMEM. */
+int target_known_sum(struct store *st, const struct chunk_rec *row, target_sums_fn *fn, void *ctx,
+                     uint64_t *sum);
+
+/* Rows may name the same bytes of targets again: together at most so many times the bytes that all
+ * targets have (R8.48).  Raise a budget by the share of one target. */
+#define TARGET_TIMES 16
+void target_budget(const struct target_rec *rec, uint64_t *bytes);
 /* Name the target in an error: `file "x.h5": ...`. */
 int target_fail_in(struct store *st, uint32_t number, int err);
 /* Find the entry for a file by its relative path, or add one, in the operation under way. */

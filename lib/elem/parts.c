@@ -3,9 +3,9 @@
 #include "elem/parts.h"
 
 #include "base/mem.h"
+#include "chunk/record.h"
 #include "elem/source.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #define BATCH ((size_t)1 << 16)          /* pieces */
@@ -300,14 +300,5 @@ int threads_for(const struct transfer *t, uint64_t bytes)
 
 int name_chunk(const struct transfer *t, const struct chunk_part *p, int err)
 {
-    char text[DREP_MAX_RANK * 21 + 1];
-    size_t at = 0;
-
-    if (!err)
-        return 0;
-    text[0] = '\0';
-    for (int d = 0; d < t->ds->chunks.rank; d++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%llu", d > 0 ? "," : "",
-                               (unsigned long long)p->coord[d]);
-    return fail_in(err, "chunk (%s)", text);
+    return fail_chunk(err, t->ds->chunks.rank, p->coord);
 }

@@ -8,8 +8,8 @@
 #include "chunk/write.h"
 #include "conv/same.h"
 #include "elem/dataset.h"
+#include "elem/external_sum.h"
 #include "file/team.h"
-#include "format/block.h"
 
 #include <string.h>
 
@@ -98,13 +98,13 @@ int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int
 /* ------------------------------------------------------------------- writing */
 
 /* Checks bytes as far as that is possible without decoding them. */
-static int stored_check(const drep_dataset *ds, const void *buf, int64_t size, uint32_t skipped)
+static int stored_check(const drep_dataset *ds, int64_t size, uint32_t skipped)
 {
     const struct chunks *cs = &ds->chunks;
     uint32_t all = filters_all(cs->nfilters);
     uint64_t most = cs->st->opts.chunk_max;
 
-    if (!buf || size < 1)
+    if (size < 1)
         return fail(DREP_ERR_ARG, "a stored chunk of %lld bytes", (long long)size);
     if (skipped & ~all)
         return fail(DREP_ERR_ARG, "skipped filters 0x%x; the dataset has %d", skipped,
@@ -133,7 +133,7 @@ static int stored_write(drep_dataset *ds, const int64_t *start, const void *buf,
     if (!err)
         err = chunk_of(ds, start, coord);
     if (!err)
-        err = stored_check(ds, buf, size, skipped);
+        err = stored_check(ds, !buf ? 0 : size, skipped);
     if (err)
         return err;
     /* What lies outside the shape is the caller's. */
@@ -157,11 +157,25 @@ int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *b
 
 /* ------------------------------------------------------------- in other files */
 
+/* The sum of a row that is written: with drep_checksum=deferred the one that the other file has, or
+ * none if the file's time tells whether it has changed (R8.52). */
+static int external_sum_new(drep_file *f, const struct chunk_rec *row, uint64_t *sum)
+{
+    int err;
+
+    if (!f->st->opts.deferred)
+        return external_sum(f, row, sum);
+    err = external_known_sum(f, row, sum);
+    if (err || *sum != 0)
+        return err;
+    err = target_unchanged(f->st, row->file);
+    return err == DREP_ERR_CHECKSUM ? external_sum(f, row, sum) : err;
+}
+
 static int external_write(drep_dataset *ds, const int64_t *start, uint32_t number, int64_t offset,
                           int64_t size, uint32_t skipped)
 {
     uint64_t coord[DREP_MAX_RANK] = {0};
-    struct buf bytes = {0};
     struct chunk_rec to = {.kind = FMT_CHUNK_EXTERNAL,
                            .filtered = true,
                            .skipped = skipped,
@@ -175,19 +189,19 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
     if (!err && (offset < 0 || size < 1 || size > UINT32_MAX))
         err = fail(DREP_ERR_ARG, "%lld bytes at byte %lld of another file", (long long)size,
                    (long long)offset);
-    if (!err && (err = target_read(ds->file->st, number, (uint64_t)offset, (uint64_t)size,
-                                   &bytes)) == DREP_ERR_FORMAT)
+    if (!err && (err = target_read(ds->file->st, number, (uint64_t)offset, (uint64_t)size, NULL)) ==
+                    DREP_ERR_FORMAT)
         err = DREP_ERR_RANGE;
     if (!err)
-        err = stored_check(ds, bytes.p, size, skipped);
+        err = stored_check(ds, size, skipped);
+    to.offset = (uint64_t)offset;
+    to.size = (uint64_t)size;
+    if (!err)
+        err = external_sum_new(ds->file, &to, &to.sum[0]);
     if (!err) {
-        to.offset = (uint64_t)offset;
-        to.size = (uint64_t)size;
-        to.sum[0] = sum_stored(bytes.p, bytes.len);
         ds->verified = ds->trimmed = false;
         err = chunk_point(&ds->chunks, coord, &to);
     }
-    buf_release(&bytes);
     return err;
 }
 

@@ -34,6 +34,8 @@ struct io_ops {
      * no use). */
     void (*room)(struct io *io, uint64_t offset, uint64_t size);
     int (*size)(struct io *io, uint64_t *size);
+    /* When the bytes were changed last, in seconds since 1970 (NULL: unknown). */
+    int (*changed)(struct io *io, int64_t *time);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */
     /* Lock one byte; how: 0 release, 1 shared, 2 exclusive. Never waits: DREP_ERR_FILE_IN_USE.

@@ -373,6 +373,17 @@ static int posix_size(struct io *io, uint64_t *size)
     return 0;
 }
 
+static int posix_changed(struct io *io, int64_t *time)
+{
+    struct posix *f = (struct posix *)io;
+    struct stat s;
+
+    if (fstat(f->fd, &s))
+        return fail_errno(io->path, "stat");
+    *time = (int64_t)s.st_mtime;
+    return 0;
+}
+
 /* Advice only: a system that does not take it reads as it does without. */
 static void posix_advise(struct io *io, int pattern)
 {
@@ -803,6 +814,7 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .write_at = posix_write,
                                         .room = posix_room,
                                         .size = posix_size,
+                                        .changed = posix_changed,
                                         .truncate = posix_truncate,
                                         .sync = posix_sync,
                                         .lock = posix_lock,

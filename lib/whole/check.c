@@ -599,10 +599,6 @@ static bool seen_has(const struct seen *s, uint64_t v)
     return false;
 }
 
-/* Rows may name the same bytes of other files again: together at most so many times the bytes that
- * these files have. */
-#define EXTERNAL_TIMES 16
-
 /* A row whose bytes are in another file.  *readable: they can be verified. */
 static int check_external(struct checker *c, const struct chunk_rec *rec, bool *readable)
 {
@@ -636,7 +632,7 @@ static int check_external(struct checker *c, const struct chunk_rec *rec, bool *
         return fail(
             DREP_ERR_FORMAT,
             "chunks have more than %d times the bytes of the files that they are in (R8.48)",
-            EXTERNAL_TIMES);
+            TARGET_TIMES);
     }
     c->external -= rec->size;
     *readable = true;
@@ -655,11 +651,8 @@ static int check_target(struct checker *c, const struct key *key, const uint8_t 
         return fail(DREP_ERR_FORMAT, "file number 0 (R8.43)");
     if (target_get(&in, &rec))
         return fail(in.err, "%s", in.why);
-    if (!c->f->st->targets->allowed)
-        return 0;
-    if (__builtin_mul_overflow(rec.size, EXTERNAL_TIMES, &rec.size) ||
-        __builtin_add_overflow(c->external, rec.size, &c->external))
-        c->external = UINT64_MAX;
+    if (c->f->st->targets->allowed)
+        target_budget(&rec, &c->external);
     return 0;
 }
 

@@ -737,6 +737,56 @@ static int c_external(struct env *e)
     return err;
 }
 
+/* A copy of the file beside it, whose chunks have sums, and a handle that leaves sums out. */
+static int p_unsealed(struct env *e)
+{
+    static uint8_t bytes[1 << 20];
+    char path[320];
+    FILE *in = fopen(e->path, "rb"), *out;
+    size_t n = in ? fread(bytes, 1, sizeof bytes, in) : 0;
+    int err = p_external(e);
+
+    snprintf(path, sizeof path, "%.*ssource.drep", (int)(strrchr(e->path, '/') + 1 - e->path),
+             e->path);
+    out = fopen(path, "wb");
+    if (!in || !out || n == sizeof bytes || fwrite(bytes, 1, n, out) != n)
+        err = WRONG;
+    if (in)
+        fclose(in);
+    if (out && fclose(out) != 0)
+        err = WRONG;
+    return err ? err : drep_info_set(e->info, "drep_checksum", "deferred");
+}
+
+static int c_seal_external(struct env *e)
+{
+    static const char *const names[] = {"bytes.bin", "source.drep"};
+    const int64_t start[2] = {0, 0};
+    int64_t size = 0, n = 0;
+    uint32_t number = 0;
+    drep_file *f = NULL;
+    drep_dataset *ds = NULL;
+    int err = CALL(drep_open, e->path, DREP_RDWR, e->info, &f);
+
+    if (err)
+        return f ? WRONG : err;
+    err = CALL(drep_dataset_open, f, "/k/tiles", &ds);
+    if (!err)
+        err = CALL(drep_read_stored, ds, start, NULL, 0, &size, NULL);
+    for (int i = 0; !err && i < 2; i++) {
+        err = CALL(drep_external_add, f, names[i], &number);
+        if (!err)
+            err = CALL(drep_write_external, ds, start, number, 1, size, 0);
+        if (!err)
+            err = CALL(drep_seal, f, &n);
+        if (!err && n < 1)
+            err = WRONG;
+    }
+    drep_dataset_close(ds);
+    drep_abandon(f);
+    return err;
+}
+
 static int c_open_header(struct env *e)
 {
     drep_file *f = NULL;
@@ -1413,6 +1463,7 @@ static const struct file_case file_cases[] = {
     {"create a driver's file", OPENS, NULL, c_create_driver, NULL},
     {"follow external links", OPENS, NULL, c_follow, p_follow},
     {"keep a chunk in another file", OPENS, NULL, c_external, p_external},
+    {"seal a chunk in another file", OPENS, NULL, c_seal_external, p_unsealed},
     {"raw view", OPENS, NULL, c_raw, NULL},
     {"create a stream", OPENS, NULL, c_create_stream, p_stream},
     {"map", OPENS, NULL, c_map, p_map},

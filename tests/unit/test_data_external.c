@@ -6,6 +6,7 @@
  *
  * needs: deflate zstd */
 /* SPDX-License-Identifier: MIT */
+#include "chunk/each.h"
 #include "chunk/write.h"
 #include "elem/dataset.h"
 #include "file/call.h"
@@ -101,14 +102,19 @@ static void point(drep_dataset *ds, const struct target *t, int cell, int from)
     ok(drep_write_external(ds, start, t->number, t->offset[from], t->size[from], t->skipped[from]));
 }
 
-static drep_file *trusting(const char *path, int amode)
+static drep_file *opened_with(const char *path, int amode, const char *hint)
 {
-    drep_info *info = hints("drep_external=true", (char *)NULL);
+    drep_info *info = hints("drep_external=true", hint, (char *)NULL);
     drep_file *f;
 
     ok(drep_open(path, amode, info, &f));
     drep_info_free(info);
     return f;
+}
+
+static drep_file *trusting(const char *path, int amode)
+{
+    return opened_with(path, amode, NULL);
 }
 
 static drep_file *trusted_file(const char *path, const char *datarep)
@@ -406,7 +412,6 @@ static int count_findings(int err, uint64_t offset, const char *message, void *c
     return 0;
 }
 
-/* A missing target is one finding, not one for each chunk; repair keeps what may come back. */
 /* A row without a sum counts as long as its file is as old as its entry says. */
 START_TEST(test_R8_52_a_row_may_lack_its_sum)
 {
@@ -453,6 +458,258 @@ START_TEST(test_R8_52_a_row_may_lack_its_sum)
 }
 END_TEST
 
+/* ---- rows that get their sums later ---- */
+
+static int64_t absent(drep_file *f)
+{
+    drep_usage usage = DREP_USAGE;
+
+    ok(drep_usage_get(f, &usage));
+    return usage.absent;
+}
+
+static uint64_t sequence(drep_file *f)
+{
+    drep_header header = DREP_HEADER;
+
+    ok(drep_header_get(f, &header));
+    return header.sequence;
+}
+
+static void set_time(const char *name, int by)
+{
+    struct utimbuf times;
+    struct stat s;
+
+    ck_assert_int_eq(stat(temp_path(name), &s), 0);
+    times = (struct utimbuf){s.st_atime, s.st_mtime + by};
+    ck_assert_int_eq(utime(temp_path(name), &times), 0);
+}
+
+/* A container with the chunks of two targets, written without sums. */
+static void unsealed(const char *path, struct target t[2], int list)
+{
+    drep_dataset *ds;
+    drep_file *f;
+    struct rnd r;
+
+    rnd_init(&r, 11);
+    target_make(&t[0], "one.bin", list, "internal", &r);
+    target_make(&t[1], "two.bin", list, "internal", &r);
+    ok(drep_close(trusted_file(path, "internal")));
+    f = opened_with(path, DREP_RDWR, "drep_checksum=deferred");
+    for (int k = 0; k < 2; k++) {
+        ds = grid(f, k ? "two" : "one", list);
+        ok(drep_external_add(f, t[k].name, &t[k].number));
+        for (int i = 0; i < CELLS; i++)
+            point(ds, &t[k], i, i);
+        drep_dataset_close(ds);
+    }
+    ok(drep_commit(f));
+    ck_assert_int_eq(absent(f), 2 * CELLS);
+    ok(drep_close(f));
+}
+
+static int read_error(drep_file *f, const char *name, const struct target *t)
+{
+    static struct model m;
+    static int64_t out[ROWS * COLUMNS];
+    drep_dataset *ds;
+    int err;
+
+    for (int i = 0; i < CELLS; i++)
+        model_chunk(&m, i, t->value[i]);
+    ok(drep_dataset_open(f, name, &ds));
+    err = drep_read(ds, NULL, DREP_INT64_T, out, NULL);
+    drep_dataset_close(ds);
+    if (err == 0)
+        ck_assert_mem_eq(out, m.v, sizeof out);
+    return err;
+}
+
+START_TEST(test_R8_52_sealing_gives_rows_their_sums)
+{
+    static struct target t[2];
+    int64_t n = -1;
+    uint64_t before;
+    char path[300];
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("unsealed.drep"));
+    unsealed(path, t, _i);
+    /* Nobody has allowed it. */
+    ok(drep_open(path, DREP_RDWR, NULL, &f));
+    before = sequence(f);
+    fails(drep_seal(f, &n), DREP_ERR_UNSUPPORTED_OPERATION);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "--external"));
+    drep_abandon(f);
+    /* One source has another time: all that could be sealed is given up with the rest. */
+    set_time("two.bin", 5);
+    f = trusting(path, DREP_RDWR);
+    fails(drep_seal(f, &n), DREP_ERR_CHECKSUM);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "dataset \"/two\": chunk (0,0): "));
+    ck_assert_ptr_nonnull(strstr(drep_error(), "two.bin: its time is not"));
+    ck_assert_int_eq(n, -1);
+    drep_abandon(f);
+    set_time("two.bin", -5);
+    f = trusting(path, DREP_RDWR);
+    ck_assert_int_eq(absent(f), 2 * CELLS);
+    ck_assert_uint_eq(sequence(f), before);
+    ok(drep_seal(f, &n));
+    ck_assert_int_eq(n, 2 * CELLS);
+    ok(drep_commit(f));
+    ck_assert_uint_eq(sequence(f), before + 1);
+    ck_assert_int_eq(absent(f), 0);
+    ok(drep_seal(f, &n));
+    ck_assert_int_eq(n, 0);
+    check_file(f);
+    ok(drep_close(f));
+    /* From now on the time is a hint, and each byte counts. */
+    set_time("one.bin", 9);
+    f = trusting(path, DREP_RDONLY);
+    ok(read_error(f, "one", &t[0]));
+    ok(read_error(f, "two", &t[1]));
+    ok(drep_close(f));
+    change_byte(temp_path("one.bin"), t[0].offset[7], 1);
+    f = trusting(path, DREP_RDONLY);
+    fails(read_error(f, "one", &t[0]), DREP_ERR_CHECKSUM);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* The time is looked at at every read: a handle that has the source open notices a change. */
+START_TEST(test_R8_52_a_change_is_seen_while_open)
+{
+    static struct target t[2];
+    uint32_t number;
+    char path[300];
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("unsealed.drep"));
+    unsealed(path, t, 2);
+    f = opened_with(path, DREP_RDWR, "drep_cache_size=0");
+    ok(read_error(f, "one", &t[0]));
+    change_byte(temp_path("one.bin"), t[0].offset[3] + 1, 2);
+    set_time("one.bin", 1);
+    fails(read_error(f, "one", &t[0]), DREP_ERR_CHECKSUM);
+    fails(drep_seal(f, NULL), DREP_ERR_CHECKSUM);
+    /* Named again it is another version, which rows written before do not get. */
+    change_byte(temp_path("one.bin"), t[0].offset[3] + 1, 2);
+    set_time("one.bin", 1);
+    ok(drep_external_add(f, "one.bin", &number));
+    ck_assert_uint_gt(number, t[1].number);
+    ok(drep_external_add(f, "two.bin", &number));
+    ck_assert_uint_eq(number, t[1].number);
+    drep_abandon(f);
+}
+END_TEST
+
+static int64_t big_room[10000];
+
+struct chunk_places {
+    int64_t offset[CELLS], size[CELLS];
+    uint32_t skipped[CELLS];
+    int n;
+};
+
+static int note_place(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    struct chunk_places *p = ctx;
+
+    (void)coord;
+    for (uint32_t i = 0; i < rec->run; i++) {
+        p->offset[p->n] = (int64_t)(rec->offset + i * rec->size);
+        p->size[p->n] = (int64_t)rec->size;
+        p->skipped[p->n++] = rec->skipped;
+    }
+    return 0;
+}
+
+/* Makes t the chunks of a container. */
+static void container_make(struct target *t, const char *name, int list)
+{
+    static struct chunk_places p;
+    drep_dataset *ds;
+    drep_file *f;
+    struct rnd r;
+
+    rnd_init(&r, 3);
+    target_make(t, "values.bin", list, "internal", &r);
+    ok(drep_create(temp_path(name), DREP_RDWR, "internal", NULL, &f));
+    /* Something of 64 KiB in front: that much of a file is in its digest. */
+    ok(drep_dataset_create(f, "front",
+                           &DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &(int64_t){10000},
+                                      .layout = DREP_CONTIGUOUS),
+                           &ds));
+    ok(drep_write_box(ds, &(int64_t){0}, &(int64_t){10000}, DREP_INT64_T,
+                      memset(big_room, 7, sizeof big_room), NULL));
+    drep_dataset_close(ds);
+    ok(drep_commit(f));
+    ds = grid(f, "d", list);
+    for (int i = 0; i < CELLS; i++) {
+        const int64_t count[] = {HIGH, WIDE};
+        int64_t start[2];
+
+        start_of(i, start);
+        ok(drep_write_box(ds, start, count, DREP_INT64_T, t->value[i], NULL));
+    }
+    ok(drep_commit(f));
+    memset(&p, 0, sizeof p);
+    ok(chunk_each(&ds->chunks, note_place, &p));
+    ck_assert_int_eq(p.n, CELLS);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    snprintf(t->name, sizeof t->name, "%s", name);
+    memcpy(t->offset, p.offset, sizeof t->offset);
+    memcpy(t->size, p.size, sizeof t->size);
+    memcpy(t->skipped, p.skipped, sizeof t->skipped);
+    ck_assert_int_gt(t->offset[CELLS - 1], 65536);
+}
+
+/* A source that is a container gives the sums that it has, and is not read: a byte that it has lost
+ * since is found when the elements are. */
+START_TEST(test_D48_a_container_gives_its_sums)
+{
+    static struct target t;
+    char path[300], bin[300];
+    drep_dataset *ds, *odd;
+    const bool filtered = lists[_i].n > 0;
+    int64_t n = 0;
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("joined.drep"));
+    snprintf(bin, sizeof bin, "%s", temp_path("source.drep"));
+    container_make(&t, "source.drep", _i);
+    change_byte(bin, t.offset[4] + t.size[4] / 2, 4);
+    ok(drep_close(trusted_file(path, "internal")));
+    f = opened_with(path, DREP_RDWR, "drep_checksum=deferred");
+    ok(drep_external_add(f, t.name, &t.number));
+    ds = grid(f, "d", _i);
+    for (int i = 0; i < CELLS; i++)
+        point(ds, &t, i, i);
+    odd = grid(f, "odd", _i);
+    if (filtered) /* not exactly a chunk of it */
+        ok(drep_write_external(odd, (int64_t[]){0, 0}, t.number, t.offset[2] + 1, t.size[2] - 1,
+                               t.skipped[2]));
+    drep_dataset_close(odd);
+    drep_dataset_close(ds);
+    ok(drep_commit(f));
+    ck_assert_int_eq(absent(f), filtered);
+    ok(drep_seal(f, &n));
+    ck_assert_int_eq(n, filtered);
+    ok(drep_close(f));
+    f = trusting(path, DREP_RDONLY);
+    fails(read_error(f, "d", &t), DREP_ERR_CHECKSUM);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "chunk (1,0)"));
+    ok(drep_close(f));
+    change_byte(bin, t.offset[4] + t.size[4] / 2, 4);
+    f = trusting(path, DREP_RDONLY);
+    ok(read_error(f, "d", &t));
+    ok(drep_close(f));
+}
+END_TEST
+
+/* A missing target is one finding, not one for each chunk; repair keeps what may come back. */
 START_TEST(test_check_and_repair)
 {
     static struct target t;
@@ -535,6 +792,9 @@ int main(void)
     tcase_add_loop_test(t, test_R8_46_a_target_must_be_the_same, 0, LISTS);
     tcase_add_loop_test(t, test_R8_46_a_chunk_read_straight_is_verified, 0, LISTS);
     tcase_add_test(t, test_R8_52_a_row_may_lack_its_sum);
+    tcase_add_loop_test(t, test_R8_52_sealing_gives_rows_their_sums, 0, LISTS);
+    tcase_add_test(t, test_R8_52_a_change_is_seen_while_open);
+    tcase_add_loop_test(t, test_D48_a_container_gives_its_sums, 0, LISTS);
     tcase_add_test(t, test_check_and_repair);
     tcase_add_test(t, test_what_is_refused);
     suite_add_tcase(s, t);

@@ -21,6 +21,7 @@
 
 struct check_run {
     const char *file_name, *commit;
+    drep_file *file; /* the open one */
     bool quiet, json;
     int64_t said;   /* entries of the list that is printed as JSON */
     int64_t sealed; /* blocks of this file, -1: none were asked for */
@@ -131,8 +132,10 @@ static int put_unsealed(const char *path, int64_t blocks, void *ctx)
 {
     struct check_run *check = ctx;
     struct sink *s = &check->sink;
+    drep_objusage usage = DREP_OBJUSAGE;
 
     check->undone.unsealed += blocks;
+    drep_object_usage(check->file, path, &usage); /* an object without a path: 0 */
     if (check->json) {
         json_entry(check);
         sink_text(s, "\"path\": ");
@@ -145,8 +148,8 @@ static int put_unsealed(const char *path, int64_t blocks, void *ctx)
     sink_name(s, path);
     sink_format(s,
                 ": not verified, blocks without a checksum: %" PRId64
-                "; datarep check --seal computes them\n",
-                blocks);
+                "; datarep check --seal%s computes them\n",
+                blocks, usage.external > 0 ? " --external" : "");
     return s->err ? DREP_ERR_STOPPED : 0;
 }
 
@@ -240,6 +243,7 @@ static void put_ok(struct check_run *check)
  * bytes, which are no findings. */
 static void put_notes(struct check_run *check, drep_file *file, bool deep)
 {
+    check->file = file;
     list_begin(check, "unread");
     unread_below(file, "/", put_unread, check); /* what cannot be read is a finding already */
     list_end(check);
