@@ -241,6 +241,19 @@ static PyObject *handle_commit(PyObject *o, PyObject *none)
     Py_RETURN_NONE;
 }
 
+static PyObject *handle_seal(PyObject *o, PyObject *none)
+{
+    handle *h = (handle *)o;
+    int64_t blocks = 0;
+    int err;
+
+    (void)none;
+    if (!handle_open(h))
+        return NULL;
+    WITHOUT_GIL(h, err = drep_seal(h->file, &blocks));
+    return err ? raise_error(err, h) : PyLong_FromLongLong(blocks);
+}
+
 static PyObject *handle_refresh(PyObject *o, PyObject *none)
 {
     handle *h = (handle *)o;
@@ -535,6 +548,7 @@ static PyMethodDef handle_methods[] = {
     {"abandon", handle_abandon, METH_NOARGS, "close without committing"},
     {"fail", handle_fail, METH_O, "(why): close without committing; the other ranks learn why"},
     {"commit", handle_commit, METH_NOARGS, "make changes durable"},
+    {"seal", handle_seal, METH_NOARGS, "compute absent checksums; their number"},
     {"refresh", handle_refresh, METH_NOARGS, "move to the newest commit"},
     {"log", handle_log, METH_NOARGS, "[(sequence, nanoseconds, end)]"},
     {"header", handle_header, METH_NOARGS, "the header as a dict"},
