@@ -41,8 +41,8 @@ static int text_write(drep_file *f, const char *path, const char *name, const CF
     return about(err, path);
 }
 
-DREP_API int fortran_attr_write(struct fortran_file *file, const char *path, const char *name,
-                                const CFI_cdesc_t *a, int code, const char *type)
+DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path, const char *name,
+                                     const CFI_cdesc_t *a, int code, const char *type)
 {
     drep_file *f = file_for(file, path);
     int64_t dims[CFI_MAX_RANK];
@@ -91,8 +91,8 @@ static int same_shape(const char *path, const char *name, const struct memory *m
                   memory_shape_text(x, m->rank, m->len), name, memory_shape_text(y, rank, len));
 }
 
-DREP_API int fortran_attr_read(struct fortran_file *file, const char *path, const char *name,
-                               const CFI_cdesc_t *a, int code, const char *type)
+DREP_API int drep_fortran_attr_read(struct fortran_file *file, const char *path, const char *name,
+                                    const CFI_cdesc_t *a, int code, const char *type)
 {
     drep_file *f = file_for(file, path);
     drep_attrinfo info = DREP_ATTRINFO;
@@ -113,8 +113,8 @@ DREP_API int fortran_attr_read(struct fortran_file *file, const char *path, cons
 }
 
 /* *text is malloc'ed. */
-DREP_API int fortran_attr_text(struct fortran_file *file, const char *path, const char *name,
-                               char **text)
+DREP_API int drep_fortran_attr_text(struct fortran_file *file, const char *path, const char *name,
+                                    char **text)
 {
     drep_file *f = file_for(file, path);
 
@@ -122,8 +122,8 @@ DREP_API int fortran_attr_text(struct fortran_file *file, const char *path, cons
 }
 
 /* *rank: -1 for the null dataspace; shape: room for 32, in Fortran's order; *type: malloc'ed. */
-DREP_API int fortran_attr_inquire(struct fortran_file *file, const char *path, const char *name,
-                                  int *rank, int64_t *shape, char **type)
+DREP_API int drep_fortran_attr_inquire(struct fortran_file *file, const char *path,
+                                       const char *name, int *rank, int64_t *shape, char **type)
 {
     drep_file *f = file_for(file, path);
     drep_attrinfo info = DREP_ATTRINFO;
@@ -139,7 +139,7 @@ DREP_API int fortran_attr_inquire(struct fortran_file *file, const char *path, c
     return err;
 }
 
-DREP_API int fortran_attr_remove(struct fortran_file *file, const char *path, const char *name)
+DREP_API int drep_fortran_attr_remove(struct fortran_file *file, const char *path, const char *name)
 {
     drep_file *f = file_for(file, path);
 
@@ -154,7 +154,7 @@ struct fortran_names {
     int *kind;
 };
 
-DREP_API void fortran_names_free(struct fortran_names *l)
+DREP_API void drep_fortran_names_free(struct fortran_names *l)
 {
     for (int64_t i = 0; l && i < l->n; i++)
         free(l->name[i]);
@@ -212,8 +212,8 @@ static int names_object(const drep_visited *object, void *ctx)
 
 /* what: 0 members of a group, 1 attributes of an object, 2 dimensions of a group, 3 an object and
  * all below it.  *longest: bytes of the longest name. */
-DREP_API int fortran_names_list(struct fortran_file *file, const char *path, int what, int64_t *n,
-                                int64_t *longest, struct fortran_names **out)
+DREP_API int drep_fortran_names_list(struct fortran_file *file, const char *path, int what,
+                                     int64_t *n, int64_t *longest, struct fortran_names **out)
 {
     drep_file *f = file_for(file, path);
     struct fortran_names *l = f ? calloc(1, sizeof *l) : NULL;
@@ -238,7 +238,7 @@ DREP_API int fortran_names_list(struct fortran_file *file, const char *path, int
         break;
     }
     if (err) {
-        fortran_names_free(l);
+        drep_fortran_names_free(l);
         return about(err, path);
     }
     *n = l->n;
@@ -248,8 +248,8 @@ DREP_API int fortran_names_list(struct fortran_file *file, const char *path, int
 }
 
 /* Name i, from 1 on, padded with spaces to `size` bytes, and the kind of its object. */
-DREP_API void fortran_names_get(const struct fortran_names *l, int64_t i, char *text, int64_t size,
-                                int *kind)
+DREP_API void drep_fortran_names_get(const struct fortran_names *l, int64_t i, char *text,
+                                     int64_t size, int *kind)
 {
     size_t len = strlen(l->name[i - 1]);
 

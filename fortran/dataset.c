@@ -7,6 +7,13 @@
 
 /* ---- handles ---- */
 
+/* drep_dataset_info() into a struct that need not be zeroed: it fills all that the struct has. */
+static int info_of(drep_dataset *dataset, drep_dsinfo *info)
+{
+    info->size = sizeof *info;
+    return drep_dataset_info(dataset, info);
+}
+
 static int dataset_keep(struct fortran_file *file, drep_dataset *dataset, const char *path,
                         struct fortran_dataset **out)
 {
@@ -19,8 +26,9 @@ static int dataset_keep(struct fortran_file *file, drep_dataset *dataset, const 
         drep_dataset_close(dataset);
         return refuse(DREP_ERR_NOMEM, path, "out of memory");
     }
-    fortran_file_share(file);
+    drep_fortran_file_share(file);
     box->users = 1;
+    box->rank = RANK_UNKNOWN;
     box->dataset = dataset;
     box->file = file;
     *out = box;
@@ -35,8 +43,8 @@ static int dataset_handle(const struct fortran_dataset *box, drep_dataset **out)
     return 0;
 }
 
-DREP_API int fortran_dataset_open(struct fortran_file *file, const char *path,
-                                  struct fortran_dataset **out)
+DREP_API int drep_fortran_dataset_open(struct fortran_file *file, const char *path,
+                                       struct fortran_dataset **out)
 {
     drep_file *f = file_for(file, path);
     drep_dataset *dataset = NULL;
@@ -45,13 +53,13 @@ DREP_API int fortran_dataset_open(struct fortran_file *file, const char *path,
     return err ? about(err, path) : dataset_keep(file, dataset, path, out);
 }
 
-DREP_API void fortran_dataset_share(struct fortran_dataset *box)
+DREP_API void drep_fortran_dataset_share(struct fortran_dataset *box)
 {
     if (box)
         __atomic_add_fetch(&box->users, 1, __ATOMIC_RELAXED);
 }
 
-DREP_API void fortran_dataset_close(struct fortran_dataset *box)
+DREP_API void drep_fortran_dataset_close(struct fortran_dataset *box)
 {
     if (box && box->dataset)
         drep_dataset_close(box->dataset);
@@ -59,12 +67,12 @@ DREP_API void fortran_dataset_close(struct fortran_dataset *box)
         box->dataset = NULL;
 }
 
-DREP_API void fortran_dataset_release(struct fortran_dataset *box)
+DREP_API void drep_fortran_dataset_release(struct fortran_dataset *box)
 {
     if (!box || __atomic_sub_fetch(&box->users, 1, __ATOMIC_ACQ_REL) > 0)
         return;
-    fortran_dataset_close(box);
-    fortran_file_release(box->file);
+    drep_fortran_dataset_close(box);
+    drep_fortran_file_release(box->file);
     free(box->path);
     free(box);
 }
@@ -239,12 +247,12 @@ static int plan_rest(struct plan *p, const struct wishes *w, int rank)
     return err;
 }
 
-DREP_API int fortran_dataset_create(struct fortran_file *file, const char *path, const char *type,
-                                    const CFI_cdesc_t *shape, const CFI_cdesc_t *maxshape,
-                                    const CFI_cdesc_t *chunk, int ndims, const char *dims,
-                                    const char *filters, int layout,
-                                    const struct fortran_fill *fill, const char *datarep,
-                                    struct fortran_dataset **out)
+DREP_API int drep_fortran_dataset_create(struct fortran_file *file, const char *path,
+                                         const char *type, const CFI_cdesc_t *shape,
+                                         const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk,
+                                         int ndims, const char *dims, const char *filters,
+                                         int layout, const struct fortran_fill *fill,
+                                         const char *datarep, struct fortran_dataset **out)
 {
     const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
     drep_file *f = file_for(file, path);
@@ -268,23 +276,22 @@ DREP_API int fortran_dataset_create(struct fortran_file *file, const char *path,
 }
 
 /* Opens the dataset at `path`, or creates one for the elements of `a`. */
-DREP_API int fortran_dataset_for(struct fortran_file *file, const char *path, const CFI_cdesc_t *a,
-                                 int code, const char *type, const CFI_cdesc_t *maxshape,
-                                 const CFI_cdesc_t *chunk, int ndims, const char *dims,
-                                 const char *filters, int layout, const struct fortran_fill *fill,
-                                 const char *datarep, struct fortran_dataset **out)
+DREP_API int drep_fortran_dataset_for(struct fortran_file *file, const char *path,
+                                      const CFI_cdesc_t *a, int code, const char *type,
+                                      const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk,
+                                      int ndims, const char *dims, const char *filters, int layout,
+                                      const struct fortran_fill *fill, const char *datarep,
+                                      struct fortran_dataset **out)
 {
     const struct wishes w = {maxshape, chunk, ndims, dims, filters, layout, fill, datarep};
     drep_file *f = file_for(file, path);
     struct plan p = {.path = path};
     drep_dataset *dataset = NULL;
     struct memory m;
-    int kind, err = f ? drep_exists(f, path, &kind) : DREP_ERR_ARG;
+    int err = drep_fortran_dataset_open(file, path, out);
 
-    if (err)
+    if (err != DREP_ERR_NOT_FOUND)
         return err;
-    if (kind != 0)
-        return fortran_dataset_open(file, path, out);
     err = memory_of(a, code, type, path, &m);
     if (err)
         return err;
@@ -304,7 +311,6 @@ DREP_API int fortran_dataset_for(struct fortran_file *file, const char *path, co
 /* A selection in the file's order, from 0 on. */
 struct place {
     int rank, boxed; /* boxed: it is not the whole dataset */
-    int64_t dims[DREP_MAX_RANK];
     int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], stride[DREP_MAX_RANK];
 };
 
@@ -318,15 +324,22 @@ static int shapes_differ(const char *path, const struct memory *m, const char *w
 }
 
 /* Everything: the array has the dataset's shape. */
-static int place_whole(const char *path, const struct memory *m, struct place *p)
+static int place_whole(const struct fortran_dataset *box, const struct memory *m)
 {
     int64_t shape[DREP_MAX_RANK];
+    drep_dsinfo info;
+    int same, err = info_of(box->dataset, &info);
 
-    memcpy(shape, p->dims, sizeof shape);
-    reverse(shape, p->rank);
-    if (m->rank != p->rank || memcmp(shape, m->len, (size_t)p->rank * sizeof *shape) != 0)
-        return shapes_differ(path, m, "dataset", p->rank, shape);
-    return 0;
+    if (err)
+        return err;
+    if (info.rank == DREP_NULL_SPACE)
+        return refuse(DREP_ERR_DIMS, box->path, "the dataset has no elements");
+    same = m->rank == info.rank;
+    for (int d = 0; d < info.rank; d++) {
+        shape[d] = info.dims[info.rank - 1 - d];
+        same = same && shape[d] == m->len[d];
+    }
+    return same ? 0 : shapes_differ(box->path, m, "dataset", info.rank, shape);
 }
 
 /* A box: counts are given, or those of the array. */
@@ -364,46 +377,59 @@ static int place_list(const CFI_cdesc_t *a, const char *path, const char *what, 
     return err;
 }
 
-static int place_of(const char *path, drep_dataset *dataset, const struct memory *m,
-                    const CFI_cdesc_t *start, const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
-                    struct place *p)
+static int rank_of(struct fortran_dataset *box, int *rank)
 {
-    drep_dsinfo info = DREP_DSINFO;
-    int err = drep_dataset_info(dataset, &info), starts, counts, strides;
+    drep_dsinfo info;
+    int err;
 
+    *rank = __atomic_load_n(&box->rank, __ATOMIC_RELAXED);
+    if (*rank != RANK_UNKNOWN)
+        return 0;
+    err = info_of(box->dataset, &info);
     if (err)
         return err;
-    if (info.rank == DREP_NULL_SPACE)
-        return refuse(DREP_ERR_DIMS, path, "the dataset has no elements");
-    p->rank = info.rank;
-    memcpy(p->dims, info.dims, sizeof p->dims);
-    err = place_list(start, path, "start", p->rank, p->start, &starts);
+    *rank = info.rank;
+    __atomic_store_n(&box->rank, info.rank, __ATOMIC_RELAXED);
+    return 0;
+}
+
+static int place_of(struct fortran_dataset *box, const struct memory *m, const CFI_cdesc_t *start,
+                    const CFI_cdesc_t *count, const CFI_cdesc_t *stride, struct place *p)
+{
+    int err, counts, unused;
+
+    p->boxed = start || count || stride;
+    if (!p->boxed)
+        return place_whole(box, m);
+    err = rank_of(box, &p->rank);
+    if (!err && p->rank == DREP_NULL_SPACE)
+        return refuse(DREP_ERR_DIMS, box->path, "the dataset has no elements");
     if (!err)
-        err = place_list(count, path, "count", p->rank, p->count, &counts);
+        err = place_list(start, box->path, "start", p->rank, p->start, &unused);
     if (!err)
-        err = place_list(stride, path, "stride", p->rank, p->stride, &strides);
-    if (err)
-        return err;
-    p->boxed = starts || counts || strides;
-    return p->boxed ? place_box(path, m, p, counts) : place_whole(path, m, p);
+        err = place_list(count, box->path, "count", p->rank, p->count, &counts);
+    if (!err)
+        err = place_list(stride, box->path, "stride", p->rank, p->stride, &unused);
+    return err ? err : place_box(box->path, m, p, counts);
 }
 
 /* The array of a transfer, which depends on the dataset's datatype where it is text. */
 static int memory_of_transfer(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
                               const char *type, struct memory *m)
 {
-    drep_dsinfo info = DREP_DSINFO;
-    int err = 0;
+    drep_dsinfo info;
+    int err;
 
-    if (code == DREP_CODE_CHARACTER && !type)
-        err = drep_dataset_info(box->dataset, &info);
+    if (code != DREP_CODE_CHARACTER || type)
+        return memory_of(a, code, type, box->path, m);
+    err = info_of(box->dataset, &info);
     return err ? err : memory_for(a, code, type, info.type, box->path, m);
 }
 
-DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
-                                  const char *type, const CFI_cdesc_t *start,
-                                  const CFI_cdesc_t *count, const CFI_cdesc_t *stride, int range,
-                                  int collective, int writes, drep_report *report)
+DREP_API int drep_fortran_dataset_move(struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
+                                       const char *type, const CFI_cdesc_t *start,
+                                       const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                                       int range, int collective, int writes, drep_report *report)
 {
     drep_xfer xfer = DREP_XFER(.range = range, .collective = collective, .report = report);
     drep_selection *sel = NULL;
@@ -416,7 +442,7 @@ DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_c
         err = memory_of_transfer(box, a, code, type, &m);
     if (err)
         return err;
-    err = place_of(box->path, dataset, &m, start, count, stride, &p);
+    err = place_of(box, &m, start, count, stride, &p);
     if (!err && p.boxed && p.rank > 0)
         err = drep_select_box(p.rank, p.start, p.count, p.stride, NULL, &sel);
     if (!err && (m.count > 0 || collective))
@@ -427,11 +453,30 @@ DREP_API int fortran_dataset_move(const struct fortran_dataset *box, const CFI_c
     return about(err, box->path);
 }
 
-DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI_cdesc_t *a,
-                                    int code, const char *type, int range, drep_report *report)
+/* The dataset at `path`, which is opened for this read alone. */
+DREP_API int drep_fortran_file_read(struct fortran_file *file, const char *path,
+                                    const CFI_cdesc_t *a, int code, const char *type,
+                                    const CFI_cdesc_t *start, const CFI_cdesc_t *count,
+                                    const CFI_cdesc_t *stride, int range, int collective,
+                                    drep_report *report)
+{
+    struct fortran_dataset box = {.rank = RANK_UNKNOWN, .path = (char *)path, .file = file};
+    drep_file *f = file_for(file, path);
+    int err = f ? drep_dataset_open(f, path, &box.dataset) : DREP_ERR_ARG;
+
+    if (err)
+        return about(err, path);
+    err = drep_fortran_dataset_move(&box, a, code, type, start, count, stride, range, collective, 0,
+                                    report);
+    drep_dataset_close(box.dataset);
+    return err;
+}
+
+DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, const CFI_cdesc_t *a,
+                                         int code, const char *type, int range, drep_report *report)
 {
     drep_xfer xfer = DREP_XFER(.range = range, .report = report);
-    drep_dsinfo info = DREP_DSINFO;
+    drep_dsinfo info;
     int64_t shape[DREP_MAX_RANK], n = 1;
     drep_dataset *dataset = NULL;
     struct memory m;
@@ -441,7 +486,7 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
         err = memory_of_transfer(box, a, code, type, &m);
     if (err)
         return err;
-    err = drep_dataset_info(dataset, &info);
+    err = info_of(dataset, &info);
     rank = info.rank;
     if (!err && rank < 1)
         err = refuse(DREP_ERR_DIMS, box->path, "a scalar cannot grow");
@@ -460,15 +505,16 @@ DREP_API int fortran_dataset_append(const struct fortran_dataset *box, const CFI
     return about(err, box->path);
 }
 
-DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI_cdesc_t *shape)
+DREP_API int drep_fortran_dataset_resize(const struct fortran_dataset *box,
+                                         const CFI_cdesc_t *shape)
 {
     int64_t dims[DREP_MAX_RANK];
-    drep_dsinfo info = DREP_DSINFO;
+    drep_dsinfo info;
     drep_dataset *dataset = NULL;
     int given, err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = drep_dataset_info(dataset, &info);
+        err = info_of(dataset, &info);
     if (!err)
         err = lengths(shape, box->path, "shape", info.rank, dims, &given);
     return err ? err : about(drep_dataset_resize(dataset, dims), box->path);
@@ -476,16 +522,16 @@ DREP_API int fortran_dataset_resize(const struct fortran_dataset *box, const CFI
 
 /* *rank is -1 for the null dataspace; shape and maxshape have room for 32 numbers each, in
  * Fortran's order; *type is malloc'ed text. */
-DREP_API int fortran_dataset_inquire(const struct fortran_dataset *box, int *rank, int64_t *shape,
-                                     int64_t *maxshape, int64_t *chunk, int *layout, char **type,
-                                     const char **datarep)
+DREP_API int drep_fortran_dataset_inquire(const struct fortran_dataset *box, int *rank,
+                                          int64_t *shape, int64_t *maxshape, int64_t *chunk,
+                                          int *layout, char **type, const char **datarep)
 {
-    drep_dsinfo info = DREP_DSINFO;
+    drep_dsinfo info;
     drep_dataset *dataset = NULL;
     int err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = drep_dataset_info(dataset, &info);
+        err = info_of(dataset, &info);
     if (!err)
         err = drep_type_print(info.type, type);
     if (err)

@@ -61,8 +61,8 @@ static void at_the_end(void)
     on_exit(end_of_program, NULL);
 }
 
-int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
-                      struct fortran_file **out)
+int drep_fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
+                           struct fortran_file **out)
 {
     struct fortran_file *box;
 
@@ -91,7 +91,7 @@ int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *pa
     return 0;
 }
 
-int fortran_begin(const char *path, const char *text, drep_info **out)
+int drep_fortran_begin(const char *path, const char *text, drep_info **out)
 {
     drep_info *info = NULL;
     char *copy = text ? strdup(text) : NULL, *rest = copy, *word;
@@ -131,7 +131,7 @@ int fortran_begin(const char *path, const char *text, drep_info **out)
 
 /* ---- for the module ---- */
 
-drep_file *fortran_file_handle(const struct fortran_file *box)
+drep_file *drep_fortran_file_handle(const struct fortran_file *box)
 {
     if (box && box->file)
         return box->file;
@@ -139,38 +139,38 @@ drep_file *fortran_file_handle(const struct fortran_file *box)
     return NULL;
 }
 
-DREP_API int fortran_file_open(const char *path, int amode, const char *hints,
-                               struct fortran_file **out)
+DREP_API int drep_fortran_file_open(const char *path, int amode, const char *hints,
+                                    struct fortran_file **out)
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_begin(path, hints, &info);
+    int err = drep_fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_open(path, amode, info, &file);
-    return fortran_file_keep(err, info, file, path, out);
+    return drep_fortran_file_keep(err, info, file, path, out);
 }
 
-DREP_API int fortran_file_create(const char *path, int amode, const char *datarep,
-                                 const char *hints, struct fortran_file **out)
+DREP_API int drep_fortran_file_create(const char *path, int amode, const char *datarep,
+                                      const char *hints, struct fortran_file **out)
 {
     drep_info *info;
     drep_file *file = NULL;
-    int err = fortran_begin(path, hints, &info);
+    int err = drep_fortran_begin(path, hints, &info);
 
     if (!err)
         err = drep_create(path, amode, datarep, info, &file);
-    return fortran_file_keep(err, info, file, path, out);
+    return drep_fortran_file_keep(err, info, file, path, out);
 }
 
-void fortran_file_share(struct fortran_file *box)
+void drep_fortran_file_share(struct fortran_file *box)
 {
     if (box)
         __atomic_add_fetch(&box->users, 1, __ATOMIC_RELAXED);
 }
 
 /* how: 0 commit and close, 1 abandon. */
-DREP_API int fortran_file_close(struct fortran_file *box, int how)
+DREP_API int drep_fortran_file_close(struct fortran_file *box, int how)
 {
     drep_file *file = box ? box->file : NULL;
 
@@ -185,49 +185,49 @@ DREP_API int fortran_file_close(struct fortran_file *box, int how)
 }
 
 /* One copy of the handle less; the last closes the file. */
-int fortran_file_release(struct fortran_file *box)
+int drep_fortran_file_release(struct fortran_file *box)
 {
     int err = 0;
 
     if (!box || __atomic_sub_fetch(&box->users, 1, __ATOMIC_ACQ_REL) > 0)
         return 0;
     if (box->file)
-        err = fortran_file_close(box, 0);
+        err = drep_fortran_file_close(box, 0);
     free(box->path);
     free(box);
     return err;
 }
 
-DREP_API int fortran_file_commit(struct fortran_file *box)
+DREP_API int drep_fortran_file_commit(struct fortran_file *box)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = drep_fortran_file_handle(box);
 
     return f ? drep_commit(f) : DREP_ERR_ARG;
 }
 
-DREP_API int fortran_file_refresh(struct fortran_file *box)
+DREP_API int drep_fortran_file_refresh(struct fortran_file *box)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = drep_fortran_file_handle(box);
 
     return f ? drep_refresh(f) : DREP_ERR_ARG;
 }
 
-DREP_API int fortran_file_exists(struct fortran_file *box, const char *path, int *kind)
+DREP_API int drep_fortran_file_exists(struct fortran_file *box, const char *path, int *kind)
 {
     drep_file *f = file_for(box, path);
 
     return about(f ? drep_exists(f, path, kind) : DREP_ERR_ARG, path);
 }
 
-DREP_API int fortran_group_create(struct fortran_file *box, const char *path)
+DREP_API int drep_fortran_group_create(struct fortran_file *box, const char *path)
 {
     drep_file *f = file_for(box, path);
 
     return about(f ? drep_group_create(f, path, 1) : DREP_ERR_ARG, path);
 }
 
-DREP_API int fortran_dimension_create(struct fortran_file *box, const char *path, int64_t len,
-                                      int unlimited)
+DREP_API int drep_fortran_dimension_create(struct fortran_file *box, const char *path, int64_t len,
+                                           int unlimited)
 {
     drep_file *f = file_for(box, path);
 
@@ -235,7 +235,7 @@ DREP_API int fortran_dimension_create(struct fortran_file *box, const char *path
 }
 
 /* how: 0 hard, 1 soft: `to` is the target; 2 move to `to`; 3 remove. */
-DREP_API int fortran_link(struct fortran_file *box, const char *path, const char *to, int how)
+DREP_API int drep_fortran_link(struct fortran_file *box, const char *path, const char *to, int how)
 {
     drep_file *f = file_for(box, path);
 
@@ -254,10 +254,10 @@ DREP_API int fortran_link(struct fortran_file *box, const char *path, const char
 }
 
 /* The texts are borrowed: they live as long as the file is open. */
-DREP_API int fortran_file_inquire(struct fortran_file *box, const char **datarep,
-                                  const char **writer, const char **machine, int64_t *sequence)
+DREP_API int drep_fortran_file_inquire(struct fortran_file *box, const char **datarep,
+                                       const char **writer, const char **machine, int64_t *sequence)
 {
-    drep_file *f = fortran_file_handle(box);
+    drep_file *f = drep_fortran_file_handle(box);
     drep_header header = DREP_HEADER;
     int err = f ? drep_header_get(f, &header) : DREP_ERR_ARG;
 

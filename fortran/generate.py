@@ -51,7 +51,7 @@ def guard(lists, typed):
     arguments = ", ".join((["values=values"] if typed else []) + ([lists] if lists else []))
     if not arguments:
         return ""
-    return ("    if (fortran_texts(%s) /= 0) then\n      call drep_settle(int(DREP_ERR_TYPE, c_int), stat)\n      return\n"
+    return ("    if (drep_fortran_texts(%s) /= 0) then\n      call drep_settle(int(DREP_ERR_TYPE, c_int), stat)\n      return\n"
             "    end if\n" % arguments)
 
 

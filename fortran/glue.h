@@ -24,8 +24,10 @@ struct fortran_file {
     char *path;
     struct fortran_file *next, **before; /* in the list of those that are open */
 };
+enum { RANK_UNKNOWN = -100 };
 struct fortran_dataset {
     int users;
+    int rank;              /* of drep_dsinfo, which never changes, or RANK_UNKNOWN */
     drep_dataset *dataset; /* NULL: closed */
     char *path;
     struct fortran_file *file; /* shared with it */
@@ -33,15 +35,15 @@ struct fortran_dataset {
 
 /* Ends an opening that gave `err`: releases the hints; if it gave a file, makes a box for that and
  * lists it.  After an error of its own the file is abandoned. */
-DREP_API int fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
-                               struct fortran_file **out);
+DREP_API int drep_fortran_file_keep(int err, drep_info *hints, drep_file *file, const char *path,
+                                    struct fortran_file **out);
 /* The open file of a box, or NULL with the message set (DREP_ERR_ARG).  A box has a copy more, or
  * less: the last one closes the file. */
-DREP_API drep_file *fortran_file_handle(const struct fortran_file *box);
-DREP_API void fortran_file_share(struct fortran_file *box);
-DREP_API int fortran_file_release(struct fortran_file *box);
+DREP_API drep_file *drep_fortran_file_handle(const struct fortran_file *box);
+DREP_API void drep_fortran_file_share(struct fortran_file *box);
+DREP_API int drep_fortran_file_release(struct fortran_file *box);
 /* Begins an opening: looks at the path, and makes hints of "key=value key=value"; *out is NULL
  * where text is. */
-DREP_API int fortran_begin(const char *path, const char *text, drep_info **out);
+DREP_API int drep_fortran_begin(const char *path, const char *text, drep_info **out);
 
 #endif

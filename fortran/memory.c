@@ -245,9 +245,9 @@ void memory_release(struct memory *m)
     m->type = m->element = NULL;
 }
 
-DREP_API int fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
-                           const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
-                           const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk)
+DREP_API int drep_fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
+                                const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                                const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk)
 {
     const CFI_cdesc_t *const list[] = {values, start, count, stride, maxshape, chunk};
 

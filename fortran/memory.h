@@ -35,9 +35,9 @@ int memory_fits(const struct memory *m, int rank, const int64_t *len);
  * such an array as one more hidden argument, which an argument of type(*) does not have (gfortran
  * 12): the lengths of the characters behind it are those of their neighbours, and none of them, nor
  * errmsg, may be used.  Asked first in each procedure that has both. */
-DREP_API int fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
-                           const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
-                           const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk);
+DREP_API int drep_fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
+                                const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
+                                const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk);
 
 /* Integers of any kind from an array of rank 1, for the object at `path`; at most `max`, *n = -1 if
  * there is no array. */

@@ -33,7 +33,7 @@ module datarep_mpi
   end interface
 
   interface
-    integer(c_int) function fortran_mpi_open(comm, path, amode, hints, box) bind(C)
+    integer(c_int) function drep_fortran_mpi_open(comm, path, amode, hints, box) bind(C)
       import :: c_int, c_char, c_ptr
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: path(*)
@@ -41,7 +41,7 @@ module datarep_mpi
       type(c_ptr), value :: hints
       type(c_ptr), intent(inout) :: box
     end function
-    integer(c_int) function fortran_mpi_create(comm, path, amode, datarep, hints, box) bind(C)
+    integer(c_int) function drep_fortran_mpi_create(comm, path, amode, datarep, hints, box) bind(C)
       import :: c_int, c_char, c_ptr
       integer(c_int), value :: comm
       character(kind=c_char), intent(in) :: path(*)
@@ -66,7 +66,7 @@ contains
 
     h = drep_c_text(hints, room)
     box = c_null_ptr
-    err = fortran_mpi_open(comm, trim(path)//c_null_char, drep_mode(mode), h, box)
+    err = drep_fortran_mpi_open(comm, trim(path)//c_null_char, drep_mode(mode), h, box)
     if (err == 0) call file%box_set(box)
     call drep_settle(err, stat, errmsg)
   end subroutine
@@ -99,7 +99,7 @@ contains
     d = drep_c_text(datarep, a)
     h = drep_c_text(hints, b)
     box = c_null_ptr
-    err = fortran_mpi_create(comm, trim(path)//c_null_char, amode, d, h, box)
+    err = drep_fortran_mpi_create(comm, trim(path)//c_null_char, amode, d, h, box)
     if (err == 0) call file%box_set(box)
     call drep_settle(err, stat, errmsg)
   end subroutine
