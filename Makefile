@@ -190,9 +190,10 @@ SUITE_SRC := $(wildcard $(patsubst %,tests/%/*.c,vectors spec cli $(if $(HAVE_HD
 PLUGIN_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/interop/%),$(wildcard tests/*/plugin_*.c))
 BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
+BENCH_FORTRAN := tests/bench/fortran/bench_fortran.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
 ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
-    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START))
+    $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START) $(BENCH_FORTRAN))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
 CORE_OBJ := $(call objects,$(filter-out lib/par/% lib/team/%,$(LIB_SRC)))
@@ -223,6 +224,7 @@ SUITE := $(patsubst %.c,$(BUILD)/%,$(filter-out $(PLUGIN_SRC),$(SUITE_SRC)))
 PLUGINS := $(patsubst %.c,$(BUILD)/%.so,$(PLUGIN_SRC))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
+BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
 .PHONY: FORCE all libs fortran fortran-package mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
@@ -234,7 +236,7 @@ unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
 mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
 fuzz-programs: $(FUZZERS)
-bench-programs: $(BENCHES) $(BUILD)/tests/bench/start
+bench-programs: $(BENCHES) $(BUILD)/tests/bench/start $(if $(FC),$(BENCH_FORTRAN_PROGRAM))
 objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC)))
 
 # A change of the compiler or of a part's flags rebuilds that part.
@@ -413,6 +415,13 @@ $(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN
 	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
 endef
 $(foreach m,$(FORTRAN_MPIS),$(eval $(call fortran_mpi,$(m))))
+
+# Calls of the module beside those of C, both by the shared library.
+$(BUILD)/tests/bench/fortran/work.o: tests/bench/fortran/work.f90 $(FORTRAN)/datarep.o
+	@mkdir -p $(@D)
+	$(call say,FC ) $(FC) $(FFLAGS_ALL) -I$(FORTRAN) -J$(@D) -c -o $@ $<
+$(BENCH_FORTRAN_PROGRAM): $(call objects,$(BENCH_FORTRAN) $(BENCH_COMMON)) $(BUILD)/tests/bench/fortran/work.o $(FORTRAN_LIB) $(SHARED)
+	$(call say,LD ) $(FC) $(LDFLAGS_ALL) -Wl,-rpath,'$$ORIGIN/../../..' -o $@ $^
 
 # The package as it runs in this tree: the library and the command are those of the build.
 # PY_RPATH= : the linker finds the library by itself, as distributions have it.
@@ -686,7 +695,7 @@ figures: ## print the structure of the sources, room by room, beside its budgets
 bench: ## install missing packages, build, and run the benchmarks
 	@tools/install-deps build interop bench
 	+@$(SUB) MODE=release all bench-programs
-	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC))); do \
+	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC) $(if $(FC),$(BENCH_FORTRAN)))); do \
 	    echo "== $${b##*/}"; $$b || exit 1; done
 
 fuzz: ## run each fuzz target for FUZZ_TIME seconds

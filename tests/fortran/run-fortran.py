@@ -221,6 +221,16 @@ def refused_test(where):
                "compiler: refuses " + name)
 
 
+def names_test():
+    """The libraries define no name that a program could have, too."""
+    for library in sorted(n for n in os.listdir(BUILD) if n.startswith("libdatarep-fortran") and n.endswith(".so")):
+        done = subprocess.run(["nm", "-D", "--defined-only", "--format=posix", os.path.join(BUILD, library)],
+                              capture_output=True, text=True)
+        names = [line.split()[0] for line in done.stdout.splitlines()]
+        foreign = [n for n in names if not n.startswith(("drep_", "__datarep_"))]
+        report("" if names and not foreign else done.stderr + " ".join(foreign), library + ": names with our prefix alone")
+
+
 EXAMPLES = os.path.join(ROOT, "tests", "examples", "fortran")
 SHOWN = """296 297 298 299
 300 301 302 303
@@ -387,6 +397,7 @@ def main():
                 tap([binaries[name], os.path.join(where, name + ".drep")], name)
         limits_test(where, os.path.join(ROOT, "build", "fortran-limits.md") if full else None)
         refused_test(where)
+        names_test()
         examples_test(where)
         documentation_test(where)
         if full:
