@@ -215,6 +215,7 @@ void chunk_row(const struct chunk_rec *r, uint32_t i, uint64_t *at, struct chunk
                               .skipped = r->skipped,
                               .run = 1,
                               .file = r->file,
+                              .kept = r->kept & FMT_CHUNK_UNDECODED,
                               .offset = *at,
                               .size = in_u32(&in),
                               .nsums = 1};

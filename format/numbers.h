@@ -47,6 +47,9 @@ enum fmt_filter {
 #undef X
 };
 #define FMT_FILTER_USER 32768
+/* Flags of a filter: id, name and parameters are those of HDF5; HDF5 may leave it out. */
+#define FMT_FILTER_HDF5 0x02u
+#define FMT_FILTER_OPTIONAL 0x04u
 /* Streams as filters of HDF5 frame them. */
 #define FMT_FILTER_FRAMED(id) ((id) >= FMT_FILTER_HDF5_LZ4 && (id) <= FMT_FILTER_BLOSC)
 

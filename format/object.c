@@ -96,6 +96,18 @@ static void suffix_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "the lengths of a suffix multiply to more than 2^62 (R8.18)");
 }
 
+/* Check that a list has filters of HDF5 alone, or none; those of a later version may be anything.
+ */
+static void hdf5_check(struct in *in, const struct object_rec *t)
+{
+    bool any[2] = {false, false};
+
+    for (int i = 0; i < t->nfilters; i++)
+        any[filter_is_hdf5(&t->filter[i])] |= !filter_flags_later(&t->filter[i]);
+    if (!in->err && any[0] && any[1])
+        in_fail(in, FMT_ERR_FORMAT, "filters of HDF5 beside others (R8.53)");
+}
+
 int filters_misplaced(const struct filter_rec *f, int n)
 {
     bool users = false;
@@ -103,7 +115,7 @@ int filters_misplaced(const struct filter_rec *f, int n)
     for (int i = 0; i < n; i++) {
         if (users && f[i].id >= FMT_FILTER_SHUFFLE && f[i].id <= FMT_FILTER_DELTA)
             return i;
-        users |= f[i].id >= FMT_FILTER_USER;
+        users |= filter_is_users(&f[i]);
     }
     return -1;
 }
@@ -131,6 +143,11 @@ static void filter_check(struct in *in, const struct filter_rec *f)
 {
     int known = fmt_filter_params(f->id);
 
+    if (filter_is_hdf5(f)) {
+        if (text_check(f->name.p, f->name.len))
+            in_fail(in, FMT_ERR_FORMAT, "the name of a filter of HDF5 is not text (R1.3)");
+        return;
+    }
     if (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                  : f->name.len > 0)
         in_fail(in, FMT_ERR_FORMAT,
@@ -170,7 +187,7 @@ static void filter_get(struct in *in, struct filter_rec *f)
     for (int i = 0; i < FILTER_NEAR; i++)
         f->param[i] = !in->err && i < f->nparams ? load_u32(f->params.p + 4 * i) : 0;
     /* Flags of a later version may give all of it another meaning. */
-    if (!in->err && !(f->flags & FMT_FLAGS_MEAN))
+    if (!in->err && !filter_flags_later(f))
         filter_check(in, f);
 }
 
@@ -201,6 +218,7 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
         filter_get(in, &t->filter[i]);
+    hdf5_check(in, t);
     if (!in->err && filters_misplaced(t->filter, t->nfilters) >= 0)
         in_fail(in, FMT_ERR_FORMAT, "a byte filter behind a user-defined one (R8.50)");
     t->fill = in_u8(in);

@@ -1496,14 +1496,20 @@ enum drep_filter_id {
 };
 /* The id of user-defined filters, which are identified by name. */
 #define DREP_FILTER_USER 32768
+/* Plus a number of HDF5's register: a filter of HDF5, by whose rules chunks are encoded.  All
+ * filters of a dataset are HDF5's, or none is.  They need not be available: then elements can be
+ * neither read nor written (DREP_ERR_UNSUPPORTED), and chunks still go from file to file
+ * (drep_read_stored(), drep_copy()).  Not for elements with variable parts or references. */
+#define DREP_FILTER_HDF5 65536
 typedef struct drep_filter {
     int id;            /* DREP_FILTER_... */
-    int level;         /* deflate 1..12, zstd 1..22, lz4 1..12; -1 or 0: 6, 3, 1; others none */
-    int nparams;       /* DREP_FILTER_USER: at most 255, passed to its functions; ids 19 to 22:
-                          all of them, or 0 for a usual choice; else as stored: */
+    int level;         /* deflate 1..12, zstd 1..22, lz4 1..12; -1 or 0: 6, 3, 1; HDF5's: 1 if
+                          HDF5 may leave it out (H5Z_FLAG_OPTIONAL), else 0; others none */
+    int nparams;       /* DREP_FILTER_USER: at most 255, passed to its functions; HDF5's: likewise;
+                          ids 19 to 22: all of them, or 0 for a usual choice; else as stored: */
     uint32_t param[8]; /* the first of them; returned by drep_dataset_info(), ignored at creation
                           (shuffle: element size; delta: width, order; compressors: level) */
-    const char *name;  /* DREP_FILTER_USER; else NULL */
+    const char *name;  /* DREP_FILTER_USER; HDF5's: that of its message, or NULL; else NULL */
     const uint32_t *params; /* all of them: NULL if `param` has them.  drep_dataset_info(): always
                                all, borrowed from the dataset */
 } drep_filter;
@@ -1620,9 +1626,10 @@ DREP_API int drep_dataset_placed(drep_dataset *dataset, drep_type **type);
  * drep_dataset_info() does not.
  * Chunks that a newer version wrote are not counted.  DREP_ERR_FORMAT, DREP_ERR_CHECKSUM. */
 typedef struct drep_dsusage {
-    size_t size;    /* set by DREP_DSUSAGE */
-    int64_t bytes;  /* payload in the file, without checksums */
-    int64_t chunks; /* compact, contiguous: pieces of the payload that are stored */
+    size_t size;       /* set by DREP_DSUSAGE */
+    int64_t bytes;     /* payload in the file, without checksums */
+    int64_t chunks;    /* compact, contiguous: pieces of the payload that are stored */
+    int64_t undecoded; /* chunks that their writer did not decode (DREP_STORED_UNDECODED) */
 } drep_dsusage;
 #define DREP_DSUSAGE DREP_SIZED(drep_dsusage, )
 DREP_API int drep_dataset_usage(drep_dataset *dataset, drep_dsusage *out);
@@ -1674,13 +1681,15 @@ DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void 
  * drep_write_stored() makes these bytes the chunk.  They are summed, but not decoded: it is the
  * caller who knows that the dataset's filters give what these bytes are, and that the elements are
  * in the dataset's representation (drep_stored_as()).  A wrong chunk is DREP_ERR_FORMAT when it is
- * read or checked.  DREP_ERR_ARG: no bytes, filters that the dataset does not have, or a chunk that
- * skipped all and is longer than its elements; DREP_ERR_LIMIT: beyond the hint drep_chunk_max.
- * Filters need not be available. */
+ * read or checked; one that nobody has decoded says so (DREP_STORED_UNDECODED), and is counted by
+ * drep_dataset_usage() and by check.  DREP_ERR_ARG: no bytes, filters that the dataset does not
+ * have, or a chunk that skipped all and is longer than its elements; DREP_ERR_LIMIT: beyond the
+ * hint drep_chunk_max. Filters need not be available. */
 DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int64_t room,
                               int64_t *size, uint32_t *skipped);
+enum drep_stored_flags { DREP_STORED_UNDECODED = 1 };
 DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
-                               int64_t size, uint32_t skipped);
+                               int64_t size, uint32_t skipped, unsigned flags);
 /* Chunks whose stored bytes stay in other files, as those of a dataset of HDF5 may.
  *
  * drep_external_add() names such a file by its path relative to the directory of this one, with its
@@ -1702,7 +1711,7 @@ DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, cons
  * those of drep_write_stored(). */
 DREP_API int drep_external_add(drep_file *file, const char *path, uint32_t *number);
 DREP_API int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t number,
-                                 int64_t offset, int64_t size, uint32_t skipped);
+                                 int64_t offset, int64_t size, uint32_t skipped, unsigned flags);
 typedef struct drep_external {
     uint32_t number;
     const char *path; /* or a URI; valid during the call */

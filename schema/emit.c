@@ -554,6 +554,7 @@ static void put_parameters(struct emitter *e, const drep_filter *f)
 static void put_filters(struct emitter *e, const drep_dsinfo *info)
 {
     char name[256];
+    bool listed;
     int i;
 
     put_plain(e, "filters");
@@ -561,19 +562,22 @@ static void put_filters(struct emitter *e, const drep_dsinfo *info)
     for (i = 0; i < info->nfilters; i++) {
         const drep_filter *f = &info->filters[i];
 
-        if (f->name)
+        if (f->id >= DREP_FILTER_HDF5)
+            snprintf(name, sizeof name, "hdf5:%d%s", f->id - DREP_FILTER_HDF5, f->level ? "?" : "");
+        else if (f->name)
             snprintf(name, sizeof name, "%s", f->name);
         else if (drep_filter_name(f->id))
             snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
         else
             snprintf(name, sizeof name, "%d", f->id);
-        if (!f->name && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {
+        listed = f->name || f->id >= DREP_FILTER_HDF5;
+        if (!listed && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {
             put_word(e, name);
             continue;
         }
         begin_map(e, true);
         put_word(e, name);
-        if (f->name)
+        if (listed)
             put_parameters(e, f);
         else
             put_number(e, f->param[0]);

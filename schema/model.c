@@ -500,10 +500,8 @@ static bool read_space(struct schema *s, struct object *o)
     return fine && check_size(s, o);
 }
 
-/* {name: [parameters]} is a user's filter; whether it is registered is found out when the
- * dataset is made. */
-static bool read_user_filter(struct schema *s, const struct doc *name, const struct doc *list,
-                             drep_filter *out)
+/* The list in {name: [parameters]}. */
+static bool read_parameters(struct schema *s, const struct doc *list, drep_filter *out)
 {
     enum { MOST = 255 };
     int64_t number;
@@ -514,7 +512,6 @@ static bool read_user_filter(struct schema *s, const struct doc *name, const str
     params = malloc((list->len + 1) * sizeof *params);
     if (!params)
         return complain(&s->c, list, "out of memory");
-    out->id = DREP_FILTER_USER;
     out->nparams = (int)list->len;
     out->params = params;
     for (size_t i = 0; i < list->len; i++) {
@@ -522,7 +519,32 @@ static bool read_user_filter(struct schema *s, const struct doc *name, const str
             return false;
         params[i] = (uint32_t)number;
     }
-    return doc_string(&s->c, name, &out->name);
+    return true;
+}
+
+/* A user's filter; whether it is registered is found out when the dataset is made. */
+static bool read_user_filter(struct schema *s, const struct doc *name, const struct doc *list,
+                             drep_filter *out)
+{
+    out->id = DREP_FILTER_USER;
+    return read_parameters(s, list, out) && doc_string(&s->c, name, &out->name);
+}
+
+#define HDF5 "hdf5:"
+
+/* "hdf5:NUMBER", with a "?" behind it if HDF5 may leave it out. */
+static bool read_hdf5_filter(struct schema *s, const struct doc *name, const struct doc *list,
+                             drep_filter *out)
+{
+    const char *text = name->text + strlen(HDF5);
+    char *end;
+    long number = strtol(text, &end, 10);
+
+    if (end == text || number < 0 || number > UINT16_MAX || strcmp(end + (*end == '?'), "") != 0)
+        return complain(&s->c, name, "expected hdf5:NUMBER of a filter of HDF5");
+    out->id = DREP_FILTER_HDF5 + (int)number;
+    out->level = *end == '?';
+    return !list || read_parameters(s, list, out);
 }
 
 static bool read_filter(struct schema *s, const struct doc *node, drep_filter *out)
@@ -536,6 +558,8 @@ static bool read_filter(struct schema *s, const struct doc *node, drep_filter *o
     }
     if (name->kind != DOC_SCALAR)
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
+    if (strncmp(name->text, HDF5, strlen(HDF5)) == 0 && (!level || level->kind == DOC_LIST))
+        return read_hdf5_filter(s, name, level, out);
     if (level && level->kind == DOC_LIST && !drep_filter_from_name(name->text))
         return read_user_filter(s, name, level, out);
     out->id = drep_filter_from_name(name->text);

@@ -15,6 +15,20 @@
 
 struct lent_records;
 
+/* How a filtered chunk is encoded; rows of one record agree in it. */
+struct coding {
+    uint32_t skipped; /* filters that were not applied */
+    uint8_t flags;    /* FMT_CHUNK_UNDECODED or 0 */
+};
+static inline struct coding coding_of(const struct chunk_rec *rec)
+{
+    return (struct coding){rec->skipped, rec->kept & FMT_CHUNK_UNDECODED};
+}
+static inline bool coding_same(struct coding a, struct coding b)
+{
+    return a.skipped == b.skipped && a.flags == b.flags;
+}
+
 struct chunks {
     struct store *st;
     uint64_t object;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/rwlock.h"
 #include "chunk/framing.h"
+#include "chunk/hdf5.h"
 #include "chunk/shuffle.h"
 
 #include <limits.h>
@@ -303,6 +304,27 @@ static int framed_decode(struct filter_stage *s)
                : stream_damaged(s);
 }
 
+/* ---- HDF5's checksum ---- */
+
+/* It lengthens always. */
+static int fletcher_encode(struct filter_stage *s)
+{
+    memcpy(s->out, s->in, s->in_size);
+    s->out_size = s->in_size + fletcher32_add(s->out, s->in_size);
+    return 0;
+}
+
+static int fletcher_decode(struct filter_stage *s)
+{
+    size_t size = s->in_size;
+
+    if (!fletcher32_check(s->in, &size))
+        return fail(DREP_ERR_CHECKSUM, "fletcher32: the sum of HDF5 is wrong (R8.58)");
+    memcpy(s->out, s->in, size);
+    s->out_size = size;
+    return 0;
+}
+
 void codec_release(struct codec *k)
 {
     buf_release(&k->room[0]);
@@ -420,32 +442,35 @@ struct filter_class {
     bool changes; /* the length: its input has no fixed part for those behind it */
     stage_fn *encode, *decode;
     uint32_t expands; /* a byte of a stream becomes at most so many; 0: any number */
+    size_t adds;      /* bytes that it puts behind any input */
 };
 
 static const struct filter_class classes[] = {
-    {FMT_FILTER_SHUFFLE, false, shuffle_encode, shuffle_decode, 0},
-    {FMT_FILTER_BITSHUFFLE, false, bitshuffle_encode, bitshuffle_decode, 0},
-    {FMT_FILTER_DELTA, false, delta_encode, delta_decode, 0},
+    {FMT_FILTER_SHUFFLE, false, shuffle_encode, shuffle_decode, 0, 0},
+    {FMT_FILTER_BITSHUFFLE, false, bitshuffle_encode, bitshuffle_decode, 0, 0},
+    {FMT_FILTER_DELTA, false, delta_encode, delta_decode, 0, 0},
 #ifdef HAVE_DEFLATE
-    {FMT_FILTER_DEFLATE, true, deflate_encode, deflate_decode, 1032},
+    {FMT_FILTER_DEFLATE, true, deflate_encode, deflate_decode, 1032, 0},
 #endif
 #ifdef HAVE_ZSTD
-    {FMT_FILTER_ZSTD, true, zstd_encode, zstd_decode, 1 << 17},
+    {FMT_FILTER_ZSTD, true, zstd_encode, zstd_decode, 1 << 17, 0},
 #endif
 #ifdef HAVE_LZ4
-    {FMT_FILTER_LZ4, true, lz4_encode, lz4_decode, 256},
-    {FMT_FILTER_HDF5_LZ4, true, framed_encode, framed_decode, 256},
+    {FMT_FILTER_LZ4, true, lz4_encode, lz4_decode, 256, 0},
+    {FMT_FILTER_HDF5_LZ4, true, framed_encode, framed_decode, 256, 0},
 #endif
 #ifdef HAVE_LZF
-    {FMT_FILTER_LZF, true, framed_encode, framed_decode, 88},
+    {FMT_FILTER_LZF, true, framed_encode, framed_decode, 88, 0},
 #endif
-    {FMT_FILTER_HDF5_BITSHUFFLE, true, framed_encode, framed_decode, 1 << 17},
+    {FMT_FILTER_HDF5_BITSHUFFLE, true, framed_encode, framed_decode, 1 << 17, 0},
 #ifdef HAVE_BLOSC
-    {FMT_FILTER_BLOSC, true, framed_encode, framed_decode, 1 << 17},
+    {FMT_FILTER_BLOSC, true, framed_encode, framed_decode, 1 << 17, 0},
 #endif
 };
 
-static const struct filter_class users_class = {0, true, user_encode, user_decode, 0};
+static const struct filter_class users_class = {0, true, user_encode, user_decode, 0, 0};
+static const struct filter_class fletcher_class = {
+    0, true, fletcher_encode, fletcher_decode, 1, FLETCHER32_SIZE};
 
 static const struct filter_class *class_of(int id)
 {
@@ -460,15 +485,14 @@ bool filter_available(int id)
     return class_of(id) != NULL;
 }
 
-static bool flags_later(const struct filter_rec *f)
-{
-    return f->flags & FMT_FLAGS_MEAN;
-}
-
 static int filter_missing(const struct filter_rec *f)
 {
     const char *name = fmt_filter_name(f->id);
 
+    if (filter_is_hdf5(f))
+        return fail(DREP_ERR_UNSUPPORTED, "HDF5 filter %u%s%.*s%s is not here", f->id,
+                    f->name.len ? " '" : "", (int)f->name.len, (const char *)f->name.p,
+                    f->name.len ? "'" : "");
     if (name)
         return fail(DREP_ERR_UNSUPPORTED, "filter %s is not built in", name);
     if (f->id >= FMT_FILTER_USER)
@@ -478,31 +502,85 @@ static int filter_missing(const struct filter_rec *f)
                 f->id);
 }
 
+/* A filter of a list as it is applied: the record that its functions get, and these. */
+struct filter_use {
+    const struct filter_rec *rec;
+    const struct filter_class *c; /* NULL: it is not here */
+    const struct user_filter *user;
+    struct filter_rec ours; /* what does the same as HDF5's */
+};
+
+/* Find HDF5's filter: one of ours does the same, or it is the checksum. */
+static void find_hdf5(const struct filter_rec *f, struct filter_use *use)
+{
+    uint32_t value[FMT_PARAMS_MAX], param[HDF5_MEANING];
+    int id;
+
+    for (int i = 0; i < f->nparams; i++)
+        value[i] = filter_param(f, i);
+    if (f->id == HDF5_FLETCHER32) {
+        use->c = &fletcher_class;
+    } else if (hdf5_meaning(f->id, f->nparams, value, &id, param)) {
+        use->ours = (struct filter_rec){.id = (uint16_t)id, .nparams = HDF5_MEANING};
+        memcpy(use->ours.param, param, sizeof param);
+        use->rec = &use->ours;
+        use->c = class_of(id);
+    }
+}
+
+static void filter_find(const struct filter_rec *f, struct filter_use *use)
+{
+    *use = (struct filter_use){.rec = f};
+    if (filter_flags_later(f))
+        return;
+    if (filter_is_hdf5(f))
+        find_hdf5(f, use);
+    else if (filter_is_users(f))
+        use->user = user_filter_find(&f->name);
+    else
+        use->c = class_of(f->id);
+    if (use->user)
+        use->c = &users_class;
+}
+
+static int filter_get_use(const struct filter_rec *f, struct filter_use *use)
+{
+    if (filter_flags_later(f))
+        return fail(DREP_ERR_UNSUPPORTED,
+                    "filter %u with flags %u, written by a newer version (R1.9)", f->id, f->flags);
+    filter_find(f, use);
+    return use->c ? 0 : filter_missing(f);
+}
+
 /* True if the bytes that a filter gives have no fixed part: those of an unknown one, too. */
 static bool changes_length(const struct filter_rec *f)
 {
     const struct filter_class *c = class_of(f->id);
 
-    return !c || c->changes;
+    if (filter_is_hdf5(f))
+        return f->id != HDF5_SHUFFLE;
+    return filter_is_users(f) || !c || c->changes;
 }
 
-static int class_get(const struct filter_rec *f, const struct filter_class **c,
-                     const struct user_filter **user)
+/* True if a filter may lengthen what it is given: HDF5 applies its compressors also then. */
+static bool may_lengthen(const struct filter_rec *f)
 {
-    if (flags_later(f))
-        return fail(DREP_ERR_UNSUPPORTED,
-                    "filter %u with flags %u, written by a newer version (R1.9)", f->id, f->flags);
-    *user = f->id >= FMT_FILTER_USER ? user_filter_find(&f->name) : NULL;
-    *c = *user ? &users_class : class_of(f->id);
-    return *c ? 0 : filter_missing(f);
+    return filter_is_users(f) || (filter_is_hdf5(f) && changes_length(f));
+}
+
+uint32_t filter_shuffles(const struct filter_rec *f)
+{
+    bool shuffle = f->id == (filter_is_hdf5(f) ? HDF5_SHUFFLE : FMT_FILTER_SHUFFLE);
+
+    return shuffle && !filter_flags_later(f) ? f->param[0] : 0;
 }
 
 int filters_later(const struct filter_rec *f, int n)
 {
     for (int i = 0; i < n; i++) {
-        bool named = f[i].id >= FMT_FILTER_USER || fmt_filter_name(f[i].id);
+        bool named = filter_is_hdf5(&f[i]) || filter_is_users(&f[i]) || fmt_filter_name(f[i].id);
 
-        if (!named || flags_later(&f[i]))
+        if (!named || filter_flags_later(&f[i]))
             return filters_known(&f[i], 1, 0);
     }
     return 0;
@@ -510,12 +588,11 @@ int filters_later(const struct filter_rec *f, int n)
 
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped)
 {
-    const struct filter_class *c;
-    const struct user_filter *user;
+    struct filter_use use;
     int err = 0;
 
     for (int i = 0; !err && i < n; i++)
-        err = skipped >> i & 1 ? 0 : class_get(&f[i], &c, &user);
+        err = skipped >> i & 1 ? 0 : filter_get_use(&f[i], &use);
     return err;
 }
 
@@ -532,12 +609,13 @@ static int encode_into(struct filter_stage *s, const struct filter_class *c, str
                        int *skip)
 {
     int keep = s->user && s->user->flags & DREP_FILTER_KEEP;
-    size_t front = front_of(s), most = c->changes ? s->in_size - front - 1 : s->in_size;
+    size_t front = front_of(s), most = s->in_size + c->adds;
     int err;
 
     if (keep) /* a first guess */
         most = s->in_size + s->in_size / 16 + 64;
-    /* A compressor gets one byte less than its input has, so that it must shrink. */
+    else if (c->changes && !c->adds) /* one byte less than its input has, so that it must shrink */
+        most = s->in_size - front - 1;
     for (int turn = 0;; turn++) {
         err = buf_reserve(room, most + front + 1);
         s->out = room->p + front;
@@ -561,20 +639,22 @@ static int encode_into(struct filter_stage *s, const struct filter_class *c, str
 static int encode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, struct buf *room, int *skip)
 {
-    struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
-    const struct filter_class *c;
-    int err = class_get(f, &c, &s.user);
+    struct filter_stage s = {.codec = k, .in = in->p, .in_size = in->len};
+    struct filter_use use;
+    int err = filter_get_use(f, &use);
 
     *skip = 0;
     if (err)
         return err;
+    s.rec = use.rec;
+    s.user = use.user;
     s.fixed = fixed < in->len ? fixed : in->len;
-    if (c->changes && in->len <= front_of(&s) + 1 &&
+    if (use.c->changes && in->len <= front_of(&s) + 1 &&
         !(s.user && s.user->flags & DREP_FILTER_KEEP)) {
         *skip = 1;
         return 0;
     }
-    err = encode_into(&s, c, room, skip);
+    err = encode_into(&s, use.c, room, skip);
     if (err || *skip)
         return err;
     room->len = front_of(&s) + s.out_size;
@@ -587,14 +667,15 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
 
 int filter_rearrange(const struct filter_rec *f, const void *buf, size_t size, struct buf *out)
 {
-    struct filter_stage s = {.rec = f, .in = buf, .in_size = size, .fixed = size};
-    const struct filter_class *c = NULL;
-    int err = class_get(f, &c, &s.user), skip;
+    struct filter_stage s = {.in = buf, .in_size = size, .fixed = size};
+    struct filter_use use;
+    int err = filter_get_use(f, &use), skip;
 
-    if (!err && c->changes)
+    s.rec = use.rec;
+    if (!err && use.c->changes)
         err = fail(DREP_ERR_ARG, "filter %d does not keep the length", f->id);
     if (!err)
-        err = encode_into(&s, c, out, &skip);
+        err = encode_into(&s, use.c, out, &skip);
     out->len = err ? 0 : size;
     return err;
 }
@@ -716,12 +797,16 @@ static int decode_into(struct filter_stage *s, const struct filter_class *c, siz
 static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, uint64_t max, bool sure, struct buf *room)
 {
-    struct filter_stage s = {.codec = k, .rec = f, .in = in->p, .in_size = in->len};
-    const struct filter_class *c;
-    int err = class_get(f, &c, &s.user);
+    struct filter_stage s = {.codec = k, .in = in->p, .in_size = in->len};
+    struct filter_use use;
+    int err = filter_get_use(f, &use);
 
+    if (err)
+        return err;
+    s.rec = use.rec;
+    s.user = use.user;
     s.fixed = fixed < in->len ? fixed : in->len;
-    return err ? err : decode_into(&s, c, fixed, max, sure, room);
+    return decode_into(&s, use.c, fixed, max, sure, room);
 }
 
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
@@ -742,10 +827,10 @@ int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t 
             continue;
         for (int b = 0; b < i; b++) {
             packed |= changes_length(&f[b]) && !(skipped >> b & 1);
-            if (f[b].id >= FMT_FILTER_USER && !(skipped >> b & 1))
+            if (may_lengthen(&f[b]) && !(skipped >> b & 1))
                 most = user_most(most);
         }
-        /* However many users' filters a file lists. */
+        /* However many filters that lengthen a file lists. */
         if (k->limit && most > user_most(k->limit))
             most = user_most(k->limit);
         err = decode_one(k, &f[i], &now, packed ? now.len : fixed, most, max <= fixed, to);

@@ -37,6 +37,8 @@ bool filter_available(int id);
 int filters_known(const struct filter_rec *f, int n, uint32_t skipped);
 /* 0; DREP_ERR_UNSUPPORTED names the first filter of the list that a newer version wrote. */
 int filters_later(const struct filter_rec *f, int n);
+/* Bytes of the elements that a filter shuffles; 0: it is no shuffle of bytes. */
+uint32_t filter_shuffles(const struct filter_rec *f);
 /* Encode `size` bytes at buf through the list; `fixed` bytes at its start are the fixed part.
  * *skipped: filters not applied, because they did not shrink their input.  The result is in buf
  * or in the codec, until that is used again. */

@@ -60,12 +60,11 @@ static int lend_run(const struct chunks *cs, const uint64_t *coord, const struct
 {
     const struct chunk_rec *rec = &f->run->rec;
     uint64_t left = rec->filtered ? 1 : rec->run - f->index, each = sums_of(rec->size);
-    uint64_t head[LENT_HEAD] = {[LENT_KIND] = rec->kind,
-                                [LENT_FILTERED] = rec->filtered,
-                                [LENT_SKIPPED] = rec->skipped,
-                                [LENT_FILE_NUMBER] = rec->file,
-                                [LENT_OFFSET] = rec->offset + f->index * rec->size,
-                                [LENT_SIZE] = rec->size};
+    uint64_t head[LENT_HEAD] = {
+        [LENT_KIND] = rec->kind,        [LENT_FILTERED] = rec->filtered,
+        [LENT_SKIPPED] = rec->skipped,  [LENT_FLAGS] = rec->kept & FMT_CHUNK_UNDECODED,
+        [LENT_FILE_NUMBER] = rec->file, [LENT_OFFSET] = rec->offset + f->index * rec->size,
+        [LENT_SIZE] = rec->size};
     int err;
 
     *n = left < *n ? left : *n;

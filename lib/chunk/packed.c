@@ -26,7 +26,8 @@ struct packed_run {
     struct chunks cs;
     uint64_t coord[FMT_RANK_MAX];
     uint64_t used;
-    uint32_t skipped, n;
+    struct coding coding;
+    uint32_t n;
     uint32_t file; /* external rows: the file that has them; 0: this one */
     struct packed_row row[FMT_PACKED_MAX];
 };
@@ -201,7 +202,11 @@ static int placed_rows(struct packed_run *p, uint32_t i, uint32_t *n)
 
 static int store_rows(struct packed_run *p, uint32_t from, uint32_t n, uint8_t kind)
 {
-    struct chunk_rec rec = {.kind = kind, .skipped = p->skipped, .run = n, .file = p->file};
+    struct chunk_rec rec = {.kind = kind,
+                            .kept = p->coding.flags,
+                            .skipped = p->coding.skipped,
+                            .run = n,
+                            .file = p->file};
     uint64_t coord[FMT_RANK_MAX];
     struct buf rows = {0};
     struct out out;
@@ -279,7 +284,7 @@ void packed_drop(struct packed_runs *runs)
 
 /* ---- opening ---- */
 
-static int packed_run_new(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
+static int packed_run_new(struct chunks *cs, const uint64_t *coord, struct coding coding,
                           struct packed_run **out)
 {
     struct packed_runs *runs = &cs->st->runs->packed;
@@ -302,7 +307,7 @@ static int packed_run_new(struct chunks *cs, const uint64_t *coord, uint32_t ski
     p->cs = *cs;
     memcpy(p->coord, coord, (size_t)cs->rank * sizeof(*coord));
     p->used = ++runs->clock;
-    p->skipped = skipped;
+    p->coding = coding;
     p->file = 0;
     p->n = 0;
     runs->open[runs->n++] = p;
@@ -329,7 +334,7 @@ static int open_record(struct chunks *cs, const struct key *key, const uint64_t 
                              "chunks at byte %llu lie outside the file (R2.14)",
                              (unsigned long long)lines.at[i].offset);
     }
-    err = packed_run_new(cs, coord, rec->skipped, &p);
+    err = packed_run_new(cs, coord, coding_of(rec), &p);
     if (!err)
         p->file = rec->file;
     for (uint32_t i = 0; !err && i < rec->run; i++) {
@@ -373,7 +378,8 @@ bool packed_find(const struct chunks *cs, const uint64_t *coord, struct chunk_re
     row = &p->row[i];
     *out = (struct chunk_rec){.kind = p->file ? FMT_CHUNK_EXTERNAL : FMT_CHUNK_PLACED,
                               .filtered = true,
-                              .skipped = p->skipped,
+                              .kept = p->coding.flags,
+                              .skipped = p->coding.skipped,
                               .run = 1,
                               .file = p->file,
                               .offset = row->offset,
@@ -407,14 +413,14 @@ static struct packed_run *ending(const struct chunks *cs, const uint64_t *coord)
 }
 
 /* True if a run that ends before a chunk may take it; file: the one that has the chunk. */
-static bool packed_may_extend(const struct packed_run *p, uint32_t skipped, uint32_t file)
+static bool packed_may_extend(const struct packed_run *p, struct coding coding, uint32_t file)
 {
     uint32_t most = !p->file && p->n == packed_rows(p, 0) ? FMT_PACKED_MAX : FMT_PLACED_MAX;
 
-    return p->skipped == skipped && p->file == file && p->n < most;
+    return coding_same(p->coding, coding) && p->file == file && p->n < most;
 }
 
-static int packed_run_find(struct chunks *cs, const uint64_t *coord, uint32_t skipped,
+static int packed_run_find(struct chunks *cs, const uint64_t *coord, struct coding coding,
                            struct found_run *f)
 {
     struct buf value = {0};
@@ -436,7 +442,8 @@ static int packed_run_find(struct chunks *cs, const uint64_t *coord, uint32_t sk
         f->plain = chunk_same_row(cs->rank, at, coord) &&
                    chunk_last(cs->rank, coord) - chunk_last(cs->rank, at) < rec.run;
     } else if (!err && run_order_distance(cs, at, coord, &n) &&
-               (n < rec.run || (n == rec.run && rec.skipped == skipped && n < FMT_PACKED_MAX))) {
+               (n < rec.run ||
+                (n == rec.run && coding_same(coding_of(&rec), coding) && n < FMT_PACKED_MAX))) {
         err = open_record(cs, &found, at, &rec, &f->run);
         f->index = (uint32_t)n;
     }
@@ -493,7 +500,7 @@ static int cut_row(struct packed_run *p, uint32_t i)
     if (behind == 0)
         return 0;
     p->used = ++p->cs.st->runs->packed.clock; /* so that it is not closed now */
-    err = packed_run_new(&p->cs, coord, p->skipped, &rest);
+    err = packed_run_new(&p->cs, coord, p->coding, &rest);
     if (err)
         return err;
     memcpy(rest->row, p->row + i + 1, behind * sizeof(*p->row));
@@ -523,7 +530,7 @@ static bool better_anew(const struct packed_run *p, uint32_t size)
 }
 
 int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
-                 uint32_t skipped, uint64_t *offset, bool *plain)
+                 struct coding coding, uint64_t *offset, bool *plain)
 {
     struct store *st = cs->st;
     struct found_run f;
@@ -534,24 +541,24 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes", (unsigned long long)size);
     err = space_begin(st);
     if (!err)
-        err = packed_run_find(cs, coord, skipped, &f);
+        err = packed_run_find(cs, coord, coding, &f);
     if (err)
         return err;
     *plain = f.plain;
     if (f.plain)
         return 0;
     moved = f.run && f.index < f.run->n;
-    if (moved && (f.run->skipped != skipped || f.run->file)) {
+    if (moved && (!coding_same(f.run->coding, coding) || f.run->file)) {
         err = cut_row(f.run, f.index);
         f.run = NULL;
     } else if (moved) {
         release_row(f.run, f.index);
-    } else if (f.run && (!packed_may_extend(f.run, skipped, 0) ||
+    } else if (f.run && (!packed_may_extend(f.run, coding, 0) ||
                          (!*offset && better_anew(f.run, (uint32_t)size)))) {
         f.run = NULL;
     }
     if (!err && !f.run) {
-        err = packed_run_new(cs, coord, skipped, &f.run);
+        err = packed_run_new(cs, coord, coding, &f.run);
         f.index = 0;
     }
     if (err)
@@ -576,17 +583,17 @@ int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_re
     int err = space_begin(st);
 
     if (!err)
-        err = packed_run_find(cs, coord, to->skipped, &f);
+        err = packed_run_find(cs, coord, coding_of(to), &f);
     if (err)
         return err;
     if (f.run && f.index < f.run->n) {
         err = cut_row(f.run, f.index);
         f.run = NULL;
-    } else if (f.run && !packed_may_extend(f.run, to->skipped, to->file)) {
+    } else if (f.run && !packed_may_extend(f.run, coding_of(to), to->file)) {
         f.run = NULL;
     }
     if (!err && !f.run)
-        err = packed_run_new(cs, coord, to->skipped, &f.run);
+        err = packed_run_new(cs, coord, coding_of(to), &f.run);
     if (err)
         return err;
     f.run->file = to->file;
@@ -599,7 +606,7 @@ int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_re
 int packed_remove(struct chunks *cs, const uint64_t *coord)
 {
     struct found_run f;
-    int err = packed_run_find(cs, coord, 0, &f);
+    int err = packed_run_find(cs, coord, (struct coding){0}, &f);
 
     if (!err && f.run && f.index < f.run->n)
         err = cut_row(f.run, f.index);

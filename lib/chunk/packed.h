@@ -31,9 +31,9 @@ bool packed_find(const struct chunks *cs, const uint64_t *coord, struct chunk_re
  * `size` bytes to *offset, or has written them there if that is not 0.  *plain: a plain run has the
  * chunk; nothing was done. */
 int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
-                 uint32_t skipped, uint64_t *offset, bool *plain);
+                 struct coding coding, uint64_t *offset, bool *plain);
 /* Put a row for stored bytes in another file, in place of what a filtered run has: `to` has the
- * file, offset, size, sum and skipped filters.  No plain run has the chunk. */
+ * file, offset, size, sum and coding.  No plain run has the chunk. */
 int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to);
 /* Remove a chunk that a filtered run has. */
 int packed_remove(struct chunks *cs, const uint64_t *coord);

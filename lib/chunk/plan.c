@@ -163,14 +163,14 @@ static int leave_plain(struct chunks *cs, const uint64_t *coord)
 }
 
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
-                  uint32_t skipped, uint64_t *offset)
+                  struct coding coding, uint64_t *offset)
 {
     bool plain;
-    int err = packed_write(cs, coord, size, sum, skipped, offset, &plain);
+    int err = packed_write(cs, coord, size, sum, coding, offset, &plain);
 
     if (!err && plain)
         err = leave_plain(cs, coord);
-    return err || !plain ? err : packed_write(cs, coord, size, sum, skipped, offset, &plain);
+    return err || !plain ? err : packed_write(cs, coord, size, sum, coding, offset, &plain);
 }
 
 int plan_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to)

@@ -41,7 +41,7 @@ void plan_cancel(struct places *p);
 /* Put the record of a filtered chunk in place of what is stored; the caller writes its `size` bytes
  * to *offset, or has written them there if that is not 0. */
 int plan_filtered(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64_t sum,
-                  uint32_t skipped, uint64_t *offset);
+                  struct coding coding, uint64_t *offset);
 /* Record that another file has the bytes of a chunk. */
 int plan_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to);
 

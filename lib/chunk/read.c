@@ -111,16 +111,15 @@ static uint64_t unfiltered_max(const struct chunks *cs)
 static int front_shuffle(const struct chunks *cs, uint32_t skipped)
 {
     uint32_t applied = filters_all(cs->nfilters);
-    const struct filter_rec *f;
+    uint32_t size;
     int i;
 
     applied &= ~skipped;
     if (cs->variable || (applied & (applied - 1)) == 0)
         return -1;
     i = __builtin_ctz(applied);
-    f = &cs->filter[i];
-    return f->id == FMT_FILTER_SHUFFLE && f->param[0] > 1 && cs->payload % f->param[0] == 0 ? i
-                                                                                            : -1;
+    size = filter_shuffles(&cs->filter[i]);
+    return size > 1 && cs->payload % size == 0 ? i : -1;
 }
 
 /* Slow path: the front shuffle was left in place, but the payload does not have the length for
@@ -142,8 +141,11 @@ static bool filters_none(const struct chunks *cs, uint32_t skipped)
     return (filters_all(cs->nfilters) & ~skipped) == 0;
 }
 
-static int payload_fits(const struct buf *out, uint64_t most)
+static int payload_fits(const struct chunks *cs, const struct buf *out, uint64_t most)
 {
+    if (cs->nfilters && filter_is_hdf5(&cs->filter[0]) && out->len != cs->payload)
+        return fail(DREP_ERR_FORMAT, "filters of HDF5 give %zu bytes, a chunk has %llu (R8.58)",
+                    out->len, (unsigned long long)cs->payload);
     if (out->len <= most)
         return 0;
     return fail(DREP_ERR_FORMAT, "%zu bytes of payload, at most %llu are possible (R8.9)", out->len,
@@ -171,7 +173,7 @@ static int decode_filtered(struct work *w, const struct chunks *cs, const struct
     err = filters_known(cs->filter, cs->nfilters, rec->skipped);
     if (!err && filters_none(cs, rec->skipped)) {
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, out);
-        return err ? err : payload_fits(out, most);
+        return err ? err : payload_fits(cs, out, most);
     }
     if (!err)
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
@@ -184,7 +186,7 @@ static int decode_filtered(struct work *w, const struct chunks *cs, const struct
     }
     if (unit)
         *unit = front < 0 ? 0 : cs->filter[front].param[0];
-    return err ? err : payload_fits(out, most);
+    return err ? err : payload_fits(cs, out, most);
 }
 
 bool chunk_straight(const struct work *w)

@@ -32,6 +32,9 @@ int chunk_encode(struct work *w, const struct chunks *cs, const void *buf, uint6
 {
     uint64_t most = cs->st->opts.chunk_max;
 
+    if (filter_is_hdf5(&cs->filter[0]) && size != cs->payload)
+        return fail(DREP_ERR_FORMAT, "%llu bytes for filters of HDF5, a chunk has %llu (R8.58)",
+                    (unsigned long long)size, (unsigned long long)cs->payload);
     if (size > (cs->payload > most ? cs->payload : most))
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes; drep_chunk_max is %llu",
                     (unsigned long long)size, (unsigned long long)most);
@@ -40,7 +43,7 @@ int chunk_encode(struct work *w, const struct chunks *cs, const void *buf, uint6
 }
 
 int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
-                       uint32_t skipped)
+                       struct coding coding)
 {
     struct store *st = cs->st;
     uint64_t offset = 0;
@@ -50,7 +53,7 @@ int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct bu
         return err;
     chunk_forget(cs, coord);
     err =
-        plan_filtered(cs, coord, stored->len, sum_stored(stored->p, stored->len), skipped, &offset);
+        plan_filtered(cs, coord, stored->len, sum_stored(stored->p, stored->len), coding, &offset);
     return err ? err : st->io->ops->write_at(st->io, stored->p, stored->len, offset);
 }
 
@@ -96,7 +99,7 @@ int chunk_write_turn(struct work *w, struct chunks *cs, const uint64_t *coord, c
     if (!err && turns && pool_turn_wait(turns, i))
         return fail(DREP_ERR_STOPPED, "an earlier chunk failed");
     if (!err)
-        err = plan_filtered(cs, coord, out.len, sum, skipped, &offset);
+        err = plan_filtered(cs, coord, out.len, sum, (struct coding){skipped, 0}, &offset);
     if (turns)
         pool_turn_end(turns, i, err);
     return err ? err : st->io->ops->write_at(st->io, out.p, out.len, offset);

@@ -25,7 +25,7 @@ int chunk_encode(struct work *w, const struct chunks *cs, const void *buf, uint6
                  struct span *out, uint32_t *skipped);
 /* Write one filtered chunk from bytes that are encoded already. */
 int chunk_write_stored(struct chunks *cs, const uint64_t *coord, const struct buf *stored,
-                       uint32_t skipped);
+                       struct coding coding);
 /* Make a chunk the bytes of another file that `to` names (chunk/packed.h). */
 int chunk_point(struct chunks *cs, const uint64_t *coord, const struct chunk_rec *to);
 

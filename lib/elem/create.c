@@ -6,6 +6,7 @@
 #include "chunk/filter.h"
 #include "chunk/registry.h"
 #include "chunk/run_order.h"
+#include "conv/refs.h"
 #include "elem/dataset.h"
 #include "elem/fill.h"
 #include "file/team.h"
@@ -199,6 +200,18 @@ static int no_filter(const char *name)
                 gzip ? "it is called deflate here; " : "", there);
 }
 
+/* The parameters of a user's filter, or of HDF5's. */
+static int given_params(const drep_filter *want, const char *name, struct filter_rec *rec)
+{
+    rec->nparams = (uint8_t)want->nparams;
+    memcpy(rec->param, want->param, sizeof rec->param);
+    rec->given = want->params;
+    if (want->nparams > FILTER_NEAR && !want->params)
+        return fail(DREP_ERR_ARG, "filter \"%s\": %d parameters, and params is NULL", name,
+                    want->nparams);
+    return 0;
+}
+
 /* A user's filter must be there when the dataset is created: its name and parameters stand in the
  * record. */
 static int user_filter(const drep_file *f, const drep_filter *want, struct filter_rec *rec)
@@ -213,13 +226,29 @@ static int user_filter(const drep_file *f, const drep_filter *want, struct filte
     if (!err && !user)
         err = no_filter(want->name);
     rec->name = (struct span){(const uint8_t *)want->name, len};
-    rec->nparams = (uint8_t)want->nparams;
-    memcpy(rec->param, want->param, sizeof rec->param);
-    rec->given = want->params;
-    if (!err && want->nparams > FILTER_NEAR && !want->params)
-        err = fail(DREP_ERR_ARG, "filter \"%s\": %d parameters, and params is NULL", want->name,
-                   want->nparams);
-    return err;
+    return err ? err : given_params(want, want->name, rec);
+}
+
+/* HDF5's filters need not be there: chunks may come as they are. */
+static int hdf5_filter(const struct ftype *ft, const drep_filter *want, struct filter_rec *rec)
+{
+    size_t len = !want->name ? 0 : strlen(want->name);
+
+    if (want->id - DREP_FILTER_HDF5 > UINT16_MAX)
+        return fail(DREP_ERR_ARG, "filter %d: no number of HDF5", want->id);
+    if (len > UINT8_MAX || text_check((const uint8_t *)want->name, len))
+        return fail(DREP_ERR_NAME, "the name of a filter of HDF5 is text of at most %d bytes",
+                    UINT8_MAX);
+    if (want->level != 0 && want->level != 1)
+        return fail(DREP_ERR_ARG, "HDF5 filter %d: level %d; 1: optional, 0: not",
+                    want->id - DREP_FILTER_HDF5, want->level);
+    if (ft->type->variable || type_refers(ft->type))
+        return fail(DREP_ERR_TYPE,
+                    "filters of HDF5 are not for elements with variable parts or references");
+    rec->id = (uint16_t)(want->id - DREP_FILTER_HDF5);
+    rec->flags = (uint8_t)(FMT_FILTER_HDF5 | (want->level ? FMT_FILTER_OPTIONAL : 0));
+    rec->name = (struct span){(const uint8_t *)want->name, len};
+    return given_params(want, want->name ? want->name : "?", rec);
 }
 
 /* The parameters of a stream as filters of HDF5 frame them: the caller's, or usual ones. */
@@ -256,6 +285,8 @@ static int filter_wanted(const drep_file *f, const struct file_rep *rep, const s
     int err;
 
     memset(rec, 0, sizeof *rec);
+    if (want->id >= DREP_FILTER_HDF5)
+        return hdf5_filter(ft, want, rec);
     rec->id = (uint16_t)want->id;
     if (want->id == DREP_FILTER_USER && (err = user_filter(f, want, rec)))
         return err;
@@ -311,6 +342,9 @@ static int choose_filters(const drep_file *f, const struct file_rep *rep, const 
             return err;
     }
     rec->nfilters = (uint8_t)spec->nfilters;
+    for (int i = 1; i < spec->nfilters; i++)
+        if (filter_is_hdf5(&rec->filter[i]) != filter_is_hdf5(&rec->filter[0]))
+            return fail(DREP_ERR_ARG, "filters of HDF5 beside others");
     misplaced = filters_misplaced(rec->filter, rec->nfilters);
     if (misplaced >= 0)
         return fail(DREP_ERR_ARG, "filter %s: not possible behind a user-defined one",

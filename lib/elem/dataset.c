@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "chunk/filter.h"
 #include "chunk/registry.h"
+#include "conv/refs.h"
 #include "elem/fill.h"
 #include "elem/payload.h"
 #include "name/external.h"
@@ -227,8 +228,8 @@ static int params_keep(drep_dataset *ds)
     return 0;
 }
 
-/* Copies the names of users' filters. Plugins may bring them; a filter that nobody brings is an
- * error only when elements are moved. */
+/* Copies the names of users' filters and of HDF5's. Plugins may bring them; a filter that nobody
+ * brings is an error only when elements are moved. */
 static int filter_names(drep_dataset *ds)
 {
     const struct user_filter *user;
@@ -237,7 +238,7 @@ static int filter_names(drep_dataset *ds)
     char *at;
 
     for (int i = 0; i < ds->rec.nfilters; i++)
-        size += ds->rec.filter[i].id >= FMT_FILTER_USER ? ds->rec.filter[i].name.len + 1 : 0;
+        size += filter_is_named(&ds->rec.filter[i]) ? ds->rec.filter[i].name.len + 1 : 0;
     if (size == 0)
         return 0;
     at = ds->filter_names = mem_zalloc(1, size);
@@ -248,15 +249,27 @@ static int filter_names(drep_dataset *ds)
         const struct span *name = &ds->rec.filter[i].name;
         int err;
 
-        if (ds->rec.filter[i].id < FMT_FILTER_USER)
+        if (!filter_is_named(&ds->rec.filter[i]))
             continue;
         memcpy(at, name->p, name->len);
-        err = ds->file->amode & DREP_HEADER_ONLY ? 0 : filter_resolve(at, dirs, &user);
+        err = !filter_is_users(&ds->rec.filter[i]) || ds->file->amode & DREP_HEADER_ONLY
+                  ? 0
+                  : filter_resolve(at, dirs, &user);
         if (err == DREP_ERR_NOMEM)
             return err;
         at += name->len + 1;
     }
     return 0;
+}
+
+/* What is in the heaps of an HDF5 file, or refers to its objects, does not go along (R8.54). */
+static int filters_fit(const drep_dataset *ds)
+{
+    if (ds->rec.nfilters == 0 || !filter_is_hdf5(&ds->rec.filter[0]) ||
+        (!ds->ft->type->variable && !type_refers(ds->ft->type)))
+        return 0;
+    return fail(DREP_ERR_FORMAT,
+                "filters of HDF5 for elements with variable parts or references (R8.54)");
 }
 
 /* Makes a handle: record, type, chunks, fill. The order matters: each step checks what the next one
@@ -281,6 +294,8 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
         err = load_rep(ds);
     if (!err)
         err = dataset_type(f, &ds->rec, ds->entry, ds->rep, &ds->ft);
+    if (!err)
+        err = filters_fit(ds);
     if (!err) {
         ds->esize = ds->ft->stored.extent;
         chunks_of(f, id, &ds->rec, ds->esize, ds->ft->type->variable, ds->path, &ds->chunks);

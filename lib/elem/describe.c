@@ -32,6 +32,7 @@ static int add_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *c
         chunk_size_check(&u->ds->chunks, u->ds->esize, rec) != 0)
         return DREP_ERR_FORMAT;
     u->sum.chunks += rec->run;
+    u->sum.undecoded += rec->kept & FMT_CHUNK_UNDECODED ? rec->run : 0;
     if (__builtin_mul_overflow(rec->run, rec->size, &bytes) ||
         __builtin_add_overflow(u->sum.bytes, bytes, &u->sum.bytes))
         return fail(DREP_ERR_FORMAT, "runs of chunks of more than 2^63 bytes (R2.14)");
@@ -74,10 +75,15 @@ void dataset_filters(const drep_dataset *ds, drep_filter *out)
         memcpy(to->param, r->filter[i].param, sizeof to->param);
         to->params = params;
         params += to->nparams;
-        if (to->id >= FMT_FILTER_USER) {
+        if (filter_is_named(&r->filter[i])) {
             to->name = name;
             name += r->filter[i].name.len + 1;
-        } else if (to->id >= FMT_FILTER_DEFLATE && !FMT_FILTER_FRAMED(to->id)) {
+        }
+        if (filter_is_hdf5(&r->filter[i])) {
+            to->id += DREP_FILTER_HDF5;
+            to->level = !!(r->filter[i].flags & FMT_FILTER_OPTIONAL);
+        } else if (to->id >= FMT_FILTER_DEFLATE && to->id < FMT_FILTER_USER &&
+                   !FMT_FILTER_FRAMED(to->id)) {
             to->level = (int)to->param[0];
         }
     }

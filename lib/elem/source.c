@@ -50,7 +50,8 @@ int source_place_one(const struct transfer *t, const uint64_t *coord)
     if (err || t->ds->chunks.nfilters == 0)
         return err ? err : source_place(t, coord, 1, e->size);
     chunk_forget(&t->ds->chunks, coord);
-    err = plan_filtered(&t->ds->chunks, coord, e->size, e->sums[0], e->skipped, &e->offset);
+    err = plan_filtered(&t->ds->chunks, coord, e->size, e->sums[0], (struct coding){e->skipped, 0},
+                        &e->offset);
     e->placed = !err;
     return err;
 }

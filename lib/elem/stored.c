@@ -123,8 +123,17 @@ static int stored_check(const drep_dataset *ds, int64_t size, uint32_t skipped)
     return 0;
 }
 
+/* Flags of the record for those of the caller. */
+static int flags_check(unsigned flags, uint8_t *out)
+{
+    if (flags & ~(unsigned)DREP_STORED_UNDECODED)
+        return fail(DREP_ERR_ARG, "unknown flags 0x%x of a stored chunk", flags);
+    *out = flags & DREP_STORED_UNDECODED ? FMT_CHUNK_UNDECODED : 0;
+    return 0;
+}
+
 static int stored_write(drep_dataset *ds, const int64_t *start, const void *buf, int64_t size,
-                        uint32_t skipped)
+                        struct coding coding)
 {
     const struct buf stored = {.p = (uint8_t *)(uintptr_t)buf, .len = (size_t)size};
     uint64_t coord[DREP_MAX_RANK] = {0};
@@ -133,25 +142,27 @@ static int stored_write(drep_dataset *ds, const int64_t *start, const void *buf,
     if (!err)
         err = chunk_of(ds, start, coord);
     if (!err)
-        err = stored_check(ds, !buf ? 0 : size, skipped);
+        err = stored_check(ds, !buf ? 0 : size, coding.skipped);
     if (err)
         return err;
     /* What lies outside the shape is the caller's. */
     ds->verified = ds->trimmed = false;
-    return ds->chunks.nfilters > 0 ? chunk_write_stored(&ds->chunks, coord, &stored, skipped)
+    return ds->chunks.nfilters > 0 ? chunk_write_stored(&ds->chunks, coord, &stored, coding)
                                    : chunk_write(&ds->chunks, coord, 1, buf, (uint64_t)size);
 }
 
 int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf, int64_t size,
-                      uint32_t skipped)
+                      uint32_t skipped, unsigned flags)
 {
+    struct coding coding = {.skipped = skipped};
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write_stored")) ||
+    if ((err = flags_check(flags, &coding.flags)) ||
+        (err = dataset_check(dataset, "drep_write_stored")) ||
         (err = shared_refuses(dataset->file, "drep_write_stored")) ||
         (err = write_begin(dataset->file)))
         return err;
-    err = stored_write(dataset, start, buf, size, skipped);
+    err = stored_write(dataset, start, buf, size, coding);
     return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
@@ -173,12 +184,13 @@ static int external_sum_new(drep_file *f, const struct chunk_rec *row, uint64_t 
 }
 
 static int external_write(drep_dataset *ds, const int64_t *start, uint32_t number, int64_t offset,
-                          int64_t size, uint32_t skipped)
+                          int64_t size, struct coding coding)
 {
     uint64_t coord[DREP_MAX_RANK] = {0};
     struct chunk_rec to = {.kind = FMT_CHUNK_EXTERNAL,
                            .filtered = true,
-                           .skipped = skipped,
+                           .kept = coding.flags,
+                           .skipped = coding.skipped,
                            .run = 1,
                            .file = number,
                            .nsums = 1};
@@ -193,7 +205,7 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
                     DREP_ERR_FORMAT)
         err = DREP_ERR_RANGE;
     if (!err)
-        err = stored_check(ds, size, skipped);
+        err = stored_check(ds, size, coding.skipped);
     to.offset = (uint64_t)offset;
     to.size = (uint64_t)size;
     if (!err)
@@ -206,15 +218,17 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
 }
 
 int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t number,
-                        int64_t offset, int64_t size, uint32_t skipped)
+                        int64_t offset, int64_t size, uint32_t skipped, unsigned flags)
 {
+    struct coding coding = {.skipped = skipped};
     int err;
 
-    if ((err = dataset_check(dataset, "drep_write_external")) ||
+    if ((err = flags_check(flags, &coding.flags)) ||
+        (err = dataset_check(dataset, "drep_write_external")) ||
         (err = shared_refuses(dataset->file, "drep_write_external")) ||
         (err = write_begin(dataset->file)))
         return err;
-    err = external_write(dataset, start, number, offset, size, skipped);
+    err = external_write(dataset, start, number, offset, size, coding);
     return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 

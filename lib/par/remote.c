@@ -72,7 +72,8 @@ int remote_record(drep_dataset *ds, const struct remote_chunk *c)
     chunk_coord(&ds->rec, c->chunk, coord);
     chunk_forget(&ds->chunks, coord);
     if (ds->chunks.nfilters > 0)
-        return plan_filtered(&ds->chunks, coord, e.size, e.sums[0], e.skipped, &e.offset);
+        return plan_filtered(&ds->chunks, coord, e.size, e.sums[0], (struct coding){e.skipped, 0},
+                             &e.offset);
     err = places_begin(&p, &ds->chunks, coord, 1, e.size);
     p.given = true;
     p.at = e.offset;

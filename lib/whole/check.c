@@ -219,7 +219,7 @@ static int check_filters(struct checker *c, uint64_t id, const struct object_rec
     for (int i = 0; i < rec->nfilters; i++) {
         int err = 0;
 
-        if (rec->filter[i].id < FMT_FILTER_USER)
+        if (!filter_is_users(&rec->filter[i]) && !filter_is_hdf5(&rec->filter[i]))
             err = filters_known(&rec->filter[i], 1, 0);
         if (err)
             return check_unsupported(c, id, err, NOTED);

@@ -25,7 +25,7 @@ static int copy_filtered(struct payload_copy *c, const uint64_t *coord, const st
     int err = chunk_stored(&c->from->chunks, rec, b);
 
     if (!err)
-        err = chunk_write_stored(&c->to->chunks, coord, b, rec->skipped);
+        err = chunk_write_stored(&c->to->chunks, coord, b, coding_of(rec));
     return !err ? copy_whole_progress(c, b->len) : err;
 }
 

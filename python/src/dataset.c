@@ -618,11 +618,17 @@ static PyObject *resize(PyObject *o, PyObject *arg)
 static PyObject *filter_tuple(const drep_filter *f)
 {
     int64_t params[255];
+    char hdf5[24] = "";
 
+    if (f->id >= DREP_FILTER_HDF5)
+        snprintf(hdf5, sizeof hdf5, "hdf5:%d%s", f->id - DREP_FILTER_HDF5, f->level ? "?" : "");
     for (int i = 0; i < f->nparams; i++)
         params[i] = f->params[i];
-    return Py_BuildValue("(NiN)", text(f->name ? f->name : drep_filter_name(f->id)), f->level,
-                         tuple_of(params, f->nparams));
+    return Py_BuildValue("(NiN)",
+                         text(*hdf5     ? hdf5
+                              : f->name ? f->name
+                                        : drep_filter_name(f->id)),
+                         *hdf5 ? 0 : f->level, tuple_of(params, f->nparams));
 }
 
 static PyObject *info_method(PyObject *o, PyObject *none)
@@ -807,7 +813,7 @@ static PyObject *write_stored(PyObject *o, PyObject *args)
         memory_release(&m);
         return NULL;
     }
-    WITHOUT_GIL(self->h, err = drep_write_stored(self->ds, at, m.ptr, m.size, skipped));
+    WITHOUT_GIL(self->h, err = drep_write_stored(self->ds, at, m.ptr, m.size, skipped, 0));
     memory_release(&m);
     if (err)
         return raise_error(err, self->h);

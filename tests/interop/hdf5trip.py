@@ -53,8 +53,8 @@ def check_report(c, text):
     words = {w: {f["what"] for f in report["findings"] if f["weight"] == w} for w in ("kept", "lost")}
     check(words["kept"] == set(c.kept), "report: kept %s", words["kept"])
     check(words["lost"] == set(c.lost), "report: lost %s", words["lost"])
-    check(report["result"] == ("lost" if c.lost else "kept" if c.kept else "exact"), "report: %s",
-          report["result"])
+    check(report["result"] == ("lost" if c.lost else "unread" if c.unread else "kept" if c.kept else "exact"),
+          "report: %s", report["result"])
     return report
 
 
@@ -112,7 +112,7 @@ def import_file(c, rep, how, folder, h5, drep):
     status, out, err = run(*command, h5, drep)
     check(status in (0, 1), "import: exit status %d: %s", status, err)
     report = check_report(c, out)
-    check_status(status, err, c.lost, "import", bool(c.kept))
+    check_status(status, err, c.lost or c.unread, "import", bool(c.kept))
     status, out, err = run(DATAREP, "check", drep)
     check(status == 0, "check: %s", out + err)
     check(("were not read by import" in out) == ("values" in c.lost), "check: %s", out)
@@ -128,7 +128,7 @@ def check_difference(drep, h5):
 def check_container(c, rep, h5, drep):
     large = os.path.getsize(h5) > LARGE or c.name == "sparse"
     status, out, err = run(DATAREP, "dump", "--json", *(["-H"] if large else []), drep)
-    check(status == 0, "dump: %s", err)
+    check(status == 0 or c.unread and "HDF5 filter" in err, "dump: %s", err)
     doc = json.loads(out)
     check(doc["datarep"] == rep, "datarep %s", doc["datarep"])
     with h5py.File(h5, "r") as f:
@@ -146,6 +146,7 @@ def try_case(c, rep, exact, folder, more=None):
     import_file(c, rep, ["--exact"] if exact else [], folder, h5, drep)
     if not exact:
         check_container(c, rep, h5, drep)
+    if not exact and not c.unread:
         check_difference(drep, h5)
     status, out, err = run(DATAREP, "export", "-f", drep, back)
     unread = "values" in c.lost

@@ -1675,6 +1675,49 @@ def zstd_without_length_too_long():
     return b
 
 
+@bad("FORMAT", "R8.53")
+def hdf5_filter_beside_another():
+    return grid(filters=[("shuffle", [4]), (drepwrite.Hdf5(1), [6])])[0]
+
+
+@bad("FORMAT", "R8.54")
+def hdf5_filter_of_texts():
+    return grid(t="vstring", filters=[(drepwrite.Hdf5(1), [6])])[0]
+
+
+@bad("FORMAT", "R8.54")
+def hdf5_filter_of_references():
+    return grid(t="ref", filters=[(drepwrite.Hdf5(1), [6])])[0]
+
+
+@bad("FORMAT", "R1.3")
+def hdf5_filter_with_a_name_of_bytes():
+    b, d = grid(filters=[(drepwrite.Hdf5(32026, "xyz"), [6])])
+    b.objects[d]["rest"] = b.objects[d]["rest"].replace(b"xyz", b"x\xffz")
+    return b
+
+
+@bad("FORMAT", "R8.58")
+def hdf5_filters_give_too_little():
+    b, d = grid(filters=[(drepwrite.Hdf5(1), [6])])
+    b.packed(d, (0,), [drepwrite.zlib.compress(ints(b, 1))])
+    return b
+
+
+@bad("FORMAT", "R8.35")
+def hdf5_filters_give_too_much():
+    b, d = grid(filters=[(drepwrite.Hdf5(1), [6])])
+    b.packed(d, (0,), [drepwrite.zlib.compress(ints(b, 1, 2, 3))])
+    return b
+
+
+@bad("CHECKSUM", "R8.58")
+def hdf5_sum():
+    b, d = grid(filters=[(drepwrite.Hdf5(3), [])])
+    b.packed(d, (0,), [ints(b, 1, 2) + b"abcd"])
+    return b
+
+
 @bad("FORMAT", "R8.50")
 def shuffle_behind_a_users_filter():
     return grid(filters=[("own", [1]), ("shuffle", [4])])[0]

@@ -11,7 +11,8 @@ import badvectors
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL = ("R3.8", "R3.10", "R3.21", "R3.22", "R3.23", "R3.24", "R3.25", "R5.20", "R5.21", "R5.22", "R5.23", "R5.24",
         "R5.25", "R5.26", "R6.5", "R6.6")
-FILTERING = ("R8.30", "R8.31", "R8.32", "R8.34", "R8.35", "R8.36", "R8.37", "R8.38", "R8.50", "R8.51")
+FILTERING = ("R8.30", "R8.31", "R8.32", "R8.34", "R8.35", "R8.36", "R8.37", "R8.38", "R8.50", "R8.51",
+             "R8.53", "R8.54", "R8.56", "R8.58")
 # Formats that a core reader need not know: those from 24 on, and descriptions.
 BEYOND = range(24, 256)
 

@@ -14,6 +14,7 @@ import struct
 import sys
 import zlib
 from fractions import Fraction
+from typing import NamedTuple
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
@@ -491,7 +492,48 @@ FILTER = {"shuffle": 1, "bitshuffle": 2, "delta": 3, "deflate": 16, "zstd": 17, 
           "hdf5-bitshuffle": 21, "blosc": 22}
 
 
+class Hdf5(NamedTuple):
+    """A filter of HDF5, in the place of a filter's name."""
+    id: int
+    name: str = ""
+    optional: bool = False
+
+
+def fletcher32(data):
+    """As libhdf5 computes it: two sums of words, folded now and then."""
+    a = b = 0
+    for at in range(0, len(data), 2):
+        a += int.from_bytes(data[at:at + 2].ljust(2, b"\0"), "big")
+        b += a
+        a, b = [(n & 0xffff) + (n >> 16) for n in (a, b)]
+    return (b << 16 | a).to_bytes(4, "little")
+
+
+def apply_hdf5(number, parameters, data):
+    """What HDF5's filter of this number makes of data."""
+    if number == 1:
+        return zlib.compress(data, parameters[0])
+    if number == 2:
+        return shuffle(data, parameters[0])
+    if number == 3:
+        return data + fletcher32(data)
+    if number == 32000:
+        return lzf(data)
+    if number == 32001:
+        return blosc(data, parameters[2], *parameters[4:])
+    if number == 32004:
+        size = (parameters or [0])[0] or len(data)
+        return u64(len(data)) + u32(size) + blocks(data, size, lz4)
+    if number == 32008:
+        return hdf5_bitshuffle(data, *(parameters[2:] + [0] * 4)[:4])
+    if number == 32015:
+        return zstd(data, parameters[0])
+    return bytes(b ^ 0x5a for b in data)
+
+
 def apply_filter(name, parameters, data, fixed):
+    if isinstance(name, Hdf5):
+        return apply_hdf5(name.id, parameters, data)
     if name == "deflate":
         return zlib.compress(data, parameters[0])
     if name == "zstd":
@@ -756,9 +798,12 @@ class Builder:
             rest += u8(suffix)
         rest += u8(len(filters))
         for f, parameters in filters:
-            f, flags = f if isinstance(f, tuple) else (f, 0)
-            own = f.encode() if f not in FILTER else b""
-            rest += u16(FILTER.get(f, 32768)) + u8(flags) + u8(len(own)) + own + u8(len(parameters))
+            if isinstance(f, Hdf5):
+                number, flags, own = f.id, 2 | 4 * f.optional, f.name.encode()
+            else:
+                f, flags = f if isinstance(f, tuple) else (f, 0)
+                number, own = FILTER.get(f, 32768), f.encode() if f not in FILTER else b""
+            rest += u16(number) + u8(flags) + u8(len(own)) + own + u8(len(parameters))
             rest += b"".join(map(u32, parameters))
         rest += u8(fill)
         if fill == 1:
@@ -841,7 +886,7 @@ class Builder:
         for i, (name, parameters) in enumerate(o["filters"]):
             if not skipped >> i & 1:
                 raw = apply_filter(name, parameters, raw, fixed)
-                if name in ("deflate", "zstd", "lz4", "mirror", "hdf5-lz4", "lzf", "hdf5-bitshuffle", "blosc"):
+                if isinstance(name, Hdf5) or name in ("deflate", "zstd", "lz4", "mirror", "hdf5-lz4", "lzf", "hdf5-bitshuffle", "blosc"):
                     fixed = len(raw)
         return raw
 

@@ -99,7 +99,8 @@ static void point(drep_dataset *ds, const struct target *t, int cell, int from)
     int64_t start[2];
 
     start_of(cell, start);
-    ok(drep_write_external(ds, start, t->number, t->offset[from], t->size[from], t->skipped[from]));
+    ok(drep_write_external(ds, start, t->number, t->offset[from], t->size[from], t->skipped[from],
+                           0));
 }
 
 static drep_file *opened_with(const char *path, int amode, const char *hint)
@@ -690,7 +691,7 @@ START_TEST(test_D48_a_container_gives_its_sums)
     odd = grid(f, "odd", _i);
     if (filtered) /* not exactly a chunk of it */
         ok(drep_write_external(odd, (int64_t[]){0, 0}, t.number, t.offset[2] + 1, t.size[2] - 1,
-                               t.skipped[2]));
+                               t.skipped[2], 0));
     drep_dataset_close(odd);
     drep_dataset_close(ds);
     ok(drep_commit(f));
@@ -764,12 +765,12 @@ START_TEST(test_what_is_refused)
     fails(drep_external_add(f, "t.bin", NULL), DREP_ERR_ARG);
     fails(drep_external_list(f, NULL, NULL), DREP_ERR_ARG);
     ok(drep_dataset_open(f, "d", &ds));
-    fails(drep_write_external(ds, odd, t.number, 0, 8, 0), DREP_ERR_RANGE);
-    fails(drep_write_external(ds, start, t.number, -1, 8, 0), DREP_ERR_ARG);
-    fails(drep_write_external(ds, start, t.number, 0, 0, 0), DREP_ERR_ARG);
-    fails(drep_write_external(ds, start, t.number, 1 << 20, 8, 0), DREP_ERR_RANGE);
-    fails(drep_write_external(ds, start, t.number, 0, 7, 0), DREP_ERR_ARG);
-    fails(drep_write_external(ds, start, 99, 0, 8, 0), DREP_ERR_RANGE);
+    fails(drep_write_external(ds, odd, t.number, 0, 8, 0, 0), DREP_ERR_RANGE);
+    fails(drep_write_external(ds, start, t.number, -1, 8, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_external(ds, start, t.number, 0, 0, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_external(ds, start, t.number, 1 << 20, 8, 0, 0), DREP_ERR_RANGE);
+    fails(drep_write_external(ds, start, t.number, 0, 7, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_external(ds, start, 99, 0, 8, 0, 0), DREP_ERR_RANGE);
     ok(drep_usage_get(f, &usage));
     ok(drep_object_usage(f, "d", &part));
     ck_assert_int_eq(usage.external, CELLS * CHUNK * 8);

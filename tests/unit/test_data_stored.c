@@ -56,7 +56,7 @@ static int carry(const int64_t *start, void *ctx)
     fails(drep_read_stored(c->from, start, bytes, size - 1, &again, NULL), DREP_ERR_BUFFER);
     ck_assert_int_eq(again, size);
     ok(drep_read_stored(c->from, start, bytes, size, &again, &skipped));
-    ok(drep_write_stored(c->to, start, bytes, size, skipped));
+    ok(drep_write_stored(c->to, start, bytes, size, skipped, 0));
     c->chunks++;
     return 0;
 }
@@ -102,7 +102,7 @@ START_TEST(test_what_stands_outside_the_shape)
 
     for (int i = 0; i < HIGH * WIDE; i++)
         chunk[i] = i + 1;
-    ok(drep_write_stored(ds, start, chunk, sizeof chunk, 0));
+    ok(drep_write_stored(ds, start, chunk, sizeof chunk, 0, 0));
     ok(drep_dataset_resize(ds, grown));
     ok(drep_read_box(ds, from, count, NULL, got, NULL));
     for (int y = 0; y < HIGH; y++)
@@ -129,18 +129,18 @@ START_TEST(test_what_is_not_stored)
     fails(drep_read_stored(ds, beyond, NULL, 0, &size, NULL), DREP_ERR_RANGE);
     fails(drep_read_stored(ds, NULL, NULL, 0, &size, NULL), DREP_ERR_ARG);
     fails(drep_read_stored(ds, origin, NULL, 0, NULL, NULL), DREP_ERR_ARG);
-    fails(drep_write_stored(ds, inside, bytes, 10, 0), DREP_ERR_RANGE);
-    fails(drep_write_stored(ds, origin, bytes, 0, 0), DREP_ERR_ARG);
-    fails(drep_write_stored(ds, origin, NULL, 10, 0), DREP_ERR_ARG);
-    fails(drep_write_stored(ds, origin, bytes, 10, 2), DREP_ERR_ARG);
-    fails(drep_write_stored(ds, origin, bytes, 10, 1), DREP_ERR_ARG); /* no whole elements */
-    fails(drep_write_stored(ds, origin, bytes, 132, 1), DREP_ERR_ARG);
-    fails(drep_write_stored(ds, origin, bytes, (int64_t)1 << 40, 0), DREP_ERR_LIMIT);
+    fails(drep_write_stored(ds, inside, bytes, 10, 0, 0), DREP_ERR_RANGE);
+    fails(drep_write_stored(ds, origin, bytes, 0, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, NULL, 10, 0, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, 10, 2, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, 10, 1, 0), DREP_ERR_ARG); /* no whole elements */
+    fails(drep_write_stored(ds, origin, bytes, 132, 1, 0), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, origin, bytes, (int64_t)1 << 40, 0, 0), DREP_ERR_LIMIT);
     ok(drep_dataset_create(f, "flat", &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = dims),
                            &flat));
     fails(drep_read_stored(flat, origin, NULL, 0, &size, NULL), DREP_ERR_KIND);
     /* Bytes that no filter gave are found by whoever decodes them. */
-    ok(drep_write_stored(ds, origin, bytes, 40, 0));
+    ok(drep_write_stored(ds, origin, bytes, 40, 0, 0));
     fails(drep_read(ds, NULL, NULL, bytes, NULL), DREP_ERR_FORMAT);
     ck_assert_ptr_nonnull(strstr(drep_error(), "chunk (0,0)"));
     drep_dataset_close(flat);
@@ -191,6 +191,137 @@ START_TEST(test_bytes_that_are_the_same)
 }
 END_TEST
 
+/* ---- filters of HDF5 ---- */
+
+static const uint32_t hdf5_size[] = {8};
+static const drep_filter netcdf[] = {
+    {.id = DREP_FILTER_HDF5 + 3},
+    {.id = DREP_FILTER_HDF5 + 2, .level = 1, .nparams = 1, .params = hdf5_size, .param = {8}},
+    {.id = DREP_FILTER_HDF5 + 1, .level = 1, .nparams = 1, .param = {4}}};
+static const drep_filter nobody[] = {
+    {.id = DREP_FILTER_HDF5 + 32026, .name = "blosc2", .nparams = 2, .param = {7, 8}}};
+
+/* Elements go through HDF5's filters in both directions; fletcher32 stands first, so that the
+ * chunk is a stream of zlib. */
+START_TEST(test_hdf5_filters_that_are_here)
+{
+    drep_file *f = memory_file("native");
+    drep_dataset *ds = grid(f, "d", DREP_DOUBLE, netcdf, 3);
+    const int64_t start[] = {8, 16}, longer[] = {12, 20};
+    static double in[ROWS * COLUMNS], out[ROWS * COLUMNS];
+    drep_dsinfo info = DREP_DSINFO;
+    uint8_t bytes[2000];
+    int64_t size = 0;
+
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        in[i] = i % 7;
+    ok(drep_write(ds, NULL, DREP_DOUBLE, in, NULL));
+    ok(drep_commit(f));
+    ok(drep_read(ds, NULL, DREP_DOUBLE, out, NULL));
+    ck_assert_mem_eq(in, out, sizeof in);
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.nfilters, 3);
+    ck_assert_int_eq(info.filters[1].id, DREP_FILTER_HDF5 + 2);
+    ck_assert_int_eq(info.filters[0].level + 2 * info.filters[1].level, 2);
+    ck_assert_uint_eq(info.filters[1].params[0], 8);
+    ck_assert(!info.filters[0].name);
+    /* The chunk at the corner, too, is stored whole. */
+    ok(drep_read_stored(ds, start, bytes, sizeof bytes, &size, NULL));
+    ck_assert_int_eq(bytes[0] & 15, 8);
+    ok(drep_dataset_resize(ds, longer));
+    in[0] = -1;
+    ok(drep_read_box(ds, (const int64_t[]){11, 0}, (const int64_t[]){1, 1}, DREP_DOUBLE, in, NULL));
+    ck_assert_double_eq(in[0], 0);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+static int64_t undecoded(drep_dataset *ds)
+{
+    drep_dsusage u = DREP_DSUSAGE;
+
+    ok(drep_dataset_usage(ds, &u));
+    return u.undecoded;
+}
+
+/* Only elements need the filter: chunks go in, out, and into copies, and the shape may change where
+ * no chunk is cut. */
+START_TEST(test_hdf5_filters_that_nobody_has)
+{
+    drep_file *f = memory_file("native");
+    drep_dataset *ds = grid(f, "d", DREP_DOUBLE, nobody, 1), *copy;
+    static const int64_t at[] = {4, 8}, other[] = {4, 0}, skips[] = {0, 0};
+    static const int64_t longer[] = {12, 24}, cut[] = {7, 24}, rows[] = {8, 24};
+    const int64_t one[] = {1, 1};
+    double v = 5, plain[HIGH * WIDE] = {3};
+    uint8_t bytes[20] = {0};
+    int64_t size = 0;
+    uint32_t skipped = 0;
+
+    fails(drep_write(ds, NULL, DREP_DOUBLE, (double[ROWS * COLUMNS]){0}, NULL),
+          DREP_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "HDF5 filter 32026 'blosc2' is not here"));
+    ok(drep_write_stored(ds, at, "nobody knows", 12, 0, DREP_STORED_UNDECODED));
+    ok(drep_write_stored(ds, other, "what it says", 12, 0, 0));
+    ok(drep_write_stored(ds, skips, plain, sizeof plain, 1, 0));
+    fails(drep_write_stored(ds, at, "nobody knows", 12, 0, 2), DREP_ERR_ARG);
+    ok(drep_commit(f));
+    ck_assert_int_eq(undecoded(ds), 1);
+    fails(drep_read_box(ds, at, one, DREP_DOUBLE, &v, NULL), DREP_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "HDF5 filter 32026 'blosc2' is not here"));
+    ok(drep_read_box(ds, skips, one, DREP_DOUBLE, &v, NULL));
+    ck_assert_double_eq(v, 3);
+    ok(drep_dataset_resize(ds, longer));
+    fails(drep_dataset_resize(ds, cut), DREP_ERR_UNSUPPORTED);
+    ok(drep_dataset_resize(ds, rows));
+    ok(drep_copy(f, "d", f, "copy", NULL));
+    ok(drep_dataset_open(f, "copy", &copy));
+    ok(drep_read_stored(copy, at, bytes, sizeof bytes, &size, &skipped));
+    ck_assert_int_eq(size, 12);
+    ck_assert_mem_eq(bytes, "nobody knows", 12);
+    ck_assert_int_eq(undecoded(copy), 1);
+    drep_dataset_close(copy);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+START_TEST(test_hdf5_filters_that_are_refused)
+{
+    drep_file *f = memory_file("native");
+    const drep_filter mixed[] = {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_HDF5 + 1}};
+    const drep_filter large[] = {{.id = DREP_FILTER_HDF5 + 65536}};
+    const drep_filter level[] = {{.id = DREP_FILTER_HDF5 + 1, .level = 6}};
+    const drep_filter named[] = {{.id = DREP_FILTER_HDF5 + 1, .name = "\xff"}};
+    const struct {
+        const drep_filter *filter;
+        int n, error;
+    } some[] = {{mixed, 2, DREP_ERR_ARG},
+                {large, 1, DREP_ERR_ARG},
+                {level, 1, DREP_ERR_ARG},
+                {named, 1, DREP_ERR_NAME}};
+    const int64_t dims[] = {4};
+    drep_type *text;
+
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        fails(drep_dataset_create(f, "d",
+                                  &DREP_SPEC(.type = DREP_INT, .rank = 1, .dims = dims,
+                                             .layout = DREP_CHUNKED, .filters = some[i].filter,
+                                             .nfilters = some[i].n),
+                                  NULL),
+              some[i].error);
+    ok(drep_type_vstring(&text));
+    fails(drep_dataset_create(f, "d",
+                              &DREP_SPEC(.type = text, .rank = 1, .dims = dims,
+                                         .layout = DREP_CHUNKED, .filters = nobody, .nfilters = 1),
+                              NULL),
+          DREP_ERR_TYPE);
+    drep_type_free(text);
+    ok(drep_close(f));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data stored");
@@ -200,6 +331,9 @@ int main(void)
     tcase_add_test(t, test_what_stands_outside_the_shape);
     tcase_add_test(t, test_what_is_not_stored);
     tcase_add_test(t, test_bytes_that_are_the_same);
+    tcase_add_test(t, test_hdf5_filters_that_are_here);
+    tcase_add_test(t, test_hdf5_filters_that_nobody_has);
+    tcase_add_test(t, test_hdf5_filters_that_are_refused);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

@@ -60,6 +60,11 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
         put_shape(s, info->chunk, NULL, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
+        if (info->filters[i].id >= DREP_FILTER_HDF5) {
+            sink_text(s, ", ");
+            print_filter(s, &info->filters[i]);
+            continue;
+        }
         name = drep_filter_name(info->filters[i].id);
         sink_format(s, ", %s", name ? name : "filter");
         if (!name)

@@ -226,6 +226,14 @@ static void json_link(struct dump *d, const struct walk_item *item)
     json_string(s, item->target);
 }
 
+/* What HDF5's message says beside number and parameters. */
+static void json_hdf5(struct sink *s, const drep_filter *f)
+{
+    sink_text(s, ", \"hdf5\": {\"name\": ");
+    json_string(s, f->name ? f->name : "");
+    sink_format(s, ", \"optional\": %s}", f->level ? "true" : "false");
+}
+
 static void json_filters(struct sink *s, const drep_dsinfo *info)
 {
     int i, k;
@@ -235,7 +243,9 @@ static void json_filters(struct sink *s, const drep_dsinfo *info)
         const drep_filter *f = &info->filters[i];
 
         sink_text(s, i ? ", {\"name\": " : "{\"name\": ");
-        if (f->name)
+        if (f->id >= DREP_FILTER_HDF5)
+            sink_format(s, "\"hdf5:%d\"", f->id - DREP_FILTER_HDF5);
+        else if (f->name)
             json_string(s, f->name);
         else if (drep_filter_name(f->id))
             json_string(s, drep_filter_name(f->id));
@@ -247,7 +257,10 @@ static void json_filters(struct sink *s, const drep_dsinfo *info)
                 sink_text(s, ", ");
             sink_u64(s, f->params[k]);
         }
-        sink_text(s, "]}");
+        sink_char(s, ']');
+        if (f->id >= DREP_FILTER_HDF5)
+            json_hdf5(s, f);
+        sink_char(s, '}');
     }
     sink_char(s, ']');
 }

@@ -12,7 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const weights[] = {"made", "stored", "untried", "read", "kept", "lost"};
+static const char *const weights[] = {"made", "stored", "untried", "read",
+                                      "kept", "unread", "lost"};
 
 /* Findings so far that a report lists. */
 static int64_t counted(const struct report *r)
@@ -146,7 +147,7 @@ void report_add(struct report *r, const struct hdf5_finding *f)
     const char *path = *f->path ? f->path : NULL;
 
     r->count[f->weight]++;
-    if (f->weight == HDF5_LOST)
+    if (f->weight == HDF5_LOST || f->weight == HDF5_UNREAD)
         say_loss(r, f);
     else if (r->verbose || (f->weight == HDF5_READ && !r->quiet))
         tool_say(r->src, path, "%s", f->message);
@@ -210,6 +211,7 @@ static void end_json(struct report *r, int err, const struct hdf5_totals *t)
                 (long long)r->count[HDF5_LOST],
                 err                      ? "failed"
                 : r->count[HDF5_LOST]    ? "lost"
+                : r->count[HDF5_UNREAD]  ? "unread"
                 : r->count[HDF5_UNTRIED] ? "untried"
                 : r->count[HDF5_KEPT]    ? "kept"
                                          : "exact");
@@ -217,7 +219,9 @@ static void end_json(struct report *r, int err, const struct hdf5_totals *t)
 
 int report_end(struct report *r, int err, const struct hdf5_totals *totals)
 {
-    int status = err ? tool_exit_code(err) : r->count[HDF5_LOST] ? TOOL_DIFFERS : TOOL_FINE;
+    int status = err                                               ? tool_exit_code(err)
+                 : r->count[HDF5_LOST] + r->count[HDF5_UNREAD] > 0 ? TOOL_DIFFERS
+                                                                   : TOOL_FINE;
 
     end_causes(r);
     if (!err && !r->quiet && (r->count[HDF5_KEPT] || r->count[HDF5_LOST] || r->verbose))

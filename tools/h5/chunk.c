@@ -6,6 +6,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/chunk.h"
 #include "chunk/framing.h"
+#include "chunk/hdf5.h"
 #include "tools/h5/framed.h"
 #include <libdeflate.h>
 #include <stdint.h>
@@ -24,6 +25,7 @@ struct decoder {
 struct unfilter {
     H5Z_filter_t id;
     unsigned width; /* shuffle: bytes of an element */
+    int unknown;
     drep_filter framed;
 };
 
@@ -74,14 +76,15 @@ static int read_filter(hid_t dcpl, int i, size_t element, struct unfilter *f)
 }
 
 /* Where several compress, the inner ones may have made a little more of their input. */
-static int read_filters(hid_t dcpl, size_t element, struct decoding *g)
+static int read_filters(hid_t dcpl, size_t element, struct decoding *g, int partly)
 {
     int i, n = H5Pget_nfilters(dcpl), several = 0;
 
     if (n < 0 || n > H5Z_MAX_NFILTERS)
         return 0;
     for (i = 0; i < n; i++) {
-        if (!read_filter(dcpl, i, element, &g->filter[i]))
+        g->filter[i].unknown = !read_filter(dcpl, i, element, &g->filter[i]);
+        if (g->filter[i].unknown && !partly)
             return 0;
         several += compresses(&g->filter[i]);
     }
@@ -92,7 +95,7 @@ static int read_filters(hid_t dcpl, size_t element, struct decoding *g)
     return 1;
 }
 
-struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads)
+struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads, int partly)
 {
     struct decoding *g = size <= SIZE_MAX / 4 ? calloc(1, sizeof *g) : NULL;
 
@@ -101,7 +104,7 @@ struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threa
     g->size = size;
     g->decoder = calloc((size_t)threads, sizeof *g->decoder);
     g->threads = g->decoder ? threads : 0;
-    if (g->decoder && read_filters(dcpl, element, g))
+    if (g->decoder && read_filters(dcpl, element, g, partly))
         return g;
     decoding_free(g);
     return NULL;
@@ -115,56 +118,6 @@ static uint8_t *spare_of(const struct decoding *g, struct decoder *d, const uint
     if (!d->spare[k])
         d->spare[k] = malloc(g->room);
     return d->spare[k];
-}
-
-/* Fletcher's sum of 16-bit words, the most significant byte first, an odd byte padded. */
-static uint32_t fletcher32(const uint8_t *p, size_t size)
-{
-    uint32_t a = 0, b = 0;
-    size_t words = size / 2;
-
-    while (words) {
-        size_t some = words > 360 ? 360 : words;
-
-        words -= some;
-        for (; some; some--, p += 2) {
-            a += (uint32_t)(p[0] << 8 | p[1]);
-            b += a;
-        }
-        a = (a & 0xffff) + (a >> 16);
-        b = (b & 0xffff) + (b >> 16);
-    }
-    if (size % 2) {
-        a += (uint32_t)(p[0] << 8);
-        b += a;
-        a = (a & 0xffff) + (a >> 16);
-        b = (b & 0xffff) + (b >> 16);
-    }
-    a = (a & 0xffff) + (a >> 16);
-    b = (b & 0xffff) + (b >> 16);
-    return b << 16 | a;
-}
-
-int fletcher32_check(const uint8_t *p, size_t *size)
-{
-    uint32_t stored;
-
-    if (*size < FLETCHER32_SIZE)
-        return 0;
-    *size -= FLETCHER32_SIZE;
-    p += *size;
-    stored = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-    return stored == fletcher32(p - *size, *size);
-}
-
-size_t fletcher32_add(uint8_t *p, size_t size)
-{
-    uint32_t sum = fletcher32(p, size);
-    int i;
-
-    for (i = 0; i < FLETCHER32_SIZE; i++)
-        p[size + (size_t)i] = (uint8_t)(sum >> 8 * i);
-    return FLETCHER32_SIZE;
 }
 
 /* One loop, made fast by constant widths. */
@@ -299,6 +252,8 @@ int decode_chunk(struct decoding *g, int thread, const uint8_t *raw, size_t size
 
         if (skipped >> i & 1)
             continue;
+        if (g->filter[i].unknown)
+            return DECODE_UNKNOWN;
         how = g->filter[i].id == H5Z_FILTER_FLETCHER32 ? check_sum(in, &size)
                                                        : undo(g, d, i, &e, &in, &size, out);
     }

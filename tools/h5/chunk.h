@@ -7,16 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sum of HDF5's filter fletcher32, behind a chunk of *size bytes: true if it is right; *size is
- * without it then. */
-#define FLETCHER32_SIZE 4
-int fletcher32_check(const uint8_t *p, size_t *size);
-/* Puts it behind `size` bytes, which have room for it; gives its length. */
-size_t fletcher32_add(uint8_t *p, size_t size);
-
-/* NULL if the filters are others than those known here, or without memory. */
+/* NULL if the filters are others than those known here, or without memory.  partly: only without
+ * memory; chunks that others were applied to are DECODE_UNKNOWN. */
 struct decoding;
-struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads);
+struct decoding *decoding_new(hid_t dcpl, size_t element, size_t size, int threads, int partly);
 void decoding_free(struct decoding *g);
 /* DECODE_WHOLE: the chunk's elements are in out, of `size` bytes.  DECODE_UNKNOWN leaves it to
  * HDF5.  DECODE_SHORT: it holds less than a chunk; HDF5 would fill up with what lies behind it

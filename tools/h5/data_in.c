@@ -60,7 +60,9 @@ struct filler {
 
     int as_stored; /* chunks go over as they are: */
     struct raw_chunks raw;
-    int64_t untried;          /* those that were not decoded first */
+    int64_t untried;          /* those that were not decoded first, */
+    int64_t undecoded;        /* and those that nobody here could decode */
+    int missing;              /* HDF5 lacks filters: it cannot read what we cannot decode */
     int pinned;               /* chunks stay where they are (pin.c) */
     int64_t copied;           /* chunks that could not */
     struct mapped_pin mapped; /* of a virtual dataset */
@@ -411,7 +413,8 @@ static void try_one(void *ctx, int thread, size_t i)
 #define PIN_COPY (-1)
 
 /* Leaves a stored chunk where it is, `size` bytes of it. */
-static int pin_stored(struct filler *f, const struct stored *c, size_t size, uint32_t skipped)
+static int pin_stored(struct filler *f, const struct stored *c, size_t size, uint32_t skipped,
+                      unsigned flags)
 {
     const struct box *b = &c->box;
     hsize_t at[H5S_MAX_RANK], all;
@@ -425,7 +428,7 @@ static int pin_stored(struct filler *f, const struct stored *c, size_t size, uin
         address == HADDR_UNDEF)
         return PIN_COPY;
     err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, address, c->bytes, size, skipped,
-                    &done);
+                    flags, &done);
     if (err)
         return err;
     if (done)
@@ -447,7 +450,7 @@ static int pin_block(struct filler *f, const struct box *b)
     if (!read_block(f, b))
         return PIN_COPY;
     err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, H5Dget_offset(f->s->dset) + at * size,
-                    f->h, (size_t)box_elements(b) * size, 0, &done);
+                    f->h, (size_t)box_elements(b) * size, 0, 0, &done);
     arena_release(&f->arena);
     if (err)
         return err;
@@ -455,6 +458,46 @@ static int pin_block(struct filler *f, const struct box *b)
         job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
     f->copied += !done;
     return done ? 0 : PIN_COPY;
+}
+
+/* Makes a chunk the container's, where it is or with its bytes. */
+static int put_raw_chunk(struct filler *f, const struct stored *c, size_t size, uint32_t skipped,
+                         int tried)
+{
+    int filtered = raw_chunk_filtered(&f->raw, skipped), err = PIN_COPY;
+    unsigned flags = (tried ? c->good != DECODE_WHOLE : filtered) ? DREP_STORED_UNDECODED : 0;
+
+    if (f->pinned) {
+        err = pin_stored(f, c, size, skipped, flags);
+        f->copied += err == PIN_COPY;
+    }
+    if (err == PIN_COPY) {
+        err = drep_write_stored(f->ds, c->box.start, c->bytes, (int64_t)size, skipped, flags);
+        /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
+        if (err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
+            return fill_block(f, &c->box, 0);
+        if (err)
+            return job_fail_drep(f->j, err);
+        f->j->totals.bytes += (uint64_t)box_elements(&c->box) * f->s->map.dsize;
+        job_progress(f->j, (uint64_t)box_elements(&c->box) * f->s->map.hsize);
+    }
+    f->untried += !err && flags && !tried;
+    f->undecoded += !err && flags && tried;
+    return err;
+}
+
+/* Carries a chunk over under the filters of HDF5, also one that nobody can decode for want of a
+ * filter. */
+static int carry_chunk(struct filler *f, const struct stored *c)
+{
+    int tried = f->decoding != NULL, whole = !tried || c->good == DECODE_WHOLE;
+    size_t size = c->size;
+    uint32_t skipped;
+
+    if (!c->read || (!whole && !f->missing) ||
+        !raw_chunk_in(&f->raw, c->bytes, &size, c->skipped, &skipped))
+        return fill_block(f, &c->box, 0);
+    return put_raw_chunk(f, c, size, skipped, tried);
 }
 
 /* Carries one chunk over as it is stored; through HDF5 where that is not possible. */
@@ -467,27 +510,16 @@ static int copy_raw_chunk_in(struct filler *f, const struct stored *c)
 
     if (err)
         return err;
-    if (c->there && (c->excess || c->good != DECODE_WHOLE ||
-                     !raw_chunk_in(&f->raw, c->bytes, &size, c->skipped, &skipped)))
+    if (!c->there) {
+        job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
+        return 0;
+    }
+    if (f->raw.pipeline)
+        return carry_chunk(f, c);
+    if (c->excess || c->good != DECODE_WHOLE ||
+        !raw_chunk_in(&f->raw, c->bytes, &size, c->skipped, &skipped))
         return fill_block(f, b, 0);
-    if (c->there && f->pinned) {
-        err = pin_stored(f, c, size, skipped);
-        f->untried += !err && !f->decoding && raw_chunk_filtered(&f->raw, skipped);
-        if (err != PIN_COPY)
-            return err;
-        err = 0;
-        f->copied++;
-    }
-    if (c->there) {
-        err = drep_write_stored(f->ds, b->start, c->bytes, (int64_t)size, skipped);
-        /* It cannot be a chunk of these filters: HDF5 says what is wrong with it. */
-        if (err == DREP_ERR_ARG || err == DREP_ERR_LIMIT)
-            return fill_block(f, b, 0);
-        f->untried += !err && !f->decoding && raw_chunk_filtered(&f->raw, skipped);
-        f->j->totals.bytes += (uint64_t)box_elements(b) * f->s->map.dsize;
-    }
-    job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
-    return err ? job_fail_drep(f->j, err) : 0;
+    return put_raw_chunk(f, c, size, skipped, f->decoding != NULL);
 }
 
 /* Threads decode the chunks of a block, and throw the result away; then they go over. */
@@ -651,6 +683,7 @@ static int fill_mapped(struct filler *f)
     }
     f->directly = 0;
     f->untried += f->mapped.untried;
+    f->undecoded += f->mapped.undecoded;
     pin_mapped_end(&f->mapped);
     direct_release(&f->direct);
     return err;
@@ -777,14 +810,21 @@ static int mark_unread(struct filler *f, struct notes *r)
     return err;
 }
 
-/* Chunks that may be damaged: "datarep check" says so too. */
-static int say_untried(struct filler *f, struct notes *r)
+/* Chunks that may be damaged: they are marked, and "datarep check" counts them. */
+static void say_undecoded(struct filler *f)
 {
-    if (!f->untried)
-        return 0;
-    job_say(f->j, HDF5_UNTRIED, "values", f->o->path,
-            "%lld chunks are not decoded: whether they can be is not known", (long long)f->untried);
-    return notes_add(f->j, r, "undecoded %lld", (long long)f->untried);
+    char why[sizeof f->j->why] = "a source of a virtual dataset has filters that are not here";
+
+    if (f->untried)
+        job_say(f->j, HDF5_UNTRIED, "values", f->o->path,
+                "%lld chunks are not decoded: whether they can be is not known",
+                (long long)f->untried);
+    if (!f->undecoded)
+        return;
+    registered_missing(f->s->dcpl, why, sizeof why);
+    job_say(f->j, HDF5_UNREAD, "values", f->o->path,
+            "%lld chunks go over as they are, and cannot be decoded: %s", (long long)f->undecoded,
+            why);
 }
 
 /* Bytes from which on it is said that a virtual import has copied them. */
@@ -854,13 +894,15 @@ static int decode_here(struct filler *f, const drep_dsinfo *info)
     f->chunk_size = size;
     f->as_stored = raw_chunks_match(&f->raw, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
     f->pinned = f->as_stored && f->j->o->pinned;
+    f->missing = f->raw.pipeline && registered_missing(s->dcpl, f->j->why, sizeof f->j->why);
     if (f->as_stored && f->j->o->no_decode)
         return 0;
     if (!f->j->threads)
         f->j->threads = threads_new(f->j->o->threads);
     if (!f->j->threads)
         return job_no_memory(f->j);
-    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads));
+    f->decoding = decoding_new(s->dcpl, s->map.dsize, size, threads_size(f->j->threads),
+                               f->as_stored && f->raw.pipeline);
     if (!f->decoding || f->as_stored)
         return f->decoding || !f->as_stored ? 0 : job_no_memory(f->j);
     f->chunk = malloc(size * (size_t)threads_size(f->j->threads));
@@ -1026,9 +1068,7 @@ int import_data(struct job *j, const struct h5_object *o, struct h5_source *s, s
     if (!err && f.ds) {
         job_say_losses(j, o->path, &f.lost);
         say_copied(&f);
-        err = say_untried(&f, r);
-    }
-    if (!err && f.ds) {
+        say_undecoded(&f);
         err = nulls_write(j, &f.nulls, NULL, o->path, r);
         j->totals.copied += source_is_copy(j, s);
     }

@@ -196,10 +196,10 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
 }
 
 /* True if a chunk may go over as it is.  One that leaves out its last elements, as the container
- * allows, HDF5 would fill up with what lies behind it in memory. */
+ * allows under its own filters, HDF5 would fill up with what lies behind it in memory. */
 static int is_whole(const struct emptier *e, size_t size, unsigned skipped)
 {
-    return size == 0 ||
+    return size == 0 || e->raw.pipeline ||
            decode_chunk(e->decoding, 0, e->raw.bytes, size, skipped, NULL) == DECODE_WHOLE;
 }
 
@@ -265,7 +265,8 @@ static int export_chunk(const int64_t *start, void *ctx)
     }
     if (e->as_stored && !e->j->back)
         e->err = copy_raw_chunk_out(e, &b);
-    else if (!e->as_stored || e->j->o->verify || !check_carried(e, &b, &e->err))
+    else if (!e->as_stored || (e->j->o->verify && !e->raw.pipeline) ||
+             !check_carried(e, &b, &e->err))
         e->err = e->err ? e->err : export_region(e, b.start, b.count);
     return e->err;
 }
@@ -528,7 +529,7 @@ int export_data(struct job *j, const struct h5_object *o)
     e.as_stored = !err && !none && !longer && !nulls_any(&e.nulls) &&
                   raw_chunks_match(&e.raw, dcpl, &s.info, s.ds, &s.map, 0);
     if (e.as_stored && !j->back)
-        e.decoding = decoding_new(dcpl, s.map.dsize, e.raw.size, 1);
+        e.decoding = decoding_new(dcpl, s.map.dsize, e.raw.size, 1, e.raw.pipeline);
     e.as_stored &= j->back || e.decoding;
     /* A virtual dataset has its elements elsewhere: they are compared, not written. */
     if (!err && !none && (j->back || H5Pget_layout(dcpl) != H5D_VIRTUAL))

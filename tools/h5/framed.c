@@ -5,11 +5,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/framed.h"
 #include "chunk/framing.h"
+#include "chunk/hdf5.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LZF = 32000, BLOSC = 32001, LZ4 = 32004, BITSHUFFLE = 32008, ZSTD = 32015 };
 /* Places of HDF5's parameters. */
 enum { LZF_CHUNK = 2, LZF_VALUES };
 enum { BLOSC_SIZE = 2, BLOSC_CHUNK, BLOSC_LEVEL, BLOSC_SHUFFLE, BLOSC_CODE, BLOSC_VALUES };
@@ -18,51 +18,21 @@ enum { BITS_SIZE = 2, BITS_BLOCK, BITS_HOW, BITS_LEVEL, BITS_VALUES };
 /* libhdf5 has no larger chunks. */
 #define CHUNK_MAX UINT32_MAX
 
-static unsigned value_at(size_t n, const unsigned *value, size_t i, unsigned otherwise)
-{
-    return i < n ? value[i] : otherwise;
-}
-
 int framed_in(H5Z_filter_t id, size_t n, const unsigned *value, drep_filter *out)
 {
+    uint32_t param[HDF5_MEANING];
+
     memset(out, 0, sizeof *out);
-    switch (id) {
-    case ZSTD:
-        out->id = DREP_FILTER_ZSTD;
-        out->level = (int)value_at(n, value, 0, 3);
-        if (out->level < 1 || out->level > 22)
-            out->level = 3;
-        break;
-    case LZ4:
-        out->id = DREP_FILTER_HDF5_LZ4;
-        out->nparams = 1;
-        out->param[0] = value_at(n, value, 0, 0);
-        break;
-    case LZF:
-        out->id = DREP_FILTER_LZF;
-        break;
-    case BITSHUFFLE:
-        out->id = DREP_FILTER_HDF5_BITSHUFFLE;
-        out->nparams = 4;
-        out->param[0] = value_at(n, value, BITS_SIZE, 0);
-        out->param[1] = value_at(n, value, BITS_BLOCK, 0);
-        out->param[2] = value_at(n, value, BITS_HOW, 0);
-        out->param[3] = value_at(n, value, BITS_LEVEL, 0);
-        if (out->param[0] == 0 || out->param[1] % 8 != 0 || out->param[2] == 1 || out->param[2] > 3)
-            return 0;
-        break;
-    case BLOSC:
-        out->id = DREP_FILTER_BLOSC;
-        out->nparams = 4;
-        out->param[0] = value_at(n, value, BLOSC_SIZE, 1);
-        out->param[1] = value_at(n, value, BLOSC_LEVEL, 5);
-        out->param[2] = value_at(n, value, BLOSC_SHUFFLE, 1);
-        out->param[3] = value_at(n, value, BLOSC_CODE, 0);
-        break;
-    default:
+    if (id < H5Z_FILTER_RESERVED || !hdf5_meaning(id, n, value, &out->id, param) ||
+        !drep_filter_available(out->id))
         return 0;
+    if (out->id == DREP_FILTER_ZSTD) {
+        out->level = (int)param[0];
+        return 1;
     }
-    return drep_filter_available(out->id);
+    out->nparams = out->id == DREP_FILTER_LZF ? 0 : out->id == DREP_FILTER_HDF5_LZ4 ? 1 : 4;
+    memcpy(out->param, param, (size_t)out->nparams * sizeof *param);
+    return 1;
 }
 
 H5Z_filter_t framed_out(const drep_filter *f, size_t chunk, size_t *n, unsigned *value)
@@ -74,26 +44,26 @@ H5Z_filter_t framed_out(const drep_filter *f, size_t chunk, size_t *n, unsigned 
     case DREP_FILTER_HDF5_LZ4:
         *n = 1;
         value[0] = f->param[0];
-        return LZ4;
+        return HDF5_LZ4;
     case DREP_FILTER_LZF:
         /* The versions of the filter and of LZF's interface that h5py writes. */
         *n = LZF_VALUES;
         value[0] = 4;
         value[1] = 0x105;
         value[LZF_CHUNK] = size;
-        return LZF;
+        return HDF5_LZF;
     case DREP_FILTER_HDF5_BITSHUFFLE:
         *n = f->param[2] == 3 ? BITS_VALUES : BITS_LEVEL;
         value[1] = 4;
         memcpy(value + BITS_SIZE, f->param, 4 * sizeof *value);
-        return BITSHUFFLE;
+        return HDF5_BITSHUFFLE;
     case DREP_FILTER_BLOSC:
         *n = BLOSC_VALUES;
         value[0] = value[1] = 2;
         value[BLOSC_SIZE] = f->param[0];
         value[BLOSC_CHUNK] = size;
         memcpy(value + BLOSC_LEVEL, f->param + 1, 3 * sizeof *value);
-        return BLOSC;
+        return HDF5_BLOSC;
     default:
         return 0;
     }
@@ -135,12 +105,12 @@ static size_t run(H5Z_filter_t id, unsigned flags, size_t n, const unsigned *val
     return got;
 }
 
-#define FILTERS(X)            \
-    X(LZF, lzf)               \
-    X(BLOSC, blosc)           \
-    X(LZ4, lz4)               \
-    X(BITSHUFFLE, bitshuffle) \
-    X(ZSTD, zstd)
+#define FILTERS(X)                 \
+    X(HDF5_LZF, lzf)               \
+    X(HDF5_BLOSC, blosc)           \
+    X(HDF5_LZ4, lz4)               \
+    X(HDF5_BITSHUFFLE, bitshuffle) \
+    X(HDF5_ZSTD, zstd)
 #define X(number, name)                                                                    \
     static size_t run_##name(unsigned flags, size_t n, const unsigned *value, size_t size, \
                              size_t *room, void **buffer)                                  \
@@ -151,7 +121,7 @@ FILTERS(X)
 #undef X
 
 static const H5Z_class2_t classes[] = {
-#define X(number, text) {H5Z_CLASS_T_VERS, number, 1, 1, "datarep " #text, NULL, NULL, run_##text},
+#define X(number, text) {H5Z_CLASS_T_VERS, number, 1, 1, FRAMED_NAME #text, NULL, NULL, run_##text},
     FILTERS(X)
 #undef X
 };
@@ -166,4 +136,18 @@ int framed_register(void)
         if (framed_in(classes[i].id, 6, usual, &f) && H5Zregister(&classes[i]) < 0)
             return 0;
     return 1;
+}
+
+int framed_rename(H5Z_filter_t id, const char *name)
+{
+    size_t i = 0;
+    H5Z_class2_t c;
+
+    while (i < sizeof classes / sizeof *classes && classes[i].id != id)
+        i++;
+    if (i == sizeof classes / sizeof *classes)
+        return 0;
+    c = classes[i];
+    c.name = name;
+    return H5Zregister(&c) >= 0;
 }

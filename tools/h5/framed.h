@@ -8,8 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define FRAMED_NAME "datarep " /* in front of the names under which libhdf5 knows them */
+
 /* Tells libhdf5 about those filters whose compressors are built in. */
 int framed_register(void);
+/* Gives such a filter the name that files get; false: it is no such filter.  The name stays the
+ * caller's. */
+int framed_rename(H5Z_filter_t id, const char *name);
 /* The container's filter that keeps the streams of one of HDF5; false: there is none. */
 int framed_in(H5Z_filter_t id, size_t n, const unsigned *value, drep_filter *out);
 /* The other way: parameters in value, which has room for 8, their number in *n.  chunk: bytes of

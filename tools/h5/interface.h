@@ -13,7 +13,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 14
+#define DATAREP_HDF5_INTERFACE 15
 
 /* The attribute with the name of a dimension scale, and what netCDF-4 calls one that is a dimension
  * only; ten digits of its length follow. */
@@ -27,6 +27,7 @@ enum hdf5_weight {
     HDF5_UNTRIED, /* values whose bytes are the same; whether they can be read is not known */
     HDF5_READ,    /* another file was read: said always */
     HDF5_KEPT,    /* has no counterpart: kept as an annotation, from which export restores it */
+    HDF5_UNREAD,  /* values whose bytes are the same, and which nobody here can decode */
     HDF5_LOST     /* left out or changed */
 };
 

@@ -51,9 +51,10 @@ struct job {
         size_t n, mappings;
     } kept_open;
     struct odd_links links;
-    int64_t dated;      /* objects with a time of change */
-    int64_t untracked;  /* groups whose links have no order in HDF5 */
-    int64_t incomplete; /* datasets with elements that could not be read */
+    struct pipeline *pipeline; /* that the filters of the dataset in hand point into (layout.c) */
+    int64_t dated;             /* objects with a time of change */
+    int64_t untracked;         /* groups whose links have no order in HDF5 */
+    int64_t incomplete;        /* datasets with elements that could not be read */
     struct pinned {
         struct pin_file own;      /* the source */
         char directory[PATH_MAX]; /* of the container, with a slash */

@@ -37,7 +37,7 @@ struct filter {
     unsigned flags;
     size_t n;
     unsigned value[VALUES_MAX];
-    char name[80];
+    char name[256];
 };
 
 struct pipeline {
@@ -104,6 +104,22 @@ static void pipeline_add_framed(struct pipeline *p, const drep_dsinfo *info,
     p->n += f->id > 0;
 }
 
+/* A filter that is HDF5's in the container too. */
+static void pipeline_add_own(struct pipeline *p, const drep_filter *filter)
+{
+    struct filter *f = &p->f[p->n];
+
+    if (p->n == H5Z_MAX_NFILTERS)
+        return;
+    f->id = filter->id - DREP_FILTER_HDF5;
+    f->flags = filter->level ? H5Z_FLAG_OPTIONAL : H5Z_FLAG_MANDATORY;
+    f->n = (size_t)filter->nparams;
+    if (f->n > 0)
+        memcpy(f->value, filter->params, f->n * sizeof *f->value);
+    snprintf(f->name, sizeof f->name, "%s", filter->name ? filter->name : "");
+    p->n++;
+}
+
 /* The filters of HDF5 that export makes of the container's. */
 static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
 {
@@ -112,6 +128,10 @@ static void pipeline_from_ours(const drep_dsinfo *info, struct pipeline *p)
     for (i = 0; i < info->nfilters; i++) {
         int level = info->filters[i].level;
 
+        if (info->filters[i].id >= DREP_FILTER_HDF5) {
+            pipeline_add_own(p, &info->filters[i]);
+            continue;
+        }
         switch (info->filters[i].id) {
         case DREP_FILTER_BITSHUFFLE:
         case DREP_FILTER_SHUFFLE:
@@ -218,14 +238,67 @@ static int is_lossless(const struct filter *f)
     return registered_is_lossless(f->id);
 }
 
+/* Filters of HDF5 whose chunks go over as they are.  libhdf5 takes their names from here, and must
+ * know those that are absent to make a dataset. */
+static struct carried_filter {
+    H5Z_filter_t id;
+    int absent;
+    char *name;
+} carried[64];
+static size_t ncarried;
+
+static size_t absent_run(unsigned flags, size_t n, const unsigned *value, size_t size, size_t *room,
+                         void **buffer)
+{
+    (void)flags, (void)n, (void)value, (void)size, (void)room, (void)buffer;
+    return 0;
+}
+
+static struct carried_filter *carried_find(H5Z_filter_t id)
+{
+    size_t i = 0;
+
+    while (i < ncarried && carried[i].id != id)
+        i++;
+    return i < ncarried ? &carried[i] : NULL;
+}
+
+static int filter_is_absent(H5Z_filter_t id)
+{
+    const struct carried_filter *c = carried_find(id);
+
+    return c && c->absent;
+}
+
+/* Tells libhdf5 the name of a filter; true if it is not here. */
+static int filter_stand_in(const struct filter *f)
+{
+    H5Z_class2_t class = {H5Z_CLASS_T_VERS, f->id, 1, 1, NULL, NULL, NULL, absent_run};
+    struct carried_filter *c = &carried[ncarried];
+
+    if (f->id < H5Z_FILTER_RESERVED)
+        return 0;
+    if (carried_find(f->id) || ncarried == sizeof carried / sizeof *carried)
+        return filter_is_absent(f->id);
+    *c = (struct carried_filter){f->id, H5Zfilter_avail(f->id) <= 0, strdup(f->name)};
+    class.name = c->name;
+    if (!c->name ||
+        (c->absent ? H5Zregister(&class) < 0 : !*c->name || !framed_rename(f->id, c->name))) {
+        free(c->name); /* a plugin has a name of its own */
+        return 0;
+    }
+    ncarried++;
+    return c->absent;
+}
+
 /* True if HDF5 can apply a filter to elements of this datatype. */
 static int is_usable(const struct filter *f, hid_t type)
 {
     size_t size = H5Tget_size(type);
     unsigned config = 0;
 
-    if (H5Zfilter_avail(f->id) <= 0 || H5Zget_filter_info(f->id, &config) < 0 ||
-        !(config & H5Z_FILTER_CONFIG_ENCODE_ENABLED))
+    if (filter_is_absent(f->id) || H5Zfilter_avail(f->id) <= 0 ||
+        H5Zget_filter_info(f->id, &config) < 0 || !(config & H5Z_FILTER_CONFIG_ENCODE_ENABLED))
         return 0;
     /* It would take elements of 3 bytes, and not give them back. */
     return f->id != H5Z_FILTER_SZIP || size == 1 || size == 2 || size == 4 || size == 8;
@@ -298,6 +371,151 @@ static void compressor_last(drep_filter *filters, int n)
     }
 }
 
+/* ------------------------------------------------ the way in: filters as they are */
+
+/* True if the elements of a chunk are those of the container, so that its bytes may go over. */
+static int elements_are_copies(const struct h5_source *s)
+{
+    return s->map.kind == MAP_FLAT && !s->map.variable && !has_references(&s->map) &&
+           map_is_copy(s->type, &s->map);
+}
+
+/* True if all members are numbers of one size, so that the container shuffles these. */
+static int has_equal_members(hid_t type)
+{
+    int i, same = 1, n = H5Tget_nmembers(type);
+    size_t size = 0;
+
+    for (i = 0; same && i < n; i++) {
+        hid_t member = H5Tget_member_type(type, (unsigned)i);
+
+        size = i ? size : H5Tget_size(member);
+        same = H5Tget_size(member) == size;
+        H5Tclose(member);
+    }
+    return same;
+}
+
+/* True if the container's shuffle takes elements of so many bytes. */
+static int shuffles_alike(const struct h5_source *s, unsigned width)
+{
+    switch (H5Tget_class(s->type)) {
+    case H5T_INTEGER:
+    case H5T_FLOAT:
+    case H5T_BITFIELD:
+    case H5T_ENUM:
+        return width == H5Tget_size(s->type);
+    case H5T_COMPOUND:
+        return width == H5Tget_size(s->type) && !has_equal_members(s->type);
+    default:
+        return 0;
+    }
+}
+
+/* True if filters of the container do the same in the same order; the sum of fletcher32, if that is
+ * the last, is left to the container's own. */
+static int is_translated(const struct h5_source *s, const struct pipeline *p)
+{
+    int i, ours = 0, shuffles = 0, compressors = 0;
+    drep_filter framed;
+
+    for (i = 0; i < p->n; i++) {
+        const struct filter *f = &p->f[i];
+
+        if (f->id == H5Z_FILTER_FLETCHER32) {
+            ours += i == p->n - 1;
+        } else if (f->id == H5Z_FILTER_SHUFFLE) {
+            ours += f->n > 0 && shuffles_alike(s, f->value[0]);
+            shuffles++;
+        } else {
+            ours += (f->id == H5Z_FILTER_DEFLATE && drep_filter_available(DREP_FILTER_DEFLATE)) ||
+                    framed_in(f->id, f->n, f->value, &framed);
+            compressors++;
+        }
+    }
+    return ours == p->n && shuffles <= 1 && compressors <= 1 && shuffles + compressors > 0;
+}
+
+/* What the container makes of such filters: it decodes all, HDF5 has all here, nobody has. */
+enum known { KNOWN_HERE, KNOWN_TO_HDF5, KNOWN_TO_NOBODY };
+static enum known is_known(const struct pipeline *p)
+{
+    enum known known = KNOWN_HERE;
+    drep_filter framed;
+    int i;
+
+    for (i = 0; i < p->n && known != KNOWN_TO_NOBODY; i++) {
+        const struct filter *f = &p->f[i];
+
+        if (f->id == H5Z_FILTER_FLETCHER32 || (f->id == H5Z_FILTER_SHUFFLE && f->n > 0) ||
+            (f->id == H5Z_FILTER_DEFLATE && drep_filter_available(DREP_FILTER_DEFLATE)) ||
+            framed_in(f->id, f->n, f->value, &framed))
+            continue;
+        known = H5Zfilter_avail(f->id) > 0 ? KNOWN_TO_HDF5 : KNOWN_TO_NOBODY;
+    }
+    return known;
+}
+
+static int64_t chunk_limit(struct job *j);
+
+/* True if the container is to have HDF5's filters as they are, since its own do not do the same: it
+ * decodes them by HDF5's rules, or nobody can; or since nobody is to look at the chunks.  What HDF5
+ * decodes and the container does not is encoded anew, so that its elements can be read. */
+static int wants_pipeline(struct job *j, const struct h5_source *s, const struct pipeline *p)
+{
+    int64_t most = chunk_limit(j) / (int64_t)(s->map.dsize ? s->map.dsize : 1);
+    int i, d;
+
+    if (j->o->nfilters >= 0 || p->n == 0 || !elements_are_copies(s))
+        return 0;
+    for (i = 0; i < p->n; i++)
+        if (p->f[i].n > 255 || strlen(p->f[i].name) > 255)
+            return 0;
+    for (d = 0; d < s->rank; d++)
+        most /= (int64_t)s->chunk[d];
+    if (most < 1)
+        return 0;
+    if (j->o->no_decode)
+        return 1;
+    switch (is_known(p)) {
+    case KNOWN_HERE:
+        return !is_translated(s, p);
+    case KNOWN_TO_HDF5:
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+/* The name in a filter's message, as far as that is known: where it has none, libhdf5 gives that of
+ * a filter of its own, or of framed.c. */
+static const char *message_name(const struct filter *f)
+{
+    const char *p = f->name;
+
+    while (*p > 0 && *p < 127)
+        p++;
+    return f->id < H5Z_FILTER_RESERVED || *p || p == f->name ||
+                   strncmp(f->name, FRAMED_NAME, strlen(FRAMED_NAME)) == 0
+               ? NULL
+               : f->name;
+}
+
+/* Gives the container the filters of HDF5; they point into p. */
+static void filters_carry(const struct pipeline *p, drep_filter *filters, int *n)
+{
+    for (*n = 0; *n < p->n; (*n)++) {
+        const struct filter *f = &p->f[*n];
+
+        filters[*n] = (drep_filter){.id = DREP_FILTER_HDF5 + (int)f->id,
+                                    .level = f->flags & H5Z_FLAG_OPTIONAL ? 1 : 0,
+                                    .nparams = (int)f->n,
+                                    .params = f->value,
+                                    .name = message_name(f)};
+        memcpy(filters[*n].param, f->value, sizeof filters->param);
+    }
+}
+
 /* At most one of each: two compressors in a row help nobody. */
 int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_filter *filters,
                int *n)
@@ -306,6 +524,12 @@ int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_
     int i, k, left_out = 0, err = p ? pipeline_read(j, s->dcpl, p) : DREP_ERR_NOMEM;
 
     *n = 0;
+    if (!err && wants_pipeline(j, s, p)) {
+        filters_carry(p, filters, n);
+        free(j->pipeline);
+        j->pipeline = p;
+        return 0;
+    }
     for (i = 0; !err && i < p->n; i++) {
         drep_filter f = {0};
 
@@ -654,12 +878,37 @@ static int is_not_hdf5(int id)
            id == DREP_FILTER_LZ4 || id >= DREP_FILTER_USER;
 }
 
+/* The dataset has HDF5's filters.  libhdf5 would put fill through those that are not here if it
+ * took space for all chunks at once. */
+static int filters_carry_out(struct job *j, const drep_dsinfo *info, hid_t dcpl)
+{
+    struct pipeline *p = pipeline_new(j);
+    int i, missing = 0, err = p ? 0 : DREP_ERR_NOMEM;
+
+    if (!err)
+        pipeline_from_ours(info, p);
+    for (i = 0; !err && i < p->n; i++) {
+        const struct filter *f = &p->f[i];
+
+        missing |= filter_stand_in(f);
+        if (H5Pset_filter(dcpl, f->id, f->flags, f->n, f->value) < 0)
+            err = job_fail_hdf5(j, "filter");
+    }
+    if (!err && missing)
+        H5Pset_alloc_time(dcpl, H5D_ALLOC_TIME_INCR);
+    free(p);
+    return err;
+}
+
 static int filters_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
                        const struct notes *r, hid_t dcpl)
 {
-    struct pipeline *p = pipeline_new(j);
+    struct pipeline *p;
     int i, usable;
 
+    if (info->nfilters > 0 && info->filters[0].id >= DREP_FILTER_HDF5)
+        return filters_carry_out(j, info, dcpl);
+    p = pipeline_new(j);
     if (!p)
         return DREP_ERR_NOMEM;
     usable = pipeline_parse(r, p);

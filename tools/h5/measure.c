@@ -86,7 +86,7 @@ int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c)
     hsize_t at[H5S_MAX_RANK], size = 0;
     int d;
 
-    c->there = c->good = c->excess = 0;
+    c->there = c->read = c->good = c->excess = 0;
     for (d = 0; d < c->box.rank; d++)
         at[d] = (hsize_t)c->box.start[d];
     if (H5Dget_chunk_storage_size(dset, at, &size) < 0) {
@@ -109,7 +109,7 @@ int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c)
         c->room = (size_t)size;
     }
     c->size = (size_t)size;
-    c->good = read_marked(dset, c, at);
+    c->read = c->good = read_marked(dset, c, at);
     return 0;
 }
 
@@ -461,7 +461,7 @@ static void prepare(struct measure *m)
             size = SIZE_MAX;
     m->size = size;
     if (m->n > 0 && size > 0 && size <= DECODED_MAX)
-        m->decoding = decoding_new(m->dcpl, m->element, size, 1);
+        m->decoding = decoding_new(m->dcpl, m->element, size, 1, 0);
 }
 
 void measure_free(struct measure *m)

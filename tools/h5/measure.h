@@ -13,7 +13,8 @@ struct stored {
     unsigned skipped;
     int there;
     int excess;     /* more bytes than any chunk takes: not to be read */
-    int good;       /* its bytes are read; then: DECODE_... */
+    int read;       /* its bytes are read */
+    int good;       /* likewise; then: DECODE_... */
     struct box box; /* where its elements belong: start and count */
 };
 /* HDF5 reads the bytes of the chunk at c->box; a chunk that is not stored is not there. */

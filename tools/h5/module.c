@@ -60,6 +60,7 @@ static int finish(struct job *j, int err)
     measured_release(j);
     lost_attributes_free(j->lost);
     odd_links_release(&j->links);
+    free(j->pipeline);
     objects_release(&j->objects);
     return err;
 }

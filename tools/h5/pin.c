@@ -150,7 +150,8 @@ static int holds(int fd, uint64_t address, const uint8_t *bytes, size_t size)
 }
 
 int pin_chunk(struct job *j, const struct pin_file *file, drep_dataset *ds, const int64_t *start,
-              uint64_t address, const void *bytes, size_t size, uint32_t skipped, int *done)
+              uint64_t address, const void *bytes, size_t size, uint32_t skipped, unsigned flags,
+              int *done)
 {
     hsize_t base = file->base;
     int err;
@@ -164,7 +165,8 @@ int pin_chunk(struct job *j, const struct pin_file *file, drep_dataset *ds, cons
         if (base == 0 || !holds(file->fd, address, bytes, size))
             return 0;
     }
-    err = drep_write_external(ds, start, file->number, (int64_t)address, (int64_t)size, skipped);
+    err = drep_write_external(ds, start, file->number, (int64_t)address, (int64_t)size, skipped,
+                              flags);
     if (err)
         return job_fail_drep(j, err);
     j->pinned.rows += (double)size;

@@ -25,6 +25,7 @@ int pin_source(struct job *j, hid_t dset, struct pin_file *out);
 /* Makes `size` bytes at `address` of a file, which are the same as `bytes`, the chunk at `start`.
  * *done 0: the file does not hold them there, or chunks have as many of its bytes as they may. */
 int pin_chunk(struct job *j, const struct pin_file *file, drep_dataset *ds, const int64_t *start,
-              uint64_t address, const void *bytes, size_t size, uint32_t skipped, int *done);
+              uint64_t address, const void *bytes, size_t size, uint32_t skipped, unsigned flags,
+              int *done);
 
 #endif

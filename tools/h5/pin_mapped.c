@@ -200,7 +200,7 @@ static int take_filters(struct mapped_pin *p, hid_t dcpl)
         return 1;
     for (d = 0; d < p->direct->rank; d++)
         size *= (size_t)p->chunk[d]; /* raw_chunks_match() has seen that it fits */
-    p->decoding = decoding_new(dcpl, p->s->map.dsize, size, 1);
+    p->decoding = decoding_new(dcpl, p->s->map.dsize, size, 1, p->raw.pipeline);
     return p->decoding != NULL;
 }
 
@@ -266,7 +266,7 @@ static int stay_stored(struct mapped_pin *p, const struct box *cell, const struc
     haddr_t address;
     unsigned mask;
     size_t size;
-    int d, err;
+    int d, err, untried, undecoded = 0;
 
     c->box = *there;
     err = stored_read(p->j, p->dset, p->raw.most, c);
@@ -278,11 +278,16 @@ static int stay_stored(struct mapped_pin *p, const struct box *cell, const struc
         H5Dget_chunk_info_by_coord(p->dset, at, &mask, &address, &all) < 0 ||
         address == HADDR_UNDEF)
         return err;
-    if (p->decoding &&
-        decode_chunk(p->decoding, 0, c->bytes, c->size, c->skipped, NULL) != DECODE_WHOLE)
+    untried = !p->decoding && raw_chunk_filtered(&p->raw, skipped);
+    if (p->decoding)
+        undecoded =
+            decode_chunk(p->decoding, 0, c->bytes, c->size, c->skipped, NULL) != DECODE_WHOLE;
+    if (undecoded && !p->raw.pipeline)
         return 0;
-    err = pin_chunk(p->j, &p->file, p->ds, cell->start, address, c->bytes, size, skipped, done);
-    p->untried += !err && *done && !p->decoding && raw_chunk_filtered(&p->raw, skipped);
+    err = pin_chunk(p->j, &p->file, p->ds, cell->start, address, c->bytes, size, skipped,
+                    untried || undecoded ? DREP_STORED_UNDECODED : 0, done);
+    p->untried += !err && *done && untried;
+    p->undecoded += !err && *done && undecoded;
     return err;
 }
 
@@ -300,5 +305,5 @@ int pin_mapped_cell(struct mapped_pin *p, const struct box *cell, const void *by
     for (d = 0; d < there.rank; d++)
         at = at * p->direct->dims[d] + (uint64_t)there.start[d];
     return pin_chunk(p->j, &p->file, p->ds, cell->start,
-                     H5Dget_offset(p->dset) + at * p->s->map.dsize, bytes, size, 0, done);
+                     H5Dget_offset(p->dset) + at * p->s->map.dsize, bytes, size, 0, 0, done);
 }

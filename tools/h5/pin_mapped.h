@@ -20,7 +20,8 @@ struct mapped_pin {
     struct pin_file file;
     struct raw_chunks raw;
     struct decoding *decoding; /* NULL: chunks are not decoded */
-    int64_t untried;           /* those that stay, and were not */
+    int64_t untried;           /* those that stay, and were not, */
+    int64_t undecoded;         /* and those that could not be */
     hsize_t chunk[H5S_MAX_RANK];
     struct stored stored;
 };

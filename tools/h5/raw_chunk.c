@@ -4,16 +4,22 @@
  * and each filter of HDF5 has one in the container that gives the same bytes. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/raw_chunk.h"
+#include "chunk/hdf5.h"
 #include "tools/h5/chunk.h"
 #include "tools/h5/framed.h"
 #include <stdlib.h>
 #include <string.h>
+
+#define VALUES 256 /* of a filter; the container's have fewer */
 
 /* True if both filters do the same to elements of the dataset. */
 static int same_filter(H5Z_filter_t id, size_t n, const unsigned *value, const drep_filter *f)
 {
     drep_filter framed;
 
+    if (f->id >= DREP_FILTER_HDF5)
+        return f->id == DREP_FILTER_HDF5 + id && f->nparams == (int)n &&
+               (n == 0 || memcmp(f->params, value, n * sizeof *value) == 0);
     switch (id) {
     case H5Z_FILTER_SHUFFLE:
         return f->id == DREP_FILTER_SHUFFLE && f->nparams == 1 && f->param[0] == value[0];
@@ -32,23 +38,24 @@ static int pair_filters(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *inf
 {
     int i, next = 0;
 
+    r->pipeline = info->nfilters > 0 && info->filters[0].id >= DREP_FILTER_HDF5;
     r->n = H5Pget_nfilters(dcpl);
     if (r->n < 0 || r->n > H5Z_MAX_NFILTERS)
         return 0;
     for (i = 0; i < r->n; i++) {
-        unsigned flags, config, value[8] = {0};
-        size_t n = 8;
+        unsigned flags, config, value[VALUES] = {0};
+        size_t n = VALUES;
         H5Z_filter_t id = H5Pget_filter2(dcpl, (unsigned)i, &flags, &n, value, 0, NULL, &config);
 
         /* Which bytes a sum is of is known where nothing comes behind it. */
-        n = n < 8 ? n : 8;
-        if (id == H5Z_FILTER_FLETCHER32 && i == r->n - 1)
+        n = n < VALUES ? n : VALUES;
+        if (id == H5Z_FILTER_FLETCHER32 && i == r->n - 1 && !r->pipeline)
             r->ours[i] = RAW_CHUNK_SUM;
         else if (next < info->nfilters && same_filter(id, n, value, &info->filters[next]))
             r->ours[i] = next++;
         else
             return 0;
-        r->deflate[i] = id == H5Z_FILTER_DEFLATE;
+        r->deflate[i] = id == H5Z_FILTER_DEFLATE && !r->pipeline;
     }
     return (next > 0 || plain) && next == info->nfilters;
 }
@@ -112,6 +119,10 @@ int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size,
     int i;
 
     *out = 0;
+    if (r->pipeline) {
+        *out = r->n < 32 ? skipped & ((1u << r->n) - 1) : skipped;
+        return *size > 0;
+    }
     if (r->n < 32 && skipped >> r->n)
         return 0;
     for (i = 0; i < r->n; i++) {

@@ -14,6 +14,7 @@ struct raw_chunks {
     int n;                      /* filters of HDF5 */
     int ours[H5Z_MAX_NFILTERS]; /* the container's filter that does the same; RAW_CHUNK_SUM */
     int deflate[H5Z_MAX_NFILTERS];
+    int pipeline;   /* both lists are HDF5's: bytes, sums and masks are the same */
     size_t size;    /* bytes of the elements of a chunk */
     size_t most;    /* bytes of any stored chunk */
     uint8_t *bytes; /* room for one chunk of the container's; raw_chunks_release() frees it */

@@ -11,6 +11,7 @@
 #include "tools/h5/measure.h"
 #include "tools/h5/note.h"
 #include "tools/h5/object.h"
+#include "tools/h5/registered.h"
 #include "tools/h5/type_in.h"
 #include "tools/h5/type_note.h"
 #include "tools/walk/box.h"
@@ -162,6 +163,20 @@ int64_t source_stored_size(const struct job *j, const struct h5_source *s)
     return size > 0 ? size : 1;
 }
 
+/* The representation of a dataset where it is not the file's.  What nobody here can decode is not
+ * converted, whatever was asked for. */
+static const char *choose_datarep(const struct job *j, const struct h5_source *s)
+{
+    char why[sizeof j->why];
+    int big = type_is_big(s->type);
+
+    if (j->o->big_datarep && big)
+        return j->o->big_datarep;
+    if (s->layout != H5D_CHUNKED || !registered_missing(s->dcpl, why, sizeof why))
+        return NULL;
+    return big ? "external32" : strcmp(j->o->datarep, "internal") != 0 ? "internal" : NULL;
+}
+
 int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
 {
     drep_type *stated = NULL;
@@ -177,8 +192,8 @@ int source_open(struct job *j, const struct h5_object *o, struct h5_source *out)
         if (s.layout == H5D_CHUNKED && H5Pget_chunk(s.dcpl, H5S_MAX_RANK, s.chunk) < 0)
             err = job_fail_hdf5(j, "chunks");
     }
-    if (!err && j->o->big_datarep && type_is_big(s.type))
-        s.datarep = j->o->big_datarep;
+    if (!err)
+        s.datarep = choose_datarep(j, &s);
     if (!err)
         err = encodings_use(j, s.datarep, s.datarep ? -1 : 0);
     if (!err)

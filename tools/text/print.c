@@ -544,8 +544,12 @@ void print_filter(struct sink *s, const drep_filter *filter)
 {
     const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
 
+    if (filter->id >= DREP_FILTER_HDF5)
+        sink_format(s, "hdf5:%d%s", filter->id - DREP_FILTER_HDF5, name ? " " : "");
     if (name)
         sink_name(s, name);
+    else if (filter->id >= DREP_FILTER_HDF5)
+        return;
     else
         sink_format(s, "filter %d", filter->id);
 }

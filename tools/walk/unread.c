@@ -48,24 +48,12 @@ void unread_text(const struct unread_mark *m, char *text, size_t size)
              *m->box ? " of " : "", m->box, m->why);
 }
 
-/* What is called for the lines of one object: one of both. */
+/* What is called for the lines of one object. */
 struct line_fn {
     unread_fn *unread;
-    undecoded_fn *undecoded;
     void *ctx;
     int result; /* of that function: the walk ends when it is not 0 */
 };
-
-static int call_undecoded(const char *path, const char *line, struct line_fn *f)
-{
-    long long chunks;
-    char *end;
-
-    if (strncmp(line, "undecoded ", 10) != 0)
-        return 0;
-    chunks = strtoll(line + 10, &end, 10);
-    return *end == 0 && chunks > 0 ? f->undecoded(path, chunks, f->ctx) : 0;
-}
 
 static int each_line(const char *path, char *const *line, int64_t n, struct line_fn *f)
 {
@@ -74,12 +62,9 @@ static int each_line(const char *path, char *const *line, int64_t n, struct line
 
     if (!mark)
         return DREP_ERR_NOMEM;
-    for (i = 0; !f->result && i < n; i++) {
-        if (line[i] && f->undecoded)
-            f->result = call_undecoded(path, line[i], f);
-        else if (line[i] && unread_parse(line[i], mark))
+    for (i = 0; !f->result && i < n; i++)
+        if (line[i] && unread_parse(line[i], mark))
             f->result = f->unread(path, mark, f->ctx);
-    }
     free(mark);
     return 0;
 }
@@ -137,50 +122,53 @@ static int each_of(const drep_visited *object, void *ctx)
     return b->f.result;
 }
 
-static int walk_below(drep_file *file, const char *path, const struct line_fn *f)
+int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx)
 {
-    struct below b = {file, *f};
+    struct below b = {file, {.unread = fn, .ctx = ctx}};
     int err = drep_visit(file, path, DREP_BY_CREATION, each_of, &b);
 
     return b.f.result ? b.f.result : err;
 }
 
-int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx)
+struct counted {
+    drep_file *file;
+    undecoded_fn *undecoded;
+    void *ctx;
+    int64_t filtered;
+};
+
+/* What cannot be opened or counted is a finding already. */
+static int count_chunks(const drep_visited *object, void *ctx)
 {
-    return walk_below(file, path, &(struct line_fn){.unread = fn, .ctx = ctx});
+    struct counted *c = ctx;
+    drep_dsinfo info = DREP_DSINFO;
+    drep_dsusage usage = DREP_DSUSAGE;
+    drep_dataset *ds;
+    int result = 0;
+
+    if (object->kind != DREP_OBJ_DATASET || drep_dataset_open(c->file, object->path, &ds))
+        return 0;
+    if (!drep_dataset_info(ds, &info) && info.nfilters > 0 && !drep_dataset_usage(ds, &usage)) {
+        c->filtered += usage.chunks;
+        if (c->undecoded && usage.undecoded > 0)
+            result = c->undecoded(object->path, usage.undecoded, c->ctx);
+    }
+    drep_dataset_close(ds);
+    return result;
 }
 
 int undecoded_below(drep_file *file, const char *path, undecoded_fn *fn, void *ctx)
 {
-    return walk_below(file, path, &(struct line_fn){.undecoded = fn, .ctx = ctx});
-}
+    struct counted c = {.file = file, .undecoded = fn, .ctx = ctx};
 
-struct filtered {
-    drep_file *file;
-    int64_t chunks;
-};
-
-/* What cannot be opened or counted is a finding already. */
-static int count_filtered(const drep_visited *object, void *ctx)
-{
-    struct filtered *f = ctx;
-    drep_dsinfo info = DREP_DSINFO;
-    drep_dsusage usage = DREP_DSUSAGE;
-    drep_dataset *ds;
-
-    if (object->kind != DREP_OBJ_DATASET || drep_dataset_open(f->file, object->path, &ds))
-        return 0;
-    if (!drep_dataset_info(ds, &info) && info.nfilters > 0 && !drep_dataset_usage(ds, &usage))
-        f->chunks += usage.chunks;
-    drep_dataset_close(ds);
-    return 0;
+    return drep_visit(file, path, DREP_BY_CREATION, count_chunks, &c);
 }
 
 int filtered_below(drep_file *file, const char *path, int64_t *chunks)
 {
-    struct filtered f = {.file = file};
-    int err = drep_visit(file, path, DREP_BY_CREATION, count_filtered, &f);
+    struct counted c = {.file = file};
+    int err = drep_visit(file, path, DREP_BY_CREATION, count_chunks, &c);
 
-    *chunks = f.chunks;
+    *chunks = c.filtered;
     return err;
 }

@@ -1,8 +1,8 @@
 /* unread.h - the marks of elements that an import could not read, or did not try.
  *
  * They are lines of the attribute "drep.hdf5:remarks" of a dataset (datarep-import(1)), "unread
- * COUNT BOX REASON": COUNT is "?" if it is not known, BOX a slice, or "-" for any place; and
- * "undecoded CHUNKS". */
+ * COUNT BOX REASON": COUNT is "?" if it is not known, BOX a slice, or "-" for any place.
+ * Chunks that nobody decoded have a mark of the format's own (DREP_STORED_UNDECODED). */
 /* SPDX-License-Identifier: MIT */
 #ifndef TOOLS_WALK_UNREAD_H
 #define TOOLS_WALK_UNREAD_H
@@ -30,9 +30,9 @@ int unread_each(drep_file *file, const char *path, unread_fn *fn, void *ctx);
 /* The same for the datasets at and below `path`; one whose marks cannot be read is skipped. */
 int unread_below(drep_file *file, const char *path, unread_fn *fn, void *ctx);
 
-/* Chunks of a dataset that import carried over without decoding them; non-zero stops. */
+/* Chunks of a dataset that their writer did not decode; non-zero stops. */
 typedef int undecoded_fn(const char *path, int64_t chunks, void *ctx);
-/* Calls fn for each dataset at and below `path` that has such a mark. */
+/* Calls fn for each dataset at and below `path` that has such chunks. */
 int undecoded_below(drep_file *file, const char *path, undecoded_fn *fn, void *ctx);
 /* The stored chunks that have filters, of all datasets at and below `path`. */
 int filtered_below(drep_file *file, const char *path, int64_t *chunks);

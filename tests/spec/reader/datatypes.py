@@ -37,6 +37,10 @@ class Type:
         return sorted({node.code for node in self.nodes() if node.kind == CODE})
 
     @property
+    def refers(self):
+        return any(node.kind == REFERENCE for node in self.nodes())
+
+    @property
     def variable(self):
         """Whether elements have parts in the heap."""
         return any(node.kind in (SEQUENCE, VSTRING) or node.kind == REFERENCE and node.what == 1

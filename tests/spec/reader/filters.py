@@ -17,6 +17,11 @@ PARAMETERS = {SHUFFLE: 1, BITSHUFFLE: 1, DELTA: 2, DEFLATE: 1, ZSTD: 1, LZ4: 1, 
               LZF: 0, HDF5_BITSHUFFLE: 4, BLOSC: 4}
 COMPRESSORS = (DEFLATE, ZSTD, LZ4, HDF5_LZ4, LZF, HDF5_BITSHUFFLE, BLOSC)
 
+# Flags, and HDF5's numbers with the filters that do the same (R8.55, R8.56).
+HDF5, OPTIONAL = 2, 4
+FLETCHER32 = 3
+SAME = {1: DEFLATE, 2: SHUFFLE, 32000: LZF, 32001: BLOSC, 32004: HDF5_LZ4, 32008: HDF5_BITSHUFFLE, 32015: ZSTD}
+
 # Functions of users' filters, by name: (parameters, bytes, length of the result) -> bytes (R8.38).
 FUNCTIONS = {}
 
@@ -45,10 +50,12 @@ class Filter:
         self.name = r.text(r.u8(), "name of a filter")
         count = r.u8()
         self.parameters = [r.u32() for _ in range(count)]
-        self.newer = bool(self.flags & 15) or (self.id < USER and self.id not in NAMES)
+        self.hdf5 = bool(self.flags & HDF5)
+        self.newer = bool(self.flags & 15 & ~(HDF5 | OPTIONAL if self.hdf5 else 0)) or (
+            not self.hdf5 and self.id < USER and self.id not in NAMES)
         need(not self.name or self.id >= USER or self.flags & 15, "R8.37", self.offset,
              "a filter of the format has a name")
-        if not self.newer:
+        if not self.newer and not self.hdf5:
             self._check()
 
     def _check(self):
@@ -69,26 +76,39 @@ class Filter:
                  "delta has parameters that it cannot have")
 
     @property
+    def users(self):
+        return not self.hdf5 and self.id >= USER
+
+    @property
     def changes_lengths(self):
+        if self.hdf5:
+            return self.id != 2
         return self.id in COMPRESSORS or self.id >= USER
 
     def shown(self):
+        if self.hdf5:
+            return {"name": "hdf5:%d" % self.id, "parameters": self.parameters,
+                    "hdf5": {"name": self.name, "optional": bool(self.flags & OPTIONAL)}}
         name = NAMES.get(self.id) or self.name or str(self.id)
         return {"name": name, "parameters": self.parameters}
 
 
 def parse(r):
     count = r.u8()
-    need(count <= 16, "R8.31", r.here - 1, "a dataset has %d filters" % count)
+    need(count <= 32, "R8.31", r.here - 1, "a dataset has %d filters" % count)
     filters = [Filter(r) for _ in range(count)]
+    need(len({f.hdf5 for f in filters if not f.flags & 15 or f.hdf5 and not f.newer}) <= 1, "R8.53",
+         r.here, "filters of HDF5 beside others")
     for number, f in enumerate(filters):
-        need(f.id not in REORDER or all(before.id < USER for before in filters[:number]), "R8.50",
+        need(f.hdf5 or f.id not in REORDER or not any(before.users for before in filters[:number]), "R8.50",
              f.offset, "%s behind a user's filter" % NAMES.get(f.id))
     return filters
 
 
 def undo(filters, skipped, data, fixed, variable, most, offset):
     """The payload of a filtered chunk: `fixed` bytes of fixed parts if it is full (R8.30)."""
+    if filters and filters[0].hdf5:
+        return undo_hdf5(filters, skipped, data, fixed, offset)
     applied = [f for number, f in enumerate(filters) if not skipped >> number & 1]
     for number in reversed(range(len(applied))):
         current, before = applied[number], applied[:number]
@@ -103,11 +123,56 @@ def undo(filters, skipped, data, fixed, variable, most, offset):
     return data
 
 
+def undo_hdf5(filters, skipped, data, full, offset):
+    """A payload that went through filters of HDF5, each of which acts on all bytes it gets (R8.56)."""
+    applied = [f for number, f in enumerate(filters) if not skipped >> number & 1]
+    for number in reversed(range(len(applied))):
+        f = applied[number]
+        same = SAME.get(f.id)
+        parameters = f.parameters
+        if f.id == FLETCHER32:
+            data = unfletcher(data, offset)
+            continue
+        if f.id == 32001 and len(parameters) >= 4:
+            parameters = parameters[2:3] + parameters[4:]
+        elif f.id == 32008:
+            parameters = parameters[2:] + [0] * 4
+        if f.newer or same is None or same == SHUFFLE and (parameters or [0])[0] == 0:
+            raise Newer("HDF5 filter %d '%s'" % (f.id, f.name))
+        if same == SHUFFLE:
+            data = unshuffle(data, parameters[0])
+            continue
+        most = full
+        for before in applied[:number]:
+            most = 2 * most + 65536 if before.changes_lengths else most
+        try:
+            data = STREAMS[same](data, most, parameters)
+        except TooLong:
+            need(False, "R8.35", offset, "%s gives more than %d bytes" % (NAMES[same], most))
+        need(data is not None, "R8.34", offset, "a stream of %s is damaged" % NAMES[same])
+    need(len(data) == full, "R8.58", offset, "filters of HDF5 give %d bytes, not %d" % (len(data), full))
+    return data
+
+
+def unfletcher(data, offset):
+    need(len(data) >= 4, "R8.58", offset, "%d bytes with a sum of fletcher32" % len(data))
+    data, found = data[:-4], data[-4:]
+    a = b = 0
+    for at in range(0, len(data), 2):
+        a += data[at] << 8 | (data[at + 1] if at + 1 < len(data) else 0)
+        b += a
+    words = [(n - 1) % 65535 + 1 if n else 0 for n in (a, b)]
+    low = b"".join(n.to_bytes(2, "little") for n in words)
+    swapped = b"".join(n.to_bytes(2, "big") for n in words)
+    need(found in (low, swapped), "R8.58", offset, "a sum of fletcher32 is wrong")
+    return data
+
+
 def limit(before, fixed, variable, most):
     """How many bytes a compressor may have had (R8.35)."""
     result = max(most, fixed) if variable else fixed
     for current in before:
-        if current.id >= USER:
+        if current.users:
             result = 2 * result + 65536
     return result
 
@@ -115,7 +180,7 @@ def limit(before, fixed, variable, most):
 def stored_limit(filters, skipped, full):
     """How many bytes a payload may be stored as (R8.36)."""
     for number, f in enumerate(filters):
-        if not skipped >> number & 1 and f.id not in (1, 2, 3):
+        if not skipped >> number & 1 and f.changes_lengths:
             full = 2 * full + 65536
     return full
 

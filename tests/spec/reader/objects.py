@@ -137,6 +137,9 @@ class Object:
         if self.layout == NONE:
             need(null or 0 in self.shape, "R8.3", at, "a dataset with elements has no layout")
         need(not null or self.layout == NONE, "R8.3", at, "the null dataspace has a layout")
+        if any(f.hdf5 and not f.newer for f in self.filters):
+            need(not self.type.variable and not self.type.refers, "R8.54", at,
+                 "filters of HDF5 for elements with variable parts or references")
         if self.layout == COMPACT:
             need(not self.filters, "R8.10", at, "a compact dataset has filters")
         if self.layout == CONTIGUOUS:
