@@ -254,21 +254,34 @@ static void close_run(struct packed_runs *runs, int i)
     runs->open[i] = runs->open[--runs->n];
 }
 
+/* Store the run of an object, 0: of any, that waited longest; so keys mostly come to the tree in
+ * order.  *found: there was one. */
+static int store_oldest(struct packed_runs *runs, uint64_t object, bool *found)
+{
+    int err, oldest = -1;
+
+    for (int i = 0; i < runs->n; i++) {
+        if ((!object || runs->open[i]->cs.object == object) &&
+            (oldest < 0 || runs->open[i]->used < runs->open[oldest]->used))
+            oldest = i;
+    }
+    *found = oldest >= 0;
+    if (oldest < 0)
+        return 0;
+    err = store_run(runs->open[oldest]);
+    if (!err)
+        close_run(runs, oldest);
+    return err;
+}
+
 int packed_flush(struct store *st, uint64_t object)
 {
-    struct packed_runs *runs = &st->runs->packed;
+    bool more = true;
+    int err = 0;
 
-    for (int i = runs->n - 1; i >= 0; i--) {
-        int err;
-
-        if (object && runs->open[i]->cs.object != object)
-            continue;
-        err = store_run(runs->open[i]);
-        if (err)
-            return err;
-        close_run(runs, i);
-    }
-    return 0;
+    while (!err && more)
+        err = store_oldest(&st->runs->packed, object, &more);
+    return err;
 }
 
 bool packed_waits(const struct store *st)
@@ -289,18 +302,11 @@ static int packed_run_new(struct chunks *cs, const uint64_t *coord, struct codin
 {
     struct packed_runs *runs = &cs->st->runs->packed;
     struct packed_run *p;
-    int err = 0, oldest = 0;
+    bool found;
+    int err = runs->n == PACKED_OPEN ? store_oldest(runs, 0, &found) : 0;
 
-    if (runs->n == PACKED_OPEN) {
-        for (int i = 1; i < runs->n; i++) {
-            if (runs->open[i]->used < runs->open[oldest]->used)
-                oldest = i;
-        }
-        err = store_run(runs->open[oldest]);
-        if (err)
-            return err;
-        close_run(runs, oldest);
-    }
+    if (err)
+        return err;
     p = mem_alloc(sizeof(*p));
     if (!p)
         return DREP_ERR_NOMEM;

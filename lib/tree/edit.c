@@ -51,14 +51,15 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     uint32_t i;
     int equal, err;
 
-    for (;;) { /* until the longer value fits; a leaf of one entry may exceed LEAF_MAX */
+    for (;;) { /* until the longer value fits; a leaf of one entry may exceed node_full() */
         err = path_leaf(st, key, len, &leaf);
         if (err)
             return err;
         i = node_find(leaf, key, len, &equal);
-        if (!equal || leaf->n == 1 || leaf->bytes - item_value_len(leaf, i) + size <= LEAF_MAX)
+        if (!equal || leaf->n == 1 ||
+            leaf->bytes - item_value_len(leaf, i) + size <= node_full(leaf, i))
             break;
-        err = leaf_split_half(st, leaf);
+        err = leaf_split(st, leaf, i);
         if (err)
             return err;
     }
@@ -79,7 +80,7 @@ static int put(struct store *st, const uint8_t *key, size_t len, const void *val
     } else {
         size_t bytes = node_grown(leaf, i, key, len, value_len);
 
-        if (bytes <= LEAF_MAX && !(err = node_reserve(leaf, 1, len + size)))
+        if (bytes <= node_full(leaf, i) && !(err = node_reserve(leaf, 1, len + size)))
             node_insert(leaf, i, key, len, value, value_len, bytes);
         else if (!err)
             err = node_insert_split(st, leaf, i, key, len, value, value_len, &leaf);

@@ -11,12 +11,18 @@
 
 #include <string.h>
 
-static inline size_t node_full(const struct tree_node *n)
+/* Bytes of an entry on average from which on a leaf is filled: of a leaf with many short entries a
+ * search reads more than it needs. */
+#define LONG_ITEM 512u
+
+size_t node_full(const struct tree_node *n, uint32_t i)
 {
-    return n->level ? FMT_NODE_MAX : LEAF_MAX;
+    bool filled = n->bytes > LEAF_MAX && i < n->n;
+
+    return n->level || filled ? FMT_NODE_MAX : LEAF_MAX;
 }
 
-/* ---- splitting ---- */
+/* ---- where to split ---- */
 
 /* A split of a full node: items from k on move to a new node at its right; the new item goes
  * there if `right` is set. */
@@ -41,9 +47,9 @@ static struct cut choose_cut(const struct tree_node *n, uint32_t i, size_t cost)
         total += bytes;
         tail += k >= i ? bytes : 0;
     }
-    if (near && i && tail <= node_full(n) / 8)
+    if (near && i && tail <= node_full(n, i) / 8)
         return (struct cut){i, 1};
-    if (near && total - tail + cost < node_full(n) - FMT_BLOCK_HEAD)
+    if (near && total - tail + cost < node_full(n, i) - FMT_BLOCK_HEAD)
         return (struct cut){i, 0};
     for (k = 0; k + 1 < n->n && sum < total / 2; k++)
         sum += node_item_bytes(n, k);
@@ -59,6 +65,57 @@ static size_t separator(const uint8_t *low, size_t low_len, const uint8_t *high,
         i++;
     return i < high_len ? i + 1 : high_len;
 }
+
+/* ---- joining ---- */
+
+/* Append all items of `right`, whose separator is item i of the parent, to `left`. */
+static int join(struct store *st, struct tree_node *left, struct tree_node *right, uint32_t i)
+{
+    struct tree_node *parent = left->parent;
+    size_t bytes = right->used - right->waste + parent->item[i].key_len;
+
+    if (node_reserve(left, right->n, bytes))
+        return DREP_ERR_NOMEM;
+    if (right->level) {
+        struct child c = child_get(right, 0);
+
+        /* The separator from the parent replaces the empty first key. */
+        node_insert(
+            left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
+            node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));
+        if (c.node)
+            c.node->parent = left;
+        node_move(right, 1, left);
+        node_remove(right, 0);
+    } else {
+        node_move(right, 0, left);
+        st->tree->leaves--;
+    }
+    node_remove(parent, i);
+    node_unref(right);
+    st->tree->shape++;
+    return 0;
+}
+
+/* Fill the leaf at the left of a leaf that keys in order leave behind: while it grew, less was
+ * copied for each of its changes.  Only an optimisation: errors are ignored. */
+static void leave_behind(struct store *st, struct tree_node *leaf)
+{
+    struct bounds any = {.low = NULL, .high = NULL};
+    uint32_t i = node_index(leaf);
+    struct tree_node *left;
+    struct child c;
+
+    if (i == 0 || leaf->bytes / LONG_ITEM < leaf->n)
+        return;
+    c = child_get(leaf->parent, i - 1);
+    if (leaf->bytes + (c.node ? c.node->bytes : c.ref.length) > FMT_NODE_MAX)
+        return;
+    if (path_own_child(st, leaf->parent, i - 1, &any, &left) == 0)
+        join(st, left, leaf, i);
+}
+
+/* ---- splitting ---- */
 
 /* Put a new root above the root, so that the old one can be split. */
 static int raise_root(struct store *st)
@@ -126,9 +183,10 @@ int node_insert_split(struct store *st, struct tree_node *n, uint32_t i, const u
     uint8_t sep[FMT_KEY_MAX];
     int err;
 
-    while ((bytes = node_grown(n, i, key, len, value_len)) > node_full(n)) {
+    while ((bytes = node_grown(n, i, key, len, value_len)) > node_full(n, i)) {
         size_t cost = entry_size(len, n->level ? FMT_REF_SIZE : value_len & ~(size_t)ITEM_FAR);
         struct cut cut = choose_cut(n, i, cost);
+        bool behind = !n->level && cut.right && cut.k == i;
         const uint8_t *low = i == cut.k && !cut.right ? key : item_key(n, cut.k - 1);
         size_t low_len = i == cut.k && !cut.right ? len : n->item[cut.k - 1].key_len;
         const uint8_t *high = i == cut.k && cut.right ? key : item_key(n, cut.k);
@@ -145,6 +203,8 @@ int node_insert_split(struct store *st, struct tree_node *n, uint32_t i, const u
          * item is in front of it. */
         if (right->level && !(cut.right && i == cut.k))
             node_open_left(right);
+        if (behind)
+            leave_behind(st, n);
         if (cut.right) {
             n = right;
             i -= cut.k;
@@ -160,17 +220,23 @@ int node_insert_split(struct store *st, struct tree_node *n, uint32_t i, const u
     return 0;
 }
 
-int leaf_split_half(struct store *st, struct tree_node *leaf)
+int leaf_split(struct store *st, struct tree_node *leaf, uint32_t i)
 {
-    struct cut half = {leaf->n / 2, 0};
-    const uint8_t *high = item_key(leaf, half.k);
+    /* The last value grows while it takes keys in order; those before it are done. */
+    bool growing = i + 1 == leaf->n;
+    struct cut cut = {growing ? i : leaf->n / 2, 0};
+    const uint8_t *high = item_key(leaf, cut.k);
     uint8_t sep[FMT_KEY_MAX];
-    size_t sep_len = separator(item_key(leaf, half.k - 1), leaf->item[half.k - 1].key_len, high,
-                               leaf->item[half.k].key_len);
+    size_t sep_len = separator(item_key(leaf, cut.k - 1), leaf->item[cut.k - 1].key_len, high,
+                               leaf->item[cut.k].key_len);
     struct tree_node *right;
+    int err;
 
     memcpy(sep, high, sep_len);
-    return split(st, leaf, half, sep, sep_len, 0, &right);
+    err = split(st, leaf, cut, sep, sep_len, 0, &right);
+    if (!err && growing)
+        leave_behind(st, leaf);
+    return err;
 }
 
 /* ---- merging ---- */
@@ -215,40 +281,11 @@ void node_unlink(struct store *st, struct tree_node *n)
     collapse_root(st);
 }
 
-/* Append all items of `right`, whose separator is item i of the parent, to `left`. */
-static int join(struct store *st, struct tree_node *left, struct tree_node *right, uint32_t i)
-{
-    struct tree_node *parent = left->parent;
-    size_t bytes = right->used - right->waste + parent->item[i].key_len;
-
-    if (node_reserve(left, right->n, bytes))
-        return DREP_ERR_NOMEM;
-    if (right->level) {
-        struct child c = child_get(right, 0);
-
-        /* The separator from the parent replaces the empty first key. */
-        node_insert(
-            left, left->n, item_key(parent, i), parent->item[i].key_len, &c, sizeof(c),
-            node_grown(left, left->n, item_key(parent, i), parent->item[i].key_len, sizeof(c)));
-        if (c.node)
-            c.node->parent = left;
-        node_move(right, 1, left);
-        node_remove(right, 0);
-    } else {
-        node_move(right, 0, left);
-        st->tree->leaves--;
-    }
-    node_remove(parent, i);
-    node_unref(right);
-    st->tree->shape++;
-    return 0;
-}
-
 void node_merge(struct store *st, struct tree_node *n)
 {
     struct bounds any = {.low = NULL, .high = NULL};
 
-    while (n->parent && n->bytes < node_full(n) / 4) {
+    while (n->parent && n->bytes < node_full(n, n->n) / 4) {
         struct tree_node *parent = n->parent;
         uint32_t i = node_index(n);
         uint32_t other = i + 1 < parent->n ? i + 1 : i - 1;
@@ -258,7 +295,7 @@ void node_merge(struct store *st, struct tree_node *n)
         if (parent->n < 2)
             break;
         c = child_get(parent, other);
-        if (n->bytes + (c.node ? c.node->bytes : c.ref.length) > node_full(n) / 4 * 3)
+        if (n->bytes + (c.node ? c.node->bytes : c.ref.length) > node_full(n, n->n) / 4 * 3)
             break;
         if (path_own_child(st, parent, other, &any, &sibling))
             break;

@@ -8,6 +8,7 @@
 #include "tree/encode.h"
 #include "tree/find.h"
 #include "tree/load.h"
+#include "tree/path.h"
 #include "tree/spill.h"
 #include "tree/undo.h"
 #include "tree/walk.h"
@@ -624,6 +625,76 @@ START_TEST(test_tree_in_order_is_full)
 }
 END_TEST
 
+/* Entries below a node, and the leaves that hold them. */
+static void count_leaves(struct store *st, const struct ref *ref, uint32_t *entries,
+                         uint32_t *leaves)
+{
+    struct tree_node *n;
+
+    ck_assert_int_eq(node_load(st, ref, -1, &n), 0);
+    if (n->level == 0) {
+        *entries += n->n;
+        ++*leaves;
+    }
+    for (uint32_t i = 0; n->level && i < n->n; i++) {
+        struct child c = child_get(n, i);
+
+        count_leaves(st, &c.ref, entries, leaves);
+    }
+    node_unref(n);
+}
+
+/* Long values in order, each of which grows until it is full, with other entries behind them and a
+ * commit now and then: the leaf that grows stays short, those it leaves behind are filled. */
+START_TEST(test_tree_long_values_fill_leaves)
+{
+    static const int commits[] = {1, 7, 1000000};
+    enum { VALUES = 400, LONG = 1552, STEPS = 4 };
+    uint32_t entries = 0, leaves = 0;
+    uint8_t v[LONG] = {7};
+    struct fault_file file;
+    struct store *st;
+    struct key key;
+    size_t most = 0;
+
+    fault_init(&file);
+    ck_assert_int_eq(store_create(fault_io(&file), &opts, &st), 0);
+    key_make(&key, 9, FMT_TAG_OBJECT);
+    ck_assert_int_eq(tree_put(st, &key, v, 700), 0);
+    for (int i = 0; i < VALUES * STEPS; i++) {
+        struct tree_node *leaf;
+
+        key_make(&key, 3, FMT_TAG_LINK + 1);
+        key_add_u64(&key, (uint64_t)(i / STEPS));
+        ck_assert_int_eq(tree_put(st, &key, v, LONG / STEPS * (size_t)(i % STEPS + 1)), 0);
+        ck_assert_int_eq(path_own(st, key.p, key.len, &leaf), 0);
+        most = leaf->bytes > most ? leaf->bytes : most;
+        if (i % commits[_i] == 0)
+            must_commit(st);
+    }
+    must_commit(st);
+    count_leaves(st, &st->tree->root, &entries, &leaves);
+    ck_assert_uint_ge(entries, VALUES);
+    ck_assert_msg(leaves <= VALUES / 10 + 3, "%u entries in %u leaves", entries, leaves);
+    ck_assert_uint_le(most, LEAF_MAX);
+    /* Values that are changed later, and keys between the others, find room where they are. */
+    for (int i = 0; i < VALUES; i += 9) {
+        key_make(&key, 3, FMT_TAG_LINK + 1);
+        key_add_u64(&key, (uint64_t)i);
+        ck_assert_int_eq(tree_put(st, &key, v, LONG - 200), 0);
+        key_add_u8(&key, 120);
+        ck_assert_int_eq(tree_put(st, &key, v, 9), 0);
+    }
+    must_commit(st);
+    entries = leaves = 0;
+    count_leaves(st, &st->tree->root, &entries, &leaves);
+    ck_assert_msg(leaves <= VALUES / 8, "%u entries in %u leaves", entries, leaves);
+    check_store(st);
+    store_close(st);
+    fault_release(&file);
+}
+END_TEST
+
 START_TEST(test_tree_many_objects)
 {
     /* What making many small datasets does, until interior nodes are cut too. */
@@ -907,6 +978,7 @@ int main(void)
     tcase_add_test(t, test_tree_more_leaves_than_the_cache_holds);
     tcase_add_test(t, test_tree_leaves_looked_at_are_not_those_of_before);
     tcase_add_test(t, test_tree_in_order_is_full);
+    tcase_add_loop_test(t, test_tree_long_values_fill_leaves, 0, 3);
     tcase_add_test(t, test_tree_many_objects);
     tcase_add_test(t, test_tree_file_does_not_grow);
     tcase_add_test(t, test_tree_nodes_do_not_grow);
