@@ -822,7 +822,7 @@ endef
 MPI_PACKAGE_mpich = mpich
 MPI_PACKAGE_openmpi = ompi-c
 
-# Modules stand where Debian has those of this compiler; the sources go along for other compilers.
+# Modules stand where Debian has those of this compiler; what makes them goes along for other compilers.
 MOD_VERSION = $(shell gunzip -c $(FORTRAN)/datarep.mod | sed -n "1s/.*version '\([0-9]*\)'.*/\1/p")
 MOD_DIR = $(libdir)/fortran/gfortran-mod-$(MOD_VERSION)
 define install_fortran
@@ -830,8 +830,9 @@ define install_fortran
 	ln -sf libdatarep-fortran.so.$(VERSION) $D$(libdir)/libdatarep-fortran.so.$(SOMAJOR)
 	ln -sf libdatarep-fortran.so.$(SOMAJOR) $D$(libdir)/libdatarep-fortran.so
 	install -D -m 644 -t $D$(MOD_DIR) $(FORTRAN)/datarep.mod
-	install -D -m 644 -t $D$(datadir)/datarep-fortran $(FORTRAN)/datarep.f90 fortran/mpi/datarep_mpi.f90 $(FORTRAN_SRC) \
-	    fortran/mpi/comm.c $(wildcard fortran/*.h)
+	install -D -m 644 -t $D$(datadir)/datarep-fortran fortran/kinds.f90 fortran/generate.py fortran/datarep.f90.in $(FORTRAN_SRC) \
+	    $(wildcard fortran/*.h)
+	install -D -m 644 -t $D$(datadir)/datarep-fortran/mpi fortran/mpi/datarep_mpi.f90 fortran/mpi/comm.c
 	$(fill_in) -e 's|@MOD_VERSION@|$(MOD_VERSION)|' fortran/datarep-fortran.pc.in > $D$(libdir)/pkgconfig/datarep-fortran.pc
 	$(foreach m,$(FORTRAN_MPIS),$(call install_fortran_mpi,$(m),libdatarep-fortran-$(m)))
 endef
@@ -880,6 +881,7 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) ## i
 install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
 	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) $(patsubst $(BUILD)/%,$D$(libdir)/%,$(MPI_SHARED)) \
+	    $(if $(FC),$(patsubst $(BUILD)/%,$D$(libdir)/%,$(FORTRAN_LIB) $(FORTRAN_MPI))) \
 	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 

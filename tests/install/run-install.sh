@@ -40,9 +40,14 @@ END
 
 # The flags of the installed pkg-config file alone, taken inside the destination.
 flags() {
+    flags_of datarep "$@"
+}
+flags_of() {
+    local package=$1
+    shift
     PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root \
         PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 \
-        pkg-config "$@" datarep
+        pkg-config "$@" "$package"
 }
 
 build_shared() {
@@ -148,7 +153,7 @@ no_source_path() {
 stripped() {
     make -s -o all install-strip DESTDIR="$root" PREFIX=/usr || return 1
     local f
-    for f in bin/datarep lib/libdatarep.so lib/libdatarep.a $(cd "$root/usr" && find lib/datarep lib/libdatarep-mpi-*.so -name '*.so' 2> /dev/null); do
+    for f in bin/datarep lib/libdatarep.so lib/libdatarep.a $(cd "$root/usr" && find lib/datarep lib/libdatarep-mpi-*.so lib/libdatarep-fortran*.so -name '*.so' 2> /dev/null); do
         ! readelf -SW "$root/usr/$f" | grep -E '\.debug_' || return 1
     done
     build_shared && build_static && "$root/usr/bin/datarep" --version
@@ -200,12 +205,89 @@ END
     done
 }
 
+# The example of the manual page with what is installed: the module by pkg-config, ...
+fortran_module() {
+    # shellcheck disable=SC2046
+    gfortran -std=f2018 -Wall -Werror -o "$TMPDIR/grid" tests/examples/fortran/grid.f90 $(flags_of datarep-fortran --cflags --libs) &&
+        LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/grid" "$TMPDIR/grid.drep" &&
+        readelf -d "$TMPDIR/grid" | grep -q 'NEEDED.*\[libdatarep-fortran\.so\.0\]' &&
+        "$root/usr/bin/datarep" check --deep "$TMPDIR/grid.drep" && [ -e "$root/usr/share/man/man7/datarep-fortran.7" ]
+}
+
+# ... by CMake, in a moved tree, where a component that there is not is refused, ...
+fortran_cmake() {
+    rm -rf "$TMPDIR/fcmake" && mkdir -p "$TMPDIR/fcmake" && cp -r "$root/usr" "$TMPDIR/fcmake/moved" &&
+        cp tests/examples/fortran/grid.f90 "$TMPDIR/fcmake/" || return 1
+    cat > "$TMPDIR/fcmake/CMakeLists.txt" << 'END'
+cmake_minimum_required(VERSION 3.16)
+project(grid Fortran)
+find_package(datarep 0.1 REQUIRED COMPONENTS Fortran)
+add_executable(grid grid.f90)
+target_link_libraries(grid PRIVATE datarep::fortran)
+END
+    (cd "$TMPDIR/fcmake" && env -u MAKEFLAGS cmake -S . -B build -DCMAKE_PREFIX_PATH="$PWD/moved" &&
+        env -u MAKEFLAGS cmake --build build && build/grid x.drep &&
+        sed -i 's/COMPONENTS Fortran/COMPONENTS Cobol/' CMakeLists.txt &&
+        ! env -u MAKEFLAGS cmake -S . -B other -DCMAKE_PREFIX_PATH="$PWD/moved")
+}
+
+# ... as the source that other compilers take, by the commands of the manual page, ...
+fortran_source() {
+    rm -rf "$TMPDIR/fsource" && cp -r "$root/usr/share/datarep-fortran" "$TMPDIR/fsource" &&
+        cp tests/examples/fortran/grid.f90 "$TMPDIR/fsource/" || return 1
+    (cd "$TMPDIR/fsource" && gfortran kinds.f90 && ./a.out > kinds &&
+        /usr/bin/python3 generate.py datarep.f90.in "$root/usr/include/datarep.h" kinds > datarep.f90 &&
+        gfortran -c datarep.f90 && gcc -c ./*.c -I"$root/usr/include" &&
+        gfortran -o grid grid.f90 ./*.o -L"$root/usr/lib" -ldatarep &&
+        LD_LIBRARY_PATH=$root/usr/lib ./grid x.drep && ! readelf -d grid | grep -q libdatarep-fortran)
+}
+
+# ... and for ranks.
+fortran_mpi() {
+    local m mods
+    for m in $mpis; do
+        mods=$(PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --variable=moddir "datarep-fortran-$m")
+        PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --cflags --libs "datarep-fortran-$m" |
+            grep -- "-I$mods .*-ldatarep-fortran-$m .*-ldatarep-fortran .*-ldatarep-mpi-$m .*-ldatarep" &&
+            "mpifort.$m" -std=f2018 -o "$TMPDIR/heat-$m" tests/examples/fortran/heat.f90 -I"$root$mods" \
+                -I"$root${mods%/*}" -L"$root/usr/lib" "-ldatarep-fortran-$m" -ldatarep-fortran "-ldatarep-mpi-$m" -ldatarep &&
+            OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 LD_LIBRARY_PATH=$root/usr/lib \
+                "$TMPDIR/heat-$m" "$TMPDIR/heat-$m.drep" 30 &&
+            "$root/usr/bin/datarep" check --deep "$TMPDIR/heat-$m.drep" || return 1
+    done
+}
+
+# Each installed file belongs to one Debian package, whose libraries lie in a directory for the
+# machine, and no line of a package's list is without files, but for an MPI that is not here.
+deb_lists() {
+    /usr/bin/python3 - "$root" "$mpis" << 'END'
+import glob, os, re, sys
+root, mpis = sys.argv[1], sys.argv[2].split()
+files = [os.path.relpath(os.path.join(d, f), root) for d, _, names in os.walk(root) for f in names]
+files = [re.sub(r"^usr/lib/(?!python3/)", "usr/lib/machine/", f) for f in files if not f.endswith("/LICENSE")]
+owners, wrong = {f: set() for f in files}, []
+for name in sorted(glob.glob("debian/*.install")):
+    package = os.path.basename(name)[:-len(".install")]
+    absent = any(m in package and m not in mpis for m in ("mpich", "openmpi"))
+    for line in filter(None, map(str.strip, open(name))):
+        parts = [re.escape(part).replace(r"\*", "[^/]*") for part in line.split()[0].split("/")]
+        found = [f for f in files if re.match("/".join(parts) + "(/|$)", f)]
+        if not found and not absent:
+            wrong.append("%s: nothing is %s" % (package, line))
+        for f in found:
+            owners[f].add(package)
+wrong += ["%s: %s" % (sorted(who) or "no package", f) for f, who in owners.items()
+          if len(who) != 1 and not f.endswith(".notice")]
+sys.exit("\n".join(wrong) or 0)
+END
+}
+
 leaves_nothing() {
     make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..16
+echo 1..21
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -231,6 +313,23 @@ else
     n=$((n + 1))
     echo "ok $n - the libraries for MPI # SKIP none was built"
 fi
+if [ -e "$root/usr/lib/libdatarep-fortran.so" ]; then
+    check "a program in Fortran builds and runs with the installed module" fortran_module
+    check "find_package(datarep COMPONENTS Fortran) finds it, in a moved tree" fortran_cmake
+    check "its installed source compiles by the commands of datarep-fortran(7)" fortran_source
+else
+    for what in module CMake source; do
+        n=$((n + 1))
+        echo "ok $n - the module for Fortran: $what # SKIP no gfortran"
+    done
+fi
+if [ -n "$(ls "$root"/usr/lib/libdatarep-fortran-*.so 2> /dev/null)" ]; then
+    check "heat.f90 builds and runs with the installed modules for MPI: $mpis" fortran_mpi
+else
+    n=$((n + 1))
+    echo "ok $n - the modules of Fortran for MPI # SKIP none was built"
+fi
+check "debian/*.install have each installed file once" deb_lists
 check "nothing that is installed knows where it was built" no_source_path
 check "make install-strip leaves no debug information, and all that one links with" stripped
 check "make uninstall leaves nothing" leaves_nothing
