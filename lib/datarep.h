@@ -1710,13 +1710,25 @@ DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, cons
  * symbolic link), DREP_ERR_CHECKSUM (the file has changed), DREP_ERR_RANGE (bytes outside it), and
  * those of drep_write_stored(). */
 DREP_API int drep_external_add(drep_file *file, const char *path, uint32_t *number);
+/* Like drep_external_add(), with a text that is another one when the file is, as who keeps the file
+ * gives it: an ETag, or "sha256:" and the digest in hexadecimal digits.  At most 1,023 bytes of
+ * UTF-8; NULL or "": unknown.  It is stored, never computed from the file; a file with another
+ * version gets another number.  DREP_ERR_ARG: it is too long, or no UTF-8. */
+DREP_API int drep_external_add_version(drep_file *file, const char *path, const char *version,
+                                       uint32_t *number);
+/* Says which version the file has now.  If it was added with another one, its chunks that have no
+ * checksum are DREP_ERR_CHECKSUM from now on, until another call says otherwise; chunks with one,
+ * and files that were added without a version, are read as before.  Holds for this handle, until it
+ * is closed.  DREP_ERR_ARG (no text, or as above), DREP_ERR_RANGE (no file of that number). */
+DREP_API int drep_external_version(drep_file *file, uint32_t number, const char *version);
 DREP_API int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t number,
                                  int64_t offset, int64_t size, uint32_t skipped, unsigned flags);
 typedef struct drep_external {
     uint32_t number;
-    const char *path; /* or a URI; valid during the call */
-    int64_t size;     /* bytes of the whole file */
-    int64_t time;     /* when it was changed last, in seconds since 1970; 0: unknown */
+    const char *path;    /* or a URI; valid during the call */
+    int64_t size;        /* bytes of the whole file */
+    int64_t time;        /* when it was changed last, in seconds since 1970; 0: unknown */
+    const char *version; /* as drep_external_add_version() takes it; "": unknown; likewise valid */
 } drep_external;
 /* Calls fn for each other file that chunks may be in.  A non-zero return ends the walk and becomes
  * its result.  DREP_ERR_FORMAT. */

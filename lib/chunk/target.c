@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "format/block.h"
 #include "tree/edit.h"
 #include "tree/find.h"
@@ -50,6 +51,7 @@ void targets_release(struct targets *t)
         target_free(t->first);
         t->first = next;
     }
+    mem_free(t->outdated.p);
     pthread_mutex_destroy(&t->lock);
 }
 
@@ -60,6 +62,11 @@ void targets_allow(struct store *st, int dir)
 }
 
 /* ---- entries ---- */
+
+static bool span_same(const struct span *a, const struct span *b)
+{
+    return a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
+}
 
 static void entry_key(struct key *key, uint32_t number)
 {
@@ -302,6 +309,53 @@ static void target_give(struct store *st, struct target *t)
     pthread_mutex_unlock(&st->targets->lock);
 }
 
+/* Find a number among those of targets with another version; their number if it is not there.  The
+ * caller holds the lock. */
+static size_t outdated_at(const struct target_numbers *list, uint32_t number)
+{
+    size_t i = 0;
+
+    while (i < list->n && list->p[i] != number)
+        i++;
+    return i;
+}
+
+static int version_check(struct targets *ts, const struct target *t)
+{
+    bool outdated;
+
+    pthread_mutex_lock(&ts->lock);
+    outdated = outdated_at(&ts->outdated, t->number) < ts->outdated.n;
+    pthread_mutex_unlock(&ts->lock);
+    return !outdated ? 0
+                     : fail(DREP_ERR_CHECKSUM,
+                            "%s: it is another version than its entry says, and a chunk in it has "
+                            "no sum (R8.52)",
+                            t->io->path);
+}
+
+int target_version(struct store *st, uint32_t number, const struct span *version)
+{
+    struct target_numbers *list = &st->targets->outdated;
+    struct buf value = {0};
+    struct target_rec rec;
+    int err = target_entry(st, number, &value, &rec);
+    bool outdated = !err && rec.tag.len > 0 && !span_same(&rec.tag, version);
+    size_t at;
+
+    buf_release(&value);
+    if (err)
+        return err;
+    pthread_mutex_lock(&st->targets->lock);
+    at = outdated_at(list, number);
+    if (!outdated && at < list->n)
+        list->p[at] = list->p[--list->n];
+    else if (outdated && at == list->n && !(err = VEC_ROOM(list->p, list->n, list->room, 1)))
+        list->p[list->n++] = number;
+    pthread_mutex_unlock(&st->targets->lock);
+    return err ? fail_nomem() : 0;
+}
+
 int target_unchanged(struct store *st, uint32_t number)
 {
     struct target *t = NULL;
@@ -310,7 +364,8 @@ int target_unchanged(struct store *st, uint32_t number)
 
     if (err)
         return err;
-    if (t->io->ops->changed)
+    err = version_check(st->targets, t);
+    if (!err && t->io->ops->changed)
         err = t->io->ops->changed(t->io, &now);
     if (!err && (now == 0 || now != t->time))
         err = fail(DREP_ERR_CHECKSUM,
@@ -440,11 +495,6 @@ struct target_search {
     uint32_t number, last;
 };
 
-static bool span_same(const struct span *a, const struct span *b)
-{
-    return a->len == b->len && (a->len == 0 || memcmp(a->p, b->p, a->len) == 0);
-}
-
 /* The time counts: rows without a sum go by it (R8.52). */
 static int compare_entry(uint32_t number, const struct target_rec *rec, void *ctx)
 {
@@ -504,9 +554,9 @@ static int find_or_put(struct store *st, const struct target_rec *rec, uint32_t 
     return 0;
 }
 
-int target_add(struct store *st, const char *path, uint32_t *number)
+int target_add(struct store *st, const char *path, const struct span *version, uint32_t *number)
 {
-    struct target_rec rec = {0};
+    struct target_rec rec = {.tag = *version};
     int err;
 
     if (!st->targets->allowed)

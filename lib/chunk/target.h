@@ -21,6 +21,11 @@ struct targets {
     struct target *first;
     bool allowed;
     int dir; /* of the container; -1: it is in none; borrowed */
+    /* Numbers of those whose version is said to be another than that of the entry. */
+    struct target_numbers {
+        uint32_t *p;
+        size_t n, room;
+    } outdated;
 };
 int targets_init(struct targets *t);
 void targets_release(struct targets *t);
@@ -35,10 +40,12 @@ bool targets_any(struct store *st);
  * the file that it names), DREP_ERR_CHECKSUM (it is another file now), and the errors of opening
  * and reading. */
 int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t size, struct buf *out);
-/* Check that the target's time is now the one of its entry, for a row without a sum; bytes that
- * were read before the call are those of the entry then.  DREP_ERR_CHECKSUM, and the errors of
- * target_read(). */
+/* Check that the target's time is now the one of its entry, and its version not said to be another,
+ * for a row without a sum; bytes that were read before the call are those of the entry then.
+ * DREP_ERR_CHECKSUM, and the errors of target_read(). */
 int target_unchanged(struct store *st, uint32_t number);
+/* Say which version the target has now.  DREP_ERR_FORMAT: there is no such entry. */
+int target_version(struct store *st, uint32_t number, const struct span *version);
 
 /* The sums that a target has of its own for ranges of its bytes, by offset; what exceeds the
  * maximum is not collected. */
@@ -63,8 +70,9 @@ int target_known_sum(struct store *st, const struct chunk_rec *row, target_sums_
 void target_budget(const struct target_rec *rec, uint64_t *bytes);
 /* Name the target in an error: `file "x.h5": ...`. */
 int target_fail_in(struct store *st, uint32_t number, int err);
-/* Find the entry for a file by its relative path, or add one, in the operation under way. */
-int target_add(struct store *st, const char *path, uint32_t *number);
+/* Find the entry for a file by its relative path, or add one, in the operation under way.  The
+ * version may be empty: any that is known already will do. */
+int target_add(struct store *st, const char *path, const struct span *version, uint32_t *number);
 /* Find or add in `to` the entry that `from` has for a file, without opening it. */
 int target_adopt(struct store *from, uint32_t number, struct store *to, uint32_t *out);
 /* Get the entry of a number; its texts are in `value`.  DREP_ERR_FORMAT: there is none. */

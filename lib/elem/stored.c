@@ -232,41 +232,76 @@ int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t nu
     return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
-int drep_external_add(drep_file *file, const char *path, uint32_t *number)
+static int version_span(const char *version, struct span *out)
 {
+    *out = (struct span){(const uint8_t *)version, version ? strlen(version) : 0};
+    if (out->len > FMT_NAME_MAX || text_check(out->p, out->len))
+        return fail(DREP_ERR_ARG, "the version of a file is a text of at most %d bytes",
+                    FMT_NAME_MAX);
+    return 0;
+}
+
+int drep_external_add_version(drep_file *file, const char *path, const char *version,
+                              uint32_t *number)
+{
+    struct span tag;
     int err;
 
     if (!path || !number)
         return fail(DREP_ERR_ARG, "drep_external_add: null argument");
-    if ((err = write_begin(file)))
+    if ((err = version_span(version, &tag)) || (err = write_begin(file)))
         return err;
-    return write_end(file, target_add(file->st, path, number));
+    return write_end(file, target_add(file->st, path, &tag, number));
+}
+
+int drep_external_add(drep_file *file, const char *path, uint32_t *number)
+{
+    return drep_external_add_version(file, path, NULL, number);
+}
+
+int drep_external_version(drep_file *file, uint32_t number, const char *version)
+{
+    struct span tag;
+    int err;
+
+    if (!version || !*version)
+        return fail(DREP_ERR_ARG, "drep_external_version: no version");
+    if ((err = version_span(version, &tag)) || (err = read_begin(file)))
+        return err;
+    err = target_version(file->st, number, &tag);
+    return read_end(file, err == DREP_ERR_FORMAT ? DREP_ERR_RANGE : err);
 }
 
 struct listing {
     drep_external_fn *fn;
     void *ctx;
-    struct buf *name;
+    struct buf *texts; /* path and version, each with a NUL */
 };
 
 static int list_one(uint32_t number, const struct target_rec *rec, void *ctx)
 {
     const struct listing *l = ctx;
     drep_external e = {.number = number, .size = (int64_t)rec->size, .time = rec->time};
-    int err = buf_reserve(l->name, rec->name.len + 1);
+    int err = buf_reserve(l->texts, rec->name.len + rec->tag.len + 2);
+    uint8_t *version;
 
     if (err)
         return err;
-    memcpy(l->name->p, rec->name.p, rec->name.len);
-    l->name->p[rec->name.len] = 0;
-    e.path = (const char *)l->name->p;
+    memcpy(l->texts->p, rec->name.p, rec->name.len);
+    l->texts->p[rec->name.len] = 0;
+    version = l->texts->p + rec->name.len + 1;
+    if (rec->tag.len > 0)
+        memcpy(version, rec->tag.p, rec->tag.len);
+    version[rec->tag.len] = 0;
+    e.path = (const char *)l->texts->p;
+    e.version = (const char *)version;
     return l->fn(&e, l->ctx);
 }
 
 int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx)
 {
-    struct buf name = {0};
-    struct listing l = {fn, ctx, &name};
+    struct buf texts = {0};
+    struct listing l = {fn, ctx, &texts};
     int err;
 
     if (!fn)
@@ -274,7 +309,7 @@ int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx)
     if ((err = read_begin(file)))
         return err;
     err = read_end(file, targets_each(file->st, list_one, &l));
-    buf_release(&name);
+    buf_release(&texts);
     return err;
 }
 

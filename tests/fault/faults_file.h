@@ -774,7 +774,11 @@ static int c_seal_external(struct env *e)
     if (!err)
         err = CALL(drep_read_stored, ds, start, NULL, 0, &size, NULL);
     for (int i = 0; !err && i < 2; i++) {
-        err = CALL(drep_external_add, f, names[i], &number);
+        err = CALL(drep_external_add_version, f, names[i], "\"5f2a\"", &number);
+        if (!err)
+            err = CALL(drep_external_version, f, number, "\"5f2b\"");
+        if (!err)
+            err = CALL(drep_external_version, f, number, "\"5f2a\"");
         if (!err)
             err = CALL(drep_write_external, ds, start, number, 1, size, 0);
         if (!err)

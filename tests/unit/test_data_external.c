@@ -607,6 +607,68 @@ END_TEST
 
 static int64_t big_room[10000];
 
+static int note_version(const drep_external *external, void *ctx)
+{
+    char *at = ctx;
+
+    snprintf(at + strlen(at), 100, "%u %s %s;", external->number, external->path,
+             external->version);
+    return 0;
+}
+
+/* The version is kept with the file; another one counts where a sum is lacking. */
+START_TEST(test_R8_52_a_version_tells_of_a_change)
+{
+    static struct target t[2];
+    static char longest[1025];
+    char path[300], listed[400] = "";
+    uint32_t number[4];
+    drep_dataset *ds;
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("unsealed.drep"));
+    unsealed(path, t, 1);
+    f = opened_with(path, DREP_RDWR, "drep_checksum=deferred");
+    ok(drep_external_add_version(f, "one.bin", "W/\"a\"", &number[0]));
+    ok(drep_external_add_version(f, "one.bin", "W/\"a\"", &number[1]));
+    ok(drep_external_add_version(f, "one.bin", "", &number[2]));
+    ok(drep_external_add_version(f, "one.bin", "W/\"b\"", &number[3]));
+    ck_assert_uint_eq(number[0], number[1]);
+    ck_assert_uint_gt(number[3], number[0]);
+    ok(drep_external_list(f, note_version, listed));
+    ck_assert_str_eq(listed, "1 one.bin ;2 two.bin ;3 one.bin W/\"a\";4 one.bin W/\"b\";");
+    ds = grid(f, "versioned", 1);
+    t[0].number = number[0];
+    for (int i = 0; i < CELLS; i++)
+        point(ds, &t[0], i, i);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+
+    f = opened_with(path, DREP_RDWR, "drep_cache_size=0");
+    ok(drep_external_version(f, number[0], "W/\"a\""));
+    ok(read_error(f, "versioned", &t[0]));
+    ok(drep_external_version(f, number[0], "W/\"b\""));
+    fails(read_error(f, "versioned", &t[0]), DREP_ERR_CHECKSUM);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "one.bin: it is another version"));
+    fails(drep_seal(f, NULL), DREP_ERR_CHECKSUM);
+    ok(read_error(f, "two", &t[1]));
+    ok(drep_external_version(f, t[1].number, "W/\"b\"")); /* its own is unknown */
+    ok(read_error(f, "two", &t[1]));
+    ok(drep_external_version(f, number[0], "W/\"a\""));
+    ok(drep_seal(f, NULL));
+    ok(drep_external_version(f, number[0], "W/\"b\""));
+    ok(read_error(f, "versioned", &t[0])); /* its sums decide */
+
+    memset(longest, 'v', 1024);
+    fails(drep_external_add_version(f, "one.bin", longest, &number[0]), DREP_ERR_ARG);
+    fails(drep_external_add_version(f, "one.bin", "\xff", &number[0]), DREP_ERR_ARG);
+    fails(drep_external_version(f, 99, "v"), DREP_ERR_RANGE);
+    fails(drep_external_version(f, 1, ""), DREP_ERR_ARG);
+    fails(drep_external_version(f, 1, NULL), DREP_ERR_ARG);
+    drep_abandon(f);
+}
+END_TEST
+
 struct chunk_places {
     int64_t offset[CELLS], size[CELLS];
     uint32_t skipped[CELLS];
@@ -795,6 +857,7 @@ int main(void)
     tcase_add_test(t, test_R8_52_a_row_may_lack_its_sum);
     tcase_add_loop_test(t, test_R8_52_sealing_gives_rows_their_sums, 0, LISTS);
     tcase_add_test(t, test_R8_52_a_change_is_seen_while_open);
+    tcase_add_test(t, test_R8_52_a_version_tells_of_a_change);
     tcase_add_loop_test(t, test_D48_a_container_gives_its_sums, 0, LISTS);
     tcase_add_test(t, test_check_and_repair);
     tcase_add_test(t, test_what_is_refused);

@@ -604,6 +604,8 @@ END_TEST
     X(drep_stored_as(h.ds, NULL, &count_out))                          \
     X(drep_read_stored(h.ds, NULL, NULL, 0, NULL, NULL))               \
     X(drep_external_add(h.f, NULL, NULL))                              \
+    X(drep_external_add_version(h.f, NULL, NULL, NULL))                \
+    X(drep_external_version(h.f, 1, NULL))                             \
     X(drep_external_list(h.f, NULL, NULL))                             \
     X(drep_read(h.ds, NULL, NULL, NULL, NULL))                         \
     X(drep_write(h.ds, NULL, NULL, NULL, NULL))                        \
