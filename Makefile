@@ -322,7 +322,7 @@ $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
 # The module links its own copy of what it shares with the command.
-HDF5_OBJ := $(call objects,$(HDF5_SRC) schema/members.c schema/paths.c tools/walk/box.c tools/walk/unread.c \
+HDF5_OBJ := $(call objects,$(HDF5_SRC) tools/host/family.c schema/members.c schema/paths.c tools/walk/box.c tools/walk/unread.c \
     $(wildcard lib/chunk/framing.c lib/chunk/hdf5.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
 $(BUILD)/datarep-hdf5.so: $(HDF5_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)

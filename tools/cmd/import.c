@@ -10,10 +10,12 @@
 #include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
+#include "tools/host/family.h"
 #include "tools/host/foreign.h"
 #include "tools/host/message.h"
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,10 +52,23 @@ static const struct format *import_format_named(const char *name)
     return NULL;
 }
 
+/* A file, or the first of a family of HDF5. */
+static FILE *open_source(const char *path)
+{
+    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");
+    char first[PATH_MAX];
+
+    if (!f && errno == ENOENT && family_member(path, 0, first, sizeof first)) {
+        f = fopen(first, "rbe");
+        errno = ENOENT;
+    }
+    return f;
+}
+
 /* The contents of a file count more than its name. */
 static int look(const char *path, struct exchange *x, bool *module, int *flat)
 {
-    FILE *f = fopen(strcmp(path, "-") == 0 ? "/proc/self/fd/0" : path, "rbe");
+    FILE *f = open_source(path);
     char front[16];
     struct stat st;
     size_t n;
@@ -94,12 +109,17 @@ static int refuse_file(const char *path)
 {
     FILE *f = strcmp(path, "-") == 0 ? NULL : fopen(path, "rbe");
     const char *name = f ? foreign_name(f) : NULL;
+    char part[PATH_MAX + 200];
 
     if (f)
         fclose(f);
     if (f && opens_as_datarep(path)) {
         tool_say(path, NULL, "this is a Datarep file already; datarep convert copies it");
         return TOOL_USAGE;
+    }
+    if (family_part(path, part, sizeof part)) {
+        tool_say(path, NULL, "this is %s", part);
+        return TOOL_CORRUPT;
     }
     if (name) {
         tool_say(path, NULL, "this is %s, which cannot be imported", name);

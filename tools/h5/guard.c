@@ -8,6 +8,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/guard.h"
 #include "tools/h5/job.h"
+#include "tools/host/family.h"
 #include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ struct guard_info {
 struct guard_file {
     H5FD_t base; /* first: HDF5 casts */
     struct guard *guard;
-    int fd;
+    struct guard_handle handle;
     dev_t device;
     ino_t inode;
     haddr_t eoa, eof;
@@ -145,6 +146,83 @@ static void *info_get(H5FD_t *file)
     return guard_info_copy(&info);
 }
 
+/* ------------------------------------------------------------------- a family */
+
+static int is_family(const struct guard *g, const char *name)
+{
+    return g->family.n > 0 && strcmp(name, g->src) == 0;
+}
+
+/* Bytes of all members. */
+static haddr_t family_size(const struct guard_family *f)
+{
+    struct stat st;
+
+    if (fstat(f->fd[f->n - 1], &st) != 0 || (f->n - 1) > INT64_MAX / f->each - 1)
+        return 0;
+    return (f->n - 1) * f->each + (haddr_t)st.st_size;
+}
+
+ssize_t guard_pread(const struct guard_handle *h, void *bytes, size_t size, uint64_t at)
+{
+    const struct guard_family *f = h->family;
+    uint64_t i, left;
+
+    if (!f)
+        return pread(h->fd, bytes, size, (off_t)at);
+    i = at / f->each;
+    left = f->each - at % f->each;
+    if (i >= f->n)
+        return 0;
+    return pread(f->fd[i], bytes, size < left ? size : (size_t)left, (off_t)(at % f->each));
+}
+
+/* Opens all members, 0 and on. */
+static int family_open(struct job *j, struct guard *g)
+{
+    char name[PATH_MAX];
+    struct stat st;
+    int fd, *all;
+
+    while (family_member(g->src, (unsigned)g->family.n, name, sizeof name)) {
+        fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0 && errno == ENOENT && g->family.n > 0)
+            break;
+        all = fd < 0 ? NULL : realloc(g->family.fd, (g->family.n + 1) * sizeof *all);
+        g->family.fd = all ? all : g->family.fd;
+        if (!all || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+            job_fail(j, DREP_ERR_ACCESS, "%s: %s", name,
+                     fd < 0 ? strerror(errno) : "not a regular file");
+            if (fd >= 0)
+                close(fd);
+            return DREP_ERR_ACCESS;
+        }
+        all[g->family.n++] = fd;
+        if (g->family.n == 1)
+            g->family.each = st.st_size > 0 ? (uint64_t)st.st_size : 1;
+    }
+    g->fd = g->family.n > 0 ? fcntl(g->family.fd[0], F_DUPFD_CLOEXEC, 3) : -1;
+    return 0;
+}
+
+/* HDF5 has found the driver's block: of a family it says how long its members are. */
+static herr_t guard_file_decode(H5FD_t *file, const char *driver, const unsigned char *p)
+{
+    struct guard *g = ((struct guard_file *)file)->guard;
+    uint64_t each = 0;
+    int i;
+
+    if (!((struct guard_file *)file)->handle.family || strncmp(driver, "NCSAfami", 8) != 0)
+        return 0;
+    for (i = 8; i-- > 0;)
+        each = each << 8 | p[i];
+    /* The first member is whole unless it is the only one. */
+    if (each == 0 || each > INT64_MAX || (g->family.n > 1 && each != g->family.each))
+        return -1;
+    g->family.each = each;
+    return 0;
+}
+
 /* A descriptor of a file that may be read, or -1.  The name is resolved once and then opened
  * without following a link; a FIFO put there meanwhile does not block. */
 static int open_allowed(struct guard *g, const char *name)
@@ -193,17 +271,17 @@ static H5FD_t *guard_file_open(const char *name, unsigned flags, hid_t fapl, had
         return NULL;
     }
     f->guard = g;
-    f->fd = fd;
+    f->handle = (struct guard_handle){fd, is_family(g, name) ? &g->family : NULL};
     f->device = st.st_dev;
     f->inode = st.st_ino;
-    f->eof = (haddr_t)st.st_size;
+    f->eof = f->handle.family ? family_size(&g->family) : (haddr_t)st.st_size;
     return &f->base;
 }
 
 static herr_t guard_file_close(H5FD_t *file)
 {
     struct guard_file *f = (struct guard_file *)file;
-    int status = close(f->fd);
+    int status = close(f->handle.fd);
 
     free(f);
     return status;
@@ -222,7 +300,8 @@ static int guard_file_cmp(const H5FD_t *a, const H5FD_t *b)
 static herr_t guard_file_query(const H5FD_t *file, unsigned long *flags)
 {
     (void)file;
-    *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE;
+    /* No sieve buffer: after a read that failed HDF5 takes what is in it for what was read. */
+    *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_SUPPORTS_SWMR_IO;
     return 0;
 }
 
@@ -249,7 +328,7 @@ static haddr_t guard_file_eof(const H5FD_t *file, H5FD_mem_t type)
 static herr_t guard_file_handle(H5FD_t *file, hid_t fapl, void **handle)
 {
     (void)fapl;
-    *handle = &((struct guard_file *)file)->fd;
+    *handle = &((struct guard_file *)file)->handle;
     return 0;
 }
 
@@ -265,7 +344,7 @@ static herr_t guard_file_read(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_t
     if (at > INT64_MAX || size > INT64_MAX - at)
         return -1;
     while (size > 0) {
-        ssize_t n = pread(f->fd, to, size, (off_t)at);
+        ssize_t n = guard_pread(&f->handle, to, size, at);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -292,14 +371,14 @@ static herr_t guard_file_write(H5FD_t *file, H5FD_mem_t type, hid_t dxpl, haddr_
 /* As HDF5's own driver: a file that somebody writes cannot be read. */
 static herr_t guard_file_lock(H5FD_t *file, hbool_t writing)
 {
-    int fd = ((struct guard_file *)file)->fd;
+    int fd = ((struct guard_file *)file)->handle.fd;
 
     return flock(fd, (writing ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 || errno == ENOSYS ? 0 : -1;
 }
 
 static herr_t guard_file_unlock(H5FD_t *file)
 {
-    return flock(((struct guard_file *)file)->fd, LOCK_UN) == 0 || errno == ENOSYS ? 0 : -1;
+    return flock(((struct guard_file *)file)->handle.fd, LOCK_UN) == 0 || errno == ENOSYS ? 0 : -1;
 }
 
 static const H5FD_class_t guard_class = {
@@ -322,6 +401,7 @@ static const H5FD_class_t guard_class = {
     .set_eoa = guard_file_set_eoa,
     .get_eof = guard_file_eof,
     .get_handle = guard_file_handle,
+    .sb_decode = guard_file_decode,
     .read = guard_file_read,
     .write = guard_file_write,
     .lock = guard_file_lock,
@@ -379,9 +459,23 @@ static void find_directory(struct guard *g, int alone)
         slash[1] = 0;
 }
 
+/* Looks for the name of a driver of several files, before only HDF5 may look. */
+static void find_part(struct guard *g)
+{
+    char front[4096];
+    ssize_t n = pread(g->fd, front, sizeof front, 0);
+
+    if (g->family.n == 0 && n > 0 &&
+        (memmem(front, (size_t)n, "NCSAfami", 8) || memmem(front, (size_t)n, "NCSAmult", 8)) &&
+        !family_part(g->src, g->part, sizeof g->part))
+        *g->part = 0;
+}
+
 int guard_init(struct job *j, struct guard *g)
 {
+    char first[PATH_MAX];
     struct stat st;
+    int err;
 
     memset(g, 0, sizeof *g);
     g->src = j->o->src;
@@ -390,6 +484,9 @@ int guard_init(struct job *j, struct guard *g)
     g->last = &g->used;
     g->fapl = g->driver = -1;
     g->fd = open(g->src, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (g->fd < 0 && errno == ENOENT && family_member(g->src, 0, first, sizeof first) &&
+        access(first, F_OK) == 0 && (err = family_open(j, g)))
+        return err;
     if (g->fd < 0 || fstat(g->fd, &st) != 0)
         return job_fail(j, errno == EACCES ? DREP_ERR_ACCESS : DREP_ERR_NO_SUCH_FILE, "%s: %s",
                         g->src, strerror(errno));
@@ -398,16 +495,20 @@ int guard_init(struct job *j, struct guard *g)
     g->device = st.st_dev;
     g->inode = st.st_ino;
     find_directory(g, j->o->alone);
+    find_part(g);
     return 0;
 }
 
 hid_t guard_fapl(struct guard *g)
 {
     struct guard_info info = {g};
+    H5FD_class_t class = guard_class;
 
     if (g->fapl > 0)
         return g->fapl;
-    g->driver = H5FDregister(&guard_class);
+    if (g->family.n > 0)
+        class.name = "family"; /* HDF5 asks for that of such files */
+    g->driver = H5FDregister(&class);
     g->fapl = H5Pcreate(H5P_FILE_ACCESS);
     if (g->driver < 0 || g->fapl < 0 || H5Pset_driver(g->fapl, g->driver, &info) < 0)
         return -1;
@@ -422,6 +523,10 @@ void guard_release(struct guard *g)
         H5FDunregister(g->driver);
     if (g->fd >= 0)
         close(g->fd);
+    while (g->family.n > 0)
+        close(g->family.fd[--g->family.n]);
+    free(g->family.fd);
+    g->family.fd = NULL;
     tdestroy(g->tree, free);
     g->tree = g->used = NULL;
     g->fd = -1;

@@ -6,6 +6,7 @@
 #include "tools/h5/library.h"
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct job;
@@ -18,6 +19,21 @@ struct guard_used {
     char path[];
 };
 
+/* What H5Fget_vfd_handle() gives of a file that is open through the driver. */
+struct guard_handle {
+    int fd; /* of a family its first member's */
+    const struct guard_family *family;
+};
+/* Up to `size` bytes of it; their number, or -1. */
+ssize_t guard_pread(const struct guard_handle *h, void *bytes, size_t size, uint64_t at);
+
+/* The source as several files (tools/host/family.h). */
+struct guard_family {
+    int *fd;
+    size_t n;      /* 0: it is one file */
+    uint64_t each; /* bytes of a member, of the last at most */
+};
+
 /* Which files an import may read. */
 struct guard {
     const char *src;
@@ -27,6 +43,8 @@ struct guard {
     void *tree;         /* of the files that were read besides the source */
     struct guard_used *used, **last; /* the same, in their order */
     int fd;                          /* the source itself */
+    struct guard_family family;
+    char part[PATH_MAX + 200]; /* what the source is if it is a part of a file; else "" */
     dev_t device;
     ino_t inode;
     hid_t driver, fapl;

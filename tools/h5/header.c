@@ -29,7 +29,7 @@ enum { FLAG_SHARED = 2 };
 
 /* A file as HDF5 has it open. */
 struct raw_header {
-    int fd;
+    struct guard_handle file;
     uint64_t base; /* of its addresses */
     size_t address_size, length_size;
 };
@@ -77,12 +77,23 @@ static uint64_t header_take(struct header_bytes *b, size_t size)
     return n;
 }
 
+static int read_whole(const struct raw_header *r, uint8_t *p, size_t size, uint64_t at)
+{
+    ssize_t n = 1;
+
+    for (; size > 0 && n > 0; size -= (size_t)n, p += n, at += (uint64_t)n) {
+        n = guard_pread(&r->file, p, size, at);
+        if (n <= 0)
+            return 0;
+    }
+    return 1;
+}
+
 static uint8_t *read_at(const struct raw_header *r, uint64_t at, uint64_t size)
 {
     uint8_t *p = size && size <= HEADER_MAX ? malloc((size_t)size) : NULL;
 
-    if (p && at <= INT64_MAX - r->base &&
-        pread(r->fd, p, (size_t)size, (off_t)(r->base + at)) == (ssize_t)size)
+    if (p && at <= INT64_MAX - r->base && read_whole(r, p, (size_t)size, r->base + at))
         return p;
     free(p);
     return NULL;
@@ -351,7 +362,8 @@ static int find_shared_fill(const struct raw_header *r, struct messages *m)
 
 int header_sizes(int fd, uint64_t at, size_t address_size, uint64_t *fill, uint64_t *type)
 {
-    struct raw_header r = {.fd = fd, .address_size = address_size, .length_size = address_size};
+    struct raw_header r = {
+        .file = {.fd = fd}, .address_size = address_size, .length_size = address_size};
     struct messages m;
     int version = read_header(&r, at, &m);
 
@@ -373,7 +385,7 @@ static int raw_open(hid_t object, struct raw_header *r, uint64_t *at)
              H5Pget_userblock(fcpl, &base) >= 0 && H5Oget_info2(object, &info, H5O_INFO_BASIC) >= 0;
 
     if (ok) {
-        r->fd = *(int *)handle;
+        r->file = *(struct guard_handle *)handle;
         r->base = base;
         *at = (uint64_t)info.addr;
         ok = r->address_size <= 8 && r->length_size <= 8;
@@ -408,7 +420,7 @@ static uint64_t element_size(const struct raw_header *r, hid_t dset, const struc
 static int header_check_fill(struct job *j, hid_t dset)
 {
     struct messages m;
-    struct raw_header r = {.fd = -1};
+    struct raw_header r = {.file = {.fd = -1}};
     uint64_t at, size;
 
     /* Without the bytes HDF5's word must do. */
@@ -460,7 +472,7 @@ hid_t dataset_plist(struct job *j, hid_t dset)
 size_t dataset_element(hid_t dset)
 {
     struct messages m;
-    struct raw_header r = {.fd = -1};
+    struct raw_header r = {.file = {.fd = -1}};
     uint64_t at, size;
 
     if (!raw_open(dset, &r, &at) || !read_header(&r, at, &m))

@@ -75,6 +75,17 @@ static herr_t find_no_hdf5(unsigned n, const H5E_error2_t *e, void *ctx)
     return 0;
 }
 
+/* A file that somebody writes as HDF5's SWMR allows, or did until he died. */
+static int open_for_swmr(struct job *j, hid_t fapl)
+{
+    j->h = fapl < 0 ? -1 : H5Fopen(j->o->src, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, fapl);
+    if (j->h < 0)
+        return 0;
+    job_say(j, HDF5_READ, "file", "",
+            "it is open for writing (SWMR), or was not closed: what is read was flushed before");
+    return 1;
+}
+
 static int open_source_file(struct job *j)
 {
     int foreign = 0;
@@ -85,6 +96,10 @@ static int open_source_file(struct job *j)
         return 0;
     job_fail_hdf5(j, j->o->src);
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, find_no_hdf5, &foreign);
+    if (*j->guard.part)
+        return job_fail(j, DREP_ERR_FORMAT, "%s: this is %s", j->o->src, j->guard.part);
+    if (!foreign && open_for_swmr(j, fapl))
+        return 0;
     return foreign ? job_fail(j, DREP_ERR_FORMAT, "%s: not an HDF5 file", j->o->src)
                    : DREP_ERR_FORMAT;
 }
@@ -124,6 +139,9 @@ static int import_file(struct job *j)
     }
     if (!err && o->hidden)
         find_hidden(o->hidden);
+    if (!err && o->pinned && j->guard.family.n > 0)
+        err =
+            job_fail(j, DREP_ERR_ARG, "%s: a virtual container does not refer to a family", o->src);
     if (!err && o->pinned)
         err = pin_begin(j);
     if (!err && o->cage) {
