@@ -512,10 +512,11 @@ void move_rows(const struct move *m, const struct kern_rows *r)
                            r->src_pace, r->rows);
 }
 
-/* Map byte `at` of memory to its little-endian place; its own inverse. */
+/* Map byte `at` of memory to its little-endian place; its own inverse. One byte has one place
+ * in any order: in VAX order it is no half of a word. */
 static int place(int order, int unit, int at)
 {
-    if (order == DREP_LITTLE)
+    if (order == DREP_LITTLE || unit == 1)
         return at;
     if (order == DREP_BIG)
         return unit - 1 - at;

@@ -179,6 +179,9 @@ def scalars():
         ("far", FAR16, raw(10, "little"), [5 << 47 | 1 << 46, ((1 << 29) + 5 << 47) - 1, 1 << 79 | 1],
          [0.5, "0x1." + "f" * 11 + "cp+2147483643", -2.0 ** -67]),
         ("vax", VAXF, lambda v: encode(v, C.VAX_F, 2, 4), [1.0, -2.5, "nan"], [1.0, -2.5, "nan"]),
+        ("byte", description(1, 2, 1, fmt=C.INT), raw(1), [5, 0xf9, 100], [5, -7, 100]),
+        ("fp8", description(2, 2, 1, fmt=C.FP8_E4M3), raw(1), [0x38, 0xc2], [1.0, -2.5]),
+        ("six", description(1, 2, 1, 1, precision=6, offset=2), raw(1), [0x14, 0xe4], [5, -7]),
     ]
     expect = {}
     for name, desc, put, values, json in cases:
@@ -1054,7 +1057,19 @@ def declared_vax():
         "CHAR": (C.CHAR, 0, 1, 1), "INT": (C.INT, 1, 4, 4), "LONG": (C.INT, 2, 4, 4),
         "FLOAT": (C.VAX_F, 2, 4, 4), "DOUBLE": (C.VAX_G, 2, 8, 8),
         "DOUBLE_PRECISION": (C.VAX_D, 2, 8, 8), "LONG_DOUBLE": (C.VAX_H, 2, 16, 16),
-        "REAL": (C.VAX_F, 0, 4, 4)}, {
+        "REAL": (C.VAX_F, 0, 4, 4),
+        # Of one byte the order says nothing.
+        "BYTE": (C.BYTES, 2, 1, 1), "CHARACTER": (C.EBCDIC, 2, 1, 1), "WCHAR": (C.UNICODE, 2, 1, 1),
+        "SHORT": (C.INT, 2, 1, 1), "UINT8_T": (C.UINT, 2, 1, 1), "LOGICAL": (C.BOOL, 2, 1, 1),
+        "FP8_E4M3": (C.FP8_E4M3, 2, 1, 1), "FP8_E5M2": (C.FP8_E5M2, 2, 1, 1),
+        "C_FLOAT_COMPLEX": (C.FP8_E5M2, 2, 2, 1), "INT8_T": (C.CUSTOM, 2, 1, 1)}, {
+        "BYTE": ([5, 255], [5, 255]), "CHARACTER": (["A", "z"], ["A", "z"]),
+        "WCHAR": (["A", "\xe9"], ["A", "\xe9"]), "SHORT": ([5, -7, 100], [5, -7, 100]),
+        "UINT8_T": ([5, 255], [5, 255]), "LOGICAL": ([1, 0, 2], [True, False, True]),
+        "FP8_E4M3": ([1.0, -2.5, "nan"], [1.0, -2.5, "nan"]),
+        "FP8_E5M2": ([1.0, -2.5, "inf"], [1.0, -2.5, "inf"]),
+        "C_FLOAT_COMPLEX": ([(0.5, -16.0)], [[0.5, -16.0]]),
+        "INT8_T": ([b"\x14", b"\xe4"], [5, -7]),
         "INT": ([1, -2, 0x01020304], [1, -2, 0x01020304]),
         "LONG": ([1, -2, 0x01020304], [1, -2, 0x01020304]),
         "FLOAT": ([bytes.fromhex("80400000"), -2.5, 0.0, "nan", bytes.fromhex("49 41 d0 0f")],
@@ -1065,7 +1080,8 @@ def declared_vax():
         "LONG_DOUBLE": ([1.0, Fraction(2) ** -16384, -0.5,
                          Fraction((1 << 113) - 1, 1 << 16496)],
                         [1.0, "0x1p-16384", -0.5, "0x1." + "f" * 28 + "p-16384"]),
-        "REAL": ([1.0, 0.0], [1.0, 0.0])})
+        "REAL": ([1.0, 0.0], [1.0, 0.0])},
+        scalars=description(1, 2, 1, 1, precision=6, offset=2))
 
 
 def declared_cray():

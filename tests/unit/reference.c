@@ -460,7 +460,9 @@ static int place(int i, int bytes, int order, bool pair)
 {
     int half = pair ? i / 8 * 8 : 0, n = pair ? 8 : bytes, at = i - half;
 
-    return half + (order == DREP_LITTLE ? at : order == DREP_BIG ? n - 1 - at : (n - 1 - at) ^ 1);
+    if (order == DREP_LITTLE || n == 1)
+        return half + at;
+    return half + (order == DREP_BIG ? n - 1 - at : (n - 1 - at) ^ 1);
 }
 
 void ref_reorder(uint8_t *out, const uint8_t *le, int bytes, int order, bool pair)

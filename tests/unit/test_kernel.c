@@ -312,15 +312,21 @@ END_TEST
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
+/* Byte i from the top of a stored integer. */
+static int int_place(const struct shape *s, int i)
+{
+    if (s->order == DREP_BIG || s->size == 1)
+        return i;
+    return s->order == DREP_LITTLE ? s->size - 1 - i : i ^ 1;
+}
+
 static i128 int_read(const struct shape *s, const uint8_t *p, bool *huge)
 {
     u128 v = 0;
     bool is_signed = s->format == DREP_FORMAT_INT;
 
     for (int i = 0; i < s->size; i++)
-        v = v << 8 | p[s->order == DREP_BIG      ? i
-                       : s->order == DREP_LITTLE ? s->size - 1 - i
-                                                 : i ^ 1];
+        v = v << 8 | p[int_place(s, i)];
     if (is_signed && s->size < 16 && v >> (8 * s->size - 1))
         v |= ~(u128)0 << (8 * s->size);
     *huge = !is_signed && s->size == 16 && v >> 127;
@@ -330,9 +336,7 @@ static i128 int_read(const struct shape *s, const uint8_t *p, bool *huge)
 static void int_write(const struct shape *s, u128 v, uint8_t *p)
 {
     for (int i = s->size; i-- > 0; v >>= 8)
-        p[s->order == DREP_BIG      ? i
-          : s->order == DREP_LITTLE ? s->size - 1 - i
-                                    : i ^ 1] = (uint8_t)v;
+        p[int_place(s, i)] = (uint8_t)v;
 }
 
 /* What v becomes; true if it does not fit. */
@@ -396,6 +400,12 @@ static void check_ints(const struct shape *to, const struct shape *from, int ran
     ck_assert_int_eq(memcmp(&report, &want, sizeof want), 0);
 }
 
+/* VAX order has words of 16 bits, and single bytes. */
+static bool has_order(const struct shape *s)
+{
+    return s->order != DREP_VAX || s->size == 1 || s->size % 2 == 0;
+}
+
 /* E5 and D12, for every size up to 16 bytes, also the odd ones. */
 START_TEST(test_integers_of_all_sizes)
 {
@@ -413,12 +423,56 @@ START_TEST(test_integers_of_all_sizes)
                                      c >> 1 & 1 ? DREP_FORMAT_UINT : DREP_FORMAT_INT, c / 12,
                                      sizes[b]};
 
-                if ((to.order == DREP_VAX && to.size % 2) ||
-                    (from.order == DREP_VAX && from.size % 2))
+                if (!has_order(&to) || !has_order(&from))
                     continue;
                 for (range = DREP_RANGE_WRAP; range <= DREP_RANGE_ROUND; range++)
                     check_ints(&to, &from, range);
             }
+}
+END_TEST
+
+/* Items of one byte, or of two parts of one byte: their order is no order. */
+static void check_one_byte(struct shape s, int to, int from)
+{
+    struct shape dst = s, src = s;
+    int size = s.size;
+    uint8_t in[256], out[256];
+    struct kernel k;
+    int i;
+
+    dst.order = to, src.order = from;
+    for (i = 0; i < 256; i++)
+        in[i] = (uint8_t)(s.code == DREP_CODE_LOGICAL ? i % 2 : i);
+    memset(out, 0x5a, sizeof out);
+    ck_assert_msg(pick(&k, &dst, &src, DREP_RANGE_STRICT, NULL) == 0, "%s", drep_error());
+    ck_assert_int_eq(kernel_run(&k, out, size, in, size, 256 / size, 0), 0);
+    if (memcmp(in, out, sizeof in) != 0)
+        ck_abort_msg("%s of %d bytes, order %d to %d", drep_format_name(s.format), size, from, to);
+}
+
+START_TEST(test_one_byte_has_no_order)
+{
+    static const struct shape formats[] = {
+        INTEGER(BYTE, BYTES, 0, 1),
+        INTEGER(SIGNED_CHAR, INT, 0, 1),
+        INTEGER(UNSIGNED_CHAR, UINT, 0, 1),
+        INTEGER(LOGICAL, BOOL, 0, 1),
+        INTEGER(LOGICAL, INT, 0, 1),
+        INTEGER(CHAR, CHAR, 0, 1),
+        INTEGER(CHAR, EBCDIC, 0, 1),
+        INTEGER(WCHAR, UNICODE, 0, 1),
+        REAL(FP8_E4M3, 0, 1),
+        REAL(FP8_E5M2, 0, 1),
+        PARTS(FP8_E4M3, 0, 2),
+        PARTS(FP8_E5M2, 0, 2),
+    };
+    size_t i;
+    int to, from;
+
+    for (i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        for (to = DREP_BIG; to <= DREP_VAX; to++)
+            for (from = DREP_BIG; from <= DREP_VAX; from++)
+                check_one_byte(formats[i], to, from);
 }
 END_TEST
 
@@ -875,6 +929,7 @@ int main(void)
     tcase_add_test(tc, test_large_moves);
 #ifdef __SIZEOF_INT128__
     tcase_add_test(tc, test_integers_of_all_sizes);
+    tcase_add_test(tc, test_one_byte_has_no_order);
     tcase_add_test(tc, test_reals_to_integers);
     tcase_add_test(tc, test_integers_to_reals);
 #endif

@@ -173,6 +173,7 @@ static const drep_encoding rows_declared[] = {
     {DREP_CODE_INT, DREP_FORMAT_CUSTOM, DREP_BIG, 3, 1, 0, 0},
     {DREP_CODE_SHORT, DREP_FORMAT_INT, DREP_LITTLE, 5, 1, 0, 0},
     {DREP_CODE_LONG, DREP_FORMAT_UINT, DREP_VAX, 6, 1, 0, 0},
+    {DREP_CODE_INT8_T, DREP_FORMAT_INT, DREP_VAX, 1, 1, 0, 0},
     {DREP_CODE_C_BOOL, DREP_FORMAT_BOOL, DREP_BIG, 3, 1, 0, 0},
 };
 enum { ROWS_DECLARED = sizeof rows_declared / sizeof rows_declared[0] };
