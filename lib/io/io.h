@@ -40,8 +40,9 @@ struct io_ops {
     int (*sync)(struct io *io);                    /* data and size durable */
     /* Lock one byte; how: 0 release, 1 shared, 2 exclusive. Never waits: DREP_ERR_FILE_IN_USE.
      * Any other failure is DREP_ERR_UNSUPPORTED_OPERATION: there are no locks.
-     * An exclusive lock of a file that has no name yet also locks the file that publish will
-     * replace, whichever that is by then. probe: 1 if another process holds the lock. */
+     * An exclusive lock of the writer's byte (HIDDEN_LOCK) of a file that has no name yet also
+     * locks the file that publish will replace, whichever that is by then. probe: 1 if another
+     * process holds the lock. */
     int (*lock)(struct io *io, uint64_t byte, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
     /* Lock bytes for writing, and wait for who has them (how: 2), or unlock them (0).  Without a

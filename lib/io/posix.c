@@ -620,10 +620,11 @@ static int lock_old(struct posix *f)
 static int posix_lock(struct io *io, uint64_t byte, int how)
 {
     struct posix *f = (struct posix *)io;
-    int err = set_lock(io, f->fd, byte, how);
+    int err = set_lock(io, f->fd, byte, how), writer = byte == HIDDEN_LOCK;
 
-    f->marked &= byte != HIDDEN_LOCK;
-    if (err || !f->temporary || f->excl || how != 2)
+    if (writer)
+        f->marked = 0;
+    if (err || !writer || !f->temporary || f->excl || how != 2)
         return err;
     f->lock_old = 1;
     f->old_byte = byte;

@@ -391,23 +391,32 @@ START_TEST(test_the_file_is_replaced)
 }
 END_TEST
 
-/* One that replaces the file waits for its writer too. */
+/* One that replaces the file waits for its writer too, whose last commit is not lost. */
 START_TEST(test_replacing_waits)
 {
     const char *path = temp_path("over.drep");
     drep_info *info = hints("drep_lock_wait=60", "drep_sync=none", (char *)NULL);
+    drep_info *short_wait = hints("drep_lock_wait=0.15", (char *)NULL);
     drep_file *f, *new;
+    int64_t from;
     int go[2];
     pid_t pid;
 
     no_rows(path);
+    f = writer(path, NULL);
+    from = now_ns();
+    fails(drep_create(path, DREP_RDWR, "native", short_wait, &new), DREP_ERR_FILE_IN_USE);
+    ck_assert_int_ge(now_ns() - from, 150000000);
+    ck_assert_msg(strstr(drep_error(), "0.15 s"), "%s", drep_error());
+    ok(drep_close(f));
+    drep_info_free(short_wait);
     ck_assert_int_eq(pipe(go), 0);
     pid = child_waits(go);
     if (pid == 0) {
         if (drep_open(path, DREP_RDWR, info, &f))
             _exit(1);
         usleep(100000);
-        _exit(drep_close(f) != 0);
+        _exit(drep_attr_write_int64(f, "/", "late", 1) || drep_close(f));
     }
     close(go[0]);
     close(go[1]);
