@@ -190,7 +190,8 @@ enum fmt_kind {
 #define FMT_TYPE_FIRST 65536u
 #define FMT_OBJECT_FILE 0u
 #define FMT_OBJECT_ROOT 1u
-#define FMT_OBJECT_END ((uint64_t)1 << 63) /* ids of objects are less */
+#define FMT_OBJECT_END ((uint64_t)1 << 63)       /* ids of objects are less */
+#define FMT_LOCK_RANKS (((uint64_t)1 << 62) - 2) /* of processes that write together */
 #define FMT_LOCK_WRITER (((uint64_t)1 << 62) - 1)
 #define FMT_LOCK_READERS ((uint64_t)1 << 62)
 

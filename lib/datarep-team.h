@@ -123,7 +123,8 @@
  * drep_write_stored(), drep_write_external(), drep_write_at().
  *
  * A crash leaves the last commit.  If rank 0 dies while it commits, the others get
- * DREP_ERR_UNKNOWN: the commit may or may not be in the file.
+ * DREP_ERR_UNKNOWN: the commit may or may not be in the file.  Nobody else opens the file for
+ * writing before all ranks have ended or closed it (DREP_ERR_FILE_IN_USE).
  *
  * Dead handles.  After a rank was given up, or after ranks were found in different calls (one of
  * them drep_team_abandon(), for instance), they will not meet again: on all of them each further

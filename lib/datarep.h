@@ -1045,7 +1045,8 @@ DREP_API int drep_create_like(const char *path, int amode, drep_file *like, cons
 DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
                                 drep_file **out);
 /* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
- * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait).  Other
+ * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait; also while
+ * ranks of a parallel job still write whose rank 0 has ended, which the message says).  Other
  * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION (any but draft 5 and 1.x from 1.1 on),
  * DREP_ERR_UNSUPPORTED (the file needs a feature that is unknown here; with DREP_RDWR also one
  * without which it can be read; the message says which, and what wrote it), DREP_ERR_CHECKSUM,

@@ -127,12 +127,14 @@ static int driver_sync(struct io *io)
 }
 
 /* Without locks a handle goes on unlocked, as on a file system that has none. */
-static int driver_lock(struct io *io, uint64_t byte, int how)
+static int driver_lock(struct io *io, uint64_t first, uint64_t count, int how)
 {
     const struct driver *d = (const struct driver *)io;
     unsigned said = fail_said();
-    int err = d->fn.lock ? d->fn.lock(d->state, byte, how) : DREP_ERR_UNSUPPORTED_OPERATION;
+    int err = DREP_ERR_UNSUPPORTED_OPERATION;
 
+    if (d->fn.lock && count == 1)
+        err = d->fn.lock(d->state, first, how);
     if (err == DREP_ERR_FILE_IN_USE)
         return io_in_use(io);
     return err ? failed(io, err, said, "lock") : 0;

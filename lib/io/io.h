@@ -38,12 +38,14 @@ struct io_ops {
     int (*changed)(struct io *io, int64_t *time);
     int (*truncate)(struct io *io, uint64_t size); /* also grows, sparse */
     int (*sync)(struct io *io);                    /* data and size durable */
-    /* Lock one byte; how: 0 release, 1 shared, 2 exclusive. Never waits: DREP_ERR_FILE_IN_USE.
-     * Any other failure is DREP_ERR_UNSUPPORTED_OPERATION: there are no locks.
-     * An exclusive lock of the writer's byte (HIDDEN_LOCK) of a file that has no name yet also
-     * locks the file that publish will replace, whichever that is by then. probe: 1 if another
-     * process holds the lock. */
-    int (*lock)(struct io *io, uint64_t byte, int how);
+    /* Lock bytes, all or none; how: 0 release, 1 shared, 2 exclusive. Never waits:
+     * DREP_ERR_FILE_IN_USE. Any other failure is DREP_ERR_UNSUPPORTED_OPERATION: there are no
+     * locks.  An exclusive lock of the writer's byte (HIDDEN_LOCK) of a file that has no name yet
+     * also locks the file that publish will replace, whichever that is by then.  The writer's byte
+     * is the last one of its range: the message says so if others hold those before it alone.
+     * probe: 1 if another process holds the lock.  A driver without `where` has no ranks, and is
+     * asked for single bytes. */
+    int (*lock)(struct io *io, uint64_t first, uint64_t count, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
     /* Lock bytes for writing, and wait for who has them (how: 2), or unlock them (0).  Without a
      * message: there are no locks here (NULL: likewise). */
@@ -87,8 +89,10 @@ struct io {
                             that reading ahead would save */
 };
 
-/* DREP_ERR_FILE_IN_USE, with the message. */
+/* DREP_ERR_FILE_IN_USE, with the message: another handle writes; or ranks of one that is gone do.
+ */
 int io_in_use(const struct io *io);
+int io_ranks_left(const struct io *io);
 
 /* Read several ranges by read_many() or, where the driver has none, one by one. */
 int io_read_many(struct io *io, const drep_range *range, size_t n);

@@ -24,3 +24,12 @@ int io_in_use(const struct io *io)
                 "drep_lock=false takes no locks)",
                 io->path);
 }
+
+int io_ranks_left(const struct io *io)
+{
+    return fail(
+        DREP_ERR_FILE_IN_USE,
+        "%s: file is in use by ranks of a parallel job whose rank 0 has ended or closed it; "
+        "they may still write: end them, or wait (hint: drep_lock_wait=SECONDS)",
+        io->path);
+}

@@ -46,9 +46,9 @@ struct posix {
     char *temporary; /* likewise, until it is published; else NULL */
     int marked;      /* its lock is there only to say that it is in use */
     /* The file that will be replaced. */
-    int lock_old;      /* byte old_byte is to be locked */
-    uint64_t old_byte; /* in */
-    int old;           /* what stood there lately, -1: nothing, or nothing that can be opened */
+    int lock_old;                  /* these bytes are to be locked */
+    uint64_t old_first, old_count; /* in */
+    int old; /* what stood there lately, -1: nothing, or nothing that can be opened */
     /* Nanoseconds to wait for bytes that another process has written: at first, and left. */
     int64_t patience, patience_left;
 };
@@ -454,14 +454,6 @@ static int call_lock(const struct io *io, int fd, int command, struct flock *l)
     return 0;
 }
 
-static int set_lock(const struct io *io, int fd, uint64_t byte, int how)
-{
-    static const short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};
-    struct flock l = lock_of(types[how], byte, 1);
-
-    return call_lock(io, fd, F_OFD_SETLK, &l);
-}
-
 static int get_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int *held)
 {
     struct flock l = lock_of(F_WRLCK, first, count);
@@ -470,6 +462,26 @@ static int get_lock(const struct io *io, int fd, uint64_t first, uint64_t count,
     if (!err)
         *held = l.l_type != F_UNLCK;
     return err;
+}
+
+/* DREP_ERR_FILE_IN_USE for bytes that others hold some of.  The last one is the writer's. */
+static int who_holds(const struct io *io, int fd, uint64_t first, uint64_t count)
+{
+    int writer = 1, ranks = 0;
+
+    if (count > 1 && !get_lock(io, fd, first + count - 1, 1, &writer) && !writer &&
+        !get_lock(io, fd, first, count - 1, &ranks) && ranks)
+        return io_ranks_left(io);
+    return io_in_use(io);
+}
+
+static int set_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int how)
+{
+    static const short types[] = {F_UNLCK, F_RDLCK, F_WRLCK};
+    struct flock l = lock_of(types[how], first, count);
+    int err = call_lock(io, fd, F_OFD_SETLK, &l);
+
+    return err == DREP_ERR_FILE_IN_USE ? who_holds(io, fd, first, count) : err;
 }
 
 static int posix_lock_bytes(struct io *io, uint64_t offset, uint64_t size, int how)
@@ -584,14 +596,14 @@ static int lock_there(struct posix *f, int *fd)
 
     *fd = openat(f->dir, f->name, O_RDWR | flags);
     if (*fd >= 0) {
-        err = set_lock(&f->io, *fd, f->old_byte, 2);
+        err = set_lock(&f->io, *fd, f->old_first, f->old_count, 2);
         return err == DREP_ERR_UNSUPPORTED_OPERATION ? 0 : err;
     }
     if (errno == ENOENT)
         return 0;
     *fd = openat(f->dir, f->name, O_RDONLY | flags);
-    if (*fd >= 0 && get_lock(&f->io, *fd, f->old_byte, 1, &held) == 0 && held)
-        return io_in_use(&f->io);
+    if (*fd >= 0 && get_lock(&f->io, *fd, f->old_first, f->old_count, &held) == 0 && held)
+        return who_holds(&f->io, *fd, f->old_first, f->old_count);
     return 0;
 }
 
@@ -617,17 +629,18 @@ static int lock_old(struct posix *f)
     return io_in_use(&f->io);
 }
 
-static int posix_lock(struct io *io, uint64_t byte, int how)
+static int posix_lock(struct io *io, uint64_t first, uint64_t count, int how)
 {
     struct posix *f = (struct posix *)io;
-    int err = set_lock(io, f->fd, byte, how), writer = byte == HIDDEN_LOCK;
+    int err = set_lock(io, f->fd, first, count, how), writer = HIDDEN_LOCK - first < count;
 
     if (writer)
         f->marked = 0;
     if (err || !writer || !f->temporary || f->excl || how != 2)
         return err;
     f->lock_old = 1;
-    f->old_byte = byte;
+    f->old_first = first;
+    f->old_count = count;
     return lock_old(f);
 }
 

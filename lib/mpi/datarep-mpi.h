@@ -83,12 +83,14 @@
  * Ranks that are in different calls are an error on all at once, with any timeout, and their
  * handles are dead likewise; nobody is missing then, and MPI_Finalize() does not hang.
  *
- * File systems.  Rank 0 alone opens the file as one process does, with its lock; on a file system
- * without locks nothing excludes another writer, and drep_get_info() gives drep_lock as "false" on
- * all ranks.  The others take from rank 0 which commit the file has and where it ends.  What they
- * do not see yet, as on NFS, they look for again, with pauses, for half of drep_mpi_timeout and at
- * most 30 s: the file's name (else DREP_ERR_NO_SUCH_FILE or _STALE on all ranks), and bytes behind
- * the end that they see (else DREP_ERR_TRUNCATE).
+ * File systems.  Rank 0 alone opens the file as one process does, with its lock; all ranks that
+ * write share a second one, so that nobody else opens the file to write before the last of them has
+ * ended, even if rank 0 was killed (DREP_ERR_FILE_IN_USE).  On a file system without locks nothing
+ * excludes another writer, and drep_get_info() gives drep_lock as "false" on all ranks.  The others
+ * take from rank 0 which commit the file has and where it ends.  What they do not see yet, as on
+ * NFS, they look for again, with pauses, for half of drep_mpi_timeout and at most 30 s: the file's
+ * name (else DREP_ERR_NO_SUCH_FILE or _STALE on all ranks), and bytes behind the end that they see
+ * (else DREP_ERR_TRUNCATE).
  *
  * Payload.  Where ranks are on several nodes, they write and read elements by MPI-IO, which knows
  * file systems; on one node (one MPI_Get_processor_name() and one start of Linux) by system calls.

@@ -316,6 +316,20 @@ static int close_commit(drep_file *f, const char *name)
     return err;
 }
 
+/* This rank will not write any more.  When rank 0 has closed the file all have said so: nobody
+ * finds it in use then. */
+static void unlock_as_rank(drep_file *f)
+{
+    struct io *base = ranks_base(f);
+    struct fail_state why;
+
+    if (!f->st->private)
+        return;
+    fail_save(&why);
+    base->ops->lock(base, FMT_LOCK_RANKS, 1, 0);
+    fail_restore(&why);
+}
+
 /* What succeeded on each rank is committed; then all give the first failure of the lowest rank that
  * has one. */
 int shared_close(drep_file *f)
@@ -331,6 +345,7 @@ int shared_close(drep_file *f)
     if (err)
         return err;
     call.err = first.operation ? failure_repeat(&first, true) : 0;
+    unlock_as_rank(f);
     err = team_agree(t, &call);
     ranks_of(f)->shared.left = t->dead ? true : false;
     return err;

@@ -39,12 +39,22 @@ static int64_t patience(const struct ranks *r)
     return r->team.timeout && r->team.timeout / 2 < PATIENCE ? r->team.timeout / 2 : PATIENCE;
 }
 
+/* All ranks share a lock, so nobody else may write while one of them does, even if rank 0 ends
+ * first (R6.14). */
+static int lock_as_rank(struct io *base)
+{
+    int err = base->ops->lock(base, FMT_LOCK_RANKS, 1, 1);
+
+    return err == DREP_ERR_UNSUPPORTED_OPERATION ? 0 : err;
+}
+
 /* The file by the name that it has now; messages call it by that which the user gave. */
-static int open_private_io(const struct wish *w, const char *where, int64_t wait, struct io **out)
+static int open_private_io(const struct wish *w, const struct greeting *g, int64_t wait,
+                           struct io **out)
 {
     struct io *base;
     char *path = mem_strdup(w->path);
-    int err = path ? io_posix_patient(where, IO_WRITE, wait, &base) : fail_nomem();
+    int err = path ? io_posix_patient(g->where, IO_WRITE, wait, &base) : fail_nomem();
 
     if (err) {
         mem_free(path);
@@ -52,7 +62,8 @@ static int open_private_io(const struct wish *w, const char *where, int64_t wait
     }
     mem_free(base->path);
     base->path = path;
-    if ((err = io_private(base, out)))
+    err = g->locked ? lock_as_rank(base) : 0;
+    if (err || (err = io_private(base, out)))
         base->ops->close(base);
     return err;
 }
@@ -64,7 +75,7 @@ static int open_other(const struct ranks *r, const struct wish *w, const struct 
     bool reads = !w->datarep && w->amode != DREP_RDWR;
     struct io *io;
     int err = reads ? io_posix_patient(w->path, IO_READ, patience(r), &io)
-                    : open_private_io(w, g->where, patience(r), &io);
+                    : open_private_io(w, g, patience(r), &io);
 
     if (err)
         return fail_in(err, "rank 0 has it open, but");
@@ -103,6 +114,8 @@ static int open_and_greet(void *ctx, const struct team_said *said, struct buf *g
         err = open_first(o->w, &o->f);
     if (!err && store_writable(o->f->st))
         err = journal_begin(o->f->st);
+    if (!err && store_writable(o->f->st) && store_locked(o->f->st))
+        err = lock_as_rank(o->f->st->io);
     if (!err)
         leases_grant(o->f, o->r, grant);
     return err ? err : greeting_put(o->f, o->w->info, grant, greeting);

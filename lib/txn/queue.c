@@ -11,8 +11,8 @@
 
 #include <time.h>
 
-#define NUMBERS ((uint64_t)1 << 32)
-#define FIRST (FMT_LOCK_WRITER - NUMBERS)
+#define NUMBERS (((uint64_t)1 << 32) - 1)
+#define FIRST (FMT_LOCK_RANKS - NUMBERS)
 
 /* Nanoseconds between two looks, which grow: of who is next, of the others. */
 #define PAUSE_MIN ((int64_t)50000)
@@ -55,7 +55,7 @@ static int take_number(struct store *st, uint64_t *number)
     do {
         err = next_number(st, number);
         if (!err && *number < NUMBERS)
-            err = st->io->ops->lock(st->io, FIRST + *number, 2);
+            err = st->io->ops->lock(st->io, FIRST + *number, 1, 2);
     } while (err == DREP_ERR_FILE_IN_USE);
     return err;
 }
@@ -66,7 +66,7 @@ static void give_number(struct store *st, uint64_t number)
 
     fail_save(&why);
     if (number < NUMBERS)
-        st->io->ops->lock(st->io, FIRST + number, 0);
+        st->io->ops->lock(st->io, FIRST + number, 1, 0);
     fail_restore(&why);
 }
 
@@ -75,6 +75,16 @@ static void pause_for(int64_t ns)
     struct timespec t = {0, (long)ns};
 
     nanosleep(&t, NULL);
+}
+
+/* Lock the writer's byte, and where there may be ranks also theirs, at once: so nobody becomes the
+ * writer while ranks of one that is gone still write (R6.14). */
+static int lock_writer(struct store *st)
+{
+    const struct io_ops *ops = st->io->ops;
+
+    return ops->where ? ops->lock(st->io, FMT_LOCK_RANKS, 2, 2)
+                      : ops->lock(st->io, FMT_LOCK_WRITER, 1, 2);
 }
 
 /* Look until the number is the lowest and the lock is free, or the time is over. */
@@ -86,7 +96,7 @@ static int wait_turn(struct store *st, uint64_t number, int64_t until)
     for (;;) {
         err = numbers_in(st, 0, number, &earlier);
         if (!err)
-            err = earlier ? io_in_use(st->io) : st->io->ops->lock(st->io, FMT_LOCK_WRITER, 2);
+            err = earlier ? io_in_use(st->io) : lock_writer(st);
         left = until - now_ns();
         if (err != DREP_ERR_FILE_IN_USE || left <= 0)
             return err;
@@ -116,15 +126,12 @@ int queue_lock_writer(struct store *st)
     int waits = 0, err = 0;
 
     if (wait <= 0 || !ops->probe)
-        return ops->lock(st->io, FMT_LOCK_WRITER, 2);
+        return lock_writer(st);
     err = numbers_in(st, 0, NUMBERS, &waits);
     if (!err && !waits)
-        err = ops->lock(st->io, FMT_LOCK_WRITER, 2);
+        err = lock_writer(st);
     if (err != DREP_ERR_FILE_IN_USE && !waits)
         return err;
     err = wait_in_line(st, wait < INT64_MAX - now ? now + wait : INT64_MAX);
-    if (err == DREP_ERR_FILE_IN_USE)
-        return fail(err, "%s: file is in use by another writer, who did not close it in %.3g s",
-                    st->io->path, (double)wait / 1e9);
-    return err;
+    return err == DREP_ERR_FILE_IN_USE ? fail_in(err, "after %.3g s", (double)wait / 1e9) : err;
 }

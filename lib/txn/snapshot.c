@@ -62,7 +62,7 @@ static int lock_commit(struct store *st, uint64_t sequence, int *taken)
     *taken = 0;
     if (!takes_locks(st) || sequence >= FMT_SIZE_MAX) /* no writer can come after it */
         return 0;
-    return lock_result(st->io->ops->lock(st->io, FMT_LOCK_READERS + sequence, 1), taken);
+    return lock_result(st->io->ops->lock(st->io, FMT_LOCK_READERS + sequence, 1, 1), taken);
 }
 
 static void unlock_commit(struct store *st, uint64_t sequence)
@@ -70,7 +70,7 @@ static void unlock_commit(struct store *st, uint64_t sequence)
     struct fail_state why;
 
     fail_save(&why);
-    st->io->ops->lock(st->io, FMT_LOCK_READERS + sequence, 0);
+    st->io->ops->lock(st->io, FMT_LOCK_READERS + sequence, 1, 0);
     fail_restore(&why);
 }
 

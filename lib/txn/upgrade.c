@@ -578,7 +578,7 @@ static int choose_slot(struct upgrade *u, struct io *base, uint64_t sequence)
 /* Lock all commits: draft 4's writers, who know this byte, reuse no space of one. */
 static int lock_commits(struct io *io, const struct store_opts *opts)
 {
-    int err = opts->lock && io->ops->lock ? io->ops->lock(io, FMT_LOCK_READERS, 1) : 0;
+    int err = opts->lock && io->ops->lock ? io->ops->lock(io, FMT_LOCK_READERS, 1, 1) : 0;
 
     return err == DREP_ERR_UNSUPPORTED_OPERATION ? 0 : err;
 }

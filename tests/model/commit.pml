@@ -38,7 +38,7 @@ hidden byte FAULT;                  /* the rule that is not kept */
 #define RANK_NOT_SYNCED 7    /* R6.8: a rank's payload is not synced */
 #define TAIL_CUT_EARLY 8     /* R2.22: the slot at the end goes before slot A is synced */
 #define SAME_SLOT 9          /* R6.8: each commit goes to slot A */
-#define ORPHANS_IGNORED 10   /* R6.9: ranks whose rank 0 is gone still write */
+#define ORPHANS_IGNORED 10   /* R6.14: ranks whose rank 0 is gone still write */
 #define OPENED_UNSYNCED 11   /* R6.12: a writer reuses space although the newest slot may be lost */
 
 #define ACTORS (WRITERS + RANKS - 1 + READERS)
@@ -73,7 +73,7 @@ byte kills, crashes, fails; /* that may still come */
 
 byte lease[2];  /* 1 + the extent that a rank may write */
 byte behind[2]; /* it has written and not synced */
-byte joined[2]; /* it is a rank of the open file: its lock */
+byte joined[2]; /* it is a rank of the open file: its share of the lock on their byte */
 byte orphan[2]; /* its rank 0 is gone, and it does not know */
 byte lost[2];   /* it is gone, and rank 0 learns of it when they meet */
 
@@ -327,6 +327,9 @@ inline give_up(t)
         e = 0 \
     }
 
+/* Ranks of a writer that is gone hold their lock. */
+#define RANKS_LEFT (FAULT != ORPHANS_IGNORED && RANKS > 1 && orphan[RANKS - 1])
+
 proctype writer(byte me) TURN
 {
     byte cur, t, e, keep, limit, oldest, low, high, n;
@@ -336,14 +339,9 @@ again:
     {
         /* ---- open ---- */
         do
-        :: atomic { locked_by == 0 -> EV(LOCK_WRITER, me, 0, 0); locked_by = 1 + me; NEXT }
-            if
-            :: FAULT != ORPHANS_IGNORED && RANKS > 1 && orphan[RANKS - 1] ->
-                atomic { EV(UNLOCK_WRITER, me, 0, 0); locked_by = 0; NEXT }
-            :: else -> break
-            fi
+        :: atomic { locked_by == 0 && !RANKS_LEFT -> EV(LOCK_WRITER, me, 0, 0); locked_by = 1 + me; NEXT; break }
 #ifdef TRACE
-        :: atomic { locked_by != 0 -> EV(BUSY, me, 0, 0); NEXT }
+        :: atomic { locked_by != 0 || RANKS_LEFT -> EV(BUSY, me, 0, 0); NEXT }
 #endif
         od;
         atomic {
@@ -525,7 +523,16 @@ again:
         od;
         /* ---- close ---- */
 shut:
-        RANKS == 1 || me > 0 || !lease[RANKS - 1] || orphan[RANKS - 1];
+        if
+        :: RANKS == 1 || me > 0 || !joined[RANKS - 1] || orphan[RANKS - 1]
+        :: atomic { /* all close the file */
+                RANKS > 1 && me == 0 && joined[RANKS - 1] && !orphan[RANKS - 1] && !lease[RANKS - 1] ->
+                EV(LEAVE, RANK(RANKS - 1), 0, 0);
+                joined[RANKS - 1] = 0;
+                NEXT
+            }
+        :: atomic { RANKS > 1 && me == 0 && joined[RANKS - 1] && !orphan[RANKS - 1] -> leave_ranks() } /* rank 0 abandons it */
+        fi;
         if
         :: ids < T -> d_step { give_up(ids + 1); t = 0 }
         :: else
@@ -543,10 +550,6 @@ shut:
         :: atomic {
                 EV(UNLOCK_WRITER, me, 0, 0);
                 unlock(me);
-                if
-                :: RANKS > 1 && me == 0 && !orphan[RANKS - 1] -> joined[RANKS - 1] = 0
-                :: else
-                fi;
                 cur = 0;
                 n = 0;
                 oldest = 0;
@@ -593,7 +596,24 @@ end:
                 NEXT
             }
         :: atomic { behind[r] -> EV(SYNC, RANK(r), 0, 0); d_step { sync(r) } behind[r] = 0; NEXT }
-        :: atomic { orphan[r] -> lease[r] = 0; behind[r] = 0; joined[r] = 0; orphan[r] = 0 }
+        :: atomic {
+                orphan[r] -> EV(LEAVE, RANK(r), 0, 0);
+                lease[r] = 0;
+                behind[r] = 0;
+                joined[r] = 0;
+                orphan[r] = 0;
+                NEXT
+            }
+#ifdef TRACE
+        :: atomic { joined[r] -> EV(JOIN, RANK(r), 0, 0); NEXT }
+        :: atomic { /* to space that it was given before rank 0 was gone */
+                orphan[r] -> PICK(WRITE, RANK(r), e, is[acked].who[e] == 0);
+                EV(WRITE, RANK(r), e, 0);
+                put(e, BAD, r);
+                e = 0;
+                NEXT
+            }
+#endif
         od
     } unless { dead[RANK(r)] > 0 };
     dead[RANK(r)] == 2;

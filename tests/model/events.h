@@ -23,3 +23,5 @@
 #define READ 18       /* extent a is read */
 #define STALE 19      /* a reader finds its commit overwritten */
 #define KILL 20
+#define JOIN 22  /* a rank shares the lock of all ranks, */
+#define LEAVE 23 /* or gives it up */

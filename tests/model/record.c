@@ -464,6 +464,7 @@ static void read_some(bool locks, int times)
 
 struct ranks_story {
     int commits;
+    bool leaves; /* rank 0 ends first, without a word */
 };
 
 static void rank_body(struct team *t, void *ctx)
@@ -475,6 +476,7 @@ static void rank_body(struct team *t, void *ctx)
 
     actor = t->rank == 0 ? 0 : 1 + t->rank;
     drep_info_set(info, "drep_threads", "1");
+    drep_info_set(info, "drep_lock_wait", "20");
     must(drep_team_open(&transport, t->ctx, path, DREP_RDWR, info, &f), "open together");
     drep_info_free(info);
     for (int i = 0; i < s->commits; i++) {
@@ -482,12 +484,20 @@ static void rank_body(struct team *t, void *ctx)
             put_rows(f, "/chunked", 8 * t->rank + 4 * k, 4, 100 * i + t->rank + k);
         must(drep_commit(f), "commit together");
     }
-    must(drep_close(f), "close together");
+    if (!s->leaves) {
+        must(drep_close(f), "close together");
+        return;
+    }
+    for (int k = 0; t->rank > 0 && k < 3; k++) {
+        put_rows(f, "/chunked", 8 + 4 * (k % 2), 4, 50 + k);
+        usleep((unsigned)below(3000));
+    }
+    drep_abandon(f);
 }
 
-static void write_together(int commits)
+static void write_together(int commits, bool leaves)
 {
-    struct ranks_story s = {commits};
+    struct ranks_story s = {commits, leaves};
     struct thread_team all = {.size = 0};
 
     thread_team_init(&all, 2, 0);
@@ -608,9 +618,16 @@ static void tell_story(const char *name)
         writes(WRITER, keep, 2, false, false);
     } else if (!strcmp(name, "ranks")) {
         if (starts(WRITER)) {
-            write_together(3);
+            write_together(3, false);
             exit(0);
         }
+        reads(READER_0, true);
+    } else if (!strcmp(name, "ranks-left")) {
+        if (starts(WRITER)) {
+            write_together(2, true);
+            exit(0);
+        }
+        writes(WRITER_2, keep, 2, true, false);
         reads(READER_0, true);
     } else {
         fprintf(stderr, "record: no story %s\n", name);

@@ -18,7 +18,7 @@ from reader.file import File  # noqa: E402
 
 READS, WRITES, SYNCS, SYNC_FAILS, TRUNCATES, LOCKS, PROBES, DIES, TELLS = range(9)
 SLOTS_END = 8192
-WRITER_BYTE = 2**62 - 1
+RANKS_BYTE = 2**62 - 2
 READER_BYTE = 2**62
 FAR = 2**62
 Note = namedtuple("Note", "what actor file at size result data")
@@ -238,7 +238,7 @@ class Run:
                 writes.setdefault(note.actor, set()).update(self._in(note.at, note.at + len(note.data)))
             elif note.what == SYNCS:
                 synced[note.actor] = i
-            elif note.what == LOCKS and note.at == WRITER_BYTE and note.size == 2 and note.result:
+            elif note.what == LOCKS and note.at == RANKS_BYTE and note.size == 2 and note.result:
                 writes = {}  # A writer begins anew.
         return result
 
@@ -253,11 +253,17 @@ class Run:
 
     def _lock(self, note, writer, locks):
         by, mine = note.actor, locks.setdefault(note.actor, set())
-        if note.at == WRITER_BYTE:
-            if note.size == 2:
-                self._add("LOCK_WRITER" if note.result else "BUSY", by)
-                if note.result:
-                    writer.add(by)
+        if note.at == RANKS_BYTE and note.size == 2:  # With the writer's byte.
+            self._add("LOCK_WRITER" if note.result else "BUSY", by)
+            if note.result:
+                writer.add(by)
+        elif note.at == RANKS_BYTE:
+            if by not in writer and note.size == 1 and note.result:  # Rank 0 shares what it has.
+                self._add("JOIN", by)
+                mine.add(RANKS_BYTE)
+            elif note.size == 0 and RANKS_BYTE in mine:
+                self._add("LEAVE", by)
+                mine.discard(RANKS_BYTE)
         elif note.at >= READER_BYTE:
             s = note.at - READER_BYTE
             if note.size == 1 and note.result:
@@ -270,6 +276,9 @@ class Run:
             if by in writer:
                 self._add("UNLOCK_WRITER", by)
                 writer.discard(by)
+            if RANKS_BYTE in mine:
+                self._add("LEAVE", by)
+                mine.discard(RANKS_BYTE)
             for s in sorted(mine):
                 self._add("UNLOCK", by, s)
             mine.clear()

@@ -34,6 +34,7 @@ CONFIGURATIONS = [
     ("a kill, then a crash", "CRASHES=1 KILLS=1 COMMITS=4 LOWEST=1", False),
     ("a sync that fails, then a crash", "FAILS=1 CRASHES=1 COMMITS=3 EXTENTS=3", False),
     ("two ranks, one is killed", "RANKS=2 KILLS=1 COMMITS=3 EXTENTS=3", False),
+    ("two ranks and another writer, one is killed", "RANKS=2 WRITERS=2 KILLS=1 COMMITS=3 EXTENTS=3 KEEP=2", False),
     ("two ranks and a crash", "RANKS=2 CRASHES=1 COMMITS=3 EXTENTS=3", False),
     ("the state at the end, a kill, two crashes", "STREAM=1 CRASHES=2 KILLS=1 COMMITS=3 EXTENTS=3 LOWEST=1", False),
     ("the state at the end and a reader", "STREAM=1 READERS=1 COMMITS=2 EXTENTS=3", False),
@@ -51,11 +52,12 @@ FAULTS = [  # The number in commit.pml, what is not kept, where it is found.
     (7, "a rank does not sync", "RANKS=2 CRASHES=1 COMMITS=3 EXTENTS=3", False),
     (8, "the end is cut off before slot A is synced", "STREAM=1 CRASHES=1 COMMITS=3 EXTENTS=3", False),
     (9, "every commit goes to slot A", "CRASHES=1 COMMITS=3 EXTENTS=3", False),
-    (10, "ranks write on although rank 0 is gone", "RANKS=2 KILLS=1 COMMITS=3 EXTENTS=3", False),
+    (10, "ranks write on although rank 0 is killed", "RANKS=2 WRITERS=2 KILLS=1 COMMITS=3 EXTENTS=3 KEEP=2", False),
+    (10, "ranks write on although rank 0 has closed the file", "RANKS=2 COMMITS=3 EXTENTS=3", False),
     (11, "a writer does not sync what it found", "CRASHES=1 KILLS=1 COMMITS=4 LOWEST=1 KEEP=2", False),
 ]
 STORIES = ["commits", "readers", "stream", "unlocked", "kill", "abandon", "sync-fails", "two-writers", "ranks",
-           "stream-readers"]
+           "ranks-left", "stream-readers"]
 FOLLOW = "RANKS=2 WRITERS=2 READERS=2 KILLS=20 FAILS=20 WRITES=255"
 EXTENTS, COMMITS = 160, 30  # Of a recorded run, at most.
 

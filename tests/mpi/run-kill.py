@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""run-kill.py - a rank is killed or stopped: the last commit is whole, and the others get an error.
+"""run-kill.py - a rank is killed or stopped: the last commit is whole, and the others get an error; until
+the last of them has ended nobody else can write.
 
 Usage: tests/mpi/run-kill.py [--full]    more kills
 """
@@ -67,18 +68,34 @@ class Job:
         except subprocess.TimeoutExpired:
             return False
 
-    def close(self):
-        """Ends what is left: the ranks by their numbers, the launcher with its session."""
+    def kill_all(self):
         for rank in range(self.ranks):
             if os.path.exists(self.file("pid", rank)):
                 try:
                     os.kill(self.pid(rank), signal.SIGKILL)
                 except ProcessLookupError:
                     pass
+
+    def close(self):
+        """Ends what is left: the ranks by their numbers, the launcher with its session."""
+        self.kill_all()
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         shutil.rmtree(self.dir)
+
+    def held(self, victim):
+        """What is wrong with its locks: nobody else may write until the last rank has ended."""
+        def writes():
+            return subprocess.run([DATAREP, "check", "--seal", self.path], capture_output=True, text=True)
+
+        done, says = writes(), "another writer" if victim else "ranks of a parallel job"
+        if done.returncode != 3 or says not in done.stderr:
+            return "while ranks live, --seal: status %d\n%s%s" % (done.returncode, done.stdout, done.stderr)
+        self.kill_all()
+        if not wait_for(lambda: writes().returncode == 0, 10):
+            return "when all have ended, --seal: " + writes().stderr
+        return ""
 
     def whole(self):
         """What is wrong with the last commit."""
@@ -135,6 +152,8 @@ def missing(mpi, ranks, how, victim, io, options=()):
                 if end and (end[0] == 0 or "rank" not in end[1]):
                     problem += "rank %d: %s\n" % (r, end)
             problem = problem or job.whole()
+            if how == signal.SIGKILL:
+                problem = problem or job.held(victim)
     finally:
         job.close()
     report(problem, "%s, %d ranks, %s: all others get an error when rank %d is %s" %

@@ -154,12 +154,14 @@ static int fault_publish(struct io *io, int sync, int *visible)
     return err;
 }
 
-static int fault_lock(struct io *io, uint64_t byte, int how)
+static int fault_lock(struct io *io, uint64_t byte, uint64_t count, int how)
 {
     struct fault_file *f = file_of(io);
     int at = -1;
     int err = fails(io);
 
+    if (count != 1)
+        abort();
     if (err)
         return err;
     for (int i = 0; i < f->locks; i++) {

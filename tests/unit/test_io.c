@@ -167,11 +167,11 @@ START_TEST(test_locks_exclude_other_handles)
     ck_assert_int_eq(io_posix(path, IO_CREATE, 0, 0666, &a), 0);
     ck_assert_int_eq(a->ops->publish(a, 1, &visible), 0);
     ck_assert_int_eq(io_posix(path, IO_WRITE, 0, 0, &b), 0);
-    ck_assert_int_eq(a->ops->lock(a, byte, 2), 0);
-    ck_assert_int_eq(b->ops->lock(b, byte, 2), DREP_ERR_FILE_IN_USE);
-    ck_assert_int_eq(b->ops->lock(b, byte, 1), DREP_ERR_FILE_IN_USE);
-    ck_assert_int_eq(b->ops->lock(b, byte + 7, 1), 0);
-    ck_assert_int_eq(a->ops->lock(a, byte + 7, 1), 0);
+    ck_assert_int_eq(a->ops->lock(a, byte, 1, 2), 0);
+    ck_assert_int_eq(b->ops->lock(b, byte, 1, 2), DREP_ERR_FILE_IN_USE);
+    ck_assert_int_eq(b->ops->lock(b, byte, 1, 1), DREP_ERR_FILE_IN_USE);
+    ck_assert_int_eq(b->ops->lock(b, byte + 7, 1, 1), 0);
+    ck_assert_int_eq(a->ops->lock(a, byte + 7, 1, 1), 0);
     ck_assert_int_eq(a->ops->probe(a, byte + 1, 5, &held), 0);
     ck_assert_int_eq(held, 0);
     ck_assert_int_eq(a->ops->probe(a, byte + 1, 1000, &held), 0);
@@ -179,7 +179,7 @@ START_TEST(test_locks_exclude_other_handles)
     b->ops->close(b);
     ck_assert_int_eq(a->ops->probe(a, byte + 1, 1000, &held), 0);
     ck_assert_int_eq(held, 0);
-    ck_assert_int_eq(a->ops->lock(a, byte, 0), 0);
+    ck_assert_int_eq(a->ops->lock(a, byte, 1, 0), 0);
     a->ops->close(a);
 }
 END_TEST
