@@ -27,7 +27,7 @@ void pieces_init(struct pieces *p)
     p->all = 0;
     p->packed = 0;
     p->full = false;
-    p->span.size = 0;
+    p->span.size = p->span.to = p->span.from = 0;
 }
 
 static int class_of(int size)
