@@ -7,16 +7,17 @@
 
 /* ---- attributes ---- */
 
-/* Copies the elements of a section to `to`, one behind the other. */
-static void gather(const CFI_cdesc_t *a, int dims, const char *from, char **to)
+/* Copies the elements of a section, one behind the other. */
+struct gathered {
+    char *end;
+    size_t size;
+};
+static void gather(char *element, void *ctx)
 {
-    if (dims == 0) {
-        memcpy(*to, from, a->elem_len);
-        *to += a->elem_len;
-        return;
-    }
-    for (CFI_index_t i = 0; i < a->dim[dims - 1].extent; i++)
-        gather(a, dims - 1, from + i * a->dim[dims - 1].sm, to);
+    struct gathered *to = ctx;
+
+    memcpy(to->end, element, to->size);
+    to->end += to->size;
 }
 
 /* One text, without the spaces at its end. */
@@ -46,7 +47,8 @@ DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path
 {
     drep_file *f = file_for(file, path);
     int64_t dims[CFI_MAX_RANK];
-    char *copy = NULL, *end;
+    struct gathered to = {.size = a->elem_len};
+    char *copy = NULL;
     struct memory m;
     int err;
 
@@ -60,9 +62,9 @@ DREP_API int drep_fortran_attr_write(struct fortran_file *file, const char *path
     for (int d = 0; d < m.rank; d++)
         dims[m.rank - 1 - d] = m.len[d];
     if (!m.dense) { /* the call takes no strides */
-        copy = end = malloc((size_t)m.count * a->elem_len + 1);
+        copy = to.end = malloc((size_t)m.count * a->elem_len + 1);
         if (copy)
-            gather(a, a->rank, a->base_addr, &end);
+            memory_each(a, gather, &to);
         else
             err = refuse(DREP_ERR_NOMEM, path, "out of memory");
     }
@@ -101,11 +103,13 @@ DREP_API int drep_fortran_attr_read(struct fortran_file *file, const char *path,
 
     if (err)
         return about(err, path);
-    err = memory_for(a, code, type, info.type, path, &m);
+    err = memory_for(a, code, type, info.type, 1, path, &m);
     if (!err) {
         err = same_shape(path, name, &m, &info);
         if (!err && m.count > 0)
-            err = drep_attr_read(f, path, name, m.type, a->base_addr);
+            err = drep_attr_read(f, path, name, m.type, memory_buffer(&m, a));
+        if (!err)
+            memory_get(&m, a);
         memory_release(&m);
     }
     drep_attrinfo_release(&info);
@@ -123,7 +127,8 @@ DREP_API int drep_fortran_attr_text(struct fortran_file *file, const char *path,
 
 /* *rank: -1 for the null dataspace; shape: room for 32, in Fortran's order; *type: malloc'ed. */
 DREP_API int drep_fortran_attr_inquire(struct fortran_file *file, const char *path,
-                                       const char *name, int *rank, int64_t *shape, char **type)
+                                       const char *name, int *rank, int64_t *shape, char **type,
+                                       int *class)
 {
     drep_file *f = file_for(file, path);
     drep_attrinfo info = DREP_ATTRINFO;
@@ -133,6 +138,7 @@ DREP_API int drep_fortran_attr_inquire(struct fortran_file *file, const char *pa
         return about(err, path);
     err = drep_type_print(info.type, type);
     *rank = info.rank;
+    *class = memory_class(info.type);
     for (int d = 0; d < info.rank; d++)
         shape[d] = info.dims[info.rank - 1 - d];
     drep_attrinfo_release(&info);
@@ -240,6 +246,38 @@ DREP_API int drep_fortran_names_list(struct fortran_file *file, const char *path
     if (err) {
         drep_fortran_names_free(l);
         return about(err, path);
+    }
+    *n = l->n;
+    *longest = l->longest;
+    *out = l;
+    return 0;
+}
+
+/* The names of a dataset's dimensions, in Fortran's order: "" where one has none. */
+DREP_API int drep_fortran_dataset_dims(const struct fortran_dataset *box, int64_t *n,
+                                       int64_t *longest, struct fortran_names **out)
+{
+    drep_dsinfo info = DREP_DSINFO;
+    struct fortran_names *l = calloc(1, sizeof *l);
+    drep_file *f = file_for(box->file, box->path);
+    int err = f ? drep_dataset_info(box->dataset, &info) : DREP_ERR_ARG;
+
+    if (!err && !l)
+        err = refuse(DREP_ERR_NOMEM, box->path, "out of memory");
+    for (int d = info.rank - 1; !err && d >= 0; d--) {
+        char *address = NULL, *name = "";
+
+        if (info.dim_ids[d]) {
+            err = drep_object_path(f, info.dim_ids[d], &address);
+            name = !err && strrchr(address, '#') ? strrchr(address, '#') + 1 : "";
+        }
+        if (!err)
+            err = names_add(l, name, DREP_OBJ_DIMENSION);
+        free(address);
+    }
+    if (err) {
+        drep_fortran_names_free(l);
+        return about(err, box->path);
     }
     *n = l->n;
     *longest = l->longest;

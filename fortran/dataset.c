@@ -90,6 +90,7 @@ struct plan {
     drep_type *type;
     int64_t dims[DREP_MAX_RANK], maxdims[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     const char *dim_names[DREP_MAX_RANK];
+    int of_names; /* dims and maxdims are those of dimensions that there are */
     drep_filter filters[DREP_MAX_FILTERS];
     void *fill;
     drep_spec spec;
@@ -228,6 +229,7 @@ static int plan_rest(struct plan *p, const struct wishes *w, int rank)
 {
     int given, err = lengths(w->maxshape, p->path, "maxshape", rank, p->maxdims, &given);
 
+    given = given || p->of_names;
     p->spec = DREP_SPEC(.type = p->type, .rank = rank, .dims = rank ? p->dims : NULL,
                         .layout = w->layout, .datarep = w->datarep);
     if (!err && given)
@@ -247,6 +249,63 @@ static int plan_rest(struct plan *p, const struct wishes *w, int rank)
     return err;
 }
 
+/* Creates a dataset, and the groups above it that are missing; after an error there are none of
+ * these either. */
+static int create_below(drep_file *f, const char *path, const drep_spec *spec, drep_dataset **out)
+{
+    char *group = strdup(path), *slash = group ? strrchr(group, '/') : NULL, *end = NULL, *why;
+    int kind = 0, err = drep_dataset_create(f, path, spec, out);
+
+    if (err != DREP_ERR_NOT_FOUND || !slash || slash == group) {
+        free(group);
+        return err;
+    }
+    *slash = '\0';
+    /* The first that is missing is what to remove. */
+    for (end = strchr(group + 1, '/'); end; end = strchr(end + 1, '/')) {
+        *end = '\0';
+        if (drep_exists(f, group, &kind) || kind == 0)
+            break;
+        *end = '/';
+    }
+    if (end)
+        *end = '/';
+    if (drep_exists(f, group, &kind) == 0 && kind == 0) {
+        err = drep_group_create(f, group, 1);
+        if (!err)
+            err = drep_dataset_create(f, path, spec, out);
+        if (end)
+            *end = '\0';
+        why = err ? strdup(drep_error()) : NULL;
+        if (why && drep_link_remove(f, group) == 0)
+            refuse(err, NULL, "%s", why);
+        free(why);
+    }
+    free(group);
+    return err;
+}
+
+/* Lengths, and whether they grow, of the dimensions of the names, each followed by a NUL. */
+static int plan_shape_of_names(struct plan *p, drep_file *f, int n, const char *names)
+{
+    for (int i = 0; i < n; i++, names += strlen(names) + 1) {
+        drep_objinfo info = DREP_OBJINFO;
+        char *address = NULL;
+        int err = strchr(names, '#') ? 0 : drep_dimension_find(f, p->path, names, &address);
+
+        if (!err)
+            err = drep_stat(f, address ? address : names, &info);
+        free(address);
+        if (err)
+            return refuse(err, p->path, "there is no shape, nor a dimension \"%s\": %s", names,
+                          drep_error());
+        p->dims[n - 1 - i] = info.len;
+        p->maxdims[n - 1 - i] = info.unlimited ? DREP_UNLIMITED : info.len;
+    }
+    p->of_names = 1;
+    return 0;
+}
+
 DREP_API int drep_fortran_dataset_create(struct fortran_file *file, const char *path,
                                          const char *type, const CFI_cdesc_t *shape,
                                          const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk,
@@ -264,13 +323,17 @@ DREP_API int drep_fortran_dataset_create(struct fortran_file *file, const char *
         err = refuse(err, path, "%s: %s", type, drep_error());
     if (!err)
         err = memory_integers(shape, path, "shape", DREP_MAX_RANK, p.dims, &rank);
-    if (rank < 0)
-        rank = 0; /* a scalar */
-    reverse(p.dims, rank);
+    if (rank >= 0)
+        reverse(p.dims, rank);
+    else
+        rank = ndims > 0 ? ndims : 0; /* else a scalar */
+    if (!err && !shape && rank > 0)
+        err = rank > DREP_MAX_RANK ? refuse(DREP_ERR_LIMIT, path, "%d dimensions", rank)
+                                   : plan_shape_of_names(&p, f, rank, dims);
     if (!err)
         err = plan_rest(&p, &w, rank);
     if (!err)
-        err = drep_dataset_create(f, path, &p.spec, &dataset);
+        err = create_below(f, path, &p.spec, &dataset);
     plan_release(&p);
     return err ? about(err, path) : dataset_keep(file, dataset, path, out);
 }
@@ -300,7 +363,7 @@ DREP_API int drep_fortran_dataset_for(struct fortran_file *file, const char *pat
     reverse(p.dims, m.rank);
     err = plan_rest(&p, &w, m.rank);
     if (!err)
-        err = drep_dataset_create(f, path, &p.spec, &dataset);
+        err = create_below(f, path, &p.spec, &dataset);
     memory_release(&m);
     plan_release(&p);
     return err ? about(err, path) : dataset_keep(file, dataset, path, out);
@@ -345,9 +408,16 @@ static int place_whole(const struct fortran_dataset *box, const struct memory *m
 /* A box: counts are given, or those of the array. */
 static int place_box(const char *path, const struct memory *m, struct place *p, int counts)
 {
+    int64_t all = 1;
+
     for (int d = 0; !counts && d < p->rank; d++)
         p->count[d] = d < m->rank ? m->len[d] : 1;
-    if (m->rank > p->rank || !memory_fits(m, p->rank, p->count))
+    /* A count that is given may be read into one row: elements in Fortran's order. */
+    if (counts && m->rank == 1)
+        for (int d = 0; d < p->rank && all >= 0; d++)
+            all = p->count[d] > 0 && all > INT64_MAX / p->count[d] ? -1 : all * p->count[d];
+    if (!(counts && m->rank == 1 && all == m->len[0]) &&
+        (m->rank > p->rank || !memory_fits(m, p->rank, p->count)))
         return shapes_differ(path, m, counts ? "count" : "dataset's rank is less:", p->rank,
                              p->count);
     for (int d = 0; d < p->rank; d++) {
@@ -415,7 +485,7 @@ static int place_of(struct fortran_dataset *box, const struct memory *m, const C
 
 /* The array of a transfer, which depends on the dataset's datatype where it is text. */
 static int memory_of_transfer(const struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
-                              const char *type, struct memory *m)
+                              const char *type, int reads, struct memory *m)
 {
     drep_dsinfo info;
     int err;
@@ -423,7 +493,7 @@ static int memory_of_transfer(const struct fortran_dataset *box, const CFI_cdesc
     if (code != DREP_CODE_CHARACTER || type)
         return memory_of(a, code, type, box->path, m);
     err = info_of(box->dataset, &info);
-    return err ? err : memory_for(a, code, type, info.type, box->path, m);
+    return err ? err : memory_for(a, code, type, info.type, reads, box->path, m);
 }
 
 DREP_API int drep_fortran_dataset_move(struct fortran_dataset *box, const CFI_cdesc_t *a, int code,
@@ -439,15 +509,19 @@ DREP_API int drep_fortran_dataset_move(struct fortran_dataset *box, const CFI_cd
     int err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = memory_of_transfer(box, a, code, type, &m);
+        err = memory_of_transfer(box, a, code, type, !writes, &m);
     if (err)
         return err;
     err = place_of(box, &m, start, count, stride, &p);
     if (!err && p.boxed && p.rank > 0)
         err = drep_select_box(p.rank, p.start, p.count, p.stride, NULL, &sel);
+    if (!err && writes)
+        err = memory_put(&m, a, box->path);
     if (!err && (m.count > 0 || collective))
-        err = writes ? drep_write(dataset, sel, m.type, a->base_addr, &xfer)
-                     : drep_read(dataset, sel, m.type, a->base_addr, &xfer);
+        err = writes ? drep_write(dataset, sel, m.type, memory_buffer(&m, a), &xfer)
+                     : drep_read(dataset, sel, m.type, memory_buffer(&m, a), &xfer);
+    if (!err && !writes)
+        memory_get(&m, a);
     drep_selection_free(sel);
     memory_release(&m);
     return about(err, box->path);
@@ -483,7 +557,7 @@ DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, cons
     int rank, err = dataset_handle(box, &dataset);
 
     if (!err)
-        err = memory_of_transfer(box, a, code, type, &m);
+        err = memory_of_transfer(box, a, code, type, 0, &m);
     if (err)
         return err;
     err = info_of(dataset, &info);
@@ -500,7 +574,9 @@ DREP_API int drep_fortran_dataset_append(const struct fortran_dataset *box, cons
             err = shapes_differ(box->path, &m, "dataset", rank, shape);
     }
     if (!err)
-        err = drep_append(dataset, 0, n, m.type, a->base_addr, &xfer);
+        err = memory_put(&m, a, box->path);
+    if (!err)
+        err = drep_append(dataset, 0, n, m.type, memory_buffer(&m, a), &xfer);
     memory_release(&m);
     return about(err, box->path);
 }
@@ -524,7 +600,8 @@ DREP_API int drep_fortran_dataset_resize(const struct fortran_dataset *box,
  * Fortran's order; *type is malloc'ed text. */
 DREP_API int drep_fortran_dataset_inquire(const struct fortran_dataset *box, int *rank,
                                           int64_t *shape, int64_t *maxshape, int64_t *chunk,
-                                          int *layout, char **type, const char **datarep)
+                                          int *layout, char **type, const char **datarep,
+                                          int *class)
 {
     drep_dsinfo info;
     drep_dataset *dataset = NULL;
@@ -539,6 +616,7 @@ DREP_API int drep_fortran_dataset_inquire(const struct fortran_dataset *box, int
     *rank = info.rank;
     *layout = info.layout;
     *datarep = info.datarep;
+    *class = memory_class(info.type);
     if (info.rank > 0) {
         memcpy(shape, info.dims, (size_t)info.rank * sizeof *shape);
         memcpy(maxshape, info.maxdims, (size_t)info.rank * sizeof *maxshape);

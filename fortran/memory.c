@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int refuse(int err, const char *path, const char *format, ...)
@@ -64,36 +65,40 @@ drep_file *file_for(const struct fortran_file *box, const char *path)
     return NULL;
 }
 
-/* What Fortran calls a value of a datatype: CFI_type_Integer, ..., CFI_type_struct; a CFI_type_cptr
- * is none of Fortran's. */
-static int class_of(const drep_type *type)
+int memory_class(const drep_type *type)
 {
     static const int8_t predefined[] = {
-        ['F'] = CFI_type_Real, ['C'] = CFI_type_Complex, ['I'] = CFI_type_Integer};
+        ['F'] = CFI_type_Real,    ['C'] = CFI_type_Complex,   ['I'] = CFI_type_Integer,
+        ['L'] = CFI_type_Logical, ['T'] = CFI_type_Character, ['B'] = 0};
     /* One letter for each code, from 1 on. */
-    static const char codes[] = "IIIIIIIIIIIIII" /* BYTE to WCHAR */
-                                "FFFIIIIIIIII"   /* FLOAT to UINT64_T */
-                                "CCCIIIICCC" /* complex of C; AINT to CXX_BOOL; complex of C++ */
-                                "IIIFFCC"    /* CHARACTER to DOUBLE_COMPLEX */
-                                "IIIIIIIIIIFFFF" /* LOGICAL1 to REAL16 */
+    static const char codes[] = "BBTIIIIIIIIIIB" /* BYTE to WCHAR */
+                                "FFFLIIIIIIII"   /* FLOAT to UINT64_T */
+                                "CCCIIILCCC" /* complex of C; AINT to CXX_BOOL; complex of C++ */
+                                "TLIFFCC"    /* CHARACTER to DOUBLE_COMPLEX */
+                                "LLLLLIIIIIFFFF" /* LOGICAL1 to REAL16 */
                                 "CCCCFFFFFII";   /* COMPLEX4 to INT128_T */
-    const drep_scalar *scalar;
 
     _Static_assert(sizeof codes == DREP_CODE_MAX + 1, "a letter for each datatype");
     switch (drep_type_kind(type)) {
     case DREP_KIND_PREDEFINED:
         return predefined[(unsigned char)codes[drep_type_code(type) - 1]];
     case DREP_KIND_SCALAR:
-        scalar = drep_type_scalar_desc(type);
-        return scalar->cls == DREP_SCALAR_REAL ? CFI_type_Real : CFI_type_Integer;
-    case DREP_KIND_OPAQUE:
+        if (drep_type_scalar_desc(type)->cls == DREP_SCALAR_REAL)
+            return CFI_type_Real;
+        return drep_type_scalar_desc(type)->cls == DREP_SCALAR_INT ? CFI_type_Integer : 0;
     case DREP_KIND_ENUM:
-    case DREP_KIND_BOOLEAN:
         return CFI_type_Integer;
+    case DREP_KIND_BOOLEAN:
+        return CFI_type_Logical;
     case DREP_KIND_STRING:
+    case DREP_KIND_VSTRING:
         return CFI_type_Character;
+    case DREP_KIND_OPAQUE:
+    case DREP_KIND_SEQUENCE:
+    case DREP_KIND_REFERENCE:
+        return 0;
     case DREP_KIND_DUP:
-        return class_of(drep_type_member(type, 0));
+        return memory_class(drep_type_member(type, 0));
     default:
         return CFI_type_struct;
     }
@@ -106,7 +111,7 @@ static int suits(const CFI_cdesc_t *a, int bytes, const drep_type *type, const c
 {
     static const char *const names[] = {
         "", "an integer", "a logical", "a real", "a complex number", "a text", "a derived type"};
-    int is = a->type & CFI_type_mask, class = class_of(type);
+    int is = a->type & CFI_type_mask, class = memory_class(type);
     int64_t size = (int64_t)a->elem_len;
 
     if (drep_type_variable(type))
@@ -121,7 +126,8 @@ static int suits(const CFI_cdesc_t *a, int bytes, const drep_type *type, const c
                       "the datatype %s is said to have %d bytes, an element of the array has %lld",
                       text, bytes, (long long)size);
     if (is == class || is >= CFI_type_struct ||
-        (class == CFI_type_Integer && (is == CFI_type_Logical || is == CFI_type_Character)))
+        ((is == CFI_type_Integer || is == CFI_type_Logical) &&
+         (class == CFI_type_Integer || class == CFI_type_Logical || class == 0)))
         return 0;
     return refuse(DREP_ERR_TYPE, path, "an element of the array is %s, not %s", names[is], text);
 }
@@ -215,16 +221,51 @@ int memory_of(const CFI_cdesc_t *a, int code, const char *text, const char *path
     return err;
 }
 
-int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored,
+/* Gives m a copy of the texts, in which they have the length and the padding of those stored. */
+static int copy_texts(const CFI_cdesc_t *a, const drep_type *stored, int reads, const char *path,
+                      struct memory *m)
+{
+    int64_t size = drep_type_extent(stored);
+    int pad = drep_type_string_pad(stored);
+    drep_type *element;
+    int err;
+
+    if (size == (int64_t)a->elem_len && pad == DREP_PAD_SPACE)
+        return 0;
+    if (reads && size > (int64_t)a->elem_len)
+        return refuse(DREP_ERR_CONVERSION, path,
+                      "texts of %lld bytes do not fit into characters of length %zu",
+                      (long long)size, a->elem_len);
+    err = drep_type_string(size, pad, &element);
+    if (err)
+        return err;
+    memory_release(m);
+    m->element = m->type = element;
+    m->dense = 1;
+    m->size = size;
+    m->pad = pad;
+    m->texts = m->count > INT64_MAX / size - 1 ? NULL : calloc((size_t)m->count + 1, (size_t)size);
+    return m->texts ? 0 : refuse(DREP_ERR_NOMEM, path, "out of memory");
+}
+
+int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored, int reads,
                const char *path, struct memory *out)
 {
     CFI_CDESC_T(CFI_MAX_RANK) room;
     CFI_cdesc_t *one = (CFI_cdesc_t *)&room;
-    int extra = a->elem_len > 1, held = stored ? drep_type_code(stored) : 0;
+    int extra = a->elem_len > 1, held = stored ? drep_type_code(stored) : 0, err;
 
     if (code != DREP_CODE_CHARACTER || text ||
-        (held != DREP_CODE_CHARACTER && held != DREP_CODE_CHAR))
-        return memory_of(a, code, text, path, out);
+        (held != DREP_CODE_CHARACTER && held != DREP_CODE_CHAR)) {
+        err = memory_of(a, code, text, path, out);
+        if (!err && code == DREP_CODE_CHARACTER && !text && stored &&
+            drep_type_kind(stored) == DREP_KIND_STRING) {
+            err = copy_texts(a, stored, reads, path, out);
+            if (err)
+                memory_release(out);
+        }
+        return err;
+    }
     if (a->rank + extra > CFI_MAX_RANK)
         return refuse(DREP_ERR_LIMIT, path, "an array of texts of rank %d", a->rank);
     memset(one, 0, sizeof room);
@@ -237,12 +278,90 @@ int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type
     return memory_of(one, 1, "CHARACTER", path, out);
 }
 
+static void each_of(const CFI_cdesc_t *a, int dims, char *from, void (*fn)(char *, void *),
+                    void *ctx)
+{
+    if (dims == 0) {
+        fn(from, ctx);
+        return;
+    }
+    for (CFI_index_t i = 0; i < a->dim[dims - 1].extent; i++)
+        each_of(a, dims - 1, from + i * a->dim[dims - 1].sm, fn, ctx);
+}
+
+void memory_each(const CFI_cdesc_t *a, void (*fn)(char *element, void *ctx), void *ctx)
+{
+    each_of(a, a->rank, a->base_addr, fn, ctx);
+}
+
+void *memory_buffer(const struct memory *m, const CFI_cdesc_t *a)
+{
+    return m->texts ? m->texts : a->base_addr;
+}
+
+struct texts {
+    const struct memory *m;
+    size_t len; /* of the array's */
+    char *at;   /* the next one of the copy */
+    size_t longest;
+};
+
+static void text_put(char *element, void *ctx)
+{
+    struct texts *t = ctx;
+    size_t n = t->len, size = (size_t)t->m->size;
+
+    while (n > 0 && element[n - 1] == ' ')
+        n--;
+    if (n > t->longest)
+        t->longest = n;
+    memset(t->at, t->m->pad == DREP_PAD_SPACE ? ' ' : '\0', size);
+    memcpy(t->at, element, n < size ? n : size);
+    t->at += size;
+}
+
+int memory_put(const struct memory *m, const CFI_cdesc_t *a, const char *path)
+{
+    struct texts t = {m, a->elem_len, m->texts, 0};
+    int64_t room = m->pad == DREP_PAD_NULTERM ? m->size - 1 : m->size;
+
+    if (!m->texts)
+        return 0;
+    memory_each(a, text_put, &t);
+    if ((int64_t)t.longest <= room)
+        return 0;
+    return refuse(DREP_ERR_CONVERSION, path, "a text of %zu bytes does not fit into %lld",
+                  t.longest, (long long)room);
+}
+
+static void text_get(char *element, void *ctx)
+{
+    struct texts *t = ctx;
+    size_t n = (size_t)t->m->size;
+
+    if (t->m->pad != DREP_PAD_SPACE)
+        n = strnlen(t->at, n);
+    memset(element, ' ', t->len);
+    memcpy(element, t->at, n);
+    t->at += t->m->size;
+}
+
+void memory_get(const struct memory *m, const CFI_cdesc_t *a)
+{
+    struct texts t = {m, a->elem_len, m->texts, 0};
+
+    if (m->texts)
+        memory_each(a, text_get, &t);
+}
+
 void memory_release(struct memory *m)
 {
     if (m->type != m->element)
         drep_type_free(m->type);
     drep_type_free(m->element);
     m->type = m->element = NULL;
+    free(m->texts);
+    m->texts = NULL;
 }
 
 DREP_API int drep_fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *start,
@@ -294,8 +413,15 @@ int memory_integers(const CFI_cdesc_t *a, const char *path, const char *what, in
         return 0;
     if (!a->base_addr)
         return refuse(DREP_ERR_ARG, path, "%s is not allocated", what);
-    if (a->rank != 1 || (a->type & CFI_type_mask) != CFI_type_Integer)
-        return refuse(DREP_ERR_ARG, path, "%s is not an array of integers", what);
+    if (a->rank > 1 || (a->type & CFI_type_mask) != CFI_type_Integer)
+        return refuse(DREP_ERR_ARG, path, "%s is not a list of integers", what);
+    if (a->rank == 0) {
+        *n = 1;
+        return integer_get(a->base_addr, a->elem_len, list)
+                   ? 0
+                   : refuse(DREP_ERR_ARG, path, "%s has an integer of %zu bytes", what,
+                            a->elem_len);
+    }
     if (a->dim[0].extent < 0 || a->dim[0].extent > max)
         return refuse(DREP_ERR_ARG, path, "%s has %lld numbers, more than %d", what,
                       (long long)a->dim[0].extent, max);

@@ -12,6 +12,11 @@ struct memory {
     int rank;
     int64_t len[CFI_MAX_RANK]; /* in Fortran's order */
     int64_t count;             /* elements */
+    /* Texts of another length, or padded otherwise, than those that are stored go through a copy,
+     * which the transfer works on: `size` bytes each, padded as `pad` says.  NULL: they do not. */
+    char *texts;
+    int64_t size;
+    int pad;
 };
 /* Describes the array `a`, for messages about the object at `path`.  code: the predefined datatype
  * of its elements, DREP_CODE_CHARACTER with the length that `a` has; or `text` is their datatype,
@@ -20,12 +25,24 @@ struct memory {
  * DREP_ERR_ARG: not allocated. */
 int memory_of(const CFI_cdesc_t *a, int code, const char *text, const char *path,
               struct memory *out);
-/* memory_of() for elements of the datatype `stored`: where these are single characters, as netCDF
+/* memory_of() for elements of the datatype `stored`.  Where these are single characters, as netCDF
  * has texts, those of the array are, too, and its texts lie along a first dimension of their
- * length. */
-int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored,
+ * length.  Where they are texts of a fixed length, DREP_ERR_CONVERSION if the array is to get
+ * (`reads`) longer ones than it holds. */
+int memory_for(const CFI_cdesc_t *a, int code, const char *text, const drep_type *stored, int reads,
                const char *path, struct memory *out);
 void memory_release(struct memory *m);
+/* The buffer of a transfer from or to the array. */
+void *memory_buffer(const struct memory *m, const CFI_cdesc_t *a);
+/* Before a write: copies texts into the buffer.  DREP_ERR_CONVERSION: one is too long. */
+int memory_put(const struct memory *m, const CFI_cdesc_t *a, const char *path);
+/* After a read: copies texts out of it. */
+void memory_get(const struct memory *m, const CFI_cdesc_t *a);
+/* Calls fn for each element, in Fortran's order. */
+void memory_each(const CFI_cdesc_t *a, void (*fn)(char *element, void *ctx), void *ctx);
+
+/* What Fortran calls a value of a datatype: CFI_type_Integer, ..., CFI_type_struct; 0: nothing. */
+int memory_class(const drep_type *type);
 
 /* True if the array has the shape of `len`, in Fortran's order, leaving out dimensions of length 1.
  */
@@ -39,8 +56,8 @@ DREP_API int drep_fortran_texts(const CFI_cdesc_t *values, const CFI_cdesc_t *st
                                 const CFI_cdesc_t *count, const CFI_cdesc_t *stride,
                                 const CFI_cdesc_t *maxshape, const CFI_cdesc_t *chunk);
 
-/* Integers of any kind from an array of rank 1, for the object at `path`; at most `max`, *n = -1 if
- * there is no array. */
+/* Integers of any kind from an array of rank 1, or a scalar, for the object at `path`; at most
+ * `max`, *n = -1 if there is no array. */
 int memory_integers(const CFI_cdesc_t *a, const char *path, const char *what, int max,
                     int64_t *list, int *n);
 /* "(4, 3)", in static room of the caller. */

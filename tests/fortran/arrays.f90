@@ -6,6 +6,8 @@ program arrays
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int8, int64, real64
   implicit none
+  integer :: stat
+  character(300) :: msg
 
   call tests()
   call done()
@@ -20,16 +22,17 @@ contains
     end type
     type(drep_file) :: f
     type(drep_dataset) :: d, grow
-    character(300) :: path, msg
-    character(:), allocatable :: type
+    character(300) :: path
+    character(:), allocatable :: type, class, dims(:)
     real(real64) :: a(4, 6, 3), b(4, 6, 3), s(4, 3, 3), plane(4, 6), x
     real(real64), allocatable :: none(:, :), empty(:, :)
     integer(int64), allocatable :: shape3(:), most(:), chunk(:)
     type(particle) :: p(5), q(5)
     character(7) :: names(3), again(3)
     character(3) :: short(3)
+    character(12) :: long(3)
     character(1) :: letters(7, 3)
-    integer :: i, j, k, stat, layout, ints(4, 6, 3)
+    integer :: i, j, k, layout, ints(4, 6, 3)
     type(drep_report) :: report
 
     call get_command_argument(1, path)
@@ -67,7 +70,7 @@ contains
         "every second column is written, the others stay")
 
     ! Growth.
-    call grow%create(f, "/grow", "REAL4", shape=[4, 6, 0], maxshape=[4_int64, 6_int64, DREP_UNLIMITED], &
+    call grow%create(f, "/grow", "REAL4", shape=[4, 6, 0], maxshape=[4, 6, DREP_UNLIMITED], &
         chunk=[4, 6, 2], filters="shuffle,zstd:3", fill=drep_value(-1.5))
     do k = 1, 3
       call grow%append(a(:, :, k))
@@ -80,7 +83,7 @@ contains
     call grow%read(x, start=[4, 6, 7])
     call ok(x == -1.5, "elements that nobody wrote are the fill value")
     call grow%inquire(type=type, maxshape=most, chunk=chunk, layout=layout)
-    call ok(type == "REAL4" .and. all(most == [4_int64, 6_int64, DREP_UNLIMITED]) .and. &
+    call ok(type == "REAL4" .and. all(most == [4, 6, DREP_UNLIMITED]) .and. &
         all(chunk == [4, 6, 2]) .and. layout == DREP_CHUNKED, "a dataset tells how it is stored")
 
     ! Structs: members go by name.
@@ -112,6 +115,37 @@ contains
     call d%read(again)
     call ok(all(again == names), "single characters as texts")
 
+    ! Texts of other lengths, and padded by NULs as those of C and Python are.
+    call f%read("/names", long)
+    call ok(all(long == names), "texts of a file in longer ones")
+    call d%create(f, "/c/texts", "string(5)", shape=[3])
+    call d%write([character(9) :: "a", "bcde", "fghij"])
+    long = "?"
+    call d%read(long(3:1:-1))
+    call ok(all(long == [character(12) :: "fghij", "bcde", "a"]), "texts padded by NULs, and a group made for them")
+    call d%write([character(9) :: "a", "bcdefg", "h"], stat=stat, errmsg=msg)
+    call refused(stat, msg, "/c/texts|6 bytes|5", "a text that is longer than those of the dataset")
+    call f%attr_write("/names", "list", names)
+    call f%attr_read("/names", "list", long)
+    call ok(all(long == names), "an attribute of texts in longer ones")
+    call d%inquire(type=type, class=class)
+    call ok(type == "string(5)" .and. class == "character", "texts are read by characters")
+
+    ! Shapes of dimensions.
+    call f%dimension("/g#x", 4, stat=stat)
+    call f%group("/g")
+    call f%dimension("/g#x", 4)
+    call f%dimension("/g#t", DREP_UNLIMITED)
+    call d%create(f, "/g/b/of names", "REAL4", dims=["x", "t"], fill=drep_value(0.5))
+    call d%append([1, 2, 3, 4])
+    call d%inquire(shape=shape3, maxshape=most, dims=dims, class=class)
+    call ok(all(shape3 == [4, 1]) .and. all(most == [4, DREP_UNLIMITED]) .and. all(dims == ["x", "t"]) .and. &
+        class == "real", "a dataset has the shape of its dimensions")
+    call d%create(f, "/g/c", "REAL4", dims=["x ", "zz"], stat=stat, errmsg=msg)
+    call refused(stat, msg, "/g/c|zz", "no shape, and no dimension of that name")
+    call d%create(f, "/none/of/these", "REAL4", shape=[2, 3], chunk=[0, 0], stat=stat, errmsg=msg)
+    call ok(stat /= 0 .and. .not. f%exists("/none"), "a dataset that cannot be made leaves no groups")
+
     ! What is wrong is told with the dataset's name.
     call d%open(f, "/a")
     call d%read(plane, stat=stat, errmsg=msg)
@@ -133,6 +167,7 @@ contains
     allocate (empty(4, 0))
     call d%read(empty, start=[1, 1, 1], stat=stat, errmsg=msg)
     call ok(stat == 0, "an array without elements reads nothing")
+    call reallocated(d, 3)
     call d%write(1d300, start=[1, 1, 1])
     call f%read("/a", plane, start=[1, 1, 1])
     call ok(plane(1, 1) == 1d300, "one element is written, by its indices")
@@ -164,5 +199,25 @@ contains
       call d%read(b, stat=stat, errmsg=msg)
     end do
     call refused(stat, msg, "/a|closed", "a dataset whose file is closed")
+  end subroutine
+
+  ! Lists that are allocated by being assigned to.
+  subroutine reallocated(d, rank)
+    type(drep_dataset), intent(in) :: d
+    integer, intent(in) :: rank
+    integer, allocatable :: first(:)
+    integer(int64), allocatable :: count(:)
+    real(real64), allocatable :: all(:)
+    real(real64) :: whole(4, 6, 3)
+
+    first = spread(1, 1, rank)
+    count = d%shape()
+    all = spread(0d0, 1, int(product(count)))
+    call d%read(whole)
+    call d%read(all, start=first, count=count)
+    call ok(all(1) == whole(1, 1, 1) .and. all(size(all)) == whole(4, 6, 3) .and. all(2) == whole(2, 1, 1), &
+        "a box of rank 3 in an array of rank 1, if its lengths are given")
+    call d%read(all(:71), start=first, count=count, stat=stat, errmsg=msg)
+    call refused(stat, msg, "/a|(71)|(4, 6, 3)", "one that is too short")
   end subroutine
 end program

@@ -2,7 +2,6 @@
 ! SPDX-License-Identifier: MIT
 program grid
   use datarep
-  use, intrinsic :: iso_fortran_env, only: int64
   implicit none
   type(drep_file) :: f
   character(200) :: path
@@ -13,7 +12,7 @@ program grid
   sst = reshape([(280.0 + i, i = 0, 23)], shape(sst))
   call f%create(path)
   call f%write("/sst", sst, dims=["lon ", "lat ", "time"], &
-      maxshape=[4_int64, 3_int64, DREP_UNLIMITED], filters="shuffle,deflate")
+      maxshape=[4, 3, DREP_UNLIMITED], filters="shuffle,deflate")
   call f%write("/lat", [-30.0, 0.0, 30.0], dims=["lat"])
   call f%write("/lon", [0.0, 90.0, 180.0, 270.0], dims=["lon"])
   call f%attr_write("/", "title", "sea surface temperature")
