@@ -285,6 +285,11 @@ def documentation_test(where):
         if root["attributes"]["step"]["value"] != 20 or root["members"]["u"]["data"] != [[20.0] * 100] * 50:
             problem = str(root)[:300]
     report(problem, "tutorial: the program goes on where it stood")
+    blocks = [b.split("```", 1)[0] for b in text.split("```fortran\n")[2:4]]
+    for name, block in zip(("grid-netcdf.f90", "grid.f90"), blocks + ["", ""]):
+        with open(os.path.join(EXAMPLES, name), encoding="utf-8") as f:
+            report("" if "".join(line for line in f if not line.startswith("!")) == block else block,
+                   "tutorial: %s, word for word, beside the other" % name)
     with open(os.path.join(ROOT, "tools", "man", "datarep-fortran.7"), encoding="utf-8") as f:
         page = f.read().replace("\\e", "\\").replace("\\&", "")
     for name in sorted(os.listdir(EXAMPLES)):
@@ -297,9 +302,12 @@ def documentation_test(where):
 
 def netcdf_test(where):
     """grid-netcdf.f90, where netCDF's module is installed: the same field, in more lines."""
+    lines = [sum(1 for line in open(os.path.join(EXAMPLES, n), encoding="utf-8") if line.strip() and line[0] != "!")
+             for n in ("grid.f90", "grid-netcdf.f90")]
+    report("" if lines[0] <= lines[1] else str(lines), "examples: ours has %d lines, netCDF's %d" % tuple(lines))
     config = shutil.which("nf-config")
     if not config:
-        print("# SKIP netCDF's module for Fortran is not installed (libnetcdff-dev)")
+        print("# SKIP grid-netcdf.f90 is not compiled: netCDF's module for Fortran is not installed (libnetcdff-dev)")
         return
     flags = subprocess.run([config, "--fflags"], capture_output=True, text=True).stdout.split()
     libs = subprocess.run([config, "--flibs"], capture_output=True, text=True).stdout.split()
@@ -311,41 +319,79 @@ def netcdf_test(where):
     values = []
     for path in (back, ours):
         done = subprocess.run([DATAREP, "dump", "--json", path], capture_output=True, text=True)
-        members = json.loads(done.stdout)["root"]["members"] if done.returncode == 0 else {}
-        values.append({n: members[n]["data"] for n in ("sst", "lat", "lon") if n in members})
-    report(problem or ("" if values[0] == values[1] and len(values[0]) == 3 else str(values)),
-           "examples: grid-netcdf.f90 makes a file with the values of grid.f90")
-    lines = [sum(1 for line in open(os.path.join(EXAMPLES, n), encoding="utf-8") if line.strip() and line[0] != "!")
-             for n in ("grid.f90", "grid-netcdf.f90")]
-    report("" if lines[0] <= lines[1] else str(lines), "examples: ours has %d lines, netCDF's %d" % tuple(lines))
+        root = json.loads(done.stdout)["root"] if done.returncode == 0 else {"members": {}, "attributes": {}}
+        values.append({n: (m["data"], m["shape"], [d["dimension"] for d in m["dimensions"]],
+                           {a: v["value"] for a, v in m["attributes"].items() if re.fullmatch("[a-z_]+", a)})
+                       for n, m in root["members"].items() if n in ("sst", "lat", "lon")})
+        values[-1]["/"] = {a: root["attributes"].get(a, {}).get("value") for a in ("title", "institution", "Conventions")}
+    report(problem or ("" if values[0] == values[1] and len(values[0]) == 4 else str(values)),
+           "examples: grid-netcdf.f90 makes a file with the values, dimensions and attributes of grid.f90")
+
+
+def heat_build(mpi, where):
+    """heat.f90 and heat.c for an MPI: {"Fortran": path, "C": path}, and the problem."""
+    binaries = {"Fortran": os.path.join(where, "heat-f"), "C": os.path.join(where, "heat-c")}
+    _, problem = compiled([os.path.join(EXAMPLES, "heat.f90")], where, "heat-f", fc=["mpifort." + mpi],
+                          flags=["-I" + os.path.join(BUILD, "fortran", mpi)],
+                          link=["-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep-fortran-" + mpi,
+                                "-ldatarep-fortran", "-ldatarep-mpi-" + mpi, "-ldatarep"])
+    return binaries, problem + run(["mpicc." + mpi, "-std=c11", "-D_GNU_SOURCE", "-o", binaries["C"],
+                                    os.path.join(ROOT, "tests", "examples", "mpi", "heat.c"), "-I" + os.path.join(ROOT, "lib"),
+                                    "-I" + os.path.join(ROOT, "lib", "mpi"), "-L" + BUILD, "-Wl,-rpath," + BUILD,
+                                    "-ldatarep-mpi-" + mpi, "-ldatarep"])
 
 
 def heat_test(where):
-    """heat.f90 by 4 ranks, then 3, against heat.c by one: the same file but for the names of types."""
+    """heat.f90 by 4 ranks and then 3 against one rank; C and Python read it, C and Fortran go on with each other's file."""
     sys.path.insert(0, os.path.join(ROOT, "tests", "mpi"))
     import launch
+    datarep, numpy = python_package()
     for mpi in launch.installed():
         mine = os.path.join(where, mpi)
         os.mkdir(mine)
-        binary, problem = compiled([os.path.join(EXAMPLES, "heat.f90")], mine, "heat", fc=["mpifort." + mpi],
-                                   flags=["-I" + os.path.join(BUILD, "fortran", mpi)],
-                                   link=["-L" + BUILD, "-Wl,-rpath," + BUILD, "-ldatarep-fortran-" + mpi,
-                                         "-ldatarep-fortran", "-ldatarep-mpi-" + mpi, "-ldatarep"])
-        report(problem, "%s: heat.f90 compiles" % mpi)
+        binaries, problem = heat_build(mpi, mine)
+        report(problem, "%s: heat.f90 and heat.c compile" % mpi)
         if problem:
             continue
-        whole, parts = (os.path.join(mine, n) for n in ("whole.drep", "parts.drep"))
+        runs = [("Fortran", 1, "whole", 120), ("Fortran", 4, "parts", 40), ("Fortran", 3, "parts", 80),
+                ("C", 4, "mixed", 40), ("Fortran", 3, "mixed", 50), ("C", 2, "mixed", 30)]
+        path = {name: os.path.join(mine, name + ".drep") for name in ("whole", "parts", "mixed")}
         problem = ""
-        for ranks, path, steps in ((1, whole, 120), (4, parts, 40), (3, parts, 80)):
-            done = launch.run(mpi, ranks, [binary, path, str(steps)])
+        for language, ranks, name, steps in runs:
+            done = launch.run(mpi, ranks, [binaries[language], path[name], str(steps)])
             if done.returncode:
-                problem += "%d ranks: status %d\n%s%s" % (ranks, done.returncode, done.stdout, done.stderr)
-        report(problem, "%s: heat.f90 runs by 4 ranks and goes on by 3" % mpi)
-        report(run([DATAREP, "diff", whole, parts]), "%s: it has the values of one run by one rank" % mpi)
+                problem += "%s, %d ranks: status %d\n%s%s" % (language, ranks, done.returncode, done.stdout, done.stderr)
+        report(problem, "%s: heat.f90 runs by 4 ranks and goes on by 3, also after heat.c and before it" % mpi)
+        report(run([DATAREP, "diff", path["whole"], path["parts"]]), "%s: it has the values of one run by one rank" % mpi)
+        report(run([DATAREP, "check", "--deep", path["mixed"]]), "%s: the file of both languages is whole" % mpi)
+        if datarep:
+            report(heat_values(datarep, numpy, path), "%s: Python reads the field, its step, dimensions and units" % mpi)
         picture = os.path.join(mine, "u.png")
-        done = subprocess.run([DATAREP, "plot", "-o", picture, parts, "/u"], capture_output=True, text=True)
-        report("" if done.returncode == 0 or "datarep-plot.so" in done.stderr else done.stderr,
-               "%s: the last step is plotted" % mpi)
+        done = subprocess.run([DATAREP, "plot", "-o", picture, path["parts"], "/u"], capture_output=True, text=True)
+        if "datarep-plot.so" in done.stderr:
+            print("# SKIP no picture: %s" % done.stderr.strip())
+            continue
+        with open(picture, "rb") if os.path.exists(picture) else open(os.devnull, "rb") as f:
+            report("" if done.returncode == 0 and f.read(8) == b"\x89PNG\r\n\x1a\n" else done.stderr or "no picture",
+                   "%s: the last step is plotted" % mpi)
+
+
+def heat_values(datarep, numpy, path):
+    fields, problem = [], ""
+    for name in sorted(path):
+        with datarep.open(path[name]) as f:
+            u = f["u"]
+            said = (u.shape, int(u.attrs["step"]), u.attrs["units"], list(u.dims))
+            if said != ((120, 160), 120, "K", ["y", "x"]):
+                problem += "%s: %r\n" % (name, said)
+            fields.append(u[...])
+    hot = fields[0]
+    if not all(numpy.array_equal(hot, other) for other in fields[1:]):
+        problem += "the fields differ by %g\n" % max(abs(hot - other).max() for other in fields[1:])
+    # Heat that has not reached the edges is as much as at the start; its centre is where it was put.
+    if not (0 < hot.max() <= 100 and numpy.unravel_index(hot.argmax(), hot.shape) == (40, 40)):
+        problem += "the field is another: %r" % (numpy.unravel_index(hot.argmax(), hot.shape),)
+    return problem
 
 
 def memory_test(where, tool, runner, binaries):

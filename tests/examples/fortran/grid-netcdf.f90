@@ -13,10 +13,15 @@ program grid
   call check(nf90_def_dim(f, "lon", 4, lon))
   call check(nf90_def_dim(f, "lat", 3, lat))
   call check(nf90_def_dim(f, "time", nf90_unlimited, time))
-  call check(nf90_def_var(f, "sst", nf90_float, [lon, lat, time], v, shuffle=.true., deflate_level=6))
+  call check(nf90_def_var(f, "sst", nf90_float, [lon, lat, time], v, &
+      shuffle=.true., deflate_level=6))
   call check(nf90_def_var(f, "lat", nf90_float, [lat], y))
   call check(nf90_def_var(f, "lon", nf90_float, [lon], x))
-  call check(nf90_put_att(f, nf90_global, "title", "sea surface temperature"))
+  call check(nf90_put_att(f, nf90_global, "title", &
+      "sea surface temperature"))
+  call check(nf90_put_att(f, nf90_global, "institution", "a weather service"))
+  call check(nf90_put_att(f, nf90_global, "Conventions", "CF-1.10"))
+  call check(nf90_put_att(f, v, "standard_name", "sea_surface_temperature"))
   call check(nf90_put_att(f, v, "units", "K"))
   call check(nf90_put_att(f, y, "units", "degrees_north"))
   call check(nf90_put_att(f, x, "units", "degrees_east"))
