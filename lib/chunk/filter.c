@@ -412,8 +412,8 @@ static int user_decode(struct filter_stage *s)
     return 0;
 }
 
-/* A filter that loses something by mistake must not be found out when its input is gone: what it
- * made of `in` is decoded and compared. */
+/* Decode what the filter made of `in`, and compare: a filter that is lossy by mistake must fail
+ * while its input still exists. */
 static int user_prove(const struct filter_stage *s, const struct span *made)
 {
     struct buf *proof = &s->codec->proof;
@@ -723,7 +723,7 @@ uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped,
     return size;
 }
 
-/* Error: a stream gives more than `max` bytes. */
+/* Report a stream that decodes to more than `max` bytes. */
 static int too_much(const struct filter_stage *s, uint64_t max)
 {
     const char *name = s->user ? s->user->name : fmt_filter_name(s->rec->id);

@@ -236,7 +236,7 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
 
     if (!extents_fit(&st->space->avail, bytes, FMT_ALIGN, &hole))
         pull_in(st, cs->object);
-    err = space_begin(st); /* what is tried first may fail and says nothing */
+    err = space_begin(st); /* first: the attempts below fail without an error */
     if (err)
         return err;
     reserve(cs, coord, ahead, bytes, size);

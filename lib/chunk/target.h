@@ -21,7 +21,7 @@ struct targets {
     struct target *first;
     bool allowed;
     int dir; /* of the container; -1: it is in none; borrowed */
-    /* Numbers of those whose version is said to be another than that of the entry. */
+    /* Numbers of targets whose version, as the caller says, is not that of their entry. */
     struct target_numbers {
         uint32_t *p;
         size_t n, room;
@@ -44,22 +44,23 @@ int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t siz
  * for a row without a sum; bytes that were read before the call are those of the entry then.
  * DREP_ERR_CHECKSUM, and the errors of target_read(). */
 int target_unchanged(struct store *st, uint32_t number);
-/* Say which version the target has now.  DREP_ERR_FORMAT: there is no such entry. */
+/* Note which version the target has now.  DREP_ERR_FORMAT: no such entry. */
 int target_version(struct store *st, uint32_t number, const struct span *version);
 
-/* The sums that a target has of its own for ranges of its bytes, by offset; what exceeds the
- * maximum is not collected. */
+/* The sums that a target stores for ranges of its own bytes, sorted by offset; at most so many are
+ * collected. */
 #define TARGET_SUMS_MAX ((size_t)1 << 18)
+struct target_sum {
+    uint64_t offset, size, sum;
+};
 struct target_sums {
-    struct target_sum {
-        uint64_t offset, size, sum;
-    } * p;
+    struct target_sum *p;
     size_t n, room;
 };
-/* Collect the sums of a target; `io` is a second opening of it, and becomes the callee's. */
+/* Collect the sums of a target.  `io` opens it a second time; the function closes it. */
 typedef int target_sums_fn(struct io *io, struct target_sums *out, void *ctx);
-/* Give the sum that the target has for exactly these bytes; 0: none.  fn is called once for a
- * target, while it stays open, and only if its file is a container.  Callers hold the store alone.
+/* Give the sum that the target stores for exactly the bytes of a row; 0: none.  fn is called at the
+ * first row of an open target; if it fails, the target has no sums.  Callers hold the store alone.
  * Errors of target_read(), DREP_ERR_NOMEM. */
 int target_known_sum(struct store *st, const struct chunk_rec *row, target_sums_fn *fn, void *ctx,
                      uint64_t *sum);

@@ -98,7 +98,7 @@ static void add_waiting(const struct waiting_rows *rows, drep_dsinfo *out)
         out->count *= out->dims[d];
 }
 
-/* The record in the tree says it; commits do not touch the one of the handle. */
+/* Look it up in the tree: commits do not update the handle's copy of the record. */
 static uint64_t changed_of(const drep_dataset *ds)
 {
     struct store *st = ds->file->st;

@@ -21,7 +21,7 @@ static int add_sum(struct target_sums *out, uint64_t offset, uint64_t size, uint
     return 0;
 }
 
-/* A plain chunk has one sum for all its bytes if it is no longer than what is summed at once. */
+/* A plain chunk of one block has one sum for all its bytes; longer ones have none. */
 static int add_plain(struct store *st, const struct chunk_rec *rec, struct target_sums *out)
 {
     struct chunk_run *r;
@@ -45,7 +45,7 @@ struct sum_walk {
     struct target_sums *out;
 };
 
-/* What is in a third file is not in this one. */
+/* Rows in a third file are skipped: their bytes are not in the container. */
 static int add_record_sums(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
 {
     const struct sum_walk *w = ctx;

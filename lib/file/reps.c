@@ -166,8 +166,8 @@ void file_reps_release(drep_file *f)
     f->reps = (struct file_reps){.n = 0};
 }
 
-/* Under a machine's own representation new compounds lie as its C structs do; of those that are
- * there the records say how they lie. */
+/* True for a machine's own representation, in which new compounds are laid out like its C structs.
+ * (The records of existing ones state their layout.) */
 static bool has_structs(const char *name)
 {
     return strcmp(name, "native") == 0 || strncmp(name, "native:", 7) == 0;

@@ -308,7 +308,7 @@ void rep_table_sizes(const struct rep_table *table, struct type_sizes *sizes)
         .vlen_size = 16, .vlen_align = 8, .object_size = 8, .region_size = 24, .ref_align = 8};
     for (c = 1; c <= DREP_CODE_MAX; c++) {
         sizes->size[c] = table->row[c].size;
-        /* A hint: what a file says amiss counts for nothing. */
+        /* Alignment is a hint: an invalid one is ignored. */
         sizes->align[c] = rep_align_fits(table->row[c].align) ? table->row[c].align : 1;
     }
     /* Bytes are bytes, also where a table does not mention them. */

@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "space/space.h"
 
-/* Values of the set: a mark that was taken back leaves its id. */
+/* Values in the set.  Taking a mark back keeps the id, as UNTOUCHED. */
 enum touch { UNTOUCHED, TOUCHED, TOUCHED_BY_OP };
 
 int touched_add(struct store *st, uint64_t object, bool sure)

@@ -1,10 +1,10 @@
 /* touched.h - the datasets whose elements changed since the last commit.
  *
- * Every entry of elements that changes (a chunk record, the value of a compact dataset), and every
- * change that the cache holds back, marks its object here; the commit notes its own number in the
- * records of these datasets (txn/changed.h).  So a call that writes elements changes no record of
- * an object, and a dataset that is written to a thousand times has its record changed once.  Marks
- * of an operation that is taken back go.  For the writer alone. */
+ * A changed entry of elements (a chunk record, the value of a compact dataset) and a change that
+ * the cache holds back mark their object here; the commit writes its own number into the records of
+ * the marked datasets (txn/changed.h).  So a call that writes elements does not change the object's
+ * record, and a thousand writes to a dataset change it once.  Taking an operation back removes its
+ * marks.  Only the writer uses this. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TREE_TOUCHED_H
 #define TREE_TOUCHED_H
@@ -18,12 +18,11 @@ struct touched {
     bool sure;            /* it stays marked if the operation is taken back */
     uint64_t *op;         /* objects that only the operation under way has marked */
     size_t nop, room;
-    bool paused; /* what changes says the same elements in another way */
+    bool paused; /* changes now only store the same elements in another way */
 };
 
-/* Mark an object of the last commit, as the record of a newer one names the next commit already; in
- * an operation, if not `sure`, for as long as it is not taken back.
- * DREP_ERR_NOMEM. */
+/* Mark an object.  Only those of the last commit need it: the record of a newer one names the next
+ * commit already.  Unless `sure`, taking the operation back removes the mark.  DREP_ERR_NOMEM. */
 int touched_add(struct store *st, uint64_t object, bool sure);
 static inline int touched_mark(struct store *st, uint64_t object, bool sure)
 {

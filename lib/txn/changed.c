@@ -1,4 +1,4 @@
-/* changed.c - the records of datasets say which commit changed their elements last. */
+/* changed.c - the number of the commit that last changed a dataset's elements, in its record. */
 /* SPDX-License-Identifier: MIT */
 #include "txn/changed.h"
 
@@ -31,7 +31,7 @@ static int changed_put(struct store *st, const struct key *key, const struct obj
     return err;
 }
 
-/* What is no dataset of this version, or malformed, stays as it is. */
+/* Malformed records, and datasets of a later version, are left alone. */
 static int changed_note(struct store *st, uint64_t object)
 {
     uint8_t bytes[FMT_HEAD_MAX];

@@ -92,7 +92,8 @@ static int sealed_rows(const struct sealing *s, const uint64_t *coord, const str
     return err ? err : end;
 }
 
-/* Flags and what a newer version put behind the rows stay: the payload is the same. */
+/* Store the record with its sums filled in.  Unknown flags and the tail are kept, as the payload is
+ * unchanged. */
 static int seal_external(const struct sealing *s, const uint64_t *coord,
                          const struct chunk_rec *rec)
 {

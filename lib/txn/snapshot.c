@@ -307,7 +307,7 @@ int snapshot_sum(struct store *st, uint64_t *sum)
     return err;
 }
 
-/* A store that was made from another one's commit cannot go to a newer one. */
+/* A store made from another one's commit cannot move to a newer commit: fail if there is one. */
 static int refresh_fixed(struct store *st)
 {
     uint64_t sum = 0;

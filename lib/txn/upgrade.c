@@ -73,7 +73,7 @@ struct upgrade {
     bool logged; /* the commit `sequence` is in the log, and now in `slot` */
 };
 
-/* ---- what draft 5 says otherwise ---- */
+/* ---- translating records ---- */
 
 /* Make the bytes of a whole slot of draft 4 those of a slot of today. */
 static void translate_slot(uint8_t bytes[FMT_SLOT_SIZE])

@@ -46,7 +46,7 @@ static int row_claim_check(struct row_sealing *s, const struct chunks *cs,
     return 0;
 }
 
-/* Of a file that only a newer version can open nothing is known: its rows are left as they are. */
+/* Skip rows in a target of a newer version; other unsupported targets (URIs) are an error. */
 static int unsupported_target(struct store *st, uint32_t number)
 {
     struct buf value = {0};

@@ -1,7 +1,6 @@
 /* unknown.h - entries and header records of unknown tags, which no copy takes.
  *
- * They may say something that is false of an object which is made new, so a copy leaves them out
- * and tells each tag once. */
+ * They may be false of a new object, so a copy leaves them out and reports each tag once. */
 /* SPDX-License-Identifier: MIT */
 #ifndef WHOLE_UNKNOWN_H
 #define WHOLE_UNKNOWN_H
@@ -10,8 +9,8 @@
 
 struct unknown {
     struct unknown_entries {
-        uint64_t entries, id; /* how many; the object that has the first */
-    } tag[256], space[256];   /* of the spaces that have tags of ours; of the others */
+        uint64_t entries, id; /* their number; the object of the first */
+    } tag[256], space[256];   /* by tag in our spaces of keys; by space in all others */
 };
 
 /* Count an entry whose tag is unknown. */
@@ -23,13 +22,14 @@ static inline void unknown_add(struct unknown *u, const uint8_t *key)
     if (e->entries++ == 0)
         e->id = key_object(key);
 }
-/* Count those that belong to the file itself, or all. */
+/* Count the unknown entries of the file itself, or of all objects. */
 int unknown_of_file(struct unknown *u, drep_file *f);
 int unknown_of_all(struct unknown *u, drep_file *f);
 
-/* Told once for each tag, with the number of an object and a text; not 0: an end. */
+/* Called once for each tag, with an object that has it (0: the file).  A non-zero result ends the
+ * walk. */
 typedef int unknown_fn(uint64_t id, const char *message, void *ctx);
-/* header: records of the header proper too. */
+/* header: include records of the header proper. */
 int unknown_tell(const struct unknown *u, const drep_file *f, bool header, unknown_fn *fn,
                  void *ctx);
 

@@ -114,7 +114,7 @@ static int from_strange(struct from *f, hid_t t, struct map *m)
     m->mem = H5Tcopy(t);
     if (err || H5Tget_precision(t) > 0)
         return err ? job_fail_drep(f->j, err) : 0;
-    /* No tag makes such a number again: that is told. */
+    /* No tag can restore such a number: add a note. */
     number_type_to_text(t, text + 3, sizeof text - 3);
     return add_type_note(f, text);
 }

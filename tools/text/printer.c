@@ -110,7 +110,7 @@ static int real_code(int format, bool complex)
 
 /* The place of a value's own rows among those of the representations. */
 #define OWN_ROWS DREP_MAX_DATAREPS
-/* What stands for them in place of a representation's number. */
+/* Their number, where a representation's is expected. */
 #define OWN_NUMBER (-2)
 
 int printer_place(const struct printer *p, int number)
