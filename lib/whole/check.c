@@ -1118,7 +1118,9 @@ static void check_counts(struct checker *c)
 struct deep_walk {
     struct checker *c;
     uint64_t id;
-    char *path; /* looked for once there is a finding, as that takes long; "": it has none */
+    char *path;        /* looked for once there is a finding, as that takes long; "": it has none */
+    int64_t undecoded; /* chunks whose filters are not here, */
+    struct fail_state why; /* and which those are */
 };
 
 /* People know datasets by their paths. */
@@ -1141,6 +1143,11 @@ static int check_damage(int err, void *ctx)
 {
     struct deep_walk *d = ctx;
 
+    if (err == DREP_ERR_UNSUPPORTED) { /* others may be read */
+        if (d->undecoded++ == 0)
+            fail_save(&d->why);
+        return 0;
+    }
     if (!is_damage(err))
         return err;
     deep_finding(d, err);
@@ -1160,6 +1167,9 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
         err = stored_read_all(ds, &c->budget, check_damage, &walk);
+    if (!err && walk.undecoded > 0)
+        err = fail(DREP_ERR_UNSUPPORTED, "%lld chunks cannot be decoded: %s",
+                   (long long)walk.undecoded, walk.why.text);
     /* What a later version wrote is no damage. Functions that are not here are none either, but
      * nobody has looked at the elements: a finding. */
     if (err == DREP_ERR_UNSUPPORTED || (err == DREP_ERR_UNSUPPORTED_DATAREP && !ds)) {
