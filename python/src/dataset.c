@@ -8,6 +8,7 @@
 #include "src/elements.h"
 #include "src/key.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -244,6 +244,25 @@ def short_chunks_are_not_read_as_fill(at):
 
 
 @case
+def large_chunks(at):
+    """Beyond what a reader takes unasked: nobody can cut them into smaller ones."""
+    source, target, back = "%s/in.h5" % at, "%s/x.drep" % at, "%s/back.h5" % at
+    with h5py.File(source, "w") as f:
+        p = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        p.set_chunk((5000000,))
+        p.set_filter(XOR, OPTIONAL, (1,))
+        d = h5py.h5d.create(f.id, b"d", h5py.h5t.STD_I32LE, h5py.h5s.create_simple((5000000,)), p)
+        d.write_direct_chunk((0,), b"nobody knows")
+    status, _, err = run("import", source, target)
+    check(status == 4 and "--limit=chunk=20000000" in err, "import: status %s: %s", status, err)
+    status, _, err = run("import", "--limit=chunk=20000000", source, target)
+    check(status == 1, "import: status %s: %s", status, err)
+    must("check", target)
+    must("export", target, back)
+    same_files(source, back)
+
+
+@case
 def chunks_stay_in_the_source(at):
     source, target = "%s/in.h5" % at, "%s/x.drep" % at
     strange(source, at)

@@ -21,6 +21,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
 #if __has_include(<malloc.h>)
 #include <malloc.h>
@@ -204,6 +205,18 @@ static run_fn *function_of(const char *name, const char *what)
     return run;
 }
 
+/* Chunks as large as the user allows may stay as they are in a file that is made. */
+static int allow_chunks(drep_info *hints)
+{
+    uint64_t limit = limit_get(LIMIT_CHUNK);
+    char text[24];
+
+    if (limit == LIMIT_NONE || limit <= 16 << 20)
+        return 0;
+    snprintf(text, sizeof text, "%" PRIu64, limit);
+    return drep_info_set(hints, "drep_chunk_max", text);
+}
+
 static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals *totals)
 {
     const struct exchange *x = w->x;
@@ -254,6 +267,8 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
     err = tool_info(NULL, &hints);
     if (!err && x->pinned)
         err = drep_info_set(hints, "drep_external", "true");
+    if (!err && w->import)
+        err = allow_chunks(hints);
     options.hints = hints;
     if (!err)
         err = run(&options);

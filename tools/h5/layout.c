@@ -461,9 +461,11 @@ static int64_t chunk_limit(struct job *j);
 /* True if the container is to have HDF5's filters as they are, since its own do not do the same: it
  * decodes them by HDF5's rules, or nobody can; or since nobody is to look at the chunks.  What HDF5
  * decodes and the container does not is encoded anew, so that its elements can be read. */
-static int wants_pipeline(struct job *j, const struct h5_source *s, const struct pipeline *p)
+static int wants_pipeline(struct job *j, const char *path, const struct h5_source *s,
+                          const struct pipeline *p)
 {
-    int64_t most = chunk_limit(j) / (int64_t)(s->map.dsize ? s->map.dsize : 1);
+    enum known known = is_known(p);
+    int64_t size = (int64_t)s->map.dsize;
     int i, d;
 
     if (j->o->nfilters >= 0 || p->n == 0 || !elements_are_copies(s))
@@ -472,19 +474,17 @@ static int wants_pipeline(struct job *j, const struct h5_source *s, const struct
         if (p->f[i].n > 255 || strlen(p->f[i].name) > 255)
             return 0;
     for (d = 0; d < s->rank; d++)
-        most /= (int64_t)s->chunk[d];
-    if (most < 1)
+        if (__builtin_mul_overflow(size, (int64_t)s->chunk[d], &size))
+            return 0;
+    if (size > chunk_limit(j)) {
+        if (known == KNOWN_TO_NOBODY)
+            job_say(j, HDF5_LOST, "chunk", path,
+                    "chunks of %lld bytes, which nobody here can decode, take --limit=chunk=%lld",
+                    (long long)size, (long long)size);
         return 0;
-    if (j->o->no_decode)
-        return 1;
-    switch (is_known(p)) {
-    case KNOWN_HERE:
-        return !is_translated(s, p);
-    case KNOWN_TO_HDF5:
-        return 0;
-    default:
-        return 1;
     }
+    return j->o->no_decode || known == KNOWN_TO_NOBODY ||
+           (known == KNOWN_HERE && !is_translated(s, p));
 }
 
 /* The name in a filter's message, as far as that is known: where it has none, libhdf5 gives that of
@@ -524,7 +524,7 @@ int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_
     int i, k, left_out = 0, err = p ? pipeline_read(j, s->dcpl, p) : DREP_ERR_NOMEM;
 
     *n = 0;
-    if (!err && wants_pipeline(j, s, p)) {
+    if (!err && wants_pipeline(j, path, s, p)) {
         filters_carry(p, filters, n);
         free(j->pipeline);
         j->pipeline = p;
