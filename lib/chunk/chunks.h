@@ -51,7 +51,7 @@ struct chunks {
     struct filter_rec filter[FMT_FILTERS_MAX];
     const char *name; /* for messages; borrowed */
     /* Check a whole payload from the file against its type; may be NULL. */
-    int (*check)(const struct chunks *cs, const struct buf *payload);
+    int (*check)(const struct chunks *cs, const uint64_t *coord, const struct buf *payload);
 };
 
 /* True if chunks are decoded as a whole, through the cache. */

@@ -241,7 +241,7 @@ static int load(struct work *w, struct buf *out, uint64_t *unit)
         out->len = err ? 0 : (size_t)r->rec.size;
     }
     if (!err && cs->check)
-        err = cs->check(cs, out);
+        err = cs->check(cs, w->coord, out);
     return err;
 }
 

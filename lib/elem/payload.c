@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/payload.h"
 
+#include "base/mem.h"
 #include "chunk/read.h"
 #include "chunk/work.h"
 #include "conv/heap.h"
@@ -10,10 +11,99 @@
 
 #include <string.h>
 
+/* ---- elements outside the shape ---- */
+
+/* Elements of a chunk inside the shape, by dimension. False: all of them are. */
+static bool chunk_cut(const struct object_rec *r, const uint64_t *coord, uint64_t *inside)
+{
+    bool cut = false;
+
+    for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++) {
+        uint64_t whole = r->len[d] / r->chunk[d];
+
+        inside[d] = coord[d] < whole    ? r->chunk[d]
+                    : coord[d] == whole ? r->len[d] % r->chunk[d]
+                                        : 0;
+        cut |= inside[d] < r->chunk[d];
+    }
+    return cut;
+}
+
+/* Copies the elements inside to a row of them alone, or back. Returns their number. */
+static int64_t inside_copy(const drep_dataset *ds, const uint64_t *inside, uint8_t *chunk,
+                           uint8_t *alone, bool back)
+{
+    const struct object_rec *r = &ds->rec;
+    int last = r->rank - 1;
+    size_t row = r->chunk[last] * (size_t)ds->esize, size = inside[last] * (size_t)ds->esize;
+    const uint8_t *begin = alone;
+
+    for (uint64_t at = 0; at * row < ds->chunks.payload; at++, chunk += row) {
+        uint64_t left = at;
+        bool in = true;
+
+        for (int d = last - 1; d >= 0; left /= r->chunk[d--])
+            in &= left % r->chunk[d] < inside[d];
+        if (!in)
+            continue;
+        memcpy(back ? chunk : alone, back ? alone : chunk, size);
+        alone += size;
+    }
+    return (alone - begin) / ds->esize;
+}
+
+static int contents_check(const drep_dataset *ds, const uint8_t *elems, int64_t n,
+                          const struct buf *payload)
+{
+    size_t fixed = (size_t)ds->chunks.payload;
+
+    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, elems, n, payload->p + fixed,
+                      payload->len - fixed);
+}
+
+/* What elements outside the shape say of the heap means nothing (R5.32): those inside are looked at
+ * alone. */
+static int inside_check(const drep_dataset *ds, const uint64_t *inside, const struct buf *payload)
+{
+    uint8_t *alone = mem_alloc(ds->chunks.payload);
+    int err = alone ? 0 : fail_nomem();
+
+    if (!err)
+        err = contents_check(ds, alone, inside_copy(ds, inside, payload->p, alone, false), payload);
+    mem_free(alone);
+    return err;
+}
+
+int payload_sweep(const drep_dataset *ds, const uint64_t *coord, struct buf *payload)
+{
+    uint64_t inside[DREP_MAX_RANK], full = ds->chunks.payload;
+    struct fail_state said;
+    uint8_t *alone;
+
+    if (!ds->ft->type->variable || ds->esize == 0 || payload->len < full ||
+        !chunk_cut(&ds->rec, coord, inside))
+        return 0;
+    fail_save(&said);
+    if (contents_check(ds, payload->p, chunk_elements(ds), payload) == 0)
+        return 0;
+    fail_restore(&said);
+    alone = mem_alloc(full);
+    if (!alone)
+        return fail_nomem();
+    inside_copy(ds, inside, payload->p, alone, false);
+    memset(payload->p, 0, (size_t)full);
+    inside_copy(ds, inside, payload->p, alone, true);
+    mem_free(alone);
+    return 0;
+}
+
+/* ---- checking ---- */
+
 /* The chunk room calls this for every payload that it decodes or reads: what fails here never
  * reaches a converter. */
-int payload_check(const struct chunks *cs, const struct buf *payload)
+int payload_check(const struct chunks *cs, const uint64_t *coord, const struct buf *payload)
 {
+    uint64_t inside[DREP_MAX_RANK];
     const drep_dataset *ds =
         (const drep_dataset *)(const void *)((const char *)cs - offsetof(drep_dataset, chunks));
     uint64_t full = ds->chunks.payload;
@@ -30,9 +120,9 @@ int payload_check(const struct chunks *cs, const struct buf *payload)
     if (payload->len < full)
         return fail(DREP_ERR_FORMAT, "a payload of %zu bytes, at least %llu expected (R8.9)",
                     payload->len, (unsigned long long)full);
-    return heap_check(NULL, PROG_PACKED, &ds->ft->stored, payload->p,
-                      (int64_t)(full / (uint64_t)ds->esize), payload->p + full,
-                      payload->len - (size_t)full);
+    return chunk_cut(&ds->rec, coord, inside)
+               ? inside_check(ds, inside, payload)
+               : contents_check(ds, payload->p, chunk_elements(ds), payload);
 }
 
 /* ---- heaps ---- */
@@ -86,6 +176,8 @@ int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *f
     bool shared;
     int err = chunk_read_all(&ds->chunks, coord, b);
 
+    if (!err)
+        err = payload_sweep(ds, coord, b);
     if (!err)
         err = payload_complete(ds, b, &shared);
     *fixed = (size_t)ds->chunks.payload;

@@ -10,7 +10,10 @@
 #include "elem/dataset.h"
 
 /* Holds a payload from the file against its type, before anything of its heap is followed. */
-int payload_check(const struct chunks *cs, const struct buf *payload);
+int payload_check(const struct chunks *cs, const uint64_t *coord, const struct buf *payload);
+/* Before all of a payload is followed: elements outside the shape that refer to what their heap has
+ * not become empty ones.  chunk_load() has done so. */
+int payload_sweep(const drep_dataset *ds, const uint64_t *coord, struct buf *payload);
 
 /* Loads the payload of a chunk, or of a compact dataset. */
 int chunk_load(drep_dataset *ds, const uint64_t *coord, struct buf *b, size_t *fixed);

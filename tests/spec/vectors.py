@@ -461,6 +461,17 @@ def chunked():
                                                                     ("deflate", [1])])
     b.filtered(d, (0,), [b"a", b"bb", b"ccc", b"outside"])
     expect["/variable"] = ["a", "bb", "ccc"]
+    # What elements outside the shape refer to means nothing: no heap, another content's middle, NULs.
+    d = b.dataset(1, "stray", "vstring", (3, 3), "chunked", (2, 2), maxshape=(4, 4))
+    stray = [struct.pack(">QQ", *at) for at in ((3, 1 << 40), (2, 1), (1 << 60, 0))]
+    texts = [struct.pack(">QQ", 2, 0), struct.pack(">QQ", 2, 2)]
+    b.run(d, (0, 1), [texts[0] + stray[0] + texts[1] + stray[1] + b"abcd"])
+    b.run(d, (1, 0), [texts[0] + texts[1] + stray[2] + stray[1] + b"efgh"])
+    b.run(d, (1, 1), [texts[0] + b"".join(stray) + b"ij"])
+    expect["/stray"] = [["", "", "ab"], ["", "", "cd"], ["ef", "gh", "ij"]]
+    d = b.dataset(1, "stray region", "region", (1,), "chunked", (2,), maxshape=(2,))
+    b.run(d, (0,), [u64(d) + struct.pack(">QQ", 3, 0) + u64(d) + struct.pack(">QQ", 2, 3) + b"[0]\0\0"])
+    expect["/stray region"] = [{"object": "/stray region", "region": "[0]"}]
     words = ["word %d" % (i * i % 7) for i in range(40)]
     for name, filters in (
             ("words zstd", [("zstd", [3])]), ("words lz4", [("shuffle", [16]), ("lz4", [1])]),

@@ -846,6 +846,74 @@ START_TEST(test_elements_outside_the_shape_mean_nothing)
 }
 END_TEST
 
+static void look_stray(const char *first, int64_t rows)
+{
+    static const char *const want[3][3] = {{"", "", NULL}, {"", "", "cd"}, {"ef", "gh", "ij"}};
+    char *texts[16];
+    drep_type *type;
+    drep_dataset *ds;
+
+    ok(drep_type_vstring(&type));
+    ok(drep_dataset_open(f, "stray", &ds));
+    ok(drep_read(ds, NULL, NULL, texts, NULL));
+    for (int64_t i = 0; i < rows * rows; i++) {
+        int64_t row = i / rows, col = i % rows;
+        const char *text = row < 3 && col < 3 ? want[row][col] : "";
+
+        ck_assert_str_eq(texts[i], text ? text : first);
+    }
+    drep_vlen_free(type, rows * rows, texts);
+    drep_type_free(type);
+    drep_dataset_close(ds);
+    ck_assert_int_eq(findings(), 0);
+}
+
+/* tests/vectors/chunked.drep: elements outside the shape refer to what is in no heap. Chunks that
+ * have such are read, changed, emptied of old contents and grown over. */
+START_TEST(test_references_outside_the_shape_mean_nothing)
+{
+    static const char *const cache[] = {"67108864", "0"};
+    static char longer[3][40000];
+    const int64_t one[] = {1, 1}, at[] = {0, 2};
+    const char *last = longer[2];
+    drep_info *info;
+    drep_dataset *ds;
+    drep_selection *sel;
+
+    for (int i = 0; i < 3; i++)
+        memset(longer[i], 'a' + i, sizeof longer[i] - 1);
+    for (int i = 0; i < 2; i++) {
+        char command[200];
+
+        drep_abandon(f);
+        snprintf(command, sizeof command, "cp %s/vectors/chunked.drep %s", TESTS_DIR, path);
+        ck_assert_int_eq(system(command), 0);
+        ok(drep_info_new(&info));
+        ok(drep_info_set(info, "drep_cache_size", cache[i]));
+        ok(drep_open(path, DREP_RDWR, info, &f));
+        drep_info_free(info);
+        look_stray("ab", 3);
+        ok(drep_dataset_open(f, "stray", &ds));
+        ok(drep_select_box(2, at, one, NULL, NULL, &sel));
+        for (int k = 0; k < 3; k++) {
+            last = longer[k];
+            ok(drep_write(ds, sel, NULL, &last, NULL));
+        }
+        ok(drep_commit(f));
+        drep_dataset_close(ds);
+        look_stray(last, 3);
+        reopen(DREP_RDWR);
+        ok(drep_dataset_open(f, "stray", &ds));
+        ok(drep_dataset_resize(ds, (int64_t[]){4, 4}));
+        drep_dataset_close(ds);
+        look_stray(last, 4);
+        reopen(DREP_RDWR);
+        look_stray(last, 4);
+        drep_selection_free(sel);
+    }
+}
+END_TEST
+
 /* ---- hints ---- */
 
 START_TEST(test_hints_of_a_header_have_little_power)
@@ -940,6 +1008,7 @@ int main(void)
     tcase_add_test(t, test_every_damaged_chunk_is_told);
     tcase_add_test(t, test_check_beside_changes);
     tcase_add_test(t, test_elements_outside_the_shape_mean_nothing);
+    tcase_add_test(t, test_references_outside_the_shape_mean_nothing);
     tcase_add_test(t, test_hints_of_a_header_have_little_power);
     suite_add_tcase(s, t);
     return run_suite(s);
