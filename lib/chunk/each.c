@@ -179,8 +179,10 @@ int chunk_verify(struct chunks *cs, const uint64_t *coord, const struct chunk_re
         if (!w)
             return DREP_ERR_NOMEM;
         err = payload_filtered(st, rec, 1, &w->codec.stored);
+        w->codec.strict = true;
         if (!err && depth == CHUNK_DECODE)
             err = chunk_decode(w, cs, rec, &bytes);
+        w->codec.strict = false;
         buf_release(&bytes);
         work_give(st, w);
         return err;

@@ -45,7 +45,9 @@ struct filter_stage {
     uint8_t *out;
     size_t out_size; /* room; then bytes written */
     bool full;       /* decoding: the room is too small */
+    uint64_t says; /* decoding: bytes by the lengths of its sequences, UNSAID: nobody added them */
 };
+#define UNSAID UINT64_MAX
 
 typedef int stage_fn(struct filter_stage *s);
 
@@ -268,6 +270,8 @@ static int lz4_decode(struct filter_stage *s)
             framing_length(FMT_FILTER_LZ4, NULL, &(struct span){s->in, s->in_size}) > s->out_size;
         return s->full ? 0 : stream_damaged(s);
     }
+    if (s->says != UNSAID && s->says != (size_t)n) /* a match at distance 0 */
+        return stream_damaged(s);
     s->out_size = (size_t)n;
     return 0;
 }
@@ -751,13 +755,13 @@ static int prefix_get(struct filter_stage *s, uint64_t max, uint64_t *room)
 
 /* Bytes of room that a compressor's stream gets first.  Where `sure` they are all that it can give,
  * as its input was the payload of elements of fixed size; else what it says, or a guess. */
-static uint64_t first_room(const struct filter_stage *s, size_t fixed, uint64_t most, bool sure)
+static uint64_t first_room(struct filter_stage *s, size_t fixed, uint64_t most, bool sure)
 {
     uint64_t says;
 
     if (sure)
         return most;
-    says = framing_length(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size});
+    s->says = says = framing_length(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size});
     if (says == 0)
         says = fixed + (uint64_t)s->in_size * GUESS;
     return says < most ? says : most;
@@ -797,7 +801,7 @@ static int decode_into(struct filter_stage *s, const struct filter_class *c, siz
 static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, uint64_t max, bool sure, struct buf *room)
 {
-    struct filter_stage s = {.codec = k, .in = in->p, .in_size = in->len};
+    struct filter_stage s = {.codec = k, .in = in->p, .in_size = in->len, .says = UNSAID};
     struct filter_use use;
     int err = filter_get_use(f, &use);
 
@@ -806,6 +810,8 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
     s.rec = use.rec;
     s.user = use.user;
     s.fixed = fixed < in->len ? fixed : in->len;
+    if (k->strict && !s.user && !framing_sound(s.rec->id, s.rec->param, in))
+        return stream_damaged(&s);
     return decode_into(&s, use.c, fixed, max, sure, room);
 }
 

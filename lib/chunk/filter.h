@@ -22,6 +22,7 @@ struct codec {
     void *decompressor[2]; /* likewise */
     int level;
     uint64_t limit; /* decoding: bytes that no stage may exceed twice over; 0: none */
+    bool strict;    /* decoding: look for what the libraries of compressors let pass */
 };
 void codec_release(struct codec *k);
 

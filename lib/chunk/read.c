@@ -160,6 +160,7 @@ static int decode_filtered(struct work *w, const struct chunks *cs, const struct
     struct codec *k = &w->codec;
     int front = unit ? front_shuffle(cs, rec->skipped) : -1, err;
     uint32_t skipped = rec->skipped | (front < 0 ? 0 : (uint32_t)1 << front);
+    bool strict = k->strict;
     uint64_t most = unfiltered_max(cs);
 
     k->limit = cs->st->opts.chunk_limit;
@@ -177,9 +178,11 @@ static int decode_filtered(struct work *w, const struct chunks *cs, const struct
     }
     if (!err)
         err = payload_filtered(cs->st, rec, cs->st->opts.verify, &k->stored);
+    k->strict = strict || !rec->sum[0] || !cs->st->opts.verify;
     if (!err)
         err = filters_decode(k, cs->filter, cs->nfilters, skipped, k->stored.p, k->stored.len,
                              (size_t)cs->payload, most, out);
+    k->strict = strict;
     if (!err && front >= 0 && out->len != cs->payload) {
         err = undo_front(k, cs, rec, front, out);
         front = -1;

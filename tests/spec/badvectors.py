@@ -2465,6 +2465,66 @@ def lz4_trailing():
     return b
 
 
+def stream_of_bytes(name, parameters, stream):
+    b = sample()
+    d = b.dataset(1, "c", "UINT8_T", (16,), "chunked", (16,), [(name, parameters)])
+    b.packed(d, (0,), [stream])
+    return b
+
+
+# 16 bytes: A, ten from 0 bytes before, five more.
+DISTANCE_0 = b"\x16A\0\0\x50abcde"
+
+
+@bad("FORMAT", "R8.34", "check")
+def lz4_distance_0():
+    return stream_of_bytes("lz4", [1], DISTANCE_0)
+
+
+@bad("FORMAT", "R8.34", "check")
+def hdf5_lz4_distance_0():
+    return stream_of_bytes("hdf5-lz4", [0], u64(16) + u32(16) + u32(len(DISTANCE_0)) + DISTANCE_0)
+
+
+@bad("FORMAT", "R8.34", "check")
+def bitshuffle_distance_0():
+    return stream_of_bytes("hdf5-bitshuffle", [1, 16, 2, 0],
+                           u64(16) + u32(16) + u32(len(DISTANCE_0)) + DISTANCE_0)
+
+
+def blosc_chunk(flags, length, block, rest):
+    return bytes((2, 1, flags, 1)) + struct.pack("<3I", length, block, 16 + len(rest)) + rest
+
+
+@bad("FORMAT", "R8.34", "check")
+def blosc_distance_0():
+    rest = struct.pack("<2I", 20, len(DISTANCE_0)) + DISTANCE_0
+    return stream_of_bytes("blosc", [1, 9, 0, 1], blosc_chunk(1 << 5 | 16, 16, 16, rest))
+
+
+@bad("FORMAT", "R8.34")
+def lz4_distance_0_and_heap():
+    b = sample()
+    d = b.dataset(1, "v", "vstring", (1,), "chunked", (1,), [("lz4", [1])])
+    b.packed(d, (0,), [b"\x8c" + u64(5) + b"\0\0\x50abcde"])  # 8 bytes, 16 from nowhere, a heap of 5
+    return b
+
+
+@bad("FORMAT", "R8.34")
+def blosc_of_nothing():
+    return stream_of_bytes("blosc", [1, 9, 0, 1], blosc_chunk(1 << 5 | 16, 0, 16, bytes(12)))
+
+
+@bad("FORMAT", "R8.34")
+def blosc_copy_of_nothing():
+    return stream_of_bytes("blosc", [1, 9, 0, 1], blosc_chunk(2, 0, 16, bytes(16)))
+
+
+@bad("FORMAT", "R8.34")
+def blosc_block_beyond():
+    return stream_of_bytes("blosc", [1, 9, 0, 1], blosc_chunk(2, 16, 17, bytes(16)))
+
+
 @bad("FORMAT", "R8.37")
 def filter_without_name():
     b, d = grid(filters=[("own", [1])])
@@ -2491,7 +2551,7 @@ def unknown_filter_with_name():
 KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
         "vlen_outside", "shared_too_often", "chunk_sum", "packed_rows_129", "placed_rows_overlap", "external_outside",
-        "packed_overlaps_next", "text_nul_in_region",
+        "packed_overlaps_next", "text_nul_in_region", "lz4_distance_0",
         "stream_cut", "stream_end_of_another", "at_end_later"}
 
 

@@ -308,6 +308,45 @@ START_TEST(test_damaged_streams)
 }
 END_TEST
 
+/* tests/vectors/bad/lz4-distance-0.drep: LZ4's library gives zeros for a match at distance 0. Who
+ * has not verified the sum, or checks all, looks for it; so does who adds up what a stream gives.
+ */
+START_TEST(test_a_match_at_distance_0)
+{
+    static const uint8_t stream[] = {0x16, 'A', 0, 0, 0x50, 'a', 'b', 'c', 'd', 'e'};
+    struct filter_rec f = rec_of(FMT_FILTER_LZ4, 1, 0);
+    struct codec codec = {0};
+    struct buf out = {0};
+    uint8_t elements[16];
+    char path[200];
+    drep_info *info;
+    drep_dataset *ds;
+    drep_file *file;
+    int64_t n = 0;
+
+    if (!filter_available(FMT_FILTER_LZ4))
+        return;
+    ok(filters_decode(&codec, &f, 1, 0, stream, sizeof stream, 16, 16, &out));
+    fails(filters_decode(&codec, &f, 1, 0, stream, sizeof stream, 8, 16, &out), DREP_ERR_FORMAT);
+    codec.strict = true;
+    fails(filters_decode(&codec, &f, 1, 0, stream, sizeof stream, 16, 16, &out), DREP_ERR_FORMAT);
+    buf_release(&out);
+    codec_release(&codec);
+
+    snprintf(path, sizeof path, "%s/vectors/bad/lz4-distance-0.drep", TESTS_DIR);
+    ok(drep_info_new(&info));
+    ok(drep_info_set(info, "drep_verify", "off"));
+    ok(drep_open(path, DREP_RDONLY, info, &file));
+    ok(drep_dataset_open(file, "c", &ds));
+    fails(drep_read(ds, NULL, NULL, elements, NULL), DREP_ERR_FORMAT);
+    drep_dataset_close(ds);
+    ok(drep_check(file, 1, NULL, NULL, &n));
+    ck_assert(n > 0);
+    drep_abandon(file);
+    drep_info_free(info);
+}
+END_TEST
+
 /* ---- users' filters ---- */
 
 /* Each byte changed by the first parameter, and a byte more per second parameter. */
@@ -640,6 +679,7 @@ int main(void)
     tcase_add_test(t, test_lists_of_filters);
     tcase_add_test(t, test_claims_are_bounded);
     tcase_add_test(t, test_damaged_streams);
+    tcase_add_test(t, test_a_match_at_distance_0);
     tcase_add_test(t, test_registering);
     tcase_add_test(t, test_users_filters_in_files);
     tcase_add_test(t, test_users_filters_that_fail);

@@ -388,10 +388,12 @@ def unblosc(data, most, _):
         return None
     length = stated(little[0], most)
     flags, size, block = data[2], data[3] or 1, little[1]
+    if not length:
+        return b"" if len(data) == 16 else None
+    if not 0 < block <= length:
+        return None
     if flags & 2:
         return data[16:] if len(data) == 16 + length else None
-    if not block:
-        return None
     result = b""
     for number, n in enumerate(cut(length, block)):
         at = int.from_bytes(data[16 + 4 * number:20 + 4 * number], "little")
