@@ -774,9 +774,10 @@ deb: ## build the Debian packages into build/deb, install them in a new Debian, 
 	@tools/install-deps build interop packaging
 	@tests/install/deb build/deb
 
-docs: ## check the man pages; format the library's reference into build/docs
+docs: ## check the man pages; format them and the library's reference into build/docs
 	@tools/install-deps docs
 	mandoc -T lint -W warning $(MAN)
+	@tools/man/html build/docs/man
 	@tools/reference build/docs
 
 deps-%: ## install the Debian packages of a group (tools/install-deps lists them)

@@ -27,6 +27,14 @@ for page in tools/man/*.[157]; do
     [ ! -s "$TMPDIR/log" ]
     result $? "$page: its title and references"
 done
+# As pages of HTML, by make docs, they refer to each other.
+tools/man/html "$TMPDIR/html" > "$TMPDIR/log" 2>&1 && : > "$TMPDIR/log"
+sed -n 's/.*href="\([a-z][^":#]*\.html\)".*/\1/p' "$TMPDIR"/html/*.html | sort -u | while read -r link; do
+    [ -s "$TMPDIR/html/$link" ] || echo "no page $link"
+done >> "$TMPDIR/log"
+grep -q 'href="datarep-fortran.7.html"' "$TMPDIR"/html/*.html || echo "no page refers to datarep-fortran(7)" >> "$TMPDIR/log"
+[ ! -s "$TMPDIR/log" ]
+result $? "the pages as HTML, with their links"
 "$DATAREP" --help | sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' | while read -r command; do
     [ -f "tools/man/datarep-$command.1" ] || echo "no page for $command"
     # A page's options are its synopsis's, all of them.
