@@ -59,7 +59,7 @@ static const char *block_doubt(const struct block_head *h)
     case FMT_HEADER:
         if (h->count)
             return "a header block with a count (R4.8)";
-        return content > FMT_HEADER_MAX ? "impossible size of a header block (R3.2)" : NULL;
+        return NULL;
     case FMT_SUMS:
         return content != (uint64_t)h->count * 8 ? "impossible size of a block of sums (R8.26)"
                                                  : NULL;
@@ -103,6 +103,9 @@ int block_get(struct block_head *out, const uint8_t *block, size_t size, const c
     if (t.length != size)
         return block_fault(FMT_ERR_FORMAT,
                            "the length of a block differs from its reference (R4.4)", why);
+    if (t.kind == FMT_HEADER && size - FMT_BLOCK_HEAD > FMT_HEADER_MAX)
+        return block_fault(FMT_ERR_UNSUPPORTED, FMT_BEYOND("a header of more than 1 MiB", "R3.2"),
+                           why);
     doubt = block_doubt(&t);
     if (doubt)
         return block_fault(FMT_ERR_FORMAT, doubt, why);

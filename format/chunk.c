@@ -41,16 +41,20 @@ void chunk_ref(const struct chunk_rec *r, uint32_t i, struct ref *out)
 static void refs_get(struct in *in, uint64_t sums, struct chunk_rec *t)
 {
     uint64_t n = chunk_sum_blocks(sums);
+    struct in first = *in;
+    struct ref ref;
 
-    if (n > in_left(in) / FMT_REF_SIZE) {
+    /* Longer blocks would be fewer. */
+    ref_get(&first, &ref);
+    if (!first.err)
+        IN_LIMIT(in, ref.length, FMT_SUMS_MAX, "a block of sums of more than 64 KiB", "R8.26");
+    if (!in->err && n > in_left(in) / FMT_REF_SIZE) {
         in_fail(in, FMT_ERR_FORMAT, "references to blocks of sums are missing (R8.25)");
         return;
     }
     t->far = (uint32_t)n;
     t->refs = (struct span){in->p + in->at, (size_t)n * FMT_REF_SIZE};
     for (uint64_t i = 0; i < n && !in->err; i++) {
-        struct ref ref = {0, 0, 0};
-
         ref_get(in, &ref);
         if (!in->err && ref.length != FMT_BLOCK_HEAD + 8 * chunk_sums_in(sums, i))
             in_fail(in, FMT_ERR_FORMAT, "unexpected length of a block of sums (R8.26)");
@@ -135,14 +139,21 @@ static void placed_get(struct in *in, struct chunk_rec *t)
 static void filtered_get(struct in *in, struct chunk_rec *t)
 {
     bool packed = t->kind == FMT_CHUNK_PACKED;
+    bool external = t->kind == FMT_CHUNK_EXTERNAL;
 
     t->filtered = true;
     t->run = in_u8(in);
-    if (!in->err && (t->run == 0 || t->run > (packed ? FMT_PACKED_MAX : FMT_PLACED_MAX)))
+    if (!in->err && t->run == 0)
         in_fail(in, FMT_ERR_FORMAT,
-                packed                          ? "impossible number of packed rows (R8.16)"
-                : t->kind == FMT_CHUNK_EXTERNAL ? "impossible number of external rows (R8.44)"
-                                                : "impossible number of placed rows (R8.17)");
+                packed     ? "a packed record without rows (R8.16)"
+                : external ? "an external record without rows (R8.44)"
+                           : "a placed record without rows (R8.17)");
+    if (packed)
+        IN_LIMIT(in, t->run, FMT_PACKED_MAX, "more than 128 packed rows", "R8.16");
+    else if (external)
+        IN_LIMIT(in, t->run, FMT_PLACED_MAX, "more than 96 external rows", "R8.44");
+    else
+        IN_LIMIT(in, t->run, FMT_PLACED_MAX, "more than 96 placed rows", "R8.17");
     t->unused = in_u8(in);
     t->skipped = in_u32(in);
     if (packed)

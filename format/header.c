@@ -23,14 +23,18 @@ static void rep_head_get(struct in *in, struct rep_rec *r)
     r->flags = in_u8(in);
     r->number = in_u16(in);
     span_get(in, in_u8(in), &name);
-    if (!in->err && !is_text(&name, FMT_DATAREP_MAX))
+    if (!in->err && !is_text(&name, UINT8_MAX))
         in_fail(in, FMT_ERR_FORMAT, "invalid name of a representation (R3.7)");
+    IN_LIMIT(in, name.len, FMT_DATAREP_MAX, "a representation's name of more than 127 bytes",
+             "R3.7");
+    r->beyond = in_pass_over(in, in->at);
     if (in->err)
         return;
-    memcpy(r->name, name.p, name.len);
-    r->name[name.len] = '\0';
-    r->later =
-        (r->form != FMT_FORM_TABLE && r->form != FMT_FORM_CODE) || (r->flags & FMT_FLAGS_MEAN);
+    if (!r->beyond)
+        memcpy(r->name, name.p, name.len);
+    r->name[r->beyond ? 0 : name.len] = '\0';
+    r->later = (r->form != FMT_FORM_TABLE && r->form != FMT_FORM_CODE) ||
+               (r->flags & FMT_FLAGS_MEAN) || r->beyond;
 }
 
 /* Read the next row's code: 0 at the end, and at the first code that is not ours, which becomes
@@ -88,8 +92,9 @@ static void encodings_get(struct in *in, struct rep_rec *h)
         if (in->err)
             return;
         in->last = start;
-        r.later = fmt_format_class(r.format) < 0 || r.order > FMT_ORDER_VAX;
-        if (r.size == 0 || r.size > FMT_ITEM_MAX ||
+        r.later = fmt_format_class(r.format) < 0 || r.order > FMT_ORDER_VAX ||
+                  fmt_size_beyond(r.format, r.size);
+        if (r.size == 0 ||
             (!r.later && (r.size % halves || !fmt_format_fits(r.format, r.size / halves))))
             in_fail(in, FMT_ERR_FORMAT,
                     "the size of an encoding differs from its format's (R3.18)");
@@ -216,6 +221,19 @@ static const char *encoding_custom_doubt(struct rep_rec *r, int code)
     return row->later || scalar.size * halves == row->size
                ? NULL
                : "the size of an encoding differs from its scalar's (R3.21)";
+}
+
+const char *encoding_beyond(const struct encoding_rec *row, const struct span *scalars)
+{
+    struct scalar_rec scalar;
+    struct in in;
+
+    in_init(&in, scalars->p, scalars->len);
+    in.at = (size_t)row->custom * FMT_SCALAR_SIZE;
+    if (row->format != FMT_FORMAT_CUSTOM || in.at > scalars->len)
+        return fmt_size_beyond(row->format, row->size);
+    scalar_get(&in, &scalar);
+    return in_pass_over(&in, 0);
 }
 
 /* Check the nested records against each other. Returns what is wrong, or NULL. */
@@ -360,8 +378,8 @@ int header_get(const uint8_t *p, size_t size, struct header_rec *out, uint8_t *s
     uint16_t last = 0;
 
     if (size > FMT_HEADER_MAX)
-        return header_fault(FMT_ERR_LIMIT, "the header is longer than 1 MiB (R3.2)", 0, why,
-                            why_at);
+        return header_fault(FMT_ERR_UNSUPPORTED, FMT_BEYOND("a header of more than 1 MiB", "R3.2"),
+                            0, why, why_at);
     if (size == 0)
         return header_fault(FMT_ERR_FORMAT, "the header is empty (R3.4)", 0, why, why_at);
     in_init(&r.in, p, size);

@@ -15,6 +15,9 @@ struct encoding_rec {
     uint8_t format, order, size, align, custom;
     bool later; /* only a later version understands the row; it is kept */
 };
+/* What is beyond the limits of this version in a row of `later`, or in the description that it
+ * names, of those in `scalars`; NULL: nothing is. */
+const char *encoding_beyond(const struct encoding_rec *row, const struct span *scalars);
 struct witness_rec {
     uint8_t k, size; /* k is 0 for bytes */
     const uint8_t *bytes;
@@ -23,7 +26,8 @@ struct rep_rec {
     uint8_t form, flags;
     uint16_t number;
     char name[FMT_DATAREP_MAX + 1];
-    bool later;                        /* form or flags of a later version: nothing below is set */
+    bool later;         /* form or flags of a later version: nothing below is set */
+    const char *beyond; /* later as this is beyond the limits of this version; without a name */
     uint16_t extent[FMT_CODE_MAX + 1]; /* 0: not in use */
     int has_encodings;
     struct encoding_rec row[FMT_CODE_MAX + 1];    /* size 0: no row */

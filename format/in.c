@@ -12,6 +12,24 @@ int in_fail(struct in *in, int err, const char *why)
     return in->err;
 }
 
+void in_beyond(struct in *in, const char *why)
+{
+    if (in->err)
+        return;
+    in_fail(in, FMT_ERR_UNSUPPORTED, why);
+    in->beyond = true;
+}
+
+const char *in_pass_over(struct in *in, size_t at)
+{
+    if (!in->beyond)
+        return NULL;
+    in->beyond = false;
+    in->err = FMT_OK;
+    in->at = at;
+    return in->why;
+}
+
 const uint8_t *in_short(struct in *in)
 {
     if (!in->err) {

@@ -16,6 +16,7 @@ struct in {
     size_t size;
     size_t at;
     size_t last;     /* where the last field read begins */
+    bool beyond;     /* the error is a value beyond a limit */
     int err;         /* enum fmt_err of the first error */
     size_t err_at;   /* byte of it */
     const char *why; /* constant text of it */
@@ -28,6 +29,18 @@ static inline void in_init(struct in *in, const void *p, size_t size)
 }
 /* Record an error at the last field read, unless one is recorded; returns the first. */
 int in_fail(struct in *in, int err, const char *why);
+/* The gate of all limits: refuse v > max. */
+#define IN_LIMIT(in, v, max, what, rule) in_limit(in, (v) > (max), FMT_BEYOND(what, rule))
+/* Record FMT_ERR_UNSUPPORTED with that text, unless an error is recorded. */
+void in_beyond(struct in *in, const char *why);
+static inline void in_limit(struct in *in, bool beyond, const char *why)
+{
+    if (beyond)
+        in_beyond(in, why);
+}
+/* If the error is a value beyond a limit, clear it and go on at byte `at`: the rest is kept as it
+ * is.  Returns the error's text, or NULL. */
+const char *in_pass_over(struct in *in, size_t at);
 /* Slow path of in_bytes(): a read beyond the end. */
 const uint8_t *in_short(struct in *in);
 

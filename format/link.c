@@ -122,29 +122,37 @@ int attr_get(struct in *in, struct attr_rec *out)
     uint64_t len[FMT_RANK_MAX];
     uint8_t number, flags, rank = 0;
     uint32_t index, type = 0;
+    const char *beyond;
+    size_t rest;
     uint8_t kind = kind_get(in, FMT_PLAIN, FMT_PLAIN, &number, &flags);
 
     index = in_var32(in);
+    rest = in->at;
     if (kind == FMT_PLAIN) {
         type = in_var32(in);
         if (!in->err && type == 0)
             in_fail(in, FMT_ERR_FORMAT, "no datatype has number 0 (R5.5)");
         rank = in_u8(in);
-        if (!in->err && rank > FMT_RANK_MAX && rank != FMT_RANK_NULL)
-            in_fail(in, FMT_ERR_FORMAT, "impossible rank (R7.13)");
+        if (rank != FMT_RANK_NULL)
+            IN_LIMIT(in, rank, FMT_RANK_MAX, "a rank of more than 32", "R7.13");
         for (int i = 0; !in->err && rank != FMT_RANK_NULL && i < rank; i++) {
             len[i] = in_var(in);
-            if (len[i] > FMT_SIZE_MAX)
-                in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
+            IN_LIMIT(in, len[i], FMT_SIZE_MAX, "a length of more than 2^62", "R8.1");
         }
         span_get(in, in_var32(in), &value);
         if (!in->err && rank == FMT_RANK_NULL && value.len > 0)
             in_fail(in, FMT_ERR_FORMAT, "a value of the null dataspace (R7.13)");
     }
+    if ((beyond = in_pass_over(in, rest))) {
+        kind = FMT_LATER;
+        type = rank = 0;
+        value = (struct span){0};
+    }
     span_rest(in, &tail);
     if (in->err)
         return in->err;
     out->kind = kind;
+    out->beyond = beyond;
     out->number = number;
     out->flags = flags;
     out->index = index;

@@ -45,7 +45,12 @@ static bool name_plain(const uint8_t *p, size_t len)
 
 int name_check(const uint8_t *p, size_t len)
 {
-    if (len == 0 || len > FMT_NAME_MAX)
+    return len > FMT_NAME_MAX ? FMT_ERR_NAME : name_stored_check(p, len);
+}
+
+int name_stored_check(const uint8_t *p, size_t len)
+{
+    if (len == 0)
         return FMT_ERR_NAME;
     if (p[0] == '.' && (len == 1 || (len == 2 && p[1] == '.')))
         return FMT_ERR_NAME;

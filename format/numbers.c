@@ -127,6 +127,17 @@ bool fmt_format_fits(int format, int size)
     return f && size >= 1 && size <= FMT_ITEM_MAX && (f->sizes >> (size - 1) & 1);
 }
 
+const char *fmt_size_beyond(int format, int size)
+{
+    int cls = fmt_format_class(format);
+
+    if (size > FMT_ITEM_MAX)
+        return FMT_BEYOND("a scalar of more than 32 bytes", "R3.18");
+    if (size > FMT_INT_SIZE_MAX && (cls == FMT_INT || cls == FMT_UINT || cls == FMT_BOOL))
+        return FMT_BEYOND("an integer of more than 16 bytes", "R3.18");
+    return NULL;
+}
+
 const char *fmt_filter_name(int id)
 {
     for (size_t i = 0; i < ROWS(filters); i++)

@@ -185,6 +185,10 @@ enum fmt_kind {
 #define FMT_ITEM_MAX 32
 #define FMT_INT_SIZE_MAX 16 /* bytes of a scalar of class integer or bits */
 #define FMT_SCALAR_SIZE 32
+#define FMT_EXPONENT_MAX 32 /* bits of a described real's exponent, of its significand */
+#define FMT_SIGNIFICAND_MAX 113
+#define FMT_COMPACT_MAX 65536 /* bytes of a compact dataset's fixed part */
+#define FMT_SHARE_MAX 16      /* contents add up to so many times their heap */
 #define FMT_SIZE_MAX ((uint64_t)1 << 62)
 #define FMT_UNLIMITED UINT64_MAX
 #define FMT_TYPE_FIRST 65536u
@@ -194,6 +198,10 @@ enum fmt_kind {
 #define FMT_LOCK_RANKS (((uint64_t)1 << 62) - 2) /* of processes that write together */
 #define FMT_LOCK_WRITER (((uint64_t)1 << 62) - 1)
 #define FMT_LOCK_READERS ((uint64_t)1 << 62)
+
+/* A value beyond a limit of SPEC.md 9 (`rule` is the limit's) breaks no rule: limits grow, and what
+ * has the value is unreadable here.  All messages about one have the same words. */
+#define FMT_BEYOND(what, rule) what ", beyond the limits of this version (" rule ")"
 
 /* Rows of the .def tables by number; NULL or 0 for unknown numbers. */
 const char *fmt_err_text(int err);
@@ -217,6 +225,8 @@ int fmt_format_from_name(const char *name);
 int fmt_format_class(int format); /* enum fmt_class, -1 if unknown */
 /* True if a scalar of this format can have that many bytes (a complex is two scalars). */
 bool fmt_format_fits(int format, int size);
+/* What is beyond the limits of this version in such a scalar; NULL: nothing is. */
+const char *fmt_size_beyond(int format, int size);
 const char *fmt_filter_name(int id);
 int fmt_filter_from_name(const char *name);
 int fmt_filter_params(int id); /* how many parameters its record has, -1 if unknown */

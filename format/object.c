@@ -35,7 +35,7 @@ static bool layout_known(const struct object_rec *t)
 
 bool object_known(const struct object_rec *r)
 {
-    return r->kind != FMT_DATASET || (layout_known(r) && r->fill <= FMT_FILL_NONE);
+    return !r->beyond && (r->kind != FMT_DATASET || (layout_known(r) && r->fill <= FMT_FILL_NONE));
 }
 
 /* Layout, rank and the numbers of each dimension, which stand there whatever the layout. */
@@ -45,13 +45,12 @@ static void shape_get(struct in *in, struct object_rec *t)
 
     t->layout = in_u8(in);
     t->rank = in_u8(in);
-    if (!in->err && t->rank > FMT_RANK_MAX && t->rank != FMT_RANK_NULL)
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R8.1)");
+    if (t->rank != FMT_RANK_NULL)
+        IN_LIMIT(in, t->rank, FMT_RANK_MAX, "a rank of more than 32", "R8.1");
     for (int i = 0; !in->err && i < dims_of(t); i++) {
         t->len[i] = t->max[i] = in_var(in);
         empty |= t->len[i] == 0;
-        if (t->len[i] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
+        IN_LIMIT(in, t->len[i], FMT_SIZE_MAX, "a length of more than 2^62", "R8.1");
     }
     if (!in->err && t->rank == FMT_RANK_NULL && layout_known(t) && t->layout != FMT_LAYOUT_NULL)
         in_fail(in, FMT_ERR_FORMAT, "a null dataspace with a layout (R8.3)");
@@ -59,9 +58,9 @@ static void shape_get(struct in *in, struct object_rec *t)
         in_fail(in, FMT_ERR_FORMAT, "elements without a layout (R8.3)");
     for (int i = 0; !in->err && t->has_max && i < dims_of(t); i++) {
         t->max[i] = in_var(in);
-        if (t->max[i] > FMT_SIZE_MAX && t->max[i] != FMT_UNLIMITED)
-            in_fail(in, FMT_ERR_LIMIT, "a maximum is beyond 2^62 (R8.1)");
-        else if (t->max[i] < t->len[i])
+        if (t->max[i] != FMT_UNLIMITED)
+            IN_LIMIT(in, t->max[i], FMT_SIZE_MAX, "a maximum of more than 2^62", "R8.1");
+        if (t->max[i] < t->len[i])
             in_fail(in, FMT_ERR_FORMAT, "a length is beyond its maximum (R8.2)");
         else if (i > 0 && t->layout == FMT_CONTIGUOUS && t->max[i] > t->len[i])
             in_fail(in, FMT_ERR_FORMAT,
@@ -92,8 +91,8 @@ static void suffix_get(struct in *in, struct object_rec *t)
         many |= n > FMT_SIZE_MAX / all;
         all *= many || n == 0 ? 1 : n;
     }
-    if (!in->err && many && !empty)
-        in_fail(in, FMT_ERR_FORMAT, "the lengths of a suffix multiply to more than 2^62 (R8.18)");
+    in_limit(in, many && !empty,
+             FMT_BEYOND("lengths of a suffix that multiply to more than 2^62", "R8.18"));
 }
 
 /* Check that a list has filters of HDF5 alone, or none; those of a later version may be anything.
@@ -148,6 +147,9 @@ static void filter_check(struct in *in, const struct filter_rec *f)
             in_fail(in, FMT_ERR_FORMAT, "the name of a filter of HDF5 is not text (R1.3)");
         return;
     }
+    if (f->id >= FMT_FILTER_USER)
+        IN_LIMIT(in, f->name.len, FMT_DATAREP_MAX, "a filter's name of more than 127 bytes",
+                 "R8.37");
     if (f->id >= FMT_FILTER_USER ? text_check(f->name.p, f->name.len) || !f->name.len
                                  : f->name.len > 0)
         in_fail(in, FMT_ERR_FORMAT,
@@ -196,13 +198,15 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
 {
     type_get_number(in, t);
     t->datarep = in_var32(in);
+    IN_LIMIT(in, t->datarep, FMT_REPS_MAX - 1, "more than 65,536 representations", "R3.4");
     shape_get(in, t);
     if (!layout_known(t))
         return;
     if (t->layout == FMT_CONTIGUOUS) {
         t->slab = in_var(in);
-        if (!in->err && (t->slab == 0 || t->slab > FMT_SIZE_MAX))
-            in_fail(in, FMT_ERR_FORMAT, "impossible length of a slab (R8.5)");
+        if (!in->err && t->slab == 0)
+            in_fail(in, FMT_ERR_FORMAT, "a slab has no length (R8.5)");
+        IN_LIMIT(in, t->slab, FMT_SIZE_MAX, "a slab of more than 2^62 elements", "R8.5");
     }
     for (int i = 0; !in->err && t->layout == FMT_CHUNKED && i < dims_of(t); i++) {
         t->chunk[i] = in_var32(in);
@@ -212,8 +216,7 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
     if (!in->err && t->layout == FMT_CHUNKED)
         suffix_get(in, t);
     t->nfilters = in_u8(in);
-    if (!in->err && t->nfilters > FMT_FILTERS_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "too many filters (R8.31)");
+    IN_LIMIT(in, t->nfilters, FMT_FILTERS_MAX, "more than 32 filters", "R8.31");
     if (!in->err && t->nfilters > 0 && (t->layout == FMT_COMPACT || t->layout == FMT_CONTIGUOUS))
         in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
@@ -273,24 +276,33 @@ static void object_assign(struct object_rec *out, const struct object_rec *t)
         memcpy(out->filter, t->filter, t->nfilters * sizeof(*t->filter));
 }
 
+/* A record that has its head alone. */
+static void object_begin(struct object_rec *t, const struct object_head *h)
+{
+    memset(t, 0, offsetof(struct object_rec, len));
+    t->len[0] = 0;
+    t->kind = h->kind;
+    t->number = h->number;
+    t->flags = h->flags;
+    t->links = h->links;
+    t->next_attr = h->next_attr;
+    t->next_link = h->next_link;
+    t->members = h->members;
+    t->changed = h->changed;
+}
+
 /* Decode into a local record and assign at the end, so that a malformed record leaves the
  * caller's untouched. */
 int object_get(struct in *in, struct object_rec *out)
 {
     struct object_rec t;
     struct object_head h;
+    const char *beyond;
+    size_t rest;
 
     head_get(in, &h);
-    memset(&t, 0, offsetof(struct object_rec, len));
-    t.len[0] = 0;
-    t.kind = h.kind;
-    t.number = h.number;
-    t.flags = h.flags;
-    t.links = h.links;
-    t.next_attr = h.next_attr;
-    t.next_link = h.next_link;
-    t.members = h.members;
-    t.changed = h.changed;
+    object_begin(&t, &h);
+    rest = in->at;
     if (t.kind == FMT_DATASET) {
         t.has_max = (h.flags & HAS_MAX) != 0;
         t.has_dims = (h.flags & HAS_DIMS) != 0;
@@ -301,9 +313,12 @@ int object_get(struct in *in, struct object_rec *out)
     if (t.kind == FMT_DIMENSION) {
         t.len[0] = in_var(in);
         t.unlimited = (h.flags & UNLIMITED) != 0;
-        if (!in->err && t.len[0] > FMT_SIZE_MAX)
-            in_fail(in, FMT_ERR_LIMIT, "a length is beyond 2^62 (R8.1)");
+        IN_LIMIT(in, t.len[0], FMT_SIZE_MAX, "a length of more than 2^62", "R8.1");
         span_get(in, 8 * (size_t)in_u16(in), &t.scales);
+    }
+    if ((beyond = in_pass_over(in, rest))) {
+        object_begin(&t, &h);
+        t.beyond = beyond;
     }
     span_rest(in, &t.tail);
     if (in->err)
@@ -369,7 +384,7 @@ static uint8_t flags_of(const struct object_rec *r)
 {
     unsigned flags = 0;
 
-    if (r->kind == FMT_LATER)
+    if (r->kind == FMT_LATER || r->beyond)
         return r->flags;
     if (r->kind == FMT_DATASET)
         flags = (r->has_max ? HAS_MAX : 0) | (r->has_dims ? HAS_DIMS : 0);
@@ -390,11 +405,12 @@ void object_put(struct out *out, const struct object_rec *r)
     }
     if (r->kind == FMT_DATASET) {
         out_var(out, r->changed);
-        dataset_rec_put(out, r);
+        if (!r->beyond)
+            dataset_rec_put(out, r);
     }
     if (r->kind == FMT_TYPE)
         out_var(out, r->type);
-    if (r->kind == FMT_DIMENSION) {
+    if (r->kind == FMT_DIMENSION && !r->beyond) {
         out_var(out, r->len[0]);
         out_u16(out, (uint16_t)(r->scales.len / 8));
         span_put(out, &r->scales);

@@ -41,6 +41,8 @@ void log_put(struct out *out, const struct log_rec *r);
 struct object_rec {
     uint8_t kind;          /* FMT_LATER: only the head and the tail have values */
     uint8_t number, flags; /* as stored: the kind's number if unknown; unknown flags are kept */
+    const char *beyond;    /* what is beyond the limits of this version, or NULL; if so, only the
+                              head and the tail have values, whatever the kind */
     uint32_t links, next_attr;
     /* group */
     uint64_t next_link, members;
@@ -65,8 +67,9 @@ struct object_rec {
     struct filter_rec filter[FMT_FILTERS_MAX];
 };
 int object_get(struct in *in, struct object_rec *out);
-/* False for a dataset whose layout or fill is of a later version: it has the fields up to that one,
- * for an unknown layout those of its shape, and the rest as tail. */
+/* False for an object with a value beyond a limit, and for a dataset whose layout or fill is of a
+ * later version: that has the fields up to that one, for an unknown layout those of its shape, and
+ * the rest as tail. */
 bool object_known(const struct object_rec *r);
 void object_put(struct out *out, const struct object_rec *r);
 /* The front of the record alone: what most calls need of it, and what changes most. */
@@ -83,11 +86,13 @@ int object_head_get(struct in *in, struct object_head *out);
 #define FMT_HEAD_MAX (4 * VAR_MAX)
 size_t object_head_put(uint8_t bytes[FMT_HEAD_MAX], const struct object_head *h);
 
-/* Links and attributes of a later version (FMT_LATER) have their index, and the rest as tail. */
+/* Links and attributes of a later version (FMT_LATER) have their index, and the rest as tail; so
+ * do those with a value beyond a limit, which `beyond` names. */
 struct link_rec {
     uint8_t kind;
     uint8_t number, flags; /* as for objects */
     uint8_t object_kind;   /* hard: what it leads to */
+    const char *beyond;    /* set by name_beyond() */
     uint64_t index, object;
     struct span file, path;
     struct span tail;
@@ -99,6 +104,7 @@ void link_put(struct out *out, const struct link_rec *r);
 struct dim_rec {
     uint8_t kind; /* FMT_PLAIN, FMT_LATER: by its number or its flags */
     uint8_t number, flags;
+    const char *beyond; /* set by name_beyond() */
     uint64_t index, object;
     struct span tail;
 };
@@ -108,6 +114,7 @@ void dim_put(struct out *out, const struct dim_rec *r);
 struct attr_rec {
     uint8_t kind; /* FMT_PLAIN, FMT_LATER */
     uint8_t number, flags;
+    const char *beyond; /* also set by name_beyond() */
     uint32_t index, type;
     uint8_t rank;
     uint64_t len[FMT_RANK_MAX];
@@ -208,9 +215,20 @@ void type_node_put(struct out *out, const struct type_node *n);
 int type_member_get(struct in *in, uint8_t kind, struct type_member *out);
 void type_member_put(struct out *out, uint8_t kind, const struct type_member *m);
 
-/* Check a name of an object or attribute (length, UTF-8, no "/", no NUL, not "." or ".."); check
- * a text: well-formed UTF-8 without NUL. FMT_ERR_NAME. */
+/* Check a name of an object or attribute (length, UTF-8, no "/", no NUL, not "." or ".."), or one
+ * that stands in a file, which may be too long; check a text: well-formed UTF-8 without NUL.
+ * FMT_ERR_NAME. */
 int name_check(const uint8_t *p, size_t len);
+int name_stored_check(const uint8_t *p, size_t len);
 int text_check(const uint8_t *p, size_t len);
+
+/* An entry whose name is too long is one of a later version. */
+static inline void name_beyond(size_t len, uint8_t *kind, const char **beyond)
+{
+    if (len <= FMT_NAME_MAX)
+        return;
+    *kind = FMT_LATER;
+    *beyond = FMT_BEYOND("a name of more than 1,023 bytes", "R7.10");
+}
 
 #endif

@@ -28,8 +28,7 @@ static const char *scalar_custom_doubt(const struct scalar_rec *s)
         return "the bits of a scalar do not lie inside it (R5.22)";
     if (s->cls != FMT_SCALAR_REAL)
         return NULL;
-    if (exponent.width < 1 || exponent.width > 32 || significand.width < 1 ||
-        significand.width > 113)
+    if (exponent.width < 1 || significand.width < 1)
         return "impossible width of an exponent or a significand (R5.24)";
     if (!bits_inside(sign, value) || !bits_inside(exponent, value) ||
         !bits_inside(significand, value))
@@ -52,14 +51,26 @@ static const char *scalar_later(const struct scalar_rec *s)
     return s->order > FMT_ORDER_VAX ? "a scalar has a byte order of a newer version (R1.9)" : NULL;
 }
 
+static void scalar_limits(struct in *in, const struct scalar_rec *s)
+{
+    bool real = s->cls == FMT_SCALAR_REAL;
+
+    IN_LIMIT(in, s->size, FMT_ITEM_MAX, "a scalar of more than 32 bytes", "R5.21");
+    if (!real)
+        IN_LIMIT(in, s->size, FMT_INT_SIZE_MAX, "an integer of more than 16 bytes", "R5.21");
+    if (!real || s->format != FMT_FORMAT_CUSTOM)
+        return;
+    IN_LIMIT(in, s->exp_width, FMT_EXPONENT_MAX, "an exponent of more than 32 bits", "R5.24");
+    IN_LIMIT(in, s->mant_width, FMT_SIGNIFICAND_MAX, "a significand of more than 113 bits",
+             "R5.24");
+}
+
 static const char *scalar_doubt(const struct scalar_rec *s)
 {
     if (s->cls < FMT_SCALAR_INT || s->cls > FMT_SCALAR_BITS)
         return "unknown class of a scalar (R5.20)";
     if (s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 || s->high_pad > 2)
         return "unknown number in a scalar (R5.20)";
-    if (s->cls != FMT_SCALAR_REAL && s->size > FMT_INT_SIZE_MAX)
-        return "an integer of more than 16 bytes (R5.21)";
     if (!fmt_format_fits(s->format, s->size))
         return "the size of a scalar differs from its format's (R5.21)";
     return s->format == FMT_FORMAT_CUSTOM ? scalar_custom_doubt(s) : NULL;
@@ -97,6 +108,10 @@ int scalar_get(struct in *in, struct scalar_rec *out)
     in->last = start;
     if ((doubt = scalar_later(&t)))
         return in_fail(in, FMT_ERR_UNSUPPORTED, doubt);
+    if (!zero)
+        scalar_limits(in, &t);
+    if (in->err)
+        return in->err;
     doubt = zero ? "a reserved byte of a scalar is not zero (R5.20)" : scalar_doubt(&t);
     if (doubt)
         return in_fail(in, FMT_ERR_FORMAT, doubt);
@@ -139,9 +154,15 @@ static bool row_possible(int format, int size)
            (real && size % 2 == 0 && fmt_format_fits(format, size / 2));
 }
 
+static const char *row_beyond(int format, int size)
+{
+    return fmt_size_beyond(format, fmt_format_class(format) == FMT_REAL ? size / 2 : size);
+}
+
 int self_get(struct in *in, struct self_rec *out)
 {
     struct self_rec t = {0};
+    const char *beyond;
 
     t.n = in_u8(in);
     if (!in->err && t.n > FMT_CODE_MAX)
@@ -152,6 +173,8 @@ int self_get(struct in *in, struct self_rec *out)
         if (!in->err && fmt_format_class(t.row[i].format) < 0)
             in_fail(in, FMT_ERR_UNSUPPORTED,
                     "unknown format of a value, written by a newer version (R5.36)");
+        if (!in->err && (beyond = row_beyond(t.row[i].format, t.row[i].size)))
+            in_beyond(in, beyond);
         if (!in->err && !row_possible(t.row[i].format, t.row[i].size))
             in_fail(in, FMT_ERR_FORMAT, "impossible format of a value (R5.36)");
     }

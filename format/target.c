@@ -6,7 +6,7 @@
 
 int target_path_check(const uint8_t *p, size_t len)
 {
-    if (len == 0 || len > FMT_PATH_MAX)
+    if (len == 0)
         return FMT_ERR_NAME;
     for (;;) {
         const uint8_t *slash = memchr(p, '/', len);
@@ -35,16 +35,17 @@ int target_get(struct in *in, struct target_rec *out)
     t.time = in_i64(in);
     span_get(in, in_u16(in), &t.tag);
     span_rest(in, &t.tail);
-    if (t.kind < FMT_TARGET_PATH || t.kind > FMT_TARGET_URI || t.flags & FMT_FLAGS_MEAN)
+    IN_LIMIT(in, t.size, FMT_SIZE_MAX, "another file of more than 2^62 bytes", "R8.43");
+    IN_LIMIT(in, n, FMT_PATH_MAX, "a path or URI of more than 4,096 bytes", "R8.45");
+    IN_LIMIT(in, t.tag.len, FMT_NAME_MAX, "a file's text of more than 1,023 bytes", "R8.43");
+    t.beyond = in_pass_over(in, in->at);
+    if (t.kind < FMT_TARGET_PATH || t.kind > FMT_TARGET_URI || t.flags & FMT_FLAGS_MEAN || t.beyond)
         t.kind = FMT_LATER;
-    if (!in->err && t.size > FMT_SIZE_MAX)
-        in_fail(in, FMT_ERR_FORMAT, "impossible size of another file (R8.43)");
     if (!in->err && t.kind == FMT_TARGET_PATH && target_path_check(t.name.p, n))
         in_fail(in, FMT_ERR_FORMAT, "a path that does not lead down (R8.45)");
-    if (!in->err && t.kind == FMT_TARGET_URI &&
-        (n == 0 || n > FMT_PATH_MAX || text_check(t.name.p, n)))
+    if (!in->err && t.kind == FMT_TARGET_URI && (n == 0 || text_check(t.name.p, n)))
         in_fail(in, FMT_ERR_FORMAT, "invalid URI of another file (R8.45)");
-    if (!in->err && (t.tag.len > FMT_NAME_MAX || text_check(t.tag.p, t.tag.len)))
+    if (!in->err && text_check(t.tag.p, t.tag.len))
         in_fail(in, FMT_ERR_FORMAT, "invalid text that tells versions of another file (R8.43)");
     if (in->err)
         return in->err;

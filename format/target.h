@@ -11,6 +11,7 @@
 struct target_rec {
     uint8_t kind, flags; /* kind: enum fmt_target, or FMT_LATER */
     uint8_t number;      /* the kind as it stands in the record */
+    const char *beyond;  /* FMT_LATER as this is beyond the limits of this version, or NULL */
     struct span name;    /* a relative path, or a URI */
     uint64_t size;       /* bytes of the whole file */
     uint64_t head;       /* sum of its first FMT_TARGET_HEAD bytes */

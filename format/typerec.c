@@ -16,15 +16,15 @@ static void count_check(struct in *in, uint64_t count, size_t least)
 
 static void size_check(struct in *in, uint64_t size)
 {
-    if (!in->err && size > FMT_SIZE_MAX)
-        in_fail(in, FMT_ERR_LIMIT, "a size is beyond 2^62 (R5.11)");
+    IN_LIMIT(in, size, FMT_SIZE_MAX, "a size of more than 2^62", "R5.11");
 }
 
 static void rank_get(struct in *in, struct type_node *t)
 {
     t->rank = in_u8(in);
-    if (!in->err && (t->rank == 0 || t->rank > FMT_RANK_MAX))
-        in_fail(in, FMT_ERR_FORMAT, "impossible rank (R5.14)");
+    if (!in->err && t->rank == 0)
+        in_fail(in, FMT_ERR_FORMAT, "a rank of 0 (R5.14)");
+    IN_LIMIT(in, t->rank, FMT_RANK_MAX, "a rank of more than 32", "R5.14");
 }
 
 static void order_get(struct in *in, struct type_node *t)
@@ -233,8 +233,8 @@ void type_node_put(struct out *out, const struct type_node *n)
 static void member_name_get(struct in *in, struct type_member *t, size_t least)
 {
     span_get(in, in_u16(in), &t->name);
-    if (!in->err &&
-        (t->name.len < least || t->name.len > FMT_NAME_MAX || text_check(t->name.p, t->name.len)))
+    IN_LIMIT(in, t->name.len, FMT_NAME_MAX, "a name of more than 1,023 bytes", "R5.15");
+    if (!in->err && (t->name.len < least || text_check(t->name.p, t->name.len)))
         in_fail(in, FMT_ERR_FORMAT, "invalid name of a member (R5.15)");
 }
 

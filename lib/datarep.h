@@ -1271,7 +1271,8 @@ typedef struct drep_objinfo {
     int64_t members;   /* groups */
     int64_t len;       /* dimensions */
     int unlimited;     /* dimensions */
-    int number, flags; /* DREP_OBJ_UNKNOWN: its kind and its flags, one of which is unknown here */
+    int number, flags; /* DREP_OBJ_UNKNOWN: its kind and its flags, one of which is unknown here;
+                          number is -1 if a value is beyond the limits of this version */
 } drep_objinfo;
 #define DREP_OBJINFO DREP_SIZED(drep_objinfo, )
 
@@ -1313,8 +1314,8 @@ typedef struct drep_linkinfo {
     uint64_t id;             /* that object's id, else 0 */
     const char *target;      /* soft, external: the path; else NULL */
     const char *target_file; /* external; else NULL */
-    int number, flags; /* of an unknown link: its kind and flags in the file; number also of an
-                          object of unknown kind; else 0 */
+    int number, flags; /* of an unknown link: its kind (-1: its name is too long for this version)
+                          and flags in the file; number also of an object of unknown kind; else 0 */
     uint64_t index;    /* of creation; links and dimensions of a group share one order */
 } drep_linkinfo;
 /* Non-zero stops the walk and becomes its result. */
@@ -1379,7 +1380,7 @@ typedef struct drep_diminfo {
     int attrs;      /* 0: it has no attributes; 1: it may have some */
     uint64_t index; /* of creation; links and dimensions of a group share one order */
     int kind;       /* DREP_OBJ_DIMENSION, or DREP_OBJ_UNKNOWN: written by a newer version */
-    int number;     /* unknown: its kind as stored, and its flags */
+    int number;     /* unknown: its kind as stored, or -1 as in drep_objinfo, and its flags */
     int flags;
 } drep_diminfo;
 /* Non-zero stops the walk and becomes its result. */
@@ -1424,7 +1425,8 @@ typedef struct drep_attrinfo {
 } drep_attrinfo;
 #define DREP_ATTRINFO DREP_SIZED(drep_attrinfo, )
 /* DREP_ERR_NOT_FOUND; DREP_ERR_UNSUPPORTED: written by a newer version (`number` and `flags` are
- * set, number is -1 if only the datatype is unknown).  drep_attrinfo_release() frees the type. */
+ * set, number is -1 if only the datatype is unknown or a value is beyond a limit).
+ * drep_attrinfo_release() frees the type. */
 DREP_API int drep_attr_info(drep_file *file, const char *path, const char *name,
                             drep_attrinfo *out);
 DREP_API void drep_attrinfo_release(drep_attrinfo *info);

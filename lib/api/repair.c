@@ -343,7 +343,7 @@ static int mend_dataset(struct repair *r, uint64_t id, struct extents *claimed)
 }
 
 /* Whether the value of an attribute can be read; an unknown type is no damage. */
-static int check_attr(struct repair *r)
+static int check_attr(struct repair *r, const struct key *key)
 {
     struct attr_rec rec;
     struct ftype *ft;
@@ -354,6 +354,7 @@ static int check_attr(struct repair *r)
     in_init(&in, r->value.p, r->value.len);
     if (attr_get(&in, &rec) != 0)
         return fail(DREP_ERR_FORMAT, "%s", in.why);
+    name_beyond(key->len - FMT_KEY_HEAD, &rec.kind, &rec.beyond);
     if (rec.kind == FMT_LATER)
         return attr_later(&rec);
     if (rec.rank == FMT_RANK_NULL || ftype_get(r->from, rec.type, NULL, &ft) != 0)
@@ -377,12 +378,13 @@ static int mend_attrs(struct repair *r, uint64_t id)
         key_make_attr(&key, id);
         tree_walk(&w, r->from->st, &key, key.len);
         while (!(err = tree_next(&w, &key, &r->value)))
-            if ((err = check_attr(r)))
+            if ((err = check_attr(r, &key)))
                 break;
         if (!err || err == DREP_ERR_NOT_FOUND || fatal(r, err))
             break;
         snprintf(text, sizeof text, "%s: attribute \"%.*s\" is lost: %s", path ? path : name,
-                 (int)(key.len - FMT_KEY_HEAD), (const char *)key.p + FMT_KEY_HEAD, drep_error());
+                 name_shown(key.len - FMT_KEY_HEAD), (const char *)key.p + FMT_KEY_HEAD,
+                 drep_error());
         if ((err = finding(err, 0, text, r)) || (err = tree_del(r->from->st, &key)))
             break;
     }
@@ -522,13 +524,14 @@ static int links_add(struct repair *r, struct links *l, const struct key *key)
         return DREP_ERR_NOMEM;
     in_init(&in, k->bytes.p, k->bytes.len);
     if (link_get(&in, &k->rec) != 0 ||
-        name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0) {
+        name_stored_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0) {
         buf_release(&k->bytes);
         if (l->again)
             return 0;
         fail(DREP_ERR_FORMAT, "a malformed link (R7.8)");
         return tell_lost(r, DREP_ERR_FORMAT, "link", "?");
     }
+    name_beyond(key->len - FMT_KEY_HEAD, &k->rec.kind, &k->rec.beyond);
     k->name = mem_strndup((const char *)key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD);
     if (!k->name) {
         buf_release(&k->bytes);

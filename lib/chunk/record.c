@@ -69,14 +69,18 @@ int chunk_entry(const struct chunks *cs, const struct key *key, const struct buf
     if (key->len != RECORDS_PREFIX + 8 * (size_t)cs->rank)
         return fail(DREP_ERR_FORMAT, "a chunk's key of %zu bytes (R4.19)", key->len);
     in_init(&in, value->p, value->len);
-    if (chunk_get(&in, rec) == FMT_ERR_UNSUPPORTED)
+    for (int d = 0; d < cs->rank; d++) {
+        coord[d] = key_u64(key->p + RECORDS_PREFIX + 8 * (size_t)d);
+        if (coord[d] > FMT_SIZE_MAX)
+            return fail(DREP_ERR_UNSUPPORTED,
+                        FMT_BEYOND("a chunk's coordinate of more than 2^62", "R8.13"));
+    }
+    if (chunk_get(&in, rec) == FMT_ERR_UNSUPPORTED && !in.beyond)
         return fail(DREP_ERR_UNSUPPORTED,
                     "chunk record of kind %u with flags %u, written by a newer version (R1.9)",
                     value->p[0], value->len > 1 ? value->p[1] : 0);
     if (in.err)
         return fail(in.err, "chunk record: %s", in.why);
-    for (int d = 0; d < cs->rank; d++)
-        coord[d] = key_u64(key->p + RECORDS_PREFIX + 8 * (size_t)d);
     if (rec->filtered && cs->slabs)
         return fail(DREP_ERR_FORMAT, "filtered chunks of a contiguous dataset (R8.22)");
     if (rec->filtered && !run_order_fits(cs, coord, rec->run))

@@ -211,6 +211,8 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
     if (rec->kind == FMT_TARGET_URI)
         err = fail(DREP_ERR_UNSUPPORTED, "payload is at \"%s\", and URIs are not opened (R8.46)",
                    t->name);
+    else if (rec->beyond)
+        err = fail(DREP_ERR_UNSUPPORTED, "%s", rec->beyond);
     else if (rec->kind != FMT_TARGET_PATH)
         err = fail(DREP_ERR_UNSUPPORTED, "a file of kind %u, written by a newer version (R1.9)",
                    rec->number);

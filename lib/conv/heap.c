@@ -12,7 +12,6 @@
 #define HEAP_MAX ((uint64_t)1 << 40) /* bytes of contents in one payload */
 /* Contents may be shared: counted as often as they are named they take at most so many times the
  * bytes of their heap, so that a small file cannot ask for much memory. */
-#define SHARE_MAX 16
 
 /* ---- references ---- */
 
@@ -116,15 +115,13 @@ static int region_whole(const drep_type *leaf, const uint8_t *p, uint64_t size)
                        (unsigned long long)size, (unsigned long long)(nul - p));
 }
 
-/* Contents add up to at most SHARE_MAX times their heap. */
+/* Contents add up to at most FMT_SHARE_MAX times their heap. */
 static int heap_bound(uint64_t sum, size_t heap_size)
 {
-    return sum <= SHARE_MAX * (uint64_t)heap_size
+    return sum <= FMT_SHARE_MAX * (uint64_t)heap_size
                ? 0
-               : fail(DREP_ERR_FORMAT,
-                      "variable-length contents add up to more than %d times their heap of %zu "
-                      "bytes (R5.34)",
-                      SHARE_MAX, heap_size);
+               : fail(DREP_ERR_UNSUPPORTED,
+                      FMT_BEYOND("contents of more than 16 times their heap", "R5.34"));
 }
 
 /* Appends a content to the new heap; *offset is its place in `out`.  One that is read from a file

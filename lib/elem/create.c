@@ -132,9 +132,9 @@ static int choose_layout(drep_file *f, const struct file_rep *rep, const drep_sp
                       : bytes <= COMPACT_AUTO ? FMT_COMPACT
                       : variable              ? FMT_CHUNKED
                                               : FMT_CONTIGUOUS;
-    if (rec->layout == FMT_COMPACT && (bytes > COMPACT_MAX || !fixed || spec->nfilters > 0))
+    if (rec->layout == FMT_COMPACT && (bytes > FMT_COMPACT_MAX || !fixed || spec->nfilters > 0))
         return fail(DREP_ERR_LIMIT, "compact datasets are fixed, unfiltered and at most %d bytes",
-                    COMPACT_MAX);
+                    FMT_COMPACT_MAX);
     if (rec->layout == FMT_CONTIGUOUS && (!grows_first || spec->nfilters > 0 || variable))
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "contiguous datasets grow along their first dimension only, without filters "
@@ -154,7 +154,7 @@ static int choose_layout(drep_file *f, const struct file_rep *rep, const drep_sp
     }
     if (rec->layout == FMT_CHUNKED)
         rec->suffix = run_order_suffix(rec->rank, rec->max, rec->chunk);
-    return shape_check(rec, ft);
+    return shape_wanted(rec, ft);
 }
 
 /* ---- filters ---- */

@@ -74,13 +74,12 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft)
         if (rec->len[d] > (uint64_t)TYPE_SIZE_MAX ||
             (rec->len[d] != 0 && __builtin_mul_overflow(n, (int64_t)rec->len[d], &n)) ||
             n > TYPE_SIZE_MAX)
-            return fail(DREP_ERR_LIMIT, "more than 2^62 elements (R8.1)");
+            return fail(DREP_ERR_UNSUPPORTED, FMT_BEYOND("more than 2^62 elements", "R8.1"));
     if (__builtin_mul_overflow(n, esize, &bytes) || bytes > TYPE_SIZE_MAX)
-        return fail(DREP_ERR_LIMIT, "more than 2^62 bytes (R8.1)");
-    if (rec->layout == FMT_COMPACT && bytes > COMPACT_MAX)
-        return fail(DREP_ERR_FORMAT,
-                    "a compact dataset of %lld bytes, at most %d are possible (R8.10)",
-                    (long long)bytes, COMPACT_MAX);
+        return fail(DREP_ERR_UNSUPPORTED, FMT_BEYOND("more than 2^62 bytes", "R8.1"));
+    if (rec->layout == FMT_COMPACT && bytes > FMT_COMPACT_MAX)
+        return fail(DREP_ERR_UNSUPPORTED,
+                    FMT_BEYOND("a compact dataset of more than 65,536 bytes", "R8.10"));
     if (rec->layout == FMT_CONTIGUOUS && rec->slab == 0)
         return fail(DREP_ERR_FORMAT, "slabs without elements (R8.5)");
     if (rec->layout == FMT_CONTIGUOUS && ft->type->variable)
@@ -88,9 +87,16 @@ int shape_check(const struct object_rec *rec, const struct ftype *ft)
     if (rec->layout == FMT_CONTIGUOUS || rec->layout == FMT_CHUNKED) {
         if (rec->slab > (uint64_t)TYPE_SIZE_MAX ||
             __builtin_mul_overflow(chunk_count(rec), esize, &bytes) || bytes > TYPE_SIZE_MAX)
-            return fail(DREP_ERR_LIMIT, "chunks of more than 2^62 bytes (R8.5)");
+            return fail(DREP_ERR_UNSUPPORTED, FMT_BEYOND("chunks of more than 2^62 bytes", "R8.5"));
     }
     return 0;
+}
+
+int shape_wanted(const struct object_rec *rec, const struct ftype *ft)
+{
+    int err = shape_check(rec, ft);
+
+    return err == DREP_ERR_UNSUPPORTED ? fail(DREP_ERR_LIMIT, "%s", fail_text()) : err;
 }
 
 /* ---- chunks for the store ---- */

@@ -10,8 +10,6 @@
 #include "conv/ftype.h"
 #include "file/file.h"
 
-#define COMPACT_MAX 65536 /* bytes of a compact dataset */
-
 /* Elements of the shape, and of a full chunk or slab. */
 int64_t shape_count(const struct object_rec *rec);
 int64_t chunk_count(const struct object_rec *rec);
@@ -21,6 +19,8 @@ int64_t chunk_count(const struct object_rec *rec);
 uint64_t slab_choose(int64_t esize, bool called);
 /* Holds every number that reading will multiply against the limits. */
 int shape_check(const struct object_rec *rec, const struct ftype *ft);
+/* The same of a shape that a caller asks for: DREP_ERR_LIMIT where it is beyond a limit. */
+int shape_wanted(const struct object_rec *rec, const struct ftype *ft);
 
 /* The chunks of an object as lib/chunk sees them; `path` is for messages and stays the caller's. */
 void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t esize,

@@ -196,7 +196,6 @@ static int load_table(struct file_datarep *e, const struct rep_rec *r)
 {
     size_t n = r->scalars.len / FMT_SCALAR_SIZE;
     struct rep_table *table = &e->rep.table;
-    struct in in;
 
     *table = (struct rep_table){.structs = r->form == FMT_FORM_TABLE && has_structs(r->name)};
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
@@ -217,13 +216,8 @@ static int load_table(struct file_datarep *e, const struct rep_rec *r)
             return fail_nomem();
         table->ncustom = (int)n;
     }
-    for (size_t i = 0; i < n; i++) {
-        struct scalar_rec scalar;
-
-        in_init(&in, r->scalars.p + i * FMT_SCALAR_SIZE, FMT_SCALAR_SIZE);
-        if (scalar_get(&in, &scalar) == 0)
-            scalar_from_rec(&scalar, &table->custom[i]);
-    }
+    for (size_t i = 0; i < n; i++)
+        scalar_from_table(r->scalars.p + i * FMT_SCALAR_SIZE, &table->custom[i]);
     return fail_in(rep_table_check(table), "datarep \"%s\"", e->rep.name);
 }
 
@@ -319,6 +313,7 @@ static int datarep_decode(struct file_datarep *e, const struct span *record,
     e->form = r->form;
     e->flags = r->flags;
     e->later = r->later;
+    e->beyond = r->beyond;
     e->machine = mem_strndup(!r->machine.p ? "" : (const char *)r->machine.p, r->machine.len);
     if (!e->machine)
         return fail_nomem();
@@ -513,6 +508,8 @@ int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **ou
 
     if (!e)
         return fail(DREP_ERR_FORMAT, "the header has no representation %u (R3.15)", number);
+    if (e->beyond)
+        return fail(DREP_ERR_UNSUPPORTED_DATAREP, "datarep %u: %s", number, e->beyond);
     if (e->later)
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
                     "datarep \"%s\" has form %d and flags %d: written by a newer version",
@@ -753,6 +750,16 @@ struct use {
     struct file_datarep *e;
 };
 
+/* Fail as the row of a code is one that only a later version understands. */
+static int fail_row(int err, const struct file_datarep *e, int code)
+{
+    const struct span scalars = {e->scalars.p, e->scalars.len};
+    const char *beyond = encoding_beyond(&e->later_row[code], &scalars);
+
+    return fail(err, "datarep \"%s\": its encoding of %s%s%s", e->rep.name, drep_code_name(code),
+                beyond ? ": " : " was written by a newer version", beyond ? beyond : "");
+}
+
 /* The first use of a code by a dataset makes its witnesses. */
 static int use_code(int code, void *ctx)
 {
@@ -764,9 +771,7 @@ static int use_code(int code, void *ctx)
     if (e->used[code])
         return 0;
     if (e->later_row[code].later)
-        return fail(DREP_ERR_UNSUPPORTED,
-                    "datarep \"%s\" has an encoding of %s that was written by a newer version",
-                    e->rep.name, drep_code_name(code));
+        return fail_row(DREP_ERR_UNSUPPORTED, e, code);
     if ((err = rep_resolved(u->f, e, &rep)))
         return err;
     if ((err = complete_sizes(e, code)))
@@ -797,11 +802,7 @@ static int listed(int code, void *ctx)
     if (!e->used[code])
         return fail(DREP_ERR_FORMAT, "the extents of datarep \"%s\" do not list %s (R3.15)",
                     e->rep.name, drep_code_name(code));
-    if (e->later_row[code].later)
-        return fail(DREP_ERR_UNSUPPORTED_DATAREP,
-                    "datarep \"%s\": its encoding of %s was written by a newer version",
-                    e->rep.name, drep_code_name(code));
-    return 0;
+    return e->later_row[code].later ? fail_row(DREP_ERR_UNSUPPORTED_DATAREP, e, code) : 0;
 }
 
 int rep_lists(const struct file_datarep *e, const drep_type *type)

@@ -21,7 +21,8 @@ struct file_datarep {
     struct file_rep rep; /* as the header describes it: of form 2 without functions */
     uint16_t number;
     uint8_t form, flags;
-    bool later;        /* form or flags of a later version */
+    bool later; /* form or flags of a later version, or beyond the limits of this one: */
+    const char *beyond;
     struct buf record; /* its record then, which is written as it was */
     char *machine;     /* that made it, "" if nobody says */
     /* By predefined type: in use by datasets; the same when the operation under way began; rows

@@ -28,14 +28,14 @@ static int attr_key(struct key *key, uint64_t id, const char *name)
         return fail(DREP_ERR_ARG, "no attribute name");
     len = strlen(name);
     key_make_attr(key, id);
-    if (attr_name_check((const uint8_t *)name, len) != 0 || key_add_bytes(key, name, len) != 0)
+    if (key_add_bytes(key, name, len) != 0 || attr_name_check((const uint8_t *)name, len) != 0)
         return fail(DREP_ERR_NAME, "\"%s\" is not a valid attribute name", name);
     return 0;
 }
 
 int attr_later(const struct attr_rec *rec)
 {
-    return fail_later("unreadable", rec->number, rec->flags, FMT_PLAIN);
+    return fail_later("unreadable", rec->beyond, rec->number, rec->flags, FMT_PLAIN);
 }
 
 /* Like tree_peek(), decoded: what *rec points to holds until tree_peeked(). */
@@ -208,10 +208,16 @@ int drep_attr_write_double(drep_file *file, const char *path, const char *name, 
 
 int attr_count(const struct attr_rec *rec, int64_t *count)
 {
-    *count = rec->rank == FMT_RANK_NULL ? 0 : 1;
-    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
-        if (rec->len[d] > INT64_MAX || __builtin_mul_overflow(*count, (int64_t)rec->len[d], count))
-            return fail(DREP_ERR_FORMAT, "more than 2^63 elements (R8.1)");
+    bool empty = rec->rank == FMT_RANK_NULL;
+    int64_t n = 1;
+
+    for (int d = 0; rec->rank != FMT_RANK_NULL && d < rec->rank; d++) {
+        empty |= rec->len[d] == 0;
+        if (rec->len[d] != 0 &&
+            (__builtin_mul_overflow(n, (int64_t)rec->len[d], &n) || n > TYPE_SIZE_MAX))
+            return fail(DREP_ERR_UNSUPPORTED, FMT_BEYOND("more than 2^62 elements", "R8.1"));
+    }
+    *count = empty ? 0 : n;
     return 0;
 }
 
@@ -228,6 +234,11 @@ int attr_find(drep_file *f, const char *path, const char *name, struct attr_foun
     a->peek = (struct peek){0};
     if (!err)
         err = attr_key(&a->key, id, name);
+    if (err == DREP_ERR_NAME && a->key.len > FMT_KEY_HEAD + FMT_NAME_MAX &&
+        tree_get(f->st, &a->key, NULL) == 0) { /* no name for us, and it is there */
+        name_beyond(a->key.len - FMT_KEY_HEAD, &a->rec.kind, &a->rec.beyond);
+        return attr_later(&a->rec);
+    }
     if (err)
         return err;
     err = attr_peek(f, &a->key, &a->rec, &a->peek);
@@ -273,11 +284,13 @@ int drep_attr_info(drep_file *file, const char *path, const char *name, drep_att
     attr_found_release(&a);
     if (err == DREP_ERR_UNSUPPORTED) {
         is = DREP_ATTRINFO;
-        is.number = a.rec.kind == FMT_LATER ? a.rec.number : -1;
+        is.number = a.rec.kind == FMT_LATER && !a.rec.beyond ? a.rec.number : -1;
         is.flags = a.rec.kind == FMT_LATER ? a.rec.flags : 0;
         sized_put(SIZED_drep_attrinfo, &is, out);
     }
-    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
+    fail_about(fail_in(err, "%s: attribute \"%.*s\"", !path ? "" : path,
+                       !name ? 0 : name_shown(strlen(name)), !name ? "" : name),
+               path);
     return read_end(file, err);
 }
 

@@ -12,9 +12,8 @@
 static int dim_key(struct key *key, uint64_t group, const char *name, size_t len)
 {
     key_make(key, group, FMT_TAG_DIM);
-    if (name_check((const uint8_t *)name, len) != 0)
+    if (key_add_bytes(key, name, len) != 0 || name_check((const uint8_t *)name, len) != 0)
         return fail(DREP_ERR_NAME, "\"%.*s\" is not a valid name", (int)len, name);
-    key_add_bytes(key, name, len);
     return 0;
 }
 
@@ -25,6 +24,7 @@ int dim_decode(const struct key *key, const uint8_t *p, size_t len, struct dim_r
 
     in_init(&in, p, len);
     err = dim_get(&in, rec);
+    name_beyond(key->len - DIM_NAME_AT, &rec->kind, &rec->beyond);
     return !err ? 0
                 : fail(err, "dimension \"%.*s\": %s", (int)(key->len - DIM_NAME_AT),
                        (const char *)key->p + DIM_NAME_AT, in.why);
@@ -34,9 +34,9 @@ int dim_later(const struct key *key, const struct dim_rec *rec)
 {
     char what[FMT_NAME_MAX + 20];
 
-    snprintf(what, sizeof what, "dimension \"%.*s\"", (int)(key->len - DIM_NAME_AT),
+    snprintf(what, sizeof what, "dimension \"%.*s\"", name_shown(key->len - DIM_NAME_AT),
              (const char *)key->p + DIM_NAME_AT);
-    return fail_later(what, rec->number, rec->flags, FMT_PLAIN);
+    return fail_later(what, rec->beyond, rec->number, rec->flags, FMT_PLAIN);
 }
 
 int dim_entry_find(drep_file *f, uint64_t group, const char *name, size_t len, struct dim_rec *rec)
@@ -45,7 +45,8 @@ int dim_entry_find(drep_file *f, uint64_t group, const char *name, size_t len, s
     struct key key;
     int err = dim_key(&key, group, name, len);
 
-    if (!err)
+    if (!err ||
+        key.len > DIM_NAME_AT + FMT_NAME_MAX) /* no name for us: is it there all the same? */
         err = tree_peek(f->st, &key, &peek);
     if (err)
         return err;
@@ -114,7 +115,7 @@ int dim_walk_next(struct dim_walk *w)
 
     if (err)
         return err;
-    if (name_check(w->key.p + DIM_NAME_AT, w->key.len - DIM_NAME_AT) != 0)
+    if (name_stored_check(w->key.p + DIM_NAME_AT, w->key.len - DIM_NAME_AT) != 0)
         return fail(DREP_ERR_FORMAT, "invalid name of a dimension, %zu bytes (R7.10)",
                     w->key.len - DIM_NAME_AT);
     return dim_decode(&w->key, w->value.p, w->value.len, &w->rec);

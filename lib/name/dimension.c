@@ -276,7 +276,8 @@ struct listed_dim {
     int64_t len;
     bool unlimited, attrs;
     int kind; /* enum drep_object_kind */
-    uint8_t number, flags;
+    int number;
+    uint8_t flags;
 };
 struct dim_list {
     struct listed_dim *p;
@@ -324,7 +325,7 @@ static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
     at->kind = DREP_OBJ_DIMENSION;
     if (at->rec.kind == FMT_LATER) { /* the address leads to an error that says so */
         at->kind = DREP_OBJ_UNKNOWN;
-        at->number = at->rec.number;
+        at->number = at->rec.beyond ? -1 : at->rec.number;
         at->flags = at->rec.flags;
         at->rec.object = 0;
         return path_dimension_address(f, group, at->name, 0, &at->path);
@@ -332,7 +333,7 @@ static int list_describe(drep_file *f, const char *group, struct listed_dim *at)
     err = object_load(f, at->rec.object, &dim);
     if (err == DREP_ERR_UNSUPPORTED) {
         at->kind = DREP_OBJ_UNKNOWN;
-        at->number = dim.rec.number;
+        at->number = dim.rec.beyond ? -1 : dim.rec.number;
         at->flags = dim.rec.flags;
         err = 0;
     } else if (!err && dim.rec.kind != FMT_DIMENSION)

@@ -10,14 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The key of a link by its name. */
+static int name_too_long(size_t len)
+{
+    return fail(DREP_ERR_NAME, "a name of %zu bytes is longer than %d", len, FMT_NAME_MAX);
+}
+
+/* The key of a link by its name, also one that is too long for us and may be there. */
 static int link_key(struct key *key, uint64_t group, const char *name, size_t len)
 {
     key_make(key, group, FMT_TAG_LINK);
-    if (len > FMT_NAME_MAX)
-        return fail(DREP_ERR_NAME, "a name of %zu bytes is longer than %d", len, FMT_NAME_MAX);
-    key_add_bytes(key, name, len);
-    return 0;
+    return key_add_bytes(key, name, len) == 0 ? 0 : name_too_long(len);
 }
 
 int link_decode(const char *name, size_t len, const void *p, size_t size, struct link_rec *link)
@@ -27,6 +29,7 @@ int link_decode(const char *name, size_t len, const void *p, size_t size, struct
 
     in_init(&in, p, size);
     err = link_get(&in, link);
+    name_beyond(len, &link->kind, &link->beyond);
     return !err ? 0 : fail(err, "link \"%.*s\": %s", (int)len, name, in.why);
 }
 
@@ -38,6 +41,8 @@ int link_peek(drep_file *f, uint64_t group, const char *name, size_t len, struct
 
     if (!err)
         err = tree_peek(f->st, &key, peek);
+    if (err && len > FMT_NAME_MAX) /* the address of a dimension can be longer */
+        err = memchr(name, '#', len) ? DREP_ERR_NOT_FOUND : name_too_long(len);
     if (err)
         return err;
     err = link_decode(name, len, peek->p, peek->len, link);
@@ -50,8 +55,8 @@ int link_later(const char *name, size_t len, const struct link_rec *link)
 {
     char what[FMT_NAME_MAX + 20];
 
-    snprintf(what, sizeof what, "link \"%.*s\"", (int)len, name);
-    return fail_later(what, link->number, link->flags, FMT_EXTERNAL);
+    snprintf(what, sizeof what, "link \"%.*s\"", name_shown(len), name);
+    return fail_later(what, link->beyond, link->number, link->flags, FMT_EXTERNAL);
 }
 
 int link_find(drep_file *f, uint64_t group, const char *name, size_t len, struct link_rec *link,

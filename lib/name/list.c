@@ -96,7 +96,7 @@ static drep_linkinfo batch_info(const struct batch *b, const struct batch_link *
 
     if (rec->kind == FMT_LATER) {
         info.link = DREP_LINK_UNKNOWN;
-        info.number = rec->number;
+        info.number = rec->beyond ? -1 : rec->number;
         info.flags = rec->flags;
     } else if (rec->kind == FMT_HARD) {
         info.id = rec->object;
@@ -131,7 +131,7 @@ static inline int entry_link(const struct key *key, const uint8_t *value, size_t
     const uint8_t *name = key->p + LINK_NAME_AT;
     size_t name_len = key->len - LINK_NAME_AT;
 
-    if (name_check(name, name_len) != 0)
+    if (name_stored_check(name, name_len) != 0)
         return fail(DREP_ERR_FORMAT, "invalid link name of %zu bytes (R7.10)", name_len);
     return link_decode((const char *)name, name_len, value, len, link);
 }

@@ -34,8 +34,10 @@ static int record_peek(drep_file *f, uint64_t id, struct peek *peek)
     return err;
 }
 
-int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds)
+int fail_later(const char *what, const char *beyond, uint8_t number, uint8_t flags, uint8_t kinds)
 {
+    if (beyond)
+        return fail(DREP_ERR_UNSUPPORTED, "%s: %s", what, beyond);
     if (number < 1 || number > kinds)
         return fail(DREP_ERR_UNSUPPORTED, "%s: kind %d, written by a newer version", what, number);
     return fail(DREP_ERR_UNSUPPORTED, "%s: flags 0x%02x, written by a newer version", what, flags);
@@ -43,8 +45,8 @@ int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds)
 
 int object_later_in(const char *what, const struct object_rec *rec)
 {
-    if (rec->kind == FMT_LATER)
-        return fail_later(what, rec->number, rec->flags, FMT_DIMENSION);
+    if (rec->kind == FMT_LATER || rec->beyond)
+        return fail_later(what, rec->beyond, rec->number, rec->flags, FMT_DIMENSION);
     if (object_known(rec))
         return 0;
     if (rec->layout > FMT_CHUNKED)

@@ -34,8 +34,14 @@ int head_edited(drep_file *f, const struct head_edit *e);
  * `links` more links. */
 int head_take_index(drep_file *f, uint64_t group, int links, uint64_t *index);
 
-/* Fail with DREP_ERR_UNSUPPORTED: `what` has a kind or flags of a later version. */
-int fail_later(const char *what, uint8_t number, uint8_t flags, uint8_t kinds);
+/* Bytes of a name that a message shows: one that is too long for this version would fill it. */
+static inline int name_shown(size_t len)
+{
+    return len > FMT_NAME_MAX ? 64 : (int)len;
+}
+/* Fail with DREP_ERR_UNSUPPORTED: `what` has a kind or flags of a later version, or a value that is
+ * `beyond` the limits of this one. */
+int fail_later(const char *what, const char *beyond, uint8_t number, uint8_t flags, uint8_t kinds);
 /* The same of an object, which may be of a known kind with unknown flags, or a dataset of unknown
  * layout or fill; 0 if all of it is known. */
 int object_later(uint64_t id, const struct object_rec *rec);

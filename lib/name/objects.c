@@ -18,6 +18,7 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     struct external_target to;
     drep_objinfo is;
     int err = sized_check(SIZED_drep_objinfo, out, "drep_stat");
+    bool beyond = false;
 
     if (err || (err = external_target(file, path, &to)))
         return err;
@@ -30,19 +31,21 @@ int drep_stat(drep_file *file, const char *path, drep_objinfo *out)
     err = path_id(file, path, &id);
     if (!err)
         err = head_load(file, id, &head);
-    if (!err && head.kind != FMT_LATER)
+    if (!err && head.kind != FMT_LATER) {
         err = object_load(file, id, &o);
-    if (err == DREP_ERR_UNSUPPORTED && head.kind == FMT_DATASET) /* its layout is a later one */
-        err = 0;
+        beyond = err == DREP_ERR_UNSUPPORTED && head.kind != FMT_DATASET;
+        if (err == DREP_ERR_UNSUPPORTED) /* a later layout, or beyond a limit */
+            err = 0;
+    }
     if (!err)
         err = attrs_count(file, id, &attrs);
     if (!err) {
         is = DREP_OBJINFO;
-        is.kind = head.kind == FMT_LATER ? DREP_OBJ_UNKNOWN : head.kind;
+        is.kind = head.kind == FMT_LATER || beyond ? DREP_OBJ_UNKNOWN : head.kind;
         is.id = id;
         is.links = head.links;
         is.attrs = attrs;
-        is.number = head.kind == FMT_LATER ? head.number : 0;
+        is.number = head.kind == FMT_LATER ? head.number : beyond ? -1 : 0;
         is.flags = head.kind == FMT_LATER ? head.flags : 0;
         if (o.rec.kind == FMT_GROUP)
             is.members = (int64_t)o.rec.members;

@@ -330,8 +330,6 @@ static int table_get(struct packed_head *f)
 {
     const struct rep_rec *h = f->h;
     size_t n = h->scalars.len / FMT_SCALAR_SIZE;
-    struct scalar_rec scalar;
-    struct in in;
 
     f->table = mem_zalloc(1, sizeof *f->table);
     if (!f->table)
@@ -349,14 +347,9 @@ static int table_get(struct packed_head *f)
     f->table->row[DREP_CODE_PACKED] = rep_native()->row[DREP_CODE_PACKED];
     if (n > 0 && !(f->table->custom = mem_array(n, sizeof(drep_scalar))))
         return DREP_ERR_NOMEM;
-    for (size_t i = 0; i < n; i++) {
-        drep_scalar *to = &f->table->custom[f->table->ncustom++];
-
-        memset(to, 0, sizeof *to);
-        in_init(&in, h->scalars.p + i * FMT_SCALAR_SIZE, FMT_SCALAR_SIZE);
-        if (scalar_get(&in, &scalar) == 0)
-            scalar_from_rec(&scalar, to);
-    }
+    for (size_t i = 0; i < n; i++)
+        scalar_from_table(h->scalars.p + i * FMT_SCALAR_SIZE,
+                          &f->table->custom[f->table->ncustom++]);
     return rep_scoped(h->name, f->table, &f->scoped);
 }
 

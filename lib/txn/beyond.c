@@ -339,6 +339,8 @@ static int adopt_object(struct beyond *b, const struct found_object *o, bool dim
     if (!err && rec->kind == FMT_LATER)
         err = fail(DREP_ERR_UNSUPPORTED, "an object of kind %u, written by a newer version",
                    rec->number);
+    if (!err && rec->beyond)
+        err = fail(DREP_ERR_UNSUPPORTED, "%s", rec->beyond);
     if (!err && (rec->kind == FMT_DIMENSION) == dimensions) {
         rec->links = 1;
         rec->next_link = rec->members = 0;

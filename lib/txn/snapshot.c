@@ -126,7 +126,7 @@ int snapshot_load_header(struct store *st)
     if (s->more.length)
         err = block_load(st, &s->more, FMT_HEADER, &rest, NULL);
     if (!err && rest.len > FMT_HEADER_MAX - s->header_size)
-        err = fail(DREP_ERR_LIMIT, "a header of more than %u bytes", FMT_HEADER_MAX);
+        err = fail(DREP_ERR_UNSUPPORTED, FMT_BEYOND("a header of more than 1 MiB", "R3.2"));
     if (!err)
         err = snapshot_set_header(st, s, &rest);
     buf_release(&rest);

@@ -457,6 +457,17 @@ void scalar_from_rec(const struct scalar_rec *r, drep_scalar *out)
                          .exp_bias = r->exp_bias};
 }
 
+void scalar_from_table(const uint8_t *description, drep_scalar *out)
+{
+    struct scalar_rec rec = {
+        .cls = FMT_SCALAR_BITS, .size = 1, .format = FMT_FORMAT_UINT, .precision = 8};
+    struct in in;
+
+    in_init(&in, description, FMT_SCALAR_SIZE);
+    scalar_get(&in, &rec);
+    scalar_from_rec(&rec, out);
+}
+
 /* Refuse scalars that the file format would refuse: its decoder knows the rules. It does not
  * compare class and format, because files may know more formats. */
 static int check_scalar(const drep_scalar *s)

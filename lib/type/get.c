@@ -36,6 +36,12 @@ static int getter_fail(struct getter *g, int err, const char *why)
     return in_error(g);
 }
 
+static int size_beyond(void)
+{
+    return fail(DREP_ERR_UNSUPPORTED,
+                FMT_BEYOND("datatype record: a size of more than 2^62", "R5.11"));
+}
+
 /* Report a record that a constructor refuses as malformed: no writer wrote it. `kind` is that of
  * its node. */
 static int refused_kind(struct getter *g, int err, int kind)
@@ -45,6 +51,8 @@ static int refused_kind(struct getter *g, int err, int kind)
                        : kind >= FMT_KIND_CONTIGUOUS ? "R5.38"
                                                      : "R5.7";
 
+    if (err == DREP_ERR_VALUE_TOO_LARGE && kind != FMT_KIND_ENUM)
+        return size_beyond();
     if (err != DREP_ERR_ARG && err != DREP_ERR_COUNT && err != DREP_ERR_DIMS &&
         err != DREP_ERR_NAME && err != DREP_ERR_TYPE)
         return fail_in(err, "datatype record: at byte %zu", g->in->last);
@@ -183,7 +191,8 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
     if (!err)
         err = get_type(g, &base, &base_shape);
     if (!err)
-        err = refused(g, drep_type_enum(base, l.n, (const char *const *)l.name, l.a, type));
+        err = refused_kind(g, drep_type_enum(base, l.n, (const char *const *)l.name, l.a, type),
+                           n->kind);
     shape_release(&base_shape);
     drep_type_free(base);
     list_release(&l);
@@ -198,7 +207,7 @@ static int compound_shape(const struct type_node *n, struct entry_list *l, struc
     int err = shape_place(&made, l->shape, l->n, l->a, (int64_t)n->size);
 
     if (err)
-        return err;
+        return err == DREP_ERR_VALUE_TOO_LARGE ? size_beyond() : err;
     err = fail_in(shape_apart(l->shape, l->n, NULL, l->a, (int64_t)n->size), "datatype record");
     if (err)
         shape_release(&made);
@@ -460,14 +469,16 @@ static int get_type(struct getter *g, drep_type **type, struct shape *shape)
     int err;
 
     if (g->depth >= FMT_TYPE_DEPTH_MAX)
-        return getter_fail(g, DREP_ERR_LIMIT, "too many nested types (R5.10)");
+        return getter_fail(g, DREP_ERR_UNSUPPORTED,
+                           FMT_BEYOND("more than 64 nested nodes", "R5.10"));
     if (type_node_get(g->in, &n))
         return in_error(g);
     if (g->stored && n.kind >= FMT_KIND_CONTIGUOUS)
         return getter_fail(g, DREP_ERR_FORMAT, "an element made of a typemap (R5.16)");
     sequence = n.kind == FMT_KIND_SEQUENCE || n.kind == FMT_KIND_VSTRING;
     if (sequence && g->sequences >= FMT_SEQ_DEPTH_MAX)
-        return getter_fail(g, DREP_ERR_LIMIT, "too many nested sequences (R5.10)");
+        return getter_fail(g, DREP_ERR_UNSUPPORTED,
+                           FMT_BEYOND("more than 8 nested sequences", "R5.10"));
     g->depth++;
     g->sequences += sequence;
     err = get_node(g, &n, type, shape);

@@ -131,5 +131,8 @@ int type_get_placed(struct in *in, const struct type_sizes *sizes, drep_type **t
 struct scalar_rec;
 void scalar_to_rec(const drep_scalar *s, struct scalar_rec *out);
 void scalar_from_rec(const struct scalar_rec *r, drep_scalar *out);
+/* Read a description of SCALARS.  One that only a later version understands becomes a byte: each
+ * row that names it is a later version's too. */
+void scalar_from_table(const uint8_t *description, drep_scalar *out);
 
 #endif

@@ -127,9 +127,9 @@ static void report(struct checker *c, int err, const struct key *key, uint64_t w
 }
 
 /* Like fail_later(), but the checker tells of it as no fault. */
-static int check_later(uint8_t number, uint8_t flags, uint8_t kinds)
+static int check_later(const char *beyond, uint8_t number, uint8_t flags, uint8_t kinds)
 {
-    fail_later("unaccounted", number, flags, kinds);
+    fail_later("unaccounted", beyond, number, flags, kinds);
     return LATER;
 }
 
@@ -374,8 +374,9 @@ static int check_link(struct checker *c, const struct key *key, const uint8_t *p
     in_init(&in, p, len);
     if ((err = link_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
+    if (name_stored_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
+    name_beyond(key->len - FMT_KEY_HEAD, &rec.kind, &rec.beyond);
     if (rec.kind == FMT_HARD && ((err = seen_add(&c->linked, rec.object)) ||
                                  (err = seen_add(&c->edges, key_object(key->p))) ||
                                  (err = seen_add(&c->edges, rec.object))))
@@ -388,7 +389,7 @@ static int check_link(struct checker *c, const struct key *key, const uint8_t *p
     if ((err = check_member(c, key, rec.index)))
         return err;
     c->owner.links++;
-    return rec.kind == FMT_LATER ? check_later(rec.number, rec.flags, FMT_EXTERNAL) : 0;
+    return rec.kind == FMT_LATER ? check_later(rec.beyond, rec.number, rec.flags, FMT_EXTERNAL) : 0;
 }
 
 static int check_dim(struct checker *c, const struct key *key, const uint8_t *p, size_t len)
@@ -400,15 +401,16 @@ static int check_dim(struct checker *c, const struct key *key, const uint8_t *p,
     in_init(&in, p, len);
     if ((err = dim_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (name_check(key->p + DIM_NAME_AT, key->len - DIM_NAME_AT) != 0)
+    if (name_stored_check(key->p + DIM_NAME_AT, key->len - DIM_NAME_AT) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
+    name_beyond(key->len - DIM_NAME_AT, &rec.kind, &rec.beyond);
     if (rec.kind != FMT_LATER && ((err = seen_add(&c->dims, rec.object)) ||
                                   (err = seen_add(&c->edges, key_object(key->p))) ||
                                   (err = seen_add(&c->edges, rec.object))))
         return err;
     if ((err = check_member(c, key, rec.index)))
         return err;
-    return rec.kind == FMT_LATER ? check_later(rec.number, rec.flags, FMT_PLAIN) : 0;
+    return rec.kind == FMT_LATER ? check_later(rec.beyond, rec.number, rec.flags, FMT_PLAIN) : 0;
 }
 
 /* Its elements, converted. */
@@ -443,8 +445,9 @@ static int check_attr(struct checker *c, const struct key *key, const uint8_t *p
     in_init(&in, p, len);
     if ((err = attr_get(&in, &rec)))
         return fail(err, "%s at byte %zu of its record", in.why, in.err_at);
-    if (attr_name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
+    if (key->len == FMT_KEY_HEAD || text_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD) != 0)
         return fail(DREP_ERR_FORMAT, "an invalid name (R7.10)");
+    name_beyond(key->len - FMT_KEY_HEAD, &rec.kind, &rec.beyond);
     if (rec.kind == FMT_PLAIN && rec.type >= FMT_TYPE_FIRST &&
         (err = seen_add(&c->used, rec.type - FMT_TYPE_FIRST)))
         return err;
@@ -455,7 +458,7 @@ static int check_attr(struct checker *c, const struct key *key, const uint8_t *p
                     "its creation index %lu was never assigned: the next one is %lu (R7.6)",
                     (unsigned long)rec.index, (unsigned long)c->owner.next_attr);
     if (rec.kind == FMT_LATER)
-        return check_later(rec.number, rec.flags, FMT_PLAIN);
+        return check_later(rec.beyond, rec.number, rec.flags, FMT_PLAIN);
     if ((err = ftype_get(c->f, rec.type, false, &ft)) || rec.rank == FMT_RANK_NULL)
         return err;
     if ((err = attr_count(&rec, &count)) || (err = value_check(&rec.value, ft, count)))
@@ -534,9 +537,6 @@ static int check_run(struct run_before *before, int rank, const uint64_t *coord,
     if (rank == 0 && rec->run != 1)
         return fail(DREP_ERR_FORMAT, "a run of %lu chunks, not of one (R8.15)",
                     (unsigned long)rec->run);
-    for (int d = 0; d < rank; d++)
-        if (coord[d] > (uint64_t)1 << 62)
-            return fail(DREP_ERR_FORMAT, "a coordinate beyond 2^62 (R8.13)");
     return chunk_order_check(before, rank, coord, rec);
 }
 
@@ -651,6 +651,10 @@ static int check_target(struct checker *c, const struct key *key, const uint8_t 
         return fail(DREP_ERR_FORMAT, "file number 0 (R8.43)");
     if (target_get(&in, &rec))
         return fail(in.err, "%s", in.why);
+    if (rec.beyond) { /* chunks in it cannot be read */
+        fail(DREP_ERR_UNSUPPORTED, "unaccounted: %s", rec.beyond);
+        return NOTED;
+    }
     if (c->f->st->targets->allowed)
         target_budget(&rec, &c->external);
     return 0;

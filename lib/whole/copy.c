@@ -988,7 +988,7 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
     struct buf rec_out = {0};
     struct attr_rec rec;
     struct ftype *ft;
-    int64_t count = 1;
+    int64_t count;
     struct out out;
     struct in in;
     int err;
@@ -997,15 +997,15 @@ static int copy_attr(struct copy *c, uint64_t id, struct key *key)
     if ((err = attr_get(&in, &rec)))
         return fail(err, "attribute \"%.*s\": %s", (int)(key->len - FMT_KEY_HEAD),
                     (const char *)key->p + FMT_KEY_HEAD, in.why);
+    name_beyond(key->len - FMT_KEY_HEAD, &rec.kind, &rec.beyond);
     err = rec.kind == FMT_LATER ? attr_later(&rec) : ftype_get(c->from, rec.type, NULL, &ft);
-    for (int d = 0; !err && rec.rank != FMT_RANK_NULL && d < rec.rank; d++)
-        if (__builtin_mul_overflow(count, rec.len[d], &count))
-            err = fail(DREP_ERR_FORMAT, "more than 2^63 elements (R8.1)");
+    if (!err)
+        err = attr_count(&rec, &count);
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)
         err = value_check(&rec.value, ft, count);
     if (err)
         return leave_later(c, id,
-                           fail_in(err, "attribute \"%.*s\"", (int)(key->len - FMT_KEY_HEAD),
+                           fail_in(err, "attribute \"%.*s\"", name_shown(key->len - FMT_KEY_HEAD),
                                    (const char *)key->p + FMT_KEY_HEAD));
     err = map_type(c, rec.type, OF_ATTR, NULL, &rec.type);
     if (!err && rec.rank != FMT_RANK_NULL && count > 0)

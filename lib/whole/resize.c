@@ -293,7 +293,7 @@ int shape_change(drep_dataset *ds, const int64_t *dims, struct stored_object *o)
         o->rec.has_max |= len != o->rec.max[d];
     }
     if (!err)
-        err = shape_check(&o->rec, ds->ft);
+        err = shape_wanted(&o->rec, ds->ft);
     if (!err && (shrinks || !ds->trimmed) &&
         (ds->rec.layout == FMT_CHUNKED || ds->rec.layout == FMT_CONTIGUOUS)) {
         err = writeback_all(ds->file->st, ds->id);

@@ -79,7 +79,7 @@ def constants():
         e = re.sub(r"\b(0x[0-9a-f]+|\d+)u?l*\b", r"\1", e)
         return eval(e, {}, found)  # of our own headers
 
-    for path in ("format/numbers.h", "format/block.h", "format/slot.c", "lib/rep/unit.c"):
+    for path in ("format/numbers.h", "format/target.h", "format/block.h", "format/slot.c", "lib/rep/unit.c"):
         source = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
         for line in re.finditer(r"^#define (\w+) (.+)$|^ *(\w+) = ([^,{}=;]+?),?$|enum(?: \w+)? \{ (.+) \};", source, re.M):
             pairs = [(line[1], line[2])] if line[1] else [(line[3], line[4])] if line[3] else [
@@ -188,8 +188,8 @@ def scalar(n):
     assert re.search(r"norm > 2 \|\| s->low_pad > 2", source)
     rows[5] += ["0 the", "leading 1", ", 1 it", ", 2 none"]
     rows[6] += ["0 zeros, 1 ones, 2 unknown"]
-    rows[16].append("1 to " + re.search(r"exponent.width > (\d+)", source)[1])
-    rows[20].append("1 to " + re.search(r"significand.width > (\d+)", source, re.S)[1])
+    rows[16].append("1 to %d" % n["EXPONENT_MAX"])
+    rows[20].append("1 to %d" % n["SIGNIFICAND_MAX"])
     rows[22].append(" or ".join(re.search(r"exp_base_log2 != (\d) && s->exp_base_log2 != (\d)", source).groups()))
     rows[22].append("log2")
     return list(rows.values())
@@ -330,7 +330,7 @@ def limits(n):
     return [
         ["rank", words(n["RANK_MAX"])],
         ["name of an object", words(n["NAME_MAX"])],
-        ["name of a representation", words(n["DATAREP_MAX"])],
+        ["name of a representation, of a user's filter", words(n["DATAREP_MAX"])],
         ["representations of a file", words(n["REPS_MAX"])],
         ["header proper", sized(n["HEADER_MAX"])],
         ["key / value in a leaf / node",
@@ -338,12 +338,62 @@ def limits(n):
         ["value in a block", sized(n["VALUE_MAX"])],
         ["levels of the tree", words(n["LEVEL_MAX"] + 1)],
         ["nested nodes of a datatype record", "%d / %d" % (n["TYPE_DEPTH_MAX"], n["SEQ_DEPTH_MAX"])],
-        ["contents", "%s x heap" % re.search(r"SHARE_MAX\D*(\d+)", text("lib/conv/heap.c"))[1]],
-        ["elements, bytes of a dataset", powers(n["SIZE_MAX"])],
+        ["scalar / integer or bits", "%d / %d bytes" % (n["ITEM_MAX"], n["INT_SIZE_MAX"])],
+        ["exponent / significand", "%d / %d bits" % (n["EXPONENT_MAX"], n["SIGNIFICAND_MAX"])],
+        ["contents", "%s x heap" % n["SHARE_MAX"]],
+        ["lengths, elements, bytes", powers(n["SIZE_MAX"])],
+        ["compact dataset", words(n["COMPACT_MAX"])],
         ["chunks of a plain", "2^32-1 / %d / %d / %d" % (n["PACKED_MAX"], n["PLACED_MAX"], n["PLACED_MAX"])],
         ["block of sums", sized(n["SUMS_MAX"])],
         ["filters of a dataset", "%d, %d" % (n["FILTERS_MAX"], n["PARAMS_MAX"])],
-        ["filtered chunk", "2^%d" % (chunk.bit_length() - 1)]]
+        ["filtered chunk", "2^%d" % (chunk.bit_length() - 1)],
+        ["path or URI / text", "%s / %s" % (n("PATH_MAX"), n("NAME_MAX"))]]
+
+
+# Constants that are no limits of section 9, and why.
+NO_LIMITS = {"SLOT_HEADER_MAX": "R2.11", "HINT_KEY_MAX": "R3.26: fixed", "HINT_VALUE_MAX": "R3.26: fixed",
+             "SHARED_MAX": "the bits of an entry's head", "NEAR_MAX": "a writer's choice",
+             "CODE_MAX": "the last code with a meaning", "HEAD_MAX": "bytes of a buffer"}
+# Rules of limits that no value of this version goes beyond, or beyond which it is malformed (R1.11); the last is
+# one that a reader may raise (R3.28).
+NO_GATES = {"R8.15", "R4.9", "R4.11", "R4.13", "R4.14", "R4.17", "R8.36"}
+
+
+def limit_rules(page):
+    table = next(t for t in list(tables(page)) if tuple(t.header[:3]) == ("what", "at most", "rule"))
+    return {rule for row in table.rows for rule in re.findall(r"R\d+\.\d+", row[2])}
+
+
+def gates():
+    """Rules that the sources name where a value is beyond a limit."""
+    found = set()
+    for path in glob.glob(os.path.join(ROOT, "format/*.[ch]")) + glob.glob(os.path.join(ROOT, "lib/*/*.[ch]")):
+        for call in re.findall(r"(?:IN_LIMIT|FMT_BEYOND)\((.*?)\);", text(os.path.relpath(path, ROOT)), re.S):
+            found |= set(re.findall(r'"(R\d+\.\d+)"', call))
+    return found
+
+
+def limits_wrong(page):
+    """Each limit of the code is one of section 9 with its rule, and each of section 9 is one of the code."""
+    class Asked(Numbers):
+        names = set()
+
+        def __getitem__(self, name):
+            self.names.add(name)
+            return super().__getitem__(name)
+
+    limits(Asked())
+    defined = {name for path in glob.glob(os.path.join(ROOT, "format/*.h"))
+               for name in re.findall(r"^#define FMT_(\w+_MAX) ", text(os.path.relpath(path, ROOT)), re.M)}
+    for name in sorted(defined - Asked.names - set(NO_LIMITS)):
+        yield "FMT_%s: section 9 of SPEC.md has no such limit" % name
+    for name in sorted(set(NO_LIMITS) - defined):
+        yield "FMT_%s is explained and does not exist" % name
+    there, built = limit_rules(page), gates()
+    for rule in sorted(built - there):
+        yield "%s: a value beyond it is told, and section 9 does not name the rule" % rule
+    for rule in sorted(there - built - NO_GATES):
+        yield "%s: no source says that a value is beyond this limit" % rule
 
 
 def reserved(n):

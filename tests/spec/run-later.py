@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
 # needs: deflate
-"""run-later.py - a file of this build with what the next version may add, read by this build.
+"""run-later.py - files with what the next version may add, read by this build.
 
 make_later writes the file, then gives it a tag, a filter and a layout that have no meaning yet, and
 version 1.7.  The command and the reader in Python say the same of it; what is unknown is told as that,
-and nothing as damage; a change keeps it.  Prints TAP.
+and nothing as damage; a change keeps it.  Vector `beyond` has a value beyond each limit of section 9: check, dump
+and the reader name each of them.  Prints TAP.
 """
 import os
 import subprocess
@@ -15,6 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import compare  # noqa: E402
+import literals  # noqa: E402
+import reader  # noqa: E402
 from tap import Tap  # noqa: E402
 
 DATAREP = os.environ["DATAREP"]
@@ -31,6 +34,25 @@ def run(*args):
 def lacks(text, *parts):
     missing = [part for part in parts if part not in text]
     return missing and "%s in %s" % (missing, text)
+
+
+def beyond():
+    """What names each limit: check, dump, and the reader in Python."""
+    path = os.path.join(HERE, "..", "vectors", "beyond.drep")
+    # A header that is too long has no file around it (bad vector header-too-long-in-all).
+    limits = literals.limit_rules(literals.text("SPEC.md")) - literals.NO_GATES - {"R3.2"}
+    # Not of dump: a link or a dimension is told by its line alone; no element of the dataset is in that chunk.
+    for name, without in (("check", set()), ("dump", {"R8.13"})):
+        status, out = run(DATAREP, name, *(["--deep"] if name == "check" else []), "--external", path)
+        named = {rule for line in out.splitlines() if "beyond the limits of this version" in line
+                 for rule in limits if "(%s)" % rule in line}
+        tap.result("%s names each limit" % name, None if named == limits - without and
+                   status == (0 if name == "check" else 4) else "status %d, not %s" % (status, limits - without ^ named))
+    errors = reader.errors.Beyond
+    errors.rules.clear()
+    with reader.File(path, external=True) as file:
+        tap.result("nothing of it is damage", [str(e) for e in file.check()])
+    tap.result("the reader in Python names each limit", errors.rules ^ limits)
 
 
 def main():
@@ -57,6 +79,7 @@ def main():
     tap.result("nothing of them is in the new file", out if status or "unknown tag" in out else None)
     status, out = run(DATAREP, "dump", "-H", PATH + ".new")
     tap.result("the new file has this library's version", lacks(out, "format: Datarep 0.5"))
+    beyond()
     return tap.end()
 
 

@@ -52,7 +52,7 @@ def checked(path):
 def bad(path, rules, check):
     try:
         reader.document(path)
-    except reader.ReadError as e:
+    except (reader.ReadError, reader.errors.Beyond) as e:
         return None if e.rule in rules else "refused by %s: %s" % (e.rule, e)
     if not check:
         return "it was read"

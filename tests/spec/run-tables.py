@@ -101,6 +101,15 @@ def planted():
             yield "`%s` for `%s` is not noticed" % (new, old)
 
 
+def planted_limits():
+    page = text("SPEC.md")
+    for old, new in (("| compact dataset | 65,536 bytes | R8.10 |\n", ""), ("| R5.34 |", "| R5.35 |")):
+        if page.count(old) != 1:
+            yield "SPEC.md: no `%s` to plant a mistake in" % old
+        elif not list(literals.limits_wrong(page.replace(old, new))):
+            yield "`%s` for `%s` is not noticed" % (new, old)
+
+
 def known(name):
     """A table of format/ that this program understands."""
     if not rows("format/%s.def" % name, "XR"):
@@ -112,7 +121,9 @@ def main():
               ("errors", errors))
     cases = [(name, lambda name=name, fn=fn: list(known(name)) + list(fn())) for name, fn in tables] + [
         ("literals in the tables of the pages", lambda: literals.wrong(pages())),
-        ("planted mistakes in them", planted)]
+        ("planted mistakes in them", planted),
+        ("limits of the code are those of section 9", lambda: literals.limits_wrong(text("SPEC.md"))),
+        ("planted mistakes in these", planted_limits)]
     bad = 0
     for n, (name, fn) in enumerate(cases, 1):
         wrong = list(fn())

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import codes as C
 import drepwrite
-from drepwrite import Builder, encode, i64, u8, u16, u64, var
+from drepwrite import Builder, encode, i64, u8, u16, u32, u64, var
 
 SAFE = (1 << 53) - 1
 RED = ("enum", "INT8_T", [("RED", 0), ("GREEN", 1), ("dark blue", 2)])
@@ -1244,6 +1244,148 @@ def later_chunks():
     return done(b, {"/skipped": [1, 2]})
 
 
+TOP = 1 << 62
+WORD = b"abcd"
+
+
+def nested(count, node, inner=b"\1\0" + u16(8)):
+    """A datatype record of so many nodes around another."""
+    return ("raw", node * count + inner)
+
+
+def external_rows(b, name, count, target):
+    """A dataset whose chunks of one INT are `count` rows of another file, each its first one."""
+    d = b.dataset(1, name, "INT", (count,), "chunked", (1,))
+    b.pointed(d, (0,), target, [(0, WORD)] * count)
+
+
+def hidden_target(b, name, **more):
+    """A FILES entry of a file that is not there; its number."""
+    number = b.target(name, b"", **more)
+    del b.beside[name]
+    return number
+
+
+def rows_of(b, name, count, placed=False):
+    """Packed or placed rows of one INT each, behind shuffle."""
+    d = b.dataset(1, name, "INT", (count,), "chunked", (1,), filters=[("shuffle", [4])])
+    stored = [b.encoded(d, [i]) for i in range(count)]
+    if placed:
+        at = b.alloc(b"".join(stored))
+        b.placed(d, (0,), stored, where=[at + 4 * i for i in range(count)])
+    else:
+        b.packed(d, (0,), stored)
+
+
+def limits():
+    """Values at the limits of section 9, as far as their size allows."""
+    b = Builder()
+    d = b.dataset(1, "d", "INT", (1,) * 32, data=[7])
+    b.attr(d, "rank", "INT", [1], (1,) * 32)
+    b.attr(d, "n" * 1023, "INT", 2)
+    b.soft(1, "n" * 1023, "d")
+    b.dimension(1, "n" * 1023, TOP)
+    own = b.rep("r" * 127, table={8: (C.INT, 0, 16, 1), 16: (255, 0, 32, 1, 0)}, scalars=WIDEST)
+    b.reps[own].number = 65535
+    b.dataset(1, "rep", "INT", (2,), data=[1, -2], rep=own)
+    b.dataset(1, "wide", ("struct", [("m" * 1023, "DOUBLE")]), (), data=[(bytes(32),)], rep=own)
+    b.named(1, "deep", nested(63, b"\7\0\1" + u64(1)))
+    b.named(1, "sequences", nested(8, b"\x09\0"))
+    b.named(1, "array", ("array", [1] * 32, "INT"))
+    b.named(1, "long", ("string", 0, TOP))
+    b.named(1, "integer", ("scalar", description(1, 0, 16, precision=128)))
+    b.named(1, "real", ("scalar", WIDEST))
+    v = b.dataset(1, "shared", "vstring", (16,), "compact")
+    b.compact(v, (u64(4) + u64(0)) * 16 + b"full")
+    b.attr(d, "shared", "vstring", None, (16,), raw=u8(0) + (u64(4) + u64(0)) * 16 + b"full")
+    b.dataset(1, "compact", ("string", 0, 1 << 16), (), data=["65,536"])
+    b.dataset(1, "maximum", "INT8_T", (1,), "chunked", (1,), maxshape=(TOP,))
+    far = b.dataset(1, "far", "INT8_T", (1,), "chunked", (1,), maxshape=(None,))
+    b.run(far, (TOP,), [b"x"])
+    b.dataset(1, "slab", "INT8_T", (1,), "contiguous", (TOP,))
+    b.dataset(1, "suffix", "INT8_T", (1, 1, 1), "chunked", (1, 1, 1), maxshape=(None, 1 << 31, 1 << 31))
+    rows_of(b, "packed", 128)
+    rows_of(b, "placed", 96, True)
+    sums = b.dataset(1, "sums", ("string", 0, 1), (8188,), "chunked", (1,))
+    b.run(sums, (0,), [b"x"] * 8188)
+    full = b.dataset(1, "filters", "INT", (2,), "chunked", (2,), filters=[("shuffle", [4])] * 32)
+    b.packed(full, (0,), [b.encoded(full, [3, 4])])
+    b.dataset(1, "users filter", "INT", (2,), "chunked", (2,), filters=[("f" * 127, list(range(255)))])
+    external_rows(b, "external", 96, b.target("limits.bin", WORD * 24))
+    hidden_target(b, "/".join(["y" * 255] * 16), version=b"t" * 1023)
+    b.tree[b.key(0, 200, b"k" * 1030)] = b"v" * 2048
+    return done(b, {"/rep": [1, -2], "/packed": list(range(128)), "/placed": list(range(96)),
+                    "/filters": [3, 4], "/shared": ["full"] * 16, "/compact": "65,536"})
+
+
+def beyond():
+    """A value beyond each limit of section 9 but those of sections 2 to 4: what has it is unreadable, no more."""
+    b = Builder()
+    d = b.dataset(1, "d", "INT", (), data=[7])
+    b.attr(d, "a", "INT", 1)
+    b.attr(d, "rank", "INT", [1], (1,) * 33)
+    b.attr(d, "length", "INT", [1], (TOP + 1,))
+    b.attr(d, "count", "INT", [1], (1 << 31, 1 << 32))
+    b.attr(d, "n" * 1024, "INT", 2)
+    b.attr(d, "integer", "INT", 1 << 40, forms={8: (C.INT, 17)})
+    b.attr(d, "shared", "vstring", None, (17,), raw=u8(0) + (u64(1) + u64(0)) * 17 + b"x")
+    b.soft(1, "n" * 1024, "d")
+    b.dimension(1, "n" * 1024, 3)
+    x = b.dimension(1, "x", TOP + 1)
+    b.attr(x, "a", "INT", 3)
+
+    def dataset(name, *args, **more):
+        return b.dataset(1, name, *args, **more)
+
+    dataset("rank", "INT", (1,) * 33)
+    dataset("length", "INT8_T", (TOP + 1,), "chunked", (1,))
+    dataset("maximum", "INT8_T", (1,), "chunked", (1,), maxshape=(TOP + 1,))
+    dataset("elements", "INT8_T", (1 << 31, 1 << 32), "chunked", (1, 1))
+    dataset("bytes", "INT", (1 << 61,), "chunked", (1,))
+    dataset("slab", "INT8_T", (1,), "contiguous", (TOP + 1,))
+    dataset("chunk", "INT8_T", (1, 1), "chunked", ((1 << 32) - 1, (1 << 32) - 1))
+    dataset("suffix", "INT8_T", (1, 1, 1), "chunked", (1, 1, 1), maxshape=(None, 1 << 31, 1 << 32))
+    dataset("compact", ("string", 0, (1 << 16) + 1), (), "compact")
+    dataset("filters", "INT", (1,), "chunked", (1,), filters=[("shuffle", [4])] * 33)
+    dataset("users filter", "INT", (1,), "chunked", (1,), filters=[("f" * 128, [])])
+    r = dataset("representation", "INT", (), "compact")
+    b.objects[r]["rest"] = var(8) + var(65536) + b.objects[r]["rest"][2:]
+    named = b.rep("r" * 128, table={8: (C.INT, 0, 4, 1)})
+    dataset("name", "INT", (), "compact", rep=named)
+    wide = description(2, 0, 32, precision=256, sign=255, exp=(200, 33), sig=(0, 100), bias=64)
+    own = b.rep("own", table={8: (C.INT, 0, 17, 1), 9: (C.UINT, 0, 4, 1), 16: (255, 0, 32, 1, 0)}, scalars=wide)
+    dataset("size", "INT", (), "compact", rep=own)
+    dataset("described", "DOUBLE", (), "compact", rep=own)
+    b.dataset(1, "known", "UNSIGNED", (), data=[9], rep=own)
+    types = {
+        "deep": nested(64, b"\7\0\1" + u64(1)), "sequences": nested(9, b"\x09\0"),
+        "array": ("array", [1] * 33, "INT"), "string": ("string", 0, TOP + 1), "product": ("array", [TOP, 2], "INT"),
+        "integer": ("scalar", description(1, 0, 17, precision=128)), "exponent": ("scalar", wide),
+        "real": ("scalar", description(2, 0, 33, precision=264, sign=263, exp=(240, 10), sig=(0, 100))),
+        "significand": ("scalar", description(2, 0, 32, precision=256, sign=255, exp=(200, 8), sig=(0, 114))),
+        "member": ("struct", [("m" * 1024, "INT")])}
+    for name, t in types.items():
+        b.named(1, "type " + name, t)
+    dataset("of a type", types["deep"], (), "compact")
+    v = b.dataset(1, "shared", "vstring", (17,), "compact")
+    b.compact(v, (u64(4) + u64(0)) * 17 + b"full")
+    far = b.dataset(1, "far", "INT8_T", (1,), "chunked", (1,), maxshape=(None,))
+    b.run(far, (0,), [b"x"])
+    b.run(far, (TOP + 1,), [b"x"])
+    rows_of(b, "packed", 129)
+    rows_of(b, "placed", 97, True)
+    sums = b.dataset(1, "sums", "INT8_T", (5,), "chunked", (1,))
+    b.run(sums, (0,), [b"x"] * 5, edit=lambda record: record[:30] + u32(65537) + record[34:])
+    external_rows(b, "external", 97, b.target("limits.bin", WORD * 24))
+    targets = (b.target("size", WORD, edit=lambda record: record[:8] + u64(TOP + 1) + record[16:]),
+               b.target("/".join(["y" * 255] * 16) + "yy", WORD), b.target("text", WORD, version=b"t" * 1024))
+    for name in [n for n in b.beside if n != "limits.bin"]:
+        del b.beside[name]
+    for i, target in enumerate(targets):
+        external_rows(b, "file %d" % i, 1, target)
+    return done(b, {"/d": 7, "/known": 9, "/far": [120]})
+
+
 def reps():
     """Datasets of several representations; two of them have one name."""
     b = Builder(machine="amd64")
@@ -1429,7 +1571,7 @@ GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_
         runs, external, hdf5_filters, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
-        later_dims, later_value, readonly, version_1_3, mixed_versions, second_commit, commits, damaged_slot,
+        later_dims, later_value, limits, beyond, readonly, version_1_3, mixed_versions, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

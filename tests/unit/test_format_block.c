@@ -475,7 +475,7 @@ START_TEST(test_a_block_is_possible_for_its_kind)
         {FMT_PENDING, 0, 88, 1, FMT_ERR_FORMAT},
         {FMT_HEADER, 0, 140, 0, 0},
         {FMT_HEADER, 0, 1048616, 0, 0},
-        {FMT_HEADER, 0, 1048617, 0, FMT_ERR_FORMAT},
+        {FMT_HEADER, 0, 1048617, 0, FMT_ERR_UNSUPPORTED},
         {FMT_SUMS, 0, 80, 5, 0},
         {FMT_SUMS, 0, 81, 5, FMT_ERR_FORMAT},
         {0, 0, 40, 0, FMT_ERR_FORMAT},

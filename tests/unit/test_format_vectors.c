@@ -47,7 +47,7 @@ static void walk_self(const struct span *s)
 
     in_init(&in, s->p, s->len);
     self_get(&in, &rec);
-    if (strcmp(file_name, "later-value.drep") == 0 && in.err == FMT_ERR_UNSUPPORTED)
+    if ((strcmp(file_name, "later-value.drep") == 0 || in.beyond) && in.err == FMT_ERR_UNSUPPORTED)
         return; /* in a format of a newer version (R5.36) */
     GOOD(&in, "self-described value");
     out_init(&out, back, sizeof(back));
@@ -131,6 +131,8 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
         break;
     case FMT_TAG_TYPE:
         out_u64(&out, in_u64(&in));
+        if (strcmp(file_name, "beyond.drep") == 0)
+            return; /* of types that no walk gets through */
         walk_type(&in, &out, FMT_TYPE_DEPTH_MAX);
         break;
     case FMT_TAG_OBJECT:
@@ -138,7 +140,7 @@ static void walk_value(const struct key *key, const uint8_t *p, size_t size)
             object_put(&out, &object);
         break;
     case FMT_TAG_LINK:
-        ck_assert_int_eq(name_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD), 0);
+        ck_assert_int_eq(name_stored_check(key->p + FMT_KEY_HEAD, key->len - FMT_KEY_HEAD), 0);
         if (link_get(&in, &link) == 0)
             link_put(&out, &link);
         break;

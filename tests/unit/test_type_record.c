@@ -225,9 +225,10 @@ START_TEST(test_hostile_records)
         {"08 01 00000002 0000000000000010 0001 61 0000000000000008 01 00 0010"
          "0001 62 0000000000000000 01 00 0008",
          0},
-        {"08 01 00000001 0000000000000010 0001 61 fffffffffffffff8 01 00 0010", DREP_ERR_LIMIT},
+        {"08 01 00000001 0000000000000010 0001 61 fffffffffffffff8 01 00 0010",
+         DREP_ERR_UNSUPPORTED},
         {"08 01 00000001 4000000000000000 0001 61 4000000000000000 01 00 0010",
-         DREP_ERR_VALUE_TOO_LARGE},
+         DREP_ERR_UNSUPPORTED},
         /* no members, the same name twice, one without a name */
         {"08 00 00000000 0000000000000000", DREP_ERR_FORMAT},
         {"08 00 00000002 0000000000000000 0001 61 0000000000000000 01 00 0010"
@@ -242,10 +243,10 @@ START_TEST(test_hostile_records)
         {"01 00 0045", DREP_ERR_UNSUPPORTED},
         {"01 01 0010", DREP_ERR_FORMAT},
         /* sizes that overflow, are zero, too large */
-        {"07 00 02 0000000100000000 0000000100000000 01 00 0010", DREP_ERR_VALUE_TOO_LARGE},
+        {"07 00 02 0000000100000000 0000000100000000 01 00 0010", DREP_ERR_UNSUPPORTED},
         {"07 00 01 0000000000000000 01 00 0010", DREP_ERR_FORMAT},
         {"03 00 00 0000000000000000", DREP_ERR_FORMAT},
-        {"04 00 7fffffffffffffff 0000", DREP_ERR_LIMIT},
+        {"04 00 7fffffffffffffff 0000", DREP_ERR_UNSUPPORTED},
         /* an enum of reals, of a value that its base cannot have */
         {"05 00 00000000 01 00 0010", DREP_ERR_FORMAT},
         {"05 00 00000001 0001 41 00000000000000ff 01 00 0013", DREP_ERR_VALUE_TOO_LARGE},
@@ -277,7 +278,7 @@ START_TEST(test_nesting_of_records)
         memcpy(bytes + 2 * depth, "\x01\x00\x00\x10", 4);
         t = NULL;
         ck_assert_int_eq(get(bytes, 2 * (size_t)depth + 4, &t, NULL),
-                         depth == 63 ? 0 : DREP_ERR_LIMIT);
+                         depth == 63 ? 0 : DREP_ERR_UNSUPPORTED);
         drep_type_free(t);
     }
     t = of("seq(seq(seq(seq(seq(seq(seq(seq(INT))))))))");

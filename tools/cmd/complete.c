@@ -23,6 +23,7 @@
 #include "tools/host/installed.h"
 #include "tools/host/limit.h"
 #include "tools/host/utf8.h"
+#include "tools/text/print.h"
 #include "tools/text/sink.h"
 #include "tools/walk/field.h"
 #include "tools/walk/walk.h"
@@ -193,7 +194,7 @@ static int offer_dimension(const drep_diminfo *info, void *ctx)
         return DREP_ERR_NOMEM;
     snprintf(path, size, "%s#%s", m->group, info->name);
     if (info->kind == DREP_OBJ_UNKNOWN)
-        snprintf(what, sizeof what, "written by a newer version");
+        snprintf(what, sizeof what, "%s", unknown_why(info->number));
     else
         snprintf(what, sizeof what, "dimension %lld%s", (long long)info->len,
                  info->unlimited ? "/unlimited" : "");

@@ -394,7 +394,9 @@ static int create_target(const struct convert_run *c, drep_file *from, drep_file
 static bool is_later(int err)
 {
     return (err == DREP_ERR_UNSUPPORTED || err == DREP_ERR_UNSUPPORTED_DATAREP) &&
-           (strstr(drep_error(), "newer version") || strstr(drep_error(), "(R2.9)"));
+           (strstr(drep_error(), "newer version") ||
+            strstr(drep_error(), "beyond the limits of this version") ||
+            strstr(drep_error(), "(R2.9)"));
 }
 
 static int convert_into(struct convert_run *c, drep_file *from)

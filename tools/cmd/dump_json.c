@@ -151,8 +151,8 @@ static void json_header(struct dump *d)
 /* Put an item of a newer version: only its numbers are known here. */
 static void json_unknown(struct sink *s, int number, int flags)
 {
-    sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"written by a newer version\"",
-                number, flags);
+    sink_format(s, ", \"number\": %d, \"flags\": %d, \"note\": \"%s\"", number, flags,
+                unknown_why(number));
 }
 
 static void json_attribute(struct dump *d, const char *path, const char *name)

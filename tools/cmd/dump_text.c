@@ -129,8 +129,8 @@ static void text_shape(struct sink *s, const int64_t *dims, int rank)
 /* Print an item of a newer version by its numbers; it is no damage. */
 static void text_unknown(struct sink *s, const char *what, int number, int flags)
 {
-    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version\n", what,
-                number, (unsigned)flags);
+    print_unknown(s, what, number, flags);
+    sink_char(s, '\n');
 }
 
 static void text_attribute(struct dump *d, const char *path, const char *name)

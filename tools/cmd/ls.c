@@ -191,8 +191,7 @@ static int ls_type(struct ls *ls, const struct walk_item *item)
 /* Print a line for an item of a newer version. */
 static void ls_unknown(struct sink *s, const char *what, const drep_objinfo *info)
 {
-    sink_format(s, "unknown %s of kind %d, flags 0x%02x, written by a newer version", what,
-                info->number, (unsigned)info->flags);
+    print_unknown(s, what, info->number, info->flags);
 }
 
 static void ls_link(struct sink *s, const struct walk_item *item)

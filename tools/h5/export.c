@@ -832,8 +832,9 @@ static int export_any_link(struct group_walk *w, const drep_linkinfo *link, cons
     if (link->link == DREP_LINK_HARD)
         return export_hard_link(j, link, path, w->lcpl);
     if (link->link == DREP_LINK_UNKNOWN)
-        return job_fail(j, DREP_ERR_UNSUPPORTED, "a link of kind %d, written by a newer version",
-                        link->number);
+        return job_fail(j, DREP_ERR_UNSUPPORTED, "a link of kind %d, %s", link->number,
+                        link->number < 0 ? "beyond the limits of this version"
+                                         : "written by a newer version");
     mark_name(w->lcpl, path);
     status =
         link->link == DREP_LINK_SOFT

@@ -559,3 +559,16 @@ void print_datarep(struct sink *s, const drep_dsinfo *info)
     sink_format(s, "datarep %d ", info->datarep_number);
     sink_name(s, info->datarep);
 }
+
+const char *unknown_why(int number)
+{
+    return number < 0 ? "beyond the limits of this version" : "written by a newer version";
+}
+
+void print_unknown(struct sink *s, const char *what, int number, int flags)
+{
+    sink_format(s, "unknown %s", what);
+    if (number >= 0)
+        sink_format(s, " of kind %d, flags 0x%02x", number, (unsigned)flags);
+    sink_format(s, ", %s", unknown_why(number));
+}

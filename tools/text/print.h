@@ -27,4 +27,9 @@ void print_datarep(struct sink *s, const drep_dsinfo *info);
 /* A one-line datatype. */
 void print_type_text(struct sink *s, const drep_type *type, bool json);
 
+/* Say of an item that only a newer version can read (an attribute, a link, an object) what of it
+ * is known here; `number` as in drep_objinfo.  The second is the reason alone. */
+void print_unknown(struct sink *s, const char *what, int number, int flags);
+const char *unknown_why(int number);
+
 #endif

@@ -238,11 +238,13 @@ static bool own_scalar(const struct printer *p, int code, int datarep, drep_scal
 {
     const drep_encoding *stored = row_of(p, code, datarep);
     bool custom = stored->format == DREP_FORMAT_CUSTOM;
+    int at = custom ? printer_place(p, datarep) : 0;
 
     if (!p->own || stored->size == 0 || !encoding_is_real(&p->plain[code]) ||
-        printer_complex(p, code) || (custom && stored->custom >= p->ncustom[datarep]))
+        printer_complex(p, code) ||
+        (custom && (at < 0 || at >= p->nreps || stored->custom >= p->ncustom[at])))
         return false;
-    *out = custom ? p->custom[datarep][stored->custom]
+    *out = custom ? p->custom[at][stored->custom]
                   : (drep_scalar){.cls = DREP_SCALAR_REAL,
                                   .order = stored->order,
                                   .size = stored->size,

@@ -4,7 +4,7 @@
 import argparse
 import sys
 
-from . import ReadError, document
+from . import Newer, ReadError, document
 
 
 def main():
@@ -15,7 +15,7 @@ def main():
     arguments = parser.parse_args()
     try:
         sys.stdout.write(document(arguments.file, arguments.commit, arguments.external))
-    except (ReadError, OSError) as e:
+    except (Newer, ReadError, OSError) as e:  # Newer: the header itself.
         sys.exit("reader: %s: %s" % (arguments.file, e))
 
 

@@ -5,7 +5,7 @@ import bisect
 
 from . import filters, scalars, tree
 from .elements import Codec, Payload, nested
-from .errors import Newer, need
+from .errors import Beyond, Newer, limit, need
 from .objects import CHUNKED, COMPACT, CONTIGUOUS, NONE
 from .header import FUNCTIONS
 from .records import Record, sum64
@@ -39,12 +39,18 @@ class ChunkRecord:
         need(len(entry.tail) == 8 * grid, "R4.19", r.offset, "a chunk's key has %d bytes"
              % len(entry.tail))
         self.at = [int.from_bytes(entry.tail[8 * i:8 * i + 8], "big") for i in range(grid)]
-        need(all(c <= LIMIT for c in self.at), "R8.13", r.offset, "a grid coordinate is too large")
         self.kind, self.flags = r.u8(), r.u8()
         self.newer = not PLAIN <= self.kind <= EXTERNAL or bool(self.flags & 15)
         self.extents = []
         if self.newer:
             return
+        try:
+            limit(max(self.at, default=0), LIMIT, "R8.13", "a grid coordinate is too large")
+            self._read(r, dataset)
+        except Beyond:
+            self.newer, self.extents = True, []
+
+    def _read(self, r, dataset):
         if self.kind == PLAIN:
             self._plain(r)
             return
@@ -53,7 +59,8 @@ class ChunkRecord:
         r.u8()
         self.skipped = r.u32()
         most, rule = MOST_ROWS[self.kind]
-        need(1 <= rows <= most, rule, r.offset + 2, "a chunk record has %d rows" % rows)
+        need(rows >= 1, rule, r.offset + 2, "a chunk record has no rows")
+        limit(rows, most, rule, "a chunk record has %d rows" % rows)
         self.run = rows
         if self.kind == PACKED:
             self._packed(r)
@@ -80,6 +87,7 @@ class ChunkRecord:
             self.sums = [r.u64() for _ in range(total)]
         else:
             self.sums = None
+            limit(int.from_bytes(r.data[r.position + 8:r.position + 12], "big"), 65536, "R8.26", "a long block of sums")
             blocks = -(-total // SUMS_IN_BLOCK)
             self.references = [Reference(r.bytes(20)) for _ in range(blocks)]
 
@@ -129,7 +137,6 @@ class ChunkRecord:
             need(at[i] < lengths[i], "R8.19", self.offset,
                  "a coordinate lies outside the grid of its record")
         for number in range(self.run):
-            need(at[first] <= LIMIT, "R8.13", self.offset, "a grid coordinate is too large")
             yield tuple(at[:-1]), at[-1], at[-1] + 1, number
             i = len(at) - 1
             at[i] += 1
@@ -207,18 +214,13 @@ class Dataset:
         whole = self.element
         for length in info.shape or ():
             whole *= length or 1
-        need(whole <= LIMIT, "R8.1", info.offset, "dataset %d has more than 2^62 bytes" % self.id)
+        limit(whole, LIMIT, "R8.1", "dataset %d has more than 2^62 bytes" % self.id)
         if self.layout == COMPACT:
-            need(whole <= 65536, "R8.10", info.offset, "a compact dataset of %d bytes" % whole)
+            limit(whole, 65536, "R8.10", "a compact dataset of %d bytes" % whole)
         self.in_chunk = 1
         for length in info.chunk:
             self.in_chunk *= length
-        need(self.in_chunk * self.element <= LIMIT, "R8.5", info.offset,
-             "a chunk of %d elements" % self.in_chunk)
-        if self.layout == CHUNKED and info.filters:
-            hint = self.file.header.number_hint("drep_chunk_max") or 0
-            need(self.in_chunk * self.element <= max(READER_CHUNK, hint), "R8.36", info.offset,
-                 "a filtered chunk of %d bytes" % (self.in_chunk * self.element))
+        limit(self.in_chunk * self.element, LIMIT, "R8.5", "a chunk of %d elements" % self.in_chunk)
 
     @property
     def suffix(self):
@@ -279,8 +281,11 @@ class Dataset:
         """The sums of all chunks (R3.11: also where no element can be shown)."""
         for record in self.records:
             if not record.newer:
-                for number in range(record.run):
-                    record.payload(number)
+                try:
+                    for number in range(record.run):
+                        record.payload(number)
+                except Newer:
+                    pass  # They are in a file that only a newer version can open.
 
     def _elements(self):
         if self.layout == COMPACT:
@@ -331,6 +336,7 @@ class Dataset:
         full = self.in_chunk * self.element
         if skipped is not None:
             hint = self.file.header.number_hint("drep_chunk_max") or 0
+            limit(full, max(READER_CHUNK, hint), "R8.36", "a filtered chunk of %d bytes" % full)
             need(full <= READER_CHUNK, "R3.28", offset,
                  "a chunk of %d bytes is beyond this reader's limit of %d" % (full, READER_CHUNK))
             need(len(data) <= max(READER_CHUNK, hint), "R8.36", offset,

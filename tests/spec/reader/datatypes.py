@@ -3,7 +3,7 @@
 
 from . import scalars
 from .codes import PREDEFINED
-from .errors import Newer, need
+from .errors import Newer, limit, need
 from .records import Record
 
 (CODE, SCALAR, STRING, OPAQUE, ENUM, BOOLEAN, ARRAY, COMPOUND, SEQUENCE, VSTRING,
@@ -63,7 +63,7 @@ def parse(data, offset):
 
 def _node(r, depth, nested):
     at, start = r.here, r.position
-    need(depth <= 64, "R5.10", at, "a datatype record is more than 64 nodes deep")
+    limit(depth, 64, "R5.10", "a datatype record is more than 64 nodes deep")
     node = Type(r.u8(), at)
     flags = r.u8()
     if node.kind not in _FIELDS:
@@ -72,7 +72,7 @@ def _node(r, depth, nested):
          "kind %d has flags %d" % (node.kind, flags))
     node.laid_out = flags == 1
     nested += node.kind in (SEQUENCE, VSTRING)
-    need(nested <= 8, "R5.10", at, "sequences are more than 8 deep")
+    limit(nested, 8, "R5.10", "sequences are more than 8 deep")
     _FIELDS[node.kind](node, r, lambda: node.children.append(_node(r, depth + 1, nested)))
     node.raw = r.data[start:r.position]
     return node
@@ -85,19 +85,21 @@ def _fit(r, count, size):
 
 def _bounded(r, value, least=0):
     need(value >= least, "R5.7", r.here, "a size of %d" % value)
-    need(value <= LIMIT, "R5.11", r.here, "a size of %d" % value)
+    limit(value, LIMIT, "R5.11", "a size of %d" % value)
     return value
 
 
 def _rank(r):
     rank = r.u8()
-    need(1 <= rank <= 32, "R5.14", r.here - 1, "a rank of %d" % rank)
+    need(rank >= 1, "R5.14", r.here - 1, "a rank of 0")
+    limit(rank, 32, "R5.14", "a rank of %d" % rank)
     return rank
 
 
 def _name(r, least):
     count = r.u16()
-    need(least <= count <= 1023, "R5.15", r.here - 2, "a name of %d bytes" % count)
+    need(least <= count, "R5.15", r.here - 2, "a name of no bytes")
+    limit(count, 1023, "R5.15", "a name of %d bytes" % count)
     return r.text(count, "a name")
 
 
@@ -159,7 +161,7 @@ def _array(node, r, child):
     total = 1
     for length in node.dims:
         total *= length
-        need(total <= LIMIT, "R5.11", node.offset, "an array of more than 2^62 elements")
+        limit(total, LIMIT, "R5.11", "an array of more than 2^62 elements")
     child()
 
 

@@ -9,6 +9,11 @@ from .file import ROOT
 from .objects import CHUNKED, COMPACT, CONTIGUOUS, DATASET, DIMENSION, GROUP, UNLIMITED
 
 NOTE = "written by a newer version"
+BEYOND = "beyond the limits of this version"
+
+
+def unknown(item):
+    return {"number": -1 if item.beyond else item.kind, "flags": item.flags, "note": BEYOND if item.beyond else NOTE}
 
 
 def extents(rep):
@@ -67,14 +72,13 @@ def opening(file, number):
 
 def shown_dimension(file, item):
     if item.newer:
-        return {"kind": "unknown", "number": item.kind, "flags": item.flags, "note": NOTE}
+        return {"kind": "unknown", **unknown(item)}
     return shown_object(file, item.target)
 
 
 def shown_link(file, link):
     if link.newer:
-        return {"kind": "link", "link": "unknown", "number": link.kind, "flags": link.flags,
-                "note": NOTE}
+        return {"kind": "link", "link": "unknown", **unknown(link)}
     if link.target is not None:
         return {"kind": "link", "link": "hard", "target": file.path_of(link.target)}
     if link.kind == 2:
@@ -87,10 +91,10 @@ def attributes(file, number):
 
 
 def shown_attribute(item):
-    if item.newer:
-        return {"kind": "unknown", "number": item.kind, "flags": item.flags, "note": NOTE}
-    if item.type and item.shape is not None and item.value is None:
-        return None  # It is in a format of a newer version.
+    if item.newer and not item.beyond:
+        return {"kind": "unknown", **unknown(item)}
+    if item.newer or not item.type or item.shape is not None and item.value is None:
+        return None  # It is of a newer version's type or format, or beyond a limit.
     value = None
     if item.value and item.shape is not None:
         from .elements import nested
@@ -102,8 +106,7 @@ def shown_attribute(item):
 def shown_object(file, number):
     found = file.objects[number]
     if found.newer:
-        return {"kind": "unknown", "id": number, "number": found.kind, "flags": found.flags,
-                "note": NOTE, "attributes": attributes(file, number)}
+        return {"kind": "unknown", "id": number, **unknown(found), "attributes": attributes(file, number)}
     if found.kind == DATASET:
         return shown_dataset(file, found)
     if found.kind == DIMENSION:

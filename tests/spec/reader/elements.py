@@ -4,7 +4,7 @@
 from . import datatypes as T
 from . import scalars, text
 from .codes import PREDEFINED
-from .errors import Newer, need
+from .errors import Newer, limit, need
 from .records import Record
 
 
@@ -34,7 +34,7 @@ class Codec:
             total = self.size(t.base)
             for length in t.dims:
                 total *= length
-            need(total <= T.LIMIT, "R5.11", t.offset, "an array of more than 2^62 bytes")
+            limit(total, T.LIMIT, "R5.11", "an array of more than 2^62 bytes")
             return total
         if t.kind == T.COMPOUND:
             if self.packed:
@@ -92,8 +92,8 @@ class Payload:
         if not count:
             return []
         self.named += end - begin
-        need(self.named <= 16 * (len(self.data) - self.heap), "R5.34", self.offset,
-             "contents are named more often than 16 times the heap")
+        limit(self.named, 16 * (len(self.data) - self.heap), "R5.34",
+              "contents are named more often than 16 times the heap")
         if t.kind != T.SEQUENCE:
             need(t.kind == T.VSTRING or b"\0" not in self.data[begin:end], "R5.35", self.offset,
                  "the text of a region has a NUL")
@@ -221,6 +221,8 @@ class SelfDescribed:
         need(form != scalars.CUSTOM, "R5.36", at, "format 255 in a self-described value")
         if form not in scalars.FORMATS:
             raise Newer("format %d" % form)
+        part = size // 2 if scalars.FORMATS[form].kind == "real" else size
+        scalars.size_limits(scalars.FORMATS[form].kind, part, "R3.18")
         need(scalars.suits(scalars.FORMATS[form].kind, datatype.kind), "R5.36", at,
              "format %d does not suit %s" % (form, datatype.name))
         part = size // 2 if datatype.kind == "complex" else size

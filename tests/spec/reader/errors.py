@@ -15,6 +15,22 @@ class Newer(Exception):
     """An unknown number: what uses it was written by a newer version, which is no fault (R1.9)."""
 
 
+class Beyond(Newer):
+    """A value beyond a limit of section 9: no fault either (R1.11).  `rules`: of all that were met."""
+
+    rules = set()
+
+    def __init__(self, what, rule):
+        super().__init__("%s, beyond the limits of this version (%s)" % (what, rule))
+        self.rule = rule
+        self.rules.add(rule)
+
+
+def limit(value, most, rule, what):
+    if value > most:
+        raise Beyond(what, rule)
+
+
 def need(condition, rule, offset, message):
     if not condition:
         raise ReadError(rule, offset, message)

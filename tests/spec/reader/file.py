@@ -5,7 +5,7 @@ import os
 
 from . import datatypes, slots, tree
 from .datasets import Dataset
-from .errors import ReadError, need
+from .errors import Newer, ReadError, need
 from .header import Header
 from .objects import (DATASET, DIMENSION, GROUP, Attribute, DimensionName, Link, Object)
 from .records import Record
@@ -101,8 +101,13 @@ class File:
         self._walk()
         self.attributes = {number: self._attributes(found)
                            for number, found in self.objects.items()}
-        self.datasets = {number: Dataset(found, self) for number, found in self.objects.items()
-                         if found.kind == DATASET and not found.newer and not found.partly}
+        self.datasets = {}
+        for number, found in self.objects.items():
+            if found.kind == DATASET and not found.newer and not found.partly:
+                try:
+                    self.datasets[number] = Dataset(found, self)
+                except Newer:
+                    found.partly = True
 
     def _check_kind(self, found):
         """Entries belong to an object of their kind (R4.19)."""

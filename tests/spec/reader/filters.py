@@ -4,6 +4,7 @@
 import ctypes
 import zlib
 
+from . import errors
 from .errors import Newer, ReadError, need
 from .records import library, sum64
 
@@ -61,7 +62,8 @@ class Filter:
     def _check(self):
         at = self.offset
         if self.id >= USER:
-            need(1 <= len(self.name.encode()) <= 127, "R8.37", at, "a user's filter has no name")
+            need(self.name, "R8.37", at, "a user's filter has no name")
+            errors.limit(len(self.name.encode()), 127, "R8.37", "a user's filter has a long name")
             return
         need(len(self.parameters) == PARAMETERS[self.id], "R8.31", at, "%s has %d parameters"
              % (NAMES[self.id], len(self.parameters)))
@@ -95,7 +97,7 @@ class Filter:
 
 def parse(r):
     count = r.u8()
-    need(count <= 32, "R8.31", r.here - 1, "a dataset has %d filters" % count)
+    errors.limit(count, 32, "R8.31", "a dataset has %d filters" % count)
     filters = [Filter(r) for _ in range(count)]
     need(len({f.hdf5 for f in filters if not f.flags & 15 or f.hdf5 and not f.newer}) <= 1, "R8.53",
          r.here, "filters of HDF5 beside others")

@@ -3,7 +3,7 @@
 
 from . import scalars
 from .codes import PREDEFINED
-from .errors import Newer, ReadError, need
+from .errors import Beyond, Newer, ReadError, limit, need
 from .records import Record
 
 MAX_HEADER = 1 << 20
@@ -41,11 +41,15 @@ class Representation:
         self.offset = record.offset
         self.form, self.flags, self.number = record.u8(), record.u8(), record.u16()
         count = record.u8()
-        need(1 <= count <= 127, "R3.7", record.here, "a representation's name has %d bytes" % count)
+        need(1 <= count, "R3.7", record.here, "a representation's name has no bytes")
         self.name = record.text(count, "name of a representation")
         self.extents, self.encodings, self.descriptions = {}, None, []
         self.machine, self.witnesses = "", None
         self.unreadable = self.form not in (1, 2) or bool(self.flags & 15)
+        try:
+            limit(count, 127, "R3.7", "a representation's name has %d bytes" % count)
+        except Beyond:
+            self.name, self.unreadable = "", True
         if not self.unreadable:
             self._nested(record)
             self._check()
@@ -100,7 +104,8 @@ class Representation:
         form, order, size, align, custom, zero = row.data[2:]
         at = row.offset
         need(zero == 0, "R3.20", at + 7, "the last byte of a row is not 0")
-        need(1 <= size <= (1 if datatype.kind == "bytes" else 32), "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
+        need(1 <= size and (size == 1 or datatype.kind != "bytes"), "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
+        scalars.size_limits(scalars.FORMATS[form].kind if form in scalars.FORMATS else "", size, "R3.18")
         part = size
         if datatype.kind == "complex":
             need(size % 2 == 0, "R3.18", at + 4, "a complex of %d bytes" % size)
@@ -189,7 +194,7 @@ class Header:
         """`parts` are pairs of bytes and their place: the slot's and the continuation's."""
         data = b"".join(part for part, _ in parts)
         offset = parts[0][1]
-        need(len(data) <= MAX_HEADER, "R3.2", offset, "the header proper has %d bytes" % len(data))
+        limit(len(data), MAX_HEADER, "R3.2", "the header proper has %d bytes" % len(data))
         self.representations, self.hints, self.writer = {}, {}, ""
         seen = set()
         for tag, record in records(data, offset, "R3.1"):

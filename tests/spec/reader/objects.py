@@ -3,7 +3,7 @@
 
 from . import datatypes as T
 from .elements import SelfDescribed
-from .errors import Newer, need
+from .errors import Beyond, Newer, limit, need
 from .records import Record
 
 GROUP, DATASET, NAMED, DIMENSION = range(1, 5)
@@ -15,14 +15,15 @@ FLAGS = {GROUP: 0, DATASET: 3, NAMED: 0, DIMENSION: 1}
 
 
 def lengths(r, rank, what, rule="R8.1"):
-    need(rank <= 32 or rank == NULL_RANK, rule, r.here, "%s has rank %d" % (what, rank))
+    if rank != NULL_RANK:
+        limit(rank, 32, rule, "%s has rank %d" % (what, rank))
     result, total = [], 1
     for _ in range(0 if rank == NULL_RANK else rank):
         length = r.var()
-        need(length <= LIMIT, "R8.1", r.here, "a length of %d" % length)
+        limit(length, LIMIT, "R8.1", "a length of %d" % length)
         result.append(length)
         total *= length or 1
-    need(total <= LIMIT, "R8.1", r.here, "%s has %d elements" % (what, total))
+    limit(total, LIMIT, "R8.1", "%s has %d elements" % (what, total))
     return None if rank == NULL_RANK else result
 
 
@@ -36,6 +37,7 @@ class Object:
         self.kind, self.flags = r.u8(), r.u8()
         self.newer = (self.kind not in FLAGS or bool(self.flags & 15 & ~FLAGS[self.kind]))
         self.hard_links, self.next_attribute = r.var32(), r.var32()
+        self.beyond = False
         self.partly = False  # A dataset that only a newer reader understands.
         if self.newer:
             return
@@ -50,7 +52,10 @@ class Object:
             self._named(r)
         else:
             self.length = r.var()
-            need(self.length <= LIMIT, "R8.1", r.here, "a dimension of length %d" % self.length)
+            try:
+                limit(self.length, LIMIT, "R8.1", "a dimension of length %d" % self.length)
+            except Beyond:
+                self.newer = self.beyond = True
             self.scales = [r.u64() for _ in range(r.u16())]
 
     def _named(self, r):
@@ -68,6 +73,7 @@ class Object:
              "dataset %d was changed by commit %d" % (self.id, self.changed))
         type_at = r.here
         self.type_number, rep = r.var32(), r.var32()
+        limit(rep, 65535, "R3.4", "representation %d" % rep)
         self.rep = self.file.header.representation(rep, r.here - 1)
         self.layout, rank = r.u8(), r.u8()
         self.dimensions = None
@@ -78,15 +84,16 @@ class Object:
         if self.flags & 2:
             self.dimensions = [r.var() for _ in range(rank)]
         for length, most in zip(self.shape or [], self.maximum or []):
+            if most != UNLIMITED:
+                limit(most, LIMIT, "R8.1", "a maximum of %d" % most)
             need(length <= most, "R8.2", r.offset, "dataset %d is longer than its maximum" % self.id)
-            need(most <= LIMIT or most == UNLIMITED, "R8.1", r.offset, "a maximum of %d" % most)
         if self.layout > CHUNKED:
             raise Newer("layout %d" % self.layout)
         self.chunk = [r.var()] if self.layout == CONTIGUOUS else []
         if self.layout == CHUNKED:
             self.chunk = [r.var32() for _ in range(rank)]
-        need(all(1 <= length <= LIMIT for length in self.chunk), "R8.5", r.here,
-             "a chunk length of 0")
+        need(all(1 <= length for length in self.chunk), "R8.5", r.here, "a chunk length of 0")
+        limit(max(self.chunk, default=0), LIMIT, "R8.5", "a slab of %s elements" % self.chunk)
         if self.layout == CHUNKED:
             self._suffix(r.u8(), r.here - 1)
         from . import filters
@@ -112,7 +119,7 @@ class Object:
         for most, chunk in list(zip(self.maximum, self.chunk))[rank - k + 1:]:
             need(most != UNLIMITED, "R8.18", at, "a dimension inside the suffix is unlimited")
             product *= -(-most // chunk)
-        need(product <= LIMIT, "R8.18", at, "a suffix of %d chunks" % product)
+        limit(product, LIMIT, "R8.18", "a suffix of %d chunks" % product)
 
     def _encodings(self):
         """Every datatype that is used is one of the representation's (R3.15)."""
@@ -156,6 +163,15 @@ class Object:
         return total
 
 
+def too_long(name):
+    """R7.10: what has such a name cannot be read."""
+    try:
+        limit(len(name.encode()), 1023, "R7.10", "a name of %d bytes" % len(name.encode()))
+    except Beyond:
+        return True
+    return False
+
+
 class Link:
     """A LINK or DIM record: what a name in a group leads to."""
 
@@ -166,7 +182,8 @@ class Link:
         self.kind, self.flags = r.u8(), r.u8()
         self.index = r.var()
         self.target = None
-        self.newer = self.kind not in (1, 2, 3) or bool(self.flags & 15)
+        self.beyond = too_long(name)
+        self.newer = self.kind not in (1, 2, 3) or bool(self.flags & 15) or self.beyond
         if self.newer:
             return
         if self.kind == 1:
@@ -191,7 +208,8 @@ class DimensionName:
         r = Record(entry.value, entry.offset, "dimension %r" % name)
         self.offset = r.offset
         self.kind, self.flags, self.index = r.u8(), r.u8(), r.var()
-        self.newer = self.kind != 1 or bool(self.flags & 15)
+        self.beyond = too_long(name)
+        self.newer = self.kind != 1 or bool(self.flags & 15) or self.beyond
         self.target = None if self.newer else r.var()
         self.object_kind = DIMENSION
 
@@ -204,12 +222,17 @@ class Attribute:
         r = Record(entry.value, entry.offset, "attribute %r" % name)
         self.offset = r.offset
         self.kind, self.flags, self.index = r.u8(), r.u8(), r.var32()
-        self.newer = self.kind != 1 or bool(self.flags & 15)
+        self.beyond = too_long(name)
+        self.newer = self.kind != 1 or bool(self.flags & 15) or self.beyond
         if self.newer:
             return
         at = r.here
         self.type_number = r.var32()
-        self.shape = lengths(r, r.u8(), "attribute %r" % name, "R7.13")
+        try:
+            self.shape = lengths(r, r.u8(), "attribute %r" % name, "R7.13")
+        except Beyond:
+            self.newer = self.beyond = True
+            return
         size = r.var32()
         value_at = r.here
         data = r.bytes(size)

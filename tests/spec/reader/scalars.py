@@ -9,7 +9,7 @@ from collections import namedtuple
 from fractions import Fraction
 
 from .codes import PREDEFINED
-from .errors import Newer, need
+from .errors import Newer, limit, need
 
 BIG, LITTLE, VAX = range(3)
 CUSTOM = 255
@@ -185,6 +185,12 @@ def double_double(data, order):
     return dyadic(abs(total.numerator), 1 - total.denominator.bit_length(), total < 0)
 
 
+def size_limits(kind, size, rule):
+    limit(size, 32, rule, "a scalar of %d bytes" % size)
+    if kind in ("integer", "bool"):
+        limit(size, 16, rule, "an integer of %d bytes" % size)
+
+
 class Description:
     """A scalar description of 32 bytes (5.5)."""
 
@@ -217,14 +223,18 @@ class Description:
         need(self.norm <= 2, "R5.20", at + 5, "normalisation is %d" % self.norm)
         need(self.low_pad <= 2 and self.high_pad <= 2, "R5.20", at + 6, "an unknown padding")
         need(zero == 0, "R5.20", at + 23, "byte 23 of a description is not 0")
-        need(1 <= self.size <= (32 if self.kind == 2 else 16), "R5.21", at + 2, "a scalar of %d bytes" % self.size)
+        if self.format not in FORMATS and self.format != CUSTOM:
+            raise Newer("format %d" % self.format)
+        size_limits("real" if self.kind == 2 else "integer", self.size, "R5.21")
+        if self.kind == 2 and self.format == CUSTOM:
+            limit(self.exponent_width, 32, "R5.24", "an exponent of %d bits" % self.exponent_width)
+            limit(self.significand_width, 113, "R5.24", "a significand of %d bits" % self.significand_width)
+        need(self.size >= 1, "R5.21", at + 2, "a scalar of no bytes")
         need(self.order != VAX or self.size == 1 or self.size % 2 == 0, "R3.17", at + 1,
              "VAX order with an odd size")
         if self.format == CUSTOM:
             self._check_fields(at)
             return
-        if self.format not in FORMATS:
-            raise Newer("format %d" % self.format)
         form = FORMATS[self.format]
         allowed = (form.kind == "integer", form.kind == "real", self.format in (UINT, 1))
         need(allowed[self.kind - 1], "R5.21", at + 4, "format %s does not suit class %s"
@@ -237,7 +247,7 @@ class Description:
              at + 8, "the value bits do not lie inside the scalar")
         if self.kind != 2:
             return
-        need(1 <= self.exponent_width <= 32 and 1 <= self.significand_width <= 113
+        need(1 <= self.exponent_width and 1 <= self.significand_width
              and self.log_base in (1, 4), "R5.24", at + 16, "a width or the base is not allowed")
         need(self.log_base == 1 or (self.norm != 0 and self.significand_width >= 4), "R5.24",
              at + 20, "base 16 with an implied 1, or fewer than 4 bits")

@@ -4,7 +4,7 @@
 import os
 import stat
 
-from .errors import Newer, ReadError, need
+from .errors import Beyond, Newer, ReadError, limit, need
 from .records import Record, decode_text, sum64
 
 PATH, URI = 1, 2
@@ -26,16 +26,20 @@ class Target:
         self.size, self.head = r.u64(), r.u64()
         self.time = r.i64()
         tag = r.bytes(r.u16())
-        need(self.size <= LIMIT, "R8.43", r.offset, "a file of more than 2^62 bytes")
         self.newer = self.kind not in (PATH, URI) or bool(self.flags & 15)
+        try:
+            limit(self.size, LIMIT, "R8.43", "a file of more than 2^62 bytes")
+            limit(len(name), 4096, "R8.45", "the name of a file has %d bytes" % len(name))
+            limit(len(tag), 1023, "R8.43", "a file has %d bytes that tell its version" % len(tag))
+        except Beyond:
+            self.newer = True
         if self.newer:
             return
-        need(1 <= len(name) <= 4096, "R8.45", r.offset, "the name of a file has %d bytes" % len(name))
+        need(1 <= len(name), "R8.45", r.offset, "the name of a file has no bytes")
         try:
             self.name = decode_text(name, r.offset, "the name of a file")
         except ReadError as e:
             raise ReadError("R8.45", r.offset, str(e)) from None
-        need(len(tag) <= 1023, "R8.43", r.offset, "a file has %d bytes that tell its version" % len(tag))
         try:
             decode_text(tag, r.offset, "what tells a file's version")
         except ReadError as e:
