@@ -94,7 +94,7 @@ static void encodings_get(struct in *in, struct rep_rec *h)
         in->last = start;
         r.later = fmt_format_class(r.format) < 0 || r.order > FMT_ORDER_VAX ||
                   fmt_size_beyond(r.format, r.size);
-        if (r.size == 0 ||
+        if (r.size == 0 || (r.size != 1 && fmt_code_class(code) == FMT_BYTES) ||
             (!r.later && (r.size % halves || !fmt_format_fits(r.format, r.size / halves))))
             in_fail(in, FMT_ERR_FORMAT,
                     "the size of an encoding differs from its format's (R3.18)");

@@ -61,9 +61,41 @@ def slot_sum():
     return bytes(data)
 
 
-@bad("CHECKSUM|FORMAT", "R2.5")
+@bad("CHECKSUM|FORMAT", "R2.5|R2.2")
 def slot_parity():
     return patched(16, u64(2))
+
+
+@bad("CHECKSUM|FORMAT", "R2.5|R2.2")
+def slot_sequence_beyond():
+    return patched(16, u64((1 << 62) + 1))
+
+
+def beside_a_good_one(offset, raw):
+    """The second of two commits with some bytes of its slot replaced and its sum set right."""
+    b = sample()
+    b.commit()
+    data = bytearray(image(b))
+    data[4096 + offset:4096 + offset + len(raw)] = raw
+    return resum(data, 1)
+
+
+@bad("CHECKSUM", "R2.3|R2.2", "check")
+def slot_parity_beside_a_good_one():
+    return beside_a_good_one(16, u64(3))
+
+
+@bad("CHECKSUM", "R2.3", "check")
+def slot_damaged_beside_a_good_one():
+    data = bytearray(beside_a_good_one(0, b""))
+    data[4096 + 2000] ^= 1
+    return bytes(data)
+
+
+@bad("CHECKSUM", "R2.3", "check")
+def slot_lost_beside_a_good_one():
+    data = beside_a_good_one(0, b"")
+    return bytes(4096) + data[4096:]
 
 
 @bad("CHECKSUM|FORMAT", "R2.6")
@@ -383,6 +415,21 @@ def size_mismatch():
 @bad("FORMAT", "R3.18")
 def format_size():
     return own([(8, 2, 0, 4, 4, 0), (16, C.BINARY64, 0, 4, 4, 0)])
+
+
+@bad("FORMAT", "R3.18")
+def encoding_of_nothing():
+    return own([(8, 2, 0, 0, 4, 0)])
+
+
+@bad("FORMAT", "R3.18")
+def bytes_of_two():
+    return own([(1, C.BYTES, 0, 2, 1, 0), (8, 2, 0, 4, 4, 0)])
+
+
+@bad("FORMAT", "R3.18")
+def complex_of_odd_size():
+    return own([(8, 2, 0, 4, 4, 0), (27, C.BINARY32, 0, 9, 4, 0)])
 
 
 @bad("FORMAT", "R3.19")
@@ -734,7 +781,7 @@ def member_inside_array():
 
 @bad("FORMAT", "R5.18")
 def member_far_outside():
-    return typed(b"\x08\1" + u32(1) + u64(8) + u16(1) + b"a" + u64(1 << 62) + b"\1\0\0\x08")
+    return typed(b"\x08\1" + u32(1) + u64(8) + u16(1) + b"a" + u64((1 << 62) - 8) + b"\1\0\0\x08")
 
 
 @bad("FORMAT", "R5.17")

@@ -98,7 +98,7 @@ static void table_make(struct rnd *r, struct rep_rec *h)
         const uint8_t *row = rows[rnd_below(r, sizeof(rows) / sizeof(rows[0]))];
         struct encoding_rec *e = &h->row[code];
 
-        if (rnd_below(r, 3) == 0)
+        if (rnd_below(r, 3) == 0 || (fmt_code_class(code) == FMT_BYTES && row[1] != 1))
             continue;
         e->code = (uint16_t)code;
         e->format = row[0];
