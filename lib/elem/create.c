@@ -255,7 +255,7 @@ static int hdf5_filter(const struct ftype *ft, const drep_filter *want, struct f
 static int framed_params(const drep_filter *want, uint32_t unit, struct filter_rec *rec)
 {
     static const uint32_t none[FILTER_NEAR];
-    const uint32_t bits[] = {unit, 0, 2, 0}, blosc[] = {unit, 5, 1, 0};
+    const uint32_t bits[] = {unit, 0, 2, 0}, blosc[] = {unit, 5, 1, 1 /* lz4 */};
     const uint32_t *usual = want->id == FMT_FILTER_HDF5_BITSHUFFLE ? bits
                             : want->id == FMT_FILTER_BLOSC         ? blosc
                                                                    : none;

@@ -400,6 +400,35 @@ def framed():
         ("blosc", [("blosc", [4, 9, 1, 3])]), ("blosc plain", [("blosc", [4, 0, 0, 0])]))})
 
 
+# Streams of BloscLZ as the library blosc 1.21.3 gives them (level 9): one of bytes, with a copy from 9,048 bytes
+# before; and one of shuffled INTs, split.
+BLOSCLZ = [bytes.fromhex(text) for text in (
+    "02010001ff230000ff230000a3000000140000008b0000003f00265ba1f868e67e2deecec7db115fcd5f12e3dc0044af480af311"
+    "57cc75505c109b14bda3c01bac7d8cd868394ba13f2200e0ffffffffffffffffffffffffffffffffffffffffffffffffffffffff"
+    "ffffffffffffff4100ff26ff03581322696e20612066696c652c20696e206120747265a00a08206c6561663b20696ee036200020"
+    "e008920212e3dc",
+    "0201010400040000000400005c010000140000000c0000002300000000e0f003020000000c0000002300000000e0f00302000000"
+    "200000002300000000e065030001e024000002e01a000003e015000004e010000205050500010000000000000000000001010202"
+    "02030304050506070808090a0b0c0d0e0f10121314151718191b1c1e2021232426282a2c2e30323436383a3c3e404345484a4c4f"
+    "515457595c5f6264676a6d707376797c808386898d9093979a9ea2a5a9acb0b4b8bcc0c4c8ccd0d4d8dce0e4e9edf2f6faff0308"
+    "0d11161b2024292e33383d42474c52575c61676c71777c82888d93989ea4aab0b6bcc2c8ced4dae0e6ecf3f900060c131920272d"
+    "343b42484f565d646b727980888f969da5acb3bbc2cad2d9e1e8f0f80008101820283038404850586169727a828b939ca5adb6bf"
+    "c8d0d9e2ebf4fd060f18222b343d475059636c768089939ca6b0bac4ced8e2ecf6000a14")]
+
+
+def blosclz():
+    """Streams of BloscLZ that came as they are; no writer of this format makes them."""
+    b = Builder()
+    word = bytes((i * i * 7 + i * 31 + i * i * i // 5) % 251 for i in range(48))
+    one = list(word + bytes(9000) + word + b"in a file, in a tree, in a leaf; " * 3 + word[:20])
+    two = [i * i // 50 for i in range(256)]
+    for name, t, values, stream, shuffled in (("far", "UINT8_T", one, BLOSCLZ[0], 0), ("split", "INT", two, BLOSCLZ[1], 1)):
+        d = b.dataset(1, name, t, (len(values),), "chunked", (len(values),),
+                      filters=[("blosc", [4 if shuffled else 1, 9, shuffled, 0])])
+        b.packed(d, (0,), [stream])
+    return done(b, {"/far": one, "/split": two})
+
+
 def chunked():
     b = Builder()
     values = [7 * i * i - 300 for i in range(24)]
@@ -1567,7 +1596,7 @@ def stream_later():
     return done(b, {"/first": [1, 2], "/third": 3}, free_old=True)
 
 
-GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_names, placed, vlen, shared, nuls, chunked, short, framed,
+GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_names, placed, vlen, shared, nuls, chunked, short, framed, blosclz,
         runs, external, hdf5_filters, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,

@@ -203,6 +203,37 @@ static const drep_filter nobody[] = {
 
 /* Elements go through HDF5's filters in both directions; fletcher32 stands first, so that the
  * chunk is a stream of zlib. */
+/* Without parameters blosc encodes by LZ4 (number 1 in bits 5 to 7 of byte 2), which the format
+ * asks of writers. */
+START_TEST(test_blosc_encodes_by_lz4)
+{
+    const drep_filter blosc = {.id = DREP_FILTER_BLOSC};
+    const int64_t origin[] = {0, 0};
+    static int v[ROWS * COLUMNS];
+    drep_dsinfo info = DREP_DSINFO;
+    uint32_t skipped = 99;
+    uint8_t bytes[1000];
+    drep_dataset *ds;
+    drep_file *f;
+    int64_t size;
+
+    if (!drep_filter_available(DREP_FILTER_BLOSC))
+        return;
+    f = memory_file("external32");
+    ds = grid(f, "/d", DREP_INT, &blosc, 1);
+    ok(drep_write(ds, NULL, DREP_INT, v, NULL));
+    ok(drep_dataset_info(ds, &info));
+    ck_assert_int_eq(info.nfilters, 1);
+    ck_assert_uint_eq(info.filters[0].param[3], 1);
+    ok(drep_read_stored(ds, origin, bytes, sizeof bytes, &size, &skipped));
+    ck_assert_uint_eq(skipped, 0);
+    ck_assert_int_gt(size, 16);
+    ck_assert_int_eq(bytes[2] >> 5, 1);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
 START_TEST(test_hdf5_filters_that_are_here)
 {
     drep_file *f = memory_file("native");
@@ -331,6 +362,7 @@ int main(void)
     tcase_add_test(t, test_what_stands_outside_the_shape);
     tcase_add_test(t, test_what_is_not_stored);
     tcase_add_test(t, test_bytes_that_are_the_same);
+    tcase_add_test(t, test_blosc_encodes_by_lz4);
     tcase_add_test(t, test_hdf5_filters_that_are_here);
     tcase_add_test(t, test_hdf5_filters_that_nobody_has);
     tcase_add_test(t, test_hdf5_filters_that_are_refused);
