@@ -1221,7 +1221,7 @@ typedef struct drep_repinfo {
     const char *machine; /* that added it; "" if nobody says */
     int structs;         /* compounds lie as the C structs of that machine */
 } drep_repinfo;
-#define DREP_MAX_DATAREPS 256
+#define DREP_MAX_DATAREPS 65536 /* of a file: too many for an array on a stack */
 /* Stores at most `max` of them; *n is their total number.  DREP_ERR_ARG. */
 DREP_API int drep_header_datareps(const drep_file *file, drep_repinfo *list, int max, int *n);
 /* The table of file extents of representation `number`: the predefined types in use, and their
@@ -1495,7 +1495,7 @@ enum drep_filter_id {
     DREP_FILTER_HDF5_BITSHUFFLE = 21, /* element size, elements of a block, 0 none 2 lz4 3 zstd,
                                          level of zstd */
     DREP_FILTER_BLOSC = 22            /* element size, level, 0 no shuffle 1 bytes 2 bits, number
-                                         of the compressor in blosc */
+                                         of the compressor in blosc (without parameters: 1, lz4) */
 };
 /* The id of user-defined filters, which are identified by name. */
 #define DREP_FILTER_USER 32768

@@ -273,16 +273,18 @@ static bool rep_differs(const char *have, const char *want)
 /* True if a representation of the file is a table with other rows than the one of this name. */
 static bool rows_differ(drep_file *file, int number, const char *name)
 {
-    drep_repinfo list[DREP_MAX_DATAREPS];
+    const drep_repinfo *rep;
+    drep_repinfo *list;
     const drep_encoding *rows;
-    int i, n, nrows;
+    int n, nrows, err = file_datareps(file, &list, &n);
+    bool differ;
 
-    if (drep_header_datareps(file, list, DREP_MAX_DATAREPS, &n))
-        return false;
-    for (i = 0; i < n && list[i].number != number; i++)
-        ;
-    return i < n && strcmp(list[i].form, "table") == 0 &&
-           drep_header_types(file, number, &rows, &nrows) == 0 && !rep_same_rows(name, rows, nrows);
+    rep = err ? NULL : datarep_numbered(list, n, number);
+    differ = rep && strcmp(rep->form, "table") == 0 &&
+             drep_header_types(file, number, &rows, &nrows) == 0 &&
+             !rep_same_rows(name, rows, nrows);
+    free(list);
+    return differ;
 }
 
 static void compare_dataset_rep(struct comparing *w, const struct object *o,

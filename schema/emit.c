@@ -9,6 +9,7 @@
 #include "schema/rep.h"
 #include "schema/schema.h"
 #include "schema/type.h"
+#include "schema/value.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -1049,12 +1050,13 @@ static int add_rep(struct emitter *e, const drep_repinfo *info)
 
 static int find_reps(struct emitter *e)
 {
-    drep_repinfo list[DREP_MAX_DATAREPS];
+    drep_repinfo *list;
     size_t k;
-    int i, n, err = drep_header_datareps(e->file, list, DREP_MAX_DATAREPS, &n);
+    int i, n, err = file_datareps(e->file, &list, &n);
 
     for (i = 0; i < n && !err; i++)
         err = add_rep(e, &list[i]);
+    free(list);
     for (k = 0; k < e->nreps; k++)
         if (e->rep[k].declared && name_taken(e, k))
             name_apart(e, k);

@@ -88,27 +88,68 @@ int encoder_store(struct encoder *e, const char *datarep)
     return err;
 }
 
-int encoder_store_in(struct encoder *e, const drep_file *file, int number)
+int file_datareps(const drep_file *file, drep_repinfo **list, int *n)
 {
-    drep_repinfo reps[DREP_MAX_DATAREPS];
+    int room, err = drep_header_datareps(file, NULL, 0, &room);
+
+    *list = NULL;
+    *n = 0;
+    if (err)
+        return err;
+    *list = calloc((size_t)room + 1, sizeof **list);
+    if (!*list)
+        return DREP_ERR_NOMEM;
+    err = drep_header_datareps(file, *list, room, n);
+    if (*n > room) /* somebody added one */
+        *n = room;
+    return err;
+}
+
+const drep_repinfo *datarep_numbered(const drep_repinfo *list, int n, int number)
+{
+    int low = 0, high = n;
+
+    while (low < high) {
+        int at = low + (high - low) / 2;
+
+        if (list[at].number == number)
+            return &list[at];
+        if (list[at].number < number)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return NULL;
+}
+
+/* The table of the file has the types that are in use, and counts more than the name. */
+static int store_in(struct encoder *e, const drep_file *file, const drep_repinfo *rep)
+{
     const drep_encoding *rows;
     const drep_scalar *scalars;
-    int i, n, nscalars, err = drep_header_datareps(file, reps, DREP_MAX_DATAREPS, &n);
+    int n, nscalars, err = encoder_store(e, rep->name);
 
-    for (i = 0; i < n && !err && reps[i].number != number; i++)
-        ;
-    if (err || i == n)
-        return err;
-    /* The table of the file has the types that are in use, and counts more than the name. */
-    if (encoder_store(e, reps[i].name) != 0)
+    if (err)
         err = encoder_store(e, "native");
-    if (err || strcmp(reps[i].form, "table") != 0)
+    if (err || strcmp(rep->form, "table") != 0)
         return err;
-    err = drep_header_types(file, number, &rows, &n);
+    err = drep_header_types(file, rep->number, &rows, &n);
     if (!err)
-        err = drep_header_scalars(file, number, &scalars, &nscalars);
+        err = drep_header_scalars(file, rep->number, &scalars, &nscalars);
     if (!err)
         store_rows(e, rows, n, scalars, nscalars);
+    return err;
+}
+
+int encoder_store_in(struct encoder *e, const drep_file *file, int number)
+{
+    drep_repinfo *reps;
+    const drep_repinfo *rep;
+    int n, err = file_datareps(file, &reps, &n);
+
+    if (!err && (rep = datarep_numbered(reps, n, number)))
+        err = store_in(e, file, rep);
+    free(reps);
     return err;
 }
 

@@ -77,4 +77,9 @@ bool value_complain(struct complaints *c, const drep_type *type, int rank, const
 bool value_guess(struct complaints *c, const struct doc *node, drep_type **type, int *rank,
                  int64_t *dims);
 
+/* The representations of a file, malloc'ed; numbers ascend.  A DREP_ERR_... code. */
+int file_datareps(const drep_file *file, drep_repinfo **list, int *n);
+/* The one with this number; NULL: there is none. */
+const drep_repinfo *datarep_numbered(const drep_repinfo *list, int n, int number);
+
 #endif

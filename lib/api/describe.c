@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/info.h"
+#include "base/mem.h"
 #include "base/sized.h"
 #include "file/file.h"
 #include "txn/txn.h"
@@ -42,12 +43,9 @@ int drep_header_get(const drep_file *file, drep_header *out)
 /* An entry by its number, also one that only a later version understands. */
 static int find_rep(const drep_file *f, int number, struct file_datarep **out)
 {
-    for (size_t i = 0; i < f->reps.n; i++)
-        if (f->reps.list[i]->number == number) {
-            *out = f->reps.list[i];
-            return 0;
-        }
-    return fail(DREP_ERR_NOT_FOUND, "%s: there is no representation %d", f->path, number);
+    *out = number < 0 ? NULL : rep_numbered(f, (uint32_t)number);
+    return *out ? 0
+                : fail(DREP_ERR_NOT_FOUND, "%s: there is no representation %d", f->path, number);
 }
 
 int drep_header_datareps(const drep_file *file, drep_repinfo *list, int max, int *n)
@@ -73,16 +71,20 @@ int drep_header_datareps(const drep_file *file, drep_repinfo *list, int max, int
 }
 
 /* The rows are lent out and rewritten by the next call, always with the same values. */
-static void fill_rows(struct file_datarep *e)
+static int fill_rows(struct file_datarep *e)
 {
     e->nrows = 0;
+    if (!e->rows)
+        e->rows = mem_zalloc(DREP_CODE_MAX + 1, sizeof *e->rows);
+    if (!e->rows)
+        return fail_nomem();
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         drep_encoding *row = &e->rows[e->nrows];
-        const struct encoding_rec *later = &e->later_row[c];
+        const struct encoding_rec *later = rep_later_row(e, c);
 
         if (!e->used[c])
             continue;
-        if (later->later)
+        if (later)
             *row = (drep_encoding){.format = later->format,
                                    .order = later->order,
                                    .size = later->size,
@@ -94,6 +96,7 @@ static void fill_rows(struct file_datarep *e)
         row->code = (uint16_t)c;
         e->nrows++;
     }
+    return 0;
 }
 
 int drep_header_types(const drep_file *file, int number, const drep_encoding **rows, int *n)
@@ -107,8 +110,7 @@ int drep_header_types(const drep_file *file, int number, const drep_encoding **r
     if ((err = read_begin(f)))
         return err;
     pthread_mutex_lock(&f->header.rows_lock);
-    if (!(err = find_rep(f, number, &e))) {
-        fill_rows(e);
+    if (!(err = find_rep(f, number, &e)) && !(err = fill_rows(e))) {
         *rows = e->rows;
         *n = e->nrows;
     }

@@ -107,11 +107,11 @@ static bool same_later(const struct file_datarep *a, const struct file_datarep *
     bool any = a->tail[1].len > 0 || b->tail[1].len > 0;
 
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
-        const struct encoding_rec *x = &a->later_row[c], *y = &b->later_row[c];
+        const struct encoding_rec *x = rep_later_row(a, c), *y = rep_later_row(b, c);
 
-        if (x->later != y->later)
+        if (!x != !y)
             return false;
-        if (!x->later)
+        if (!x)
             continue;
         any = true;
         if (x->format != y->format || x->order != y->order || x->size != y->size ||
@@ -123,13 +123,40 @@ static bool same_later(const struct file_datarep *a, const struct file_datarep *
 
 /* ---- entries ---- */
 
+static const struct buf *witness_of(const struct file_datarep *e, int code)
+{
+    static const struct buf none;
+
+    return e->witness ? &e->witness[code] : &none;
+}
+
+static int witness_room(struct file_datarep *e)
+{
+    if (!e->witness)
+        e->witness = mem_zalloc(DREP_CODE_MAX + 1, sizeof *e->witness);
+    return e->witness ? 0 : fail_nomem();
+}
+
+static int later_row_set(struct file_datarep *e, const struct encoding_rec *row)
+{
+    if (!e->later_row)
+        e->later_row = mem_zalloc(DREP_CODE_MAX + 1, sizeof *e->later_row);
+    if (!e->later_row)
+        return fail_nomem();
+    e->later_row[row->code] = *row;
+    return 0;
+}
+
 static void datarep_free(struct file_datarep *e)
 {
     if (!e)
         return;
     rep_scoped_free(e->scoped);
-    for (int c = 0; c <= DREP_CODE_MAX; c++)
+    for (int c = 0; e->witness && c <= DREP_CODE_MAX; c++)
         buf_release(&e->witness[c]);
+    mem_free(e->witness);
+    mem_free(e->later_row);
+    mem_free(e->rows);
     buf_release(&e->record);
     buf_release(&e->scalars);
     buf_release(&e->unknown);
@@ -199,9 +226,9 @@ static int load_table(struct file_datarep *e, const struct rep_rec *r)
 
     *table = (struct rep_table){.structs = r->form == FMT_FORM_TABLE && has_structs(r->name)};
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
-        if (r->row[c].later)
-            e->later_row[c] = r->row[c];
-        else if (r->row[c].size != 0)
+        if (r->row[c].later && later_row_set(e, &r->row[c]))
+            return DREP_ERR_NOMEM;
+        if (!r->row[c].later && r->row[c].size != 0)
             row_from_rec(&r->row[c], &table->row[c]);
     }
     /* Bytes are bytes under every table, but the rows go back as they are: all handles of a file
@@ -267,7 +294,7 @@ static int load_extents(struct file_datarep *e, const struct rep_rec *r)
 {
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         e->used[c] = r->extent[c] != 0;
-        if (e->used[c] && !e->later_row[c].later && r->extent[c] != e->rep.sizes.size[c])
+        if (e->used[c] && !rep_later_row(e, c) && r->extent[c] != e->rep.sizes.size[c])
             return fail(DREP_ERR_FORMAT,
                         "datarep \"%s\": the header says %u bytes for %s, its table %u (R3.14)",
                         e->rep.name, r->extent[c], drep_code_name(c), e->rep.sizes.size[c]);
@@ -284,7 +311,7 @@ static int load_witnesses(struct file_datarep *e, const struct rep_rec *r)
     for (int c = 1; !err && c <= DREP_CODE_MAX; c++) {
         const struct witness_rec *w = &r->witness[c];
 
-        if (w->k > 0 && e->used[c])
+        if (w->k > 0 && e->used[c] && !(err = witness_room(e)))
             err = buf_set(&e->witness[c], w->bytes, (size_t)w->k * w->size);
     }
     return err;
@@ -337,9 +364,6 @@ static int load_one(drep_file *f, const struct span *record, struct rep_rec *r, 
 
     if (err)
         return fail(err, "header: %s at byte %zu of a representation", why, at);
-    if (f->reps.n >= DREP_MAX_DATAREPS)
-        return fail(DREP_ERR_LIMIT, "more than %d representations, the most that are read here",
-                    DREP_MAX_DATAREPS);
     if (VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0)
         return fail_nomem();
     e = datarep_new(f);
@@ -409,8 +433,8 @@ static int check_functions(const struct file_datarep *e, const struct file_rep *
                         "function %u",
                         rep->name, size, drep_code_name(c), rep->sizes.size[c]);
         err = check_native(rep, c);
-        if (!err && e->witness[c].len > 0)
-            err = witness_check(rep, c, &e->witness[c]);
+        if (!err && witness_of(e, c)->len > 0)
+            err = witness_check(rep, c, witness_of(e, c));
         if (err)
             return err;
     }
@@ -485,7 +509,7 @@ int rep_resolved(drep_file *f, struct file_datarep *e, const struct file_rep **o
     return 0;
 }
 
-static struct file_datarep *datarep_numbered(const drep_file *f, uint32_t number)
+struct file_datarep *rep_numbered(const drep_file *f, uint32_t number)
 {
     size_t low = 0, high = f->reps.n;
 
@@ -504,7 +528,7 @@ static struct file_datarep *datarep_numbered(const drep_file *f, uint32_t number
 
 int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **out)
 {
-    struct file_datarep *e = datarep_numbered(f, number);
+    struct file_datarep *e = rep_numbered(f, number);
 
     if (!e)
         return fail(DREP_ERR_FORMAT, "the header has no representation %u (R3.15)", number);
@@ -524,12 +548,11 @@ int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **ou
 static int datarep_add(drep_file *f, struct file_datarep *e)
 {
     int number = f->reps.n == 0 ? 0 : f->reps.list[f->reps.n - 1]->number + 1;
-    bool full = f->reps.n >= DREP_MAX_DATAREPS || number >= FMT_REPS_MAX;
+    bool full = number >= FMT_REPS_MAX;
 
     if (full || VEC_ROOM(f->reps.list, f->reps.n, f->reps.room, 1) != 0) {
         datarep_free(e);
-        return full ? fail(DREP_ERR_LIMIT, "a file has at most %d representations here",
-                           DREP_MAX_DATAREPS)
+        return full ? fail(DREP_ERR_LIMIT, "a file has at most %d representations", FMT_REPS_MAX)
                     : fail_nomem();
     }
     e->number = (uint16_t)number;
@@ -562,7 +585,7 @@ bool rep_same(const struct file_datarep *a, const struct file_datarep *b)
     for (int c = 1; c <= DREP_CODE_MAX; c++)
         if (a->used[c] && b->used[c] &&
             (a->rep.sizes.size[c] != b->rep.sizes.size[c] ||
-             !same_witnesses(&a->witness[c], &b->witness[c])))
+             !same_witnesses(witness_of(a, c), witness_of(b, c))))
             return false;
     return true;
 }
@@ -675,7 +698,9 @@ static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *li
     for (int c = 1; !err && !e->rep.has_table && c <= DREP_CODE_MAX; c++) {
         if (e->used[c] || !like->used[c])
             continue;
-        err = buf_set(&e->witness[c], like->witness[c].p, like->witness[c].len);
+        err = witness_room(e);
+        if (!err)
+            err = buf_set(&e->witness[c], witness_of(like, c)->p, witness_of(like, c)->len);
         if (!err)
             err = complete_sizes(e, c);
         if (!err) {
@@ -701,9 +726,11 @@ static int datarep_like(drep_file *f, const struct file_datarep *like, struct fi
     e->form = like->form;
     e->flags = like->flags;
     e->later = like->later; /* then it is its record, and nothing else of it is known */
-    memcpy(e->later_row, like->later_row, sizeof e->later_row);
+    for (int c = 1; !err && c <= DREP_CODE_MAX; c++)
+        if (rep_later_row(like, c))
+            err = later_row_set(e, rep_later_row(like, c));
     e->machine = mem_strdup(like->machine);
-    if (!e->machine)
+    if (!err && !e->machine)
         err = fail_nomem();
     if (!err)
         err = table_copy(&e->rep.table, &like->rep.table);
@@ -770,7 +797,7 @@ static int use_code(int code, void *ctx)
 
     if (e->used[code])
         return 0;
-    if (e->later_row[code].later)
+    if (rep_later_row(e, code))
         return fail_row(DREP_ERR_UNSUPPORTED, e, code);
     if ((err = rep_resolved(u->f, e, &rep)))
         return err;
@@ -780,7 +807,8 @@ static int use_code(int code, void *ctx)
         return fail(DREP_ERR_TYPE, "datarep \"%s\" has no %s", rep->name, drep_code_name(code));
     if ((err = check_native(rep, code)))
         return err;
-    if (e->form == FMT_FORM_CODE && (err = witness_make(rep, code, &e->witness[code])))
+    if (e->form == FMT_FORM_CODE &&
+        ((err = witness_room(e)) || (err = witness_make(rep, code, &e->witness[code]))))
         return err;
     e->rep.sizes.size[code] = rep->sizes.size[code];
     if (!e->rep.has_table)
@@ -802,7 +830,7 @@ static int listed(int code, void *ctx)
     if (!e->used[code])
         return fail(DREP_ERR_FORMAT, "the extents of datarep \"%s\" do not list %s (R3.15)",
                     e->rep.name, drep_code_name(code));
-    return e->later_row[code].later ? fail_row(DREP_ERR_UNSUPPORTED_DATAREP, e, code) : 0;
+    return rep_later_row(e, code) ? fail_row(DREP_ERR_UNSUPPORTED_DATAREP, e, code) : 0;
 }
 
 int rep_lists(const struct file_datarep *e, const drep_type *type)
@@ -820,7 +848,7 @@ static int item_differs(int code, void *ctx)
     const struct rep_couple *p = ctx;
     const struct file_datarep *a = p->a, *b = p->b;
 
-    if (a->later_row[code].later || b->later_row[code].later)
+    if (rep_later_row(a, code) || rep_later_row(b, code))
         return 1;
     if (is_bytes(code))
         return 0;
@@ -831,7 +859,7 @@ static int item_differs(int code, void *ctx)
     if (a->rep.sizes.size[code] != b->rep.sizes.size[code])
         return 1;
     return !p->same_functions &&
-           (a->witness[code].len == 0 || !same_bytes(&a->witness[code], &b->witness[code]));
+           (witness_of(a, code)->len == 0 || !same_bytes(witness_of(a, code), witness_of(b, code)));
 }
 
 bool rep_same_items(const struct file_datarep *a, const struct file_datarep *b,
@@ -887,13 +915,13 @@ static void fill_rows(const struct file_datarep *e, struct rep_rec *r)
 {
     for (int c = 1; c <= DREP_CODE_MAX; c++) {
         r->extent[c] = e->used[c] ? e->rep.sizes.size[c] : 0;
-        if (r->has_encodings && e->later_row[c].later)
+        if (r->has_encodings && rep_later_row(e, c))
             r->row[c] = e->later_row[c];
         else if (r->has_encodings && is_bytes(c) && e->bytes_row[c - DREP_CODE_BYTE].size != 0)
             r->row[c] = e->bytes_row[c - DREP_CODE_BYTE];
         else if (r->has_encodings && e->rep.table.row[c].size != 0)
             row_to_rec(&e->rep.table.row[c], &r->row[c]);
-        if (e->used[c] && e->witness[c].len > 0)
+        if (e->used[c] && witness_of(e, c)->len > 0)
             r->witness[c] =
                 (struct witness_rec){(uint8_t)(e->witness[c].len / e->rep.sizes.size[c]),
                                      e->rep.sizes.size[c], e->witness[c].p};
@@ -974,7 +1002,7 @@ int rep_digest(const struct file_datarep *e, uint64_t *digest)
 
 uint64_t rep_witnesses(const struct file_datarep *e, int code)
 {
-    const struct buf *w = &e->witness[code];
+    const struct buf *w = witness_of(e, code);
 
     if (w->len == 0)
         return 0;
@@ -1001,7 +1029,7 @@ int reps_compare(drep_file *f, const drep_file *reloaded)
     for (size_t i = 0; i < f->reps.n; i++) {
         const struct file_datarep *e = f->reps.list[i];
 
-        if (!unchanged(e, datarep_numbered(reloaded, e->number)))
+        if (!unchanged(e, rep_numbered(reloaded, e->number)))
             return fail(DREP_ERR_FORMAT, "datarep \"%s\": a later commit has another table (R3.13)",
                         e->rep.name);
     }
@@ -1029,11 +1057,14 @@ static void buf_swap(struct buf *a, struct buf *b)
 
 static void datarep_exchange(struct file_datarep *e, struct file_datarep *now)
 {
+    struct buf *witness = e->witness;
+
     memcpy(e->used, now->used, sizeof e->used);
     memcpy(e->rep.sizes.size, now->rep.sizes.size, sizeof e->rep.sizes.size);
     buf_swap(&e->unknown, &now->unknown);
+    e->witness = now->witness;
+    now->witness = witness;
     for (int c = 0; c <= DREP_CODE_MAX; c++) {
-        buf_swap(&e->witness[c], &now->witness[c]);
         if (e->used[c] && !is_bytes(c))
             (void)complete_sizes(e, c); /* without a size its datasets are refused */
     }
@@ -1047,7 +1078,7 @@ void reps_exchange(drep_file *f, drep_file *reloaded)
 
     for (size_t i = 0; i < reloaded->reps.n; i++) {
         struct file_datarep *now = reloaded->reps.list[i];
-        struct file_datarep *e = datarep_numbered(f, now->number);
+        struct file_datarep *e = rep_numbered(f, now->number);
 
         if (e) {
             datarep_exchange(e, now);

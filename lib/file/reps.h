@@ -1,5 +1,6 @@
 /* reps.h - the representations of a file, which its datasets name by number.
  *
+ * A header of 1 MiB may have 65,536 of them, so that what few have is allocated where it is used.
  * Opening a file reads all of them and resolves none.  A table in the header always wins and is
  * scoped to the file; what has no table is built in.  The functions of form 2 are looked up when a
  * dataset is opened: they must agree with the header's extents and turn its witnesses back into
@@ -28,15 +29,15 @@ struct file_datarep {
     /* By predefined type: in use by datasets; the same when the operation under way began; rows
      * that only a later version understands. */
     bool used[DREP_CODE_MAX + 1], used_before[DREP_CODE_MAX + 1];
-    struct encoding_rec later_row[DREP_CODE_MAX + 1];
+    struct encoding_rec *later_row;   /* NULL: there are none */
     struct encoding_rec bytes_row[2]; /* of BYTE and PACKED as they were read; size 0: none */
     struct buf scalars;               /* SCALARS as it was read */
-    struct buf witness[DREP_CODE_MAX + 1];
-    struct buf unknown;     /* nested records of tags that we do not know */
+    struct buf *witness;              /* by predefined type; NULL: there are none */
+    struct buf unknown;               /* nested records of tags that we do not know */
     struct buf tail[3];     /* what a later version put behind our EXTENTS, ENCODINGS, WITNESSES */
     struct datarep *scoped; /* owned; made from the table */
-    _Atomic(struct file_rep *) resolved;   /* form 2: with functions, once they were found */
-    drep_encoding rows[DREP_CODE_MAX + 1]; /* lent out by drep_header_types() */
+    _Atomic(struct file_rep *) resolved; /* form 2: with functions, once they were found */
+    drep_encoding *rows;                 /* lent out by drep_header_types(), or NULL */
     int nrows;
     struct file_datarep *next; /* of those that reps_drop_new() has put away */
 };
@@ -55,11 +56,20 @@ int reps_load(drep_file *f, const struct header_rec *h);
 int reps_put(const drep_file *f, struct header_rec *h, struct buf *to);
 void file_reps_release(drep_file *f);
 
+/* The row of a code that only a later version understands, or NULL. */
+static inline const struct encoding_rec *rep_later_row(const struct file_datarep *e, int code)
+{
+    return e->later_row && e->later_row[code].later ? &e->later_row[code] : NULL;
+}
+
 /* Finds or adds the representation of this name; one with an equal table has its number.
  * DREP_ERR_UNSUPPORTED_DATAREP, DREP_ERR_LIMIT. */
 int rep_add(drep_file *f, const char *name, struct file_datarep **out);
 /* Finds or adds one equal to that of another file, which need not be known by name here. */
 int rep_add_like(drep_file *f, const struct file_datarep *like, struct file_datarep **out);
+/* Look up a representation by its number, also one that only a later version understands; NULL:
+ * there is none. */
+struct file_datarep *rep_numbered(const drep_file *f, uint32_t number);
 /* Look up the representation that a dataset's record names.  DREP_ERR_FORMAT;
  * DREP_ERR_UNSUPPORTED_DATAREP: only a later version understands it. */
 int rep_get_number(const drep_file *f, uint32_t number, struct file_datarep **out);

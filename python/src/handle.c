@@ -357,24 +357,33 @@ static PyObject *handle_set_hints(PyObject *o, PyObject *dict)
 static PyObject *handle_datareps(PyObject *o, PyObject *none)
 {
     handle *h = (handle *)o;
-    drep_repinfo list[DREP_MAX_DATAREPS];
+    drep_repinfo *list;
     PyObject *out;
-    int n = 0, err;
+    int n = 0, room = 0, err;
 
     (void)none;
     if (!handle_open(h))
         return NULL;
-    WITHOUT_GIL(h, err = drep_header_datareps(h->file, list, DREP_MAX_DATAREPS, &n));
+    WITHOUT_GIL(h, err = drep_header_datareps(h->file, NULL, 0, &room));
     if (err)
         return raise_error(err, h);
+    list = PyMem_Calloc((size_t)room + 1, sizeof *list);
+    if (!list)
+        return PyErr_NoMemory();
+    WITHOUT_GIL(h, err = drep_header_datareps(h->file, list, room, &n));
+    if (err) {
+        PyMem_Free(list);
+        return raise_error(err, h);
+    }
     out = PyList_New(0);
-    for (int i = 0; out && i < n; i++) {
+    for (int i = 0; out && i < n && i < room; i++) {
         PyObject *row = Py_BuildValue("(iNNN)", list[i].number, text(list[i].name),
                                       text(list[i].form), text(list[i].machine));
         if (!row || PyList_Append(out, row) < 0)
             Py_CLEAR(out);
         Py_XDECREF(row);
     }
+    PyMem_Free(list);
     return out;
 }
 

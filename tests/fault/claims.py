@@ -328,6 +328,16 @@ def hungry_hints():
 
 
 @claim
+def many_representations():
+    """65,536 representations, as many as a file may have, in a header of less than 1 MiB."""
+    b = Builder()
+    b.dataset(1, "d", "INT", (1,), data=[1])
+    b.spoil["header"] = lambda records: records[:1] + [
+        (1, b"\2\0" + struct.pack(">H", k) + b"\1x") for k in range(1, 1 << 16)] + records[1:]
+    return done(b)
+
+
+@claim
 def long_dimension():
     b = Builder()
     x = b.dimension(1, "x", 1 << 62, unlimited=True)

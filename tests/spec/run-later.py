@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import compare  # noqa: E402
+import drepwrite  # noqa: E402
 import literals  # noqa: E402
 import reader  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -55,6 +56,25 @@ def beyond():
     tap.result("the reader in Python names each limit", errors.rules ^ limits)
 
 
+def many():
+    """300 representations, written from the page and by the library: both readers say the same of both files."""
+    path = os.path.join(os.environ["TMPDIR"], "many.drep")
+    b = drepwrite.Builder()
+    for k in range(1, 300):
+        rep = b.rep("table %d" % k, table={8: (2, k & 1, 4, 4), 9: (3, 0, k % 16 + 1, 1),
+                                           10: (2, 0, k // 16 % 16 + 1, 1 << k // 256)})
+        b.dataset(1, str(k), "INT", (2,), data=[k, -k], rep=rep)
+    b.commit()
+    with open(path, "wb") as f:
+        f.write(b.image())
+    tap.result("many representations: both readers say the same", compare.compare(DATAREP, path))
+    status, out = run(DATAREP, "convert", "-f", path, path + ".new")
+    tap.result("the library writes as many", status and out or compare.compare(DATAREP, path + ".new"))
+    found = compare.document(path + ".new")
+    tap.result("each dataset has its own", None if len(found["datareps"]) == 299 and all(
+        found["root"]["members"][str(k)]["data"] == [k, -k] for k in range(1, 300)) else len(found["datareps"]))
+
+
 def main():
     status, out = run(MAKE, PATH)
     tap.result("the file is made", status and out)
@@ -80,6 +100,7 @@ def main():
     status, out = run(DATAREP, "dump", "-H", PATH + ".new")
     tap.result("the new file has this library's version", lacks(out, "format: Datarep 0.5"))
     beyond()
+    many()
     return tap.end()
 
 

@@ -2,6 +2,7 @@
  * one line an object. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
+#include "schema/value.h"
 #include "tools/cmd/dump.h"
 #include "tools/cmd/dump_state.h"
 #include "tools/host/exit.h"
@@ -71,9 +72,9 @@ static void json_extents(struct dump *d, int datarep)
 /* Put the representations other than the default one. */
 static void json_datareps(struct dump *d)
 {
-    drep_repinfo reps[DREP_MAX_DATAREPS];
+    drep_repinfo *reps;
     struct sink *s = d->sink;
-    int i, n, err = drep_header_datareps(d->file, reps, DREP_MAX_DATAREPS, &n);
+    int i, n, err = file_datareps(d->file, &reps, &n);
 
     json_line(d, true, 0);
     json_key(s, "datareps");
@@ -90,6 +91,7 @@ static void json_datareps(struct dump *d)
         json_extents(d, reps[i].number);
         sink_char(s, '}');
     }
+    free(reps);
     sink_char(s, ']');
 }
 

@@ -2,6 +2,7 @@
  * in rows with the index of their first element behind them. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
+#include "schema/value.h"
 #include "tools/cmd/dump.h"
 #include "tools/cmd/dump_ahead.h"
 #include "tools/cmd/dump_raw.h"
@@ -43,9 +44,9 @@ static void text_extents(struct dump *d, int datarep)
 /* Print the representations other than the default one. */
 static void text_datareps(struct dump *d)
 {
-    drep_repinfo reps[DREP_MAX_DATAREPS];
+    drep_repinfo *reps;
     struct sink *s = d->sink;
-    int i, n, err = drep_header_datareps(d->file, reps, DREP_MAX_DATAREPS, &n);
+    int i, n, err = file_datareps(d->file, &reps, &n);
 
     if (err)
         dump_failed(d, NULL, err);
@@ -57,6 +58,7 @@ static void text_datareps(struct dump *d)
         sink_text(s, ", ");
         text_extents(d, reps[i].number);
     }
+    free(reps);
 }
 
 static void text_hints(struct dump *d)

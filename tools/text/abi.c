@@ -33,10 +33,11 @@ static int abi_load_stored(struct abi *abi, const struct printer *printer, int n
 {
     const drep_encoding *rows;
     const drep_scalar *scalars;
-    int n, err, at = printer_place(printer, number);
+    const struct printer_rep *rep = printer_rep(printer, number);
+    int n, err;
 
     /* A representation made of functions does not say how it holds anything. */
-    if (at < 0 || !printer->stored[at])
+    if (!rep || !rep->table)
         return DREP_ERR_UNSUPPORTED_DATAREP;
     err = drep_header_scalars(printer->file, number, &scalars, &abi->nscalars);
     if (!err)

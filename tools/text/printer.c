@@ -21,28 +21,28 @@ static void load_rows(drep_encoding *by_code, const drep_encoding *rows, int n)
 /* A code form states sizes only. */
 static int printer_load_stored(struct printer *p, const drep_repinfo *rep)
 {
-    int at = p->nreps++;
+    struct printer_rep *to = &p->rep[p->nreps++];
     const drep_encoding *rows;
     int n, err;
 
-    p->number[at] = rep->number;
-    if (strcmp(rep->form, "table") != 0)
+    to->number = rep->number;
+    to->table = strcmp(rep->form, "table") == 0;
+    if (!to->table)
         return 0;
-    p->stored[at] = calloc(DREP_CODE_MAX + 1, sizeof *rows);
-    if (!p->stored[at])
-        return DREP_ERR_NOMEM;
     err = drep_header_types(p->file, rep->number, &rows, &n);
-    if (!err)
-        load_rows(p->stored[at], rows, n);
-    if (!err)
-        err = drep_header_scalars(p->file, rep->number, &p->custom[at], &p->ncustom[at]);
-    return err;
+    if (err || n == 0)
+        return err;
+    to->stored = calloc(DREP_CODE_MAX + 1, sizeof *rows);
+    if (!to->stored)
+        return DREP_ERR_NOMEM;
+    load_rows(to->stored, rows, n);
+    return drep_header_scalars(p->file, rep->number, &to->custom, &to->ncustom);
 }
 
 int printer_init(struct printer *p, drep_file *file, bool json)
 {
     drep_encoding plain[DREP_CODE_MAX];
-    drep_repinfo reps[DREP_MAX_DATAREPS];
+    drep_repinfo *reps = NULL;
     int i, n, err;
 
     *p = (struct printer){.file = file, .json = json};
@@ -54,10 +54,12 @@ int printer_init(struct printer *p, drep_file *file, bool json)
     p->search = calloc(1, sizeof *p->search);
     if (p->search)
         pthread_mutex_init(&p->search->lock, NULL);
-    err = p->paths && p->search ? drep_header_datareps(file, reps, DREP_MAX_DATAREPS, &n)
-                                : DREP_ERR_NOMEM;
-    for (i = 0; i < n && !err; i++)
+    err = p->paths && p->search ? file_datareps(file, &reps, &n) : DREP_ERR_NOMEM;
+    if (!err && !(p->rep = calloc((size_t)n + 1, sizeof *p->rep)))
+        err = DREP_ERR_NOMEM;
+    for (i = 0; !err && i < n; i++)
         err = printer_load_stored(p, &reps[i]);
+    free(reps);
     if (err)
         printer_release(p);
     return err;
@@ -70,10 +72,11 @@ void printer_release(struct printer *p)
     if (p->paths)
         paths_release(p->paths);
     free(p->paths);
-    for (i = 0; i < DREP_MAX_DATAREPS; i++) {
-        free(p->stored[i]);
-        p->stored[i] = NULL;
-    }
+    for (i = 0; i < p->nreps; i++)
+        free(p->rep[i].stored);
+    free(p->rep);
+    p->rep = NULL;
+    p->nreps = 0;
     if (p->search)
         pthread_mutex_destroy(&p->search->lock);
     free(p->search);
@@ -108,33 +111,37 @@ static int real_code(int format, bool complex)
     return complex ? f->complex : f->type;
 }
 
-/* The place of a value's own rows among those of the representations. */
-#define OWN_ROWS DREP_MAX_DATAREPS
-/* Their number, where a representation's is expected. */
+/* A value's own rows, where the number of a representation is expected. */
 #define OWN_NUMBER (-2)
 
-int printer_place(const struct printer *p, int number)
+const struct printer_rep *printer_rep(const struct printer *p, int number)
 {
-    int at = 0;
+    int low = 0, high = p->nreps;
 
-    if (number == OWN_NUMBER)
-        return OWN_ROWS;
-    if (number >= 0 && number < p->nreps && p->number[number] == number)
-        return number;
-    while (at < p->nreps && p->number[at] != number)
-        at++;
-    return at < p->nreps ? at : -1;
+    while (low < high) {
+        int at = low + (high - low) / 2;
+
+        if (p->rep[at].number == number)
+            return &p->rep[at];
+        if (p->rep[at].number < number)
+            low = at + 1;
+        else
+            high = at;
+    }
+    return NULL;
 }
 
 /* Return the encoding of a predefined type under a representation. */
 static const drep_encoding *row_of(const struct printer *p, int code, int datarep)
 {
     static const drep_encoding unknown;
-    int at = datarep == PRINTER_NO_DATAREP ? -1 : printer_place(p, datarep);
+    const struct printer_rep *rep = printer_rep(p, datarep);
 
     if (datarep == PRINTER_NO_DATAREP)
         return &p->plain[code];
-    return at >= 0 && p->stored[at] ? &p->stored[at][code] : &unknown;
+    if (datarep == OWN_NUMBER)
+        return &p->own_rows[code];
+    return rep && rep->stored ? &rep->stored[code] : &unknown;
 }
 
 /* A long double is another thing on every machine, so it is never read as one. */
@@ -238,13 +245,12 @@ static bool own_scalar(const struct printer *p, int code, int datarep, drep_scal
 {
     const drep_encoding *stored = row_of(p, code, datarep);
     bool custom = stored->format == DREP_FORMAT_CUSTOM;
-    int at = custom ? printer_place(p, datarep) : 0;
+    const struct printer_rep *rep = printer_rep(p, datarep);
 
     if (!p->own || stored->size == 0 || !encoding_is_real(&p->plain[code]) ||
-        printer_complex(p, code) ||
-        (custom && (at < 0 || at >= p->nreps || stored->custom >= p->ncustom[at])))
+        printer_complex(p, code) || (custom && (!rep || stored->custom >= rep->ncustom)))
         return false;
-    *out = custom ? p->custom[at][stored->custom]
+    *out = custom ? rep->custom[stored->custom]
                   : (drep_scalar){.cls = DREP_SCALAR_REAL,
                                   .order = stored->order,
                                   .size = stored->size,
@@ -328,6 +334,6 @@ int printer_value_type(const struct printer *p, const drep_type *type, const dre
     struct printer value = *p;
 
     load_rows(by_code, rows, n);
-    value.stored[OWN_ROWS] = by_code;
+    value.own_rows = by_code;
     return printer_type(&value, type, OWN_NUMBER, out);
 }

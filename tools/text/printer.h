@@ -19,6 +19,15 @@ struct print_search {
     bool done;
 };
 
+/* How a representation of the file holds the predefined types. */
+struct printer_rep {
+    int number;
+    const drep_scalar *custom; /* borrowed from the file */
+    int ncustom;
+    bool table;            /* else it is made of functions */
+    drep_encoding *stored; /* by code; NULL: none is in use */
+};
+
 struct printer {
     drep_file *file;
     bool json;
@@ -27,22 +36,19 @@ struct printer {
                     so that they are printed in as many digits as it needs; for nothing else */
     bool own;     /* reals that no binary128 holds stay what they are: to be printed
                      or compared, by num_own(), and nothing else */
-    int nreps, number[DREP_MAX_DATAREPS];         /* of the file's representations, ascending */
-    const drep_scalar *custom[DREP_MAX_DATAREPS]; /* of each; borrowed from the file */
-    int ncustom[DREP_MAX_DATAREPS];
-    struct paths *paths;         /* of all objects, found when the first is asked for */
-    struct print_search *search; /* whether they were looked for, by any thread */
-    /* By code: how each of the file's representations holds it, by its place in number[] (NULL: one
-     * without a table), behind them how a value holds it that is in none; and the formats by which
-     * we know what it is. */
-    drep_encoding *stored[DREP_MAX_DATAREPS + 1], plain[DREP_CODE_MAX + 1];
+    struct printer_rep *rep; /* the file's representations, numbers ascending */
+    int nreps;
+    const drep_encoding *own_rows; /* by code: how a value holds it that is in none of them */
+    struct paths *paths;           /* of all objects, found when the first is asked for */
+    struct print_search *search;   /* whether they were looked for, by any thread */
+    drep_encoding plain[DREP_CODE_MAX + 1]; /* by code: the formats by which we know what it is */
 };
 
 /* For printer_type(): elements that come from elsewhere than a file. */
 #define PRINTER_NO_DATAREP (-1)
 
-/* Place of a representation in number[] by its number; -1: the file has none of it. */
-int printer_place(const struct printer *p, int number);
+/* A representation of the file by its number; NULL: there is none. */
+const struct printer_rep *printer_rep(const struct printer *p, int number);
 
 /* 0 or a DREP_ERR_... code. */
 int printer_init(struct printer *p, drep_file *file, bool json);
