@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
+# needs: deflate
 """run-seal.py - `datarep check --seal --external`: chunks in other files get the checksums that they lack.
 
 The files come from the writer of tests/spec, the sums must be those that libxxhash gives for the bytes of the

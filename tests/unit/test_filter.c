@@ -77,6 +77,13 @@ static const struct filter_rec compressor[] = {
 };
 enum { COMPRESSORS = sizeof compressor / sizeof *compressor };
 
+static bool built_in(const struct filter_rec *f)
+{
+    bool by_lz4 = f->id == FMT_FILTER_HDF5_BITSHUFFLE && f->param[2] == 2;
+
+    return filter_available(f->id) && (!by_lz4 || filter_available(FMT_FILTER_LZ4));
+}
+
 /* What a compressor makes of `size` bytes, malloc'ed and ending with its block of memory. */
 static uint8_t *stream_of(struct codec *k, const struct filter_rec *f, const uint8_t *in,
                           size_t size, size_t fixed, size_t *len)
@@ -105,7 +112,7 @@ START_TEST(test_streams)
     struct filter_rec later = *f;
     size_t len;
 
-    if (!filter_available(f->id))
+    if (!built_in(f))
         return;
     for (size_t i = 0; i < sizeof payload; i++)
         payload[i] = (uint8_t)(i / 100);
@@ -147,7 +154,7 @@ START_TEST(test_streams_that_grow)
     struct buf back = {0};
     size_t len;
 
-    for (size_t size = 1000; filter_available(f->id) && size <= 1 << 20; size = size * 5 / 2) {
+    for (size_t size = 1000; built_in(f) && size <= 1 << 20; size = size * 5 / 2) {
         for (size_t i = 0; i < size; i += 997)
             heap[i] = (uint8_t)i;
         stream = stream_of(&k, f, heap, size, 16, &len);
@@ -257,7 +264,7 @@ START_TEST(test_claims_are_bounded)
         const struct filter_rec *f = &compressor[i];
         const uint8_t *stored = f->id == FMT_FILTER_HDF5_LZ4 ? framed : frame;
 
-        if (!filter_available(f->id))
+        if (!built_in(f))
             continue;
         fails(filters_decode(&codec, f, 1, 0, stored, 20, 4096, 4096, &out), DREP_ERR_FORMAT);
         fails(filters_decode(&codec, f, 1, 0, stored, 20, 4096, UINT64_MAX, &out), DREP_ERR_FORMAT);
