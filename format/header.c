@@ -37,24 +37,43 @@ static void rep_head_get(struct in *in, struct rep_rec *r)
                (r->flags & FMT_FLAGS_MEAN) || r->beyond;
 }
 
+/* Read a row's code, which is above the last one; 0: it is not, or an error. */
+static int code_above(struct in *in, int last)
+{
+    int code = in_u16(in);
+
+    if (in->err)
+        return 0;
+    if (code > last)
+        return code;
+    in_fail(in, FMT_ERR_FORMAT, "codes of datatypes do not ascend (R3.16)");
+    return 0;
+}
+
+/* Bytes of a row behind its code: so many, or, of `size` 0, a witness's. */
+static void row_skip(struct in *in, size_t size)
+{
+    size_t k = size ? size : in_u8(in);
+
+    in_bytes(in, size ? size : k * in_u8(in));
+}
+
 /* Read the next row's code: 0 at the end, and at the first code that is not ours, which becomes
- * the tail with all that follows. */
-static int code_next(struct in *in, int last, struct span *tail)
+ * the tail with all that follows: rows of codes that ascend, too. */
+static int code_next(struct in *in, int last, size_t size, struct span *tail)
 {
     size_t start = in->at;
     int code;
 
     if (in_left(in) == 0)
         return 0;
-    code = in_u16(in);
-    if (in->err)
-        return 0;
-    if (code <= last) {
-        in_fail(in, FMT_ERR_FORMAT, "codes of datatypes do not ascend (R3.16)");
-        return 0;
-    }
+    code = code_above(in, last);
     if (code <= FMT_CODE_MAX)
         return code;
+    for (row_skip(in, size); in_left(in) > 0 && (code = code_above(in, code)) != 0;)
+        row_skip(in, size);
+    if (in->err)
+        return 0;
     in->at = start;
     span_rest(in, tail);
     return 0;
@@ -64,7 +83,7 @@ static void extents_get(struct in *in, struct rep_rec *h)
 {
     int code = 0;
 
-    while ((code = code_next(in, code, &h->extents_tail)) != 0) {
+    while ((code = code_next(in, code, 2, &h->extents_tail)) != 0) {
         h->extent[code] = in_u16(in);
         if (!in->err && h->extent[code] == 0)
             in_fail(in, FMT_ERR_FORMAT, "a datatype has no extent (R3.14)");
@@ -77,7 +96,7 @@ static void encodings_get(struct in *in, struct rep_rec *h)
     int code = 0;
 
     h->has_encodings = 1;
-    while ((code = code_next(in, code, &h->encodings_tail)) != 0) {
+    while ((code = code_next(in, code, 6, &h->encodings_tail)) != 0) {
         struct encoding_rec r = {.code = (uint16_t)code};
         int halves = fmt_code_class(code) == FMT_COMPLEX ? 2 : 1;
         size_t start = in->last;
@@ -100,6 +119,8 @@ static void encodings_get(struct in *in, struct rep_rec *h)
                     "the size of an encoding differs from its format's (R3.18)");
         else if (zero)
             in_fail(in, FMT_ERR_FORMAT, "the last byte of an encoding is not zero (R3.20)");
+        else if (!r.align || r.align > FMT_ITEM_ALIGN_MAX || r.align & (r.align - 1))
+            in_fail(in, FMT_ERR_FORMAT, "an encoding has no such alignment (R3.20)");
         h->row[code] = r;
     }
 }
@@ -143,7 +164,7 @@ static void witnesses_get(struct in *in, struct rep_rec *h)
 {
     int code = 0;
 
-    while ((code = code_next(in, code, &h->witnesses_tail)) != 0) {
+    while ((code = code_next(in, code, 0, &h->witnesses_tail)) != 0) {
         struct witness_rec w;
 
         w.k = in_u8(in);
@@ -257,7 +278,7 @@ static const char *rep_doubt(struct rep_rec *r)
             return doubt;
         if (r->form == FMT_FORM_TABLE && r->extent[code] && r->extent[code] != size)
             return "the extent of a datatype differs from its encoding's (R3.14)";
-        if (r->extent[code] && r->witness[code].size && r->extent[code] != r->witness[code].size)
+        if (r->witness[code].size && r->extent[code] != r->witness[code].size)
             return "the extent of a datatype differs from its witnesses' (R3.23)";
     }
     return NULL;

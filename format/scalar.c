@@ -65,12 +65,26 @@ static void scalar_limits(struct in *in, const struct scalar_rec *s)
              "R5.24");
 }
 
+/* True if a scalar of this class may have the format, a known one. */
+static bool class_has(int cls, int format)
+{
+    int of = fmt_format_class(format);
+
+    if (format == FMT_FORMAT_CUSTOM)
+        return true;
+    if (cls == FMT_SCALAR_BITS)
+        return of == FMT_UINT || of == FMT_BYTES;
+    return cls == FMT_SCALAR_REAL ? of == FMT_REAL : of == FMT_INT || of == FMT_UINT;
+}
+
 static const char *scalar_doubt(const struct scalar_rec *s)
 {
     if (s->cls < FMT_SCALAR_INT || s->cls > FMT_SCALAR_BITS)
         return "unknown class of a scalar (R5.20)";
     if (s->is_signed > 1 || s->norm > 2 || s->low_pad > 2 || s->high_pad > 2)
         return "unknown number in a scalar (R5.20)";
+    if (!class_has(s->cls, s->format))
+        return "the format of a scalar is not of its class (R5.21)";
     if (!fmt_format_fits(s->format, s->size))
         return "the size of a scalar differs from its format's (R5.21)";
     return s->format == FMT_FORMAT_CUSTOM ? scalar_custom_doubt(s) : NULL;

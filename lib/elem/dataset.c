@@ -21,10 +21,13 @@
 int dataset_type(drep_file *f, const struct object_rec *rec, const struct file_datarep *entry,
                  const struct file_rep *rep, struct ftype **out)
 {
+    const drep_type *code = rec->type < FMT_TYPE_FIRST ? drep_predefined((int)rec->type) : NULL;
     struct ftype *ft;
-    int err = ftype_get(f, rec->type, rep, &ft);
+    int err = code ? rep_lists(entry, code) : 0; /* else its size is unknown, too */
 
     if (!err)
+        err = ftype_get(f, rec->type, rep, &ft);
+    if (!err && !code)
         err = rep_lists(entry, ft->type);
     if (!err)
         err = shape_check(rec, ft);

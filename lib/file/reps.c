@@ -330,6 +330,15 @@ static int load_later(struct file_datarep *e, const struct rep_rec *r)
     return err;
 }
 
+/* What only a later version can read: the least that its datatypes can take, for whoever looks at
+ * records that are laid out by it. */
+static void sizes_least(struct type_sizes *sizes)
+{
+    rep_sizes_none(sizes);
+    for (int c = 1; c <= DREP_CODE_MAX; c++)
+        sizes->size[c] = sizes->align[c] = 1;
+}
+
 static int datarep_decode(struct file_datarep *e, const struct span *record,
                           const struct rep_rec *r)
 {
@@ -344,8 +353,10 @@ static int datarep_decode(struct file_datarep *e, const struct span *record,
     e->machine = mem_strndup(!r->machine.p ? "" : (const char *)r->machine.p, r->machine.len);
     if (!e->machine)
         return fail_nomem();
-    if (r->later)
+    if (r->later) {
+        sizes_least(&e->rep.sizes);
         return buf_set(&e->record, record->p, record->len);
+    }
     err = r->form == FMT_FORM_TABLE ? load_form_table(e, r) : load_form_code(e, r);
     if (!err)
         err = load_extents(e, r);

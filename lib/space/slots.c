@@ -22,16 +22,16 @@ static bool at_end(const struct slots *s)
 }
 
 /* Read the slot at the end of the file, which must say that it stands there; gives 0 if it does
- * not.  One of another version is refused by that, so it is given, too. */
-static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
+ * not.  One of another version is refused by that, so it is given, too, and so is one that breaks
+ * another rule: *why. */
+static int end_slot(struct io *io, const struct slots *s, struct slot *slot, const char **why)
 {
     uint8_t bytes[FMT_SLOT_SIZE];
-    const char *why;
 
     if (s->file_size < FMT_SPACE_START + sizeof(bytes) ||
         io->ops->read_at(io, bytes, sizeof(bytes), s->file_size - sizeof(bytes)))
         return 0;
-    if (slot_get(slot, bytes, 0, &why) != SLOT_VALID || why)
+    if (slot_get(slot, bytes, 0, why) != SLOT_VALID)
         return 0;
     if (!slot_is_ours(slot))
         return 1;
@@ -43,23 +43,24 @@ static int end_slot(struct io *io, const struct slots *s, struct slot *slot)
 /* Where slot A refers to the end of the file, or no slot is valid, the slot at the end counts. */
 static void look_at_end(struct io *io, struct slots *s)
 {
-    struct fail_state why;
+    struct fail_state said;
+    const char *why = NULL;
     struct slot slot;
 
     if (s->state[1] == SLOT_VALID || (s->state[0] == SLOT_VALID && !at_end(s)))
         return;
-    fail_save(&why);
-    if (end_slot(io, s, &slot)) {
+    fail_save(&said);
+    if (end_slot(io, s, &slot, &why)) {
         s->damaged = s->state[0] != SLOT_VALID;
         s->slot[0] = slot;
         s->state[0] = SLOT_VALID;
-        s->why[0] = NULL;
+        s->why[0] = why;
     } else if (at_end(s)) {
         s->cut = 1;
         s->state[0] = SLOT_DAMAGED;
         s->why[0] = "the state stands at the end of the file, which is missing (R2.20)";
     }
-    fail_restore(&why);
+    fail_restore(&said);
 }
 
 /* What a stream begins with. */
@@ -305,6 +306,8 @@ int slots_choose(const struct slots *s, uint64_t sequence, int *which, int *dama
         *which = other;
     /* The checksum is right, so this is what the writer wrote: the file is malformed, not
      * damaged. */
+    if (s->why[*which] && s->slot[*which].incompatible & FMT_AT_END)
+        return fail(DREP_ERR_FORMAT, "header slot at the end: %s", s->why[*which]);
     if (s->why[*which])
         return fail(DREP_ERR_FORMAT, "header slot %c: %s", 'A' + *which, s->why[*which]);
     return 0;

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "space/extents.h"
+#include "space/slots.h"
 #include "tree/block.h"
 #include "tree/load.h"
 #include "txn/txn.h"
@@ -114,6 +115,53 @@ static void check_free(struct commit_check *c, const struct key *key, const uint
         c->usage.free += (int64_t)r.length;
 }
 
+static bool same_ref(const struct ref *a, const struct ref *b)
+{
+    return a->offset == b->offset && a->length == b->length && a->checksum == b->checksum;
+}
+
+/* True if a slot has a commit behind the one that is checked. */
+static bool is_older(const struct commit_check *c, struct slots *s)
+{
+    if (slots_read(c->st->io, s))
+        return true;
+    for (int i = 0; i < 2; i++)
+        if (s->state[i] == SLOT_VALID && s->slot[i].sequence > c->st->slot.sequence)
+            return true;
+    return false;
+}
+
+/* An earlier commit by the log: its root is there, and the older slot, as long as it has the
+ * commit, says the same.  The log of a commit that is not the newest may name what is gone. */
+static void check_logged(struct commit_check *c, uint64_t sequence, const struct log_rec *r,
+                         uint64_t where)
+{
+    struct slots s, again;
+    struct tree_node *n;
+    int err;
+
+    if (is_older(c, &s))
+        return;
+    err = node_read(c->st, &r->root, -1, &n);
+    if (err && is_older(c, &again)) /* by now */
+        return;
+    if (!err)
+        node_unref(n);
+    fail_in(err, "the log names commit %llu", (unsigned long long)sequence);
+    for (int i = 0; i < 2 && !err; i++) {
+        const struct slot *slot = &s.slot[i];
+
+        if (s.state[i] == SLOT_VALID && slot->sequence == sequence &&
+            !(slot->incompatible & FMT_AT_END) && /* then it says nothing */
+            (!same_ref(&slot->root, &r->root) || slot->end != r->end || slot->time != r->time ||
+             slot->next_object != r->next_object))
+            err = fail(DREP_ERR_FORMAT, "the log and slot %c differ about commit %llu (R6.6)",
+                       'A' + i, (unsigned long long)sequence);
+    }
+    if (err)
+        finding(c, err, where);
+}
+
 static void check_log(struct commit_check *c, const struct key *key, const uint8_t *value,
                       size_t len, uint64_t where)
 {
@@ -127,6 +175,8 @@ static void check_log(struct commit_check *c, const struct key *key, const uint8
     else if (key_u64(key->p + FMT_KEY_HEAD) == 0 ||
              key_u64(key->p + FMT_KEY_HEAD) >= c->st->slot.sequence)
         finding(c, fail(DREP_ERR_FORMAT, "LOG entry of no earlier commit (R6.5)"), where);
+    else
+        check_logged(c, key_u64(key->p + FMT_KEY_HEAD), &r, where);
 }
 
 static void check_entry(struct commit_check *c, const struct tree_node *n, uint32_t i)

@@ -468,18 +468,14 @@ void scalar_from_table(const uint8_t *description, drep_scalar *out)
     scalar_from_rec(&rec, out);
 }
 
-/* Refuse scalars that the file format would refuse: its decoder knows the rules. It does not
- * compare class and format, because files may know more formats. */
+/* Refuse scalars that the file format would refuse: its decoder knows the rules. */
 static int check_scalar(const drep_scalar *s)
 {
-    bool real = fmt_format_class(s->format) == FMT_REAL;
     uint8_t bytes[SCALAR_REC_SIZE];
     struct scalar_rec rec;
     struct out out;
     struct in in;
 
-    if (s->format != DREP_FORMAT_CUSTOM && real != (s->cls == DREP_SCALAR_REAL))
-        return fail(DREP_ERR_ARG, "scalar: its format is not of its class");
     if (s->order == DREP_VAX && s->size % 2 && s->size != 1)
         return fail(DREP_ERR_ARG, "scalar: an odd number of bytes in 16-bit words (R3.17)");
     scalar_to_rec(s, &rec);

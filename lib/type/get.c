@@ -64,13 +64,21 @@ static int refused(struct getter *g, int err)
     return refused_kind(g, err, 0);
 }
 
+/* Like refused() for a stored typemap: the representation may lack a datatype. */
+static int unlisted(struct getter *g, int err)
+{
+    return err == DREP_ERR_TYPE
+               ? fail_in(DREP_ERR_FORMAT, "datatype record (R3.15): at byte %zu", g->in->last)
+               : refused(g, err);
+}
+
 /* The stored typemap of a node whose children, if any, are in *child. */
 static int getter_stored_shape(struct getter *g, const drep_type *type, const struct shape *child,
                                struct shape *shape)
 {
     if (!g->stored)
         return 0;
-    return refused(g, shape_compose(shape, type, child, g->sizes, PROG_PACKED));
+    return unlisted(g, shape_compose(shape, type, child, g->sizes, PROG_PACKED));
 }
 
 /* Kinds without children. */
@@ -452,7 +460,7 @@ static int get_node(struct getter *g, const struct type_node *n, drep_type **typ
     if (err)
         return err;
     if (n->kind == FMT_KIND_ENUM && g->stored)
-        err = refused(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
+        err = unlisted(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
     else
         err = getter_stored_shape(g, leaf, NULL, shape);
     if (err)

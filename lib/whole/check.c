@@ -501,8 +501,7 @@ static int check_type(struct checker *c, const struct key *key, const uint8_t *p
     /* Those of datasets are laid out, by the sizes of some representation; the others are not. */
     err = ftype_get(c->f, FMT_TYPE_FIRST + number, NULL, &ft);
     for (size_t i = 0; err == DREP_ERR_FORMAT && i < c->f->reps.n; i++)
-        if (!c->f->reps.list[i]->later)
-            err = ftype_get(c->f, FMT_TYPE_FIRST + number, &c->f->reps.list[i]->rep, &ft);
+        err = ftype_get(c->f, FMT_TYPE_FIRST + number, &c->f->reps.list[i]->rep, &ft);
     return err;
 }
 

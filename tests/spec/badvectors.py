@@ -242,6 +242,27 @@ def stream_end_no_root():
     return resum_end(data)
 
 
+@bad("FORMAT", "R2.12")
+def stream_end_trailing():
+    data = streamed()
+    data[-4096 + 4000] = 1
+    return resum_end(data)
+
+
+@bad("FORMAT", "R2.14")
+def stream_end_root_outside():
+    data = streamed()
+    data[-4096 + 80:-4096 + 88] = u64(1 << 40)
+    return resum_end(data)
+
+
+@bad("FORMAT", "R2.16")
+def stream_end_metadata_outside():
+    data = streamed()
+    data[-4096 + 140:-4096 + 156] = u64(1 << 40) + u64(64)
+    return resum_end(data)
+
+
 @bad("UNSUPPORTED", "R2.8")
 def stream_end_unknown_incompatible():
     data = streamed()
@@ -443,6 +464,16 @@ def row_last_byte():
                           (3, u16(8) + bytes([2, 0, 4, 4, 0, 1]) + u16(16) + bytes([21, 0, 8, 8, 0, 0]))] + r[2:])
 
 
+@bad("FORMAT", "R3.20")
+def row_align():
+    return own([(8, 2, 0, 4, 3, 0)])
+
+
+@bad("FORMAT", "R3.20")
+def row_align_of_none():
+    return own([(8, 2, 0, 4, 0, 0)])
+
+
 @bad("FORMAT", "R3.21")
 def custom_missing():
     return own([(8, 255, 0, 4, 4, 1)], extra=[(4, description(1, 0, 4, precision=32))])
@@ -461,9 +492,57 @@ def extents_order():
     return b
 
 
+@bad("FORMAT", "R3.16")
+def extents_order_behind_an_unknown_code():
+    b = sample()
+    b.dataset(1, "e", "DOUBLE", (), data=[1.0])
+    b.spoil["rep"] = lambda r: [r[0], (2, u16(8) + u16(4) + u16(0x8000) + u16(1) + u16(16) + u16(8))] + r[2:]
+    return b
+
+
+@bad("FORMAT", "R3.16")
+def encodings_order_of_unknown_codes():
+    return own([(8, 2, 0, 4, 4, 0), (0x8001, 2, 0, 4, 4, 0), (0x8000, 2, 0, 4, 4, 0)])
+
+
+@bad("FORMAT", "R3.16")
+def witnesses_order_of_unknown_codes():
+    return rep(lambda r: r + [(5, u16(8) + u8(1) + u8(4) + bytes(4) + (u16(99) + u8(3) + u8(2) + bytes(6)) * 2)])
+
+
+@bad("FORMAT", "R1.6|R3.6")
+def witnesses_cut_behind_an_unknown_code():
+    return rep(lambda r: r + [(5, u16(99) + u8(3) + u8(2) + bytes(5))])
+
+
 @bad("FORMAT", "R3.15")
 def extents_unlisted():
     return rep(lambda r: [r[0]] + r[2:])
+
+
+def lacking(t):
+    """A dataset of a representation that has DOUBLE alone."""
+    b = Builder()
+    b.dataset(1, "k", "DOUBLE", (1,), data=[1.0])
+    b.spoil["rep"] = lambda r: [(1, b"\1\0\0\0\x03own"), (2, u16(16) + u16(8)),
+                                (3, u16(16) + bytes([C.BINARY64, 0, 8, 8, 0, 0]))] + r[2:]
+    b.dataset(1, "e", t, (1,), "compact")
+    return b
+
+
+@bad("FORMAT", "R3.15")
+def nothing_of_a_code():
+    return lacking("INT")
+
+
+@bad("FORMAT", "R3.15")
+def nothing_of_a_member():
+    return lacking(("struct", [("a", "DOUBLE"), ("b", ("array", [2], "INT"))]))
+
+
+@bad("FORMAT", "R3.15")
+def nothing_of_an_enum():
+    return lacking(("enum", "INT", [("A", 1)]))
 
 
 @bad("FORMAT", "R8.4|R3.15", "check")
@@ -1942,6 +2021,20 @@ def log_root_in_slots():
     return logged(lambda record: bytes(record[:16]) + u64(4096) + bytes(record[24:]))
 
 
+@bad("CHECKSUM|FORMAT", "R4.3", "check")
+def log_root_sum():
+    def change(record):
+        record[28] ^= 1
+        return bytes(record)
+    return logged(change)
+
+
+@bad("FORMAT", "R6.6", "check")
+def log_beside_its_slot():
+    """The older slot has another time."""
+    return logged(lambda record: u64(7) + bytes(record[8:]))
+
+
 @bad("FORMAT", "R6.2|R8.39", "check")
 def payload_twice():
     b, d = grid()
@@ -2028,6 +2121,13 @@ def witnessed(values):
 @bad("FORMAT", "R3.23")
 def witnesses_too_many():
     return witnessed([bytes(4)] * 4)
+
+
+@bad("FORMAT", "R3.23")
+def witnesses_of_an_unlisted_code():
+    b = sample()
+    b.reps[0].witnesses = {16: [bytes(8)]}
+    return b
 
 
 @bad("FORMAT", "R3.23")

@@ -1451,6 +1451,9 @@ def reps_later():
     for name, rep in (("default", 0), ("form", form), ("flag", flag), ("format", own)):
         d = b.dataset(1, name, "INT", (2,), "compact", rep=rep)
         b.compact(d, bytes([0, 0, 0, 1, 0, 0, 0, 2]))
+    # Laid out by sizes of two bytes, which only a later version knows.
+    tight = ("struct", [("x", "INT"), ("y", "INT")], [0, 2], 4)
+    b.dataset(1, "tight", tight, (2,), "compact", rep=flag)
     b.dataset(1, "order", "UNSIGNED", (), "compact", rep=own)
     b.dataset(1, "known", "DOUBLE", (), data=[1.5], rep=own)
     return done(b, {"/default": [1, 2], "/known": 1.5})

@@ -178,7 +178,7 @@ static void header_make(struct rnd *r, struct whole *w)
             rep->encodings_tail =
                 (struct span){(const uint8_t *)"\x70\4\377\377\377\377\377\377", 8};
         else
-            rep->witnesses_tail = (struct span){(const uint8_t *)"\x70\5xyz", 5};
+            rep->witnesses_tail = (struct span){(const uint8_t *)"\x70\5\1\3xyz", 7};
     }
 }
 

@@ -743,7 +743,7 @@ START_TEST(test_D33_a_partial_copy_leaves_out_what_is_newer)
     static const struct {
         const char *vector;
         int left;
-    } row[] = {{"later.drep", 9},    {"later-chunks.drep", 2}, {"reps-later.drep", 4},
+    } row[] = {{"later.drep", 9},    {"later-chunks.drep", 2}, {"reps-later.drep", 5},
                {"readonly.drep", 1}, {"extended.drep", 0},     {"later.drep", 2}};
     drep_objinfo a = DREP_OBJINFO, b = DREP_OBJINFO;
     drep_file *f, *g;

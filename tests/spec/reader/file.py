@@ -47,9 +47,9 @@ class File:
         self.source.close()
 
     def _open(self, commit):
-        self.slot, valid, self.notes = slots.choose(self.source)
+        self.slot, self.slots, self.notes = slots.choose(self.source)
         if commit is not None and commit != self.slot.sequence:
-            for slot in valid:
+            for slot in self.slots:
                 if slot.sequence == commit:
                     slots.check(slot, self.source.size)
                     self.slot = slot

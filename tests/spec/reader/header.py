@@ -104,6 +104,7 @@ class Representation:
         form, order, size, align, custom, zero = row.data[2:]
         at = row.offset
         need(zero == 0, "R3.20", at + 7, "the last byte of a row is not 0")
+        need(align in (1, 2, 4, 8, 16), "R3.20", at + 5, "an alignment of %d" % align)
         need(1 <= size and (size == 1 or datatype.kind != "bytes"), "R3.18", at + 4, "%s has %d bytes" % (datatype.name, size))
         scalars.size_limits(scalars.FORMATS[form].kind if form in scalars.FORMATS else "", size, "R3.18")
         part = size

@@ -85,7 +85,7 @@ def accounts(file):
             spans += merged(sorted(lines(offset, offset + size)
                                    for offset, size in record.extents if size))
     for entry in file.tree.of(0, tree.LOG):
-        log_record(entry, file.slot)
+        logged(file, entry)
     for entry in file.tree.of(0, tree.FREE):
         r = Record(entry.value, entry.offset, "a FREE entry")
         spans.append(free(int.from_bytes(entry.tail, "big"), r.u64(), file, r.offset))
@@ -104,6 +104,20 @@ def accounts(file):
                 r.u64()
     spans += [lines(at, at + length) for at, length in blocks.items()]
     apart(spans, "R6.2", "two owners")
+
+
+def logged(file, entry):
+    """R6.5, R6.6: of the newest commit the roots are there; a slot of that commit says the same."""
+    _, end, root, next_object = log_record(entry, file.slot)
+    sequence = int.from_bytes(entry.tail, "big")
+    if file.sequence != max(slot.sequence for slot in file.slots):
+        return
+    tree.Space(file.source, end, file.slot.uuid, sequence).block(root, tree.NODE, None, 16384)
+    for slot in file.slots:
+        if slot.sequence == sequence:
+            same = slot.data[72:80] + slot.data[64:72] + slot.data[80:100] + slot.data[156:164]
+            need(same == entry.value[:len(same)], "R6.6", entry.offset,
+                 "the LOG and a slot differ about commit %d" % sequence)
 
 
 def free(begin, length, file, offset):
