@@ -73,7 +73,7 @@ vectors() {
         status $((left > 0)) convert -f --external "$v" "$tmp/v.drep" &&
             [ "$(grep -c 'left out: .*unknown tag' "$tmp/err")" = "$left" ] &&
             status 0 check "$tmp/v.drep" && ! grep "unknown tag" "$tmp/out" || return 1
-        case $v in */user-filter.drep) continue ;; esac # its elements need a filter that is not here
+        case $v in */user-filter.drep | */hdf5-unknown.drep) continue ;; esac # their elements need filters that are not here
         status 0 diff --external "$v" "$tmp/v.drep" || {
             cat "$tmp/out"
             return 1

@@ -420,7 +420,7 @@ for vector in "$HERE"/../vectors/*.drep; do
     "$DATAREP" ls "$vector" > /dev/null 2>&1 || continue
     # Nobody has registered these, heard of that machine, or knows what a later version wrote.
     # Or makes values at the limits of the format, and beyond them.
-    case $name in code* | user-filter | native-unknown | later* | limits | beyond) continue ;; esac
+    case $name in code* | user-filter | hdf5-unknown | native-unknown | later* | limits | beyond) continue ;; esac
     # Attributes that do not fit their datatypes are no values of a schema.
     [ "$name" != signs ] || continue
     case $name in
