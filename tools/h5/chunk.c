@@ -203,7 +203,8 @@ static int unpack(struct decoder *d, const struct unfilter *f, const uint8_t *in
     size_t got = e->size;
     int ok = f->id == H5Z_FILTER_DEFLATE
                  ? inflate(d, in, *size, out, &got)
-                 : framing_decode_most(f->framed.id, f->framed.param, &stream, out, &got) == 0;
+                 : framing_sound(f->framed.id, f->framed.param, &stream) &&
+                       framing_decode_most(f->framed.id, f->framed.param, &stream, out, &got) == 0;
 
     *size = got;
     return !ok ? DECODE_UNKNOWN : e->exact && got < e->size ? DECODE_SHORT : DECODE_WHOLE;
