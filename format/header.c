@@ -119,7 +119,7 @@ static void encodings_get(struct in *in, struct rep_rec *h)
                     "the size of an encoding differs from its format's (R3.18)");
         else if (zero)
             in_fail(in, FMT_ERR_FORMAT, "the last byte of an encoding is not zero (R3.20)");
-        else if (!r.align || r.align > FMT_ITEM_ALIGN_MAX || r.align & (r.align - 1))
+        else if (!r.align || r.align > 16 || r.align & (r.align - 1))
             in_fail(in, FMT_ERR_FORMAT, "an encoding has no such alignment (R3.20)");
         h->row[code] = r;
     }

@@ -183,7 +183,6 @@ enum fmt_kind {
 #define FMT_TYPE_DEPTH_MAX 64
 #define FMT_SEQ_DEPTH_MAX 8
 #define FMT_ITEM_MAX 32
-#define FMT_ITEM_ALIGN_MAX 16
 #define FMT_INT_SIZE_MAX 16 /* bytes of a scalar of class integer or bits */
 #define FMT_SCALAR_SIZE 32
 #define FMT_EXPONENT_MAX 32 /* bits of a described real's exponent, of its significand */

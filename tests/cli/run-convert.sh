@@ -95,7 +95,7 @@ partly() { # VECTOR LINES OPTION...
 partly_all() {
     partly later.drep 9 && status 0 ls -r "$tmp/v.drep" && [ "$(wc -l < "$tmp/out")" = 2 ] &&
         partly later-chunks.drep 2 && partly later-chunks.drep 5 --filters=none &&
-        partly reps-later.drep 4 && partly readonly.drep 1 &&
+        partly reps-later.drep 5 && partly readonly.drep 1 &&
         status 0 diff "$HERE/../vectors/readonly.drep" "$tmp/v.drep"
 }
 
