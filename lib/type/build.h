@@ -102,6 +102,9 @@ int type_finish(drep_type *t, drep_type **out);
 /* Null pointers, negative counts: DREP_ERR_ARG, DREP_ERR_COUNT. */
 int type_check_base(const drep_type *base, drep_type **out);
 int type_check_members(int64_t count, const drep_type *const *types, drep_type **out);
+/* Like drep_type_enum(), of values that the base need not hold: then no element has their names. */
+int type_enum(const drep_type *base, int64_t count, const char *const *names, const int64_t *values,
+              drep_type **out);
 /* Set t->displ as the C compiler would place the members. */
 int type_place_members(drep_type *t);
 /* A copy of a string type that is one data item. */

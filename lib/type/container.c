@@ -358,10 +358,26 @@ static bool enum_value_fits(const drep_type *base, int64_t value)
     return value >= 0 && value < (int64_t)1 << bits;
 }
 
-/* Names and values are checked against the base before anything is allocated: counts may come
- * from a file. */
 int drep_type_enum(const drep_type *base, int64_t count, const char *const *names,
                    const int64_t *values, drep_type **out)
+{
+    drep_type *made;
+    int err = type_enum(base, count, names, values, &made);
+
+    for (int64_t i = 0; i < count && !err; i++)
+        if (!enum_value_fits(base, values[i])) {
+            drep_type_free(made);
+            err = fail(DREP_ERR_VALUE_TOO_LARGE, "enum: the base cannot hold %s = %lld", names[i],
+                       (long long)values[i]);
+        }
+    if (!err)
+        *out = made;
+    return err;
+}
+
+/* Names are checked before anything is allocated: counts may come from a file. */
+int type_enum(const drep_type *base, int64_t count, const char *const *names, const int64_t *values,
+              drep_type **out)
 {
     drep_type *t;
     int err = type_check_base(base, out);
@@ -376,10 +392,6 @@ int drep_type_enum(const drep_type *base, int64_t count, const char *const *name
         err = check_names(count, names);
     if (!err && count && !values)
         err = fail(DREP_ERR_ARG, "datatype: a null pointer");
-    for (int64_t i = 0; i < count && !err; i++)
-        if (!enum_value_fits(base, values[i]))
-            err = fail(DREP_ERR_VALUE_TOO_LARGE, "enum: the base cannot hold %s = %lld", names[i],
-                       (long long)values[i]);
     if (err)
         return err;
     t = type_new(DREP_KIND_ENUM, count + 1, 1);

@@ -199,8 +199,8 @@ static int get_enum(struct getter *g, const struct type_node *n, drep_type **typ
     if (!err)
         err = get_type(g, &base, &base_shape);
     if (!err)
-        err = refused_kind(g, drep_type_enum(base, l.n, (const char *const *)l.name, l.a, type),
-                           n->kind);
+        err =
+            refused_kind(g, type_enum(base, l.n, (const char *const *)l.name, l.a, type), n->kind);
     shape_release(&base_shape);
     drep_type_free(base);
     list_release(&l);

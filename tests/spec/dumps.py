@@ -181,6 +181,7 @@ def target(p):
     p.number(8, "size of the file")
     p.note(8, "sum of its head")
     p.number(8, "time")
+    p.text(p.number(2, "m"), "version of the file")
 
 
 def log(p):

@@ -1081,6 +1081,21 @@ def signs():
     for name, (*_, data) in values.items():
         b.dataset(1, name, name, (len(data),), data=data)
     expect = {"/" + name: [shown(v) for v in data] for name, (*_, data) in values.items()}
+    # Numbers that the C type has not, some of which have names; a name of a number that the base has not.
+    names = ("enum", "INT", [("A", 5), ("B", -1)])
+    b.dataset(1, "names", names, (3,), data=[5, (1 << 32) - 1, (1 << 32) - 7])
+    b.attr(d, "names", names, [5, -1, 1 << 40], (3,), forms={C.CODE_OF["INT"]: (C.INT, 8)})
+    b.attr(d, "truth", ("bool", "INT"), [0, 1 << 40], (2,), forms={C.CODE_OF["INT"]: (C.INT, 8)})
+    b.dataset(1, "unfit", ("enum", "UINT8_T", [("A", 300), ("B", -1), ("C", 2)]), (3,), data=[44, -1, 2])
+    # Numbers of which not even the power of two is a number of 64 bits.
+    for name, base, bias, want in (
+            ("small", 1, (1 << 63) - 1, ["0x1.6p-9223372036854775802", "-0x1.0000000ep-9223372036854775806"]),
+            ("great", 4, -1 << 63, ["0x1.8p+36893488147419103250", "-0x1.cp+36893488147419103207"])):
+        number = description(2, 0, 8, norm=base // 4, precision=64, sign=63, exp=(31, 32), sig=(0, 31), base=base,
+                             bias=bias)
+        b.dataset(1, name, ("scalar", number, raw(8)), (2,), data=[5 << 31 | 3 << 28, 1 << 63 | 1 << 31 | 7])
+        expect["/" + name] = want
+    expect.update({"/names": ["A", (1 << 32) - 1, (1 << 32) - 7], "/unfit": [44, -1, "C"]})
     return done(b, {"/both": [{"i": (1 << 32) - 1, "u": [-1, 1]}], **expect})
 
 
@@ -1113,13 +1128,15 @@ def declared_vax():
         "BYTE": (C.BYTES, 2, 1, 1), "CHARACTER": (C.EBCDIC, 2, 1, 1), "WCHAR": (C.UNICODE, 2, 1, 1),
         "SHORT": (C.INT, 2, 1, 1), "UINT8_T": (C.UINT, 2, 1, 1), "LOGICAL": (C.BOOL, 2, 1, 1),
         "FP8_E4M3": (C.FP8_E4M3, 2, 1, 1), "FP8_E5M2": (C.FP8_E5M2, 2, 1, 1),
-        "C_FLOAT_COMPLEX": (C.FP8_E5M2, 2, 2, 1), "INT8_T": (C.CUSTOM, 2, 1, 1)}, {
+        "C_FLOAT_COMPLEX": (C.FP8_E5M2, 2, 2, 1), "INT8_T": (C.CUSTOM, 2, 1, 1),
+        "COMPLEX": (C.BFLOAT16, 2, 4, 1)}, {
         "BYTE": ([5, 255], [5, 255]), "CHARACTER": (["A", "z"], ["A", "z"]),
         "WCHAR": (["A", "\xe9"], ["A", "\xe9"]), "SHORT": ([5, -7, 100], [5, -7, 100]),
         "UINT8_T": ([5, 255], [5, 255]), "LOGICAL": ([1, 0, 2], [True, False, True]),
         "FP8_E4M3": ([1.0, -2.5, "nan"], [1.0, -2.5, "nan"]),
         "FP8_E5M2": ([1.0, -2.5, "inf"], [1.0, -2.5, "inf"]),
         "C_FLOAT_COMPLEX": ([(0.5, -16.0)], [[0.5, -16.0]]),
+        "COMPLEX": ([(0.10009765625, -0.2001953125)], [[0.10009765625, -0.2001953125]]),
         "INT8_T": ([b"\x14", b"\xe4"], [5, -7]),
         "INT": ([1, -2, 0x01020304], [1, -2, 0x01020304]),
         "LONG": ([1, -2, 0x01020304], [1, -2, 0x01020304]),

@@ -108,7 +108,12 @@ static int real_code(int format, bool complex)
 
     if (!f || !f->type) /* one that holds all of any other */
         f = drep_format_describe(DREP_FORMAT_BINARY128);
-    return complex ? f->complex : f->type;
+    if (!complex)
+        return f->type;
+    /* As a float it would be printed like one, and has not the digits of one. */
+    return f->complex == DREP_CODE_C_FLOAT_COMPLEX && format != DREP_FORMAT_BINARY32
+               ? DREP_CODE_C_DOUBLE_COMPLEX
+               : f->complex;
 }
 
 /* A value's own rows, where the number of a representation is expected. */
@@ -269,6 +274,49 @@ static int readable_leaf(int code, drep_type **out)
     return 0;
 }
 
+/* An enum over a base that holds what the file has.  Where that has the other sign, names of
+ * numbers that only one of the two has are left out: no element has them. */
+static int readable_enum(const drep_type *type, const drep_type *base, bool turned, drep_type **out)
+{
+    int64_t n = drep_type_enum_count(type), kept = 0;
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    int64_t *values = calloc((size_t)n + 1, sizeof *values);
+    int err = names && values ? 0 : DREP_ERR_NOMEM;
+
+    for (int64_t i = 0; i < n && !err; i++) {
+        if (turned && drep_type_enum_value(type, i) < 0)
+            continue;
+        names[kept] = drep_type_enum_name(type, i);
+        values[kept++] = drep_type_enum_value(type, i);
+    }
+    if (!err)
+        err = drep_type_enum(base, kept, names, values, out);
+    free(values);
+    free(names);
+    return err;
+}
+
+static int readable_over_base(const struct printer *p, const drep_type *type, int datarep,
+                              drep_type **out)
+{
+    const drep_type *of = drep_type_member(type, 0);
+    drep_type *base;
+    bool turned;
+    int err = printer_type(p, of, datarep, &base);
+
+    if (err)
+        return err;
+    turned = p->plain[drep_type_code(of)].format != p->plain[drep_type_code(base)].format;
+    if (base == of)
+        *out = drep_type_ref(type);
+    else if (drep_type_kind(type) == DREP_KIND_BOOLEAN)
+        err = drep_type_boolean(base, out);
+    else
+        err = readable_enum(type, base, turned, out);
+    drep_type_free(base);
+    return err;
+}
+
 int printer_type(const struct printer *p, const drep_type *type, int datarep, drep_type **out)
 {
     const drep_scalar *scalar;
@@ -303,6 +351,9 @@ int printer_type(const struct printer *p, const drep_type *type, int datarep, dr
     case DREP_KIND_REFERENCE:
         (void)printer_path(p, 0); /* all are found now, so that values only look up */
         break;
+    case DREP_KIND_ENUM:
+    case DREP_KIND_BOOLEAN:
+        return readable_over_base(p, type, datarep, out);
     case DREP_KIND_COMPOUND:
     case DREP_KIND_STRUCT: /* a compound without names */
         return readable_compound(p, type, datarep, out);

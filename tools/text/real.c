@@ -386,13 +386,31 @@ static bool magnitude_double(const struct real_number *m, double *out)
     return true;
 }
 
-/* m is odd. */
-static void magnitude_hex(struct sink *s, struct real_number m, bool negative, bool json)
+/* A power of two beyond 64 bits: millions * MILLION + ones. */
+struct power {
+    int64_t millions, ones;
+};
+#define MILLION 1000000
+
+static int power_text(char *text, size_t room, struct power p)
+{
+    p.millions += p.ones / MILLION;
+    p.ones %= MILLION;
+    if (p.millions > 0 && p.ones < 0)
+        p.millions--, p.ones += MILLION;
+    if (p.millions < 0 && p.ones > 0)
+        p.millions++, p.ones -= MILLION;
+    return p.millions ? snprintf(text, room, "p%+lld%06lld", (long long)p.millions,
+                                 (long long)(p.ones < 0 ? -p.ones : p.ones))
+                      : snprintf(text, room, "p%+lld", (long long)p.ones);
+}
+
+/* m is odd, and without its power of two, that of its leading bit. */
+static void magnitude_hex(struct sink *s, struct real_number m, struct power power, bool json)
 {
     int top = top_bit(&m), digits = (top + 3) / 4;
-    long long exponent = (long long)m.exponent + top;
     char text[80];
-    int n = snprintf(text, sizeof text, "%s0x1%s", negative ? "-" : "", top ? "." : "");
+    int n = snprintf(text, sizeof text, "%s0x1%s", m.negative ? "-" : "", top ? "." : "");
 
     while (top_bit(&m) < 127)
         shift_up(&m);
@@ -402,7 +420,7 @@ static void magnitude_hex(struct sink *s, struct real_number m, bool negative, b
         for (int k = 0; k < 4; k++)
             shift_up(&m);
     }
-    snprintf(text + n, sizeof text - (size_t)n, "p%+lld", exponent);
+    power_text(text + n, sizeof text - (size_t)n, power);
     put_word(s, text, json);
 }
 
@@ -439,15 +457,16 @@ static bool put_shortest(struct sink *s, const struct real_number *m, struct res
 static void put_number(struct sink *s, const struct real_number *m, struct resolution r, bool json,
                        bool exact)
 {
+    const struct power power = {0, m->exponent + top_bit(m)};
     double value;
 
     if (json || exact) {
         if (magnitude_double(m, &value) && (!exact || decimal_is_exact(value)))
             real_put_double(s, m->negative ? -value : value, json);
         else
-            magnitude_hex(s, *m, m->negative, json);
+            magnitude_hex(s, *m, power, json);
     } else if (!put_shortest(s, m, r)) {
-        magnitude_hex(s, *m, m->negative, json);
+        magnitude_hex(s, *m, power, json);
     }
 }
 
@@ -586,6 +605,24 @@ static struct resolution resolution_of(const drep_scalar *s)
     return r;
 }
 
+/* A number whose power of two is beyond 62 bits. */
+static void put_beyond(struct sink *sink, const drep_scalar *s, const void *at,
+                       struct real_number m, bool json)
+{
+    bool implied = s->norm == DREP_NORM_IMPLIED;
+    bool whole = !implied && s->exp_base_log2 == 1;
+    int64_t e = (int64_t)field(s, at, s->exp_pos, s->exp_width);
+    struct power p;
+
+    m.exponent = 0;
+    while (!(m.low & 1))
+        shift_down(&m);
+    p.millions = -(s->exp_bias / MILLION) * s->exp_base_log2;
+    p.ones = ((implied && e == 0 ? 1 : e) - s->exp_bias % MILLION) * s->exp_base_log2;
+    p.ones += m.exponent + top_bit(&m) - (s->mant_width - whole);
+    magnitude_hex(sink, m, p, json);
+}
+
 void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *at, bool json,
                      bool exact)
 {
@@ -596,7 +633,7 @@ void real_put_scalar(struct sink *sink, const drep_scalar *scalar, const void *a
     if (n.nan || n.infinite)
         put_non_finite(sink, n.nan, n.negative, json);
     else if (n.beyond)
-        put_word(sink, "out of range", json);
+        put_beyond(sink, &fields, at, n, json);
     else if (!n.high && !n.low)
         real_put_double(sink, n.negative ? -0.0 : 0.0, json);
     else

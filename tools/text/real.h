@@ -45,7 +45,7 @@ int real_bits(const struct real_number *n);
 double real_double(const struct real_number *n, double *rest);
 
 /* A real by its own description, in the same way: of format vax-h or custom.  A number
- * whose power of two is beyond 62 bits is printed as "out of range". */
+ * whose power of two is beyond 62 bits is always printed in hexadecimal. */
 void real_put_scalar(struct sink *s, const drep_scalar *scalar, const void *at, bool json,
                      bool exact);
 
