@@ -154,6 +154,23 @@ def round_trip(folder, form, count, rng):
         assert not why, "%s, printed as %s, %s" % (bits.hex(), texts[i], why)
 
 
+def said_of_each():
+    """A complex number that is not shown says so itself, not what failed before it."""
+    form = (C.DOUBLE_DOUBLE, 0, 32, 8)
+    b = drepwrite.Builder("pairs", table={C.CODE_OF["C_DOUBLE_COMPLEX"]: form, C.CODE_OF["INT"]: (C.INT, 0, 4, 4)})
+    d = b.dataset(1, "a", "INT", (2,), "chunked", (2,), [("nobody", (1,))])
+    b.packed(d, (0,), [bytes(24)])
+    b.dataset(1, "c", "C_DOUBLE_COMPLEX", (1,), data=[(1 + Fraction(1, 1 << 300), -1)])
+    b.commit()
+    with tempfile.NamedTemporaryFile(suffix=".drep") as f:
+        f.write(b.image())
+        f.flush()
+        done = subprocess.run([DATAREP, "dump", "--json", f.name], capture_output=True, text=True)
+    said = done.stderr.splitlines()
+    assert len(said) == 2 and "nobody" in said[0], said
+    assert said[1].endswith("/c: a complex number has more digits, or another power, than binary128 holds"), said
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 150
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
@@ -170,8 +187,17 @@ def main():
         print("%sok %d - %s: %d numbers as text and back" % ("not " if why else "", n, C.FORMATS[form][0], count))
         if why:
             print("# seed %d: %s" % (seed, why))
+    why = ""
+    try:
+        said_of_each()
+    except AssertionError as e:
+        why = str(e)
+    bad += bool(why)
+    print("%sok %d - a number that is not shown says why" % ("not " if why else "", len(forms) + 1))
+    if why:
+        print("# %s" % why)
     print("counted: %d numbers as text" % (count * len(forms)))
-    print("1..%d" % len(forms))
+    print("1..%d" % (len(forms) + 1))
     return 1 if bad else 0
 
 

@@ -112,9 +112,6 @@ static const char *message_of(int err)
 {
     const char *message = drep_error();
 
-    /* The library reads it; the command does not take it (walk/blocks.h). */
-    if (!*message && err == DREP_ERR_CONVERSION)
-        return "a complex number has more digits, or another power, than binary128 holds";
     /* The library has no message for a failed allocation of the command's own. */
     return !*message || err == DREP_ERR_NOMEM ? drep_strerror(err) : message;
 }
