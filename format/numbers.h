@@ -48,8 +48,7 @@ enum fmt_filter {
 };
 #define FMT_FILTER_USER 32768
 /* Flags of a filter: id, name and parameters are those of HDF5; HDF5 may leave it out. */
-#define FMT_FILTER_HDF5 0x02u
-#define FMT_FILTER_OPTIONAL 0x04u
+enum fmt_filter_flag { FMT_FILTER_HDF5 = 0x02, FMT_FILTER_OPTIONAL = 0x04 };
 /* Streams as filters of HDF5 frame them. */
 #define FMT_FILTER_FRAMED(id) ((id) >= FMT_FILTER_HDF5_LZ4 && (id) <= FMT_FILTER_BLOSC)
 
