@@ -39,7 +39,7 @@ check "and equal" status 0 diff a.drep c.drep
 wider() { # CLASS
     printf 'root: {v: {dataset: "scalar{custom,%s,little,17,signed=0,norm=0,pad=0/0,precision=100,offset=0,sign=0,exp=0/0,sig=0/0,base=2,bias=0}"}}' \
         "$1" > wide.yaml
-    status 2 create -s wide.yaml wide.drep && grep -q '16 bytes (R5.21)' err
+    status 2 create -s wide.yaml wide.drep && grep -q '16 bytes, beyond the limits of this version (R5.21)' err
 }
 check "an integer of 17 bytes" wider integer
 check "17 bytes of bits" wider bits
