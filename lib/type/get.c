@@ -65,7 +65,7 @@ static int refused(struct getter *g, int err)
 }
 
 /* Like refused() for a stored typemap: the representation may lack a datatype. */
-static int unlisted(struct getter *g, int err)
+static int refused_shape(struct getter *g, int err)
 {
     return err == DREP_ERR_TYPE
                ? fail_in(DREP_ERR_FORMAT, "datatype record (R3.15): at byte %zu", g->in->last)
@@ -78,7 +78,7 @@ static int getter_stored_shape(struct getter *g, const drep_type *type, const st
 {
     if (!g->stored)
         return 0;
-    return unlisted(g, shape_compose(shape, type, child, g->sizes, PROG_PACKED));
+    return refused_shape(g, shape_compose(shape, type, child, g->sizes, PROG_PACKED));
 }
 
 /* Kinds without children. */
@@ -460,7 +460,7 @@ static int get_node(struct getter *g, const struct type_node *n, drep_type **typ
     if (err)
         return err;
     if (n->kind == FMT_KIND_ENUM && g->stored)
-        err = unlisted(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
+        err = refused_shape(g, shape_build(shape, leaf->member[0], g->sizes, PROG_PACKED));
     else
         err = getter_stored_shape(g, leaf, NULL, shape);
     if (err)

@@ -93,7 +93,7 @@ static bool is_widest(const drep_type *type)
 }
 
 /* The library reads it; the command does not take it. */
-static int rounded(void)
+static int complex_rounded(void)
 {
     return drep_error_set(DREP_ERR_CONVERSION, "a complex number has more digits, or another "
                                                "power, than binary128 holds");
@@ -106,7 +106,7 @@ int elements_read(drep_dataset *dataset, const drep_selection *selection, const 
     drep_xfer xfer = DREP_XFER(.report = &report);
     int err = drep_read(dataset, selection, type, buf, is_widest(type) ? &xfer : NULL);
 
-    return !err && report.inexact > 0 ? rounded() : err;
+    return !err && report.inexact > 0 ? complex_rounded() : err;
 }
 
 int attribute_read(drep_file *file, const char *path, const char *name, const drep_type *type,
@@ -120,7 +120,7 @@ int attribute_read(drep_file *file, const char *path, const char *name, const dr
     if (!is_widest(type))
         return drep_attr_read(file, path, name, type, buf);
     err = drep_readv(file, &item, 1, &xfer);
-    return !err && report.inexact > 0 ? rounded() : err;
+    return !err && report.inexact > 0 ? complex_rounded() : err;
 }
 
 int blocks_read(const struct blocks *b, drep_dataset *dataset, const drep_type *type, void *buf)
