@@ -51,7 +51,7 @@ static void try_chunk(const uint8_t *data, size_t size)
 {
     size_t element = 1u + data[6] % 16, whole = element * (1u + data[7]);
     hid_t dcpl = make_filters(data);
-    struct decoding *g = decoding_new(dcpl, element, whole, 1);
+    struct decoding *g = decoding_new(dcpl, element, whole, 1, data[6] & 16);
     uint8_t *out = malloc(whole);
     int how;
 
