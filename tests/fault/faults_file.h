@@ -725,7 +725,7 @@ static int c_external(struct env *e)
     if (!err)
         err = CALL(drep_external_add, f, "bytes.bin", &number);
     if (!err)
-        err = CALL(drep_write_external, ds, start, number, 1, size, 0);
+        err = CALL(drep_write_external, ds, start, number, 1, size, 0, 0);
     if (!err)
         err = CALL(drep_external_list, f, count_external, &n);
     if (!err)
@@ -780,7 +780,7 @@ static int c_seal_external(struct env *e)
         if (!err)
             err = CALL(drep_external_version, f, number, "\"5f2a\"");
         if (!err)
-            err = CALL(drep_write_external, ds, start, number, 1, size, 0);
+            err = CALL(drep_write_external, ds, start, number, 1, size, 0, 0);
         if (!err)
             err = CALL(drep_seal, f, &n);
         if (!err && n < 1)
@@ -1223,7 +1223,7 @@ static int c_write_stored(struct env *e)
     int err = CALL(drep_read_stored, e->ds, start, v, sizeof v, &size, NULL);
 
     v[0] = 77;
-    return err ? err : CALL(drep_write_stored, e->ds, start, v, size, 0);
+    return err ? err : CALL(drep_write_stored, e->ds, start, v, size, 0, 0);
 }
 
 static int c_write_threads(struct env *e)

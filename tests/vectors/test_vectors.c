@@ -238,8 +238,11 @@ static void bad(const char *dir, const char *name, const char *want, const char 
     snprintf(why, sizeof why, "wanted %s (%s), got %d: %s; %lld bytes of memory", want, rule, err,
              first.text, (long long)peak);
     snprintf(path, sizeof path, "bad/%s", name);
-    result(named(err, want) && names_rule(first.text, err, rule) && peak <= LIMIT_MEMORY, path,
-           why);
+    if (without_filter(err ? err : DREP_ERR_UNSUPPORTED, first.text))
+        skip(path, why);
+    else
+        result(named(err, want) && names_rule(first.text, err, rule) && peak <= LIMIT_MEMORY, path,
+               why);
     free(w);
 }
 
