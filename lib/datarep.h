@@ -1959,7 +1959,8 @@ DREP_API int drep_view_close(drep_view *view);
 
 /* Verifies every reference and checksum of the open commit; on a handle that writes, the last
  * commit: later changes are not verified, and before the first commit there are no
- * findings.  deep: also decodes every chunk and converts every element; where the functions of a
+ * findings.  deep: also decodes every chunk, finds LZ4 matches at distance 0 (which reads of bytes
+ * with a right checksum take as zeros), and converts every element; where the functions of a
  * dataset's representation are absent, DREP_ERR_UNSUPPORTED_DATAREP is a finding that says so.
  * Not deep: a filtered chunk is held against its checksum, not decoded, so one that was damaged
  * before it was written is no finding.  DREP_ERR_UNSUPPORTED_OPERATION: deep, and the file was
