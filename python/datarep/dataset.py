@@ -915,7 +915,8 @@ class Dataset(Named, _core.Dataset):
 
     @property
     def filters(self) -> str:
-        """Its filters as create() takes them: "shuffle,zstd:3".
+        """Its filters as create() takes them: "shuffle,zstd:3"; a pipeline of HDF5 by numbers, "hdf5:3,hdf5:1?",
+        which create() does not take.
 
         >>> f = dr.open(":memory:", "w")
         >>> f.dims["lat"] = 3

@@ -167,6 +167,13 @@ _DEFLATE = re.compile(r"(shuffle,)?deflate(?::(\d+))?")
 def _filter_encoding(ds: Dataset, filters: str) -> dict[str, Any]:
     """Filters as netCDF's users name them, else as ours."""
     fletcher32 = notes.has_filter(notes.remarks(ds._file._h, ds.name), notes.FLETCHER32)
+    hdf5 = {name.rstrip("?"): params for name, _, params in ds._info()["filters"] if name.startswith("hdf5:")}
+    if hdf5 and hdf5.keys() <= {"hdf5:1", "hdf5:2", "hdf5:3"}:  # deflate, shuffle, fletcher32: netCDF's own, in any order
+        level = hdf5.get("hdf5:1")
+        filters = ",".join((["shuffle"] if "hdf5:2" in hdf5 else []) + ([f"deflate:{level[0]}"] if level else []))
+        fletcher32 = "hdf5:3" in hdf5
+    elif hdf5:
+        return {}  # of others only the bytes are known
     found = _DEFLATE.fullmatch(filters)
     if filters and not found:
         return {"datarep_filters": filters, "fletcher32": fletcher32}

@@ -43,7 +43,7 @@ FUNCTIONS = {
 METHODS = {
     "Handle": {
         "close": "", "abandon": "", "fail": "s", "commit": "", "refresh": "", "log": "", "header": "", "hints": "",
-        "set_hints": "H", "datareps": "", "table": "n", "usage": "", "stat": "p", "exists": "p", "path": "n",
+        "set_hints": "H", "datareps": "", "seal": "", "table": "n", "usage": "", "stat": "p", "exists": "p", "path": "n",
         "group_create": "pb", "type_commit": "pT", "type_open": "p", "link_hard": "pp", "link_soft": "pp",
         "link_external": "Fpp", "link_move": "pp", "link_remove": "p", "list": "pn", "link": "ps", "visit": "pn",
         "dimension_list": "pn", "dimension_create": "pnb", "dimension_find": "pp", "dimension_rename": "ps",

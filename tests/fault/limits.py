@@ -48,7 +48,8 @@ class Done:
             return "took %.1f s of processor time, may take %.1f" % (self.time, seconds)
         if self.returncode not in range(5):
             return "exit status %d" % self.returncode
-        if "limit" in err and "--limit " not in err:
+        # What the format bounds no option raises.
+        if "limit" in err.replace("beyond the limits of this version", "") and "--limit " not in err:
             return "names a limit and no option"
         return ""
 

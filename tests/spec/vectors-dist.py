@@ -39,8 +39,8 @@ def collect(work):
     version = "%d.%d" % (numbers["MAJOR"], numbers["MINOR"])
     found = {os.path.basename(p): read(os.path.join(ROOT, p)) for p in BESIDE}
     found["README"] = read(os.path.join(HERE, "dist", "README")).replace(b"@VERSION@", version.encode())
-    for path in glob.glob(os.path.join(VECTORS, "*.drep")) + glob.glob(os.path.join(VECTORS, "*.json")) + [
-            os.path.join(VECTORS, "external.bin")]:
+    for path in glob.glob(os.path.join(VECTORS, "*.drep")) + glob.glob(os.path.join(VECTORS, "*.json")) + glob.glob(
+            os.path.join(VECTORS, "*.bin")):
         found["good/" + os.path.basename(path)] = read(path)
     badvectors.write(work, everything=True)
     for folder, _, names in os.walk(work):
