@@ -101,7 +101,7 @@ static void hdf5_check(struct in *in, const struct object_rec *t)
 {
     bool any[2] = {false, false};
 
-    for (int i = 0; i < t->nfilters; i++)
+    for (int i = 0; !in->err && i < t->nfilters; i++)
         any[filter_is_hdf5(&t->filter[i])] |= !filter_flags_later(&t->filter[i]);
     if (!in->err && any[0] && any[1])
         in_fail(in, FMT_ERR_FORMAT, "filters of HDF5 beside others (R8.53)");
@@ -217,6 +217,7 @@ static void dataset_rec_get(struct in *in, struct object_rec *t)
         suffix_get(in, t);
     t->nfilters = in_u8(in);
     IN_LIMIT(in, t->nfilters, FMT_FILTERS_MAX, "more than 32 filters", "R8.31");
+    t->nfilters = in->err ? 0 : t->nfilters; /* there is room for no more than the limit */
     if (!in->err && t->nfilters > 0 && (t->layout == FMT_COMPACT || t->layout == FMT_CONTIGUOUS))
         in_fail(in, FMT_ERR_FORMAT, "a compact or contiguous dataset has filters (R8.10)");
     for (int i = 0; !in->err && i < t->nfilters; i++)
