@@ -26,7 +26,7 @@ trip() { # NAME
 }
 
 for name in types types-internal native-i386 native-m68k native-ppc64el native-s390x declared-cray \
-    declared-ibm declared-vax scalar extended compound vlen dims links chunked contiguous; do
+    declared-ibm scalar extended compound vlen dims links chunked contiguous; do
     n=$((n + 1))
     if trip $name > "$dir/log" 2>&1 && [ ! -s "$dir/log" ]; then
         echo "ok $n - $name"
@@ -36,6 +36,21 @@ for name in types types-internal native-i386 native-m68k native-ppc64el native-s
         sed 's/^/# /' "$dir/log"
     fi
 done
+
+# HDF5's library cannot convert complex numbers of one and two bytes a part: they are named, and all others are there.
+n=$((n + 1))
+small_complex() {
+    "$datarep" export --force --report="$dir/report" "$vectors/declared-vax.drep" "$dir/x.h5"
+    [ $? -eq 1 ] && [ "$(grep -c COMPLEX "$dir/report")" -eq 2 ] && [ "$(grep -c 'lost' "$dir/report")" -eq 2 ] &&
+        "$datarep" import --force "$dir/x.h5" "$dir/y.drep" && "$datarep" check --deep "$dir/y.drep"
+}
+if small_complex > "$dir/log" 2>&1; then
+    echo "ok $n - declared-vax"
+else
+    failed=1
+    echo "not ok $n - declared-vax"
+    sed 's/^/# /' "$dir/log" "$dir/report"
+fi
 
 # Reals of base 16 that no binary128 holds have no place in HDF5: their dataset is left out by its
 # name, and all others are there, bit for bit.

@@ -88,8 +88,8 @@ def main():
                 source = make(tmp)
                 run("import", "--partial", "--datarep=" + REPS[i % len(REPS)], source, drep, fine=(0, 1))
                 trip(drep, tmp, ["-H"])
-                # A schema is no place for a million values.
-                if os.path.getsize(source) < 1 << 20 and name != "sparse":
+                # A schema is no place for a million values, nor for chunks that nobody can decode.
+                if os.path.getsize(source) < 1 << 20 and name not in ("sparse", "filter_of_others"):
                     trip(drep, tmp, [])
                 print("ok %d - %s" % (i, name), flush=True)
             except (Differ, subprocess.SubprocessError, yaml.YAMLError, OSError) as e:
