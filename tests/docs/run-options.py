@@ -96,11 +96,12 @@ ARGUMENTS = {
     'drep_type_darray.distribs': 'drep_distribution',
     'drep_register_datarep_flags.flags': 'drep_rep_flags',
     'drep_register_filter.flags': 'drep_filter_flags', 'drep_dataset_map.flags': 'drep_map_flags',
+    'drep_write_stored.flags': 'drep_stored_flags', 'drep_write_external.flags': 'drep_stored_flags',
 }
 # Numbers, and truth values, of which 0 alone is no.
 PLAIN = '''err code format i id fd number sequence nprocs proc rank precision range n max room nrows
 nscalars dim skipped parents deep unlimited'''.split()
-BITS = {'drep_amode', 'drep_rep_flags', 'drep_filter_flags', 'drep_map_flags'}
+BITS = {'drep_amode', 'drep_rep_flags', 'drep_filter_flags', 'drep_map_flags', 'drep_stored_flags'}
 # Enumerations that no option and no argument has.
 RESULTS = {'drep_err', 'drep_kind', 'drep_objkind', 'drep_linkkind'}
 
@@ -148,6 +149,13 @@ CALLS = {
                                   '(unsigned)v);',
     'drep_dataset_map.flags': 'const void *p; size_t n; return drep_dataset_map(plain, (unsigned)v,'
                               ' &p, &n);',
+    'drep_write_stored.flags': 'drep_dataset *d; const int64_t n = 4, at = 0; const drep_filter z = {.id = '
+                               'DREP_FILTER_DEFLATE}; int err = drep_dataset_create(f, fresh(), &DREP_SPEC(.type = '
+                               'DREP_INT, .rank = 1, .dims = &n, .chunk = &n, .filters = &z, .nfilters = 1), &d); '
+                               'if (!err) { err = drep_write_stored(d, &at, "abc", 3, 0, (unsigned)v); '
+                               'drep_dataset_close(d); } return err;',
+    'drep_write_external.flags': 'const int64_t at = 0; return refused(drep_write_external(plain, &at, 1, 0, 4, 0, '
+                                 '(unsigned)v));',
     'drep_list.order': 'return drep_list(f, "/", v, on_link, NULL);',
     'drep_visit.order': 'return drep_visit(f, "/", v, on_object, NULL);',
     'drep_dimension_list.order': 'return drep_dimension_list(f, "/", v, on_dimension, NULL);',
