@@ -35,7 +35,8 @@ static int64_t inside_copy(const drep_dataset *ds, const uint64_t *inside, uint8
 {
     const struct object_rec *r = &ds->rec;
     int last = r->rank - 1;
-    size_t row = r->chunk[last] * (size_t)ds->esize, size = inside[last] * (size_t)ds->esize;
+    size_t row = r->chunk[last] * (size_t)ds->esize,
+           size = (size_t)inside[last] * (size_t)ds->esize;
     const uint8_t *begin = alone;
 
     for (uint64_t at = 0; at * row < ds->chunks.payload; at++, chunk += row) {

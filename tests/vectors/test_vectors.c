@@ -45,7 +45,8 @@ static bool without_filter(int err, const char *message)
 
     for (size_t i = 0; i < sizeof borrowed / sizeof *borrowed; i++)
         all = all && drep_filter_available(borrowed[i]);
-    return !all && err == DREP_ERR_UNSUPPORTED && strstr(message, " is not built in") != NULL;
+    return !all && err == DREP_ERR_UNSUPPORTED &&
+           (strstr(message, " is not built in") != NULL || strstr(message, " is not here") != NULL);
 }
 
 static char **list_of(const char *dir, int *n)
