@@ -284,6 +284,7 @@ hid_t scalar_for(const drep_scalar *s)
              : s->cls == DREP_SCALAR_INT ? "integer"
                                          : "bits");
     /* HDF5 stores no integer in VAX order; one byte has none. */
-    snprintf(a.order, sizeof a.order, "%s", s->size == 1 ? "little" : drep_order_name(s->order));
+    bool vax = s->size == 1 && s->order == DREP_VAX;
+    snprintf(a.order, sizeof a.order, "%s", drep_order_name(vax ? DREP_LITTLE : s->order));
     return atom_make(&a);
 }
