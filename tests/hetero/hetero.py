@@ -132,7 +132,7 @@ def dump(m, path):
 def unbuilt(m, path):
     """The filter that a build for this machine lacks, by what dump says of the file; or None."""
     status, out = run(m.command(m.program("datarep"), "dump", "--json", path))
-    found = status != 0 and re.search(r"filter \S+ is not (built in|here)", out)
+    found = status != 0 and re.search(r"filter [\w ']+ is not (built in|here)", out)
     return found.group() if found else None
 
 
