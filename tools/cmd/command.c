@@ -116,7 +116,7 @@ static int print_help(const struct command *command)
 /* The tables for getopt_long(). */
 struct tables {
     struct option longs[ROWS_MAX + 2];
-    char shorts[3 * ROWS_MAX + 3];
+    char shorts[3 * ROWS_MAX + 4];
 };
 
 static int argument_kind(const struct option_row *row)
@@ -126,11 +126,14 @@ static int argument_kind(const struct option_row *row)
     return *row->arg == '[' ? optional_argument : required_argument;
 }
 
-static void tables_fill(struct tables *t, const struct option_row *row)
+static void tables_fill(struct tables *t, const struct command *command)
 {
+    const struct option_row *row = command->options;
     size_t n = 0, at = 0;
     int kind;
 
+    if (command->first_ends)
+        t->shorts[at++] = '+';
     t->shorts[at++] = ':';
     t->shorts[at++] = 'h';
     for (; row->name && n < ROWS_MAX; row++) {
@@ -178,7 +181,7 @@ static int next_option(struct options *o)
     char why[200];
     int option;
 
-    tables_fill(&tables, o->command->options);
+    tables_fill(&tables, o->command);
     opterr = 0;
     for (;;) {
         option = getopt_long(o->argc, o->argv, tables.shorts, tables.longs, NULL);

@@ -52,7 +52,7 @@ enum {
         'n', "no-clobber", NULL, "fail also if the file that exists is empty", NULL \
     }
 
-/* Each subcommand has it; option_next() takes it to limit.h. */
+/* Each subcommand that opens files has it; option_next() takes it to limit.h. */
 #define OPTION_ROW_LIMIT                                                                          \
     {                                                                                             \
         OPTION_LIMIT, "limit", "NAME=VALUE", "set a resource limit (`datarep --help`)", "<limit>" \
@@ -81,9 +81,10 @@ struct command {
     const struct option_row *options;  /* ends with a row without name; --help is added */
     const char *examples;              /* two lines */
     /* What each operand is, for completion: words with spaces between, <drep>, <hdf5>,
-     * <file>, <dir>, <path> (inside the file before it), <datarep>; the last may end
-     * in "..." for more of the same. */
+     * <file>, <dir>, <path> (inside the file before it), <datarep>, <program>; the last may
+     * end in "..." for more of the same. */
     const char *operands;
+    bool first_ends; /* options end at the first operand: those behind it are another program's */
 };
 
 #define X(name) extern const struct command name##_command;

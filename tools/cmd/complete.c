@@ -383,6 +383,19 @@ static void offer_schemas(struct completion_line *l)
         closedir(dir);
 }
 
+/* Programs of others for netCDF files, and any other by its path. */
+static void offer_programs(struct completion_line *l)
+{
+    static const char *const known[] = {
+        "cdo",  "ncap2", "ncatted", "ncbo",   "nccopy", "ncdump", "nces",    "ncflint", "ncgen",
+        "ncks", "ncpdq", "ncra",    "ncrcat", "ncwa",   "octave", "python3", "R",       "Rscript"};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        offer_word(l, known[i], "program for netCDF files");
+    offer_files(l, "", false);
+}
+
 /* ------------------------------------------------------------ kinds of words */
 
 static void offer_words(struct completion_line *l, const char *words);
@@ -402,6 +415,8 @@ static void offer_kind(struct completion_line *l, const char *kind)
         offer_files(l, "", false);
     else if (strcmp(kind, "<dir>") == 0)
         offer_files(l, "", true);
+    else if (strcmp(kind, "<program>") == 0)
+        offer_programs(l);
     else if (strcmp(kind, "<limit>") == 0)
         offer_words(l, limit_words);
     else if (strcmp(kind, "<datarep>") == 0)
@@ -538,6 +553,7 @@ static int take_operands(struct completion_line *l, const struct option_row **va
             *value = wants_next(l->command, word);
         } else {
             operand_kind(l->command, n++, kind, sizeof kind);
+            *options_end |= l->command->first_ends;
             if (strcmp(kind, "<path>") == 0)
                 l->npaths++;
             else if (l->nfiles < 8)

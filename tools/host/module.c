@@ -44,8 +44,8 @@ static const struct {
 
 typedef int interface_fn(void);
 
-/* Find the module's path; false if there is none. */
-static bool find_module(const char *name, char *path, size_t size)
+/* Find the path of a file; false if there is none. */
+static bool find_beside(const char *file, char *path, size_t size)
 {
     static const char *const places[] = {"", DATAREP_MODULE_DIR "/"};
     char own[PATH_MAX];
@@ -55,11 +55,19 @@ static bool find_module(const char *name, char *path, size_t size)
     if (!installed_command(own))
         return false;
     for (i = 0; i < sizeof places / sizeof *places; i++) {
-        n = snprintf(path, size, "%s%sdatarep-%s.so", own, places[i], name);
+        n = snprintf(path, size, "%s%s%s", own, places[i], file);
         if (n > 0 && (size_t)n < size && access(path, F_OK) == 0)
             return true;
     }
     return false;
+}
+
+static bool find_module(const char *name, char *path, size_t size)
+{
+    char file[64];
+
+    snprintf(file, sizeof file, "datarep-%s.so", name);
+    return find_beside(file, path, size);
 }
 
 static const char *library_needed(const char *name)
@@ -136,6 +144,14 @@ void *module_load(const char *name, int interface)
         return module;
     tool_say(NULL, NULL, "%s belongs to another version of datarep", path);
     return NULL;
+}
+
+int module_shared(const char *file, char *path, size_t size)
+{
+    if (!find_beside(file, path, size))
+        return fail(DREP_ERR_NO_SUCH_FILE,
+                    "%s is neither beside the command nor in its library directory", file);
+    return check_trusted(path, size);
 }
 
 int module_walk(module_walk_fn *fn, void *ctx)

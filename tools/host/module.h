@@ -5,10 +5,16 @@
 #ifndef TOOLS_HOST_MODULE_H
 #define TOOLS_HOST_MODULE_H
 
+#include <stddef.h>
+
 /* Loads datarep-NAME.so, which stands beside the command or in its library directory, and
  * whose function datarep_NAME_interface() must answer `interface`.  A handle for dlsym(),
  * or NULL after saying what is wrong. */
 void *module_load(const char *name, int interface);
+/* Finds a shared object that other programs load where modules are, by the name of its file, and
+ * checks it as module_load() does.  `path` gets its absolute path without symbolic links.  0 or a
+ * DREP_ERR_... code; fail_text() has the message, without the path if one was found. */
+int module_shared(const char *file, char *path, size_t size);
 /* A module that is there: the library that it is for, the release of that which it was built with
  * ("" if unknown), and why module_load() would refuse it, or NULL. */
 struct module_found {
