@@ -123,10 +123,12 @@ FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
 FLAGS_python = -isystem $(PY_INCLUDE) -Ipython -fvisibility=hidden
 FLAGS_fortran = -fvisibility=hidden
+# The format for netCDF-C: headers of netCDF and <datarep.h>, no symbol of libnetcdf.
+FLAGS_door = $(patsubst -I%,-isystem %,$(NETCDF_CFLAGS)) -fvisibility=hidden
 # The library for MPI, once for each.
 FLAGS_mpich = -Ilib/mpi $(patsubst -I%,-isystem %,$(MPICH_CFLAGS)) -fvisibility=hidden
 FLAGS_openmpi = -Ilib/mpi $(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)) -fvisibility=hidden
-PARTS := core command hdf5 netcdf zip plot python fortran tests
+PARTS := core command hdf5 netcdf zip plot python fortran door tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
@@ -178,6 +180,8 @@ PY_H5_FILES := $(sort $(wildcard python/datarep/h5/*.py))
 # Without a Fortran compiler there is no module for Fortran.
 FC := $(if $(CROSS),,$(shell command -v gfortran))
 FORTRAN_SRC := $(if $(FC),$(sort $(wildcard fortran/*.c)))
+# netCDF programs reach our files where netCDF has the headers for formats of others.
+DOOR_SRC := $(if $(HAVE_NETCDF_DISPATCH),$(sort $(wildcard netcdf/*.c)))
 # Each MPI that is here has a library and test programs of its own.
 MPIS := $(if $(CROSS),,$(if $(HAVE_MPICH),mpich) $(if $(HAVE_OPENMPI),openmpi))
 MPI_SRC := $(sort $(wildcard lib/mpi/*.c))
@@ -192,7 +196,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_FORTRAN := tests/bench/fortran/bench_fortran.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START) $(BENCH_FORTRAN))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -226,7 +230,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE all libs fortran fortran-package mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE all libs fortran fortran-package netcdf-package mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -248,6 +252,7 @@ SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
 SRC_python := $(PY_SRC) $(wildcard python/portable/*.c)
 SRC_fortran := $(FORTRAN_SRC)
+SRC_door := $(DOOR_SRC)
 SRC_tests := $(filter-out $(MPI_TEST_SRC),$(wildcard tests/*/*.c))
 define part
 $(call objects,$(SRC_$(1))): PART = $(1)
@@ -415,6 +420,14 @@ $(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN
 	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
 endef
 $(foreach m,$(FORTRAN_MPIS),$(eval $(call fortran_mpi,$(m))))
+
+# The format for netCDF-C (netcdf/): loaded by programs that have libnetcdf, which it does not link.  It has
+# no version of its own in its name: programs are told its path.
+DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
+netcdf-package: $(DOOR)
+$(BUILD)/libdatarep-netcdf.so: $(call objects,$(DOOR_SRC)) $(SHARED)
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..' \
+	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed -o $@ $^ -ldl
 
 # Calls of the module beside those of C, both by the shared library.
 $(BUILD)/tests/bench/fortran/work.o: tests/bench/fortran/work.f90 $(FORTRAN)/datarep.o
@@ -847,7 +860,7 @@ install -m 644 $(BUILD)/$(2).so.$(VERSION) $D$(libdir)/
 
 endef
 
-install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) ## install into DESTDIR and PREFIX (default /usr/local)
+install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) netcdf-package ## install into DESTDIR and PREFIX (default /usr/local)
 	install -d $D$(bindir) $D$(libdir)/pkgconfig $D$(includedir) $D$(mandir)/man1 $D$(mandir)/man5 \
 	    $D$(mandir)/man7
 	install -m 755 $(COMMAND) $D$(bindir)/datarep
@@ -867,7 +880,7 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) ## i
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	install -m 644 $(filter %.7,$(MAN)) $D$(mandir)/man7/
-	$(if $(strip $(MODULES)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $D$(libdir)/datarep/)
+	$(if $(strip $(MODULES) $(DOOR)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $(DOOR) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
@@ -883,7 +896,7 @@ install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
 	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) $(patsubst $(BUILD)/%,$D$(libdir)/%,$(MPI_SHARED)) \
 	    $(if $(FC),$(patsubst $(BUILD)/%,$D$(libdir)/%,$(FORTRAN_LIB) $(FORTRAN_MPI))) \
-	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
+	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES) $(DOOR)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
 uninstall: ## remove the installed files

@@ -1,0 +1,316 @@
+/* enter.c - how a program comes to the format.
+ *
+ * netCDF-C from 4.10 on loads this library by two lines of ~/.ncrc and calls datarep_netcdf_init().
+ * Earlier versions get it by LD_PRELOAD.  Then programs enter by nc_open() and nc_create() of this
+ * library, which register the format in the libnetcdf that the program has and go on there: a
+ * libnetcdf may be loaded late, as by Python and R, and there may be several.  A process without
+ * netCDF never comes here.
+ *
+ * No program has an option for a format of others, so nc_create() takes it from the name: `x.drep`,
+ * and the temporary files that NCO makes of such a name. */
+/* SPDX-License-Identifier: MIT */
+#include "netcdf/door.h"
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#define API __attribute__((visibility("default")))
+#define LIBRARIES_MAX 8
+#define MAGIC "\211DRP\r\n\032\n"
+
+typedef int define_fn(int mode, NC_Dispatch *table, char *magic);
+typedef int inquire_fn(int mode, NC_Dispatch **table, char *magic);
+
+/* A libnetcdf of the process that was seen. */
+static struct library {
+    void *define; /* its nc_def_user_format() */
+    int mode;     /* NC_UDF0 or NC_UDF1; 0: it does not take the format */
+    NC_Dispatch table;
+} libraries[LIBRARIES_MAX];
+static int nlibraries;
+
+/* dlsym() gives an object pointer, which C does not convert. */
+#define AS_FUNCTION(type, symbol) \
+    (((union {                    \
+         void *object;            \
+         type *function;          \
+     }){.object = (symbol)})      \
+         .function)
+
+/* ---------------------------------------------------------------- registration */
+
+static int define_format(struct library *l, int mode, int model)
+{
+    int version, err = NC_EINVAL;
+
+    for (version = NC_DISPATCH_VERSION; err && version >= 3; version--) {
+        table_fill(&l->table, model, version);
+        err = AS_FUNCTION(define_fn, l->define)(mode, &l->table, (char *)MAGIC);
+    }
+    return err;
+}
+
+/* The first of the slots for formats of others that is free. */
+static void register_format(struct library *l, void *inquire)
+{
+    static const int modes[] = {NC_UDF0, NC_UDF1}, models[] = {NC_FORMATX_UDF0, NC_FORMATX_UDF1};
+    char magic[NC_MAX_MAGIC_NUMBER_LEN + 1] = "";
+    NC_Dispatch *taken = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (inquire && AS_FUNCTION(inquire_fn, inquire)(modes[i], &taken, magic) == 0 && taken)
+            continue;
+        if (define_format(l, modes[i], models[i]) == 0)
+            l->mode = modes[i];
+        else
+            fprintf(stderr,
+                    "datarep: this libnetcdf wants another table of functions than version "
+                    "%d, 4 or 3: Datarep files are not opened\n",
+                    NC_DISPATCH_VERSION);
+        return;
+    }
+    fprintf(stderr, "datarep: both user-defined formats of this libnetcdf are taken: Datarep files "
+                    "are not opened\n");
+}
+
+static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+    void *handle, *define, *inquire;
+    Dl_info where;
+    int i;
+
+    (void)size, (void)ctx;
+    if (!object->dlpi_name || !*object->dlpi_name || nlibraries == LIBRARIES_MAX)
+        return 0;
+    if (!strstr(object->dlpi_name, "netcdf"))
+        return 0;
+    handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (!handle)
+        return 0;
+    define = dlsym(handle, "nc_def_user_format");
+    inquire = dlsym(handle, "nc_inq_user_format");
+    dlclose(handle);
+    /* Libraries that use libnetcdf find its symbol, too. */
+    if (!define || !dladdr(define, &where) || (uintptr_t)where.dli_fbase != object->dlpi_addr)
+        return 0;
+    for (i = 0; i < nlibraries; i++)
+        if (libraries[i].define == define)
+            return 0;
+    libraries[nlibraries].define = define;
+    register_format(&libraries[nlibraries++], inquire);
+    return 0;
+}
+
+API int datarep_netcdf_init(void)
+{
+    int i;
+
+    dl_iterate_phdr(see_object, NULL);
+    for (i = 0; i < nlibraries; i++)
+        if (libraries[i].mode)
+            return NC_NOERR;
+    return NC_ENOTBUILT;
+}
+
+/* Not for programs that run with other rights than their caller's. */
+__attribute__((constructor)) static void enter_process(void)
+{
+    if (!getauxval(AT_SECURE))
+        datarep_netcdf_init();
+}
+
+/* ------------------------------------------------------------- in place of netCDF's */
+
+/* The function of this name that the caller would have without us: that of the libnetcdf which its
+ * object was linked with, or the next one of the process. */
+static void *find_next(const char *name, void *own, void *caller)
+{
+    void *handle = NULL, *next = dlsym(RTLD_NEXT, name);
+    Dl_info where;
+
+    if (!next && dladdr(caller, &where) && where.dli_fname)
+        handle = dlopen(where.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle) {
+        next = dlsym(handle, name);
+        dlclose(handle);
+    }
+    return next == own ? NULL : next;
+}
+
+/* The mode of the format in the library that has the function. */
+static int mode_of(void *function)
+{
+    Dl_info of, at;
+    int i;
+
+    if (!dladdr(function, &of))
+        return 0;
+    for (i = 0; i < nlibraries; i++)
+        if (dladdr(libraries[i].define, &at) && at.dli_fbase == of.dli_fbase)
+            return libraries[i].mode;
+    return 0;
+}
+
+/* "x.drep", and "x.drep.pid123.nco.tmp". */
+static int is_our_name(const char *path)
+{
+    size_t len = strlen(path);
+    const char *at = strstr(path, ".drep.pid");
+
+    if (strstr(path, "#mode="))
+        return 0;
+    if (len > 5 && strcmp(path + len - 5, ".drep") == 0)
+        return 1;
+    return at && !strchr(at, '/') && at[9] >= '0' && at[9] <= '9' && len > 4 &&
+           strcmp(path + len - 4, ".tmp") == 0;
+}
+
+static int mode_for(const char *path, int mode, void *function)
+{
+    int ours = path && is_our_name(path) ? mode_of(function) : 0;
+
+    if (!ours)
+        return mode;
+    return (mode & ~(NC_64BIT_OFFSET | NC_64BIT_DATA | NC_NETCDF4)) | ours;
+}
+
+typedef int nc_open_fn(const char *path, int mode, int *id);
+typedef int nc__open_fn(const char *path, int mode, size_t *hint, int *id);
+typedef int nc_create_fn(const char *path, int mode, int *id);
+typedef int nc__create_fn(const char *path, int mode, size_t size, size_t *hint, int *id);
+
+#define NEXT(type, name)                            \
+    AS_FUNCTION(type, find_next(#name,              \
+                                (union {            \
+                                    type *function; \
+                                    void *object;   \
+                                }){name}            \
+                                    .object,        \
+                                __builtin_return_address(0)))
+
+API int nc_open(const char *path, int mode, int *id)
+{
+    nc_open_fn *next = NEXT(nc_open_fn, nc_open);
+
+    datarep_netcdf_init();
+    return next ? next(path, mode, id) : NC_ENOTBUILT;
+}
+
+API int nc__open(const char *path, int mode, size_t *hint, int *id)
+{
+    nc__open_fn *next = NEXT(nc__open_fn, nc__open);
+
+    datarep_netcdf_init();
+    return next ? next(path, mode, hint, id) : NC_ENOTBUILT;
+}
+
+API int nc_create(const char *path, int mode, int *id)
+{
+    nc_create_fn *next = NEXT(nc_create_fn, nc_create);
+
+    datarep_netcdf_init();
+    return next ? next(path, mode_for(path, mode, (void *)next), id) : NC_ENOTBUILT;
+}
+
+API int nc__create(const char *path, int mode, size_t size, size_t *hint, int *id)
+{
+    nc__create_fn *next = NEXT(nc__create_fn, nc__create);
+
+    datarep_netcdf_init();
+    return next ? next(path, mode_for(path, mode, (void *)next), size, hint, id) : NC_ENOTBUILT;
+}
+
+/* --------------------------------------------------- elements of user-defined types
+ *
+ * nc_reclaim_data() and nc_copy_data() of netCDF-C 4.9.0 take every file for one of HDF5 if the
+ * type is user-defined, and crash. */
+
+/* The file, if it is ours and of the library that has `next`. */
+static struct door *find_ours(int ncid, nc_type type, void *next)
+{
+    struct door *door = type >= NC_FIRSTUSERTYPEID ? door_open_files[(unsigned)ncid >> 16] : NULL;
+    Dl_info of, at;
+    int i;
+
+    if (!door || !next || !dladdr(next, &of))
+        return NULL;
+    for (i = 0; i < nlibraries; i++)
+        if (door->table == &libraries[i].table && dladdr(libraries[i].define, &at) &&
+            at.dli_fbase == of.dli_fbase)
+            return door;
+    return NULL;
+}
+
+typedef int nc_reclaim_data_fn(int ncid, nc_type type, void *memory, size_t n);
+typedef int nc_copy_data_fn(int ncid, nc_type type, const void *memory, size_t n, void *copy);
+typedef int nc_copy_data_all_fn(int ncid, nc_type type, const void *memory, size_t n, void **copy);
+API nc_reclaim_data_fn nc_reclaim_data, nc_reclaim_data_all;
+API nc_copy_data_fn nc_copy_data;
+API nc_copy_data_all_fn nc_copy_data_all;
+
+static int reclaim_elements(struct door *door, nc_type type, void *memory, size_t n)
+{
+    const drep_type *of = type_memory(door, type);
+
+    if (!of)
+        return NC_EBADTYPE;
+    if (memory && drep_type_variable(of))
+        drep_vlen_free(of, (int64_t)n, memory);
+    return 0;
+}
+
+int nc_reclaim_data(int ncid, nc_type type, void *memory, size_t n)
+{
+    nc_reclaim_data_fn *next = NEXT(nc_reclaim_data_fn, nc_reclaim_data);
+    struct door *door = find_ours(ncid, type, (void *)next);
+
+    if (door)
+        return reclaim_elements(door, type, memory, n);
+    return next ? next(ncid, type, memory, n) : NC_ENOTBUILT;
+}
+
+int nc_reclaim_data_all(int ncid, nc_type type, void *memory, size_t n)
+{
+    nc_reclaim_data_fn *next = NEXT(nc_reclaim_data_fn, nc_reclaim_data_all);
+    struct door *door = find_ours(ncid, type, (void *)next);
+    int err;
+
+    if (!door)
+        return next ? next(ncid, type, memory, n) : NC_ENOTBUILT;
+    err = reclaim_elements(door, type, memory, n);
+    if (!err)
+        free(memory);
+    return err;
+}
+
+int nc_copy_data(int ncid, nc_type type, const void *memory, size_t n, void *copy)
+{
+    nc_copy_data_fn *next = NEXT(nc_copy_data_fn, nc_copy_data);
+    struct door *door = find_ours(ncid, type, (void *)next);
+
+    if (door)
+        return type_copy(door, type, n, copy, memory);
+    return next ? next(ncid, type, memory, n, copy) : NC_ENOTBUILT;
+}
+
+int nc_copy_data_all(int ncid, nc_type type, const void *memory, size_t n, void **copy)
+{
+    nc_copy_data_all_fn *next = NEXT(nc_copy_data_all_fn, nc_copy_data_all);
+    struct door *door = find_ours(ncid, type, (void *)next);
+    void *made;
+    int err;
+
+    if (!door)
+        return next ? next(ncid, type, memory, n, copy) : NC_ENOTBUILT;
+    made = calloc(n ? n : 1, type_size(door, type) ? type_size(door, type) : 1);
+    err = made ? type_copy(door, type, n, made, memory) : NC_ENOMEM;
+    if (err || !copy)
+        free(made);
+    else
+        *copy = made;
+    return err;
+}

@@ -1,0 +1,153 @@
+/* write.c - elements into a file. */
+/* SPDX-License-Identifier: MIT */
+#include "netcdf/door.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int begin_write(int ncid, int varid, struct door **door, struct variable **v)
+{
+    int err = door_find_variable(ncid, varid, door, v);
+
+    if (err)
+        return err;
+    if (!(*door)->writes)
+        return NC_EPERM;
+    if ((*door)->classic && (*door)->defining)
+        return NC_EINDEFINE;
+    return (*v)->dataset ? 0 : variable_settle(*door);
+}
+
+/* The dataset reaches to the end of the box, and each unlimited dimension to that of its datasets.
+ */
+static int grow_dataset(struct door *door, struct variable *v, const struct box *box)
+{
+    int64_t shape[DREP_MAX_RANK];
+    int d, grows = 0, err;
+
+    for (d = 0; d < v->rank; d++) {
+        int64_t end = box->start[d] + (box->count[d] - 1) * box->stride[d] + 1;
+
+        shape[d] = v->shape[d] < end ? end : v->shape[d];
+        grows |= shape[d] > v->shape[d];
+    }
+    if (!grows)
+        return 0;
+    err = drep_dataset_resize(v->dataset, shape);
+    if (err)
+        return door_error(err);
+    for (d = 0; d < v->rank; d++) {
+        struct dimension *of = &door->dimensions[v->dim[d]];
+
+        v->shape[d] = shape[d];
+        if (of->unlimited && of->len < (size_t)shape[d])
+            of->len = (size_t)shape[d];
+    }
+    return 0;
+}
+
+/* True if the box is the next elements along the first dimension. */
+static int box_appends(const struct variable *v, const struct box *box)
+{
+    int d;
+
+    if (v->rank == 0 || box->start[0] != v->shape[0] || (box->stride[0] != 1 && box->count[0] > 1))
+        return 0;
+    for (d = 1; d < v->rank; d++)
+        if (box->start[d] != 0 || box->count[d] != v->shape[d] ||
+            (box->stride[d] != 1 && box->count[d] > 1))
+            return 0;
+    return 1;
+}
+
+static int append_rows(struct door *door, struct variable *v, const struct box *box,
+                       const drep_type *type, const void *in, const drep_xfer *xfer)
+{
+    struct dimension *of = &door->dimensions[v->dim[0]];
+    int err = drep_append(v->dataset, 0, box->count[0], type, in, xfer);
+
+    if (err)
+        return err;
+    v->shape[0] += box->count[0];
+    if (of->len < (size_t)v->shape[0])
+        of->len = (size_t)v->shape[0];
+    return 0;
+}
+
+static int write_box(struct door *door, struct variable *v, const struct box *box, const void *in,
+                     nc_type memory)
+{
+    const drep_type *type = memory == NC_CHAR ? NULL : type_memory(door, memory);
+    drep_report report = DREP_REPORT;
+    drep_xfer xfer = DREP_XFER(.range = DREP_RANGE_WRAP);
+    drep_selection *selection = NULL;
+    int err;
+
+    if (memory != v->type)
+        xfer.report = &report;
+    if (type && box_appends(v, box)) {
+        err = append_rows(door, v, box, type, in, &xfer);
+    } else {
+        err = grow_dataset(door, v, box);
+        if (err)
+            return err;
+        if (v->rank)
+            err = drep_select_box(v->rank, box->start, box->count, box->stride, NULL, &selection);
+        if (!err)
+            err = drep_write(v->dataset, selection, type, in, &xfer);
+        drep_selection_free(selection);
+    }
+    if (err)
+        return door_error(err);
+    v->written = 1;
+    return report.overflow ? NC_ERANGE : 0;
+}
+
+int slot_put_vars(int ncid, int varid, const size_t *start, const size_t *count,
+                  const ptrdiff_t *stride, const void *in, nc_type memory)
+{
+    struct door *door;
+    struct variable *v;
+    struct box box;
+    int err = begin_write(ncid, varid, &door, &v);
+
+    if (!err)
+        err = box_memory_type(door, v, &memory);
+    if (!err)
+        err = box_get(door, v, start, count, stride, 1, &box);
+    return err || box.n == 0 ? err : write_box(door, v, &box, in, memory);
+}
+
+int slot_put_vara(int ncid, int varid, const size_t *start, const size_t *count, const void *in,
+                  nc_type memory)
+{
+    return slot_put_vars(ncid, varid, start, count, NULL, in, memory);
+}
+
+int slot_put_varm(int ncid, int varid, const size_t *start, const size_t *count,
+                  const ptrdiff_t *stride, const ptrdiff_t *map, const void *in, nc_type memory)
+{
+    struct door *door;
+    struct variable *v;
+    struct box box;
+    char *packed;
+    int err = begin_write(ncid, varid, &door, &v);
+
+    if (err)
+        return err;
+    if (!map || v->rank == 0)
+        return slot_put_vars(ncid, varid, start, count, stride, in, memory);
+    if (type_user(door, v->type))
+        return NC_EMAPTYPE;
+    err = box_memory_type(door, v, &memory);
+    if (!err)
+        err = box_get(door, v, start, count, stride, 1, &box);
+    if (err || box.n == 0)
+        return err;
+    packed = malloc((size_t)box.n * type_size(door, memory));
+    if (!packed)
+        return NC_ENOMEM;
+    box_map(v, &box, map, type_size(door, memory), (char *)in, packed, 0);
+    err = write_box(door, v, &box, packed, memory);
+    free(packed);
+    return err;
+}
