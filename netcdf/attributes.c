@@ -222,7 +222,7 @@ static int make_value(struct door *door, struct attribute *a, const void *data, 
 
 static int check_types(struct door *door, nc_type type, nc_type memory)
 {
-    int err = type_settle(door, type);
+    int err = type_seal(door, type);
 
     if (err)
         return err == NC_EBADTYPE && type_atomic_name(type) == NULL ? NC_EBADTYPE : err;

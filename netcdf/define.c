@@ -225,7 +225,7 @@ static int check_variable(struct door *door, int ncid, const char *name, nc_type
     if (!err && !type_size(door, type))
         err = NC_EBADTYPE;
     if (!err)
-        err = type_settle(door, type);
+        err = type_seal(door, type);
     if (err)
         return err;
     if (rank < 0 || (rank && !dims))

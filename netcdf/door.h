@@ -167,9 +167,10 @@ nc_type type_of(struct door *door, const drep_type *type);
 int type_add_named(struct door *door, int group, const char *name, const drep_type *type);
 /* A new user-defined type; its index in *id. */
 int type_add(struct door *door, int group, const char *name, int cls, nc_type *id);
-/* Makes a type that was being defined, and the named datatype in the file.  Done already: 0. */
-int type_settle(struct door *door, nc_type type);
-int type_settle_all(struct door *door);
+/* Ends the definition of a type, which has its datatype in memory from then on.  Done already: 0. */
+int type_seal(struct door *door, nc_type type);
+/* Makes the named datatypes of all new types in the file, in their order. */
+int type_settle(struct door *door);
 void type_release(struct user_type *type);
 /* The default fill value of an atomic type or an enumeration; NULL: zeros. */
 const void *type_default_fill(struct door *door, nc_type type);

@@ -510,39 +510,43 @@ static int build_memory(struct door *door, struct user_type *u)
     }
 }
 
-int type_settle(struct door *door, nc_type type)
+int type_seal(struct door *door, nc_type type)
 {
     struct user_type *u = type_user(door, type);
-    char *path;
     int i, err = 0;
 
     if (!u || u->memory)
         return u || is_atomic(type) ? 0 : NC_EBADTYPE;
     for (i = 0; !err && i < u->nmembers && u->cls == NC_COMPOUND; i++)
-        err = type_settle(door, u->members[i].type);
+        err = type_seal(door, u->members[i].type);
     if (!err && u->cls == NC_VLEN)
-        err = type_settle(door, u->base);
+        err = type_seal(door, u->base);
     if (err)
         return err;
     if (u->nmembers == 0 && (u->cls == NC_COMPOUND || u->cls == NC_ENUM))
         return door_refuse(NC_EINVAL, "type %s has no members", u->name);
-    err = build_memory(door, u);
-    if (err)
-        return door_error(err);
-    path = door_join(door->groups[u->group].path, u->name);
-    err = path ? drep_type_commit(door->file, path, u->memory) : DREP_ERR_NOMEM;
-    if (!err)
-        err = drep_type_open(door->file, path, &u->stored);
-    free(path);
-    return door_error(err);
+    return door_error(build_memory(door, u));
 }
 
-int type_settle_all(struct door *door)
+int type_settle(struct door *door)
 {
     int i, err = 0;
 
-    for (i = 0; !err && i < door->ntypes; i++)
-        if (!door->types[i].memory)
-            err = type_settle(door, NC_FIRSTUSERTYPEID + i);
+    for (i = 0; !err && i < door->ntypes; i++) {
+        struct user_type *u = &door->types[i];
+        char *path;
+
+        if (u->stored)
+            continue;
+        err = type_seal(door, NC_FIRSTUSERTYPEID + i);
+        if (err)
+            return err;
+        path = door_join(door->groups[u->group].path, u->name);
+        err = path ? drep_type_commit(door->file, path, u->memory) : DREP_ERR_NOMEM;
+        if (!err)
+            err = drep_type_open(door->file, path, &u->stored);
+        free(path);
+        err = door_error(err);
+    }
     return err;
 }

@@ -326,7 +326,7 @@ int slot_def_vlen(int ncid, const char *name, nc_type base, nc_type *id)
     if (!err && sizeof(nc_vlen_t) != sizeof(drep_vlen))
         err = NC_ENOTBUILT;
     if (!err)
-        err = type_size(door, base) ? type_settle(door, base) : NC_EBADTYPE;
+        err = type_size(door, base) ? type_seal(door, base) : NC_EBADTYPE;
     return err ? err : define_type(ncid, name, NC_VLEN, sizeof(nc_vlen_t), base, id);
 }
 
@@ -380,7 +380,7 @@ int slot_insert_array_compound(int ncid, nc_type type, const char *name, size_t 
     if (!err && !door->writes)
         err = NC_EPERM;
     if (!err)
-        err = type_settle(door, field);
+        err = type_seal(door, field);
     if (err)
         return err;
     if (rank < 0 || rank > DREP_MAX_RANK)

@@ -273,7 +273,8 @@ static int plan_make(struct door *door, const struct variable *v, int named, str
     plan_filters(v, p);
     if (v->storage == NC_CHUNKED && v->rank)
         p->spec.layout = DREP_CHUNKED;
-    else if (v->storage >= 0 && v->rank && !p->spec.nfilters)
+    else if (v->storage >= 0 && v->rank && !p->spec.nfilters &&
+             !drep_type_variable(p->spec.type))
         p->spec.layout = v->storage == NC_COMPACT ? DREP_COMPACT : DREP_CONTIGUOUS;
     if (v->has_chunk && p->spec.layout == DREP_CHUNKED)
         plan_chunk(v, type_size(door, v->type), p);
@@ -293,7 +294,7 @@ int variable_preview(struct door *door, struct variable *v, drep_dsinfo *info)
     drep_file *scratch = NULL;
     drep_dataset *dataset = NULL;
     struct plan p;
-    int err = type_settle(door, v->type);
+    int err = type_seal(door, v->type);
 
     if (err)
         return err;
@@ -332,7 +333,7 @@ static int settle_variable(struct door *door, const struct group *g, struct vari
     drep_dsinfo info = DREP_DSINFO;
     char *path = door_join(g->path, v->name);
     struct plan p;
-    int err = type_settle(door, v->type);
+    int err = type_seal(door, v->type);
 
     if (!path || err) {
         free(path);
@@ -366,7 +367,7 @@ static int settle_variable(struct door *door, const struct group *g, struct vari
 
 int variable_settle(struct door *door)
 {
-    int g, i, err = type_settle_all(door);
+    int g, i, err = type_settle(door);
 
     for (g = 0; g < door->ngroups; g++)
         for (i = 0; !err && i < door->groups[g].nvariables; i++) {
