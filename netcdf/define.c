@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int begin_definition(int ncid, struct door **door, struct group **group)
+#define BEING_RENAMED "drep.being-renamed"
+
+static int begin_definition(int ncid, struct door **door, struct nc_group **group)
 {
     int err = door_find(ncid, door, group);
 
@@ -23,7 +25,7 @@ static int begin_definition(int ncid, struct door **door, struct group **group)
 int slot_set_fill(int ncid, int mode, int *old)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -63,7 +65,7 @@ static int check_unlimited(const struct door *door)
 int slot_def_dim(int ncid, const char *name, size_t len, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     drep_objinfo info = DREP_OBJINFO;
     char *address;
     int unlimited = len == NC_UNLIMITED, made, err = begin_definition(ncid, &door, &group);
@@ -94,12 +96,40 @@ int slot_def_dim(int ncid, const char *name, size_t len, int *id)
     return 0;
 }
 
+/* A new name puts a dimension or a dataset behind its neighbours; netCDF keeps its number.  So
+ * those behind it follow, by way of another name. */
+static int rename_dimension(struct door *door, const struct nc_dimension *of, const char *from,
+                            const char *to)
+{
+    char *address = door_address(door->groups[of->group].path, from);
+    int err = address ? drep_dimension_rename(door->file, address, to) : DREP_ERR_NOMEM;
+
+    free(address);
+    return err;
+}
+
+static int reorder_dimensions(struct door *door, int renamed)
+{
+    int i, err = 0;
+
+    for (i = renamed + 1; !err && i < door->ndimensions; i++) {
+        const struct nc_dimension *of = &door->dimensions[i];
+
+        if (of->group != door->dimensions[renamed].group || !of->id)
+            continue;
+        err = rename_dimension(door, of, of->name, BEING_RENAMED);
+        if (!err)
+            err = rename_dimension(door, of, BEING_RENAMED, of->name);
+    }
+    return door_error(err);
+}
+
 int slot_rename_dim(int ncid, int id, const char *name)
 {
     struct door *door;
-    struct group *group;
-    struct dimension *of;
-    char *address, *copy;
+    struct nc_group *group;
+    struct nc_dimension *of;
+    char *copy;
     int err = begin_definition(ncid, &door, &group);
 
     if (!err)
@@ -113,18 +143,15 @@ int slot_rename_dim(int ncid, int id, const char *name)
         return NC_ENAMEINUSE;
     if (!of->id)
         return door_refuse(NC_EPERM, "%s: a phony dimension is not in the file", of->name);
-    address = door_address(door->groups[of->group].path, of->name);
     copy = strdup(name);
-    err =
-        address && copy ? door_error(drep_dimension_rename(door->file, address, name)) : NC_ENOMEM;
-    free(address);
+    err = copy ? door_error(rename_dimension(door, of, of->name, name)) : NC_ENOMEM;
     if (err) {
         free(copy);
         return err;
     }
     free(of->name);
     of->name = copy;
-    return 0;
+    return reorder_dimensions(door, id);
 }
 
 /* ----------------------------------------------------------------------- groups */
@@ -132,7 +159,7 @@ int slot_rename_dim(int ncid, int id, const char *name)
 int slot_def_grp(int ncid, const char *name, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     char *path;
     int made, err = begin_definition(ncid, &door, &group);
 
@@ -166,7 +193,7 @@ static int rename_below(struct door *door, int above)
     int i, err = 0;
 
     for (i = above + 1; !err && i < door->ngroups; i++) {
-        struct group *g = &door->groups[i];
+        struct nc_group *g = &door->groups[i];
         char *path;
 
         if (g->parent != above)
@@ -184,7 +211,7 @@ static int rename_below(struct door *door, int above)
 int slot_rename_grp(int ncid, const char *name)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     char *path, *copy;
     int err = begin_definition(ncid, &door, &group);
 
@@ -222,7 +249,7 @@ static int check_variable(struct door *door, int ncid, const char *name, nc_type
         err = door_check_new_name(door, ncid & 0xffff, name);
     if (!err && door->classic && type > NC_DOUBLE)
         err = NC_ESTRICTNC3;
-    if (!err && !type_size(door, type))
+    if (!err && !type_bytes(door, type))
         err = NC_EBADTYPE;
     if (!err)
         err = type_seal(door, type);
@@ -242,9 +269,9 @@ static int check_variable(struct door *door, int ncid, const char *name, nc_type
 int slot_def_var(int ncid, const char *name, nc_type type, int rank, const int *dims, int *id)
 {
     struct door *door;
-    struct group *group;
-    struct variable *list;
-    struct variable v = {.type = type, .rank = rank, .storage = -1};
+    struct nc_group *group;
+    struct nc_variable *list;
+    struct nc_variable v = {.type = type, .rank = rank, .storage = -1};
     int d, err = begin_definition(ncid, &door, &group);
 
     if (!err)
@@ -270,12 +297,39 @@ int slot_def_var(int ncid, const char *name, nc_type type, int rank, const int *
     return 0;
 }
 
+static int move_variable(struct door *door, const struct nc_group *group, const char *from,
+                         const char *to)
+{
+    char *path = door_join(group->path, from), *new_path = door_join(group->path, to);
+    int err = path && new_path ? drep_link_move(door->file, path, new_path) : DREP_ERR_NOMEM;
+
+    free(path);
+    free(new_path);
+    return err;
+}
+
+static int reorder_variables(struct door *door, const struct nc_group *group, int renamed)
+{
+    int i, err = 0;
+
+    for (i = renamed + 1; !err && i < group->nvariables; i++) {
+        const struct nc_variable *v = &group->variables[i];
+
+        if (!v->dataset)
+            continue;
+        err = move_variable(door, group, v->name, BEING_RENAMED);
+        if (!err)
+            err = move_variable(door, group, BEING_RENAMED, v->name);
+    }
+    return door_error(err);
+}
+
 int slot_rename_var(int ncid, int varid, const char *name)
 {
     struct door *door;
-    struct group *group;
-    struct variable *v;
-    char *from, *to, *copy;
+    struct nc_group *group;
+    struct nc_variable *v;
+    char *copy;
     int err = begin_definition(ncid, &door, &group);
 
     if (!err)
@@ -286,29 +340,25 @@ int slot_rename_var(int ncid, int varid, const char *name)
         err = door_check_new_name(door, ncid & 0xffff, name);
     if (err)
         return err;
-    from = door_join(group->path, v->name);
-    to = door_join(group->path, name);
     copy = strdup(name);
-    err = from && to && copy ? 0 : NC_ENOMEM;
+    err = copy ? 0 : NC_ENOMEM;
     if (!err && v->dataset)
-        err = door_error(drep_link_move(door->file, from, to));
-    free(from);
-    free(to);
+        err = door_error(move_variable(door, group, v->name, name));
     if (err) {
         free(copy);
         return err;
     }
     free(v->name);
     v->name = copy;
-    return 0;
+    return v->dataset ? reorder_variables(door, group, varid) : 0;
 }
 
 /* ---------------------------------------------------------------------- storage */
 
 /* Properties are settled when the definition is complete. */
-static int begin_property(int ncid, int varid, struct door **door, struct variable **v)
+static int begin_property(int ncid, int varid, struct door **door, struct nc_variable **v)
 {
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, door, &group);
 
     if (err)
@@ -320,9 +370,9 @@ static int begin_property(int ncid, int varid, struct door **door, struct variab
 }
 
 /* Filters need chunks, which a variable without dimensions does not have: it gets none. */
-static int set_filter(struct variable *v, unsigned id, size_t nparams, const unsigned *params)
+static int set_filter(struct nc_variable *v, unsigned id, size_t nparams, const unsigned *params)
 {
-    struct filter *f = variable_filter(v, id);
+    struct nc_filter *f = variable_filter(v, id);
     size_t i;
 
     if (v->rank == 0)
@@ -333,14 +383,14 @@ static int set_filter(struct variable *v, unsigned id, size_t nparams, const uns
         return NC_EFILTER;
     if (!f)
         f = &v->filter[v->nfilters++];
-    *f = (struct filter){.id = id, .nparams = nparams};
+    *f = (struct nc_filter){.id = id, .nparams = nparams};
     for (i = 0; i < nparams; i++)
         f->param[i] = params[i];
     v->storage = NC_CHUNKED;
     return 0;
 }
 
-static int set_bytewise(struct variable *v, int *property, int on)
+static int set_bytewise(struct nc_variable *v, int *property, int on)
 {
     if (v->rank == 0)
         return 0;
@@ -355,7 +405,7 @@ static int set_bytewise(struct variable *v, int *property, int on)
 int slot_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int level)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     const unsigned param = (unsigned)level;
     int err = begin_property(ncid, varid, &door, &v);
 
@@ -370,7 +420,7 @@ int slot_def_var_deflate(int ncid, int varid, int shuffle, int deflate, int leve
 int slot_def_var_fletcher32(int ncid, int varid, int fletcher32)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = begin_property(ncid, varid, &door, &v);
 
     return err ? err : set_bytewise(v, &v->fletcher32, fletcher32);
@@ -379,7 +429,7 @@ int slot_def_var_fletcher32(int ncid, int varid, int fletcher32)
 int slot_def_var_filter(int ncid, int varid, unsigned id, size_t nparams, const unsigned *params)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = begin_property(ncid, varid, &door, &v);
 
     if (err)
@@ -397,12 +447,12 @@ int slot_def_var_filter(int ncid, int varid, unsigned id, size_t nparams, const 
     return set_filter(v, id, nparams, params);
 }
 
-static int check_chunk(const struct door *door, const struct variable *v, const size_t *chunk)
+static int check_chunk(const struct door *door, const struct nc_variable *v, const size_t *chunk)
 {
     int d;
 
     for (d = 0; d < v->rank; d++) {
-        const struct dimension *of = &door->dimensions[v->dim[d]];
+        const struct nc_dimension *of = &door->dimensions[v->dim[d]];
 
         if (chunk[d] > (size_t)INT64_MAX || (!of->unlimited && of->len && chunk[d] > of->len))
             return NC_EBADCHUNK;
@@ -410,7 +460,7 @@ static int check_chunk(const struct door *door, const struct variable *v, const 
     return 0;
 }
 
-static int check_flat(const struct door *door, const struct variable *v)
+static int check_flat(const struct door *door, const struct nc_variable *v)
 {
     int d;
 
@@ -423,7 +473,7 @@ static int check_flat(const struct door *door, const struct variable *v)
 int slot_def_var_chunking(int ncid, int varid, int storage, const size_t *chunk)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int d, err = begin_property(ncid, varid, &door, &v);
 
     if (err)
@@ -477,7 +527,7 @@ int slot_def_var_fill(int ncid, int varid, int no_fill, const void *fill)
 int slot_def_var_endian(int ncid, int varid, int endian)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = begin_property(ncid, varid, &door, &v);
 
     if (err)
@@ -493,7 +543,7 @@ int slot_def_var_endian(int ncid, int varid, int endian)
 int slot_def_var_quantize(int ncid, int varid, int mode, int digits)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = begin_property(ncid, varid, &door, &v);
 
     (void)digits;
@@ -507,7 +557,7 @@ int slot_def_var_quantize(int ncid, int varid, int mode, int digits)
 int slot_set_var_chunk_cache(int ncid, int varid, size_t size, size_t slots, float preemption)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = door_find_variable(ncid, varid, &door, &v);
 
     if (err)
@@ -524,7 +574,7 @@ int slot_set_var_chunk_cache(int ncid, int varid, size_t size, size_t slots, flo
 int slot_var_par_access(int ncid, int varid, int access)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = door_find_variable(ncid, varid, &door, &v);
 
     (void)access;

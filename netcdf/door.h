@@ -31,19 +31,19 @@
 /* Results that a caller may not want are NULL. */
 #define TELL(pointer, value) ((void)((pointer) ? ((*(pointer) = (value)), 0) : 0))
 
-struct attribute {
+struct nc_attribute {
     char *name;
     nc_type type;
     size_t len;
     void *data; /* `len` elements in memory; NULL: still in the file */
 };
 
-struct attributes {
-    struct attribute *list;
+struct nc_attributes {
+    struct nc_attribute *list;
     int n, listed; /* listed: as the file has them */
 };
 
-struct dimension {
+struct nc_dimension {
     char *name;
     uint64_t id; /* 0: phony, only netCDF has it */
     size_t len;
@@ -51,7 +51,7 @@ struct dimension {
 };
 
 /* A member of a compound, or a name of an enumeration. */
-struct member {
+struct nc_member {
     char *name;
     size_t offset;
     nc_type type;
@@ -64,31 +64,31 @@ struct user_type {
     int group, cls; /* cls: NC_COMPOUND, NC_ENUM, NC_VLEN, NC_OPAQUE */
     size_t size;    /* of an element in memory */
     nc_type base;   /* of enumerations and vlens */
-    struct member *members;
+    struct nc_member *members;
     int nmembers;
     drep_type *memory; /* elements as netCDF's callers have them; NULL: still being defined */
     drep_type *stored; /* the file's, by which types of datasets are recognized; may be NULL */
 };
 
 #define FILTERS_MAX 4
-struct filter {
+struct nc_filter {
     unsigned id; /* HDF5's number */
     size_t nparams;
     unsigned param[8];
 };
 
-struct variable {
+struct nc_variable {
     char *name;
     nc_type type;
     int rank, dim[DREP_MAX_RANK];
     drep_dataset *dataset;        /* NULL: pending */
     int64_t shape[DREP_MAX_RANK]; /* of the dataset; unlimited dimensions may be longer */
-    struct attributes attributes;
+    struct nc_attributes attributes;
     int storage; /* NC_CHUNKED, NC_CONTIGUOUS, NC_COMPACT; -1: ours to choose */
     int has_chunk;
     int64_t chunk[DREP_MAX_RANK];
     int shuffle, fletcher32, endian;
-    struct filter filter[FILTERS_MAX];
+    struct nc_filter filter[FILTERS_MAX];
     int nfilters;
     int no_fill;
     void *fill;  /* one element; NULL: netCDF's default of the type */
@@ -98,12 +98,12 @@ struct variable {
     float cache_preemption;
 };
 
-struct group {
+struct nc_group {
     char *name, *path;
     int parent; /* -1: the root */
-    struct variable *variables;
+    struct nc_variable *variables;
     int nvariables;
-    struct attributes attributes;
+    struct nc_attributes attributes;
 };
 
 struct door {
@@ -111,8 +111,8 @@ struct door {
     const NC_Dispatch *table; /* of the libnetcdf that opened it */
     char *path;               /* NULL: in memory */
     int writes, created, classic, defining, no_fill;
-    struct group *groups;
-    struct dimension *dimensions;
+    struct nc_group *groups;
+    struct nc_dimension *dimensions;
     struct user_type *types;
     int ngroups, ndimensions, ntypes;
     void *image; /* nc_open_mem()'s */
@@ -130,8 +130,8 @@ int door_refuse(int code, const char *format, ...) __attribute__((format(printf,
 
 extern struct door *door_open_files[65536];
 /* NC_EBADID, NC_EBADGRPID. */
-int door_find(int ncid, struct door **door, struct group **group);
-int door_find_variable(int ncid, int varid, struct door **door, struct variable **v);
+int door_find(int ncid, struct door **door, struct nc_group **group);
+int door_find_variable(int ncid, int varid, struct door **door, struct nc_variable **v);
 /* Room for one more element of an array: NULL without memory, and the old one stays. */
 void *door_grow(void *list, int n, size_t size);
 char *door_join(const char *group, const char *name); /* the path of a member; malloc'ed */
@@ -151,14 +151,14 @@ int door_load(struct door *door);
 /* Lengths anew, after drep_refresh(). */
 int door_reload(struct door *door);
 void door_free(struct door *door); /* not the file's handle */
-void door_free_variable(struct door *door, struct variable *v);
+void door_free_variable(struct door *door, struct nc_variable *v);
 
 /* ------------------------------------------------------------------- types.c */
 
 const char *type_atomic_name(nc_type type); /* NULL: it is none */
 /* The datatype in memory (borrowed), its size; NULL, 0: no such type, or still being defined. */
 const drep_type *type_memory(struct door *door, nc_type type);
-size_t type_size(struct door *door, nc_type type);
+size_t type_bytes(struct door *door, nc_type type);
 struct user_type *type_user(struct door *door, nc_type type); /* NULL: none, or atomic */
 /* The type of netCDF for a file's datatype; NC_NAT: none.  A compound, enumeration, sequence or
  * opaque that has no name gets one, as `datarep export` gives it. */
@@ -167,7 +167,8 @@ nc_type type_of(struct door *door, const drep_type *type);
 int type_add_named(struct door *door, int group, const char *name, const drep_type *type);
 /* A new user-defined type; its index in *id. */
 int type_add(struct door *door, int group, const char *name, int cls, nc_type *id);
-/* Ends the definition of a type, which has its datatype in memory from then on.  Done already: 0. */
+/* Ends the definition of a type, which has its datatype in memory from then on.  Done already: 0.
+ */
 int type_seal(struct door *door, nc_type type);
 /* Makes the named datatypes of all new types in the file, in their order. */
 int type_settle(struct door *door);
@@ -182,47 +183,40 @@ int type_copy(struct door *door, nc_type type, size_t n, void *to, const void *f
 /* Attributes of a group or a variable, and the path of that object (malloc'ed). */
 struct holder {
     struct door *door;
-    struct variable *variable; /* NULL: the group's */
-    struct attributes *attributes;
+    struct nc_variable *variable; /* NULL: the group's */
+    struct nc_attributes *attributes;
     char *path;
 };
 int attributes_find(int ncid, int varid, struct holder *out);
-void attributes_free(struct door *door, struct attributes *attributes);
-/* All values into memory, or all from there into the file. */
-int attributes_read(struct door *door, const char *path, struct attributes *attributes);
-int attributes_write(struct door *door, const char *path, struct attributes *attributes);
+int attributes_find_name(const struct nc_attributes *attributes, const char *name); /* or -1 */
+int attributes_add(struct nc_attributes *attributes, const struct nc_attribute *a);
+void attributes_free(struct door *door, struct nc_attributes *attributes);
+void attributes_free_one(struct door *door, struct nc_attribute *a);
+/* Values into memory, or from there into the file. */
+int attributes_read(struct door *door, const char *path, struct nc_attributes *attributes);
+int attributes_read_one(struct door *door, const char *path, struct nc_attribute *a);
+int attributes_write(struct door *door, const char *path, struct nc_attributes *attributes);
+int attributes_write_one(struct door *door, const char *path, const struct nc_attribute *a);
+/* 0 if elements of one type can be converted to the other; NC_ECHAR, NC_EBADTYPE. */
+int attribute_check_types(struct door *door, nc_type type, nc_type memory);
 int attribute_put(struct holder *h, const char *name, nc_type type, size_t len, const void *data,
                   nc_type memory);
-int attribute_delete(struct holder *h, const char *name); /* NC_ENOTATT */
 
 /* ---------------------------------------------------------------- variable.c */
 
-int variable_describe(struct door *door, struct variable *v); /* from its open dataset */
-int variable_settle(struct door *door);                       /* makes all pending ones */
+int variable_describe(struct door *door, struct nc_variable *v); /* from its open dataset */
+int variable_settle(struct door *door);                          /* makes all pending ones */
 /* Takes an unwritten dataset out of the file again: what is made when it is needed. */
-int variable_unmake(struct door *door, struct group *group, struct variable *v);
+int variable_unmake(struct door *door, struct nc_group *group, struct nc_variable *v);
 /* The layout that a pending variable would have. */
-int variable_preview(struct door *door, struct variable *v, drep_dsinfo *info);
-struct filter *variable_filter(struct variable *v, unsigned id); /* NULL: it has none such */
+int variable_preview(struct door *door, struct nc_variable *v, drep_dsinfo *info);
+struct nc_filter *variable_filter(struct nc_variable *v, unsigned id); /* NULL: it has none such */
 int variable_filter_known(unsigned id);
-
-/* ----------------------------------------------------------------- transfers */
-
-/* Checks and translates a request; *n = its elements. */
-struct box {
-    int64_t start[DREP_MAX_RANK], count[DREP_MAX_RANK], stride[DREP_MAX_RANK], n;
-};
-int box_get(struct door *door, struct variable *v, const size_t *start, const size_t *count,
-            const ptrdiff_t *stride, int grows, struct box *out);
-int box_memory_type(struct door *door, const struct variable *v, nc_type *memory);
-/* Elements between the places in memory that nc_get_varm() means and packed ones. */
-void box_map(const struct variable *v, const struct box *box, const ptrdiff_t *map, size_t size,
-             char *mapped, char *packed, int to_mapped);
 
 /* ------------------------------------------------------------ table.c, enter.c */
 
 /* The table of the slots for model NC_FORMATX_UDF0 or _UDF1 and a version of the table. */
-void table_fill(NC_Dispatch *table, int model, int version);
+void slots_fill(NC_Dispatch *table, int model, int version);
 /* Registers the format in every libnetcdf of the process that does not have it yet.  0: at least
  * one has it. */
 __attribute__((visibility("default"))) int datarep_netcdf_init(void);

@@ -25,7 +25,7 @@ typedef int define_fn(int mode, NC_Dispatch *table, char *magic);
 typedef int inquire_fn(int mode, NC_Dispatch **table, char *magic);
 
 /* A libnetcdf of the process that was seen. */
-static struct library {
+static struct nc_library {
     void *define; /* its nc_def_user_format() */
     int mode;     /* NC_UDF0 or NC_UDF1; 0: it does not take the format */
     NC_Dispatch table;
@@ -42,19 +42,19 @@ static int nlibraries;
 
 /* ---------------------------------------------------------------- registration */
 
-static int define_format(struct library *l, int mode, int model)
+static int define_format(struct nc_library *l, int mode, int model)
 {
     int version, err = NC_EINVAL;
 
     for (version = NC_DISPATCH_VERSION; err && version >= 3; version--) {
-        table_fill(&l->table, model, version);
+        slots_fill(&l->table, model, version);
         err = AS_FUNCTION(define_fn, l->define)(mode, &l->table, (char *)MAGIC);
     }
     return err;
 }
 
 /* The first of the slots for formats of others that is free. */
-static void register_format(struct library *l, void *inquire)
+static void register_format(struct nc_library *l, void *inquire)
 {
     static const int modes[] = {NC_UDF0, NC_UDF1}, models[] = {NC_FORMATX_UDF0, NC_FORMATX_UDF1};
     char magic[NC_MAX_MAGIC_NUMBER_LEN + 1] = "";
@@ -306,7 +306,7 @@ int nc_copy_data_all(int ncid, nc_type type, const void *memory, size_t n, void 
 
     if (!door)
         return next ? next(ncid, type, memory, n, copy) : NC_ENOTBUILT;
-    made = calloc(n ? n : 1, type_size(door, type) ? type_size(door, type) : 1);
+    made = calloc(n ? n : 1, type_bytes(door, type) ? type_bytes(door, type) : 1);
     err = made ? type_copy(door, type, n, made, memory) : NC_ENOMEM;
     if (err || !copy)
         free(made);

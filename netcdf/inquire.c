@@ -7,7 +7,7 @@
 int slot_inq_format(int ncid, int *format)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (!err)
@@ -18,7 +18,7 @@ int slot_inq_format(int ncid, int *format)
 int slot_inq_format_extended(int ncid, int *format, int *mode)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -33,7 +33,7 @@ int slot_inq_format_extended(int ncid, int *format, int *mode)
 int slot_inq_unlimdims(int ncid, int *n, int *ids)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, k = 0, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -53,7 +53,7 @@ int slot_inq_unlimdims(int ncid, int *n, int *ids)
 int slot_inq_unlimdim(int ncid, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, g, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -80,7 +80,7 @@ static int is_visible(const struct door *door, int dimension, int g, int parents
 int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, k = 0, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -99,7 +99,7 @@ int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
 int slot_inq_dimid(int ncid, const char *name, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, g, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -118,7 +118,7 @@ int slot_inq_dimid(int ncid, const char *name, int *id)
 int slot_inq_dim(int ncid, int id, char *name, size_t *len)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -152,7 +152,7 @@ int slot_inq(int ncid, int *ndims, int *nvars, int *natts, int *unlimdim)
 int slot_inq_ncid(int ncid, const char *name, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -172,7 +172,7 @@ int slot_inq_ncid(int ncid, const char *name, int *id)
 int slot_inq_grps(int ncid, int *n, int *ids)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, k = 0, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -191,7 +191,7 @@ int slot_inq_grps(int ncid, int *n, int *ids)
 int slot_inq_grpname(int ncid, char *name)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (!err && name)
@@ -202,7 +202,7 @@ int slot_inq_grpname(int ncid, char *name)
 int slot_inq_grpname_full(int ncid, size_t *len, char *name)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -216,7 +216,7 @@ int slot_inq_grpname_full(int ncid, size_t *len, char *name)
 int slot_inq_grp_parent(int ncid, int *parent)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -227,28 +227,45 @@ int slot_inq_grp_parent(int ncid, int *parent)
     return 0;
 }
 
+/* The group of one step of a path; -1: there is none. */
+static int find_child(const struct door *door, int parent, const char *name, size_t len)
+{
+    int i = door->ngroups - 1;
+
+    while (i >= 0 && (door->groups[i].parent != parent || strlen(door->groups[i].name) != len ||
+                      memcmp(door->groups[i].name, name, len) != 0))
+        i--;
+    return i;
+}
+
+/* With a slash in front from the root, else from the group. */
 int slot_inq_grp_full_ncid(int ncid, const char *path, int *id)
 {
     struct door *door;
-    struct group *group;
-    int i, err = door_find(ncid, &door, &group);
+    struct nc_group *group;
+    int g, err = door_find(ncid, &door, &group);
 
     if (err)
         return err;
     if (!path)
         return NC_EINVAL;
-    for (i = 0; i < door->ngroups; i++)
-        if (strcmp(door->groups[i].path, path) == 0) {
-            TELL(id, (ncid & ~0xffff) | i);
-            return 0;
-        }
-    return NC_ENOGRP;
+    for (g = *path == '/' ? 0 : ncid & 0xffff; *path; path += strspn(path, "/")) {
+        size_t len = strcspn(path, "/");
+
+        if (len)
+            g = find_child(door, g, path, len);
+        if (g < 0)
+            return NC_ENOGRP;
+        path += len;
+    }
+    TELL(id, (ncid & ~0xffff) | g);
+    return 0;
 }
 
 int slot_inq_varids(int ncid, int *n, int *ids)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -262,7 +279,7 @@ int slot_inq_varids(int ncid, int *n, int *ids)
 int slot_show_metadata(int ncid)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
 
     return door_find(ncid, &door, &group);
 }
@@ -272,7 +289,7 @@ int slot_show_metadata(int ncid)
 int slot_inq_varid(int ncid, const char *name, int *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -287,7 +304,7 @@ int slot_inq_varid(int ncid, const char *name, int *id)
     return NC_ENOTVAR;
 }
 
-static int inquire_fill(struct door *door, struct variable *v, void *fill)
+static int inquire_fill(struct door *door, struct nc_variable *v, void *fill)
 {
     const void *value = v->fill ? v->fill : type_default_fill(door, v->type);
     const drep_type *memory = v->type == NC_CHAR ? NULL : type_memory(door, v->type);
@@ -299,12 +316,12 @@ static int inquire_fill(struct door *door, struct variable *v, void *fill)
         return door_error(drep_dataset_fill(v->dataset, memory, fill));
     if (value)
         return type_copy(door, v->type, 1, fill, value);
-    memset(fill, 0, type_size(door, v->type));
+    memset(fill, 0, type_bytes(door, v->type));
     return 0;
 }
 
 /* The storage of a pending variable is that which it would get. */
-static int inquire_storage(struct door *door, struct variable *v, int *storage, size_t *chunk)
+static int inquire_storage(struct door *door, struct nc_variable *v, int *storage, size_t *chunk)
 {
     drep_dsinfo info = DREP_DSINFO;
     int d, err, kind = v->storage;
@@ -349,9 +366,9 @@ static int has_fletcher32(const struct holder *h)
     return has;
 }
 
-static int inquire_deflate(struct variable *v, int *deflate, int *level)
+static int inquire_deflate(struct nc_variable *v, int *deflate, int *level)
 {
-    const struct filter *f = variable_filter(v, 1);
+    const struct nc_filter *f = variable_filter(v, 1);
 
     TELL(deflate, f != NULL);
     if (f)
@@ -365,7 +382,7 @@ int slot_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *ndims,
                      unsigned *id, size_t *nparams, unsigned *params)
 {
     struct holder h;
-    struct variable *v;
+    struct nc_variable *v;
     int d, err = attributes_find(ncid, varid, &h);
 
     if (err)
@@ -402,7 +419,7 @@ int slot_inq_var_all(int ncid, int varid, char *name, nc_type *type, int *ndims,
 int slot_inq_var_filter_ids(int ncid, int varid, size_t *n, unsigned *ids)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int i, err = door_find_variable(ncid, varid, &door, &v);
 
     if (err)
@@ -416,8 +433,8 @@ int slot_inq_var_filter_ids(int ncid, int varid, size_t *n, unsigned *ids)
 int slot_inq_var_filter_info(int ncid, int varid, unsigned id, size_t *n, unsigned *params)
 {
     struct door *door;
-    struct variable *v;
-    const struct filter *f;
+    struct nc_variable *v;
+    const struct nc_filter *f;
     int err = door_find_variable(ncid, varid, &door, &v);
 
     if (err)
@@ -434,7 +451,7 @@ int slot_inq_var_filter_info(int ncid, int varid, unsigned id, size_t *n, unsign
 int slot_inq_filter_avail(int ncid, unsigned id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     return err ? err : variable_filter_known(id) ? 0 : NC_ENOFILTER;
@@ -443,7 +460,7 @@ int slot_inq_filter_avail(int ncid, unsigned id)
 int slot_get_var_chunk_cache(int ncid, int varid, size_t *size, size_t *slots, float *preemption)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = door_find_variable(ncid, varid, &door, &v);
 
     if (err)
@@ -458,7 +475,7 @@ int slot_get_var_chunk_cache(int ncid, int varid, size_t *size, size_t *slots, f
 int slot_inq_var_quantize(int ncid, int varid, int *mode, int *digits)
 {
     struct door *door;
-    struct variable *v;
+    struct nc_variable *v;
     int err = door_find_variable(ncid, varid, &door, &v);
 
     if (err)

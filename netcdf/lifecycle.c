@@ -215,7 +215,7 @@ int slot_create(const char *path, int mode, size_t size, int basepe, size_t *hin
 int slot_redef(int ncid)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -231,7 +231,7 @@ int slot_redef(int ncid)
 int slot__enddef(int ncid, size_t h_minfree, size_t v_align, size_t v_minfree, size_t r_align)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     (void)h_minfree, (void)v_align, (void)v_minfree, (void)r_align;
@@ -254,7 +254,7 @@ int slot__enddef(int ncid, size_t h_minfree, size_t v_align, size_t v_minfree, s
 int slot_sync(int ncid)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -279,7 +279,7 @@ static void leave_place(struct door *door, int ncid)
 int slot_close(int ncid, void *parameters)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     drep_file *file;
     NC_memio *memory = parameters;
     int closed, err = door_find(ncid, &door, &group);
@@ -308,7 +308,7 @@ int slot_close(int ncid, void *parameters)
 int slot_abort(int ncid)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     drep_file *file;
     char *gone;
     int err = door_find(ncid, &door, &group);

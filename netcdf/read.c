@@ -4,13 +4,13 @@
  * are its fill value.  Numbers that the caller's type does not hold are converted as C does, and
  * the result is NC_ERANGE, as netCDF has it. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/transfer.h"
 #include <stdlib.h>
 #include <string.h>
 
 /* Lengths and strides fit an int64_t: the library refuses more than 2^62 elements. */
-static int box_dimension(const struct dimension *of, size_t start, size_t count, ptrdiff_t stride,
-                         int grows)
+static int box_dimension(const struct nc_dimension *of, size_t start, size_t count,
+                         ptrdiff_t stride, int grows)
 {
     const size_t most = (size_t)1 << 62;
     size_t last;
@@ -29,14 +29,14 @@ static int box_dimension(const struct dimension *of, size_t start, size_t count,
     return !grows && last >= of->len ? NC_EEDGE : 0;
 }
 
-int box_get(struct door *door, struct variable *v, const size_t *start, const size_t *count,
-            const ptrdiff_t *stride, int grows, struct box *out)
+int box_get(struct door *door, struct nc_variable *v, const size_t *start, const size_t *count,
+            const ptrdiff_t *stride, int grows, struct nc_box *out)
 {
     int d;
 
     out->n = 1;
     for (d = 0; d < v->rank; d++) {
-        const struct dimension *of = &door->dimensions[v->dim[d]];
+        const struct nc_dimension *of = &door->dimensions[v->dim[d]];
         size_t from = start ? start[d] : 0;
         size_t n = count ? count[d] : from < of->len ? of->len - from : 0;
         ptrdiff_t step = stride ? stride[d] : 1;
@@ -54,7 +54,7 @@ int box_get(struct door *door, struct variable *v, const size_t *start, const si
     return 0;
 }
 
-int box_memory_type(struct door *door, const struct variable *v, nc_type *memory)
+int box_memory_type(struct door *door, const struct nc_variable *v, nc_type *memory)
 {
     if (*memory == NC_NAT)
         *memory = v->type;
@@ -74,8 +74,8 @@ static const drep_type *transfer_type(struct door *door, nc_type memory)
 }
 
 /* Elements that the dataset has. */
-static int read_stored(struct door *door, struct variable *v, const struct box *box, void *out,
-                       nc_type memory)
+static int read_stored(struct door *door, struct nc_variable *v, const struct nc_box *box,
+                       void *out, nc_type memory)
 {
     const drep_type *type = transfer_type(door, memory);
     drep_report report = DREP_REPORT;
@@ -99,11 +99,11 @@ static int read_stored(struct door *door, struct variable *v, const struct box *
     return err ? door_error(err) : report.overflow ? NC_ERANGE : 0;
 }
 
-static int fill_elements(struct door *door, struct variable *v, char *out, int64_t n,
+static int fill_elements(struct door *door, struct nc_variable *v, char *out, int64_t n,
                          nc_type memory)
 {
     const drep_type *type = transfer_type(door, memory);
-    size_t size = type_size(door, memory);
+    size_t size = type_bytes(door, memory);
     int64_t i;
     int err = 0, deep = drep_type_variable(type_memory(door, memory));
 
@@ -117,7 +117,8 @@ static int fill_elements(struct door *door, struct variable *v, char *out, int64
 }
 
 /* The part of the box that the dataset has. */
-static int64_t box_inside(const struct variable *v, const struct box *box, struct box *inside)
+static int64_t box_inside(const struct nc_variable *v, const struct nc_box *box,
+                          struct nc_box *inside)
 {
     int d;
 
@@ -135,8 +136,8 @@ static int64_t box_inside(const struct variable *v, const struct box *box, struc
 }
 
 /* Row by row from where they are together to where they belong. */
-static void spread_rows(const struct variable *v, const struct box *box, const struct box *inside,
-                        size_t size, const char *from, char *to)
+static void spread_rows(const struct nc_variable *v, const struct nc_box *box,
+                        const struct nc_box *inside, size_t size, const char *from, char *to)
 {
     int64_t at[DREP_MAX_RANK] = {0}, row = inside->count[v->rank - 1], done;
     int d;
@@ -154,11 +155,11 @@ static void spread_rows(const struct variable *v, const struct box *box, const s
 }
 
 /* Elements with variable parts are not filled where they are read. */
-static int read_padded(struct door *door, struct variable *v, const struct box *box, char *out,
-                       nc_type memory)
+static int read_padded(struct door *door, struct nc_variable *v, const struct nc_box *box,
+                       char *out, nc_type memory)
 {
-    size_t size = type_size(door, memory);
-    struct box inside;
+    size_t size = type_bytes(door, memory);
+    struct nc_box inside;
     char *rows;
     int d, err, range;
 
@@ -190,7 +191,7 @@ static int read_padded(struct door *door, struct variable *v, const struct box *
     return err;
 }
 
-static int begin_read(int ncid, int varid, struct door **door, struct variable **v)
+static int begin_read(int ncid, int varid, struct door **door, struct nc_variable **v)
 {
     int err = door_find_variable(ncid, varid, door, v);
 
@@ -205,8 +206,8 @@ int slot_get_vars(int ncid, int varid, const size_t *start, const size_t *count,
                   const ptrdiff_t *stride, void *out, nc_type memory)
 {
     struct door *door;
-    struct variable *v;
-    struct box box;
+    struct nc_variable *v;
+    struct nc_box box;
     int err = begin_read(ncid, varid, &door, &v);
 
     if (!err)
@@ -224,8 +225,8 @@ int slot_get_vara(int ncid, int varid, const size_t *start, const size_t *count,
 
 /* ------------------------------------------------------------- mapped in memory */
 
-void box_map(const struct variable *v, const struct box *box, const ptrdiff_t *map, size_t size,
-             char *mapped, char *packed, int to_mapped)
+void box_map(const struct nc_variable *v, const struct nc_box *box, const ptrdiff_t *map,
+             size_t size, char *mapped, char *packed, int to_mapped)
 {
     int64_t at[DREP_MAX_RANK] = {0}, i;
     int d;
@@ -249,8 +250,8 @@ int slot_get_varm(int ncid, int varid, const size_t *start, const size_t *count,
                   const ptrdiff_t *stride, const ptrdiff_t *map, void *out, nc_type memory)
 {
     struct door *door;
-    struct variable *v;
-    struct box box;
+    struct nc_variable *v;
+    struct nc_box box;
     char *packed;
     int err = begin_read(ncid, varid, &door, &v);
 
@@ -265,12 +266,12 @@ int slot_get_varm(int ncid, int varid, const size_t *start, const size_t *count,
         err = box_get(door, v, start, count, stride, 0, &box);
     if (err || box.n == 0)
         return err;
-    packed = malloc((size_t)box.n * type_size(door, memory));
+    packed = malloc((size_t)box.n * type_bytes(door, memory));
     if (!packed)
         return NC_ENOMEM;
     err = read_padded(door, v, &box, packed, memory);
     if (!err || err == NC_ERANGE)
-        box_map(v, &box, map, type_size(door, memory), out, packed, 1);
+        box_map(v, &box, map, type_bytes(door, memory), out, packed, 1);
     free(packed);
     return err;
 }

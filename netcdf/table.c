@@ -7,7 +7,7 @@
 
 _Static_assert(NC_DISPATCH_VERSION == 5, "slots.def has the functions of version 5");
 
-void table_fill(NC_Dispatch *table, int model, int version)
+void slots_fill(NC_Dispatch *table, int model, int version)
 {
     *table = (NC_Dispatch){
         .model = model,

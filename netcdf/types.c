@@ -77,7 +77,7 @@ const drep_type *type_memory(struct door *door, nc_type type)
     return atomics[type].code ? drep_predefined(atomics[type].code) : text_type();
 }
 
-size_t type_size(struct door *door, nc_type type)
+size_t type_bytes(struct door *door, nc_type type)
 {
     const struct user_type *u = type_user(door, type);
 
@@ -103,7 +103,7 @@ int type_copy(struct door *door, nc_type type, size_t n, void *to, const void *f
     if (!memory)
         return NC_EBADTYPE;
     if (type != NC_STRING && !(u && drep_type_variable(memory))) {
-        memcpy(to, from, n * type_size(door, type));
+        memcpy(to, from, n * type_bytes(door, type));
         return 0;
     }
     return door_error(drep_convert(memory, to, memory, from, (int64_t)n, NULL));
@@ -194,7 +194,7 @@ static nc_type atomic_of(const drep_type *type)
 
 /* ------------------------------------------------------------- user-defined types */
 
-static int user_class(const drep_type *type)
+static int class_of_type(const drep_type *type)
 {
     switch (drep_type_kind(type)) {
     case DREP_KIND_COMPOUND:
@@ -225,21 +225,21 @@ int type_add(struct door *door, int group, const char *name, int cls, nc_type *i
     return 0;
 }
 
-static struct member *add_member(struct user_type *u, const char *name)
+static struct nc_member *add_member(struct user_type *u, const char *name)
 {
-    struct member *list = door_grow(u->members, u->nmembers, sizeof *list);
+    struct nc_member *list = door_grow(u->members, u->nmembers, sizeof *list);
 
     if (!list)
         return NULL;
     u->members = list;
     list += u->nmembers;
-    *list = (struct member){.name = strdup(name)};
+    *list = (struct nc_member){.name = strdup(name)};
     return list->name ? u->nmembers++, list : NULL;
 }
 
 /* What a member or a base is: its type, and dimensions if it is an array; a text of fixed length is
  * one of char.  NC_NAT: netCDF has none such. */
-static nc_type part_of(struct door *door, const drep_type *type, struct member *m)
+static nc_type member_type(struct door *door, const drep_type *type, struct nc_member *m)
 {
     const int64_t *dims = drep_type_array_dims(type);
     int d;
@@ -262,8 +262,8 @@ static nc_type part_of(struct door *door, const drep_type *type, struct member *
     return m->type = NC_CHAR;
 }
 
-/* The datatype in memory of a part that part_of() found. */
-static int part_memory(struct door *door, const struct member *m, drep_type **out)
+/* The datatype in memory of a part that member_type() found. */
+static int part_memory(struct door *door, const struct nc_member *m, drep_type **out)
 {
     const drep_type *base = type_memory(door, m->type);
     int64_t dims[DREP_MAX_RANK];
@@ -279,7 +279,7 @@ static int part_memory(struct door *door, const struct member *m, drep_type **ou
 }
 
 /* Of a stored string the text itself, whatever pads it. */
-static int stored_memory(struct door *door, const drep_type *stored, const struct member *m,
+static int stored_memory(struct door *door, const drep_type *stored, const struct nc_member *m,
                          drep_type **out)
 {
     const drep_type *base = stored;
@@ -300,7 +300,7 @@ static int compound_memory(struct door *door, struct user_type *u, const drep_ty
     int i, err = displs && names && types ? 0 : DREP_ERR_NOMEM;
 
     for (i = 0; !err && i < u->nmembers; i++) {
-        const struct member *m = &u->members[i];
+        const struct nc_member *m = &u->members[i];
 
         names[i] = m->name;
         displs[i] = (int64_t)m->offset;
@@ -344,7 +344,7 @@ static int fill_complex(struct user_type *u, const drep_type *type)
 {
     int code = drep_type_size(type) <= 8 ? DREP_CODE_C_FLOAT_COMPLEX : DREP_CODE_C_DOUBLE_COMPLEX;
     size_t half = code == DREP_CODE_C_FLOAT_COMPLEX ? 4 : 8;
-    struct member *r = add_member(u, "r"), *i = add_member(u, "i");
+    struct nc_member *r = add_member(u, "r"), *i = add_member(u, "i");
 
     if (!r || !i)
         return NC_ENOMEM;
@@ -362,9 +362,9 @@ static int fill_compound(struct door *door, struct user_type *u, const drep_type
         return fill_complex(u, type);
     for (i = 0; i < n; i++) {
         const char *name = drep_type_member_name(type, i);
-        struct member part = {0}, *m;
+        struct nc_member part = {0}, *m;
 
-        if (strlen(name) > NC_MAX_NAME || !part_of(door, drep_type_member(type, i), &part))
+        if (strlen(name) > NC_MAX_NAME || !member_type(door, drep_type_member(type, i), &part))
             return NC_EBADTYPE;
         m = add_member(u, name);
         if (!m)
@@ -382,7 +382,7 @@ static int fill_enum(struct door *door, struct user_type *u, const drep_type *ty
     u->base = atomic_of(drep_type_member(type, 0));
     for (i = 0; i < n; i++) {
         const char *name = drep_type_enum_name(type, i);
-        struct member *m = strlen(name) > NC_MAX_NAME ? NULL : add_member(u, name);
+        struct nc_member *m = strlen(name) > NC_MAX_NAME ? NULL : add_member(u, name);
 
         if (!m)
             return NC_EBADTYPE;
@@ -393,9 +393,9 @@ static int fill_enum(struct door *door, struct user_type *u, const drep_type *ty
 
 static int fill_vlen(struct door *door, struct user_type *u, const drep_type *type)
 {
-    struct member part = {0};
+    struct nc_member part = {0};
 
-    u->base = part_of(door, drep_type_member(type, 0), &part);
+    u->base = member_type(door, drep_type_member(type, 0), &part);
     if (!u->base || part.rank)
         return NC_EBADTYPE;
     return door_error(drep_type_sequence(type_memory(door, u->base), &u->memory));
@@ -430,7 +430,7 @@ static int fill_type(struct door *door, struct user_type *u, const drep_type *ty
 /* Builds it apart, as its parts may be added to the list before it. */
 static nc_type add_of_file(struct door *door, int group, const char *name, const drep_type *type)
 {
-    struct user_type u = {.cls = user_class(type), .group = group};
+    struct user_type u = {.cls = class_of_type(type), .group = group};
     nc_type id = NC_NAT;
 
     if (u.cls && fill_type(door, &u, type) == 0 && type_add(door, group, name, u.cls, &id) == 0) {
@@ -446,7 +446,7 @@ static nc_type add_of_file(struct door *door, int group, const char *name, const
 
 static void unused_name(struct door *door, const drep_type *type, char *name, size_t size)
 {
-    int i, cls = user_class(type), named = is_complex(type);
+    int i, cls = class_of_type(type), named = is_complex(type);
     const char *front = cls == NC_ENUM     ? "enum"
                         : cls == NC_VLEN   ? "vlen"
                         : cls == NC_OPAQUE ? "opaque"
@@ -467,7 +467,7 @@ nc_type type_of(struct door *door, const drep_type *type)
     char name[40];
     int i;
 
-    if (atomic || !user_class(type))
+    if (atomic || !class_of_type(type))
         return atomic;
     for (i = 0; i < door->ntypes; i++)
         if (door->types[i].stored && drep_type_equal(door->types[i].stored, type))

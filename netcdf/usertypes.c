@@ -6,7 +6,7 @@
 
 static int find_type(int ncid, nc_type type, struct door **door, struct user_type **u)
 {
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, door, &group);
 
     if (err)
@@ -27,7 +27,7 @@ static int find_of_class(int ncid, nc_type type, int cls, struct door **door, st
 int slot_inq_type(int ncid, nc_type type, char *name, size_t *size)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     const struct user_type *u;
     int err = door_find(ncid, &door, &group);
 
@@ -38,14 +38,14 @@ int slot_inq_type(int ncid, nc_type type, char *name, size_t *size)
         return NC_EBADTYPE;
     if (name)
         strcpy(name, u ? u->name : type_atomic_name(type));
-    TELL(size, type_size(door, type));
+    TELL(size, type_bytes(door, type));
     return 0;
 }
 
 int slot_inq_typeids(int ncid, int *n, int *ids)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int i, k = 0, err = door_find(ncid, &door, &group);
 
     if (err)
@@ -89,7 +89,7 @@ static nc_type type_of_name(const struct door *door, int group, const char *name
 int slot_inq_typeid(int ncid, const char *name, nc_type *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
     nc_type found;
 
@@ -106,7 +106,7 @@ int slot_inq_typeid(int ncid, const char *name, nc_type *id)
 int slot_inq_type_equal(int ncid, nc_type type, int other, nc_type other_type, int *equal)
 {
     struct door *door, *other_door;
-    struct group *group;
+    struct nc_group *group;
     const struct user_type *u, *w;
     int err = door_find(ncid, &door, &group);
 
@@ -153,7 +153,7 @@ int slot_inq_compound_field(int ncid, nc_type type, int field, char *name, size_
 {
     struct door *door;
     struct user_type *u;
-    const struct member *m;
+    const struct nc_member *m;
     int d, err = find_of_class(ncid, type, NC_COMPOUND, &door, &u);
 
     if (err)
@@ -274,7 +274,7 @@ int slot_get_vlen_element(int ncid, nc_type type, const void *element, size_t *l
         return err;
     TELL(len, vlen->len);
     if (data && vlen->len)
-        memcpy(data, vlen->p, vlen->len * type_size(door, u->base));
+        memcpy(data, vlen->p, vlen->len * type_bytes(door, u->base));
     return 0;
 }
 
@@ -283,7 +283,7 @@ int slot_get_vlen_element(int ncid, nc_type type, const void *element, size_t *l
 static int define_type(int ncid, const char *name, int cls, size_t size, nc_type base, nc_type *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     nc_type added;
     int err = door_find(ncid, &door, &group);
 
@@ -320,20 +320,20 @@ int slot_def_opaque(int ncid, size_t size, const char *name, nc_type *id)
 int slot_def_vlen(int ncid, const char *name, nc_type base, nc_type *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (!err && sizeof(nc_vlen_t) != sizeof(drep_vlen))
         err = NC_ENOTBUILT;
     if (!err)
-        err = type_size(door, base) ? type_seal(door, base) : NC_EBADTYPE;
+        err = type_bytes(door, base) ? type_seal(door, base) : NC_EBADTYPE;
     return err ? err : define_type(ncid, name, NC_VLEN, sizeof(nc_vlen_t), base, id);
 }
 
 int slot_def_enum(int ncid, nc_type base, const char *name, nc_type *id)
 {
     struct door *door;
-    struct group *group;
+    struct nc_group *group;
     int err = door_find(ncid, &door, &group);
 
     if (err)
@@ -341,12 +341,12 @@ int slot_def_enum(int ncid, nc_type base, const char *name, nc_type *id)
     if (!type_atomic_name(base) || base == NC_CHAR || base == NC_FLOAT || base == NC_DOUBLE ||
         base == NC_STRING)
         return NC_EINVAL;
-    return define_type(ncid, name, NC_ENUM, type_size(door, base), base, id);
+    return define_type(ncid, name, NC_ENUM, type_bytes(door, base), base, id);
 }
 
-static int insert_member(struct user_type *u, const char *name, const struct member *m)
+static int insert_member(struct user_type *u, const char *name, const struct nc_member *m)
 {
-    struct member *list;
+    struct nc_member *list;
     int i, err = door_check_name(name);
 
     if (err)
@@ -374,7 +374,7 @@ int slot_insert_array_compound(int ncid, nc_type type, const char *name, size_t 
 {
     struct door *door;
     struct user_type *u;
-    struct member m = {.offset = offset, .type = field, .rank = rank};
+    struct nc_member m = {.offset = offset, .type = field, .rank = rank};
     int d, err = find_of_class(ncid, type, NC_COMPOUND, &door, &u);
 
     if (!err && !door->writes)
@@ -402,7 +402,7 @@ int slot_insert_enum(int ncid, nc_type type, const char *name, const void *value
 {
     struct door *door;
     struct user_type *u;
-    struct member m = {0};
+    struct nc_member m = {0};
     int err = find_of_class(ncid, type, NC_ENUM, &door, &u);
 
     if (err)

@@ -34,7 +34,7 @@ static const struct filter_pair {
     {BITSHUFFLE, DREP_FILTER_BITSHUFFLE, 0},
 };
 
-struct filter *variable_filter(struct variable *v, unsigned id)
+struct nc_filter *variable_filter(struct nc_variable *v, unsigned id)
 {
     int i;
 
@@ -64,20 +64,20 @@ int variable_filter_known(unsigned id)
 
 /* ------------------------------------------------------------------ description */
 
-static void add_filter(struct variable *v, unsigned id, size_t nparams, const uint32_t *params)
+static void add_filter(struct nc_variable *v, unsigned id, size_t nparams, const uint32_t *params)
 {
-    struct filter *f = &v->filter[v->nfilters];
+    struct nc_filter *f = &v->filter[v->nfilters];
     size_t i;
 
     if (v->nfilters == FILTERS_MAX)
         return;
-    *f = (struct filter){.id = id, .nparams = nparams < 8 ? nparams : 8};
+    *f = (struct nc_filter){.id = id, .nparams = nparams < 8 ? nparams : 8};
     for (i = 0; i < f->nparams; i++)
         f->param[i] = params[i];
     v->nfilters++;
 }
 
-static void describe_filter(struct variable *v, const drep_filter *from)
+static void describe_filter(struct nc_variable *v, const drep_filter *from)
 {
     unsigned hdf5 = from->id >= DREP_FILTER_HDF5 ? (unsigned)from->id - DREP_FILTER_HDF5 : 0;
     uint32_t level = (uint32_t)from->level;
@@ -109,12 +109,12 @@ static void describe_filter(struct variable *v, const drep_filter *from)
 }
 
 /* Numbers of one byte have no order. */
-static int describe_order(struct door *door, const struct variable *v, const drep_dsinfo *info)
+static int describe_order(struct door *door, const struct nc_variable *v, const drep_dsinfo *info)
 {
     const drep_encoding *rows;
     int i, n = 0, code = drep_type_code(info->type), order = -1;
 
-    if (!type_atomic_name(v->type) || v->type == NC_STRING || type_size(door, v->type) == 1)
+    if (!type_atomic_name(v->type) || v->type == NC_STRING || type_bytes(door, v->type) == 1)
         return NC_ENDIAN_NATIVE;
     if (drep_type_kind(info->type) == DREP_KIND_SCALAR)
         order = drep_type_scalar_desc(info->type)->order;
@@ -127,7 +127,7 @@ static int describe_order(struct door *door, const struct variable *v, const dre
                                   : NC_ENDIAN_NATIVE;
 }
 
-static int describe_storage(const struct variable *v, const drep_dsinfo *info)
+static int describe_storage(const struct nc_variable *v, const drep_dsinfo *info)
 {
     if (info->layout == DREP_CHUNKED)
         return NC_CHUNKED;
@@ -139,7 +139,7 @@ static int describe_storage(const struct variable *v, const drep_dsinfo *info)
 }
 
 /* Shape, storage and filters as the dataset has them. */
-static void take_storage(struct door *door, struct variable *v, const drep_dsinfo *info)
+static void take_storage(struct door *door, struct nc_variable *v, const drep_dsinfo *info)
 {
     int d, k;
 
@@ -155,7 +155,7 @@ static void take_storage(struct door *door, struct variable *v, const drep_dsinf
     v->no_fill = info->fill == DREP_FILL_NONE;
 }
 
-int variable_describe(struct door *door, struct variable *v)
+int variable_describe(struct door *door, struct nc_variable *v)
 {
     drep_dsinfo info = DREP_DSINFO;
     int d, err = drep_dataset_info(v->dataset, &info);
@@ -191,7 +191,7 @@ static void plan_release(struct plan *p)
         free(p->names[d]);
 }
 
-static void plan_filters(const struct variable *v, struct plan *p)
+static void plan_filters(const struct nc_variable *v, struct plan *p)
 {
     int i, n = 0;
     size_t k;
@@ -200,7 +200,7 @@ static void plan_filters(const struct variable *v, struct plan *p)
         p->filters[n++].id = DREP_FILTER_SHUFFLE;
     for (i = 0; i < v->nfilters; i++)
         for (k = 0; k < sizeof filter_pairs / sizeof *filter_pairs; k++) {
-            const struct filter *f = &v->filter[i];
+            const struct nc_filter *f = &v->filter[i];
 
             if (filter_pairs[k].theirs != f->id)
                 continue;
@@ -221,7 +221,7 @@ static void plan_filters(const struct variable *v, struct plan *p)
 
 /* A filtered chunk has at most 16 MiB, so that every reader takes it (drep_limit_chunk): the
  * longest lengths are halved. */
-static void plan_chunk(const struct variable *v, size_t element, struct plan *p)
+static void plan_chunk(const struct nc_variable *v, size_t element, struct plan *p)
 {
     int64_t most = (int64_t)((16 << 20) / (element ? element : 1));
 
@@ -250,14 +250,14 @@ static int host_is_little(void)
 }
 
 /* Names of dimensions are their addresses; NULL for a preview. */
-static int plan_make(struct door *door, const struct variable *v, int named, struct plan *p)
+static int plan_make(struct door *door, const struct nc_variable *v, int named, struct plan *p)
 {
     const void *fill = v->fill ? v->fill : type_default_fill(door, v->type);
     int d;
 
     *p = (struct plan){.spec = DREP_SPEC(.type = type_memory(door, v->type), .rank = v->rank)};
     for (d = 0; d < v->rank; d++) {
-        const struct dimension *of = &door->dimensions[v->dim[d]];
+        const struct nc_dimension *of = &door->dimensions[v->dim[d]];
 
         p->dims[d] = of->unlimited ? 0 : (int64_t)of->len;
         p->maxdims[d] = of->unlimited ? DREP_UNLIMITED : (int64_t)of->len;
@@ -273,11 +273,10 @@ static int plan_make(struct door *door, const struct variable *v, int named, str
     plan_filters(v, p);
     if (v->storage == NC_CHUNKED && v->rank)
         p->spec.layout = DREP_CHUNKED;
-    else if (v->storage >= 0 && v->rank && !p->spec.nfilters &&
-             !drep_type_variable(p->spec.type))
+    else if (v->storage >= 0 && v->rank && !p->spec.nfilters && !drep_type_variable(p->spec.type))
         p->spec.layout = v->storage == NC_COMPACT ? DREP_COMPACT : DREP_CONTIGUOUS;
     if (v->has_chunk && p->spec.layout == DREP_CHUNKED)
-        plan_chunk(v, type_size(door, v->type), p);
+        plan_chunk(v, type_bytes(door, v->type), p);
     if (v->no_fill) {
         p->spec.fill = DREP_FILL_NONE;
     } else if (fill) {
@@ -289,7 +288,7 @@ static int plan_make(struct door *door, const struct variable *v, int named, str
     return 0;
 }
 
-int variable_preview(struct door *door, struct variable *v, drep_dsinfo *info)
+int variable_preview(struct door *door, struct nc_variable *v, drep_dsinfo *info)
 {
     drep_file *scratch = NULL;
     drep_dataset *dataset = NULL;
@@ -327,7 +326,7 @@ static int note_fletcher32(struct door *door, const char *path)
     return door_error(err);
 }
 
-static int settle_variable(struct door *door, const struct group *g, struct variable *v)
+static int settle_variable(struct door *door, const struct nc_group *g, struct nc_variable *v)
 {
     int fletcher32 = v->fletcher32, storage = v->storage;
     drep_dsinfo info = DREP_DSINFO;
@@ -371,7 +370,7 @@ int variable_settle(struct door *door)
 
     for (g = 0; g < door->ngroups; g++)
         for (i = 0; !err && i < door->groups[g].nvariables; i++) {
-            struct variable *v = &door->groups[g].variables[i];
+            struct nc_variable *v = &door->groups[g].variables[i];
 
             if (!v->dataset)
                 err = settle_variable(door, &door->groups[g], v);
@@ -381,7 +380,7 @@ int variable_settle(struct door *door)
     return err;
 }
 
-int variable_unmake(struct door *door, struct group *group, struct variable *v)
+int variable_unmake(struct door *door, struct nc_group *group, struct nc_variable *v)
 {
     char *path = door_join(group->path, v->name);
     int err = path ? attributes_read(door, path, &v->attributes) : NC_ENOMEM;

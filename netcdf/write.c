@@ -1,10 +1,10 @@
 /* write.c - elements into a file. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/transfer.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int begin_write(int ncid, int varid, struct door **door, struct variable **v)
+static int begin_write(int ncid, int varid, struct door **door, struct nc_variable **v)
 {
     int err = door_find_variable(ncid, varid, door, v);
 
@@ -19,7 +19,7 @@ static int begin_write(int ncid, int varid, struct door **door, struct variable 
 
 /* The dataset reaches to the end of the box, and each unlimited dimension to that of its datasets.
  */
-static int grow_dataset(struct door *door, struct variable *v, const struct box *box)
+static int grow_dataset(struct door *door, struct nc_variable *v, const struct nc_box *box)
 {
     int64_t shape[DREP_MAX_RANK];
     int d, grows = 0, err;
@@ -36,7 +36,7 @@ static int grow_dataset(struct door *door, struct variable *v, const struct box 
     if (err)
         return door_error(err);
     for (d = 0; d < v->rank; d++) {
-        struct dimension *of = &door->dimensions[v->dim[d]];
+        struct nc_dimension *of = &door->dimensions[v->dim[d]];
 
         v->shape[d] = shape[d];
         if (of->unlimited && of->len < (size_t)shape[d])
@@ -46,7 +46,7 @@ static int grow_dataset(struct door *door, struct variable *v, const struct box 
 }
 
 /* True if the box is the next elements along the first dimension. */
-static int box_appends(const struct variable *v, const struct box *box)
+static int box_appends(const struct nc_variable *v, const struct nc_box *box)
 {
     int d;
 
@@ -59,10 +59,10 @@ static int box_appends(const struct variable *v, const struct box *box)
     return 1;
 }
 
-static int append_rows(struct door *door, struct variable *v, const struct box *box,
+static int append_rows(struct door *door, struct nc_variable *v, const struct nc_box *box,
                        const drep_type *type, const void *in, const drep_xfer *xfer)
 {
-    struct dimension *of = &door->dimensions[v->dim[0]];
+    struct nc_dimension *of = &door->dimensions[v->dim[0]];
     int err = drep_append(v->dataset, 0, box->count[0], type, in, xfer);
 
     if (err)
@@ -73,8 +73,8 @@ static int append_rows(struct door *door, struct variable *v, const struct box *
     return 0;
 }
 
-static int write_box(struct door *door, struct variable *v, const struct box *box, const void *in,
-                     nc_type memory)
+static int write_box(struct door *door, struct nc_variable *v, const struct nc_box *box,
+                     const void *in, nc_type memory)
 {
     const drep_type *type = memory == NC_CHAR ? NULL : type_memory(door, memory);
     drep_report report = DREP_REPORT;
@@ -106,8 +106,8 @@ int slot_put_vars(int ncid, int varid, const size_t *start, const size_t *count,
                   const ptrdiff_t *stride, const void *in, nc_type memory)
 {
     struct door *door;
-    struct variable *v;
-    struct box box;
+    struct nc_variable *v;
+    struct nc_box box;
     int err = begin_write(ncid, varid, &door, &v);
 
     if (!err)
@@ -127,8 +127,8 @@ int slot_put_varm(int ncid, int varid, const size_t *start, const size_t *count,
                   const ptrdiff_t *stride, const ptrdiff_t *map, const void *in, nc_type memory)
 {
     struct door *door;
-    struct variable *v;
-    struct box box;
+    struct nc_variable *v;
+    struct nc_box box;
     char *packed;
     int err = begin_write(ncid, varid, &door, &v);
 
@@ -143,10 +143,10 @@ int slot_put_varm(int ncid, int varid, const size_t *start, const size_t *count,
         err = box_get(door, v, start, count, stride, 1, &box);
     if (err || box.n == 0)
         return err;
-    packed = malloc((size_t)box.n * type_size(door, memory));
+    packed = malloc((size_t)box.n * type_bytes(door, memory));
     if (!packed)
         return NC_ENOMEM;
-    box_map(v, &box, map, type_size(door, memory), (char *)in, packed, 0);
+    box_map(v, &box, map, type_bytes(door, memory), (char *)in, packed, 0);
     err = write_box(door, v, &box, packed, memory);
     free(packed);
     return err;
