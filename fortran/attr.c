@@ -152,6 +152,14 @@ DREP_API int drep_fortran_attr_remove(struct fortran_file *file, const char *pat
     return about(f ? drep_attr_remove(f, path, name) : DREP_ERR_ARG, path);
 }
 
+DREP_API int drep_fortran_attr_rename(struct fortran_file *file, const char *path, const char *name,
+                                      const char *new_name)
+{
+    drep_file *f = file_for(file, path);
+
+    return about(f ? drep_attr_rename(f, path, name, new_name) : DREP_ERR_ARG, path);
+}
+
 /* ---- lists ---- */
 
 struct fortran_names {

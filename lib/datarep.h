@@ -1462,6 +1462,12 @@ DREP_API int drep_attr_read_int64(drep_file *file, const char *path, const char 
 DREP_API int drep_attr_read_double(drep_file *file, const char *path, const char *name,
                                    double *value);
 DREP_API int drep_attr_remove(drep_file *file, const char *path, const char *name);
+/* Gives an attribute another name.  It keeps its value, as it is stored, and its place in the order
+ * of creation.  Atomic; its own name changes nothing.  DREP_ERR_NOT_FOUND, DREP_ERR_EXISTS (the
+ * object has an attribute of the new name), DREP_ERR_NAME (not a valid name), DREP_ERR_UNSUPPORTED
+ * (written by a newer version). */
+DREP_API int drep_attr_rename(drep_file *file, const char *path, const char *name,
+                              const char *new_name);
 typedef int drep_attr_fn(const char *name, void *ctx);
 DREP_API int drep_attr_list(drep_file *file, const char *path, int order, drep_attr_fn *fn,
                             void *ctx);

@@ -91,26 +91,43 @@ static int attr_index(drep_file *f, uint64_t id, bool back, uint32_t *index)
     return head_edited(f, &e);
 }
 
-/* The new attribute takes over the index of the one that it replaces, whose type stops being used.
- */
-static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec)
+static int attr_encode(drep_file *f, const struct attr_rec *rec)
+{
+    struct buf *b = &f->op.scratch[0];
+    struct out out;
+
+    buf_out(b, &out);
+    attr_put(&out, rec);
+    return buf_done(b, &out);
+}
+
+/* Puts the new attribute in place of another one, whose type stops being used. */
+static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *rec, bool keep_index)
 {
     struct buf *b = &f->op.scratch[0];
     struct attr_rec replaced;
     struct peek peek;
-    struct out out;
     int err = attr_peek(f, key, &replaced, &peek);
 
     if (err)
         return err;
     tree_peeked(&peek);
-    rec->index = replaced.index;
-    buf_out(b, &out);
-    attr_put(&out, rec);
-    err = buf_done(b, &out);
+    if (keep_index)
+        rec->index = replaced.index;
+    err = attr_encode(f, rec);
     if (!err)
         err = tree_put(f->st, key, b->p, b->len);
     return !err ? ftype_unuse(f, replaced.type) : err;
+}
+
+int attr_place(drep_file *f, const struct key *key, struct attr_rec *rec)
+{
+    struct buf *b = &f->op.scratch[0];
+    int err = attr_encode(f, rec);
+
+    if (!err)
+        err = tree_add(f->st, key, b->p, b->len);
+    return err == DREP_ERR_EXISTS ? attr_replace(f, key, rec, false) : err;
 }
 
 /* Optimistic: mostly there is no attribute of this name yet, so it is added at once, and only a
@@ -118,22 +135,19 @@ static int attr_replace(drep_file *f, const struct key *key, struct attr_rec *re
 int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec)
 {
     struct buf *b = &f->op.scratch[0];
-    struct out out;
     int err = attr_index(f, id, false, &rec->index);
 
     if (err == DREP_ERR_LIMIT && tree_get(f->st, key, NULL) == 0)
-        return attr_replace(f, key, rec);
+        return attr_replace(f, key, rec, true);
     if (err)
         return err;
-    buf_out(b, &out);
-    attr_put(&out, rec);
-    err = buf_done(b, &out);
+    err = attr_encode(f, rec);
     if (!err)
         err = tree_add(f->st, key, b->p, b->len);
     if (err != DREP_ERR_EXISTS)
         return err;
     err = attr_index(f, id, true, &rec->index);
-    return !err ? attr_replace(f, key, rec) : err;
+    return !err ? attr_replace(f, key, rec, true) : err;
 }
 
 /* Uses scratch[1] for the value, while attr_store() builds the record in scratch[0]. */
@@ -377,6 +391,40 @@ int drep_attr_remove(drep_file *file, const char *path, const char *name)
     if (err)
         return err;
     err = attr_remove(file, path, name);
+    fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
+    return write_end(file, err);
+}
+
+/* The record moves as it is, with its index, which is its place in the order, and the use of its
+ * type. */
+static int attr_rename(drep_file *f, const char *path, const char *name, const char *new_name)
+{
+    struct buf *b = &f->op.scratch[0];
+    struct attr_found a;
+    struct key key;
+    int err = attr_find(f, path, name, &a);
+
+    b->len = 0;
+    if (!err)
+        err = buf_add(b, a.peek.p, a.peek.len);
+    attr_found_release(&a);
+    if (!err)
+        err = attr_key(&key, key_object(a.key.p), new_name);
+    if (err || strcmp(name, new_name) == 0)
+        return err;
+    err = tree_add(f->st, &key, b->p, b->len);
+    if (err == DREP_ERR_EXISTS)
+        return fail(err, "the object has an attribute \"%s\" already", new_name);
+    return err ? err : tree_del(f->st, &a.key);
+}
+
+int drep_attr_rename(drep_file *file, const char *path, const char *name, const char *new_name)
+{
+    int err = write_begin(file);
+
+    if (err)
+        return err;
+    err = attr_rename(file, path, name, new_name);
     fail_about(fail_in(err, "%s: attribute \"%s\"", !path ? "" : path, !name ? "" : name), path);
     return write_end(file, err);
 }

@@ -33,6 +33,8 @@ int attr_load(drep_file *f, const char *path, const char *name, const drep_type 
 /* Store an attribute under the next index of its object, or under that of the one that it replaces.
  */
 int attr_store(drep_file *f, uint64_t id, const struct key *key, struct attr_rec *rec);
+/* Store an attribute under the index that its record has, also in place of one of its name. */
+int attr_place(drep_file *f, const struct key *key, struct attr_rec *rec);
 
 /* All attributes of an object. */
 int attrs_remove(drep_file *f, uint64_t id);

@@ -155,6 +155,21 @@ int contradict_attr(struct merging *m, const struct change *e, uint64_t id,
     return err;
 }
 
+int contradict_renamed(struct merging *m, const struct change *e, uint64_t id)
+{
+    char *path;
+    int err = path_of(m, id, &path);
+
+    if (err)
+        return err;
+    err = fail(DREP_ERR_NOT_SAME,
+               "%s: attribute \"%.*s\": ranks %d and %d have renamed or removed it, not both alike",
+               path, (int)e->key_len - FMT_KEY_HEAD, (const char *)e->key + FMT_KEY_HEAD,
+               earlier_rank(m, e, id), m->c->rank);
+    mem_free(path);
+    return err;
+}
+
 int contradict_element(struct merging *m, const struct object_rec *rec, uint64_t id, int first,
                        int64_t at)
 {

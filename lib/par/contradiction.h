@@ -23,6 +23,9 @@ int contradict_made(struct merging *m, uint64_t id, const char *what);
  * was removed. */
 int contradict_attr(struct merging *m, const struct change *e, uint64_t id,
                     const struct span *theirs);
+/* About an attribute that the rank and an earlier one have removed or renamed, each in its own way.
+ */
+int contradict_renamed(struct merging *m, const struct change *e, uint64_t id);
 /* About element number `at` of a dataset, to which an earlier rank has given another value. */
 int contradict_element(struct merging *m, const struct object_rec *rec, uint64_t id, int first,
                        int64_t at);

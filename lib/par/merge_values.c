@@ -6,20 +6,29 @@
 #include "name/attr.h"
 #include "name/dimension.h"
 #include "tree/edit.h"
+#include "tree/walk.h"
 #include "whole/resize.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Attributes to set, which are listed first: their order is that of creation. */
+/* An attribute of a rank, with its index there, or in the last commit if it is gone.  One that
+ * was `there` in the last commit, under whatever name, keeps its index. */
 struct setting {
     const struct change *e;
-    uint64_t id, index;
+    uint64_t id;
+    uint32_t index;
+    bool there;
 };
 struct settings {
     struct setting *p;
     size_t n, room;
+};
+/* Attributes to set are listed first: their order is that of creation.  Those that an earlier rank
+ * has taken away as well may have other names by now. */
+struct attr_changes {
+    struct settings set, gone;
 };
 
 /* ---- attributes ---- */
@@ -50,17 +59,19 @@ static int same_attr(struct merging *m, const struct span *own, const struct spa
 }
 
 static int list_setting(const struct merging *m, struct settings *l, const struct change *e,
-                        uint64_t id)
+                        uint64_t id, const struct span *bytes)
 {
+    struct object_head head = {.next_attr = 0};
     struct attr_rec attr;
-    struct span bytes = change_value(e);
-    int err = read_attr(m, &bytes, &attr);
+    int err = read_attr(m, bytes, &attr);
 
+    if (!err && m->last && id < m->first_new)
+        err = head_load(m->last, id, &head);
     if (err)
         return err;
     if (VEC_ROOM(l->p, l->n, l->room, 1))
         return fail_nomem();
-    l->p[l->n++] = (struct setting){e, id, attr.index};
+    l->p[l->n++] = (struct setting){e, id, attr.index, attr.index < head.next_attr};
     return 0;
 }
 
@@ -84,7 +95,8 @@ static int remove_attr(struct merging *m, const struct change *e, uint64_t id,
     return err ? err : ftype_unuse(m->f, attr.type);
 }
 
-static int change_attr(struct merging *m, struct settings *l, const struct change *e, uint64_t id)
+static int change_attr(struct merging *m, struct attr_changes *l, const struct change *e,
+                       uint64_t id)
 {
     struct span was, is, own = change_value(e);
     bool same = false;
@@ -94,23 +106,35 @@ static int change_attr(struct merging *m, struct settings *l, const struct chang
         return err;
     if (own.p && is.p)
         err = same_attr(m, &own, &is, &same);
-    if (err || same || (!own.p && !is.p))
+    if (err || same)
         return err;
+    if (!own.p && !is.p)
+        return list_setting(m, &l->gone, e, id, &was);
     if (!same_span(&was, &is))
         return contradict_attr(m, e, id, &is);
-    return own.p ? list_setting(m, l, e, id) : remove_attr(m, e, id, &is);
+    return own.p ? list_setting(m, &l->set, e, id, &own) : remove_attr(m, e, id, &is);
 }
 
+/* What the rank has made anew is the last one, though one of its name was there. */
 static int set_attr(struct merging *m, const struct setting *s)
 {
-    struct buf b = {0};
+    struct buf b = {0}, is = {0};
     struct attr_rec attr;
+    struct span value;
     struct key key;
     int err = translate_attr(m, s->e, &attr, &b);
 
     attr_key(&key, s->e, s->id);
-    if (!err)
-        err = attr_store(m->f, s->id, &key, &attr);
+    if (!err && s->there) {
+        err = attr_place(m->f, &key, &attr);
+    } else if (!err) {
+        err = look_up(m->f->st, s->e, s->id, &is, &value);
+        if (!err && value.p)
+            err = remove_attr(m, s->e, s->id, &value);
+        if (!err)
+            err = attr_store(m->f, s->id, &key, &attr);
+    }
+    buf_release(&is);
     buf_release(&b);
     return err;
 }
@@ -122,6 +146,66 @@ static int settings_by_index(const void *a, const void *b)
     if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
+}
+
+/* ---- attributes with another name ---- */
+
+static const struct setting *find_gone(const struct settings *gone, uint64_t id, uint32_t index)
+{
+    const struct setting at = {.id = id, .index = index};
+
+    return bsearch(&at, gone->p, gone->n, sizeof at, settings_by_index);
+}
+
+/* Compares the attribute that an earlier rank made of one that is gone with what the rank has under
+ * this name. */
+struct renamed_attrs {
+    struct merging *m;
+    const struct settings *gone;
+    uint64_t id;
+};
+static int check_renamed(void *ctx, const struct key *key, const uint8_t *value, size_t size)
+{
+    struct renamed_attrs *r = ctx;
+    const struct span is = {value, size};
+    const struct setting *gone;
+    const struct change *own;
+    struct attr_rec a, b;
+    int err = read_attr(r->m, &is, &a);
+
+    if (err || !(gone = find_gone(r->gone, r->id, a.index)))
+        return err;
+    own = changes_find(r->m->c, key->p, key->len);
+    if (own && own->value && !(err = read_attr(r->m, &(struct span){own->value, own->size}, &b)) &&
+        a.index == b.index)
+        return 0;
+    return err ? err : contradict_renamed(r->m, gone->e, r->id);
+}
+
+/* Ranks have taken the same attributes away: each of them was removed by all, or renamed alike. */
+static int check_renames(struct merging *m, struct attr_changes *l)
+{
+    const struct setting *gone;
+    struct tree_walk w;
+    struct key key;
+    int err = 0;
+
+    qsort(l->gone.p, l->gone.n, sizeof *l->gone.p, settings_by_index);
+    for (size_t i = 0; !err && i < l->set.n; i++)
+        if ((gone = find_gone(&l->gone, l->set.p[i].id, l->set.p[i].index)))
+            err = contradict_renamed(m, gone->e, gone->id);
+    for (size_t i = 0; !err && i < l->gone.n; i++) {
+        struct renamed_attrs r = {m, &l->gone, l->gone.p[i].id};
+
+        if (i > 0 && l->gone.p[i - 1].id == r.id)
+            continue;
+        key_make_attr(&key, r.id);
+        tree_walk(&w, m->f->st, &key, FMT_KEY_HEAD);
+        while (!(err = tree_each(&w, check_renamed, &r)))
+            ;
+        err = err == DREP_ERR_NOT_FOUND ? 0 : err;
+    }
+    return err;
 }
 
 /* ---- shapes ---- */
@@ -249,7 +333,7 @@ static int change_object(struct merging *m, const struct change *e, uint64_t id)
 
 /* ---- all of a rank ---- */
 
-static int change(struct merging *m, struct settings *l, const struct change *e, uint64_t id)
+static int change(struct merging *m, struct attr_changes *l, const struct change *e, uint64_t id)
 {
     switch (change_tag(e)) {
     case FMT_TAG_ATTR:
@@ -265,7 +349,7 @@ static int change(struct merging *m, struct settings *l, const struct change *e,
 
 int merge_values(struct merging *m)
 {
-    struct settings l = {.n = 0};
+    struct attr_changes l = {.set = {.n = 0}};
     int err = 0;
 
     for (size_t i = 0; !err && i < m->c->n; i++) {
@@ -277,10 +361,13 @@ int merge_values(struct merging *m)
         if (kept)
             err = change(m, &l, e, id);
     }
-    if (l.n > 1)
-        qsort(l.p, l.n, sizeof *l.p, settings_by_index);
-    for (size_t i = 0; !err && i < l.n; i++)
-        err = set_attr(m, &l.p[i]);
-    mem_free(l.p);
+    if (!err && l.gone.n > 0)
+        err = check_renames(m, &l);
+    if (l.set.n > 1)
+        qsort(l.set.p, l.set.n, sizeof *l.set.p, settings_by_index);
+    for (size_t i = 0; !err && i < l.set.n; i++)
+        err = set_attr(m, &l.set.p[i]);
+    mem_free(l.set.p);
+    mem_free(l.gone.p);
     return err;
 }

@@ -186,6 +186,19 @@ class Attributes(MutableMapping[str, Any]):
     def __delitem__(self, name: str) -> None:
         self._h.attr_remove(self._path, name)
 
+    def rename(self, name: str, new_name: str) -> None:
+        """Give an attribute another name; its value and its place in the order stay.
+
+        KeyError: there is none of this name; FileExistsError: there is one of the new name.
+
+        >>> f = dr.open(":memory:", "w")
+        >>> f.attrs["unit"], f.attrs["title"] = "K", "sea surface"
+        >>> f.attrs.rename("unit", "units")
+        >>> dict(f.attrs)
+        {'units': 'K', 'title': 'sea surface'}
+        """
+        self._h.attr_rename(self._path, name, new_name)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._names())
 

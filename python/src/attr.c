@@ -258,6 +258,17 @@ static PyObject *attr_remove(PyObject *o, PyObject *args)
     Py_RETURN_NONE;
 }
 
+static PyObject *attr_rename(PyObject *o, PyObject *args)
+{
+    const char *path, *name, *new_name;
+
+    BEGIN("sss", &path, &name, &new_name);
+    WITHOUT_GIL(h, err = drep_attr_rename(h->file, path, name, new_name));
+    if (err)
+        return raise_error(err, h);
+    Py_RETURN_NONE;
+}
+
 PyMethodDef attr_methods[] = {
     {"attr_names", attr_names, METH_VARARGS, "attr_names(path, order)"},
     {"attr_get", attr_value, METH_VARARGS, "attr_get(path, name): value or (Type, rank, dims)"},
@@ -266,5 +277,6 @@ PyMethodDef attr_methods[] = {
     {"attr_write", attr_write, METH_VARARGS, "attr_write(path, name, Type, dims, memory)"},
     {"attr_set", attr_set, METH_VARARGS, "attr_set(path, name, value): whether it was written"},
     {"attr_remove", attr_remove, METH_VARARGS, "attr_remove(path, name)"},
+    {"attr_rename", attr_rename, METH_VARARGS, "attr_rename(path, name, new_name)"},
     {0},
 };

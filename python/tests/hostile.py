@@ -49,7 +49,8 @@ METHODS = {
         "dimension_list": "pn", "dimension_create": "pnb", "dimension_find": "pp", "dimension_rename": "ps",
         "dimension_remove": "p", "dimension_coordinate": "p", "dimension_scales": "p", "dimension_set_scales": "pD",
         "copy": "phprn", "check": "b", "object_usage": "p", "attr_names": "pn", "attr_get": "ps", "attr_info": "ps",
-        "attr_read": "psTm", "attr_write": "psTDm", "attr_set": "psv", "attr_remove": "ps"},
+        "attr_read": "psTm", "attr_write": "psTDm", "attr_set": "psv", "attr_remove": "ps",
+        "attr_rename": "pss"},
     "Dataset": {
         "_read_box": "DDDTmo", "_write_box": "DDDTmo", "_read_same": "mk", "_read_points": "mnTmo",
         "_write_points": "mnTmo", "_read_boxes": "mDTmo", "_append": "nnTmo", "_append_failed": "", "_resize": "D",

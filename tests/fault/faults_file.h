@@ -1128,6 +1128,11 @@ static int c_attr_remove(struct env *e)
     return CALL(drep_attr_remove, e->f, "/", "many");
 }
 
+static int c_attr_rename(struct env *e)
+{
+    return CALL(drep_attr_rename, e->f, "/", "many", "more");
+}
+
 static int c_attr_string(struct env *e)
 {
     return CALL(drep_attr_write_string, e->f, "/k/g", "s", "a text");
@@ -1490,6 +1495,7 @@ static const struct file_case file_cases[] = {
     {"write an attribute", CHANGES, NULL, c_attr_small, NULL},
     {"replace by a large attribute", CHANGES, NULL, c_attr_large, NULL},
     {"remove an attribute", CHANGES, NULL, c_attr_remove, NULL},
+    {"rename an attribute", CHANGES, NULL, c_attr_rename, NULL},
     {"attribute, a string", CHANGES, NULL, c_attr_string, NULL},
     {"attribute, an integer", CHANGES, NULL, c_attr_int, NULL},
     {"attribute, a real", CHANGES, NULL, c_attr_double, NULL},

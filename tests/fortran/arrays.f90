@@ -194,6 +194,9 @@ contains
     call f%attr_read("/a", "nothing", x, stat=stat, errmsg=msg)
     call refused(stat, msg, "/a|nothing", "an attribute that is not there")
     call ok(f%attr_exists("/a", "units") .and. .not. f%attr_exists("/a", "nothing"), "attr_exists()")
+    call f%attr_rename("/a", "units", "unit")
+    call ok(f%attr_exists("/a", "unit") .and. .not. f%attr_exists("/a", "units"), "attr_rename()")
+    call f%attr_rename("/a", "unit", "units")
     call f%close()
     do j = 1, 1
       call d%read(b, stat=stat, errmsg=msg)

@@ -66,6 +66,8 @@ static inline void change_attrs(drep_file *file, const char *path, unsigned how)
                                  "and then a text, too long for a record "
                                  "that is kept among others"));
     drep_attr_list(file, path, DREP_BY_CREATION, name_first, &first);
+    if (first && how & 2)
+        tried(drep_attr_rename(file, path, first, "another name"));
     if (first && how & 1)
         tried(drep_attr_remove(file, path, first));
     else if (first)

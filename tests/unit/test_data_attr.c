@@ -131,6 +131,13 @@ static int add_name(const char *name, void *ctx)
     return strcmp(name, "stop") == 0 ? 55 : 0;
 }
 
+static int list_name(const char *name, void *ctx)
+{
+    strcat(ctx, name);
+    strcat(ctx, " ");
+    return 0;
+}
+
 /* Attributes stand apart from their objects: an operation that is taken back removes those of the
  * objects that it made, and no other; removing an object takes its own along. */
 START_TEST(test_attributes_of_others_stay)
@@ -186,6 +193,62 @@ START_TEST(test_replacing_and_listing)
     ck_assert_str_eq(names, "amstop");
     ok(drep_stat(f, "/", &info));
     ck_assert_int_eq(info.attrs, 4);
+    check_file(f);
+}
+END_TEST
+
+/* The value, its type and its place in the order stay; what fails changes nothing. */
+START_TEST(test_renaming)
+{
+    const int64_t n = 100000;
+    static int32_t v[100000], back[100000];
+    drep_usage before = DREP_USAGE, after = DREP_USAGE;
+    drep_objinfo info = DREP_OBJINFO;
+    char names[100] = "", name[1100], *text;
+
+    for (int i = 0; i < n; i++)
+        v[i] = i * 7;
+    ok(drep_group_create(f, "g", 0));
+    ok(drep_attr_write_string(f, "g", "x", "a text"));
+    ok(drep_attr_write(f, "g", "big", DREP_INT32_T, 1, &n, v)); /* in a block of its own */
+    ok(drep_attr_write_int64(f, "g", "n", 1));
+    ok(drep_usage_get(f, &before));
+    ok(drep_attr_rename(f, "g", "x", "z/\xc3\xa9"));
+    ok(drep_attr_rename(f, "/g", "big", "a"));
+    ok(drep_attr_rename(f, "/g", "n", "n")); /* its own name */
+    fails(drep_attr_rename(f, "g", "x", "y"), DREP_ERR_NOT_FOUND);
+    fails(drep_attr_rename(f, "g", "x", "x"), DREP_ERR_NOT_FOUND);
+    fails(drep_attr_rename(f, "h", "x", "y"), DREP_ERR_NOT_FOUND);
+    fails(drep_attr_rename(f, "g", "a", "n"), DREP_ERR_EXISTS);
+    ck_assert_str_eq(drep_error(),
+                     ":memory:: g: attribute \"a\": the object has an attribute \"n\" already");
+    memset(name, 'a', sizeof name);
+    name[1024] = '\0';
+    fails(drep_attr_rename(f, "g", "a", name), DREP_ERR_NAME);
+    fails(drep_attr_rename(f, "g", "a", ""), DREP_ERR_NAME);
+    fails(drep_attr_rename(f, "g", "a", "\xff"), DREP_ERR_NAME);
+    fails(drep_attr_rename(f, "g", "a", NULL), DREP_ERR_ARG);
+    name[1023] = '\0';
+    ok(drep_attr_rename(f, "g", "n", name));
+    ok(drep_attr_rename(f, "g", name, "n"));
+    ok(drep_attr_list(f, "g", DREP_BY_CREATION, list_name, names));
+    ck_assert_str_eq(names, "z/\xc3\xa9 a n ");
+    ok(drep_attr_read_string(f, "g", "z/\xc3\xa9", &text));
+    ck_assert_str_eq(text, "a text");
+    free(text);
+    ok(drep_attr_read(f, "g", "a", DREP_INT32_T, back));
+    ck_assert_int_eq(memcmp(v, back, sizeof v), 0);
+    ok(drep_stat(f, "g", &info));
+    ck_assert_int_eq(info.attrs, 3);
+    ok(drep_usage_get(f, &after));
+    ck_assert_int_eq(before.objects, after.objects);
+    ok(drep_commit(f));
+    ok(drep_attr_rename(f, "g", "a", "b"));
+    ok(drep_attr_write_int64(f, "g", "a", 5)); /* at the end of the order */
+    ok(drep_attr_remove(f, "g", "b"));
+    names[0] = '\0';
+    ok(drep_attr_list(f, "g", DREP_BY_CREATION, list_name, names));
+    ck_assert_str_eq(names, "z/\xc3\xa9 n a ");
     check_file(f);
 }
 END_TEST
@@ -322,6 +385,8 @@ int main(void)
     tcase_add_test(t, test_conversion_of_values);
     tcase_add_test(t, test_attributes_of_others_stay);
     tcase_add_test(t, test_replacing_and_listing);
+    tcase_add_test(t, test_renaming);
+    tcase_add_test(t, test_renaming);
     tcase_add_test(t, test_replacing_ten_thousand_times);
     tcase_add_test(t, test_names_and_objects);
     tcase_add_test(t, test_large_values);

@@ -88,6 +88,8 @@ static int call_attr(drep_file *f)
     int err = drep_attr_write_string(f, "g", "a", "some text");
 
     err = err != 0 ? err : drep_attr_write_int64(f, "/", "text", 5);
+    err = err != 0 ? err : drep_attr_rename(f, "/", "text", "other");
+    err = err != 0 ? err : drep_attr_rename(f, "/", "other", "text");
     return err != 0 ? err : drep_attr_remove(f, "g", "a");
 }
 

@@ -165,6 +165,7 @@ static int header_scalars(void)
     X(attr_write_string, drep_attr_write_string(h.f, h.path, "s", "text"), true)         \
     X(attr_write_int, drep_attr_write_int64(h.f, h.path, "i", 1), true)                  \
     X(attr_write_double, drep_attr_write_double(h.f, h.path, "x", 1), true)              \
+    X(attr_rename, drep_attr_rename(h.f, h.path, "n", "o"), true)                        \
     X(attr_remove, drep_attr_remove(h.f, h.path, "n"), true)                             \
     X(copy, drep_copy(h.f, h.path, h.f, "/copy", NULL), true)                            \
     X(dataset_create, create_dataset(), true)
@@ -572,6 +573,8 @@ END_TEST
     X(drep_attr_write(h.f, "/a", "x", DREP_INT, 1, NULL, buf))         \
     X(drep_attr_write(h.f, "/a", "x", DREP_INT, 0, NULL, NULL))        \
     X(drep_attr_remove(h.f, "/a", NULL))                               \
+    X(drep_attr_rename(h.f, "/a", NULL, "x"))                          \
+    X(drep_attr_rename(h.f, "/a", "n", NULL))                          \
     X(drep_group_create(h.f, NULL, 0))                                 \
     X(drep_dimension_create(h.f, NULL, 1, 0))                          \
     X(drep_type_commit(h.f, "/x", NULL))                               \

@@ -429,6 +429,47 @@ static void act_references(struct teller *me, drep_file *f, int rank, int of)
     drep_type_free(type);
 }
 
+static void before_attributes(struct teller *me, drep_file *f, int rank, int of)
+{
+    char name[100];
+
+    before_groups(me, f, rank, of);
+    for (int r = 0; r < of; r++)
+        for (int i = 0; i < 4; i++)
+            went(me, drep_attr_write_int64(f, "/shared", name_of(name, "a%d.%d", r, i), i));
+    for (int i = 0; i < 4; i++)
+        went(me, drep_attr_write_int64(f, "/deep", name_of(name, "all%d", i), i));
+}
+
+/* They keep their places, also where ranks take the same names and do the same; what is made anew
+ * under an old name comes last. */
+static void act_renames(struct teller *me, drep_file *f, int rank, int of)
+{
+    char name[100], other[100];
+
+    (void)of;
+    name_of(name, "a%d.0", rank);
+    name_of(other, "a%d.1", rank);
+    went(me, drep_attr_rename(f, "/shared", name, "passing"));
+    went(me, drep_attr_rename(f, "/shared", other, name));
+    went(me, drep_attr_rename(f, "/shared", "passing", other));
+    name_of(name, "a%d.2", rank);
+    went(me, drep_attr_rename(f, "/shared", name, name_of(other, "z%d", rank)));
+    if (rank % 2)
+        went(me, drep_attr_write_string(f, "/shared", other, "and another value"));
+    if (rank == 0) {
+        went(me, drep_attr_write_int64(f, "/shared", name, 5));
+        went(me, drep_attr_remove(f, "/shared", name_of(other, "a%d.3", rank)));
+        went(me, drep_attr_write_int64(f, "/shared", other, 7));
+    }
+    if (me->ranks > 1 || rank == 0) {
+        went(me, drep_attr_rename(f, "/deep", "all1", "everybody's"));
+        went(me, drep_attr_remove(f, "/deep", "all2"));
+    }
+    if (rank == 0)
+        went(me, drep_attr_rename(f, "/deep", "all3", "mine"));
+}
+
 static void act_representations(struct teller *me, drep_file *f, int rank, int of)
 {
     static const char *const names[] = {"external32", "native:ppc64", "native", "internal"};
@@ -467,6 +508,7 @@ static const struct {
     {"objects of one's own", before_groups, act_own_objects},
     {"objects of all", before_groups, act_joined},
     {"changes", before_groups, act_changes},
+    {"renamed attributes", before_attributes, act_renames},
     {"dimensions", before_dimensions, act_dimensions},
     {"dimensions of others", before_groups, act_used_dimensions},
     {"references", before_groups, act_references},
@@ -632,6 +674,40 @@ static void clash_removed_attr(struct teller *me, drep_file *f, int rank, int of
         went(me, drep_attr_write_int64(f, "/shared/old0", "was", 77));
 }
 
+static void clash_renamed_attr(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank % 2)
+        went(me, drep_attr_rename(f, "/shared/old0", "was", rank == 1 ? "one" : "other"));
+}
+
+static void clash_renamed_and_removed(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 0)
+        went(me, drep_attr_rename(f, "/shared/old0", "was", "is"));
+    if (rank == 2)
+        went(me, drep_attr_remove(f, "/shared/old0", "was"));
+}
+
+static void clash_removed_and_renamed(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 1)
+        went(me, drep_attr_remove(f, "/shared/old0", "was"));
+    if (rank == 3)
+        went(me, drep_attr_rename(f, "/shared/old0", "was", "is"));
+}
+
+static void clash_renamed_and_set(struct teller *me, drep_file *f, int rank, int of)
+{
+    (void)of;
+    if (rank == 1)
+        went(me, drep_attr_rename(f, "/shared/old0", "was", "is"));
+    if (rank == 2)
+        went(me, drep_attr_write_int64(f, "/shared/old0", "was", 77));
+}
+
 static void clash_sizes(struct teller *me, drep_file *f, int rank, int of)
 {
     int64_t dims[1] = {rank == 1 ? 30 : 10};
@@ -755,6 +831,14 @@ static const struct {
     {clash_attrs, "/shared/old0: attribute \"new\": ranks 1 and 2 have given it different values"},
     {clash_removed_attr,
      "/shared/old0: attribute \"was\": rank 2 has removed it, rank 1 has set it"},
+    {clash_renamed_attr,
+     "/shared/old0: attribute \"was\": ranks 1 and 3 have renamed or removed it"},
+    {clash_renamed_and_removed,
+     "/shared/old0: attribute \"was\": ranks 0 and 2 have renamed or removed it"},
+    {clash_removed_and_renamed,
+     "/shared/old0: attribute \"was\": ranks 1 and 3 have renamed or removed it"},
+    {clash_renamed_and_set,
+     "/shared/old0: attribute \"was\": rank 1 has removed it, rank 2 has set it"},
     {clash_sizes, "/shared/old0: ranks 1 and 3 have given it different shapes"},
     {clash_elements, "/shared/old0: rank 1 has removed it, rank 0 has written elements of it"},
     {clash_small, "/small: ranks 1 and 2 have given element (2) different values"},
@@ -1181,6 +1265,9 @@ static void random_attribute(struct teller *me, drep_file *f, struct actor *a)
     }
     if (drep_attr_read_int64(f, own->path, name, &n) == 0 && rnd_below(&a->rnd, 3) == 0)
         went(me, drep_attr_remove(f, own->path, name));
+    else if (n > 0 && rnd_below(&a->rnd, 3) == 0 &&
+             drep_attr_read_int64(f, own->path, name_of(path, "%s too", name), &n))
+        went(me, drep_attr_rename(f, own->path, name, path));
     else if (k == 3)
         went(me, drep_attr_write_string(f, own->path, name, own->path));
     else
