@@ -1699,6 +1699,31 @@ DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void 
 enum drep_stored_flags { DREP_STORED_UNDECODED = 1 };
 DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
                                int64_t size, uint32_t skipped, unsigned flags);
+/* Where elements are stored, for indices of a file that other programs read without this library.
+ *
+ * Chunked: the bytes of the whole chunk that has the element at `start`, which drep_read_stored()
+ * would give.  Contiguous: the bytes from that element on that follow each other in the file, at
+ * most to the dataset's end; the next are found from `bytes` / drep_dsinfo.element_size elements
+ * further on.  start: an index in each dimension (NULL: rank 0), else DREP_ERR_RANGE.
+ *
+ * The bytes are there for whoever reads the commit that is open, and may move with the next one.
+ * A chunk may be stored short: elements behind its last byte are fill, also where filters give less
+ * than a whole chunk.  DREP_ERR_NOT_FOUND: nothing is stored there, the element is fill.
+ * DREP_ERR_NOT_COMMITTED: the dataset has changes since the last commit, some of which may be in
+ * memory only.  DREP_ERR_KIND: a compact dataset, whose elements are among the metadata, or one of
+ * null space.  DREP_ERR_UNSUPPORTED: a newer version stored it.  On a file that ranks write
+ * together DREP_ERR_UNSUPPORTED_OPERATION. */
+typedef struct drep_stored {
+    size_t size;      /* set by DREP_STORED */
+    int64_t offset;   /* of the first byte in the file that has them */
+    int64_t bytes;    /* as they are stored, after filters */
+    uint32_t skipped; /* bit i: filter i was not applied */
+    unsigned flags;   /* enum drep_stored_flags */
+    int external;     /* 1: they are in another file, whose */
+    uint32_t number;  /* number in drep_external_list() this is; 0: in this one */
+} drep_stored;
+#define DREP_STORED DREP_SIZED(drep_stored, )
+DREP_API int drep_stored_at(drep_dataset *dataset, const int64_t *start, drep_stored *out);
 /* Chunks whose stored bytes stay in other files, as those of a dataset of HDF5 may.
  *
  * drep_external_add() names such a file by its path relative to the directory of this one, with its

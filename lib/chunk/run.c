@@ -346,6 +346,14 @@ int runs_flush(struct store *st, uint64_t object)
     return 0;
 }
 
+bool runs_changed(const struct store *st, uint64_t object)
+{
+    for (int i = 0; i < st->runs->n; i++)
+        if (st->runs->open[i]->object == object && st->runs->open[i]->dirty)
+            return true;
+    return false;
+}
+
 int runs_init(struct runs *runs)
 {
     return lock_init(&runs->lock) ? fail(DREP_ERR_NOMEM, "out of memory: cannot make a lock") : 0;

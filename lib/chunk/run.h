@@ -82,6 +82,8 @@ int run_open(struct chunks *cs, struct run_hit *f);
 int run_capture(struct store *st, struct chunk_run *r, int sums);
 /* Put a run into the tree if it is open; the caller's pointer stays valid until run_unref(). */
 int run_close(struct store *st, struct chunk_run *r);
+/* True if an open run of the object is not what the tree has. */
+bool runs_changed(const struct store *st, uint64_t object);
 /* Close all open runs of one object (0: of all). */
 int runs_flush(struct store *st, uint64_t object);
 /* Give back the room to become longer that a chunk of another object has at the end of the file, if

@@ -1,5 +1,6 @@
 /* stored.c - chunks of a dataset as they are stored, in and out. */
 /* SPDX-License-Identifier: MIT */
+#include "base/sized.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "chunk/read.h"
@@ -10,6 +11,7 @@
 #include "elem/dataset.h"
 #include "elem/external_sum.h"
 #include "file/team.h"
+#include "tree/touched.h"
 
 #include <string.h>
 
@@ -311,6 +313,124 @@ int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx)
     err = read_end(file, targets_each(file->st, list_one, &l));
     buf_release(&texts);
     return err;
+}
+
+/* ------------------------------------------------------------------ where they are */
+
+/* Elements that wait in memory are changes, too: their object is marked. */
+static bool has_changes(const drep_dataset *ds)
+{
+    const struct store *st = ds->file->st;
+
+    return ds->id >= st->slot.next_object || touched_is(st, ds->id) || runs_changed(st, ds->id);
+}
+
+/* The chunk or slab that has the element, and its number there. */
+static int element_of(const drep_dataset *ds, const int64_t *start, uint64_t *coord, int64_t *at)
+{
+    const struct object_rec *r = &ds->rec;
+    int64_t number = 0;
+
+    if (r->layout != FMT_CHUNKED && r->layout != FMT_CONTIGUOUS)
+        return fail(DREP_ERR_KIND, "it has no payload of its own: it is %s",
+                    r->layout == FMT_COMPACT ? "compact" : "of null space");
+    if (r->rank > 0 && !start)
+        return fail(DREP_ERR_ARG, "no indices");
+    for (int d = 0; d < r->rank; d++) {
+        if (start[d] < 0 || (uint64_t)start[d] >= r->len[d])
+            return fail(DREP_ERR_RANGE, "index %lld in dimension %d; the length is %llu",
+                        (long long)start[d], d, (unsigned long long)r->len[d]);
+        number = number * (int64_t)r->len[d] + start[d];
+        coord[d] = r->layout == FMT_CHUNKED ? (uint64_t)start[d] / r->chunk[d] : 0;
+    }
+    *at = 0;
+    if (r->layout == FMT_CONTIGUOUS) {
+        coord[0] = (uint64_t)number / r->slab;
+        *at = number % (int64_t)r->slab;
+    }
+    return 0;
+}
+
+/* Lengthens a stretch of slabs by what follows it in the file. */
+static int slabs_follow(drep_dataset *ds, uint64_t slab, drep_stored *is)
+{
+    uint64_t slabs = (uint64_t)chunks_in_grid(&ds->rec);
+    int err = 0;
+
+    for (uint64_t n; !err && slab < slabs; slab += n) {
+        uint64_t offset, size;
+        struct run_hit hit;
+
+        err = run_find(&ds->chunks, &slab, &hit);
+        if (err)
+            return err == DREP_ERR_NOT_FOUND ? 0 : err;
+        size = hit.run->rec.size;
+        n = hit.run->rec.run - hit.index;
+        offset = hit.run->rec.offset + hit.index * size;
+        run_done(ds->file->st, &hit);
+        if (offset != (uint64_t)(is->offset + is->bytes))
+            return 0;
+        is->bytes += (int64_t)(size < ds->chunks.payload ? size : n * size);
+        if (size < ds->chunks.payload)
+            return 0;
+    }
+    return err;
+}
+
+static int stored_at(drep_dataset *ds, const int64_t *start, drep_stored *is)
+{
+    uint64_t coord[DREP_MAX_RANK] = {0}, from, slabs;
+    struct chunk_rec rec;
+    struct run_hit hit;
+    int64_t at = 0, left;
+    int err = dataset_alive(ds);
+
+    if (!err)
+        err = element_of(ds, start, coord, &at);
+    if (!err && has_changes(ds))
+        err = fail(DREP_ERR_NOT_COMMITTED, "it has changes since the last commit");
+    if (!err)
+        err = run_find(&ds->chunks, coord, &hit);
+    if (err)
+        return err == DREP_ERR_NOT_FOUND ? fail(err, "no elements are stored there") : err;
+    rec = hit.run->rec;
+    slabs = rec.run - hit.index;
+    rec.offset += hit.index * rec.size;
+    run_done(ds->file->st, &hit);
+    from = bytes_of(ds, at);
+    if (ds->rec.layout == FMT_CONTIGUOUS && from >= rec.size)
+        return fail(DREP_ERR_NOT_FOUND, "no elements are stored there");
+    is->offset = (int64_t)(rec.offset + from);
+    is->bytes = (int64_t)(rec.size - from);
+    is->skipped = rec.skipped;
+    is->flags = rec.kept & FMT_CHUNK_UNDECODED ? DREP_STORED_UNDECODED : 0;
+    is->external = rec.kind == FMT_CHUNK_EXTERNAL;
+    is->number = is->external ? rec.file : 0;
+    if (ds->rec.layout != FMT_CONTIGUOUS)
+        return 0;
+    if (rec.size == ds->chunks.payload) {
+        is->bytes += (int64_t)((slabs - 1) * rec.size);
+        err = slabs_follow(ds, coord[0] + slabs, is);
+    }
+    left = (dataset_count(ds) - (int64_t)coord[0] * (int64_t)ds->rec.slab - at) * ds->esize;
+    is->bytes = is->bytes < left ? is->bytes : left;
+    return err;
+}
+
+int drep_stored_at(drep_dataset *dataset, const int64_t *start, drep_stored *out)
+{
+    drep_stored is = DREP_STORED;
+    int err;
+
+    if ((err = sized_check(SIZED_drep_stored, out, "drep_stored_at")) ||
+        (err = dataset_check(dataset, "drep_stored_at")) ||
+        (err = shared_refuses(dataset->file, "drep_stored_at")) ||
+        (err = read_begin(dataset->file)))
+        return err;
+    err = stored_at(dataset, start, &is);
+    if (!err)
+        sized_put(SIZED_drep_stored, &is, out);
+    return read_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
 /* ------------------------------------------------------------------ what they are */

@@ -459,6 +459,15 @@ static int c_read_stored(struct env *e)
     return err ? err : size > 0 ? 0 : WRONG;
 }
 
+static int c_stored_at(struct env *e)
+{
+    const int64_t start[2] = {0, 0};
+    drep_stored at = DREP_STORED;
+    int err = CALL(drep_stored_at, e->ds, start, &at);
+
+    return err ? err : at.bytes > 0 ? 0 : WRONG;
+}
+
 static int c_stored_as(struct env *e)
 {
     int same = -1, err = CALL(drep_stored_as, e->ds, DREP_INT32_T, &same);
@@ -1452,6 +1461,7 @@ static const struct file_case file_cases[] = {
     {"read filtered", READS, "/k/packed", c_read, NULL},
     {"read strings", READS, "/k/text", c_read_text, NULL},
     {"read a stored chunk", READS, "/k/packed", c_read_stored, NULL},
+    {"where a chunk is stored", READS, "/k/packed", c_stored_at, NULL},
     {"stored as", READS, "/k/packed", c_stored_as, NULL},
     {"read points", READS, "/k/packed", c_read_part, NULL},
     {"views", READS, "/k/tiles", c_view, NULL},

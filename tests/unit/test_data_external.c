@@ -772,6 +772,46 @@ START_TEST(test_D48_a_container_gives_its_sums)
 }
 END_TEST
 
+/* Where the bytes of a chunk are is told without opening the other file. */
+START_TEST(test_the_places_of_chunks)
+{
+    static struct target t;
+    const int64_t origin[] = {0, 0}, one[] = {1, 1};
+    const int64_t value = 7;
+    char path[300];
+    drep_stored at = DREP_STORED;
+    drep_dataset *ds;
+    drep_file *f;
+
+    snprintf(path, sizeof path, "%s", temp_path("pinned.drep"));
+    pinned(path, &t, _i);
+    ok(drep_open(path, DREP_RDONLY, NULL, &f)); /* which does not allow to read them */
+    ok(drep_dataset_open(f, "d", &ds));
+    for (int i = 0; i < CELLS; i++) {
+        int64_t start[2];
+
+        start_of(i, start);
+        ok(drep_stored_at(ds, start, &at));
+        ck_assert_int_eq(at.external, 1);
+        ck_assert_uint_eq(at.number, t.number);
+        ck_assert_int_eq(at.offset, t.offset[i]);
+        ck_assert_int_eq(at.bytes, t.size[i]);
+        ck_assert_uint_eq(at.skipped, t.skipped[i]);
+    }
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    f = trusting(path, DREP_RDWR);
+    ok(drep_dataset_open(f, "d", &ds));
+    ok(drep_write_box(ds, origin, one, DREP_INT64_T, &value, NULL));
+    ok(drep_commit(f));
+    ok(drep_stored_at(ds, origin, &at)); /* it has a chunk of its own by now */
+    ck_assert_int_eq(at.external, 0);
+    ck_assert_uint_eq(at.number, 0);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
 /* A missing target is one finding, not one for each chunk; repair keeps what may come back. */
 START_TEST(test_check_and_repair)
 {
@@ -859,6 +899,7 @@ int main(void)
     tcase_add_test(t, test_R8_52_a_change_is_seen_while_open);
     tcase_add_test(t, test_R8_52_a_version_tells_of_a_change);
     tcase_add_loop_test(t, test_D48_a_container_gives_its_sums, 0, LISTS);
+    tcase_add_loop_test(t, test_the_places_of_chunks, 0, LISTS);
     tcase_add_test(t, test_check_and_repair);
     tcase_add_test(t, test_what_is_refused);
     suite_add_tcase(s, t);

@@ -353,6 +353,198 @@ START_TEST(test_hdf5_filters_that_are_refused)
 }
 END_TEST
 
+/* ---- where they are ---- */
+
+/* Bytes of a file as another program reads them. */
+static void raw(const char *path, int64_t offset, void *p, int64_t size)
+{
+    FILE *f = fopen(path, "rb");
+
+    ck_assert_ptr_nonnull(f);
+    ck_assert_int_eq(fseek(f, (long)offset, SEEK_SET), 0);
+    ck_assert_uint_eq(fread(p, 1, (size_t)size, f), (size_t)size);
+    fclose(f);
+}
+
+static int compare_chunk(const int64_t *start, void *ctx)
+{
+    struct carrying *c = ctx;
+    const int64_t last[] = {start[0] + HIGH - 1 < ROWS ? start[0] + HIGH - 1 : ROWS - 1,
+                            start[1] + WIDE - 1 < COLUMNS ? start[1] + WIDE - 1 : COLUMNS - 1};
+    uint8_t bytes[2000], there[2000];
+    drep_stored at = DREP_STORED, same = DREP_STORED;
+    int64_t size = 0;
+    uint32_t skipped = 99;
+
+    ok(drep_read_stored(c->from, start, bytes, sizeof bytes, &size, &skipped));
+    ok(drep_stored_at(c->from, start, &at));
+    ok(drep_stored_at(c->from, last, &same));
+    ck_assert_int_eq(memcmp(&at, &same, sizeof at), 0);
+    ck_assert_int_eq(at.bytes, size);
+    ck_assert_uint_eq(at.skipped, skipped);
+    ck_assert_uint_eq(at.flags, 0);
+    ck_assert_int_eq(at.external, 0);
+    raw(temp_path("at.drep"), at.offset, there, size);
+    ck_assert_int_eq(memcmp(bytes, there, (size_t)size), 0);
+    c->chunks += skipped != 0;
+    return 0;
+}
+
+/* Bytes that other programs find there are those of the chunk, filtered or not. */
+START_TEST(test_chunks_are_where_they_are_said_to_be)
+{
+    static double in[ROWS * COLUMNS];
+    const int64_t origin[] = {0, 0}, beyond[] = {ROWS, 0}, one[] = {1, 1};
+    drep_stored at = DREP_STORED;
+    struct carrying c = {.chunks = 0};
+    drep_dataset *none;
+    drep_file *f;
+
+    ok(drep_create(temp_path("at.drep"), DREP_RDWR, "external32", NULL, &f));
+    c.from = grid(f, "d", DREP_DOUBLE, lists[_i].filter, lists[_i].n);
+    none = grid(f, "none", DREP_DOUBLE, lists[_i].filter, lists[_i].n);
+    for (int i = 0; i < ROWS * COLUMNS; i++)
+        in[i] = i % COLUMNS < WIDE ? i * 0.37 + 1 / (i + 0.7) : 5; /* the first ones are noise */
+    ok(drep_write(c.from, NULL, DREP_DOUBLE, in, NULL));
+    fails(drep_stored_at(c.from, origin, &at), DREP_ERR_NOT_COMMITTED);
+    ok(drep_commit(f));
+    ok(drep_dataset_chunks(c.from, compare_chunk, &c));
+    fails(drep_stored_at(none, origin, &at), DREP_ERR_NOT_FOUND);
+    fails(drep_stored_at(c.from, beyond, &at), DREP_ERR_RANGE);
+    fails(drep_stored_at(c.from, NULL, &at), DREP_ERR_ARG);
+    fails(drep_stored_at(c.from, origin, NULL), DREP_ERR_ARG);
+    ok(drep_write_box(c.from, origin, one, DREP_DOUBLE, in, NULL)); /* may wait in the cache */
+    fails(drep_stored_at(c.from, origin, &at), DREP_ERR_NOT_COMMITTED);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "it has changes since the last commit"));
+    drep_dataset_close(none);
+    drep_dataset_close(c.from);
+    drep_abandon(f);
+    ok(drep_open(temp_path("at.drep"), DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "d", &c.from));
+    ok(drep_dataset_chunks(c.from, compare_chunk, &c));
+    ck_assert_int_eq(c.chunks > 0, _i == 1 || _i == 2); /* some skipped their compressor */
+    drep_dataset_close(c.from);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* Stretches of a contiguous dataset, from each element on, have all that is written. */
+START_TEST(test_stretches_are_where_they_are_said_to_be)
+{
+    enum { N = 7000, WIDTH = 3 };
+    static int32_t in[N][WIDTH], got[N][WIDTH];
+    const int64_t dims[] = {N, WIDTH}, hole[] = {2500, 0}, some[] = {300, WIDTH};
+    drep_dataset *ds;
+    drep_file *f;
+    int pieces = 0;
+
+    for (int i = 0; i < N * WIDTH; i++)
+        in[i / WIDTH][i % WIDTH] = i + 1;
+    ok(drep_create(temp_path("at.drep"), DREP_RDWR, "internal", NULL, &f));
+    ok(drep_dataset_create(
+        f, "d",
+        &DREP_SPEC(.type = DREP_INT32_T, .rank = 2, .dims = dims, .layout = DREP_CONTIGUOUS), &ds));
+    ok(drep_write(ds, NULL, DREP_INT32_T, in, NULL));
+    ok(drep_commit(f));
+    for (int64_t i = 0; i < N * WIDTH; i += 1 + 97 * (i % 2)) {
+        const int64_t start[] = {i / WIDTH, i % WIDTH};
+        drep_stored at = DREP_STORED;
+
+        ok(drep_stored_at(ds, start, &at));
+        ck_assert_int_eq(at.bytes, (N * WIDTH - i) * 4); /* it was written at once */
+        raw(temp_path("at.drep"), at.offset, got, 4);
+        ck_assert_int_eq(memcmp(got, in[0] + i, 4), 0);
+    }
+    for (int i = 0; i < 300 * WIDTH; i++)
+        in[2500 + i / WIDTH][i % WIDTH] *= -1;
+    ok(drep_write_box(ds, hole, some, DREP_INT32_T, in[2500], NULL)); /* it moves */
+    ok(drep_commit(f));
+    for (int64_t i = 0; i < N * WIDTH; pieces++) {
+        const int64_t start[] = {i / WIDTH, i % WIDTH};
+        drep_stored at = DREP_STORED;
+
+        ok(drep_stored_at(ds, start, &at));
+        ck_assert_int_eq(at.bytes % 4, 0);
+        raw(temp_path("at.drep"), at.offset, got[0] + i, at.bytes);
+        i += at.bytes / 4;
+    }
+    ck_assert_int_eq(memcmp(in, got, sizeof in), 0);
+    ck_assert_int_gt(pieces, 2);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
+/* What is in the tree, what is nowhere, and what was written in part. */
+START_TEST(test_what_is_stored_nowhere)
+{
+    const int64_t dims[] = {50000}, from[] = {0}, behind[] = {40000}, n[] = {30};
+    static int32_t v[30] = {5};
+    drep_stored at = DREP_STORED;
+    drep_file *f;
+    drep_dataset *ds;
+
+    ok(drep_create(temp_path("at.drep"), DREP_RDWR, NULL, NULL, &f));
+    ok(drep_dataset_create(f, "scalar", &DREP_SPEC(.type = DREP_INT32_T), &ds));
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    ok(drep_commit(f));
+    fails(drep_stored_at(ds, NULL, &at), DREP_ERR_KIND);
+    drep_dataset_close(ds);
+    ok(drep_dataset_create(f, "null", &DREP_SPEC(.type = DREP_INT32_T, .rank = DREP_NULL_SPACE),
+                           &ds));
+    fails(drep_stored_at(ds, NULL, &at), DREP_ERR_KIND);
+    drep_dataset_close(ds);
+    ok(drep_dataset_create(f, "one", &DREP_SPEC(.type = DREP_INT32_T, .layout = DREP_CHUNKED),
+                           &ds));
+    ok(drep_write(ds, NULL, NULL, v, NULL));
+    ok(drep_commit(f));
+    ok(drep_stored_at(ds, NULL, &at));
+    ck_assert_int_eq(at.bytes, 4);
+    drep_dataset_close(ds);
+    ok(drep_dataset_create(
+        f, "d",
+        &DREP_SPEC(.type = DREP_INT32_T, .rank = 1, .dims = dims, .layout = DREP_CONTIGUOUS), &ds));
+    ok(drep_write_box(ds, from, n, NULL, v, NULL));
+    ok(drep_commit(f));
+    ok(drep_stored_at(ds, from, &at));
+    ck_assert_int_ge(at.bytes, 120);
+    fails(drep_stored_at(ds, behind, &at), DREP_ERR_NOT_FOUND);
+    fails(drep_stored_at(ds, dims, &at), DREP_ERR_RANGE);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    fails(drep_stored_at(NULL, from, &at), DREP_ERR_ARG);
+}
+END_TEST
+
+/* A chunk that grows in its place is not what the commit has, and says so. */
+START_TEST(test_appended_chunks)
+{
+    const int64_t none[] = {0}, most[] = {DREP_UNLIMITED}, chunk[] = {1000}, first[] = {0};
+    static double v[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    drep_stored at = DREP_STORED, then = DREP_STORED;
+    double there[8];
+    drep_dataset *ds;
+    drep_file *f;
+
+    ok(drep_create(temp_path("at.drep"), DREP_RDWR, "native", NULL, &f));
+    ok(drep_dataset_create(f, "d",
+                           &DREP_SPEC(.type = DREP_DOUBLE, .rank = 1, .dims = none, .maxdims = most,
+                                      .layout = DREP_CHUNKED, .chunk = chunk),
+                           &ds));
+    for (int i = 0; i < 8; i++) {
+        ok(drep_append(ds, 0, 1, DREP_DOUBLE, v + i, NULL));
+        fails(drep_stored_at(ds, first, &then), DREP_ERR_NOT_COMMITTED);
+        ok(drep_commit(f));
+        ok(drep_stored_at(ds, first, &at));
+        ck_assert_int_eq(at.bytes, 8 * (i + 1));
+        raw(temp_path("at.drep"), at.offset, there, at.bytes);
+        ck_assert_int_eq(memcmp(there, v, (size_t)at.bytes), 0);
+    }
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data stored");
@@ -366,6 +558,10 @@ int main(void)
     tcase_add_test(t, test_hdf5_filters_that_are_here);
     tcase_add_test(t, test_hdf5_filters_that_nobody_has);
     tcase_add_test(t, test_hdf5_filters_that_are_refused);
+    tcase_add_loop_test(t, test_chunks_are_where_they_are_said_to_be, 0, LISTS);
+    tcase_add_test(t, test_stretches_are_where_they_are_said_to_be);
+    tcase_add_test(t, test_what_is_stored_nowhere);
+    tcase_add_test(t, test_appended_chunks);
     suite_add_tcase(s, t);
     return run_suite(s);
 }

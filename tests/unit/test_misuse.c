@@ -606,6 +606,7 @@ END_TEST
     X(drep_dataset_map(h.ds, 0, NULL, NULL))                           \
     X(drep_stored_as(h.ds, NULL, &count_out))                          \
     X(drep_read_stored(h.ds, NULL, NULL, 0, NULL, NULL))               \
+    X(drep_stored_at(h.ds, NULL, NULL))                                \
     X(drep_external_add(h.f, NULL, NULL))                              \
     X(drep_external_add_version(h.f, NULL, NULL, NULL))                \
     X(drep_external_version(h.f, 1, NULL))                             \

@@ -63,6 +63,11 @@ static int get_dsusage(void *out)
     return drep_dataset_usage(ds, out);
 }
 
+static int get_stored(void *out)
+{
+    return drep_stored_at(ds, (const int64_t[DREP_MAX_RANK]){0}, out);
+}
+
 static int get_usage(void *out)
 {
     return drep_usage_get(f, out);
@@ -121,6 +126,7 @@ static const struct {
     {"DREP_OBJINFO", sizeof(drep_objinfo), get_objinfo},
     {"DREP_ATTRINFO", sizeof(drep_attrinfo), get_attrinfo},
     {"DREP_DSUSAGE", sizeof(drep_dsusage), get_dsusage},
+    {"DREP_STORED", sizeof(drep_stored), get_stored},
     {"DREP_USAGE", sizeof(drep_usage), get_usage},
     {"DREP_OBJUSAGE", sizeof(drep_objusage), get_objusage},
     {"DREP_DATAREP", sizeof(drep_datarep), get_datarep},
