@@ -4,6 +4,7 @@
  * space left, interrupted, or doing half of its work; n = 0, 1, 2, ... until the call succeeds.
  * Errors and full disks also stay from the n-th call on.  A call of datarep.h that no case
  * makes is a failure, unless the list below says why. */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #undef _FORTIFY_SOURCE
 #include "faults_file.h"

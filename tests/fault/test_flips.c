@@ -3,6 +3,7 @@
  * Each is an error, a reported damaged slot, or harmless: what can be read is what was
  * there before.  Different data without a report is what must never happen; nor may one take more
  * memory than limit.h allows. */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/fault/limit.h"
 

@@ -6,7 +6,7 @@ libhdf5 crashes and hangs on some of them.  Whatever it does, import ends in tim
 memory that SECURITY.md allows: with a whole container, or with a message, a status of failure and
 nothing left behind.  Bytes are
 flipped, cleared and overwritten, and files cut, at places chosen by chance with a fixed
-seed.  TAP on stdout, one case a source file.
+seed, DAMAGE_TIMES times for each source.  TAP on stdout, one case a source file.
 # timeout: 600
 """
 import os
@@ -32,7 +32,7 @@ GENERATOR = os.path.abspath(os.path.join(os.environ.get("BUILDDIR", "build"),
 SOURCES = ["compounds", "variable_strings", "nested_sequences", "object_references", "links", "netcdf4",
            "filters", "fill_values", "many_attributes", "named_types", "virtual", "chunk_indexes", "old_format",
            "sharing", "regions", "szip", "nbit", "dense_attributes", "user_links", "shared_messages"]
-TIMES = int(os.environ.get("DAMAGE_TIMES", "20"))  # for each source
+TIMES = int(os.environ.get("DAMAGE_TIMES", "10"))  # for each source
 SECONDS = 15  # that an import may take before it is asked to end
 ENDS = 12     # and then has to
 

@@ -1,5 +1,6 @@
 /* test_data_append.c - rows that were appended and wait in memory (D47): who sees them, what is
  * refused in the call, what a delayed write that fails leaves, and random calls against a model. */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "whole/create.h"
 #include "file/file.h"

@@ -4,6 +4,7 @@
  * byte.  Ranks run in threads, where Check may not assert: they leave what they saw in arrays.
  *
  * needs: deflate zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -5,6 +5,7 @@
  * for the file what one process writes.
  *
  * needs: deflate lz4 zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "par/leases.h"
 #include "tree/tree.h"

@@ -4,6 +4,7 @@
  * Every element is made from a number, so that the oracle is an array of numbers.
  *
  * needs: deflate zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -5,6 +5,7 @@
  * oracle is an array of numbers, four for each element.
  *
  * needs: deflate lz4 zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -6,6 +6,7 @@
  * array of numbers.
  *
  * needs: deflate lz4 zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

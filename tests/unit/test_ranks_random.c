@@ -7,6 +7,7 @@
  * together, which may overlap, and hold them against a model.
  *
  * needs: deflate lz4 zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

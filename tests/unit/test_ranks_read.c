@@ -4,6 +4,7 @@
  * held against it as well.
  *
  * needs: deflate zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/ranks_help.h"
 

@@ -5,6 +5,7 @@
  * but for one chunk.
  *
  * needs: deflate zstd */
+/* stacks: off */
 /* SPDX-License-Identifier: MIT */
 #include "par/ranks.h"
 
