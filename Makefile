@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -230,7 +230,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE all libs fortran fortran-package netcdf-package mpi mpi-programs mpi-bench-programs bench-mpi python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -585,8 +585,8 @@ demo: ## install missing packages, build, and run the demonstration
 
 test: ## install missing packages, build, and run every test
 	@tools/install-deps build test interop hetero-short python model
-	+@$(SUB) MODE=release all test-programs fortran-package $(if $(PY_INCLUDE),python-package)
-	+@$(SUB) MODE=asan all test-programs
+	+@$(SUB) MODE=release all test-programs fortran-package netcdf-package $(if $(PY_INCLUDE),python-package)
+	+@$(SUB) MODE=asan all test-programs netcdf-package
 	@tests/run
 
 # The programs of suites vectors and cli, as `make test` builds them all.
@@ -624,6 +624,21 @@ fortran: ## install missing packages, build the module for Fortran, run all its 
 	+@$(SUB) MODE=release all fortran-package $(if $(PY_INCLUDE),python-package)
 	+@$(SUB) MODE=asan fortran-package
 	@tests/fortran/run-fortran.py --full
+
+netcdf: ## install missing packages, build the library for netCDF programs, run programs and tests of others over it: an hour
+	@tools/install-deps build test interop netcdf
+	+@$(SUB) MODE=release all netcdf-package build/release/tests/fault/mutants
+	+@$(SUB) MODE=asan netcdf-package
+	@bad=0; for t in clients processes kill suites mutants; do \
+	    echo "== $$t"; tests/netcdf/run-$$t.py --full > build/netcdf-$$t.log || { bad=1; grep -A40 '^not ok' build/netcdf-$$t.log; }; \
+	    sed -n 's/^counted: //p; s/^# \( *[0-9]* \|.*: .* pass\)/\1/p' build/netcdf-$$t.log; \
+	    awk '/^ok .* # SKIP/ { s++; next } /^ok/ { o++ } /^not ok/ { n++ } END { print o + 0 " passed, " n + 0 " failed, " s + 0 " skipped" }' build/netcdf-$$t.log; done; \
+	    exit $$bad
+
+bench-netcdf: ## time the library for netCDF programs against the same data as netCDF-4; sizes of both
+	@tools/install-deps build interop netcdf
+	+@$(SUB) MODE=release libs netcdf-package
+	@tests/bench/netcdf/run.py
 
 # Memory of Python's own is not checked for leaks, and its allocator is that of C.
 python-asan: ## run the tests of the package for Python under ASan and -X dev
