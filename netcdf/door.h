@@ -217,9 +217,11 @@ int variable_filter_known(unsigned id);
 
 /* The table of the slots for model NC_FORMATX_UDF0 or _UDF1 and a version of the table. */
 void slots_fill(NC_Dispatch *table, int model, int version);
-/* Registers the format in every libnetcdf of the process that does not have it yet.  0: at least
- * one has it. */
-__attribute__((visibility("default"))) int datarep_netcdf_init(void);
+/* Registers the format in every libnetcdf of the process that does not have it yet, and gives the
+ * table for the one that calls, or for the first.  On machines of 64 bits its address as an int is
+ * 0; others get NULL.  If no libnetcdf takes the format it is a table of version -1, which as an
+ * int is not 0. */
+__attribute__((visibility("default"))) NC_Dispatch *datarep_netcdf_init(void);
 
 #define SLOT(name, ...) __typeof__(*((NC_Dispatch *)0)->name) slot_##name;
 #include "netcdf/slots.def"

@@ -12,14 +12,19 @@
 #include "netcdf/door.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 
 #define API __attribute__((visibility("default")))
 #define LIBRARIES_MAX 8
 #define MAGIC "\211DRP\r\n\032\n"
+/* The third slot, as netCDF-C 4.10.0 has it; earlier ones refuse it. */
+#define UDF2_MODE 0x10000
+#define UDF2_MODEL 11
 
 typedef int define_fn(int mode, NC_Dispatch *table, char *magic);
 typedef int inquire_fn(int mode, NC_Dispatch **table, char *magic);
@@ -27,8 +32,8 @@ typedef int inquire_fn(int mode, NC_Dispatch **table, char *magic);
 /* A libnetcdf of the process that was seen. */
 static struct nc_library {
     void *define; /* its nc_def_user_format() */
-    int mode;     /* NC_UDF0 or NC_UDF1; 0: it does not take the format */
-    NC_Dispatch table;
+    int mode;     /* NC_UDF0, NC_UDF1 or UDF2_MODE; 0: it does not take the format */
+    NC_Dispatch *table;
 } libraries[LIBRARIES_MAX];
 static int nlibraries;
 
@@ -42,13 +47,38 @@ static int nlibraries;
 
 /* ---------------------------------------------------------------- registration */
 
+/* netCDF-C 4.10 takes what the function of .ncrc returns for the table, or, built without
+ * HAVE_NETCDF_UDF_SELF_REGISTRATION, for an int that is 0 if all is well; it does not say which.  A
+ * table whose address is a multiple of 4 GiB is both.  Without such an address, as on machines of
+ * 32 bits, the table is anywhere.  NULL: no memory. */
+static NC_Dispatch *place_table(void)
+{
+#if UINTPTR_MAX > 0xffffffff && defined MAP_FIXED_NOREPLACE
+    /* Some that sanitizers leave, and some where addresses have 39 bits. */
+    static const uintptr_t places[] = {0x2000, 0x400, 0x20, 0x10, 8, 4, 2};
+    uintptr_t i, at;
+    void *got;
+
+    for (i = 0; i < sizeof places / sizeof *places; i++)
+        for (at = places[i]; at < places[i] + LIBRARIES_MAX; at++) {
+            got = mmap((void *)(at << 32), sizeof(NC_Dispatch), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+            if (got == (void *)(at << 32))
+                return got;
+            if (got != MAP_FAILED)
+                munmap(got, sizeof(NC_Dispatch)); /* an old kernel chose another place */
+        }
+#endif
+    return malloc(sizeof(NC_Dispatch));
+}
+
 static int define_format(struct nc_library *l, int mode, int model)
 {
     int version, err = NC_EINVAL;
 
     for (version = NC_DISPATCH_VERSION; err && version >= 3; version--) {
-        slots_fill(&l->table, model, version);
-        err = AS_FUNCTION(define_fn, l->define)(mode, &l->table, (char *)MAGIC);
+        slots_fill(l->table, model, version);
+        err = AS_FUNCTION(define_fn, l->define)(mode, l->table, (char *)MAGIC);
     }
     return err;
 }
@@ -56,13 +86,16 @@ static int define_format(struct nc_library *l, int mode, int model)
 /* The first of the slots for formats of others that is free. */
 static void register_format(struct nc_library *l, void *inquire)
 {
-    static const int modes[] = {NC_UDF0, NC_UDF1}, models[] = {NC_FORMATX_UDF0, NC_FORMATX_UDF1};
+    static const int modes[] = {NC_UDF0, NC_UDF1, UDF2_MODE};
+    static const int models[] = {NC_FORMATX_UDF0, NC_FORMATX_UDF1, UDF2_MODEL};
     char magic[NC_MAX_MAGIC_NUMBER_LEN + 1] = "";
     NC_Dispatch *taken = NULL;
     size_t i;
 
-    for (i = 0; i < sizeof modes / sizeof *modes; i++) {
-        if (inquire && AS_FUNCTION(inquire_fn, inquire)(modes[i], &taken, magic) == 0 && taken)
+    l->table = place_table();
+    for (i = 0; l->table && i < sizeof modes / sizeof *modes; i++) {
+        /* An error: this library has fewer slots. */
+        if (inquire && (AS_FUNCTION(inquire_fn, inquire)(modes[i], &taken, magic) || taken))
             continue;
         if (define_format(l, modes[i], models[i]) == 0)
             l->mode = modes[i];
@@ -73,7 +106,7 @@ static void register_format(struct nc_library *l, void *inquire)
                     NC_DISPATCH_VERSION);
         return;
     }
-    fprintf(stderr, "datarep: both user-defined formats of this libnetcdf are taken: Datarep files "
+    fprintf(stderr, "datarep: all user-defined formats of this libnetcdf are taken: Datarep files "
                     "are not opened\n");
 }
 
@@ -105,15 +138,33 @@ static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
     return 0;
 }
 
-API int datarep_netcdf_init(void)
+/* The library that called us, else the first that takes the format. */
+static struct nc_library *library_of(void *caller)
 {
+    struct nc_library *first = NULL;
+    Dl_info of, at;
+    bool known = dladdr(caller, &of) != 0;
     int i;
 
+    for (i = nlibraries - 1; i >= 0; i--)
+        if (libraries[i].mode) {
+            first = &libraries[i];
+            if (known && dladdr(first->define, &at) && at.dli_fbase == of.dli_fbase)
+                break;
+        }
+    return first;
+}
+
+API NC_Dispatch *datarep_netcdf_init(void)
+{
+    static NC_Dispatch none = {.dispatch_version = -1};
+    struct nc_library *library;
+
     dl_iterate_phdr(see_object, NULL);
-    for (i = 0; i < nlibraries; i++)
-        if (libraries[i].mode)
-            return NC_NOERR;
-    return NC_ENOTBUILT;
+    library = library_of(__builtin_return_address(0));
+    if (!library)
+        return &none;
+    return ((uintptr_t)library->table & 0xffffffff) == 0 ? library->table : NULL;
 }
 
 /* Not for programs that run with other rights than their caller's. */
@@ -239,7 +290,7 @@ static struct door *find_ours(int ncid, nc_type type, void *next)
     if (!door || !next || !dladdr(next, &of))
         return NULL;
     for (i = 0; i < nlibraries; i++)
-        if (door->table == &libraries[i].table && dladdr(libraries[i].define, &at) &&
+        if (door->table == libraries[i].table && dladdr(libraries[i].define, &at) &&
             at.dli_fbase == of.dli_fbase)
             return door;
     return NULL;
