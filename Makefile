@@ -220,6 +220,7 @@ COMMAND := $(BUILD)/datarep
 MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
     $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
     $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so)
+DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
 MPI_SHARED := $(patsubst %,$(BUILD)/libdatarep-mpi-%.so.$(VERSION),$(MPIS))
 MPI_TESTS := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.c,$(BUILD)/$(m)/tests/mpi/%,$(MPI_TEST_SRC)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
@@ -234,7 +235,7 @@ BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
-all: libs $(COMMAND) $(MODULES) $(CORE) ## build the libraries and the command into build/$(MODE)/
+all: libs $(COMMAND) $(MODULES) $(DOOR) $(CORE) ## build the libraries and the command into build/$(MODE)/
 libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
@@ -423,10 +424,10 @@ $(foreach m,$(FORTRAN_MPIS),$(eval $(call fortran_mpi,$(m))))
 
 # The format for netCDF-C (netcdf/): loaded by programs that have libnetcdf, which it does not link.  It has
 # no version of its own in its name: programs are told its path.
-DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
+DOOR_RPATH = -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..'
 netcdf-package: $(DOOR)
 $(BUILD)/libdatarep-netcdf.so: $(call objects,$(DOOR_SRC)) $(SHARED)
-	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-rpath,'$$ORIGIN:$$ORIGIN/..' \
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,$(@F) -Wl,-Bsymbolic $(DOOR_RPATH) \
 	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed -o $@ $^ -ldl
 
 # Calls of the module beside those of C, both by the shared library.
@@ -441,7 +442,7 @@ $(BENCH_FORTRAN_PROGRAM): $(call objects,$(BENCH_FORTRAN) $(BENCH_COMMON)) $(BUI
 PY_RPATH = -Wl,-rpath,'$$ORIGIN'
 PYDIR := build/python$(if $(filter-out release,$(MODE)),-$(MODE))/datarep
 PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES) $(PY_H5_FILES))
-python-package: $(PY_BUILT) $(COMMAND) $(MODULES)
+python-package: $(PY_BUILT) $(COMMAND) $(MODULES) $(DOOR)
 	@mkdir -p $(PYDIR)/bin
 	@ln -sf ../../$(MODE)/libdatarep.so.$(SOMAJOR) $(PYDIR)/libdatarep.so.$(SOMAJOR)
 	@ln -sf ../../../$(MODE)/datarep $(PYDIR)/bin/datarep
@@ -496,13 +497,19 @@ $(PORTABLE)/lib/datarep/datarep-hdf5.so: $(HDF5_OBJ) $(PORTABLE_OBJ) $(LZF_CARRI
 	    -o $@ $(HDF5_OBJ) $(PORTABLE_OBJ) \
 	    $(call portable_libs,HDF5) $(PORTABLE_LIBS)
 
+# The netCDF library is that of netCDF4 (datarep/netcdf.py), or of the program that the command starts.
+$(PORTABLE)/lib/datarep/libdatarep-netcdf.so: $(call objects,$(DOOR_SRC)) $(filter %/streams.o,$(PORTABLE_OBJ)) \
+    $(PORTABLE)/libdatarep.so.$(SOMAJOR)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,-soname,$(@F) -Wl,-Bsymbolic -Wl,-rpath,'$$ORIGIN/../..' -o $@ $^ -ldl
+
 # The MPI is that of mpi4py, which is loaded before (datarep/mpi.py).
 $(PORTABLE)/libdatarep-mpi-%.so.$(SOMAJOR): $(BUILD)/libdatarep-mpi-%.so.$(VERSION) $(PORTABLE)/libdatarep.so.$(SOMAJOR)
 	$(call say,LD ) $(PORTABLE_LD) -shared -Wl,-soname,$(@F) -Wl,--version-script=lib/datarep.map -Wl,-rpath,'$$ORIGIN' \
 	    -o $@ $(patsubst %.c,$(BUILD)/$*/obj/%.o,$(MPI_SRC)) $(PORTABLE)/libdatarep.so.$(SOMAJOR)
 
 PORTABLE_ELF := $(LZF_CARRIED) $(addprefix $(PORTABLE)/,libdatarep.so.$(SOMAJOR) _core.abi3.so bin/datarep \
-    $(if $(HDF5_SRC),lib/datarep/datarep-hdf5.so) $(patsubst %,libdatarep-mpi-%.so.$(SOMAJOR),$(MPIS)))
+    $(if $(HDF5_SRC),lib/datarep/datarep-hdf5.so) $(if $(DOOR_SRC),lib/datarep/libdatarep-netcdf.so) $(patsubst %,libdatarep-mpi-%.so.$(SOMAJOR),$(MPIS)))
 wheel-files: $(PORTABLE_ELF)
 	@for f in $(patsubst $(PORTABLE)/%,%,$^); do \
 	    mkdir -p "$$(dirname $(WHEEL)/datarep/$$f)" && $(STRIP) --strip-all -o $(WHEEL)/datarep/$$f $(PORTABLE)/$$f || exit 1; done

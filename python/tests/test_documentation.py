@@ -56,7 +56,7 @@ def test_the_notebook(tmp_path):
 
 
 # Modules whose public objects have examples, and the names that these use beside their own.
-MODULES = ["datarep", "datarep.h5", "datarep.xarray"]
+MODULES = ["datarep", "datarep.h5", "datarep.netcdf", "datarep.xarray"]
 NAMES = {"dr": datarep, "np": np}
 
 

@@ -22,7 +22,8 @@ SYSTEM = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1
           "ld-linux-aarch64.so.1", "ld-linux.so.2", "ld-linux-armhf.so.3", "ld64.so.2", "ld64.so.1"}
 SHOWN = {"_core.abi3.so": "PyInit__core", "libdatarep.so.0": "drep_.*|DATAREP_0", "bin/datarep": "drep_.*",
          "libdatarep-mpi-mpich.so.0": "drep_mpi_.*|DATAREP_0", "libdatarep-mpi-openmpi.so.0": "drep_mpi_.*|DATAREP_0",
-         "lib/datarep/datarep-hdf5.so": "datarep_hdf5_.*", "lib/libdrlzf.so": "lzf_(de)?compress|_init|_fini"}
+         "lib/datarep/datarep-hdf5.so": "datarep_hdf5_.*",
+         "lib/datarep/libdatarep-netcdf.so": "nc_.*|datarep_netcdf_init", "lib/libdrlzf.so": "lzf_(de)?compress|_init|_fini"}
 
 
 def run(*command, **more):
