@@ -257,6 +257,17 @@ fortran_mpi() {
     done
 }
 
+# ncgen and ncdump with the installed library, and netCDF4 for Python where it is.
+netcdf_programs() {
+    printf 'netcdf n { dimensions: x = 3; variables: float v(x); data: v = 1, 2, 3; }' > "$TMPDIR/n.cdl"
+    "$root/usr/bin/datarep" netcdf ncgen -o "$TMPDIR/n.drep" "$TMPDIR/n.cdl" &&
+        "$root/usr/bin/datarep" check --deep "$TMPDIR/n.drep" &&
+        "$root/usr/bin/datarep" netcdf ncdump "$TMPDIR/n.drep" | grep -q 'v = 1, 2, 3' || return 1
+    [ -d "$root/usr/lib/python3/dist-packages/datarep" ] && /usr/bin/python3 -c 'import netCDF4' || return 0
+    PYTHONPATH=$root/usr/lib/python3/dist-packages /usr/bin/python3 -c 'import sys, datarep.netcdf, netCDF4
+assert netCDF4.Dataset(sys.argv[1])["v"][:].tolist() == [1, 2, 3]' "$TMPDIR/n.drep"
+}
+
 # Each installed file belongs to one Debian package, whose libraries lie in a directory for the
 # machine, and no line of a package's list is without files, but for an MPI that is not here.
 deb_lists() {
@@ -287,7 +298,7 @@ leaves_nothing() {
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..21
+echo 1..22
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -328,6 +339,12 @@ if [ -n "$(ls "$root"/usr/lib/libdatarep-fortran-*.so 2> /dev/null)" ]; then
 else
     n=$((n + 1))
     echo "ok $n - the modules of Fortran for MPI # SKIP none was built"
+fi
+if [ -e "$root/usr/lib/datarep/libdatarep-netcdf.so" ] && command -v ncdump > /dev/null && command -v ncgen > /dev/null; then
+    check "programs for netCDF run with the installed library" netcdf_programs
+else
+    n=$((n + 1))
+    echo "ok $n - programs for netCDF # SKIP no ncdump, or built without netCDF's headers"
 fi
 check "debian/*.install have each installed file once" deb_lists
 check "nothing that is installed knows where it was built" no_source_path
