@@ -335,7 +335,10 @@ static int inquire_storage(struct door *door, struct nc_variable *v, int *storag
         if (kind != NC_COMPACT)
             kind = info.layout == DREP_CHUNKED ? NC_CHUNKED : NC_CONTIGUOUS;
     }
-    TELL(storage, kind < 0 ? NC_CONTIGUOUS : kind);
+    /* Most small datasets are compact; R's ncdf4 refuses files with a variable that says so. */
+    if (kind < 0 || (v->dataset && kind == NC_COMPACT))
+        kind = NC_CONTIGUOUS;
+    TELL(storage, kind);
     for (d = 0; chunk && kind == NC_CHUNKED && d < v->rank; d++)
         chunk[d] = (size_t)info.chunk[d];
     return 0;
