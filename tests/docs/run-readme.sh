@@ -4,6 +4,8 @@
 # A fenced code block is an example when the line above it is one of
 #     <!-- test: c -->        a program; compiled against the built library and run
 #     <!-- test: sh -->       commands; run by sh -e with datarep in the PATH
+#     <!-- test: sh NEEDS -->   the same, if all of NEEDS, with commas between, are there: programs, and
+#                               python3:MODULE of the system's Python; skipped with its output if not
 #     <!-- test: output -->   what the example before it prints on its standard output
 #     <!-- test: file NAME -->  a file that the examples after it find under that name
 # The examples of one document run in order in one directory.
@@ -11,7 +13,10 @@
 set -u
 cd "$SRCDIR" || exit 1
 lib=$BUILDDIR/release
-PATH=$lib:$PATH
+# The examples' Python is the system's, which has the packages that they use.
+mkdir -p "$TMPDIR/bin"
+ln -sf /usr/bin/python3 "$TMPDIR/bin/python3"
+PATH=$lib:$TMPDIR/bin:$PATH
 n=0
 
 result() { # STATUS NAME
@@ -34,11 +39,23 @@ extract() { # DIRECTORY DOCUMENT
             out = dir "/" (kind == "file" ? name : sprintf("%02d.%s", ++i, kind))
             printf "" > out
             if (kind != "file")
-                print i, kind, NR
+                print i, kind, NR, name
             next
         }
         inside { print > out }
         !/^$/ && !inside { kind = "" }' "$2"
+}
+
+# What is missing of a list of needs.
+missing() { # NEED,NEED...
+    local need IFS=,
+    for need in $1; do
+        case $need in
+        python3:*) /usr/bin/python3 -c "import ${need#*:}" 2> /dev/null ;;
+        *.so) [ -e "$lib/$need" ] ;;
+        *) command -v "$need" > /dev/null ;;
+        esac || { echo "$need"; return; }
+    done
 }
 
 compile_and_run() { # BLOCK: the directory is the working directory
@@ -47,14 +64,21 @@ compile_and_run() { # BLOCK: the directory is the working directory
 }
 
 run_document() {
-    local doc=$1 dir log number kind line block
+    local doc=$1 dir log number kind line needs block absent=
     dir=$TMPDIR/$(basename "$doc").d
     log=$TMPDIR/log
     mkdir -p "$dir/blocks"
     (cd "$dir" && extract blocks "$SRCDIR/$doc") > "$dir/list"
     find "$dir/blocks" -type f ! -name '[0-9][0-9].*' -exec cp {} "$dir" \;
-    while read -r number kind line; do
+    while read -r number kind line needs; do
         block=$(printf '%s/%02d.%s' blocks "$number" "$kind")
+        # The output of an example that was not run is none.
+        [ "$kind" = output ] || absent=$(missing "$needs")
+        if [ -n "$absent" ]; then
+            n=$((n + 1))
+            echo "ok $n - $doc line $line: $kind # SKIP $absent is not installed"
+            continue
+        fi
         case $kind in
         c) (cd "$dir" && compile_and_run "$block" > stdout 2> "$log") ;;
         sh) (cd "$dir" && sh -e "$block" > stdout 2> "$log") ;;
