@@ -161,7 +161,7 @@ objects = $(patsubst %,$(BUILD)/obj/%.o,$(basename $(1)))
 # Sorted, as the order in which objects are linked is seen in the result.
 LIB_SRC := $(sort $(filter-out lib/mpi/%,$(wildcard format/*.c lib/*/*.c)))
 # Without libyaml there are no schemas, only values in text; the modules need HDF5, libzip, Cairo.
-SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc members number paths suggest value))
+SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc filter members number paths suggest value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
 NETCDF_SRC := $(if $(HAVE_NETCDF),$(sort $(wildcard tools/nc/*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)

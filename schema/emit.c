@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "format/utf8.h"
 #include "schema/doc.h"
+#include "schema/filter.h"
 #include "schema/members.h"
 #include "schema/number.h"
 #include "schema/paths.h"
@@ -554,7 +555,7 @@ static void put_parameters(struct emitter *e, const drep_filter *f)
  * defaults. */
 static void put_filters(struct emitter *e, const drep_dsinfo *info)
 {
-    char name[256];
+    char name[FILTER_TEXT];
     bool listed;
     int i;
 
@@ -563,14 +564,7 @@ static void put_filters(struct emitter *e, const drep_dsinfo *info)
     for (i = 0; i < info->nfilters; i++) {
         const drep_filter *f = &info->filters[i];
 
-        if (f->id >= DREP_FILTER_HDF5)
-            snprintf(name, sizeof name, "hdf5:%d%s", f->id - DREP_FILTER_HDF5, f->level ? "?" : "");
-        else if (f->name)
-            snprintf(name, sizeof name, "%s", f->name);
-        else if (drep_filter_name(f->id))
-            snprintf(name, sizeof name, "%s", drep_filter_name(f->id));
-        else
-            snprintf(name, sizeof name, "%d", f->id);
+        filter_text(f, name);
         listed = f->name || f->id >= DREP_FILTER_HDF5;
         if (!listed && (f->id < DREP_FILTER_DEFLATE || f->nparams == 0)) {
             put_word(e, name);

@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/model.h"
 #include "base/vec.h"
+#include "schema/filter.h"
 #include "schema/paths.h"
 #include "schema/suggest.h"
 #include <stdlib.h>
@@ -530,13 +531,11 @@ static bool read_user_filter(struct schema *s, const struct doc *name, const str
     return read_parameters(s, list, out) && doc_string(&s->c, name, &out->name);
 }
 
-#define HDF5 "hdf5:"
-
 /* "hdf5:NUMBER", with a "?" behind it if HDF5 may leave it out. */
 static bool read_hdf5_filter(struct schema *s, const struct doc *name, const struct doc *list,
                              drep_filter *out)
 {
-    const char *text = name->text + strlen(HDF5);
+    const char *text = name->text + strlen(FILTER_HDF5);
     char *end;
     long number = strtol(text, &end, 10);
 
@@ -558,7 +557,8 @@ static bool read_filter(struct schema *s, const struct doc *node, drep_filter *o
     }
     if (name->kind != DOC_SCALAR)
         return complain(&s->c, node, "expected a filter: its name, or {name: level}");
-    if (strncmp(name->text, HDF5, strlen(HDF5)) == 0 && (!level || level->kind == DOC_LIST))
+    if (strncmp(name->text, FILTER_HDF5, strlen(FILTER_HDF5)) == 0 &&
+        (!level || level->kind == DOC_LIST))
         return read_hdf5_filter(s, name, level, out);
     if (level && level->kind == DOC_LIST && !drep_filter_from_name(name->text))
         return read_user_filter(s, name, level, out);

@@ -17,7 +17,6 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/sparse.h"
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,6 @@ static void put_shape(struct sink *s, const int64_t *dims, const int64_t *most, 
 
 static void put_storage(struct sink *s, const drep_dsinfo *info)
 {
-    const char *name;
     int i;
 
     if (info->datarep_number != 0) {
@@ -60,17 +58,9 @@ static void put_storage(struct sink *s, const drep_dsinfo *info)
         put_shape(s, info->chunk, NULL, info->rank);
     }
     for (i = 0; i < info->nfilters; i++) {
-        if (info->filters[i].id >= DREP_FILTER_HDF5) {
-            sink_text(s, ", ");
-            print_filter(s, &info->filters[i]);
-            continue;
-        }
-        name = drep_filter_name(info->filters[i].id);
-        sink_format(s, ", %s", name ? name : "filter");
-        if (!name)
-            sink_format(s, " %d", info->filters[i].id);
-        if (info->filters[i].id >= DREP_FILTER_DEFLATE && info->filters[i].nparams > 0)
-            sink_format(s, " %" PRIu32, info->filters[i].param[0]);
+        sink_text(s, ", ");
+        print_filter(s, &info->filters[i]);
+        print_filter_parameters(s, &info->filters[i]);
     }
 }
 

@@ -1,6 +1,7 @@
 /* dump_json.c - the JSON form of a file, as SPEC.md, "JSON", has it, in one piece or with
  * one line an object. */
 /* SPDX-License-Identifier: MIT */
+#include "schema/filter.h"
 #include "schema/members.h"
 #include "schema/value.h"
 #include "tools/cmd/dump.h"
@@ -243,16 +244,13 @@ static void json_filters(struct sink *s, const drep_dsinfo *info)
     sink_char(s, '[');
     for (i = 0; i < info->nfilters; i++) {
         const drep_filter *f = &info->filters[i];
+        drep_filter named = *f;
+        char name[FILTER_TEXT];
 
+        named.level = 0; /* "optional" says it */
+        filter_text(&named, name);
         sink_text(s, i ? ", {\"name\": " : "{\"name\": ");
-        if (f->id >= DREP_FILTER_HDF5)
-            sink_format(s, "\"hdf5:%d\"", f->id - DREP_FILTER_HDF5);
-        else if (f->name)
-            json_string(s, f->name);
-        else if (drep_filter_name(f->id))
-            json_string(s, drep_filter_name(f->id));
-        else
-            sink_format(s, "\"%d\"", f->id);
+        json_string(s, name);
         sink_text(s, ", \"parameters\": [");
         for (k = 0; k < f->nparams; k++) {
             if (k)

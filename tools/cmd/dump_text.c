@@ -459,7 +459,7 @@ static void text_storage(struct dump *d, const char *path, drep_dataset *ds,
                          const drep_dsinfo *info)
 {
     struct sink *s = d->sink;
-    int i, k;
+    int i;
 
     if (info->rank == DREP_NULL_SPACE)
         return;
@@ -474,8 +474,7 @@ static void text_storage(struct dump *d, const char *path, drep_dataset *ds,
     for (i = 0; i < info->nfilters; i++) {
         sink_text(s, ", ");
         print_filter(s, &info->filters[i]);
-        for (k = 0; info->filters[i].id >= DREP_FILTER_DEFLATE && k < info->filters[i].nparams; k++)
-            sink_format(s, " %" PRIu32, info->filters[i].params[k]);
+        print_filter_parameters(s, &info->filters[i]);
     }
     text_fill(d, path, ds, info);
 }

@@ -5,11 +5,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/text/print.h"
 #include "format/utf8.h"
+#include "schema/filter.h"
 #include "schema/value.h"
 #include "tools/text/num.h"
 #include "tools/text/printer.h"
 #include "tools/text/real.h"
 #include "tools/text/sink.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -542,16 +544,23 @@ void print_lengths(struct sink *s, const int64_t *lengths, int n)
 
 void print_filter(struct sink *s, const drep_filter *filter)
 {
-    const char *name = filter->name ? filter->name : drep_filter_name(filter->id);
+    bool hdf5 = filter->id >= DREP_FILTER_HDF5;
+    char text[FILTER_TEXT];
 
-    if (filter->id >= DREP_FILTER_HDF5)
-        sink_format(s, "hdf5:%d%s", filter->id - DREP_FILTER_HDF5, name ? " " : "");
-    if (name)
-        sink_name(s, name);
-    else if (filter->id >= DREP_FILTER_HDF5)
-        return;
-    else
-        sink_format(s, "filter %d", filter->id);
+    filter_text(filter, text);
+    if (!hdf5 && !filter->name && !drep_filter_name(filter->id))
+        sink_text(s, "filter ");
+    hdf5 ? sink_text(s, text) : sink_name(s, text);
+    if (hdf5 && filter->name) {
+        sink_char(s, ' ');
+        sink_name(s, filter->name);
+    }
+}
+
+void print_filter_parameters(struct sink *s, const drep_filter *filter)
+{
+    for (int i = 0; filter->id >= DREP_FILTER_DEFLATE && i < filter->nparams; i++)
+        sink_format(s, " %" PRIu32, filter->params[i]);
 }
 
 void print_datarep(struct sink *s, const drep_dsinfo *info)

@@ -19,8 +19,10 @@ print_fn *print_direct(const struct printer *p, const drep_type *type);
 const char *print_layout(const drep_dsinfo *info);
 /* Lengths as a JSON list; an unlimited one is null. */
 void print_lengths(struct sink *s, const int64_t *lengths, int n);
-/* "shuffle", or "filter 32768". */
+/* "shuffle", or "filter 40", or "hdf5:32015? zstd": HDF5's number, and the name in its message. */
 void print_filter(struct sink *s, const drep_filter *filter);
+/* " 4 5": a space and the value of each parameter that does not follow from the datatype. */
+void print_filter_parameters(struct sink *s, const drep_filter *filter);
 /* "datarep 1 internal": number and name. */
 void print_datarep(struct sink *s, const drep_dsinfo *info);
 
