@@ -1906,6 +1906,11 @@ typedef struct drep_copying {
      * has it (0: the file) and a message: entries and header records of such tags are never copied,
      * as they may be false of the copy.  NULL: they are left out without a word. */
     int (*unknown)(uint64_t id, const char *message, void *ctx);
+    /* Called with the id in `from` of each dataset whose chunks this copy would have to decode, but
+     * for want of a filter cannot, and with the reason: the copy has its layout, chunks, filters
+     * and representation, whatever `plan` and `datarep` say, and its chunks as they are stored.
+     * NULL: such a dataset fails the copy with DREP_ERR_UNSUPPORTED. */
+    int (*kept)(uint64_t id, const char *message, void *ctx);
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below

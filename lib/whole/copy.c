@@ -712,6 +712,44 @@ static int map_dims(struct copy *c, uint64_t id, uint64_t new_id, struct object_
 
 /* ---- datasets ---- */
 
+/* DREP_ERR_UNSUPPORTED: a filter was applied to this chunk that is not here. */
+static int look_at_chunk(const uint64_t *coord, const struct chunk_rec *rec, void *ctx)
+{
+    const drep_dataset *ds = ctx;
+
+    (void)coord;
+    return rec->filtered ? filters_known(ds->rec.filter, ds->rec.nfilters, rec->skipped) : 0;
+}
+
+static int chunks_known(drep_dataset *ds)
+{
+    int err = filters_known(ds->rec.filter, ds->rec.nfilters, 0);
+
+    return err == DREP_ERR_UNSUPPORTED ? chunk_each(&ds->chunks, look_at_chunk, ds) : err;
+}
+
+/* The representation of the copy.  Where chunks would have to be decoded that nobody here can, the
+ * caller may have the dataset kept as it is stored: then the plan is that, too. */
+static int choose_rep(struct copy *c, drep_dataset *ds, struct copy_plan *p, struct rep_at *rep)
+{
+    struct fail_state why;
+    int err = target_rep(c, ds, p->spec.datarep, rep);
+
+    if (err || !c->how->kept)
+        return err;
+    if (!spec_changed(&p->spec, &p->was) && rep_same_items(ds->entry, rep->to, ds->ft->type))
+        return 0;
+    err = chunks_known(ds);
+    if (err != DREP_ERR_UNSUPPORTED)
+        return err;
+    fail_save(&why);
+    err = keep_answer(c, c->how->kept(ds->id, why.text, c->how->ctx));
+    if (err)
+        return err;
+    p->spec = p->was;
+    return target_rep(c, ds, DREP_DATAREP_STORED, rep);
+}
+
 /* Leaves a filter of numbers out where they have other sizes than it knows. */
 static bool drop_delta(drep_spec *spec, drep_filter *filter)
 {
@@ -867,7 +905,7 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
     if (!err)
         err = ask_plan(c, m->source, &plan);
     if (!err)
-        err = target_rep(c, m->source, plan.spec.datarep, &rep);
+        err = choose_rep(c, m->source, &plan, &rep);
     if (!err)
         err = rep_use(c->to, rep.to, m->source->ft->type);
     if (!err)

@@ -34,7 +34,8 @@ enum {
     OPTION_PARTIAL,
     OPTION_ROOT,
     OPTION_RANGE,
-    OPTION_VIRTUAL
+    OPTION_VIRTUAL,
+    OPTION_NO_DECODE
 };
 
 /* How datasets are to be stored: all of them, or one.  A later rule wins over an earlier one,
@@ -55,17 +56,18 @@ struct loss {
     drep_report report;
 };
 
-/* What a newer version wrote, and of which object. */
+/* What a newer version wrote, and of which object; or why a dataset is kept as it is stored. */
 struct omission {
     uint64_t id;
     char *message;
+    bool kept;
 };
 
 struct convert_run {
     const char *source, *target;
     const char *datarep, *schema, *root, *plugins, *commit;
     int range;
-    bool excl, force, verbose, partial;
+    bool excl, force, verbose, partial, no_decode;
     bool keeps_external; /* chunks stay in other files */
     bool stream;         /* the target is standard output */
     struct rule *rule;
@@ -261,10 +263,9 @@ static int add_loss(uint64_t id, const drep_report *report, void *ctx)
     return 0;
 }
 
-static int add_omission(uint64_t id, const char *message, void *ctx)
+static int add_exception(struct convert_run *c, uint64_t id, const char *message, bool kept)
 {
-    struct convert_run *c = ctx;
-    struct omission o = {id, strdup(message)};
+    struct omission o = {id, strdup(message), kept};
 
     if (!o.message || VEC_ROOM(c->omission, c->nomissions, c->omission_room, 1)) {
         free(o.message);
@@ -272,6 +273,16 @@ static int add_omission(uint64_t id, const char *message, void *ctx)
     }
     c->omission[c->nomissions++] = o;
     return 0;
+}
+
+static int add_omission(uint64_t id, const char *message, void *ctx)
+{
+    return add_exception(ctx, id, message, false);
+}
+
+static int add_kept(uint64_t id, const char *message, void *ctx)
+{
+    return add_exception(ctx, id, message, true);
 }
 
 static int show_progress(int64_t bytes, void *ctx)
@@ -317,7 +328,9 @@ static void say_omissions(const struct convert_run *c, drep_file *file)
 
         if (drep_object_path(file, c->omission[i].id, &path))
             path = NULL;
-        tool_say(c->source, path, "left out: %s", path ? without_number(message) : message);
+        tool_say(c->source, path, "%s: %s",
+                 c->omission[i].kept ? "kept as it is stored" : "left out",
+                 path ? without_number(message) : message);
         free(path);
     }
 }
@@ -334,7 +347,8 @@ static int copy_all(struct convert_run *c, drep_file *from, drep_file *to)
         DREP_COPYING(.datarep = replaces_all(c) ? NULL : DREP_DATAREP_STORED, .range = c->range,
                      .plan = plan_dataset, .lost = add_loss,
                      .left_out = c->partial ? add_omission : NULL, .unknown = add_omission,
-                     .progress = show_progress, .ctx = c, .external = c->keeps_external);
+                     .kept = c->no_decode ? add_kept : NULL, .progress = show_progress, .ctx = c,
+                     .external = c->keeps_external);
     const char *root = c->root ? c->root : "/", *name = strrchr(root, '/');
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(from, root, &info);
@@ -399,6 +413,14 @@ static bool is_later(int err)
             strstr(drep_error(), "(R2.9)"));
 }
 
+/* True if chunks cannot be decoded for want of a filter. */
+static bool is_undecodable(int err)
+{
+    return err == DREP_ERR_UNSUPPORTED && !is_later(err) && strstr(drep_error(), "filter ") &&
+           (strstr(drep_error(), " is not here") || strstr(drep_error(), " is not built in") ||
+            strstr(drep_error(), " is not registered"));
+}
+
 static int convert_into(struct convert_run *c, drep_file *from)
 {
     bool in_place = !c->commit && !c->stream && outfile_same(c->source, c->target);
@@ -413,13 +435,16 @@ static int convert_into(struct convert_run *c, drep_file *from)
     if (!err)
         err = copy_all(c, from, to);
     if (err) {
-        bool later = is_later(err);
+        bool later = is_later(err), undecodable = is_undecodable(err);
 
         status = err == DREP_ERR_STOPPED && limit_stopped()
                      ? TOOL_IO
                      : tool_fail_copy(c->source, c->target, from, err);
         if (later && !c->partial)
             tool_say(c->source, NULL, "--partial copies what this version knows");
+        if (undecodable && !c->no_decode)
+            tool_say(c->source, NULL,
+                     "--no-decode keeps datasets that cannot be decoded as they are stored");
         drep_abandon(to);
         return status;
     }
@@ -489,6 +514,9 @@ static int convert_option(struct convert_run *c, int option)
         return 0;
     case OPTION_VIRTUAL:
         c->keeps_external = true;
+        return 0;
+    case OPTION_NO_DECODE:
+        c->no_decode = true;
         return 0;
     case OPTION_ROOT:
         c->root = optarg;
@@ -565,6 +593,8 @@ static const struct option_row convert_option_rows[] = {
     {OPTION_FILTERS, "filters", "LIST", "none, or shuffle,zstd:3: for all, or for PATH=LIST",
      "none"},
     {OPTION_PARTIAL, "partial", NULL, "leave out what a newer version wrote, and name it", NULL},
+    {OPTION_NO_DECODE, "no-decode", NULL,
+     "keep datasets that cannot be decoded here as they are stored", NULL},
     {OPTION_ROOT, "root", "PATH", "only this object and everything below it", NULL},
     {OPTION_RANGE, "range", "HOW", "values that do not fit: strict (fail), round, clamp or wrap",
      "strict round clamp wrap"},
