@@ -38,6 +38,27 @@ struct decoding {
     struct decoder *decoder;
 };
 
+size_t chunk_memory(size_t element, int rank, const hsize_t *chunk)
+{
+    size_t size = element;
+    int d;
+
+    for (d = 0; d < rank; d++)
+        if (__builtin_mul_overflow(size, chunk[d], &size))
+            return SIZE_MAX;
+    return size;
+}
+
+size_t chunk_memory_of(size_t element, const drep_dsinfo *info)
+{
+    hsize_t chunk[DREP_MAX_RANK] = {0};
+    int d;
+
+    for (d = 0; d < info->rank; d++)
+        chunk[d] = (hsize_t)info->chunk[d];
+    return chunk_memory(element, info->rank, chunk);
+}
+
 void decoding_free(struct decoding *g)
 {
     int i;

@@ -4,8 +4,14 @@
 #define TOOLS_H5_CHUNK_H
 
 #include "tools/h5/library.h"
+#include <datarep.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Bytes of the elements of a chunk; SIZE_MAX: more than any memory has.  The second: of a chunk of
+ * the container's. */
+size_t chunk_memory(size_t element, int rank, const hsize_t *chunk);
+size_t chunk_memory_of(size_t element, const drep_dsinfo *info);
 
 /* NULL if the filters are others than those known here, or without memory.  partly: only without
  * memory; chunks that others were applied to are DECODE_UNKNOWN. */

@@ -60,6 +60,7 @@ struct filler {
 
     int as_stored; /* chunks go over as they are: */
     struct raw_chunks raw;
+    struct bare_edge bare;
     int64_t untried;          /* those that were not decoded first, */
     int64_t undecoded;        /* and those that nobody here could decode */
     int missing;              /* HDF5 lacks filters: it cannot read what we cannot decode */
@@ -282,6 +283,7 @@ static int stored_add(struct filler *f, const struct box *b)
         f->stored_room = room;
     }
     c = &all[f->nstored++];
+    c->bare = &f->bare;
     c->box = *b;
     c->there = c->good = 0;
     return 0;
@@ -881,17 +883,14 @@ static int source_has_chunks(const struct h5_source *s, const drep_dsinfo *info)
 static int decode_here(struct filler *f, const drep_dsinfo *info)
 {
     const struct h5_source *s = f->s;
-    size_t size = s->map.dsize;
-    int d;
+    size_t size = chunk_memory(s->map.dsize, s->rank, s->chunk);
 
     if (!source_has_chunks(s, info) || !map_is_copy(s->type, &s->map))
         return 0;
-    for (d = 0; d < s->rank; d++)
-        if (__builtin_mul_overflow(size, (size_t)s->chunk[d], &size))
-            return 0;
     if (size == 0 || size > (256 << 20))
         return 0;
     f->chunk_size = size;
+    bare_edge_read(&f->bare, s->dset, s->dcpl);
     f->as_stored = raw_chunks_match(&f->raw, s->dcpl, info, f->ds, &s->map, f->j->o->pinned);
     f->pinned = f->as_stored && f->j->o->pinned;
     f->missing = f->raw.pipeline && registered_missing(s->dcpl, f->j->why, sizeof f->j->why);

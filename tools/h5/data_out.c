@@ -39,6 +39,7 @@ struct emptier {
     int all;       /* all elements are written, also those that hold the fill value */
     int as_stored; /* chunks go over without being decoded: */
     struct raw_chunks raw;
+    struct bare_edge bare;
     struct decoding *decoding; /* tells chunks that hold less than HDF5 asks for */
     struct stored stored;      /* one of HDF5's, read back */
     struct nulls nulls;
@@ -196,9 +197,12 @@ static int export_region(struct emptier *e, const int64_t *start, const int64_t 
 }
 
 /* True if a chunk may go over as it is.  One that leaves out its last elements, as the container
- * allows under its own filters, HDF5 would fill up with what lies behind it in memory. */
-static int is_whole(const struct emptier *e, size_t size, unsigned skipped)
+ * allows under its own filters, HDF5 would fill up with what lies behind it in memory; and one that
+ * is filtered it would not decode where it takes chunks for bare. */
+static int is_whole(const struct emptier *e, int bare, size_t size, unsigned skipped)
 {
+    if (size > 0 && bare && (skipped != e->bare.all || size != e->raw.size))
+        return 0;
     return size == 0 || e->raw.pipeline ||
            decode_chunk(e->decoding, 0, e->raw.bytes, size, skipped, NULL) == DECODE_WHOLE;
 }
@@ -209,17 +213,19 @@ static int copy_raw_chunk_out(struct emptier *e, const struct box *b)
     hsize_t at[H5S_MAX_RANK];
     unsigned skipped = 0;
     size_t size = 0;
-    int d, err = job_stopped(e->j);
+    int d, bare = bare_edge_has(&e->bare, b->start), err = job_stopped(e->j);
 
     if (err)
         return err;
-    err = raw_chunk_out(&e->raw, e->s->ds, b->start, &size, &skipped);
+    err = raw_chunk_out(&e->raw, e->s->ds, b->start, bare, &size, &skipped);
     if (err)
         return job_fail_drep(e->j, err);
-    if (!is_whole(e, size, skipped))
+    if (!is_whole(e, bare, size, skipped))
         return export_region(e, b->start, b->count);
     for (d = 0; d < b->rank; d++)
         at[d] = (hsize_t)b->start[d];
+    if (bare)
+        skipped = 0; /* as HDF5 writes them */
     if (size > 0 && H5Dwrite_chunk(e->dset, H5P_DEFAULT, skipped, at, size, e->raw.bytes) < 0) {
         job_fail_hdf5(e->j, e->o->path);
         return DREP_ERR_IO;
@@ -239,7 +245,9 @@ static int check_carried(struct emptier *e, const struct box *b, int *err)
     int same;
 
     c->box = *b;
-    *err = raw_chunk_out(&e->raw, e->s->ds, b->start, &size, &skipped);
+    c->bare = &e->bare;
+    *err = raw_chunk_out(&e->raw, e->s->ds, b->start, bare_edge_has(&e->bare, b->start), &size,
+                         &skipped);
     *err = *err ? job_fail_drep(e->j, *err) : stored_read(e->j, e->dset, e->raw.most, c);
     same = !*err && c->there == (size > 0) &&
            (!c->there || (c->good && c->size == size && c->skipped == skipped &&
@@ -349,22 +357,19 @@ static int export_all_blocks(struct emptier *e)
 static int no_memory_for_chunk(const struct emptier *e)
 {
     const drep_dsinfo *info = &e->s->info;
-    int64_t limit, size = info->element_size;
+    int64_t limit;
+    size_t size = chunk_memory_of((size_t)info->element_size, info);
     drep_info *hints;
-    int d;
 
     if (info->layout != DREP_CHUNKED || info->nfilters == 0 || drep_get_info(e->j->d, &hints))
         return job_no_memory(e->j);
     limit = strtoll(drep_info_get(hints, "drep_limit_chunk"), NULL, 10);
     drep_info_free(hints);
-    for (d = 0; d < info->rank; d++)
-        if (__builtin_mul_overflow(size, info->chunk[d], &size))
-            size = INT64_MAX;
-    if (size <= limit)
+    if (limit >= 0 && size <= (size_t)limit)
         return job_no_memory(e->j);
     return job_fail(e->j, DREP_ERR_LIMIT,
-                    "dataset \"%s\": a filtered chunk of %lld bytes; drep_limit_chunk is %lld",
-                    e->o->path, (long long)size, (long long)limit);
+                    "dataset \"%s\": a filtered chunk of %zu bytes; drep_limit_chunk is %lld",
+                    e->o->path, size, (long long)limit);
 }
 
 static int export_blocks(struct emptier *e, int64_t most)
@@ -525,6 +530,7 @@ int export_data(struct job *j, const struct h5_object *o)
     none &= !virtual || s.info.count == 0;
     if (!err && !none && virtual)
         err = assembly_begin(&e.assembly, j, e.dset, &s.map);
+    bare_edge_read(&e.bare, e.dset, dcpl);
     /* What a chunk has behind the dataset's end would be seen in a longer one. */
     e.as_stored = !err && !none && !longer && !nulls_any(&e.nulls) &&
                   raw_chunks_match(&e.raw, dcpl, &s.info, s.ds, &s.map, 0);

@@ -626,7 +626,7 @@ static hid_t create_h5_dataset(struct job *j, const struct h5_object *o, const s
     H5Pset_attr_creation_order(dcpl, H5P_CRT_ORDER_TRACKED);
     if (layout_out(j, o->path, &s->info, s->file, r, dcpl) == 0 &&
         (longer ? set_longer_fill(j, o, s, dcpl) : set_fill(j, o, s, dcpl)) == 0) {
-        dset = H5Dcreate2(j->h, o->path, s->file, space, lcpl, dcpl, H5P_DEFAULT);
+        dset = layout_create(j, o->path, s->file, space, lcpl, dcpl);
         if (dset < 0)
             job_fail_hdf5(j, "not made");
     }

@@ -4,6 +4,7 @@
  * otherwise.  Export chooses by the container's way and the notes that still fit. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/layout.h"
+#include "tools/h5/chunk.h"
 #include "tools/h5/framed.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"
@@ -25,17 +26,20 @@
 /* HDF5 keeps compact data in an object header message of at most 64 KiB. */
 #define COMPACT_HDF5 65000
 #define COMPACT_OURS 65536
+/* The note of a dataset whose chunks at the edge are not filtered. */
+#define NOTE_BARE "partial-chunks"
 /* Bytes of a chunk of ours, where HDF5 has none. */
 #define SPARSE_CHUNK 16384
 
 /* ------------------------------------------------------------ filters of HDF5 */
 
+#define PARAMETERS_MAX 255 /* of a filter of the container's */
 #define VALUES_MAX 256
 
 struct filter {
     H5Z_filter_t id;
     unsigned flags;
-    size_t n;
+    size_t n, all; /* parameters: those below, and how many it has in HDF5's file */
     unsigned value[VALUES_MAX];
     char name[256];
 };
@@ -65,8 +69,10 @@ static int pipeline_read(struct job *j, hid_t dcpl, struct pipeline *p)
         f->n = VALUES_MAX;
         f->id = H5Pget_filter2(dcpl, (unsigned)i, &f->flags, &f->n, f->value, sizeof f->name,
                                f->name, &config);
-        if (f->id < 0 || f->n > VALUES_MAX)
-            return job_fail(j, DREP_ERR_UNSUPPORTED, "a filter of HDF5 with %zu parameters", f->n);
+        if (f->id < 0)
+            return job_fail_hdf5(j, "filter");
+        f->all = f->n;
+        f->n = f->n < VALUES_MAX ? f->n : VALUES_MAX;
         f->name[sizeof f->name - 1] = 0;
     }
     p->n = i;
@@ -91,15 +97,10 @@ static void pipeline_add_framed(struct pipeline *p, const drep_dsinfo *info,
                                 const drep_filter *filter)
 {
     struct filter *f = &p->f[p->n];
-    size_t chunk = (size_t)info->element_size;
-    int d;
 
-    for (d = 0; d < info->rank; d++)
-        if (__builtin_mul_overflow(chunk, (size_t)info->chunk[d], &chunk))
-            chunk = SIZE_MAX;
     if (p->n == H5Z_MAX_NFILTERS)
         return;
-    f->id = framed_out(filter, chunk, &f->n, f->value);
+    f->id = framed_out(filter, chunk_memory_of((size_t)info->element_size, info), &f->n, f->value);
     f->flags = H5Z_FLAG_OPTIONAL;
     p->n += f->id > 0;
 }
@@ -178,6 +179,8 @@ static int note_pipeline(struct job *j, const struct pipeline *p, struct notes *
     if (p->n == 0)
         return notes_add(j, r, "filter none");
     for (i = 0; !err && i < p->n; i++) {
+        if (p->f[i].all > VALUES_MAX)
+            continue; /* not without all of them */
         snprintf(values, sizeof values, "-");
         for (k = len = 0; k < p->f[i].n; k++)
             len += (size_t)snprintf(values + len, sizeof values - len, "%s%u", k ? "," : "",
@@ -458,6 +461,25 @@ static enum known is_known(const struct pipeline *p)
 
 static int64_t chunk_limit(struct job *j);
 
+/* True if no filter has more parameters, or a longer name, than the container takes.  Of more than
+ * it tells, libhdf5 could not tell whether a chunk is whole. */
+static int filters_fit(struct job *j, const char *path, const struct pipeline *p, enum known known)
+{
+    int i, fit = 1;
+
+    for (i = 0; i < p->n; i++) {
+        const struct filter *f = &p->f[i];
+
+        if (f->all > VALUES_MAX || (f->all > PARAMETERS_MAX && known == KNOWN_TO_NOBODY))
+            job_say(j, HDF5_LOST, "filter", path,
+                    "filter %d%s%s%s has %zu parameters, more than the %d that can be carried",
+                    (int)f->id, *f->name ? " (" : "", f->name, *f->name ? ")" : "", f->all,
+                    PARAMETERS_MAX);
+        fit &= f->all <= PARAMETERS_MAX && strlen(f->name) <= 255;
+    }
+    return fit;
+}
+
 /* True if the container is to have HDF5's filters as they are, since its own do not do the same: it
  * decodes them by HDF5's rules, or nobody can; or since nobody is to look at the chunks.  What HDF5
  * decodes and the container does not is encoded anew, so that its elements can be read. */
@@ -465,22 +487,16 @@ static int wants_pipeline(struct job *j, const char *path, const struct h5_sourc
                           const struct pipeline *p)
 {
     enum known known = is_known(p);
-    int64_t size = (int64_t)s->map.dsize;
-    int i, d;
+    size_t size = chunk_memory(s->map.dsize, s->rank, s->chunk);
 
-    if (j->o->nfilters >= 0 || p->n == 0 || !elements_are_copies(s))
+    if (!filters_fit(j, path, p, known) || j->o->nfilters >= 0 || p->n == 0 ||
+        !elements_are_copies(s))
         return 0;
-    for (i = 0; i < p->n; i++)
-        if (p->f[i].n > 255 || strlen(p->f[i].name) > 255)
-            return 0;
-    for (d = 0; d < s->rank; d++)
-        if (__builtin_mul_overflow(size, (int64_t)s->chunk[d], &size))
-            return 0;
-    if (size > chunk_limit(j)) {
-        if (known == KNOWN_TO_NOBODY)
+    if (size > (size_t)chunk_limit(j)) {
+        if (known == KNOWN_TO_NOBODY && size < SIZE_MAX)
             job_say(j, HDF5_LOST, "chunk", path,
-                    "chunks of %lld bytes, which nobody here can decode, take --limit=chunk=%lld",
-                    (long long)size, (long long)size);
+                    "chunks of %zu bytes, which nobody here can decode, take --limit=chunk=%zu",
+                    size, size);
         return 0;
     }
     return j->o->no_decode || known == KNOWN_TO_NOBODY ||
@@ -994,11 +1010,30 @@ int layout_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t t
         chunk_for(info, chunk);
         chunk_wanted(info, r, chunk);
         H5Pset_chunk(dcpl, info->rank, chunk);
+        if (notes_find(r, NOTE_BARE))
+            H5Pset_chunk_opts(dcpl, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
         err = filters_out(j, path, info, type, r, dcpl);
     } else if (info->nfilters) {
         job_say(j, HDF5_STORED, "filter", path, "filters are left out: HDF5 has no chunks here");
     }
     return err;
+}
+
+hid_t layout_create(struct job *j, const char *path, hid_t type, hid_t space, hid_t lcpl,
+                    hid_t dcpl)
+{
+    unsigned options = 0;
+    hid_t dset;
+
+    /* libhdf5 would not write the property to a file for older readers. */
+    if (H5Pget_layout(dcpl) == H5D_CHUNKED)
+        H5Pget_chunk_opts(dcpl, &options);
+    if (options && !j->usual.latest)
+        H5Fset_libver_bounds(j->h, H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+    dset = H5Dcreate2(j->h, path, type, space, lcpl, dcpl, H5P_DEFAULT);
+    if (options && !j->usual.latest)
+        H5Fset_libver_bounds(j->h, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
+    return dset;
 }
 
 #define UNSIGNED_USES "default scale-dimension=unsigned"
@@ -1074,6 +1109,16 @@ static int note_chunk(struct job *j, const drep_dsinfo *info, const struct h5_so
     return same ? 0 : notes_add(j, r, "chunk %s", text);
 }
 
+/* Chunks at the edge are not filtered. */
+static int note_bare(struct job *j, const struct h5_source *s, struct notes *r)
+{
+    unsigned options = 0;
+
+    H5Pget_chunk_opts(s->dcpl, &options);
+    return options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS ? notes_add(j, r, NOTE_BARE " unfiltered")
+                                                          : 0;
+}
+
 static int note_filters(struct job *j, const drep_dsinfo *info, const struct h5_source *s,
                         struct notes *r)
 {
@@ -1116,6 +1161,8 @@ int layout_notes(struct job *j, const drep_dsinfo *info, const struct h5_source 
         err = notes_add(j, r, "layout %s", names[layout]);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
         err = note_chunk(j, info, s, r);
+    if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
+        err = note_bare(j, s, r);
     if (!err && s->layout == H5D_CHUNKED && s->rank > 0)
         err = note_filters(j, info, s, r);
     return err ? err : note_times(j, s->dcpl, s->layout, r);

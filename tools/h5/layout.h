@@ -20,6 +20,9 @@ int layout_defaults_write(struct job *j, struct notes *r);
 /* Out: sets the properties of a dataset of this datatype. */
 int layout_out(struct job *j, const char *path, const drep_dsinfo *info, hid_t type,
                const struct notes *r, hid_t dcpl);
+/* Makes it with them. */
+hid_t layout_create(struct job *j, const char *path, hid_t type, hid_t space, hid_t lcpl,
+                    hid_t dcpl);
 void layout_defaults_read(struct job *j, const struct notes *r);
 void layout_times_out(struct job *j, const struct notes *r, hid_t dcpl);
 

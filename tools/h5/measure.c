@@ -25,7 +25,7 @@
 #define FILTERS_MAX ((H5Z_MAX_NFILTERS - 1) / 2)
 /* Larger chunks are not decoded by chunk.c. */
 #define DECODED_MAX (256 << 20)
-#define NBIT_PARAMETERS 256
+#define NBIT_PARAMETERS 256 /* libhdf5 tells no more of any filter */
 
 /* One filter of the dataset. */
 struct measure_stage {
@@ -44,11 +44,13 @@ struct measure {
     size_t element, size; /* bytes of an element in the file, of a chunk; 0: not known */
     struct decoding *decoding;
     struct stored stored;
+    struct bare_edge bare;
     int whole; /* of the chunk in `stored`; -1: none yet */
     struct measure_stage *stage;
     hid_t file, trial; /* in memory; -1: none */
     /* State of the chunk that goes through the probes. */
     unsigned skipped;
+    int untold; /* libhdf5 does not tell all parameters of a filter */
     int short_input, reached;
     size_t got;
 };
@@ -57,6 +59,34 @@ struct measure {
 static struct measure *probed;
 
 /* -------------------------------------------------------------- stored chunks */
+
+void bare_edge_read(struct bare_edge *e, hid_t dset, hid_t dcpl)
+{
+    int n = H5Pget_nfilters(dcpl);
+    unsigned options = 0;
+    hid_t space;
+
+    e->rank = 0;
+    if (n <= 0 || H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk_opts(dcpl, &options) < 0 ||
+        !(options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS))
+        return;
+    space = H5Dget_space(dset);
+    e->all = n < 32 ? (1u << n) - 1 : UINT32_MAX;
+    e->rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, e->chunk);
+    if (H5Sget_simple_extent_dims(space, e->dims, NULL) != e->rank)
+        e->rank = 0;
+    H5Sclose(space);
+}
+
+int bare_edge_has(const struct bare_edge *e, const int64_t *start)
+{
+    int d;
+
+    for (d = 0; d < e->rank; d++)
+        if (e->dims[d] < (hsize_t)start[d] || e->dims[d] - (hsize_t)start[d] < e->chunk[d])
+            return 1;
+    return 0;
+}
 
 /* Reads the stored bytes; 0 if HDF5 cannot.  HDF5 takes the size of a chunk without filters for
  * granted, but reads as much as its index says: what is at the end of the buffer before
@@ -110,6 +140,8 @@ int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c)
     }
     c->size = (size_t)size;
     c->read = c->good = read_marked(dset, c, at);
+    if (c->bare && bare_edge_has(c->bare, c->box.start))
+        c->skipped = c->bare->all;
     return 0;
 }
 
@@ -238,6 +270,7 @@ static int stages_read(struct measure *m)
 
         s->n = NBIT_PARAMETERS;
         s->id = H5Pget_filter2(m->dcpl, (unsigned)i, &flags, &s->n, s->value, 0, NULL, &config);
+        m->untold |= s->n > NBIT_PARAMETERS;
         if (s->id < 0 || s->n > NBIT_PARAMETERS) {
             free(m->stage);
             m->stage = NULL;
@@ -450,16 +483,14 @@ struct measure *measure_new(struct job *j, hid_t dset, hid_t dcpl, int rank, con
 static void prepare(struct measure *m)
 {
     size_t size;
-    int d;
 
     if (m->begun)
         return;
     m->begun = 1;
-    size = m->element = dataset_element(m->dset);
-    for (d = 0; d < m->rank; d++)
-        if (__builtin_mul_overflow(size, (size_t)m->chunk[d], &size))
-            size = SIZE_MAX;
-    m->size = size;
+    m->element = dataset_element(m->dset);
+    size = m->size = chunk_memory(m->element, m->rank, m->chunk);
+    bare_edge_read(&m->bare, m->dset, m->dcpl);
+    m->stored.bare = &m->bare;
     if (m->n > 0 && size > 0 && size <= DECODED_MAX)
         m->decoding = decoding_new(m->dcpl, m->element, size, 1, 0);
 }
@@ -486,7 +517,7 @@ static int chunk_whole(struct measure *m)
         return 0;
     if (!c->good)
         return 1;
-    if (m->n <= 0)
+    if (m->n <= 0 || bare_edge_has(&m->bare, c->box.start))
         return c->size >= m->size;
     if (m->decoding)
         how = decode_chunk(m->decoding, 0, c->bytes, c->size, c->skipped, NULL);
@@ -532,7 +563,9 @@ int measure_box(struct measure *m, const struct box *block, int say)
     while (whole && box_next(&b))
         whole = measure_chunk(m, &b);
     if (!whole && say)
-        job_fail(m->j, DREP_ERR_UNSUPPORTED, "a chunk holds less than chunks do");
+        job_fail(m->j, DREP_ERR_UNSUPPORTED, "%s",
+                 m->untold ? "a filter has more parameters than libhdf5 tells"
+                           : "a chunk holds less than chunks do");
     return whole;
 }
 

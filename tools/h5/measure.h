@@ -6,8 +6,20 @@
 #include "tools/h5/job.h"
 #include "tools/walk/box.h"
 
+/* The chunks at the edge of a dataset that are not filtered, although their masks do not say so
+ * (H5Pset_chunk_opts()). */
+struct bare_edge {
+    int rank;     /* 0: there are none */
+    unsigned all; /* the mask of all filters */
+    hsize_t dims[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+};
+void bare_edge_read(struct bare_edge *e, hid_t dset, hid_t dcpl);
+/* True if the chunk that begins there is such a one. */
+int bare_edge_has(const struct bare_edge *e, const int64_t *start);
+
 /* A chunk as it is stored. */
 struct stored {
+    const struct bare_edge *bare; /* of its dataset; NULL: it has none */
     uint8_t *bytes;
     size_t room, size;
     unsigned skipped;
@@ -17,7 +29,8 @@ struct stored {
     int good;       /* likewise; then: DECODE_... */
     struct box box; /* where its elements belong: start and count */
 };
-/* HDF5 reads the bytes of the chunk at c->box; a chunk that is not stored is not there. */
+/* HDF5 reads the bytes of the chunk at c->box; a chunk that is not stored is not there.  The mask
+ * of one in c->bare becomes that of all filters. */
 int stored_read(struct job *j, hid_t dset, size_t chunk_size, struct stored *c);
 
 /* Tells whether the chunks of a dataset may be read through HDF5, which fills up those that

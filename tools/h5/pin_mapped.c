@@ -192,15 +192,13 @@ static int dataset_has_type(hid_t dset, hid_t type)
 static int take_filters(struct mapped_pin *p, hid_t dcpl)
 {
     size_t size = p->s->map.dsize;
-    int d;
 
     decoding_free(p->decoding);
     p->decoding = NULL;
     if (p->contiguous || p->j->o->no_decode)
         return 1;
-    for (d = 0; d < p->direct->rank; d++)
-        size *= (size_t)p->chunk[d]; /* raw_chunks_match() has seen that it fits */
-    p->decoding = decoding_new(dcpl, p->s->map.dsize, size, 1, p->raw.pipeline);
+    p->decoding =
+        decoding_new(dcpl, size, chunk_memory(size, p->direct->rank, p->chunk), 1, p->raw.pipeline);
     return p->decoding != NULL;
 }
 
@@ -212,6 +210,8 @@ static void take_source(struct mapped_pin *p)
     int layout = H5Pget_layout(dcpl);
 
     p->dset = d->dset;
+    bare_edge_read(&p->bare, d->dset, dcpl);
+    p->stored.bare = &p->bare;
     raw_chunks_release(&p->raw);
     p->contiguous =
         layout == H5D_CONTIGUOUS && p->info->nfilters == 0 && H5Dget_offset(d->dset) != HADDR_UNDEF;

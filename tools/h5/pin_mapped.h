@@ -23,6 +23,7 @@ struct mapped_pin {
     int64_t untried;           /* those that stay, and were not, */
     int64_t undecoded;         /* and those that could not be */
     hsize_t chunk[H5S_MAX_RANK];
+    struct bare_edge bare;
     struct stored stored;
 };
 /* Gives a container's dataset chunks and filters such that chunks can stay in the sources; false:

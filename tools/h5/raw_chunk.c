@@ -77,17 +77,12 @@ static int dcpl_has_chunks(hid_t dcpl, const drep_dsinfo *info)
 int raw_chunks_match(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *info, drep_dataset *ds,
                      const struct map *m, int plain)
 {
-    unsigned options = 0;
-    size_t size = m->dsize;
-    int d, same = 0;
+    size_t size = chunk_memory_of(m->dsize, info);
+    int same = 0;
 
     memset(r, 0, sizeof *r);
-    /* Chunks at the edge that skip filters without saying so. */
-    if (!dcpl_has_chunks(dcpl, info) || H5Pget_chunk_opts(dcpl, &options) < 0 || options != 0)
+    if (!dcpl_has_chunks(dcpl, info) || size == SIZE_MAX)
         return 0;
-    for (d = 0; d < info->rank; d++)
-        if (__builtin_mul_overflow(size, (size_t)info->chunk[d], &size))
-            return 0;
     r->size = size;
     r->most = size / 2 > SIZE_MAX / 8 ? SIZE_MAX : 2 * size + 4096;
     return size > 0 && m->kind == MAP_FLAT && !m->variable && pair_filters(r, dcpl, info, plain) &&
@@ -146,8 +141,8 @@ int raw_chunk_filtered(const struct raw_chunks *r, uint32_t skipped)
     return 0;
 }
 
-int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, size_t *size,
-                  unsigned *skipped)
+int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, int bare,
+                  size_t *size, unsigned *skipped)
 {
     int64_t stored = 0;
     uint32_t mask = 0;
@@ -165,7 +160,9 @@ int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, 
     *size = (size_t)stored;
     *skipped = 0;
     for (i = 0; !err && stored > 0 && i < r->n; i++) {
-        if (r->ours[i] == RAW_CHUNK_SUM)
+        if (r->ours[i] == RAW_CHUNK_SUM && bare)
+            *skipped |= 1u << i;
+        else if (r->ours[i] == RAW_CHUNK_SUM)
             *size += fletcher32_add(r->bytes, (size_t)stored);
         else
             *skipped |= (unsigned)(mask >> r->ours[i] & 1) << i;

@@ -35,9 +35,9 @@ int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size,
                  uint32_t *out);
 /* True if the filters of a chunk that the container has, all but `skipped`, are any. */
 int raw_chunk_filtered(const struct raw_chunks *r, uint32_t skipped);
-/* The container's chunk at `start` becomes HDF5's: in r->bytes, with its sum.  *size 0: it is not
- * stored.  0 or a DREP_ERR_... of the library. */
-int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, size_t *size,
-                  unsigned *skipped);
+/* The container's chunk at `start` becomes HDF5's: in r->bytes, with its sum, but not if it is
+ * bare (measure.h).  *size 0: it is not stored.  0 or a DREP_ERR_... of the library. */
+int raw_chunk_out(struct raw_chunks *r, drep_dataset *ds, const int64_t *start, int bare,
+                  size_t *size, unsigned *skipped);
 
 #endif

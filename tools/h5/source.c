@@ -3,6 +3,7 @@
  * libhdf5 trusts a dataset's header, so the header is checked before its properties are read. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/source.h"
+#include "tools/h5/chunk.h"
 #include "tools/h5/encoding.h"
 #include "tools/h5/header.h"
 #include "tools/h5/hyperslab.h"
@@ -88,13 +89,12 @@ static hid_t reopen_dataset(struct job *j, const struct h5_object *o, hid_t dset
     hsize_t chunk[H5S_MAX_RANK], size = H5Tget_size(type);
     hid_t dapl = 0, again;
     char *path;
-    int d, rank;
+    int rank;
 
     if (H5Pget_layout(dcpl) == H5D_CHUNKED) {
         rank = H5Pget_chunk(dcpl, H5S_MAX_RANK, chunk);
-        for (d = 0; d < rank; d++)
-            size *= chunk[d];
-        if (size > BLOCK_SIZE / 4) {
+        size = chunk_memory((size_t)size, rank, chunk);
+        if (size > BLOCK_SIZE / 4 && size < SIZE_MAX) {
             dapl = H5Pcreate(H5P_DATASET_ACCESS);
             H5Pset_chunk_cache(dapl, 521, (size_t)size + 1, 1.0);
         }
