@@ -59,6 +59,8 @@ static int sync_file(struct store *st)
     err = st->io->ops->sync(st->io);
     if (err)
         st->failed = "a sync failed; what reached the disk is unknown";
+    else
+        st->txn->unsynced = false;
     return err;
 }
 

@@ -14,6 +14,7 @@
 #include "tree/find.h"
 #include "tree/walk.h"
 #include "txn/log.h"
+#include "txn/txn.h"
 
 /* ---- from the commit in force ---- */
 
@@ -125,12 +126,20 @@ static int readers_limit(struct store *st, uint64_t *limit)
     return 0;
 }
 
+/* True if a crash may leave the commit before the one in force. */
+static bool may_go_back(const struct store *st)
+{
+    return st->opts.sync && st->txn->unsynced;
+}
+
 /* Compute the last commit whose freed space the open transaction may use: the commits in both
- * slots, those in the log, and those that readers hold must stay whole. */
+ * slots, those in the log, and those that readers hold must stay whole; and if the file may go back
+ * by a commit, what stands in the slots and the log then. */
 static int reuse_limit(struct store *st, uint64_t *limit)
 {
+    bool back = may_go_back(st);
     uint64_t next = store_next_sequence(st);
-    uint64_t keep = st->opts.keep > 2 ? (uint64_t)st->opts.keep : 2;
+    uint64_t keep = (st->opts.keep > 2 ? (uint64_t)st->opts.keep : 2) + back;
     uint64_t oldest;
     int err = log_oldest(st, &oldest);
 
@@ -139,7 +148,23 @@ static int reuse_limit(struct store *st, uint64_t *limit)
     *limit = next > keep ? next - keep : 0;
     if (*limit > oldest)
         *limit = oldest;
+    if (back && *limit > st->txn->older_log)
+        *limit = st->txn->older_log;
     return readers_limit(st, limit);
+}
+
+/* Make what was opened durable before anything is written, where it must not go back: the state of
+ * a stream moves to slot A, and nobody knows what a damaged older slot keeps. */
+static int secure_opened(struct store *st)
+{
+    int err;
+
+    if (!(st->slot.incompatible & FMT_AT_END) && (!may_go_back(st) || st->txn->older_log > 0))
+        return 0;
+    err = slots_secure(st);
+    if (!err)
+        st->txn->unsynced = false;
+    return err;
 }
 
 int free_load(struct store *st)
@@ -149,7 +174,7 @@ int free_load(struct store *st)
     int err = 0;
 
     if (!sp->loaded) {
-        err = slots_secure(st);
+        err = secure_opened(st);
         if (err)
             return err;
         sp->later.n = sp->later.head = 0;

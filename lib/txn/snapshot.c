@@ -162,6 +162,10 @@ int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot 
     if (err)
         return err;
     st->txn->older_end = s.state[1 - which] == SLOT_VALID ? s.slot[1 - which].end : 0;
+    st->txn->older = (struct ref){0, 0, 0};
+    if (s.state[1 - which] == SLOT_VALID &&
+        s.slot[1 - which].sequence + 1 == s.slot[which].sequence)
+        st->txn->older = s.slot[1 - which].root;
     *out = s.slot[which];
     return 0;
 }
@@ -215,6 +219,26 @@ static int choose_earlier(struct store *st, uint64_t sequence)
     return 0;
 }
 
+/* Nobody knows whether the slot that a writer finds was synced.  If it was not, a crash leaves the
+ * commit before it: what that one's log keeps must stay whole, too, until the first sync (R6.12).
+ */
+static void look_at_older(struct store *st)
+{
+    struct fail_state why;
+    uint64_t oldest;
+
+    st->txn->unsynced = true;
+    st->txn->older_log = st->slot.sequence == 1 ? UINT64_MAX : 0;
+    if (!st->txn->older.length)
+        return;
+    fail_save(&why);
+    tree_look_at(st->tree, &st->txn->older);
+    if (log_oldest(st, &oldest) == 0)
+        st->txn->older_log = oldest;
+    tree_look_at(st->tree, &st->slot.root);
+    fail_restore(&why);
+}
+
 int snapshot_open(struct store *st, int write, uint64_t sequence)
 {
     struct slot slot;
@@ -235,6 +259,8 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
     if (err)
         return err;
     snapshot_look_at(st, &slot);
+    if (write)
+        look_at_older(st);
     return snapshot_load_header(st);
 }
 

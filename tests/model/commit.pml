@@ -24,7 +24,7 @@ hidden byte E, T;                   /* extents; attempts to commit: the file has
 hidden byte WRITERS, RANKS, READERS; /* ranks of the first writer; 1: it is alone */
 hidden byte WRITES;                 /* extents that a writer writes in a transaction */
 hidden byte LOWEST;                 /* each takes the lowest extent that it may, as the library does */
-hidden byte KEEP;                   /* commits that all writers keep; 0: 1, 2 or 3 */
+hidden byte KEEP;                   /* commits that all writers keep; 0: 1, 2, 3 or, of five, 4 */
 hidden byte STREAM;                 /* the file was written to a pipe: its slot stands at its end */
 hidden byte FAULT;                  /* the rule that is not kept */
 
@@ -40,6 +40,7 @@ hidden byte FAULT;                  /* the rule that is not kept */
 #define SAME_SLOT 9          /* R6.8: each commit goes to slot A */
 #define ORPHANS_IGNORED 10   /* R6.14: ranks whose rank 0 is gone still write */
 #define OPENED_UNSYNCED 11   /* R6.12: a writer reuses space although the newest slot may be lost */
+#define OLDER_LOG_IGNORED 12 /* R6.12: the LOG of the other slot's commit is not looked at then */
 
 #define ACTORS (WRITERS + RANKS - 1 + READERS)
 #define RANK(r) (WRITERS + (r) - 1)
@@ -355,6 +356,7 @@ again:
             :: KEEP == 0 -> keep = 1
             :: KEEP == 0 -> keep = 2
             :: KEEP == 0 -> keep = 3
+            :: KEEP == 0 && T > 4 -> keep = 4
 #ifdef TRACE
             :: keep = 5
 #endif
@@ -400,19 +402,30 @@ again:
                 atomic { EV(CUT_TAIL, me, 0, 0); ctail = 0; first = 0; NEXT }
             :: else
             fi;
+            /* R6.12: the newest slot may be lost; then this one counts. */
+            d_step { n = (cslot[0] == cur -> cslot[1] : cslot[0]) }
             if
-            :: first && FAULT != OPENED_UNSYNCED -> /* R6.12 */
-                atomic { EV(SYNC, me, 0, 0); d_step { sync(0) }; NEXT }
+            :: first && FAULT != OPENED_UNSYNCED && is[cur].seq > 1 &&
+                !(VALID(n) && is[n].seq + 1 == is[cur].seq) ->
+                atomic { EV(SYNC, me, 0, 0); d_step { sync(0) }; first = 0; NEXT }
             :: else
             fi;
             d_step {
+                first = first && FAULT != OPENED_UNSYNCED;
                 begin(t, cur);
-                limit = (is[t].seq > (keep > 2 -> keep : 2) -> is[t].seq - (keep > 2 -> keep : 2) : 0);
+                limit = (keep > 2 -> keep + first : 2 + first);
+                limit = (is[t].seq > limit -> is[t].seq - limit : 0);
                 if
                 :: FAULT != LOG_IGNORED -> log_oldest(cur, limit)
                 :: else
                 fi;
+                if
+                :: first && VALID(n) && FAULT != LOG_IGNORED && FAULT != OLDER_LOG_IGNORED ->
+                    log_oldest(n, limit)
+                :: else
+                fi;
                 first = 0;
+                n = 0;
                 low = 0;
                 high = (limit > 0 -> limit - 1 : 0)
             }
