@@ -223,6 +223,7 @@ int slot_inq_att(int ncid, int varid, const char *name, nc_type *type, size_t *l
     struct holder h;
     int i, err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
     if (err)
         return err;
     i = name ? attributes_find_name(h.attributes, name) : -1;
@@ -241,6 +242,7 @@ int slot_inq_attid(int ncid, int varid, const char *name, int *id)
     struct holder h;
     int i, err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
     if (err)
         return err;
     i = name ? attributes_find_name(h.attributes, name) : -1;
@@ -287,6 +289,7 @@ int slot_get_att(int ncid, int varid, const char *name, void *out, nc_type memor
     struct holder h;
     int i, err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
     if (err)
         return err;
     i = name ? attributes_find_name(h.attributes, name) : -1;

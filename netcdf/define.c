@@ -70,6 +70,7 @@ int slot_def_dim(int ncid, const char *name, size_t len, int *id)
     char *address;
     int unlimited = len == NC_UNLIMITED, made, err = begin_definition(ncid, &door, &group);
 
+    name = door_name(name);
     if (!err)
         err = door_check_name(name);
     if (!err && find_dimension(door, ncid & 0xffff, name) >= 0)
@@ -124,18 +125,33 @@ static int reorder_dimensions(struct door *door, int renamed)
     return door_error(err);
 }
 
+/* The classic model renames outside of definitions, too, but not to a longer name. */
+static int begin_rename(int ncid, struct door **door, struct nc_group **group, const char *old,
+                        const char *name)
+{
+    int err = door_find(ncid, door, group);
+
+    if (!err && (*door)->classic && !(*door)->defining && (*door)->writes && old && name &&
+        strlen(name) <= strlen(old))
+        return 0;
+    return err ? err : begin_definition(ncid, door, group);
+}
+
 int slot_rename_dim(int ncid, int id, const char *name)
 {
     struct door *door;
     struct nc_group *group;
     struct nc_dimension *of;
     char *copy;
-    int err = begin_definition(ncid, &door, &group);
+    int err = door_find(ncid, &door, &group);
 
-    if (!err)
-        err = door_check_name(name);
+    name = door_name(name);
     if (!err && (id < 0 || id >= door->ndimensions))
         err = NC_EBADDIM;
+    if (!err)
+        err = begin_rename(ncid, &door, &group, door->dimensions[id].name, name);
+    if (!err)
+        err = door_check_name(name);
     if (err)
         return err;
     of = &door->dimensions[id];
@@ -163,6 +179,7 @@ int slot_def_grp(int ncid, const char *name, int *id)
     char *path;
     int made, err = begin_definition(ncid, &door, &group);
 
+    name = door_name(name);
     if (!err && door->classic)
         err = NC_ESTRICTNC3;
     if (!err)
@@ -215,6 +232,7 @@ int slot_rename_grp(int ncid, const char *name)
     char *path, *copy;
     int err = begin_definition(ncid, &door, &group);
 
+    name = door_name(name);
     if (!err && group->parent < 0)
         err = NC_EBADGRPID;
     if (!err)
@@ -274,6 +292,7 @@ int slot_def_var(int ncid, const char *name, nc_type type, int rank, const int *
     struct nc_variable v = {.type = type, .rank = rank, .storage = -1};
     int d, err = begin_definition(ncid, &door, &group);
 
+    name = door_name(name);
     if (!err)
         err = check_variable(door, ncid, name, type, rank, dims);
     if (err)
@@ -330,10 +349,11 @@ int slot_rename_var(int ncid, int varid, const char *name)
     struct nc_group *group;
     struct nc_variable *v;
     char *copy;
-    int err = begin_definition(ncid, &door, &group);
+    int err = door_find_variable(ncid, varid, &door, &v);
 
+    name = door_name(name);
     if (!err)
-        err = door_find_variable(ncid, varid, &door, &v);
+        err = begin_rename(ncid, &door, &group, v->name, name);
     if (!err)
         err = door_check_name(name);
     if (!err)
@@ -470,6 +490,22 @@ static int check_flat(const struct door *door, const struct nc_variable *v)
     return v->shuffle || v->fletcher32 || v->nfilters ? NC_EINVAL : 0;
 }
 
+/* As much as HDF5 has in the head of a dataset. */
+static int check_compact(struct door *door, const struct nc_variable *v)
+{
+    size_t left = 65536 / type_bytes(door, v->type);
+    int d;
+
+    for (d = 0; d < v->rank; d++) {
+        size_t len = door->dimensions[v->dim[d]].len;
+
+        if (len > left)
+            return NC_EVARSIZE;
+        left /= len ? len : 1;
+    }
+    return 0;
+}
+
 int slot_def_var_chunking(int ncid, int varid, int storage, const size_t *chunk)
 {
     struct door *door;
@@ -484,6 +520,8 @@ int slot_def_var_chunking(int ncid, int varid, int storage, const size_t *chunk)
         return storage == NC_CHUNKED ? NC_EINVAL : (v->storage = storage, 0);
     if (storage != NC_CHUNKED) {
         err = check_flat(door, v);
+        if (!err && storage == NC_COMPACT)
+            err = check_compact(door, v);
         if (!err)
             v->storage = storage;
         return err;

@@ -132,6 +132,7 @@ int slot_put_att(int ncid, int varid, const char *name, nc_type type, size_t len
     struct holder h;
     int err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
     if (err)
         return err;
     err = h.door->writes ? door_check_name(name) : NC_EPERM;
@@ -156,9 +157,10 @@ int slot_del_att(int ncid, int varid, const char *name)
     struct holder h;
     int err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
     if (err)
         return err;
-    err = name ? begin_define(h.door) : NC_EBADNAME;
+    err = name ? begin_define(h.door) : NC_EINVAL;
     if (!err)
         err = attribute_delete(&h, name);
     free(h.path);
@@ -172,9 +174,13 @@ int slot_rename_att(int ncid, int varid, const char *name, const char *new_name)
     char *copy = NULL;
     int i = -1, err = attributes_find(ncid, varid, &h);
 
+    name = door_name(name);
+    new_name = door_name(new_name);
     if (err)
         return err;
     err = begin_define(h.door);
+    if (err == NC_ENOTINDEFINE && name && new_name && strlen(new_name) <= strlen(name))
+        err = 0;
     if (!err)
         err = door_check_name(new_name);
     if (!err && (i = name ? attributes_find_name(h.attributes, name) : -1) < 0)

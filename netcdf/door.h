@@ -129,13 +129,16 @@ int door_refuse(int code, const char *format, ...) __attribute__((format(printf,
 /* ------------------------------------------------------------------- model.c */
 
 extern struct door *door_open_files[65536];
-/* NC_EBADID, NC_EBADGRPID. */
+/* NC_EBADID. */
 int door_find(int ncid, struct door **door, struct nc_group **group);
 int door_find_variable(int ncid, int varid, struct door **door, struct nc_variable **v);
 /* Room for one more element of an array: NULL without memory, and the old one stays. */
 void *door_grow(void *list, int n, size_t size);
 char *door_join(const char *group, const char *name); /* the path of a member; malloc'ed */
 char *door_address(const char *group, const char *dimension);
+/* A name as netCDF compares it, in NFC: the text itself, or one that lives for three calls more. */
+const char *door_name(const char *name);
+extern int (*door_normalize)(const unsigned char *name, unsigned char **normal);
 /* 0, NC_EBADNAME or NC_EMAXNAME. */
 int door_check_name(const char *name);
 /* NC_ENAMEINUSE: a variable, group or type of the group has the name. */

@@ -27,6 +27,7 @@
 #define UDF2_MODEL 11
 
 typedef int define_fn(int mode, NC_Dispatch *table, char *magic);
+typedef int normalize_fn(const unsigned char *name, unsigned char **normal);
 typedef int inquire_fn(int mode, NC_Dispatch **table, char *magic);
 
 /* A libnetcdf of the process that was seen. */
@@ -125,6 +126,8 @@ static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
     if (!handle)
         return 0;
     define = dlsym(handle, "nc_def_user_format");
+    if (!door_normalize)
+        door_normalize = AS_FUNCTION(normalize_fn, dlsym(handle, "nc_utf8_normalize"));
     inquire = dlsym(handle, "nc_inq_user_format");
     dlclose(handle);
     /* Libraries that use libnetcdf find its symbol, too. */
@@ -224,7 +227,9 @@ static int mode_for(const char *path, int mode, void *function)
 {
     int ours = path && is_our_name(path) ? mode_of(function) : 0;
 
-    if (!ours)
+    /* netCDF refuses two formats at once. */
+    if (!ours || (((mode & NC_NETCDF4) != 0) + ((mode & NC_64BIT_OFFSET) != 0) +
+                  ((mode & NC_64BIT_DATA) != 0)) > 1)
         return mode;
     return (mode & ~(NC_64BIT_OFFSET | NC_64BIT_DATA | NC_NETCDF4)) | ours;
 }

@@ -102,6 +102,7 @@ int slot_inq_dimid(int ncid, const char *name, int *id)
     struct nc_group *group;
     int i, g, err = door_find(ncid, &door, &group);
 
+    name = door_name(name);
     if (err)
         return err;
     if (!name)
@@ -155,6 +156,7 @@ int slot_inq_ncid(int ncid, const char *name, int *id)
     struct nc_group *group;
     int i, err = door_find(ncid, &door, &group);
 
+    name = door_name(name);
     if (err)
         return err;
     if (!name) {
@@ -292,6 +294,7 @@ int slot_inq_varid(int ncid, const char *name, int *id)
     struct nc_group *group;
     int i, err = door_find(ncid, &door, &group);
 
+    name = door_name(name);
     if (err)
         return err;
     if (!name)

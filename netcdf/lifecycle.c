@@ -292,6 +292,10 @@ int slot_close(int ncid, void *parameters)
         memory->memory = door->image;
         memory->size = door->image_size;
     }
+    /* A type without members can still get some. */
+    err = door->writes ? type_settle(door) : 0;
+    if (err)
+        return err;
     err = door->writes ? variable_settle(door) : 0;
     file = door->file;
     if (!door->path && !door->image) {

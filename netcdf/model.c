@@ -18,7 +18,7 @@ int door_find(int ncid, struct door **door, struct nc_group **group)
     if (!found)
         return NC_EBADID;
     if ((ncid & 0xffff) >= found->ngroups)
-        return NC_EBADGRPID;
+        return NC_EBADID;
     *door = found;
     *group = &found->groups[ncid & 0xffff];
     return 0;
@@ -68,6 +68,27 @@ char *door_address(const char *group, const char *dimension)
     return path_join(strcmp(group, "/") == 0 ? "" : group, "//#", dimension);
 }
 
+/* NFC, by libnetcdf itself; NULL: it has no such function. */
+int (*door_normalize)(const unsigned char *name, unsigned char **normal);
+
+const char *door_name(const char *name)
+{
+    static char names[4][NC_MAX_NAME + 1];
+    static unsigned next;
+    unsigned char *normal = NULL;
+    const char *p = name;
+
+    while (p && *p && (signed char)*p > 0)
+        p++;
+    if (!p || !*p || !door_normalize || strlen(name) > NC_MAX_NAME ||
+        door_normalize((const unsigned char *)name, &normal) != 0 || !normal)
+        return name;
+    if (strlen((char *)normal) <= NC_MAX_NAME)
+        name = strcpy(names[next++ % 4], (char *)normal);
+    free(normal);
+    return name;
+}
+
 /* netCDF's rules: UTF-8 that begins with a letter, a digit or an underscore, holds no slash and no
  * control character and does not end in a space. */
 int door_check_name(const char *name)
@@ -75,6 +96,8 @@ int door_check_name(const char *name)
     size_t i, len = name ? strlen(name) : 0;
     unsigned char first = len ? (unsigned char)name[0] : 0;
 
+    if (!name)
+        return NC_EINVAL;
     if (!len)
         return NC_EBADNAME;
     if (len > NC_MAX_NAME)

@@ -58,6 +58,9 @@ int box_memory_type(struct door *door, const struct nc_variable *v, nc_type *mem
 {
     if (*memory == NC_NAT)
         *memory = v->type;
+    /* A byte of the classic model has no sign of its own. */
+    if (door->classic && v->type == NC_BYTE && *memory == NC_UBYTE)
+        *memory = NC_BYTE;
     if (*memory == v->type)
         return 0;
     if (type_user(door, v->type) || !type_atomic_name(*memory))

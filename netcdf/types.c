@@ -93,6 +93,19 @@ const void *type_default_fill(struct door *door, nc_type type)
     return is_atomic(type) ? atomics[type].fill : NULL;
 }
 
+/* NULL stays NULL, as netCDF has it in memory; a file has "" then. */
+static int copy_texts(size_t n, char **to, char *const *from)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        to[i] = from[i] ? strdup(from[i]) : NULL;
+        if (from[i] && !to[i])
+            return NC_ENOMEM;
+    }
+    return 0;
+}
+
 int type_copy(struct door *door, nc_type type, size_t n, void *to, const void *from)
 {
     const struct user_type *u = type_user(door, type);
@@ -102,7 +115,9 @@ int type_copy(struct door *door, nc_type type, size_t n, void *to, const void *f
         return 0;
     if (!memory)
         return NC_EBADTYPE;
-    if (type != NC_STRING && !(u && drep_type_variable(memory))) {
+    if (type == NC_STRING)
+        return copy_texts(n, to, from);
+    if (!u || !drep_type_variable(memory)) {
         memcpy(to, from, n * type_bytes(door, type));
         return 0;
     }

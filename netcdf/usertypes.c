@@ -95,7 +95,9 @@ int slot_inq_typeid(int ncid, const char *name, nc_type *id)
 
     if (err)
         return err;
-    found = name ? type_of_name(door, ncid & 0xffff, name) : NC_NAT;
+    if (name && *name != '/' && strchr(name, '/'))
+        return NC_EINVAL;
+    found = name ? type_of_name(door, ncid & 0xffff, door_name(name)) : NC_NAT;
     if (found == NC_NAT)
         return NC_EBADTYPE;
     TELL(id, found);
@@ -177,6 +179,7 @@ int slot_inq_compound_fieldindex(int ncid, nc_type type, const char *name, int *
     struct user_type *u;
     int i, err = find_of_class(ncid, type, NC_COMPOUND, &door, &u);
 
+    name = door_name(name);
     if (err)
         return err;
     for (i = 0; i < u->nmembers; i++)
@@ -287,6 +290,7 @@ static int define_type(int ncid, const char *name, int cls, size_t size, nc_type
     nc_type added;
     int err = door_find(ncid, &door, &group);
 
+    name = door_name(name);
     if (err)
         return err;
     if (!door->writes)
@@ -347,8 +351,10 @@ int slot_def_enum(int ncid, nc_type base, const char *name, nc_type *id)
 static int insert_member(struct user_type *u, const char *name, const struct nc_member *m)
 {
     struct nc_member *list;
-    int i, err = door_check_name(name);
+    int i, err;
 
+    name = door_name(name);
+    err = door_check_name(name);
     if (err)
         return err;
     if (u->memory)

@@ -127,13 +127,13 @@ static int describe_order(struct door *door, const struct nc_variable *v, const 
                                   : NC_ENDIAN_NATIVE;
 }
 
-static int describe_storage(const struct nc_variable *v, const drep_dsinfo *info)
+static int describe_storage(const drep_dsinfo *info)
 {
     if (info->layout == DREP_CHUNKED)
         return NC_CHUNKED;
     /* What HDF5 would not take as compact is none for netCDF. */
     if (info->layout == DREP_COMPACT && !drep_type_variable(info->type) &&
-        info->count <= 65536 / (info->element_size ? info->element_size : 1) && v->rank > 0)
+        info->count <= 65536 / (info->element_size ? info->element_size : 1))
         return NC_COMPACT;
     return NC_CONTIGUOUS;
 }
@@ -150,7 +150,7 @@ static void take_storage(struct door *door, struct nc_variable *v, const drep_ds
     v->shuffle = v->fletcher32 = v->nfilters = 0;
     for (k = 0; k < info->nfilters; k++)
         describe_filter(v, &info->filters[k]);
-    v->storage = describe_storage(v, info);
+    v->storage = describe_storage(info);
     v->endian = describe_order(door, v, info);
     v->no_fill = info->fill == DREP_FILL_NONE;
 }
@@ -273,7 +273,7 @@ static int plan_make(struct door *door, const struct nc_variable *v, int named, 
     plan_filters(v, p);
     if (v->storage == NC_CHUNKED && v->rank)
         p->spec.layout = DREP_CHUNKED;
-    else if (v->storage >= 0 && v->rank && !p->spec.nfilters && !drep_type_variable(p->spec.type))
+    else if (v->storage >= 0 && !p->spec.nfilters && !drep_type_variable(p->spec.type))
         p->spec.layout = v->storage == NC_COMPACT ? DREP_COMPACT : DREP_CONTIGUOUS;
     if (v->has_chunk && p->spec.layout == DREP_CHUNKED)
         plan_chunk(v, type_bytes(door, v->type), p);
