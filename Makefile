@@ -196,7 +196,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_FORTRAN := tests/bench/fortran/bench_fortran.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(if $(DOOR_SRC),tests/netcdf/test_slots.c) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START) $(BENCH_FORTRAN))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -238,7 +238,7 @@ BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 all: libs $(COMMAND) $(MODULES) $(DOOR) $(CORE) ## build the libraries and the command into build/$(MODE)/
 libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED)
 unit-programs: $(UNIT) $(PLUGINS)
-test-programs: unit-programs $(SUITE) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
+test-programs: unit-programs $(SUITE) $(if $(HAVE_NETCDF_DISPATCH),netcdf-package $(BUILD)/tests/netcdf/test_slots) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
 mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start $(if $(FC),$(BENCH_FORTRAN_PROGRAM))
@@ -429,6 +429,12 @@ netcdf-package: $(DOOR)
 $(BUILD)/libdatarep-netcdf.so: $(call objects,$(DOOR_SRC)) $(SHARED)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-soname,$(@F) -Wl,-Bsymbolic $(DOOR_RPATH) \
 	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed -o $@ $^ -ldl
+
+# Its test is a program for netCDF, which loads it.
+DOOR_TEST := $(if $(DOOR),$(BUILD)/tests/netcdf/test_slots)
+$(DOOR_TEST): $(BUILD)/obj/tests/netcdf/test_slots.o $(DOOR)
+	@mkdir -p $(@D)
+	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -o $@ $< $(NETCDF_LIBS) -ldl
 
 # Calls of the module beside those of C, both by the shared library.
 $(BUILD)/tests/bench/fortran/work.o: tests/bench/fortran/work.f90 $(FORTRAN)/datarep.o

@@ -297,5 +297,7 @@ int slot_get_att(int ncid, int varid, const char *name, void *out, nc_type memor
     free(h.path);
     if (err)
         return err;
-    return out ? get_value(h.door, &h.attributes->list[i], out, memory) : NC_EINVAL;
+    if (!out)
+        return h.attributes->list[i].len ? NC_EINVAL : 0;
+    return get_value(h.door, &h.attributes->list[i], out, memory);
 }

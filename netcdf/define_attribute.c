@@ -167,7 +167,6 @@ int slot_del_att(int ncid, int varid, const char *name)
     return err;
 }
 
-/* Its place among the attributes is kept in memory, and given up in the file. */
 int slot_rename_att(int ncid, int varid, const char *name, const char *new_name)
 {
     struct holder h;
@@ -187,18 +186,10 @@ int slot_rename_att(int ncid, int varid, const char *name, const char *new_name)
         err = NC_ENOTATT;
     if (!err && strcmp(name, new_name) != 0 && attributes_find_name(h.attributes, new_name) >= 0)
         err = NC_ENAMEINUSE;
-    if (!err)
-        err = attributes_read_one(h.door, h.path, &h.attributes->list[i]);
     if (!err && !(copy = strdup(new_name)))
         err = NC_ENOMEM;
-    if (!err && (!h.variable || h.variable->dataset) && strcmp(name, new_name) != 0) {
-        struct nc_attribute renamed = h.attributes->list[i];
-
-        renamed.name = copy;
-        err = attributes_write_one(h.door, h.path, &renamed);
-        if (!err)
-            err = door_error(drep_attr_remove(h.door->file, h.path, name));
-    }
+    if (!err && (!h.variable || h.variable->dataset))
+        err = door_error(drep_attr_rename(h.door->file, h.path, name, new_name));
     free(h.path);
     if (err) {
         free(copy);

@@ -211,6 +211,8 @@ int variable_describe(struct door *door, struct nc_variable *v); /* from its ope
 int variable_settle(struct door *door);                          /* makes all pending ones */
 /* Takes an unwritten dataset out of the file again: what is made when it is needed. */
 int variable_unmake(struct door *door, struct nc_group *group, struct nc_variable *v);
+/* The fill value of a dataset as one element in memory. */
+int variable_read_fill(struct door *door, struct nc_variable *v, nc_type memory, void *fill);
 /* The layout that a pending variable would have. */
 int variable_preview(struct door *door, struct nc_variable *v, drep_dsinfo *info);
 struct nc_filter *variable_filter(struct nc_variable *v, unsigned id); /* NULL: it has none such */

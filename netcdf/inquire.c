@@ -310,17 +310,16 @@ int slot_inq_varid(int ncid, const char *name, int *id)
 static int inquire_fill(struct door *door, struct nc_variable *v, void *fill)
 {
     const void *value = v->fill ? v->fill : type_default_fill(door, v->type);
-    const drep_type *memory = v->type == NC_CHAR ? NULL : type_memory(door, v->type);
 
     /* netCDF leaves the value alone where there is none. */
     if (v->no_fill)
         return 0;
     if (v->dataset)
-        return door_error(drep_dataset_fill(v->dataset, memory, fill));
+        return variable_read_fill(door, v, v->type, fill);
     if (value)
         return type_copy(door, v->type, 1, fill, value);
     memset(fill, 0, type_bytes(door, v->type));
-    return 0;
+    return v->type != NC_STRING || (*(char **)fill = strdup("")) ? 0 : NC_ENOMEM;
 }
 
 /* The storage of a pending variable is that which it would get. */

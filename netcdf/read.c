@@ -105,18 +105,17 @@ static int read_stored(struct door *door, struct nc_variable *v, const struct nc
 static int fill_elements(struct door *door, struct nc_variable *v, char *out, int64_t n,
                          nc_type memory)
 {
-    const drep_type *type = transfer_type(door, memory);
     size_t size = type_bytes(door, memory);
     int64_t i;
     int err = 0, deep = drep_type_variable(type_memory(door, memory));
 
     for (i = 0; !err && i < n; i++) {
         if (deep || i == 0)
-            err = drep_dataset_fill(v->dataset, type, out + (size_t)i * size);
+            err = variable_read_fill(door, v, memory, out + (size_t)i * size);
         else
             memcpy(out + (size_t)i * size, out, size);
     }
-    return door_error(err);
+    return err;
 }
 
 /* The part of the box that the dataset has. */

@@ -310,6 +310,17 @@ int variable_preview(struct door *door, struct nc_variable *v, drep_dsinfo *info
     return err;
 }
 
+/* A text that nobody filled is "". */
+int variable_read_fill(struct door *door, struct nc_variable *v, nc_type memory, void *fill)
+{
+    const drep_type *type = memory == NC_CHAR ? NULL : type_memory(door, memory);
+    int err = drep_dataset_fill(v->dataset, type, fill);
+
+    if (!err && memory == NC_STRING && !*(char **)fill && !(*(char **)fill = strdup("")))
+        return NC_ENOMEM;
+    return door_error(err);
+}
+
 /* ------------------------------------------------------------------- making it */
 
 /* netCDF's fletcher32 is a sum that every chunk of ours has anyway; export needs to know. */

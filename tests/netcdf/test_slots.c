@@ -1,7 +1,7 @@
 /* test_slots.c - each of the 77 functions of netCDF's table, through netCDF's interface: what it
  * does, and what it refuses with which code.
  *
- * Usage: test_slots LIBRARY FOLDER.  netcdf/slots.def lists the functions; SLOT() marks one as
+ * Usage: test_slots [LIBRARY].  netcdf/slots.def lists the functions; SLOT() marks one as
  * tried, and at the end every line of the list must have been.  Reports in TAP. */
 /* SPDX-License-Identifier: MIT */
 #include <dlfcn.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum slot {
 #define SLOT(name, ...) SLOT_##name,
@@ -481,6 +482,7 @@ static void open_otherwise(const char *path)
     char *bytes;
     FILE *f = fopen(path, "rb");
     struct stat st;
+    NC_memio memory;
 
     if (!f || stat(path, &st) != 0 || !(bytes = malloc((size_t)st.st_size)) ||
         fread(bytes, 1, (size_t)st.st_size, f) != (size_t)st.st_size)
@@ -490,9 +492,13 @@ static void open_otherwise(const char *path)
     DOES(inq, nc_inq_nvars(id, &n));
     SO(open, n == 10);
     DOES(close, nc_close(id));
-    GIVES(open, NC_EINMEMORY, nc_open_mem("memory", NC_WRITE, (size_t)st.st_size, bytes, &id));
-    bytes[st.st_size / 2] ^= 1;
-    bytes[9] ^= 1;
+    memory = (NC_memio){(size_t)st.st_size, bytes, NC_MEMIO_LOCKED};
+    DOES(open, nc_open_memio("memory", 0, &memory, &id));
+    memory = (NC_memio){0};
+    DOES(close, nc_close_memio(id, &memory));
+    SO(close, memory.memory == bytes && memory.size == (size_t)st.st_size);
+    memory.flags = NC_MEMIO_LOCKED;
+    GIVES(open, NC_EINMEMORY, nc_open_memio("memory", NC_WRITE, &memory, &id));
     GIVES(open, NC_EDISKLESS, nc_open(path, NC_WRITE | NC_DISKLESS, &id));
     free(bytes);
 }
@@ -529,24 +535,39 @@ static void create_otherwise(const char *path)
     GIVES(create, NC_EINMEMORY, nc_create_mem(path, NC_UDF0, 0, &id));
 }
 
+/* The library of the build that this program is of. */
+static void find_library(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    int up;
+
+    path[n > 0 ? n : 0] = 0;
+    for (up = 0; up < 3 && strrchr(path, '/'); up++)
+        *strrchr(path, '/') = 0;
+    strncat(path, "/libdatarep-netcdf.so", size - strlen(path) - 1);
+}
+
 int main(int argc, char **argv)
 {
-    void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    char library[4096], path[4096], magic[NC_MAX_MAGIC_NUMBER_LEN + 1];
+    char folder[] = "/tmp/slots-XXXXXX";
+    void *handle;
     int (*enter)(void);
-    char path[4096], magic[NC_MAX_MAGIC_NUMBER_LEN + 1];
     struct ids ids;
     int i;
 
-    if (!library) {
-        fprintf(stderr, "usage: test_slots LIBRARY FOLDER: %s\n", argc == 3 ? dlerror() : "");
-        return 2;
+    find_library(library, sizeof library);
+    handle = dlopen(argc > 1 ? argv[1] : library, RTLD_NOW);
+    if (!handle || !mkdtemp(folder)) {
+        printf("Bail out! %s\n", handle ? "no folder" : dlerror());
+        return 1;
     }
-    *(void **)&enter = dlsym(library, "datarep_netcdf_init");
+    *(void **)&enter = dlsym(handle, "datarep_netcdf_init");
     if (!enter || enter() != 0 || nc_inq_user_format(NC_UDF0, &table, magic) != 0 || !table) {
         printf("Bail out! the format is not registered\n");
         return 1;
     }
-    snprintf(path, sizeof path, "%s/slots.drep", argv[2]);
+    snprintf(path, sizeof path, "%s/slots.drep", folder);
     define(&ids, path);
     write_data(&ids);
     read_numbers(&ids);
@@ -559,6 +580,8 @@ int main(int argc, char **argv)
     open_again(&ids, path);
     open_otherwise(path);
     create_otherwise(path);
+    remove(path);
+    rmdir(folder);
     for (i = 0; i < SLOTS; i++)
         if (!tried[i]) {
             failed++;
