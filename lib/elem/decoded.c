@@ -169,15 +169,16 @@ static int edit_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 }
 
 /* Gives the chunk a new heap: each element has contents of its own, and nothing that is not
- * referred to stays. */
-static int edit_renew_heap(struct chunk_edit *e, const struct chunk_part *p)
+ * referred to stays.  `stored`: it comes from the file, which says nothing of elements outside the
+ * shape; where nothing was stored they are fill, for the dataset to grow. */
+static int edit_renew_heap(struct chunk_edit *e, const struct chunk_part *p, bool stored)
 {
     drep_dataset *ds = e->m.t->ds;
     size_t fixed = (size_t)ds->chunks.payload;
     struct buf heap = {0};
     int err = chunk_note(e->w, 0, e->b->len);
 
-    if (!err)
+    if (!err && stored)
         err = payload_sweep(ds, p->coord, e->b);
     if (!err)
         err = heap_renew(ds, e->b, fixed, &heap);
@@ -199,7 +200,7 @@ static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
     int err = payload_complete(ds, e->b, &shared);
 
     if (!err && shared)
-        err = edit_renew_heap(e, p);
+        err = edit_renew_heap(e, p, false);
     e->m.c.heap_out = &heap;
     e->m.c.heap_base = !err ? e->b->len - full : 0;
     if (!err)
@@ -207,7 +208,7 @@ static int edit_runs(struct chunk_edit *e, const struct chunk_part *p)
     if (!err && heap.len > 0)
         err = heap_append(e->b, e->b->len, &heap);
     if (!err && *e->waste > WASTE_MIN && *e->waste > (e->b->len - full) / 2)
-        err = edit_renew_heap(e, p);
+        err = edit_renew_heap(e, p, true);
     buf_release(&heap);
     return err;
 }

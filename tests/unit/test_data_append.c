@@ -843,6 +843,42 @@ START_TEST(test_D47_random_calls_against_arrays)
 }
 END_TEST
 
+/* Each element of a chunk of texts is fill until it is written, also after the dataset has grown
+ * into a chunk that was changed before: the texts of 60 fill values outgrow their heap. */
+START_TEST(test_texts_beyond_the_end_are_fill)
+{
+    const int64_t none = 0, unlimited = DREP_UNLIMITED, chunk = 60, one = 1;
+    const char *fill = "fill", *text = "text";
+    drep_type *type;
+    drep_dataset *d;
+    drep_file *f;
+    drep_spec spec =
+        DREP_SPEC(.rank = 1, .dims = &none, .maxdims = &unlimited, .layout = DREP_CHUNKED,
+                  .chunk = &chunk, .fill = DREP_FILL_VALUE, .fill_value = &fill);
+    char *got[8];
+
+    ok(drep_create(":memory:", DREP_RDWR, "external32", NULL, &f));
+    ok(drep_type_vstring(&type));
+    spec.type = type;
+    ok(drep_dataset_create(f, "/t", &spec, &d));
+    for (int64_t at = 1; at < 8; at += 2) {
+        int64_t len = at + 1;
+
+        ok(drep_dataset_resize(d, &len));
+        ok(drep_write_box(d, &at, &one, type, &text, NULL));
+        if (at == 3)
+            ok(drep_commit(f));
+    }
+    ok(drep_read(d, NULL, type, got, NULL));
+    for (int i = 0; i < 8; i++)
+        ck_assert_str_eq(got[i], i % 2 ? "text" : "fill");
+    drep_vlen_free(type, 8, got);
+    drep_type_free(type);
+    drep_dataset_close(d);
+    drep_abandon(f);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("data append");
@@ -862,6 +898,7 @@ int main(void)
     tcase_add_test(t, test_D47_each_chunk_is_encoded_once);
     tcase_add_test(t, test_D47_a_child_does_not_write_them);
     tcase_add_test(t, test_D47_threads);
+    tcase_add_test(t, test_texts_beyond_the_end_are_fill);
     tcase_add_loop_test(t, test_D47_random_calls_against_arrays, 0, 8);
     suite_add_tcase(s, t);
     return run_suite(s);
