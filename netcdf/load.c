@@ -117,8 +117,8 @@ static int load_type(struct loading *l, const char *path, const char *name)
     return l->err;
 }
 
-/* Goes up from the group visited last to the one that has `path`. */
-static void load_enter_parent(struct loading *l, const char *path, size_t len)
+/* Goes up from the group visited last to the one that has `path`.  0: that is not in the model. */
+static int load_enter_parent(struct loading *l, const char *path, size_t len)
 {
     const struct nc_group *groups = l->door->groups;
     int i = l->group;
@@ -126,6 +126,7 @@ static void load_enter_parent(struct loading *l, const char *path, size_t len)
     while (i > 0 && (strlen(groups[i].path) != len || memcmp(groups[i].path, path, len) != 0))
         i = groups[i].parent;
     l->group = i;
+    return i > 0 || len == 0;
 }
 
 static int load_object(const drep_visited *object, void *ctx)
@@ -139,7 +140,8 @@ static int load_object(const drep_visited *object, void *ctx)
         return load_group(l, "/", "/");
     if (strlen(slash + 1) > NC_MAX_NAME)
         return door_refuse(0, "%.80s...: the name is too long for netCDF", object->path);
-    load_enter_parent(l, object->path, (size_t)(slash - object->path));
+    if (!load_enter_parent(l, object->path, (size_t)(slash - object->path)))
+        return 0;
     if (object->kind == DREP_OBJ_GROUP)
         return load_group(l, object->path, slash + 1);
     if (object->kind == DREP_OBJ_TYPE)
@@ -163,7 +165,8 @@ static int load_dataset(const drep_visited *object, void *ctx)
     }
     if (object->kind != DREP_OBJ_DATASET || !slash || strlen(slash + 1) > NC_MAX_NAME)
         return 0;
-    load_enter_parent(l, object->path, len);
+    if (!load_enter_parent(l, object->path, len))
+        return 0;
     return load_variable(l, object->path, slash + 1);
 }
 
