@@ -1,9 +1,11 @@
 /* define.c - dimensions, groups and variables defined, renamed and given their storage. */
 /* SPDX-License-Identifier: MIT */
 #include "netcdf/door.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CACHE_HINT "drep_cache_size"
 #define BEING_RENAMED "drep.being-renamed"
 
 static int begin_definition(int ncid, struct door **door, struct nc_group **group)
@@ -592,6 +594,28 @@ int slot_def_var_quantize(int ncid, int varid, int mode, int digits)
                : door_refuse(NC_ENOTBUILT, "%s: values are not quantized here", v->name);
 }
 
+/* The cache of chunks is one for all variables of a file: it is made as large as the largest that
+ * is asked for, never smaller. */
+static int widen_cache(struct door *door, size_t size)
+{
+    drep_info *info = NULL;
+    const char *now;
+    char text[32];
+    int err = drep_get_info(door->file, &info);
+
+    if (err)
+        return door_error(err);
+    now = drep_info_get(info, CACHE_HINT);
+    if (now && size > strtoull(now, NULL, 10)) {
+        snprintf(text, sizeof text, "%zu", size);
+        err = drep_info_set(info, CACHE_HINT, text);
+        if (!err)
+            err = drep_set_info(door->file, info);
+    }
+    drep_info_free(info);
+    return door_error(err);
+}
+
 int slot_set_var_chunk_cache(int ncid, int varid, size_t size, size_t slots, float preemption)
 {
     struct door *door;
@@ -605,7 +629,7 @@ int slot_set_var_chunk_cache(int ncid, int varid, size_t size, size_t slots, flo
     v->cache_size = size;
     v->cache_slots = slots;
     v->cache_preemption = preemption;
-    return 0;
+    return widen_cache(door, size);
 }
 
 /* Ranks have files of their own here. */

@@ -111,33 +111,36 @@ static void register_format(struct nc_library *l, void *inquire)
                     "are not opened\n");
 }
 
-static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
+/* Registers in the object at this address, if it is a libnetcdf that was not seen. */
+static void enter_object(const char *name, uintptr_t base)
 {
     void *handle, *define, *inquire;
     Dl_info where;
     int i;
 
-    (void)size, (void)ctx;
-    if (!object->dlpi_name || !*object->dlpi_name || nlibraries == LIBRARIES_MAX)
-        return 0;
-    if (!strstr(object->dlpi_name, "netcdf"))
-        return 0;
-    handle = dlopen(object->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    handle = nlibraries < LIBRARIES_MAX ? dlopen(name, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (!handle)
-        return 0;
+        return;
     define = dlsym(handle, "nc_def_user_format");
     if (!door_normalize)
         door_normalize = AS_FUNCTION(normalize_fn, dlsym(handle, "nc_utf8_normalize"));
     inquire = dlsym(handle, "nc_inq_user_format");
     dlclose(handle);
     /* Libraries that use libnetcdf find its symbol, too. */
-    if (!define || !dladdr(define, &where) || (uintptr_t)where.dli_fbase != object->dlpi_addr)
-        return 0;
+    if (!define || !dladdr(define, &where) || (uintptr_t)where.dli_fbase != base)
+        return;
     for (i = 0; i < nlibraries; i++)
         if (libraries[i].define == define)
-            return 0;
+            return;
     libraries[nlibraries].define = define;
     register_format(&libraries[nlibraries++], inquire);
+}
+
+static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
+{
+    (void)size, (void)ctx;
+    if (object->dlpi_name && strstr(object->dlpi_name, "netcdf"))
+        enter_object(object->dlpi_name, object->dlpi_addr);
     return 0;
 }
 
@@ -193,6 +196,16 @@ static void *find_next(const char *name, void *own, void *caller)
         dlclose(handle);
     }
     return next == own ? NULL : next;
+}
+
+/* The object that has the function may have netCDF in it under another name. */
+static void enter_owner(void *function)
+{
+    Dl_info of;
+
+    datarep_netcdf_init();
+    if (function && dladdr(function, &of) && of.dli_fname)
+        enter_object(of.dli_fname, (uintptr_t)of.dli_fbase);
 }
 
 /* The mode of the format in the library that has the function. */
@@ -252,7 +265,7 @@ API int nc_open(const char *path, int mode, int *id)
 {
     nc_open_fn *next = NEXT(nc_open_fn, nc_open);
 
-    datarep_netcdf_init();
+    enter_owner((void *)next);
     return next ? next(path, mode, id) : NC_ENOTBUILT;
 }
 
@@ -260,7 +273,7 @@ API int nc__open(const char *path, int mode, size_t *hint, int *id)
 {
     nc__open_fn *next = NEXT(nc__open_fn, nc__open);
 
-    datarep_netcdf_init();
+    enter_owner((void *)next);
     return next ? next(path, mode, hint, id) : NC_ENOTBUILT;
 }
 
@@ -268,7 +281,7 @@ API int nc_create(const char *path, int mode, int *id)
 {
     nc_create_fn *next = NEXT(nc_create_fn, nc_create);
 
-    datarep_netcdf_init();
+    enter_owner((void *)next);
     return next ? next(path, mode_for(path, mode, (void *)next), id) : NC_ENOTBUILT;
 }
 
@@ -276,7 +289,7 @@ API int nc__create(const char *path, int mode, size_t size, size_t *hint, int *i
 {
     nc__create_fn *next = NEXT(nc__create_fn, nc__create);
 
-    datarep_netcdf_init();
+    enter_owner((void *)next);
     return next ? next(path, mode_for(path, mode, (void *)next), size, hint, id) : NC_ENOTBUILT;
 }
 

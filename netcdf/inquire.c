@@ -23,7 +23,7 @@ int slot_inq_format_extended(int ncid, int *format, int *mode)
 
     if (err)
         return err;
-    TELL(format, NC_FORMATX_UDF0);
+    TELL(format, door->table->model);
     TELL(mode, NC_NETCDF4 | (door->classic ? NC_CLASSIC_MODEL : 0) | (door->writes ? NC_WRITE : 0));
     return 0;
 }

@@ -172,6 +172,16 @@ static int load_dataset(const drep_visited *object, void *ctx)
 
 /* ------------------------------------------------------------ phony dimensions */
 
+static int has_dimension(const struct nc_variable *v, int rank, int dimension)
+{
+    int d = 0;
+
+    while (d < rank && v->dim[d] != dimension)
+        d++;
+    return d < rank;
+}
+
+/* A variable has no dimension twice. */
 static int find_phony(struct door *door, const struct nc_variable *v, int d, int group)
 {
     drep_dsinfo info = DREP_DSINFO;
@@ -182,7 +192,7 @@ static int find_phony(struct door *door, const struct nc_variable *v, int d, int
     unlimited = info.maxdims[d] == DREP_UNLIMITED;
     for (i = 0; i < door->ndimensions; i++)
         if (door->dimensions[i].group == group && door->dimensions[i].unlimited == unlimited &&
-            door->dimensions[i].len == (size_t)v->shape[d])
+            door->dimensions[i].len == (size_t)v->shape[d] && !has_dimension(v, d, i))
             return i;
     snprintf(name, sizeof name, "phony_dim_%d", door->ndimensions);
     return door_add_dimension(door, name, 0, (size_t)v->shape[d], unlimited, group);

@@ -127,17 +127,6 @@ static int describe_order(struct door *door, const struct nc_variable *v, const 
                                   : NC_ENDIAN_NATIVE;
 }
 
-static int describe_storage(const drep_dsinfo *info)
-{
-    if (info->layout == DREP_CHUNKED)
-        return NC_CHUNKED;
-    /* What HDF5 would not take as compact is none for netCDF. */
-    if (info->layout == DREP_COMPACT && !drep_type_variable(info->type) &&
-        info->count <= 65536 / (info->element_size ? info->element_size : 1))
-        return NC_COMPACT;
-    return NC_CONTIGUOUS;
-}
-
 /* Shape, storage and filters as the dataset has them. */
 static void take_storage(struct door *door, struct nc_variable *v, const drep_dsinfo *info)
 {
@@ -150,7 +139,8 @@ static void take_storage(struct door *door, struct nc_variable *v, const drep_ds
     v->shuffle = v->fletcher32 = v->nfilters = 0;
     for (k = 0; k < info->nfilters; k++)
         describe_filter(v, &info->filters[k]);
-    v->storage = describe_storage(info);
+    /* Compact is what a small dataset is by itself, and what R does not know: it is contiguous. */
+    v->storage = info->layout == DREP_CHUNKED ? NC_CHUNKED : NC_CONTIGUOUS;
     v->endian = describe_order(door, v, info);
     v->no_fill = info->fill == DREP_FILL_NONE;
 }
@@ -369,9 +359,8 @@ static int settle_variable(struct door *door, const struct nc_group *g, struct n
         return err;
     take_storage(door, v, &info);
     v->fletcher32 = fletcher32;
-    /* What we chose is contiguous for netCDF, where it is not chunked. */
-    if (storage < 0 && v->storage == NC_COMPACT)
-        v->storage = NC_CONTIGUOUS;
+    if (storage == NC_COMPACT)
+        v->storage = NC_COMPACT;
     return 0;
 }
 
