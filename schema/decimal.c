@@ -7,6 +7,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "schema/number.h"
 #include "format/byteorder.h"
+#include <datarep.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "schema/doc.h"
 #include "base/vec.h"
 #include "schema/suggest.h"
+#include <datarep.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -5,6 +5,7 @@
  * their objects. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/model.h"
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

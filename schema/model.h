@@ -10,6 +10,7 @@
 #include "schema/doc.h"
 #include "schema/type.h"
 #include "schema/value.h"
+#include <datarep.h>
 
 struct attr {
     const char *name;

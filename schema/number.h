@@ -3,8 +3,7 @@
 #ifndef SCHEMA_NUMBER_H
 #define SCHEMA_NUMBER_H
 
-#include <datarep.h>
-
+#include "base/handles.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* paths.c - paths of objects. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/paths.h"
+#include "base/err.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,6 @@
 #define SCHEMA_PATHS_H
 
 #include "base/idset.h"
-#include <datarep.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,6 +6,7 @@
 #define SCHEMA_REP_H
 
 #include "schema/doc.h"
+#include <datarep.h>
 
 struct rep {
     const char *name, *base;

@@ -7,9 +7,10 @@
 #ifndef SCHEMA_SCHEMA_H
 #define SCHEMA_SCHEMA_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Limits of what is read. */
 #define SCHEMA_SIZE_MAX ((size_t)64 << 20) /* bytes of text */

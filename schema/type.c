@@ -6,6 +6,7 @@
 #include "schema/type.h"
 #include "base/vec.h"
 #include "schema/suggest.h"
+#include <datarep.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

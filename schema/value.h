@@ -10,6 +10,7 @@
 
 #include "schema/doc.h"
 #include "schema/number.h"
+#include <datarep.h>
 
 struct encoder {
     struct complaints *c;

@@ -4,6 +4,7 @@
  * their lists (Makefile, BASE_SRC): a second drep_error() would show the messages of the copy. */
 /* SPDX-License-Identifier: MIT */
 #include <datarep.h> /* before base/err.h, for the assertion */
+#include "base/handles.h"
 #include "base/error.h"
 #include "base/escape.h"
 

@@ -6,6 +6,7 @@
 #include "tools/host/fail.h"
 #include "tools/host/open.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

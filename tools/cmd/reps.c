@@ -8,6 +8,7 @@
 #include "tools/host/message.h"
 #include "tools/reps/check.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -9,9 +9,10 @@
 #ifndef TOOLS_FLAT_NPY_H
 #define TOOLS_FLAT_NPY_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define NPY_FRONT 12                     /* bytes that tell how long the header is */
 #define NPY_HEADER_MAX ((size_t)1 << 20) /* bytes of the header that are read */

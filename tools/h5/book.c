@@ -3,6 +3,7 @@
 #include "tools/h5/book.h"
 #include "schema/note.h"
 #include "tools/h5/job.h"
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

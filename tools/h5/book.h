@@ -8,7 +8,6 @@
 #define TOOLS_H5_BOOK_H
 
 #include "tools/h5/object.h"
-#include <datarep.h>
 
 struct job;
 

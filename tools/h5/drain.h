@@ -6,6 +6,7 @@
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include "tools/h5/note.h"
+#include <datarep.h>
 
 struct drain {
     char *path; /* in the container */

@@ -53,25 +53,25 @@ int encodings_load(struct job *j)
     int err = drep_header_get(j->d, &h);
 
     if (!err)
-        j->encodings.from_x86 = strstr(h.machine, "86") || strcmp(h.machine, "amd64") == 0 ||
-                                strcmp(h.machine, "x32") == 0;
+        j->encodings->from_x86 = strstr(h.machine, "86") || strcmp(h.machine, "amd64") == 0 ||
+                                 strcmp(h.machine, "x32") == 0;
     if (!err)
         err = drep_datarep_table("external32", base, 256, &n);
     for (i = 0; !err && i < n && i < 256; i++)
-        j->encodings.standard[base[i].code & 255] = base[i].format;
+        j->encodings->standard[base[i].code & 255] = base[i].format;
     if (!err)
         err = drep_datarep_table("internal", base, 256, &n);
     for (i = 0; !err && i < n && i < 256; i++)
-        j->encodings.plain[base[i].code & 255] = base[i];
+        j->encodings->plain[base[i].code & 255] = base[i];
     if (!err)
-        snprintf(j->encodings.standing, sizeof j->encodings.standing, "%s", h.datarep);
-    j->encodings.number = -2;
+        snprintf(j->encodings->standing, sizeof j->encodings->standing, "%s", h.datarep);
+    j->encodings->number = -2;
     return err ? job_fail_drep(j, err) : encodings_use(j, NULL, 0);
 }
 
 int encodings_use(struct job *j, const char *datarep, int number)
 {
-    struct encodings *e = &j->encodings;
+    struct encodings *e = j->encodings;
     const char *name = datarep ? datarep : e->standing;
     const drep_encoding *rows;
     drep_encoding base[256];
@@ -99,5 +99,5 @@ int encodings_use(struct job *j, const char *datarep, int number)
 
 drep_encoding encoding_of(const struct job *j, int code, int named)
 {
-    return named ? j->encodings.plain[code & 255] : j->encodings.stored[code & 255];
+    return named ? j->encodings->plain[code & 255] : j->encodings->stored[code & 255];
 }

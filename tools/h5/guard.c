@@ -9,7 +9,6 @@
 #include "tools/h5/guard.h"
 #include "tools/h5/job.h"
 #include "tools/host/family.h"
-#include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>

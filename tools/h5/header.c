@@ -6,7 +6,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"
-#include <datarep.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>

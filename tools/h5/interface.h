@@ -7,8 +7,9 @@
 #ifndef TOOLS_H5_INTERFACE_H
 #define TOOLS_H5_INTERFACE_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the

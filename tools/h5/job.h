@@ -6,13 +6,11 @@
 #ifndef TOOLS_H5_JOB_H
 #define TOOLS_H5_JOB_H
 
-#include "tools/h5/encoding.h"
 #include "tools/h5/guard.h"
 #include "tools/h5/interface.h"
 #include "tools/h5/library.h"
 #include "tools/h5/object.h"
 #include "tools/h5/odd_link.h"
-#include <datarep.h>
 
 /* A file that chunks of a virtual import stay in. */
 struct pin_file {
@@ -28,7 +26,7 @@ struct job {
     char why[600]; /* of the last failure */
     int no_memory; /* HDF5 failed so for want of memory */
     struct objects objects;
-    struct encodings encodings;
+    struct encodings *encodings; /* encoding.h; NULL: the job only looks for objects */
     struct usual {         /* what is so common in the HDF5 file that only the rest is noted */
         int cset;          /* H5T_CSET_... */
         int fill_time;     /* H5D_FILL_TIME_... */

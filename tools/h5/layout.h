@@ -4,6 +4,7 @@
 #define TOOLS_H5_LAYOUT_H
 
 #include "tools/h5/source.h"
+#include <datarep.h>
 
 /* In: the filters and the layout that a dataset's become; chunk has room for the rank. */
 int filters_in(struct job *j, const char *path, const struct h5_source *s, drep_filter *filters,

@@ -3,8 +3,8 @@
 #ifndef TOOLS_H5_MAP_H
 #define TOOLS_H5_MAP_H
 
+#include "base/handles.h"
 #include "tools/h5/library.h"
-#include <datarep.h>
 #include <stddef.h>
 
 enum map_kind {

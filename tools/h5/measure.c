@@ -12,7 +12,6 @@
 #include "tools/h5/header.h"
 #include "tools/h5/job.h"
 #include "tools/walk/box.h"
-#include <datarep.h>
 #include <search.h>
 #include <stdint.h>
 #include <stdlib.h>

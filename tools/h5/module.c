@@ -5,6 +5,7 @@
 #include "tools/h5/netcdf.h"
 #include "tools/h5/array.h"
 #include "tools/h5/attribute_out.h"
+#include "tools/h5/encoding.h"
 #include "tools/h5/export.h"
 #include "tools/h5/framed.h"
 #include "tools/h5/guard.h"
@@ -158,8 +159,10 @@ static int import_file(struct job *j)
 
 MODULE_API int datarep_hdf5_import(const struct hdf5_options *options)
 {
+    struct encodings encodings = {0};
     struct job j = {.o = options,
                     .h = -1,
+                    .encodings = &encodings,
                     .guard = {.fd = -1},
                     .usual.cset = H5T_CSET_UTF8,
                     .usual.fill_time = H5D_FILL_TIME_IFSET};
@@ -293,8 +296,10 @@ static int export_to(struct job *j)
 
 MODULE_API int datarep_hdf5_export(const struct hdf5_options *options)
 {
+    struct encodings encodings = {0};
     struct job j = {.o = options,
                     .h = -1,
+                    .encodings = &encodings,
                     .netcdf = options->netcdf,
                     .usual.cset = H5T_CSET_UTF8,
                     .usual.fill_time = H5D_FILL_TIME_IFSET};

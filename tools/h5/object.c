@@ -3,10 +3,10 @@
  * Import finds an object by its address, export by its id; both are 64-bit keys of one set. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/object.h"
+#include "base/err.h"
 #include "base/idset.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include <datarep.h>
 #include <stdint.h>
 #include <stdlib.h>
 

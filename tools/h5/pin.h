@@ -5,6 +5,7 @@
 
 #include "tools/h5/source.h"
 #include "tools/walk/box.h"
+#include <datarep.h>
 
 /* Names the source in the new container: it must lie in or below the container's directory. */
 int pin_begin(struct job *j);

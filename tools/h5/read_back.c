@@ -7,7 +7,6 @@
 #include "tools/h5/export.h"
 #include "tools/h5/job.h"
 #include "tools/h5/object.h"
-#include <datarep.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "tools/h5/region.h"
 #include "tools/h5/job.h"
 #include "tools/h5/values.h"
-#include <datarep.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

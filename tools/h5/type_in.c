@@ -143,7 +143,7 @@ static int note_order(struct from *f, int code, H5T_order_t order, size_t size)
         return 0;
     stored = order_to_hdf5(encoding_of(f->j, code, named).order);
     /* The header of a declared representation may say nothing of an attribute's datatype. */
-    if (order == stored && (named || !f->j->encodings.declared))
+    if (order == stored && (named || !f->j->encodings->declared))
         return 0;
     return add_type_note(f, order == H5T_ORDER_BE   ? "order=big"
                             : order == H5T_ORDER_LE ? "order=little"
@@ -705,7 +705,7 @@ static int from_complex(struct from *f, hid_t t, struct map *m, int *err)
 static int from_as(struct from *f, hid_t t, const drep_type *as, struct map *m, int *err)
 {
     const char *name = as ? drep_code_name(drep_type_code(as)) : NULL;
-    int format = name ? f->j->encodings.standard[drep_type_code(as) & 255] : 0;
+    int format = name ? f->j->encodings->standard[drep_type_code(as) & 255] : 0;
 
     *err = 0;
     if (name && strstr(name, "COMPLEX")) {

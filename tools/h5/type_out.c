@@ -151,7 +151,7 @@ static hid_t to_real(struct to *w, int code, const drep_encoding *e, size_t size
     const char *name = drep_code_name(code);
     int format = e->format, is_complex = name && strstr(name, "COMPLEX");
 
-    if (format == DREP_FORMAT_BINARY128 && w->j->encodings.from_x86 && name &&
+    if (format == DREP_FORMAT_BINARY128 && w->j->encodings->from_x86 && name &&
         strstr(name, "LONG_DOUBLE")) {
         format = DREP_FORMAT_X87;
         size = 16;
@@ -187,7 +187,7 @@ static hid_t to_predefined(struct to *w, const drep_type *type)
         return fail_type(w->j, "a predefined datatype has no counterpart in HDF5");
     if (strstr(name, "COMPLEX"))
         return to_complex(w, code, &e);
-    switch (w->j->encodings.standard[code & 255]) {
+    switch (w->j->encodings->standard[code & 255]) {
     case DREP_FORMAT_INT:
         return integer_for(w, &e, 1);
     case DREP_FORMAT_UINT:

@@ -13,7 +13,6 @@
 #include "tools/h5/mapping.h"
 #include "tools/h5/measure.h"
 #include "tools/h5/source.h"
-#include <datarep.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

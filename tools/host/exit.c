@@ -1,7 +1,7 @@
 /* exit.c - how a run ends: the exit code of each error of the library. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/exit.h"
-#include <datarep.h>
+#include "base/err.h"
 #include <stddef.h>
 
 /* Why an error ends the run as it does, and what its reader may do about it. */

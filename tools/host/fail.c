@@ -6,6 +6,7 @@
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/statusline.h"
+#include <datarep.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #ifndef TOOLS_HOST_FAIL_H
 #define TOOLS_HOST_FAIL_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 /* Prints the library's last message, with FILE and PATH in front where it does not
  * name them itself; path may be NULL.  Gives the exit code for err. */

@@ -7,6 +7,7 @@
 #include "tools/host/stop.h"
 #include "tools/host/unfinished.h"
 #include "tools/host/utf8.h"
+#include <datarep.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

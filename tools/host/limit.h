@@ -16,7 +16,7 @@
 #ifndef TOOLS_HOST_LIMIT_H
 #define TOOLS_HOST_LIMIT_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
 #ifndef TOOLS_HOST_OPEN_H
 #define TOOLS_HOST_OPEN_H
 
+#include "base/handles.h"
 #include <stdbool.h>
-#include <datarep.h>
 
 /* From now on files may refer to others below their directories (hint drep_external). */
 void tool_allow_external(void);

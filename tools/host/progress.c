@@ -5,7 +5,6 @@
 #include "tools/host/color.h"
 #include "tools/host/limit.h"
 #include "tools/host/statusline.h"
-#include <datarep.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/nc.h"
 #include "tools/walk/box.h"
+#include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

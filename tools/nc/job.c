@@ -1,6 +1,7 @@
 /* job.c - the state of one import or export, and what it says. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/nc.h"
+#include <datarep.h>
 #include <stdio.h>
 #include <string.h>
 

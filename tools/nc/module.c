@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/header.h"
 #include "tools/nc/nc.h"
+#include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -9,7 +9,6 @@
 
 #include "tools/h5/interface.h"
 #include "tools/walk/box.h"
-#include <datarep.h>
 #include <netcdf.h>
 #include <stdarg.h>
 

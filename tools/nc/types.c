@@ -1,6 +1,7 @@
 /* types.c - the types of classic netCDF and ours. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/nc.h"
+#include <datarep.h>
 
 static const struct pair {
     int code; /* of ours */

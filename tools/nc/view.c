@@ -7,6 +7,7 @@
 #include "tools/h5/interface.h"
 #include "tools/nc/nc.h"
 #include "tools/walk/box.h"
+#include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

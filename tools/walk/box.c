@@ -4,7 +4,6 @@
  * dimension of length 0 has no boxes. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/walk/box.h"
-#include <datarep.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef TOOLS_WALK_BOX_H
 #define TOOLS_WALK_BOX_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,0 +1,24 @@
+/* handles.h - names of the public interface, for files that only pass on what they name.
+ *
+ * Like err.h, which it includes, it says again what datarep.h says, whichever of the two comes
+ * first; lib/base/strerror.c includes both, and the compiler holds one against the other.  A file
+ * that includes this alone is not compiled anew when datarep.h changes. */
+/* SPDX-License-Identifier: MIT */
+#ifndef BASE_HANDLES_H
+#define BASE_HANDLES_H
+
+#include "base/err.h"
+
+#define DREP_MAX_RANK 32
+
+typedef struct drep_file drep_file;
+typedef struct drep_dataset drep_dataset;
+typedef struct drep_type drep_type;
+typedef struct drep_info drep_info;
+
+typedef struct drep_filter drep_filter;
+typedef struct drep_ref drep_ref;
+typedef struct drep_report drep_report;
+typedef struct drep_scalar drep_scalar;
+
+#endif
