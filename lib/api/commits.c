@@ -14,6 +14,7 @@
 #include "txn/log.h"
 #include "txn/open.h"
 #include "txn/snapshot.h"
+#include "whole/close.h"
 #include "whole/publish.h"
 #include "whole/reload.h"
 
@@ -70,7 +71,7 @@ int drep_close(drep_file *file)
     } else if (store_writable(file->st)) {
         err = close_writer(file);
     }
-    file_free(file);
+    file_end(file);
     return err;
 }
 
@@ -79,7 +80,7 @@ void drep_abandon(drep_file *file)
     if (file && close_check(file) == 0) {
         if (file->team)
             file->team->left = true;
-        file_free(file);
+        file_end(file);
     }
 }
 

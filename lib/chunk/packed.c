@@ -545,9 +545,7 @@ int packed_write(struct chunks *cs, const uint64_t *coord, uint64_t size, uint64
 
     if (size > UINT32_MAX)
         return fail(DREP_ERR_LIMIT, "a filtered chunk of %llu bytes", (unsigned long long)size);
-    err = space_begin(st);
-    if (!err)
-        err = packed_run_find(cs, coord, coding, &f);
+    err = packed_run_find(cs, coord, coding, &f);
     if (err)
         return err;
     *plain = f.plain;
@@ -586,10 +584,8 @@ int packed_point(struct chunks *cs, const uint64_t *coord, const struct chunk_re
 {
     struct store *st = cs->st;
     struct found_run f;
-    int err = space_begin(st);
+    int err = packed_run_find(cs, coord, coding_of(to), &f);
 
-    if (!err)
-        err = packed_run_find(cs, coord, coding_of(to), &f);
     if (err)
         return err;
     if (f.run && f.index < f.run->n) {

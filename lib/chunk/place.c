@@ -232,13 +232,9 @@ int place_find(struct chunks *cs, const uint64_t *coord, uint64_t ahead, uint64_
 {
     struct store *st = cs->st;
     uint64_t behind, hole;
-    int err;
 
     if (!extents_fit(&st->space->avail, bytes, FMT_ALIGN, &hole))
         pull_in(st, cs->object);
-    err = space_begin(st); /* first: the attempts below fail without an error */
-    if (err)
-        return err;
     reserve(cs, coord, ahead, bytes, size);
     if (take_reserved(cs, chunk_last(cs->rank, coord), bytes, offset))
         return 0;

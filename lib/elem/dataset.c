@@ -115,8 +115,7 @@ static void dataset_orphan(drep_dataset *ds)
     ds->file = NULL;
 }
 
-/* Makes open handles shells that answer with an error; frees what closed ones left. */
-static void datasets_release(drep_file *f)
+void datasets_release(drep_file *f)
 {
     while (f->datasets.first) {
         drep_dataset *ds = f->datasets.first;
@@ -129,18 +128,16 @@ static void datasets_release(drep_file *f)
     }
     if (f->datasets.spare)
         dataset_free(f->datasets.spare);
+    f->datasets.spare = NULL;
 }
 
-/* Moves open datasets to the store that a child process made for the file. */
-static void datasets_adopt(drep_file *f, struct store *st)
+void datasets_adopt(drep_file *f, struct store *st)
 {
     for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next) {
         ds->chunks.st = st;
         ds->verified = false;
     }
 }
-
-static const struct dataset_hooks hooks = {datasets_release, datasets_adopt};
 
 /* Reuses the memory of a closed dataset, with the buffers that it had. */
 static drep_dataset *dataset_alloc(drep_dataset *ds)
@@ -365,7 +362,7 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
     pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
     if (!ds) {
-        f->datasets.hooks = &hooks;
+        f->datasets.adopt = datasets_adopt;
         mine->next = f->datasets.first;
         f->datasets.first = mine;
     }

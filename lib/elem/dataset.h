@@ -88,6 +88,11 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
 /* The reference becomes the caller's, and the dataset a handle. */
 int dataset_lend(drep_file *f, drep_dataset *ds);
 
+/* The file is closed: open handles become shells that answer with an error, and what closed ones
+ * left is freed. */
+void datasets_release(drep_file *f);
+/* Moves open datasets to the store that takes the place of the file's. */
+void datasets_adopt(drep_file *f, struct store *st);
 /* Give open datasets the ids that map() makes of theirs, before datasets_refresh(). */
 void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t id),
                        const void *ctx);

@@ -57,8 +57,6 @@ void failures_clear(drep_file *f)
 {
     f->op.failure.err = 0;
     f->op.failure.operation = f->op.failure.refuses = false;
-    if (f->tails.stopped)
-        f->tails.go_on(f);
 }
 
 bool failure_abandons(const drep_file *f)

@@ -23,10 +23,8 @@ struct open_tails {
     struct tail *first;
     uint64_t bytes;              /* of their buffers */
     int (*settle)(drep_file *f); /* writes all of them; after an error none is left */
-    void (*drop)(drep_file *f);  /* forgets all of them */
     char why[256];               /* the handle refuses writes */
     drep_dataset *stopped;       /* those that an append failed for: they take none */
-    void (*go_on)(drep_file *f); /* all of them do again */
 };
 
 /* What failed since the last commit. */

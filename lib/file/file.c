@@ -7,6 +7,7 @@
 #include "file/team.h"
 #include "txn/open.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -41,12 +42,7 @@ void file_free(drep_file *f)
         return;
     }
     linked_release(f);
-    if (f->tails.first)
-        f->tails.drop(f);
-    if (f->tails.stopped)
-        f->tails.go_on(f);
-    if (f->datasets.hooks)
-        f->datasets.hooks->release(f);
+    assert(!f->datasets.first && !f->datasets.spare);
     if (inherited)
         store_leave(f->st, 0);
     else if (f->st)

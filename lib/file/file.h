@@ -20,14 +20,11 @@
 #include "file/reps.h"
 #include "file/types.h"
 
-/* What rooms above do for the open datasets of a file; elem/dataset.c fills it in. */
-struct dataset_hooks {
-    void (*release)(drep_file *f);                 /* the file is closed */
-    void (*adopt)(drep_file *f, struct store *st); /* its store was replaced after a fork */
-};
+/* elem/dataset.c owns them. */
 struct open_datasets {
-    pthread_mutex_t lock;              /* of the lists and of what handles count */
-    const struct dataset_hooks *hooks; /* NULL: there was no dataset yet */
+    pthread_mutex_t lock; /* of the lists and of what handles count */
+    /* The store was replaced after a fork; NULL: there was no dataset yet. */
+    void (*adopt)(drep_file *f, struct store *st);
     drep_dataset *first;
     drep_dataset *spare; /* one that was closed; its memory serves again */
 };
@@ -72,7 +69,8 @@ static inline int file_here(const drep_file *f)
 
 /* A handle without a store. */
 int file_new(const char *path, int amode, const drep_info *info, drep_file **out);
-/* Frees the handle, and those of files that its links led to, without committing. */
+/* Frees the handle, and those of files that its links led to, without committing; they have no open
+ * datasets (whole/close.h). */
 void file_free(drep_file *f);
 /* The store is open and the header resolved: what they made of the hints is in force. */
 int file_opened(drep_file *f);

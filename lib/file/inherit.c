@@ -78,8 +78,8 @@ static int take_over(drep_file *f)
     file_leave_team(f, true, f->inherit.busy);
     f->st = st;
     hints_allow_targets(f, f->linked.dir);
-    if (f->datasets.hooks)
-        f->datasets.hooks->adopt(f, st);
+    if (f->datasets.adopt)
+        f->datasets.adopt(f, st);
     return 0;
 }
 

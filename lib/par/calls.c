@@ -12,6 +12,7 @@
 #include "par/marks.h"
 #include "par/overlay.h"
 #include "par/pending.h"
+#include "whole/close.h"
 
 /* ---- transfers ---- */
 
@@ -150,5 +151,5 @@ void drep_team_abandon(drep_file *file, const char *why)
         shared_abandon(file, why ? why : "");
         file->team->left = true; /* others may not close now */
     }
-    file_free(file);
+    file_end(file);
 }

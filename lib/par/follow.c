@@ -5,6 +5,7 @@
 #include "elem/dataset.h"
 #include "format/block.h"
 #include "txn/private.h"
+#include "whole/append.h"
 
 /* Forget the numbers that objects, datatypes and representations had on this rank. */
 static void renumber(drep_file *f, uint32_t first_type, const struct id_pairs *ids)
@@ -44,13 +45,13 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
         return err;
     f->st = st;
     hints_allow_targets(f, f->linked.dir);
-    if (f->datasets.hooks)
-        f->datasets.hooks->adopt(f, st);
+    datasets_adopt(f, st);
     paths_clear(f);
     if (ids)
         renumber(f, first_type, ids);
     err = reload_all(f);
     failures_clear(f);
+    appends_go_on(f);
     f->hints.changed = false;
     return err;
 }

@@ -9,6 +9,7 @@
 #include "chunk/cache.h"
 #include "format/byteorder.h"
 #include "space/space.h"
+#include "txn/free.h"
 
 int leases_new(struct ranks *r)
 {
@@ -143,7 +144,7 @@ void leases_grant_free(drep_file *f, struct ranks *r, uint8_t grant[LEASE_GRANT]
     int err = 0;
 
     leases_grant(f, r, grant);
-    sum = load_u64(grant) ? space_to_deal(f->st, grain) : 0;
+    sum = load_u64(grant) && !free_begin(f->st) ? space_to_deal(f->st, grain) : 0;
     if (sum == 0)
         return;
     if (!l->deal_at)
@@ -223,6 +224,8 @@ static int take_used(drep_file *f, const struct buf *all, const uint64_t *offset
         if (r->leases->used)
             r->leases->used[k] = bytes_of_list(&used, before);
     }
+    if (!err)
+        err = free_begin(f->st);
     if (!err)
         err = space_lease_end(f->st, &used);
     for (size_t i = 0; !err && i < dropped.n; i++)

@@ -8,6 +8,7 @@
 
 #include "par/contradiction.h"
 #include "tree/journal.h"
+#include "whole/close.h"
 
 #include <string.h>
 
@@ -176,7 +177,7 @@ static int merge_begin(struct merging *m, drep_file *f, struct changes *all, siz
 static void end(struct merging *m)
 {
     if (m->last)
-        file_free(m->last);
+        file_end(m->last);
     merged_elements_release(m);
     buf_release(&m->was);
     buf_release(&m->is);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "tree/journal.h"
+#include "whole/close.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -228,7 +229,7 @@ static int open_together(struct ranks *r, const struct wish *w, drep_file **out)
     drep_info_free(g.info);
     buf_release(&b);
     if (err) {
-        file_free(o.f);
+        file_end(o.f);
         return err;
     }
     *out = o.f;

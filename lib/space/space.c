@@ -156,20 +156,6 @@ int space_reuse(struct store *st, uint64_t limit)
     return err;
 }
 
-int space_begin(struct store *st)
-{
-    struct space *sp = st->space;
-    int err;
-
-    if (sp->ready)
-        return 0;
-    err = sp->load(st);
-    if (err)
-        return fail_in(err, "free space");
-    sp->ready = true;
-    return 0;
-}
-
 /* ---- allocating ---- */
 
 bool space_fresh(const struct store *st, uint64_t offset, uint64_t size)
@@ -243,10 +229,9 @@ int space_alloc(struct store *st, uint64_t size, uint64_t align, enum keep keep,
 {
     struct space *sp = st->space;
     uint64_t at;
-    int err = space_begin(st);
+    int err;
 
-    if (err)
-        return err;
+    assert(sp->ready);
     if (size > FMT_SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "%llu bytes exceed the largest file", (unsigned long long)size);
     size = round_up(size ? size : 1, FMT_ALIGN);
@@ -274,7 +259,8 @@ bool space_alloc_at(struct store *st, uint64_t offset, uint64_t size)
     size = round_up(size, FMT_ALIGN);
     if (size == 0)
         return true;
-    if (offset % FMT_ALIGN || space_begin(st))
+    assert(sp->ready);
+    if (offset % FMT_ALIGN)
         return false;
     if (offset == sp->end) {
         if (size > (sp->lease ? sp->lease->base : FMT_SIZE_MAX) - offset)
@@ -323,7 +309,8 @@ uint64_t space_to_deal(struct store *st, uint64_t grain)
     struct extent e, part;
     uint64_t sum = 0;
 
-    if (st->space->onward || space_begin(st))
+    assert(st->space->ready);
+    if (st->space->onward)
         return 0;
     for (uint64_t at = 0; extents_behind(&st->space->avail, at, &e); at = e.offset + e.length)
         sum += dealable(&e, 0, grain, &part) ? part.length : 0;
@@ -400,8 +387,9 @@ static int claim_used(struct store *st, uint64_t offset, uint64_t size)
 int space_lease_end(struct store *st, struct extent_list *used)
 {
     struct space *sp = st->space;
-    int err = space_begin(st);
+    int err = 0;
 
+    assert(sp->ready);
     space_lease(st, NULL);
     extent_list_sort(used);
     for (size_t i = 0; !err && i < used->n; i++) {

@@ -28,11 +28,9 @@ struct space_op {
 };
 
 struct space {
-    /* Bring the FREE entries in and make available what nobody looks at: called before the first
-     * allocation of a transaction.  Set by txn/open.c. */
-    int (*load)(struct store *st);
     bool loaded;               /* `later` and `pending` are those of the commit in force */
-    bool ready;                /* and `avail` is what the open transaction may use */
+    bool ready;                /* and `avail` is what the open transaction may use (txn/free.h);
+                                  nothing is allocated before */
     bool committing;           /* the FREE entries are written: avail must not change */
     uint64_t end;              /* of allocated space */
     struct extents avail;      /* free now */
@@ -59,8 +57,6 @@ struct space {
 /* Whether an allocation is taken back with the operation. */
 enum keep { WITH_OP, ANYWAY };
 
-/* Make space ready for the open transaction. */
-int space_begin(struct store *st);
 /* The end of what references may point to. */
 static inline uint64_t store_end(const struct store *st)
 {

@@ -72,8 +72,8 @@ struct store {
     struct works *works;       /* chunk/work.h: what threads move chunks with */
     struct txn *txn;           /* txn/txn.h: how commits begin and end */
     /* The lock that whoever changes the store holds to write; NULL: nobody but its caller has it.
-     * Builds with CHECK_LOCKS assert that. */
-    const struct rwlock *guard;
+     * Builds with CHECK_LOCKS assert that.  A commit shares it while it waits for the disk. */
+    struct rwlock *guard;
 };
 
 const struct slot *store_slot(const struct store *st); /* the slot in force */

@@ -162,9 +162,9 @@ void tree_spill(struct store *st)
 {
     struct spill_batch batch = {.n = 0};
     struct tree *t = st->tree;
-    int err = space_begin(st);
+    int err = 0;
 
-    if (!err && t->node && t->node->level)
+    if (t->node && t->node->level)
         err = spill(st, t->node, &batch);
     if (!err)
         err = batch_write(st, &batch);

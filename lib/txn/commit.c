@@ -162,8 +162,10 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
                    size_t split)
 {
     struct store *st = w->st;
-    int err = writeback_all(st, 0);
+    int err = free_begin(st);
 
+    if (!err)
+        err = writeback_all(st, 0);
     if (!err)
         err = runs_flush(st, 0);
     if (!err)
@@ -171,9 +173,6 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
     if (err)
         return err;
     place_end(st);
-    err = space_begin(st);
-    if (err)
-        return err;
     free_old(st);
     err = log_update(st);
     if (err)
@@ -213,11 +212,11 @@ static int write_all(struct node_writer *w, struct slot *slot)
     if (err)
         return err;
     /* Everything is written, and nothing in memory changes until it is durable: readers may run. */
-    if (st->txn->wait)
-        st->txn->wait(st->txn->wait_ctx, 1);
+    if (st->guard)
+        rwlock_share(st->guard);
     err = make_durable(st, slot);
-    if (st->txn->wait)
-        st->txn->wait(st->txn->wait_ctx, 0);
+    if (st->guard)
+        rwlock_unshare(st->guard);
     return err;
 }
 
@@ -328,10 +327,4 @@ int store_publish(struct store *st)
     st->txn->created = false;
     st->txn->held = false;
     return 0;
-}
-
-void store_set_wait(struct store *st, store_wait_fn *fn, void *ctx)
-{
-    st->txn->wait = fn;
-    st->txn->wait_ctx = ctx;
 }

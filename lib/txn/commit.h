@@ -13,13 +13,13 @@
 /* True if the store was not changed since the last commit, and that one is whole in its slot. */
 bool store_unchanged(const struct store *st);
 /* header: the bytes of the header proper; split: those that stand in the slot (header_put).  Where
- * nothing was changed, no commit is made. */
+ * nothing was changed, no commit is made.  While it waits for the disk it shares the store's guard:
+ * calls that read may run. */
 int store_commit(struct store *st, const uint8_t *header, size_t size, size_t split);
 /* A new file that is checked before anybody sees it: commits leave it without its name, and
  * store_close() removes it, until store_publish() gives it the name.  After an error of that the
  * name has the file that it had before, except where only making the name durable failed. */
 void store_hold(struct store *st);
 int store_publish(struct store *st);
-void store_set_wait(struct store *st, store_wait_fn *fn, void *ctx);
 
 #endif

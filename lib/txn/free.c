@@ -167,7 +167,7 @@ static int secure_opened(struct store *st)
     return err;
 }
 
-int free_load(struct store *st)
+static int make_ready(struct store *st)
 {
     struct space *sp = st->space;
     uint64_t limit = 0;
@@ -189,6 +189,14 @@ int free_load(struct store *st)
     }
     err = reuse_limit(st, &limit);
     return err ? err : space_reuse(st, limit);
+}
+
+int free_begin(struct store *st)
+{
+    int err = st->space->ready ? 0 : make_ready(st);
+
+    st->space->ready = !err;
+    return fail_in(err, "free space");
 }
 
 /* ---- for the commit under way ---- */
@@ -315,7 +323,6 @@ void free_relieve(struct store *st)
     if (st->failed)
         return;
     fail_save(&why);
-    if (space_begin(st) == 0)
-        publish(st); /* what remains is tried again */
+    publish(st); /* what remains is tried again */
     fail_restore(&why);
 }

@@ -12,8 +12,9 @@
 
 #include "space/space.h"
 
-/* For struct space's `load`: hand the entries to space, and make available what nobody looks at. */
-int free_load(struct store *st);
+/* Before a transaction first changes anything: hand the entries to space, and make available what
+ * nobody looks at.  Does nothing until the next commit. */
+int free_begin(struct store *st);
 /* Bring the FREE entries up to date for the commit under way, and stop changes of avail.  What is
  * freed from then on goes to `late` and `left`, which the pending list names. */
 int free_publish(struct store *st);

@@ -24,6 +24,9 @@ int store_op_begin(struct store *st)
         return err;
     if (store_op_active(st))
         return fail(DREP_ERR_ARG, "an operation is under way");
+    err = free_begin(st);
+    if (err)
+        return err;
     st->space->op.active = true;
     undo_begin(st);
     cache_op_begin(st->cache);

@@ -15,7 +15,6 @@
 #include "tree/touched.h"
 #include "tree/tree.h"
 #include "tree/undo.h"
-#include "txn/free.h"
 #include "txn/snapshot.h"
 #include "txn/txn.h"
 
@@ -69,7 +68,6 @@ static struct store *parts_new(void)
     st->targets = &p->targets;
     st->works = &p->works;
     st->txn = &p->txn;
-    st->space->load = free_load;
     st->space->freed_max = FREED_MAX;
     st->undo->limit = UNDO_MAX;
     return st;
@@ -133,7 +131,7 @@ int store_create(struct io *io, const struct store_opts *opts, struct store **ou
     st->slot.minor = FMT_MINOR;
     st->slot.end = FMT_SPACE_START;
     st->space->end = FMT_SPACE_START;
-    st->space->loaded = true;
+    st->space->loaded = st->space->ready = true;
     if (opts->uuid)
         memcpy(st->slot.uuid, opts->uuid, 16);
     else if (getrandom(st->slot.uuid, 16, 0) != 16)
@@ -163,7 +161,7 @@ void store_begin_empty(struct store *st, const struct slot *slot, uint64_t end)
     st->next_object = slot->next_object;
     st->next_type = slot->next_type;
     st->space->end = end;
-    st->space->loaded = true;
+    st->space->loaded = st->space->ready = true;
 }
 
 /* A handle that opens a file never packs: only the first commit can write all nodes into one

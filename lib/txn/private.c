@@ -15,8 +15,7 @@ static int become_private(struct store *st)
     st->writable = true;
     st->private = true;
     st->space->end = IO_PRIVATE;
-    st->space->loaded = true;
-    st->space->ready = true;
+    st->space->loaded = st->space->ready = true;
     st->space->freed_max = SIZE_MAX;
     return journal_begin(st);
 }

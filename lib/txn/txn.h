@@ -10,26 +10,20 @@
 #include "base/buf.h"
 #include "space/store.h"
 
-/* While a commit waits for the disk, calls that read may run: fn(ctx, 1) is called before, and
- * fn(ctx, 0) when the store must be left alone again. */
-typedef void store_wait_fn(void *ctx, int waits);
-
 struct txn {
-    struct buf header;   /* the header proper of the commit in force */
-    int damaged;         /* 1 or 2: that slot is */
-    uint64_t older_end;  /* of the commit in the other slot */
-    struct ref older;    /* its root, if it is the commit before; else of no length */
-    uint64_t older_log;  /* the earliest commit in its log, UINT64_MAX: none; 0: not known */
-    uint64_t fixed;      /* sum of the file's slots that this store was made from, which stays with
-                            their commit (txn/upgrade.h); 0: it is the file's own */
-    bool unsynced;       /* the slot in force may be that of a writer that was killed before its
-                            last sync */
-    bool created;        /* a new file, not published yet */
-    bool held;           /* nor by a commit: store_publish() does it */
-    bool borrowed;       /* io belongs to another store */
-    bool old_freed;      /* the lists of the last commit are freed already */
-    store_wait_fn *wait; /* NULL: nobody reads meanwhile */
-    void *wait_ctx;
+    struct buf header;  /* the header proper of the commit in force */
+    int damaged;        /* 1 or 2: that slot is */
+    uint64_t older_end; /* of the commit in the other slot */
+    struct ref older;   /* its root, if it is the commit before; else of no length */
+    uint64_t older_log; /* the earliest commit in its log, UINT64_MAX: none; 0: not known */
+    uint64_t fixed;     /* sum of the file's slots that this store was made from, which stays with
+                           their commit (txn/upgrade.h); 0: it is the file's own */
+    bool unsynced;      /* the slot in force may be that of a writer that was killed before its
+                           last sync */
+    bool created;       /* a new file, not published yet */
+    bool held;          /* nor by a commit: store_publish() does it */
+    bool borrowed;      /* io belongs to another store */
+    bool old_freed;     /* the lists of the last commit are freed already */
 };
 
 /* The whole header proper, valid until the next commit. */

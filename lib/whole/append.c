@@ -26,6 +26,7 @@
 #include "file/team.h"
 #include "name/object.h"
 #include "txn/writeback.h"
+#include "whole/append.h"
 #include "whole/resize.h"
 
 #include <stdio.h>
@@ -160,8 +161,7 @@ static void tail_free(struct tail *t)
     mem_free(t);
 }
 
-/* Forgets all rows that wait. */
-static void tails_drop(drep_file *f)
+void tails_drop(drep_file *f)
 {
     while (f->tails.first) {
         drep_dataset *ds = f->tails.first->ds;
@@ -292,7 +292,6 @@ static int tail_new(drep_dataset *ds, int dim, struct tail **out)
     t->next = f->tails.first;
     f->tails.first = ds->tail = t;
     f->tails.settle = tails_settle;
-    f->tails.drop = tails_drop;
     *out = t;
     return 0;
 }
@@ -429,7 +428,7 @@ static int append_stopped(const drep_dataset *ds)
                         ds->path);
 }
 
-static void all_go_on(drep_file *f)
+void appends_go_on(drep_file *f)
 {
     while (f->tails.stopped)
         append_goes_on(f->tails.stopped);
@@ -443,7 +442,6 @@ static void append_stop(drep_dataset *ds)
     ds->stopped = true;
     ds->next_stopped = f->tails.stopped;
     f->tails.stopped = dataset_hold(ds);
-    f->tails.go_on = all_go_on;
 }
 
 /* Nothing that may fail comes before it but what refuses the handle. */

@@ -18,6 +18,7 @@
 #include "name/object.h"
 #include "tree/find.h"
 #include "txn/check.h"
+#include "whole/close.h"
 #include "whole/stored.h"
 #include "whole/unknown.h"
 
@@ -1290,7 +1291,7 @@ static int check(drep_file *file, enum chunk_depth depth, drep_finding_fn *fn, d
         err = file_last_commit(file, &last);
         if (!err) {
             err = check_open(last, depth, fn, leak, unsealed, ctx, findings, usage);
-            file_free(last);
+            file_end(last);
         }
     } else { /* nothing has been committed yet */
         if (findings)

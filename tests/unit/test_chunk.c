@@ -18,6 +18,7 @@
 #include "tree/edit.h"
 #include "txn/check.h"
 #include "txn/commit.h"
+#include "txn/free.h"
 #include "txn/op.h"
 #include "txn/open.h"
 #include "txn/writeback.h"
@@ -363,6 +364,7 @@ static void must_commit(struct store *st)
     key_make(&key, 1, FMT_TAG_OBJECT);
     ck_assert_int_eq(tree_put(st, &key, "x", 1), 0);
     ck_assert_int_eq(store_commit(st, header, sizeof(header), sizeof(header)), 0);
+    ck_assert_int_eq(free_begin(st), 0);
 }
 
 START_TEST(test_chunks_against_model)
@@ -401,6 +403,7 @@ START_TEST(test_chunks_against_model)
         if (rnd(8) == 0) {
             store_close(st);
             ck_assert_int_eq(store_open(fault_io(&file), 1, &opts, &st), 0);
+            ck_assert_int_eq(free_begin(st), 0);
             describe(&m, st);
             copy(&m, &committed);
             same_all(&m, 0);

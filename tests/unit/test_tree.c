@@ -14,6 +14,7 @@
 #include "tree/walk.h"
 #include "txn/check.h"
 #include "txn/commit.h"
+#include "txn/free.h"
 #include "txn/op.h"
 #include "txn/open.h"
 #include "txn/snapshot.h"
@@ -250,6 +251,7 @@ static void close_and_reopen(struct fault_file *file, struct store **st)
 {
     store_close(*st);
     ck_assert_int_eq(store_open(fault_io(file), 1, &opts, st), 0);
+    ck_assert_int_eq(free_begin(*st), 0);
 }
 
 static void must_commit(struct store *st)
@@ -257,6 +259,7 @@ static void must_commit(struct store *st)
     uint8_t header[8] = {0, 1, 0, 0, 0, 2, 9, 9};
 
     ck_assert_int_eq(store_commit(st, header, sizeof(header), sizeof(header)), 0);
+    ck_assert_int_eq(free_begin(st), 0);
 }
 
 START_TEST(test_tree_against_model)

@@ -15,6 +15,7 @@
 #include "tree/journal.h"
 #include "tree/tree.h"
 #include "txn/commit.h"
+#include "txn/free.h"
 #include "txn/op.h"
 #include "txn/open.h"
 #include "tests/unit/store_opts.h"
@@ -40,8 +41,9 @@ static void end_store(struct fault_file *file, struct store *st)
 static int commit_store(struct store *st)
 {
     static const uint8_t header[8] = {0, 1};
+    int err = store_commit(st, header, sizeof header, sizeof header);
 
-    return store_commit(st, header, sizeof header, sizeof header);
+    return err ? err : free_begin(st);
 }
 
 static struct key key_of(uint64_t object, uint8_t tag, const char *name)

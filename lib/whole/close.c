@@ -1,0 +1,26 @@
+/* close.c - the end of a handle that may have open datasets. */
+/* SPDX-License-Identifier: MIT */
+#include "whole/close.h"
+
+#include "elem/dataset.h"
+#include "whole/append.h"
+
+/* Of a file, and before it of those that its links led to; that chain has a limit (linked.c). Where
+ * threads of a parent process were inside, nobody knows what is whole. */
+static void end_calls(drep_file *f)
+{
+    if (file_inherited(f) && f->inherit.busy)
+        return;
+    for (drep_file *g = f->linked.first; g; g = g->linked.next)
+        end_calls(g);
+    tails_drop(f);
+    appends_go_on(f);
+    datasets_release(f);
+}
+
+void file_end(drep_file *f)
+{
+    if (f)
+        end_calls(f);
+    file_free(f);
+}
