@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VECTORS = os.path.join(ROOT, "tests", "vectors")
 DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
@@ -192,21 +194,11 @@ def unlike_command(rules):
 
 
 def main():
-    found, failed = grammars(), 0
-    names = sorted(GOOD)
-    for n, name in enumerate(names, 1):
-        wrong = list(wrong_of(name, found[name])) if name in found else ["there is no grammar"]
-        print("%sok %d - the grammar of a %s" % ("not " if wrong else "", n, name))
-        for line in wrong:
-            print("# " + line)
-        failed += bool(wrong)
-    wrong = list(unlike_command(found["type"]))
-    print("%sok %d - the command and the grammar of a type agree" % ("not " if wrong else "", len(names) + 1))
-    for line in wrong:
-        print("# " + line)
-    failed += bool(wrong)
-    print("1..%d" % (len(names) + 1))
-    return failed > 0
+    tap, found = Tap(), grammars()
+    for name in sorted(GOOD):
+        tap.run("the grammar of a " + name, lambda n=name: wrong_of(n, found[n]))
+    tap.run("the command and the grammar of a type agree", lambda: unlike_command(found["type"]))
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ VECTORS = os.path.join(ROOT, "tests", "vectors")
 sys.path.insert(0, HERE)
 
 import dumps  # noqa: E402
+from tap import Tap  # noqa: E402
 
 # (title, vector, tag, which entry of it: a test of the value)
 SHOWN = [
@@ -131,18 +132,12 @@ def main(argv):
                 f.write(page)
         return 0
     vectors = sorted(os.path.basename(p)[:-5] for p in glob.glob(os.path.join(VECTORS, "*.drep")))
-    cases = [("tests/vectors/" + name, lambda n=name, p=page: kept(n, p)) for name, page in made.items()]
-    cases.append(("dumps of all vectors", lambda: (line for v in vectors for line in true_to(v))))
-    bad = 0
-    for n, (name, fn) in enumerate(cases, 1):
-        wrong = list(fn())
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in wrong[:20]:
-            print("# " + line)
-        bad += bool(wrong)
+    tap = Tap()
+    for name, page in made.items():
+        tap.run("tests/vectors/" + name, kept, name, page)
+    tap.run("dumps of all vectors", lambda: (line for v in vectors for line in true_to(v)))
     print("counted: %d records shown, %d vectors" % (len(SHOWN) + len(BLOCKS) + len(HEADERS), len(vectors)))
-    print("1..%d" % len(cases))
-    return bad > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SCHEMA = os.path.join(ROOT, "tools", "share", "dump.schema.json")
 DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
@@ -250,15 +252,10 @@ def main():
     except ImportError:
         print("1..0 # SKIP python3-jsonschema is not installed")
         return 0
-    bad = 0
-    print("1..%d" % len(tests))
-    for n, (name, fn) in enumerate(tests, 1):
-        wrong = fn(check)
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in wrong[:20]:
-            print("# " + line)
-        bad += bool(wrong)
-    return bad > 0
+    tap = Tap()
+    for name, function in tests:
+        tap.run(name, function, check)
+    return tap.end()
 
 
 if __name__ == "__main__":

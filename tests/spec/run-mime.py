@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from tap import Tap
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARE = os.path.join(ROOT, "tools", "share")
 MAGIC = os.path.join(SHARE, "datarep.magic")
@@ -143,23 +145,15 @@ def main():
              ("file -m on other versions, damage, a pack unit", texts, ("file",)),
              ("file -m does not take other files for ours", others, ("file",)),
              ("gio knows files and pack units", database, ("update-mime-database", "gio")))
-    bad = 0
-    print("1..%d" % len(tests))
-    for n, (name, fn, needs) in enumerate(tests, 1):
+    tap = Tap()
+    for name, function, needs in tests:
         absent = [p for p in needs if not shutil.which(p)]
         if absent:
-            print("ok %d - %s # SKIP %s is not installed" % (n, name, absent[0]))
+            tap.skip(name, "%s is not installed" % absent[0])
             continue
-        try:
-            with tempfile.TemporaryDirectory() as directory:
-                wrong = fn(directory)
-        except (RuntimeError, OSError) as e:
-            wrong = str(e)
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in str(wrong or "").splitlines():
-            print("# " + line)
-        bad += bool(wrong)
-    return bad > 0
+        with tempfile.TemporaryDirectory() as directory:
+            tap.run(name, function, directory)
+    return tap.end()
 
 
 if __name__ == "__main__":

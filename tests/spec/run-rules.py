@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 
 import badvectors  # noqa: E402
+from tap import Tap  # noqa: E402
 
 RULE = r"R\d+\.\d+"
 KINDS = {"": "all", "(check)": "check", "(write)": "write", "(read)": "read"}
@@ -159,18 +160,12 @@ def main(argv):
         wrong = named(known) + unnamed(known)
         print("\n".join(wrong))
         return bool(wrong)
-    failed = 0
-    cases = (("numbers of the rules", numbered), ("rules that others name", named),
-             ("errors of decoders name a rule", unnamed), ("a test for each rule", tested))
-    for n, (name, function) in enumerate(cases, 1):
-        wrong = function(known)
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in wrong:
-            print("# " + line)
-        failed += bool(wrong)
+    tap = Tap()
+    for name, function in (("numbers of the rules", numbered), ("rules that others name", named),
+                           ("errors of decoders name a rule", unnamed), ("a test for each rule", tested)):
+        tap.run(name, function, known)
     print("counted: %d rules, %d bad vectors" % (len(known), len(badvectors.BAD)))
-    print("1..%d" % len(cases))
-    return failed > 0
+    return tap.end()
 
 
 if __name__ == "__main__":

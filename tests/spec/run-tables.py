@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import codes  # noqa: E402
 import literals  # noqa: E402
+from tap import Tap  # noqa: E402
 from reader import filters as reader_filters  # noqa: E402
 from reader import scalars as reader_scalars  # noqa: E402
 from literals import text, x_rows as rows  # noqa: E402
@@ -124,15 +125,10 @@ def main():
         ("planted mistakes in them", planted),
         ("limits of the code are those of section 9", lambda: literals.limits_wrong(text("SPEC.md"))),
         ("planted mistakes in these", planted_limits)]
-    bad = 0
-    for n, (name, fn) in enumerate(cases, 1):
-        wrong = list(fn())
-        print("%sok %d - %s" % ("not " if wrong else "", n, name))
-        for line in wrong:
-            print("# " + line)
-        bad += bool(wrong)
-    print("1..%d" % len(cases))
-    return bad > 0
+    tap = Tap()
+    for name, function in cases:
+        tap.run(name, function)
+    return tap.end()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """tap.py - the results of a program's cases, printed as TAP."""
 
+import types
+
 SHOWN = 4000  # characters of what is wrong
 
 
@@ -9,7 +11,9 @@ class Tap:
         self.count = self.failed = 0
 
     def result(self, name, wrong=None):
-        """`wrong` says what failed; nothing, if it is false."""
+        """`wrong` says what failed, as text or in lines; nothing, if it is false."""
+        if isinstance(wrong, (list, types.GeneratorType)):
+            wrong = "\n".join(map(str, wrong))
         self.count += 1
         if wrong:
             self.failed += 1
