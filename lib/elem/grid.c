@@ -294,6 +294,13 @@ int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord)
     return n;
 }
 
+uint64_t chunk_len(const struct object_rec *rec, const uint64_t *coord, int d)
+{
+    uint64_t whole = rec->len[d] / rec->chunk[d];
+
+    return coord[d] < whole ? rec->chunk[d] : coord[d] == whole ? rec->len[d] % rec->chunk[d] : 0;
+}
+
 int64_t chunk_extent(const struct object_rec *rec, int64_t chunk)
 {
     uint64_t coord[DREP_MAX_RANK];
@@ -306,10 +313,7 @@ int64_t chunk_extent(const struct object_rec *rec, int64_t chunk)
         return n < (int64_t)rec->slab ? n : (int64_t)rec->slab;
     }
     chunk_coord(rec, chunk, coord);
-    for (int d = 0; d < rec->rank; d++) {
-        int64_t inside = (int64_t)rec->len[d] - (int64_t)coord[d] * rec->chunk[d];
-
-        n *= inside < (int64_t)rec->chunk[d] ? inside : (int64_t)rec->chunk[d];
-    }
+    for (int d = 0; d < rec->rank; d++)
+        n *= (int64_t)chunk_len(rec, coord, d);
     return n;
 }

@@ -44,6 +44,9 @@ int64_t chunks_in_grid(const struct object_rec *rec);
 uint64_t row_chunks(const struct object_rec *rec);
 void chunk_coord(const struct object_rec *rec, int64_t chunk, uint64_t *coord);
 int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord);
+/* Elements of the shape that the chunk at a place of the grid holds along a dimension; 0: it lies
+ * outside. */
+uint64_t chunk_len(const struct object_rec *rec, const uint64_t *coord, int d);
 /* Elements of the shape that a chunk holds. */
 int64_t chunk_extent(const struct object_rec *rec, int64_t chunk);
 

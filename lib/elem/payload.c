@@ -19,11 +19,7 @@ static bool chunk_cut(const struct object_rec *r, const uint64_t *coord, uint64_
     bool cut = false;
 
     for (int d = 0; r->layout == FMT_CHUNKED && d < r->rank; d++) {
-        uint64_t whole = r->len[d] / r->chunk[d];
-
-        inside[d] = coord[d] < whole    ? r->chunk[d]
-                    : coord[d] == whole ? r->len[d] % r->chunk[d]
-                                        : 0;
+        inside[d] = chunk_len(r, coord, d);
         cut |= inside[d] < r->chunk[d];
     }
     return cut;

@@ -271,10 +271,8 @@ int chunk_rows(const struct object_rec *r, int64_t chunk, chunk_row_fn *fn, void
     if (r->layout == FMT_CONTIGUOUS || r->rank == 0)
         return fn(ctx, chunk, 0, chunk_extent(r, chunk));
     chunk_coord(r, chunk, coord);
-    for (d = 0; d < r->rank; d++) {
-        len[d] = (int64_t)r->len[d] - (int64_t)coord[d] * r->chunk[d];
-        len[d] = len[d] < (int64_t)r->chunk[d] ? len[d] : (int64_t)r->chunk[d];
-    }
+    for (d = 0; d < r->rank; d++)
+        len[d] = (int64_t)chunk_len(r, coord, d);
     do {
         place = 0;
         for (d = 0; d < r->rank; d++)

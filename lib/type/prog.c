@@ -71,6 +71,23 @@ static int compose_vector(struct shape *s, const drep_type *type, int64_t unit)
     return err ? err : shape_repeat(s, type->args[0], stride);
 }
 
+/* `s` becomes what was joined, with the alignment it has.  The join ends whatever comes. */
+static int join_replace(struct join *j, int err, struct shape *s)
+{
+    struct shape joined;
+
+    if (err)
+        join_release(j);
+    else
+        err = join_finish(j, &joined);
+    if (err)
+        return err;
+    joined.align = s->align;
+    shape_release(s);
+    *s = joined;
+    return 0;
+}
+
 /* Blocks at displacements; lens NULL: all `len` long. */
 static int compose_blocks(struct shape *s, int64_t n, const int64_t *lens, int64_t len,
                           const int64_t *displs, int64_t unit)
@@ -98,17 +115,7 @@ static int compose_blocks(struct shape *s, int64_t n, const int64_t *lens, int64
             err = size_fail();
     }
     shape_release(&block);
-    if (err) {
-        join_release(&j);
-        return err;
-    }
-    err = join_finish(&j, &block);
-    if (err)
-        return err;
-    block.align = s->align;
-    shape_release(s);
-    *s = block;
-    return 0;
+    return join_replace(&j, err, s);
 }
 
 /* The whole array's bounds for a part of it. */
@@ -192,17 +199,8 @@ static int compose_dealt(struct shape *s, int64_t g, int64_t b, int64_t p, int64
     if (!err && over)
         err = size_fail();
     shape_release(&rest);
-    if (err) {
-        join_release(&j);
-        return err;
-    }
-    err = join_finish(&j, &rest);
-    if (err)
-        return err;
-    rest.align = s->align;
-    shape_release(s);
-    *s = rest;
-    return shape_shift(s, first);
+    err = join_replace(&j, err, s);
+    return err ? err : shape_shift(s, first);
 }
 
 /* Compose the share of one process in a distributed array (MPI 5.0, 5.1.4), dimension by

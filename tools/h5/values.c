@@ -7,6 +7,7 @@
 #include "tools/h5/job.h"
 #include "tools/h5/map.h"
 #include <datarep.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -120,80 +121,60 @@ static int reference_out(struct value_move *mv, const struct map *m, const uint8
     return err;
 }
 
-static int one_in(struct value_move *mv, const struct map *m, const uint8_t *h, uint8_t *d)
+static int move_values(struct value_move *mv, const struct map *m, size_t n, const uint8_t *from,
+                       uint8_t *to, bool out);
+
+/* One value, into the container's memory or out of it. */
+static int move_one(struct value_move *mv, const struct map *m, const uint8_t *from, uint8_t *to,
+                    bool out)
 {
+    const size_t *from_at = out ? m->doffset : m->hoffset;
+    const size_t *to_at = out ? m->hoffset : m->doffset;
     size_t i;
     int err = 0;
 
     switch (m->kind) {
     case MAP_COMPOUND:
         for (i = 0; !err && i < m->n; i++)
-            err = move_in(mv, &m->parts[i], 1, h + m->hoffset[i], d + m->doffset[i]);
+            err = move_values(mv, &m->parts[i], 1, from + from_at[i], to + to_at[i], out);
         return err;
     case MAP_ARRAY:
-        return move_in(mv, m->parts, m->n, h, d);
+        return move_values(mv, m->parts, m->n, from, to, out);
     case MAP_SEQUENCE:
-        return sequence_in(mv, m, h, d);
+        return out ? sequence_out(mv, m, from, to) : sequence_in(mv, m, from, to);
     case MAP_OBJECT:
     case MAP_REGION:
-        return reference_in(mv, m, h, d);
+        return out ? reference_out(mv, m, from, to) : reference_in(mv, m, from, to);
     default:
-        swap_halves(h, d, m->dsize);
+        swap_halves(from, to, out ? m->hsize : m->dsize);
         return 0;
     }
+}
+
+static int move_values(struct value_move *mv, const struct map *m, size_t n, const uint8_t *from,
+                       uint8_t *to, bool out)
+{
+    size_t step = out ? m->dsize : m->hsize, to_step = out ? m->hsize : m->dsize, i;
+    int err = 0;
+
+    if (m->kind == MAP_FLAT) {
+        if (n)
+            memcpy(to, from, n * to_step);
+        return 0;
+    }
+    for (i = 0; !err && i < n; i++)
+        err = move_one(mv, m, from + i * step, to + i * to_step, out);
+    return err;
 }
 
 int move_in(struct value_move *mv, const struct map *m, size_t n, const void *h, void *d)
 {
-    size_t i;
-    int err = 0;
-
-    if (m->kind == MAP_FLAT) {
-        if (n)
-            memcpy(d, h, n * m->dsize);
-        return 0;
-    }
-    for (i = 0; !err && i < n; i++)
-        err = one_in(mv, m, (const uint8_t *)h + i * m->hsize, (uint8_t *)d + i * m->dsize);
-    return err;
-}
-
-static int one_out(struct value_move *mv, const struct map *m, const uint8_t *d, uint8_t *h)
-{
-    size_t i;
-    int err = 0;
-
-    switch (m->kind) {
-    case MAP_COMPOUND:
-        for (i = 0; !err && i < m->n; i++)
-            err = move_out(mv, &m->parts[i], 1, d + m->doffset[i], h + m->hoffset[i]);
-        return err;
-    case MAP_ARRAY:
-        return move_out(mv, m->parts, m->n, d, h);
-    case MAP_SEQUENCE:
-        return sequence_out(mv, m, d, h);
-    case MAP_OBJECT:
-    case MAP_REGION:
-        return reference_out(mv, m, d, h);
-    default:
-        swap_halves(d, h, m->hsize);
-        return 0;
-    }
+    return move_values(mv, m, n, h, d, false);
 }
 
 int move_out(struct value_move *mv, const struct map *m, size_t n, const void *d, void *h)
 {
-    size_t i;
-    int err = 0;
-
-    if (m->kind == MAP_FLAT) {
-        if (n)
-            memcpy(h, d, n * m->hsize);
-        return 0;
-    }
-    for (i = 0; !err && i < n; i++)
-        err = one_out(mv, m, (const uint8_t *)d + i * m->dsize, (uint8_t *)h + i * m->hsize);
-    return err;
+    return move_values(mv, m, n, d, h, true);
 }
 
 /* -------------------------------------------------------------------- strings */
