@@ -391,7 +391,8 @@ static int begin_property(int ncid, int varid, struct door **door, struct nc_var
     return err ? err : (*v)->defined ? NC_ELATEDEF : 0;
 }
 
-/* Filters need chunks, which a variable without dimensions does not have: it gets none. */
+/* Filters need chunks, and make them of contiguous storage that was asked for before, as nccopy
+ * does.  A variable without dimensions does not have any: it gets no filter. */
 static int set_filter(struct nc_variable *v, unsigned id, size_t nparams, const unsigned *params)
 {
     struct nc_filter *f = variable_filter(v, id);
@@ -399,8 +400,6 @@ static int set_filter(struct nc_variable *v, unsigned id, size_t nparams, const 
 
     if (v->rank == 0)
         return 0;
-    if (v->storage == NC_CONTIGUOUS || v->storage == NC_COMPACT)
-        return NC_EINVAL;
     if (nparams > 8 || (!f && v->nfilters == FILTERS_MAX))
         return NC_EFILTER;
     if (!f)
@@ -416,8 +415,6 @@ static int set_bytewise(struct nc_variable *v, int *property, int on)
 {
     if (v->rank == 0)
         return 0;
-    if (on && (v->storage == NC_CONTIGUOUS || v->storage == NC_COMPACT))
-        return NC_EINVAL;
     *property = on != 0;
     if (on)
         v->storage = NC_CHUNKED;

@@ -9,7 +9,7 @@
  * No program has an option for a format of others, so nc_create() takes it from the name: `x.drep`,
  * and the temporary files that NCO makes of such a name. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/enter.h"
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -37,14 +37,6 @@ static struct nc_library {
     NC_Dispatch *table;
 } libraries[LIBRARIES_MAX];
 static int nlibraries;
-
-/* dlsym() gives an object pointer, which C does not convert. */
-#define AS_FUNCTION(type, symbol) \
-    (((union {                    \
-         void *object;            \
-         type *function;          \
-     }){.object = (symbol)})      \
-         .function)
 
 /* ---------------------------------------------------------------- registration */
 
@@ -182,9 +174,7 @@ __attribute__((constructor)) static void enter_process(void)
 
 /* ------------------------------------------------------------- in place of netCDF's */
 
-/* The function of this name that the caller would have without us: that of the libnetcdf which its
- * object was linked with, or the next one of the process. */
-static void *find_next(const char *name, void *own, void *caller)
+void *door_next(const char *name, void *own, void *caller)
 {
     void *handle = NULL, *next = dlsym(RTLD_NEXT, name);
     Dl_info where;
@@ -252,18 +242,9 @@ typedef int nc__open_fn(const char *path, int mode, size_t *hint, int *id);
 typedef int nc_create_fn(const char *path, int mode, int *id);
 typedef int nc__create_fn(const char *path, int mode, size_t size, size_t *hint, int *id);
 
-#define NEXT(type, name)                            \
-    AS_FUNCTION(type, find_next(#name,              \
-                                (union {            \
-                                    type *function; \
-                                    void *object;   \
-                                }){name}            \
-                                    .object,        \
-                                __builtin_return_address(0)))
-
 API int nc_open(const char *path, int mode, int *id)
 {
-    nc_open_fn *next = NEXT(nc_open_fn, nc_open);
+    nc_open_fn *next = DOOR_NEXT(nc_open_fn, nc_open);
 
     enter_owner((void *)next);
     return next ? next(path, mode, id) : NC_ENOTBUILT;
@@ -271,7 +252,7 @@ API int nc_open(const char *path, int mode, int *id)
 
 API int nc__open(const char *path, int mode, size_t *hint, int *id)
 {
-    nc__open_fn *next = NEXT(nc__open_fn, nc__open);
+    nc__open_fn *next = DOOR_NEXT(nc__open_fn, nc__open);
 
     enter_owner((void *)next);
     return next ? next(path, mode, hint, id) : NC_ENOTBUILT;
@@ -279,7 +260,7 @@ API int nc__open(const char *path, int mode, size_t *hint, int *id)
 
 API int nc_create(const char *path, int mode, int *id)
 {
-    nc_create_fn *next = NEXT(nc_create_fn, nc_create);
+    nc_create_fn *next = DOOR_NEXT(nc_create_fn, nc_create);
 
     enter_owner((void *)next);
     return next ? next(path, mode_for(path, mode, (void *)next), id) : NC_ENOTBUILT;
@@ -287,7 +268,7 @@ API int nc_create(const char *path, int mode, int *id)
 
 API int nc__create(const char *path, int mode, size_t size, size_t *hint, int *id)
 {
-    nc__create_fn *next = NEXT(nc__create_fn, nc__create);
+    nc__create_fn *next = DOOR_NEXT(nc__create_fn, nc__create);
 
     enter_owner((void *)next);
     return next ? next(path, mode_for(path, mode, (void *)next), size, hint, id) : NC_ENOTBUILT;
@@ -298,10 +279,9 @@ API int nc__create(const char *path, int mode, size_t size, size_t *hint, int *i
  * nc_reclaim_data() and nc_copy_data() of netCDF-C 4.9.0 take every file for one of HDF5 if the
  * type is user-defined, and crash. */
 
-/* The file, if it is ours and of the library that has `next`. */
-static struct door *find_ours(int ncid, nc_type type, void *next)
+struct door *door_of_library(int ncid, void *next)
 {
-    struct door *door = type >= NC_FIRSTUSERTYPEID ? door_open_files[(unsigned)ncid >> 16] : NULL;
+    struct door *door = door_open_files[(unsigned)ncid >> 16];
     Dl_info of, at;
     int i;
 
@@ -312,6 +292,11 @@ static struct door *find_ours(int ncid, nc_type type, void *next)
             at.dli_fbase == of.dli_fbase)
             return door;
     return NULL;
+}
+
+static struct door *find_ours(int ncid, nc_type type, void *next)
+{
+    return type >= NC_FIRSTUSERTYPEID ? door_of_library(ncid, next) : NULL;
 }
 
 typedef int nc_reclaim_data_fn(int ncid, nc_type type, void *memory, size_t n);
@@ -334,7 +319,7 @@ static int reclaim_elements(struct door *door, nc_type type, void *memory, size_
 
 int nc_reclaim_data(int ncid, nc_type type, void *memory, size_t n)
 {
-    nc_reclaim_data_fn *next = NEXT(nc_reclaim_data_fn, nc_reclaim_data);
+    nc_reclaim_data_fn *next = DOOR_NEXT(nc_reclaim_data_fn, nc_reclaim_data);
     struct door *door = find_ours(ncid, type, (void *)next);
 
     if (door)
@@ -344,7 +329,7 @@ int nc_reclaim_data(int ncid, nc_type type, void *memory, size_t n)
 
 int nc_reclaim_data_all(int ncid, nc_type type, void *memory, size_t n)
 {
-    nc_reclaim_data_fn *next = NEXT(nc_reclaim_data_fn, nc_reclaim_data_all);
+    nc_reclaim_data_fn *next = DOOR_NEXT(nc_reclaim_data_fn, nc_reclaim_data_all);
     struct door *door = find_ours(ncid, type, (void *)next);
     int err;
 
@@ -358,7 +343,7 @@ int nc_reclaim_data_all(int ncid, nc_type type, void *memory, size_t n)
 
 int nc_copy_data(int ncid, nc_type type, const void *memory, size_t n, void *copy)
 {
-    nc_copy_data_fn *next = NEXT(nc_copy_data_fn, nc_copy_data);
+    nc_copy_data_fn *next = DOOR_NEXT(nc_copy_data_fn, nc_copy_data);
     struct door *door = find_ours(ncid, type, (void *)next);
 
     if (door)
@@ -368,7 +353,7 @@ int nc_copy_data(int ncid, nc_type type, const void *memory, size_t n, void *cop
 
 int nc_copy_data_all(int ncid, nc_type type, const void *memory, size_t n, void **copy)
 {
-    nc_copy_data_all_fn *next = NEXT(nc_copy_data_all_fn, nc_copy_data_all);
+    nc_copy_data_all_fn *next = DOOR_NEXT(nc_copy_data_all_fn, nc_copy_data_all);
     struct door *door = find_ours(ncid, type, (void *)next);
     void *made;
     int err;
