@@ -17,18 +17,23 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "netcdf"))
 import door as lib  # noqa: E402
 
-# Row, bar, arguments of work (None: a command), what makes its file.
+# Row, bar (None: no promise), arguments of work or a command, what makes its file.  "deflated" and "plain" are records
+# of 240 times 180 x 360 floats, a chunk each; "cubes" has chunks of 24 x 30 x 60.
 ROWS = [
-    ("deflated read, 62 MB", 0.4, ["read", "deflated", 2], "make-deflated"),
-    ("plain read, 62 MB, 10 times", 0.6, ["read", "plain", 10], "make-plain"),
+    ("deflated read, 62 MB", 0.4, ["read", "deflated", 1], "make-deflated"),
+    ("plain read, 62 MB, 5 times", 0.6, ["read", "plain", 5], "make-plain"),
+    ("contiguous read, 62 MB, 5 times", None, ["read", "contiguous", 5], "make-contiguous"),
     ("strided read (2, 3, 2)", 0.5, ["strided", "plain"], "make-plain"),
+    ("strided read, contiguous", None, ["strided", "contiguous"], "make-contiguous"),
     ("strided read, deflated cubes", 0.5, ["strided", "cubes"], "make-cubes"),
-    ("300 time series across chunks", 0.12, ["series", "cubes", 300], "make-cubes"),
+    ("300 time series across chunks", 0.12, ["series", "deflated", 300], "make-deflated"),
+    ("300 time series, cubes", None, ["series", "cubes", 300], "make-cubes"),
     ("record-wise write, plain", 0.45, ["write-plain", "out"], None),
     ("record-wise write, deflated", 0.4, ["write-deflated", "out"], None),
     ("ncdump -h of 3,000 variables", 0.4, "ncdump -h variables.{k}", "make-variables"),
     ("ncra over 365 files", 0.9, "ncra -O -h {days} average.{k}", "make-days"),
 ]
+LONG = {"300 time series across chunks": 1}  # rounds: netCDF-4 needs a minute
 SIZES = [
     ("365 daily appends, deflated", ["append", "days", 365], 1.0, None),
     ("365 daily appends, plain", ["append-plain", "days", 365], 1.0, None),
@@ -81,8 +86,10 @@ def row(name, bar, what, rounds):
                 raise SystemExit("%s: other values are read from .%s" % (name, kind))
     ours, theirs = (statistics.median(times[k]) for k in ("drep", "nc"))
     ratio = ours / theirs
-    print("%-32s %9.3f s %9.3f s   %5.2f   bar %4.2f%s" % (name, ours, theirs, ratio, bar, "   ABOVE" if ratio > bar else ""), flush=True)
-    return ratio <= bar
+    above = bar is not None and ratio > bar
+    print("%-32s %9.3f s %9.3f s   %5.2f   %s%s" % (name, ours, theirs, ratio, "bar %4.2f" % bar if bar else "",
+                                                    "   ABOVE" if above else ""), flush=True)
+    return not above
 
 
 def size(name, what, share, most):
@@ -122,7 +129,7 @@ def main():
                 print("%-32s %s is not installed" % (name, what.split()[0]))
                 continue
             prepare(maker, made)
-            good &= row(name, bar, what, rounds)
+            good &= row(name, bar, what, min(rounds, LONG.get(name, rounds)))
         for name, what, share, most in SIZES:
             if not arguments or any(a in name for a in arguments):
                 good &= size(name, what, share, most)

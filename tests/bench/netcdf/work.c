@@ -77,7 +77,8 @@ static void put(int f, int v, int t, size_t record, size_t lat, size_t lon, cons
     check(nc_put_vara_float(f, v, start, count, values));
 }
 
-/* A fixed variable whose parts are all written at once. */
+/* A variable that is written at once: of records with chunks, as archives have it, or fixed and
+ * contiguous. */
 static void make(const char *path, int deflate, const size_t *chunk)
 {
     float *values = malloc(sizeof *values * TIME * LAT * LON);
@@ -88,7 +89,7 @@ static void make(const char *path, int deflate, const size_t *chunk)
     for (size_t k = 0; k < TIME; k++)
         field(k, values + k * LAT * LON, LAT, LON);
     check(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &f));
-    check(nc_def_dim(f, "time", TIME, &dims[0]));
+    check(nc_def_dim(f, "time", chunk ? NC_UNLIMITED : TIME, &dims[0]));
     check(nc_def_dim(f, "lat", LAT, &dims[1]));
     check(nc_def_dim(f, "lon", LON, &dims[2]));
     check(nc_def_var(f, "v", NC_FLOAT, 3, dims, &v));
@@ -97,7 +98,7 @@ static void make(const char *path, int deflate, const size_t *chunk)
     if (deflate)
         check(nc_def_var_deflate(f, v, 1, 1, deflate));
     check(nc_enddef(f));
-    check(nc_put_var_float(f, v, values));
+    check(nc_put_vara_float(f, v, (size_t[]){0, 0, 0}, (size_t[]){TIME, LAT, LON}, values));
     check(nc_close(f));
     free(values);
 }
@@ -248,6 +249,8 @@ int main(int argc, char **argv)
     if (!strcmp(what, "make-deflated"))
         make(path, 2, steps);
     else if (!strcmp(what, "make-plain"))
+        make(path, 0, steps);
+    else if (!strcmp(what, "make-contiguous"))
         make(path, 0, NULL);
     else if (!strcmp(what, "make-cubes"))
         make(path, 2, cubes);

@@ -5,7 +5,8 @@ path <- commandArgs(trailingOnly = TRUE)[1]
 lon <- ncdim_def("lon", "degrees_east", c(0, 90, 180, 270))
 lat <- ncdim_def("lat", "degrees_north", c(-45, 0, 45))
 time <- ncdim_def("time", "days since 2000-01-01", 1:2, unlim = TRUE)
-sst <- ncvar_def("sst", "K", list(lon, lat, time), -999, longname = "sea surface temperature", prec = "float", compression = 5)
+sst <- ncvar_def("sst", "K", list(lon, lat, time), -999, longname = "sea surface temperature", prec = "float", compression = 5,
+                 chunksizes = c(4, 3, 1))
 n <- ncvar_def("n", "1", list(lat), prec = "integer")
 nc <- nc_create(path, list(sst, n), force_v4 = TRUE)
 ncvar_put(nc, sst, array(1:24 / 2, c(4, 3, 2)))
