@@ -66,6 +66,8 @@ check "a group goes on" sh -c "datarep __complete dump sea.drep /gr | grep -qzx 
 for file in cut.drep notes.txt nope pipe.drep folder; do
     check "nothing of $file" timeout 5 bash -c "$(declare -f offers); offers '' dump $file /"
 done
+check "programs for netCDF" offers "ncdump :files" netcdf ncd
+check "behind them files" offers ":files" netcdf ncdump -
 check "nothing behind the last operand" offers "" ls sea.drep /sst ""
 check "no such command" offers "" nope ""
 bash_gets() { # TEXT REPLACED LINE

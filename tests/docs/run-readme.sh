@@ -4,8 +4,9 @@
 # A fenced code block is an example when the line above it is one of
 #     <!-- test: c -->        a program; compiled against the built library and run
 #     <!-- test: sh -->       commands; run by sh -e with datarep in the PATH
-#     <!-- test: sh NEEDS -->   the same, if all of NEEDS, with commas between, are there: programs, and
-#                               python3:MODULE of the system's Python; skipped with its output if not
+#     <!-- test: sh NEEDS -->   the same, if all of NEEDS, with commas between, are there: programs,
+#                               R:PACKAGE, and python3:MODULE of the system's Python; skipped with its
+#                               output if not
 #     <!-- test: output -->   what the example before it prints on its standard output
 #     <!-- test: file NAME -->  a file that the examples after it find under that name
 # The examples of one document run in order in one directory.
@@ -52,6 +53,7 @@ missing() { # NEED,NEED...
     for need in $1; do
         case $need in
         python3:*) /usr/bin/python3 -c "import ${need#*:}" 2> /dev/null ;;
+        R:*) Rscript -e "library(${need#*:})" > /dev/null 2>&1 ;;
         *.so) [ -e "$lib/$need" ] ;;
         *) command -v "$need" > /dev/null ;;
         esac || { echo "$need"; return; }
