@@ -170,6 +170,13 @@ def stored(source):
     return difference(storage("got.nc"), storage("got.drep"))
 
 
+def deflated():
+    """nccopy -d gives filters to variables that are contiguous in the source, as it does for netCDF-4."""
+    door("nccopy", "-d1", "-s", "first.nc", "got.drep")
+    kept = "contiguous" in storage("first.nc") and "_DeflateLevel = 1" in storage("got.drep")
+    return same("first.nc", "got.drep", ordered=False) or ("" if kept else "nothing is deflated, or nothing was contiguous")
+
+
 def no_longer(source):
     """The control: without the library ncdump refuses what it reads with it."""
     run([DATAREP, "import", "--force", source, "got.drep"])
@@ -292,6 +299,7 @@ def operators():
         else:
             CASES.report(template, skip="%s is not installed" % tool)
     case("a changed value is seen", differs)
+    case("nccopy deflates what was contiguous", deflated)
 
 
 # --------------------------------------------------------------------- languages
