@@ -87,12 +87,12 @@ def url(path: Any) -> str:
 
     >>> import datarep.netcdf
     >>> datarep.netcdf.url("/data/out.drep")
-    'file:///data/out.drep#mode=udf0'
+    'file:///data/out.drep#mode=netcdf-4,udf0'
     """
     path = os.path.abspath(os.fsdecode(path))
     if any(c == "#" or c < " " or c == "\x7f" for c in path):
         raise ValueError(f"a URL of netCDF cannot hold this path: {path!r}")
-    return f"file://{path}#mode=udf0"
+    return f"file://{path}#mode=netcdf-4,udf0"
 
 
 writes: bool = _enter()

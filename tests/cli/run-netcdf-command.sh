@@ -101,13 +101,13 @@ cdo_gets() { # WANT ARGUMENT...: in the plain directory
 check "cdo: what is read becomes a URL" cdo_gets "-O
 -sub
 -selname,t
-file://$here/a.drep#mode=udf0
-file://$here/no-end#mode=udf0
+file://$here/a.drep#mode=netcdf-4,udf0
+file://$here/no-end#mode=netcdf-4,udf0
 out.drep" -O -sub -selname,t a.drep "$here/no-end" out.drep
 check "cdo: what is none stays" cdo_gets "c.drep
 nope.drep
-file:///x/a.drep#mode=udf0" c.drep nope.drep 'file:///x/a.drep#mode=udf0'
-check "cdo: a directory with a blank in its name" sh -c "cp '$here/a.drep' . && '$DATAREP' netcdf cdo a.drep | grep -qx 'file:///proc/self/cwd/a.drep#mode=udf0'"
+file:///x/a.drep#mode=netcdf-4,udf0" c.drep nope.drep 'file:///x/a.drep#mode=netcdf-4,udf0'
+check "cdo: a directory with a blank in its name" sh -c "cp '$here/a.drep' . && '$DATAREP' netcdf cdo a.drep | grep -qx 'file:///proc/self/cwd/a.drep#mode=netcdf-4,udf0'"
 cd "$tmp/plain" || exit 1
 check "cdo: a name with a blank" refuses 125 "two words.drep: CDO cannot read" netcdf cdo 'two words.drep' x.nc
 check "cdo: a name with #" refuses 125 "a#b.drep: CDO cannot read" netcdf cdo 'a#b.drep' x.nc
