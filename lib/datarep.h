@@ -1561,7 +1561,13 @@ enum drep_fill { DREP_FILL_DEFAULT = 0, DREP_FILL_VALUE = 1, DREP_FILL_NONE = 2 
 /* Specification of a new dataset: DREP_SPEC(.type = DREP_DOUBLE).  Pointers are only read during
  * the call.  What contradicts itself is refused with DREP_ERR_ARG: dims, maxdims, dim_names or
  * chunk with rank 0; a fill_value that `fill` does not ask for; filters without nfilters; a chunk
- * for a layout without chunks. */
+ * for a layout without chunks.
+ *
+ * Chunks that nobody chose have what the dataset has when it is made, but at most 1 MiB, to which
+ * it is halved: first along dimensions that may grow, down to single records, then along the
+ * longest of the others.  Along dimensions that may grow they have at least 8 KiB.  A dataset that
+ * grows along its first dimension, without filters, has its last chunk stored as far as it is used,
+ * if that is at most 1 MiB, and if no other dimension has several chunks. */
 typedef struct drep_spec {
     size_t size;           /* set by DREP_SPEC(...) */
     const drep_type *type; /* of one element in memory; required */
@@ -1575,7 +1581,7 @@ typedef struct drep_spec {
                                      up from the dataset's group upwards, made in that group
                                      with this length if not found; or its address */
     int layout;                   /* enum drep_layout; AUTO chooses */
-    const int64_t *chunk;         /* chunked: elements per dimension; NULL chooses */
+    const int64_t *chunk;         /* chunked: elements per dimension; NULL chooses (above) */
     const drep_filter *filters;
     int nfilters;
     int fill;               /* enum drep_fill */

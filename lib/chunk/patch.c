@@ -20,6 +20,8 @@
 #include <string.h>
 
 #define GROW_MIN ((uint64_t)16 << 10)
+#define GROW_FEW 64 /* a new chunk that has less than this part of what it may have */
+#define GROW_NEW 8  /* gets so many times as much */
 
 /* Fill bytes [from, to) of a chunk that were never written. */
 static void fill_unwritten(uint8_t *p, uint64_t from, uint64_t to, const uint8_t *fill, size_t size)
@@ -48,7 +50,7 @@ static int compose(struct chunks *cs, const uint64_t *coord, const struct patch 
     if (end > SIZE_MAX || old > SIZE_MAX)
         return fail(DREP_ERR_LIMIT, "a chunk of %llu bytes", (unsigned long long)end);
     err = buf_reserve(b, end > old ? end : old);
-    if (!err && old)
+    if (!err && old && (patch->offset > 0 || end < old)) /* else nothing of it stays */
         err = chunk_read(cs, coord, 0, old, b->p, &have);
     if (err)
         return err;
@@ -68,14 +70,18 @@ struct growth {
 
 /* Bytes that a chunk of `size` may grow to.  A dataset that grows gets half more, so that few
  * appends copy it and small commits do not take a chunk each; what is not used of it is given back
- * when the run is closed, or kept if commits and appends take turns. */
-static uint64_t growth_limit(const struct chunks *cs, const uint64_t *coord, uint64_t size)
+ * when the run is closed, or kept if commits and appends take turns.  A new chunk
+ * that has next to nothing gets little: what it does not use would be a hole in a small file. */
+static uint64_t growth_limit(const struct chunks *cs, const uint64_t *coord, uint64_t size,
+                             bool is_new)
 {
     uint64_t before, last = cs->rank ? coord[cs->rank - 1] : 0;
 
     if (cs->grows) {
         uint64_t more = size < GROW_MIN / 2 ? GROW_MIN : size + size / 2;
 
+        if (is_new && size < cs->payload / GROW_FEW)
+            more = GROW_NEW * size;
         return more < cs->payload ? more : cs->payload;
     }
     if (cs->rank != 1 || !cs->reserve || !cs->payload || last >= cs->reserve / cs->payload + 1)
@@ -97,7 +103,7 @@ static int patch_anew(struct chunks *cs, const uint64_t *coord, const struct pat
 
     if (!err) {
         err = places_begin(&p, cs, coord, 1, b.len);
-        p.room = how->first ? 0 : growth_limit(cs, coord, b.len);
+        p.room = how->first ? 0 : growth_limit(cs, coord, b.len, old == 0);
         if (!err)
             err = places_write(&p, b.p);
         err = places_end(&p, err);

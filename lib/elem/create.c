@@ -18,7 +18,8 @@
 #include <string.h>
 
 #define COMPACT_AUTO 2048      /* larger datasets are not compact unless asked for */
-#define CHUNK_TARGET (1 << 20) /* bytes of a chunk that nobody chose */
+#define CHUNK_TARGET (1 << 20) /* bytes of a chunk that nobody chose, at most, */
+#define CHUNK_LEAST (8 << 10)  /* and at least where a dimension may grow */
 
 /* ---- shape and layout ---- */
 
@@ -65,11 +66,26 @@ static bool chunk_from_hints(drep_file *f, struct object_rec *rec, int64_t esize
     return true;
 }
 
-/* About 1 MiB, near cubes of the array's own proportions; a dimension that grows starts
- * with what it has, or as much as fills a sixteenth of a chunk. */
+/* The longest side of a chunk that may become shorter, of those that grow or of all; -1: none. */
+static int longest_side(const struct object_rec *rec, bool grows)
+{
+    int longest = -1;
+
+    for (int d = 0; d < rec->rank; d++)
+        if (rec->chunk[d] > 1 && (!grows || rec->max[d] > rec->len[d]) &&
+            (longest < 0 || rec->chunk[d] > rec->chunk[longest]))
+            longest = d;
+    return longest;
+}
+
+/* At most 1 MiB: what there is, in halves where that is more.  A dimension that grows is cut first,
+ * down to single records, since each record that comes changes all chunks that it falls into;
+ * the others near cubes.  What there is of small records is too little to know how many will come:
+ * they get a chunk of 8 KiB, which few records do not waste, and many do not mind. */
 static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
 {
     double bytes = (double)(esize > 0 ? esize : 1);
+    int64_t least = target < CHUNK_LEAST ? target : CHUNK_LEAST;
 
     for (int d = 0; d < rec->rank; d++) {
         uint64_t len = rec->len[d];
@@ -83,22 +99,21 @@ static void chunk_choose(struct object_rec *rec, int64_t esize, int64_t target)
     }
     for (int d = rec->rank - 1; d >= 0; d--)
         if (rec->max[d] > rec->len[d])
-            while (bytes < (double)(target / 16) && rec->chunk[d] < rec->max[d] / 2 + 1 &&
+            while (bytes < (double)least && rec->chunk[d] < rec->max[d] / 2 + 1 &&
                    rec->chunk[d] < UINT32_MAX / 2) {
                 rec->chunk[d] *= 2;
                 bytes *= 2;
             }
     while (bytes > (double)target) {
-        int widest = 0;
+        int d = longest_side(rec, true);
 
-        for (int d = 1; d < rec->rank; d++)
-            if (rec->chunk[d] > rec->chunk[widest])
-                widest = d;
-        if (rec->rank == 0 || rec->chunk[widest] == 1)
+        if (d < 0)
+            d = longest_side(rec, false);
+        if (d < 0)
             return;
-        bytes /= (double)rec->chunk[widest];
-        rec->chunk[widest] = rec->chunk[widest] / 2 + rec->chunk[widest] % 2;
-        bytes *= (double)rec->chunk[widest];
+        bytes /= (double)rec->chunk[d];
+        rec->chunk[d] = rec->chunk[d] / 2 + rec->chunk[d] % 2;
+        bytes *= (double)rec->chunk[d];
     }
 }
 

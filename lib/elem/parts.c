@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-#define BATCH ((size_t)1 << 16)          /* pieces */
-#define APPENDED_MAX ((uint64_t)1 << 20) /* bytes of a chunk that is written short */
+#define BATCH ((size_t)1 << 16)       /* pieces */
+#define SHORT_MAX ((uint64_t)1 << 20) /* bytes of a chunk that is written short */
 
 /* ---- boxes ---- */
 
@@ -98,10 +98,17 @@ void part_of(const struct transfer *t, int64_t i, struct chunk_part *p)
         part_of_box(t, i, p);
 }
 
+bool chunk_takes_more(const drep_dataset *ds, const uint64_t *coord, int64_t extent)
+{
+    int d = ds->chunks.grows && ds->rec.layout == FMT_CHUNKED ? dimension_behind(&ds->rec) : -1;
+
+    return d >= 0 && ds->fill_err == 0 && bytes_of(ds, extent) <= SHORT_MAX &&
+           ds->rec.len[d] / ds->rec.chunk[d] <= coord[d];
+}
+
 bool part_writes_whole(const struct transfer *t, const struct chunk_part *p)
 {
     const drep_dataset *ds = t->ds;
-    int d;
 
     if (t->from) /* a batch of pieces may happen to have all of a chunk that came in part */
         return p->n > 0 && source_whole(t, p->coord);
@@ -109,14 +116,9 @@ bool part_writes_whole(const struct transfer *t, const struct chunk_part *p)
         return false;
     if (ds->rec.layout != FMT_CHUNKED)
         return p->all == chunk_elements(ds);
-    if (!t->appending)
-        return true;
     if (ds->rec.nfilters > 0 || ds->ft->type->variable)
-        return p->n == chunk_elements(ds);
-    if (!ds->chunks.grows || ds->fill_err != 0 || bytes_of(ds, p->all) > APPENDED_MAX)
-        return true;
-    d = dimension_behind(&ds->rec);
-    return ds->rec.len[d] / ds->rec.chunk[d] > p->coord[d];
+        return !t->appending || p->n == chunk_elements(ds);
+    return !chunk_takes_more(ds, p->coord, p->all);
 }
 
 /* Calls fn for the runs of a part, upwards in the chunk: gather, scatter and the reader of a

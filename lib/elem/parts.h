@@ -32,10 +32,14 @@ struct chunk_part {
 
 /* Part number i; of a box n may be 0. */
 void part_of(const struct transfer *t, int64_t i, struct chunk_part *p);
+/* True for the last chunk along a dimension that grows, if it is plain and has room for more: it
+ * is stored as far as it is used, and grows in its place (chunk/room.h).  extent: its elements
+ * inside the shape.  A large one is stored whole, which is written at once. */
+bool chunk_takes_more(const drep_dataset *ds, const uint64_t *coord, int64_t extent);
 /* True if a write of the part makes its chunk, and keeps nothing of it: what the dataset has of the
- * chunk is written, all members of it.  A contiguous dataset's last slab is as long as the dataset;
- * and while rows are appended, the last chunk is written short where it may grow in its place
- * (chunk/room.h), but decoded whole where it has filters or a heap. */
+ * chunk is written, all members of it.  A contiguous dataset's last slab is as long as the dataset,
+ * and a chunk that takes more is stored short, so both are written like parts; while rows are
+ * appended, so is the last chunk with filters or a heap, which the cache keeps decoded. */
 bool part_writes_whole(const struct transfer *t, const struct chunk_part *p);
 /* Calls fn for its runs, upwards in the chunk, then flush. */
 int part_runs(struct part_mover *m, const struct chunk_part *p, run_fn *fn, flush_fn *flush,

@@ -92,7 +92,7 @@ bool leased_may(const struct transfer *t, const struct shares *s, const struct s
 {
     const drep_dataset *ds = t->ds;
 
-    return !ds->ft->type->variable && !writes_members(t) &&
+    return !ds->ft->type->variable && !writes_members(t) && !chunk_is_short(ds, share->chunk) &&
            share->n == chunk_extent(&ds->rec, share->chunk) &&
            (selection_is_box(t->sel) || named_once(s, share, seen, chunk_elements(ds)));
 }

@@ -336,10 +336,20 @@ static bool may_complete(const drep_dataset *ds)
            (chunks_whole(&ds->chunks) || ds->chunks.payload <= COMPLETED_MAX);
 }
 
+bool chunk_is_short(const drep_dataset *ds, int64_t chunk)
+{
+    uint64_t coord[DREP_MAX_RANK];
+
+    if (!ds->chunks.grows)
+        return false;
+    chunk_coord(&ds->rec, chunk, coord);
+    return chunk_takes_more(ds, coord, chunk_extent(&ds->rec, chunk));
+}
+
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
                     size_t n)
 {
-    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT)
+    if (how == TOGETHER_PARTS || ds->rec.layout == FMT_COMPACT || chunk_is_short(ds, chunk))
         return false;
     if ((how == TOGETHER_ALONE || how == TOGETHER_LAST) && may_complete(ds))
         return true;

@@ -85,6 +85,8 @@ int shares_meet(struct team *team, const drep_dataset *ds, enum together how, st
 /* True if a read of all ranks is to find owners with TOGETHER_READ; else each rank reads all that
  * it wants. */
 bool reads_meet(const drep_dataset *ds, const struct team *team);
+/* True if the store writes all that there is of a chunk like a part, to store it short. */
+bool chunk_is_short(const drep_dataset *ds, int64_t chunk);
 /* True if n shares of `total` elements, -1 if some members are written, make the chunk one that the
  * store writes whole; of what single ranks wrote also if its owner completes it. */
 bool chunk_is_whole(const drep_dataset *ds, enum together how, int64_t chunk, int64_t total,
