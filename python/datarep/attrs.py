@@ -189,7 +189,7 @@ class Attributes(MutableMapping[str, Any]):
     def rename(self, name: str, new_name: str) -> None:
         """Give an attribute another name; its value and its place in the order stay.
 
-        KeyError: there is none of this name; FileExistsError: there is one of the new name.
+        KeyError: there is none of this name; ValueError: there is one of the new name, or that is not valid.
 
         >>> f = dr.open(":memory:", "w")
         >>> f.attrs["unit"], f.attrs["title"] = "K", "sea surface"
