@@ -222,10 +222,9 @@ int variable_filter_known(unsigned id);
 
 /* The table of the slots for model NC_FORMATX_UDF0 or _UDF1 and a version of the table. */
 void slots_fill(NC_Dispatch *table, int model, int version);
-/* Registers the format in every libnetcdf of the process that does not have it yet, and gives the
- * table for the one that calls, or for the first.  On machines of 64 bits its address as an int is
- * 0; others get NULL.  If no libnetcdf takes the format it is a table of version -1, which as an
- * int is not 0. */
+/* Registers the format in each libnetcdf of the process and gives the table for the caller's, or
+ * the first: as an int 0 (32 bits: NULL).  None takes it: a table of version -1, as an int not 0.
+ */
 __attribute__((visibility("default"))) NC_Dispatch *datarep_netcdf_init(void);
 
 #define SLOT(name, ...) __typeof__(*((NC_Dispatch *)0)->name) slot_##name;
