@@ -74,7 +74,8 @@ int cdo_arguments(char **argv)
         if (cut)
             return refuse_name(argv[i], *cut);
         front = argv[i][0] == '/' ? "" : here;
-        if (asprintf(&url, "file://%s%s%s#mode=netcdf-4,udf0", front, *front ? "/" : "", argv[i]) < 0)
+        if (asprintf(&url, "file://%s%s%s#mode=netcdf-4,udf0", front, *front ? "/" : "", argv[i]) <
+            0)
             return tool_no_memory();
         argv[i] = url;
     }
