@@ -18,9 +18,10 @@
 
 #include <string.h>
 
-#define NEIGHBOURS 16                   /* elements of a run whose shuffle is undone alone */
-#define STAGED ((int64_t)16 << 10)      /* bytes of it before they are converted */
-#define BATCH 1024                      /* chunks that are written at once */
+#define ONCE_MIN ((uint64_t)4 << 20) /* bytes of a dataset that a call reads without keeping it */
+#define NEIGHBOURS 16                /* elements of a run whose shuffle is undone alone */
+#define STAGED ((int64_t)16 << 10)   /* bytes of it before they are converted */
+#define BATCH 1024                   /* chunks that are written at once */
 #define SHARED_MIN ((uint64_t)64 << 10) /* bytes of a read that two threads may share, */
 #define PART_MIN ((uint64_t)16 << 10)   /* if there are so many in each part; */
 #define PIECES_MAX 8                    /* they cut it into so many pieces then */
@@ -77,6 +78,18 @@ static bool long_runs(const struct transfer *t)
     return selection_run_len(t->sel, len) >= NEIGHBOURS;
 }
 
+/* True if chunks that are read whole stay in the cache: all of them fit, and they are likely to be
+ * read again.  Who has read all of a large local dataset is not, and memory that the system has to
+ * clear takes a quarter of the time of decoding. */
+static bool keeps_whole(const struct transfer *t)
+{
+    const drep_dataset *ds = t->ds;
+
+    return ds->chunks.fits && !(ds->file->st->opts.style & STYLE_ONCE) &&
+           (t->sel->count < dataset_count(ds) || bytes_of(ds, t->sel->count) < ONCE_MIN ||
+            ds->file->st->io->round_trip > 0);
+}
+
 /* Reads a part of a chunk that is decoded whole. What the payload lacks at its end is fill; the
  * chunk stays in the cache where more of it is likely to be read. */
 static int read_whole(struct part_mover *m, struct work *w, const struct chunk_part *p)
@@ -88,8 +101,7 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
     struct in_memory s = {t, c, NULL};
     const uint8_t *bytes = NULL;
     struct buf *b = work_buf(w);
-    bool once = ds->file->st->opts.style & STYLE_ONCE;
-    int cache = (ds->chunks.fits && !once) || bytes_of(ds, p->n) < full;
+    int cache = keeps_whole(t) || bytes_of(ds, p->n) < full;
     int err =
         chunk_shuffled(w, cache, long_runs(t) ? (uint64_t)ds->esize : 0, &bytes, &size, &unit);
 
@@ -119,7 +131,7 @@ static bool straight_pays(const struct part_mover *m, const struct work *w,
     const struct transfer *t = m->t;
     int64_t len[DREP_MAX_RANK], n = 1;
 
-    if (!chunk_straight(w) || !m->c.copy || t->ds->chunks.fits || !selection_is_box(t->sel))
+    if (!chunk_straight(w) || !m->c.copy || keeps_whole(t) || !selection_is_box(t->sel))
         return false;
     for (int d = 0; d < t->sel->rank; d++) {
         len[d] = t->ds->rec.chunk[d];

@@ -137,6 +137,16 @@ static int gather_reordered(struct gather *g, int64_t at, int64_t n, int64_t mem
     return err;
 }
 
+/* True if a run is so long that its bytes go where they belong.  Kept in the cache they would be
+ * copied twice, into memory that the system has to clear: that takes the time of five reads from a
+ * local file.  A distant one is read once, if all of it fits. */
+static bool direct_pays(const struct gather *g, int64_t n)
+{
+    const drep_dataset *ds = g->t->ds;
+
+    return bytes_of(ds, n) >= DIRECT && (!ds->chunks.fits || ds->file->st->io->round_trip == 0);
+}
+
 /* Collects a run, cut where it leaves the window. Runs come upwards, so what is flushed is never
  * needed again. */
 int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
@@ -147,10 +157,10 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int64_t now;
     int err = 0;
 
-    if (step == 1 && g->c->copy && bytes_of(ds, n) >= DIRECT && !ds->chunks.fits)
+    if (step == 1 && g->c->copy && direct_pays(g, n))
         return gather_direct(g, at, n, mem);
-    if (step == 1 && bytes_of(ds, n) >= DIRECT && BLOCK % es == 0 && !ds->chunks.fits &&
-        reorders(g->c, ds) && ds->file->st->io->round_trip == 0)
+    if (step == 1 && direct_pays(g, n) && BLOCK % es == 0 && reorders(g->c, ds) &&
+        ds->file->st->io->round_trip == 0)
         return gather_reordered(g, at, n, mem);
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {
         uint64_t byte = bytes_of(ds, at), end;

@@ -674,6 +674,43 @@ START_TEST(test_small_writes_do_not_decode_again)
 }
 END_TEST
 
+/* Of a dataset that fits into the cache chunks that are read are kept, but not when a call reads
+ * all of a large one: then nobody is likely to ask again. */
+START_TEST(test_a_read_of_all_keeps_little)
+{
+    enum { SMALL = 8, LARGE = (4 << 20) / (CHUNK * 8) };
+    double *v = malloc((size_t)LARGE * CHUNK * sizeof *v);
+    drep_info *info = hints("drep_cache_size=16777216", (char *)NULL);
+
+    counted_known();
+    for (int chunks = SMALL; chunks <= LARGE; chunks += LARGE - SMALL) {
+        const int64_t from = 0, half = (int64_t)chunks / 2 * CHUNK, n = (int64_t)chunks * CHUNK;
+        drep_file *f;
+        drep_dataset *ds = counted_dataset(chunks, &f);
+
+        for (int64_t i = 0; i < n; i++)
+            v[i] = (double)i;
+        ok(drep_write(ds, NULL, NULL, v, NULL));
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+        ok(drep_open(temp_path("counted"), DREP_RDONLY, info, &f));
+        ok(drep_dataset_open(f, "d", &ds));
+        decoded = 0;
+        for (int k = 0; k < 2; k++)
+            ok(drep_read_box(ds, &from, &half, NULL, v, NULL));
+        ck_assert_int_eq(decoded, chunks / 2);
+        for (int k = 0; k < 2; k++)
+            ok(drep_read(ds, NULL, NULL, v, NULL));
+        ck_assert_double_eq(v[n - 1], (double)n - 1);
+        ck_assert_int_eq(decoded, chunks + (chunks == LARGE ? chunks / 2 : 0));
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+    drep_info_free(info);
+    free(v);
+}
+END_TEST
+
 /* ---- unions ---- */
 
 START_TEST(test_unions_that_are_none)
@@ -994,6 +1031,7 @@ int main(void)
     tcase_add_test(t, test_appends_to_a_contiguous_dataset);
     tcase_add_loop_test(t, test_appends_and_commits_keep_the_file_small, 0, 3);
     tcase_add_test(t, test_small_writes_do_not_decode_again);
+    tcase_add_test(t, test_a_read_of_all_keeps_little);
     tcase_add_loop_test(t, test_scattered_overwriting_keeps_the_file_small, 0, 3);
     tcase_add_loop_test(t, test_D14_columns_of_a_contiguous_dataset, 0, 2);
     tcase_add_test(t, test_a_column_beside_a_damaged_slab);
