@@ -33,6 +33,7 @@ LINES = {
                ["--format=csv", "S", "I5"]],
     "log": [["F"], ["--json", "F"], ["B"]],
     "ls": [["F"], ["-lr", "F"], ["-m", "-r", "F"], ["--json", "-r", "F"], ["F", "/N"], ["B"], ["-lr", "D"]],
+    "netcdf": [["N"], ["--", "N", "F"], ["F"], ["./D"], ["cdo", "info", "F"], ["--install", "N"], ["--N"], ["--status"]],
     "plot": [["--preview", "F", "/g0/v"], ["--preview", "F", "/N"], ["-o", "P.svg", "F", "/N"], ["--preview", "--member=N", "F", "/g0/v"]],
     "reps": [[], ["internal"], ["N"], ["-s", "WRONG"], ["--json"]],
     "stat": [["F"], ["-r", "F"], ["--json", "-r", "F"], ["B"], ["F", "/N"]],
