@@ -79,7 +79,7 @@ int slot_def_dim(int ncid, const char *name, size_t len, int *id)
         err = NC_ENAMEINUSE;
     if (!err && unlimited)
         err = check_unlimited(door);
-    if (!err && len > (size_t)1 << 62)
+    if (!err && len > NC_LENGTH_MAX)
         err = NC_EDIMSIZE;
     if (err)
         return err;

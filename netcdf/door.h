@@ -19,7 +19,6 @@
 #include <datarep.h>
 #include <netcdf.h>
 #include <netcdf_dispatch.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define NOTE_PREFIX "drep."                 /* of attributes that are a converter's notes */
@@ -28,6 +27,7 @@
 #define FILL_ATTRIBUTE "_FillValue"
 #define REMARK_FLETCHER32 "filter 3 0 - fletcher32"
 
+#define NC_LENGTH_MAX ((SIZE_MAX >> 2) + 1) /* 2^62 where it fits; strides and counts do, too */
 /* Results that a caller may not want are NULL. */
 #define TELL(pointer, value) ((void)((pointer) ? ((*(pointer) = (value)), 0) : 0))
 

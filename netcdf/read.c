@@ -12,7 +12,7 @@
 static int box_dimension(const struct nc_dimension *of, size_t start, size_t count,
                          ptrdiff_t stride, int grows)
 {
-    const size_t most = (size_t)1 << 62;
+    const size_t most = NC_LENGTH_MAX;
     size_t last;
 
     if (stride < 1)

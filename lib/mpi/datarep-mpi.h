@@ -48,7 +48,7 @@
  *   | drep_team_of drep_usage_get drep_object_usage            | local                            |
  *   | drep_leaks drep_unsealed drep_abandon drep_team_abandon  | local                            |
  *   | drep_append drep_refresh drep_check drep_seal drep_copy  | refused                          |
- *   | drep_dataset_map drep_log                                | refused                          |
+ *   | drep_dataset_map drep_stored_at drep_log                 | refused                          |
  *   | drep_write_stored drep_write_external drep_write_at      | refused                          |
  *
  * drep_abandon() of one rank is felt by the others: they miss it in their next collective call.
