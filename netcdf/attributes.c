@@ -5,7 +5,7 @@
  * fixed length is netCDF's NC_CHAR, one of variable length NC_STRING.  Notes of converters
  * (`drep.`...) are not attributes. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,21 +142,21 @@ int attributes_read(struct door *door, const char *path, struct nc_attributes *a
 
 int attributes_find(int ncid, int varid, struct holder *out)
 {
-    struct nc_group *group;
-    int err = door_find(ncid, &out->door, &group);
+    int err = door_find(ncid, &out->door, &out->group);
 
     out->variable = NULL;
     out->path = NULL;
     if (err)
         return err;
-    out->attributes = &group->attributes;
+    out->attributes = &out->group->attributes;
     if (varid != NC_GLOBAL) {
-        if (varid < 0 || varid >= group->nvariables)
+        if (varid < 0 || varid >= out->group->nvariables)
             return NC_ENOTVAR;
-        out->variable = &group->variables[varid];
+        out->variable = &out->group->variables[varid];
         out->attributes = &out->variable->attributes;
     }
-    out->path = out->variable ? door_join(group->path, out->variable->name) : strdup(group->path);
+    out->path =
+        out->variable ? door_join(out->group->path, out->variable->name) : strdup(out->group->path);
     if (!out->path)
         return NC_ENOMEM;
     if (!out->variable || out->variable->dataset)
@@ -201,56 +201,45 @@ int attributes_write(struct door *door, const char *path, struct nc_attributes *
     return err;
 }
 
-int attribute_check_types(struct door *door, nc_type type, nc_type memory)
-{
-    int err = type_seal(door, type);
-
-    if (err)
-        return err;
-    if (type == memory)
-        return 0;
-    if (type_user(door, type) || !type_atomic_name(memory))
-        return NC_EBADTYPE;
-    return type == NC_CHAR || memory == NC_CHAR || type == NC_STRING || memory == NC_STRING
-               ? NC_ECHAR
-               : 0;
-}
-
 /* ----------------------------------------------------------------------- slots */
 
-int slot_inq_att(int ncid, int varid, const char *name, nc_type *type, size_t *len)
+/* An attribute by its name, and its number.  After an error there is no path to free. */
+static int find_named(int ncid, int varid, const char *name, struct holder *h, int *i)
 {
-    struct holder h;
-    int i, err = attributes_find(ncid, varid, &h);
+    int err = attributes_find(ncid, varid, h);
 
     name = door_name(name);
     if (err)
         return err;
-    i = name ? attributes_find_name(h.attributes, name) : -1;
+    *i = name ? attributes_find_name(h->attributes, name) : -1;
+    if (*i >= 0)
+        return 0;
+    free(h->path);
+    return NC_ENOTATT;
+}
+
+int slot_inq_att(int ncid, int varid, const char *name, nc_type *type, size_t *len)
+{
+    struct holder h;
+    int i, err = find_named(ncid, varid, name, &h, &i);
+
+    if (err)
+        return err == NC_ENOTATT && !name ? NC_EBADNAME : err;
     free(h.path);
-    if (i < 0)
-        return name ? NC_ENOTATT : NC_EBADNAME;
-    if (type)
-        *type = h.attributes->list[i].type;
-    if (len)
-        *len = h.attributes->list[i].len;
+    TELL(type, h.attributes->list[i].type);
+    TELL(len, h.attributes->list[i].len);
     return 0;
 }
 
 int slot_inq_attid(int ncid, int varid, const char *name, int *id)
 {
     struct holder h;
-    int i, err = attributes_find(ncid, varid, &h);
+    int i, err = find_named(ncid, varid, name, &h, &i);
 
-    name = door_name(name);
     if (err)
         return err;
-    i = name ? attributes_find_name(h.attributes, name) : -1;
     free(h.path);
-    if (i < 0)
-        return NC_ENOTATT;
-    if (id)
-        *id = i;
+    TELL(id, i);
     return 0;
 }
 
@@ -276,7 +265,7 @@ static int get_value(struct door *door, const struct nc_attribute *a, void *out,
 
     if (memory == NC_NAT || memory == a->type)
         return type_copy(door, a->type, a->len, out, a->data);
-    err = attribute_check_types(door, a->type, memory);
+    err = type_check_pair(door, a->type, memory);
     if (err || a->len == 0)
         return err;
     err = drep_convert(type_memory(door, memory), out, type_memory(door, a->type), a->data,
@@ -287,13 +276,11 @@ static int get_value(struct door *door, const struct nc_attribute *a, void *out,
 int slot_get_att(int ncid, int varid, const char *name, void *out, nc_type memory)
 {
     struct holder h;
-    int i, err = attributes_find(ncid, varid, &h);
+    int i, err = find_named(ncid, varid, name, &h, &i);
 
-    name = door_name(name);
     if (err)
         return err;
-    i = name ? attributes_find_name(h.attributes, name) : -1;
-    err = i < 0 ? NC_ENOTATT : attributes_read_one(h.door, h.path, &h.attributes->list[i]);
+    err = attributes_read_one(h.door, h.path, &h.attributes->list[i]);
     free(h.path);
     if (err)
         return err;

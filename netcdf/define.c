@@ -1,6 +1,6 @@
 /* define.c - dimensions, groups and variables defined, renamed and given their storage. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,16 +43,6 @@ int slot_set_fill(int ncid, int mode, int *old)
 
 /* ------------------------------------------------------------------- dimensions */
 
-static int find_dimension(const struct door *door, int group, const char *name)
-{
-    int i = door->ndimensions - 1;
-
-    while (i >= 0 &&
-           (door->dimensions[i].group != group || strcmp(door->dimensions[i].name, name) != 0))
-        i--;
-    return i;
-}
-
 /* The classic model has one unlimited dimension. */
 static int check_unlimited(const struct door *door)
 {
@@ -75,7 +65,7 @@ int slot_def_dim(int ncid, const char *name, size_t len, int *id)
     name = door_name(name);
     if (!err)
         err = door_check_name(name);
-    if (!err && find_dimension(door, ncid & 0xffff, name) >= 0)
+    if (!err && door_find_dimension(door, ncid & 0xffff, name) >= 0)
         err = NC_ENAMEINUSE;
     if (!err && unlimited)
         err = check_unlimited(door);
@@ -157,7 +147,7 @@ int slot_rename_dim(int ncid, int id, const char *name)
     if (err)
         return err;
     of = &door->dimensions[id];
-    if (find_dimension(door, of->group, name) >= 0)
+    if (door_find_dimension(door, of->group, name) >= 0)
         return NC_ENAMEINUSE;
     if (!of->id)
         return door_refuse(NC_EPERM, "%s: a phony dimension is not in the file", of->name);

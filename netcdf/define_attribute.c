@@ -3,7 +3,7 @@
  * An attribute of an object that is in the file is written at once.  `_FillValue` is also the fill
  * value of the dataset, which is made again if it has none of its elements yet. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static int take_fill(struct holder *h, const void *data)
 {
     struct nc_variable *v = h->variable;
     void *fill = calloc(1, type_bytes(h->door, v->type));
-    int err = fill ? type_copy(h->door, v->type, 1, fill, data) : NC_ENOMEM, g, i;
+    int err = fill ? type_copy(h->door, v->type, 1, fill, data) : NC_ENOMEM;
 
     if (err) {
         free(fill);
@@ -53,20 +53,14 @@ static int take_fill(struct holder *h, const void *data)
     free(v->fill);
     v->fill = fill;
     v->no_fill = 0;
-    if (!v->dataset)
-        return 0;
-    for (g = 0; g < h->door->ngroups; g++)
-        for (i = 0; i < h->door->groups[g].nvariables; i++)
-            if (&h->door->groups[g].variables[i] == v)
-                return variable_unmake(h->door, &h->door->groups[g], v);
-    return NC_ENOTVAR;
+    return v->dataset ? variable_unmake(h->door, h->group, v) : 0;
 }
 
 int attribute_put(struct holder *h, const char *name, nc_type type, size_t len, const void *data,
                   nc_type memory)
 {
     struct nc_attribute a = {.type = type, .len = len}, *old;
-    int range, err = attribute_check_types(h->door, type, memory),
+    int range, err = type_check_pair(h->door, type, memory),
                i = attributes_find_name(h->attributes, name);
 
     if (!err)
@@ -115,8 +109,7 @@ int attribute_delete(struct holder *h, const char *name)
     return 0;
 }
 
-/* What the classic model allows only between redef and enddef; otherwise that is entered at once.
- */
+/* Attributes change at any time, but in the classic model only between redef and enddef. */
 static int begin_define(struct door *door)
 {
     if (!door->writes)

@@ -147,6 +147,10 @@ int door_add_dimension(struct door *door, const char *name, uint64_t id, size_t 
                        int group);
 /* Its index, -1 without memory; path is taken over. */
 int door_add_group(struct door *door, const char *name, char *path, int parent);
+/* A dimension of the group by its name, or -1. */
+int door_find_dimension(const struct door *door, int group, const char *name);
+/* A dataset has become longer or shorter; an unlimited dimension is as long as its longest. */
+void door_set_length(struct door *door, struct nc_variable *v, int d, int64_t len);
 /* The dimension with the file's id; -1: it is not in the model, or id is 0. */
 int door_dimension_of(const struct door *door, uint64_t id);
 /* The model of what the file has. */
@@ -158,7 +162,7 @@ void door_free_variable(struct door *door, struct nc_variable *v);
 
 /* ------------------------------------------------------------------- types.c */
 
-const char *type_atomic_name(nc_type type); /* NULL: it is none */
+const char *type_atomic_name(nc_type type); /* NULL: not atomic */
 /* The datatype in memory (borrowed), its size; NULL, 0: no such type, or still being defined. */
 const drep_type *type_memory(struct door *door, nc_type type);
 size_t type_bytes(struct door *door, nc_type type);
@@ -173,6 +177,9 @@ int type_add(struct door *door, int group, const char *name, int cls, nc_type *i
 /* Ends the definition of a type, which has its datatype in memory from then on.  Done already: 0.
  */
 int type_seal(struct door *door, nc_type type);
+/* 0 if elements of one type can be converted to the other, whose definition ends; NC_ECHAR,
+ * NC_EBADTYPE. */
+int type_check_pair(struct door *door, nc_type type, nc_type other);
 /* Makes the named datatypes of all new types in the file, in their order. */
 int type_settle(struct door *door);
 void type_release(struct user_type *type);
@@ -180,30 +187,6 @@ void type_release(struct user_type *type);
 const void *type_default_fill(struct door *door, nc_type type);
 /* Copies `n` elements with all that they point to. */
 int type_copy(struct door *door, nc_type type, size_t n, void *to, const void *from);
-
-/* -------------------------------------------------------------- attributes.c */
-
-/* Attributes of a group or a variable, and the path of that object (malloc'ed). */
-struct holder {
-    struct door *door;
-    struct nc_variable *variable; /* NULL: the group's */
-    struct nc_attributes *attributes;
-    char *path;
-};
-int attributes_find(int ncid, int varid, struct holder *out);
-int attributes_find_name(const struct nc_attributes *attributes, const char *name); /* or -1 */
-int attributes_add(struct nc_attributes *attributes, const struct nc_attribute *a);
-void attributes_free(struct door *door, struct nc_attributes *attributes);
-void attributes_free_one(struct door *door, struct nc_attribute *a);
-/* Values into memory, or from there into the file. */
-int attributes_read(struct door *door, const char *path, struct nc_attributes *attributes);
-int attributes_read_one(struct door *door, const char *path, struct nc_attribute *a);
-int attributes_write(struct door *door, const char *path, struct nc_attributes *attributes);
-int attributes_write_one(struct door *door, const char *path, const struct nc_attribute *a);
-/* 0 if elements of one type can be converted to the other; NC_ECHAR, NC_EBADTYPE. */
-int attribute_check_types(struct door *door, nc_type type, nc_type memory);
-int attribute_put(struct holder *h, const char *name, nc_type type, size_t len, const void *data,
-                  nc_type memory);
 
 /* ---------------------------------------------------------------- variable.c */
 

@@ -136,21 +136,28 @@ static int see_object(struct dl_phdr_info *object, size_t size, void *ctx)
     return 0;
 }
 
+/* The library in the object that has the function, or NULL. */
+static struct nc_library *library_with(void *function)
+{
+    Dl_info of, at;
+    int i;
+
+    for (i = 0; i < nlibraries; i++)
+        if (dladdr(function, &of) && dladdr(libraries[i].define, &at) &&
+            at.dli_fbase == of.dli_fbase)
+            return &libraries[i];
+    return NULL;
+}
+
 /* The library that called us, else the first that takes the format. */
 static struct nc_library *library_of(void *caller)
 {
-    struct nc_library *first = NULL;
-    Dl_info of, at;
-    bool known = dladdr(caller, &of) != 0;
+    struct nc_library *library = library_with(caller);
     int i;
 
-    for (i = nlibraries - 1; i >= 0; i--)
-        if (libraries[i].mode) {
-            first = &libraries[i];
-            if (known && dladdr(first->define, &at) && at.dli_fbase == of.dli_fbase)
-                break;
-        }
-    return first;
+    for (i = 0; i < nlibraries && !(library && library->mode); i++)
+        library = &libraries[i];
+    return library && library->mode ? library : NULL;
 }
 
 API NC_Dispatch *datarep_netcdf_init(void)
@@ -198,20 +205,6 @@ static void enter_owner(void *function)
         enter_object(of.dli_fname, (uintptr_t)of.dli_fbase);
 }
 
-/* The mode of the format in the library that has the function. */
-static int mode_of(void *function)
-{
-    Dl_info of, at;
-    int i;
-
-    if (!dladdr(function, &of))
-        return 0;
-    for (i = 0; i < nlibraries; i++)
-        if (dladdr(libraries[i].define, &at) && at.dli_fbase == of.dli_fbase)
-            return libraries[i].mode;
-    return 0;
-}
-
 /* "x.drep", and "x.drep.pid123.nco.tmp". */
 static int is_our_name(const char *path)
 {
@@ -228,7 +221,8 @@ static int is_our_name(const char *path)
 
 static int mode_for(const char *path, int mode, void *function)
 {
-    int ours = path && is_our_name(path) ? mode_of(function) : 0;
+    const struct nc_library *library = path && is_our_name(path) ? library_with(function) : NULL;
+    int ours = library ? library->mode : 0;
 
     /* netCDF refuses two formats at once. */
     if (!ours || (((mode & NC_NETCDF4) != 0) + ((mode & NC_64BIT_OFFSET) != 0) +
@@ -282,16 +276,9 @@ API int nc__create(const char *path, int mode, size_t size, size_t *hint, int *i
 struct door *door_of_library(int ncid, void *next)
 {
     struct door *door = door_open_files[(unsigned)ncid >> 16];
-    Dl_info of, at;
-    int i;
+    const struct nc_library *library = door && next ? library_with(next) : NULL;
 
-    if (!door || !next || !dladdr(next, &of))
-        return NULL;
-    for (i = 0; i < nlibraries; i++)
-        if (door->table == libraries[i].table && dladdr(libraries[i].define, &at) &&
-            at.dli_fbase == of.dli_fbase)
-            return door;
-    return NULL;
+    return library && door->table == library->table ? door : NULL;
 }
 
 static struct door *find_ours(int ncid, nc_type type, void *next)

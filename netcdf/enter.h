@@ -5,7 +5,7 @@
 #include "netcdf/door.h"
 
 /* The function of this name that the caller would have without us: that of the libnetcdf which its
- * object was linked with, or the next one of the process; NULL: there is none. */
+ * object was linked with, or the next one of the process, or NULL. */
 void *door_next(const char *name, void *own, void *caller);
 /* The file, if it is ours and of the library that has the function `next`. */
 struct door *door_of_library(int ncid, void *next);

@@ -1,6 +1,6 @@
 /* inquire.c - what an open file has: answers from the model. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,25 +30,6 @@ int slot_inq_format_extended(int ncid, int *format, int *mode)
 
 /* ----------------------------------------------------------------- dimensions */
 
-int slot_inq_unlimdims(int ncid, int *n, int *ids)
-{
-    struct door *door;
-    struct nc_group *group;
-    int i, k = 0, err = door_find(ncid, &door, &group);
-
-    if (err)
-        return err;
-    for (i = 0; i < door->ndimensions; i++) {
-        if (!door->dimensions[i].unlimited || door->dimensions[i].group != (ncid & 0xffff))
-            continue;
-        if (ids)
-            ids[k] = i;
-        k++;
-    }
-    TELL(n, k);
-    return 0;
-}
-
 /* The first of the group or of one above. */
 int slot_inq_unlimdim(int ncid, int *id)
 {
@@ -77,7 +58,7 @@ static int is_visible(const struct door *door, int dimension, int g, int parents
     return 0;
 }
 
-int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
+static int list_dimensions(int ncid, int *n, int *ids, int parents, int unlimited)
 {
     struct door *door;
     struct nc_group *group;
@@ -86,7 +67,8 @@ int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
     if (err)
         return err;
     for (i = 0; i < door->ndimensions; i++) {
-        if (!is_visible(door, i, ncid & 0xffff, parents))
+        if (!is_visible(door, i, ncid & 0xffff, parents) ||
+            (unlimited && !door->dimensions[i].unlimited))
             continue;
         if (ids)
             ids[k] = i;
@@ -96,24 +78,33 @@ int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
     return 0;
 }
 
+int slot_inq_dimids(int ncid, int *n, int *ids, int parents)
+{
+    return list_dimensions(ncid, n, ids, parents, 0);
+}
+
+int slot_inq_unlimdims(int ncid, int *n, int *ids)
+{
+    return list_dimensions(ncid, n, ids, 0, 1);
+}
+
 int slot_inq_dimid(int ncid, const char *name, int *id)
 {
     struct door *door;
     struct nc_group *group;
-    int i, g, err = door_find(ncid, &door, &group);
+    int i = -1, g, err = door_find(ncid, &door, &group);
 
     name = door_name(name);
     if (err)
         return err;
     if (!name)
         return NC_EINVAL;
-    for (g = ncid & 0xffff; g >= 0; g = door->groups[g].parent)
-        for (i = 0; i < door->ndimensions; i++)
-            if (door->dimensions[i].group == g && strcmp(door->dimensions[i].name, name) == 0) {
-                TELL(id, i);
-                return 0;
-            }
-    return NC_EBADDIM;
+    for (g = ncid & 0xffff; i < 0 && g >= 0; g = door->groups[g].parent)
+        i = door_find_dimension(door, g, name);
+    if (i < 0)
+        return NC_EBADDIM;
+    TELL(id, i);
+    return 0;
 }
 
 int slot_inq_dim(int ncid, int id, char *name, size_t *len)
@@ -149,6 +140,17 @@ int slot_inq(int ncid, int *ndims, int *nvars, int *natts, int *unlimdim)
     return err || !unlimdim ? err : slot_inq_unlimdim(ncid, unlimdim);
 }
 
+/* The group of one step of a path, or -1. */
+static int find_child(const struct door *door, int parent, const char *name, size_t len)
+{
+    int i = door->ngroups - 1;
+
+    while (i >= 0 && (door->groups[i].parent != parent || strlen(door->groups[i].name) != len ||
+                      memcmp(door->groups[i].name, name, len) != 0))
+        i--;
+    return i;
+}
+
 /* Without a name it is asked whether the id is one. */
 int slot_inq_ncid(int ncid, const char *name, int *id)
 {
@@ -163,12 +165,11 @@ int slot_inq_ncid(int ncid, const char *name, int *id)
         TELL(id, ncid);
         return 0;
     }
-    for (i = 0; i < door->ngroups; i++)
-        if (door->groups[i].parent == (ncid & 0xffff) && strcmp(door->groups[i].name, name) == 0) {
-            TELL(id, (ncid & ~0xffff) | i);
-            return 0;
-        }
-    return NC_ENOGRP;
+    i = find_child(door, ncid & 0xffff, name, strlen(name));
+    if (i < 0)
+        return NC_ENOGRP;
+    TELL(id, (ncid & ~0xffff) | i);
+    return 0;
 }
 
 int slot_inq_grps(int ncid, int *n, int *ids)
@@ -227,17 +228,6 @@ int slot_inq_grp_parent(int ncid, int *parent)
         return NC_ENOGRP;
     TELL(parent, (ncid & ~0xffff) | group->parent);
     return 0;
-}
-
-/* The group of one step of a path; -1: there is none. */
-static int find_child(const struct door *door, int parent, const char *name, size_t len)
-{
-    int i = door->ngroups - 1;
-
-    while (i >= 0 && (door->groups[i].parent != parent || strlen(door->groups[i].name) != len ||
-                      memcmp(door->groups[i].name, name, len) != 0))
-        i--;
-    return i;
 }
 
 /* With a slash in front from the root, else from the group. */
@@ -311,7 +301,7 @@ static int inquire_fill(struct door *door, struct nc_variable *v, void *fill)
 {
     const void *value = v->fill ? v->fill : type_default_fill(door, v->type);
 
-    /* netCDF leaves the value alone where there is none. */
+    /* Without a fill value netCDF leaves the memory of its caller alone. */
     if (v->no_fill)
         return 0;
     if (v->dataset)

@@ -81,6 +81,20 @@ static int take_place(struct door *door, int ncid)
     return 0;
 }
 
+/* The number of the file stands for it from now on; after an error nothing is left of it. */
+static int enter_door(struct door *door, int ncid, int err)
+{
+    drep_file *file = door->file;
+
+    if (!err)
+        err = take_place(door, ncid);
+    if (err) {
+        door_free(door);
+        drep_abandon(file);
+    }
+    return err;
+}
+
 static int commit_file(struct door *door)
 {
     return door->path ? door_error(drep_commit(door->file)) : 0;
@@ -120,7 +134,6 @@ int slot_open(const char *path, int mode, int basepe, size_t *hint, void *parame
               const NC_Dispatch *table, int ncid)
 {
     struct door *door;
-    int err;
 
     (void)basepe, (void)hint;
     if ((mode & NC_MPIIO) || (parameters && !(mode & NC_INMEMORY)))
@@ -132,16 +145,7 @@ int slot_open(const char *path, int mode, int basepe, size_t *hint, void *parame
         return NC_ENOMEM;
     door->table = table;
     door->writes = (mode & NC_WRITE) != 0;
-    err = open_file(door, path, mode, parameters);
-    if (!err)
-        err = take_place(door, ncid);
-    if (err) {
-        drep_file *file = door->file;
-
-        door_free(door);
-        drep_abandon(file);
-    }
-    return err;
+    return enter_door(door, ncid, open_file(door, path, mode, parameters));
 }
 
 /* ----------------------------------------------------------------------- create */
@@ -184,7 +188,6 @@ int slot_create(const char *path, int mode, size_t size, int basepe, size_t *hin
                 const NC_Dispatch *table, int ncid)
 {
     struct door *door;
-    int err;
 
     (void)size, (void)basepe, (void)hint;
     if (mode & NC_INMEMORY)
@@ -198,16 +201,7 @@ int slot_create(const char *path, int mode, size_t size, int basepe, size_t *hin
     door->table = table;
     door->writes = door->created = door->defining = 1;
     door->classic = (mode & NC_CLASSIC_MODEL) != 0;
-    err = create_file(door, path, mode);
-    if (!err)
-        err = take_place(door, ncid);
-    if (err) {
-        drep_file *file = door->file;
-
-        door_free(door);
-        drep_abandon(file);
-    }
-    return err;
+    return enter_door(door, ncid, create_file(door, path, mode));
 }
 
 /* --------------------------------------------------------------- define and data */
@@ -308,7 +302,7 @@ int slot_close(int ncid, void *parameters)
     return err ? err : door_error(closed);
 }
 
-/* What was defined since the last enddef is given up; a file without one is no file. */
+/* Definitions since the last enddef are given up; a file that never had one is removed. */
 int slot_abort(int ncid)
 {
     struct door *door;

@@ -5,7 +5,7 @@
  * as long, as libnetcdf gives them to HDF5 files without scales.  What netCDF has no place for is
  * left out: datasets of references, arrays and wide integers, names of more than 256 bytes. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,13 +248,8 @@ int door_reload(struct door *door)
 
             if (err)
                 return door_error(err);
-            for (d = 0; d < v->rank; d++) {
-                struct nc_dimension *of = &door->dimensions[v->dim[d]];
-
-                v->shape[d] = info.dims[d];
-                if (of->unlimited && of->len < (size_t)v->shape[d])
-                    of->len = (size_t)v->shape[d];
-            }
+            for (d = 0; d < v->rank; d++)
+                door_set_length(door, v, d, info.dims[d]);
         }
     return 0;
 }

@@ -1,8 +1,4 @@
-/* model.c - the groups, dimensions, variables and types of an open file, in netCDF's order.
- *
- * A dataset without dimensions of its own gets `phony_dim_N`, or a dimension of its group that is
- * as long, as libnetcdf gives them to HDF5 files without scales.  What netCDF has no place for is
- * left out: datasets of references, arrays and wide integers, names of more than 256 bytes. */
+/* model.c - the model of an open file: how its parts are found, named and added. */
 /* SPDX-License-Identifier: MIT */
 #include "netcdf/door.h"
 #include <stdio.h>
@@ -156,6 +152,25 @@ int door_add_group(struct door *door, const char *name, char *path, int parent)
     }
     free(path);
     return -1;
+}
+
+int door_find_dimension(const struct door *door, int group, const char *name)
+{
+    int i = door->ndimensions - 1;
+
+    while (i >= 0 &&
+           (door->dimensions[i].group != group || strcmp(door->dimensions[i].name, name) != 0))
+        i--;
+    return i;
+}
+
+void door_set_length(struct door *door, struct nc_variable *v, int d, int64_t len)
+{
+    struct nc_dimension *of = &door->dimensions[v->dim[d]];
+
+    v->shape[d] = len;
+    if (of->unlimited && of->len < (size_t)len)
+        of->len = (size_t)len;
 }
 
 int door_dimension_of(const struct door *door, uint64_t id)

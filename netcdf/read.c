@@ -61,13 +61,7 @@ int box_memory_type(struct door *door, const struct nc_variable *v, nc_type *mem
     /* A byte of the classic model has no sign of its own. */
     if (door->classic && v->type == NC_BYTE && *memory == NC_UBYTE)
         *memory = NC_BYTE;
-    if (*memory == v->type)
-        return 0;
-    if (type_user(door, v->type) || !type_atomic_name(*memory))
-        return NC_EBADTYPE;
-    return *memory == NC_CHAR || v->type == NC_CHAR || *memory == NC_STRING || v->type == NC_STRING
-               ? NC_ECHAR
-               : 0;
+    return type_check_pair(door, v->type, *memory);
 }
 
 /* What drep_read() takes: characters come as they are. */

@@ -543,6 +543,20 @@ int type_seal(struct door *door, nc_type type)
     return door_error(build_memory(door, u));
 }
 
+int type_check_pair(struct door *door, nc_type type, nc_type other)
+{
+    int err = type_seal(door, type);
+
+    if (err)
+        return err;
+    if (type == other)
+        return 0;
+    if (type_user(door, type) || !is_atomic(other))
+        return NC_EBADTYPE;
+    return type == NC_CHAR || other == NC_CHAR || type == NC_STRING || other == NC_STRING ? NC_ECHAR
+                                                                                          : 0;
+}
+
 int type_settle(struct door *door)
 {
     int i, err = 0;

@@ -4,7 +4,7 @@
  * made with the attributes that wait for it; all are made in their order, so that numbers are the
  * same when the file is opened again.  An unwritten dataset whose fill value changes is unmade. */
 /* SPDX-License-Identifier: MIT */
-#include "netcdf/door.h"
+#include "netcdf/attributes.h"
 #include <stdlib.h>
 #include <string.h>
 

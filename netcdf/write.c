@@ -35,13 +35,8 @@ static int grow_dataset(struct door *door, struct nc_variable *v, const struct n
     err = drep_dataset_resize(v->dataset, shape);
     if (err)
         return door_error(err);
-    for (d = 0; d < v->rank; d++) {
-        struct nc_dimension *of = &door->dimensions[v->dim[d]];
-
-        v->shape[d] = shape[d];
-        if (of->unlimited && of->len < (size_t)shape[d])
-            of->len = (size_t)shape[d];
-    }
+    for (d = 0; d < v->rank; d++)
+        door_set_length(door, v, d, shape[d]);
     return 0;
 }
 
@@ -62,15 +57,11 @@ static int box_appends(const struct nc_variable *v, const struct nc_box *box)
 static int append_rows(struct door *door, struct nc_variable *v, const struct nc_box *box,
                        const drep_type *type, const void *in, const drep_xfer *xfer)
 {
-    struct nc_dimension *of = &door->dimensions[v->dim[0]];
     int err = drep_append(v->dataset, 0, box->count[0], type, in, xfer);
 
-    if (err)
-        return err;
-    v->shape[0] += box->count[0];
-    if (of->len < (size_t)v->shape[0])
-        of->len = (size_t)v->shape[0];
-    return 0;
+    if (!err)
+        door_set_length(door, v, 0, v->shape[0] + box->count[0]);
+    return err;
 }
 
 static int write_box(struct door *door, struct nc_variable *v, const struct nc_box *box,
