@@ -203,7 +203,12 @@ bool ncrc_is_ours(const struct ncrc_slot *slot)
     return slot->init && strcmp(slot->init, NCRC_INIT) == 0;
 }
 
-static bool ncrc_is_free(const struct ncrc_slot *slot)
+bool ncrc_names(const struct ncrc_slot *slot, const char *library)
+{
+    return ncrc_is_ours(slot) && slot->library && strcmp(slot->library, library) == 0;
+}
+
+bool ncrc_is_free(const struct ncrc_slot *slot)
 {
     return !slot->library && !slot->init && !slot->magic;
 }

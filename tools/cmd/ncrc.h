@@ -34,6 +34,10 @@ int ncrc_load(struct ncrc *rc);
 void ncrc_release(struct ncrc *rc);
 /* True if the slot's lines are ours, whichever library they name. */
 bool ncrc_is_ours(const struct ncrc_slot *slot);
+/* True if they name this library. */
+bool ncrc_names(const struct ncrc_slot *slot, const char *library);
+/* True if no line is about the slot. */
+bool ncrc_is_free(const struct ncrc_slot *slot);
 /* The slot to use: the first with our lines, else the first that nothing has taken; -1: none. */
 int ncrc_choose(const struct ncrc *rc);
 /* The text with our lines for this library in the slot, or without ours in any slot (library NULL);

@@ -103,7 +103,7 @@ static void put_slot(struct sink *s, const struct ncrc_slot *slot, int number, c
     const char *library = slot->library ? slot->library : "";
 
     sink_format(s, "  UDF%d: ", number);
-    if (!slot->library && !slot->init && !slot->magic) {
+    if (ncrc_is_free(slot)) {
         sink_text(s, "free\n");
         return;
     }
@@ -113,7 +113,7 @@ static void put_slot(struct sink *s, const struct ncrc_slot *slot, int number, c
     else if (access(library, R_OK) != 0)
         sink_text(s, ", which is not there\n");
     else
-        sink_text(s, strcmp(library, door) == 0 ? ", this library\n" : ", another copy\n");
+        sink_text(s, ncrc_names(slot, door) ? ", this library\n" : ", another copy\n");
 }
 
 static int show_status(void)
@@ -147,8 +147,7 @@ static int show_status(void)
     for (i = 0; i < NCRC_SLOTS; i++) {
         if (rc.there)
             put_slot(&s, &rc.slot[i], i, err ? "" : door);
-        installed |= !err && ncrc_is_ours(&rc.slot[i]) && rc.slot[i].library &&
-                     strcmp(rc.slot[i].library, door) == 0;
+        installed |= !err && ncrc_names(&rc.slot[i], door);
     }
     ncrc_release(&rc);
     return tool_worse(installed ? TOOL_FINE : TOOL_DIFFERS, sink_close(&s));
@@ -202,7 +201,6 @@ static int settle_ncrc(struct sink *s, const struct ncrc *rc, const char *text, 
 static int install_in(struct sink *s, const struct ncrc *rc, const char *door, bool yes)
 {
     int slot = ncrc_choose(rc), status;
-    bool same;
     size_t size;
     char *text;
 
@@ -215,9 +213,7 @@ static int install_in(struct sink *s, const struct ncrc *rc, const char *door, b
     sink_format(s, ":\n  NETCDF.UDF%d.LIBRARY=%s\n  NETCDF.UDF%d.INIT=%s\n", slot, door, slot,
                 NCRC_INIT);
     put_netcdf_c(s);
-    same = ncrc_is_ours(&rc->slot[slot]) && rc->slot[slot].library &&
-           strcmp(rc->slot[slot].library, door) == 0;
-    if (same)
+    if (ncrc_names(&rc->slot[slot], door))
         return settle_ncrc(s, rc, rc->text, rc->size, yes);
     text = ncrc_edit(rc, slot, door, &size);
     if (!text)
