@@ -115,7 +115,8 @@ static int change_attr(struct merging *m, struct attr_changes *l, const struct c
     return own.p ? list_setting(m, &l->set, e, id, &own) : remove_attr(m, e, id, &is);
 }
 
-/* What the rank has made anew is the last one, though one of its name was there. */
+/* An attribute that the rank has made anew goes to the end of the order, even where one of its name
+ * was there before. */
 static int set_attr(struct merging *m, const struct setting *s)
 {
     struct buf b = {0}, is = {0};

@@ -5,8 +5,8 @@
 #include "elem/dataset.h"
 #include "whole/append.h"
 
-/* Of a file, and before it of those that its links led to; that chain has a limit (linked.c). Where
- * threads of a parent process were inside, nobody knows what is whole. */
+/* First the files that links of this one led to, as deep as linked.c lets them go.  Where threads
+ * of a parent process were inside a file, nobody knows what of it is whole. */
 static void end_calls(drep_file *f)
 {
     if (file_inherited(f) && f->inherit.busy)
