@@ -113,10 +113,13 @@ COMMAND_FLAGS = $(FILTER_FLAGS) $(call have,YAML CXX) $(YAML_CFLAGS)
 # datarep-hdf5.so can call it back; that module keeps its own names to itself, as the command
 # may have the same.
 FLAGS_core = $(FILTER_FLAGS) -fvisibility=hidden
+# Where a program that has the library linked in, as the command has, finds datarep-http.so.
+FLAGS_plugins = $(FLAGS_core) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"'
 FLAGS_command = $(COMMAND_FLAGS) -DDATAREP_MODULE_DIR='"$(MODULE_DIR)"' -DDATAREP_DATA_DIR='"$(DATA_DIR)"'
 FLAGS_hdf5 = $(COMMAND_FLAGS) $(call have,HDF5) $(HDF5_CFLAGS) -fvisibility=hidden
 FLAGS_netcdf = $(COMMAND_FLAGS) $(call have,NETCDF) $(NETCDF_CFLAGS) -fvisibility=hidden
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
+FLAGS_remote = $(patsubst -I%,-isystem %,$(CURL_CFLAGS)) -fvisibility=hidden
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
 FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(NETCDF_CFLAGS) $(CHECK_CFLAGS) \
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
@@ -128,7 +131,7 @@ FLAGS_door = $(patsubst -I%,-isystem %,$(NETCDF_CFLAGS)) -fvisibility=hidden
 # The library for MPI, once for each.
 FLAGS_mpich = -Ilib/mpi $(patsubst -I%,-isystem %,$(MPICH_CFLAGS)) -fvisibility=hidden
 FLAGS_openmpi = -Ilib/mpi $(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)) -fvisibility=hidden
-PARTS := core command hdf5 netcdf zip plot python fortran door tests
+PARTS := core plugins remote command hdf5 netcdf zip plot python fortran door tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
@@ -146,7 +149,7 @@ $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 # The releases of libraries that do not tell theirs, or of a module not loaded, are the package's.
 release_of = $(foreach n,$(1),$(if $($(n)_RELEASE),-D$(n)_RELEASE='"$($(n)_RELEASE)"'))
 $(BUILD)/obj/lib/api/libraries.o: TUNED = $(call release_of,LZF)
-$(BUILD)/obj/tools/host/module.o: TUNED = $(call release_of,HDF5 NETCDF ZIP CAIRO)
+$(BUILD)/obj/tools/host/module.o: TUNED = $(call release_of,HDF5 NETCDF ZIP CAIRO CURL)
 $(BUILD)/obj/tests/unit/%.o $(BUILD)/obj/tests/fault/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests use the runner of tests/plain.
 ifndef HAVE_CHECK
@@ -164,13 +167,14 @@ LIB_SRC := $(sort $(filter-out lib/mpi/%,$(wildcard format/*.c lib/*/*.c)))
 SCHEMA_SRC := $(if $(HAVE_YAML),$(sort $(wildcard schema/*.c)),$(patsubst %,schema/%.c,decimal doc filter members number paths suggest value))
 HDF5_SRC := $(if $(HAVE_HDF5),$(sort $(wildcard tools/h5/*.c)))
 NETCDF_SRC := $(if $(HAVE_NETCDF),$(sort $(wildcard tools/nc/*.c)))
+REMOTE_SRC := $(if $(HAVE_CURL),$(sort $(wildcard remote/*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
 TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
 # The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
-BASE_SRC := $(patsubst %,lib/base/%.c,error escape hidden idset mem trust vec)
+BASE_SRC := $(patsubst %,lib/base/%.c,error escape hidden idset mem trust url vec)
 # Without Python's headers there is no package for Python.
 PYTHON := /usr/bin/python3
 PY_INCLUDE := $(if $(CROSS),,$(patsubst %/Python.h,%,$(lastword $(sort $(wildcard /usr/include/python3.*/Python.h)))))
@@ -196,7 +200,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_FORTRAN := tests/bench/fortran/bench_fortran.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(if $(DOOR_SRC),tests/netcdf/test_slots.c) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(REMOTE_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(if $(DOOR_SRC),tests/netcdf/test_slots.c) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START) $(BENCH_FORTRAN))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -219,7 +223,7 @@ STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
 MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
     $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
-    $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so)
+    $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so) $(if $(REMOTE_SRC),$(BUILD)/datarep-http.so)
 DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
 MPI_SHARED := $(patsubst %,$(BUILD)/libdatarep-mpi-%.so.$(VERSION),$(MPIS))
 MPI_TESTS := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.c,$(BUILD)/$(m)/tests/mpi/%,$(MPI_TEST_SRC)))
@@ -245,7 +249,9 @@ bench-programs: $(BENCHES) $(BUILD)/tests/bench/start $(if $(FC),$(BENCH_FORTRAN
 objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC)))
 
 # A change of the compiler or of a part's flags rebuilds that part.
-SRC_core := $(LIB_SRC)
+SRC_core := $(filter-out lib/base/plugin.c,$(LIB_SRC))
+SRC_plugins := lib/base/plugin.c
+SRC_remote := $(wildcard remote/*.c)
 SRC_command := $(SCHEMA_SRC) $(TOOL_SRC)
 SRC_hdf5 := $(HDF5_SRC)
 SRC_netcdf := $(NETCDF_SRC)
@@ -341,6 +347,10 @@ $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 
 $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
+
+# URLs: loaded by the library, or by a program that has it linked in, and calls it back.
+$(BUILD)/datarep-http.so: $(call objects,$(REMOTE_SRC))
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CURL_LIBS)
 
 # The library for one MPI, outside the core: public headers and the shared library alone.  Its test
 # programs see its own functions and those of the core.
@@ -539,6 +549,9 @@ TEST_LIBS = $(TEST_AR) $(TOOL_LIBS) $(if $(HAVE_CXX),-Wl$(,)--as-needed -lstdc++
 $(UNIT): $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(call objects,$(UNIT_COMMON)) $(CHECK_OBJ) $(TEST_AR)
 	@mkdir -p $(@D)
 	$(call say,LD ) $(CC) $(LDFLAGS_ALL) -rdynamic -o $@ $(filter %.o,$^) $(TEST_LIBS) $(CHECK_LIBS) $(MPFR_LIBS)
+
+# What of the module for URLs needs no network.
+$(BUILD)/tests/unit/test_remote $(BUILD)/tests/core/test_remote: $(call objects,remote/address.c remote/plan.c remote/reply.c)
 
 # The unit programs that have no team, with the core alone.
 CORE_UNIT := $(patsubst tests/unit/%.c,$(BUILD)/tests/core/%,$(shell grep -LE 'ranks_help\.h|thread_team\.h|tests/mpi/|"team/|"par/' $(UNIT_SRC)))

@@ -863,6 +863,9 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_external=false  Open other files in or below the directory of this one: follow
  *                        external links in calls that read (drep_link_external), and read
  *                        chunks that are in other files (drep_external_add).
+ *   drep_external_urls=false   Open URLs that files name: "true", or a list of servers such as
+ *                        https://data.example.org, separated by commas.  Only a listed server may
+ *                        be at a private address.
  *   drep_verify=on       "off": checksums of payload are not verified.
  *   drep_cache_size=67108864  Bytes of the chunk cache of each file; changes of
  *                        filtered chunks, which are encoded together later, take 7/8 at most.
@@ -887,6 +890,20 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *   drep_overlap=error   An element that two ranks of a shared file write is an error on all;
  *                        "last": the higher rank's counts (<datarep-team.h>).
  *   drep_plugin_path=    Directories of plugins (drep_plugin_path).
+ *                        The following act when a URL is opened; datarep-remote(7) says more.
+ *   drep_http_connect=15     Seconds in which a connection must be made.
+ *   drep_http_requests=16    Requests under way at once, 64 at most.
+ *   drep_http_retries=5      Tries after the first, for each request.
+ *   drep_http_timeout=60     Seconds in which a request may move less than 1 KiB a second.
+ *   drep_http_whole=false    Load all of a file where its server has no ranges,
+ *   drep_http_whole_max=268435456   if it has no more bytes than these.
+ *   drep_http_ca=            A file of certificates of authorities.
+ *   drep_http_token=         A bearer token.  Tokens, keys, secrets and sessions are kept nowhere:
+ *                        drep_get_info() has them as "".
+ *   drep_s3_anonymous=false  Sign no request.
+ *   drep_s3_endpoint=, drep_s3_profile=, drep_s3_region=, drep_s3_key=, drep_s3_secret=,
+ *   drep_s3_session=         Of buckets: what is not given comes from the environment's AWS_...
+ *                        and the files of profiles.
  *   drep_uuid=, drep_time=-1, drep_machine=  Fixed values instead of a random UUID, the clock and
  *                        this machine's name, for byte-identical files.
  *
@@ -1044,7 +1061,13 @@ DREP_API int drep_create_like(const char *path, int amode, drep_file *like, cons
  * and DREP_ERR_NO_SPACE, from any call that writes. */
 DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, const drep_info *info,
                                 drep_file **out);
-/* Opens the last commit.  DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
+/* Opens the last commit.  The path may be a URL that begins with http://, https:// or s3://, for
+ * reading; it needs datarep-http.so, a part of this library that stands beside it or in its
+ * directory datarep (DREP_ERR_UNSUPPORTED: it is not installed).  What is read is the version of
+ * the file that was opened: DREP_ERR_STALE if another one is there now; open it again.  Messages
+ * have a URL without its user part and query.  datarep-remote(7) says more.
+ *
+ * DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait; also while
  * ranks of a parallel job still write whose rank 0 has ended, which the message says).  Other
  * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION (any but draft 5 and 1.x from 1.1 on),

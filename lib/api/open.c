@@ -5,9 +5,26 @@
  * descriptor, so that a file which is replaced meanwhile is noticed. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/url.h"
 #include "file/file.h"
 
 #define REPLACED_TRIES 8 /* to get at a file that others replace */
+
+/* A file behind a URL is in no directory: its external links are relative to its URL, and are not
+ * followed. */
+static int open_url(const char *url, int amode, const drep_info *info, uint64_t commit,
+                    drep_file **out)
+{
+    struct io *io;
+    char shown[4096];
+    int err;
+
+    if (amode == DREP_RDWR)
+        return fail(DREP_ERR_READ_ONLY, "%s: a file behind a URL can only be read",
+                    url_shown(url, shown, sizeof shown));
+    err = io_url(url, false, info, &io);
+    return err ? err : file_open_on(io, amode, info, commit, out);
+}
 
 /* A writer that finds the file replaced between opening and locking it tries again. */
 static int open_path(const char *path, int amode, const drep_info *info, uint64_t commit,
@@ -17,6 +34,8 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
     drep_file *f;
     int tries = 0, err;
 
+    if (url_is(path))
+        return open_url(path, amode, info, commit, out);
     do {
         err = io_posix(path, amode == DREP_RDWR ? IO_WRITE : IO_READ, 0, 0, &io);
         if (!err)

@@ -42,6 +42,7 @@ enum kind {
     CLOSE,
     STYLES,
     STRING,
+    SECRET,
     OCTAL,
     UUID
 };
@@ -370,6 +371,7 @@ static bool value_ok(const struct hint *hint, const char *value)
         return value < end && strspn(value, "01234567") == (size_t)(end - value) &&
                end - value <= 8;
     case STRING:
+    case SECRET:
         return true;
     }
     return false;
@@ -450,11 +452,30 @@ int info_defaults(drep_info **out)
     return 0;
 }
 
+bool info_secret(const char *key)
+{
+    const struct hint *hint = hint_find(key);
+
+    return hint && hint->kind == SECRET;
+}
+
 int info_merge_one(drep_info *into, const drep_info *from, const char *key)
 {
     const char *value = drep_info_get(from, key);
 
-    return value && info_valid(key, value) ? put(into, key, value) : 0;
+    return value && info_valid(key, value) && !info_secret(key) ? put(into, key, value) : 0;
+}
+
+int info_secrets(drep_info *into, const drep_info *from)
+{
+    int err = 0;
+
+    for (int i = 0; !err && i < NHINTS; i++) {
+        const char *value = hints[i].kind == SECRET ? drep_info_get(from, hints[i].key) : NULL;
+
+        err = value ? put(into, hints[i].key, value) : 0;
+    }
+    return err;
 }
 
 int info_merge(drep_info *into, const drep_info *from)

@@ -16,6 +16,10 @@ int info_merge(drep_info *into, const drep_info *from); /* known keys with valid
 /* The same for one of them. */
 int info_merge_one(drep_info *into, const drep_info *from, const char *key);
 bool info_valid(const char *key, const char *value);
+/* Tokens and keys: info_merge() leaves them out, so that no handle keeps or shows them, and
+ * info_secrets() copies them alone, for whoever opens a file. */
+bool info_secret(const char *key);
+int info_secrets(drep_info *into, const drep_info *from);
 
 /* Values in force; `info` may be NULL (defaults). */
 int64_t info_int(const drep_info *info, const char *key);

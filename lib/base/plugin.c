@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,6 +28,12 @@
 #define SYMBOL "drep_plugin_init"
 #define SUFFIX ".so"
 
+/* From the directory of a program that has this library linked in, to that of its own modules; the
+ * Makefile knows better. */
+#ifndef DATAREP_MODULE_DIR
+#define DATAREP_MODULE_DIR "../lib/datarep"
+#endif
+
 /* A shared object that was loaded, known by its place on the disk. */
 struct plugin {
     struct plugin *next;
@@ -34,7 +41,7 @@ struct plugin {
     ino_t ino;
     void *handle;
     int fd;
-    enum { STARTING, STARTED, FAILED, NO_MEMORY } state;
+    enum { OWN, STARTING, STARTED, FAILED, NO_MEMORY } state; /* OWN: a part of this library */
 };
 
 /* The lock is held while a plugin starts, so that no thread misses what another one is
@@ -134,8 +141,8 @@ static int plugin_retry_start(struct plugin *p)
     return p->state == NO_MEMORY ? start(p) : 0;
 }
 
-/* Load a plugin; owns the descriptor. */
-static int load(int fd, const struct stat *st)
+/* Find a plugin by its place, or attach it; owns the descriptor. */
+static int plugin_get(int fd, const struct stat *st, struct plugin **out)
 {
     struct plugin *p;
     int err;
@@ -143,14 +150,15 @@ static int load(int fd, const struct stat *st)
     for (p = plugins.first; p; p = p->next)
         if (p->dev == st->st_dev && p->ino == st->st_ino) {
             close(fd);
-            return plugin_retry_start(p);
+            *out = p;
+            return 0;
         }
     p = mem_zalloc(1, sizeof *p);
     if (!p) {
         close(fd);
         return DREP_ERR_NOMEM;
     }
-    *p = (struct plugin){NULL, st->st_dev, st->st_ino, NULL, fd, STARTING};
+    *p = (struct plugin){NULL, st->st_dev, st->st_ino, NULL, fd, OWN};
     err = attach(p);
     if (err) {
         close(fd);
@@ -159,20 +167,31 @@ static int load(int fd, const struct stat *st)
     }
     p->next = plugins.first;
     plugins.first = p;
-    return start(p);
+    *out = p;
+    return 0;
 }
 
-static int load_in(const char *dir, const char *base)
+/* Open a file of a directory for its code, and attach it.  owner: whom it may belong to, besides
+ * root and this user. */
+static int plugin_in(const char *dir, const char *base, uid_t owner, struct plugin **out)
 {
     int fd = -1, err, at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat st;
 
     if (at < 0)
         return fail(DREP_ERR_NO_SUCH_FILE, "directory \"%s\": %s", dir, strerror(errno));
-    err = trust_open(at, base, geteuid(), &st, &fd);
+    err = trust_open(at, base, owner, &st, &fd);
     close(at);
+    return err ? err : plugin_get(fd, &st, out);
+}
+
+static int load_in(const char *dir, const char *base)
+{
+    struct plugin *p = NULL;
+    int err = plugin_in(dir, base, geteuid(), &p);
+
     if (!err)
-        err = load(fd, &st);
+        err = p->state == OWN ? start(p) : plugin_retry_start(p);
     return fail_in(err, "plugin \"%s/%s\"", strcmp(dir, "/") ? dir : "", base);
 }
 
@@ -234,6 +253,59 @@ int plugin_find(const char *name, const char *dirs, plugin_known_fn *known, cons
     }
     if (!err)
         *out = found;
+    return err;
+}
+
+/* Find the directory of the shared object, or the program, that this library is in, and its owner,
+ * whose code runs already. */
+static int own_directory(char dir[PATH_MAX], uid_t *owner)
+{
+    Dl_info own;
+    struct stat st;
+    bool found = dladdr((void *)(uintptr_t)plugin_find, &own) && own.dli_fname;
+
+    /* A program is known to the loader as it was started, perhaps by a name without a directory. */
+    if (!found || !strchr(own.dli_fname, '/') || !realpath(own.dli_fname, dir)) {
+        if (!realpath("/proc/self/exe", dir))
+            return fail(DREP_ERR_UNSUPPORTED, "where this library is cannot be found");
+    }
+    *owner = stat(dir, &st) == 0 ? st.st_uid : geteuid();
+    *strrchr(dir, '/') = '\0';
+    return 0;
+}
+
+/* The caller holds the lock. */
+static int own_search(const char *file, void **out)
+{
+    static const char *const places[] = {"", "/datarep", "/lib/datarep", "/" DATAREP_MODULE_DIR};
+    char own[PATH_MAX], dir[2 * PATH_MAX];
+    struct plugin *p;
+    uid_t owner = 0;
+    int err = own_directory(own, &owner);
+
+    for (size_t i = 0; !err && i < sizeof places / sizeof *places; i++) {
+        snprintf(dir, sizeof dir, "%s%s", own, places[i]);
+        err = plugin_in(*dir ? dir : "/", file, owner, &p);
+        if (!err) {
+            *out = p->handle;
+            return 0;
+        }
+        if (err != DREP_ERR_NO_SUCH_FILE)
+            return fail_in(err, "%s/%s", dir, file);
+        err = 0;
+    }
+    return err ? err
+               : fail(DREP_ERR_UNSUPPORTED,
+                      "%s is not installed (Debian: apt install datarep-http)", file);
+}
+
+int plugin_own(const char *file, void **out)
+{
+    int err;
+
+    lock_plugins();
+    err = own_search(file, out);
+    pthread_mutex_unlock(&plugins.lock);
     return err;
 }
 

@@ -15,4 +15,10 @@ typedef const void *plugin_known_fn(const char *name);
  * (DREP_ERR_UNSUPPORTED, DREP_ERR_ACCESS, DREP_ERR_IO, DREP_ERR_NOMEM). */
 int plugin_find(const char *name, const char *dirs, plugin_known_fn *known, const void **out);
 
+/* Load `file`, a part of this library that is a shared object of its own because it needs others
+ * that few programs want.  It is beside the library, or in the directory datarep of the one where
+ * the library is: no environment, hint or file says where.  *out: for dlsym(), for the life of the
+ * process.  DREP_ERR_UNSUPPORTED: it is not installed; and the errors above. */
+int plugin_own(const char *file, void **out);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct io;
 /* Of datarep.h, for whoever reads several ranges at once or is behind a program's functions. */
 typedef struct drep_range drep_range;
 typedef struct drep_driver drep_driver;
+typedef struct drep_info drep_info;
 
 #define IO_SHIFT_MAX 64
 
@@ -122,8 +124,19 @@ int io_temporary(const char *path, struct io **out);
 /* stream: what is settled is written to the descriptor, in order; it stays open. `name` is for
  * messages.  Bytes that have left can neither be written nor read. */
 int io_stream(int fd, const char *name, struct io **out);
+/* Likewise to a driver, which gets write_at() in order and sync() at the end, and is closed with
+ * the stream, also when this fails. */
+int io_stream_to(struct io *to, struct io **out);
 /* driver: behind a program's functions, which are complete; `state` is closed when this fails. */
 int io_driver(const drep_driver *driver, void *state, const char *name, struct io **out);
+/* url: a file behind a URL (base/url.h), for reading; by_file: another file names it, so that no
+ * credentials are sent and no private address is reached.  Messages have the URL as url_shown()
+ * does.  DREP_ERR_UNSUPPORTED (the module for URLs is not installed), DREP_ERR_NO_SUCH_FILE,
+ * DREP_ERR_ACCESS, DREP_ERR_TIMEOUT, DREP_ERR_ARG (no valid URL), DREP_ERR_LIMIT, DREP_ERR_IO. */
+int io_url(const char *url, bool by_file, const drep_info *info, struct io **out);
+/* A new file behind a URL, which is written as a stream: it is there when sync has succeeded, and
+ * replaces what was there; excl: DREP_ERR_FILE_EXISTS if anything was.  The errors of io_url(). */
+int io_url_new(const char *url, bool excl, const drep_info *info, struct io **out);
 /* routed: read and write by the functions of a driver; where these give
  * DREP_ERR_UNSUPPORTED_OPERATION, by those of `base`, which stays the caller's; `state` is closed
  * when this fails.  Has read_at, write_at and close alone, so it serves as a store's `payload` and

@@ -1,4 +1,4 @@
-/* stream.c - a descriptor that bytes can only be written to in order, such as a pipe.
+/* stream.c - a descriptor, or a driver, that bytes can only be written to in order, such as a pipe.
  *
  * Bytes that may still change wait in a window in memory.  When the store settles them, they leave:
  * in order, without gaps, and cannot be read again.  What does not fit into the window waits in a
@@ -23,6 +23,7 @@
 struct stream_io {
     struct io io;
     int fd;
+    struct io *to;    /* in place of the descriptor */
     uint64_t sent;    /* bytes that have left */
     uint64_t settled; /* bytes that may leave */
     uint64_t size;    /* the end of what was written */
@@ -48,6 +49,12 @@ static int fail_at_end(const struct stream_io *s, const char *what, int number)
 /* Write bytes in order; a descriptor that does not block is waited for. */
 static int send_bytes(struct stream_io *s, const uint8_t *p, size_t size)
 {
+    if (s->to && size > 0) {
+        int err = s->to->ops->write_at(s->to, p, size, s->sent);
+
+        s->sent += err ? 0 : size;
+        return err;
+    }
     while (size > 0) {
         ssize_t n = write(s->fd, p, size < CALL_MAX ? size : CALL_MAX);
         struct pollfd wait = {.fd = s->fd, .events = POLLOUT};
@@ -157,6 +164,8 @@ static int stream_sync(struct io *io)
     pthread_rwlock_wrlock(&s->lock);
     err = send_settled(s);
     pthread_rwlock_unlock(&s->lock);
+    if (s->to)
+        return err ? err : s->to->ops->sync(s->to);
     while (!err && fdatasync(s->fd)) {
         if (errno == EINVAL || errno == EROFS || errno == ENOTSUP || errno == EBADF)
             break;
@@ -295,13 +304,15 @@ static int stream_apart(struct io *io, struct io **out)
     return io_temporary(io->path, out);
 }
 
-/* The descriptor stays open: it is the caller's. */
+/* The descriptor stays open: it is the caller's.  A driver is the stream's. */
 static void stream_close(struct io *io)
 {
     struct stream_io *s = (struct stream_io *)io;
 
     if (s->spool)
         s->spool->ops->close(s->spool);
+    if (s->to)
+        s->to->ops->close(s->to);
     pthread_rwlock_destroy(&s->lock);
     mem_free(s->p);
     mem_free(io->path);
@@ -333,5 +344,17 @@ int io_stream(int fd, const char *name, struct io **out)
         return fail_nomem();
     }
     *out = &s->io;
+    return 0;
+}
+
+int io_stream_to(struct io *to, struct io **out)
+{
+    int err = io_stream(-1, to->path, out);
+
+    if (err) {
+        to->ops->close(to);
+        return err;
+    }
+    ((struct stream_io *)*out)->to = to;
     return 0;
 }

@@ -6,6 +6,7 @@
 #include "whole/create.h"
 
 #include "base/error.h"
+#include "base/url.h"
 #include "name/object.h"
 #include "txn/op.h"
 #include "txn/open.h"
@@ -78,6 +79,16 @@ static int create(const char *path, int excl, struct io *io, const char *datarep
     return 0;
 }
 
+/* A file behind a URL is a stream, with the URL as people may see it for its name. */
+static int create_url(const char *url, int excl, const char *datarep, const drep_file *like,
+                      const drep_info *info, drep_file **out)
+{
+    struct io *io;
+    int err = io_url_new(url, excl, info, &io);
+
+    return err ? err : create(io->path, 0, io, datarep, like, info, false, out);
+}
+
 int drep_create(const char *path, int amode, const char *datarep, const drep_info *info,
                 drep_file **out)
 {
@@ -85,8 +96,11 @@ int drep_create(const char *path, int amode, const char *datarep, const drep_inf
         return fail(DREP_ERR_ARG, "drep_create: null argument");
     if (amode & ~(DREP_RDWR | DREP_EXCL))
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
-    return create(path, amode & DREP_EXCL, NULL, !datarep ? "native" : datarep, NULL, info, false,
-                  out);
+    if (!datarep)
+        datarep = "native";
+    if (url_is(path))
+        return create_url(path, amode & DREP_EXCL, datarep, NULL, info, out);
+    return create(path, amode & DREP_EXCL, NULL, datarep, NULL, info, false, out);
 }
 
 int drep_create_like(const char *path, int amode, drep_file *like, const drep_info *info,
@@ -100,7 +114,11 @@ int drep_create_like(const char *path, int amode, drep_file *like, const drep_in
         return fail(DREP_ERR_AMODE, "%s: access mode %d", path, amode);
     if ((err = read_begin(like)))
         return err;
-    return read_done(like, create(path, amode & DREP_EXCL, NULL, NULL, like, info, false, out));
+    if (url_is(path))
+        err = create_url(path, amode & DREP_EXCL, NULL, like, info, out);
+    else
+        err = create(path, amode & DREP_EXCL, NULL, NULL, like, info, false, out);
+    return read_done(like, err);
 }
 
 /* Messages call it so; no file has that name. */

@@ -7,6 +7,7 @@ import contextlib
 import io
 import operator
 import os
+import re
 import sys
 import time
 import warnings
@@ -771,6 +772,7 @@ class File(Group):
     def __init__(self, path: Any, mode: Mode = "r", **options: Any) -> None:
         made = open(path, mode, **options)
         self._set(made._h, made.mode, made._hints, made._source)
+        self._url = made._url
 
     @property
     def _file(self) -> "File":  # type: ignore[override]
@@ -792,6 +794,7 @@ class File(Group):
         self.order = BY_NAME
         self._hints = hints
         self._source = source
+        self._url: Optional[str] = None
         self._reports: dict[str, Report] = {}
         self._addresses: dict[int, str] = {}
         if handle.writes:
@@ -1048,7 +1051,7 @@ class File(Group):
         if self._source is not None:
             raise TypeError("a file that was opened from an object cannot be pickled")
         head = self._h.header()
-        return _reopen, (os.path.abspath(self._h.name), head["sequence"], head["uuid"], self._hints)
+        return _reopen, (self._url or os.path.abspath(self._h.name), head["sequence"], head["uuid"], self._hints)
 
     def __repr__(self) -> str:
         if self.closed:
@@ -1062,12 +1065,34 @@ def _reopen(path: str, commit: int, uuid: bytes, hints: Any) -> File:
     try:
         made = open(path, commit=commit, hints=hints)
     except (NotFoundError, FileNotFoundError) as error:
+        path = url_shown(path) if is_url(path) else path
         raise make(31, f"{shown(path)}: commit {commit} is no longer kept", path) from error
     if made._h.header()["uuid"] != uuid:
         made.abandon()
+        path = url_shown(path) if is_url(path) else path
         raise make(31, f"{shown(path)}: another file is here now", path)
     del StaleError
     return made
+
+
+def is_url(path: Any) -> bool:
+    """Whether the library opens it as a URL."""
+    return isinstance(path, str) and path[:8].lower().startswith(("http://", "https://", "s3://"))
+
+
+def url_shown(url: str) -> str:
+    """A URL without its user part, query and fragment, as the library's messages have it.
+
+    >>> url_shown("https://me:secret@host/a.drep?signature=1")
+    'https://host/a.drep'
+    """
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/\\?#]", rest)[0]
+    path = re.split("[?#]", rest[len(host):])[0]
+    host = host.rpartition("@")[2]
+    if not re.fullmatch(r"(\[.*\]|[^:]*)(:[0-9]*)?", host):
+        return f"{scheme}://(a URL without a valid host)"
+    return f"{scheme}://{host}{path}"
 
 
 def is_stream(path: Any) -> bool:
@@ -1080,7 +1105,8 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
          header_only: bool = False, comm: Any = None, sync: bool = True) -> File:
     """Open a file, or make one.
 
-    path: a path, ":memory:", bytes of a file, or a file object, also of fsspec.
+    path: a path, ":memory:", bytes of a file, a file object, also of fsspec, or a URL (http://, https://,
+    s3://) to be read or, with "w" and "x", to be written in one pass (datarep-remote(7)).
     mode: "r" reads the last commit; "r+" and "a" write, "a" also makes a file; "w" makes one, which
     appears with its first commit; "x" only where there is none.
     datarep: of a new file: "native", "external32", "internal", "native:s390x", a `Datarep`.
@@ -1135,8 +1161,12 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
         raise TypeError("path: a path, \":memory:\", bytes of a file or a file object is needed, not "
                         f"{type(path).__name__}")
     path = os.fsdecode(path)
-    if mode in ("w", "x") or (mode == "a" and path != ":memory:" and not os.path.exists(path)):
-        handle = _core.create(path, mode == "x", datarep, given, like._h if like else None)
-        return File._made(handle, mode if mode != "a" else "r+", given)
-    handle = _core.open(path, mode != "r", given, commit, header_only)
-    return File._made(handle, mode, given)
+    name = url_shown(path) if is_url(path) else path
+    if mode in ("w", "x") or (mode == "a" and path != ":memory:" and not is_url(path) and not os.path.exists(path)):
+        handle = _core.create(path, mode == "x", datarep, given, like._h if like else None, name)
+        mode = mode if mode != "a" else "r+"
+    else:
+        handle = _core.open(path, mode != "r", given, commit, header_only, name)
+    made = File._made(handle, mode, given)
+    made._url = path if is_url(path) else None
+    return made

@@ -21,6 +21,7 @@ import os
 import re
 import warnings
 from typing import Any, Hashable, Iterable, Iterator, Mapping, Optional
+from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd  # type: ignore[import]
@@ -38,7 +39,7 @@ from . import index, notes, scales, types, values
 from .attrs import Empty
 from .dataset import LAYOUTS, UNLIMITED, Dataset
 from .errors import shown
-from .file import DATASET, GROUP, File, Mode, _reopen, is_stream, open
+from .file import DATASET, GROUP, File, Mode, _reopen, is_stream, is_url, open
 
 __all__ = ["Accessor", "ArrayAccessor", "Backend", "Store", "open_groups", "save_groups", "save_mfdataset"]
 
@@ -822,10 +823,41 @@ def _regions(store: Store, dataset: xr.Dataset, region: Any) -> Any:
     return made
 
 
-def _group_paths(source: Any, group: Optional[str], commit: int, hints: Any) -> tuple[dict[str, str], int]:
+def storage_hints(path: Any, options: Mapping[str, Any]) -> dict[str, str]:
+    """The hints that say what storage_options of fsspec say; ValueError for one that none says.
+
+    >>> storage_hints("s3://bucket/a.drep", {"anon": True, "client_kwargs": {"region_name": "eu-west-1"}})
+    {'drep_s3_anonymous': 'true', 'drep_s3_region': 'eu-west-1'}
+    """
+    if not is_url(path):
+        raise ValueError("storage_options are for URLs")
+    s3 = {"key": "drep_s3_key", "secret": "drep_s3_secret", "token": "drep_s3_session", "profile": "drep_s3_profile",
+          "endpoint_url": "drep_s3_endpoint", "region_name": "drep_s3_region", "anon": "drep_s3_anonymous"}
+    known = s3 if path[:5].lower() == "s3://" else {}
+    hints = {}
+    for name, value in options.items():
+        if name in ("client_kwargs", "config_kwargs") and known:
+            hints.update(storage_hints(path, value))
+        elif name in known:
+            hints[known[name]] = str(value).lower() if isinstance(value, bool) else str(value)
+        elif name == "headers" and not known:
+            for header, text in value.items():
+                if header.lower() != "authorization" or text[:7].lower() != "bearer ":
+                    raise ValueError(f"storage_options: the header {header!r} is not sent")
+                hints["drep_http_token"] = text[7:].strip()
+        else:
+            raise ValueError(f"storage_options: {name!r} says nothing here; hints of datarep-hints(7) may")
+    return hints
+
+
+def _group_paths(source: Any, group: Optional[str], commit: int, hints: Any,
+                 storage_options: Any = None) -> tuple[dict[str, str], int]:
     """{name of a group below another: its path}, the other is "/", and the number of the commit.  A group
     to which several links lead is there once."""
-    with open(common._normalize_path(source), commit=commit, hints=hints) as file:
+    path = source if is_url(source) else common._normalize_path(source)
+    if storage_options:
+        hints = {**storage_hints(path, storage_options), **dict(hints or {})}
+    with open(path, commit=commit, hints=hints) as file:
         top = file[group or "/"].name
         below = [path for path, kind, _ in file._h.visit(top, 1) if kind == GROUP]
         paths = [top] + [path for path in below if path != top]
@@ -853,7 +885,7 @@ def open_groups(path: Any, *, group: Optional[str] = None, commit: int = 0,
     >>> [(name, list(ds)) for name, ds in open_groups(path).items()]
     [('/', ['a']), ('/b', ['c'])]
     """
-    paths, commit = _group_paths(path, group, commit, options.get("hints"))
+    paths, commit = _group_paths(path, group, commit, options.get("hints"), options.get("storage_options"))
     return {name: xr.open_dataset(path, engine="datarep", group=own, commit=commit, **options)
             for name, own in paths.items()}
 
@@ -930,10 +962,10 @@ class Backend(common.BackendEntrypoint):
     description = "Open files of Datarep (.drep)"
     open_dataset_parameters = (
         "filename_or_obj", "mask_and_scale", "decode_times", "concat_characters", "decode_coords",
-        "drop_variables", "use_cftime", "decode_timedelta", "group", "commit", "hints")
+        "drop_variables", "use_cftime", "decode_timedelta", "group", "commit", "hints", "storage_options")
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
-        """Whether a file begins as one of Datarep.
+        """Whether a file begins as one of Datarep, or the path of a URL ends in .drep.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -942,6 +974,8 @@ class Backend(common.BackendEntrypoint):
         >>> Backend().guess_can_open(path), Backend().guess_can_open("a.nc")
         (True, False)
         """
+        if is_url(filename_or_obj):
+            return bool(urlsplit(filename_or_obj).path.lower().endswith(".drep"))
         magic = try_read_magic_number_from_file_or_path(filename_or_obj, len(MAGIC))
         return magic == MAGIC
 
@@ -955,7 +989,8 @@ class Backend(common.BackendEntrypoint):
         >>> list(Backend().open_groups_as_dict(path))
         ['/', '/b']
         """
-        paths, commit = _group_paths(filename_or_obj, group, commit, options.get("hints"))
+        paths, commit = _group_paths(filename_or_obj, group, commit, options.get("hints"),
+                                     options.get("storage_options"))
         return {name: self.open_dataset(filename_or_obj, group=path, commit=commit, **options)
                 for name, path in paths.items()}
 
@@ -973,8 +1008,10 @@ class Backend(common.BackendEntrypoint):
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore
                      group: Optional[str] = None, commit: int = 0, hints: Any = None,
-                     **decoding: Any) -> xr.Dataset:
+                     storage_options: Any = None, **decoding: Any) -> xr.Dataset:
         """group: of the file; commit: an earlier one; hints: those of datarep-hints(7).
+        storage_options: for a URL, as fsspec has them: anon, key, secret, token, profile, endpoint_url,
+        client_kwargs={"endpoint_url": ..., "region_name": ...}; of http: headers={"Authorization": "Bearer ..."}.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -984,7 +1021,9 @@ class Backend(common.BackendEntrypoint):
         ...     print(dict(back.sizes))
         {'time': 2}
         """
-        path = common._normalize_path(filename_or_obj)
+        path = filename_or_obj if is_url(filename_or_obj) else common._normalize_path(filename_or_obj)
+        if storage_options:
+            hints = {**storage_hints(path, storage_options), **dict(hints or {})}
         manager = CachingFileManager(_Opener(commit, hints), path, mode="r") if isinstance(path, str) \
             else DummyFileManager(open(path, commit=commit, hints=hints))
         try:

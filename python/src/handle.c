@@ -450,17 +450,18 @@ PyObject *handle_opened(int err, drep_file *file, PyObject *name, bool writes)
     return err ? raise_error(err, &shown) : handle_new(file, name, writes);
 }
 
-/* open(path, writes, hints, commit, header_only) */
+/* open(path, writes, hints, commit, header_only, name): a URL goes by a name without its secrets.
+ */
 static PyObject *core_open(PyObject *module, PyObject *args)
 {
-    PyObject *path, *bytes, *hints;
+    PyObject *path, *bytes, *hints, *name = NULL;
     unsigned long long commit;
     int writes, head, amode, err;
     drep_info *info;
     drep_file *file = NULL;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "UpOKp", &path, &writes, &hints, &commit, &head) ||
+    if (!PyArg_ParseTuple(args, "UpOKp|U", &path, &writes, &hints, &commit, &head, &name) ||
         !PyUnicode_FSConverter(path, &bytes))
         return NULL;
     if (!info_from(hints, &info)) {
@@ -474,13 +475,13 @@ static PyObject *core_open(PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS;
     drep_info_free(info);
     Py_DECREF(bytes);
-    return handle_opened(err, file, path, writes);
+    return handle_opened(err, file, name ? name : path, writes);
 }
 
-/* create(path, exclusive, datarep, hints, like) */
+/* create(path, exclusive, datarep, hints, like, name) */
 static PyObject *core_create(PyObject *module, PyObject *args)
 {
-    PyObject *path, *bytes, *hints, *like;
+    PyObject *path, *bytes, *hints, *like, *name = NULL;
     const char *datarep;
     int exclusive, amode, err;
     drep_info *info;
@@ -488,7 +489,7 @@ static PyObject *core_create(PyObject *module, PyObject *args)
     handle *of;
 
     (void)module;
-    if (!PyArg_ParseTuple(args, "UpzOO", &path, &exclusive, &datarep, &hints, &like) ||
+    if (!PyArg_ParseTuple(args, "UpzOO|U", &path, &exclusive, &datarep, &hints, &like, &name) ||
         !PyUnicode_FSConverter(path, &bytes))
         return NULL;
     if (like != Py_None && !PyObject_TypeCheck(like, handle_class))
@@ -511,7 +512,7 @@ static PyObject *core_create(PyObject *module, PyObject *args)
     }
     drep_info_free(info);
     Py_DECREF(bytes);
-    return handle_opened(err, file, path, true); /* keeps an exception that is set */
+    return handle_opened(err, file, name ? name : path, true); /* keeps an exception that is set */
 }
 
 /* open_image(buffer, hints): a file in memory. */
@@ -546,8 +547,9 @@ static PyObject *core_open_image(PyObject *module, PyObject *args)
 }
 
 PyMethodDef open_functions[] = {
-    {"open", core_open, METH_VARARGS, "open(path, writes, hints, commit, header_only)"},
-    {"create", core_create, METH_VARARGS, "create(path, exclusive, datarep, hints, like)"},
+    {"open", core_open, METH_VARARGS, "open(path, writes, hints, commit, header_only, name=path)"},
+    {"create", core_create, METH_VARARGS,
+     "create(path, exclusive, datarep, hints, like, name=path)"},
     {"open_image", core_open_image, METH_VARARGS, "open_image(buffer, hints)"},
     {0},
 };

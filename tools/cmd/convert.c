@@ -10,6 +10,7 @@
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
+#include "tools/host/label.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/open.h"
@@ -397,8 +398,8 @@ static int create_target(const struct convert_run *c, drep_file *from, drep_file
     if (!err && c->stream)
         err = drep_create_stream(STDOUT_FILENO, datarep, datarep ? NULL : from, hints, to);
     else if (!err)
-        err = datarep ? drep_create(c->target, amode, datarep, hints, to)
-                      : drep_create_like(c->target, amode, from, hints, to);
+        err = datarep ? drep_create(label_opened(c->target), amode, datarep, hints, to)
+                      : drep_create_like(label_opened(c->target), amode, from, hints, to);
     drep_info_free(hints);
     return err;
 }

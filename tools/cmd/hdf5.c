@@ -9,6 +9,7 @@
 #include "tools/host/fail.h"
 #include "tools/host/foreign.h"
 #include "tools/host/input.h"
+#include "tools/host/label.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/module.h"
@@ -328,7 +329,7 @@ static bool library_owns(const char *path)
 int hdf5_run(const struct exchange *x, bool import)
 {
     struct hdf5_work w = {.x = x,
-                          .from = x->src,
+                          .from = label_opened(x->src),
                           .import = import,
                           .report = {.src = x->src,
                                      .dst = x->dst,

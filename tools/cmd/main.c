@@ -5,6 +5,7 @@
 #include "tools/cmd/table.h"
 #include "tools/cmd/version.h"
 #include "tools/host/exit.h"
+#include "tools/host/label.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include "tools/host/stop.h"
@@ -86,6 +87,9 @@ int main(int argc, char **argv)
         put_help(stderr);
         return TOOL_USAGE;
     }
+    /* Of a program for netCDF, and of texts that `edit` writes, nothing is taken away. */
+    for (int i = 2; i < argc && !is_either(name, "netcdf", "edit"); i++)
+        argv[i] = label_argument(argv[i]);
     status = limit_end(run_command(argc - 1, argv + 1));
     stop_now();
     return status;

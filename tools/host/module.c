@@ -30,6 +30,9 @@
 #ifndef ZIP_RELEASE
 #define ZIP_RELEASE ""
 #endif
+#ifndef CURL_RELEASE
+#define CURL_RELEASE ""
+#endif
 #ifndef CAIRO_RELEASE
 #define CAIRO_RELEASE ""
 #endif
@@ -40,7 +43,8 @@ static const struct {
 } known[] = {{"hdf5", "HDF5", "hdf5", HDF5_RELEASE},
              {"netcdf", "netCDF", "netcdf", NETCDF_RELEASE},
              {"zip", "libzip", "libzip", ZIP_RELEASE},
-             {"plot", "Cairo", "cairo", CAIRO_RELEASE}};
+             {"plot", "Cairo", "cairo", CAIRO_RELEASE},
+             {"http", "libcurl", "libcurl", CURL_RELEASE}};
 
 typedef int interface_fn(void);
 

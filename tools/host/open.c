@@ -1,10 +1,12 @@
 /* open.c - opening Datarep files. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/open.h"
+#include "base/url.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/foreign.h"
 #include "tools/host/input.h"
+#include "tools/host/label.h"
 #include "tools/host/limit.h"
 #include "tools/host/message.h"
 #include <datarep.h>
@@ -53,6 +55,29 @@ bool tool_wait_for_lock(const char *seconds)
     return whole > 0 && (part > 0) == (point > 0) && !seconds[whole + point + part];
 }
 
+/* DATAREP_HINTS="drep_http_whole=true,drep_threads=1": hints of the user's; what the command line
+ * says comes after them. */
+static int environment_hints(drep_info *info)
+{
+    const char *text = secure_getenv("DATAREP_HINTS");
+    char *copy = strdup(text ? text : ""), *at = copy, *hint;
+    int err = copy ? 0 : DREP_ERR_NOMEM;
+
+    while (!err && (hint = strsep(&at, ", "))) {
+        char *value = strchr(hint, '=');
+
+        if (!*hint)
+            continue;
+        if (value)
+            *value++ = '\0';
+        err = drep_info_check(hint, value ? value : "");
+        if (!err)
+            err = drep_info_set(info, hint, value);
+    }
+    free(copy);
+    return err;
+}
+
 int tool_info(const char *plugins, drep_info **out)
 {
     drep_info *info;
@@ -61,7 +86,9 @@ int tool_info(const char *plugins, drep_info **out)
     *out = NULL;
     if (err)
         return err;
-    err = limit_hints(info);
+    err = environment_hints(info);
+    if (!err)
+        err = limit_hints(info);
     if (!err && plugins)
         err = drep_info_set(info, "drep_plugin_path", plugins);
     if (!err && external)
@@ -113,8 +140,8 @@ static int open_path(const char *path, int amode, const drep_info *info, uint64_
     }
     limit_file_named(path);
     limit_object(path, NULL);
-    err = commit ? drep_open_commit(path, amode, commit, info, out)
-                 : drep_open(path, amode, info, out);
+    err = commit ? drep_open_commit(label_opened(path), amode, commit, info, out)
+                 : drep_open(label_opened(path), amode, info, out);
     if (err == DREP_ERR_NOT_FOUND && commit)
         return say_no_commit(path);
     if (err != DREP_ERR_NOT_DREP)
@@ -172,7 +199,10 @@ int tool_open_commit(const char *path, int amode, const char *plugins, const cha
     drep_info_free(info);
     if (status)
         return status;
-    if (drep_header_get(file, &header) == 0 && header.damaged_slot)
+    err = drep_header_get(file, &header);
+    if (!err && url_is(path))
+        limit_file(header.end); /* limits grow with files that nobody can look at before */
+    if (!err && header.damaged_slot)
         tool_say(path, NULL,
                  "warning: header slot %c is damaged; this may be the commit before "
                  "the last",

@@ -6,6 +6,7 @@
 #include "tools/host/stop.h"
 #include "tools/host/unfinished.h"
 #include "base/hidden.h"
+#include "base/url.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -100,6 +101,10 @@ int outfile_permit(const char *path, bool *excl, bool force, const char *also)
 
     if (strcmp(path, "-") == 0)
         return 0;
+    if (url_is(path)) { /* the library looks when it makes the file */
+        *excl |= !force;
+        return 0;
+    }
     if (lstat(path, &st) != 0) {
         /* Missing, or unreachable, which whoever makes it reports. */
         *excl |= errno == ENOENT;

@@ -1,0 +1,160 @@
+/* read.c - a file behind a URL, read by ranges. */
+/* SPDX-License-Identifier: MIT */
+#include "remote/read.h"
+#include "remote/line.h"
+#include "remote/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_READ ((size_t)64 << 10)
+#define ROUND_TRIP 1000000 /* bytes that could be moved meanwhile */
+
+struct remote_file {
+    struct site site;
+    struct line line;
+    struct version_pin pin;
+    pthread_mutex_t lock; /* of `front` */
+    /* The first bytes, until they were read once: who reads them again wants to know whether they
+     * have changed. */
+    uint8_t *front;
+    size_t nfront;
+    bool whole; /* `front` is all of the file, and stays */
+};
+
+static void remote_close(void *state)
+{
+    struct remote_file *m = state;
+
+    line_release(&m->line);
+    site_release(&m->site);
+    free(m->front);
+    pthread_mutex_destroy(&m->lock);
+    free(m);
+}
+
+static int remote_size(void *state, uint64_t *size)
+{
+    *size = ((struct remote_file *)state)->pin.size;
+    return 0;
+}
+
+/* Copy ranges from the bytes at hand; false: they are not all among them. */
+static bool from_front(struct remote_file *m, const drep_range *range, size_t n)
+{
+    bool have;
+
+    pthread_mutex_lock(&m->lock);
+    have = m->front && range[n - 1].offset + range[n - 1].size <= m->nfront;
+    for (size_t i = 0; have && i < n; i++)
+        memcpy(range[i].buf, m->front + range[i].offset, range[i].size);
+    if (!m->whole) {
+        free(m->front);
+        m->front = NULL;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return have;
+}
+
+static int fetch_parts(struct remote_file *m, const struct part *part, size_t n)
+{
+    struct request *requests = calloc(n, sizeof *requests);
+    struct why why = {0};
+
+    if (!requests)
+        return say_error(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        struct request *r = &requests[i];
+
+        r->aim = AIM_BYTES;
+        r->pin = &m->pin;
+        r->first = part[i].first;
+        r->size = part[i].size;
+        r->range = part[i].range;
+        r->nrange = part[i].nrange;
+    }
+    line_run(&m->line, requests, n, &why);
+    free(requests);
+    return why_raise(&why);
+}
+
+static int remote_read(void *state, const drep_range *range, size_t n)
+{
+    struct remote_file *m = state;
+    struct part *parts = NULL;
+    size_t nparts = 0;
+    int err;
+
+    while (n > 0 && range[n - 1].size == 0)
+        n--;
+    if (n == 0)
+        return 0;
+    if (range[n - 1].offset > m->pin.size || range[n - 1].size > m->pin.size - range[n - 1].offset)
+        return say_error(DREP_ERR_TRUNCATE, "the file has %llu bytes",
+                         (unsigned long long)m->pin.size);
+    if (from_front(m, range, n))
+        return 0;
+    err = plan_parts(range, n, &parts, &nparts);
+    if (!err)
+        err = fetch_parts(m, parts, nparts);
+    free(parts);
+    return err;
+}
+
+/* Take the version and the first bytes from the first answer. */
+static void remote_pin(struct remote_file *m, struct request *r)
+{
+    const struct reply *a = &r->reply;
+    bool part = a->status == 206;
+
+    m->pin.tagged = a->tagged;
+    m->pin.dated = a->dated;
+    memcpy(m->pin.tag, a->tag, sizeof a->tag);
+    memcpy(m->pin.date, a->date, sizeof a->date);
+    m->pin.size = part ? a->total : r->sunk;
+    m->front = r->sink;
+    m->nfront = r->sunk;
+    m->whole = !part;
+    r->sink = NULL;
+}
+
+static int remote_first(struct remote_file *m, struct why *why)
+{
+    struct request r = {.aim = AIM_FIRST, .size = FIRST_READ, .room = FIRST_READ, .pin = &m->pin};
+    int err;
+
+    r.grows = m->site.whole;
+    r.grow_max = m->site.whole_max > FIRST_READ ? m->site.whole_max : FIRST_READ;
+    r.sink = malloc(FIRST_READ);
+    if (!r.sink)
+        return why_set(why, DREP_ERR_NOMEM, "out of memory");
+    err = line_run(&m->line, &r, 1, why);
+    if (!err)
+        remote_pin(m, &r);
+    free(r.sink);
+    return err;
+}
+
+int remote_open(const char *url, int by_file, const drep_info *hints, drep_driver *driver,
+                void **state, struct why *why)
+{
+    struct remote_file *m = calloc(1, sizeof *m);
+    int err;
+
+    if (!m)
+        return why_set(why, DREP_ERR_NOMEM, "out of memory");
+    pthread_mutex_init(&m->lock, NULL);
+    err = site_init(&m->site, url, by_file, hints, why);
+    /* A line without a multi handle is released all the same. */
+    if (!err)
+        err = line_init(&m->line, &m->site, why);
+    if (!err)
+        err = remote_first(m, why);
+    if (err) {
+        remote_close(m);
+        return err;
+    }
+    *driver = DREP_DRIVER(.read_many = remote_read, .file_size = remote_size, .close = remote_close,
+                          .round_trip = ROUND_TRIP, .first_read = FIRST_READ);
+    *state = m;
+    return 0;
+}
