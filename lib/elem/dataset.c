@@ -115,12 +115,52 @@ static void dataset_orphan(drep_dataset *ds)
     ds->file = NULL;
 }
 
+/* ---- the lists of open datasets ---- */
+
+static drep_dataset **bucket_of(drep_file *f, uint64_t id)
+{
+    return &f->datasets.bucket[id % OPEN_BUCKETS];
+}
+
+static void list_add(drep_file *f, drep_dataset *ds)
+{
+    drep_dataset **p = bucket_of(f, ds->id);
+
+    ds->next = *p;
+    *p = ds;
+    f->datasets.n++;
+}
+
+static void list_remove(drep_file *f, drep_dataset *ds)
+{
+    drep_dataset **p = bucket_of(f, ds->id);
+
+    while (*p && *p != ds)
+        p = &(*p)->next;
+    if (!*p)
+        return;
+    *p = ds->next;
+    f->datasets.n--;
+}
+
+/* The dataset behind this one in the lists; NULL: the first. */
+static drep_dataset *list_next(const drep_file *f, const drep_dataset *ds)
+{
+    size_t i = ds ? ds->id % OPEN_BUCKETS + 1 : 0;
+
+    if (ds && ds->next)
+        return ds->next;
+    while (i < OPEN_BUCKETS && !f->datasets.bucket[i])
+        i++;
+    return i < OPEN_BUCKETS ? f->datasets.bucket[i] : NULL;
+}
+
 void datasets_release(drep_file *f)
 {
-    while (f->datasets.first) {
-        drep_dataset *ds = f->datasets.first;
+    drep_dataset *ds;
 
-        f->datasets.first = ds->next;
+    while ((ds = list_next(f, NULL))) {
+        list_remove(f, ds);
         if (ds->refs == 0)
             dataset_free(ds);
         else
@@ -133,7 +173,7 @@ void datasets_release(drep_file *f)
 
 void datasets_adopt(drep_file *f, struct store *st)
 {
-    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next) {
+    for (drep_dataset *ds = NULL; (ds = list_next(f, ds));) {
         ds->chunks.st = st;
         ds->verified = false;
     }
@@ -316,12 +356,12 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
     return 0;
 }
 
-/* ---- the list of open datasets ---- */
+/* ---- getting and putting ---- */
 
 /* The open handle of an object with one reference more, or NULL. The caller holds the lock. */
 static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
-    drep_dataset *ds = f->datasets.first;
+    drep_dataset *ds = *bucket_of(f, id);
 
     while (ds && (ds->id != id || ds->refs == 0))
         ds = ds->next;
@@ -363,8 +403,7 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
     ds = dataset_opened(f, id);
     if (!ds) {
         f->datasets.adopt = datasets_adopt;
-        mine->next = f->datasets.first;
-        f->datasets.first = mine;
+        list_add(f, mine);
     }
     pthread_mutex_unlock(&f->datasets.lock);
     if (ds)
@@ -382,12 +421,7 @@ int dataset_get(drep_file *f, uint64_t id, const char *path, drep_dataset **out)
  * next one. Returns the dataset when there is such memory already, for the caller to free. */
 static drep_dataset *dataset_drop(drep_file *f, drep_dataset *ds)
 {
-    drep_dataset **p = &f->datasets.first;
-
-    while (*p && *p != ds)
-        p = &(*p)->next;
-    if (*p)
-        *p = ds->next;
+    list_remove(f, ds);
     if (f->datasets.spare)
         return ds;
     dataset_empty(ds);
@@ -452,14 +486,11 @@ int dataset_lend(drep_file *f, drep_dataset *ds)
 static int hold_open(drep_file *f, drep_dataset ***out, size_t *n)
 {
     drep_dataset **list;
-    size_t room = 0;
 
     *n = 0;
     pthread_mutex_lock(&f->datasets.lock);
-    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next)
-        room++;
-    list = mem_array(room + 1, sizeof *list);
-    for (drep_dataset *ds = f->datasets.first; list && ds; ds = ds->next) {
+    list = mem_array(f->datasets.n + 1, sizeof *list);
+    for (drep_dataset *ds = NULL; list && (ds = list_next(f, ds));) {
         if (ds->refs == 0)
             continue;
         ds->refs++;
@@ -507,9 +538,19 @@ static void dataset_exchange(drep_dataset *ds)
 
 void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t id), const void *ctx)
 {
+    drep_dataset *ds, *all = NULL;
+
     pthread_mutex_lock(&f->datasets.lock);
-    for (drep_dataset *ds = f->datasets.first; ds; ds = ds->next)
+    while ((ds = list_next(f, NULL))) {
+        list_remove(f, ds);
+        ds->next = all;
+        all = ds;
+    }
+    while ((ds = all)) {
+        all = ds->next;
         ds->id = map(ctx, ds->id);
+        list_add(f, ds);
+    }
     pthread_mutex_unlock(&f->datasets.lock);
 }
 

@@ -42,7 +42,7 @@ void file_free(drep_file *f)
         return;
     }
     linked_release(f);
-    assert(!f->datasets.first && !f->datasets.spare);
+    assert(!f->datasets.n && !f->datasets.spare);
     if (inherited)
         store_leave(f->st, 0);
     else if (f->st)

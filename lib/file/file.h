@@ -20,12 +20,15 @@
 #include "file/reps.h"
 #include "file/types.h"
 
+#define OPEN_BUCKETS 256
+
 /* elem/dataset.c owns them. */
 struct open_datasets {
     pthread_mutex_t lock; /* of the lists and of what handles count */
     /* The store was replaced after a fork; NULL: there was no dataset yet. */
     void (*adopt)(drep_file *f, struct store *st);
-    drep_dataset *first;
+    drep_dataset *bucket[OPEN_BUCKETS]; /* lists, by the id */
+    size_t n;
     drep_dataset *spare; /* one that was closed; its memory serves again */
 };
 
