@@ -125,19 +125,23 @@ static int read_whole(struct part_mover *m, struct work *w, const struct chunk_p
 }
 
 /* True if the part is all of a chunk, and memory holds its elements as the chunk does. */
-static bool straight_pays(const struct part_mover *m, const struct work *w,
-                          const struct chunk_part *p)
+static bool part_is_straight(const struct transfer *t, const struct chunk_part *p)
 {
-    const struct transfer *t = m->t;
     int64_t len[DREP_MAX_RANK], n = 1;
 
-    if (!chunk_straight(w) || !m->c.copy || keeps_whole(t) || !selection_is_box(t->sel))
+    if (!t->conv.copy || !selection_is_box(t->sel))
         return false;
     for (int d = 0; d < t->sel->rank; d++) {
         len[d] = t->ds->rec.chunk[d];
         n *= len[d];
     }
     return p->n == n && selection_run_len(t->sel, len) >= n;
+}
+
+static bool straight_pays(const struct part_mover *m, const struct work *w,
+                          const struct chunk_part *p)
+{
+    return chunk_straight(w) && m->c.copy && !keeps_whole(m->t) && part_is_straight(m->t, p);
 }
 
 /* Where such a part goes. */
@@ -402,21 +406,50 @@ struct whole_chunks {
     struct places places;
 };
 
+/* A chunk whose elements memory holds as the file does. */
+struct put_straight {
+    struct part_mover *m;
+    const struct places *to;
+    const struct places_piece *at;
+};
+
+/* Writes the only run of such a part from where it is. */
+static int put_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    const struct put_straight *s = ctx;
+    struct conv *c = &s->m->c;
+
+    (void)at;
+    (void)step;
+    if (c->opts.report)
+        c->report.items += n * c->stored->items;
+    return places_put(s->to, s->at, plain_memory(s->m->t, mem));
+}
+
 /* Makes the payload of number i of the planned chunks, and puts it into the file. */
 static int put_whole(void *ctx, int64_t i)
 {
     const struct whole_chunks *b = ctx;
     const struct places *to = &b->places;
     const struct places_piece at = {.i = (uint64_t)i, .n = 1, .size = to->size};
-    struct work *w = work_take(to->cs->st);
+    struct part_mover m;
     struct chunk_part p;
+    struct work *w;
     struct buf *room;
     int err;
 
+    part_of(b->t, b->part[to->first + at.i], &p);
+    if (part_is_straight(b->t, &p)) {
+        err = part_begin(&m, b->t, p.n);
+        if (!err)
+            err =
+                part_end(&m, part_runs(&m, &p, put_run, NULL, &(struct put_straight){&m, to, &at}));
+        return name_chunk(b->t, &p, err);
+    }
+    w = work_take(to->cs->st);
     if (!w)
         return DREP_ERR_NOMEM;
     room = work_buf(w);
-    part_of(b->t, b->part[to->first + at.i], &p);
     err = buf_reserve(room, at.size);
     if (!err)
         err = part_payload(b->t, &p, room->p, at.size);
