@@ -231,8 +231,10 @@ static void undo_commit(struct node_writer *w, const struct slot *slot, uint64_t
     nodes_undo(st);
     st->space->end = end;
     space_failed(st);
-    for (int i = 0; i < w->n; i++)
-        space_return(st, w->whole[i].offset, w->whole[i].length);
+    for (int i = 0; i < w->n; i++) {
+        if (w->whole[i].length)
+            space_return(st, w->whole[i].offset, w->whole[i].length);
+    }
     if (slot->more.length && slot->more.offset != st->slot.more.offset)
         space_free(st, slot->more.offset, slot->more.length, ANYWAY);
     fail_restore(&why);

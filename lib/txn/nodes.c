@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define PIECE ((size_t)1 << 20) /* nodes are gathered into writes of this size */
+#define END_FILE 16384          /* a shorter file is never longer than it must be */
 #define END_SHARE 64            /* of the file's bytes, one that nodes may leave free */
 
 /* Sum the bytes of the dirty nodes in memory.  They are a subtree at the root, as a change copies
@@ -73,13 +74,16 @@ static uint64_t without_place(const struct tree_node *n, struct extent *place, i
     return take_place(place, places, size, &at) ? sum : sum + size;
 }
 
-/* The unit in which nodes take space at the end of the file: a leaf when it is full, or a small
- * share of the file. */
+/* The unit in which nodes take space at the end of the file: a small share of it.  In a long file
+ * several commits find room in one, so that chunks that are appended seldom have a node between
+ * them, and what they free is one extent. */
 static uint64_t end_unit(const struct store *st)
 {
-    uint64_t unit = FMT_ALIGN;
+    uint64_t unit = FMT_ALIGN, end = st->space->end;
 
-    while (unit < LEAF_MAX && unit < st->space->end / END_SHARE)
+    if (!st->slot.sequence || st->space->onward || st->opts.pack || end < END_FILE)
+        return unit;
+    while (unit < LEAF_MAX && unit < end / END_SHARE)
         unit *= 2;
     return unit;
 }
@@ -128,18 +132,40 @@ int nodes_reserve(struct node_writer *w)
     return 0;
 }
 
+/* Cut what is left of the reserved extents off the end of the file. */
+static void cut_end(struct node_writer *w)
+{
+    for (int i = w->n - 1; i >= 0; i--) {
+        struct extent *e = &w->place[i];
+
+        if (e->length && e->offset + e->length == w->st->space->end) {
+            w->st->space->end = e->offset;
+            e->length = 0;
+            i = w->n; /* another one may end there */
+        }
+    }
+}
+
 /* Choose the place of a node.  It never fails: what the reserved extents have no room for goes to
  * the end of the file, as FREE entries are written by now and avail may not change. */
 static uint64_t place(struct node_writer *w, uint64_t size)
 {
     struct space *sp = w->st->space;
-    uint64_t at;
+    uint64_t at, length;
 
     size = round_up(size, FMT_ALIGN);
     if (take_place(w->place, w->n, size, &at))
         return at;
+    cut_end(w);
     at = sp->end;
-    sp->end += size;
+    length = round_up(size, end_unit(w->st));
+    if (length == size || w->n == RESERVED) {
+        sp->end += size;
+        return at;
+    }
+    sp->end += length;
+    w->whole[w->n] = (struct extent){0};
+    w->place[w->n++] = (struct extent){at + size, length - size};
     return at;
 }
 
@@ -318,6 +344,8 @@ int nodes_write_pending(struct node_writer *w, struct ref *ref)
     int err;
 
     *ref = (struct ref){0, 0, 0};
+    if (end_unit(st) == FMT_ALIGN)
+        cut_end(w);
     for (int i = 0; i < w->n; i++)
         entries += w->place[i].length > 0;
     if (entries == 0)

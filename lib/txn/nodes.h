@@ -15,7 +15,7 @@
 struct node_writer {
     struct store *st;
     struct extent place[RESERVED]; /* what is left of the reserved extents */
-    struct extent whole[RESERVED]; /* as they were */
+    struct extent whole[RESERVED]; /* as they were; empty: taken while nodes were written */
     int n;
     uint64_t first, last; /* of the bytes used */
     uint64_t bytes;       /* their number */
