@@ -573,12 +573,7 @@ int slot_def_var_quantize(int ncid, int varid, int mode, int digits)
     struct nc_variable *v;
     int err = begin_property(ncid, varid, &door, &v);
 
-    (void)digits;
-    if (err)
-        return err;
-    return mode == NC_NOQUANTIZE
-               ? 0
-               : door_refuse(NC_ENOTBUILT, "%s: values are not quantized here", v->name);
+    return err ? err : quantize_set(v, mode, digits);
 }
 
 /* The cache of chunks is one for all variables of a file: it is made as large as the largest that

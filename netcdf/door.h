@@ -90,6 +90,7 @@ struct nc_variable {
     int shuffle, fletcher32, endian;
     struct nc_filter filter[FILTERS_MAX];
     int nfilters;
+    int quantize, digits, quantize_known; /* known: attributes of the file were looked at */
     int no_fill;
     void *fill;  /* one element; NULL: netCDF's default of the type */
     int defined; /* enddef has passed: its storage is settled */
@@ -200,6 +201,17 @@ int variable_read_fill(struct door *door, struct nc_variable *v, nc_type memory,
 int variable_preview(struct door *door, struct nc_variable *v, drep_dsinfo *info);
 struct nc_filter *variable_filter(struct nc_variable *v, unsigned id); /* NULL: it has none such */
 int variable_filter_known(unsigned id);
+
+/* ---------------------------------------------------------------- quantize.c */
+
+/* NC_EINVAL: no such mode, digits out of range, or no number of floating point. */
+int quantize_set(struct nc_variable *v, int mode, int digits);
+/* Adds the attribute that says so to those of a pending variable. */
+int quantize_note(struct nc_variable *v);
+/* The mode of a variable, which a file that was opened says by an attribute. */
+int quantize_mode(struct door *door, const struct nc_group *group, struct nc_variable *v);
+/* Quantizes elements of the variable's type, but for those that are `fill`. */
+void quantize_values(const struct nc_variable *v, const void *fill, void *values, size_t n);
 
 /* ------------------------------------------------------------ table.c, enter.c */
 

@@ -465,17 +465,3 @@ int slot_get_var_chunk_cache(int ncid, int varid, size_t *size, size_t *slots, f
     TELL(preemption, v->cache_preemption);
     return 0;
 }
-
-/* Values are quantized before they reach a file: nothing there says so but an attribute. */
-int slot_inq_var_quantize(int ncid, int varid, int *mode, int *digits)
-{
-    struct door *door;
-    struct nc_variable *v;
-    int err = door_find_variable(ncid, varid, &door, &v);
-
-    if (err)
-        return err;
-    TELL(mode, NC_NOQUANTIZE);
-    TELL(digits, 0);
-    return 0;
-}

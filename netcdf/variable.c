@@ -344,6 +344,8 @@ static int settle_variable(struct door *door, const struct nc_group *g, struct n
         err = door_error(drep_dataset_create(door->file, path, &p.spec, &v->dataset));
     plan_release(&p);
     if (!err)
+        err = quantize_note(v);
+    if (!err)
         err = attributes_write(door, path, &v->attributes);
     if (!err && fletcher32)
         err = note_fletcher32(door, path);

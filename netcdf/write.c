@@ -93,6 +93,50 @@ static int write_box(struct door *door, struct nc_variable *v, const struct nc_b
     return report.overflow ? NC_ERANGE : 0;
 }
 
+/* The fill value, which quantized elements keep; netCDF's where there is none. */
+static int read_fill(struct door *door, struct nc_variable *v, void *fill)
+{
+    if (!v->no_fill)
+        return variable_read_fill(door, v, v->type, fill);
+    memcpy(fill, type_default_fill(door, v->type), type_bytes(door, v->type));
+    return 0;
+}
+
+/* Elements of the variable's type in memory of their own, quantized. */
+static int write_quantized(struct door *door, struct nc_variable *v, const struct nc_box *box,
+                           const void *in, nc_type memory)
+{
+    size_t size = type_bytes(door, v->type);
+    drep_report report = DREP_REPORT;
+    void *values = malloc((size_t)box->n * size);
+    double fill; /* or a float */
+    int err = values ? read_fill(door, v, &fill) : NC_ENOMEM;
+
+    if (!err)
+        err = door_error(drep_convert(type_memory(door, v->type), values, type_memory(door, memory),
+                                      in, box->n,
+                                      &DREP_XFER(.range = DREP_RANGE_WRAP, .report = &report)));
+    if (!err) {
+        quantize_values(v, &fill, values, (size_t)box->n);
+        err = write_box(door, v, box, values, v->type);
+    }
+    free(values);
+    return err ? err : report.overflow ? NC_ERANGE : 0;
+}
+
+/* Whichever way it goes. */
+static int write_elements(int ncid, struct door *door, struct nc_variable *v,
+                          const struct nc_box *box, const void *in, nc_type memory)
+{
+    struct nc_group *group;
+    int err = door_find(ncid, &door, &group);
+
+    if (err)
+        return err;
+    return quantize_mode(door, group, v) ? write_quantized(door, v, box, in, memory)
+                                         : write_box(door, v, box, in, memory);
+}
+
 int slot_put_vars(int ncid, int varid, const size_t *start, const size_t *count,
                   const ptrdiff_t *stride, const void *in, nc_type memory)
 {
@@ -105,7 +149,7 @@ int slot_put_vars(int ncid, int varid, const size_t *start, const size_t *count,
         err = box_memory_type(door, v, &memory);
     if (!err)
         err = box_get(door, v, start, count, stride, 1, &box);
-    return err || box.n == 0 ? err : write_box(door, v, &box, in, memory);
+    return err || box.n == 0 ? err : write_elements(ncid, door, v, &box, in, memory);
 }
 
 int slot_put_vara(int ncid, int varid, const size_t *start, const size_t *count, const void *in,
@@ -138,7 +182,7 @@ int slot_put_varm(int ncid, int varid, const size_t *start, const size_t *count,
     if (!packed)
         return NC_ENOMEM;
     box_map(v, &box, map, type_bytes(door, memory), (char *)in, packed, 0);
-    err = write_box(door, v, &box, packed, memory);
+    err = write_elements(ncid, door, v, &box, packed, memory);
     free(packed);
     return err;
 }

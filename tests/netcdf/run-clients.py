@@ -351,8 +351,14 @@ def tutorial():
     return difference(*texts) or ("" if made and all(map(is_drep, made)) else "a file that it makes is not Datarep's: %s" % made)
 
 
+def quantized():
+    run(["gcc", "-O1", "-o", "quantize", os.path.join(HERE, "clients", "quantize.c"), "-lnetcdf"])
+    return both(["./quantize"])
+
+
 def languages():
     clients = [
+        ("C: quantized variables", quantized, (), shutil.which("gcc") and os.path.exists("/usr/include/netcdf.h")),
         ("Fortran: writes and reads a series", fortran, (), shutil.which("nf-config") and shutil.which("gfortran")),
         ("Python netCDF4: all that it writes", script, ([PYTHON], "python_netcdf4.py"), importable("netCDF4")),
         ("Python netCDF4: its tutorial", tutorial, (), importable("netCDF4") and

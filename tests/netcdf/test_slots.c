@@ -145,7 +145,10 @@ static void define_storage(struct ids *i)
     DOES(def_var_fill, nc_def_var_fill(i->file, i->plain, 0, &fill));
     DOES(def_var_fill, nc_def_var_fill(i->file, i->packed, 0, &fill_packed));
     GIVES(def_var_fill, NC_EINVAL, nc_def_var_fill(i->file, i->text, 1, NULL));
-    REFUSES(def_var_quantize, nc_def_var_quantize(i->file, i->plain, NC_QUANTIZE_BITGROOM, 3));
+    DOES(def_var_quantize, nc_def_var_quantize(i->file, i->plain, NC_QUANTIZE_BITROUND, 9));
+    GIVES(def_var_quantize, NC_EINVAL, nc_def_var_quantize(i->file, i->plain, 4, 3));
+    GIVES(def_var_quantize, NC_EINVAL,
+          nc_def_var_quantize(i->file, i->text, NC_QUANTIZE_BITROUND, 3));
     REFUSES(var_par_access, table->var_par_access(i->file, i->plain, 1));
     DOES(set_var_chunk_cache, nc_set_var_chunk_cache(i->file, i->packed, 1 << 20, 101, 0.5f));
     GIVES(set_var_chunk_cache, NC_EINVAL,
@@ -422,7 +425,7 @@ static void ask_variables(const struct ids *i)
     GIVES(inq_var_filter_info, NC_ENOFILTER,
           nc_inq_var_filter_info(i->file, i->big, 1, NULL, NULL));
     DOES(inq_var_quantize, nc_inq_var_quantize(i->file, i->plain, &mode, &n));
-    SO(inq_var_quantize, mode == NC_NOQUANTIZE);
+    SO(def_var_quantize, mode == NC_QUANTIZE_BITROUND && n == 9);
     DOES(get_var_chunk_cache,
          nc_get_var_chunk_cache(i->file, i->packed, &len, &slots_of, &preemption));
     DOES(inq_att, nc_inq_att(i->file, i->plain, "numbers", &type, &len));
