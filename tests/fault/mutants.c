@@ -3,7 +3,8 @@
  *
  * mutants COUNT SEED FILE...: (1 SEED with MUTANT_KEEP=FILE only writes that file; with
  * MUTANT_WRITTEN also as it is after it was written to, if it can be; COUNT 0 changes nothing
- * before.)  Half of the changed files get right sums on the way to the change, so that it is not
+ * before.  COUNT SEED with MUTANT_FOLDER=FOLDER only writes FOLDER/SEED.drep, with each seed from
+ * SEED on.)  Half of the changed files get right sums on the way to the change, so that it is not
  * merely a wrong sum.  The child says what went wrong by its exit status or its signal. */
 /* SPDX-License-Identifier: MIT */
 #include "api/repair.h"
@@ -260,6 +261,14 @@ static int keep(const struct mutant *b, const char *path, uint64_t seed)
     return 0;
 }
 
+static void keep_in(const struct mutant *b, const char *folder, uint64_t seed)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%llu.drep", folder, (unsigned long long)seed);
+    put(b->p, b->size, path);
+}
+
 /* The file that a seed makes of it. */
 static void mutate(struct mutant *to, const struct mutant *from, uint64_t seed)
 {
@@ -278,6 +287,7 @@ int main(int argc, char **argv)
     uint64_t count = argc > 3 ? strtoull(argv[1], NULL, 10) : 0;
     uint64_t seed = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
     int limited = getenv("MUTANTS_UNLIMITED") == NULL, files = argc - 3, bad = 0;
+    const char *folder = getenv("MUTANT_FOLDER");
 
     if (argc < 4 || b.p == NULL || file == NULL) {
         fprintf(stderr, "usage: mutants COUNT SEED FILE...\n");
@@ -294,6 +304,10 @@ int main(int argc, char **argv)
         mutate(&b, &file[which], seed + i);
         if (getenv("MUTANT_KEEP") != NULL)
             return keep(&b, getenv("MUTANT_KEEP"), seed);
+        if (folder) {
+            keep_in(&b, folder, seed + i);
+            continue;
+        }
         bad += run_one(&b, limited, argv[3 + which], seed + i);
         if (bad > 20)
             break;

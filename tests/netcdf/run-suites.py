@@ -151,7 +151,7 @@ def xarray(work):
 
 
 def netcdf4_python(work):
-    top = sources.source("netcdf4-python", "1.6.2")
+    top = sources.source("netcdf4-python", sources.NETCDF4_PYTHON)
     for kind in ("nc", "drep"):
         shutil.copytree(os.path.join(top, "test"), os.path.join(work, kind, "test"))
     for path in glob.glob(os.path.join(work, "drep", "test", "*.py")):

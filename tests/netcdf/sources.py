@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tests", "interop"))
 import suites  # noqa: E402
 
 NETCDF = "1:4.9.0"      # the library of Debian 12
+NETCDF4_PYTHON = "1.6.2"
 NETCDF_RC = "1:4.10"    # from here on .ncrc names formats
 
 
@@ -85,3 +86,11 @@ def others():
     for package in packages.PACKAGES:
         for path in packages.fetch(package):
             yield package + "/" + os.path.basename(path), path
+
+
+if __name__ == "__main__":  # download what the tests use, before two of them do
+    for wanted in (("netcdf", NETCDF), ("netcdf4-python", NETCDF4_PYTHON)):
+        try:
+            source(*wanted)
+        except Failed as e:
+            print("# %s" % e)
