@@ -2,15 +2,18 @@
  *
  * Prints the CPU seconds of all threads from before the file is opened until it is closed.  The
  * same program makes and reads files of both kinds: which it is says the name, under the preloaded
- * library.
- */
+ * library.  The memory that values are read into has been used before: that the system gives a
+ * program its pages costs the same for both kinds, and is no work of a format. */
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <libdeflate.h>
 #include <math.h>
 #include <netcdf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define TIME 240
 #define LAT 180
@@ -103,6 +106,18 @@ static void make(const char *path, int deflate, const size_t *chunk)
     free(values);
 }
 
+/* Memory for n values, of which the system has given each page. */
+static float *memory(size_t n)
+{
+    float *values = malloc(n * sizeof *values);
+
+    if (!values)
+        exit(1);
+    for (size_t k = 0; k < n; k++)
+        values[k] = (float)k;
+    return values;
+}
+
 static int opened(const char *path, int *v)
 {
     int f;
@@ -114,7 +129,7 @@ static int opened(const char *path, int *v)
 
 static double read_all(const char *path, int times)
 {
-    float *values = calloc((size_t)TIME * LAT * LON, sizeof *values);
+    float *values = memory((size_t)TIME * LAT * LON);
     double begin = seconds();
 
     for (int k = 0; k < times; k++) {
@@ -132,7 +147,7 @@ static double read_strided(const char *path)
 {
     size_t start[3] = {1, 0, 1}, count[3] = {TIME / 2, LAT / 3, LON / 2};
     ptrdiff_t stride[3] = {2, 3, 2};
-    float *values = calloc(count[0] * count[1] * count[2], sizeof *values);
+    float *values = memory(count[0] * count[1] * count[2]);
     double begin = seconds();
     int v, f = opened(path, &v);
 
@@ -179,6 +194,45 @@ static double write_records(const char *path, int deflate)
     return seconds() - begin;
 }
 
+/* The least that such a file costs: its records by pwrite(), without any format. */
+static double write_bytes(const char *path)
+{
+    static float values[8][LAT * LON];
+
+    for (size_t k = 0; k < 8; k++)
+        field(k, values[k], LAT, LON);
+    double begin = seconds();
+    int f = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+
+    for (int k = 0; k < TIME; k++)
+        if (pwrite(f, values[k % 8], sizeof *values, (off_t)sizeof *values * k) !=
+            (ssize_t)sizeof *values)
+            exit(1);
+    close(f);
+    return seconds() - begin;
+}
+
+/* The least that such values cost to deflate: the shuffle is not counted. */
+static double deflate_alone(void)
+{
+    static float values[LAT * LON];
+    static unsigned char planes[sizeof values], out[2 * sizeof values];
+    struct libdeflate_compressor *c = libdeflate_alloc_compressor(2);
+    double took = 0;
+
+    for (size_t k = 0; k < TIME; k++) {
+        field(k % 8, values, LAT, LON);
+        for (size_t i = 0; i < sizeof values; i++)
+            planes[i % 4 * LAT * LON + i / 4] = ((unsigned char *)values)[i];
+        double begin = seconds();
+        if (!libdeflate_zlib_compress(c, planes, sizeof planes, out, sizeof out))
+            exit(1);
+        took += seconds() - begin;
+    }
+    libdeflate_free_compressor(c);
+    return took;
+}
+
 /* One record after another, each time the file is opened for it: a day's end. */
 static double append_days(const char *path, int days, size_t lat, size_t lon, int deflate)
 {
@@ -197,6 +251,19 @@ static double append_days(const char *path, int days, size_t lat, size_t lon, in
     }
     free(values);
     return seconds() - begin;
+}
+
+/* A small file of N records, made by one program. */
+static void series(const char *path, size_t n, size_t lat, size_t lon)
+{
+    float values[12];
+    int v, t, f = defined(path, lat, lon, 0, NULL, &v, &t);
+
+    for (size_t k = 0; k < n; k++) {
+        field(k, values, lat, lon);
+        put(f, v, t, k, lat, lon, values);
+    }
+    check(nc_close(f));
 }
 
 static void many_variables(const char *path, int n)
@@ -268,11 +335,17 @@ int main(int argc, char **argv)
         took = write_records(path, 0);
     else if (!strcmp(what, "write-deflated"))
         took = write_records(path, 2);
+    else if (!strcmp(what, "write-bytes"))
+        took = write_bytes(path);
+    else if (!strcmp(what, "deflate"))
+        took = deflate_alone();
     else if (!strcmp(what, "append"))
         took = append_days(path, n, 90, 180, 2);
     else if (!strcmp(what, "append-plain"))
         took = append_days(path, n, 90, 180, 0);
     else if (!strcmp(what, "small"))
+        series(path, 2, 3, 4);
+    else if (!strcmp(what, "append-small"))
         took = append_days(path, 2, 3, 4, 0);
     else
         return 2;
