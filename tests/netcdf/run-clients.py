@@ -202,7 +202,10 @@ def moderate(source):
                     "sum(map(n, g.groups.values()))\nprint(n(netCDF4.Dataset(sys.argv[1])))", source], status=None).strip() or "0"
     if os.path.getsize(source) > LARGEST or int(elements) > LARGEST:
         return False
-    return run(["ncdump", source], MALLOC_PERTURB_="85") == run(["ncdump", source], MALLOC_PERTURB_="170")
+    try:
+        return run(["ncdump", source], MALLOC_PERTURB_="85") == run(["ncdump", source], MALLOC_PERTURB_="170")
+    except Failed:  # the memory is no member of an enumeration
+        return False
 
 
 def any_file():
