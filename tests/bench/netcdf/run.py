@@ -29,6 +29,7 @@ ROWS = [
     ("300 time series across chunks", 0.12, ["series", "deflated", 300], "make-deflated"),
     ("300 time series, cubes", None, ["series", "cubes", 300], "make-cubes"),
     ("record-wise write, plain", 0.45, ["write-plain", "out"], None),
+    ("the same without fdatasync()", None, ["write-unsynced", "out"], None),  # netCDF-4 has none
     ("record-wise write, deflated", 0.4, ["write-deflated", "out"], None),
     ("ncdump -h of 3,000 variables", 0.4, "ncdump -h variables.{k}", "make-variables"),
     ("ncra over 365 files", 0.9, "ncra -O -h {days} average.{k}", "make-days"),

@@ -335,7 +335,10 @@ int main(int argc, char **argv)
         took = write_records(path, 0);
     else if (!strcmp(what, "write-deflated"))
         took = write_records(path, 2);
-    else if (!strcmp(what, "write-bytes"))
+    else if (!strcmp(what, "write-unsynced")) {
+        setenv("DATAREP_HINTS", "drep_sync=none", 1);
+        took = write_records(path, 0);
+    } else if (!strcmp(what, "write-bytes"))
         took = write_bytes(path);
     else if (!strcmp(what, "deflate"))
         took = deflate_alone();
