@@ -55,7 +55,7 @@ int push_open(struct site *site, bool excl, struct push **out, struct why *why)
     p->headers = curl_slist_append(NULL, "Expect:");
     more = excl && p->headers ? curl_slist_append(p->headers, "If-None-Match: *") : p->headers;
     if (!p->multi || !p->easy || !more ||
-        site_prepare(site, &site->named, p->easy, &p->headers, why)) {
+        site_prepare(site, &site->named, p->easy, &p->headers, true, why)) {
         push_free(p);
         return why_set(why, DREP_ERR_NOMEM, "out of memory");
     }

@@ -5,8 +5,10 @@
 #include "remote/plan.h"
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FIRST_READ ((size_t)64 << 10)
+#define FRONT_SECONDS 5
 #define ROUND_TRIP 1000000 /* bytes that could be moved meanwhile */
 
 struct remote_file {
@@ -14,10 +16,11 @@ struct remote_file {
     struct line line;
     struct version_pin pin;
     pthread_mutex_t lock; /* of `front` */
-    /* The first bytes, until they were read once: who reads them again wants to know whether they
-     * have changed. */
+    /* The first bytes, for a while: who reads them again later wants to know whether they have
+     * changed. */
     uint8_t *front;
     size_t nfront;
+    time_t front_until;
     bool whole; /* `front` is all of the file, and stays */
 };
 
@@ -38,19 +41,27 @@ static int remote_size(void *state, uint64_t *size)
     return 0;
 }
 
+static time_t now_seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
+
 /* Copy ranges from the bytes at hand; false: they are not all among them. */
 static bool from_front(struct remote_file *m, const drep_range *range, size_t n)
 {
     bool have;
 
     pthread_mutex_lock(&m->lock);
-    have = m->front && range[n - 1].offset + range[n - 1].size <= m->nfront;
-    for (size_t i = 0; have && i < n; i++)
-        memcpy(range[i].buf, m->front + range[i].offset, range[i].size);
-    if (!m->whole) {
+    if (!m->whole && m->front && now_seconds() > m->front_until) {
         free(m->front);
         m->front = NULL;
     }
+    have = m->front && range[n - 1].offset + range[n - 1].size <= m->nfront;
+    for (size_t i = 0; have && i < n; i++)
+        memcpy(range[i].buf, m->front + range[i].offset, range[i].size);
     pthread_mutex_unlock(&m->lock);
     return have;
 }
@@ -114,6 +125,7 @@ static void remote_pin(struct remote_file *m, struct request *r)
     m->front = r->sink;
     m->nfront = r->sunk;
     m->whole = !part;
+    m->front_until = now_seconds() + FRONT_SECONDS;
     r->sink = NULL;
 }
 

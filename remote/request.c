@@ -131,7 +131,7 @@ int request_begin(struct request *r, struct site *s, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, r);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, r);
-    if (site_prepare(s, hop, easy, &r->headers, &r->why))
+    if (site_prepare(s, hop, easy, &r->headers, r->body_size > 0, &r->why))
         return r->why.err;
     return set_query(r, hop, easy);
 }

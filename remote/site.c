@@ -210,41 +210,55 @@ static bool any_address(const struct site *s, const struct hop *hop)
     return !s->by_file && (s->proxied || atomic_load(&s->private_home));
 }
 
-static CURLcode add_credentials(const struct site *s, CURL *easy, struct curl_slist **headers)
+/* Add a header line, which is overwritten. */
+static bool add_line(struct curl_slist **headers, char *line)
+{
+    struct curl_slist *more = curl_slist_append(*headers, line);
+
+    explicit_bzero(line, strlen(line));
+    if (more)
+        *headers = more;
+    return more != NULL;
+}
+
+/* The sum of no bytes; that of a body is left out of what is signed, as TLS protects it. */
+#define EMPTY_SUM "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+static bool sign_request(const struct site *s, CURL *easy, struct curl_slist **headers, bool body)
 {
     char line[4200];
-    CURLcode bad = CURLE_OK;
-    struct curl_slist *more = NULL;
 
-    if (s->s3 && s->bucket.key) {
-        snprintf(line, sizeof line, "aws:amz:%s:s3", s->bucket.region);
-        bad = curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, line);
-        if (!bad)
-            bad = curl_easy_setopt(easy, CURLOPT_USERNAME, s->bucket.key);
-        if (!bad)
-            bad = curl_easy_setopt(easy, CURLOPT_PASSWORD, s->bucket.secret);
-        snprintf(line, sizeof line, "x-amz-security-token: %s",
-                 s->bucket.session ? s->bucket.session : "");
-        if (!bad && s->bucket.session)
-            more = curl_slist_append(*headers, line);
-        if (!bad && s->bucket.session && !more)
-            bad = CURLE_OUT_OF_MEMORY;
-    } else if (s->token) {
+    snprintf(line, sizeof line, "aws:amz:%s:s3", s->bucket.region);
+    if (curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, line) ||
+        curl_easy_setopt(easy, CURLOPT_USERNAME, s->bucket.key) ||
+        curl_easy_setopt(easy, CURLOPT_PASSWORD, s->bucket.secret))
+        return false;
+    snprintf(line, sizeof line, "x-amz-content-sha256: %s", body ? "UNSIGNED-PAYLOAD" : EMPTY_SUM);
+    if (!add_line(headers, line))
+        return false;
+    snprintf(line, sizeof line, "x-amz-security-token: %s",
+             s->bucket.session ? s->bucket.session : "");
+    return !s->bucket.session || add_line(headers, line);
+}
+
+static bool add_credentials(const struct site *s, CURL *easy, struct curl_slist **headers,
+                            bool body)
+{
+    char line[4200];
+
+    if (s->s3)
+        return !s->bucket.key || sign_request(s, easy, headers, body);
+    if (s->token) {
         snprintf(line, sizeof line, "Authorization: Bearer %s", s->token);
-        more = curl_slist_append(*headers, line);
-        bad = more ? CURLE_OK : CURLE_OUT_OF_MEMORY;
-    } else if (s->named.user) {
-        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
-        bad = curl_easy_setopt(easy, CURLOPT_USERNAME, s->named.user);
-        if (!bad)
-            bad = curl_easy_setopt(easy, CURLOPT_PASSWORD,
-                                   s->named.password ? s->named.password : "");
-    } else if (!s->s3 && !s->secure) {
-        bad = curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+        return add_line(headers, line);
     }
-    explicit_bzero(line, sizeof line);
-    *headers = more ? more : *headers;
-    return bad;
+    if (s->named.user) {
+        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+        return !curl_easy_setopt(easy, CURLOPT_USERNAME, s->named.user) &&
+               !curl_easy_setopt(easy, CURLOPT_PASSWORD,
+                                 s->named.password ? s->named.password : "");
+    }
+    return s->secure || !curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
 }
 
 static void set_limits(const struct site *s, CURL *easy)
@@ -272,7 +286,7 @@ static void set_limits(const struct site *s, CURL *easy)
 }
 
 int site_prepare(struct site *s, const struct hop *hop, CURL *easy, struct curl_slist **headers,
-                 struct why *why)
+                 bool body, struct why *why)
 {
     CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, hop->text);
 
@@ -282,8 +296,9 @@ int site_prepare(struct site *s, const struct hop *hop, CURL *easy, struct curl_
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION,
                      any_address(s, hop) ? open_named : open_guarded);
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, s);
-    if (!bad && !s->by_file && hop_same_origin(hop, &s->named))
-        bad = add_credentials(s, easy, headers);
+    if (!bad && !s->by_file && hop_same_origin(hop, &s->named) &&
+        !add_credentials(s, easy, headers, body))
+        bad = CURLE_OUT_OF_MEMORY;
     if (!bad)
         bad = curl_easy_setopt(easy, CURLOPT_HTTPHEADER, *headers);
     return bad ? why_set(why, DREP_ERR_NOMEM, "out of memory") : 0;

@@ -41,9 +41,9 @@ int site_init(struct site *s, const char *url, bool by_file, const drep_info *hi
 void site_release(struct site *s);
 /* A bucket is in another region than was assumed: name its server there. */
 int site_move(struct site *s, const char *region, struct why *why);
-/* Prepare a handle of libcurl for a request to `hop`, which gets `headers` and more of them.
- * DREP_ERR_NOMEM. */
+/* Prepare a handle of libcurl for a request to `hop`, which gets `headers` and more of them; body:
+ * the request has one.  DREP_ERR_NOMEM. */
 int site_prepare(struct site *s, const struct hop *hop, CURL *easy, struct curl_slist **headers,
-                 struct why *why);
+                 bool body, struct why *why);
 
 #endif

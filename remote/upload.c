@@ -297,25 +297,24 @@ static void upload_close(void *state)
     free(u);
 }
 
-/* True if something is there: one byte of it is asked for. */
+/* Ask for two bytes: any answer with bytes says that something is there. */
 static int refuse_existing(struct upload *u, struct why *why)
 {
     struct version_pin none = {0};
-    uint8_t byte[1024];
+    uint8_t bytes[1024];
     struct request r = {
-        .aim = AIM_FIRST, .size = 1, .room = sizeof byte, .sink = byte, .pin = &none};
+        .aim = AIM_FIRST, .size = 2, .room = sizeof bytes, .sink = bytes, .pin = &none};
     struct why found = {0};
-    int err = line_run(&u->line, &r, 1, &found);
+    int err = line_run(&u->line, &r, 1, &found), status = r.reply.status;
 
+    if ((status >= 200 && status <= 299) || status == 416)
+        return why_set(why, DREP_ERR_FILE_EXISTS, "there is a file already");
     if (err == DREP_ERR_NO_SUCH_FILE)
         return 0;
     if (err == DREP_ERR_ACCESS) /* whoever may write need not be allowed to read */
         return 0;
-    if (err && err != DREP_ERR_UNSUPPORTED_OPERATION && err != DREP_ERR_TRUNCATE) {
-        *why = found;
-        return err;
-    }
-    return why_set(why, DREP_ERR_FILE_EXISTS, "there is a file already");
+    *why = found;
+    return err;
 }
 
 int upload_open(const char *url, int excl, const drep_info *hints, drep_driver *driver,
