@@ -5,17 +5,18 @@
  * descriptor, so that a file which is replaced meanwhile is noticed. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/url.h"
 #include "file/file.h"
 
 #define REPLACED_TRIES 8 /* to get at a file that others replace */
 
-/* A file behind a URL is in no directory: its external links are relative to its URL, and are not
- * followed. */
+/* What a file behind a URL names by a path is beneath the folder of that URL. */
 static int open_url(const char *url, int amode, const drep_info *info, uint64_t commit,
                     drep_file **out)
 {
     struct io *io;
+    drep_file *f;
     char shown[4096];
     int err;
 
@@ -23,7 +24,18 @@ static int open_url(const char *url, int amode, const drep_info *info, uint64_t 
         return fail(DREP_ERR_READ_ONLY, "%s: a file behind a URL can only be read",
                     url_shown(url, shown, sizeof shown));
     err = io_url(url, false, info, &io);
-    return err ? err : file_open_on(io, amode, info, commit, out);
+    if (!err)
+        err = file_open_on(io, amode, info, commit, &f);
+    if (err)
+        return err;
+    f->linked.url = f->linked.follow ? mem_strdup(url) : NULL;
+    if (f->linked.follow && !f->linked.url) {
+        file_free(f);
+        return DREP_ERR_NOMEM;
+    }
+    hints_allow_targets(f, -1);
+    *out = f;
+    return 0;
 }
 
 /* A writer that finds the file replaced between opening and locking it tries again. */

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/url.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -53,5 +55,53 @@ const char *url_shown(const char *name, char *out, size_t room)
     else
         snprintf(out, room, "%.*s%.*s%.*s", (int)scheme, name, (int)size, host,
                  (int)strcspn(path, "?#"), path);
+    return out;
+}
+
+/* True for a relative path whose names are all plain. */
+static bool path_is_plain(const char *path)
+{
+    for (const char *at = path;; at++) {
+        size_t n = strcspn(at, "/");
+
+        if (n == 0 || (n == 1 && *at == '.') || (n == 2 && at[0] == '.' && at[1] == '.'))
+            return false;
+        at += n;
+        if (!*at)
+            return true;
+    }
+}
+
+/* Append a path as URLs have it; keys in buckets are not encoded. */
+static void path_put(char *to, const char *path, bool encode)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                "-._~/";
+
+    for (; *path; path++) {
+        if (encode && !strchr(plain, *path))
+            to += snprintf(to, 4, "%%%02X", (unsigned)(unsigned char)*path);
+        else
+            *to++ = *path;
+    }
+    *to = '\0';
+}
+
+char *url_beneath(const char *url, const char *path)
+{
+    size_t scheme = scheme_size(url), size = scheme + strcspn(url + scheme, "?#");
+    const char *slash = memrchr(url + scheme, '/', size - scheme);
+    size_t folder = slash ? (size_t)(slash + 1 - url) : size;
+    char *out;
+
+    if (scheme == 0 || !path_is_plain(path))
+        return NULL;
+    out = mem_alloc(folder + 2 + 3 * strlen(path));
+    if (!out)
+        return NULL;
+    memcpy(out, url, folder);
+    if (!slash)
+        out[folder++] = '/';
+    path_put(out + folder, path, strncasecmp(url, "s3:", 3) != 0);
     return out;
 }

@@ -15,5 +15,9 @@ bool url_is(const char *name);
  * them a NUL; a URL whose user part cannot be told from its host is shown without both.  Any other
  * name is copied.  Returns `out`. */
 const char *url_shown(const char *name, char *out, size_t room);
+/* The URL of a file beneath the folder of another one, without that one's query: a relative path of
+ * plain names, so that it stays there.  Characters that mean something in a URL are encoded.  NULL:
+ * it is no such path, without a message, or there is no memory; mem_free() it. */
+char *url_beneath(const char *url, const char *path);
 
 #endif

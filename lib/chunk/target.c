@@ -3,7 +3,9 @@
 #include "chunk/target.h"
 
 #include "base/error.h"
+#include "base/info.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "base/vec.h"
 #include "format/block.h"
 #include "tree/edit.h"
@@ -52,13 +54,30 @@ void targets_release(struct targets *t)
         t->first = next;
     }
     mem_free(t->outdated.p);
+    mem_free(t->url);
+    drep_info_free(t->hints);
     pthread_mutex_destroy(&t->lock);
 }
 
 void targets_allow(struct store *st, int dir)
 {
     st->targets->allowed = true;
+    st->targets->paths = true;
     st->targets->dir = dir;
+}
+
+void targets_allow_urls(struct store *st, const char *url, const drep_info *hints)
+{
+    struct targets *ts = st->targets;
+
+    drep_info_free(ts->hints);
+    mem_free(ts->url);
+    ts->hints = NULL;
+    ts->url = url ? mem_strdup(url) : NULL;
+    if (!url || ts->url)
+        (void)info_copy(hints, &ts->hints);
+    if (ts->hints && strcmp(info_str(hints, "drep_external_urls"), "false") != 0)
+        ts->allowed = true;
 }
 
 /* ---- entries ---- */
@@ -149,10 +168,25 @@ int target_fail_in(struct store *st, uint32_t number, int err)
 
 /* ---- opening ---- */
 
+/* Open a target that is relative to the container's URL. */
+static int io_open_beneath(const struct targets *ts, const char *name, struct io **out)
+{
+    char *url = url_beneath(ts->url, name);
+    int err;
+
+    if (!url)
+        return fail(DREP_ERR_ACCESS, "\"%s\" does not stay beneath the folder of the URL", name);
+    err = io_url(url, false, ts->hints, out);
+    mem_free(url);
+    return err;
+}
+
 static int io_open(struct store *st, const char *name, struct io **out)
 {
     int inner, err;
 
+    if (st->targets->dir < 0 && st->targets->url && st->targets->hints)
+        return io_open_beneath(st->targets, name, out);
     if (st->targets->dir < 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "payload is in \"%s\", and this file is in no directory", name);
@@ -208,15 +242,23 @@ static int target_new(struct store *st, uint32_t number, const struct target_rec
     t->number = number;
     t->size = rec->size;
     t->time = rec->time;
-    if (rec->kind == FMT_TARGET_URI)
-        err = fail(DREP_ERR_UNSUPPORTED, "payload is at \"%s\", and URIs are not opened (R8.46)",
-                   t->name);
+    if (rec->kind == FMT_TARGET_URI && !url_is(t->name))
+        err = fail(DREP_ERR_UNSUPPORTED,
+                   "payload is at \"%s\", and such URIs are not opened (R8.46)", t->name);
+    else if (rec->kind == FMT_TARGET_URI && !st->targets->hints)
+        err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                   "payload is behind a URL; the hint drep_external_urls allows it");
+    else if (rec->kind == FMT_TARGET_PATH && !st->targets->paths)
+        err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
+                   "payload is in \"%s\"; the hint drep_external allows it", t->name);
     else if (rec->beyond)
         err = fail(DREP_ERR_UNSUPPORTED, "%s", rec->beyond);
-    else if (rec->kind != FMT_TARGET_PATH)
+    else if (rec->kind != FMT_TARGET_PATH && rec->kind != FMT_TARGET_URI)
         err = fail(DREP_ERR_UNSUPPORTED, "a file of kind %u, written by a newer version (R1.9)",
                    rec->number);
-    if (!err)
+    if (!err && rec->kind == FMT_TARGET_URI)
+        err = io_url(t->name, true, st->targets->hints, &t->io);
+    else if (!err)
         err = io_open(st, t->name, &t->io);
     if (!err)
         err = same_file(t->io, rec);

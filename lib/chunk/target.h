@@ -19,8 +19,11 @@ struct target;
 struct targets {
     pthread_mutex_t lock; /* of the list */
     struct target *first;
-    bool allowed;
-    int dir; /* of the container; -1: it is in none; borrowed */
+    bool allowed;     /* some are */
+    bool paths;       /* those that paths name */
+    int dir;          /* of the container; -1: it is in none; borrowed */
+    char *url;        /* of the container; NULL: it is behind none */
+    drep_info *hints; /* for opening URLs; NULL: none is opened */
     /* Numbers of targets whose version, as the caller says, is not that of their entry. */
     struct target_numbers {
         uint32_t *p;
@@ -32,6 +35,10 @@ void targets_release(struct targets *t);
 /* Allow targets in or below `dir`, a descriptor that must stay open as long as the store. -1: the
  * container is in no directory, and opening a target fails. */
 void targets_allow(struct store *st, int dir);
+/* Allow targets behind URLs, as far as the hint drep_external_urls does, and, where those in a
+ * directory are allowed, beneath the folder of the container's own URL (NULL: it has none).  Both
+ * are copied; without memory for that nothing is allowed. */
+void targets_allow_urls(struct store *st, const char *url, const drep_info *hints);
 /* True if entries name other files. */
 bool targets_any(struct store *st);
 

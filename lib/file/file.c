@@ -22,6 +22,7 @@ static void linked_release(drep_file *f)
     }
     if (f->linked.dir >= 0)
         close(f->linked.dir);
+    mem_free(f->linked.url);
     mem_free(f->linked.name);
 }
 

@@ -330,4 +330,6 @@ void hints_allow_targets(drep_file *f, int dir)
 {
     if (f->linked.follow)
         targets_allow(f->st, dir);
+    if (f->linked.url || strcmp(info_str(f->hints.all, "drep_external_urls"), "false") != 0)
+        targets_allow_urls(f->st, f->linked.url, f->hints.all);
 }

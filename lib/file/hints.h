@@ -35,7 +35,8 @@ int hints_change(struct hints *h, const drep_info *changes);
 int hints_store(drep_info *stored, const drep_info *info, bool *changed);
 /* After the lists changed: fills in what is looked up once. */
 void hints_note(drep_file *f);
-/* Let the store read payload from other files in or below `dir`, if the opener allows that. */
+/* Let the store read payload from other files in or below `dir`, beneath the folder of this file's
+ * URL, and behind URLs, as far as the opener allows each. */
 void hints_allow_targets(drep_file *f, int dir);
 
 /* Records of the header. */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/url.h"
 #include "file/file.h"
 
 #include <pthread.h>
@@ -12,30 +13,50 @@
 
 #define DEPTH_MAX 8
 
+int linked_open(const drep_file *f, const char *name, struct io **out, int *inner, char **url)
+{
+    char *beneath;
+    int err;
+
+    if (f->linked.dir >= 0)
+        return io_beside(f->linked.dir, name, f->path, out, inner);
+    if (!f->linked.url)
+        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
+    beneath = url_beneath(f->linked.url, name);
+    if (!beneath)
+        return fail(DREP_ERR_ACCESS, "\"%s\" does not stay beneath the folder of the URL", name);
+    err = io_url(beneath, false, f->hints.all, out);
+    if (err)
+        mem_free(beneath);
+    else
+        *url = beneath;
+    return err;
+}
+
 /* Opens a file relative to the directory of this one, with the hints of this handle. */
 static int linked_new(drep_file *f, const char *name, drep_file **out)
 {
-    char *own;
+    char *own, *url = NULL;
     drep_file *g;
     struct io *io;
-    int inner, err;
+    int inner = -1, err;
 
-    if (f->linked.dir < 0)
-        return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
     if (f->linked.depth == DEPTH_MAX)
         return fail(DREP_ERR_LIMIT, "more than %d external links in a chain", DEPTH_MAX);
     own = mem_strdup(name);
-    err = own ? io_beside(f->linked.dir, name, f->path, &io, &inner) : DREP_ERR_NOMEM;
+    err = own ? linked_open(f, name, &io, &inner, &url) : DREP_ERR_NOMEM;
     if (!err) {
         err = file_open_on(io, DREP_RDONLY | (f->amode & DREP_HEADER_ONLY), f->hints.all, 0, &g);
-        if (err)
+        if (err && inner >= 0)
             close(inner);
     }
     if (err) {
         mem_free(own);
+        mem_free(url);
         return err;
     }
     g->linked.dir = inner;
+    g->linked.url = url;
     g->linked.depth = f->linked.depth + 1;
     g->linked.name = own;
     hints_allow_targets(g, g->linked.dir);

@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+struct io;
 struct linked_files {
     bool follow;     /* external links may be followed (hint drep_external) */
     int dir;         /* the directory of this file, -1: none */
+    char *url;       /* of this file, whole; NULL: it is behind none */
     int depth;       /* links that led here */
     char *name;      /* how the link names this file */
     drep_file *next; /* in the list of the file that links here */
@@ -25,6 +27,10 @@ struct linked_files {
 
 /* The file of this name, from the list or opened. */
 int linked_get(drep_file *f, const char *name, drep_file **out);
+/* Open what a path names that is relative to this file: a file in or below its directory, *inner
+ * then is a descriptor of that file's own directory, or beneath the folder of its URL; *url then is
+ * the file's own URL, for mem_free(). */
+int linked_open(const drep_file *f, const char *name, struct io **out, int *inner, char **url);
 /* The head of the list. */
 drep_file *linked_first(drep_file *f);
 

@@ -1,6 +1,7 @@
 /* open.c - opening a file on bytes of any kind. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "base/mem.h"
 #include "file/file.h"
 #include "space/slots.h"
 #include "txn/numbers.h"
@@ -99,6 +100,9 @@ int file_last_commit(drep_file *f, drep_file **out)
     if (err)
         return err;
     err = store_last_commit(f->st, &last->st);
+    last->linked.url = f->linked.url ? mem_strdup(f->linked.url) : NULL;
+    if (!err && f->linked.url && !last->linked.url)
+        err = DREP_ERR_NOMEM;
     if (!err)
         hints_allow_targets(last, f->linked.dir);
     if (!err)

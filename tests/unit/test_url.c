@@ -1,5 +1,6 @@
 /* test_url.c - names that are URLs, and what is shown of them. */
 /* SPDX-License-Identifier: MIT */
+#include "base/mem.h"
 #include "base/url.h"
 
 #include "tests/unit/bytes.h"
@@ -51,6 +52,35 @@ START_TEST(test_shown_is_cut)
 }
 END_TEST
 
+static void beneath(const char *url, const char *path, const char *expected)
+{
+    char *out = url_beneath(url, path);
+
+    if (expected)
+        ck_assert_str_eq(out, expected);
+    else
+        ck_assert_ptr_null(out);
+    mem_free(out);
+}
+
+START_TEST(test_paths_stay_beneath)
+{
+    beneath("https://host/a/b.drep?sig=1", "c.drep", "https://host/a/c.drep");
+    beneath("https://me:pw@host/a/b.drep", "d/c.drep", "https://me:pw@host/a/d/c.drep");
+    beneath("https://host/b.drep", "c?d#e%2f..:@", "https://host/c%3Fd%23e%252f..%3A%40");
+    beneath("https://host", "c", "https://host/c");
+    beneath("s3://bucket/a/b.drep", "c d", "s3://bucket/a/c d");
+    beneath("https://host/a/b", "../c", NULL);
+    beneath("https://host/a/b", "c/../../d", NULL);
+    beneath("https://host/a/b", "./c", NULL);
+    beneath("https://host/a/b", "/c", NULL);
+    beneath("https://host/a/b", "//other/c", NULL);
+    beneath("https://host/a/b", "c/", NULL);
+    beneath("https://host/a/b", "", NULL);
+    beneath("a/b", "c", NULL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("url");
@@ -59,6 +89,7 @@ int main(void)
     tcase_add_test(tc, test_which_names_are_urls);
     tcase_add_test(tc, test_secrets_are_not_shown);
     tcase_add_test(tc, test_shown_is_cut);
+    tcase_add_test(tc, test_paths_stay_beneath);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
