@@ -198,29 +198,77 @@ static void serve_queue(struct line *l, const struct request_batch *own)
     }
 }
 
-int line_run(struct line *l, struct request *requests, size_t n, struct why *why)
+/* Become the thread that serves; false: another one did, and has done something since. */
+static bool take_turn(struct line *l)
 {
-    struct request_batch b = {.left = n};
+    if (l->served) {
+        pthread_cond_wait(&l->turn, &l->lock);
+        return false;
+    }
+    l->served = true;
+    return true;
+}
+
+static void end_turn(struct line *l)
+{
+    l->served = false;
+    pthread_cond_broadcast(&l->turn);
+}
+
+void line_start(struct line *l, struct request *requests, size_t n, struct request_batch *batch)
+{
+    int running;
 
     pthread_mutex_lock(&l->lock);
+    *batch = (struct request_batch){.left = n};
     for (size_t i = 0; i < n; i++) {
-        requests[i].batch = &b;
+        requests[i].batch = batch;
         queue_add(l, &requests[i]);
     }
-    if (l->served)
+    if (l->served) {
         curl_multi_wakeup(l->multi);
-    while (b.left > 0) {
-        if (l->served) {
-            pthread_cond_wait(&l->turn, &l->lock);
-            continue;
-        }
+    } else { /* so that they are under way when this returns */
         l->served = true;
-        serve_queue(l, &b);
-        l->served = false;
-        pthread_cond_broadcast(&l->turn);
+        begin_waiting(l);
+        pthread_mutex_unlock(&l->lock);
+        curl_multi_perform(l->multi, &running);
+        pthread_mutex_lock(&l->lock);
+        end_turn(l);
     }
     pthread_mutex_unlock(&l->lock);
-    if (b.why.err)
-        *why = b.why;
-    return b.why.err;
+}
+
+int line_wait(struct line *l, struct request_batch *batch, struct why *why)
+{
+    pthread_mutex_lock(&l->lock);
+    while (batch->left > 0) {
+        if (take_turn(l)) {
+            serve_queue(l, batch);
+            end_turn(l);
+        }
+    }
+    if (batch->why.err)
+        *why = batch->why;
+    pthread_mutex_unlock(&l->lock);
+    return batch->why.err;
+}
+
+void line_cancel(struct line *l, struct request_batch *batch)
+{
+    pthread_mutex_lock(&l->lock);
+    while (batch->left > 0) {
+        if (take_turn(l)) {
+            end_batch(l, batch);
+            end_turn(l);
+        }
+    }
+    pthread_mutex_unlock(&l->lock);
+}
+
+int line_run(struct line *l, struct request *requests, size_t n, struct why *why)
+{
+    struct request_batch batch;
+
+    line_start(l, requests, n, &batch);
+    return line_wait(l, &batch, why);
 }

@@ -38,5 +38,11 @@ void line_release(struct line *l);
 /* Have n requests answered; 0, or the code of the first failure, which is in `why`.  After a
  * failure none of them runs any more.  Any number of threads may call this at once. */
 int line_run(struct line *l, struct request *requests, size_t n, struct why *why);
+/* Its two halves: put the requests into the queue and begin them, and wait for them.  Between the
+ * two they go on when any thread serves.  Requests and batch must live until line_wait() returns,
+ * which any number of threads may call, or line_cancel(), which ends what is left. */
+void line_start(struct line *l, struct request *requests, size_t n, struct request_batch *batch);
+int line_wait(struct line *l, struct request_batch *batch, struct why *why);
+void line_cancel(struct line *l, struct request_batch *batch);
 
 #endif

@@ -1,6 +1,7 @@
 /* read.c - a file behind a URL, read by ranges. */
 /* SPDX-License-Identifier: MIT */
 #include "remote/read.h"
+#include "remote/ahead.h"
 #include "remote/line.h"
 #include "remote/plan.h"
 #include <stdlib.h>
@@ -15,6 +16,7 @@ struct remote_file {
     struct site site;
     struct line line;
     struct version_pin pin;
+    struct read_ahead ahead;
     pthread_mutex_t lock; /* of `front` */
     /* The first bytes, for a while: who reads them again later wants to know whether they have
      * changed. */
@@ -28,6 +30,7 @@ static void remote_close(void *state)
 {
     struct remote_file *m = state;
 
+    ahead_release(&m->ahead);
     line_release(&m->line);
     site_release(&m->site);
     free(m->front);
@@ -88,12 +91,44 @@ static int fetch_parts(struct remote_file *m, const struct part *part, size_t n)
     return why_raise(&why);
 }
 
+static int fetch_rest(struct remote_file *m, const drep_range *range, size_t n)
+{
+    struct part *parts = NULL;
+    size_t nparts = 0;
+    int err = plan_parts(range, n, &parts, &nparts);
+
+    if (!err)
+        err = fetch_parts(m, parts, nparts);
+    free(parts);
+    return err;
+}
+
+/* Read what was fetched ahead from there, and the rest from the server. */
+static int ahead_or_fetch(struct remote_file *m, const drep_range *range, size_t n)
+{
+    uint64_t first = range->offset, end = range[n - 1].offset + range[n - 1].size, wanted = 0;
+    drep_range *rest = malloc(n * sizeof *rest);
+    size_t nrest = 0;
+    int err;
+
+    if (!rest)
+        return say_error(DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        wanted += range[i].size;
+    if (end - first <= 2 * wanted) /* one place, and not many that are far from each other */
+        ahead_note(&m->ahead, first, end);
+    for (size_t i = 0; i < n; i++) {
+        if (range[i].size > 0 && !ahead_take(&m->ahead, &range[i]))
+            rest[nrest++] = range[i];
+    }
+    err = nrest > 0 ? fetch_rest(m, rest, nrest) : 0;
+    free(rest);
+    return err;
+}
+
 static int remote_read(void *state, const drep_range *range, size_t n)
 {
     struct remote_file *m = state;
-    struct part *parts = NULL;
-    size_t nparts = 0;
-    int err;
 
     while (n > 0 && range[n - 1].size == 0)
         n--;
@@ -102,13 +137,7 @@ static int remote_read(void *state, const drep_range *range, size_t n)
     if (range[n - 1].offset > m->pin.size || range[n - 1].size > m->pin.size - range[n - 1].offset)
         return say_error(DREP_ERR_TRUNCATE, "the file has %llu bytes",
                          (unsigned long long)m->pin.size);
-    if (from_front(m, range, n))
-        return 0;
-    err = plan_parts(range, n, &parts, &nparts);
-    if (!err)
-        err = fetch_parts(m, parts, nparts);
-    free(parts);
-    return err;
+    return from_front(m, range, n) ? 0 : ahead_or_fetch(m, range, n);
 }
 
 /* Take the version and the first bytes from the first answer. */
@@ -155,6 +184,7 @@ int remote_open(const char *url, int by_file, const drep_info *hints, drep_drive
     if (!m)
         return why_set(why, DREP_ERR_NOMEM, "out of memory");
     pthread_mutex_init(&m->lock, NULL);
+    ahead_init(&m->ahead, &m->line, &m->pin);
     err = site_init(&m->site, url, by_file, hints, why);
     /* A line without a multi handle is released all the same. */
     if (!err)

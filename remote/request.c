@@ -338,7 +338,7 @@ static enum outcome try_again(struct request *r, const struct site *s, double no
 
     if (r->got - r->before >= PROGRESS)
         r->tries = 0;
-    if (r->tries >= s->retries)
+    if (r->tries >= s->retries || r->spare)
         return REQUEST_FAILED;
     for (int i = 0; i < r->tries && pause < PAUSE_MAX; i++)
         pause *= 2;

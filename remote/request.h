@@ -42,7 +42,8 @@ struct request {
     const char *method, *query;
     const void *body;
     size_t body_size;
-    bool excl; /* only if nothing is there */
+    bool excl;  /* only if nothing is there */
+    bool spare; /* nobody waits for it yet: one that fails is not tried again */
     /* AIM_FIRST and AIM_SEND: the body, up to `room` bytes or, where `grows`, up to grow_max. */
     uint8_t *sink;
     size_t sunk, room;
