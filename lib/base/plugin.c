@@ -291,7 +291,7 @@ static int own_search(const char *file, void **out)
             return 0;
         }
         if (err != DREP_ERR_NO_SUCH_FILE)
-            return fail_in(err, "%s/%s", dir, file);
+            return fail_in(err, "%s/%s: the module is not loaded", dir, file);
         err = 0;
     }
     return err ? err

@@ -23,6 +23,8 @@ loads() { # MODULE: the command does what needs it
     netcdf) status 0 export -f "$tmp/d.drep" "$tmp/d.nc" ;;
     zip) status 0 export -f "$tmp/d.drep" "$tmp/d.npz" ;;
     plot) status 0 plot -f "$tmp/d.drep" /d -o "$tmp/d.png" ;;
+    # Nobody listens there: who has tried has the module.
+    http) "$DATAREP" ls http://127.0.0.1:9/d.drep 2>&1 | grep -q 'd\.drep: the server: .*onnect' ;;
     esac
 }
 # The message names the file and the reason; nothing is made.
@@ -33,8 +35,11 @@ refused() { # MODULE PATTERN
     netcdf) out=$tmp/no.nc ;;
     zip) out=$tmp/no.npz ;;
     plot) out=$tmp/no.png ;;
+    http) out=$tmp/no.drep ;;
     esac
-    if [ "$1" = plot ]; then
+    if [ "$1" = http ]; then
+        set -- "$1" "$2" convert http://127.0.0.1:9/d.drep "$out"
+    elif [ "$1" = plot ]; then
         set -- "$1" "$2" plot "$tmp/d.drep" /d -o "$out"
     else
         set -- "$1" "$2" export "$tmp/d.drep" "$out"
