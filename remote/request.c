@@ -66,7 +66,7 @@ static size_t take_head(char *line, size_t size, size_t n, void *ctx)
 
 static size_t take_body(char *p, size_t size, size_t n, void *ctx);
 
-static CURLcode set_message(struct request *r, CURL *easy)
+static CURLcode set_message(struct request *r, const struct site *s, CURL *easy)
 {
     char range[64];
     CURLcode bad = CURLE_OK;
@@ -81,9 +81,10 @@ static CURLcode set_message(struct request *r, CURL *easy)
         bad = curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body ? r->body : "");
         if (!bad)
             bad = curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, r->method);
-        /* No pause for "100 Continue", and no type of a form. */
+        /* No pause for "100 Continue", and no type of a form.  An empty field is not sent, but
+         * libcurl would sign it. */
         if (!bad && ((r->excl && !add_header(&r->headers, "If-None-Match", "*")) ||
-                     !add_header(&r->headers, "Expect", "") ||
+                     (!s->s3 && !add_header(&r->headers, "Expect", "")) ||
                      !add_header(&r->headers, "Content-Type", "application/octet-stream")))
             bad = CURLE_OUT_OF_MEMORY;
     }
@@ -120,7 +121,7 @@ int request_begin(struct request *r, struct site *s, CURL *easy)
     reply_init(&r->reply);
     curl_slist_free_all(r->headers);
     r->headers = NULL;
-    bad = set_message(r, easy);
+    bad = set_message(r, s, easy);
     if (!bad && r->aim == AIM_BYTES && !add_conditions(r))
         bad = CURLE_OUT_OF_MEMORY;
     if (bad)
