@@ -49,6 +49,11 @@ struct io_ops {
      * asked for single bytes. */
     int (*lock)(struct io *io, uint64_t first, uint64_t count, int how);
     int (*probe)(struct io *io, uint64_t first, uint64_t count, int *held);
+    /* probe(), and which byte of them another process holds, if one does (NULL: unknown). */
+    int (*probe_at)(struct io *io, uint64_t first, uint64_t count, int *held, uint64_t *at);
+    /* Wait `ns` nanoseconds for a lock that another process has, or less: until a writer closes the
+     * file, as far as the system tells (NULL: the driver knows of no writers). */
+    void (*pause)(struct io *io, int64_t ns);
     /* Lock bytes for writing, and wait for who has them (how: 2), or unlock them (0).  Without a
      * message: there are no locks here (NULL: likewise). */
     int (*lock_bytes)(struct io *io, uint64_t offset, uint64_t size, int how);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hidden.h"
 #include "base/mem.h"
+#include "io/watch.h"
 
 #include <datarep.h>
 #include <errno.h>
@@ -48,7 +49,9 @@ struct posix {
     /* The file that will be replaced. */
     int lock_old;                  /* these bytes are to be locked */
     uint64_t old_first, old_count; /* in */
-    int old; /* what stood there lately, -1: nothing, or nothing that can be opened */
+    int old;      /* what stood there lately, -1: nothing, or nothing that can be opened */
+    int watch;    /* of the file whose lock is waited for, -1: there is none; */
+    bool watched; /* that was tried */
     /* Nanoseconds to wait for bytes that another process has written: at first, and left. */
     int64_t patience, patience_left;
 };
@@ -454,14 +457,25 @@ static int call_lock(const struct io *io, int fd, int command, struct flock *l)
     return 0;
 }
 
-static int get_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int *held)
+/* *at: the first byte of the lock that was found, or `first`. */
+static int find_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int *held,
+                     uint64_t *at)
 {
     struct flock l = lock_of(F_WRLCK, first, count);
     int err = call_lock(io, fd, F_OFD_GETLK, &l);
 
-    if (!err)
-        *held = l.l_type != F_UNLCK;
-    return err;
+    if (err)
+        return err;
+    *held = l.l_type != F_UNLCK;
+    *at = (uint64_t)l.l_start > first ? (uint64_t)l.l_start : first;
+    return 0;
+}
+
+static int get_lock(const struct io *io, int fd, uint64_t first, uint64_t count, int *held)
+{
+    uint64_t at;
+
+    return find_lock(io, fd, first, count, held, &at);
 }
 
 /* DREP_ERR_FILE_IN_USE for bytes that others hold some of.  The last one is the writer's. */
@@ -507,6 +521,11 @@ static void unlock_all(int fd)
 static int posix_probe(struct io *io, uint64_t first, uint64_t count, int *held)
 {
     return get_lock(io, ((struct posix *)io)->fd, first, count, held);
+}
+
+static int posix_probe_at(struct io *io, uint64_t first, uint64_t count, int *held, uint64_t *at)
+{
+    return find_lock(io, ((struct posix *)io)->fd, first, count, held, at);
 }
 
 /* Slow file systems may be interrupted. */
@@ -629,6 +648,33 @@ static int lock_old(struct posix *f)
     return io_in_use(&f->io);
 }
 
+/* Writers of a file that will be replaced are waited for at its name. */
+static void posix_pause(struct io *io, int64_t ns)
+{
+    struct posix *f = (struct posix *)io;
+    char own[40 + NAME_MAX];
+
+    if (!f->watched) {
+        if (f->temporary)
+            snprintf(own, sizeof(own), "/proc/self/fd/%d/%s", f->dir, f->name);
+        else
+            snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
+        f->watch = watch_open(own);
+        f->watched = true;
+        ns = f->watch < 0 ? ns : 0; /* a writer may have gone before: look once more */
+    }
+    if (ns > 0)
+        watch_pause(f->watch, ns);
+}
+
+static void watch_end(struct posix *f)
+{
+    if (f->watch >= 0)
+        close(f->watch);
+    f->watch = -1;
+    f->watched = false;
+}
+
 static int posix_lock(struct io *io, uint64_t first, uint64_t count, int how)
 {
     struct posix *f = (struct posix *)io;
@@ -636,6 +682,8 @@ static int posix_lock(struct io *io, uint64_t first, uint64_t count, int how)
 
     if (writer)
         f->marked = 0;
+    if (writer && !err)
+        watch_end(f);
     if (err || !writer || !f->temporary || f->excl || how != 2)
         return err;
     f->lock_old = 1;
@@ -792,6 +840,7 @@ static void posix_leave(struct io *io)
 {
     struct posix *f = (struct posix *)io;
 
+    watch_end(f);
     if (f->old >= 0)
         close(f->old);
     if (f->dir >= 0)
@@ -834,6 +883,8 @@ static const struct io_ops posix_ops = {.read_at = posix_read,
                                         .lock = posix_lock,
                                         .lock_bytes = posix_lock_bytes,
                                         .probe = posix_probe,
+                                        .probe_at = posix_probe_at,
+                                        .pause = posix_pause,
                                         .publish = posix_publish,
                                         .named = posix_named,
                                         .map = posix_map,
@@ -854,6 +905,7 @@ static struct posix *posix_new(const char *path)
     f->fd = -1;
     f->dir = AT_FDCWD;
     f->old = -1;
+    f->watch = -1;
     f->io.ops = &posix_ops;
     f->io.path = mem_strdup(path);
     if (!f->io.path) {

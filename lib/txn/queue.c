@@ -1,8 +1,9 @@
 /* queue.c - waiting for the writer's lock.
  *
- * Locks cannot be waited for with a limit of time, so a waiter looks again and again.  How often
- * decides how soon it comes in, not when: that is its number.  A new file that is to replace
- * another has a lock of its own; who waits for the other one has no number. */
+ * Locks cannot be waited for with a limit of time, so a waiter looks again and again: when a writer
+ * closes the file, as far as the system tells, and after pauses.  How often decides how soon it
+ * comes in, not when: that is its number.  A new file that is to replace another has a lock of its
+ * own; who waits for the other one has no number. */
 /* SPDX-License-Identifier: MIT */
 #include "txn/queue.h"
 
@@ -26,7 +27,22 @@ static int numbers_in(struct store *st, uint64_t from, uint64_t to, int *held)
     return to > from ? st->io->ops->probe(st->io, FIRST + from, to - from, held) : 0;
 }
 
-/* The number behind all that are in use; NUMBERS: there is none. */
+/* The number behind all that are in use; NUMBERS: there is none.  Each look finds a higher one. */
+static int number_behind(struct store *st, uint64_t *number)
+{
+    uint64_t low = 0, at = FIRST;
+    int err = 0, held = 1;
+
+    while (!err && held && low < NUMBERS) {
+        err = st->io->ops->probe_at(st->io, FIRST + low, NUMBERS - low, &held, &at);
+        if (!err && held)
+            low = at - FIRST + 1;
+    }
+    *number = low;
+    return err;
+}
+
+/* Likewise, of a driver that tells only whether some are in use. */
 static int next_number(struct store *st, uint64_t *number)
 {
     uint64_t low = 0, high = 1; /* it is at least low, and mostly small */
@@ -53,7 +69,7 @@ static int take_number(struct store *st, uint64_t *number)
     int err;
 
     do {
-        err = next_number(st, number);
+        err = st->io->ops->probe_at ? number_behind(st, number) : next_number(st, number);
         if (!err && *number < NUMBERS)
             err = st->io->ops->lock(st->io, FIRST + *number, 1, 2);
     } while (err == DREP_ERR_FILE_IN_USE);
@@ -70,11 +86,14 @@ static void give_number(struct store *st, uint64_t number)
     fail_restore(&why);
 }
 
-static void pause_for(int64_t ns)
+static void pause_for(struct store *st, int64_t ns)
 {
     struct timespec t = {0, (long)ns};
 
-    nanosleep(&t, NULL);
+    if (st->io->ops->pause)
+        st->io->ops->pause(st->io, ns);
+    else
+        nanosleep(&t, NULL);
 }
 
 /* Lock the writer's byte, and where there may be ranks also theirs, at once: so nobody becomes the
@@ -102,7 +121,7 @@ static int wait_turn(struct store *st, uint64_t number, int64_t until)
             return err;
         most = earlier ? PAUSE_MAX : PAUSE_NEXT;
         pause = pause < most ? pause : most;
-        pause_for(pause < left ? pause : left);
+        pause_for(st, pause < left ? pause : left);
         pause *= 2;
     }
 }

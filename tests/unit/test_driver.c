@@ -149,7 +149,7 @@ static int disk_lock(void *state, uint64_t byte, int how)
     struct disk *d = enter(state);
     int mine = d->locks;
 
-    if (byte < ((uint64_t)1 << 62) - 1 || byte >> 63)
+    if (byte < (uint64_t)1 << 61 || byte >> 63)
         return leave(d, DREP_ERR_ARG);
     for (int i = 0; i < d->locks; i++) {
         if (d->lock[i].byte != byte)
@@ -319,6 +319,77 @@ START_TEST(test_one_writer)
     ok(drep_open_driver(&bare, sit(&d), NULL, DREP_RDONLY, NULL, &other));
     ok(read_all(other, 1));
     ok(drep_close(other));
+    ok(drep_close(f));
+    disk_release(&d);
+}
+END_TEST
+
+/* ---- writers that wait ---- */
+
+enum { WRITERS = 4, TURNS = 40 };
+
+/* Open the file again and again, with its locks behind the driver, and write an element. */
+static void *write_turns(void *arg)
+{
+    struct seat *mine = arg;
+    drep_info *info = hints("drep_lock_wait=60", (char *)NULL);
+    intptr_t err = 0;
+
+    for (int i = 0; i < TURNS && !err; i++) {
+        drep_dataset *set = NULL;
+        struct seat *s = malloc(sizeof *s);
+        int64_t v = i;
+        drep_file *f;
+
+        if (s == NULL)
+            return (void *)1;
+        s->disk = mine->disk;
+        err = drep_open_driver(&full, s, "mine", DREP_RDWR, info, &f);
+        if (err)
+            break;
+        err = drep_dataset_open(f, "/n", &set);
+        if (!err)
+            err = drep_append(set, 0, 1, DREP_INT64_T, &v, NULL);
+        drep_dataset_close(set);
+        err = drep_close(f) || err;
+    }
+    drep_info_free(info);
+    return (void *)err;
+}
+
+START_TEST(test_writers_wait_by_the_driver_s_locks)
+{
+    const int64_t none = 0, max = -1, chunk = 16;
+    drep_spec spec = DREP_SPEC(.type = DREP_INT64_T, .rank = 1, .dims = &none, .maxdims = &max,
+                               .layout = DREP_CHUNKED, .chunk = &chunk);
+    int64_t v[WRITERS * TURNS], sum = 0;
+    pthread_t thread[WRITERS];
+    drep_dataset *set;
+    struct seat seat;
+    drep_file *f;
+    struct disk d;
+
+    disk_init(&d);
+    seat.disk = &d;
+    ok(drep_create_driver(&full, sit(&d), "mine", "native", NULL, &f));
+    ok(drep_dataset_create(f, "/n", &spec, NULL));
+    ok(drep_close(f));
+    for (int i = 0; i < WRITERS; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, write_turns, &seat), 0);
+    for (int i = 0; i < WRITERS; i++) {
+        void *err;
+
+        pthread_join(thread[i], &err);
+        ck_assert_ptr_null(err);
+    }
+    ck_assert_int_eq(d.locks, 0);
+    ok(drep_open_driver(&full, sit(&d), "mine", DREP_RDONLY, NULL, &f));
+    ok(drep_dataset_open(f, "/n", &set));
+    ok(drep_read(set, NULL, DREP_INT64_T, v, NULL));
+    for (int i = 0; i < WRITERS * TURNS; i++)
+        sum += v[i];
+    ck_assert_int_eq(sum, WRITERS * TURNS * (TURNS - 1) / 2);
+    drep_dataset_close(set);
     ok(drep_close(f));
     disk_release(&d);
 }
@@ -526,6 +597,7 @@ int main(void)
 
     tcase_add_test(c, test_a_file_in_memory_of_our_own);
     tcase_add_test(c, test_one_writer);
+    tcase_add_test(c, test_writers_wait_by_the_driver_s_locks);
     tcase_add_test(c, test_a_driver_that_reads);
     tcase_add_test(c, test_creation_needs_an_empty_file);
     tcase_add_test(c, test_D41_few_round_trips);

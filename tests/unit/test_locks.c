@@ -357,6 +357,92 @@ START_TEST(test_a_waiter_dies)
 }
 END_TEST
 
+/* A writer that is killed leaves its last commit, and those that wait come in as they came. */
+START_TEST(test_the_holder_dies)
+{
+    const char *path = temp_path("holder.drep");
+    int64_t value[3] = {0};
+    pid_t holder, pid[2];
+    int ready[2];
+    char c;
+
+    no_rows(path);
+    ck_assert_int_eq(pipe(ready), 0);
+    holder = fork();
+    ck_assert_int_ge(holder, 0);
+    if (holder == 0) {
+        drep_file *f = writer(path, NULL);
+
+        one_row(f, -1);
+        if (drep_commit(f))
+            _exit(1);
+        one_row(f, -2); /* which is not committed */
+        if (write(ready[1], "r", 1) != 1)
+            _exit(1);
+        for (;;)
+            pause();
+    }
+    ck_assert_int_eq(read(ready[0], &c, 1), 1);
+    for (int p = 0; p < 2; p++) {
+        pid[p] = fork();
+        ck_assert_int_ge(pid[p], 0);
+        if (pid[p] == 0)
+            _exit(append_rows(path, p, 1));
+        wait_for_waiter(path, p);
+    }
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    ended_well(pid[0]);
+    ended_well(pid[1]);
+    close(ready[0]);
+    close(ready[1]);
+    ck_assert_int_eq(rows_of(path, value, 3), 3);
+    ck_assert(value[0] == -1 && value[1] >> 32 == 0 && value[2] >> 32 == 1);
+    unlink(path);
+}
+END_TEST
+
+/* Of processes that append, some are killed at any moment, waiting or writing: the others take all
+ * their turns, and of each killed one there are the first rows, in order. */
+START_TEST(test_killed_in_the_middle)
+{
+    enum { ALL = 6, KILLED = 3, EACH = 200 };
+    const char *path = temp_path("killed.drep");
+    int64_t *value = calloc(ALL * EACH, sizeof *value), n;
+    int done[ALL] = {0};
+    pid_t pid[ALL];
+
+    no_rows(path);
+    for (int p = 0; p < ALL; p++) {
+        pid[p] = fork();
+        ck_assert_int_ge(pid[p], 0);
+        if (pid[p] == 0)
+            _exit(append_rows(path, p, p < KILLED ? 1 << 30 : EACH));
+    }
+    for (int p = 0; p < KILLED; p++) {
+        usleep(7000 + 5300 * (unsigned)p);
+        kill(pid[p], SIGKILL);
+        waitpid(pid[p], NULL, 0);
+    }
+    for (int p = KILLED; p < ALL; p++)
+        ended_well(pid[p]);
+    n = rows_of(path, NULL, 0);
+    ck_assert_int_le(n, ALL * EACH);
+    ck_assert_int_eq(rows_of(path, value, n), n);
+    for (int64_t i = 0; i < n; i++) {
+        int p = (int)(value[i] >> 32);
+
+        ck_assert(p >= 0 && p < ALL);
+        ck_assert_int_eq((int)(value[i] & 0xffffffff), done[p]);
+        done[p]++;
+    }
+    for (int p = KILLED; p < ALL; p++)
+        ck_assert_int_eq(done[p], EACH);
+    free(value);
+    unlink(path);
+}
+END_TEST
+
 /* Who waits for a file that is replaced meanwhile gets the new one. */
 START_TEST(test_the_file_is_replaced)
 {
@@ -442,6 +528,8 @@ int main(void)
     tcase_add_loop_test(tc, test_processes_take_turns, 0, 2);
     tcase_add_test(tc, test_the_order_of_arrival);
     tcase_add_test(tc, test_a_waiter_dies);
+    tcase_add_test(tc, test_the_holder_dies);
+    tcase_add_test(tc, test_killed_in_the_middle);
     tcase_add_test(tc, test_the_file_is_replaced);
     tcase_add_test(tc, test_replacing_waits);
     suite_add_tcase(suite, tc);
