@@ -1107,6 +1107,9 @@ class Accessor:
         Numbers are stored exactly, but for packing and shorter floats, or refused; an encoding that
         came with a variable from another file and does not hold its values is left out, with a warning.
         compute: False gives a Delayed of dask, which writes and commits.
+        A save with append_dim or region waits, up to 600 seconds (hint drep_lock_wait), while another handle
+        writes: threads, processes of joblib or dask, and jobs of an array may save parts of one file, each in
+        its turn.  A part is there as a whole, or not at all; of parts that overlap, the later save's counts.
         Arrays of dask are written chunk by chunk, by threads.  Where dask computes in processes, as the
         workers of a cluster do, the file is made and committed first; then each process opens it, waiting
         for its turn (hint drep_lock_wait, here 600 seconds), writes a chunk and commits: readers see the
@@ -1128,7 +1131,9 @@ class Accessor:
         if not is_stream(path):
             path = os.path.expanduser(os.fspath(path))
         remote = _by_processes(dataset, path)
-        file = open(path, mode, datarep=datarep, hints={WAIT: PATIENCE, **dict(hints or {})} if remote else hints)
+        # Parts are saved by many: each waits for its turn.
+        waits = remote or region is not None or append_dim is not None
+        file = open(path, mode, datarep=datarep, hints={WAIT: PATIENCE, **dict(hints or {})} if waits else hints)
         try:
             if region is not None:
                 region = _regions(Store(file, group), dataset, region)
