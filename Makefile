@@ -138,7 +138,8 @@ CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(CPPFLAGS_ALL) $(CFLAGS)
 CXXFLAGS_ALL = -std=c++17 $(CPPFLAGS_ALL) $(CXXFLAGS)
 LDFLAGS_ALL = $(MODE_$(MODE)) -pthread $(LDFLAGS)
-LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(LZF_LIBS) $(BLOSC_LIBS) $(ATOMIC_LIBS) -lm -ldl
+# Not Blosc's, which is loaded when it is needed (lib/chunk/blosc_lib.h).
+LIB_LIBS = $(ZSTD_LIBS) $(LZ4_LIBS) $(DEFLATE_LIBS) $(LZF_LIBS) $(ATOMIC_LIBS) -lm -ldl
 TOOL_LIBS = $(YAML_LIBS)
 
 # The library's kernels and its tree are worth -O3.
@@ -335,7 +336,7 @@ $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 
 # The module links its own copy of what it shares with the command.
 HDF5_OBJ := $(call objects,$(HDF5_SRC) tools/host/family.c schema/members.c schema/paths.c tools/walk/box.c tools/walk/unread.c \
-    $(wildcard lib/chunk/framing.c lib/chunk/hdf5.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
+    $(wildcard lib/chunk/blosc_lib.c lib/chunk/framing.c lib/chunk/hdf5.c lib/chunk/shuffle*.c) lib/base/isa.c) $(BASE_OBJ)
 $(BUILD)/datarep-hdf5.so: $(HDF5_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)
 
@@ -479,7 +480,7 @@ PORTABLE_SRC := $(if $(PY_SRC),$(sort $(wildcard python/portable/*.c)))
 PORTABLE_OBJ = $(call objects,$(PORTABLE_SRC))
 portable_libs = $(foreach n,$(1),$(or $($(n)_STATIC),$($(n)_LIBS)))
 LZF_CARRIED := $(if $(HAVE_LZF),$(if $(LZF_STATIC),,$(PORTABLE)/lib/libdrlzf.so))
-PORTABLE_LIBS = $(call portable_libs,BLOSC ZSTD LZ4 DEFLATE) \
+PORTABLE_LIBS = $(if $(BLOSC_STATIC),-Wl$(,)-u$(,)blosc_compress_ctx) $(call portable_libs,BLOSC ZSTD LZ4 DEFLATE) \
     $(or $(LZF_CARRIED),$(call portable_libs,LZF)) $(ATOMIC_LIBS) -lm -ldl
 PORTABLE_LD = $(CC) $(LDFLAGS_ALL) -Wl,--wrap=stderr,--wrap=stdout -static-libgcc -Wl,--as-needed \
     -Wl,-Map=$@.map

@@ -4,6 +4,7 @@
  * the one whose header was read. */
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
+#include "chunk/blosc_lib.h"
 
 #include <datarep.h>
 
@@ -21,9 +22,6 @@
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
-#ifdef HAVE_BLOSC
-#include <blosc.h>
-#endif
 #ifndef LZF_RELEASE
 #define LZF_RELEASE "unknown"
 #endif
@@ -35,12 +33,11 @@ struct library {
     const char *name, *version;
 };
 
-#ifdef HAVE_BLOSC
 /* The version of the zlib that blosc has; false: it has none. */
-static bool zlib_of_blosc(char version[40])
+static bool zlib_of_blosc(const struct blosc_lib *blosc, char version[40])
 {
     char *library = NULL, *says = NULL;
-    bool has = blosc_get_complib_info("zlib", &library, &says) >= 0 && says;
+    bool has = blosc->get_complib_info("zlib", &library, &says) >= 0 && says;
 
     if (has)
         snprintf(version, 40, "%s", says);
@@ -48,15 +45,13 @@ static bool zlib_of_blosc(char version[40])
     free(says);
     return has;
 }
-#endif
 
 int drep_library_walk(drep_library_walk_fn *fn, void *ctx)
 {
     struct library used[8];
+    const struct blosc_lib *blosc;
     size_t n = 0;
-#ifdef HAVE_BLOSC
     char zlib[40];
-#endif
 
     if (!fn)
         return fail(DREP_ERR_ARG, "no callback");
@@ -74,11 +69,11 @@ int drep_library_walk(drep_library_walk_fn *fn, void *ctx)
 #ifdef HAVE_LZF /* tells the version of its interface alone */
     used[n++] = (struct library){"lzf", LZF_RELEASE};
 #endif
-#ifdef HAVE_BLOSC
-    used[n++] = (struct library){"blosc", blosc_get_version_string()};
-    if (zlib_of_blosc(zlib))
+    blosc = blosc_lib();
+    if (blosc)
+        used[n++] = (struct library){"blosc", blosc->get_version_string()};
+    if (blosc && zlib_of_blosc(blosc, zlib))
         used[n++] = (struct library){"zlib", zlib};
-#endif
     for (size_t i = 0; i < n; i++)
         if (fn(used[i].name, used[i].version, ctx) != 0)
             return fail(DREP_ERR_STOPPED, "the walk was stopped at \"%s\"", used[i].name);

@@ -13,6 +13,7 @@
 #include "base/isa.h"
 #include "base/mem.h"
 #include "base/rwlock.h"
+#include "chunk/blosc_lib.h"
 #include "chunk/framing.h"
 #include "chunk/hdf5.h"
 #include "chunk/shuffle.h"
@@ -480,7 +481,7 @@ static const struct filter_class *class_of(int id)
 {
     for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
         if (classes[i].id == id)
-            return &classes[i];
+            return id != FMT_FILTER_BLOSC || blosc_lib() ? &classes[i] : NULL;
     return NULL;
 }
 

@@ -6,6 +6,7 @@
 #include "chunk/framing.h"
 
 #include "base/mem.h"
+#include "chunk/blosc_lib.h"
 #include "chunk/shuffle.h"
 #include "format/byteorder.h"
 #include "format/numbers.h"
@@ -279,26 +280,30 @@ static int framed_bitshuffle_decode(const uint32_t *param, const struct span *in
 #ifdef HAVE_BLOSC
 static int blosc_decode(const struct span *in, uint8_t *out, size_t size)
 {
+    const struct blosc_lib *lib = blosc_lib();
     size_t says = 0;
 
-    if (in->len < BLOSC_MIN_HEADER_LENGTH || blosc_cbuffer_validate(in->p, in->len, &says) != 0 ||
+    if (!lib)
+        return FRAMING_ABSENT;
+    if (in->len < BLOSC_MIN_HEADER_LENGTH || lib->cbuffer_validate(in->p, in->len, &says) != 0 ||
         says != size || (size == 0 && in->len > BLOSC_MIN_HEADER_LENGTH))
         return FRAMING_DAMAGED;
-    return blosc_decompress_ctx(in->p, out, size, 1) == (int)size ? 0 : FRAMING_DAMAGED;
+    return lib->decompress_ctx(in->p, out, size, 1) == (int)size ? 0 : FRAMING_DAMAGED;
 }
 
 static size_t blosc_encode(const uint32_t *param, const struct span *in, uint8_t *out, size_t room)
 {
+    const struct blosc_lib *lib = blosc_lib();
     /* A file may say anything here; the library divides by the size of an element. */
     size_t element = param[0] >= 1 && param[0] <= BLOSC_MAX_TYPESIZE ? param[0] : 1;
     int level = param[1] > 9 ? 9 : (int)param[1];
     int shuffle = param[2] <= BLOSC_BITSHUFFLE ? (int)param[2] : BLOSC_NOSHUFFLE, n;
     const char *name = NULL;
 
-    if (in->len > BLOSC_MAX_BUFFERSIZE || param[3] > INT_MAX ||
-        blosc_compcode_to_compname((int)param[3], &name) < 0)
+    if (!lib || in->len > BLOSC_MAX_BUFFERSIZE || param[3] > INT_MAX ||
+        lib->compcode_to_compname((int)param[3], &name) < 0)
         return 0;
-    n = blosc_compress_ctx(level, shuffle, element, in->len, in->p, out, room, name, 0, 1);
+    n = lib->compress_ctx(level, shuffle, element, in->len, in->p, out, room, name, 0, 1);
     return n > 0 ? (size_t)n : 0;
 }
 #endif
@@ -562,9 +567,10 @@ uint64_t framing_length(int id, const uint32_t *param, const struct span *in)
         return param[2] == PACKED_NOT ? in->len : in->len < HEAD ? 0 : load_u64(in->p);
 #ifdef HAVE_BLOSC
     case FMT_FILTER_BLOSC: {
+        const struct blosc_lib *lib = blosc_lib();
         size_t says = 0;
 
-        return blosc_cbuffer_validate(in->p, in->len, &says) == 0 ? says : 0;
+        return lib && lib->cbuffer_validate(in->p, in->len, &says) == 0 ? says : 0;
     }
 #endif
     default:
