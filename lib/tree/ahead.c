@@ -9,7 +9,8 @@
 #include <datarep.h>
 #include <string.h>
 
-#define FIRST 8 /* the first leaves of a stream: this part of what a round trip costs */
+#define FIRST 4  /* the first leaves of a stream: this part of what a round trip costs */
+#define GROWTH 4 /* each time so many times as many */
 
 bool ahead_has(struct store *st, const struct ref *ref)
 {
@@ -69,8 +70,8 @@ static struct stream_ahead *stream_first(struct tree *t, int s)
     return t->stream;
 }
 
-/* Bytes to fetch for leaf i of n, which is not there: twice what the stream fetched last if it goes
- * on here, else what a round trip would hardly notice. */
+/* Bytes to fetch for leaf i of n, which is not there: GROWTH times what the stream fetched last if
+ * it goes on here, else what a round trip would hardly notice. */
 static uint64_t stream_size(struct store *st, const struct tree_node *n, uint32_t i)
 {
     const struct fetch *f = st->fetch;
@@ -84,7 +85,7 @@ static uint64_t stream_size(struct store *st, const struct tree_node *n, uint32_
         k++;
     s = stream_first(t, k);
     if ((s->parent == n->ref.offset && s->next == i) || (i == 0 && s->ended))
-        s->size *= 2;
+        s->size *= GROWTH;
     else
         s->size = st->io->round_trip / FIRST;
     s->size = s->size < FMT_NODE_MAX ? FMT_NODE_MAX : s->size > f->most ? f->most : s->size;
