@@ -873,8 +873,8 @@ DREP_API int drep_pack_unit_info(const void *inbuf, int64_t insize, int64_t posi
  *                        a round trip to the file is dear (not in a local file or in memory):
  *                        all metadata of a packed file if it is not larger, else neighbouring
  *                        nodes; the chunks of one transfer.  A handle holds three times as many at
- *                        most, and as many for each thread of a transfer.  0: each block and
- *                        chunk is read when it is needed.
+ *                        most; each transfer nine times (eight fetches are under way), and one
+ *                        more for each thread.  0: all is read when it is needed.
  *   drep_chunk_max=16777216   The largest unfiltered payload of a filtered chunk that this handle
  *                        creates.
  *   drep_limit_chunk=16777216  Maximum bytes that a filtered chunk may decode to, its contents of

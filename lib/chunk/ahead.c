@@ -15,6 +15,8 @@
 
 #include <datarep.h>
 
+#define UNDER_WAY 8 /* fetches of one transfer */
+
 /* A fetch that is being collected. */
 struct vector {
     struct chunks *cs;
@@ -137,7 +139,7 @@ static bool add_chunk(struct vector *v, size_t i)
 }
 
 size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
-                    struct fetched **out)
+                    struct fetching *out)
 {
     struct vector v = {.cs = cs, .want = want, .ctx = ctx};
     struct fail_state why;
@@ -148,10 +150,85 @@ size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
     ahead_keys(cs->st, n, vector_key, &v);
     while (i < n && add_chunk(&v, i))
         i++;
-    *out = fetch_ranges(cs->st, v.range, v.n);
-    fetch_lend(cs->st, *out);
+    fetch_plan(out, cs->st, v.range, v.n);
     fail_restore(&why);
     mem_free(v.range);
     buf_release(&v.value);
     return i;
+}
+
+/* ---- many fetches under way ---- */
+
+/* What want() of a stream is asked, from chunk `first` on. */
+struct shifted {
+    chunk_want_fn *want;
+    void *ctx;
+    int64_t first;
+};
+
+static void want_shifted(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+{
+    const struct shifted *s = ctx;
+
+    s->want(s->ctx, (size_t)s->first + i, coord, low, high);
+}
+
+/* Fetches in the order of their chunks, a ring. */
+struct chunk_stream {
+    struct chunks *cs;
+    struct shifted next; /* chunks that no fetch was planned for */
+    int64_t end;
+    struct {
+        struct fetching fetching;
+        int64_t n;
+    } ring[UNDER_WAY];
+    int at, under_way;
+};
+
+/* Plan fetches until enough are under way.  One that is the whole stream needs no thread. */
+static void stream_fill(struct chunk_stream *s)
+{
+    while (s->under_way < UNDER_WAY && s->next.first < s->end) {
+        int k = (s->at + s->under_way) % UNDER_WAY;
+        bool alone = s->under_way == 0;
+
+        s->ring[k].n = (int64_t)chunks_ahead(s->cs, (size_t)(s->end - s->next.first), want_shifted,
+                                             &s->next, &s->ring[k].fetching);
+        s->next.first += s->ring[k].n;
+        s->under_way++;
+        if (!alone || s->next.first < s->end)
+            fetch_start(&s->ring[k].fetching);
+    }
+}
+
+static struct fetched *stream_take(struct chunk_stream *s, int64_t *n)
+{
+    struct fetched *m = fetch_wait(&s->ring[s->at].fetching);
+
+    *n = s->ring[s->at].n;
+    s->at = (s->at + 1) % UNDER_WAY;
+    s->under_way--;
+    return m;
+}
+
+int chunks_stream(struct chunks *cs, int64_t n, chunk_want_fn *want, chunk_batch_fn *read,
+                  void *ctx)
+{
+    struct chunk_stream s = {.cs = cs, .next = {want, ctx, 0}, .end = n};
+    int64_t first = 0, many;
+    int err = 0;
+
+    while (!err && first < n) {
+        struct fetched *m;
+
+        stream_fill(&s);
+        m = stream_take(&s, &many);
+        fetch_lend(cs->st, m);
+        err = read(ctx, first, many);
+        fetch_end(cs->st, m);
+        first += many;
+    }
+    while (s.under_way > 0)
+        fetch_discard(stream_take(&s, &many));
+    return err;
 }

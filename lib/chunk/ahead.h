@@ -8,7 +8,7 @@
 
 #include "chunk/chunks.h"
 
-struct fetched;
+struct fetching;
 
 /* Give chunk number i of those that will be read, in the order of the grid, and the bytes
  * [*low, *high) of its payload that are wanted if it is plain; *high 0: nothing is. */
@@ -16,9 +16,17 @@ typedef void chunk_want_fn(void *ctx, size_t i, uint64_t *coord, uint64_t *low, 
 
 #define AHEAD_CHUNKS ((size_t)1024) /* that are looked at together */
 
-/* Fetch what is stored of the first chunks and lend it: fetch_end(*out).  Gives how many of n it
- * looked at; the caller reads those and goes on with the next ones. */
+/* Plan to fetch what is stored of the first chunks (space/fetch.h).  Gives how many of n it looked
+ * at; the caller reads those and goes on with the next ones. */
 size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
-                    struct fetched **out);
+                    struct fetching *out);
+
+/* Reads `n` chunks that were fetched, the first of them number `first`. */
+typedef int chunk_batch_fn(void *ctx, int64_t first, int64_t n);
+
+/* Fetch chunks number 0 to n - 1 and read them by `read`, while those that follow are under way:
+ * want() gets its ctx and numbers from 0, too. */
+int chunks_stream(struct chunks *cs, int64_t n, chunk_want_fn *want, chunk_batch_fn *read,
+                  void *ctx);
 
 #endif

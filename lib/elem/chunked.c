@@ -197,6 +197,7 @@ struct chunk_share {
     int64_t pieces; /* of each part; cut in */
     int dim;        /* this dimension, */
     int64_t len;    /* so many of the chunk's indices each */
+    int threads;
 };
 
 /* Narrows a part of a box to what falls into this piece of the chunk. */
@@ -309,24 +310,14 @@ static void part_wants(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint
     *high = bytes_of(s->t->ds, last + 1);
 }
 
-/* Reads parts whose chunks are fetched together, as many at a time as one fetch holds. */
-static int read_fetched(struct chunk_share *s, int threads)
+/* Reads parts whose chunks were fetched together. */
+static int read_batch(void *ctx, int64_t first, int64_t n)
 {
-    struct chunks *cs = &s->t->ds->chunks;
-    struct fetched *m;
-    int err = 0;
+    struct chunk_share now = *(const struct chunk_share *)ctx;
 
-    while (!err && s->first < s->t->nparts) {
-        int64_t n = s->t->nparts - s->first;
-
-        n = (int64_t)chunks_ahead(cs, n < (int64_t)AHEAD_CHUNKS ? (size_t)n : AHEAD_CHUNKS,
-                                  part_wants, s, &m);
-        err =
-            threads <= 1 ? read_alone(s, n) : pool_run(threads, n * s->pieces, read_chunk_share, s);
-        fetch_end(cs->st, m);
-        s->first += n;
-    }
-    return err;
+    now.first = first;
+    return now.threads <= 1 ? read_alone(&now, n)
+                            : pool_run(now.threads, n * now.pieces, read_chunk_share, &now);
 }
 
 /* Estimates the bytes that must be moved or decoded. Filtered chunks count as enough for threads,
@@ -383,8 +374,9 @@ static int read_parts(struct transfer *t)
         threads = t->threads;
         cut_parts(&s);
     }
+    s.threads = threads;
     if (fetch_on(t->ds->file->st))
-        return read_fetched(&s, threads);
+        return chunks_stream(&t->ds->chunks, t->nparts, part_wants, read_batch, &s);
     return threads <= 1 ? read_alone(&s, t->nparts)
                         : pool_run(threads, t->nparts * s.pieces, read_chunk_share, &s);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "chunk/ahead.h"
 #include "chunk/edit.h"
 #include "chunk/patch.h"
 #include "chunk/read.h"
@@ -12,9 +13,11 @@
 #include "elem/chunked.h"
 #include "elem/source.h"
 #include "elem/scatter.h"
+#include "space/fetch.h"
 
 #include <string.h>
 
+#define FAR_RUN ((uint64_t)256 << 10)    /* bytes that are fetched, far away */
 #define LONG_RUN ((uint64_t)4 << 20)     /* bytes that threads share, */
 #define SHARE ((uint64_t)1 << 20)        /* so many at a time */
 #define MANY 64                          /* slabs of a box that is written, */
@@ -164,6 +167,47 @@ static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     return pool_run(f->t->threads, (at + n - 1) / f->share - at / f->share + 1, read_stretch, f);
 }
 
+/* Tells chunks_stream() which slabs a long run has. */
+static void slab_wanted(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+{
+    const struct flat_work *f = ctx;
+
+    *coord = (uint64_t)(f->at / (int64_t)f->t->ds->rec.slab) + i;
+    *low = 0;
+    *high = f->t->ds->chunks.payload;
+}
+
+/* Reads the elements of a long run in n slabs, counted from its first one. */
+static int read_fetched_slabs(void *ctx, int64_t first, int64_t n)
+{
+    struct flat_work f = *(const struct flat_work *)ctx;
+    int64_t slab = (int64_t)f.t->ds->rec.slab, end = f.at + f.n;
+    int64_t from = (f.at / slab + first) * slab, to = from + n * slab;
+
+    from = from > f.at ? from : f.at;
+    to = to < end ? to : end;
+    f.mem += from - f.at;
+    f.at = from;
+    f.n = to - from;
+    return pool_run(f.t->threads, (to - 1) / f.share - from / f.share + 1, read_stretch, &f);
+}
+
+/* Reads one long run where a round trip is dear. */
+static int read_long_far(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct flat_work *f = ctx;
+    int64_t slab = (int64_t)f->t->ds->rec.slab;
+    uint64_t size = f->t->ds->chunks.payload;
+
+    (void)step; /* a long run has none */
+    f->at = at;
+    f->n = n;
+    f->mem = mem;
+    f->share = slab * (int64_t)(size < SHARE ? SHARE / size : 1);
+    return chunks_stream(&f->t->ds->chunks, (at + n - 1) / slab - at / slab + 1, slab_wanted,
+                         read_fetched_slabs, f);
+}
+
 /* Fills in the arguments of selection_runs() for the whole dataset as one block. */
 static void whole_box(const struct transfer *t, int64_t *k0, int64_t *k1, int64_t *from,
                       int64_t *len)
@@ -265,6 +309,8 @@ static int read_box(struct transfer *t)
     whole_box(t, k0, k1, from, len);
     run = bytes_of(t->ds, selection_run_len(t->sel, len));
     bytes = bytes_of(t->ds, t->sel->count);
+    if (fetch_on(t->ds->file->st) && run >= FAR_RUN)
+        return selection_runs(t->sel, k0, k1, from, len, read_long_far, &f);
     if (t->threads > 1 && run >= LONG_RUN)
         return selection_runs(t->sel, k0, k1, from, len, read_long, &f);
     if (run < FMT_SUM_BLOCK) /* what must be read */

@@ -8,6 +8,7 @@
 #include "space/space.h"
 
 #include <datarep.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,13 +101,11 @@ static size_t limit(const struct store *st, drep_range *range, size_t n, uint64_
     return m;
 }
 
-/* Read ranges into one piece of memory.  Nothing that fails here is told, also not by a message:
- * the read that needs the bytes will fail too, and knows what for. */
-static struct fetched *read_ranges(struct io *io, const drep_range *range, size_t n, uint64_t size)
+/* Take one piece of memory for all ranges. */
+static struct fetched *place_ranges(const drep_range *range, size_t n, uint64_t size)
 {
     size_t head = sizeof(struct fetched) + n * sizeof(*range);
     struct fetched *m = mem_alloc(head + (size_t)size);
-    struct fail_state why;
     uint8_t *p;
 
     if (!m)
@@ -118,8 +117,19 @@ static struct fetched *read_ranges(struct io *io, const drep_range *range, size_
         m->range[i].buf = p;
         p += range[i].size;
     }
+    return m;
+}
+
+/* Read what has a place; gives m, or NULL after freeing it.  Nothing that fails here is told, also
+ * not by a message: the read that needs the bytes will fail too, and knows what for. */
+static struct fetched *read_placed(struct io *io, struct fetched *m)
+{
+    struct fail_state why;
+
+    if (!m)
+        return NULL;
     fail_save(&why);
-    if (io_read_many(io, m->range, n)) {
+    if (io_read_many(io, m->range, m->n)) {
         mem_free(m);
         m = NULL;
     }
@@ -127,20 +137,60 @@ static struct fetched *read_ranges(struct io *io, const drep_range *range, size_
     return m;
 }
 
-struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n)
+void fetch_plan(struct fetching *g, struct store *st, drep_range *range, size_t n)
 {
     uint64_t size;
 
+    *g = (struct fetching){.io = st->io};
     if (n > 0)
         n = limit(st, range, join(st->io, range, n), &size);
-    return n > 0 ? read_ranges(st->io, range, n, size) : NULL;
+    if (n > 0)
+        g->m = place_ranges(range, n, size);
+}
+
+static void *fetch_thread(void *ctx)
+{
+    struct fetching *g = ctx;
+
+    g->m = read_placed(g->io, g->m);
+    return NULL;
+}
+
+void fetch_start(struct fetching *g)
+{
+    sigset_t all, old;
+
+    if (!g->m)
+        return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    g->started = pthread_create(&g->thread, NULL, fetch_thread, g) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+struct fetched *fetch_wait(struct fetching *g)
+{
+    if (g->started)
+        pthread_join(g->thread, NULL);
+    else
+        g->m = read_placed(g->io, g->m);
+    g->started = false;
+    return g->m;
+}
+
+struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n)
+{
+    struct fetching g;
+
+    fetch_plan(&g, st, range, n);
+    return fetch_wait(&g);
 }
 
 struct fetched *fetch_front(struct store *st, size_t size)
 {
     drep_range range = {0, size, NULL};
 
-    return read_ranges(st->io, &range, 1, size);
+    return read_placed(st->io, place_ranges(&range, 1, size));
 }
 
 bool fetch_copy(const struct fetched *m, void *buf, size_t size)
@@ -198,6 +248,11 @@ void fetch_end(struct store *st, struct fetched *m)
     *at = m->next;
     atomic_fetch_sub(&f->lent_n, 1);
     pthread_rwlock_unlock(&f->lock);
+    mem_free(m);
+}
+
+void fetch_discard(struct fetched *m)
+{
     mem_free(m);
 }
 

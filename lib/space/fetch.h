@@ -40,6 +40,20 @@ static inline bool fetch_on(const struct store *st)
 /* Read ranges, whose buffers are not looked at, in one round trip.  They are sorted and joined in
  * place; what exceeds `most` is left out.  NULL: nothing was read. */
 struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n);
+
+/* A fetch that its caller need not wait for yet. */
+struct fetching {
+    struct io *io;
+    struct fetched *m;
+    pthread_t thread;
+    bool started; /* in a thread of its own */
+};
+/* Like fetch_ranges(), but nothing is read yet. */
+void fetch_plan(struct fetching *g, struct store *st, drep_range *range, size_t n);
+/* Begin to read in the background; fetch_wait() must follow before the caller's call ends. */
+void fetch_start(struct fetching *g);
+/* Wait for what was read; or read it now, if that was not started.  NULL: nothing was read. */
+struct fetched *fetch_wait(struct fetching *g);
 /* Like fetch_ranges() for the first bytes of a file of which nothing is known yet. */
 struct fetched *fetch_front(struct store *st, size_t size);
 /* Copy the first bytes of its first range.  False: there are fewer; m may be NULL. */
@@ -49,6 +63,8 @@ void fetch_insert(struct store *st, struct fetched *m);
 /* Lend payload to the calls that read, until fetch_end() frees it; m may be NULL. */
 void fetch_lend(struct store *st, struct fetched *m);
 void fetch_end(struct store *st, struct fetched *m);
+/* Free what was neither kept nor lent; m may be NULL. */
+void fetch_discard(struct fetched *m);
 /* Fetch the metadata extent of the commit, if byte `offset` lies in it, it is small enough, and
  * that was not tried yet: true. */
 bool fetch_extent(struct store *st, uint64_t offset);
