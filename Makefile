@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -236,7 +236,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -611,7 +611,7 @@ demo: ## install missing packages, build, and run the demonstration
 	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
 
 test: ## install missing packages, build, and run every test
-	@tools/install-deps build test interop hetero-short python model
+	@tools/install-deps build test interop hetero-short python model remote
 	+@$(SUB) MODE=release all test-programs fortran-package netcdf-package $(if $(PY_INCLUDE),python-package)
 	+@$(SUB) MODE=asan all test-programs netcdf-package
 	@tests/run
@@ -657,6 +657,19 @@ netcdf: ## install missing packages, build the library for netCDF programs, run 
 	+@$(SUB) MODE=release all netcdf-package build/release/tests/fault/mutants
 	+@$(SUB) MODE=asan netcdf-package
 	@tests/netcdf/all
+
+remote: ## install missing packages, read files by URL from nginx, a server that misbehaves and an S3 server
+	@tools/install-deps build remote
+	@command -v npm > /dev/null || tools/install-deps remote-s3
+	+@$(SUB) MODE=release all
+	@tests/remote/run-remote.py --full > build/remote.log; status=$$?; grep -A3 '^not ok' build/remote.log; \
+	    awk '/^1\.\.0/ || /# SKIP/ { s++; print; next } /^ok/ { o++ } /^not ok/ { n++ } END { print o + 0 " passed, " n + 0 " failed, " s + 0 " skipped" }' build/remote.log; \
+	    exit $$status
+
+bench-remote: ## time reading by URL over a connection with delay against curl, zarr and h5py over fsspec: 4 GiB in /tmp
+	@tools/install-deps build remote python remote-peers
+	+@$(SUB) MODE=release all python-package
+	@tests/bench/remote/run.py
 
 bench-netcdf: ## time the library for netCDF programs against the same data as netCDF-4; sizes of both
 	@tools/install-deps build interop netcdf
