@@ -27,7 +27,8 @@ from .errors import (ChecksumError, ConversionWarning, Error, FormatError, NotSa
                      StaleError)
 from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, NamedType, SoftLink,
                    open)
-from .command import check, convert, diff, export, import_, libraries as _libraries
+from .command import (check, convert, diff, export, import_, libraries as _libraries,
+                      references)
 from .raw import Raw, raw
 from .reps import Datarep, datareps, pack, register, unpack
 from .types import Reference, RegionReference, Type, enum_dtype, string_dtype, vlen_dtype
@@ -37,7 +38,7 @@ __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datare
            "NamedType", "NotSameError", "Raw", "Reference", "RegionReference", "Report", "SoftLink",
            "StaleError", "Type", "array",
            "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
-           "raw", "register", "string_dtype", "unpack", "version", "versions", "vlen_dtype"]
+           "raw", "references", "register", "string_dtype", "unpack", "version", "versions", "vlen_dtype"]
 
 
 def version() -> str:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The command that comes with the package: import, export, check, diff."""
+"""The command that comes with the package: import, export, check, diff, references."""
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, Sequence
 
 from .errors import ConversionWarning, Error
 
-__all__ = ["check", "convert", "diff", "export", "find", "import_", "run"]
+__all__ = ["check", "convert", "diff", "export", "find", "import_", "references", "run"]
 
 
 def find() -> str:
@@ -167,3 +168,35 @@ def diff(a: Any, b: Any, **options: Any) -> Difference:
     """
     done = run(["diff", *_options(options), "--", a, b], ok=(0, 1))
     return Difference(done.returncode == 1, done.stdout)
+
+
+def references(source: Any, *, url: str | None = None, strict: bool = False, **options: Any) -> dict[str, Any]:
+    """The references of a file, as `datarep refs` writes them: by them zarr, xarray and fsspec read the
+    file without this library.
+
+    source: a path or an open file, of which the newest commit counts.  url: where readers find the file;
+    None: its absolute path.  inline: datasets of at most so many bytes are in the references themselves.
+    What zarr cannot express is left out with a ConversionWarning that says why, or with strict=True an Error.
+    References hold until the file is written to again.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+    >>> with dr.open(path, "w") as f:
+    ...     _ = f.create("x", np.arange(1000), filters="shuffle,zstd:3")
+    >>> found = dr.references(path, url="https://example.org/a.drep")
+    >>> found["refs"]["x/0"][0]
+    'https://example.org/a.drep'
+
+    Then `zarr.open(fsspec.get_mapper("reference://", fo=found))` is the file as a group of zarr, and
+    `xr.open_dataset("reference://", engine="zarr", backend_kwargs={"consolidated": False,
+    "storage_options": {"fo": found}})` its dataset of xarray.
+    """
+    path = getattr(source, "filename", source)
+    if not isinstance(path, (str, os.PathLike)) or str(path) == ":memory:":
+        raise TypeError("references are those of a file with a path, not of one in memory or another object")
+    done = run(["refs", *_options({**options, "url": url, "strict": strict}), "--", path],
+               ok=(0,) if strict else (0, 1))
+    if done.stderr:
+        warnings.warn(done.stderr.strip(), ConversionWarning, stacklevel=2)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
