@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .file import File
+    from .stored import Place
     from .types import BoolName, F4Name, F8Name, I1Name, I2Name, I4Name, I8Name, U1Name, U2Name, U4Name, U8Name
 
     # Keys that give an array for every dataset; others may give one element.
@@ -820,6 +821,28 @@ class Dataset(Named, _core.Dataset):
         """
         from . import stored
         return stored.boxes(self)
+
+    def stored_at(self, start: Sequence[int]) -> "Optional[Place]":
+        """Where the bytes of an element are in the file, for programs that read it without this library: of
+        a chunk all of them, of a contiguous dataset those that follow each other from there on.
+
+        (offset, size, skipped, external); None: nothing is stored there, the element is fill.  It holds until the
+        next commit; what is not committed is an error.  `datarep.references` makes them of a whole file.
+
+        >>> import os, tempfile
+        >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
+        >>> with dr.open(path, "w") as f:
+        ...     _ = f.create("x", np.arange(8, dtype="u1"), layout="contiguous")
+        >>> with dr.open(path) as f:
+        ...     place = f["x"].stored_at((2,))
+        >>> with open(path, "rb") as file:
+        ...     _ = file.seek(place.offset)
+        ...     print(file.read(place.size))
+        b'\\x02\\x03\\x04\\x05\\x06\\x07'
+        """
+        from . import stored
+        found = self._stored_at(start)
+        return None if found is None else stored.Place(*found)
 
     # --------------------------------------------------------------- properties
 

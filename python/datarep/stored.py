@@ -2,7 +2,7 @@
 """What the file holds of a dataset: its bytes before filters, and where there are any."""
 from __future__ import annotations
 
-from typing import Any, Iterator
+from typing import Any, Iterator, NamedTuple, Optional
 
 from . import types
 from .errors import shown
@@ -11,6 +11,15 @@ from .errors import shown
 _KINDS = {2: "i", 3: "u", 4: "u", 16: "f", 20: "f", 21: "f"}
 _SIZES = {"i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8)}
 _BYTES = (1, 5, 7)
+
+
+class Place(NamedTuple):
+    """Where stored bytes are: in the file, or in the other file of that number."""
+
+    offset: int
+    size: int  # bytes, after filters
+    skipped: int  # bit i: filter i was not applied
+    external: Optional[int]  # number of another file; None: in this one
 
 
 def _encoding(ds: Any, code: int) -> tuple[int, int, int]:

@@ -799,6 +799,26 @@ static PyObject *read_stored(PyObject *o, PyObject *arg)
     return Py_BuildValue("(NI)", bytes, skipped);
 }
 
+/* _stored_at(start): (offset, size, skipped, number of another file or None) or None */
+static PyObject *stored_at(PyObject *o, PyObject *arg)
+{
+    dataset_object *self = (dataset_object *)o;
+    drep_stored is = DREP_STORED;
+    int64_t at[MAX_RANK];
+    int err;
+
+    if (!chunk_start(self, arg, at))
+        return NULL;
+    WITHOUT_GIL(self->h, err = drep_stored_at(self->ds, at, &is));
+    if (err == DREP_ERR_NOT_FOUND)
+        Py_RETURN_NONE;
+    if (err)
+        return raise_error(err, self->h);
+    return Py_BuildValue("(LLIN)", (long long)is.offset, (long long)is.bytes,
+                         (unsigned int)is.skipped,
+                         is.external ? PyLong_FromUnsignedLong(is.number) : Py_NewRef(Py_None));
+}
+
 static PyObject *write_stored(PyObject *o, PyObject *args)
 {
     dataset_object *self = (dataset_object *)o;
@@ -909,6 +929,7 @@ static PyMethodDef dataset_methods[] = {
     {"_usage", usage, METH_NOARGS, "(bytes, chunks)"},
     {"_fill", fill, METH_VARARGS, "(Type, memory)"},
     {"_map", dataset_map, METH_O, "(verify): a buffer of its elements"},
+    {"_stored_at", stored_at, METH_O, "(start): (offset, size, skipped, other file) or None"},
     {"read_stored", read_stored, METH_O,
      "read_stored(start): the bytes of the chunk that begins there as the file holds them, and the "
      "filters\n"

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import warnings
+import zlib
 
 import datarep as dr
 import numpy as np
@@ -376,3 +377,22 @@ def test_netcdf(tmp_path):
     with xr.open_dataset("reference://", engine="zarr", backend_kwargs=options) as theirs, \
             xr.open_dataset(tmp_path / "a.nc", engine="netcdf4") as ours:
         xr.testing.assert_equal(theirs.load(), ours.load())
+
+
+def test_stored_at(tmp_path):
+    with dr.open(tmp_path / "a.drep", "w") as f:
+        x = f.create("x", dtype="u1", shape=(4, 600), chunks=(2, 300), filters="deflate:1")
+        x[2:, :300] = 7
+        with pytest.raises(dr.Error, match="changes"):
+            x.stored_at((3, 0))
+    with dr.open(tmp_path / "a.drep") as f:
+        x = f["x"]
+        place = x.stored_at((3, 5))
+        with open(tmp_path / "a.drep", "rb") as file:
+            file.seek(place.offset)
+            assert zlib.decompress(file.read(place.size)) == bytes([7]) * 600
+        assert place[2:] == (0, None) and x.stored_at((0, 0)) is None
+        with pytest.raises(ValueError, match="1 indices for 2"):
+            x.stored_at((0,))
+        with pytest.raises(IndexError):
+            x.stored_at((4, 0))
