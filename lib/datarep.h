@@ -1725,7 +1725,8 @@ DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void 
  * hint drep_chunk_max. Filters need not be available. */
 DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int64_t room,
                               int64_t *size, uint32_t *skipped);
-enum drep_stored_flags { DREP_STORED_UNDECODED = 1 };
+/* DEFERRED: for drep_write_external() alone, as with drep_checksum=deferred. */
+enum drep_stored_flags { DREP_STORED_UNDECODED = 1, DREP_STORED_DEFERRED = 2 };
 DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
                                int64_t size, uint32_t skipped, unsigned flags);
 /* Where elements are stored, for indices of a file that other programs read without this library.
@@ -1762,8 +1763,8 @@ DREP_API int drep_stored_at(drep_dataset *dataset, const int64_t *start, drep_st
  * at `offset` of it the stored bytes of the chunk at `start`, as drep_write_stored() does with
  * bytes in memory.  Their checksum is the one that the other file has for them, if that is a
  * container and they are exactly a chunk of it as it is stored (unfiltered: of at most 4 KiB); else
- * the bytes are read once, or, with the hint drep_checksum=deferred, the checksum is left out until
- * drep_seal().  Every later read checks the size of the file, the digest and the checksum, of a
+ * the bytes are read once, or, with DREP_STORED_DEFERRED or the hint drep_checksum=deferred, the
+ * checksum is left out until drep_seal().  Every later read checks the size of the file, the digest and the checksum, of a
  * chunk without one the time of the file, in seconds: a file that is missing or has changed is an
  * error that names it.  Writing elements of such a chunk gives the dataset a chunk of its own.
  *
@@ -1801,6 +1802,11 @@ DREP_API int drep_external_list(drep_file *file, drep_external_fn *fn, void *ctx
  * filters, members and gaps included, so that neither reading nor writing converts; else 0, also
  * where elements have variable parts or a user's functions convert. */
 DREP_API int drep_stored_as(drep_dataset *dataset, const drep_type *type, int *same);
+/* *same is 1 if equal elements of two datasets, of one file or of two, are the same bytes before
+ * filters: their types, and the encodings of all items, are the same (of functions: name and
+ * witnesses).  Then a stored chunk of one is a chunk of the other, if both have its shape and its
+ * filters.  *same is 0 where elements have variable parts or are references. */
+DREP_API int drep_stored_alike(drep_dataset *a, drep_dataset *b, int *same);
 
 /* Maps the elements of a contiguous dataset without a copy: *data has
  * *size bytes, in row-major order, readable until drep_dataset_unmap() or until the dataset
@@ -1940,6 +1946,10 @@ typedef struct drep_copying {
      * and representation, whatever `plan` and `datarep` say, and its chunks as they are stored.
      * NULL: such a dataset fails the copy with DREP_ERR_UNSUPPORTED. */
     int (*kept)(uint64_t id, const char *message, void *ctx);
+    /* Not 0: the id in `from` of a dimension.  Its copy is unlimited and has length 0, and so have
+     * the copies of its datasets along it: they have no elements, and grow by
+     * drep_dataset_resize().  `plan` sees the shape of the source. */
+    uint64_t emptied;
 } drep_copying;
 #define DREP_COPYING(...) DREP_SIZED(drep_copying, __VA_ARGS__)
 /* Copies the object at `path` of `from`, a group with all objects reachable by hard links below

@@ -7,6 +7,7 @@
 #include "chunk/run.h"
 #include "chunk/target.h"
 #include "chunk/write.h"
+#include "conv/refs.h"
 #include "conv/same.h"
 #include "elem/dataset.h"
 #include "elem/external_sum.h"
@@ -170,13 +171,13 @@ int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *b
 
 /* ------------------------------------------------------------- in other files */
 
-/* The sum of a row that is written: with drep_checksum=deferred the one that the other file has, or
+/* The sum of a row that is written: deferred, the one that the other file has, or
  * none if the file's time tells whether it has changed (R8.52). */
-static int external_sum_new(drep_file *f, const struct chunk_rec *row, uint64_t *sum)
+static int external_sum_new(drep_file *f, const struct chunk_rec *row, bool deferred, uint64_t *sum)
 {
     int err;
 
-    if (!f->st->opts.deferred)
+    if (!deferred && !f->st->opts.deferred)
         return external_sum(f, row, sum);
     err = external_known_sum(f, row, sum);
     if (err || *sum != 0)
@@ -186,7 +187,7 @@ static int external_sum_new(drep_file *f, const struct chunk_rec *row, uint64_t 
 }
 
 static int external_write(drep_dataset *ds, const int64_t *start, uint32_t number, int64_t offset,
-                          int64_t size, struct coding coding)
+                          int64_t size, struct coding coding, bool deferred)
 {
     uint64_t coord[DREP_MAX_RANK] = {0};
     struct chunk_rec to = {.kind = FMT_CHUNK_EXTERNAL,
@@ -211,7 +212,7 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
     to.offset = (uint64_t)offset;
     to.size = (uint64_t)size;
     if (!err)
-        err = external_sum_new(ds->file, &to, &to.sum[0]);
+        err = external_sum_new(ds->file, &to, deferred, &to.sum[0]);
     if (!err) {
         ds->verified = ds->trimmed = false;
         err = chunk_point(&ds->chunks, coord, &to);
@@ -223,14 +224,15 @@ int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t nu
                         int64_t offset, int64_t size, uint32_t skipped, unsigned flags)
 {
     struct coding coding = {.skipped = skipped};
+    bool deferred = flags & DREP_STORED_DEFERRED;
     int err;
 
-    if ((err = flags_check(flags, &coding.flags)) ||
+    if ((err = flags_check(flags & ~(unsigned)DREP_STORED_DEFERRED, &coding.flags)) ||
         (err = dataset_check(dataset, "drep_write_external")) ||
         (err = shared_refuses(dataset->file, "drep_write_external")) ||
         (err = write_begin(dataset->file)))
         return err;
-    err = external_write(dataset, start, number, offset, size, coding);
+    err = external_write(dataset, start, number, offset, size, coding, deferred);
     return write_end(dataset->file, fail_dataset(err, dataset->path));
 }
 
@@ -449,4 +451,54 @@ int drep_stored_as(drep_dataset *dataset, const drep_type *type, int *same)
         conv_init(&c, dataset->rep, dataset->ft, type, NULL, false) == 0)
         *same = conv_is_same(&c);
     return read_end(dataset->file, fail_dataset(err, dataset->path));
+}
+
+/* ------------------------------------------------------------------- two datasets */
+
+#define RUNS_MAX 100000 /* of one element */
+
+/* True if all items have the same places and types in two elements as they are stored. */
+static bool laid_alike(const struct prog *a, const struct prog *b)
+{
+    drep_run x = {0}, y = {0};
+    drep_cursor at_a, at_b;
+    int64_t left = a->items;
+
+    if (a->items != b->items || a->extent != b->extent || cursor_init(&at_a, a, 0) != 0 ||
+        cursor_init(&at_b, b, 0) != 0)
+        return false;
+    for (int n = 0; left > 0 && n < RUNS_MAX; n++) {
+        if (!cursor_next(&at_a, left, &x) || !cursor_next(&at_b, x.count, &y) ||
+            x.count != y.count || x.offset != y.offset || (x.count > 1 && x.stride != y.stride))
+            return false;
+        left -= x.count;
+    }
+    return left == 0;
+}
+
+static bool datasets_alike(const drep_dataset *a, const drep_dataset *b)
+{
+    const drep_type *type = a->ft->type;
+
+    return !type->variable && !type_refers(type) && drep_type_equal(type, b->ft->type) &&
+           rep_same_items(a->entry, b->entry, type) && laid_alike(&a->ft->stored, &b->ft->stored);
+}
+
+int drep_stored_alike(drep_dataset *a, drep_dataset *b, int *same)
+{
+    int err;
+
+    if (!same)
+        return fail(DREP_ERR_ARG, "drep_stored_alike: null argument");
+    if ((err = dataset_check(a, "drep_stored_alike")) ||
+        (err = dataset_check(b, "drep_stored_alike")) || (err = read_begin(a->file)))
+        return err;
+    *same = 0;
+    err = read_end(a->file, fail_dataset(dataset_alive(a), a->path));
+    if (err || (err = read_begin(b->file)))
+        return err;
+    /* Types and representations of a dataset do not change while it is open. */
+    if (!(err = dataset_alive(b)))
+        *same = datasets_alike(a, b);
+    return read_end(b->file, fail_dataset(err, b->path));
 }

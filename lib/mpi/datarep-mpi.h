@@ -43,6 +43,7 @@
  *   | drep_dataset_info drep_dataset_fill drep_dataset_resize  | local                            |
  *   | drep_dataset_fill_encodings drep_dataset_placed          | local                            |
  *   | drep_dataset_usage drep_dataset_chunks drep_stored_as    | local                            |
+ *   | drep_stored_alike                                        | local                            |
  *   | drep_dataset_unmap drep_external_* drep_view_*           | local                            |
  *   | drep_header_* drep_get_info drep_get_amode drep_set_info | local                            |
  *   | drep_team_of drep_usage_get drep_object_usage            | local                            |

@@ -74,7 +74,7 @@ struct dim_copied {
 struct dataset_copy { /* a dataset whose record is written */
     drep_dataset *source;
     const struct file_rep *rep; /* of the copy */
-    bool same, refers;
+    bool same, refers, emptied;
 };
 
 /* In copy.looked. */
@@ -215,6 +215,26 @@ static bool keeps_rep(const struct copy *c, const drep_dataset *ds, const char *
 
 /* ---- plans ---- */
 
+static bool is_emptied(const struct copy *c, uint64_t dim)
+{
+    return dim != 0 && dim == c->how->emptied;
+}
+
+/* Leave the elements of a dataset out that has the emptied dimension. */
+static bool empty_dataset(const struct copy *c, struct object_rec *rec)
+{
+    bool emptied = false;
+
+    for (int d = 0; rec->has_dims && rec->rank != FMT_RANK_NULL && d < rec->rank; d++)
+        if (is_emptied(c, rec->dim[d])) {
+            emptied = true;
+            rec->has_max = true;
+            rec->max[d] = FMT_UNLIMITED;
+            rec->len[d] = 0;
+        }
+    return emptied;
+}
+
 static void spec_of(const drep_dataset *ds, drep_spec *spec, int64_t *dims, int64_t *max,
                     int64_t *chunk, drep_filter *filter)
 {
@@ -255,6 +275,9 @@ struct copy_plan {
 static int ask_plan(struct copy *c, const drep_dataset *ds, struct copy_plan *p)
 {
     spec_of(ds, &p->spec, p->dims, p->max, p->chunk, p->filter);
+    for (int d = 0; d < p->spec.rank; d++)
+        if (is_emptied(c, ds->rec.has_dims ? ds->rec.dim[d] : 0))
+            p->max[d] = DREP_UNLIMITED;
     p->was = p->spec;
     return c->how->plan ? keep_answer(c, c->how->plan(ds->id, &p->spec, c->how->ctx)) : 0;
 }
@@ -767,7 +790,8 @@ static bool drop_delta(drep_spec *spec, drep_filter *filter)
 /* How the dataset is kept in the target: as it is, unless the caller wants it otherwise, or its
  * layout does not fit there. */
 static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan *p,
-                        const struct rep_at *rep, struct ftype *target, struct object_rec *rec)
+                        const struct rep_at *rep, struct ftype *target, struct object_rec *rec,
+                        bool emptied)
 {
     drep_spec *spec = &p->spec, *was = &p->was;
     struct object_rec plan;
@@ -775,7 +799,8 @@ static int plan_dataset(struct copy *c, const drep_dataset *ds, struct copy_plan
 
     if (rec->layout == FMT_LAYOUT_NULL)
         return 0;
-    if (!spec_changed(spec, was) && (ds->esize == target->stored.extent || rec->nfilters == 0) &&
+    if (!emptied && !spec_changed(spec, was) &&
+        (ds->esize == target->stored.extent || rec->nfilters == 0) &&
         (rec->layout != FMT_COMPACT || shape_check(rec, target) == 0))
         return 0;
     if (rec->layout == FMT_COMPACT && spec->layout == DREP_COMPACT && shape_check(rec, target) != 0)
@@ -915,7 +940,9 @@ static int copy_dataset_record(struct copy *c, uint64_t id, uint64_t new_id, str
     if (!err)
         err = same_elements(c, rec->type, type, m->source, &rep, &m->same);
     if (!err)
-        err = plan_dataset(c, m->source, &plan, &rep, target, rec);
+        m->emptied = empty_dataset(c, rec);
+    if (!err)
+        err = plan_dataset(c, m->source, &plan, &rep, target, rec, m->emptied);
     if (!err)
         err = map_dims(c, id, new_id, rec);
     if (!err && rec->fill == FMT_FILL_VALUE)
@@ -974,6 +1001,10 @@ static int copy_object_record(struct copy *c, uint64_t id, uint64_t new_id, uint
         err = copy_dataset_record(c, id, new_id, &rec, m);
     } else if (rec.kind == FMT_DIMENSION && !c->whole && rec.scales.len > 0) {
         err = map_scales(c, &rec.scales);
+    }
+    if (rec.kind == FMT_DIMENSION && is_emptied(c, id)) {
+        rec.unlimited = true;
+        rec.len[0] = 0;
     }
     return !err ? object_store(c->to, new_id, &rec) : err;
 }
@@ -1121,7 +1152,7 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dat
 
         if (elements && tag >= FMT_TAG_CHUNK) {
             elements = false;
-            err = copy_elements(c, m, new_id);
+            err = m->emptied ? 0 : copy_elements(c, m, new_id);
             key_make(&key, id, FMT_TAG_CHUNK + 1);
             tree_walk(&w, c->from->st, &key, FMT_KEY_TAG_AT);
         } else if (tag != FMT_TAG_OBJECT && tag != FMT_TAG_DATA && tag != FMT_TAG_CHUNK &&
@@ -1132,7 +1163,7 @@ static int copy_entries(struct copy *c, uint64_t id, uint64_t new_id, struct dat
             return err;
     }
     if (err == DREP_ERR_NOT_FOUND)
-        err = elements ? copy_elements(c, m, new_id) : 0;
+        err = elements && !m->emptied ? copy_elements(c, m, new_id) : 0;
     return err;
 }
 

@@ -475,6 +475,13 @@ static int c_stored_as(struct env *e)
     return err ? err : same == 0 || same == 1 ? 0 : WRONG;
 }
 
+static int c_stored_alike(struct env *e)
+{
+    int same = -1, err = CALL(drep_stored_alike, e->ds, e->ds, &same);
+
+    return err ? err : same == 1 ? 0 : WRONG;
+}
+
 static int c_read(struct env *e)
 {
     static int32_t v[ROWS_LEN];
@@ -1463,6 +1470,7 @@ static const struct file_case file_cases[] = {
     {"read a stored chunk", READS, "/k/packed", c_read_stored, NULL},
     {"where a chunk is stored", READS, "/k/packed", c_stored_at, NULL},
     {"stored as", READS, "/k/packed", c_stored_as, NULL},
+    {"stored alike", READS, "/k/packed", c_stored_alike, NULL},
     {"read points", READS, "/k/packed", c_read_part, NULL},
     {"views", READS, "/k/tiles", c_view, NULL},
     {"header and hints", READS, NULL, c_header, NULL},

@@ -178,6 +178,7 @@ static int header_scalars(void)
     X(chunks, drep_dataset_chunks(h.ds, see_start, NULL), false)                     \
     X(map, drep_dataset_map(h.ds, 0, &mapped, &size_out), false)                     \
     X(stored_as, drep_stored_as(h.ds, h.t, &count_out), false)                       \
+    X(stored_alike, drep_stored_alike(h.ds, h.ds, &count_out), false)                \
     X(read, drep_read(h.ds, NULL, NULL, buf, NULL), false)                           \
     X(read_box, drep_read_box(h.ds, NULL, NULL, NULL, buf, NULL), false)             \
     X(view_dataset, drep_view_dataset(h.ds, &view_out), false)                       \
@@ -605,6 +606,7 @@ END_TEST
     X(drep_dataset_chunks(h.ds, NULL, NULL))                           \
     X(drep_dataset_map(h.ds, 0, NULL, NULL))                           \
     X(drep_stored_as(h.ds, NULL, &count_out))                          \
+    X(drep_stored_alike(h.ds, NULL, &count_out))                       \
     X(drep_read_stored(h.ds, NULL, NULL, 0, NULL, NULL))               \
     X(drep_stored_at(h.ds, NULL, NULL))                                \
     X(drep_external_add(h.f, NULL, NULL))                              \

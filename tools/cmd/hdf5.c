@@ -237,6 +237,7 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
                                    .alone = w->piped,
                                    .partial = x->partial,
                                    .pinned = x->pinned,
+                                   .headers = x->headers,
                                    .plain = x->plain,
                                    .no_decode = x->no_decode,
                                    .verify = x->verify,
@@ -268,6 +269,10 @@ static int run_module(struct hdf5_work *w, const char *place, struct hdf5_totals
     err = tool_info(NULL, &hints);
     if (!err && x->pinned)
         err = drep_info_set(hints, "drep_external", "true");
+    if (!err && x->headers)
+        err = drep_info_set(hints, "drep_checksum", "deferred");
+    if (!err && x->headers)
+        err = drep_info_set(hints, "drep_sync", "none");
     if (!err && w->import)
         err = allow_chunks(hints);
     options.hints = hints;
@@ -438,5 +443,56 @@ int hdf5_open(const char *path, int amode, const char *plugins, drep_file **out,
     }
     status = import_into(path, module, directory, amode, plugins, out);
     rmdir(directory);
+    return status;
+}
+
+/* Opens a container that names its source, and only that: the importer looks to it. */
+static int open_pinned(const char *name, const char *plugins, drep_file **out)
+{
+    drep_info *hints;
+    int err = tool_info(plugins, &hints);
+
+    if (!err)
+        err = drep_info_set(hints, "drep_external", "true");
+    if (!err)
+        err = drep_open(name, DREP_RDONLY, hints, out);
+    drep_info_free(hints);
+    return err ? tool_fail(name, NULL, err) : 0;
+}
+
+int hdf5_open_beside(const char *path, const char *beside, const char *plugins, drep_file **out,
+                     bool *imported)
+{
+    const char *slash = strrchr(beside, '/');
+    struct exchange x = {.src = path,
+                         .datarep = "internal",
+                         .big_datarep = "external32",
+                         .range = DREP_RANGE_STRICT,
+                         .nfilters = -1,
+                         .pinned = true,
+                         .headers = true,
+                         .no_decode = true,
+                         .quiet = true};
+    char name[PATH_MAX];
+    int fd, status;
+
+    *imported = is_foreign(path, &x.module);
+    if (!*imported)
+        return tool_open(path, DREP_RDONLY, plugins, out);
+    if ((size_t)snprintf(name, sizeof name, "%.*s.drep-join-XXXXXX",
+                         slash ? (int)(slash - beside) + 1 : 0, beside) >= sizeof name)
+        name[0] = 0;
+    fd = mkstemp(name);
+    if (fd < 0) {
+        tool_say(beside, NULL, "%s", strerror(errno));
+        return TOOL_IO;
+    }
+    close(fd);
+    x.dst = name;
+    status = hdf5_run(&x, true);
+    /* What is not expressible in values is not lost here: the source stays. */
+    if (status <= TOOL_DIFFERS)
+        status = open_pinned(name, plugins, out);
+    unlink(name);
     return status;
 }

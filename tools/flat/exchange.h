@@ -23,6 +23,7 @@ struct exchange {
     int kind;           /* export to classic netCDF: hdf5_options.kind */
     bool partial;       /* import of HDF5: leave out elements that cannot be read */
     bool pinned;        /* import of HDF5: chunks stay in the source */
+    bool headers;       /* import with pinned: no chunk is read */
     bool verify;        /* export: chunks that went over as they are stored are decoded, too */
     bool plain;         /* import of HDF5: hdf5_options.plain */
     bool no_decode;     /* import: chunks that go over as they are stored are not decoded */

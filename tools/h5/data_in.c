@@ -65,6 +65,7 @@ struct filler {
     int64_t undecoded;        /* and those that nobody here could decode */
     int missing;              /* HDF5 lacks filters: it cannot read what we cannot decode */
     int pinned;               /* chunks stay where they are (pin.c) */
+    int unseen;               /* likewise, and are not even read */
     int64_t copied;           /* chunks that could not */
     struct mapped_pin mapped; /* of a virtual dataset */
 
@@ -449,10 +450,10 @@ static int pin_block(struct filler *f, const struct box *b)
         return err;
     for (d = 0; d < b->rank; d++)
         at = at * f->s->dims[d] + (uint64_t)b->start[d];
-    if (!read_block(f, b))
+    if (!f->unseen && !read_block(f, b))
         return PIN_COPY;
     err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, H5Dget_offset(f->s->dset) + at * size,
-                    f->h, (size_t)box_elements(b) * size, 0, 0, &done);
+                    f->unseen ? NULL : f->h, (size_t)box_elements(b) * size, 0, 0, &done);
     arena_release(&f->arena);
     if (err)
         return err;
@@ -460,6 +461,32 @@ static int pin_block(struct filler *f, const struct box *b)
         job_progress(f->j, (uint64_t)box_elements(b) * f->s->map.hsize);
     f->copied += !done;
     return done ? 0 : PIN_COPY;
+}
+
+/* Leaves a chunk where the index of HDF5 says that it is, without reading it. */
+static int pin_unseen(struct filler *f, const struct box *b)
+{
+    hsize_t at[H5S_MAX_RANK], all = 0;
+    haddr_t address = HADDR_UNDEF;
+    unsigned mask = 0, flags;
+    uint32_t skipped = 0;
+    size_t size;
+    int d, done = 0, err = job_stopped(f->j);
+
+    for (d = 0; d < b->rank; d++)
+        at[d] = (hsize_t)b->start[d];
+    if (!err && H5Dget_chunk_info_by_coord(f->s->dset, at, &mask, &address, &all) < 0)
+        return job_fail_hdf5(f->j, "chunks");
+    if (err || address == HADDR_UNDEF)
+        return err;
+    size = (size_t)all;
+    if (!raw_chunk_in(&f->raw, NULL, &size, mask, &skipped))
+        return fill_block(f, b, 0);
+    flags = raw_chunk_filtered(&f->raw, skipped) ? DREP_STORED_UNDECODED : 0;
+    err = pin_chunk(f->j, &f->j->pinned.own, f->ds, b->start, address, NULL, size, skipped, flags,
+                    &done);
+    f->untried += done && flags;
+    return err || done ? err : fill_block(f, b, 0);
 }
 
 /* Makes a chunk the container's, where it is or with its bytes. */
@@ -557,6 +584,7 @@ static int fill_region(struct filler *f, const struct box *region)
         b.base[d] = region->start[d];
     while (!err && box_next(&b))
         err = f->pinned && f->s->layout == H5D_CONTIGUOUS ? pin_or_fill(f, &b)
+              : f->unseen                                 ? pin_unseen(f, &b)
               : f->as_stored                              ? copy_raw_block(f, &b)
               : f->decoding                               ? fill_stored_block(f, &b)
                                                           : fill_block(f, &b, 1);
@@ -984,6 +1012,9 @@ static int fill(struct filler *f, const drep_dsinfo *info)
         (struct mapped_pin){.j = f->j, .s = f->s, .ds = f->ds, .info = info, .direct = &f->direct};
     if (pin_mapped_begin(&f->mapped))
         f->pinned = 1;
+    /* A user block moves addresses in some versions: these are compared. */
+    f->unseen = f->pinned && f->j->o->headers && f->j->pinned.own.base == 0 &&
+                f->s->layout != H5D_VIRTUAL && f->bare.rank == 0;
     if (!err)
         err = find_none(f, info);
     if (!err)

@@ -14,7 +14,7 @@
 
 /* Grows with the structs below, and with those of datarep.h that a module fills or reads: the
  * command refuses a module that answers another. */
-#define DATAREP_HDF5_INTERFACE 15
+#define DATAREP_HDF5_INTERFACE 16
 
 /* The attribute with the name of a dimension scale, and what netCDF-4 calls one that is a dimension
  * only; ten digits of its length follow. */
@@ -85,6 +85,8 @@ struct hdf5_options {
     int partial;                /* import: also a file with elements that cannot be read, which
                                    are marked (tools/walk/unread.h); else it fails */
     int pinned;                 /* import: chunks stay in src, and the new file refers to them */
+    int headers;                /* import, with pinned: no chunk is read; where they are is what
+                                   the source says, and they have no sums */
     int plain;                  /* import: scales stay datasets, and attributes that say what is a
                                    scale, and netCDF's own, attributes under their names */
     int no_decode;              /* import: chunks that go over as they are stored are not decoded */

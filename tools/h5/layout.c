@@ -760,7 +760,7 @@ void layout_in(struct job *j, const char *path, const struct h5_source *s, drep_
     }
     spec->nfilters = 0;
     if (pin_wanted(j, s)) {
-        pin_layout(s, source_stored_size(j, s), spec, chunk);
+        pin_layout(j, s, source_stored_size(j, s), spec, chunk);
         return;
     }
     if (!s->map.variable && s->mappings.sparse) {

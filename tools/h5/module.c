@@ -105,8 +105,9 @@ static int open_source_file(struct job *j)
                    : DREP_ERR_FORMAT;
 }
 
-/* The library does not tell under which name a new file grows; the system does. */
-static void find_hidden(char *hidden)
+/* The library does not tell under which name a new file grows; the system does.  known: one that
+ * grows already, of the process that this is a child of; "": none. */
+static void find_hidden(const char *known, char *hidden)
 {
     char link[40], path[PATH_MAX];
     const char *name;
@@ -120,7 +121,7 @@ static void find_hidden(char *hidden)
             continue;
         path[n] = 0;
         name = strrchr(path, '/');
-        if (name && strncmp(name, "/.drep-", 7) == 0) {
+        if (name && strncmp(name, "/.drep-", 7) == 0 && strcmp(path, known) != 0) {
             memcpy(hidden, path, (size_t)n + 1);
             return;
         }
@@ -131,15 +132,18 @@ static void find_hidden(char *hidden)
 static int import_file(struct job *j)
 {
     const struct hdf5_options *o = j->o;
+    char known[PATH_MAX] = "";
     int err = guard_init(j, &j->guard);
 
+    if (o->hidden)
+        find_hidden("", known);
     if (!err) {
         err = drep_create(o->dst, o->excl ? DREP_EXCL : 0, o->datarep, o->hints, &j->d);
         if (err)
             job_fail_drep(j, err);
     }
     if (!err && o->hidden)
-        find_hidden(o->hidden);
+        find_hidden(known, o->hidden);
     if (!err && o->pinned && j->guard.family.n > 0)
         err =
             job_fail(j, DREP_ERR_ARG, "%s: a virtual container does not refer to a family", o->src);

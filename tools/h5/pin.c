@@ -5,6 +5,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/h5/pin.h"
 #include "tools/h5/interface.h"
+#include "tools/walk/stretch.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,9 +100,9 @@ int pin_source(struct job *j, hid_t dset, struct pin_file *out)
     return ok;
 }
 
-int pin_worth(hsize_t bytes)
+int pin_worth(const struct job *j, hsize_t bytes)
 {
-    return bytes > SMALL;
+    return bytes > (j->o->headers ? 0 : SMALL);
 }
 
 int64_t pin_stretch(int64_t element)
@@ -115,16 +116,25 @@ int pin_wanted(const struct job *j, const struct h5_source *s)
 {
     return j->o->pinned && s->layout == H5D_CONTIGUOUS && s->rank > 0 && s->map.kind == MAP_FLAT &&
            !s->map.variable && H5Pget_external_count(s->dcpl) == 0 &&
-           H5Dget_offset(s->dset) != HADDR_UNDEF && pin_worth(H5Dget_storage_size(s->dset));
+           H5Dget_offset(s->dset) != HADDR_UNDEF && pin_worth(j, H5Dget_storage_size(s->dset));
 }
 
-void pin_layout(const struct h5_source *s, int64_t element, drep_spec *spec, int64_t *chunk)
+void pin_layout(const struct job *j, const struct h5_source *s, int64_t element, drep_spec *spec,
+                int64_t *chunk)
 {
     int64_t most = pin_stretch(element);
     int d;
 
     spec->layout = DREP_CHUNKED;
     spec->chunk = chunk;
+    if (j->o->headers) {
+        int64_t dims[DREP_MAX_RANK];
+
+        for (d = 0; d < s->rank; d++)
+            dims[d] = (int64_t)s->dims[d];
+        stretch_chunk(s->rank, dims, element, chunk);
+        return;
+    }
     for (d = s->rank - 1; d >= 0; d--) {
         int64_t len = (int64_t)s->dims[d];
 
@@ -160,7 +170,7 @@ int pin_chunk(struct job *j, const struct pin_file *file, drep_dataset *ds, cons
     if (address > INT64_MAX - base - size ||
         j->pinned.rows + (double)size > TIMES * j->pinned.files)
         return 0;
-    if (!holds(file->fd, address, bytes, size)) {
+    if (bytes && !holds(file->fd, address, bytes, size)) {
         address += base;
         if (base == 0 || !holds(file->fd, address, bytes, size))
             return 0;

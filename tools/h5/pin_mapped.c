@@ -18,7 +18,7 @@ static int may_stay(const struct job *j, const struct h5_source *s)
 {
     return j->o->pinned && s->layout == H5D_VIRTUAL && s->rank > 0 && s->map.kind == MAP_FLAT &&
            !s->map.variable && s->mappings.order >= 0 &&
-           pin_worth((hsize_t)(s->mappings.covered * (double)s->map.hsize)) &&
+           pin_worth(j, (hsize_t)(s->mappings.covered * (double)s->map.hsize)) &&
            map_is_copy(s->type, &s->map);
 }
 

@@ -104,8 +104,19 @@ static int begins_well(const struct raw_chunks *r, const uint8_t *p, size_t size
     while (i >= 0 && (r->ours[i] == RAW_CHUNK_SUM || skipped >> i & 1))
         i--;
     /* The front of a zlib stream: its method, and a number that 31 divides. */
-    return i < 0 || !r->deflate[i] ||
+    return i < 0 || !p || !r->deflate[i] ||
            (size > 2 && (p[0] & 15) == 8 && (p[0] << 8 | p[1]) % 31 == 0 && !(p[1] & 0x20));
+}
+
+/* Takes the sum off the end of a chunk; false: it is wrong.  bytes NULL: it is not looked at. */
+static int sum_off(const uint8_t *bytes, size_t *size)
+{
+    if (bytes)
+        return fletcher32_check(bytes, size);
+    if (*size < FLETCHER32_SIZE)
+        return 0;
+    *size -= FLETCHER32_SIZE;
+    return 1;
 }
 
 int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size, unsigned skipped,
@@ -125,7 +136,7 @@ int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size,
 
         if (r->ours[i] != RAW_CHUNK_SUM)
             *out |= skips << r->ours[i];
-        else if (!skips && !fletcher32_check(bytes, size))
+        else if (!skips && !sum_off(bytes, size))
             return 0;
     }
     return *size > 0 && begins_well(r, bytes, *size, skipped);

@@ -30,7 +30,8 @@ int raw_chunks_match(struct raw_chunks *r, hid_t dcpl, const drep_dsinfo *info, 
 void raw_chunks_release(struct raw_chunks *r);
 
 /* A chunk of HDF5 becomes the container's: it loses its sum, if that is right, and its mask of
- * skipped filters is translated.  False: it cannot go over as it is. */
+ * skipped filters is translated.  bytes NULL: the sum is taken on trust.  False: it cannot go over
+ * as it is. */
 int raw_chunk_in(const struct raw_chunks *r, const uint8_t *bytes, size_t *size, unsigned skipped,
                  uint32_t *out);
 /* True if the filters of a chunk that the container has, all but `skipped`, are any. */

@@ -280,6 +280,18 @@ static int check_lengths(struct nc_header *h, uint64_t records)
     return check_slabs(h, record, records);
 }
 
+static int keep_places(struct nc_job *j, const struct nc_header *h)
+{
+    j->places = calloc(h->nslabs + 1, sizeof *j->places);
+    if (!j->places)
+        return nc_fail(j, DREP_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < h->nslabs; i++)
+        j->places[i] = (struct nc_place){h->slabs[i].begin, h->slabs[i].record};
+    j->nplaces = h->nslabs;
+    j->record = record_size(h);
+    return 0;
+}
+
 int nc_header_check(struct nc_job *j, uint8_t *file, size_t size)
 {
     struct nc_header h = {.j = j, .file = file, .size = size, .at = 4};
@@ -294,6 +306,8 @@ int nc_header_check(struct nc_job *j, uint8_t *file, size_t size)
     skip_attributes(&h);
     read_variables(&h);
     err = h.err ? h.err : check_lengths(&h, records);
+    if (!err)
+        err = keep_places(j, &h);
     free(h.dims);
     free(h.slabs);
     return err;

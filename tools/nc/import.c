@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/nc.h"
 #include "tools/walk/box.h"
+#include "tools/walk/stretch.h"
 #include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,11 +140,17 @@ static int fill_of(struct nc_job *j, int number, void *fill, int *none)
     return status == NC_NOERR ? 0 : nc_fail_netcdf(j, "fill value", status);
 }
 
+/* True if the variable is a dataset whose chunks name its bytes. */
+static int is_pinned(const struct reader *r, int number, const struct variable_in *v)
+{
+    return r->j->o->pinned && v->rank > 0 && (size_t)number < r->j->nplaces;
+}
+
 static int make_variable(struct reader *r, int number, const struct variable_in *v,
                          drep_dataset **out)
 {
     struct nc_job *j = r->j;
-    int64_t dims[DREP_MAX_RANK], most[DREP_MAX_RANK];
+    int64_t dims[DREP_MAX_RANK], most[DREP_MAX_RANK], chunk[DREP_MAX_RANK];
     const char *names[DREP_MAX_RANK];
     _Alignas(8) char fill[8];
     int none = 0, err;
@@ -161,6 +168,16 @@ static int make_variable(struct reader *r, int number, const struct variable_in 
         names[d] = r->name[v->dim[d]];
         if (most[d] == DREP_UNLIMITED && d == 0)
             spec.layout = DREP_CONTIGUOUS; /* as it grows record by record */
+    }
+    if (is_pinned(r, number, v)) {
+        size_t size = 1;
+
+        nc_inq_type(j->nc, v->type, NULL, &size);
+        stretch_chunk(v->rank, dims, (int64_t)size, chunk);
+        if (j->places[number].record)
+            chunk[0] = 1; /* other variables may lie between */
+        spec.layout = DREP_CHUNKED;
+        spec.chunk = chunk;
     }
     if (v->rank == 0)
         spec.dims = spec.maxdims = NULL, spec.dim_names = NULL;
@@ -237,6 +254,45 @@ static int import_elements(struct reader *r, int number, const struct variable_i
     return err;
 }
 
+/* Names the bytes of a variable, chunk by chunk, without reading them. */
+static int pin_variable(struct reader *r, int number, const struct variable_in *v, drep_dataset *ds,
+                        const drep_dsinfo *info)
+{
+    const struct nc_place *place = &r->j->places[number];
+    int64_t stride[DREP_MAX_RANK];
+    struct box b;
+    int err = 0;
+
+    for (int d = v->rank - 1, n = 1; d >= 0; d--, n = 0)
+        stride[d] = n ? info->element_size : stride[d + 1] * info->dims[d + 1];
+    if (place->record)
+        stride[0] = (int64_t)r->j->record;
+    box_init(&b, v->rank, info->dims, info->chunk);
+    while (!err && box_next(&b)) {
+        int64_t at = (int64_t)place->begin;
+
+        for (int d = 0; d < v->rank; d++)
+            at += b.start[d] * stride[d];
+        err = nc_stopped(r->j);
+        if (!err && (err = drep_write_external(ds, b.start, r->j->number, at,
+                                               box_elements(&b) * info->element_size, 0, 0)))
+            nc_fail_drep(r->j, err);
+    }
+    return err;
+}
+
+static int move_variable(struct reader *r, int number, const struct variable_in *v,
+                         drep_dataset *ds)
+{
+    drep_dsinfo info = DREP_DSINFO;
+    int err;
+
+    if (!is_pinned(r, number, v))
+        return import_elements(r, number, v, ds);
+    err = drep_dataset_info(ds, &info);
+    return err ? nc_fail_drep(r->j, err) : pin_variable(r, number, v, ds, &info);
+}
+
 static int import_variable(struct reader *r, int number, struct variable_in *v)
 {
     drep_dataset *ds = NULL;
@@ -251,7 +307,7 @@ static int import_variable(struct reader *r, int number, struct variable_in *v)
     for (int d = 0; d < v->rank; d++)
         empty |= r->len[v->dim[d]] == 0;
     if (!err && ds && !empty)
-        err = import_elements(r, number, v, ds);
+        err = move_variable(r, number, v, ds);
     r->j->totals.copied += !err && ds;
     drep_dataset_close(ds);
     free(v->path);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/header.h"
 #include "tools/nc/nc.h"
+#include "tools/walk/beneath.h"
 #include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -82,8 +83,9 @@ static int image_open(struct nc_job *j, struct image *m)
     return err;
 }
 
-/* A new container grows under a name that only the system tells. */
-static void find_hidden(char *hidden)
+/* A new container grows under a name that only the system tells.  known: one that grows already, of
+ * the process that this is a child of; "": none. */
+static void find_hidden(const char *known, char *hidden)
 {
     char link[40], path[PATH_MAX];
 
@@ -97,7 +99,7 @@ static void find_hidden(char *hidden)
             continue;
         path[n] = 0;
         name = strrchr(path, '/');
-        if (name && strncmp(name, "/.drep-", 7) == 0) {
+        if (name && strncmp(name, "/.drep-", 7) == 0 && strcmp(path, known) != 0) {
             memcpy(hidden, path, (size_t)n + 1);
             return;
         }
@@ -117,11 +119,30 @@ static int open_source(struct nc_job *j, struct image *m)
     return nc_fail(j, DREP_ERR_FORMAT, "%s: netCDF says: %s", j->o->src, nc_strerror(status));
 }
 
+/* Names the source in the new container, for a virtual import. */
+static int name_source(struct nc_job *j)
+{
+    char path[PATH_MAX];
+    int where = path_beneath(j->o->dst, j->o->src, path), err;
+
+    if (where < 0)
+        return nc_fail(j, DREP_ERR_IO, "%s: %s", j->o->src, strerror(errno));
+    if (where > 0)
+        return nc_fail(j, DREP_ERR_ARG,
+                       "%s: a virtual container refers to files in or below its own directory",
+                       j->o->src);
+    err = drep_external_add(j->d, path, &j->number);
+    return err ? nc_fail_drep(j, err) : 0;
+}
+
 static int import_file(struct nc_job *j, struct image *m)
 {
     const struct hdf5_options *o = j->o;
+    char known[PATH_MAX] = "";
     int err = image_open(j, m);
 
+    if (o->hidden)
+        find_hidden("", known);
     if (!err && o->root && strcmp(o->root, "/") != 0)
         err = nc_fail(j, DREP_ERR_UNSUPPORTED,
                       "%s: --root: a classic netCDF file is imported whole", o->src);
@@ -132,7 +153,9 @@ static int import_file(struct nc_job *j, struct image *m)
             nc_fail_drep(j, err);
     }
     if (!err && o->hidden)
-        find_hidden(o->hidden);
+        find_hidden(known, o->hidden);
+    if (!err && o->pinned)
+        err = name_source(j);
     if (!err && o->cage) {
         err = o->cage(o->ctx);
         if (err)
@@ -159,6 +182,7 @@ MODULE_API int datarep_netcdf_import(const struct hdf5_options *options)
         *options->hidden = 0;
     if (j.nc >= 0)
         nc_close(j.nc);
+    free(j.places);
     image_close(&m);
     return finish(&j, err);
 }

@@ -20,6 +20,14 @@ struct nc_job {
     char why[600]; /* of the failure */
     struct hdf5_totals totals;
     uint64_t done, total; /* bytes of elements */
+    /* Import with `pinned`: where variables are in the file, which has this number. */
+    struct nc_place {
+        uint64_t begin;
+        int record; /* one slab in each record */
+    } *places;
+    size_t nplaces;
+    uint64_t record; /* bytes from one to the next */
+    uint32_t number;
 };
 
 /* Keep the message and return err. */
