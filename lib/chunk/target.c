@@ -424,6 +424,8 @@ int target_read(struct store *st, uint32_t number, uint64_t offset, uint64_t siz
     struct target *t = NULL;
     int err = target_take(st, number, &t);
 
+    if (err && st->targets->allowed)
+        return fail_in(err, "at byte %llu", (unsigned long long)offset);
     if (err)
         return err;
     if (offset > t->size || size > t->size - offset)

@@ -29,7 +29,7 @@ def case(fn):
 
 def over(command):
     """The same command with --force where it makes a file: programs here use their names again."""
-    makes = command[0] in ("create", "import", "export", "convert", "plot") or \
+    makes = command[0] in ("create", "import", "export", "convert", "join", "plot") or \
         any(a.startswith("--repair") for a in command)
     keeps = {"-n", "-u", "-a", "--no-clobber", "--update", "--append"}
     return [command[0], "--force", *command[1:]] if makes and not keeps & set(command) else [*command]
