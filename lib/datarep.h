@@ -1764,9 +1764,10 @@ DREP_API int drep_stored_at(drep_dataset *dataset, const int64_t *start, drep_st
  * bytes in memory.  Their checksum is the one that the other file has for them, if that is a
  * container and they are exactly a chunk of it as it is stored (unfiltered: of at most 4 KiB); else
  * the bytes are read once, or, with DREP_STORED_DEFERRED or the hint drep_checksum=deferred, the
- * checksum is left out until drep_seal().  Every later read checks the size of the file, the digest and the checksum, of a
- * chunk without one the time of the file, in seconds: a file that is missing or has changed is an
- * error that names it.  Writing elements of such a chunk gives the dataset a chunk of its own.
+ * checksum is left out until drep_seal().  Every later read checks the size of the file, the digest
+ * and the checksum, of a chunk without one the time of the file, in seconds: a file that is missing
+ * or has changed is an error that names it.  Writing elements of such a chunk gives the dataset a
+ * chunk of its own.
  *
  * Whoever opens the container must allow it (hint drep_external), else reading such chunks is
  * DREP_ERR_UNSUPPORTED_OPERATION.  Errors: that one also in both calls; DREP_ERR_NAME (not a

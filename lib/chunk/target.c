@@ -305,7 +305,7 @@ static int not_allowed(void)
     return fail(
         DREP_ERR_UNSUPPORTED_OPERATION,
         "payload in other files is read only if that is allowed (hint drep_external, option "
-        "--external of the command)");
+        "--external of the command, external=True in Python)");
 }
 
 static int target_take(struct store *st, uint32_t number, struct target **out)

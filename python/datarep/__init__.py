@@ -27,7 +27,7 @@ from .errors import (ChecksumError, ConversionWarning, Error, FormatError, NotSa
                      StaleError)
 from .file import (Commit, Dimension, ExternalLink, File, Group, HardLink, NamedType, SoftLink,
                    open)
-from .command import (check, convert, diff, export, import_, libraries as _libraries,
+from .command import (check, convert, diff, export, import_, join, libraries as _libraries,
                       references)
 from .raw import Raw, raw
 from .reps import Datarep, datareps, pack, register, unpack
@@ -37,7 +37,7 @@ __all__ = ["Attributes", "ChecksumError", "Commit", "ConversionWarning", "Datare
            "Dimension", "Empty", "Error", "ExternalLink", "File", "FormatError", "Group", "HardLink",
            "NamedType", "NotSameError", "Raw", "Reference", "RegionReference", "Report", "SoftLink",
            "StaleError", "Type", "array",
-           "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "open", "pack",
+           "check", "convert", "datareps", "diff", "enum_dtype", "export", "import_", "join", "open", "pack",
            "raw", "references", "register", "string_dtype", "unpack", "version", "versions", "vlen_dtype"]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The command that comes with the package: import, export, check, diff, references."""
+"""The command that comes with the package: import, export, join, check, diff, references."""
 from __future__ import annotations
 
 import json
@@ -7,11 +7,11 @@ import os
 import re
 import subprocess
 import warnings
-from typing import Any, NamedTuple, Sequence
+from typing import Any, NamedTuple, Optional, Sequence
 
 from .errors import ConversionWarning, Error
 
-__all__ = ["check", "convert", "diff", "export", "find", "import_", "references", "run"]
+__all__ = ["check", "convert", "diff", "export", "find", "import_", "join", "references", "run"]
 
 
 def find() -> str:
@@ -118,6 +118,36 @@ def convert(source: Any, target: Any, *, force: bool = False, **options: Any) ->
     external32 [0 1 2]
     """
     return _make("convert", source, target, force, options)
+
+
+def join(paths: Sequence[Any], target: Any, *, dim: Optional[str] = None, virtual: bool = False,
+         copy: bool = False, force: bool = False, **options: Any) -> str:
+    """Join files of Datarep, HDF5 and netCDF, one behind the other along a dimension, as `datarep join` does;
+    what it says of them.
+
+    dim: the dimension; without it the unlimited one, or the only one.
+    virtual: the new file holds no elements of the joined variables: it names the bytes of their chunks in the
+    sources, which must be in or below its directory, and of which only headers are read.  Whoever opens it
+    says external=True.  copy: the elements of chunks that cannot stay are copied.
+
+    Variables without the dimension must be equal in all files.  A target that exists and is not empty is
+    replaced only with force=True.
+
+    >>> import os, tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> paths = [os.path.join(folder, name) for name in ("a.drep", "b.drep", "all.drep")]
+    >>> for path, values in zip(paths, (np.zeros((2, 3)), np.ones((1, 3)))):
+    ...     with dr.open(path, "w") as f:
+    ...         _ = f.create("t", values, dims=["time", "x"], maxshape=(None, 3))
+    >>> _ = dr.join(paths[:2], paths[2], dim="time", virtual=True)
+    >>> with dr.open(paths[2], external=True) as f:
+    ...     print(f["t"][...].tolist())
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]]
+    """
+    if isinstance(paths, (str, bytes, os.PathLike)) or not paths:
+        raise TypeError("paths: a list of paths is needed")
+    line = _options({**options, "dim": dim, "virtual": virtual, "copy": copy, "force": force})
+    return run(["join", *line, "--", *paths, target]).stderr.strip()
 
 
 class Checked(NamedTuple):

@@ -1102,7 +1102,7 @@ def is_stream(path: Any) -> bool:
 
 def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
          hints: Optional[Mapping[str, Any]] = None, like: Optional[File] = None,
-         header_only: bool = False, comm: Any = None, sync: bool = True) -> File:
+         header_only: bool = False, comm: Any = None, sync: bool = True, external: bool = False) -> File:
     """Open a file, or make one.
 
     path: a path, ":memory:", bytes of a file, a file object, also of fsspec, or a URL (http://, https://,
@@ -1116,6 +1116,8 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
     sync: whether a commit is durable when it returns.  False does not wait for the disk, for files
     that can be made again: after a power failure commits, or the file, may be lost (the hint
     drep_sync=none).
+    external: whether files that this one names, in or below its directory, may be opened: for virtual files
+    (`join`) and external links (the hint drep_external).
     comm: a communicator of mpi4py, whose processes all open the file, with equal arguments, and
     commit and close it together.  Each makes the same groups, datasets and attributes, or rank 0
     alone makes them; elements are written by one of them each, or by all together
@@ -1146,6 +1148,8 @@ def open(path: Any, mode: Mode = "r", *, datarep: Any = None, commit: int = 0,
     given = dict(hints) if hints else None
     if not sync:
         given = {**(given or {}), "drep_sync": "none"}
+    if external:
+        given = {**(given or {}), "drep_external": "true"}
     if comm is not None:
         if commit or like is not None or header_only:
             raise ValueError("comm goes with none of commit, like and header_only")

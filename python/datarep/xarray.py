@@ -962,7 +962,8 @@ class Backend(common.BackendEntrypoint):
     description = "Open files of Datarep (.drep)"
     open_dataset_parameters = (
         "filename_or_obj", "mask_and_scale", "decode_times", "concat_characters", "decode_coords",
-        "drop_variables", "use_cftime", "decode_timedelta", "group", "commit", "hints", "storage_options")
+        "drop_variables", "use_cftime", "decode_timedelta", "group", "commit", "hints", "storage_options",
+        "external")
 
     def guess_can_open(self, filename_or_obj: Any) -> bool:
         """Whether a file begins as one of Datarep, or the path of a URL ends in .drep.
@@ -1008,10 +1009,11 @@ class Backend(common.BackendEntrypoint):
 
     def open_dataset(self, filename_or_obj: Any, *, drop_variables: Any = None,  # type: ignore
                      group: Optional[str] = None, commit: int = 0, hints: Any = None,
-                     storage_options: Any = None, **decoding: Any) -> xr.Dataset:
+                     storage_options: Any = None, external: bool = False, **decoding: Any) -> xr.Dataset:
         """group: of the file; commit: an earlier one; hints: those of datarep-hints(7).
         storage_options: for a URL, as fsspec has them: anon, key, secret, token, profile, endpoint_url,
         client_kwargs={"endpoint_url": ..., "region_name": ...}; of http: headers={"Authorization": "Bearer ..."}.
+        external: whether files that this one names may be opened, as those of a virtual join.
 
         >>> import os, tempfile
         >>> path = os.path.join(tempfile.mkdtemp(), "a.drep")
@@ -1024,6 +1026,8 @@ class Backend(common.BackendEntrypoint):
         path = filename_or_obj if is_url(filename_or_obj) else common._normalize_path(filename_or_obj)
         if storage_options:
             hints = {**storage_hints(path, storage_options), **dict(hints or {})}
+        if external:
+            hints = {**(hints or {}), "drep_external": "true"}
         manager = CachingFileManager(_Opener(commit, hints), path, mode="r") if isinstance(path, str) \
             else DummyFileManager(open(path, commit=commit, hints=hints))
         try:

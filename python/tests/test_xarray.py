@@ -469,3 +469,37 @@ def test_trees(path, monkeypatch):
     found = got.groups if isinstance(got, Node) else {n.path: n.to_dataset(inherit=False) for n in got.subtree}
     for name, ds in tree().items():
         xr.testing.assert_identical(found[name].load(), ds)
+
+
+def test_virtual_join(tmp_path):
+    """A join by rows that name chunks of the sources is what xarray concatenates."""
+    pytest.importorskip("netCDF4")
+    parts, paths = [], []
+    for i, length in enumerate((3, 2, 4)):
+        values = np.arange(length * 600.0).reshape(length, 600) + 1e4 * i
+        parts.append(xr.Dataset({"t": (("time", "x"), values, {"units": "K"}), "area": ("x", np.ones(600))},
+                                {"time": np.arange(10 * i, 10 * i + length), "x": np.arange(600)}))
+        paths.append(tmp_path / f"{i}.nc")
+        parts[i].to_netcdf(paths[i], engine="netcdf4", unlimited_dims=["time"],
+                           encoding={name: {"_FillValue": None} for name in ("t", "area")})
+    paths[1] = tmp_path / "1.drep"
+    dr.import_(tmp_path / "1.nc", paths[1])
+    whole = xr.concat(parts, "time", data_vars="minimal", coords="minimal", compat="equals")
+    joined = tmp_path / "all.drep"
+    assert "3 files joined along time, which is 9 long" in dr.join(paths, joined, virtual=True)
+    with xr.open_dataset(joined, engine="datarep", external=True) as ds:
+        xr.testing.assert_identical(ds.load(), whole)
+    assert set(datarep.xarray.open_groups(joined, external=True)) == {"/"}
+    with xr.open_dataset(joined, engine="datarep") as ds:
+        assert ds["time"].values.tolist() == whole["time"].values.tolist()
+        with pytest.raises(dr.Error, match="drep_external.*external=True"):
+            ds["t"].load()
+    with pytest.raises(dr.Error, match="both source and target"):
+        dr.join(paths, paths[0], virtual=True, force=True)
+    with pytest.raises(TypeError, match="paths"):
+        dr.join(str(paths[0]), joined)
+    os.unlink(paths[2])
+    with xr.open_dataset(joined, engine="datarep", external=True) as ds:
+        assert ds["t"][:5].load().equals(whole["t"][:5])
+        with pytest.raises((dr.Error, OSError), match="2.nc"):
+            ds["t"].load()

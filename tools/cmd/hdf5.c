@@ -489,7 +489,9 @@ int hdf5_open_beside(const char *path, const char *beside, const char *plugins, 
     }
     close(fd);
     x.dst = name;
-    status = hdf5_run(&x, true);
+    /* Loaded here once, the module and its libraries are there in each child. */
+    status =
+        function_of(x.module ? x.module : "hdf5", "import") ? hdf5_run(&x, true) : TOOL_CORRUPT;
     /* What is not expressible in values is not lost here: the source stays. */
     if (status <= TOOL_DIFFERS)
         status = open_pinned(name, plugins, out);

@@ -46,8 +46,8 @@ static int note_dimension(struct walk *walk, const struct walk_item *item)
 
     if (item->link || item->info.kind != DREP_OBJ_DIMENSION)
         return 0;
-    named = ds->wanted && (strcmp(ds->wanted, item->name) == 0 ||
-                           strcmp(ds->wanted, item->path) == 0);
+    named =
+        ds->wanted && (strcmp(ds->wanted, item->name) == 0 || strcmp(ds->wanted, item->path) == 0);
     snprintf(ds->list + len, sizeof ds->list - len, "%s%s", len ? ", " : "", item->path);
     ds->n++;
     ds->unlimited += item->info.unlimited != 0;
@@ -60,7 +60,7 @@ static int note_dimension(struct walk *walk, const struct walk_item *item)
     return ds->found ? 0 : DREP_ERR_NOMEM;
 }
 
-static int find_dimension(struct join *j, const struct join_source *s)
+static int find_dimension(struct join_job *j, const struct join_source *s)
 {
     struct dimensions ds = {.wanted = j->dim};
     struct walk walk = {.file = s->file, .depth = -1, .enter = note_dimension, .ctx = &ds};
@@ -89,27 +89,27 @@ static int find_dimension(struct join *j, const struct join_source *s)
 
 /* --------------------------------------------------------------- the variables */
 
-static bool has_references(const drep_type *type)
+static bool holds_references(const drep_type *type)
 {
     int kind = drep_type_kind(type);
 
     if (kind == DREP_KIND_REFERENCE)
         return true;
     for (int64_t i = 0; i < drep_type_members(type); i++)
-        if (has_references(drep_type_member(type, i)))
+        if (holds_references(drep_type_member(type, i)))
             return true;
     return false;
 }
 
 /* True if chunks of a joined variable stay in their files: not of small coordinates, of what stands
  * among metadata, or of elements with contents elsewhere. */
-static bool is_by_rows(const struct join *j, const drep_dsinfo *info)
+static bool is_by_rows(const struct join_job *j, const drep_dsinfo *info)
 {
     return j->virtual && info->layout != DREP_COMPACT && !drep_type_variable(info->type) &&
            (info->rank > 1 || info->count > SMALL / info->element_size);
 }
 
-static int add_variable(struct join *j, const struct join_source *s, const char *path)
+static int add_variable(struct join_job *j, const struct join_source *s, const char *path)
 {
     struct join_variable v = {.dim = -1, .info = DREP_DSINFO};
     drep_dataset *ds = NULL;
@@ -124,9 +124,10 @@ static int add_variable(struct join *j, const struct join_source *s, const char 
         }
     if (!err)
         v.rows = v.dim >= 0 && is_by_rows(j, &v.info);
-    if (!err && v.dim >= 0 && (times > 1 || has_references(v.info.type))) {
-        tool_say(s->name, path, times > 1 ? "it has the dimension twice: it cannot be joined"
-                                          : "references to objects cannot be joined");
+    if (!err && v.dim >= 0 && (times > 1 || holds_references(v.info.type))) {
+        tool_say(s->name, path,
+                 times > 1 ? "it has the dimension twice: it cannot be joined"
+                           : "references to objects cannot be joined");
         drep_dataset_close(ds);
         return TOOL_CORRUPT;
     }
@@ -143,7 +144,7 @@ static int add_variable(struct join *j, const struct join_source *s, const char 
 }
 
 struct collecting {
-    struct join *j;
+    struct join_job *j;
     const struct join_source *s;
 };
 
@@ -151,20 +152,16 @@ static int collect_variable(struct walk *walk, const struct walk_item *item)
 {
     const struct collecting *c = walk->ctx;
 
-    return item->link || item->info.kind != DREP_OBJ_DATASET
-               ? 0
-               : add_variable(c->j, c->s, item->path);
+    return item->link || item->info.kind != DREP_OBJ_DATASET ? 0
+                                                             : add_variable(c->j, c->s, item->path);
 }
 
 /* The datasets of the first source, which are those of the new file. */
-static int collect_variables(struct join *j, const struct join_source *s)
+static int collect_variables(struct join_job *j, const struct join_source *s)
 {
     struct collecting c = {j, s};
-    struct walk walk = {.file = s->file,
-                        .file_name = s->name,
-                        .depth = -1,
-                        .enter = collect_variable,
-                        .ctx = &c};
+    struct walk walk = {
+        .file = s->file, .file_name = s->name, .depth = -1, .enter = collect_variable, .ctx = &c};
     int status = walk_run(&walk, "/"), joined = 0;
 
     for (size_t i = 0; i < j->n; i++)
@@ -175,7 +172,7 @@ static int collect_variables(struct join *j, const struct join_source *s)
     return TOOL_USAGE;
 }
 
-static struct join_variable *variable_of(struct join *j, const char *path)
+static struct join_variable *variable_of(struct join_job *j, const char *path)
 {
     for (size_t i = 0; i < j->n; i++)
         if (strcmp(j->variable[i].path, path) == 0)
@@ -186,7 +183,7 @@ static struct join_variable *variable_of(struct join *j, const char *path)
 /* ---------------------------------------------------------------- the new file */
 
 struct planning {
-    struct join *j;
+    struct join_job *j;
     bool foreign;
     int64_t chunk[DREP_MAX_RANK];
 };
@@ -209,16 +206,20 @@ static void plan_variable(struct planning *p, const struct join_variable *v, dre
     if (info->layout == DREP_CONTIGUOUS) {
         stretch_chunk(info->rank, info->dims, info->element_size, p->chunk);
     } else {
+        int64_t whole[DREP_MAX_RANK];
+
         memcpy(p->chunk, info->chunk, sizeof p->chunk);
+        memcpy(whole, info->chunk, sizeof whole);
+        whole[0] = info->dims[0] < whole[0] && info->dims[0] > 0 ? info->dims[0] : whole[0];
         /* Steps of one dimension that lie one behind the other may be single chunks. */
         if (info->nfilters == 0 && v->dim == 0)
-            stretch_chunk(info->rank, info->chunk, info->element_size, p->chunk);
+            stretch_chunk(info->rank, whole, info->element_size, p->chunk);
     }
     spec->layout = DREP_CHUNKED;
     spec->chunk = p->chunk;
 }
 
-static int plan_dataset(uint64_t id, drep_spec *spec, void *ctx)
+static int plan_joined(uint64_t id, drep_spec *spec, void *ctx)
 {
     struct planning *p = ctx;
 
@@ -230,7 +231,7 @@ static int plan_dataset(uint64_t id, drep_spec *spec, void *ctx)
     return 0;
 }
 
-static int create_target(struct join *j, const struct join_source *s)
+static int create_joined(struct join_job *j, const struct join_source *s)
 {
     drep_info *hints;
     int err = tool_info(j->plugins, &hints);
@@ -246,7 +247,7 @@ static int create_target(struct join *j, const struct join_source *s)
 }
 
 /* Opens a dataset of the new file, and learns how it is kept there. */
-static int open_variable(struct join *j, struct join_variable *v)
+static int open_variable(struct join_job *j, struct join_variable *v)
 {
     int err = drep_dataset_open(j->file, v->path, &v->ds);
 
@@ -260,11 +261,11 @@ static int open_variable(struct join *j, struct join_variable *v)
 }
 
 /* Makes the objects of the first source, with all elements but those that are joined. */
-static int make_objects(struct join *j, const struct join_source *s)
+static int make_objects(struct join_job *j, const struct join_source *s)
 {
     struct planning p = {.j = j, .foreign = s->foreign};
     drep_copying how = DREP_COPYING(.datarep = DREP_DATAREP_STORED, .range = DREP_RANGE_STRICT,
-                                    .plan = plan_dataset, .ctx = &p, .emptied = j->id);
+                                    .plan = plan_joined, .ctx = &p, .emptied = j->id);
     int status = 0, err = drep_copy(s->file, "/", j->file, "/", &how);
 
     if (err)
@@ -277,7 +278,7 @@ static int make_objects(struct join *j, const struct join_source *s)
 /* ----------------------------------------------------------------- the sources */
 
 struct checking {
-    struct join *j;
+    struct join_job *j;
     const struct join_source *s;
 };
 
@@ -292,7 +293,7 @@ static int check_known(struct walk *walk, const struct walk_item *item)
 }
 
 /* Grow a variable to the length that all have when this source has been joined. */
-static int grow(struct join *j, struct join_variable *v, int64_t length)
+static int grow_variable(struct join_job *j, struct join_variable *v, int64_t length)
 {
     int64_t dims[DREP_MAX_RANK];
     int err;
@@ -303,7 +304,7 @@ static int grow(struct join *j, struct join_variable *v, int64_t length)
     return err ? tool_fail(j->target, v->path, err) : 0;
 }
 
-static int add_dataset(struct join *j, struct join_source *s, struct join_variable *v,
+static int add_dataset(struct join_job *j, struct join_source *s, struct join_variable *v,
                        int64_t length, bool first)
 {
     drep_dsinfo info = DREP_DSINFO;
@@ -319,16 +320,16 @@ static int add_dataset(struct join *j, struct join_source *s, struct join_variab
     if (err)
         status = tool_fail(s->name, v->path, err);
     else if (!first)
-        status = join_compare(j, s, v, ds, &info);
+        status = join_check(j, s, v, ds, &info);
     if (!status && v->dim >= 0)
-        status = grow(j, v, j->length + length);
+        status = grow_variable(j, v, j->length + length);
     if (!status && v->dim >= 0)
-        status = join_add(j, s, v, ds, &info);
+        status = join_append(j, s, v, ds, &info);
     drep_dataset_close(ds);
     return status;
 }
 
-static int add_source(struct join *j, struct join_source *s, bool first)
+static int add_source(struct join_job *j, struct join_source *s, bool first)
 {
     struct checking c = {j, s};
     struct walk walk = {
@@ -351,7 +352,7 @@ static int add_source(struct join *j, struct join_source *s, bool first)
     return status;
 }
 
-static int begin(struct join *j, const struct join_source *s)
+static int begin_join(struct join_job *j, const struct join_source *s)
 {
     int status = find_dimension(j, s);
 
@@ -359,11 +360,11 @@ static int begin(struct join *j, const struct join_source *s)
         status = collect_variables(j, s);
     outfile_from(s->name);
     if (!status)
-        status = create_target(j, s);
+        status = create_joined(j, s);
     return status ? status : make_objects(j, s);
 }
 
-static int add_all(struct join *j)
+static int add_all(struct join_job *j)
 {
     int status = 0;
 
@@ -371,12 +372,12 @@ static int add_all(struct join *j)
     for (int i = 0; !status && i < j->sources; i++) {
         struct join_source s;
 
-        status = join_open(j, j->source[i], &s);
+        status = join_source_open(j, j->source[i], &s);
         if (!status && i == 0)
-            status = begin(j, &s);
+            status = begin_join(j, &s);
         if (!status)
             status = add_source(j, &s, i == 0);
-        join_close(&s);
+        join_source_close(&s);
         if (progress_add(1) && !status)
             status = TOOL_IO;
     }
@@ -384,7 +385,7 @@ static int add_all(struct join *j)
     return status;
 }
 
-static void say_done(const struct join *j)
+static void say_done(const struct join_job *j)
 {
     int rows = 0, joined = 0;
     char how[160] = "";
@@ -399,12 +400,12 @@ static void say_done(const struct join *j)
                  "--external)",
                  rows, j->rows);
     tool_say(j->target, NULL,
-             "%d files joined along %s, which is %" PRId64 " long: %d variables%s; %" PRId64
+             "%d files joined along %s, which is %" PRId64 " long; variables: %d%s; %" PRId64
              " bytes copied",
              j->sources, strrchr(j->address, '#') + 1, j->length, joined, how, j->copied);
 }
 
-static void release(struct join *j)
+static void release_join(struct join_job *j)
 {
     for (size_t i = 0; i < j->n; i++) {
         drep_dataset_close(j->variable[i].ds);
@@ -415,7 +416,7 @@ static void release(struct join *j)
     free(j->address);
 }
 
-static int join_files(struct join *j)
+static int join_files(struct join_job *j)
 {
     int err, status = outfile_permit(j->target, &j->excl, j->force, NULL);
 
@@ -433,7 +434,7 @@ static int join_files(struct join *j)
     }
     if (!status)
         say_done(j);
-    release(j);
+    release_join(j);
     return status;
 }
 
@@ -441,7 +442,7 @@ static int join_files(struct join *j)
 
 static int join_run(int argc, char **argv)
 {
-    struct join j = {.target = NULL};
+    struct join_job j = {.target = NULL};
     struct options o = {.command = &join_command, .argc = argc, .argv = argv};
     int option;
     char **files;

@@ -13,9 +13,9 @@
 
 /* A file that chunks of a source are in. */
 struct join_target {
-    char *path;       /* from the directory of the new file */
-    uint32_t number;  /* in the source; 0: the source itself */
-    uint32_t made;    /* in the new file; 0: not yet there */
+    char *path;         /* from the directory of the new file */
+    uint32_t number;    /* in the source; 0: the source itself */
+    uint32_t made;      /* in the new file; 0: not yet there */
     int64_t size, time; /* as the source knows them */
 };
 
@@ -37,7 +37,7 @@ struct join_variable {
     void *fill; /* one element; where rows are */
 };
 
-struct join {
+struct join_job {
     const char *target, *dim, *plugins;
     bool virtual, copy, excl, force, verbose;
     char **source;
@@ -53,19 +53,19 @@ struct join {
 
 /* Each gives an exit code, after saying what is wrong. */
 
-/* Opens the source of a name; join_close() is due in any case. */
-int join_open(const struct join *j, const char *name, struct join_source *s);
-void join_close(struct join_source *s);
+/* Opens the source of a name; join_source_close() is due in any case. */
+int join_source_open(const struct join_job *j, const char *name, struct join_source *s);
+void join_source_close(struct join_source *s);
 /* The number in the new file of what `number` is in the source, 0: the source itself. */
-int join_number(struct join *j, struct join_source *s, uint32_t number, uint32_t *out);
+int join_source_number(struct join_job *j, struct join_source *s, uint32_t number, uint32_t *out);
 
 /* Compares a variable of a source with the new file's: type and shape, but for the dimension, and
  * attributes that say what its values mean; of one without the dimension all elements. */
-int join_compare(const struct join *j, const struct join_source *s, const struct join_variable *v,
-                 drep_dataset *ds, const drep_dsinfo *info);
+int join_check(const struct join_job *j, const struct join_source *s, const struct join_variable *v,
+               drep_dataset *ds, const drep_dsinfo *info);
 
 /* Adds the elements of a source's variable, of which the first becomes that of index j->length. */
-int join_add(struct join *j, struct join_source *s, struct join_variable *v, drep_dataset *ds,
-             const drep_dsinfo *info);
+int join_append(struct join_job *j, struct join_source *s, struct join_variable *v,
+                drep_dataset *ds, const drep_dsinfo *info);
 
 #endif

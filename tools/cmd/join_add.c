@@ -2,8 +2,8 @@
  * elements.
  *
  * A chunk of the source can be one of the new file where both have one shape, one encoding and one
- * list of filters, and where it begins at a multiple of its length.  Chunks without filters are cut,
- * if the elements of the smaller one lie in a row. */
+ * list of filters, and where it begins at a multiple of its length.  Chunks without filters are
+ * cut, if the elements of the smaller one lie in a row. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/join.h"
 #include "tools/host/exit.h"
@@ -19,7 +19,7 @@
 /* --------------------------------------------------------------------- elements */
 
 /* Copies a box of the source's elements. */
-static int copy_box(struct join *j, const struct join_source *s, const struct join_variable *v,
+static int copy_box(struct join_job *j, const struct join_source *s, const struct join_variable *v,
                     drep_dataset *ds, const struct box *b)
 {
     const drep_type *type = v->info.type;
@@ -44,7 +44,7 @@ static int copy_box(struct join *j, const struct join_source *s, const struct jo
     return err ? tool_fail(j->target, v->path, err) : 0;
 }
 
-static int copy_part(struct join *j, const struct join_source *s, const struct join_variable *v,
+static int copy_part(struct join_job *j, const struct join_source *s, const struct join_variable *v,
                      drep_dataset *ds, const struct box *part)
 {
     int64_t step[DREP_MAX_RANK];
@@ -76,7 +76,7 @@ struct fit {
     bool cut;                     /* those of the new file are parts of them */
     bool linear;                  /* the source has no chunks */
     int filter[DREP_MAX_FILTERS]; /* the new file's for each of the source's */
-    char why[300]; /* not "": why they do not */
+    char why[300];                /* not "": why they do not */
 };
 
 /* A filter of HDF5 with the same streams as one of ours becomes that. */
@@ -141,7 +141,7 @@ static bool lies_in_a_row(const struct fit *f)
 
     while (d > 0 && part[d] == f->shape[d])
         d--;
-    if (f->shape[d] % part[d] != 0 && !f->linear)
+    if (f->shape[d] % part[d] != 0 && f->shape[d] < f->from->dims[d])
         return false;
     for (d--; d >= 0; d--)
         if (part[d] != 1)
@@ -167,11 +167,11 @@ static void shape_text(int rank, const int64_t *shape, char *text, size_t size)
     size_t len = 0;
 
     for (int d = 0; d < rank && len < size; d++)
-        len += (size_t)snprintf(text + len, size - len, "%s%lld", d ? "," : "",
-                                (long long)shape[d]);
+        len +=
+            (size_t)snprintf(text + len, size - len, "%s%lld", d ? "," : "", (long long)shape[d]);
 }
 
-static int fit_begin(const struct join *j, const struct join_variable *v, drep_dataset *ds,
+static int fit_begin(const struct join_job *j, const struct join_variable *v, drep_dataset *ds,
                      const drep_dsinfo *info, struct fit *f)
 {
     const int64_t chunk = v->info.chunk[v->dim];
@@ -241,8 +241,8 @@ static int find_bytes(struct fit *f, drep_dataset *ds, const struct box *cell, d
     return 0;
 }
 
-static int misfit(const struct join *j, const struct join_source *s, const struct join_variable *v,
-                  const struct box *cell, const char *why)
+static int refuse_misfit(const struct join_job *j, const struct join_source *s,
+                         const struct join_variable *v, const struct box *cell, const char *why)
 {
     char at[DREP_MAX_RANK * 21 + 3];
 
@@ -256,7 +256,7 @@ static int misfit(const struct join *j, const struct join_source *s, const struc
 }
 
 /* Names the bytes of one cell, or copies its elements. */
-static int add_cell(struct join *j, struct join_source *s, struct join_variable *v,
+static int add_cell(struct join_job *j, struct join_source *s, struct join_variable *v,
                     drep_dataset *ds, struct fit *f, const struct box *cell)
 {
     drep_stored at = DREP_STORED;
@@ -267,13 +267,13 @@ static int add_cell(struct join *j, struct join_source *s, struct join_variable 
     if (err)
         return tool_fail(s->name, v->path, err);
     if (*f->why) {
-        status = j->copy ? copy_part(j, s, v, ds, cell) : misfit(j, s, v, cell, f->why);
+        status = j->copy ? copy_part(j, s, v, ds, cell) : refuse_misfit(j, s, v, cell, f->why);
         *f->why = 0;
         return status;
     }
     if (at.bytes == 0)
         return 0;
-    if ((status = join_number(j, s, at.external ? at.number : 0, &number)))
+    if ((status = join_source_number(j, s, at.external ? at.number : 0, &number)))
         return status;
     memcpy(to, cell->start, sizeof to);
     to[v->dim] += j->length;
@@ -283,7 +283,7 @@ static int add_cell(struct join *j, struct join_source *s, struct join_variable 
     return err ? tool_fail(s->name, v->path, err) : 0;
 }
 
-static int add_rows(struct join *j, struct join_source *s, struct join_variable *v,
+static int add_rows(struct join_job *j, struct join_source *s, struct join_variable *v,
                     drep_dataset *ds, const drep_dsinfo *info)
 {
     struct fit f;
@@ -295,7 +295,7 @@ static int add_rows(struct join *j, struct join_source *s, struct join_variable 
     box_init(&b, info->rank, info->dims, v->info.chunk);
     if (*f.why && !j->copy) {
         box_next(&b);
-        return misfit(j, s, v, &b, f.why);
+        return refuse_misfit(j, s, v, &b, f.why);
     }
     if (*f.why) {
         struct box all = {.rank = info->rank};
@@ -310,8 +310,8 @@ static int add_rows(struct join *j, struct join_source *s, struct join_variable 
     return status;
 }
 
-int join_add(struct join *j, struct join_source *s, struct join_variable *v, drep_dataset *ds,
-             const drep_dsinfo *info)
+int join_append(struct join_job *j, struct join_source *s, struct join_variable *v,
+                drep_dataset *ds, const drep_dsinfo *info)
 {
     struct box all = {.rank = info->rank};
 

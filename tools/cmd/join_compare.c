@@ -12,9 +12,9 @@
 #define BLOCK ((int64_t)4 << 20)
 
 /* Attributes without which equal values are not the same. */
-static const char *const meaning[] = {"units",      "calendar",   "scale_factor",  "add_offset",
-                                      "_FillValue", "_Unsigned",  "missing_value", "positive",
-                                      "valid_min",  "valid_max",  "valid_range",   "flag_values",
+static const char *const meaning[] = {"units",      "calendar",     "scale_factor",  "add_offset",
+                                      "_FillValue", "_Unsigned",    "missing_value", "positive",
+                                      "valid_min",  "valid_max",    "valid_range",   "flag_values",
                                       "flag_masks", "flag_meanings"};
 
 /* ------------------------------------------------------------------ attributes */
@@ -43,7 +43,7 @@ static void value_release(struct value *v)
 }
 
 /* Texts are the same whatever their type: those of netCDF-4 and of classic files differ in it. */
-static bool texts_same(const struct join *j, const struct join_source *s, const char *path,
+static bool texts_same(const struct join_job *j, const struct join_source *s, const char *path,
                        const char *name)
 {
     char *a = NULL, *b = NULL;
@@ -55,7 +55,7 @@ static bool texts_same(const struct join *j, const struct join_source *s, const 
     return same;
 }
 
-static bool value_same(const struct verify *how, const struct value *a, const struct value *b)
+static bool values_alike(const struct verify *how, const struct value *a, const struct value *b)
 {
     char text[400];
 
@@ -63,12 +63,12 @@ static bool value_same(const struct verify *how, const struct value *a, const st
         return !a->bytes && !b->bytes;
     return a->info.rank == b->info.rank && a->info.count == b->info.count &&
            drep_type_equal(a->info.type, b->info.type) &&
-           verify_compare(how, a->info.type, a->info.count, a->bytes, b->bytes, text,
-                          sizeof text) < 0;
+           verify_compare(how, a->info.type, a->info.count, a->bytes, b->bytes, text, sizeof text) <
+               0;
 }
 
-static int compare_attribute(const struct join *j, const struct join_source *s, const char *path,
-                             const char *name, const struct verify *how)
+static int compare_meaning(const struct join_job *j, const struct join_source *s, const char *path,
+                           const char *name, const struct verify *how)
 {
     struct value a = {.info = DREP_ATTRINFO}, b = {.info = DREP_ATTRINFO};
     int status = 0, err = value_read(j->file, path, name, &a);
@@ -77,7 +77,7 @@ static int compare_attribute(const struct join *j, const struct join_source *s, 
         err = value_read(s->file, path, name, &b);
     if (err) {
         status = tool_fail(s->name, path, err);
-    } else if (!value_same(how, &a, &b) &&
+    } else if (!values_alike(how, &a, &b) &&
                (!a.bytes || !b.bytes || !texts_same(j, s, path, name))) {
         tool_say(s->name, path, "attribute %s is not that of %s", name, j->source[0]);
         status = TOOL_DIFFERS;
@@ -89,7 +89,7 @@ static int compare_attribute(const struct join *j, const struct join_source *s, 
 
 /* -------------------------------------------------------------------- elements */
 
-static int compare_box(const struct join *j, const struct join_source *s,
+static int compare_box(const struct join_job *j, const struct join_source *s,
                        const struct join_variable *v, drep_dataset *ds, const struct verify *how,
                        const struct box *b)
 {
@@ -128,7 +128,7 @@ static int compare_box(const struct join *j, const struct join_source *s,
     return status;
 }
 
-static int compare_elements(const struct join *j, const struct join_source *s,
+static int compare_elements(const struct join_job *j, const struct join_source *s,
                             const struct join_variable *v, drep_dataset *ds,
                             const struct verify *how)
 {
@@ -149,7 +149,7 @@ static int compare_elements(const struct join *j, const struct join_source *s,
 
 /* ----------------------------------------------------------------------- shape */
 
-static int compare_shape(const struct join *j, const struct join_source *s,
+static int compare_shape(const struct join_job *j, const struct join_source *s,
                          const struct join_variable *v, const drep_dsinfo *info, bool joined)
 {
     if (!drep_type_equal(v->info.type, info->type)) {
@@ -169,7 +169,7 @@ static int compare_shape(const struct join *j, const struct join_source *s,
     return 0;
 }
 
-static bool has_dimension(const struct join *j, const struct join_source *s,
+static bool has_dimension(const struct join_job *j, const struct join_source *s,
                           const struct join_variable *v, const drep_dsinfo *info)
 {
     drep_objinfo dim = DREP_OBJINFO;
@@ -178,8 +178,8 @@ static bool has_dimension(const struct join *j, const struct join_source *s,
            info->dim_ids[v->dim] == dim.id;
 }
 
-int join_compare(const struct join *j, const struct join_source *s, const struct join_variable *v,
-                 drep_dataset *ds, const drep_dsinfo *info)
+int join_check(const struct join_job *j, const struct join_source *s, const struct join_variable *v,
+               drep_dataset *ds, const drep_dsinfo *info)
 {
     struct verify how;
     int err, status = compare_shape(j, s, v, info, has_dimension(j, s, v, info));
@@ -190,7 +190,7 @@ int join_compare(const struct join *j, const struct join_source *s, const struct
     if (err)
         return tool_fail(j->target, NULL, err);
     for (size_t i = 0; !status && i < sizeof meaning / sizeof *meaning; i++)
-        status = compare_attribute(j, s, v->path, meaning[i], &how);
+        status = compare_meaning(j, s, v->path, meaning[i], &how);
     if (!status && v->dim < 0)
         status = compare_elements(j, s, v, ds, &how);
     verify_release(&how);

@@ -32,7 +32,7 @@ static int add_target(struct join_source *s, const struct join_target *t, const 
 }
 
 /* The path that rows name, as seen from the new file. */
-static int find_path(const struct join *j, const char *name, char path[PATH_MAX])
+static int find_path(const struct join_job *j, const char *name, char path[PATH_MAX])
 {
     char folder[PATH_MAX];
     const char *slash = strrchr(j->target, '/');
@@ -53,7 +53,7 @@ static int find_path(const struct join *j, const char *name, char path[PATH_MAX]
     return TOOL_USAGE;
 }
 
-struct listing {
+struct target_list {
     struct join_source *s;
     const char *folder; /* of the source, with its slash */
     int status;
@@ -61,7 +61,7 @@ struct listing {
 
 static int list_target(const drep_external *e, void *ctx)
 {
-    struct listing *l = ctx;
+    struct target_list *l = ctx;
     struct join_target t = {.number = e->number, .size = e->size, .time = e->time};
 
     l->status = add_target(l->s, &t, l->folder, e->path);
@@ -74,7 +74,7 @@ static int list_targets(struct join_source *s, const char *path)
     const char *slash = strrchr(path, '/');
     char *folder = strndup(path, slash ? (size_t)(slash - path) + 1 : 0);
     /* A container that was just made stands in the directory of the new file. */
-    struct listing l = {.s = s, .folder = s->foreign ? "" : folder};
+    struct target_list l = {.s = s, .folder = s->foreign ? "" : folder};
     int err;
 
     if (!folder)
@@ -94,7 +94,7 @@ static int list_targets(struct join_source *s, const char *path)
 
 /* --------------------------------------------------------------------- sources */
 
-int join_open(const struct join *j, const char *name, struct join_source *s)
+int join_source_open(const struct join_job *j, const char *name, struct join_source *s)
 {
     struct join_target own = {.number = 0, .time = 0};
     char path[PATH_MAX];
@@ -115,7 +115,7 @@ int join_open(const struct join *j, const char *name, struct join_source *s)
     return status ? status : list_targets(s, path);
 }
 
-void join_close(struct join_source *s)
+void join_source_close(struct join_source *s)
 {
     if (s->file)
         drep_abandon(s->file);
@@ -126,7 +126,7 @@ void join_close(struct join_source *s)
 }
 
 /* The new file pins what is there now, which must be what the source has named. */
-static int check_unchanged(const struct join *j, const struct join_source *s,
+static int check_unchanged(const struct join_job *j, const struct join_source *s,
                            const struct join_target *t)
 {
     const char *slash = strrchr(j->target, '/');
@@ -146,7 +146,7 @@ static int check_unchanged(const struct join *j, const struct join_source *s,
     return TOOL_CORRUPT;
 }
 
-int join_number(struct join *j, struct join_source *s, uint32_t number, uint32_t *out)
+int join_source_number(struct join_job *j, struct join_source *s, uint32_t number, uint32_t *out)
 {
     struct join_target *t = s->target;
     int err, status = 0;

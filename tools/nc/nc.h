@@ -24,7 +24,7 @@ struct nc_job {
     struct nc_place {
         uint64_t begin;
         int record; /* one slab in each record */
-    } *places;
+    } * places;
     size_t nplaces;
     uint64_t record; /* bytes from one to the next */
     uint32_t number;
