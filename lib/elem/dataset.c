@@ -111,35 +111,41 @@ static void dataset_orphan(drep_dataset *ds)
     dataset_empty(ds);
     ds->own_type = drep_type_ref(ds->ft->type);
     ds->ft = NULL;
-    ds->next = NULL;
+    ds->open.next = NULL;
     ds->file = NULL;
 }
 
 /* ---- the lists of open datasets ---- */
 
-static drep_dataset **bucket_of(drep_file *f, uint64_t id)
+/* A dataset of the file's lists; NULL as it is. */
+static drep_dataset *dataset_of(struct open_dataset *open)
+{
+    return (drep_dataset *)open;
+}
+
+static struct open_dataset **bucket_of(drep_file *f, uint64_t id)
 {
     return &f->datasets.bucket[id % OPEN_BUCKETS];
 }
 
 static void list_add(drep_file *f, drep_dataset *ds)
 {
-    drep_dataset **p = bucket_of(f, ds->id);
+    struct open_dataset **p = bucket_of(f, ds->id);
 
-    ds->next = *p;
-    *p = ds;
+    ds->open.next = *p;
+    *p = &ds->open;
     f->datasets.n++;
 }
 
 static void list_remove(drep_file *f, drep_dataset *ds)
 {
-    drep_dataset **p = bucket_of(f, ds->id);
+    struct open_dataset **p = bucket_of(f, ds->id);
 
-    while (*p && *p != ds)
+    while (*p && *p != &ds->open)
         p = &(*p)->next;
     if (!*p)
         return;
-    *p = ds->next;
+    *p = ds->open.next;
     f->datasets.n--;
 }
 
@@ -148,11 +154,11 @@ static drep_dataset *list_next(const drep_file *f, const drep_dataset *ds)
 {
     size_t i = ds ? ds->id % OPEN_BUCKETS + 1 : 0;
 
-    if (ds && ds->next)
-        return ds->next;
+    if (ds && ds->open.next)
+        return dataset_of(ds->open.next);
     while (i < OPEN_BUCKETS && !f->datasets.bucket[i])
         i++;
-    return i < OPEN_BUCKETS ? f->datasets.bucket[i] : NULL;
+    return i < OPEN_BUCKETS ? dataset_of(f->datasets.bucket[i]) : NULL;
 }
 
 void datasets_release(drep_file *f)
@@ -169,14 +175,6 @@ void datasets_release(drep_file *f)
     if (f->datasets.spare)
         dataset_free(f->datasets.spare);
     f->datasets.spare = NULL;
-}
-
-void datasets_adopt(drep_file *f, struct store *st)
-{
-    for (drep_dataset *ds = NULL; (ds = list_next(f, ds));) {
-        ds->chunks.st = st;
-        ds->verified = false;
-    }
 }
 
 /* Reuses the memory of a closed dataset, with the buffers that it had. */
@@ -322,6 +320,7 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
 
     if (!ds)
         return fail_nomem();
+    ds->open.chunks = &ds->chunks;
     ds->file = f;
     ds->id = id;
     ds->refs = 1;
@@ -361,10 +360,10 @@ static int dataset_new(drep_file *f, uint64_t id, const char *path, const struct
 /* The open handle of an object with one reference more, or NULL. The caller holds the lock. */
 static drep_dataset *dataset_opened(drep_file *f, uint64_t id)
 {
-    drep_dataset *ds = *bucket_of(f, id);
+    drep_dataset *ds = dataset_of(*bucket_of(f, id));
 
     while (ds && (ds->id != id || ds->refs == 0))
-        ds = ds->next;
+        ds = dataset_of(ds->open.next);
     if (ds)
         ds->refs++;
     return ds;
@@ -401,10 +400,8 @@ int dataset_get_created(drep_file *f, uint64_t id, const char *path, const struc
         return err;
     pthread_mutex_lock(&f->datasets.lock);
     ds = dataset_opened(f, id);
-    if (!ds) {
-        f->datasets.adopt = datasets_adopt;
+    if (!ds)
         list_add(f, mine);
-    }
     pthread_mutex_unlock(&f->datasets.lock);
     if (ds)
         dataset_free(mine);
@@ -529,9 +526,10 @@ static void dataset_exchange(drep_dataset *ds)
     *ds = *reloaded;
     ds->refs = old.refs;
     ds->opens = old.opens;
-    ds->next = old.next;
+    ds->open = (struct open_dataset){.next = old.open.next, .chunks = &ds->chunks};
     ds->maps = old.maps;
     *reloaded = old;
+    reloaded->open.chunks = &reloaded->chunks;
     reloaded->maps = NULL;
     ds->reloaded = reloaded;
 }
@@ -543,11 +541,11 @@ void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t i
     pthread_mutex_lock(&f->datasets.lock);
     while ((ds = list_next(f, NULL))) {
         list_remove(f, ds);
-        ds->next = all;
+        ds->open.next = all ? &all->open : NULL;
         all = ds;
     }
     while ((ds = all)) {
-        all = ds->next;
+        all = dataset_of(ds->open.next);
         ds->id = map(ctx, ds->id);
         list_add(f, ds);
     }

@@ -24,7 +24,8 @@ struct waiting_rows {
 };
 
 struct drep_dataset {
-    drep_file *file; /* NULL: closed, and everything of its own that the handle had */
+    struct open_dataset open; /* first: the file's list is of these */
+    drep_file *file;          /* NULL: closed, and everything of its own that the handle had */
     uint64_t id;
     atomic_int refs;     /* changed under the lock, while the file is open */
     int opens;           /* those of callers, likewise; a handle while there are any */
@@ -42,7 +43,6 @@ struct drep_dataset {
     int fill_err;             /* why the functions could not make the default one */
     bool trimmed;             /* nothing but fill is stored outside the shape */
     uint64_t removals;        /* of the file, when the dataset was last seen to be there */
-    bool verified;            /* all of its run was, since it was written to last */
     struct dataset_map *maps; /* guarded by the lock */
     struct tail *tail;        /* rows that were appended and wait (whole/append.c), or NULL */
     struct waiting_rows waiting;
@@ -50,8 +50,7 @@ struct drep_dataset {
     drep_dataset *next_stopped; /* and for this one before */
     bool deleted;               /* not in the commit that the reader moved to */
     drep_dataset *reloaded;     /* as it is there */
-    drep_dataset *next;
-    struct object_rec rec; /* spans point into rec_bytes */
+    struct object_rec rec;      /* spans point into rec_bytes */
     struct chunks chunks;
 };
 
@@ -91,8 +90,6 @@ int dataset_lend(drep_file *f, drep_dataset *ds);
 /* The file is closed: open handles become shells that answer with an error, and what closed ones
  * left is freed. */
 void datasets_release(drep_file *f);
-/* Moves open datasets to the store that takes the place of the file's. */
-void datasets_adopt(drep_file *f, struct store *st);
 /* Give open datasets the ids that map() makes of theirs, before datasets_refresh(). */
 void datasets_renumber(drep_file *f, uint64_t (*map)(const void *ctx, uint64_t id),
                        const void *ctx);

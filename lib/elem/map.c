@@ -89,7 +89,7 @@ static int find_run(drep_dataset *ds, bool verify, uint64_t bytes, uint64_t *off
     int threads = (int)info_int(ds->file->hints.all, "drep_threads");
     int err = chunk_run_offset(&ds->chunks, slabs, bytes, offset);
 
-    if (!err && verify && !ds->verified)
+    if (!err && verify && !ds->open.verified)
         err = pool_run(threads > 0 ? threads : pool_cpus(), (int64_t)slabs, verify_slab, &v);
     return err;
 }
@@ -130,7 +130,7 @@ static int map(drep_dataset *ds, unsigned flags, const void **data, size_t *size
     *size = m->at.size;
     pthread_mutex_lock(&ds->file->datasets.lock);
     if (!(flags & DREP_MAP_UNVERIFIED))
-        ds->verified = true;
+        ds->open.verified = true;
     m->next = ds->maps;
     ds->maps = m;
     pthread_mutex_unlock(&ds->file->datasets.lock);

@@ -149,7 +149,7 @@ static int stored_write(drep_dataset *ds, const int64_t *start, const void *buf,
     if (err)
         return err;
     /* What lies outside the shape is the caller's. */
-    ds->verified = ds->trimmed = false;
+    ds->open.verified = ds->trimmed = false;
     return ds->chunks.nfilters > 0 ? chunk_write_stored(&ds->chunks, coord, &stored, coding)
                                    : chunk_write(&ds->chunks, coord, 1, buf, (uint64_t)size);
 }
@@ -214,7 +214,7 @@ static int external_write(drep_dataset *ds, const int64_t *start, uint32_t numbe
     if (!err)
         err = external_sum_new(ds->file, &to, deferred, &to.sum[0]);
     if (!err) {
-        ds->verified = ds->trimmed = false;
+        ds->open.verified = ds->trimmed = false;
         err = chunk_point(&ds->chunks, coord, &to);
     }
     return err;

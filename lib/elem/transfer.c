@@ -250,7 +250,7 @@ int dataset_write(drep_dataset *ds, const drep_selection *sel, const drep_type *
     enum transfer_way way = appending ? APPENDING : WRITING;
     int err = file_may(ds->file, ds, TEAM_WRITE);
 
-    ds->verified = false;
+    ds->open.verified = false;
     if (err)
         return fail_dataset(err, ds->path);
     return fail_dataset(transfer_run(ds, sel, type, (char *)(uintptr_t)buf, xfer, way), ds->path);

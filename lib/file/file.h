@@ -22,12 +22,17 @@
 
 #define OPEN_BUCKETS 256
 
+/* The head of a drep_dataset (elem/dataset.h): what another store of the file changes of it. */
+struct open_dataset {
+    struct open_dataset *next;
+    struct chunks *chunks; /* the dataset's */
+    bool verified;         /* all of its run was, since it was written to last */
+};
+
 /* elem/dataset.c owns them. */
 struct open_datasets {
     pthread_mutex_t lock; /* of the lists and of what handles count */
-    /* The store was replaced after a fork; NULL: there was no dataset yet. */
-    void (*adopt)(drep_file *f, struct store *st);
-    drep_dataset *bucket[OPEN_BUCKETS]; /* lists, by the id */
+    struct open_dataset *bucket[OPEN_BUCKETS]; /* lists, by the id */
     size_t n;
     drep_dataset *spare; /* one that was closed; its memory serves again */
 };
@@ -67,6 +72,10 @@ static inline int file_here(const drep_file *f)
         return fail(DREP_ERR_ARG, "no file");
     return file_is_here(f) ? 0 : file_here_slow((drep_file *)f);
 }
+
+/* Another store takes the place of the file's, on the same bytes: the handle and its open datasets
+ * go on with it.  Nobody else uses the handle meanwhile; the old store is the caller's. */
+void file_move(drep_file *f, struct store *st);
 
 /* ---- file.c: making and freeing the handle ---- */
 

@@ -66,6 +66,17 @@ static int refuse(const drep_file *f)
                 f->path);
 }
 
+void file_move(drep_file *f, struct store *st)
+{
+    f->st = st;
+    hints_allow_targets(f, f->linked.dir);
+    for (size_t i = 0; i < OPEN_BUCKETS; i++)
+        for (struct open_dataset *d = f->datasets.bucket[i]; d; d = d->next) {
+            d->chunks->st = st;
+            d->verified = false;
+        }
+}
+
 /* Opens the reader's commit anew and moves open datasets there with the file. */
 static int take_over(drep_file *f)
 {
@@ -76,10 +87,7 @@ static int take_over(drep_file *f)
         return fail_in(err, "%s", f->path);
     /* The other ranks' messages go to the parent: here the file is one process's. */
     file_leave_team(f, true, f->inherit.busy);
-    f->st = st;
-    hints_allow_targets(f, f->linked.dir);
-    if (f->datasets.adopt)
-        f->datasets.adopt(f, st);
+    file_move(f, st);
     return 0;
 }
 

@@ -251,7 +251,7 @@ static int store_writes(struct meeting *m)
     int err;
 
     journal->paused = m->ds->rec.layout != FMT_COMPACT;
-    m->ds->verified = false;
+    m->ds->open.verified = false;
     err = record_leased(m);
     for (size_t i = 0; !err && (!m->loose || m->given.n > 0) && i < m->united.n; i++)
         err = store_call(m, &m->united.call[i]);

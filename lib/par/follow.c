@@ -43,9 +43,7 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
         return fail(DREP_ERR_FORMAT, "the slot of rank 0: %s", why ? why : "damaged");
     if ((err = private_move(f->st, &slot, &st)))
         return err;
-    f->st = st;
-    hints_allow_targets(f, f->linked.dir);
-    datasets_adopt(f, st);
+    file_move(f, st);
     paths_clear(f);
     if (ids)
         renumber(f, first_type, ids);

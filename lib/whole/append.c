@@ -98,7 +98,7 @@ static int write_new(drep_dataset *ds, const struct new_rows *rows,
         from[d] = (uint64_t) new->dim[d].start;
         len[d] = (uint64_t) new->dim[d].n;
     }
-    ds->verified = false;
+    ds->open.verified = false;
     return dataset_raw_box(ds, from, len, (void *)(uintptr_t)rows->buf, threads_of(ds, new, NULL),
                            APPENDING);
 }
