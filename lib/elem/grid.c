@@ -175,6 +175,27 @@ void chunks_of(drep_file *f, uint64_t id, const struct object_rec *rec, int64_t 
     chunks_reshape(f, rec, cs);
 }
 
+int chunk_holding(const struct object_rec *r, const int64_t *index, uint64_t *coord, int64_t *at)
+{
+    uint64_t number = 0;
+
+    if (r->rank > 0 && !index)
+        return fail(DREP_ERR_ARG, "no indices");
+    for (int d = 0; d < r->rank; d++) {
+        if (index[d] < 0 || (uint64_t)index[d] >= r->len[d])
+            return fail(DREP_ERR_RANGE, "index %lld in dimension %d; the length is %llu",
+                        (long long)index[d], d, (unsigned long long)r->len[d]);
+        number = number * r->len[d] + (uint64_t)index[d];
+        coord[d] = r->layout == FMT_CHUNKED ? (uint64_t)index[d] / r->chunk[d] : 0;
+    }
+    *at = 0;
+    if (r->layout == FMT_CONTIGUOUS) {
+        coord[0] = number / r->slab;
+        *at = (int64_t)(number % r->slab);
+    }
+    return 0;
+}
+
 /* ---- inside and outside ---- */
 
 bool chunk_inside(const struct object_rec *r, const uint64_t *coord)

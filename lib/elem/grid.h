@@ -47,6 +47,9 @@ int64_t chunk_number(const struct object_rec *rec, const uint64_t *coord);
 /* Elements of the shape that the chunk at a place of the grid holds along a dimension; 0: it lies
  * outside. */
 uint64_t chunk_len(const struct object_rec *rec, const uint64_t *coord, int d);
+/* The chunk or slab that holds the element with these indices; *at: the element's number in a slab,
+ * 0 in a chunk.  DREP_ERR_ARG, DREP_ERR_RANGE. */
+int chunk_holding(const struct object_rec *rec, const int64_t *index, uint64_t *coord, int64_t *at);
 /* Elements of the shape that a chunk holds. */
 int64_t chunk_extent(const struct object_rec *rec, int64_t chunk);
 

@@ -20,20 +20,19 @@
 static int chunk_of(const drep_dataset *ds, const int64_t *start, uint64_t *coord)
 {
     const struct object_rec *r = &ds->rec;
+    int64_t at;
+    int err;
 
     if (r->layout != FMT_CHUNKED)
         return fail(DREP_ERR_KIND, "it is not chunked");
-    if (r->rank > 0 && !start)
-        return fail(DREP_ERR_ARG, "no indices");
-    for (int d = 0; d < r->rank; d++) {
-        if (start[d] < 0 || (uint64_t)start[d] >= r->len[d] ||
-            (uint64_t)start[d] % r->chunk[d] != 0)
+    if ((err = chunk_holding(r, start, coord, &at)))
+        return err;
+    for (int d = 0; d < r->rank; d++)
+        if ((uint64_t)start[d] % r->chunk[d] != 0)
             return fail(DREP_ERR_RANGE,
-                        "index %lld in dimension %d is not that of a chunk's first element; the "
-                        "length is %llu, chunks have %u",
-                        (long long)start[d], d, (unsigned long long)r->len[d], r->chunk[d]);
-        coord[d] = (uint64_t)start[d] / r->chunk[d];
-    }
+                        "index %lld in dimension %d is not that of a chunk's first element; chunks "
+                        "have %u",
+                        (long long)start[d], d, r->chunk[d]);
     return 0;
 }
 
@@ -331,26 +330,11 @@ static bool has_changes(const drep_dataset *ds)
 static int element_of(const drep_dataset *ds, const int64_t *start, uint64_t *coord, int64_t *at)
 {
     const struct object_rec *r = &ds->rec;
-    int64_t number = 0;
 
     if (r->layout != FMT_CHUNKED && r->layout != FMT_CONTIGUOUS)
         return fail(DREP_ERR_KIND, "it has no payload of its own: it is %s",
                     r->layout == FMT_COMPACT ? "compact" : "of null space");
-    if (r->rank > 0 && !start)
-        return fail(DREP_ERR_ARG, "no indices");
-    for (int d = 0; d < r->rank; d++) {
-        if (start[d] < 0 || (uint64_t)start[d] >= r->len[d])
-            return fail(DREP_ERR_RANGE, "index %lld in dimension %d; the length is %llu",
-                        (long long)start[d], d, (unsigned long long)r->len[d]);
-        number = number * (int64_t)r->len[d] + start[d];
-        coord[d] = r->layout == FMT_CHUNKED ? (uint64_t)start[d] / r->chunk[d] : 0;
-    }
-    *at = 0;
-    if (r->layout == FMT_CONTIGUOUS) {
-        coord[0] = (uint64_t)number / r->slab;
-        *at = number % (int64_t)r->slab;
-    }
-    return 0;
+    return chunk_holding(r, start, coord, at);
 }
 
 /* Lengthens a stretch of slabs by what follows it in the file. */
