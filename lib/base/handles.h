@@ -16,9 +16,13 @@ typedef struct drep_dataset drep_dataset;
 typedef struct drep_type drep_type;
 typedef struct drep_info drep_info;
 
+typedef struct drep_dsinfo drep_dsinfo;
+typedef struct drep_encoding drep_encoding;
 typedef struct drep_filter drep_filter;
 typedef struct drep_ref drep_ref;
 typedef struct drep_report drep_report;
 typedef struct drep_scalar drep_scalar;
+typedef struct drep_selection drep_selection;
+typedef struct drep_xfer drep_xfer;
 
 #endif

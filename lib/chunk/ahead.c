@@ -13,8 +13,6 @@
 #include "tree/ahead_keys.h"
 #include "tree/find.h"
 
-#include <datarep.h>
-
 #define UNDER_WAY 8 /* fetches of one transfer */
 
 /* A fetch that is being collected. */
@@ -22,7 +20,7 @@ struct vector {
     struct chunks *cs;
     chunk_want_fn *want;
     void *ctx;
-    drep_range *range;
+    struct io_range *range;
     size_t n, room;
     uint64_t size;      /* of payload; blocks of checksums are small */
     struct buf value;   /* of the record at hand */
@@ -42,7 +40,7 @@ static void add(struct vector *v, uint64_t offset, uint64_t size)
 {
     if (size == 0 || size > SIZE_MAX || VEC_ROOM(v->range, v->n, v->room, 1))
         return;
-    v->range[v->n++] = (drep_range){offset, (size_t)size, NULL};
+    v->range[v->n++] = (struct io_range){offset, (size_t)size, NULL};
 }
 
 /* ---- what is stored ---- */

@@ -13,7 +13,6 @@
 #include "space/slots.h"
 #include "tree/undo.h"
 
-#include <datarep.h>
 #include <string.h>
 
 #define BLOCK FMT_SUM_BLOCK
@@ -95,7 +94,7 @@ static int read_shifted(struct store *st, uint8_t *p, size_t size, const uint64_
     size_t head = size - shift, whole = head / BLOCK * BLOCK, blocks = (size_t)sums_of(size), wrong;
     uint64_t real[PIECE_BLOCKS];
     uint8_t tail[IO_SHIFT_MAX];
-    const drep_range range[2] = {{offset, head, p + shift}, {offset + head, shift, tail}};
+    const struct io_range range[2] = {{offset, head, p + shift}, {offset + head, shift, tail}};
     int err = io_read_many(payload_io(st, offset), range, 2);
 
     if (err)

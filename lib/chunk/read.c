@@ -16,7 +16,6 @@
 #include "space/fetch.h"
 
 #include <assert.h>
-#include <datarep.h>
 #include <string.h>
 
 static struct cache_key cache_key_of(const struct chunks *cs, const uint64_t *coord, uint64_t cell)
@@ -486,7 +485,7 @@ static void window_ahead(struct work *w, uint64_t low)
     const struct chunk_run *r = w->found.run;
     struct store *st = w->cs->st;
     uint64_t size = w->size - low, at = r->rec.offset + w->found.index * r->rec.size + low;
-    drep_range range = {at, 0, NULL};
+    struct io_range range = {at, 0, NULL};
 
     if (fetch_lends(st) && fetch_take(st, FETCH_PAYLOAD, NULL, WINDOW_BYTES, at))
         return;

@@ -56,27 +56,41 @@ static int failed_at(const struct io *io, int err, unsigned said, const char *wh
 
 /* Offsets are those of files everywhere: a driver may use signed ones. The message of a vector that
  * fails names its first byte, as nothing says which of its ranges it was. */
-static int driver_many(struct io *io, const drep_range *range, size_t n)
+static int call_read(const struct driver *d, const drep_range *range, size_t n)
 {
-    const struct driver *d = (const struct driver *)io;
     unsigned said = fail_said();
     int err;
 
     for (size_t i = 0; i < n; i++) {
         if (range[i].offset > INT64_MAX || range[i].size > INT64_MAX - range[i].offset)
             return fail_byte(DREP_ERR_LIMIT, range[i].offset,
-                             "%s: byte %llu exceeds the largest file offset", io->path,
+                             "%s: byte %llu exceeds the largest file offset", d->io.path,
                              (unsigned long long)range[i].offset);
     }
     err = n > 0 ? d->fn.read_many(d->state, range, n) : 0;
-    return err ? failed_at(io, err, said, "read", range->offset) : 0;
+    return err ? failed_at(&d->io, err, said, "read", range->offset) : 0;
+}
+
+static int driver_many(struct io *io, const struct io_range *range, size_t n)
+{
+    drep_range few[8], *r = n <= sizeof few / sizeof *few ? few : mem_array(n, sizeof *r);
+    int err;
+
+    if (!r)
+        return fail_nomem();
+    for (size_t i = 0; i < n; i++)
+        r[i] = (drep_range){range[i].offset, range[i].size, range[i].buf};
+    err = call_read((const struct driver *)io, r, n);
+    if (r != few)
+        mem_free(r);
+    return err;
 }
 
 static int driver_read(struct io *io, void *buf, size_t size, uint64_t offset)
 {
-    drep_range range = {offset, size, buf};
+    const drep_range range = {offset, size, buf};
 
-    return size > 0 ? driver_many(io, &range, 1) : 0;
+    return size > 0 ? call_read((const struct driver *)io, &range, 1) : 0;
 }
 
 static int driver_write(struct io *io, const void *buf, size_t size, uint64_t offset)

@@ -16,10 +16,16 @@
 #include <stdint.h>
 
 struct io;
-/* Of datarep.h, for whoever reads several ranges at once or is behind a program's functions. */
-typedef struct drep_range drep_range;
+/* Of datarep.h, for whoever is behind a program's functions. */
 typedef struct drep_driver drep_driver;
 typedef struct drep_info drep_info;
+
+/* Bytes to read, and where to. */
+struct io_range {
+    uint64_t offset; /* in the file */
+    size_t size;
+    void *buf;
+};
 
 #define IO_SHIFT_MAX 64
 
@@ -27,7 +33,7 @@ struct io_ops {
     int (*read_at)(struct io *io, void *buf, size_t size, uint64_t offset);
     /* Read several ranges, ascending and disjoint, in as few round trips as the driver can (NULL:
      * one read_at() for each). After an error some of the buffers may be filled. */
-    int (*read_many)(struct io *io, const drep_range *range, size_t n);
+    int (*read_many)(struct io *io, const struct io_range *range, size_t n);
     /* How many bytes further up, at most IO_SHIFT_MAX, these would be read faster: whoever moves
      * them afterwards anyway can have them there (NULL: nowhere). */
     size_t (*shift)(const void *buf, size_t size, uint64_t offset);
@@ -102,7 +108,7 @@ int io_in_use(const struct io *io);
 int io_ranks_left(const struct io *io);
 
 /* Read several ranges by read_many() or, where the driver has none, one by one. */
-int io_read_many(struct io *io, const drep_range *range, size_t n);
+int io_read_many(struct io *io, const struct io_range *range, size_t n);
 
 enum io_pattern { IO_NORMAL, IO_SEQUENTIAL, IO_RANDOM };
 

@@ -4,9 +4,7 @@
 
 #include "base/error.h"
 
-#include <datarep.h>
-
-int io_read_many(struct io *io, const drep_range *range, size_t n)
+int io_read_many(struct io *io, const struct io_range *range, size_t n)
 {
     int err = 0;
 

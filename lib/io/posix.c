@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "io/watch.h"
 
-#include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -243,7 +242,7 @@ static int posix_read(struct io *io, void *buf, size_t size, uint64_t offset)
 
 /* Read adjacent ranges by one call. What it leaves, after a short read or an error, is read range
  * by range, and its error is reported there. */
-static size_t read_adjacent(const struct posix *f, const drep_range *range, size_t n)
+static size_t read_adjacent(const struct posix *f, const struct io_range *range, size_t n)
 {
     struct iovec to[VECTOR_MAX];
     size_t done = 0, left;
@@ -260,7 +259,7 @@ static size_t read_adjacent(const struct posix *f, const drep_range *range, size
 }
 
 /* Number of ranges from the first on that are adjacent in the file. */
-static size_t adjacent(const drep_range *range, size_t n)
+static size_t adjacent(const struct io_range *range, size_t n)
 {
     size_t many = 1, size = range->size;
 
@@ -271,7 +270,7 @@ static size_t adjacent(const drep_range *range, size_t n)
 }
 
 /* A local file has no round trip to save: only adjacent ranges share a call. */
-static int posix_read_many(struct io *io, const drep_range *range, size_t n)
+static int posix_read_many(struct io *io, const struct io_range *range, size_t n)
 {
     const struct posix *f = (const struct posix *)io;
     int err = 0;

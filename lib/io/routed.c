@@ -8,8 +8,6 @@
 #include "base/error.h"
 #include "base/mem.h"
 
-#include <datarep.h>
-
 struct routed {
     struct io io;
     struct io *base, *driver;

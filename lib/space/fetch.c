@@ -7,7 +7,6 @@
 #include "base/pool.h"
 #include "space/space.h"
 
-#include <datarep.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,7 @@ struct fetched {
     struct fetched *next;
     uint64_t size; /* bytes of all ranges */
     size_t n;
-    drep_range range[];
+    struct io_range range[];
 };
 
 int fetch_init(struct store *st, uint64_t most)
@@ -60,14 +59,14 @@ void fetch_release(struct fetch *f)
 
 static int ranges_by_offset(const void *a, const void *b)
 {
-    const drep_range *x = a, *y = b;
+    const struct io_range *x = a, *y = b;
 
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 /* Join ranges that overlap or touch, or whose gap costs less than a round trip of its own where
  * the driver makes one for each range. */
-static size_t join(const struct io *io, drep_range *range, size_t n)
+static size_t join(const struct io *io, struct io_range *range, size_t n)
 {
     uint64_t gap = io->ops->read_many ? 0 : io->round_trip;
     size_t m = 0;
@@ -85,7 +84,7 @@ static size_t join(const struct io *io, drep_range *range, size_t n)
 }
 
 /* Leave out what is not in the file or exceeds the limit. */
-static size_t limit(const struct store *st, drep_range *range, size_t n, uint64_t *size)
+static size_t limit(const struct store *st, struct io_range *range, size_t n, uint64_t *size)
 {
     uint64_t end = store_end(st);
     size_t m = 0;
@@ -102,7 +101,7 @@ static size_t limit(const struct store *st, drep_range *range, size_t n, uint64_
 }
 
 /* Take one piece of memory for all ranges. */
-static struct fetched *place_ranges(const drep_range *range, size_t n, uint64_t size)
+static struct fetched *place_ranges(const struct io_range *range, size_t n, uint64_t size)
 {
     size_t head = sizeof(struct fetched) + n * sizeof(*range);
     struct fetched *m = mem_alloc(head + (size_t)size);
@@ -137,7 +136,7 @@ static struct fetched *read_placed(struct io *io, struct fetched *m)
     return m;
 }
 
-void fetch_plan(struct fetching *g, struct store *st, drep_range *range, size_t n)
+void fetch_plan(struct fetching *g, struct store *st, struct io_range *range, size_t n)
 {
     uint64_t size;
 
@@ -178,7 +177,7 @@ struct fetched *fetch_wait(struct fetching *g)
     return g->m;
 }
 
-struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n)
+struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n)
 {
     struct fetching g;
 
@@ -188,7 +187,7 @@ struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n)
 
 struct fetched *fetch_front(struct store *st, size_t size)
 {
-    drep_range range = {0, size, NULL};
+    struct io_range range = {0, size, NULL};
 
     return read_placed(st->io, place_ranges(&range, 1, size));
 }
@@ -257,7 +256,7 @@ void fetch_discard(struct fetched *m)
 }
 
 /* Find the range that has these bytes. */
-static const drep_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
+static const struct io_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
 {
     size_t low = 0, high = m->n;
 
@@ -280,7 +279,7 @@ static const drep_range *range_of(const struct fetched *m, size_t size, uint64_t
 bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, uint64_t offset)
 {
     struct fetch *f = st->fetch;
-    const drep_range *range = NULL;
+    const struct io_range *range = NULL;
 
     pthread_rwlock_rdlock(&f->lock);
     for (const struct fetched *m = kind == FETCH_META ? f->kept : f->lent; m && !range; m = m->next)
@@ -311,7 +310,7 @@ bool fetch_extent_waits(const struct store *st, uint64_t offset)
 
 bool fetch_extent(struct store *st, uint64_t offset)
 {
-    drep_range range = {st->slot.meta_offset, (size_t)st->slot.meta_length, NULL};
+    struct io_range range = {st->slot.meta_offset, (size_t)st->slot.meta_length, NULL};
     struct fetch *f = st->fetch;
 
     if (!fetch_extent_waits(st, offset))

@@ -39,7 +39,7 @@ static inline bool fetch_on(const struct store *st)
 
 /* Read ranges, whose buffers are not looked at, in one round trip.  They are sorted and joined in
  * place; what exceeds `most` is left out.  NULL: nothing was read. */
-struct fetched *fetch_ranges(struct store *st, drep_range *range, size_t n);
+struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n);
 
 /* A fetch that its caller need not wait for yet. */
 struct fetching {
@@ -49,7 +49,7 @@ struct fetching {
     bool started; /* in a thread of its own */
 };
 /* Like fetch_ranges(), but nothing is read yet. */
-void fetch_plan(struct fetching *g, struct store *st, drep_range *range, size_t n);
+void fetch_plan(struct fetching *g, struct store *st, struct io_range *range, size_t n);
 /* Begin to read in the background; fetch_wait() must follow before the caller's call ends. */
 void fetch_start(struct fetching *g);
 /* Wait for what was read; or read it now, if that was not started.  NULL: nothing was read. */

@@ -6,7 +6,6 @@
 #include "space/fetch.h"
 #include "tree/block.h"
 
-#include <datarep.h>
 #include <string.h>
 
 #define FIRST 4  /* the first leaves of a stream: this part of what a round trip costs */
@@ -28,7 +27,7 @@ bool ahead_node_there(struct store *st, const struct ref *ref)
     return true;
 }
 
-void ahead_blocks(struct store *st, drep_range *range, size_t n)
+void ahead_blocks(struct store *st, struct io_range *range, size_t n)
 {
     fetch_insert(st, fetch_ranges(st, range, n));
 }
@@ -38,7 +37,7 @@ void ahead_blocks(struct store *st, drep_range *range, size_t n)
 static uint32_t fetch_children(struct store *st, const struct tree_node *n, uint32_t i,
                                uint64_t size)
 {
-    drep_range *range = mem_array(n->n, sizeof(*range));
+    struct io_range *range = mem_array(n->n, sizeof(*range));
     size_t many = 0;
 
     if (!range)
@@ -51,7 +50,7 @@ static uint32_t fetch_children(struct store *st, const struct tree_node *n, uint
         if (c.ref.length > size)
             break;
         size -= c.ref.length;
-        range[many++] = (drep_range){c.ref.offset, c.ref.length, NULL};
+        range[many++] = (struct io_range){c.ref.offset, c.ref.length, NULL};
     }
     ahead_blocks(st, range, many);
     mem_free(range);

@@ -13,7 +13,7 @@
 void ahead_child(struct store *st, const struct tree_node *n, uint32_t i);
 
 /* Fetch blocks; the array is changed. */
-void ahead_blocks(struct store *st, drep_range *range, size_t n);
+void ahead_blocks(struct store *st, struct io_range *range, size_t n);
 /* True if a block need not be fetched: it was, or the metadata extent will bring it. */
 bool ahead_has(struct store *st, const struct ref *ref);
 /* Likewise for a node, which may be in the cache too. */

@@ -9,11 +9,9 @@
 #include "tree/ahead.h"
 #include "tree/descend.h"
 
-#include <datarep.h>
-
 void ahead_keys(struct store *st, size_t n, ahead_key_fn *key, void *ctx)
 {
-    drep_range *range = mem_array(n, sizeof(*range));
+    struct io_range *range = mem_array(n, sizeof(*range));
     uint64_t before = 0;
     size_t many = 0;
     struct fail_state why;
@@ -31,7 +29,7 @@ void ahead_keys(struct store *st, size_t n, ahead_key_fn *key, void *ctx)
             break;
         c = child_get(above, at);
         if (!c.node && c.ref.offset != before && !ahead_node_there(st, &c.ref))
-            range[many++] = (drep_range){c.ref.offset, c.ref.length, NULL};
+            range[many++] = (struct io_range){c.ref.offset, c.ref.length, NULL};
         before = c.ref.offset;
         trail_release(&t);
     }

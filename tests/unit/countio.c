@@ -49,7 +49,7 @@ static int count_read(struct io *io, void *buf, size_t size, uint64_t offset)
     return err;
 }
 
-static int count_many(struct io *io, const drep_range *range, size_t n)
+static int count_many(struct io *io, const struct io_range *range, size_t n)
 {
     struct count_file *f = ((struct count_io *)io)->file;
     size_t bytes = 0;

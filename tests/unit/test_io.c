@@ -297,7 +297,7 @@ START_TEST(test_many_ranges)
 {
     enum { RANGES = 200, BYTES = 4000 };
     static uint8_t bytes[BYTES], got[RANGES][40];
-    drep_range range[RANGES];
+    struct io_range range[RANGES];
     uint64_t at = 7;
     struct io *io;
 
@@ -309,7 +309,7 @@ START_TEST(test_many_ranges)
         ck_assert_int_eq(io_posix(in_dir("many"), IO_CREATE, 0, 0666, &io), 0);
     ck_assert_int_eq(io->ops->write_at(io, bytes, BYTES, 0), 0);
     for (int i = 0; i < RANGES; i++) {
-        range[i] = (drep_range){at, (size_t)(i * 5 % 17), got[i]};
+        range[i] = (struct io_range){at, (size_t)(i * 5 % 17), got[i]};
         at += range[i].size + (i % 5 == 4 ? 3 : 0);
     }
     ck_assert_uint_lt(at, BYTES);
@@ -318,9 +318,9 @@ START_TEST(test_many_ranges)
         ck_assert_int_eq(memcmp(got[i], bytes + range[i].offset, range[i].size), 0);
     ck_assert_int_eq(io_read_many(io, range, 0), 0);
     /* The end of the file, in the middle of a call and alone. */
-    range[0] = (drep_range){BYTES - 10, 8, got[0]};
-    range[1] = (drep_range){BYTES - 2, 2, got[1]};
-    range[2] = (drep_range){BYTES, 1, got[2]};
+    range[0] = (struct io_range){BYTES - 10, 8, got[0]};
+    range[1] = (struct io_range){BYTES - 2, 2, got[1]};
+    range[2] = (struct io_range){BYTES, 1, got[2]};
     ck_assert_int_eq(io_read_many(io, range, 2), 0);
     ck_assert_int_eq(memcmp(got[1], bytes + BYTES - 2, 2), 0);
     ck_assert_int_eq(io_read_many(io, range, 3), DREP_ERR_TRUNCATE);

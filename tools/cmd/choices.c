@@ -4,6 +4,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/choices.h"
 #include "tools/host/message.h"
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef TOOLS_CMD_CHOICES_H
 #define TOOLS_CMD_CHOICES_H
 
-#include <datarep.h>
+#include "base/handles.h"
 
 /* "strict", "round", "clamp" or "wrap": DREP_RANGE_...  0, or an exit code after saying what is
  * wrong. */

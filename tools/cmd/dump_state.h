@@ -6,6 +6,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/operand.h"
+#include <datarep.h>
 
 struct dump {
     const char *file_name;

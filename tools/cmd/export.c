@@ -7,6 +7,7 @@
 #include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/message.h"
+#include <datarep.h>
 #include <getopt.h>
 #include <string.h>
 

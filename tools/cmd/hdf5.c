@@ -405,12 +405,13 @@ static bool is_foreign(const char *path, const char **module)
 static int import_into(const char *path, const char *module, const char *directory, int amode,
                        const char *plugins, drep_file **out)
 {
+    drep_filter lz4 = {.id = DREP_FILTER_LZ4, .level = -1};
     struct exchange x = {.src = path,
                          .module = module,
                          .datarep = "internal",
                          .big_datarep = "external32",
                          .range = DREP_RANGE_STRICT,
-                         .filters = {{.id = DREP_FILTER_LZ4, .level = -1}},
+                         .filters = &lz4,
                          .nfilters = drep_filter_available(DREP_FILTER_LZ4) ? 1 : 0,
                          .partial = true,
                          .quiet = true};

@@ -13,6 +13,7 @@
 #include "tools/host/family.h"
 #include "tools/host/foreign.h"
 #include "tools/host/message.h"
+#include <datarep.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -171,7 +172,9 @@ static int import_option(struct exchange *x, struct flat *f, const struct format
 
 static int import_run(int argc, char **argv)
 {
-    struct exchange x = {.command = "import", .range = DREP_RANGE_STRICT, .nfilters = -1};
+    drep_filter filters[DREP_MAX_FILTERS];
+    struct exchange x = {
+        .command = "import", .range = DREP_RANGE_STRICT, .filters = filters, .nfilters = -1};
     struct flat f = {.x = &x};
     struct options o = {.command = &import_command, .argc = argc, .argv = argv};
     const struct format *format = NULL;

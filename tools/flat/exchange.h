@@ -3,7 +3,7 @@
 #ifndef TOOLS_FLAT_EXCHANGE_H
 #define TOOLS_FLAT_EXCHANGE_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stdbool.h>
 
 struct exchange {
@@ -12,8 +12,8 @@ struct exchange {
     const char *root, *report;
     const char *datarep;     /* import */
     const char *big_datarep; /* import of HDF5: of datasets that are big-endian; NULL: datarep */
-    drep_filter filters[DREP_MAX_FILTERS];
-    int nfilters; /* -1: those of the source */
+    drep_filter *filters;    /* import; room for DREP_MAX_FILTERS, the caller's */
+    int nfilters;            /* -1: those of the source */
     int range, threads;
     bool excl, force, exact, outside, json, verbose;
     bool quiet;         /* say what is lost, and nothing else */

@@ -9,6 +9,7 @@
 #include "tools/flat/flat.h"
 #include "tools/walk/blocks.h"
 #include "tools/walk/box.h"
+#include <datarep.h>
 
 struct outlet {
     const struct flat *f;

@@ -4,7 +4,7 @@
 #define TOOLS_H5_CHUNK_H
 
 #include "tools/h5/library.h"
-#include <datarep.h>
+#include "base/handles.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -6,6 +6,7 @@
 #include "tools/text/cf.h"
 #include "tools/text/printer.h"
 #include "tools/walk/operand.h"
+#include <datarep.h>
 
 /* One dataset's numbers. */
 struct series {

@@ -8,6 +8,7 @@
 
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 
 struct abi_leaf;
 

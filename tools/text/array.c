@@ -6,6 +6,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

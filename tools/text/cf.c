@@ -6,6 +6,7 @@
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 #include "tools/text/print.h"
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 
 /* Lists that hold nothing but empty lists are not worth more than this many. */
 #define EMPTY_MAX 10000

@@ -44,6 +44,11 @@ struct wide num_machine_int(const void *at, int64_t size, bool is_signed)
     return w;
 }
 
+int num_code_format(const struct printer *p, const drep_type *type)
+{
+    return p->plain[drep_type_code(type)].format;
+}
+
 /* The value bits of an integer scalar, at most 128 (R5.21).  One of a format that has a name is
  * all value. */
 static struct wide load_scalar_int(const drep_scalar *scalar, const void *at)

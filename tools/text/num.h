@@ -20,10 +20,7 @@ struct wide num_int(const struct printer *p, const drep_type *type, const void *
 bool num_is(const struct printer *p, const drep_type *type);
 bool num_fits(const struct printer *p, const drep_type *type);
 /* DREP_FORMAT_... of a predefined type in memory; 0: of a type without a code. */
-static inline int num_code_format(const struct printer *p, const drep_type *type)
-{
-    return p->plain[drep_type_code(type)].format;
-}
+int num_code_format(const struct printer *p, const drep_type *type);
 /* DREP_FORMAT_... of a real, as it is read; 0 of every other number. */
 int num_format(const struct printer *p, const drep_type *type);
 /* The description of a real that is read as it is stored, for real_load(); NULL for others. */

@@ -49,6 +49,9 @@ int printer_init(struct printer *p, drep_file *file, bool json)
     err = drep_datarep_table("internal", plain, DREP_CODE_MAX, &n);
     if (err)
         return err;
+    p->plain = calloc(DREP_CODE_MAX + 1, sizeof *plain);
+    if (!p->plain)
+        return DREP_ERR_NOMEM;
     load_rows(p->plain, plain, n < DREP_CODE_MAX ? n : DREP_CODE_MAX);
     p->paths = calloc(1, sizeof *p->paths);
     p->search = calloc(1, sizeof *p->search);
@@ -75,7 +78,9 @@ void printer_release(struct printer *p)
     for (i = 0; i < p->nreps; i++)
         free(p->rep[i].stored);
     free(p->rep);
+    free(p->plain);
     p->rep = NULL;
+    p->plain = NULL;
     p->nreps = 0;
     if (p->search)
         pthread_mutex_destroy(&p->search->lock);

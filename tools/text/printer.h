@@ -9,8 +9,8 @@
 #ifndef TOOLS_TEXT_PRINTER_H
 #define TOOLS_TEXT_PRINTER_H
 
+#include "base/handles.h"
 #include "schema/paths.h"
-#include <datarep.h>
 #include <pthread.h>
 #include <stdbool.h>
 
@@ -41,7 +41,7 @@ struct printer {
     const drep_encoding *own_rows; /* by code: how a value holds it that is in none of them */
     struct paths *paths;           /* of all objects, found when the first is asked for */
     struct print_search *search;   /* whether they were looked for, by any thread */
-    drep_encoding plain[DREP_CODE_MAX + 1]; /* by code: the formats by which we know what it is */
+    drep_encoding *plain;          /* by code: the formats by which we know what it is */
 };
 
 /* For printer_type(): elements that come from elsewhere than a file. */

@@ -4,6 +4,7 @@
 #include "tools/host/progress.h"
 #include "tools/host/workers.h"
 #include "tools/text/sink.h"
+#include <datarep.h>
 #include <errno.h>
 #include <stdlib.h>
 

@@ -3,6 +3,7 @@
 #include "tools/text/verify.h"
 #include "tools/text/array.h"
 #include "tools/text/printer.h"
+#include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,8 +4,9 @@
 #ifndef TOOLS_WALK_SLICE_H
 #define TOOLS_WALK_SLICE_H
 
-#include <datarep.h>
+#include "base/handles.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 struct slice {
     int rank;
