@@ -148,7 +148,9 @@ void plan_cancel(struct places *p)
 
 /* ---- filtered chunks ---- */
 
-/* Take a chunk out of its run, if that is a plain one.  DREP_ERR_NOT_FOUND: the tree has no run. */
+/* Take a chunk out of its plain run, before a filtered chunk or one in another file, whose rows are
+ * in runs of their own, takes its place.  The change is part of the operation; the bytes become
+ * free with it.  Does nothing in a run of rows.  DREP_ERR_NOT_FOUND: the tree has no run. */
 static int leave_plain(struct chunks *cs, const uint64_t *coord)
 {
     struct run_hit f;

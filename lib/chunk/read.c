@@ -23,7 +23,8 @@ static struct cache_key cache_key_of(const struct chunks *cs, const uint64_t *co
     return (struct cache_key){cs->object, cell, cs->rank, coord};
 }
 
-/* Finds the chunk at hand: among what another store has lent, if that is so. */
+/* Find the run of w->coord, in the tree or among the records that another store has lent; w->found
+ * may still have it from the chunk before.  The worker gives it back.  DREP_ERR_NOT_FOUND. */
 static int work_find_run(struct work *w)
 {
     struct chunks *cs = w->cs;

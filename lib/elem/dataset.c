@@ -300,7 +300,8 @@ static int filter_names(drep_dataset *ds)
     return 0;
 }
 
-/* What is in the heaps of an HDF5 file, or refers to its objects, does not go along (R8.54). */
+/* Refuse a filter of HDF5 on elements with variable parts or references: decoded, they would point
+ * into heaps and objects of an HDF5 file that is not here (R8.54). */
 static int filters_fit(const drep_dataset *ds)
 {
     if (ds->rec.nfilters == 0 || !filter_is_hdf5(&ds->rec.filter[0]) ||

@@ -67,7 +67,7 @@ static int call_read(const struct driver *d, const drep_range *range, size_t n)
                              "%s: byte %llu exceeds the largest file offset", d->io.path,
                              (unsigned long long)range[i].offset);
     }
-    err = n > 0 ? d->fn.read_many(d->state, range, n) : 0;
+    err = d->fn.read_many(d->state, range, n);
     return err ? failed_at(&d->io, err, said, "read", range->offset) : 0;
 }
 
@@ -78,6 +78,8 @@ static int driver_many(struct io *io, const struct io_range *range, size_t n)
 
     if (!r)
         return fail_nomem();
+    if (n == 0)
+        return 0;
     for (size_t i = 0; i < n; i++)
         r[i] = (drep_range){range[i].offset, range[i].size, range[i].buf};
     err = call_read((const struct driver *)io, r, n);

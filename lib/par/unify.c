@@ -77,7 +77,9 @@ static int unify_shape(struct merging *m, const struct new_object *o, const stru
     return merge_resize(m, o->id, own->rank, len);
 }
 
-/* Two new datasets: what they differ in, or NULL. */
+/* Compare a rank's new dataset with the one of that name that is in rank 0's tree.  *what: a
+ * constant text, the first thing in which they differ, or NULL; their lengths may differ
+ * (unify_shape()). */
 static int dataset_differs(struct merging *m, const struct object_rec *own,
                            const struct object_rec *is, const char **what)
 {

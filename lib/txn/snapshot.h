@@ -15,6 +15,8 @@ int snapshot_open(struct store *st, int write, uint64_t sequence);
 /* The same for reading, at the commit of a slot that a process has read and keeps: the file is not
  * asked, which may show this process less. */
 int snapshot_open_at(struct store *st, const struct slot *slot);
+/* Take the writer's lock, and note in st->locked whether it is held; waits as the options say.
+ * Without locks, by option or of the system, it succeeds and holds none.  DREP_ERR_FILE_IN_USE. */
 int snapshot_lock_writer(struct store *st);
 /* Choose the newest commit, or `sequence` if it is in a slot, without looking at it. */
 int snapshot_choose(struct store *st, uint64_t sequence, int write, struct slot *out);

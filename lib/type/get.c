@@ -179,7 +179,8 @@ static int get_entry(struct getter *g, uint8_t kind, struct entry_list *l, int64
     return parent ? get_type(g, &l->type[i], &l->shape[i]) : 0;
 }
 
-/* All of a node's list; to be released whatever comes. */
+/* Read all entries of a node's list; the caller releases it by list_release(), after an error
+ * too. */
 static int get_list(struct getter *g, const struct type_node *n, struct entry_list *l)
 {
     int err = list_init(l, n->count);

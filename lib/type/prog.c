@@ -383,7 +383,9 @@ static int compose_laid_out(struct shape *out, const drep_type *type, const stru
     return 0;
 }
 
-/* PLACED: members where they were put, with the sizes of the file. */
+/* Lay a compound out as PROG_PLACED says: members at the offsets that they have in memory, with the
+ * file's sizes, so that no offset depends on the members before it.  `members` stays the caller's.
+ * DREP_ERR_TYPE: they would overlap. */
 static int compose_kept(struct shape *out, const drep_type *type, const struct shape *members)
 {
     int err = placed_apart(type, members);

@@ -10,6 +10,7 @@
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
+#include <datarep.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
