@@ -109,6 +109,7 @@ static void add_sums(struct vector *v, const struct chunk_rec *rec)
 static bool add_chunk(struct vector *v, size_t i)
 {
     uint64_t coord[FMT_RANK_MAX], low, high, at, size;
+    uint64_t most = v->cs->st->fetch->most / 8 * 7; /* the rest is for checksums */
     struct chunk_rec rec;
     uint32_t index;
 
@@ -125,9 +126,9 @@ static bool add_chunk(struct vector *v, size_t i)
         at += low;
         size = low < high ? high - low : 0;
     }
-    if (size > v->cs->st->fetch->most) /* large enough by itself */
+    if (size > most) /* large enough by itself */
         return true;
-    if (size > v->cs->st->fetch->most - v->size)
+    if (size > most - v->size)
         return false;
     v->size += size;
     if (!rec.filtered && v->cs->st->opts.verify)
