@@ -1725,7 +1725,7 @@ DREP_API int drep_dataset_chunks(drep_dataset *dataset, drep_chunk_fn *fn, void 
  * hint drep_chunk_max. Filters need not be available. */
 DREP_API int drep_read_stored(drep_dataset *dataset, const int64_t *start, void *buf, int64_t room,
                               int64_t *size, uint32_t *skipped);
-/* DEFERRED: for drep_write_external() alone, as with drep_checksum=deferred. */
+/* DEFERRED: in drep_write_external(), as drep_checksum=deferred; without effect elsewhere. */
 enum drep_stored_flags { DREP_STORED_UNDECODED = 1, DREP_STORED_DEFERRED = 2 };
 DREP_API int drep_write_stored(drep_dataset *dataset, const int64_t *start, const void *buf,
                                int64_t size, uint32_t skipped, unsigned flags);

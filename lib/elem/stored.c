@@ -128,7 +128,7 @@ static int stored_check(const drep_dataset *ds, int64_t size, uint32_t skipped)
 /* Flags of the record for those of the caller. */
 static int flags_check(unsigned flags, uint8_t *out)
 {
-    if (flags & ~(unsigned)DREP_STORED_UNDECODED)
+    if (flags & ~(unsigned)(DREP_STORED_UNDECODED | DREP_STORED_DEFERRED))
         return fail(DREP_ERR_ARG, "unknown flags 0x%x of a stored chunk", flags);
     *out = flags & DREP_STORED_UNDECODED ? FMT_CHUNK_UNDECODED : 0;
     return 0;
@@ -226,7 +226,7 @@ int drep_write_external(drep_dataset *dataset, const int64_t *start, uint32_t nu
     bool deferred = flags & DREP_STORED_DEFERRED;
     int err;
 
-    if ((err = flags_check(flags & ~(unsigned)DREP_STORED_DEFERRED, &coding.flags)) ||
+    if ((err = flags_check(flags, &coding.flags)) ||
         (err = dataset_check(dataset, "drep_write_external")) ||
         (err = shared_refuses(dataset->file, "drep_write_external")) ||
         (err = write_begin(dataset->file)))

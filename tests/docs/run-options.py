@@ -31,6 +31,7 @@ MEMBERS = {
     'drep_copying.range': 'drep_range_mode',
     'drep_copying.threads': (0, INT_MAX),
     'drep_copying.external': (0, 1),
+    'drep_copying.emptied': 'any id',
     'drep_spec.rank': (-1, 32),
     'drep_spec.layout': 'drep_layout',
     'drep_spec.nfilters': (0, 32),
