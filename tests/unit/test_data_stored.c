@@ -296,7 +296,7 @@ START_TEST(test_hdf5_filters_that_nobody_has)
     ok(drep_write_stored(ds, at, "nobody knows", 12, 0, DREP_STORED_UNDECODED));
     ok(drep_write_stored(ds, other, "what it says", 12, 0, 0));
     ok(drep_write_stored(ds, skips, plain, sizeof plain, 1, 0));
-    fails(drep_write_stored(ds, at, "nobody knows", 12, 0, 2), DREP_ERR_ARG);
+    fails(drep_write_stored(ds, at, "nobody knows", 12, 0, 4), DREP_ERR_ARG);
     ok(drep_commit(f));
     ck_assert_int_eq(undecoded(ds), 1);
     fails(drep_read_box(ds, at, one, DREP_DOUBLE, &v, NULL), DREP_ERR_UNSUPPORTED);
