@@ -45,7 +45,9 @@ def nc(path, first, n, kind="NETCDF4", units="hours since 2000-01-01", mask=1, *
         f.createVariable("lat", "f4", ("lat",))[:] = np.arange(LAT)
         f.createVariable("lon", "f4", ("lon",))[:] = np.arange(LON)
         f.createVariable("mask", "i2", ("lat", "lon"))[:] = np.full((LAT, LON), mask)
-        f.createVariable("t2m", "f4", ("time", "lat", "lon"), **storage)[:] = field(first, n)
+        t2m = f.createVariable("t2m", "f4", ("time", "lat", "lon"), **storage)
+        t2m.missing_value = np.float32(-1)  # a list of one number,
+        t2m[:] = field(first, n)
 
 
 def h5(path, first, n, chunks=(1, LAT, LON), **storage):
@@ -60,6 +62,7 @@ def h5(path, first, n, chunks=(1, LAT, LON), **storage):
         f["mask"] = np.full((LAT, LON), 1, "i2")
         fill = netCDF4.default_fillvals["f4"]
         f.create_dataset("t2m", data=field(first, n), chunks=chunks, fillvalue=fill, **storage)
+        f["t2m"].attrs["missing_value"] = np.float32(-1)  # and here a scalar
         for name, scales in (("mask", ("lat", "lon")), ("t2m", ("time", "lat", "lon"))):
             for d, scale in enumerate(scales):
                 f[name].dims[d].attach_scale(f[scale])

@@ -55,13 +55,14 @@ static bool texts_same(const struct join_job *j, const struct join_source *s, co
     return same;
 }
 
+/* netCDF-4 writes one number as a list of one, others as a scalar. */
 static bool values_alike(const struct verify *how, const struct value *a, const struct value *b)
 {
     char text[400];
 
     if (!a->bytes || !b->bytes)
         return !a->bytes && !b->bytes;
-    return a->info.rank == b->info.rank && a->info.count == b->info.count &&
+    return (a->info.rank == b->info.rank || a->info.count == 1) && a->info.count == b->info.count &&
            drep_type_equal(a->info.type, b->info.type) &&
            verify_compare(how, a->info.type, a->info.count, a->bytes, b->bytes, text, sizeof text) <
                0;
