@@ -195,6 +195,8 @@ static int fit_begin(const struct join_job *j, const struct join_variable *v, dr
         snprintf(f->why, sizeof f->why, "elements are stored in another representation");
     } else if (!pair_filters(f)) {
         snprintf(f->why, sizeof f->why, "filters are not those of %s", j->source[0]);
+    } else if (info->layout == DREP_COMPACT) {
+        snprintf(f->why, sizeof f->why, "it is compact, a part of its file's index");
     } else if (!fit_grid(f)) {
         shape_text(info->rank, f->shape, a, sizeof a);
         shape_text(info->rank, v->info.chunk, b, sizeof b);
