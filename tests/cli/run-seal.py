@@ -148,7 +148,7 @@ def hostile(d):
             ("often", [(0, 4000)] * 96, ["16 times", "R8.48"]),
             ("outside", [(3990, 11)], ["R8.47"]),
             ("no time", [(0, 16)], ["its time"]),
-            ("URI", [(0, 16)], ["https://example.org/x.bin", "URIs"])):
+            ("URI", [(0, 16)], ["chunk (0,0)", "drep_external_urls"])):
         b = Builder()
         c = b.dataset(1, "d", "UINT8_T", (96, 4000), "chunked", (1, 4000))
         uri = name == "URI"

@@ -114,10 +114,11 @@ static int compare_box(const struct join_job *j, const struct join_source *s,
         status = tool_fail(s->name, v->path, err);
     } else if ((at = verify_compare(how, type, (int64_t)n, ours, theirs, text, sizeof text)) >= 0) {
         box_index_text(b->rank, b->start, b->count, at, index, sizeof index);
-        tool_say(s->name, v->path,
-                 "it has not the dimension, and element %s is not that of %s: variables without it "
-                 "must be equal in all files",
-                 index, j->source[0]);
+        tool_say(
+            s->name, v->path,
+            "element %s differs from that of %s; variables without the dimension must be equal "
+            "in all files",
+            index, j->source[0]);
         status = TOOL_DIFFERS;
     }
     if (read && drep_type_variable(type)) {
