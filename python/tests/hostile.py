@@ -55,7 +55,7 @@ METHODS = {
         "_read_box": "DDDTmo", "_write_box": "DDDTmo", "_read_same": "mk", "_read_points": "mnTmo",
         "_write_points": "mnTmo", "_read_boxes": "mDTmo", "_append": "nnTmo", "_append_failed": "", "_resize": "D",
         "_info": "", "_chunks": "", "_stored_as": "T", "_placed": "", "_usage": "", "_fill": "Tm", "_map": "b",
-        "read_stored": "D", "write_stored": "Dmn"},
+        "_stored_at": "D", "read_stored": "D", "write_stored": "Dmn"},
     "View": {"size": "", "read": "nmnTo", "write": "nmnTo", "close": ""},
     "Elements": {"load": "Pm", "store": "Pmccb"},
     "Type": {
