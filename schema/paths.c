@@ -30,8 +30,12 @@ char *path_of_dimension(const char *group, const char *name)
 
 int paths_add(struct paths *p, uint64_t id, const char *path, const char **before)
 {
-    uintptr_t *value = idset_add(&p->ids, id);
+    uintptr_t *value;
 
+    *before = NULL;
+    if (!id)
+        return 0;
+    value = idset_add(&p->ids, id);
     if (!value)
         return DREP_ERR_NOMEM;
     *before = (const char *)*value;

@@ -20,7 +20,8 @@ char *path_of_dimension(const char *group, const char *name);
 struct paths {
     struct idset ids; /* with the path of each */
 };
-/* Add an object; *before is its path if it was there already, else NULL. 0 or DREP_ERR_NOMEM. */
+/* Add an object; *before is its path if it was there already, else NULL.  An id of 0, which is no
+ * object that this version knows, is left out.  0 or DREP_ERR_NOMEM. */
 int paths_add(struct paths *paths, uint64_t id, const char *path, const char **before);
 /* NULL if there is no such object. */
 const char *paths_get(const struct paths *paths, uint64_t id);
