@@ -11,6 +11,12 @@
 #include "countio.h"
 #include "data_help.h"
 
+/* Round trips are the same with a sanitizer, and 10^6 chunks take it minutes. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SLOW 0
+#else
+#define SLOW 1
+#endif
 #define GROUPS 100
 #define EACH 99        /* datasets of a group */
 #define ROWS 317       /* of chunks, and as many in a row: 10^5 */
@@ -231,9 +237,11 @@ static const struct work {
     {"64x64 of 25 plain chunks", slice, 3, 3, 6, 120},
     {"a column of 10^5 filtered chunks", column, 1, 8, 8, 700},
     {"list 10,000 objects, 64x64 of 25 chunks", list_and_slice, 4, 4, 12, 1000},
+#if SLOW
     {"one element of 10^6 filtered chunks", one_element, 5, 6, 6, 7},
+#endif
 };
-enum { WORKS = sizeof works / sizeof works[0], FILES = 6 };
+enum { WORKS = sizeof works / sizeof works[0], FILES = 5 + SLOW };
 
 static void make_file(int file, const char *name, bool pack)
 {
@@ -283,6 +291,8 @@ START_TEST(test_D41_few_round_trips)
         for (int pack = 1; pack >= 0; pack--) {
             struct count_file c;
 
+            if (pack && file == 5) /* a million chunks take long, and are found by the same nodes */
+                continue;
             make_file(file, "counted", pack);
             count_init(&c, temp_path("counted"));
             for (int i = 0; i < WORKS; i++) {
