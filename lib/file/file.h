@@ -31,7 +31,7 @@ struct open_dataset {
 
 /* elem/dataset.c owns them. */
 struct open_datasets {
-    pthread_mutex_t lock; /* of the lists and of what handles count */
+    pthread_mutex_t lock;                      /* of the lists and of what handles count */
     struct open_dataset *bucket[OPEN_BUCKETS]; /* lists, by the id */
     size_t n;
     drep_dataset *spare; /* one that was closed; its memory serves again */
