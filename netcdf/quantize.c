@@ -78,7 +78,7 @@ int quantize_note(struct nc_variable *v)
     return err;
 }
 
-/* What the attributes of a variable that was there before say. */
+/* Read how a variable that is in the file is quantized, from its attributes. */
 static void quantize_load(struct door *door, const struct nc_group *group, struct nc_variable *v)
 {
     char *path =
@@ -129,9 +129,10 @@ int slot_inq_var_quantize(int ncid, int varid, int *mode, int *digits)
 
 /* ------------------------------------------------------------------- the values */
 
-/* A format: so many explicit bits of the significand. */
+/* What is asked for, and a format with so many explicit bits of the significand. */
 struct quantizer {
     int mode, digits, bits;
+    double fill;
 };
 
 /* Bits of the significand that Granular BitRound keeps of a number. */
@@ -157,56 +158,56 @@ static int spare_bits(const struct quantizer *q, double value)
     return kept < q->bits ? q->bits - kept : 0;
 }
 
-static uint64_t quantize_bits(const struct quantizer *q, uint64_t bits, int spare, size_t i)
+/* The bits of element i after quantizing; its `value` is exact as a double. */
+static uint64_t quantize_bits(const struct quantizer *q, double value, uint64_t bits, size_t i)
 {
-    uint64_t low = ((uint64_t)1 << spare) - 1;
+    uint64_t low;
 
+    if (value == q->fill || value == 0 || !isfinite(value))
+        return bits;
+    low = ((uint64_t)1 << spare_bits(q, value)) - 1;
     if (q->mode != NC_QUANTIZE_BITGROOM)
         return (bits + (low & ~(low >> 1))) & ~low;
     return i % 2 ? bits | low : bits & ~low;
 }
 
-static void quantize_floats(const struct quantizer *q, float fill, float *values, size_t n)
+static void quantize_floats(const struct quantizer *q, float *values, size_t n)
 {
     size_t i;
 
     for (i = 0; i < n; i++) {
         uint32_t bits;
 
-        if (values[i] == fill || values[i] == 0 || !isfinite(values[i]))
-            continue;
         memcpy(&bits, &values[i], sizeof bits);
-        bits = (uint32_t)quantize_bits(q, bits, spare_bits(q, (double)values[i]), i);
+        bits = (uint32_t)quantize_bits(q, (double)values[i], bits, i);
         memcpy(&values[i], &bits, sizeof bits);
     }
 }
 
-static void quantize_doubles(const struct quantizer *q, double fill, double *values, size_t n)
+static void quantize_doubles(const struct quantizer *q, double *values, size_t n)
 {
     size_t i;
 
     for (i = 0; i < n; i++) {
         uint64_t bits;
 
-        if (values[i] == fill || values[i] == 0 || !isfinite(values[i]))
-            continue;
         memcpy(&bits, &values[i], sizeof bits);
-        bits = quantize_bits(q, bits, spare_bits(q, values[i]), i);
+        bits = quantize_bits(q, values[i], bits, i);
         memcpy(&values[i], &bits, sizeof bits);
     }
 }
 
 void quantize_values(const struct nc_variable *v, const void *fill, void *values, size_t n)
 {
-    struct quantizer q = {v->quantize, v->digits, v->type == NC_FLOAT ? 23 : 52};
+    struct quantizer q = {v->quantize, v->digits, v->type == NC_FLOAT ? 23 : 52, 0};
     float single;
-    double wide;
 
     if (v->type == NC_FLOAT) {
         memcpy(&single, fill, sizeof single);
-        quantize_floats(&q, single, values, n);
+        q.fill = (double)single;
+        quantize_floats(&q, values, n);
     } else {
-        memcpy(&wide, fill, sizeof wide);
-        quantize_doubles(&q, wide, values, n);
+        memcpy(&q.fill, fill, sizeof q.fill);
+        quantize_doubles(&q, values, n);
     }
 }

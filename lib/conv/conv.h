@@ -60,6 +60,12 @@ int conv_read(struct conv *c, void *mem, int64_t at, const uint8_t *file, int64_
 int conv_write(struct conv *c, const void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n);
 /* Bytes of heap that n elements on the file's side refer to, where a write names something. */
 uint64_t conv_weight(const struct conv *c, const uint8_t *file, int64_t step, int64_t n);
+/* Counts n elements that were moved as they are, where a report is wanted. */
+static inline void conv_count(struct conv *c, int64_t n)
+{
+    if (c->opts.report)
+        c->report.items += n * c->stored->items;
+}
 /* Do a user's functions convert?  Then each call costs much and few are made. */
 static inline bool conv_calls(const struct conv *c)
 {

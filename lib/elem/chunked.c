@@ -49,8 +49,7 @@ static int shuffled_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t 
     if (step == 1 && s->c->copy) {
         chunk_unshuffle(s->p, s->size, s->unit, bytes_of(t->ds, at), bytes_of(t->ds, n),
                         plain_memory(t, mem));
-        if (s->c->opts.report)
-            s->c->report.items += n * s->c->stored->items;
+        conv_count(s->c, n);
         return 0;
     }
     for (int64_t now; !err && n > 0; n -= now, at += now * step, mem += now) {
@@ -154,12 +153,10 @@ struct straight {
 static int straight_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     const struct straight *s = ctx;
-    struct conv *c = &s->m->c;
 
     (void)at;
     (void)step;
-    if (c->opts.report)
-        c->report.items += n * c->stored->items;
+    conv_count(&s->m->c, n);
     return chunk_read_straight(s->w, (uint8_t *)plain_memory(s->m->t, mem));
 }
 
@@ -409,12 +406,10 @@ struct put_straight {
 static int put_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
 {
     const struct put_straight *s = ctx;
-    struct conv *c = &s->m->c;
 
     (void)at;
     (void)step;
-    if (c->opts.report)
-        c->report.items += n * c->stored->items;
+    conv_count(&s->m->c, n);
     return places_put(s->to, s->at, plain_memory(s->m->t, mem));
 }
 

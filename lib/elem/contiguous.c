@@ -361,7 +361,7 @@ static int slab_piece(const struct slab_writer *s, struct buf *b, const struct p
     conv_begin(f->t, &c);
     if (f->t->conv.copy) {
         *bytes = plain_memory(f->t, mem);
-        c.report.items += n * c.stored->items;
+        conv_count(&c, n);
     } else {
         if (prog_gaps(&ds->ft->stored))
             memset(b->p, 0, (size_t)at->size); /* gaps are zeros */

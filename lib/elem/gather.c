@@ -101,8 +101,7 @@ static int gather_direct(struct gather *g, int64_t at, int64_t n, int64_t mem)
         err = chunk_bytes(g->w, offset, size, to, &have);
     if (!err && have < size)
         err = fill_bytes(ds, to + have, offset + have, size - have);
-    if (g->c->opts.report)
-        g->c->report.items += n * g->c->stored->items;
+    conv_count(g->c, n);
     return err;
 }
 

@@ -85,8 +85,7 @@ int scatter_flush(void *scatter)
         return 0;
     if (s->n == 1 && s->run[0].step == 1 && s->c->copy) {
         bytes = plain_memory(s->t, s->run[0].mem);
-        if (s->c->opts.report)
-            s->c->report.items += s->run[0].n * s->c->stored->items;
+        conv_count(s->c, s->run[0].n);
     } else {
         err = buf_reserve(s->b, s->high - s->low);
         if (!err)
