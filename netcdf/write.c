@@ -93,7 +93,7 @@ static int write_box(struct door *door, struct nc_variable *v, const struct nc_b
     return report.overflow ? NC_ERANGE : 0;
 }
 
-/* The fill value, which quantized elements keep; netCDF's where there is none. */
+/* Get the fill value, which quantizing does not change: the variable's, or netCDF's default. */
 static int read_fill(struct door *door, struct nc_variable *v, void *fill)
 {
     if (!v->no_fill)

@@ -11,7 +11,7 @@
 
 #define REPLACED_TRIES 8 /* to get at a file that others replace */
 
-/* What a file behind a URL names by a path is beneath the folder of that URL. */
+/* The paths in a file behind a URL lead to files beneath the folder of that URL. */
 static int open_url(const char *url, int amode, const drep_info *info, uint64_t commit,
                     drep_file **out)
 {

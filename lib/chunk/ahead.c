@@ -158,7 +158,7 @@ size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
 
 /* ---- many fetches under way ---- */
 
-/* What want() of a stream is asked, from chunk `first` on. */
+/* The want() of a stream, whose chunks are counted from number `first`. */
 struct shifted {
     chunk_want_fn *want;
     void *ctx;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct io;
-/* Of datarep.h, for whoever is behind a program's functions. */
+/* Types of datarep.h: the functions and the hints of a program. */
 typedef struct drep_driver drep_driver;
 typedef struct drep_info drep_info;
 

@@ -49,8 +49,8 @@ struct posix {
     int lock_old;                  /* these bytes are to be locked */
     uint64_t old_first, old_count; /* in */
     int old;      /* what stood there lately, -1: nothing, or nothing that can be opened */
-    int watch;    /* of the file whose lock is waited for, -1: there is none; */
-    bool watched; /* that was tried */
+    int watch;    /* watches the file whose lock is waited for; -1: nothing does */
+    bool watched; /* watch_open() was called */
     /* Nanoseconds to wait for bytes that another process has written: at first, and left. */
     int64_t patience, patience_left;
 };

@@ -18,12 +18,12 @@
 #define INTERFACE 1 /* of the functions below; the module says which it has */
 #define SHOWN_MAX 4096
 
-/* What the module exports, beside `int datarep_http_interface(void)`: datarep_http_read() and
- * datarep_http_upload().  Both fill a driver for a URL and its state, which the driver closes;
- * hints have the values in force.  The first opens a file for reading and has its first bytes when
- * it returns; flag: a file names the URL, not the caller.  The second replaces what the URL names,
- * or with the flag only makes it: write_at() is called in order, sync() once, at the end, and a
- * close without sync() leaves nothing. */
+/* The module exports `int datarep_http_interface(void)`, datarep_http_read() and
+ * datarep_http_upload().  The last two fill a driver for a URL and its state, which the driver
+ * closes; hints have the values in force.  The first opens a file for reading and has its first
+ * bytes when it returns; flag: a file names the URL, not the caller.  The second replaces what the
+ * URL names, or with the flag only makes it: write_at() is called in order, sync() once, at the
+ * end, and a close without sync() leaves nothing. */
 typedef int open_fn(const char *url, int flag, const drep_info *hints, drep_driver *driver,
                     void **state);
 typedef int interface_fn(void);

@@ -27,7 +27,7 @@ static int numbers_in(struct store *st, uint64_t from, uint64_t to, int *held)
     return to > from ? st->io->ops->probe(st->io, FIRST + from, to - from, held) : 0;
 }
 
-/* The number behind all that are in use; NUMBERS: there is none.  Each look finds a higher one. */
+/* Find the first number above all that are in use, or NUMBERS.  Each probe finds a higher one. */
 static int number_behind(struct store *st, uint64_t *number)
 {
     uint64_t low = 0, at = FIRST;
