@@ -15,18 +15,27 @@ static struct url_label {
     const char *shown, *url;
 } * labels;
 
+static const struct url_label *label_find(const char *shown)
+{
+    const struct url_label *l = labels;
+
+    while (l && strcmp(l->shown, shown) != 0)
+        l = l->next;
+    return l;
+}
+
 const char *label_opened(const char *file)
 {
-    for (const struct url_label *l = labels; l; l = l->next)
-        if (strcmp(l->shown, file) == 0)
-            return l->url;
-    return file;
+    const struct url_label *l = label_find(file);
+
+    return l ? l->url : file;
 }
 
 /* Two URLs that differ in what is not shown get a number. */
 char *label_argument(char *argument)
 {
     size_t size = strlen(argument) + 24;
+    const struct url_label *other;
     char *shown, *url;
     struct url_label *l;
 
@@ -42,8 +51,7 @@ char *label_argument(char *argument)
         return argument;
     }
     url_shown(url, shown, size);
-    for (int n = 2;
-         strcmp(label_opened(shown), shown) != 0 && strcmp(label_opened(shown), url) != 0; n++) {
+    for (int n = 2; (other = label_find(shown)) && strcmp(other->url, url) != 0; n++) {
         url_shown(url, shown, size);
         snprintf(shown + strlen(shown), 12, "#%d", n);
     }
