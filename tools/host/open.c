@@ -55,6 +55,25 @@ bool tool_wait_for_lock(const char *seconds)
     return whole > 0 && (part > 0) == (point > 0) && !seconds[whole + point + part];
 }
 
+/* Cut the next hint off a list; NULL: there is none.  Commas and blanks separate hints, but a value
+ * may be a list as well: what has no "=" goes on with the hint before it. */
+static char *next_hint(char **at)
+{
+    char *hint = *at + strspn(*at, ", "), *end = hint + strcspn(hint, ", ");
+
+    while (*end) {
+        char *next = end + strspn(end, ", ");
+        size_t size = strcspn(next, ", ");
+
+        if (size == 0 || memchr(next, '=', size))
+            break;
+        end = next + size;
+    }
+    *at = *end ? end + 1 : end;
+    *end = '\0';
+    return *hint ? hint : NULL;
+}
+
 /* DATAREP_HINTS="drep_http_whole=true,drep_threads=1": hints of the user's; what the command line
  * says comes after them. */
 static int environment_hints(drep_info *info)
@@ -63,11 +82,9 @@ static int environment_hints(drep_info *info)
     char *copy = strdup(text ? text : ""), *at = copy, *hint;
     int err = copy ? 0 : DREP_ERR_NOMEM;
 
-    while (!err && (hint = strsep(&at, ", "))) {
+    while (!err && (hint = next_hint(&at))) {
         char *value = strchr(hint, '=');
 
-        if (!*hint)
-            continue;
         if (value)
             *value++ = '\0';
         err = drep_info_check(hint, value ? value : "");
