@@ -4,6 +4,7 @@
  * of their chunks in the sources, of which only headers are read. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/join.h"
+#include "base/url.h"
 #include "base/vec.h"
 #include "tools/cmd/command.h"
 #include "tools/host/exit.h"
@@ -418,8 +419,12 @@ static void release_join(struct join_job *j)
 
 static int join_files(struct join_job *j)
 {
-    int err, status = outfile_permit(j->target, &j->excl, j->force, NULL);
+    int err, status;
 
+    if (url_is(j->target))
+        return tool_usage(join_command.name, "the new file is a local one, which `datarep convert` "
+                                             "sends to a URL");
+    status = outfile_permit(j->target, &j->excl, j->force, NULL);
     for (int i = 0; !status && i < j->sources; i++)
         if (outfile_same(j->source[i], j->target))
             status = tool_usage(join_command.name, "%s is both source and target", j->target);

@@ -1,5 +1,6 @@
 /* join_source.c - a source of `datarep join`, of any kind, as a container that names its chunks. */
 /* SPDX-License-Identifier: MIT */
+#include "base/url.h"
 #include "base/vec.h"
 #include "tools/cmd/hdf5.h"
 #include "tools/cmd/join.h"
@@ -14,11 +15,6 @@
 #include <sys/stat.h>
 
 /* ----------------------------------------------------------------------- paths */
-
-static bool is_url(const char *name)
-{
-    return strstr(name, "://") != NULL;
-}
 
 static int add_target(struct join_source *s, const struct join_target *t, const char *folder,
                       const char *path)
@@ -101,12 +97,14 @@ int join_source_open(const struct join_job *j, const char *name, struct join_sou
     int status;
 
     *s = (struct join_source){.name = name};
-    if (is_url(name)) {
-        tool_say(name, NULL, "a source is a file, not a URL");
-        return TOOL_USAGE;
-    }
     if (!j->virtual)
         return hdf5_open(name, DREP_RDONLY, j->plugins, &s->file, &s->foreign);
+    if (url_is(name)) {
+        tool_say(name, NULL,
+                 "a virtual file refers to files in or below its own directory, not to URLs; "
+                 "without --virtual elements are copied");
+        return TOOL_USAGE;
+    }
     status = find_path(j, name, path);
     if (!status)
         status = hdf5_open_beside(name, j->target, j->plugins, &s->file, &s->foreign);
