@@ -221,7 +221,7 @@ def references(source: Any, *, url: str | None = None, strict: bool = False, **o
     `xr.open_dataset("reference://", engine="zarr", backend_kwargs={"consolidated": False,
     "storage_options": {"fo": found}})` its dataset of xarray.
     """
-    path = getattr(source, "filename", source)
+    path = getattr(source, "_url", None) or getattr(source, "filename", source)
     if not isinstance(path, (str, os.PathLike)) or str(path) == ":memory:":
         raise TypeError("references are those of a file with a path, not of one in memory or another object")
     done = run(["refs", *_options({**options, "url": url, "strict": strict}), "--", path],

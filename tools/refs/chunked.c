@@ -132,7 +132,7 @@ static void survey_stream(struct chunk_survey *v)
 {
     struct first_chunk first = {v, true};
 
-    if (v->a->codecs.n)
+    if (codecs_frames(&v->a->codecs))
         drep_dataset_chunks(v->a->dataset, first_look, &first); /* if it fails, so will a reader */
     if (!first.read)
         snprintf(v->a->why, REFS_WHY,

@@ -113,11 +113,16 @@ bool codecs_keep_length(const drep_dsinfo *info, uint32_t skipped)
     return true;
 }
 
+bool codecs_frames(const struct codecs *c)
+{
+    return c->n > 0 && codec_of(c->filter[c->n - 1]) == CODEC_ZSTD;
+}
+
 bool codecs_read(const struct codecs *c, const void *stream, int64_t size)
 {
     const uint8_t *p = stream;
 
-    if (c->n == 0 || codec_of(c->filter[c->n - 1]) != CODEC_ZSTD || size < 5)
+    if (!codecs_frames(c) || size < 5)
         return true;
     return p[4] >> 5 != 0; /* a length, or a single segment, which has one */
 }

@@ -23,6 +23,8 @@ bool codecs_init(struct codecs *out, const drep_dsinfo *info, uint32_t skipped, 
                  char *why, size_t room);
 /* True if stored chunks that skipped these filters are as long as what they hold. */
 bool codecs_keep_length(const drep_dsinfo *info, uint32_t skipped);
+/* True if a stored stream has to be looked at, since not all of its kind can be read: */
+bool codecs_frames(const struct codecs *c);
 /* False if numcodecs refuses streams of this kind, which it needs to say their length. */
 bool codecs_read(const struct codecs *c, const void *stream, int64_t size);
 /* Puts `"compressor": ..., "filters": ...`. */

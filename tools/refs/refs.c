@@ -1,33 +1,45 @@
 /* refs.c - the references of a whole file. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/refs/refs.h"
+#include "base/mem.h"
+#include "base/url.h"
 #include "base/vec.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/refs/array.h"
 #include "tools/walk/walk.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------ other files */
 
+/* Where readers find a file that the container names: a path is in the target's folder. */
+static int other_path(const char *target, const char *name, bool uri, char **path)
+{
+    const char *slash = strrchr(target, '/');
+    char *beneath = !uri && url_is(target) ? url_beneath(target, name) : NULL;
+
+    if (beneath)
+        *path = strdup(beneath);
+    else if (asprintf(path, "%.*s%s", uri || !slash ? 0 : (int)(slash - target) + 1, target, name) <
+             0)
+        *path = NULL;
+    mem_free(beneath);
+    return *path ? 0 : DREP_ERR_NOMEM;
+}
+
 static int other_add(const drep_external *external, void *ctx)
 {
     struct refs_writer *w = ctx;
-    const char *target = w->refs->target, *slash = strrchr(target, '/');
     bool uri = strstr(external->path, "://") != NULL;
-    size_t folder = uri || !slash ? 0 : (size_t)(slash - target) + 1;
     char *path = NULL;
 
     if (VEC_ROOM(w->other, w->nother, w->other_room, 1))
         return DREP_ERR_NOMEM;
-    if (!uri || !refs_has_secret(external->path)) {
-        path = malloc(folder + strlen(external->path) + 1);
-        if (!path)
-            return DREP_ERR_NOMEM;
-        memcpy(path, target, folder);
-        memcpy(path + folder, external->path, strlen(external->path) + 1);
-    }
+    if ((!uri || !refs_has_secret(external->path)) &&
+        other_path(w->refs->target, external->path, uri, &path))
+        return DREP_ERR_NOMEM;
     w->other[w->nother++] = (struct other_file){external->number, path};
     return 0;
 }
