@@ -168,25 +168,12 @@ int target_fail_in(struct store *st, uint32_t number, int err)
 
 /* ---- opening ---- */
 
-/* Open a target that is relative to the container's URL. */
-static int io_open_beneath(const struct targets *ts, const char *name, struct io **out)
-{
-    char *url = url_beneath(ts->url, name);
-    int err;
-
-    if (!url)
-        return fail(DREP_ERR_ACCESS, "\"%s\" does not stay beneath the folder of the URL", name);
-    err = io_url(url, false, ts->hints, out);
-    mem_free(url);
-    return err;
-}
-
 static int io_open(struct store *st, const char *name, struct io **out)
 {
     int inner, err;
 
     if (st->targets->dir < 0 && st->targets->url && st->targets->hints)
-        return io_open_beneath(st->targets, name, out);
+        return io_url_beneath(st->targets->url, name, st->targets->hints, out, NULL);
     if (st->targets->dir < 0)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION,
                     "payload is in \"%s\", and this file is in no directory", name);

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/url.h"
 #include "file/file.h"
 
 #include <pthread.h>
@@ -13,24 +12,17 @@
 
 #define DEPTH_MAX 8
 
-int linked_open(const drep_file *f, const char *name, struct io **out, int *inner, char **url)
+/* Open what a path names that is relative to this file: a file in or below its directory, *inner
+ * then is a descriptor of that file's own directory, or beneath the folder of its URL; *url then is
+ * the file's own URL, for mem_free(). */
+static int linked_open(const drep_file *f, const char *name, struct io **out, int *inner,
+                       char **url)
 {
-    char *beneath;
-    int err;
-
     if (f->linked.dir >= 0)
         return io_beside(f->linked.dir, name, f->path, out, inner);
     if (!f->linked.url)
         return fail(DREP_ERR_UNSUPPORTED_OPERATION, "a file that is in no directory");
-    beneath = url_beneath(f->linked.url, name);
-    if (!beneath)
-        return fail(DREP_ERR_ACCESS, "\"%s\" does not stay beneath the folder of the URL", name);
-    err = io_url(beneath, false, f->hints.all, out);
-    if (err)
-        mem_free(beneath);
-    else
-        *url = beneath;
-    return err;
+    return io_url_beneath(f->linked.url, name, f->hints.all, out, url);
 }
 
 /* Opens a file relative to the directory of this one, with the hints of this handle. */

@@ -27,10 +27,6 @@ struct linked_files {
 
 /* The file of this name, from the list or opened. */
 int linked_get(drep_file *f, const char *name, drep_file **out);
-/* Open what a path names that is relative to this file: a file in or below its directory, *inner
- * then is a descriptor of that file's own directory, or beneath the folder of its URL; *url then is
- * the file's own URL, for mem_free(). */
-int linked_open(const drep_file *f, const char *name, struct io **out, int *inner, char **url);
 /* The head of the list. */
 drep_file *linked_first(drep_file *f);
 

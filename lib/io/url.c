@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/info.h"
+#include "base/mem.h"
 #include "base/plugin.h"
 #include "base/url.h"
 
@@ -84,6 +85,22 @@ static int url_open(const char *function, const char *url, bool flag, const drep
 int io_url(const char *url, bool by_file, const drep_info *info, struct io **out)
 {
     return url_open("datarep_http_read", url, by_file, info, out);
+}
+
+int io_url_beneath(const char *of, const char *name, const drep_info *info, struct io **out,
+                   char **url)
+{
+    char *beneath = url_beneath(of, name);
+    int err;
+
+    if (!beneath)
+        return fail(DREP_ERR_ACCESS, "\"%s\" does not stay beneath the folder of the URL", name);
+    err = io_url(beneath, false, info, out);
+    if (err || !url)
+        mem_free(beneath);
+    else
+        *url = beneath;
+    return err;
 }
 
 int io_url_new(const char *url, bool excl, const drep_info *info, struct io **out)
