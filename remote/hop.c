@@ -7,13 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Free a part that may be secret after it was overwritten. */
+static void wipe_part(char *part)
+{
+    if (part)
+        explicit_bzero(part, strlen(part));
+    curl_free(part);
+}
+
 void hop_release(struct hop *hop)
 {
-    curl_free(hop->text);
+    wipe_part(hop->text);
     curl_free(hop->shown);
     curl_free(hop->host);
-    curl_free(hop->user);
-    curl_free(hop->password);
+    wipe_part(hop->user);
+    wipe_part(hop->password);
     memset(hop, 0, sizeof *hop);
 }
 

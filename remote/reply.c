@@ -39,7 +39,7 @@ static const char *parse_digits(const char *p, uint64_t *out)
     return p + len;
 }
 
-/* "bytes 0-65535/1000000", "bytes 0-9/10", "bytes * /10" without the space. */
+/* "bytes 0-65535/1000000", "bytes 0-9/10". */
 static bool content_range(struct reply *r, const char *value)
 {
     const char *p;
@@ -47,11 +47,6 @@ static bool content_range(struct reply *r, const char *value)
     if (strncasecmp(value, "bytes", 5) != 0)
         return false;
     p = value + 5 + strspn(value + 5, " =");
-    if (strncmp(p, "*/", 2) == 0) {
-        r->first = 1;
-        r->last = 0;
-        return parse_digits(p + 2, &r->total) != NULL;
-    }
     p = parse_digits(p, &r->first);
     p = p && *p == '-' ? parse_digits(p + 1, &r->last) : NULL;
     p = p && *p == '/' ? parse_digits(p + 1, &r->total) : NULL;

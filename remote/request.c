@@ -406,6 +406,11 @@ static enum outcome answer_refused(struct request *r, struct site *s, double now
         (!r->method && (status == 301 || status == 302 || status == 303)))
         return follow_redirect(r, s);
     find_code(r);
+    if (status == 412 && r->aim == AIM_SEND && r->tries > 0) {
+        why_set(&r->why, DREP_ERR_IO,
+                "there is a file already, which an earlier try without an answer may have written");
+        return REQUEST_FAILED;
+    }
     if (status == 412 && r->aim == AIM_SEND) {
         why_set(&r->why, DREP_ERR_FILE_EXISTS, "there is a file already");
         return REQUEST_FAILED;
@@ -483,6 +488,8 @@ enum outcome request_end(struct request *r, struct site *s, CURLcode code, doubl
 {
     int status = r->reply.status;
 
+    if (code == CURLE_OK) /* another address of the name was allowed */
+        atomic_store(&s->blocked, false);
     if (r->why.err) /* we ended it */
         return REQUEST_FAILED;
     if (status >= 300 && (code == CURLE_OK || code == CURLE_WRITE_ERROR))

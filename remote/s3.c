@@ -162,19 +162,11 @@ int s3_init(struct s3 *s3, const drep_info *hints, struct why *why)
     return s3->region ? 0 : why_set(why, DREP_ERR_NOMEM, "out of memory");
 }
 
-/* Free a secret after it was overwritten. */
-static void forget_text(char *secret)
-{
-    if (secret)
-        explicit_bzero(secret, strlen(secret));
-    free(secret);
-}
-
 void s3_release(struct s3 *s3)
 {
-    forget_text(s3->key);
-    forget_text(s3->secret);
-    forget_text(s3->session);
+    wipe_text(s3->key);
+    wipe_text(s3->secret);
+    wipe_text(s3->session);
     free(s3->region);
     free(s3->endpoint);
     memset(s3, 0, sizeof *s3);

@@ -4,6 +4,8 @@
 #include <datarep.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 int why_set(struct why *why, int err, const char *fmt, ...)
 {
@@ -32,4 +34,11 @@ int say_error(int err, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     return drep_error_set(err, text);
+}
+
+void wipe_text(char *secret)
+{
+    if (secret)
+        explicit_bzero(secret, strlen(secret));
+    free(secret);
 }

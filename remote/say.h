@@ -17,5 +17,7 @@ int why_set(struct why *why, int err, const char *fmt, ...) __attribute__((forma
 int why_raise(const struct why *why);
 /* Both at once. */
 int say_error(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Free a secret after it was overwritten; NULL is none. */
+void wipe_text(char *secret);
 
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "remote/site.h"
 #include "remote/address.h"
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,8 +55,10 @@ static const char *ca_file(const drep_info *hints)
 
 static bool is_loopback_name(const char *host)
 {
-    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 ||
-           strcmp(host, "[::1]") == 0;
+    struct in_addr a;
+
+    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+           (inet_pton(AF_INET, host, &a) == 1 && ntohl(a.s_addr) >> 24 == 127);
 }
 
 /* The token of the environment is for the host that it names: a script that opens somebody's URL
@@ -158,14 +161,6 @@ int site_init(struct site *s, const char *url, bool by_file, const drep_info *hi
     if (!err && by_file)
         err = may_be_opened(s, hints, why);
     return err ? err : find_token(s, hints, why);
-}
-
-/* Free a secret after it was overwritten. */
-static void wipe_text(char *secret)
-{
-    if (secret)
-        explicit_bzero(secret, strlen(secret));
-    free(secret);
 }
 
 void site_release(struct site *s)

@@ -246,6 +246,11 @@ def try_command(tests, reader, nginx, digest):
     for words in (["ls", "-r"], ["dump", "-H"], ["check"], ["stat"], ["log"]):
         status, out, err = tests.run([datarep] + words + [url], 20, reader.environment())
         tests.say(status == 0 and (out or words == ["check"]), "datarep %s URL" % " ".join(words), out + err)
+    token = {**reader.environment(), "DATAREP_HINTS": "drep_external_urls=https://a.example,https://b.example drep_http_token=" + QUERY}
+    status, out, err = tests.run([datarep, "ls", "http://127.evil.example/file.drep"], 20, token)
+    tests.say(status == 3 and "https alone" in err, "a name that begins with 127. is no loopback address", "%d %s" % (status, err))
+    status, out, err = tests.run([datarep, "refs", "-o", os.devnull, "-f", "--url", url, url + "?s=" + QUERY], 20, reader.environment())
+    tests.say("may be secret" not in err, "refs of a URL by its name without the query", "%d %s" % (status, err))
     secret = url.replace("//", "//%s:%s@" % (USER, PASSWORD)).replace("file.drep", "nothing?s=" + QUERY)
     for words in (["ls"], ["dump"], ["check"], ["stat"], ["diff", url]):
         status, out, err = tests.run([datarep] + words + [secret], 20, reader.environment())

@@ -111,6 +111,7 @@ START_TEST(test_false_ranges)
                                         "bytes 0-10/10",
                                         "bytes 0-9/*",
                                         "bytes 0-9",
+                                        "bytes */10",
                                         "bytes -9/10",
                                         "lines 0-9/10",
                                         "bytes 0-9/10x",
