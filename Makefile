@@ -335,13 +335,13 @@ $(COMMAND): $(CMD_OBJ) $(BASE_OBJ) $(STATIC)
 	        -Wl$(,)--pop-state) $(LIB_LIBS)
 
 # The module links its own copy of what it shares with the command.
-HDF5_OBJ := $(call objects,$(HDF5_SRC) tools/host/family.c schema/members.c schema/paths.c tools/walk/box.c tools/walk/stretch.c \
+HDF5_OBJ := $(call objects,$(HDF5_SRC) tools/host/family.c tools/host/growing.c schema/members.c schema/paths.c tools/walk/box.c tools/walk/stretch.c \
     tools/walk/unread.c $(wildcard lib/chunk/blosc_lib.c lib/chunk/framing.c lib/chunk/hdf5.c lib/chunk/shuffle*.c) \
     lib/base/isa.c) $(BASE_OBJ)
 $(BUILD)/datarep-hdf5.so: $(HDF5_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(HDF5_LIBS) $(LIB_LIBS)
 
-$(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/walk/beneath.c tools/walk/box.c tools/walk/stretch.c tools/walk/unread.c) $(BASE_OBJ)
+$(BUILD)/datarep-netcdf.so: $(call objects,$(NETCDF_SRC) tools/host/growing.c tools/walk/beneath.c tools/walk/box.c tools/walk/stretch.c tools/walk/unread.c) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(NETCDF_LIBS)
 
 $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)

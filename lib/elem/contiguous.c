@@ -153,17 +153,24 @@ static int read_stretch(void *ctx, int64_t i)
     return reader_end(&r, err);
 }
 
-/* Shares one long run between threads. */
-static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+/* Takes a long run, which is cut into shares. */
+static void flat_take(struct flat_work *f, int64_t at, int64_t n, int64_t mem)
 {
-    struct flat_work *f = ctx;
     uint64_t slab = f->t->ds->chunks.payload;
 
-    (void)step; /* a long run has none */
     f->at = at;
     f->n = n;
     f->mem = mem;
     f->share = (int64_t)f->t->ds->rec.slab * (int64_t)(slab < SHARE ? SHARE / slab : 1);
+}
+
+/* Shares one long run between threads. */
+static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct flat_work *f = ctx;
+
+    (void)step; /* a long run has none */
+    flat_take(f, at, n, mem);
     return pool_run(f->t->threads, (at + n - 1) / f->share - at / f->share + 1, read_stretch, f);
 }
 
@@ -197,13 +204,9 @@ static int read_long_far(void *ctx, int64_t at, int64_t step, int64_t n, int64_t
 {
     struct flat_work *f = ctx;
     int64_t slab = (int64_t)f->t->ds->rec.slab;
-    uint64_t size = f->t->ds->chunks.payload;
 
     (void)step; /* a long run has none */
-    f->at = at;
-    f->n = n;
-    f->mem = mem;
-    f->share = slab * (int64_t)(size < SHARE ? SHARE / size : 1);
+    flat_take(f, at, n, mem);
     return chunks_stream(&f->t->ds->chunks, (at + n - 1) / slab - at / slab + 1, slab_wanted,
                          read_fetched_slabs, f);
 }

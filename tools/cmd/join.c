@@ -144,14 +144,15 @@ static int add_variable(struct join_job *j, const struct join_source *s, const c
     return 0;
 }
 
-struct collecting {
+/* A walk over a source. */
+struct joining {
     struct join_job *j;
     const struct join_source *s;
 };
 
 static int collect_variable(struct walk *walk, const struct walk_item *item)
 {
-    const struct collecting *c = walk->ctx;
+    const struct joining *c = walk->ctx;
 
     return item->link || item->info.kind != DREP_OBJ_DATASET ? 0
                                                              : add_variable(c->j, c->s, item->path);
@@ -160,7 +161,7 @@ static int collect_variable(struct walk *walk, const struct walk_item *item)
 /* The datasets of the first source, which are those of the new file. */
 static int collect_variables(struct join_job *j, const struct join_source *s)
 {
-    struct collecting c = {j, s};
+    struct joining c = {j, s};
     struct walk walk = {
         .file = s->file, .file_name = s->name, .depth = -1, .enter = collect_variable, .ctx = &c};
     int status = walk_run(&walk, "/"), joined = 0;
@@ -278,14 +279,9 @@ static int make_objects(struct join_job *j, const struct join_source *s)
 
 /* ----------------------------------------------------------------- the sources */
 
-struct checking {
-    struct join_job *j;
-    const struct join_source *s;
-};
-
 static int check_known(struct walk *walk, const struct walk_item *item)
 {
-    const struct checking *c = walk->ctx;
+    const struct joining *c = walk->ctx;
 
     if (item->link || item->info.kind != DREP_OBJ_DATASET || variable_of(c->j, item->path))
         return 0;
@@ -332,7 +328,7 @@ static int add_dataset(struct join_job *j, struct join_source *s, struct join_va
 
 static int add_source(struct join_job *j, struct join_source *s, bool first)
 {
-    struct checking c = {j, s};
+    struct joining c = {j, s};
     struct walk walk = {
         .file = s->file, .file_name = s->name, .depth = -1, .enter = check_known, .ctx = &c};
     drep_objinfo dim = DREP_OBJINFO;

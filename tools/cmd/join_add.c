@@ -243,8 +243,8 @@ static int find_bytes(struct fit *f, drep_dataset *ds, const struct box *cell, d
     return 0;
 }
 
-static int refuse_misfit(const struct join_job *j, const struct join_source *s,
-                         const struct join_variable *v, const struct box *cell, const char *why)
+static int refuse_misfit(const struct join_source *s, const struct join_variable *v,
+                         const struct box *cell, const char *why)
 {
     char at[DREP_MAX_RANK * 21 + 3];
 
@@ -253,7 +253,6 @@ static int refuse_misfit(const struct join_job *j, const struct join_source *s,
              "the chunk at (%s) cannot stay in its file: %s; --copy copies what cannot stay, and "
              "without --virtual all is copied",
              at, why);
-    (void)j;
     return TOOL_DIFFERS;
 }
 
@@ -269,7 +268,7 @@ static int add_cell(struct join_job *j, struct join_source *s, struct join_varia
     if (err)
         return tool_fail(s->name, v->path, err);
     if (*f->why) {
-        status = j->copy ? copy_part(j, s, v, ds, cell) : refuse_misfit(j, s, v, cell, f->why);
+        status = j->copy ? copy_part(j, s, v, ds, cell) : refuse_misfit(s, v, cell, f->why);
         *f->why = 0;
         return status;
     }
@@ -297,7 +296,7 @@ static int add_rows(struct join_job *j, struct join_source *s, struct join_varia
     box_init(&b, info->rank, info->dims, v->info.chunk);
     if (*f.why && !j->copy) {
         box_next(&b);
-        return refuse_misfit(j, s, v, &b, f.why);
+        return refuse_misfit(s, v, &b, f.why);
     }
     if (*f.why) {
         struct box all = {.rank = info->rank};

@@ -20,6 +20,7 @@
 #include "tools/h5/read_back.h"
 #include "tools/h5/source.h"
 #include "tools/h5/threads.h"
+#include "tools/host/growing.h"
 #include <datarep.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -105,29 +106,6 @@ static int open_source_file(struct job *j)
                    : DREP_ERR_FORMAT;
 }
 
-/* The library does not tell under which name a new file grows; the system does.  known: one that
- * grows already, of the process that this is a child of; "": none. */
-static void find_hidden(const char *known, char *hidden)
-{
-    char link[40], path[PATH_MAX];
-    const char *name;
-    int fd;
-    ssize_t n;
-
-    for (fd = 3; fd < 256; fd++) {
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        n = readlink(link, path, sizeof path - 1);
-        if (n <= 0)
-            continue;
-        path[n] = 0;
-        name = strrchr(path, '/');
-        if (name && strncmp(name, "/.drep-", 7) == 0 && strcmp(path, known) != 0) {
-            memcpy(hidden, path, (size_t)n + 1);
-            return;
-        }
-    }
-}
-
 /* Everything that may still be opened by name is open before a byte of the source is read. */
 static int import_file(struct job *j)
 {
@@ -136,14 +114,14 @@ static int import_file(struct job *j)
     int err = guard_init(j, &j->guard);
 
     if (o->hidden)
-        find_hidden("", known);
+        growing_find("", known);
     if (!err) {
         err = drep_create(o->dst, o->excl ? DREP_EXCL : 0, o->datarep, o->hints, &j->d);
         if (err)
             job_fail_drep(j, err);
     }
     if (!err && o->hidden)
-        find_hidden(known, o->hidden);
+        growing_find(known, o->hidden);
     if (!err && o->pinned && j->guard.family.n > 0)
         err =
             job_fail(j, DREP_ERR_ARG, "%s: a virtual container does not refer to a family", o->src);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/nc/header.h"
 #include "tools/nc/nc.h"
+#include "tools/host/growing.h"
 #include "tools/walk/beneath.h"
 #include <datarep.h>
 #include <errno.h>
@@ -83,29 +84,6 @@ static int image_open(struct nc_job *j, struct image *m)
     return err;
 }
 
-/* A new container grows under a name that only the system tells.  known: one that grows already, of
- * the process that this is a child of; "": none. */
-static void find_hidden(const char *known, char *hidden)
-{
-    char link[40], path[PATH_MAX];
-
-    for (int fd = 3; fd < 256; fd++) {
-        const char *name;
-        ssize_t n;
-
-        snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-        n = readlink(link, path, sizeof path - 1);
-        if (n <= 0)
-            continue;
-        path[n] = 0;
-        name = strrchr(path, '/');
-        if (name && strncmp(name, "/.drep-", 7) == 0 && strcmp(path, known) != 0) {
-            memcpy(hidden, path, (size_t)n + 1);
-            return;
-        }
-    }
-}
-
 static int open_source(struct nc_job *j, struct image *m)
 {
     NC_memio bytes = {.size = m->size, .memory = m->p, .flags = m->copied ? 0 : NC_MEMIO_LOCKED};
@@ -142,7 +120,7 @@ static int import_file(struct nc_job *j, struct image *m)
     int err = image_open(j, m);
 
     if (o->hidden)
-        find_hidden("", known);
+        growing_find("", known);
     if (!err && o->root && strcmp(o->root, "/") != 0)
         err = nc_fail(j, DREP_ERR_UNSUPPORTED,
                       "%s: --root: a classic netCDF file is imported whole", o->src);
@@ -153,7 +131,7 @@ static int import_file(struct nc_job *j, struct image *m)
             nc_fail_drep(j, err);
     }
     if (!err && o->hidden)
-        find_hidden(known, o->hidden);
+        growing_find(known, o->hidden);
     if (!err && o->pinned)
         err = name_source(j);
     if (!err && o->cage) {

@@ -29,7 +29,7 @@ static void rows_place(const struct array_writer *a, const int64_t *count, const
     }
 }
 
-int refs_fill_elements(const struct array_writer *a, int64_t elements, uint8_t **out)
+static int fill_elements(const struct array_writer *a, int64_t elements, uint8_t **out)
 {
     size_t size = (size_t)a->info->element_size;
     uint8_t *to = malloc((size_t)elements * size);
@@ -78,7 +78,7 @@ int elements_block(struct array_writer *a, const int64_t *start, const int64_t *
         *out = read;
         return 0;
     }
-    err = refs_fill_elements(a, all, &to);
+    err = fill_elements(a, all, &to);
     if (!err) {
         rows_place(a, count, room, read, to);
         *out = to;

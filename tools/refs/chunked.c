@@ -10,7 +10,6 @@
 #include <string.h>
 
 /* A dataset has at most so many bytes of chunks inline that are not where zarr could read them. */
-#define INLINE_MOST (INT64_C(64) << 20)
 #define MASKS 16
 
 /* Chunks that skipped the same filters. */
@@ -87,8 +86,6 @@ static void survey_choose(struct chunk_survey *v)
         a->codecs = codecs;
         inlined = v->chunks - v->mask[m].chunks;
     }
-    if (v->masks == 0)
-        a->why[0] = 0;
     if (most < 0)
         return;
     inlined += v->short_chunks;

@@ -6,6 +6,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/vec.h"
 #include "tools/refs/writer.h"
+#include "tools/walk/stretch.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 #define BLOCKS 65536                     /* a dataset has no more, if it can be */
 #define BLOCK_BYTES (INT64_C(16) << 20)  /* a large dataset is cut in blocks of at most this */
 #define INLINE_PIECES (INT64_C(4) << 20) /* blocks that are in no stretch have so many bytes, */
-#define INLINE_MOST (INT64_C(64) << 20)  /* or at most so many */
 
 /* Elements that follow each other in the file. */
 struct stretch {
@@ -67,16 +67,6 @@ static int stretch_add(const int64_t *start, void *ctx)
     return 0;
 }
 
-/* The largest divisor of n that is at most `most`, which is at least 1. */
-static int64_t divisor_below(int64_t n, int64_t most)
-{
-    int64_t c = most < n ? most : n;
-
-    while (n % c)
-        c--;
-    return c;
-}
-
 /* Choose the largest blocks of at most `most` bytes that consist of whole rows of some dimension;
  * all of it, if that makes too many.  Returns their elements. */
 static int64_t blocks_choose(struct array_writer *a, int64_t most)
@@ -90,7 +80,7 @@ static int64_t blocks_choose(struct array_writer *a, int64_t most)
     }
     if (d < a->info->rank) {
         row /= a->info->dims[d];
-        a->chunk[d] = divisor_below(a->info->dims[d], most / (row * size));
+        a->chunk[d] = stretch_divisor(a->info->dims[d], most / (row * size));
     }
     for (int k = d + 1; k < a->info->rank; k++)
         a->chunk[k] = a->info->dims[k];

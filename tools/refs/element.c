@@ -1,6 +1,7 @@
 /* element.c - a datatype as zarr version 2 says it. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/refs/element.h"
+#include "format/byteorder.h"
 #include "tools/refs/base64.h"
 #include "tools/text/num.h"
 #include "tools/text/print.h"
@@ -24,13 +25,6 @@ struct dtype_maker {
     int depth;
     bool padded; /* text with spaces behind it was among them */
 };
-
-static int this_order(void)
-{
-    const uint16_t one = 1;
-
-    return *(const uint8_t *)&one ? DREP_LITTLE : DREP_BIG;
-}
 
 static int element_refused(struct dtype_maker *m, const char *format, const char *what)
 {
@@ -316,7 +310,7 @@ static int element_make(struct dtype_maker *m, struct refs_element *e, drep_data
         return err;
     e->kind = m->kind;
     e->padded = m->padded;
-    e->swapped = m->order >= 0 && m->order != this_order();
+    e->swapped = m->order >= 0 && m->order != (HOST_LITTLE ? DREP_LITTLE : DREP_BIG);
     e->size = drep_type_size(e->item);
     for (int d = 0; d < e->rank; d++)
         items *= e->dims[d];

@@ -74,11 +74,11 @@ int inline_put(struct array_writer *a);
  * each dimension (NULL: count), of which the others are fill; malloc'ed. */
 int elements_block(struct array_writer *a, const int64_t *start, const int64_t *count,
                    const int64_t *room, uint8_t **out);
-/* A block of elements that are all fill; malloc'ed. */
-int refs_fill_elements(const struct array_writer *a, int64_t elements, uint8_t **out);
 /* Chunks that are not stored are written all the same while they have no more bytes than this:
  * fsspec 2022 fails where none is there, and xarray takes a fill value for a missing one. */
 #define INLINE_FILL (INT64_C(1) << 20)
+/* Chunks that cannot be said otherwise are written inline, all of a dataset together up to this. */
+#define INLINE_MOST (INT64_C(64) << 20)
 /* Where the bytes are that `at` names; NULL: the file may not be written down. */
 const char *stored_target(const struct array_writer *a, const drep_stored *at);
 /* "3.0.1" for the chunk that begins at `start`. */

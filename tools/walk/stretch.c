@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/walk/stretch.h"
 
-/* The greatest number up to `most` that divides n. */
-static int64_t greatest_divisor(int64_t n, int64_t most)
+int64_t stretch_divisor(int64_t n, int64_t most)
 {
     int64_t d = most < n ? most : n;
 
@@ -27,5 +26,5 @@ void stretch_chunk(int rank, const int64_t *dims, int64_t size, int64_t *chunk)
         most = most > 0 ? most : 1;
     }
     if (rank > 0)
-        chunk[0] = step >= STRETCH_LEAST || most == 1 ? 1 : greatest_divisor(dims[0], most);
+        chunk[0] = step >= STRETCH_LEAST || most == 1 ? 1 : stretch_divisor(dims[0], most);
 }

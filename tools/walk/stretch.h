@@ -15,5 +15,7 @@
  * arrays of any length follow each other along it, or where these are small, into as many as
  * divide the length. */
 void stretch_chunk(int rank, const int64_t *dims, int64_t size, int64_t *chunk);
+/* The greatest number up to `most` that divides n, at least 1. */
+int64_t stretch_divisor(int64_t n, int64_t most);
 
 #endif
