@@ -325,6 +325,9 @@ static int fletcher_decode(struct filter_stage *s)
 
     if (!fletcher32_check(s->in, &size))
         return fail(DREP_ERR_CHECKSUM, "fletcher32: the sum of HDF5 is wrong (R8.58)");
+    s->full = size > s->out_size;
+    if (s->full)
+        return 0;
     memcpy(s->out, s->in, size);
     s->out_size = size;
     return 0;
@@ -731,12 +734,17 @@ uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped,
 /* Report a stream that decodes to more than `max` bytes. */
 static int too_much(const struct filter_stage *s, uint64_t max)
 {
-    const char *name = s->user ? s->user->name : fmt_filter_name(s->rec->id);
+    const char *name = s->user                  ? s->user->name
+                       : filter_is_hdf5(s->rec) ? "fletcher32" /* others became one of ours */
+                                                : fmt_filter_name(s->rec->id);
     uint64_t limit = s->codec->limit;
 
     if (limit && max >= limit)
         return fail(DREP_ERR_LIMIT, "%s: gives more than %llu bytes; drep_limit_chunk is %llu",
                     name, (unsigned long long)max, (unsigned long long)limit);
+    if (filter_is_hdf5(s->rec))
+        return fail(DREP_ERR_FORMAT, "fletcher32: stands behind more than %llu bytes (R8.58)",
+                    (unsigned long long)max);
     return fail(DREP_ERR_FORMAT, "%s: gives more than the %llu bytes that it may have had (R8.35)",
                 name, (unsigned long long)max);
 }

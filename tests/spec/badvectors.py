@@ -1758,6 +1758,14 @@ def hdf5_sum():
     return b
 
 
+@bad("FORMAT", "R8.58")
+def hdf5_sum_of_too_much():
+    b, d = grid(filters=[(drepwrite.Hdf5(3), [])])
+    data = ints(b, *range(1, 9))
+    b.packed(d, (0,), [data + drepwrite.fletcher32(data)])
+    return b
+
+
 @bad("FORMAT", "R8.50")
 def shuffle_behind_a_users_filter():
     return grid(filters=[("own", [1]), ("shuffle", [4])])[0]

@@ -5,6 +5,7 @@
 
 #include "base/isa.h"
 #include "chunk/filter.h"
+#include "chunk/hdf5.h"
 #include "chunk/shuffle.h"
 
 #include <stdlib.h>
@@ -271,6 +272,37 @@ START_TEST(test_claims_are_bounded)
         ck_assert_uint_le(out.size, (size_t)20 << 17);
     }
     buf_release(&out);
+    codec_release(&codec);
+}
+END_TEST
+
+/* A sum of HDF5 with more bytes in front of it than the payload may have. */
+START_TEST(test_more_bytes_than_the_payload_before_a_sum)
+{
+    const struct filter_rec f = {.id = HDF5_FLETCHER32, .flags = FMT_FILTER_HDF5};
+    struct codec codec = {0};
+    struct buf out = {0};
+
+    for (size_t size = 15; size <= 64; size++) {
+        uint8_t *stored = noise(size + FLETCHER32_SIZE, 7);
+
+        ck_assert_uint_eq(fletcher32_add(stored, size), FLETCHER32_SIZE);
+        if (size > 16) {
+            fails(filters_decode(&codec, &f, 1, 0, stored, size + FLETCHER32_SIZE, 16, 16, &out),
+                  DREP_ERR_FORMAT);
+            ck_assert_str_eq(drep_error(), "fletcher32: stands behind more than 16 bytes (R8.58)");
+            codec.limit = size - 1;
+            fails(filters_decode(&codec, &f, 1, 0, stored, size + FLETCHER32_SIZE, 16, size - 1,
+                                 &out),
+                  DREP_ERR_LIMIT);
+            codec.limit = 0;
+        } else {
+            ok(filters_decode(&codec, &f, 1, 0, stored, size + FLETCHER32_SIZE, 16, 16, &out));
+            ck_assert_uint_eq(out.len, size);
+        }
+        free(stored);
+        buf_release(&out);
+    }
     codec_release(&codec);
 }
 END_TEST
@@ -685,6 +717,7 @@ int main(void)
     tcase_add_loop_test(t, test_every_form_of_shuffle, 0, ISAS);
     tcase_add_test(t, test_lists_of_filters);
     tcase_add_test(t, test_claims_are_bounded);
+    tcase_add_test(t, test_more_bytes_than_the_payload_before_a_sum);
     tcase_add_test(t, test_damaged_streams);
     tcase_add_test(t, test_a_match_at_distance_0);
     tcase_add_test(t, test_registering);
