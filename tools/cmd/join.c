@@ -145,14 +145,14 @@ static int add_variable(struct join_job *j, const struct join_source *s, const c
 }
 
 /* A walk over a source. */
-struct joining {
+struct join_run {
     struct join_job *j;
     const struct join_source *s;
 };
 
 static int collect_variable(struct walk *walk, const struct walk_item *item)
 {
-    const struct joining *c = walk->ctx;
+    const struct join_run *c = walk->ctx;
 
     return item->link || item->info.kind != DREP_OBJ_DATASET ? 0
                                                              : add_variable(c->j, c->s, item->path);
@@ -161,7 +161,7 @@ static int collect_variable(struct walk *walk, const struct walk_item *item)
 /* The datasets of the first source, which are those of the new file. */
 static int collect_variables(struct join_job *j, const struct join_source *s)
 {
-    struct joining c = {j, s};
+    struct join_run c = {j, s};
     struct walk walk = {
         .file = s->file, .file_name = s->name, .depth = -1, .enter = collect_variable, .ctx = &c};
     int status = walk_run(&walk, "/"), joined = 0;
@@ -281,7 +281,7 @@ static int make_objects(struct join_job *j, const struct join_source *s)
 
 static int check_known(struct walk *walk, const struct walk_item *item)
 {
-    const struct joining *c = walk->ctx;
+    const struct join_run *c = walk->ctx;
 
     if (item->link || item->info.kind != DREP_OBJ_DATASET || variable_of(c->j, item->path))
         return 0;
@@ -328,7 +328,7 @@ static int add_dataset(struct join_job *j, struct join_source *s, struct join_va
 
 static int add_source(struct join_job *j, struct join_source *s, bool first)
 {
-    struct joining c = {j, s};
+    struct join_run c = {j, s};
     struct walk walk = {
         .file = s->file, .file_name = s->name, .depth = -1, .enter = check_known, .ctx = &c};
     drep_objinfo dim = DREP_OBJINFO;
