@@ -27,6 +27,8 @@ LINES = {
     "diff": [["F", "O"], ["--storage", "F", "O"], ["--json", "F", "O"], ["-n", "3", "F", "O"], ["F", "B"], ["F", "O", "/N"]],
     "dump": [["F"], ["-H", "F"], ["--json", "F"], ["--jsonl", "F"], ["--yaml", "F"], ["-H", "--yaml", "F"], ["F", "/N"], ["B"],
              ["--as=external32", "F"], ["-w", "0", "F"], ["F", "/g0/N"], ["D"]],
+    "edit": [["-n", "F", "set", "/@N=N", "rename", "/@N", "N", "rm", "/g0"], ["F", "set", "/N@a=1"], ["F", "mv", "/N", "/N"], ["F", "set", "/@a:N=N"],
+             ["-v", "O", "set", "/@a=N", "set", "/@N=1", "rename", "/g0", "N"], ["O", "set", "/@N=N"], ["F", "N"], ["F", "rename", "N", "a/N"], ["D", "rm", "/N"]],
     "export": [["--root=/g0/N", "F", "E.csv"], ["F", "E.h5"], ["-v", "--report=-", "F", "E2.h5"], ["F", "E.npz"],
                ["--json", "F", "E3.h5"], ["--format=cdf5", "F", "E.nc"], ["B", "E4.csv"], ["--root=/N", "F", "E5.npy"]],
     "import": [["E.h5", "I"], ["-v", "--report=-", "E.h5", "I2"], ["B", "I3"], ["T.csv", "I4"], ["-u", "-i", "/N", "T.csv", "F"],

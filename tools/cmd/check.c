@@ -2,6 +2,7 @@
  * writes what is left of a damaged file into a new one. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
+#include "tools/flat/format.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/limit.h"
@@ -443,7 +444,9 @@ static int check_run(int argc, char **argv)
         return tool_usage(check_command.name, "%s would replace itself; name another file",
                           asked.repair);
     if (asked.repair) {
-        status = outfile_permit(asked.repair, &asked.excl, asked.force, NULL);
+        status = flat_permit_name(check_command.name, asked.repair);
+        if (!status)
+            status = outfile_permit(asked.repair, &asked.excl, asked.force, NULL);
         if (status)
             return status;
     }

@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "tools/cmd/choices.h"
 #include "tools/cmd/command.h"
+#include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -471,7 +472,9 @@ static int convert_file(struct convert_run *c)
         return tool_usage(convert_command.name, "the new file would go to a terminal");
     /* Who names a file twice wants it replaced, but by all of it. */
     whole = outfile_same(c->source, c->target) && !c->root && !c->partial;
-    status = outfile_permit(c->target, &c->excl, c->force || whole, NULL);
+    status = flat_permit_name(convert_command.name, c->target);
+    if (!status)
+        status = outfile_permit(c->target, &c->excl, c->force || whole, NULL);
     if (status)
         return status;
     if (c->schema) {

@@ -3,6 +3,7 @@
  * The schema is read completely before the file is made, so that an error in it leaves nothing. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
+#include "tools/flat/format.h"
 #include "tools/flat/recipe.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
@@ -74,7 +75,9 @@ static int create_run(int argc, char **argv)
                           "a Datarep file cannot be written to a pipe; name a file");
     if (!files)
         return o.status;
-    status = outfile_permit(files[0], &excl, force, NULL);
+    status = flat_permit_name(o.command->name, files[0]);
+    if (!status)
+        status = outfile_permit(files[0], &excl, force, NULL);
     return status ? status : create(schema, files[0], excl ? DREP_EXCL : 0, datarep);
 }
 

@@ -7,6 +7,7 @@
 #include "base/url.h"
 #include "base/vec.h"
 #include "tools/cmd/command.h"
+#include "tools/flat/format.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/limit.h"
@@ -420,7 +421,9 @@ static int join_files(struct join_job *j)
     if (url_is(j->target))
         return tool_usage(join_command.name, "the new file is a local one, which `datarep convert` "
                                              "sends to a URL");
-    status = outfile_permit(j->target, &j->excl, j->force, NULL);
+    status = flat_permit_name(join_command.name, j->target);
+    if (!status)
+        status = outfile_permit(j->target, &j->excl, j->force, NULL);
     for (int i = 0; !status && i < j->sources; i++)
         if (outfile_same(j->source[i], j->target))
             status = tool_usage(join_command.name, "%s is both source and target", j->target);

@@ -1,6 +1,8 @@
 /* format.c - which format a file is of. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/flat/format.h"
+#include "tools/host/exit.h"
+#include "tools/host/message.h"
 #include <string.h>
 #include <strings.h>
 
@@ -59,4 +61,20 @@ bool flat_is_hdf5_name(const char *path)
         if (ends_in(path, ends[i]))
             return true;
     return false;
+}
+
+int flat_permit_name(const char *command, const char *path)
+{
+    int format = flat_by_name(path);
+    const char *name = flat_is_netcdf_name(path)                  ? "netCDF"
+                       : flat_is_hdf5_name(path)                  ? "HDF5"
+                       : format == FLAT_NPY || format == FLAT_NPZ ? "NumPy"
+                       : format == FLAT_CSV                       ? "CSV"
+                                                                  : NULL;
+
+    return !name ? TOOL_FINE
+                 : tool_usage(command,
+                              "the new file is a Datarep file, but %s is a name of %s; "
+                              "`datarep export` makes such files",
+                              path, name);
 }
