@@ -497,7 +497,8 @@ DREP_API int drep_type_equal(const drep_type *a, const drep_type *b);
 DREP_API int drep_type_equivalent(const drep_type *a, const drep_type *b);
 
 /* One readable line ("struct{when: INT64_T, value: DOUBLE}"), malloc'ed, for
- * free(); and the inverse (DREP_ERR_SYNTAX with the column in the message). */
+ * free(); and the inverse (DREP_ERR_SYNTAX with the column in the message), which also knows
+ * predefined types by their names in NumPy and C: float64, f8, double. */
 DREP_API int drep_type_print(const drep_type *type, char **text);
 DREP_API int drep_type_parse(const char *text, drep_type **out);
 

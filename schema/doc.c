@@ -111,6 +111,11 @@ bool doc_is(const struct doc *node, const char *text)
     return node && node->kind == DOC_SCALAR && !node->quoted && strcmp(node->text, text) == 0;
 }
 
+bool doc_word(const struct doc *node, const char *text)
+{
+    return node && node->kind == DOC_SCALAR && strcmp(node->text, text) == 0;
+}
+
 bool doc_null(const struct doc *node)
 {
     return doc_is(node, "null") || doc_is(node, "~") || doc_is(node, "") || doc_is(node, "Null") ||

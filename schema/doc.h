@@ -52,6 +52,8 @@ void doc_free(struct doc *node);
 const struct doc *doc_get(const struct doc *map, const char *key);
 /* A plain scalar with this text. */
 bool doc_is(const struct doc *node, const char *text);
+/* A scalar with this text, in quotes or not: where only words can stand, as in JSON. */
+bool doc_word(const struct doc *node, const char *text);
 /* A plain scalar that stands for nothing: null, ~ or empty. */
 bool doc_null(const struct doc *node);
 /* Complains about each key that is not in the list (ends with NULL), with the nearest

@@ -597,13 +597,13 @@ static bool read_layout(struct schema *s, struct object *o)
     const struct doc *filters = doc_get(o->at, "filters");
     bool fine = true;
 
-    if (!layout || doc_is(layout, "auto"))
+    if (!layout || doc_word(layout, "auto"))
         o->layout = DREP_LAYOUT_AUTO;
-    else if (doc_is(layout, "compact"))
+    else if (doc_word(layout, "compact"))
         o->layout = DREP_COMPACT;
-    else if (doc_is(layout, "contiguous"))
+    else if (doc_word(layout, "contiguous"))
         o->layout = DREP_CONTIGUOUS;
-    else if (doc_is(layout, "chunked"))
+    else if (doc_word(layout, "chunked"))
         o->layout = DREP_CHUNKED;
     else
         fine = complain(&s->c, layout, "layout is compact, contiguous, chunked or auto");
@@ -672,8 +672,8 @@ static bool read_raw(struct schema *s, const struct doc *map, struct schema_sour
     fine = read_text(s, map, "records", &out->records) && fine;
     if (offset)
         fine = doc_integer(&s->c, offset, 0, (int64_t)1 << 62, &out->offset) && fine;
-    out->column_major = order && doc_is(order, "F");
-    if (order && !out->column_major && !doc_is(order, "C"))
+    out->column_major = order && doc_word(order, "F");
+    if (order && !out->column_major && !doc_word(order, "C"))
         fine = complain(&s->c, order, "order is C or F");
     for (i = 0; out->records && forms[i] && strcmp(forms[i], out->records) != 0; i++)
         ;
@@ -780,11 +780,11 @@ static bool read_link_doc(struct schema *s, struct object *o)
     const struct doc *file = doc_get(o->at, "file");
     bool fine = doc_keys(&s->c, o->at, keys);
 
-    if (doc_is(kind, "soft"))
+    if (doc_word(kind, "soft"))
         o->link = DREP_LINK_SOFT;
-    else if (doc_is(kind, "hard"))
+    else if (doc_word(kind, "hard"))
         o->link = DREP_LINK_HARD;
-    else if (doc_is(kind, "external"))
+    else if (doc_word(kind, "external"))
         o->link = DREP_LINK_EXTERNAL;
     else
         fine = complain(&s->c, kind, "link is soft, hard or external");

@@ -15,11 +15,11 @@ struct rep_reader {
 
 static bool read_order(struct complaints *c, const struct doc *node, int *out)
 {
-    if (doc_is(node, "big"))
+    if (doc_word(node, "big"))
         *out = DREP_BIG;
-    else if (doc_is(node, "little"))
+    else if (doc_word(node, "little"))
         *out = DREP_LITTLE;
-    else if (doc_is(node, "vax"))
+    else if (doc_word(node, "vax"))
         *out = DREP_VAX;
     else
         return complain(c, node, "order is big, little or vax");

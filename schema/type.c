@@ -348,11 +348,11 @@ static bool get_string(struct types *t, const struct doc *node, drep_type **out)
 
     if (!doc_integer(t->c, doc_get(node, "string"), 1, INT64_MAX, &size))
         return false;
-    if (doc_is(pad, "nulterm"))
+    if (doc_word(pad, "nulterm"))
         how = DREP_PAD_NULTERM;
-    else if (doc_is(pad, "space"))
+    else if (doc_word(pad, "space"))
         how = DREP_PAD_SPACE;
-    else if (pad && !doc_is(pad, "nul"))
+    else if (pad && !doc_word(pad, "nul"))
         return complain(t->c, pad, "pad is nul, nulterm or space");
     if (drep_type_string(size, how, out))
         return complain_error(t->c, node, "string");
@@ -378,9 +378,9 @@ static bool get_ref(struct types *t, const struct doc *node, drep_type **out)
 {
     const struct doc *what = doc_get(node, "ref");
 
-    if (!doc_is(what, "object") && !doc_is(what, "region"))
+    if (!doc_word(what, "object") && !doc_word(what, "region"))
         return complain(t->c, what, "ref is object or region");
-    if (drep_type_reference(doc_is(what, "region") ? DREP_REF_REGION : DREP_REF_OBJECT, out))
+    if (drep_type_reference(doc_word(what, "region") ? DREP_REF_REGION : DREP_REF_OBJECT, out))
         return complain_error(t->c, node, "ref");
     return true;
 }

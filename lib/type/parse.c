@@ -43,6 +43,7 @@
 #include "format/numbers.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* A reader of the line; the first error sticks, and later reads do nothing. */
 struct parser {
@@ -852,6 +853,62 @@ static drep_type *parse_arguments(struct parser *in, int kind)
     return t;
 }
 
+/* What NumPy and C call them, in any case.  Texts that are printed have the standard's names. */
+static int code_of_alias(const char *word)
+{
+    static const struct {
+        const char *name;
+        int code;
+    } alias[] = {
+        {"char", DREP_CODE_CHAR},
+        {"complex128", DREP_CODE_C_DOUBLE_COMPLEX},
+        {"complex64", DREP_CODE_C_FLOAT_COMPLEX},
+        {"double", DREP_CODE_DOUBLE},
+        {"float", DREP_CODE_FLOAT},
+        {"float16", DREP_CODE_FLOAT16},
+        {"float32", DREP_CODE_FLOAT},
+        {"float64", DREP_CODE_DOUBLE},
+        {"int", DREP_CODE_INT},
+        {"int16", DREP_CODE_INT16_T},
+        {"int16_t", DREP_CODE_INT16_T},
+        {"int32", DREP_CODE_INT32_T},
+        {"int32_t", DREP_CODE_INT32_T},
+        {"int64", DREP_CODE_INT64_T},
+        {"int64_t", DREP_CODE_INT64_T},
+        {"int8", DREP_CODE_INT8_T},
+        {"int8_t", DREP_CODE_INT8_T},
+        {"long", DREP_CODE_LONG},
+        {"short", DREP_CODE_SHORT},
+        {"uint16", DREP_CODE_UINT16_T},
+        {"uint16_t", DREP_CODE_UINT16_T},
+        {"uint32", DREP_CODE_UINT32_T},
+        {"uint32_t", DREP_CODE_UINT32_T},
+        {"uint64", DREP_CODE_UINT64_T},
+        {"uint64_t", DREP_CODE_UINT64_T},
+        {"uint8", DREP_CODE_UINT8_T},
+        {"uint8_t", DREP_CODE_UINT8_T},
+        {"unsigned", DREP_CODE_UNSIGNED},
+        {"c16", DREP_CODE_C_DOUBLE_COMPLEX},
+        {"c8", DREP_CODE_C_FLOAT_COMPLEX},
+        {"f2", DREP_CODE_FLOAT16},
+        {"f4", DREP_CODE_FLOAT},
+        {"f8", DREP_CODE_DOUBLE},
+        {"i1", DREP_CODE_INT8_T},
+        {"i2", DREP_CODE_INT16_T},
+        {"i4", DREP_CODE_INT32_T},
+        {"i8", DREP_CODE_INT64_T},
+        {"u1", DREP_CODE_UINT8_T},
+        {"u2", DREP_CODE_UINT16_T},
+        {"u4", DREP_CODE_UINT32_T},
+        {"u8", DREP_CODE_UINT64_T},
+    };
+
+    for (size_t i = 0; i < sizeof(alias) / sizeof(alias[0]); i++)
+        if (strcasecmp(alias[i].name, word) == 0)
+            return alias[i].code;
+    return 0;
+}
+
 static drep_type *parse_predefined(struct parser *in)
 {
     char word[40];
@@ -862,6 +919,8 @@ static drep_type *parse_predefined(struct parser *in)
         memcpy(word, in->p, len);
         word[len] = 0;
         code = drep_code_from_name(word);
+        if (!code)
+            code = code_of_alias(word);
     }
     if (!code) {
         parse_fail(in, "expected a datatype");

@@ -167,6 +167,14 @@ check "--datarep is that of all datasets" several_one
 check "an unknown representation of a dataset" wrong 2:42 "/d: .*datarep \"nope\" is neither" 4 <<< \
     $'root:\n  d: {dataset: INT, shape: [2], datarep: nope}'
 check "a representation that is no name" wrong 1:35 "expected a text" <<< 'root: {d: {dataset: INT, datarep: [a]}}'
+# JSON has its words in quotes.
+words_of_json() {
+    status 0 create -f -s - "$tmp/x.drep" <<< '{"datareps": {"m": {"order": "big"}}, "root": {"l": {"link": "soft", "target": "/x"},
+        "x": {"dataset": "float64", "shape": [3], "layout": "chunked", "chunk": [2], "filters": ["shuffle"]},
+        "y": {"dataset": {"string": 4, "pad": "space"}, "shape": [3], "layout": "compact"}}}' &&
+        status 0 ls -l "$tmp/x.drep" && grep -q "DOUBLE.*chunk.*shuffle" "$tmp/out" && grep -q "string(4,space).*compact" "$tmp/out"
+}
+check "words of JSON" words_of_json
 check "a misspelt word" wrong 1:26 "did you mean \"datarep\"" <<< 'root: {d: {dataset: INT, datarap: internal}}'
 check "a value too large for the dataset's" wrong 2:48 "does not fit" 4 <<< 'datareps: {m: {types: {DOUBLE: ibm-hex64}}}
 root: {a: {dataset: DOUBLE, datarep: m, data: [1e80]}, b: {dataset: DOUBLE, data: [1e80]}}'

@@ -84,6 +84,57 @@ START_TEST(test_lines_come_back)
 }
 END_TEST
 
+/* NumPy's and C's names of predefined types, and what they are printed as. */
+START_TEST(test_names_of_numpy_and_c)
+{
+    static const char *const names[][2] = {
+        {"float64", "DOUBLE"},
+        {"f8", "DOUBLE"},
+        {"double[3]", "DOUBLE[3]"},
+        {"FLOAT64", "DOUBLE"},
+        {"float32", "FLOAT"},
+        {"float", "FLOAT"},
+        {"f4", "FLOAT"},
+        {"float16", "FLOAT16"},
+        {"f2", "FLOAT16"},
+        {"int8", "INT8_T"},
+        {"i2", "INT16_T"},
+        {"int32", "INT32_T"},
+        {"int64_t", "INT64_T"},
+        {"u1", "UINT8_T"},
+        {"uint16", "UINT16_T"},
+        {"uint32", "UINT32_T"},
+        {"u8", "UINT64_T"},
+        {"int", "INT"},
+        {"short", "SHORT"},
+        {"long", "LONG"},
+        {"unsigned", "UNSIGNED"},
+        {"char", "CHAR"},
+        {"complex64", "C_FLOAT_COMPLEX"},
+        {"c16", "C_DOUBLE_COMPLEX"},
+        {"struct{x: f4, int: int}", "struct{x: FLOAT, int: INT}"},
+    };
+    static const char *const none[] = {"float80", "i3", "double64", "f", "int128"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        drep_type *type;
+        char *text;
+
+        ck_assert_msg(drep_type_parse(names[i][0], &type) == 0, "%s: %s", names[i][0],
+                      drep_error());
+        ck_assert_int_eq(drep_type_print(type, &text), 0);
+        ck_assert_str_eq(text, names[i][1]);
+        free(text);
+        drep_type_free(type);
+    }
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        drep_type *type;
+
+        ck_assert_int_eq(drep_type_parse(none[i], &type), DREP_ERR_SYNTAX);
+    }
+}
+END_TEST
+
 START_TEST(test_blanks_do_not_matter)
 {
     drep_type *t, *same;
@@ -132,7 +183,7 @@ START_TEST(test_errors_name_the_column)
         int column;
     } row[] = {
         {"", DREP_ERR_SYNTAX, 1},
-        {"double", DREP_ERR_SYNTAX, 1},
+        {"dubble", DREP_ERR_SYNTAX, 1},
         {"DOUBLE]", DREP_ERR_SYNTAX, 7},
         {"DOUBLE[", DREP_ERR_SYNTAX, 8},
         {"DOUBLE[x]", DREP_ERR_SYNTAX, 8},
@@ -236,6 +287,7 @@ int main(void)
     random_seed(11);
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, test_lines_come_back);
+    tcase_add_test(tc, test_names_of_numpy_and_c);
     tcase_add_test(tc, test_blanks_do_not_matter);
     tcase_add_test(tc, test_random_types_come_back);
     tcase_add_test(tc, test_errors_name_the_column);
