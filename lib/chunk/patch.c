@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "chunk/cut.h"
 #include "chunk/edit.h"
+#include "chunk/last_block.h"
 #include "chunk/payload.h"
 #include "chunk/places.h"
 #include "chunk/plan.h"
@@ -131,6 +132,27 @@ static bool run_grows_in_place(struct store *st, const struct chunk_run *r, uint
     return room_take(st, at, at + r->space, at + *space);
 }
 
+/* Read the last block of a run's only chunk, which begins at byte `low` of it. */
+static int read_last_block(struct store *st, const struct chunk_run *r, uint64_t low, uint8_t *p)
+{
+    uint64_t size = r->rec.size - low;
+
+    if (last_block_take(st, r->rec.offset + low, (size_t)size, r->sum[low / FMT_SUM_BLOCK], p))
+        return 0;
+    return payload_read_part(st, r, 0, low, size, p);
+}
+
+/* Keep the last block of that chunk, whose bytes [low, end) are at p. */
+static void keep_last_block(struct store *st, const struct chunk_run *r, uint64_t end,
+                            const uint8_t *p, uint64_t low)
+{
+    uint64_t last = end / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
+
+    if (last < end)
+        last_block_keep(st, r->rec.offset + last, p + (last - low), (size_t)(end - last),
+                        r->sum[last / FMT_SUM_BLOCK]);
+}
+
 /* Lengthen the only chunk of a run within `space` bytes. */
 static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch, uint64_t space)
 {
@@ -154,7 +176,7 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch,
     r = f->run;
     /* Compose the bytes from the last old block on: old ones, fill, new ones. */
     if (low < old)
-        err = payload_read_part(st, r, 0, low, old - low, b.p);
+        err = read_last_block(st, r, low, b.p);
     if (!err) {
         if (patch->offset > old)
             fill_unwritten(b.p + (old - low), old, patch->offset, patch->fill, patch->fill_size);
@@ -163,6 +185,8 @@ static int grow(struct chunks *cs, struct run_hit *f, const struct patch *patch,
         err = payload_append(st, b.p, old - low, end - low, r->rec.offset + low,
                              r->sum + low / FMT_SUM_BLOCK);
     }
+    if (!err)
+        keep_last_block(st, r, end, b.p, low);
     buf_release(&b);
     if (err)
         return err;

@@ -369,6 +369,7 @@ void runs_release(struct runs *runs)
     for (int i = 0; i < runs->nreserved; i++)
         extents_release(&runs->reserved[i].left);
     mem_free(runs->rooms.slot);
+    mem_free(runs->last.slot);
     pthread_mutex_destroy(&runs->lock);
     memset(runs, 0, sizeof(*runs));
 }

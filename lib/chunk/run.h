@@ -11,6 +11,7 @@
 #ifndef CHUNK_RUN_H
 #define CHUNK_RUN_H
 
+#include "chunk/last_block.h"
 #include "chunk/packed.h"
 #include "chunk/record.h"
 #include "chunk/room.h"
@@ -48,6 +49,7 @@ struct runs {
     int nreserved;
     struct packed_runs packed;
     struct rooms rooms;
+    struct last_blocks last;
 };
 int runs_init(struct runs *runs);
 void runs_release(struct runs *runs);

@@ -123,6 +123,13 @@ static bool same_later(const struct file_datarep *a, const struct file_datarep *
 
 /* ---- entries ---- */
 
+/* The record has to be made anew: types in use, their sizes or witnesses change. */
+static void record_stale(struct file_datarep *e)
+{
+    if (!e->later)
+        e->record.len = 0;
+}
+
 static const struct buf *witness_of(const struct file_datarep *e, int code)
 {
     static const struct buf none;
@@ -706,6 +713,7 @@ static int adopt_witnesses(struct file_datarep *e, const struct file_datarep *li
 {
     int err = 0;
 
+    record_stale(e);
     for (int c = 1; !err && !e->rep.has_table && c <= DREP_CODE_MAX; c++) {
         if (e->used[c] || !like->used[c])
             continue;
@@ -755,7 +763,7 @@ static int datarep_like(drep_file *f, const struct file_datarep *like, struct fi
         err = buf_set(&e->unknown, like->unknown.p, like->unknown.len);
     if (!err)
         err = buf_set(&e->tail[1], like->tail[1].p, like->tail[1].len);
-    if (!err)
+    if (!err && like->later)
         err = buf_set(&e->record, like->record.p, like->record.len);
     if (err)
         datarep_free(e);
@@ -810,6 +818,7 @@ static int use_code(int code, void *ctx)
         return 0;
     if (rep_later_row(e, code))
         return fail_row(DREP_ERR_UNSUPPORTED, e, code);
+    record_stale(e);
     if ((err = rep_resolved(u->f, e, &rep)))
         return err;
     if ((err = complete_sizes(e, code)))
@@ -900,8 +909,12 @@ void reps_take_back(drep_file *f)
 {
     while (f->reps.n > f->reps.before)
         datarep_free(f->reps.list[--f->reps.n]);
-    for (size_t i = 0; i < f->reps.n; i++)
-        memcpy(f->reps.list[i]->used, f->reps.list[i]->used_before, sizeof f->reps.list[i]->used);
+    for (size_t i = 0; i < f->reps.n; i++) {
+        struct file_datarep *e = f->reps.list[i];
+
+        memcpy(e->used, e->used_before, sizeof e->used);
+        record_stale(e);
+    }
 }
 
 /* ---- writing ---- */
@@ -939,14 +952,19 @@ static void fill_rows(const struct file_datarep *e, struct rep_rec *r)
     }
 }
 
-static int put_one(const struct file_datarep *e, struct rep_rec *r, struct buf *to)
+static int put_one(const struct file_datarep *e, struct buf *to)
 {
-    struct span *tail[] = {&r->extents_tail, &r->encodings_tail, &r->witnesses_tail};
+    struct rep_rec *r = mem_zalloc(1, sizeof *r);
     struct buf scalars = {0};
+    struct span *tail[3];
     struct out out;
     int err;
 
-    memset(r, 0, sizeof *r);
+    if (!r)
+        return fail_nomem();
+    tail[0] = &r->extents_tail;
+    tail[1] = &r->encodings_tail;
+    tail[2] = &r->witnesses_tail;
     r->form = e->form;
     r->flags = e->flags;
     r->number = e->number;
@@ -965,30 +983,28 @@ static int put_one(const struct file_datarep *e, struct rep_rec *r, struct buf *
         err = buf_done(to, &out);
     }
     buf_release(&scalars);
+    mem_free(r);
     return err;
 }
 
-int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
+int reps_put(drep_file *f, struct header_rec *h, struct buf *to)
 {
-    struct rep_rec *r = mem_zalloc(1, sizeof *r);
-    struct buf one = {0};
     struct out out;
-    int err = !r ? fail_nomem() : 0;
+    int err = 0;
 
     buf_out(to, &out);
     for (size_t i = 0; !err && i < f->reps.n; i++) {
-        const struct file_datarep *e = f->reps.list[i];
+        struct file_datarep *e = f->reps.list[i];
 
-        err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(e, r, &one);
+        if (e->record.len == 0)
+            err = put_one(e, &e->record);
         if (!err)
-            header_rep_put(&out, &(struct span){one.p, one.len});
+            header_rep_put(&out, &(struct span){e->record.p, e->record.len});
     }
     if (!err)
         err = buf_done(to, &out);
     h->reps = (struct span){to->p, to->len};
     h->nreps = (int)f->reps.n;
-    buf_release(&one);
-    mem_free(r);
     return err;
 }
 
@@ -997,17 +1013,14 @@ int reps_put(const drep_file *f, struct header_rec *h, struct buf *to)
 int rep_digest(const struct file_datarep *e, uint64_t *digest)
 {
     struct file_datarep unused = *e;
-    struct rep_rec *r = mem_zalloc(1, sizeof *r);
     struct buf one = {0};
-    int err = r ? 0 : fail_nomem();
+    int err;
 
     unused.number = 0;
     memset(unused.used, 0, sizeof unused.used);
-    if (!err)
-        err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(&unused, r, &one);
+    err = e->later ? buf_set(&one, e->record.p, e->record.len) : put_one(&unused, &one);
     *digest = err ? 0 : sum_stored(one.p, one.len);
     buf_release(&one);
-    mem_free(r);
     return err;
 }
 
@@ -1070,6 +1083,7 @@ static void datarep_exchange(struct file_datarep *e, struct file_datarep *now)
 {
     struct buf *witness = e->witness;
 
+    record_stale(e);
     memcpy(e->used, now->used, sizeof e->used);
     memcpy(e->rep.sizes.size, now->rep.sizes.size, sizeof e->rep.sizes.size);
     buf_swap(&e->unknown, &now->unknown);

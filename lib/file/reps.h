@@ -24,7 +24,7 @@ struct file_datarep {
     uint8_t form, flags;
     bool later; /* form or flags of a later version, or beyond the limits of this one: */
     const char *beyond;
-    struct buf record; /* its record then, which is written as it was */
+    struct buf record; /* as it is written: then as it was read, else made when it is needed */
     char *machine;     /* that made it, "" if nobody says */
     /* By predefined type: in use by datasets; the same when the operation under way began; rows
      * that only a later version understands. */
@@ -53,7 +53,7 @@ struct file_reps {
 /* Reads the records of a header into f's empty list. */
 int reps_load(drep_file *f, const struct header_rec *h);
 /* Encodes all of them into `to` and sets the header's spans, which point into it. */
-int reps_put(const drep_file *f, struct header_rec *h, struct buf *to);
+int reps_put(drep_file *f, struct header_rec *h, struct buf *to);
 void file_reps_release(drep_file *f);
 
 /* The row of a code that only a later version understands, or NULL. */

@@ -67,8 +67,9 @@ struct io_ops {
      * name is durable too. *visible: it has the name, even if making that durable failed. */
     int (*publish)(struct io *io, int sync, int *visible);
     /* DREP_ERR_STALE if the file has lost its name: it was removed, or replaced (NULL: cannot
-     * happen). A file that was moved, or has another name left, has not. */
-    int (*named)(struct io *io);
+     * happen). A file that was moved, or has another name left, has not. *size: its length, where
+     * that was seen on the way, else as it was. */
+    int (*named)(struct io *io, uint64_t *size);
     /* Maps a range read-only (NULL: cannot); *base is the start of the range.  A mapping
      * outlives the io: unmap takes none. */
     int (*map)(struct io *io, uint64_t offset, size_t size, void **base, void **handle);

@@ -571,7 +571,7 @@ static int stands_there(const struct posix *f, int fd)
            mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
 }
 
-static int posix_named(struct io *io)
+static int posix_named(struct io *io, uint64_t *size)
 {
     struct posix *f = (struct posix *)io;
     struct stat mine, there;
@@ -587,8 +587,10 @@ static int posix_named(struct io *io)
         f->device = mine.st_dev;
         f->inode = mine.st_ino;
     }
-    if (!gone && f->device == there.st_dev && f->inode == there.st_ino)
+    if (!gone && f->device == there.st_dev && f->inode == there.st_ino) {
+        *size = (uint64_t)there.st_size;
         return 0;
+    }
     if (!gone)
         return fail(DREP_ERR_STALE, "%s: another file has taken the place of the one that is open",
                     io->path);

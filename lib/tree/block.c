@@ -136,29 +136,37 @@ int block_load(struct store *st, const struct ref *ref, int kind, struct buf *ou
     return 0;
 }
 
-int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
-                uint64_t offset, struct ref *out)
+void block_encode(const struct store *st, int kind, uint32_t count, const void *content,
+                  size_t size, uint8_t *block, struct ref *out)
 {
     struct block_head head = {.kind = (uint8_t)kind,
                               .sequence = store_next_sequence(st),
                               .length = (uint32_t)(size + FMT_BLOCK_HEAD),
                               .count = count};
+
+    memcpy(head.uuid, st->slot.uuid, sizeof(head.uuid));
+    if (size)
+        memcpy(block + FMT_BLOCK_HEAD, content, size);
+    out->length = head.length;
+    out->checksum = block_seal(block, &head);
+}
+
+int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
+                uint64_t offset, struct ref *out)
+{
     struct buf block = {0};
-    struct ref ref = {.offset = offset, .length = head.length};
+    struct ref ref = {.offset = offset};
     int err;
 
     if (size > FMT_VALUE_MAX)
         return fail(DREP_ERR_LIMIT, "a value of %zu bytes is larger than %u", size, FMT_VALUE_MAX);
-    err = buf_reserve(&block, head.length);
+    err = buf_reserve(&block, size + FMT_BLOCK_HEAD);
     if (err)
         return err;
-    memcpy(head.uuid, st->slot.uuid, sizeof(head.uuid));
-    if (size)
-        memcpy(block.p + FMT_BLOCK_HEAD, content, size);
-    ref.checksum = block_seal(block.p, &head);
-    err = st->io->ops->write_at(st->io, block.p, head.length, offset);
+    block_encode(st, kind, count, content, size, block.p, &ref);
+    err = st->io->ops->write_at(st->io, block.p, ref.length, offset);
     if (!err && st->space->onward)
-        err = block_keep_apart(st, block.p, head.length, offset);
+        err = block_keep_apart(st, block.p, ref.length, offset);
     buf_release(&block);
     if (!err)
         *out = ref;

@@ -39,11 +39,16 @@ static int64_t now(const struct store *st)
 }
 
 /* Make the file as long as its allocated space: nothing may have been written there.  The next
- * commits of a small file find some room then; closing cuts it off. */
-static int grow_file(struct store *st)
+ * commits of a small file find some room then; closing cuts it off.  A file that was long enough
+ * when the commit began has not become shorter. */
+static int grow_file(struct store *st, uint64_t size_before)
 {
     uint64_t size;
-    int err = st->io->ops->size(st->io, &size);
+    int err;
+
+    if (size_before >= st->space->end)
+        return 0;
+    err = st->io->ops->size(st->io, &size);
 
     if (!err && size < st->space->end)
         err = st->io->ops->truncate(st->io, round_up(st->space->end, GROW_UNIT));
@@ -95,14 +100,14 @@ static int end_stream(struct store *st, const struct slot *slot)
 
 /* A file without its name is nobody's if the machine stops: one sync makes blocks and slot durable
  * before publish_file(). */
-static int make_durable(struct store *st, const struct slot *slot)
+static int make_durable(struct store *st, const struct slot *slot, uint64_t size_before)
 {
     bool nameless = st->txn->created && st->io->ops->publish;
     int err;
 
     if (st->space->onward)
         return end_stream(st, slot);
-    err = grow_file(st);
+    err = grow_file(st, size_before);
 
     if (!err && !nameless)
         err = sync_file(st);
@@ -192,7 +197,7 @@ static int prepare(struct node_writer *w, struct slot *slot, const uint8_t *head
 /* Write nodes, then the pending list, which names what the nodes left of the reserved extents, then
  * the slot.  If all nodes of a file's first commit stand without a gap, the slot names their range,
  * which a reader fetches in one go; it is dropped once the file ends before it. */
-static int write_all(struct node_writer *w, struct slot *slot)
+static int write_all(struct node_writer *w, struct slot *slot, uint64_t size_before)
 {
     struct store *st = w->st;
     int err = nodes_write(w, &slot->root);
@@ -214,7 +219,7 @@ static int write_all(struct node_writer *w, struct slot *slot)
     /* Everything is written, and nothing in memory changes until it is durable: readers may run. */
     if (st->guard)
         rwlock_share(st->guard);
-    err = make_durable(st, slot);
+    err = make_durable(st, slot, size_before);
     if (st->guard)
         rwlock_unshare(st->guard);
     return err;
@@ -259,7 +264,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     struct node_writer w = {.st = st};
     struct slot slot = st->slot;
     struct buf copy = {0};
-    uint64_t end;
+    uint64_t end, size_before = 0;
     int err = store_may_write(st);
 
     if (!err && st->private)
@@ -270,7 +275,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
         return 0;
     /* What is written into a file without a name would be lost. */
     if (!err && st->io->ops->named)
-        err = st->io->ops->named(st->io);
+        err = st->io->ops->named(st->io, &size_before);
     if (!err)
         err = buf_set(&copy, header, size);
     if (err)
@@ -287,7 +292,7 @@ int store_commit(struct store *st, const uint8_t *header, size_t size, size_t sp
     err = prepare(&w, &slot, header, size, split);
     end = st->space->end;
     if (!err)
-        err = write_all(&w, &slot);
+        err = write_all(&w, &slot, size_before);
     buf_release(&w.out);
     if (err) {
         undo_commit(&w, &slot, end);

@@ -182,25 +182,35 @@ static int flush(struct node_writer *w)
     return err;
 }
 
-/* Make room for a node behind those gathered so far; they are written first if it does not follow
+/* Make room for bytes behind those gathered so far, which are written first if these do not follow
  * them in the file. */
-static int node_room(struct node_writer *w, uint32_t length, uint64_t *at, uint8_t **p)
+static int gather(struct node_writer *w, uint64_t at, size_t size, uint8_t **p)
 {
-    size_t size = (size_t)round_up(length, FMT_ALIGN);
     int err = 0;
 
-    *at = place(w, length);
-    if (w->out.len && (w->out_at + w->out.len != *at || w->out.len > PIECE - size))
+    if (w->out.len && (w->out_at + w->out.len != at || size > PIECE || w->out.len > PIECE - size))
         err = flush(w);
     if (!err)
         err = buf_reserve(&w->out, w->out.len + size);
     if (err)
         return err;
     if (w->out.len == 0)
-        w->out_at = *at;
+        w->out_at = at;
     *p = w->out.p + w->out.len;
-    memset(*p + length, 0, size - length);
     w->out.len += size;
+    return 0;
+}
+
+static int node_room(struct node_writer *w, uint32_t length, uint64_t *at, uint8_t **p)
+{
+    size_t size = (size_t)round_up(length, FMT_ALIGN);
+    int err;
+
+    *at = place(w, length);
+    err = gather(w, *at, size, p);
+    if (err)
+        return err;
+    memset(*p + length, 0, size - length);
     w->first = w->bytes == 0 || *at < w->first ? *at : w->first;
     w->last = *at + size > w->last ? *at + size : w->last;
     w->bytes += size;
@@ -282,8 +292,6 @@ int nodes_write(struct node_writer *w, struct ref *root)
     if (!t->node)
         return 0;
     err = write_nodes(w, t->node);
-    if (!err)
-        err = flush(w);
     *root = t->node->ref;
     return err;
 }
@@ -331,6 +339,25 @@ static uint64_t place_list(struct node_writer *w, size_t entries)
     return at;
 }
 
+/* Write the list with the nodes if it stands behind them. */
+static int write_list(struct node_writer *w, const struct buf *list, uint64_t at, struct ref *ref)
+{
+    uint32_t count = (uint32_t)(list->len / 24);
+    uint8_t *p;
+    int err = 0;
+
+    if (w->st->space->onward || list->len > FMT_VALUE_MAX) {
+        err = flush(w);
+        return err ? err : block_write(w->st, FMT_PENDING, count, list->p, list->len, at, ref);
+    }
+    err = gather(w, at, list->len + FMT_BLOCK_HEAD, &p);
+    if (err)
+        return err;
+    ref->offset = at;
+    block_encode(w->st, FMT_PENDING, count, list->p, list->len, p, ref);
+    return 0;
+}
+
 /* Write the list: what was freed too late for the tree, and what is left of the reserved extents.
  */
 int nodes_write_pending(struct node_writer *w, struct ref *ref)
@@ -349,7 +376,7 @@ int nodes_write_pending(struct node_writer *w, struct ref *ref)
     for (int i = 0; i < w->n; i++)
         entries += w->place[i].length > 0;
     if (entries == 0)
-        return 0;
+        return flush(w);
     at = place_list(w, entries);
     buf_out(&list, &out);
     for (size_t i = 0; i < sp->late.n; i++)
@@ -361,7 +388,7 @@ int nodes_write_pending(struct node_writer *w, struct ref *ref)
         pending_entry(&out, w->place[i].offset, w->place[i].length, 0);
     err = buf_done(&list, &out);
     if (!err)
-        err = block_write(st, FMT_PENDING, (uint32_t)(list.len / 24), list.p, list.len, at, ref);
+        err = write_list(w, &list, at, ref);
     buf_release(&list);
-    return err;
+    return err ? err : flush(w);
 }

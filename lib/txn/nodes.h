@@ -24,7 +24,8 @@ struct node_writer {
 };
 
 int nodes_reserve(struct node_writer *w);
-/* Write all dirty nodes, children before parents; *root: where the root is then. */
+/* Write all dirty nodes, children before parents; *root: where the root is then.  The last of them
+ * may wait for nodes_write_pending(). */
 int nodes_write(struct node_writer *w, struct ref *root);
 /* Write the list of what was freed too late for the tree. */
 int nodes_write_pending(struct node_writer *w, struct ref *ref);

@@ -242,6 +242,7 @@ static void look_at_older(struct store *st)
 int snapshot_open(struct store *st, int write, uint64_t sequence)
 {
     struct slot slot;
+    uint64_t size;
     int err;
 
     if (sequence)
@@ -250,7 +251,7 @@ int snapshot_open(struct store *st, int write, uint64_t sequence)
         st->writable = true;
         err = snapshot_lock_writer(st);
         if (!err && st->io->ops->named) /* if the file was replaced, its lock was free */
-            err = st->io->ops->named(st->io);
+            err = st->io->ops->named(st->io, &size);
         if (!err)
             err = snapshot_choose(st, 0, 1, &slot);
     } else {
