@@ -258,16 +258,39 @@ static bool dense(const struct kernel *k, const struct kern_rows *r)
     return r->dst_step == k->plan.store.size && r->src_step == k->plan.load.size;
 }
 
-int64_t run_passes(const struct kernel *k, const struct kern_rows *r)
+/* Run one loop over a dense row, without tiles, as far as that goes; returns the items done. */
+static int64_t run_row(const struct kernel *k, const struct kern_rows *r)
 {
     const struct pass_plan *p = &k->plan;
+    struct tally t = {0, 0, 0, 0};
 
-    if (r->rows == 1 && p->turned && dense(k, r) && r->dst != r->src &&
-        (!p->fpu || kern_float_default())) {
+    if (p->turned)
         p->pass[1](k, r->dst, r->src, r->per, NULL);
+    else if (p->checked)
+        return p->checked(k, r->dst, r->src, r->per * p->parts) / p->parts;
+    else if (p->npass == 1 && !p->loads && !p->stores && !p->strict && !p->counts)
+        p->pass[0](k, r->dst, r->src, r->per * p->parts, &t);
+    else
         return 0;
-    }
-    return passes_rows(k, r);
+    return r->per;
+}
+
+int64_t run_passes(const struct kernel *k, const struct kern_rows *r)
+{
+    struct kern_rows rest = *r;
+    int64_t done, bad;
+
+    if (r->rows > 1 || !dense(k, r) || r->dst == r->src || (k->plan.fpu && !kern_float_default()))
+        return passes_rows(k, r);
+    done = run_row(k, r);
+    if (done == r->per)
+        return 0;
+    rest.dst += done * r->dst_step;
+    rest.src += done * r->src_step;
+    rest.base += done * r->step;
+    rest.per -= done;
+    bad = passes_rows(k, &rest);
+    return bad ? done + bad : 0;
 }
 
 /* Kernels of one resizing pass. */

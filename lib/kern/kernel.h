@@ -24,6 +24,12 @@ typedef void pass_fn(const struct kernel *k, uint8_t *dst, const uint8_t *src, i
 #define PASS_ARGS \
     const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n, struct tally *t
 
+/* Likewise, but scalars that the target cannot hold are refused: n or, if there are any, the number
+ * of those before the block of CHECKED_BLOCK in which the first one is; of that nothing is written.
+ */
+enum { CHECKED_BLOCK = 64 };
+typedef int64_t checked_fn(const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n);
+
 enum { PASSES_MAX = 4 };
 struct pass_plan {
     int npass; /* 0: one move, `load` */
@@ -32,8 +38,9 @@ struct pass_plan {
     bool strict, counts; /* stop at what is refused; count what is lost */
     bool exact;          /* strict: refuse what is rounded, too */
     bool clamp;
-    bool turned; /* pass[1] does all of it where both sides are dense */
-    bool fpu;    /* needs kern_float_default(); else pass_general does it all */
+    bool turned;         /* pass[1] does all of it where both sides are dense */
+    bool fpu;            /* needs kern_float_default(); else pass_general does it all */
+    checked_fn *checked; /* all passes in one, where both sides are dense; NULL: there is none */
     pass_fn *pass[PASSES_MAX];
     bool look[PASSES_MAX];         /* the pass only looks and writes nothing */
     uint8_t width[PASSES_MAX + 1]; /* bytes of a scalar before and after each */

@@ -33,6 +33,9 @@ pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enu
 pass_fn *pass_float_look(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
 /* F32 or F64 to the nearest whole number. */
 pass_fn *pass_whole(enum scalar_sort src, enum isa isa);
+/* A look and the pass behind it in one loop, without byte orders. */
+checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
+checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
 /* True if pass_float() of these uses the float unit. */
 bool pass_float_hard(enum scalar_sort dst, enum scalar_sort src);
 /* Unchecked, big-endian on the one side or the other. */
@@ -42,8 +45,9 @@ pass_fn *pass_pair(bool to_pair, enum isa isa);                   /* F64 and dou
 pass_fn *pass_soft(int dst_format, int src_format, enum isa isa); /* by number.h */
 pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
 
-/* VARIANTS(name, call) compiles a pass for each instruction set, with constant arguments;
- * VARIANT(name, isa) chooses one. */
+/* VARIANTS(name, call) compiles a pass for each instruction set, with constant arguments,
+ * CHECKED_VARIANTS(name, call) a checked one; VARIANT(name, isa) chooses one. */
+#define CHECKED_ARGS const struct kernel *k, uint8_t *dst, const uint8_t *src, int64_t n
 #ifdef ISA_X86
 #define VARIANTS(name, call)                           \
     static void name##_portable(PASS_ARGS)             \
@@ -58,6 +62,19 @@ pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
     {                                                  \
         call;                                          \
     }
+#define CHECKED_VARIANTS(name, call)                         \
+    static int64_t name##_portable(CHECKED_ARGS)             \
+    {                                                        \
+        return call;                                         \
+    }                                                        \
+    TARGET_AVX2 static int64_t name##_avx2(CHECKED_ARGS)     \
+    {                                                        \
+        return call;                                         \
+    }                                                        \
+    TARGET_AVX512 static int64_t name##_avx512(CHECKED_ARGS) \
+    {                                                        \
+        return call;                                         \
+    }
 #define VARIANT(name, isa) \
     ((isa) == ISA_AVX512 ? name##_avx512 : (isa) == ISA_AVX2 ? name##_avx2 : name##_portable)
 #else
@@ -65,6 +82,11 @@ pass_fn pass_general, pass_to_ebcdic, pass_from_ebcdic;
     static void name##_portable(PASS_ARGS) \
     {                                      \
         call;                              \
+    }
+#define CHECKED_VARIANTS(name, call)             \
+    static int64_t name##_portable(CHECKED_ARGS) \
+    {                                            \
+        return call;                             \
     }
 #define VARIANT(name, isa) ((void)(isa), name##_portable)
 #endif

@@ -280,6 +280,26 @@ INLINE void look_narrow(const uint8_t *restrict src, int64_t n, struct tally *t)
     t->refused += overflow;
 }
 
+INLINE int64_t narrow_checked(const struct kernel *k, uint8_t *restrict dst,
+                              const uint8_t *restrict src, int64_t n)
+{
+    struct tally t = {0, 0, 0, 0};
+    int64_t i;
+
+    for (i = 0; n - i >= CHECKED_BLOCK; i += CHECKED_BLOCK) {
+        look_narrow(src + 8 * i, CHECKED_BLOCK, &t);
+        if (t.refused)
+            return i;
+        narrow(k, dst + 4 * i, src + 8 * i, CHECKED_BLOCK, &t, false);
+    }
+    look_narrow(src + 8 * i, n - i, &t);
+    if (t.refused)
+        return i;
+    narrow(k, dst + 4 * i, src + 8 * i, n - i, &t, false);
+    return n;
+}
+
+CHECKED_VARIANTS(checked_f64_f32, narrow_checked(k, dst, src, n))
 VARIANTS(look_f64_f32, (void)k; (void)dst; look_narrow(src, n, t))
 VARIANTS(f32_f64, (void)k; (void)t; widen(dst, src, n))
 VARIANTS(f64_f32, narrow(k, dst, src, n, t, false))
@@ -632,6 +652,16 @@ pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enu
     FROM_INTS(X)
 #undef X
 #endif
+    return NULL;
+}
+
+checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
+{
+#ifdef KERN_FLOAT
+    if (dst == F32 && src == F64)
+        return VARIANT(checked_f64_f32, isa);
+#endif
+    (void)dst, (void)src, (void)isa;
     return NULL;
 }
 

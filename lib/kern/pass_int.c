@@ -51,6 +51,27 @@ INLINE void bounds(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
     t->refused += out;
 }
 
+/* Blocks of a constant length become vectors; the first-level cache has what was looked at. */
+INLINE int64_t resize_checked(const struct kernel *k, uint8_t *restrict dst,
+                              const uint8_t *restrict src, int64_t n, int to, int from,
+                              bool is_signed)
+{
+    struct tally t = {0, 0, 0, 0};
+    int64_t i;
+
+    for (i = 0; n - i >= CHECKED_BLOCK; i += CHECKED_BLOCK) {
+        bounds(k, dst, src + i * from, CHECKED_BLOCK, &t, from, is_signed, false);
+        if (t.refused)
+            return i;
+        resize(dst + i * to, src + i * from, CHECKED_BLOCK, to, from, is_signed);
+    }
+    bounds(k, dst, src + i * from, n - i, &t, from, is_signed, false);
+    if (t.refused)
+        return i;
+    resize(dst + i * to, src + i * from, n - i, to, from, is_signed);
+    return n;
+}
+
 INLINE void truth(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, int size)
 {
     int64_t i;
@@ -110,6 +131,25 @@ VARIANTS(truth_2, UNUSED_KT; truth(dst, src, n, 2))
 VARIANTS(truth_4, UNUSED_KT; truth(dst, src, n, 4))
 VARIANTS(truth_8, UNUSED_KT; truth(dst, src, n, 8))
 
+#define NARROWS(X) \
+    X(1, 2, true)  \
+    X(1, 4, true)  \
+    X(1, 8, true)  \
+    X(2, 4, true)  \
+    X(2, 8, true)  \
+    X(4, 8, true)  \
+    X(1, 2, false) \
+    X(1, 4, false) \
+    X(1, 8, false) \
+    X(2, 4, false) \
+    X(2, 8, false) \
+    X(4, 8, false)
+
+#define X(to, from, sign) \
+    CHECKED_VARIANTS(checked_##to##_##from##_##sign, resize_checked(k, dst, src, n, to, from, sign))
+NARROWS(X)
+#undef X
+
 static int sort_size(enum scalar_sort s)
 {
     return 1 << (s / 2);
@@ -129,6 +169,19 @@ pass_fn *pass_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
     if (to == to_ && from == from_ && sign == sign_) \
         return VARIANT(resize_##to_##_##from_##_##sign_, isa);
     RESIZES(X)
+#undef X
+    return NULL;
+}
+
+checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
+{
+    int to = sort_size(dst), from = sort_size(src);
+    bool sign = sort_signed(src);
+
+#define X(to_, from_, sign_)                         \
+    if (to == to_ && from == from_ && sign == sign_) \
+        return VARIANT(checked_##to_##_##from_##_##sign_, isa);
+    NARROWS(X)
 #undef X
     return NULL;
 }

@@ -259,6 +259,15 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
     add_pass(&k->plan, soft ? soft : pass_general, dst->size);
 }
 
+/* Where a look and one pass are all that is to be done, they may be one loop. */
+static void plan_checked(struct pass_plan *p, enum scalar_sort dst, enum scalar_sort src)
+{
+    if (!p->strict || p->npass != 2 || !p->look[0] || p->loads || p->stores)
+        return;
+    p->checked = dst <= U64 && src <= U64 ? checked_resize(dst, src, isa_get())
+                                          : checked_float(dst, src, isa_get());
+}
+
 /* Join one unchecked pass and one change of byte order into one pass, where there is such. */
 static void plan_turned(struct kernel *k, const struct enc *dst, const struct enc *src)
 {
@@ -315,6 +324,7 @@ static int plan_convert(struct kernel *k, const struct enc *dst, const struct en
         return 0;
     }
     plan_turned(k, dst, src);
+    plan_checked(p, sort_of(dst), sort_of(src));
     return 0;
 }
 

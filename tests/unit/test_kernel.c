@@ -431,6 +431,54 @@ START_TEST(test_integers_of_all_sizes)
 }
 END_TEST
 
+/* One item of many is refused: those before it are converted, and nothing after it. */
+static void check_refused_at(const struct shape *to, const struct shape *from, int64_t n,
+                             int64_t at)
+{
+    enum { ITEMS = 300 };
+    uint8_t in[ITEMS * 16], out[ITEMS * 16 + 1], all[ITEMS * 16];
+    size_t done = (size_t)(at * to->size);
+    struct kernel k;
+
+    memset(in, 0, sizeof in);
+    memset(out, 0x77, sizeof out);
+    memset(all, 0, sizeof all);
+    for (int64_t i = 0; i < n; i++) /* small integers, or tiny reals, not all alike */
+        in[i * from->size] = (uint8_t)(i % 100);
+    ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_STRICT, NULL), 0);
+    ck_assert_int_eq(kernel_run(&k, all, to->size, in, from->size, n, 0), 0);
+    /* 0x7fe0...: no integer of fewer bytes, and no binary32. */
+    in[at * from->size + from->size - 1] = 0x7f;
+    in[at * from->size + from->size - 2] = 0xe0;
+    ck_assert_int_eq(kernel_run(&k, out, to->size, in, from->size, n, 0), at + 1);
+    ck_assert_int_eq(memcmp(out, all, done), 0);
+    for (size_t i = done; i < sizeof out; i++)
+        ck_assert_int_eq(out[i], 0x77);
+}
+
+START_TEST(test_what_is_refused_ends_a_row)
+{
+    static const struct shape pairs[][2] = {
+        {INTEGER(INT, INT, 0, 4), INTEGER(LONG, INT, 0, 8)},
+        {INTEGER(UNSIGNED, UINT, 0, 4), INTEGER(LONG, INT, 0, 8)},
+        {INTEGER(INT, INT, 0, 2), INTEGER(UNSIGNED_LONG, UINT, 0, 8)},
+        {INTEGER(INT, INT, 0, 1), INTEGER(INT, INT, 0, 4)},
+        {INTEGER(INT, INT, 0, 1), INTEGER(INT, INT, 0, 2)},
+        {REAL(BINARY32, 0, 4), REAL(BINARY64, 0, 8)},
+        {PARTS(BINARY32, 0, 8), PARTS(BINARY64, 0, 16)},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        for (int64_t n = 1; n <= 300; n += n < 4 ? 1 : 37)
+            for (int64_t at = 0; at < n; at++) {
+                struct shape to = pairs[i][0], from = pairs[i][1];
+
+                to.order = from.order = DREP_LITTLE;
+                check_refused_at(&to, &from, n, at);
+            }
+}
+END_TEST
+
 /* Items of one byte, or of two parts of one byte: their order is no order. */
 static void check_one_byte(struct shape s, int to, int from)
 {
@@ -929,6 +977,7 @@ int main(void)
     tcase_add_test(tc, test_large_moves);
 #ifdef __SIZEOF_INT128__
     tcase_add_test(tc, test_integers_of_all_sizes);
+    tcase_add_test(tc, test_what_is_refused_ends_a_row);
     tcase_add_test(tc, test_one_byte_has_no_order);
     tcase_add_test(tc, test_reals_to_integers);
     tcase_add_test(tc, test_integers_to_reals);
