@@ -140,10 +140,10 @@ INLINE uint32_t cut_double(uint64_t v)
     return sign | choose((e >= 900) & (e <= 1100), middle, ends);
 }
 
-/* counts, or a clamp, cost another look at each value. */
+/* counts, or a clamp, cost another look at each value; turn: the result is big-endian. */
 INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
                      int64_t n, struct tally *t, enum scalar_sort to, enum scalar_sort from,
-                     bool counts)
+                     bool counts, bool turn)
 {
     const bool clamp = k->plan.clamp;
     int64_t i, overflow = 0, inexact = 0, nan_lost = 0;
@@ -158,7 +158,7 @@ INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_
             nan_lost += r.nan_lost;
             r.bits -= r.over & clamp; /* an infinity, less one: the largest number */
         }
-        store_le(dst + 2 * i, r.bits, 2);
+        store_le(dst + 2 * i, turn ? __builtin_bswap16((uint16_t)r.bits) : r.bits, 2);
     }
     if (counts) {
         t->overflow += overflow;
@@ -168,13 +168,15 @@ INLINE void narrow16(const struct kernel *k, uint8_t *restrict dst, const uint8_
     }
 }
 
+/* turn: the source is big-endian. */
 INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n,
-                    enum scalar_sort to, enum scalar_sort from)
+                    enum scalar_sort to, enum scalar_sort from, bool turn)
 {
     int64_t i;
 
     for (i = 0; i < n; i++) {
-        uint32_t h = (uint32_t)load_le(src + 2 * i, 2), size = h & 0x7fff, v;
+        uint16_t in = (uint16_t)load_le(src + 2 * i, 2);
+        uint32_t h = turn ? __builtin_bswap16(in) : in, size = h & 0x7fff, v;
         uint32_t sign = (h & 0x8000) << 16;
 
         if (from == BF16) {
@@ -204,9 +206,9 @@ INLINE void widen16(uint8_t *restrict dst, const uint8_t *restrict src, int64_t 
     X(F16, F32)     \
     X(F16, F64)     \
     X(BF16, F32)
-#define X(to, from)                                                              \
-    VARIANTS(narrow_##to##_##from, narrow16(k, dst, src, n, t, to, from, false)) \
-    VARIANTS(narrow_##to##_##from##_counts, narrow16(k, dst, src, n, t, to, from, true))
+#define X(to, from)                                                                     \
+    VARIANTS(narrow_##to##_##from, narrow16(k, dst, src, n, t, to, from, false, false)) \
+    VARIANTS(narrow_##to##_##from##_counts, narrow16(k, dst, src, n, t, to, from, true, false))
 NARROW16(X)
 #undef X
 
@@ -215,7 +217,8 @@ NARROW16(X)
     X(F32, F16)    \
     X(F64, F16)    \
     X(F32, BF16)
-#define X(to, from) VARIANTS(widen_##to##_##from, (void)k; (void)t; widen16(dst, src, n, to, from))
+#define X(to, from) \
+    VARIANTS(widen_##to##_##from, (void)k; (void)t; widen16(dst, src, n, to, from, false))
 WIDEN16(X)
 #undef X
 
@@ -499,7 +502,7 @@ VARIANTS(f64_pair, (void)k; (void)t; to_pair(dst, src, n))
 #ifdef ISA_X86
 
 /* The processor's own conversion rounds as told and raises nothing, whatever its state. */
-TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
+TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts, bool turn)
 {
     const __m512i inf = _mm512_set1_epi32(0x7f800000), low = _mm512_set1_epi32(0x1fff);
     const __m512i most = _mm512_set1_epi32(0x7fffffff);
@@ -512,7 +515,7 @@ TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
                                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 
         if (counts) {
-            __m512i back = _mm512_castps_si512(_mm512_cvtph_ps(half));
+            __m512i back = _mm512_castps_si512(_mm512_cvt_roundph_ps(half, _MM_FROUND_NO_EXC));
             __mmask16 nan = _mm512_cmpgt_epi32_mask(size, inf);
             __mmask16 end = _mm256_cmpeq_epi16_mask(_mm256_and_si256(half, half_most), half_inf);
             __mmask16 over = end & _mm512_cmplt_epi32_mask(size, inf);
@@ -525,18 +528,50 @@ TARGET_AVX512 INLINE void half_avx512(PASS_ARGS, bool counts)
             if (k->plan.clamp)
                 half = _mm256_mask_sub_epi16(half, over, half, _mm256_set1_epi16(1));
         }
+        if (turn)
+            half = _mm256_or_si256(_mm256_slli_epi16(half, 8), _mm256_srli_epi16(half, 8));
         _mm256_mask_storeu_epi16(dst, some, half);
     }
 }
 
 TARGET_AVX512 static void f32_f16_avx512(PASS_ARGS)
 {
-    half_avx512(k, dst, src, n, t, false);
+    half_avx512(k, dst, src, n, t, false, false);
 }
 
 TARGET_AVX512 static void f32_f16_counts_avx512(PASS_ARGS)
 {
-    half_avx512(k, dst, src, n, t, true);
+    half_avx512(k, dst, src, n, t, true, false);
+}
+
+TARGET_AVX512 static void f32_big_f16_avx512(PASS_ARGS)
+{
+    half_avx512(k, dst, src, n, t, false, true);
+}
+
+/* Exact, and NaNs become quiet, as everywhere. */
+TARGET_AVX512 INLINE void float_avx512(uint8_t *dst, const uint8_t *src, int64_t n, bool turn)
+{
+    for (; n > 0; n -= 16, src += 32, dst += 64) {
+        __mmask16 some = (__mmask16)(n >= 16 ? 0xffffu : (1u << n) - 1);
+        __m256i half = _mm256_maskz_loadu_epi16(some, src);
+
+        if (turn)
+            half = _mm256_or_si256(_mm256_slli_epi16(half, 8), _mm256_srli_epi16(half, 8));
+        _mm512_mask_storeu_ps(dst, some, _mm512_cvt_roundph_ps(half, _MM_FROUND_NO_EXC));
+    }
+}
+
+TARGET_AVX512 static void f16_f32_avx512(PASS_ARGS)
+{
+    (void)k, (void)t;
+    float_avx512(dst, src, n, false);
+}
+
+TARGET_AVX512 static void f16_big_f32_avx512(PASS_ARGS)
+{
+    (void)k, (void)t;
+    float_avx512(dst, src, n, true);
 }
 
 #endif
@@ -587,6 +622,23 @@ INLINE void turned(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n
     X(F32, F64, true, NARROW) \
     X(F64, F32, false, WIDEN) \
     X(F64, I64, false, LONG_TO_REAL)
+/* 16 bits, to and from binary32. */
+#define TURNED16(X)    \
+    X(F16, F32, true)  \
+    X(BF16, F32, true) \
+    X(F32, F16, false) \
+    X(F32, BF16, false)
+INLINE void turned16(PASS_ARGS, enum scalar_sort to, enum scalar_sort from)
+{
+    if (from == F32)
+        narrow16(k, dst, src, n, t, to, from, false, true);
+    else
+        widen16(dst, src, n, to, from, true);
+}
+
+#define X(to, from, turn_to) VARIANTS(turned_##to##_##from, turned16(k, dst, src, n, t, to, from))
+TURNED16(X)
+#undef X
 #define X(to, from, turn_to, what) \
     VARIANTS(turned_##to##_##from, (void)k; (void)t; turned(dst, src, n, what))
 TURNED(X)
@@ -597,6 +649,17 @@ TURNED_HARD(X)
 
 pass_fn *pass_turned(enum scalar_sort dst, enum scalar_sort src, bool turn_to, enum isa isa)
 {
+#ifdef ISA_X86
+    if (dst == F16 && src == F32 && turn_to && isa == ISA_AVX512)
+        return f32_big_f16_avx512;
+    if (dst == F32 && src == F16 && !turn_to && isa == ISA_AVX512)
+        return f16_big_f32_avx512;
+#endif
+#define X(to, from, turn)                              \
+    if (dst == to && src == from && turn_to == (turn)) \
+        return VARIANT(turned_##to##_##from, isa);
+    TURNED16(X)
+#undef X
 #define X(to, from, turn, what)                        \
     if (dst == to && src == from && turn_to == (turn)) \
         return VARIANT(turned_##to##_##from, isa);
@@ -623,6 +686,8 @@ pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enu
 #ifdef ISA_X86
     if (dst == F16 && src == F32 && isa == ISA_AVX512)
         return counts ? f32_f16_counts_avx512 : f32_f16_avx512;
+    if (dst == F32 && src == F16 && isa == ISA_AVX512)
+        return f16_f32_avx512;
 #endif
 #define X(to, from)                                                 \
     if (dst == to && src == from)                                   \

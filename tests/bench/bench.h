@@ -49,7 +49,9 @@ int bench_skipped(const char *name);
  * rows above do. */
 void bench_record(const char *row, const char *entry, double seconds);
 
-double bench_now(void);                /* seconds */
+/* Seconds; with BENCH_CLOCK=cpu those of the processor, of all threads, for rows of one thread on a
+ * machine that others use. */
+double bench_now(void);
 double bench_median(double *v, int n); /* sorts them */
 /* Fills with random bytes (never zeros: pages must be real and values differ). */
 void bench_random(void *p, size_t size, uint64_t seed);
