@@ -282,37 +282,33 @@ static void cube(int64_t n)
     free(w.file);
 }
 
-INLINE void blocks_loop(struct work *w, int swap, int back)
+INLINE void blocks_loop(struct work *w, int len, int swap, int back)
 {
     for (int64_t i = 0; i < w->blocks; i++) {
-        uint8_t *user = w->user + w->displs[i], *file = w->file + 8 * i;
+        uint8_t *user = w->user + w->displs[i], *file = w->file + 8 * len * i;
         uint64_t v;
 
-        memcpy(&v, back ? file : user, 8);
-        v = swap ? __builtin_bswap64(v) : v;
-        memcpy(back ? user : file, &v, 8);
+        for (int k = 0; k < len; k++) {
+            memcpy(&v, (back ? file : user) + 8 * k, 8);
+            v = swap ? __builtin_bswap64(v) : v;
+            memcpy((back ? user : file) + 8 * k, &v, 8);
+        }
     }
 }
 
-BEST static void blocks_copy(void *w)
-{
-    blocks_loop(w, 0, 0);
-}
-
-BEST static void blocks_copy_back(void *w)
-{
-    blocks_loop(w, 0, 1);
-}
-
-BEST static void blocks_swap(void *w)
-{
-    blocks_loop(w, 1, 0);
-}
-
-BEST static void blocks_swap_back(void *w)
-{
-    blocks_loop(w, 1, 1);
-}
+#define BLOCKS_LOOP(name, len, swap, back) \
+    BEST static void name(void *w)         \
+    {                                      \
+        blocks_loop(w, len, swap, back);   \
+    }
+BLOCKS_LOOP(blocks_copy, 1, 0, 0)
+BLOCKS_LOOP(blocks_copy_back, 1, 0, 1)
+BLOCKS_LOOP(blocks_swap, 1, 1, 0)
+BLOCKS_LOOP(blocks_swap_back, 1, 1, 1)
+BLOCKS_LOOP(eights_copy, 8, 0, 0)
+BLOCKS_LOOP(eights_copy_back, 8, 0, 1)
+BLOCKS_LOOP(eights_swap, 8, 1, 0)
+BLOCKS_LOOP(eights_swap_back, 8, 1, 1)
 
 /* Fisher and Yates. */
 static void shuffle(int64_t *a, int64_t n)
@@ -330,18 +326,24 @@ static void shuffle(int64_t *a, int64_t n)
     free(r);
 }
 
-static void blocks_at(struct work *w, const int64_t *displs, int64_t n, const char *title)
+/* Blocks of 1 or 8 doubles. */
+static void blocks_at(struct work *w, const int64_t *displs, int64_t n, int len, const char *title)
 {
     drep_type *t;
 
-    bench_must(drep_type_hindexed_block(n, 1, displs, DREP_DOUBLE, &t) == 0, "type");
+    bench_must(drep_type_hindexed_block(n, len, displs, DREP_DOUBLE, &t) == 0, "type");
     w->type = t;
     w->blocks = n;
     w->displs = displs;
     w->count = 1;
-    w->packed = 8 * n;
-    rows(w, title, "native", blocks_copy, blocks_copy_back, 0.7);
-    rows(w, title, "external32", blocks_swap, blocks_swap_back, 0.7);
+    w->packed = 8 * len * n;
+    if (len == 1) {
+        rows(w, title, "native", blocks_copy, blocks_copy_back, 0.7);
+        rows(w, title, "external32", blocks_swap, blocks_swap_back, 0.7);
+    } else {
+        rows(w, title, "native", eights_copy, eights_copy_back, 0.7);
+        rows(w, title, "external32", eights_swap, eights_swap_back, 0.7);
+    }
     drep_type_free(t);
 }
 
@@ -359,9 +361,15 @@ static void blocks(struct work *w, int64_t bytes)
         at += 1 + gaps[i] % (2 * gap - 1);
         at = at < bytes / 8 ? at : bytes / 8 - 1;
     }
-    blocks_at(w, displs, n, "a million single doubles, ascending");
+    blocks_at(w, displs, n, 1, "a million single doubles, ascending");
     shuffle(displs, n);
-    blocks_at(w, displs, n, "a million single doubles, anywhere");
+    blocks_at(w, displs, n, 1, "a million single doubles, anywhere");
+    /* As many places as the packed bytes have room for, a whole line of the cache each. */
+    n = bytes / 64 / 2 < n ? bytes / 64 / 2 : n;
+    for (int64_t i = 0; i < n; i++)
+        displs[i] = 128 * i;
+    shuffle(displs, n);
+    blocks_at(w, displs, n, 8, "blocks of 8 doubles, anywhere");
     free(displs);
     free(gaps);
 }
