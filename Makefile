@@ -757,11 +757,13 @@ figures: ## print the structure of the sources, room by room, beside its budgets
 	+@$(SUB) MODE=release all
 	@tools/figures build/release/obj
 
-bench: ## install missing packages, build, and run the benchmarks
+bench: ## install missing packages, build, run the benchmarks; a table of how near the limits and the peers they come
 	@tools/install-deps build interop bench
 	+@$(SUB) MODE=release all bench-programs
+	@rm -f build/release/bench.tsv
 	@for b in $(patsubst %,build/release/%,$(basename $(BENCH_SRC) $(if $(FC),$(BENCH_FORTRAN)))); do \
-	    echo "== $${b##*/}"; $$b || exit 1; done
+	    echo "== $${b##*/}"; BENCH_TIMES=build/release/bench.tsv $$b || exit 1; done
+	@tests/bench/table.py build/release/bench.tsv
 
 fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	@tools/install-deps build hardening

@@ -601,12 +601,12 @@ static void *read_half(void *ctx)
 
 static void limit_blocks(struct work *w, int threads)
 {
-    int fd = open(w->raw, O_RDONLY);
+    int fd = open(w->raw, O_RDONLY), before = w->threads;
 
     bench_must(fd >= 0, w->raw);
     w->threads = threads;
     in_halves(w, threads, fd, read_half);
-    w->threads = 0;
+    w->threads = before;
     close(fd);
 }
 
@@ -624,6 +624,8 @@ static void limit_blocks_two(void *ctx)
 
 static struct box blocks[BLOCKS], rows[4], columns[4], row_by_row[SIDE];
 static const struct box everything = {{0, 0}, {SIDE, SIDE}};
+static const struct box both_halves[] = {{{0, 0}, {SIDE / 2, SIDE}},
+                                         {{SIDE / 2, 0}, {SIDE / 2, SIDE}}};
 
 static void make_boxes(void)
 {
@@ -745,6 +747,31 @@ static int decode_limits(struct work *w)
     return missed;
 }
 
+/* All of it, the limits by as many threads as ours. */
+static int whole_limits(struct work *w)
+{
+    const struct bench_entry one[] = {{"datarep", NULL, drep_read_boxes, 0},
+                                      {"HDF5", NULL, h5_tuned, 0},
+                                      {"pread, XXH3, 1 thread", NULL, limit_blocks_one, 0.9}};
+    const struct bench_entry two[] = {{"datarep", NULL, drep_read_boxes, 0},
+                                      {"HDF5", NULL, h5_tuned, 0},
+                                      {"pread, XXH3, 2 threads", NULL, limit_blocks_two, 0.9}};
+    int missed;
+
+    if (strstr("unfiltered: read all, limits", w->only) == NULL)
+        return 0;
+    w->threads = 1;
+    w->box = &everything;
+    w->nboxes = 1;
+    missed = bench_versus("unfiltered: read all, limits, one thread", 5, one, 3, w);
+    w->threads = 0;
+    w->box = both_halves;
+    w->nboxes = 2;
+    missed += bench_versus("unfiltered: read all, limits, default", 5, two, 3, w);
+    check_boxes(w);
+    return missed;
+}
+
 static int block_limits(struct work *w)
 {
     const struct bench_entry raw[] = {{"datarep", NULL, drep_read_boxes, 0},
@@ -768,6 +795,7 @@ static int block_limits(struct work *w)
     w->nboxes = BLOCKS;
     limit_blocks_two(w);
     check_boxes(w);
+    missed += whole_limits(w);
     raw_remove(w);
     return missed;
 }

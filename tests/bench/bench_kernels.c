@@ -242,6 +242,26 @@ BEST static void loop_double_float_native(void *ctx)
         to[i] = (float)from[i];
 }
 
+BEST static void loop_int32_double(void *ctx)
+{
+    struct work *w = ctx;
+    double *restrict to = ROW(double, user);
+    const int32_t *restrict from = ROW(int32_t, file);
+
+    for (int64_t i = 0; i < w->count; i++)
+        to[i] = (double)from[i];
+}
+
+BEST static void loop_float_double_native(void *ctx)
+{
+    struct work *w = ctx;
+    double *restrict to = ROW(double, user);
+    const float *restrict from = ROW(float, file);
+
+    for (int64_t i = 0; i < w->count; i++)
+        to[i] = (double)from[i];
+}
+
 BEST static void loop_int64_int32(void *ctx)
 {
     struct work *w = ctx;
@@ -284,6 +304,13 @@ static void numbers(struct work *w, int64_t bytes)
     for (int64_t i = 0; i < w->count; i++)
         ROW(int64_t, file)[i] = i - 12345;
     row(w, "int64 to int32, checked", "loop", loop_int64_int32, convert, 1.0);
+    set(w, DREP_DOUBLE, NULL, bytes, 8, 4);
+    w->stored = DREP_INT32_T;
+    row(w, "int32 to double", "loop", loop_int32_double, convert, 0.95);
+    w->stored = DREP_FLOAT;
+    for (int64_t i = 0; i < w->count; i++)
+        ROW(float, file)[i] = (float)i;
+    row(w, "float to double", "loop", loop_float_double_native, convert, 0.95);
     declare("float", DREP_CODE_DOUBLE, DREP_FORMAT_BINARY32, DREP_BIG, 4);
     set(w, DREP_DOUBLE, "float", bytes, 8, 4);
     row(w, "double to float, big-endian", "loop", loop_double_float, pack, 0.8);
