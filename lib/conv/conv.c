@@ -35,13 +35,26 @@ static bool one_array(const struct prog *p)
     return p->dense || (p->root->op == NODE_LEAF && p->items == 1);
 }
 
+/* True if items of this type are the same bytes under the table as in memory. */
+static bool same_bytes(const struct rep_table *table, const drep_type *leaf)
+{
+    const drep_encoding *fe, *me;
+
+    if (!plain_leaf(leaf))
+        return false;
+    fe = &table->row[leaf->code];
+    me = &rep_native()->row[leaf->code];
+    return fe->format == me->format && fe->size == me->size &&
+           (fe->order == me->order || fe->size == 1) && fe->format != DREP_FORMAT_CUSTOM &&
+           fe->format != DREP_FORMAT_BOOL && fe->format != DREP_FORMAT_X87;
+}
+
 /* Where both sides are one array of one scalar, the kernel is picked once, and conversion is a loop
  * over numbers. */
 static int set_kernel(struct conv *c, bool writing)
 {
     const struct prog *mem = &c->mem->prog;
     const drep_type *fl, *ml;
-    const drep_encoding *fe, *me;
     int err;
 
     if (!c->table || !c->stored->root || !mem->root || !one_array(c->stored) || !one_array(mem))
@@ -56,14 +69,36 @@ static int set_kernel(struct conv *c, bool writing)
     if (err)
         return err;
     c->dense = true;
-    if (plain_leaf(fl) && fl == ml && c->stored->dense && mem->dense) {
-        fe = &c->table->row[fl->code];
-        me = &rep_native()->row[fl->code];
-        c->copy = fe->format == me->format && fe->size == me->size &&
-                  (fe->order == me->order || fe->size == 1) && fe->format != DREP_FORMAT_CUSTOM &&
-                  fe->format != DREP_FORMAT_BOOL && fe->format != DREP_FORMAT_X87;
-    }
+    c->copy = fl == ml && c->stored->dense && mem->dense && same_bytes(c->table, fl);
     return 0;
+}
+
+/* True if elements of several members are the same bytes on both sides: runs of the same items at
+ * the same places, one behind the other, without gaps, which memory keeps to itself. */
+static bool same_structs(const struct conv *c)
+{
+    enum { RUNS = 64 };
+    const struct prog *file = c->stored, *mem = &c->mem->prog;
+    drep_run a[RUNS], b[RUNS];
+    int64_t end = 0;
+    int i, n;
+
+    if (!c->table || !file->root || !mem->root || file->items != mem->items ||
+        file->extent != mem->extent || prog_gaps(file) || prog_gaps(mem))
+        return false;
+    n = prog_flat(file, file->items, a, RUNS);
+    if (n < 0 || prog_flat(mem, mem->items, b, RUNS) != n)
+        return false;
+    for (i = 0; i < n && a[i].offset == end && b[i].offset == end && a[i].type == b[i].type &&
+                a[i].count == b[i].count && same_bytes(c->table, a[i].type);
+         i++) {
+        int64_t size = c->table->row[a[i].type->code].size;
+
+        if (a[i].count > 1 && (a[i].stride != size || b[i].stride != size))
+            return false;
+        end += a[i].count * size;
+    }
+    return i == n && end == file->extent;
 }
 
 /* Staging may change while the file is open, also for a converter that was kept. */
@@ -89,6 +124,8 @@ static int conv_common(struct conv *c, const struct file_rep *rep, const struct 
 static int conv_make(struct conv *c, const struct file_rep *rep, const struct ftype *ft,
                      const drep_type *mem, const drep_xfer *xfer, bool writing)
 {
+    int err;
+
     memset(c, 0, sizeof *c);
     if (!rep->datarep && type_has_codes(ft->type))
         return fail(DREP_ERR_UNSUPPORTED_DATAREP,
@@ -99,7 +136,12 @@ static int conv_make(struct conv *c, const struct file_rep *rep, const struct ft
     c->layout = rep->layout;
     c->stored = &ft->stored;
     c->table = file_rep_table(rep, writing);
-    return !c->table ? functions_init(c) : set_kernel(c, writing);
+    if (!c->table)
+        return functions_init(c);
+    err = set_kernel(c, writing);
+    if (!err && !c->dense)
+        c->copy = same_structs(c);
+    return err;
 }
 
 /* Keeps the converter for the next transfer of this type; whoever comes first. */
@@ -264,6 +306,22 @@ static void copy_raw(uint8_t *dst, int64_t dst_step, const uint8_t *src, int64_t
         copy_each(dst, dst_step, src, src_step, size, n);
 }
 
+/* Likewise, elements of a struct in memory. */
+static int run_copy(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_t step, int64_t n,
+                    bool writing)
+{
+    int64_t es = c->stored->extent;
+    uint8_t *m = (uint8_t *)mem + at * es;
+
+    if (writing)
+        copy_raw(file, step, m, es, (size_t)es, n);
+    else
+        copy_raw(m, es, file, step, (size_t)es, n);
+    if (c->opts.report)
+        c->report.items += n * c->stored->items;
+    return 0;
+}
+
 /* Gives elements that were copied as they are contents in the new heap. */
 static int move_contents(struct conv *c, uint8_t *file, int64_t step, int64_t n)
 {
@@ -335,6 +393,8 @@ static int conv_run(struct conv *c, void *mem, int64_t at, uint8_t *file, int64_
     }
     if (c->dense)
         return run_kernel(c, mem, at, file, step, n, writing);
+    if (c->copy)
+        return run_copy(c, mem, at, file, step, n, writing);
     if (c->table || !c->rep->datarep)
         return run_engine(c, mem, at, file, step, n, writing);
     return functions_run(c, mem, at, file, step, n, writing);

@@ -35,7 +35,7 @@ struct conv {
                                 none.  Packed, these take */
     int64_t called_size;     /* so many bytes in the file */
     bool dense;              /* both sides one array of one scalar: kernel */
-    bool copy;               /* and their bytes are equal */
+    bool copy;               /* the bytes of both sides are equal, from an element's start on */
     bool raw;                /* memory holds stored elements, back to back, */
     bool contents;           /* which refer to `heap`: a write moves what they refer to */
     const struct byte_ranges *ranges; /* what a write names of each element, NULL: all */

@@ -46,11 +46,7 @@ void conv_raw(struct conv *c, const drep_dataset *ds, const struct byte_ranges *
 
 char *plain_memory(const struct transfer *t, int64_t at)
 {
-    const struct prog *mem = &t->conv.mem->prog;
-
-    if (t->conv.raw)
-        return t->mem + at * t->ds->esize;
-    return t->mem + mem->origin + at * t->conv.stored->items * mem->root->stride;
+    return t->mem + at * t->ds->esize;
 }
 
 int memory_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)

@@ -1115,6 +1115,135 @@ START_TEST(test_texts_of_datasets_and_attributes)
 }
 END_TEST
 
+/* ---- structs whose bytes are the same on both sides ---- */
+
+enum { ROWS_OF_PLAIN = 3000 };
+struct plain {
+    int64_t number;
+    float position[2];
+    double value;
+};
+struct wide { /* the same members, and a gap */
+    int64_t number;
+    float position[2];
+    double value;
+    char gap[8];
+};
+struct turned { /* in another order */
+    double value;
+    int64_t number;
+    float position[2];
+};
+
+static drep_type *plain_type(const char *const *name, const int64_t *at, int64_t size)
+{
+    const int64_t two = 2;
+    const drep_type *types[3];
+    drep_type *array, *t;
+
+    ok(drep_type_array(1, &two, DREP_FLOAT, &array));
+    for (int i = 0; i < 3; i++)
+        types[i] = name[i][0] == 'n' ? DREP_INT64_T : name[i][0] == 'p' ? array : DREP_DOUBLE;
+    ok(drep_type_compound(3, name, at, types, size, &t));
+    drep_type_free(array);
+    return t;
+}
+
+static void check_plain(const struct plain *p, int64_t i)
+{
+    ck_assert_int_eq(p->number, i * 3);
+    ck_assert(p->position[0] == (float)i && p->position[1] == (float)-i &&
+              p->value == 0.5 * (double)i);
+}
+
+/* Whole and in part, as they are, into memory with gaps, and in another order. */
+static void plain_structs(const drep_spec *like, const char *datarep)
+{
+    static const char *const order[] = {"number", "position", "value"};
+    static const char *const other[] = {"value", "number", "position"};
+    const int64_t at[] = {0, 8, 16}, first = 701, some = 1203;
+    drep_type *same = plain_type(order, at, sizeof(struct plain));
+    drep_type *gap = plain_type(order, at, sizeof(struct wide));
+    drep_type *turn = plain_type(other, at, sizeof(struct turned));
+    struct plain *in = calloc(ROWS_OF_PLAIN, sizeof *in), *out = calloc(ROWS_OF_PLAIN, sizeof *out);
+    struct wide *wide = malloc(ROWS_OF_PLAIN * sizeof *wide);
+    struct turned *turned = malloc(ROWS_OF_PLAIN * sizeof *turned);
+    drep_report report = DREP_REPORT;
+    const drep_xfer counted = DREP_XFER(.report = &report, .threads = 1);
+    drep_spec spec = *like;
+    drep_selection *sel;
+    drep_dataset *ds;
+    drep_file *f;
+
+    for (int64_t i = 0; i < ROWS_OF_PLAIN; i++)
+        in[i] = (struct plain){i * 3, {(float)i, (float)-i}, 0.5 * (double)i};
+    spec.type = same;
+    ok(drep_create(":memory:", DREP_RDWR, datarep, NULL, &f));
+    ok(drep_dataset_create(f, "/d", &spec, &ds));
+    ok(drep_write(ds, NULL, same, in, NULL));
+    ok(drep_select_box(1, &first, &some, NULL, NULL, &sel));
+    ok(drep_write(ds, sel, same, in + first, NULL)); /* now in part */
+    ok(drep_read(ds, NULL, same, out, &counted));
+    ck_assert_int_eq(memcmp(in, out, ROWS_OF_PLAIN * sizeof *in), 0);
+    ck_assert_int_eq(report.items, 4 * ROWS_OF_PLAIN);
+    memset(out, 0, ROWS_OF_PLAIN * sizeof *out);
+    ok(drep_read(ds, sel, same, out, NULL));
+    for (int64_t i = 0; i < some; i++)
+        check_plain(out + i, first + i);
+    memset(wide, 0x77, ROWS_OF_PLAIN * sizeof *wide);
+    ok(drep_read(ds, sel, gap, wide, NULL));
+    ok(drep_read(ds, sel, turn, turned, NULL));
+    for (int64_t i = 0; i < some; i++) {
+        check_plain(&(struct plain){wide[i].number,
+                                    {wide[i].position[0], wide[i].position[1]},
+                                    wide[i].value},
+                    first + i);
+        ck_assert_int_eq(wide[i].gap[0] & wide[i].gap[7], 0x77);
+        check_plain(&(struct plain){turned[i].number,
+                                    {turned[i].position[0], turned[i].position[1]},
+                                    turned[i].value},
+                    first + i);
+    }
+    ok(drep_write(ds, sel, turn, turned, NULL));
+    ok(drep_write(ds, sel, gap, wide, NULL));
+    ok(drep_read(ds, NULL, same, out, NULL));
+    ck_assert_int_eq(memcmp(in, out, ROWS_OF_PLAIN * sizeof *in), 0);
+    drep_selection_free(sel);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    drep_type_free(same);
+    drep_type_free(gap);
+    drep_type_free(turn);
+    free(in);
+    free(out);
+    free(wide);
+    free(turned);
+}
+
+START_TEST(test_structs_that_are_the_same_bytes)
+{
+    const int64_t dims = ROWS_OF_PLAIN, chunk = 256;
+    const drep_filter shuffle = {.id = DREP_FILTER_SHUFFLE};
+    drep_spec spec = DREP_SPEC(.rank = 1, .dims = &dims);
+
+    for (int i = 0; i < 2; i++) {
+        const char *datarep = i ? "external32" : "native";
+
+        spec.layout = DREP_CONTIGUOUS;
+        spec.chunk = NULL;
+        spec.filters = NULL;
+        spec.nfilters = 0;
+        plain_structs(&spec, datarep);
+        spec.layout = DREP_CHUNKED;
+        spec.chunk = &chunk;
+        plain_structs(&spec, datarep);
+        spec.filters = &shuffle;
+        spec.nfilters = 1;
+        plain_structs(&spec, datarep);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("data members");
@@ -1130,6 +1259,7 @@ int main(void)
     tcase_add_test(tcase, test_D44_U5_functions_see_the_members_alone);
     tcase_add_test(tcase, test_D44_threads_share_a_dataset);
     tcase_add_test(tcase, test_D44_many_members);
+    tcase_add_test(tcase, test_structs_that_are_the_same_bytes);
     tcase_add_test(tcase, test_D44_allocations_fail);
     tcase_add_test(tcase, test_texts_that_do_not_fit);
     tcase_add_loop_test(tcase, test_texts_and_sequences, 0, 6);
