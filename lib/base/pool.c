@@ -239,23 +239,12 @@ static void pool_grow(int want)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
+/* Share the work: the threads of the pool help with it. */
+static int pool_share(int threads, int64_t n, pool_fn *fn, void *ctx)
 {
-    struct pool_job job = {.fn = fn, .ctx = ctx, .n = n, .failed = n};
+    struct pool_job job = {.fn = fn, .ctx = ctx, .n = n, .failed = n, .most = threads};
     struct pool_job **at;
-    int err = 0;
 
-    if (threads > THREADS_MAX)
-        threads = THREADS_MAX;
-    if (threads > n)
-        threads = (int)n;
-    if (threads <= 1 || working) {
-        for (int64_t i = 0; !err && i < n; i++)
-            err = fn(ctx, i);
-        return err;
-    }
-
-    job.most = threads;
     rw_holds_get(&job.holds);
     working = true;
     fork_watch(&fork_hook, pool_after_fork);
@@ -278,6 +267,22 @@ int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
     if (job.err)
         fail_restore(&job.message);
     return job.err;
+}
+
+/* A job has room for a message: it is made only where there is one. */
+int pool_run(int threads, int64_t n, pool_fn *fn, void *ctx)
+{
+    int err = 0;
+
+    if (threads > THREADS_MAX)
+        threads = THREADS_MAX;
+    if (threads > n)
+        threads = (int)n;
+    if (threads > 1 && !working)
+        return pool_share(threads, n, fn, ctx);
+    for (int64_t i = 0; !err && i < n; i++)
+        err = fn(ctx, i);
+    return err;
 }
 
 /* ---- turns ---- */

@@ -223,11 +223,12 @@ static int tails_settle(drep_file *f)
 /* Number of rows that the dimension takes, if the dataset refers to one that has no more. */
 static int dimension_room(const drep_dataset *ds, int dim, uint64_t *max)
 {
-    struct stored_object o = {0};
+    struct stored_object o;
     int err;
 
     if (!ds->rec.has_dims || ds->rec.dim[dim] == 0)
         return 0;
+    memset(&o, 0, sizeof o);
     err = object_load(ds->file, ds->rec.dim[dim], &o);
     if (!err && !o.rec.unlimited && o.rec.len[0] < *max)
         *max = o.rec.len[0];

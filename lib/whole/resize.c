@@ -260,10 +260,13 @@ static int dims_check(const drep_dataset *ds, const int64_t *dims)
 /* The dimensions that the dataset refers to grow with it. */
 static int grow_dimensions(drep_file *f, const struct object_rec *rec)
 {
-    struct stored_object dim = {0};
+    struct stored_object dim;
     int err = 0;
 
-    for (int d = 0; !err && rec->has_dims && d < rec->rank; d++) {
+    if (!rec->has_dims)
+        return 0;
+    memset(&dim, 0, sizeof dim);
+    for (int d = 0; !err && d < rec->rank; d++) {
         if (rec->dim[d] == 0)
             continue;
         err = object_load(f, rec->dim[d], &dim);
