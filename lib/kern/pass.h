@@ -33,9 +33,9 @@ pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enu
 pass_fn *pass_float_look(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
 /* F32 or F64 to the nearest whole number. */
 pass_fn *pass_whole(enum scalar_sort src, enum isa isa);
-/* A look and the pass behind it in one loop, without byte orders. */
-checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
-checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, enum isa isa);
+/* A look and the pass behind it in one loop; turn: the source is big-endian. */
+checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, bool turn, enum isa isa);
+checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, bool turn, enum isa isa);
 /* True if pass_float() of these uses the float unit. */
 bool pass_float_hard(enum scalar_sort dst, enum scalar_sort src);
 /* Unchecked, big-endian on the one side or the other. */

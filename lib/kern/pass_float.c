@@ -283,26 +283,36 @@ INLINE void look_narrow(const uint8_t *restrict src, int64_t n, struct tally *t)
     t->refused += overflow;
 }
 
-INLINE int64_t narrow_checked(const struct kernel *k, uint8_t *restrict dst,
-                              const uint8_t *restrict src, int64_t n)
+/* At most a block; false: some are refused. */
+INLINE bool narrow_block(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                         int64_t n, bool turn)
 {
+    uint8_t turned[8 * CHECKED_BLOCK];
     struct tally t = {0, 0, 0, 0};
+
+    if (turn)
+        block_turn(turned, src, n);
+    look_narrow(turn ? turned : src, n, &t);
+    if (t.refused)
+        return false;
+    narrow(k, dst, turn ? turned : src, n, &t, false);
+    return true;
+}
+
+INLINE int64_t narrow_checked(const struct kernel *k, uint8_t *restrict dst,
+                              const uint8_t *restrict src, int64_t n, bool turn)
+{
     int64_t i;
 
     for (i = 0; n - i >= CHECKED_BLOCK; i += CHECKED_BLOCK) {
-        look_narrow(src + 8 * i, CHECKED_BLOCK, &t);
-        if (t.refused)
+        if (!narrow_block(k, dst + 4 * i, src + 8 * i, CHECKED_BLOCK, turn))
             return i;
-        narrow(k, dst + 4 * i, src + 8 * i, CHECKED_BLOCK, &t, false);
     }
-    look_narrow(src + 8 * i, n - i, &t);
-    if (t.refused)
-        return i;
-    narrow(k, dst + 4 * i, src + 8 * i, n - i, &t, false);
-    return n;
+    return narrow_block(k, dst + 4 * i, src + 8 * i, n - i, turn) ? n : i;
 }
 
-CHECKED_VARIANTS(checked_f64_f32, narrow_checked(k, dst, src, n))
+CHECKED_VARIANTS(checked_f64_f32, narrow_checked(k, dst, src, n, false))
+CHECKED_VARIANTS(checked_big_f64_f32, narrow_checked(k, dst, src, n, true))
 VARIANTS(look_f64_f32, (void)k; (void)dst; look_narrow(src, n, t))
 VARIANTS(f32_f64, (void)k; (void)t; widen(dst, src, n))
 VARIANTS(f64_f32, narrow(k, dst, src, n, t, false))
@@ -720,13 +730,13 @@ pass_fn *pass_float(enum scalar_sort dst, enum scalar_sort src, bool counts, enu
     return NULL;
 }
 
-checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
+checked_fn *checked_float(enum scalar_sort dst, enum scalar_sort src, bool turn, enum isa isa)
 {
 #ifdef KERN_FLOAT
     if (dst == F32 && src == F64)
-        return VARIANT(checked_f64_f32, isa);
+        return turn ? VARIANT(checked_big_f64_f32, isa) : VARIANT(checked_f64_f32, isa);
 #endif
-    (void)dst, (void)src, (void)isa;
+    (void)dst, (void)src, (void)turn, (void)isa;
     return NULL;
 }
 

@@ -51,25 +51,35 @@ INLINE void bounds(const struct kernel *k, uint8_t *restrict dst, const uint8_t 
     t->refused += out;
 }
 
+/* At most a block; false: some are refused. */
+INLINE bool resize_block(const struct kernel *k, uint8_t *restrict dst, const uint8_t *restrict src,
+                         int64_t n, int to, int from, bool is_signed, bool turn)
+{
+    uint8_t turned[8 * CHECKED_BLOCK];
+    struct tally t = {0, 0, 0, 0};
+
+    if (turn)
+        block_turn(turned, src, n);
+    bounds(k, dst, turn ? turned : src, n, &t, from, is_signed, false);
+    if (t.refused)
+        return false;
+    resize(dst, turn ? turned : src, n, to, from, is_signed);
+    return true;
+}
+
 /* Blocks of a constant length become vectors; the first-level cache has what was looked at. */
 INLINE int64_t resize_checked(const struct kernel *k, uint8_t *restrict dst,
                               const uint8_t *restrict src, int64_t n, int to, int from,
-                              bool is_signed)
+                              bool is_signed, bool turn)
 {
-    struct tally t = {0, 0, 0, 0};
     int64_t i;
 
     for (i = 0; n - i >= CHECKED_BLOCK; i += CHECKED_BLOCK) {
-        bounds(k, dst, src + i * from, CHECKED_BLOCK, &t, from, is_signed, false);
-        if (t.refused)
+        if (!resize_block(k, dst + i * to, src + i * from, CHECKED_BLOCK, to, from, is_signed,
+                          turn))
             return i;
-        resize(dst + i * to, src + i * from, CHECKED_BLOCK, to, from, is_signed);
     }
-    bounds(k, dst, src + i * from, n - i, &t, from, is_signed, false);
-    if (t.refused)
-        return i;
-    resize(dst + i * to, src + i * from, n - i, to, from, is_signed);
-    return n;
+    return resize_block(k, dst + i * to, src + i * from, n - i, to, from, is_signed, turn) ? n : i;
 }
 
 INLINE void truth(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n, int size)
@@ -145,10 +155,13 @@ VARIANTS(truth_8, UNUSED_KT; truth(dst, src, n, 8))
     X(2, 8, false) \
     X(4, 8, false)
 
-#define X(to, from, sign) \
-    CHECKED_VARIANTS(checked_##to##_##from##_##sign, resize_checked(k, dst, src, n, to, from, sign))
+#define X(to, from, sign)                            \
+    CHECKED_VARIANTS(checked_##to##_##from##_##sign, \
+                     resize_checked(k, dst, src, n, to, from, sign, false))
 NARROWS(X)
 #undef X
+
+CHECKED_VARIANTS(checked_big_long, resize_checked(k, dst, src, n, 4, 8, true, true))
 
 static int sort_size(enum scalar_sort s)
 {
@@ -173,10 +186,13 @@ pass_fn *pass_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
     return NULL;
 }
 
-checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, enum isa isa)
+checked_fn *checked_resize(enum scalar_sort dst, enum scalar_sort src, bool turn, enum isa isa)
 {
     int to = sort_size(dst), from = sort_size(src);
     bool sign = sort_signed(src);
+
+    if (turn)
+        return src == I64 && to == 4 ? VARIANT(checked_big_long, isa) : NULL;
 
 #define X(to_, from_, sign_)                         \
     if (to == to_ && from == from_ && sign == sign_) \

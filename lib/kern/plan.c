@@ -262,10 +262,13 @@ static void plan_passes(struct kernel *k, const struct enc *dst, const struct en
 /* Where a look and one pass are all that is to be done, they may be one loop. */
 static void plan_checked(struct pass_plan *p, enum scalar_sort dst, enum scalar_sort src)
 {
-    if (!p->strict || p->npass != 2 || !p->look[0] || p->loads || p->stores)
+    bool turn = p->loads;
+
+    if (!p->strict || p->npass != 2 || !p->look[0] || p->stores ||
+        (p->loads && (p->load.op != MOVE_REVERSE || p->parts > 1)))
         return;
-    p->checked = dst <= U64 && src <= U64 ? checked_resize(dst, src, isa_get())
-                                          : checked_float(dst, src, isa_get());
+    p->checked = dst <= U64 && src <= U64 ? checked_resize(dst, src, turn, isa_get())
+                                          : checked_float(dst, src, turn, isa_get());
 }
 
 /* Join one unchecked pass and one change of byte order into one pass, where there is such. */

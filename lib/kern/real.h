@@ -54,6 +54,13 @@ INLINE void store_le(uint8_t *p, uint64_t v, int size)
     }
 }
 
+/* Scalars of 8 bytes in the other order. */
+INLINE void block_turn(uint8_t *restrict dst, const uint8_t *restrict src, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        store_le(dst + 8 * i, __builtin_bswap64(load_le(src + 8 * i, 8)), 8);
+}
+
 /* Bits [at, at + width) of the little-endian scalar hi:lo. */
 INLINE uint64_t word_bits(uint64_t hi, uint64_t lo, int at, int width)
 {

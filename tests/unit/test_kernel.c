@@ -438,18 +438,19 @@ static void check_refused_at(const struct shape *to, const struct shape *from, i
     enum { ITEMS = 300 };
     uint8_t in[ITEMS * 16], out[ITEMS * 16 + 1], all[ITEMS * 16];
     size_t done = (size_t)(at * to->size);
+    bool big = from->order == DREP_BIG;
     struct kernel k;
 
     memset(in, 0, sizeof in);
     memset(out, 0x77, sizeof out);
     memset(all, 0, sizeof all);
     for (int64_t i = 0; i < n; i++) /* small integers, or tiny reals, not all alike */
-        in[i * from->size] = (uint8_t)(i % 100);
+        in[i * from->size + (big ? from->size - 1 : 0)] = (uint8_t)(i % 100);
     ck_assert_int_eq(pick(&k, to, from, DREP_RANGE_STRICT, NULL), 0);
     ck_assert_int_eq(kernel_run(&k, all, to->size, in, from->size, n, 0), 0);
     /* 0x7fe0...: no integer of fewer bytes, and no binary32. */
-    in[at * from->size + from->size - 1] = 0x7f;
-    in[at * from->size + from->size - 2] = 0xe0;
+    in[at * from->size + (big ? 0 : from->size - 1)] = 0x7f;
+    in[at * from->size + (big ? 1 : from->size - 2)] = 0xe0;
     ck_assert_int_eq(kernel_run(&k, out, to->size, in, from->size, n, 0), at + 1);
     ck_assert_int_eq(memcmp(out, all, done), 0);
     for (size_t i = done; i < sizeof out; i++)
@@ -474,6 +475,8 @@ START_TEST(test_what_is_refused_ends_a_row)
                 struct shape to = pairs[i][0], from = pairs[i][1];
 
                 to.order = from.order = DREP_LITTLE;
+                check_refused_at(&to, &from, n, at);
+                from.order = DREP_BIG;
                 check_refused_at(&to, &from, n, at);
             }
 }
