@@ -23,8 +23,7 @@ static struct last_block *block_slot(const struct store *st, uint64_t offset)
     return slot ? &slot[(offset / FMT_ALIGN * 0x9e3779b97f4a7c15u >> 32) % LAST_BLOCKS] : NULL;
 }
 
-void last_block_keep(struct store *st, uint64_t offset, const uint8_t *p, size_t size,
-                     uint64_t sum)
+void last_block_keep(struct store *st, uint64_t offset, const uint8_t *p, size_t size, uint64_t sum)
 {
     struct last_block *b;
 
@@ -40,8 +39,7 @@ void last_block_keep(struct store *st, uint64_t offset, const uint8_t *p, size_t
     b->size = size;
 }
 
-bool last_block_take(const struct store *st, uint64_t offset, size_t size, uint64_t sum,
-                     uint8_t *p)
+bool last_block_take(const struct store *st, uint64_t offset, size_t size, uint64_t sum, uint8_t *p)
 {
     const struct last_block *b = block_slot(st, offset);
 

@@ -136,8 +136,8 @@ int block_load(struct store *st, const struct ref *ref, int kind, struct buf *ou
     return 0;
 }
 
-void block_encode(const struct store *st, int kind, uint32_t count, const void *content,
-                  size_t size, uint8_t *block, struct ref *out)
+void block_compose(const struct store *st, int kind, uint32_t count, const void *content,
+                   size_t size, uint8_t *block, struct ref *out)
 {
     struct block_head head = {.kind = (uint8_t)kind,
                               .sequence = store_next_sequence(st),
@@ -163,7 +163,7 @@ int block_write(struct store *st, int kind, uint32_t count, const void *content,
     err = buf_reserve(&block, size + FMT_BLOCK_HEAD);
     if (err)
         return err;
-    block_encode(st, kind, count, content, size, block.p, &ref);
+    block_compose(st, kind, count, content, size, block.p, &ref);
     err = st->io->ops->write_at(st->io, block.p, ref.length, offset);
     if (!err && st->space->onward)
         err = block_keep_apart(st, block.p, ref.length, offset);

@@ -17,8 +17,8 @@
 /* Read a block of any kind but a node, and give its content without the block's header. */
 int block_load(struct store *st, const struct ref *ref, int kind, struct buf *out, uint32_t *count);
 /* Encode such a block into size + FMT_BLOCK_HEAD bytes; *out: its length and checksum. */
-void block_encode(const struct store *st, int kind, uint32_t count, const void *content,
-                  size_t size, uint8_t *block, struct ref *out);
+void block_compose(const struct store *st, int kind, uint32_t count, const void *content,
+                   size_t size, uint8_t *block, struct ref *out);
 /* Write such a block at `offset`, which the caller allocated. */
 int block_write(struct store *st, int kind, uint32_t count, const void *content, size_t size,
                 uint64_t offset, struct ref *out);

@@ -184,7 +184,7 @@ static int flush(struct node_writer *w)
 
 /* Make room for bytes behind those gathered so far, which are written first if these do not follow
  * them in the file. */
-static int gather(struct node_writer *w, uint64_t at, size_t size, uint8_t **p)
+static int gather_bytes(struct node_writer *w, uint64_t at, size_t size, uint8_t **p)
 {
     int err = 0;
 
@@ -207,7 +207,7 @@ static int node_room(struct node_writer *w, uint32_t length, uint64_t *at, uint8
     int err;
 
     *at = place(w, length);
-    err = gather(w, *at, size, p);
+    err = gather_bytes(w, *at, size, p);
     if (err)
         return err;
     memset(*p + length, 0, size - length);
@@ -340,7 +340,8 @@ static uint64_t place_list(struct node_writer *w, size_t entries)
 }
 
 /* Write the list with the nodes if it stands behind them. */
-static int write_list(struct node_writer *w, const struct buf *list, uint64_t at, struct ref *ref)
+static int pending_write(struct node_writer *w, const struct buf *list, uint64_t at,
+                         struct ref *ref)
 {
     uint32_t count = (uint32_t)(list->len / 24);
     uint8_t *p;
@@ -350,11 +351,11 @@ static int write_list(struct node_writer *w, const struct buf *list, uint64_t at
         err = flush(w);
         return err ? err : block_write(w->st, FMT_PENDING, count, list->p, list->len, at, ref);
     }
-    err = gather(w, at, list->len + FMT_BLOCK_HEAD, &p);
+    err = gather_bytes(w, at, list->len + FMT_BLOCK_HEAD, &p);
     if (err)
         return err;
     ref->offset = at;
-    block_encode(w->st, FMT_PENDING, count, list->p, list->len, p, ref);
+    block_compose(w->st, FMT_PENDING, count, list->p, list->len, p, ref);
     return 0;
 }
 
@@ -388,7 +389,7 @@ int nodes_write_pending(struct node_writer *w, struct ref *ref)
         pending_entry(&out, w->place[i].offset, w->place[i].length, 0);
     err = buf_done(&list, &out);
     if (!err)
-        err = write_list(w, &list, at, ref);
+        err = pending_write(w, &list, at, ref);
     buf_release(&list);
     return err ? err : flush(w);
 }
