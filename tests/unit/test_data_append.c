@@ -239,6 +239,51 @@ START_TEST(test_R6_13_a_chunk_grows_where_it_is)
 }
 END_TEST
 
+static void count_call(void *calls)
+{
+    ++*(int *)calls;
+}
+
+/* An append and its commit ask for locks of readers and the length, write the element, the nodes
+ * with the list behind them, and the slot, and sync twice.  They read nothing: the block that grows
+ * is in memory, if it is what the record says. */
+START_TEST(test_R6_13_an_append_and_its_commit_read_nothing)
+{
+    enum { N = 60, CHUNK = 3000 };
+    drep_dataset *ds, *old;
+    drep_file *f, *reader;
+    struct io *io;
+    int calls = 0;
+
+    fault_init(&disk);
+    io = fault_io(&disk);
+    ok(file_create_on(io, "external32", NULL, &f));
+    ds = growing(f, "/a", DREP_UNLIMITED, _i * CHUNK, DREP_INT32_T);
+    for (int n = 0; n < N; n++) {
+        calls = 0;
+        disk.hook_io = io;
+        disk.hook_ctx = &calls;
+        disk.hook = n > N / 2 ? count_call : NULL;
+        append_some(ds, n, n + 1);
+        ok(drep_commit(f));
+        disk.hook = NULL;
+        ck_assert_int_le(calls, 7);
+    }
+    /* Rows that were taken back are not those that are kept. */
+    append_some(ds, N + 7, N + 8);
+    disk.fail_at = 3;
+    disk.fail_code = DREP_ERR_NO_SPACE;
+    ck_assert_int_ne(drep_commit(f), 0);
+    disk.fail_at = -1;
+    drep_abandon(f);
+    drep_dataset_close(ds);
+    reader = look_now(N, &old);
+    drep_dataset_close(old);
+    ok(drep_close(reader));
+    fault_release(&disk);
+}
+END_TEST
+
 /* Commits that are kept show what they had, each with its sums. */
 START_TEST(test_R6_13_earlier_commits_stay)
 {
@@ -889,6 +934,7 @@ int main(void)
     tcase_add_loop_test(t, test_D47_small_appends_do_no_io, 0, 2);
     tcase_add_test(t, test_D47_every_call_sees_them);
     tcase_add_loop_test(t, test_R6_13_a_chunk_grows_where_it_is, 0, 2);
+    tcase_add_loop_test(t, test_R6_13_an_append_and_its_commit_read_nothing, 0, 2);
     tcase_add_loop_test(t, test_R6_13_earlier_commits_stay, 0, 2);
     tcase_add_test(t, test_D47_abandoning_drops_them);
     tcase_add_test(t, test_D47_types_and_reports);
