@@ -38,13 +38,14 @@ struct record {
 };
 
 struct work {
-    char drep[64], h5[64];
+    char drep[64], h5[64], other[64];
     drep_file *file;
     drep_dataset *dataset;
-    hid_t h5_file, h5_dataset, h5_memory, h5_type;
+    hid_t h5_file, h5_dataset, h5_memory, h5_type, h5_whole;
     int fd;
     uint64_t start; /* of the payload in our file, for the limits */
-    const drep_type *type;
+    const drep_type *type, *whole;
+    struct record *structs;
     int64_t (*place)[2];
     int n, side, threads;
     double *out;
@@ -291,8 +292,99 @@ static void make_records(struct work *w, struct record *data)
     w->h5_dataset = H5Dcreate2(w->h5_file, "d", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     w->h5_memory = space;
     bench_must(H5Dwrite(w->h5_dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0, "H5Dwrite");
-    drep_type_free(whole);
+    w->h5_whole = type;
+    w->whole = whole;
     drep_type_free(array);
+}
+
+/* ---- whole structs ---- */
+
+static void drep_structs(void *ctx)
+{
+    struct work *w = ctx;
+    const drep_xfer xfer = DREP_XFER(.threads = 1);
+
+    bench_must(drep_read(w->dataset, NULL, w->whole, w->structs, &xfer) == 0, "read");
+}
+
+static void raw_structs(void *ctx)
+{
+    struct work *w = ctx;
+    char *to = (char *)w->structs;
+
+    for (size_t at = 0, all = sizeof(struct record) * RECORDS; at < all; at += PIECE) {
+        size_t size = all - at < PIECE ? all - at : PIECE;
+
+        bench_must(pread(w->fd, to + at, size, (off_t)(w->start + at)) == (ssize_t)size, "pread");
+        w->sink ^= bench_sums(to + at, size);
+    }
+}
+
+static void h5_structs(void *ctx)
+{
+    struct work *w = ctx;
+
+    bench_must(H5Dread(w->h5_dataset, w->h5_whole, H5S_ALL, H5S_ALL, H5P_DEFAULT, w->structs) >= 0,
+               "H5Dread");
+}
+
+static void remove_other(void *ctx)
+{
+    unlink(((struct work *)ctx)->other);
+}
+
+static void drep_structs_out(void *ctx)
+{
+    struct work *w = ctx;
+    const drep_xfer xfer = DREP_XFER(.threads = 1);
+    const int64_t n = RECORDS;
+    drep_dataset *set;
+    drep_file *file;
+
+    bench_must(drep_create(w->other, DREP_RDWR, "native", NULL, &file) == 0 &&
+                   drep_dataset_create(
+                       file, "d", &DREP_SPEC(.type = w->whole, .rank = 1, .dims = &n), &set) == 0 &&
+                   drep_write(set, NULL, w->whole, w->structs, &xfer) == 0,
+               "write");
+    drep_dataset_close(set);
+    bench_must(drep_close(file) == 0, "close");
+}
+
+static void raw_structs_out(void *ctx)
+{
+    struct work *w = ctx;
+    const char *from = (const char *)w->structs;
+    int fd = open(w->other, O_WRONLY | O_CREAT, 0600);
+
+    bench_must(fd >= 0, w->other);
+    for (size_t at = 0, all = sizeof(struct record) * RECORDS; at < all; at += PIECE) {
+        size_t size = all - at < PIECE ? all - at : PIECE;
+
+        w->sink ^= bench_sums(from + at, size);
+        bench_must(pwrite(fd, from + at, size, (off_t)at) == (ssize_t)size, "pwrite");
+    }
+    close(fd);
+}
+
+static int whole_structs(struct work *w, const struct record *data)
+{
+    const struct bench_entry in[] = {{"datarep", NULL, drep_structs, 0},
+                                     {"pread, XXH3", NULL, raw_structs, 0.95},
+                                     {"HDF5", NULL, h5_structs, 0}};
+    const struct bench_entry out[] = {{"datarep", remove_other, drep_structs_out, 0},
+                                      {"XXH3, pwrite", remove_other, raw_structs_out, 0.95}};
+    size_t size = sizeof *data * RECORDS;
+    int missed;
+
+    w->structs = calloc(RECORDS, sizeof *data);
+    bench_must(w->structs != NULL, "memory");
+    drep_structs(w);
+    bench_must(memcmp(w->structs, data, size) == 0, "comparing what was read");
+    missed = bench_versus("4,194,304 structs of 40 bytes read, one thread", 7, in, 3, w);
+    missed += bench_versus("4,194,304 structs of 40 bytes written, one thread", 7, out, 2, w);
+    remove_other(w);
+    free(w->structs);
+    return missed;
 }
 
 static int members(struct work *w)
@@ -310,8 +402,9 @@ static int members(struct work *w)
     drep_member(w);
     for (int i = 0; i < RECORDS; i++)
         bench_must(w->out[i] == data[i].value, "comparing what was read");
+    missed = whole_structs(w, data);
     free(data);
-    missed = bench_versus("one member of 4,194,304 structs of 40 bytes, one thread", 7, e, 3, w);
+    missed += bench_versus("one member of 4,194,304 structs of 40 bytes, one thread", 7, e, 3, w);
     close_all(w);
     return missed;
 }
@@ -538,6 +631,7 @@ int main(int argc, char **argv)
     int missed = 0;
 
     snprintf(w.drep, sizeof w.drep, "%s/elements-%d.drep", bench_dir(), (int)getpid());
+    snprintf(w.other, sizeof w.other, "%s/elements-%d.other", bench_dir(), (int)getpid());
     snprintf(w.h5, sizeof w.h5, "%s/elements-%d.h5", bench_dir(), (int)getpid());
     w.place = malloc(READS * sizeof *w.place);
     w.out = malloc(sizeof(double) * RECORDS);

@@ -40,6 +40,8 @@ ROWS = (
     ("VAX -> double", "vax-g to double", "datarep", "memcpy", 0.15, {}),
     ("random blocks of 8 doubles, native", "blocks of 8 doubles, anywhere, native", "pack", "loop", 0.7, {}),
     ("random blocks of 8 doubles, external32", "blocks of 8 doubles, anywhere, external32", "pack", "loop", 0.7, {}),
+    ("structs read, one thread", "4,194,304 structs of 40 bytes read, one thread", "datarep", "pread, XXH3", 0.95, {"HDF5": 0.95}),
+    ("structs written, one thread", "4,194,304 structs of 40 bytes written, one thread", "datarep", "XXH3, pwrite", 0.95, {}),
     ("one member of structs, one thread", "one member of 4,194,304 structs of 40 bytes, one thread", "datarep", "pread, XXH3, loop", 0.9, {"HDF5": 0}),
     ("a string of 10^6, one thread", "1,000 single strings of 10^6, one thread", "datarep", None, 0, {"SQLite": 1}),
     ("all of 10^6 strings, one thread", "all of 10^6 strings, one thread", "datarep", "pread, XXH3, strdup", 0.4, {"SQLite": 1}),
