@@ -1991,6 +1991,19 @@ typedef struct drep_view drep_view;
  * A program that writes between the items without a lock at that time may lose it: drep_lock=false
  * writes nothing but items, as does a file system without locks. */
 DREP_API int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out);
+/* Likewise of a file behind a program's own functions (drep_driver, above), or of one that is open:
+ * a duplicate of `fd` is used, so that its locks are those of its open file description.
+ * amode: DREP_RDONLY or DREP_RDWR.  A driver has no locks for what is written: nothing but items
+ * is. Its `truncate`, `lock` and `locked` are not called, its state is closed with the view, or
+ * before this call returns an error other than DREP_ERR_ARG and DREP_ERR_AMODE.  A descriptor that
+ * is open for writing alone may write items that lie back to back; write sieving reads, so give it
+ * drep_lock=false.  name: for messages, NULL: "(driver)", "(descriptor)".
+ * DREP_ERR_ARG (a function is missing; the descriptor is not open for that, or appends),
+ * DREP_ERR_ACCESS (not a regular file). */
+DREP_API int drep_view_driver(const drep_driver *driver, void *state, const char *name, int amode,
+                              const drep_info *info, drep_view **out);
+DREP_API int drep_view_descriptor(int fd, const char *name, int amode, const drep_info *info,
+                                  drep_view **out);
 /* Opens the row-major sequence of a dataset's elements, unfiltered and packed, in its
  * representation, with the initial view (0, element type, element type).  The view keeps the
  * dataset, which may be closed before it.  DREP_ERR_TYPE for variable-length types. */
@@ -2016,6 +2029,16 @@ DREP_API int drep_view_get_amode(const drep_view *view, int *amode);
 DREP_API int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent);
 /* Offset of etype number `offset` of the view, in bytes from the file's start. */
 DREP_API int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes);
+/* The filetype as bytes in the file: `count` blocks of `size` bytes, the first at `offset` from the
+ * displacement, each `stride` bytes after the one before it. */
+typedef struct drep_file_run {
+    int64_t offset, size, count, stride; /* stride = size if count is 1 */
+} drep_file_run;
+/* The runs of one filetype, in the order of its items; the next one is *extent bytes further.
+ * Adjacent items share a block, equal blocks at equal distances a run.  Stores at most `max`, *n is
+ * their total number.  DREP_ERR_TYPE, and of functions what their extent function gives. */
+DREP_API int drep_view_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n,
+                            int64_t *extent);
 /* Whole etypes from the view's start to the end of the file. */
 DREP_API int drep_view_size(drep_view *view, int64_t *etypes);
 /* Reads or writes `count` elements of `type` at buf, beginning at etype number `offset`.  The items

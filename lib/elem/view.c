@@ -139,6 +139,62 @@ int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view 
     return 0;
 }
 
+/* A view over an open io, which is closed when this fails. */
+static int view_over(struct io *io, bool writable, const drep_info *info, drep_view **out)
+{
+    drep_view *v;
+    int err = view_new(io->path, info, &v);
+
+    if (err) {
+        io->ops->close(io);
+        return err;
+    }
+    v->io = io;
+    v->writable = writable;
+    if ((err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL))) {
+        view_free(v);
+        return err;
+    }
+    *out = v;
+    return 0;
+}
+
+int drep_view_driver(const drep_driver *driver, void *state, const char *name, int amode,
+                     const drep_info *info, drep_view **out)
+{
+    drep_driver own;
+    struct io *io;
+    int err;
+
+    if (!out)
+        return fail(DREP_ERR_ARG, "drep_view_driver: null argument");
+    if ((err = sized_get(SIZED_drep_driver, driver, &own, "drep_view_driver")))
+        return err;
+    if (amode != DREP_RDONLY && amode != DREP_RDWR)
+        return fail(DREP_ERR_AMODE, "drep_view_driver: access mode %d", amode);
+    if (!own.read_many || !own.file_size || (amode == DREP_RDWR && !own.write_at))
+        return fail(DREP_ERR_ARG, "drep_view_driver: a driver without read_many, file_size or "
+                                  "write_at");
+    if ((err = io_driver(&own, state, name, &io)))
+        return fail_nomem();
+    return view_over(io, amode == DREP_RDWR, info, out);
+}
+
+int drep_view_descriptor(int fd, const char *name, int amode, const drep_info *info,
+                         drep_view **out)
+{
+    struct io *io;
+    int err;
+
+    if (!out)
+        return fail(DREP_ERR_ARG, "drep_view_descriptor: null argument");
+    if (amode != DREP_RDONLY && amode != DREP_RDWR)
+        return fail(DREP_ERR_AMODE, "drep_view_descriptor: access mode %d", amode);
+    if ((err = io_descriptor(fd, name, amode == DREP_RDWR, &io)))
+        return err;
+    return view_over(io, amode == DREP_RDWR, info, out);
+}
+
 int drep_view_dataset(drep_dataset *dataset, drep_view **out)
 {
     drep_view *v;
@@ -521,6 +577,89 @@ int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
     if (drep_cursor_next(&c, 1, &run) == 0)
         run.offset = 0;
     *bytes = view->disp + run.offset;
+    return 0;
+}
+
+/* ---- the typemap in the file ---- */
+
+/* Runs of bytes that are collected: those given out, and blocks that may join the last one. */
+struct view_runs {
+    drep_file_run *out;
+    int64_t max, n;
+    drep_file_run last, block; /* size 0: none yet */
+};
+
+static void run_give(struct view_runs *r)
+{
+    if (r->last.size == 0)
+        return;
+    if (r->n < r->max)
+        r->out[r->n] = r->last;
+    r->n++;
+}
+
+/* The block is whole: it repeats the run before it, or begins one. */
+static void block_end(struct view_runs *r)
+{
+    drep_file_run *last = &r->last;
+    const drep_file_run *b = &r->block;
+    int64_t step = b->offset - last->offset;
+
+    if (b->size == 0)
+        return;
+    if (b->count == 1 && last->size == b->size && last->count == 1 && step > 0) {
+        last->stride = step;
+        last->count = 2;
+    } else if (last->size == b->size && (b->count == 1 || b->stride == last->stride) &&
+               step == last->count * last->stride) {
+        last->count += b->count;
+    } else {
+        run_give(r);
+        *last = *b;
+    }
+    r->block.size = 0;
+}
+
+static void block_add(struct view_runs *r, int64_t offset, int64_t size, int64_t count,
+                      int64_t stride)
+{
+    if (count == 1 || stride == size) {
+        size *= count;
+        count = 1;
+        if (r->block.size > 0 && r->block.count == 1 && r->block.offset + r->block.size == offset) {
+            r->block.size += size;
+            r->block.stride = r->block.size;
+            return;
+        }
+        stride = size;
+    }
+    block_end(r);
+    r->block = (drep_file_run){offset, size, count, stride};
+}
+
+int drep_view_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n, int64_t *extent)
+{
+    struct view_runs r = {.out = runs, .max = max};
+    drep_cursor c;
+    drep_run run;
+    int err;
+
+    if (!n || !extent || max < 0 || (max > 0 && !runs))
+        return fail(DREP_ERR_ARG, "drep_view_runs: null argument");
+    if ((err = view_enter(view, "drep_view_runs")))
+        return err;
+    if ((err = size_up(view)) == 0)
+        err = cursor_init(&c, &view->prog, 0);
+    if (view_leave(view, err) != 0)
+        return fail_in(err, "%s", view->path);
+    for (int64_t left = view->prog.items; left > 0; left -= run.count) {
+        drep_cursor_next(&c, left, &run);
+        block_add(&r, run.offset, view->sizes.size[run.type->code], run.count, run.stride);
+    }
+    block_end(&r);
+    run_give(&r);
+    *n = r.n;
+    *extent = view->prog.extent;
     return 0;
 }
 

@@ -125,6 +125,10 @@ int io_posix(const char *path, enum io_mode mode, int excl, unsigned perm, struc
  * file system shows late: opening a missing name or a stale handle and reading past the end are
  * tried again for up to patience_ns nanoseconds. */
 int io_posix_patient(const char *path, enum io_mode mode, int64_t patience_ns, struct io **out);
+/* posix, of a regular file that is open: a duplicate of `fd`, which stays the caller's; `name` is
+ * for messages, NULL: "(descriptor)".  DREP_ERR_ARG (not open, or not open for that),
+ * DREP_ERR_ACCESS (not a regular file). */
+int io_descriptor(int fd, const char *name, bool writes, struct io **out);
 /* Open the directory of the file at `path`, after following symbolic links: a descriptor. */
 int io_directory(const char *path, int *dir);
 /* Open a regular file in or below a directory, for reading. `name` is a relative path without

@@ -1181,6 +1181,31 @@ static int posix_reopen(struct io *io, struct io **out)
 
 /* ---- files beside a file ---- */
 
+int io_descriptor(int fd, const char *name, bool writes, struct io **out)
+{
+    int flags = fcntl(fd, F_GETFL), err = 0;
+    struct posix *f = posix_new(name ? name : "(descriptor)");
+    struct stat s;
+
+    if (!f)
+        return fail_nomem();
+    if (flags < 0 || flags & O_APPEND || (flags & O_ACCMODE) == (writes ? O_RDONLY : O_WRONLY))
+        err = fail(DREP_ERR_ARG, "%s: descriptor %d cannot be %s", f->io.path, fd,
+                   writes ? "written at an offset" : "read");
+    else if ((f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        err = fail_errno(f->io.path, "duplicate");
+    else if (fstat(f->fd, &s))
+        err = fail_errno(f->io.path, "stat");
+    else if (!S_ISREG(s.st_mode))
+        err = fail(DREP_ERR_ACCESS, "%s: not a regular file", f->io.path);
+    if (err) {
+        posix_end(&f->io);
+        return err;
+    }
+    *out = &f->io;
+    return 0;
+}
+
 int io_directory(const char *path, int *dir)
 {
     char *real = realpath(path, NULL);

@@ -170,6 +170,14 @@ CALLS = {
                               'no_truncate), NULL, NULL, v, NULL, &g));',
     'drep_view_raw.amode': 'drep_view *w; int err = drep_view_raw(raw, v, NULL, &w); '
                            'if (!err) drep_view_close(w); unlink(raw); return err;',
+    'drep_view_driver': 'drep_view *w; int err = drep_view_driver(o, NULL, NULL, DREP_RDONLY, NULL, &w); '
+                        'if (!err) drep_view_close(w); return err;',
+    'drep_view_driver.amode': 'drep_view *w; int err = drep_view_driver(&DREP_DRIVER(.read_many = no_read, '
+                              '.file_size = no_size, .write_at = no_write), NULL, NULL, v, NULL, &w); '
+                              'if (!err) drep_view_close(w); return err;',
+    'drep_view_descriptor.amode': 'drep_view *w; FILE *file = fopen(raw, "w+"); '
+                                  'int err = drep_view_descriptor(fileno(file), NULL, v, NULL, &w); '
+                                  'if (!err) drep_view_close(w); fclose(file); unlink(raw); return err;',
     'drep_repair.amode': 'unlink(raw); return drep_repair(path, raw, v, NULL, on_finding, NULL, '
                          'NULL);',
     'drep_team_create.amode': 'return closed(drep_team_create(&team, NULL, ":memory:", v, NULL, '
@@ -179,7 +187,8 @@ CALLS = {
 # The access modes that each call has.
 MODES = {'drep_open': {1, 2, 9}, 'drep_open_commit': {1, 9}, 'drep_open_driver': {1, 2, 9},
          'drep_team_open': {1, 2, 9}, 'drep_create': {0, 2, 4, 6}, 'drep_create_like': {0, 2, 4, 6},
-         'drep_team_create': {0, 2, 4, 6}, 'drep_view_raw': {2, 6}, 'drep_repair': {0, 2, 4, 6}}
+         'drep_team_create': {0, 2, 4, 6}, 'drep_view_raw': {2, 6},
+         'drep_view_driver': {1, 2}, 'drep_view_descriptor': {1, 2}, 'drep_repair': {0, 2, 4, 6}}
 GOOD = {
     'drep_xfer': 'DREP_XFER(.threads = 1)',
     'drep_copying': 'DREP_COPYING(.threads = 1)',

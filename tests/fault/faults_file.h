@@ -543,6 +543,8 @@ static int c_view(struct env *e)
     if (!err)
         err = CALL(drep_view_size, view, &n);
     if (!err)
+        err = CALL(drep_view_runs, view, NULL, 0, &n, &items);
+    if (!err)
         err = CALL(drep_read_at, view, 5, v, 10, DREP_INT32_T, NULL, &items);
     if (!err)
         err = items == 10 && v[0] == 6 * 7 ? 0 : WRONG;
