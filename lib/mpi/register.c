@@ -5,6 +5,7 @@
  * typemap there (MPI 5.0, 14.7.3). */
 /* SPDX-License-Identifier: MIT */
 #include "mpi/glue.h"
+#include "mpi/named.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -92,6 +93,14 @@ static void datatype_put(struct functions *f, struct kept_datatype *slot, MPI_Da
     pthread_mutex_unlock(&f->lock);
 }
 
+/* A predefined datatype is MPI's own, which functions compare with MPI_INT and others; of another
+ * one MPI_DATATYPE_NULL. */
+static MPI_Datatype named_of(const drep_type *type)
+{
+    return drep_type_kind(type) == DREP_KIND_PREDEFINED ? named_datatype(drep_type_code(type))
+                                                        : MPI_DATATYPE_NULL;
+}
+
 static int mpi_extent(const drep_type *type, int64_t *extent, void *ctx)
 {
     const struct functions *f = ctx;
@@ -101,12 +110,12 @@ static int mpi_extent(const drep_type *type, int64_t *extent, void *ctx)
 
     if (err)
         return err;
-    if (drep_mpi_datatype(type, &datatype)) {
+    datatype = named_of(type);
+    if (datatype == MPI_DATATYPE_NULL) {
         *extent = DREP_UNDEFINED;
         return 0;
     }
     err = f->extent(datatype, &bytes, f->extra);
-    MPI_Type_free(&datatype);
     *extent = bytes == MPI_UNDEFINED ? DREP_UNDEFINED : bytes;
     return err;
 }
@@ -134,11 +143,15 @@ static int call_conversion(MPI_Datarep_conversion_function *fn, void *userbuf,
                            const drep_type *type, int64_t count, void *filebuf, int64_t position,
                            struct functions *f)
 {
-    MPI_Datatype datatype;
-    struct kept_datatype *slot;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    struct kept_datatype *slot = NULL;
+    bool named;
     int err = glue_ready("conversion function");
 
     if (!err)
+        datatype = named_of(type);
+    named = datatype != MPI_DATATYPE_NULL;
+    if (!err && !named)
         err = datatype_get(f, type, &slot, &datatype);
     if (err)
         return err;
@@ -153,7 +166,8 @@ static int call_conversion(MPI_Datarep_conversion_function *fn, void *userbuf,
         position += n;
         count -= n;
     }
-    datatype_put(f, slot, &datatype);
+    if (!named)
+        datatype_put(f, slot, &datatype);
     return err;
 }
 
