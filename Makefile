@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi bench-mpi deps-%
+NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -191,6 +191,9 @@ DOOR_SRC := $(if $(HAVE_NETCDF_DISPATCH),$(sort $(wildcard netcdf/*.c)))
 MPIS := $(if $(CROSS),,$(if $(HAVE_MPICH),mpich) $(if $(HAVE_OPENMPI),openmpi))
 MPI_SRC := $(sort $(wildcard lib/mpi/*.c))
 MPI_TEST_SRC := $(sort $(wildcard tests/mpi/*.c))
+# What programs under MPI preload, and what that loads.
+MPIIO_FRONT_SRC := mpiio/front.c mpiio/next.c mpiio/fortran.c
+MPIIO_ENGINE_SRC := $(filter-out $(MPIIO_FRONT_SRC),$(sort $(wildcard mpiio/*.c)))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_COMMON := $(filter-out $(UNIT_SRC) tests/unit/plugin_%,$(wildcard tests/unit/*.c))
 FUZZ_SRC := $(filter-out $(if $(HAVE_HDF5),,tests/fuzz/fuzz_hdf5.c),$(wildcard tests/fuzz/fuzz_*.c))
@@ -227,6 +230,7 @@ MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD
     $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so) $(if $(REMOTE_SRC),$(BUILD)/datarep-http.so)
 DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
 MPI_SHARED := $(patsubst %,$(BUILD)/libdatarep-mpi-%.so.$(VERSION),$(MPIS))
+MPIIO := $(foreach m,$(MPIS),$(BUILD)/libdatarep-mpiio-$(m).so $(BUILD)/libdatarep-mpiio-$(m)-engine.so)
 MPI_TESTS := $(foreach m,$(MPIS),$(patsubst tests/mpi/%.c,$(BUILD)/$(m)/tests/mpi/%,$(MPI_TEST_SRC)))
 UNIT := $(patsubst tests/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 REPLAY := $(patsubst tests/%.c,$(BUILD)/tests/%,$(FUZZ_SRC))
@@ -236,18 +240,18 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
 all: libs $(COMMAND) $(MODULES) $(DOOR) $(CORE) ## build the libraries and the command into build/$(MODE)/
-libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED)
+libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED) $(MPIIO)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(HAVE_NETCDF_DISPATCH),netcdf-package $(BUILD)/tests/netcdf/test_slots) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
 mpi-programs: $(MPI_SHARED) $(MPI_TESTS)
 fuzz-programs: $(FUZZERS)
 bench-programs: $(BENCHES) $(BUILD)/tests/bench/start $(if $(FC),$(BENCH_FORTRAN_PROGRAM))
-objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC)))
+objects: $(call objects,$(ALL_SRC)) $(foreach m,$(MPIS),$(patsubst %.c,$(BUILD)/$(m)/obj/%.o,$(MPI_SRC) $(MPI_TEST_SRC) $(MPIIO_FRONT_SRC) $(MPIIO_ENGINE_SRC)))
 
 # A change of the compiler or of a part's flags rebuilds that part.
 SRC_core := $(filter-out lib/base/plugin.c,$(LIB_SRC))
@@ -373,7 +377,15 @@ $(BUILD)/$(1)/internal.a: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(MPI_SRC))
 $(BUILD)/$(1)/tests/%: $(BUILD)/$(1)/obj/tests/%.o $(BUILD)/$(1)/internal.a $(BUILD)/tests/internal.a
 	@mkdir -p $$(@D)
 	$$(call say,LD ) $$(CC) $$(LDFLAGS_ALL) -Wl,--as-needed -o $$@ $$^ $(2) $$(LIB_LIBS)
--include $(patsubst %.c,$(BUILD)/$(1)/obj/%.d,$(MPI_SRC) $(MPI_TEST_SRC))
+$(BUILD)/libdatarep-mpiio-$(1).so $(BUILD)/libdatarep-mpiio-$(1)-engine.so: PART = $(1)
+# Processes without MPI load the first one, too: it refers to nothing of MPI.
+$(BUILD)/libdatarep-mpiio-$(1).so: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(MPIIO_FRONT_SRC))
+	$$(call say,LD ) $$(CC) -shared $$(LDFLAGS_ALL) -Wl,-soname,$$(@F) -Wl,-Bsymbolic \
+	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed -o $$@ $$^ -ldl
+$(BUILD)/libdatarep-mpiio-$(1)-engine.so: $(patsubst %.c,$(BUILD)/$(1)/obj/%.o,$(MPIIO_ENGINE_SRC)) $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED)
+	$$(call say,LD ) $$(CC) -shared $$(LDFLAGS_ALL) -Wl,-soname,$$(@F) -Wl,-Bsymbolic $$(DOOR_RPATH) \
+	    $(if $(filter release,$(MODE)),-Wl$(,)-z$(,)defs) -Wl,--as-needed -o $$@ $$^ $(2)
+-include $(patsubst %.c,$(BUILD)/$(1)/obj/%.d,$(MPI_SRC) $(MPI_TEST_SRC) $(MPIIO_FRONT_SRC) $(MPIIO_ENGINE_SRC))
 endef
 # Benchmarks against the parallel HDF5 of the same MPI, or (views) that MPI alone: $(1) is its name,
 # $(2) and $(3) the flags, $(4) which.
@@ -725,6 +737,12 @@ mpi: ## install missing packages, build the library for MPI and test it under ea
 	@tests/mpi/run-heat.py
 	@tests/mpi/run-hashes.py --full
 
+mpiio: ## install missing packages, build the library that programs under MPI preload, run such programs and tests of MPIs with it
+	@tools/install-deps build test mpi mpiio
+	+@$(SUB) MODE=release all
+	@tests/mpiio/run-mpiio.py --full
+	@tests/mpiio/suites.py
+
 bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; count messages of 100,000 ranks
 	@tools/install-deps build test mpi
 	+@$(SUB) MODE=release libs mpi-bench-programs build/release/tests/unit/test_team_scale
@@ -934,7 +952,7 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) netc
 	install -m 644 $(filter %.1,$(MAN)) $D$(mandir)/man1/
 	install -m 644 $(filter %.5,$(MAN)) $D$(mandir)/man5/
 	install -m 644 $(filter %.7,$(MAN)) $D$(mandir)/man7/
-	$(if $(strip $(MODULES) $(DOOR)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $(DOOR) $D$(libdir)/datarep/)
+	$(if $(strip $(MODULES) $(DOOR) $(MPIIO)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $(DOOR) $(MPIIO) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
 	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
@@ -950,7 +968,7 @@ install-strip: install ## install without debug information
 	$(STRIP) $D$(bindir)/datarep
 	$(STRIP) --strip-unneeded $D$(libdir)/libdatarep.so.$(VERSION) $(patsubst $(BUILD)/%,$D$(libdir)/%,$(MPI_SHARED)) \
 	    $(if $(FC),$(patsubst $(BUILD)/%,$D$(libdir)/%,$(FORTRAN_LIB) $(FORTRAN_MPI))) \
-	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES) $(DOOR)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
+	    $(patsubst $(BUILD)/%,$D$(libdir)/datarep/%,$(MODULES) $(DOOR) $(MPIIO)) $(if $(PY_INCLUDE),$D$(pydir)/datarep/_core.abi3.so)
 	$(STRIP) --strip-debug --enable-deterministic-archives $D$(libdir)/libdatarep.a
 
 uninstall: ## remove the installed files

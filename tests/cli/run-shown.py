@@ -37,6 +37,7 @@ LINES = {
              ["-v", "--virtual", "--copy", "F", "O", "J5"], ["D", "F", "J6"]],
     "log": [["F"], ["--json", "F"], ["B"]],
     "ls": [["F"], ["-lr", "F"], ["-m", "-r", "F"], ["--json", "-r", "F"], ["F", "/N"], ["B"], ["-lr", "D"]],
+    "mpiexec": [["--mpi=N", "F"], ["--mpi=N"]],
     "netcdf": [["N"], ["--", "N", "F"], ["F"], ["./D"], ["cdo", "info", "F"], ["--install", "N"], ["--N"], ["--status"]],
     "plot": [["--preview", "F", "/g0/v"], ["--preview", "F", "/N"], ["-o", "P.svg", "F", "/N"], ["--preview", "--member=N", "F", "/g0/v"]],
     "refs": [["F"], ["-o", "P.json", "F"], ["--strict", "F"], ["--url=N", "F"], ["B"], ["D"]],

@@ -87,8 +87,9 @@ int main(int argc, char **argv)
         put_help(stderr);
         return TOOL_USAGE;
     }
-    /* Of a program for netCDF, and of texts that `edit` writes, nothing is taken away. */
-    for (int i = 2; i < argc && !is_either(name, "netcdf", "edit"); i++)
+    /* Of a program for netCDF or MPI, and of texts that `edit` writes, nothing is taken away. */
+    for (int i = 2;
+         i < argc && !is_either(name, "netcdf", "edit") && !is_either(name, "mpiexec", ""); i++)
         argv[i] = label_argument(argv[i]);
     status = limit_end(run_command(argc - 1, argv + 1));
     stop_now();
