@@ -184,6 +184,35 @@ static int darray_from_mpi(const struct level *l, drep_type **out)
                             order_from_mpi(v[3 + 4 * rank]), l->type[0], out);
 }
 
+/* The markers of bounds that MPI had until version 3, and MPICH still has: bounds_from_mpi() gives
+ * a struct its bounds. */
+static bool is_bound(MPI_Datatype datatype)
+{
+#if defined(MPICH_VERSION) && defined(MPI_LB) && defined(MPI_UB)
+    return datatype == MPI_LB || datatype == MPI_UB;
+#else
+    (void)datatype;
+    return false;
+#endif
+}
+
+/* The members but for such markers. */
+static int struct_from_mpi(const struct level *l, drep_type **out)
+{
+    int64_t *lens = l->arg + 1, *displs = lens + l->arg[0], i, n = 0;
+
+    for (i = 0; i < l->parts; i++)
+        if (l->type[i]) {
+            drep_type *type = l->type[i];
+
+            lens[n] = lens[i];
+            displs[n] = displs[i];
+            l->type[i] = NULL;
+            l->type[n++] = type;
+        }
+    return drep_type_struct(n, lens, displs, (const drep_type *const *)l->type, out);
+}
+
 static int make_level(const struct level *l, drep_type **out)
 {
     const int64_t *v = l->arg;
@@ -208,7 +237,7 @@ static int make_level(const struct level *l, drep_type **out)
     case MPI_COMBINER_HINDEXED_BLOCK:
         return drep_type_hindexed_block(n, v[1], v + 2, base, out);
     case MPI_COMBINER_STRUCT:
-        return drep_type_struct(n, v + 1, v + 1 + n, (const drep_type *const *)l->type, out);
+        return struct_from_mpi(l, out);
     case MPI_COMBINER_SUBARRAY:
         return drep_type_subarray((int)n, v + 1, v + 1 + n, v + 1 + 2 * n,
                                   order_from_mpi(v[1 + 3 * n]), base, out);
@@ -261,7 +290,8 @@ static int type_from_mpi(MPI_Datatype datatype, int depth, drep_type **out)
     if (!err && l.combiner != MPI_COMBINER_NAMED && depth >= DEPTH_MAX)
         err = glue_fail(DREP_ERR_LIMIT, "datatype: more than %d levels", DEPTH_MAX);
     for (i = 0; !err && i < l.parts; i++)
-        err = type_from_mpi(l.part[i], depth + 1, &l.type[i]);
+        if (l.combiner != MPI_COMBINER_STRUCT || !is_bound(l.part[i]))
+            err = type_from_mpi(l.part[i], depth + 1, &l.type[i]);
     if (!err)
         err =
             l.combiner == MPI_COMBINER_NAMED ? named_type(datatype, &type) : make_level(&l, &type);

@@ -502,6 +502,26 @@ static void test_containers(void)
     check_case("containers' own types become what their bytes are");
 }
 
+#if defined(MPICH_VERSION) && defined(MPI_LB)
+/* Structs whose bounds are members, as before MPI 3. */
+static void test_markers(void)
+{
+    MPI_Datatype parts[3] = {MPI_LB, MPI_DOUBLE, MPI_UB}, datatype;
+    MPI_Aint at[3] = {-8, 0, 24};
+    int lens[3] = {1, 2, 1};
+    drep_type *type;
+
+    MPI_Type_create_struct(3, lens, at, parts, &datatype);
+    OK(drep_mpi_type(datatype, &type));
+    CHECK(drep_type_lb(type) == -8 && drep_type_extent(type) == 32 && drep_type_items(type) == 2,
+          "lb %lld, extent %lld, %lld items", (long long)drep_type_lb(type),
+          (long long)drep_type_extent(type), (long long)drep_type_items(type));
+    drep_type_free(type);
+    MPI_Type_free(&datatype);
+    check_case("MPI_LB and MPI_UB are bounds");
+}
+#endif
+
 static void test_errors(void)
 {
     drep_type *type = NULL, *text;
@@ -563,6 +583,9 @@ int main(int argc, char **argv)
     test_f90_inside();
     test_random();
     test_containers();
+#if defined(MPICH_VERSION) && defined(MPI_LB)
+    test_markers();
+#endif
     test_errors();
 #if MPI_VERSION >= 4
     test_large();
