@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -240,7 +240,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE web web-package mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -613,6 +613,50 @@ $(BUILD)/tests/bench/start: $(BUILD)/obj/tests/bench/start.o $(STATIC)
 
 -include $(patsubst %.o,%.d,$(call objects,$(ALL_SRC)))
 
+# ------------------------------------------------------- the core in WebAssembly
+
+# Debian's emcc compiles by ways of its own cache; clang with its system root needs no writable one.
+# Filters that only read, from Debian's source packages, which tools/cross-libs unpacks.
+WEB := build/web
+WEB_FLAGS = -target wasm32-unknown-emscripten --sysroot=/usr/share/emscripten/cache/sysroot \
+    -Xclang -iwithsysroot/include/compat -D__EMSCRIPTEN__ -Dunix -D__unix -D__unix__ -fignore-exceptions \
+    -mllvm -enable-emscripten-sjlj -mllvm -disable-lsr -Os
+WEB_CORE_FLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fvisibility=hidden -I. -Ilib -isystem $(WEB)/borrowed \
+    -DXXH_NO_INLINE_HINTS=1 -DHAVE_DEFLATE=1 -DHAVE_LZ4=1 -DHAVE_ZSTD=1 -Werror=implicit-function-declaration
+WEB_SRC := $(filter-out lib/io/posix.c lib/par/% lib/team/%,$(LIB_SRC)) $(sort $(wildcard web/core/*.c))
+WEB_OBJ := $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_SRC))
+# What gcc and clang say of the library, `make lint-all` shows.
+$(WEB)/obj/lib/% $(WEB)/obj/format/%: WEB_WARN = -w
+$(WEB)/obj/web/%: WEB_WARN = -Wall -Wextra -Wshadow -Wconversion $(WERROR)
+WEB_FILTERS := $(WEB)/filters.a
+WEB_WASM := $(WEB)/datarep-wasm/core.wasm
+
+$(WEB)/obj/%.o: %.c | $(WEB_FILTERS)
+	@mkdir -p $(@D)
+	$(call say,CC ) clang $(WEB_FLAGS) $(WEB_CORE_FLAGS) $(WEB_WARN) -MMD -MP -c -o $@ $<
+
+$(WEB_FILTERS): web/filters
+	$(call say,AR ) web/filters $(WEB) $(WEB_FLAGS)
+
+# emcc takes host_read() for a symbol that is undefined; a name that really is would be an import
+# that web/datarep-wasm/instance.js does not have, and no program would start.
+$(WEB_WASM): $(WEB_OBJ) $(WEB_FILTERS)
+	@mkdir -p $(@D)
+	$(call say,LD ) NODE_PATH=/usr/share/nodejs emcc -Os --no-entry -o $@ $(WEB_OBJ) $(WEB_FILTERS) -sSTANDALONE_WASM=1 \
+	    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=1GB -sINITIAL_MEMORY=4MB -sTOTAL_STACK=1MB \
+	    -sEXPORTED_FUNCTIONS=_malloc,_free -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+
+# The package as it is published.
+WEB_FILES := $(wildcard web/datarep-wasm/*)
+$(WEB)/datarep-wasm/package.json: $(WEB_FILES) LICENSE $(WEB_FILTERS)
+	@mkdir -p $(@D)
+	@cp $(WEB_FILES) LICENSE $(WEB)/LICENSES.txt $(@D)/
+	@touch $@
+
+web-package: $(WEB_WASM) $(WEB)/datarep-wasm/package.json
+
+-include $(WEB_OBJ:.o=.d)
+
 # ------------------------------------------------------------ things to run
 
 # One job per processor unless the caller sets -j.
@@ -670,6 +714,10 @@ netcdf: ## install missing packages, build the library for netCDF programs, run 
 	+@$(SUB) MODE=release all netcdf-package build/release/tests/fault/mutants
 	+@$(SUB) MODE=asan netcdf-package
 	@tests/netcdf/all
+
+web: ## install missing packages, build the core in WebAssembly, and its package for npm
+	@tools/install-deps build web
+	+@$(SUB) web-package
 
 remote: ## install missing packages, read files by URL from nginx, a server that misbehaves and an S3 server
 	@tools/install-deps build remote
