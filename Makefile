@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -121,6 +121,7 @@ FLAGS_netcdf = $(COMMAND_FLAGS) $(call have,NETCDF) $(NETCDF_CFLAGS) -fvisibilit
 FLAGS_zip = $(COMMAND_FLAGS) $(ZIP_CFLAGS)
 FLAGS_remote = $(patsubst -I%,-isystem %,$(CURL_CFLAGS)) -fvisibility=hidden
 FLAGS_plot = $(COMMAND_FLAGS) $(CAIRO_CFLAGS)
+FLAGS_view = $(MICROHTTPD_CFLAGS) -fvisibility=hidden
 FLAGS_tests = $(COMMAND_FLAGS) $(call have,HDF5 NETCDF MPFR SQLITE LMDB) $(HDF5_CFLAGS) $(NETCDF_CFLAGS) $(CHECK_CFLAGS) \
     $(MPFR_CFLAGS) $(SQLITE_CFLAGS) $(LMDB_CFLAGS)
 # The extension uses the limited API of CPython 3.11: the headers of any later version do.
@@ -131,7 +132,7 @@ FLAGS_door = $(patsubst -I%,-isystem %,$(NETCDF_CFLAGS)) -fvisibility=hidden
 # The library for MPI, once for each.
 FLAGS_mpich = -Ilib/mpi $(patsubst -I%,-isystem %,$(MPICH_CFLAGS)) -fvisibility=hidden
 FLAGS_openmpi = -Ilib/mpi $(patsubst -I%,-isystem %,$(OPENMPI_CFLAGS)) -fvisibility=hidden
-PARTS := core plugins remote command hdf5 netcdf zip plot python fortran door tests
+PARTS := core plugins remote command hdf5 netcdf zip plot view python fortran door tests
 
 # A part's flags, and those of single objects (TUNED); the caller's come last.
 CPPFLAGS_ALL = $(COMMON) $(MODE_$(MODE)) $(FLAGS_$(PART)) $(TUNED) $(CPPFLAGS)
@@ -150,7 +151,7 @@ $(BUILD)/obj/tools/cmd/version.o: TUNED = -DDATAREP_COMMIT='"$(COMMIT)"'
 # The releases of libraries that do not tell theirs, or of a module not loaded, are the package's.
 release_of = $(foreach n,$(1),$(if $($(n)_RELEASE),-D$(n)_RELEASE='"$($(n)_RELEASE)"'))
 $(BUILD)/obj/lib/api/libraries.o: TUNED = $(call release_of,LZF)
-$(BUILD)/obj/tools/host/module.o: TUNED = $(call release_of,HDF5 NETCDF ZIP CAIRO CURL)
+$(BUILD)/obj/tools/host/module.o: TUNED = $(call release_of,HDF5 NETCDF ZIP CAIRO CURL MICROHTTPD)
 $(BUILD)/obj/tests/unit/%.o $(BUILD)/obj/tests/fault/%.o: TUNED = -DTESTS_DIR='"$(CURDIR)/tests"'
 # Without Check the unit tests use the runner of tests/plain.
 ifndef HAVE_CHECK
@@ -171,7 +172,8 @@ NETCDF_SRC := $(if $(HAVE_NETCDF),$(sort $(wildcard tools/nc/*.c)))
 REMOTE_SRC := $(if $(HAVE_CURL),$(sort $(wildcard remote/*.c)))
 ZIP_SRC := $(if $(HAVE_ZIP),tools/flat/zip_module.c)
 PLOT_SRC := $(if $(HAVE_CAIRO),tools/plot/cairo.c)
-TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
+VIEW_SRC := $(if $(HAVE_MICROHTTPD),$(sort $(wildcard tools/view/*.c)))
+TOOL_SRC := $(filter-out tools/h5/% tools/nc/% tools/view/% tools/flat/zip_module.c tools/plot/cairo.c,$(sort $(wildcard tools/*/*.c))) \
     $(if $(HAVE_CXX),$(wildcard tools/*/*.cc))
 # The command and its modules use only the public interface and these files of the library,
 # which hides its own copy of them.
@@ -204,7 +206,7 @@ BENCH_SRC := $(wildcard tests/bench/bench_*.c)
 BENCH_START := tests/bench/start.c
 BENCH_FORTRAN := tests/bench/fortran/bench_fortran.c
 BENCH_COMMON := $(filter-out $(BENCH_SRC) $(BENCH_START),$(wildcard tests/bench/*.c))
-ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(REMOTE_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(if $(DOOR_SRC),tests/netcdf/test_slots.c) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
+ALL_SRC := $(LIB_SRC) $(SCHEMA_SRC) $(HDF5_SRC) $(NETCDF_SRC) $(ZIP_SRC) $(PLOT_SRC) $(VIEW_SRC) $(REMOTE_SRC) $(TOOL_SRC) $(PY_SRC) $(FORTRAN_SRC) $(DOOR_SRC) $(if $(DOOR_SRC),tests/netcdf/test_slots.c) $(UNIT_SRC) $(UNIT_COMMON) $(FUZZ_SRC) \
     $(SUITE_SRC) $(PLUGIN_SRC) $(wildcard tests/plain/*.c tests/fuzz/replay.c) $(if $(HAVE_HDF5),$(BENCH_SRC) $(BENCH_COMMON) $(BENCH_START) $(BENCH_FORTRAN))
 
 LIB_OBJ := $(call objects,$(LIB_SRC))
@@ -227,7 +229,8 @@ STATIC := $(BUILD)/libdatarep.a
 COMMAND := $(BUILD)/datarep
 MODULES := $(if $(HDF5_SRC),$(BUILD)/datarep-hdf5.so) $(if $(NETCDF_SRC),$(BUILD)/datarep-netcdf.so) \
     $(if $(ZIP_SRC),$(BUILD)/datarep-zip.so) \
-    $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so) $(if $(REMOTE_SRC),$(BUILD)/datarep-http.so)
+    $(if $(PLOT_SRC),$(BUILD)/datarep-plot.so) $(if $(REMOTE_SRC),$(BUILD)/datarep-http.so) \
+    $(if $(VIEW_SRC),$(BUILD)/datarep-view.so)
 DOOR := $(if $(DOOR_SRC),$(BUILD)/libdatarep-netcdf.so)
 MPI_SHARED := $(patsubst %,$(BUILD)/libdatarep-mpi-%.so.$(VERSION),$(MPIS))
 MPIIO := $(foreach m,$(MPIS),$(BUILD)/libdatarep-mpiio-$(m).so $(BUILD)/libdatarep-mpiio-$(m)-engine.so)
@@ -240,7 +243,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE web web-package mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -262,6 +265,7 @@ SRC_hdf5 := $(HDF5_SRC)
 SRC_netcdf := $(NETCDF_SRC)
 SRC_zip := $(ZIP_SRC)
 SRC_plot := $(PLOT_SRC)
+SRC_view := $(VIEW_SRC)
 SRC_python := $(PY_SRC) $(wildcard python/portable/*.c)
 SRC_fortran := $(FORTRAN_SRC)
 SRC_door := $(DOOR_SRC)
@@ -353,6 +357,9 @@ $(BUILD)/datarep-zip.so: $(call objects,$(ZIP_SRC)) $(BASE_OBJ)
 
 $(BUILD)/datarep-plot.so: $(call objects,$(PLOT_SRC)) $(BASE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(CAIRO_LIBS) -lm
+
+$(BUILD)/datarep-view.so: $(call objects,$(VIEW_SRC))
+	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-Bsymbolic -o $@ $^ $(MICROHTTPD_LIBS)
 
 # URLs: loaded by the library, or by a program that has it linked in, and calls it back.
 $(BUILD)/datarep-http.so: $(call objects,$(REMOTE_SRC))
@@ -653,7 +660,20 @@ $(WEB)/datarep-wasm/package.json: $(WEB_FILES) LICENSE $(WEB_FILTERS)
 	@cp $(WEB_FILES) LICENSE $(WEB)/LICENSES.txt $(@D)/
 	@touch $@
 
+# The page, from the lock file; npm keeps what it has installed by its own record.
+PAGE_FILES := $(filter-out web/page/node_modules,$(wildcard web/page/* web/page/.npmrc))
+$(WEB)/page/node_modules/.package-lock.json: web/page/package.json web/page/package-lock.json web/page/.npmrc
+	@mkdir -p $(WEB)/page
+	@cp $^ $(WEB)/page/
+	$(call say,NPM) cd $(WEB)/page && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+$(WEB)/www/index.html: $(WEB)/page/node_modules/.package-lock.json $(PAGE_FILES) $(WEB)/datarep-wasm/package.json $(WEB_WASM)
+	@cp -r $(PAGE_FILES) $(WEB)/page/
+	$(call say,VITE) cd $(WEB)/page && node_modules/.bin/vite build --logLevel=warn
+	@touch $@
+
 web-package: $(WEB_WASM) $(WEB)/datarep-wasm/package.json
+web-page: web-package $(WEB)/www/index.html
 
 -include $(WEB_OBJ:.o=.d)
 
@@ -715,9 +735,9 @@ netcdf: ## install missing packages, build the library for netCDF programs, run 
 	+@$(SUB) MODE=asan netcdf-package
 	@tests/netcdf/all
 
-web: ## install missing packages, build the core in WebAssembly, and its package for npm
+web: ## install missing packages, build the core in WebAssembly, its package for npm and the page of `datarep view`
 	@tools/install-deps build web
-	+@$(SUB) web-package
+	+@$(SUB) web-page
 
 remote: ## install missing packages, read files by URL from nginx, a server that misbehaves and an S3 server
 	@tools/install-deps build remote

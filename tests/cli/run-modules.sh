@@ -7,7 +7,8 @@
 tree=$tmp/tree
 library=$tree/lib/datarep
 built=$(dirname "$DATAREP")
-mkdir -p "$tree/bin" "$library"
+mkdir -p "$tree/bin" "$library" "$tree/share/datarep/view/assets"
+echo page > "$tree/share/datarep/view/index.html"
 printf 'root: {d: {dataset: INT, shape: [2, 2], data: [[0, 1], [2, 3]]}}' > "$tmp/d.yaml"
 "$DATAREP" create -s "$tmp/d.yaml" "$tmp/d.drep" || exit 1
 cp "$DATAREP" "$tree/bin" || exit 1
@@ -36,9 +37,12 @@ refused() { # MODULE PATTERN
     zip) out=$tmp/no.npz ;;
     plot) out=$tmp/no.png ;;
     http) out=$tmp/no.drep ;;
+    view) out=$tmp/no ;;
     esac
     if [ "$1" = http ]; then
         set -- "$1" "$2" convert http://127.0.0.1:9/d.drep "$out"
+    elif [ "$1" = view ]; then
+        set -- "$1" "$2" view --no-browser "$tmp/d.drep"
     elif [ "$1" = plot ]; then
         set -- "$1" "$2" plot "$tmp/d.drep" /d -o "$out"
     else

@@ -44,6 +44,7 @@ LINES = {
     "reps": [[], ["internal"], ["N"], ["-s", "WRONG"], ["--json"]],
     "stat": [["F"], ["-r", "F"], ["--json", "-r", "F"], ["B"], ["F", "/N"]],
     "validate": [["-s", "S", "F"], ["-s", "S", "O"], ["-s", "B", "F"], ["-s", "WRONG", "F"], ["--json", "-s", "S", "O"]],
+    "view": [["--export=V", "F", "O"], ["--export=V/N", "F"], ["--no-browser", "B"], ["--port=N", "F"]],
 }
 
 

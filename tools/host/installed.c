@@ -45,3 +45,22 @@ bool installed_schemas(char *path, size_t size)
     n = snprintf(path, size, "%s/", full);
     return n > 0 && (size_t)n < size;
 }
+
+bool installed_page(char *path, size_t size)
+{
+    static const char *const places[] = {DATAREP_DATA_DIR "/view", "../web/www"};
+    char own[PATH_MAX], joined[2 * PATH_MAX], full[PATH_MAX];
+
+    if (!installed_command(own))
+        return false;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        int n = snprintf(joined, sizeof joined, "%s%s/index.html", own, places[i]);
+
+        if (n < 0 || (size_t)n >= sizeof joined || !realpath(joined, full))
+            continue;
+        *strrchr(full, '/') = '\0';
+        n = snprintf(path, size, "%s", full);
+        return n > 0 && (size_t)n < size;
+    }
+    return false;
+}

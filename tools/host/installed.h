@@ -12,5 +12,7 @@
 bool installed_command(char path[PATH_MAX]);
 /* The directory of the schemas for common uses, found from that of the command; likewise. */
 bool installed_schemas(char *path, size_t size);
+/* The directory of the page of `datarep view`; where nothing is installed, that of `make web`. */
+bool installed_page(char *path, size_t size);
 
 #endif

@@ -33,6 +33,9 @@
 #ifndef CURL_RELEASE
 #define CURL_RELEASE ""
 #endif
+#ifndef MICROHTTPD_RELEASE
+#define MICROHTTPD_RELEASE ""
+#endif
 #ifndef CAIRO_RELEASE
 #define CAIRO_RELEASE ""
 #endif
@@ -44,7 +47,8 @@ static const struct {
              {"netcdf", "netCDF", "netcdf", NETCDF_RELEASE},
              {"zip", "libzip", "libzip", ZIP_RELEASE},
              {"plot", "Cairo", "cairo", CAIRO_RELEASE},
-             {"http", "libcurl", "libcurl", CURL_RELEASE}};
+             {"http", "libcurl", "libcurl", CURL_RELEASE},
+             {"view", "libmicrohttpd", "libmicrohttpd", MICROHTTPD_RELEASE}};
 
 typedef int interface_fn(void);
 

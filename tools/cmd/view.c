@@ -1,0 +1,176 @@
+/* view.c - `datarep view`: files in the browser.
+ *
+ * The command opens the files, the module datarep-view.so serves them and the page on 127.0.0.1,
+ * and a browser reads what it shows.  It ends with the command. */
+/* SPDX-License-Identifier: MIT */
+#include "tools/cmd/command.h"
+#include "tools/cmd/view_data.h"
+#include "tools/cmd/view_enter.h"
+#include "tools/cmd/view_export.h"
+#include "tools/host/exit.h"
+#include "tools/host/fail.h"
+#include "tools/host/installed.h"
+#include "tools/host/message.h"
+#include "tools/host/module.h"
+#include "tools/host/stop.h"
+#include "tools/view/view.h"
+#include <dlfcn.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define FILES_MAX 256
+#define LOOK_MS 200 /* between looks whether a signal came */
+
+enum { OPTION_EXPORT = OPTION_LONG, OPTION_NO_BROWSER, OPTION_PORT };
+
+static const struct option_row view_option_rows[] = {
+    {OPTION_EXPORT, "export", "DIR", "write page and files for a web server, and end", "<dir>"},
+    {OPTION_NO_BROWSER, "no-browser", NULL, "only print address and code", NULL},
+    {OPTION_PORT, "port", "N", "listen on this port (any that is free)", ""},
+    {0}};
+
+struct view {
+    struct view_site site;
+    struct view_data data[FILES_MAX];
+    char page[PATH_MAX], enter[PATH_MAX];
+    bool no_browser;
+    const char *export;
+};
+
+/* Letters and digits that nobody confuses, for people who type the code. */
+static bool make_code(char code[VIEW_SECRET])
+{
+    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
+    unsigned char random[20];
+
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return false;
+    for (size_t i = 0; i < sizeof random; i++)
+        code[i] = letters[random[i] & 31];
+    code[sizeof random] = '\0';
+    return true;
+}
+
+/* Show the way in.  Only what this command printed to the user's terminal has the code. */
+static int show(struct view *v, int port)
+{
+    int err, status = view_enter_file(v->enter, port, v->site.code);
+
+    if (status)
+        return status;
+    printf("http://127.0.0.1:%d/\ncode: %s\n", port, v->site.code);
+    if (tool_flush() != 0)
+        return TOOL_IO;
+    if (v->no_browser)
+        return TOOL_FINE;
+    err = view_enter_browser(v->enter);
+    if (err)
+        tool_say(NULL, NULL,
+                 "no browser was found (xdg-open: %s): open the address and enter the code",
+                 strerror(err));
+    return TOOL_FINE;
+}
+
+static int serve(struct view *v)
+{
+    void *module = module_load("view", DATAREP_VIEW_INTERFACE);
+    view_start_fn *start = NULL;
+    view_port_fn *port = NULL;
+    view_stop_fn *stop = NULL;
+    struct view_server *server;
+    const char *wrong = NULL;
+    int status;
+
+    if (!module)
+        return TOOL_CORRUPT;
+    *(void **)&start = dlsym(module, "datarep_view_start");
+    *(void **)&port = dlsym(module, "datarep_view_port");
+    *(void **)&stop = dlsym(module, "datarep_view_stop");
+    if (!start || !port || !stop || !make_code(v->site.code))
+        return TOOL_CORRUPT;
+    stop_catch();
+    server = start(&v->site, &wrong);
+    if (!server) {
+        tool_say(NULL, NULL, "%s", wrong);
+        return TOOL_IO;
+    }
+    status = show(v, port(server));
+    while (!status && !stop_asked())
+        poll(NULL, 0, LOOK_MS);
+    stop(server);
+    if (v->enter[0])
+        unlink(v->enter);
+    return status;
+}
+
+static int view_files(struct view *v, char **files)
+{
+    int status = TOOL_FINE;
+
+    if (!installed_page(v->page, sizeof v->page)) {
+        tool_say(NULL, NULL, "the page is not installed: built without `make web`?");
+        return TOOL_CORRUPT;
+    }
+    if (v->export)
+        return view_export(v->export, v->page, files);
+    v->site.page = v->page;
+    v->site.data = v->data;
+    for (; files[v->site.n] && !status; v->site.n++) {
+        if (v->site.n == FILES_MAX) {
+            tool_say(NULL, NULL, "more than %d files", FILES_MAX);
+            return TOOL_USAGE;
+        }
+        status = view_data_open(&v->data[v->site.n], files[v->site.n]);
+    }
+    return status ? status : serve(v);
+}
+
+static int view_run(int argc, char **argv)
+{
+    struct options o = {.command = &view_command, .argc = argc, .argv = argv};
+    struct view *v = calloc(1, sizeof *v);
+    int option, status;
+    char **files, *end;
+
+    if (!v)
+        return tool_no_memory();
+    while ((option = option_next(&o)) > 0) {
+        if (option == OPTION_EXPORT)
+            v->export = optarg;
+        v->no_browser |= option == OPTION_NO_BROWSER;
+        if (option == OPTION_PORT) {
+            long port = strtol(optarg, &end, 10);
+
+            if (!*optarg || *end || port < 1 || port > 65535) {
+                free(v);
+                return tool_usage("view", "--port: a number from 1 to 65535");
+            }
+            v->site.port = (int)port;
+        }
+    }
+    files = option ? NULL : option_operands(&o, 1, INT_MAX, "which file?");
+    status = files ? view_files(v, files) : o.status;
+    for (int i = 0; i < v->site.n; i++)
+        view_data_close(&v->data[i]);
+    free(v);
+    stop_now();
+    return status;
+}
+
+const struct command view_command = {
+    .name = "view",
+    .run = view_run,
+    .summary = "show files in the browser",
+    .usage = "[options] FILE...",
+    .about =
+        "Opens a page with a viewer (h5web) on files or URLs, from a server on 127.0.0.1 that\n"
+        "ends with the command (Ctrl-C).  The page also opens files that are dropped on it.",
+    .options = view_option_rows,
+    .examples = "  datarep view run.drep\n"
+                "  datarep view --export site run.drep",
+    .operands = "<drep>..."};

@@ -1,0 +1,15 @@
+/* view_data.h - the files that `datarep view` shows: local ones by a descriptor, others by URL. */
+/* SPDX-License-Identifier: MIT */
+#ifndef TOOLS_CMD_VIEW_DATA_H
+#define TOOLS_CMD_VIEW_DATA_H
+
+#include "tools/view/view.h"
+
+/* Opens a file as the server reads it, and keeps its commit readable until the end.  0, or an exit
+ * code after saying. */
+int view_data_open(struct view_data *data, const char *name);
+void view_data_close(struct view_data *data);
+/* The name for the page: the last part of the path, without what a URL has behind it. */
+const char *view_data_name(const char *name);
+
+#endif
