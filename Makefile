@@ -669,8 +669,12 @@ $(WEB)/page/node_modules/.package-lock.json: web/page/package.json web/page/pack
 	@touch $@
 $(WEB)/www/index.html: $(WEB)/page/node_modules/.package-lock.json $(PAGE_FILES) $(WEB)/datarep-wasm/package.json $(WEB_WASM)
 	@cp -r $(PAGE_FILES) $(WEB)/page/
-	$(call say,VITE) cd $(WEB)/page && node_modules/.bin/vite build --logLevel=warn
+	$(call say,VITE) cd $(WEB)/page && node_modules/.bin/vite build --logLevel=error
+	@node web/page/licences.mjs $(WEB)/page > $(WEB)/www/LICENSES.txt && cat $(WEB)/LICENSES.txt >> $(WEB)/www/LICENSES.txt
 	@touch $@
+
+# Installed where it was built: `make` alone needs no registry of packages.
+WEB_PAGE := $(wildcard $(WEB)/www/index.html)
 
 web-package: $(WEB_WASM) $(WEB)/datarep-wasm/package.json
 web-page: web-package $(WEB)/www/index.html
@@ -736,8 +740,15 @@ netcdf: ## install missing packages, build the library for netCDF programs, run 
 	@tests/netcdf/all
 
 web: ## install missing packages, build the core in WebAssembly, its package for npm and the page of `datarep view`
-	@tools/install-deps build web
+	@tools/install-deps build
+	@for c in emcc clang dpkg-source chromium node npm; do command -v $$c > /dev/null || { tools/install-deps web || exit 1; break; }; done
 	+@$(SUB) web-page
+
+web-test: web ## run all tests of datarep-wasm and of the page, in Node and in headless Chromium; print figures beside their bars
+	+@$(SUB) MODE=release all build/release/tests/fault/mutants
+	@for t in "run-node.sh --full" "run-server.py" "run-browser.sh --full"; do tests/web/$$t; done \
+	    > build/web/test.log 2>&1; grep -E '^(not ok|1\.\.0|counted|# figure)' build/web/test.log; \
+	    awk '/^ok/ { o++ } /^not ok/ { n++ } END { print o + 0 " passed, " n + 0 " failed"; exit n > 0 }' build/web/test.log
 
 remote: ## install missing packages, read files by URL from nginx, a server that misbehaves and an S3 server
 	@tools/install-deps build remote
@@ -1023,6 +1034,8 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) netc
 	$(if $(strip $(MODULES) $(DOOR) $(MPIIO)),install -d $D$(libdir)/datarep && install -m 644 $(MODULES) $(DOOR) $(MPIIO) $D$(libdir)/datarep/)
 	$(if $(SCHEMAS),install -d $D$(datadir)/datarep/schemas && \
 	    install -m 644 $(SCHEMAS) $D$(datadir)/datarep/schemas/)
+	$(if $(and $(VIEW_SRC),$(WEB_PAGE)),install -d $D$(datadir)/datarep/view/assets && install -m 644 $(WEB)/www/index.html \
+	    $(WEB)/www/LICENSES.txt $D$(datadir)/datarep/view/ && install -m 644 $(WEB)/www/assets/* $D$(datadir)/datarep/view/assets/)
 	install -m 644 -D -t $D$(datadir)/datarep tools/share/dump.schema.json tools/share/output.schema.json
 	$(if $(PY_INCLUDE),$(install_python))
 	$(if $(FC),$(install_fortran))

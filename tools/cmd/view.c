@@ -34,7 +34,7 @@ static const struct option_row view_option_rows[] = {
     {OPTION_PORT, "port", "N", "listen on this port (any that is free)", ""},
     {0}};
 
-struct view {
+struct viewing {
     struct view_site site;
     struct view_data data[FILES_MAX];
     char page[PATH_MAX], enter[PATH_MAX];
@@ -57,7 +57,7 @@ static bool make_code(char code[VIEW_SECRET])
 }
 
 /* Show the way in.  Only what this command printed to the user's terminal has the code. */
-static int show(struct view *v, int port)
+static int show_way(struct viewing *v, int port)
 {
     int err, status = view_enter_file(v->enter, port, v->site.code);
 
@@ -76,7 +76,7 @@ static int show(struct view *v, int port)
     return TOOL_FINE;
 }
 
-static int serve(struct view *v)
+static int serve_files(struct viewing *v)
 {
     void *module = module_load("view", DATAREP_VIEW_INTERFACE);
     view_start_fn *start = NULL;
@@ -99,7 +99,7 @@ static int serve(struct view *v)
         tool_say(NULL, NULL, "%s", wrong);
         return TOOL_IO;
     }
-    status = show(v, port(server));
+    status = show_way(v, port(server));
     while (!status && !stop_asked())
         poll(NULL, 0, LOOK_MS);
     stop(server);
@@ -108,7 +108,7 @@ static int serve(struct view *v)
     return status;
 }
 
-static int view_files(struct view *v, char **files)
+static int view_files(struct viewing *v, char **files)
 {
     int status = TOOL_FINE;
 
@@ -127,13 +127,13 @@ static int view_files(struct view *v, char **files)
         }
         status = view_data_open(&v->data[v->site.n], files[v->site.n]);
     }
-    return status ? status : serve(v);
+    return status ? status : serve_files(v);
 }
 
 static int view_run(int argc, char **argv)
 {
     struct options o = {.command = &view_command, .argc = argc, .argv = argv};
-    struct view *v = calloc(1, sizeof *v);
+    struct viewing *v = calloc(1, sizeof *v);
     int option, status;
     char **files, *end;
 

@@ -30,7 +30,7 @@
 typedef int remote_open_fn(const char *url, int by_file, const drep_info *hints,
                            drep_driver *driver, void **state);
 
-struct source {
+struct view_source {
     drep_file *file; /* keeps the commit */
     char *name;
     int fd;             /* a local file; -1: by the driver */
@@ -40,7 +40,7 @@ struct source {
 
 static int read_bytes(void *state, void *buf, size_t size, uint64_t offset)
 {
-    struct source *s = state;
+    struct view_source *s = state;
     drep_range range = {.offset = offset, .size = size, .buf = buf};
 
     if (s->fd < 0)
@@ -49,7 +49,7 @@ static int read_bytes(void *state, void *buf, size_t size, uint64_t offset)
 }
 
 /* The tag is strong: the slots have number and checksum of the commit. */
-static int tag_of(struct source *s, uint64_t size, char tag[VIEW_TAG])
+static int tag_of(struct view_source *s, uint64_t size, char tag[VIEW_TAG])
 {
     size_t n = size < HEAD ? (size_t)size : HEAD;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -63,9 +63,9 @@ static int tag_of(struct source *s, uint64_t size, char tag[VIEW_TAG])
     return err;
 }
 
-static int now(void *state, uint64_t *size, char tag[VIEW_TAG])
+static int version_now(void *state, uint64_t *size, char tag[VIEW_TAG])
 {
-    struct source *s = state;
+    struct view_source *s = state;
     struct stat st;
     int err;
 
@@ -101,7 +101,8 @@ static int remote_hints(drep_file *file, const drep_info *given, drep_info **out
     return err;
 }
 
-static int open_remote(struct source *s, const char *url, const char *shown, const drep_info *given)
+static int open_remote(struct view_source *s, const char *url, const char *shown,
+                       const drep_info *given)
 {
     void *module = module_load("http", REMOTE_INTERFACE);
     remote_open_fn *open_url = NULL;
@@ -120,7 +121,7 @@ static int open_remote(struct source *s, const char *url, const char *shown, con
     return err ? tool_fail(shown, NULL, err) : 0;
 }
 
-static int open_local(struct source *s, const char *path)
+static int open_local(struct view_source *s, const char *path)
 {
     struct stat st;
 
@@ -133,7 +134,7 @@ static int open_local(struct source *s, const char *path)
 
 int view_data_open(struct view_data *data, const char *name)
 {
-    struct source *s = calloc(1, sizeof *s);
+    struct view_source *s = calloc(1, sizeof *s);
     drep_info *info = NULL;
     char shown[4096];
     int err, status;
@@ -144,7 +145,7 @@ int view_data_open(struct view_data *data, const char *name)
     s->driver = DREP_DRIVER();
     url_shown(name, shown, sizeof shown);
     s->name = strdup(view_data_name(shown));
-    *data = (struct view_data){.name = s->name, .state = s, .now = now, .read = read_bytes};
+    *data = (struct view_data){.name = s->name, .state = s, .now = version_now, .read = read_bytes};
     if (!s->name)
         return tool_no_memory();
     /* Not by tool_open(): its limits of time and memory are for runs that end by themselves. */
@@ -162,7 +163,7 @@ int view_data_open(struct view_data *data, const char *name)
 
 void view_data_close(struct view_data *data)
 {
-    struct source *s = data->state;
+    struct view_source *s = data->state;
 
     if (!s)
         return;

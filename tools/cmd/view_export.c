@@ -219,7 +219,7 @@ static int write_list(const char *folder, const char *page, char **files)
 }
 
 /* Whatever is wrong with a file is said before anything is made. */
-static int check_files(char **files)
+static int check_exported(char **files)
 {
     struct view_data data;
     int status = TOOL_FINE;
@@ -241,7 +241,7 @@ static int check_files(char **files)
 int view_export(const char *folder, const char *page, char **files)
 {
     char from[PATH_MAX], to[PATH_MAX];
-    int status = check_files(files);
+    int status = check_exported(files);
 
     if (status)
         return status;

@@ -92,7 +92,7 @@ static enum MHD_Result send_bytes(struct MHD_Connection *c, unsigned status, con
     return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *c, unsigned status, const char *why)
+static enum MHD_Result refuse_request(struct MHD_Connection *c, unsigned status, const char *why)
 {
     return send_bytes(c, status, "text/plain; charset=utf-8", why, strlen(why), NULL);
 }
@@ -185,11 +185,11 @@ static enum MHD_Result answer_data(const struct view_server *s, struct MHD_Conne
     char tag[VIEW_TAG];
 
     if (data->now(data->state, &size, tag))
-        return refuse(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the file cannot be read\n");
+        return refuse_request(c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the file cannot be read\n");
     len = size;
     /* A range of another version than the client has: the whole of this one. */
     if (range && if_range && strcmp(if_range, tag) != 0)
-        return refuse(c, MHD_HTTP_PRECONDITION_FAILED, "the file has changed\n");
+        return refuse_request(c, MHD_HTTP_PRECONDITION_FAILED, "the file has changed\n");
     if (range && !range_parse(range, size, &from, &len))
         return refuse_range(c, size);
     return send_range(c, data, from, len, size, tag);
@@ -252,7 +252,8 @@ static enum MHD_Result answer_enter(struct view_server *s, struct MHD_Connection
         s->wrong++;
     pthread_mutex_unlock(&s->lock);
     if (!right)
-        return refuse(c, MHD_HTTP_FORBIDDEN, "this is not the code, or it was used before\n");
+        return refuse_request(c, MHD_HTTP_FORBIDDEN,
+                              "this is not the code, or it was used before\n");
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->cookie_name,
              s->cookie);
     return send_bytes(c, MHD_HTTP_OK, html, entered_page, sizeof entered_page - 1, cookie);
@@ -267,7 +268,7 @@ static enum MHD_Result answer_get(struct view_server *s, struct MHD_Connection *
     if (!has_cookie(s, c))
         return strcmp(path, "/") == 0
                    ? send_bytes(c, MHD_HTTP_UNAUTHORIZED, html, ask_page, sizeof ask_page - 1, NULL)
-                   : refuse(c, MHD_HTTP_UNAUTHORIZED, "no cookie\n");
+                   : refuse_request(c, MHD_HTTP_UNAUTHORIZED, "no cookie\n");
     if (strcmp(path, "/files.json") == 0)
         return send_bytes(c, MHD_HTTP_OK, "application/json", s->list, strlen(s->list), NULL);
     number = data_number(path, s->site->n);
@@ -275,13 +276,13 @@ static enum MHD_Result answer_get(struct view_server *s, struct MHD_Connection *
         return answer_data(s, c, number);
     asset = assets_find(&s->assets, path);
     if (!asset)
-        return refuse(c, MHD_HTTP_NOT_FOUND, "there is no such thing here\n");
+        return refuse_request(c, MHD_HTTP_NOT_FOUND, "there is no such thing here\n");
     return send_bytes(c, MHD_HTTP_OK, asset->type, asset->bytes, asset->size, NULL);
 }
 
-static enum MHD_Result answer(void *cls, struct MHD_Connection *c, const char *path,
-                              const char *method, const char *version, const char *upload,
-                              size_t *size, void **state)
+static enum MHD_Result answer_request(void *cls, struct MHD_Connection *c, const char *path,
+                                      const char *method, const char *version, const char *upload,
+                                      size_t *size, void **state)
 {
     struct view_server *s = cls;
     struct body *body = *state;
@@ -301,16 +302,16 @@ static enum MHD_Result answer(void *cls, struct MHD_Connection *c, const char *p
         return MHD_YES;
     }
     if (!right_host(s, c))
-        return refuse(c, MHD_HTTP_FORBIDDEN, "this server is 127.0.0.1 and nothing else\n");
+        return refuse_request(c, MHD_HTTP_FORBIDDEN, "this server is 127.0.0.1 and nothing else\n");
     if (enter)
         return answer_enter(s, c, body->text);
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
+        return refuse_request(c, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD\n");
     return answer_get(s, c, path);
 }
 
-static void answered(void *cls, struct MHD_Connection *c, void **state,
-                     enum MHD_RequestTerminationCode why)
+static void request_done(void *cls, struct MHD_Connection *c, void **state,
+                         enum MHD_RequestTerminationCode why)
 {
     (void)cls, (void)c, (void)why;
     free(*state);
@@ -378,11 +379,11 @@ static struct MHD_Daemon *listen_on(struct view_server *s, int port)
                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer, s, MHD_OPTION_SOCK_ADDR, &address,
-        MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
+        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, answer_request, s, MHD_OPTION_SOCK_ADDR,
+        &address, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS, MHD_OPTION_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)32768, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, answered,
+        MHD_OPTION_UNESCAPE_CALLBACK, keep_escapes, NULL, MHD_OPTION_NOTIFY_COMPLETED, request_done,
         NULL, MHD_OPTION_END);
 }
 

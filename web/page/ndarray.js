@@ -8,7 +8,8 @@ class View {
   get size() { return this.shape.reduce((a, b) => a * b, 1); }
   get order() { return this.shape.map((_, i) => i).sort((a, b) => Math.abs(this.stride[a]) - Math.abs(this.stride[b])); }
   get dtype() { const n = this.data?.constructor?.name ?? 'generic'; return n === 'Array' ? 'array' : n.replace('Array', '').toLowerCase().replace('uint8clamped', 'uint8_clamped'); }
-  index(...i) { let o = this.offset; for (let d = 0; d < i.length; d++) o += i[d] * this.stride[d]; return o; }
+  // Indices beyond the rank count for nothing.
+  index(...i) { let o = this.offset; for (let d = 0; d < this.stride.length; d++) o += i[d] * this.stride[d]; return o; }
   get(...i) { return this.data[this.index(...i)]; }
   set(...a) { const v = a.pop(); return (this.data[this.index(...a)] = v); }
   hi(...n) { return new View(this.data, this.shape.map((s, d) => n[d] == null || n[d] < 0 ? s : n[d]), this.stride, this.offset); }

@@ -1,0 +1,23 @@
+#!/bin/bash
+# slow: three minutes of a browser
+# run-browser.sh - the page in headless Chromium; `make web-test` runs it, figures beside their bars.
+#
+# Usage: run-browser.sh --full [WORD]    WORD: only tests whose names have it
+# SPDX-License-Identifier: MIT
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+export BUILDDIR=${BUILDDIR:-build} SRCDIR=${SRCDIR:-.}
+skip() {
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+[ "${1-}" = --full ] || skip "a browser is part of make web-test alone"
+[ -f "$BUILDDIR/web/www/index.html" ] || skip "there is no build of the page: make web"
+[ -x "${CHROMIUM:-/usr/bin/chromium}" ] || skip "no Chromium: tools/install-deps web"
+timeout 900 node --test-reporter=tap --test-name-pattern="${2-.}" tests/web/browser.test.mjs 2>&1 | awk '
+    /^(ok|not ok) / { n++; sub(/^(not )?ok [0-9]+/, (/^not/ ? "not ok " : "ok ") n); print; next }
+    /counted: / { sub(/.*counted: /, "counted: "); print; next }
+    /^# Subtest|^TAP|^1\.\./ { next }
+    { print (/^#/ ? "" : "# ") $0 }
+    END { print "1.." n }'
+exit "${PIPESTATUS[0]}"
