@@ -6,6 +6,7 @@
 The command runs from a folder of its own with a page of three small files, so that neither Node nor a browser is needed.
 """
 import http.client
+import http.server
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -211,6 +213,47 @@ def misuse(s):
     case(all(not g or b" 400 " in g[:20] or b" 505 " in g[:20] for g in garbage) and s.ask("/").status == 200, "garbage")
 
 
+class Remote(http.server.BaseHTTPRequestHandler):
+    """A web server that has one file, by ranges."""
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args):
+        pass
+
+    def do_GET(self):
+        with open(FILE, "rb") as f:
+            data = f.read()
+        m = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range") or "")
+        a, b = (int(m[1]), min(int(m[2]), len(data) - 1)) if m else (0, len(data) - 1)
+        self.send_response(206 if m else 200)
+        self.send_header("Content-Length", str(b - a + 1))
+        self.send_header("ETag", '"one"')
+        if m:
+            self.send_header("Content-Range", f"bytes {a}-{b}/{len(data)}")
+        self.end_headers()
+        self.wfile.write(data[a:b + 1])
+
+
+def urls(home):
+    if not os.path.exists(os.path.join(RELEASE, "datarep-http.so")):
+        case(True, "a URL # SKIP built without libcurl")
+        return
+    shutil.copy(os.path.join(RELEASE, "datarep-http.so"), os.path.join(home, "bin"))
+    remote = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Remote)
+    threading.Thread(target=remote.serve_forever, daemon=True).start()
+    s = Server(home, f"http://user:password@127.0.0.1:{remote.server_port}/folder/runs.drep?signature=secret")
+    s.cookie = s.enter().getheader("Set-Cookie").split(";")[0]
+    with open(FILE, "rb") as f:
+        data = f.read()
+    r = s.ask("/data/0", Range="bytes=100-70000")
+    case(r.status == 206 and r.data == data[100:70001] and r.getheader("Content-Range") == f"bytes 100-70000/{len(data)}", "a URL, by ranges")
+    with open(f"/proc/{s.process.pid}/cmdline", encoding="utf-8") as f:
+        shown = f.read() + s.ask("/files.json").data.decode()
+    case("runs.drep" in shown and "password" not in shown and "secret" not in shown, "its user part and query are not shown", shown)
+    s.end()
+    remote.shutdown()
+
+
 def main():
     if not os.path.exists(os.path.join(RELEASE, "datarep-view.so")):
         print("1..0 # SKIP built without libmicrohttpd")
@@ -241,6 +284,7 @@ def main():
         r = subprocess.run([home + "/bin/datarep", "view", "--no-browser", *arguments], capture_output=True, text=True, timeout=20, check=False)
         case(r.returncode == status and r.stderr and not r.stdout, f"view {' '.join(map(os.path.basename, arguments))}: status {status}",
              f"{r.returncode} {r.stderr}")
+    urls(home)
     site = os.path.join(TMP, "site")
     r = subprocess.run([home + "/bin/datarep", "view", "--export", site, FILE, FILE], capture_output=True, text=True, timeout=20, check=False)
     case(r.returncode == 0 and sorted(os.listdir(site)) == ["0-runs.drep", "1-runs.drep", "assets", "files.json", "index.html"],
