@@ -5,6 +5,7 @@ import {spawnSync} from 'node:child_process';
 /** The document of a file, or null and the message. */
 export function dump(command, file) {
   const r = spawnSync(command, ['dump', '--json', file], {encoding: 'utf8', maxBuffer: 1 << 30});
+  if (r.error || r.status === null) throw r.error ?? new Error(`${command} ended by ${r.signal}`);
   try {
     return {document: JSON.parse(r.stdout), message: r.stderr, status: r.status};
   } catch {
