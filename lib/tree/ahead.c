@@ -108,13 +108,25 @@ static void stream_note(struct tree *t, const struct tree_node *n, uint32_t next
     pthread_mutex_unlock(&t->lock);
 }
 
+/* True if n is the root, and all leaves together cost no more than one round trip. */
+static bool tree_is_small(const struct store *st, const struct tree_node *n)
+{
+    uint64_t size = 0;
+
+    if (n->ref.offset != st->tree->root.offset)
+        return false;
+    for (uint32_t i = 0; i < n->n && size <= st->io->round_trip; i++)
+        size += child_get(n, i).ref.length;
+    return size <= st->io->round_trip;
+}
+
 void ahead_child(struct store *st, const struct tree_node *n, uint32_t i)
 {
     struct child c = child_get(n, i);
 
     if (c.node || !n->ref.offset || ahead_node_there(st, &c.ref))
         return;
-    if (n->level > 1)
+    if (n->level > 1 || tree_is_small(st, n))
         fetch_children(st, n, 0, st->fetch->most);
     else
         stream_note(st->tree, n, fetch_children(st, n, i, stream_size(st, n, i)));

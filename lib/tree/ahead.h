@@ -1,8 +1,8 @@
 /* ahead.h - nodes that are fetched together, where a round trip to the file is dear.
  *
  * Interior nodes are few, and every descent needs them: the children of an interior node are
- * fetched at once.  Leaves that are read in turn are fetched ahead, each time more of them.  All
- * of it is advice (space/fetch.h): nothing here fails. */
+ * fetched at once, and so are all leaves of a small tree.  Leaves that are read in turn are fetched
+ * ahead, each time more of them.  All of it is advice (space/fetch.h): nothing here fails. */
 /* SPDX-License-Identifier: MIT */
 #ifndef TREE_AHEAD_H
 #define TREE_AHEAD_H

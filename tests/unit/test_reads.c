@@ -25,6 +25,7 @@
 #define SLICE_ROWS 100 /* of other datasets */
 #define SLICE_CHUNK 14 /* 64 elements touch five chunks */
 #define PATH_MAX_TEST 64
+#define SMALL_TREE 12000
 
 /* ---- the files ---- */
 
@@ -364,6 +365,31 @@ START_TEST(test_D41_few_large_reads)
 }
 END_TEST
 
+/* A tree whose leaves cost no more than a round trip comes at once, though no extent names it. */
+START_TEST(test_D41_a_small_tree_is_one_fetch)
+{
+    drep_file *f = create("counted", false);
+    struct count_file c;
+    char path[PATH_MAX_TEST];
+    struct walk w = {NULL, "", false, 0};
+
+    for (int i = 0; i < SMALL_TREE; i++) {
+        snprintf(path, sizeof path, "/measured%04d", i);
+        drep_dataset_close(new_dataset(f, path, DREP_DOUBLE, 0, NULL));
+    }
+    ok(drep_close(f));
+    count_init(&c, temp_path("counted"));
+    f = w.f = open_on(&c, NULL);
+    ok(drep_list(f, "/", DREP_BY_NAME, walk_member, &w));
+    ck_assert_int_eq(w.objects, SMALL_TREE);
+    ok(drep_close(f));
+    printf("# a small tree: %lld trips, %lld bytes\n", (long long)c.trips, (long long)c.bytes);
+    ck_assert_int_gt(c.bytes, COUNT_TRIP / 4 + (64 << 10)); /* more than a stream begins with */
+    ck_assert_int_le(c.trips, 3);                           /* the front, the root, the leaves */
+    count_release(&c);
+}
+END_TEST
+
 /* What was fetched is advice: where all of it is wrong, or fails, the values are right and nothing
  * is reported. */
 START_TEST(test_D41_what_was_fetched_is_used_only_if_its_sum_agrees)
@@ -394,6 +420,7 @@ int main(void)
 
     tcase_add_test(c, test_D41_few_round_trips);
     tcase_add_test(c, test_D41_few_large_reads);
+    tcase_add_test(c, test_D41_a_small_tree_is_one_fetch);
     tcase_add_test(c, test_D41_what_was_fetched_is_used_only_if_its_sum_agrees);
     tcase_set_timeout(c, 300);
     suite_add_tcase(s, c);
