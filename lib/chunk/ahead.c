@@ -13,7 +13,8 @@
 #include "tree/ahead_keys.h"
 #include "tree/find.h"
 
-#define UNDER_WAY 8 /* fetches of one transfer */
+#define UNDER_WAY 16                /* fetches of one transfer */
+#define AHEAD_CHUNKS ((size_t)4096) /* that are looked up together */
 
 /* A fetch that is being collected. */
 struct vector {
@@ -22,7 +23,8 @@ struct vector {
     void *ctx;
     struct io_range *range;
     size_t n, room;
-    uint64_t size;      /* of payload; blocks of checksums are small */
+    uint64_t size;      /* of payload */
+    uint64_t all;       /* bytes, also of blocks of checksums */
     struct buf value;   /* of the record at hand */
     uint64_t last_sums; /* offset of the run whose blocks of checksums were added last */
 };
@@ -30,17 +32,24 @@ struct vector {
 static void vector_key(void *ctx, size_t i, struct key *key)
 {
     const struct vector *v = ctx;
-    uint64_t coord[FMT_RANK_MAX], low, high;
+    struct chunk_want want;
 
-    v->want(v->ctx, i, coord, &low, &high);
-    chunk_key(v->cs, coord, key);
+    v->want(v->ctx, i, &want);
+    chunk_key(v->cs, want.coord, key);
 }
 
-static void add(struct vector *v, uint64_t offset, uint64_t size)
+static void add(struct vector *v, uint64_t offset, uint64_t size, uint8_t *to)
 {
     if (size == 0 || size > SIZE_MAX || VEC_ROOM(v->range, v->n, v->room, 1))
         return;
-    v->range[v->n++] = (struct io_range){offset, (size_t)size, NULL};
+    v->range[v->n++] = (struct io_range){offset, (size_t)size, to};
+    v->all += size;
+}
+
+/* Bytes of payload that one fetch has at most: the rest is for checksums. */
+static uint64_t payload_most(const struct chunks *cs)
+{
+    return cs->st->fetch->most / 8 * 7;
 }
 
 /* ---- what is stored ---- */
@@ -72,21 +81,21 @@ static bool record_of(struct vector *v, const uint64_t *coord, struct chunk_rec 
 }
 
 /* True if the cache has all that is wanted of a chunk. */
-static bool in_memory(const struct chunks *cs, const uint64_t *coord, uint64_t low, uint64_t high)
+static bool in_memory(const struct chunks *cs, const struct chunk_want *want)
 {
-    struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, coord};
+    struct cache_key key = {cs->object, CACHE_WHOLE, cs->rank, want->coord};
     struct chunk_cache *c = cs->st->cache;
     struct cache_entry *d;
 
     if (!chunks_whole(cs) && !cs->cell)
         return false;
     if (!chunks_whole(cs))
-        key.cell = low / cs->cell;
+        key.cell = want->low / cs->cell;
     do {
         d = cache_find(c, &key);
         if (d)
             cache_put(c, d);
-    } while (d && !chunks_whole(cs) && ++key.cell * cs->cell < high);
+    } while (d && !chunks_whole(cs) && ++key.cell * cs->cell < want->high);
     return d != NULL;
 }
 
@@ -101,59 +110,59 @@ static void add_sums(struct vector *v, const struct chunk_rec *rec)
 
         chunk_ref(rec, k, &ref);
         if (!ahead_has(v->cs->st, &ref))
-            add(v, ref.offset, ref.length);
+            add(v, ref.offset, ref.length, NULL);
     }
 }
 
-/* Add chunk number i; false: it must wait for the next fetch. */
-static bool add_chunk(struct vector *v, size_t i)
+/* Find what a vector may fetch of chunk number i: bytes of the file; false: nothing. */
+static bool chunk_bytes_of(struct vector *v, size_t i, struct chunk_rec *rec, struct io_range *out)
 {
-    uint64_t coord[FMT_RANK_MAX], low, high, at, size;
-    uint64_t most = v->cs->st->fetch->most / 8 * 7; /* the rest is for checksums */
-    struct chunk_rec rec;
+    struct chunk_want want;
+    uint64_t low = 0, high;
     uint32_t index;
 
-    v->want(v->ctx, i, coord, &low, &high);
-    if (high == 0 || in_memory(v->cs, coord, low, high) || !record_of(v, coord, &rec, &index) ||
-        rec.file)
-        return true;
-    at = rec.offset + index * rec.size;
-    size = rec.size;
-    if (!rec.filtered && !chunks_whole(v->cs)) {
-        low = low / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
-        high = high < size ? round_up(high, FMT_SUM_BLOCK) : size;
-        high = high < size ? high : size;
-        at += low;
-        size = low < high ? high - low : 0;
-    }
-    if (size > most) /* large enough by itself */
-        return true;
-    if (size > most - v->size)
+    v->want(v->ctx, i, &want);
+    if (want.high == 0 || in_memory(v->cs, &want) || !record_of(v, want.coord, rec, &index) ||
+        rec->file)
         return false;
-    v->size += size;
-    if (!rec.filtered && v->cs->st->opts.verify)
-        add_sums(v, &rec);
-    add(v, at, size);
+    high = rec->size;
+    if (!rec->filtered && !chunks_whole(v->cs)) {
+        low = want.low / FMT_SUM_BLOCK * FMT_SUM_BLOCK;
+        high = want.high < high ? round_up(want.high, FMT_SUM_BLOCK) : high;
+        high = high < rec->size ? high : rec->size;
+        if (low != want.low || high > want.high)
+            want.to = NULL; /* there is no room for the blocks at the edges */
+    } else {
+        want.to = NULL;
+    }
+    /* What is larger than a fetch is large enough by itself. */
+    if (low >= high || high - low > payload_most(v->cs))
+        return false;
+    *out = (struct io_range){rec->offset + index * rec->size + low, (size_t)(high - low), want.to};
     return true;
 }
 
-size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
-                    struct fetching *out)
+/* Add chunk number i; false: it must wait for the next fetch. */
+static bool add_chunk(struct vector *v, size_t i, bool sums)
 {
-    struct vector v = {.cs = cs, .want = want, .ctx = ctx};
-    struct fail_state why;
-    size_t i = 0;
+    struct chunk_rec rec;
+    struct io_range range;
 
-    n = n < AHEAD_CHUNKS ? n : AHEAD_CHUNKS;
-    fail_save(&why);
-    ahead_keys(cs->st, n, vector_key, &v);
-    while (i < n && add_chunk(&v, i))
-        i++;
-    fetch_plan(out, cs->st, v.range, v.n);
-    fail_restore(&why);
-    mem_free(v.range);
-    buf_release(&v.value);
-    return i;
+    if (!chunk_bytes_of(v, i, &rec, &range))
+        return true;
+    if (range.size > payload_most(v->cs) - v->size)
+        return false;
+    v->size += range.size;
+    if (sums && !rec.filtered && v->cs->st->opts.verify)
+        add_sums(v, &rec);
+    add(v, range.offset, range.size, range.buf);
+    return true;
+}
+
+static void vector_release(struct vector *v)
+{
+    mem_free(v->range);
+    buf_release(&v->value);
 }
 
 /* ---- many fetches under way ---- */
@@ -165,45 +174,117 @@ struct shifted {
     int64_t first;
 };
 
-static void want_shifted(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+static void want_shifted(void *ctx, size_t i, struct chunk_want *out)
 {
     const struct shifted *s = ctx;
 
-    s->want(s->ctx, (size_t)s->first + i, coord, low, high);
+    s->want(s->ctx, (size_t)s->first + i, out);
 }
 
-/* Fetches in the order of their chunks, a ring. */
+/* Fetches in the order of their chunks, a ring.  Chunks are looked up in windows: one vector brings
+ * the leaves that name them, and one the checksums of all, if these chunks take several fetches;
+ * else the only fetch has the checksums too. */
 struct chunk_stream {
     struct chunks *cs;
     struct shifted next; /* chunks that no fetch was planned for */
     int64_t end;
+    int64_t window;       /* the end of the chunks whose leaves were fetched */
+    bool sums_apart;      /* checksums of this window have a fetch of their own */
+    struct fetched *sums; /* those of the chunks that are read now, lent */
     struct {
-        struct fetching fetching;
+        struct fetching payload, sums;
+        bool first; /* of a window */
         int64_t n;
     } ring[UNDER_WAY];
     int at, under_way;
 };
 
+/* Collect the checksums of at most n chunks, the window, as far as they fit into one fetch; gives
+ * how many.  *payload: the bytes of these chunks. */
+static size_t collect_sums(struct vector *v, size_t n, uint64_t *payload)
+{
+    struct chunk_rec rec;
+    struct io_range range;
+    size_t i;
+
+    *payload = 0;
+    for (i = 0; i < n && v->all <= payload_most(v->cs); i++) {
+        if (!chunk_bytes_of(v, i, &rec, &range))
+            continue;
+        *payload += range.size;
+        if (!rec.filtered && v->cs->st->opts.verify)
+            add_sums(v, &rec);
+    }
+    return i;
+}
+
+/* Look up the next chunks; `out` gets the fetch of their checksums, which is begun. */
+static void window_begin(struct chunk_stream *s, struct fetching *out)
+{
+    struct vector v = {.cs = s->cs, .want = want_shifted, .ctx = &s->next};
+    int64_t left = s->end - s->next.first;
+    size_t n = left < (int64_t)AHEAD_CHUNKS ? (size_t)left : AHEAD_CHUNKS;
+    uint64_t payload;
+
+    ahead_keys(s->cs->st, n, vector_key, &v);
+    n = collect_sums(&v, n, &payload);
+    s->window = s->next.first + (int64_t)n;
+    s->sums_apart = payload > payload_most(s->cs);
+    if (s->sums_apart)
+        fetch_plan(out, s->cs->st, v.range, v.n);
+    fetch_start(out);
+    vector_release(&v);
+}
+
+/* Plan the next fetch; gives how many chunks it is for. */
+static int64_t plan_payload(struct chunk_stream *s, struct fetching *out)
+{
+    struct vector v = {.cs = s->cs, .want = want_shifted, .ctx = &s->next};
+    int64_t n = s->window - s->next.first, i = 0;
+
+    while (i < n && add_chunk(&v, (size_t)i, !s->sums_apart))
+        i++;
+    fetch_plan(out, s->cs->st, v.range, v.n);
+    vector_release(&v);
+    return i;
+}
+
 /* Plan fetches until enough are under way.  One that is the whole stream needs no thread. */
 static void stream_fill(struct chunk_stream *s)
 {
+    struct fail_state why;
+
+    fail_save(&why);
     while (s->under_way < UNDER_WAY && s->next.first < s->end) {
         int k = (s->at + s->under_way) % UNDER_WAY;
         bool alone = s->under_way == 0;
 
-        s->ring[k].n = (int64_t)chunks_ahead(s->cs, (size_t)(s->end - s->next.first), want_shifted,
-                                             &s->next, &s->ring[k].fetching);
+        s->ring[k].sums = (struct fetching){0};
+        s->ring[k].first = s->next.first == s->window;
+        if (s->ring[k].first)
+            window_begin(s, &s->ring[k].sums);
+        s->ring[k].n = plan_payload(s, &s->ring[k].payload);
         s->next.first += s->ring[k].n;
         s->under_way++;
         if (!alone || s->next.first < s->end)
-            fetch_start(&s->ring[k].fetching);
+            fetch_start(&s->ring[k].payload);
     }
+    fail_restore(&why);
 }
 
+/* Wait for the next fetch, and lend what it brought; the checksums of its window stay lent. */
 static struct fetched *stream_take(struct chunk_stream *s, int64_t *n)
 {
-    struct fetched *m = fetch_wait(&s->ring[s->at].fetching);
+    struct store *st = s->cs->st;
+    struct fetched *m;
 
+    if (s->ring[s->at].first) {
+        fetch_end(st, s->sums);
+        s->sums = fetch_wait(&s->ring[s->at].sums);
+        fetch_lend(st, s->sums);
+    }
+    m = fetch_wait(&s->ring[s->at].payload);
+    fetch_lend(st, m);
     *n = s->ring[s->at].n;
     s->at = (s->at + 1) % UNDER_WAY;
     s->under_way--;
@@ -222,12 +303,12 @@ int chunks_stream(struct chunks *cs, int64_t n, chunk_want_fn *want, chunk_batch
 
         stream_fill(&s);
         m = stream_take(&s, &many);
-        fetch_lend(cs->st, m);
         err = read(ctx, first, many);
         fetch_end(cs->st, m);
         first += many;
     }
     while (s.under_way > 0)
-        fetch_discard(stream_take(&s, &many));
+        fetch_end(cs->st, stream_take(&s, &many));
+    fetch_end(cs->st, s.sums);
     return err;
 }

@@ -8,18 +8,14 @@
 
 #include "chunk/chunks.h"
 
-struct fetching;
-
-/* Give chunk number i of those that will be read, in the order of the grid, and the bytes
- * [*low, *high) of its payload that are wanted if it is plain; *high 0: nothing is. */
-typedef void chunk_want_fn(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high);
-
-#define AHEAD_CHUNKS ((size_t)1024) /* that are looked at together */
-
-/* Plan to fetch what is stored of the first chunks (space/fetch.h).  Gives how many of n it looked
- * at; the caller reads those and goes on with the next ones. */
-size_t chunks_ahead(struct chunks *cs, size_t n, chunk_want_fn *want, void *ctx,
-                    struct fetching *out);
+/* What is wanted of a chunk. */
+struct chunk_want {
+    uint64_t coord[FMT_RANK_MAX];
+    uint64_t low, high; /* bytes of its payload, if it is plain; high 0: nothing */
+    uint8_t *to;        /* where they end up unchanged and may be put at once, or NULL */
+};
+/* Give what is wanted of chunk number i of those that will be read, in the order of the grid. */
+typedef void chunk_want_fn(void *ctx, size_t i, struct chunk_want *out);
 
 /* Reads `n` chunks that were fetched, the first of them number `first`. */
 typedef int chunk_batch_fn(void *ctx, int64_t first, int64_t n);

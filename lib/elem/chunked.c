@@ -281,9 +281,30 @@ static int read_alone(const struct chunk_share *s, int64_t n)
     return err;
 }
 
-/* Tells chunks_ahead() what a part wants of its chunk: the bytes from the first selected element to
- * the last one. */
-static void part_wants(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+/* Notes the number of a run's first element in memory. */
+static int note_memory(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    (void)at;
+    (void)step;
+    (void)n;
+    *(int64_t *)ctx = mem;
+    return 0;
+}
+
+/* Gives where a part that is all of a chunk goes, if its bytes need no window on the way. */
+static uint8_t *straight_memory(const struct transfer *t, const struct chunk_part *p)
+{
+    int64_t mem = 0;
+
+    if (p->piece || !part_is_straight(t, p) || !direct_pays(t->ds, p->n))
+        return NULL;
+    selection_runs(t->sel, p->k0, p->k1, p->from, p->len, note_memory, &mem);
+    return (uint8_t *)plain_memory(t, mem);
+}
+
+/* Tells chunks_stream() what a part wants of its chunk: the bytes from the first selected element
+ * to the last one. */
+static void part_wants(void *ctx, size_t i, struct chunk_want *out)
 {
     const struct chunk_share *s = ctx;
     const drep_selection *sel = s->t->sel;
@@ -291,8 +312,9 @@ static void part_wants(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint
     struct chunk_part p;
 
     part_of(s->t, s->first + (int64_t)i, &p);
-    memcpy(coord, p.coord, (size_t)s->t->ds->chunks.rank * sizeof *coord);
-    *low = *high = 0;
+    memcpy(out->coord, p.coord, (size_t)s->t->ds->chunks.rank * sizeof *out->coord);
+    out->low = out->high = 0;
+    out->to = NULL;
     if (p.n == 0)
         return;
     for (int d = 0; !p.piece && d < sel->rank; d++) {
@@ -303,8 +325,9 @@ static void part_wants(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint
         first = k > 0 ? first : p.piece[0].at;
         last = p.piece[k].at + p.piece[k].n > last ? p.piece[k].at + p.piece[k].n - 1 : last;
     }
-    *low = bytes_of(s->t->ds, first);
-    *high = bytes_of(s->t->ds, last + 1);
+    out->low = bytes_of(s->t->ds, first);
+    out->high = bytes_of(s->t->ds, last + 1);
+    out->to = straight_memory(s->t, &p);
 }
 
 /* Reads parts whose chunks were fetched together. */

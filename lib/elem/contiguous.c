@@ -174,14 +174,21 @@ static int read_long(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
     return pool_run(f->t->threads, (at + n - 1) / f->share - at / f->share + 1, read_stretch, f);
 }
 
-/* Tells chunks_stream() which slabs a long run has. */
-static void slab_wanted(void *ctx, size_t i, uint64_t *coord, uint64_t *low, uint64_t *high)
+/* Tells chunks_stream() what a long run wants of its slabs. */
+static void slab_wanted(void *ctx, size_t i, struct chunk_want *out)
 {
     const struct flat_work *f = ctx;
+    const drep_dataset *ds = f->t->ds;
+    int64_t slab_n = (int64_t)ds->rec.slab, first = (f->at / slab_n + (int64_t)i) * slab_n;
+    int64_t from = first > f->at ? first : f->at, end = f->at + f->n;
+    int64_t to = first + slab_n < end ? first + slab_n : end;
 
-    *coord = (uint64_t)(f->at / (int64_t)f->t->ds->rec.slab) + i;
-    *low = 0;
-    *high = f->t->ds->chunks.payload;
+    out->coord[0] = (uint64_t)(f->at / slab_n) + i;
+    out->low = bytes_of(ds, from - first);
+    out->high = bytes_of(ds, to - first);
+    out->to = f->t->conv.copy && direct_pays(ds, f->n)
+                  ? (uint8_t *)plain_memory(f->t, f->mem + from - f->at)
+                  : NULL;
 }
 
 /* Reads the elements of a long run in n slabs, counted from its first one. */

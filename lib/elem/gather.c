@@ -136,13 +136,11 @@ static int gather_reordered(struct gather *g, int64_t at, int64_t n, int64_t mem
     return err;
 }
 
-/* True if a run is so long that its bytes go where they belong.  Kept in the cache they would be
- * copied twice, into memory that the system has to clear: that takes the time of five reads from a
- * local file.  A distant one is read once, if all of it fits. */
-static bool direct_pays(const struct gather *g, int64_t n)
+/* Kept in the cache the bytes would be copied twice, into memory that the system has to clear: that
+ * takes the time of five reads from a local file.  A distant file is read once, if all of it fits.
+ */
+bool direct_pays(const drep_dataset *ds, int64_t n)
 {
-    const drep_dataset *ds = g->t->ds;
-
     return bytes_of(ds, n) >= DIRECT && (!ds->chunks.fits || ds->file->st->io->round_trip == 0);
 }
 
@@ -156,9 +154,9 @@ int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
     int64_t now;
     int err = 0;
 
-    if (step == 1 && g->c->copy && direct_pays(g, n))
+    if (step == 1 && g->c->copy && direct_pays(ds, n))
         return gather_direct(g, at, n, mem);
-    if (step == 1 && direct_pays(g, n) && BLOCK % es == 0 && reorders(g->c, ds) &&
+    if (step == 1 && direct_pays(ds, n) && BLOCK % es == 0 && reorders(g->c, ds) &&
         ds->file->st->io->round_trip == 0)
         return gather_reordered(g, at, n, mem);
     for (; !err && n > 0; n -= now, at += now * step, mem += now) {

@@ -27,6 +27,9 @@ void gather_init(struct gather *g, struct transfer *t, struct conv *c, struct wo
                  uint64_t size);
 int gather_run(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem);
 int gather_flush(void *gather);
+/* True if a run of n elements, of which only the bytes are copied, is so long that they go where
+ * they belong without a window. */
+bool direct_pays(const drep_dataset *ds, int64_t n);
 /* A chunk that is not stored: as many elements of fill as are selected. */
 struct fill_reader {
     struct transfer *t;

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one fetch has read: ranges that ascend and are disjoint, in memory behind the struct. */
+/* What one fetch has read: ranges that ascend and are disjoint, in memory behind the struct or
+ * where the caller wants them. */
 struct fetched {
     struct fetched *next;
     uint64_t size; /* bytes of all ranges */
@@ -64,8 +65,17 @@ static int ranges_by_offset(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+/* True if range b, which begins where a ends or before, may become a part of it. */
+static bool may_join(const struct io_range *a, const struct io_range *b)
+{
+    if (!a->buf && !b->buf)
+        return true;
+    return a->buf && b->buf == (uint8_t *)a->buf + a->size && b->offset == a->offset + a->size;
+}
+
 /* Join ranges that overlap or touch, or whose gap costs less than a round trip of its own where
- * the driver makes one for each range. */
+ * the driver makes one for each range.  One that overlaps another and cannot be joined is left
+ * out. */
 static size_t join(const struct io *io, struct io_range *range, size_t n)
 {
     uint64_t gap = io->ops->read_many ? 0 : io->round_trip;
@@ -75,9 +85,12 @@ static size_t join(const struct io *io, struct io_range *range, size_t n)
     for (size_t i = 1; i < n; i++) {
         uint64_t end = range[m].offset + range[m].size, far = range[i].offset + range[i].size;
 
-        if (range[i].offset > end && range[i].offset - end > gap)
+        if (range[i].offset > end && (range[i].offset - end > gap || range[m].buf || range[i].buf))
             range[++m] = range[i];
-        else if (far > end)
+        else if (!may_join(&range[m], &range[i])) {
+            if (range[i].offset == end)
+                range[++m] = range[i];
+        } else if (far > end)
             range[m].size = (size_t)(far - range[m].offset);
     }
     return m + 1;
@@ -100,21 +113,26 @@ static size_t limit(const struct store *st, struct io_range *range, size_t n, ui
     return m;
 }
 
-/* Take one piece of memory for all ranges. */
-static struct fetched *place_ranges(const struct io_range *range, size_t n, uint64_t size)
+/* Take one piece of memory for all ranges that have none. */
+static struct fetched *place_ranges(const struct io_range *range, size_t n)
 {
-    size_t head = sizeof(struct fetched) + n * sizeof(*range);
-    struct fetched *m = mem_alloc(head + (size_t)size);
+    size_t head = sizeof(struct fetched) + n * sizeof(*range), size = 0;
+    struct fetched *m;
     uint8_t *p;
 
+    for (size_t i = 0; i < n; i++)
+        size += range[i].buf ? 0 : range[i].size;
+    m = mem_alloc(head + size);
     if (!m)
         return NULL;
     *m = (struct fetched){.size = size, .n = n};
     p = (uint8_t *)m + head;
     for (size_t i = 0; i < n; i++) {
         m->range[i] = range[i];
-        m->range[i].buf = p;
-        p += range[i].size;
+        if (!range[i].buf) {
+            m->range[i].buf = p;
+            p += range[i].size;
+        }
     }
     return m;
 }
@@ -144,7 +162,7 @@ void fetch_plan(struct fetching *g, struct store *st, struct io_range *range, si
     if (n > 0)
         n = limit(st, range, join(st->io, range, n), &size);
     if (n > 0)
-        g->m = place_ranges(range, n, size);
+        g->m = place_ranges(range, n);
 }
 
 static void *fetch_thread(void *ctx)
@@ -189,7 +207,7 @@ struct fetched *fetch_front(struct store *st, size_t size)
 {
     struct io_range range = {0, size, NULL};
 
-    return read_placed(st->io, place_ranges(&range, 1, size));
+    return read_placed(st->io, place_ranges(&range, 1));
 }
 
 bool fetch_copy(const struct fetched *m, void *buf, size_t size)
@@ -255,8 +273,8 @@ void fetch_discard(struct fetched *m)
     mem_free(m);
 }
 
-/* Find the range that has these bytes. */
-static const struct io_range *range_of(const struct fetched *m, size_t size, uint64_t offset)
+/* Find the last range that begins at a byte or before it; NULL: none. */
+static const struct io_range *range_before(const struct fetched *m, uint64_t offset)
 {
     size_t low = 0, high = m->n;
 
@@ -268,26 +286,43 @@ static const struct io_range *range_of(const struct fetched *m, size_t size, uin
         else
             high = mid;
     }
-    if (low == 0)
-        return NULL;
-    offset -= m->range[low - 1].offset;
-    return offset <= m->range[low - 1].size && size <= m->range[low - 1].size - offset
-               ? &m->range[low - 1]
-               : NULL;
+    return low > 0 ? &m->range[low - 1] : NULL;
+}
+
+/* Copy bytes, which may be in several ranges that follow each other; to NULL: only look.  False:
+ * not all of them are there. */
+static bool copy_ranges(const struct fetched *m, uint8_t *to, size_t size, uint64_t offset)
+{
+    const struct io_range *r = range_before(m, offset), *end = m->range + m->n;
+
+    for (; r && r < end; r++) {
+        uint64_t in = offset - r->offset;
+        size_t now;
+
+        if (r->offset > offset || in > r->size)
+            return false;
+        now = r->size - in < size ? (size_t)(r->size - in) : size;
+        if (to && now > 0 && to != (uint8_t *)r->buf + in)
+            memcpy(to, (const uint8_t *)r->buf + in, now);
+        to = to ? to + now : NULL;
+        offset += now;
+        size -= now;
+        if (size == 0)
+            return true;
+    }
+    return false;
 }
 
 bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, uint64_t offset)
 {
     struct fetch *f = st->fetch;
-    const struct io_range *range = NULL;
+    bool found = false;
 
     pthread_rwlock_rdlock(&f->lock);
-    for (const struct fetched *m = kind == FETCH_META ? f->kept : f->lent; m && !range; m = m->next)
-        range = range_of(m, size, offset);
-    if (range && buf)
-        memcpy(buf, (const uint8_t *)range->buf + (offset - range->offset), size);
+    for (const struct fetched *m = kind == FETCH_META ? f->kept : f->lent; m && !found; m = m->next)
+        found = copy_ranges(m, buf, size, offset);
     pthread_rwlock_unlock(&f->lock);
-    return range != NULL;
+    return found;
 }
 
 /* ---- the metadata extent ---- */

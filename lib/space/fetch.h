@@ -37,8 +37,9 @@ static inline bool fetch_on(const struct store *st)
     return st->fetch->most != 0;
 }
 
-/* Read ranges, whose buffers are not looked at, in one round trip.  They are sorted and joined in
- * place; what exceeds `most` is left out.  NULL: nothing was read. */
+/* Read ranges in one round trip: to their buffers, which the caller keeps until they are given
+ * back, or where these are NULL to memory of their own.  They are sorted and joined in place; what
+ * exceeds `most` is left out.  NULL: nothing was read. */
 struct fetched *fetch_ranges(struct store *st, struct io_range *range, size_t n);
 
 /* A fetch that its caller need not wait for yet. */
@@ -71,7 +72,8 @@ bool fetch_extent(struct store *st, uint64_t offset);
 /* True if fetch_extent() is still to come for this byte. */
 bool fetch_extent_waits(const struct store *st, uint64_t offset);
 
-/* Copy fetched bytes; buf NULL: only look.  False: not all of them are there. */
+/* Copy fetched bytes, unless they are in buf already; buf NULL: only look.  False: not all of them
+ * are there, and buf may have some. */
 bool fetch_take(struct store *st, enum fetch_kind kind, void *buf, size_t size, uint64_t offset);
 /* True if payload is lent: fetch_take() may have some. */
 static inline bool fetch_lends(const struct store *st)

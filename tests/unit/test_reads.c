@@ -26,6 +26,8 @@
 #define SLICE_CHUNK 14 /* 64 elements touch five chunks */
 #define PATH_MAX_TEST 64
 #define SMALL_TREE 12000
+#define PLAIN_ROWS 1500 /* of PLAIN_LEN elements: 12 MiB */
+#define PLAIN_LEN 1024
 
 /* ---- the files ---- */
 
@@ -390,6 +392,61 @@ START_TEST(test_D41_a_small_tree_is_one_fetch)
 }
 END_TEST
 
+/* Make "/a", plain, of elements as memory has them. */
+static void make_plain(int layout)
+{
+    int64_t dims[2] = {PLAIN_ROWS, PLAIN_LEN}, chunk[2] = {64, PLAIN_LEN};
+    drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims);
+    double *values = malloc(sizeof *values * PLAIN_ROWS * PLAIN_LEN);
+    drep_dataset *ds;
+    drep_file *f;
+
+    ck_assert_ptr_nonnull(values);
+    for (int64_t i = 0; i < PLAIN_ROWS * PLAIN_LEN; i++)
+        values[i] = value_at(i / PLAIN_LEN, i % PLAIN_LEN);
+    spec.layout = layout;
+    spec.chunk = layout == DREP_CHUNKED ? chunk : NULL;
+    ok(drep_create(temp_path("counted"), DREP_RDWR, "native", NULL, &f));
+    ok(drep_dataset_create(f, "/a", &spec, &ds));
+    ok(drep_write(ds, NULL, NULL, values, NULL));
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    free(values);
+}
+
+/* Large plain chunks go to the caller's memory at once, and are right whatever arrives; chunks and
+ * their checksums are looked up once. */
+START_TEST(test_D41_straight_to_memory)
+{
+    static const int64_t boxes[][2] = {{0, PLAIN_ROWS}, {1, PLAIN_ROWS - 2}, {100, 1300}};
+    drep_info *info = hints("drep_cache_size=1048576", "drep_fetch_size=2097152", (char *)NULL);
+
+    for (int i = 0; i < 18; i++) {
+        const int64_t *box = boxes[i / 6];
+        int64_t least = box[1] * PLAIN_LEN * (int64_t)sizeof(double);
+        int fault = i % 3;
+        struct count_file c;
+        drep_file *f;
+
+        make_plain(i / 3 % 2 ? DREP_CHUNKED : DREP_CONTIGUOUS);
+        count_init(&c, temp_path("counted"));
+        f = open_on(&c, info);
+        c.damage = fault == 1;
+        c.fail = fault == 2;
+        read_box(f, box[0], 0, box[1], PLAIN_LEN);
+        printf("# %lld rows, fault %d: %lld trips, %lld of %lld bytes\n", (long long)box[1], fault,
+               (long long)c.trips, (long long)c.bytes, (long long)least);
+        if (fault == 0) {
+            ck_assert_int_le(c.bytes, least + (1 << 20));
+            ck_assert_int_le(c.trips, 14); /* 12 MiB by 7/4 MiB, the root, leaves, checksums */
+        }
+        ok(drep_close(f));
+        count_release(&c);
+    }
+    drep_info_free(info);
+}
+END_TEST
+
 /* What was fetched is advice: where all of it is wrong, or fails, the values are right and nothing
  * is reported. */
 START_TEST(test_D41_what_was_fetched_is_used_only_if_its_sum_agrees)
@@ -421,6 +478,7 @@ int main(void)
     tcase_add_test(c, test_D41_few_round_trips);
     tcase_add_test(c, test_D41_few_large_reads);
     tcase_add_test(c, test_D41_a_small_tree_is_one_fetch);
+    tcase_add_test(c, test_D41_straight_to_memory);
     tcase_add_test(c, test_D41_what_was_fetched_is_used_only_if_its_sum_agrees);
     tcase_set_timeout(c, 300);
     suite_add_tcase(s, c);
