@@ -34,6 +34,7 @@ typedef struct handle {
     bool closing;
     bool writes;
     bool shared; /* with other ranks (mpi.c) */
+    bool far;    /* a round trip to the file is dear */
 } handle;
 
 typedef struct dataset_object {

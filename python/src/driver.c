@@ -139,6 +139,7 @@ PyObject *core_open_object(PyObject *module, PyObject *args)
     handle failed;
     drep_info *info;
     drep_file *file = NULL;
+    PyObject *h;
 
     (void)module;
     if (!PyArg_ParseTuple(args, "OUppzOK", &o, &name, &writes, &create, &datarep, &hints,
@@ -162,5 +163,10 @@ PyObject *core_open_object(PyObject *module, PyObject *args)
     Py_END_ALLOW_THREADS;
     drep_info_free(info);
     failed.name = name;
-    return err ? raise_error(err, &failed) : handle_new(file, name, writes);
+    if (err)
+        return raise_error(err, &failed);
+    h = handle_new(file, name, writes);
+    if (h)
+        ((handle *)h)->far = round_trip > 0;
+    return h;
 }

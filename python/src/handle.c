@@ -454,9 +454,10 @@ PyObject *handle_opened(int err, drep_file *file, PyObject *name, bool writes)
  */
 static PyObject *core_open(PyObject *module, PyObject *args)
 {
-    PyObject *path, *bytes, *hints, *name = NULL;
+    PyObject *path, *bytes, *hints, *opened, *name = NULL;
     unsigned long long commit;
     int writes, head, amode, err;
+    bool far;
     drep_info *info;
     drep_file *file = NULL;
 
@@ -469,13 +470,17 @@ static PyObject *core_open(PyObject *module, PyObject *args)
         return NULL;
     }
     amode = (writes ? DREP_RDWR : DREP_RDONLY) | (head ? DREP_HEADER_ONLY : 0);
+    far = strstr(PyBytes_AsString(bytes), "://") != NULL;
     Py_BEGIN_ALLOW_THREADS;
     err = commit ? drep_open_commit(PyBytes_AsString(bytes), amode, commit, info, &file)
                  : drep_open(PyBytes_AsString(bytes), amode, info, &file);
     Py_END_ALLOW_THREADS;
     drep_info_free(info);
     Py_DECREF(bytes);
-    return handle_opened(err, file, name ? name : path, writes);
+    opened = handle_opened(err, file, name ? name : path, writes);
+    if (opened)
+        ((handle *)opened)->far = far;
+    return opened;
 }
 
 /* create(path, exclusive, datarep, hints, like, name) */

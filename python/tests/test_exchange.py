@@ -268,3 +268,26 @@ def test_elements_are_written_at_multiples_of_a_piece():
     assert len(pieces) >= n * 8 // piece - 1 and all(at % piece == 0 for at in pieces), log.at
     with dr.open(io.BytesIO(log.getvalue())) as f:
         assert (f["x"][...] == np.arange(float(n))).all()
+
+
+def test_lists_of_indices_of_a_file_far_away():
+    """Boxes that ascend are read by one call, the others as they come."""
+    class Far:  # no file that Python knows, so each read may be a round trip
+        def __init__(self, data):
+            self.file = io.BytesIO(data)
+
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+    stored, values, rng = io.BytesIO(), np.arange(700 * 40 * 30.).reshape(700, 40, 30), np.random.default_rng(2)
+    with dr.open(stored, "w") as f:
+        f.create("chunked", values, chunks=(1, 40, 30), filters="deflate:1")
+        f.create("plain", values, chunks=(3, 20, 30))
+        f.create("contiguous", values)
+    rows = rng.choice(700, 600, replace=False)
+    with dr.open(Far(stored.getvalue())) as f:
+        for name in f:
+            for key in (np.sort(rows), rows, np.sort(rows)[:, None], [5, 5, 7, 7, 300], [699, 0, 1],
+                        (slice(None), [3, 17, 39]), (slice(10, 50), [39, 3, 3], slice(None)),
+                        (np.sort(rows), slice(3, 30), slice(0, 20))):
+                assert (f[name][key] == values[key]).all(), (name, key)
