@@ -5,8 +5,11 @@
 #include <string.h>
 
 #define NEAR ((uint64_t)256 << 10)     /* a read that begins so close to the last one follows it */
-#define SEQUENTIAL ((uint64_t)1 << 20) /* bytes in a row after which blocks are asked for */
-#define LEAST ((uint64_t)512 << 10)    /* of a block, but for the last one of the file */
+#define SEQUENTIAL ((uint64_t)1 << 20) /* bytes in a row after which blocks are asked for, */
+#define MANY 4                         /* or reads */
+#define LITTLE ((uint64_t)128 << 10)   /* bytes that are asked for after many small reads */
+#define MOST ((uint64_t)28 << 20)      /* bytes that are asked for ahead of one stream */
+#define IDLE 256                       /* reads after which a stream that was left needs nothing */
 #define BEHIND ((uint64_t)1 << 20)     /* bytes that are kept behind the last read */
 
 void ahead_init(struct read_ahead *a, struct line *line, const struct version_pin *pin)
@@ -72,7 +75,8 @@ static bool block_needed(const struct read_ahead *a, const struct ahead_block *b
     for (size_t i = 0; i < AHEAD_STREAMS; i++) {
         const struct ahead_stream *s = &a->stream[i];
 
-        if (s->run > 0 && b->first < s->asked && b->first + b->size + BEHIND > s->from)
+        if (s->run > 0 && a->clock - s->age < IDLE && b->first < s->asked &&
+            b->first + b->size + BEHIND > s->from)
             return true;
     }
     return false;
@@ -115,13 +119,9 @@ static bool begin_block(struct read_ahead *a, uint64_t first, uint64_t size)
 /* Blocks are asked for as far ahead as was read in a row, so that little is asked for in vain. */
 static void ask_ahead(struct read_ahead *a, struct ahead_stream *s)
 {
-    uint64_t upto =
-        s->next +
-        (s->run < AHEAD_BLOCK * (AHEAD_BLOCKS - 1) ? s->run : AHEAD_BLOCK * (AHEAD_BLOCKS - 1));
+    uint64_t far = s->run < LITTLE ? LITTLE : s->run < MOST ? s->run : MOST;
+    uint64_t least = far / 4 < AHEAD_BLOCK ? far / 4 : AHEAD_BLOCK, upto = s->next + far;
 
-    uint64_t least = s->run / 4 < LEAST ? LEAST : s->run / 4;
-
-    least = least < AHEAD_BLOCK ? least : AHEAD_BLOCK;
     if (s->asked < s->next)
         s->asked = s->next;
     upto = upto < a->pin->size ? upto : a->pin->size;
@@ -145,14 +145,19 @@ void ahead_note(struct read_ahead *a, uint64_t first, uint64_t end)
     s = stream_of(a, first, &follows);
     s->age = ++a->clock;
     if (!follows)
-        *s = (struct ahead_stream){
-            .from = first, .next = end, .run = end - first, .asked = end, .age = s->age};
+        *s = (struct ahead_stream){.from = first,
+                                   .next = end,
+                                   .run = end - first,
+                                   .asked = end,
+                                   .reads = 1,
+                                   .age = s->age};
     else if (end > s->next) {
         s->from = first;
         s->run += end - s->next;
         s->next = end;
+        s->reads++;
     }
-    if (follows && s->run >= SEQUENTIAL)
+    if (follows && (s->run >= SEQUENTIAL || s->reads >= MANY))
         ask_ahead(a, s);
     pthread_mutex_unlock(&a->lock);
 }

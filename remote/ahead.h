@@ -11,7 +11,7 @@
 #include "remote/line.h"
 
 #define AHEAD_BLOCK ((uint64_t)4 << 20)
-#define AHEAD_BLOCKS 8  /* at once, so 32 MiB at most are held */
+#define AHEAD_BLOCKS 12 /* at once, so 48 MiB at most are held */
 #define AHEAD_STREAMS 4 /* places that are read in turn */
 
 struct ahead_block {
@@ -33,6 +33,7 @@ struct read_ahead {
         uint64_t from, next; /* the last read */
         uint64_t run;        /* bytes read in a row */
         uint64_t asked;      /* end of the last block */
+        unsigned reads;      /* in a row */
         unsigned age;
     } stream[AHEAD_STREAMS];
     unsigned clock;

@@ -141,6 +141,29 @@ static int begin_waiting(struct line *l)
     return (int)((next - now) * 1000) + 1;
 }
 
+/* End the batches that are to be cancelled; false: there are none. */
+static bool end_cancelled(struct line *l)
+{
+    bool any = l->cancelling > 0;
+
+    for (size_t i = l->nrunning; any && i-- > 0;) {
+        if (l->running[i]->batch->cancelled) {
+            end_batch(l, l->running[i]->batch);
+            i = l->nrunning; /* others have moved */
+        }
+    }
+    for (struct request *r = any ? l->first : NULL; r;) {
+        struct request *next = r->next;
+
+        if (r->batch->cancelled) {
+            end_batch(l, r->batch);
+            next = l->first;
+        }
+        r = next;
+    }
+    return any;
+}
+
 static void line_end(struct line *l, struct request *r, CURLcode code)
 {
     size_t i = 0;
@@ -188,6 +211,8 @@ static void serve_queue(struct line *l, const struct request_batch *own)
                 line_end(l, r, code);
             }
         }
+        if (end_cancelled(l))
+            pause = 0;
         if (own->left > 0 && pause > 0) {
             pthread_mutex_unlock(&l->lock);
             curl_multi_poll(l->multi, NULL, 0, pause, NULL);
@@ -253,15 +278,19 @@ int line_wait(struct line *l, struct request_batch *batch, struct why *why)
     return batch->why.err;
 }
 
+/* Whoever serves ends the batch at once: its own may take long. */
 void line_cancel(struct line *l, struct request_batch *batch)
 {
     pthread_mutex_lock(&l->lock);
-    while (batch->left > 0) {
-        if (take_turn(l)) {
-            end_batch(l, batch);
-            end_turn(l);
-        }
+    batch->cancelled = true;
+    l->cancelling++;
+    while (batch->left > 0 && l->served) {
+        curl_multi_wakeup(l->multi);
+        pthread_cond_wait(&l->turn, &l->lock);
     }
+    if (batch->left > 0)
+        end_batch(l, batch);
+    l->cancelling--;
     pthread_mutex_unlock(&l->lock);
 }
 

@@ -15,6 +15,7 @@
 /* Requests that one call waits for. */
 struct request_batch {
     size_t left;    /* requests that are not done */
+    bool cancelled; /* nobody wants it any more */
     struct why why; /* the first failure: the others are ended */
 };
 
@@ -28,6 +29,7 @@ struct line {
     struct request *first, **end; /* that wait */
     struct request *running[LINE_MOST];
     size_t nrunning;
+    unsigned cancelling; /* calls of line_cancel() */
     CURL *spare[LINE_MOST];
     size_t nspare;
 };

@@ -3,6 +3,7 @@
  * libcurl asks for bytes, and is told to pause where there are none yet. */
 /* SPDX-License-Identifier: MIT */
 #include "remote/push.h"
+#include "remote/reply.h"
 #include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,14 +82,11 @@ static int push_judge(struct push *p, struct why *why)
     long status = 0;
 
     curl_easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 401 || status == 403)
-        return why_set(why, DREP_ERR_ACCESS, "the server answers %ld", status);
     if (status == 412)
         return why_set(why, DREP_ERR_FILE_EXISTS, "there is a file already");
-    if (status == 507 || status == 413)
-        return why_set(why, DREP_ERR_NO_SPACE, "the server answers %ld", status);
     if (status >= 300)
-        return why_set(why, DREP_ERR_IO, "the server answers %ld", status);
+        return why_set(why, reply_error((int)status, DREP_ERR_NO_SUCH_FILE),
+                       "the server answers %ld", status);
     if (p->code != CURLE_OK)
         return why_set(why, p->code == CURLE_OPERATION_TIMEDOUT ? DREP_ERR_TIMEOUT : DREP_ERR_IO,
                        "%s", p->error[0] ? p->error : curl_easy_strerror(p->code));

@@ -17,6 +17,7 @@ struct remote_file {
     struct line line;
     struct version_pin pin;
     struct read_ahead ahead;
+    atomic_int reading;   /* calls that read from the server */
     pthread_mutex_t lock; /* of `front` */
     /* The first bytes, for a while: who reads them again later wants to know whether they have
      * changed. */
@@ -103,25 +104,53 @@ static int fetch_rest(struct remote_file *m, const drep_range *range, size_t n)
     return err;
 }
 
+#define PLACES 2 /* of a read that may go on: bytes, and their checksums elsewhere */
+
+/* Note where a read may go on: at its only places, but not at one of many that are far from each
+ * other. */
+static void note_places(struct remote_file *m, const drep_range *range, size_t n)
+{
+    struct {
+        uint64_t first, end, wanted;
+    } place[PLACES];
+    size_t many = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint64_t first = range[i].offset, end = first + range[i].size;
+
+        if (many == 0 || first - place[many - 1].end > PLAN_GAP) {
+            if (many == PLACES)
+                return;
+            place[many].first = first;
+            place[many++].wanted = 0;
+        }
+        place[many - 1].end = end;
+        place[many - 1].wanted += range[i].size;
+    }
+    for (size_t i = 0; i < many; i++) {
+        if (place[i].end - place[i].first <= 2 * place[i].wanted)
+            ahead_note(&m->ahead, place[i].first, place[i].end);
+    }
+}
+
 /* Read what was fetched ahead from there, and the rest from the server. */
 static int ahead_or_fetch(struct remote_file *m, const drep_range *range, size_t n)
 {
-    uint64_t first = range->offset, end = range[n - 1].offset + range[n - 1].size, wanted = 0;
     drep_range *rest = malloc(n * sizeof *rest);
     size_t nrest = 0;
     int err;
 
     if (!rest)
         return say_error(DREP_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < n; i++)
-        wanted += range[i].size;
-    if (end - first <= 2 * wanted) /* one place, and not many that are far from each other */
-        ahead_note(&m->ahead, first, end);
+    /* Who has several reads under way waits for no round trip between them. */
+    if (atomic_fetch_add(&m->reading, 1) == 0)
+        note_places(m, range, n);
     for (size_t i = 0; i < n; i++) {
         if (range[i].size > 0 && !ahead_take(&m->ahead, &range[i]))
             rest[nrest++] = range[i];
     }
     err = nrest > 0 ? fetch_rest(m, rest, nrest) : 0;
+    atomic_fetch_sub(&m->reading, 1);
     free(rest);
     return err;
 }

@@ -3,6 +3,7 @@
  * A field that cannot be parsed counts as missing; a field that does not fit, too. */
 /* SPDX-License-Identifier: MIT */
 #include "remote/reply.h"
+#include <datarep.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +81,7 @@ static void reply_field(struct reply *r, const char *name, const char *value)
     else if (strcasecmp(name, "Retry-After") == 0)
         r->wait = parse_digits(value, &n) && n < 100000 ? (long)n : -1;
     else if (strcasecmp(name, "Location") == 0)
-        r->long_place = !copy_value(r->place, sizeof r->place, value);
+        copy_value(r->place, sizeof r->place, value);
     else if (strcasecmp(name, "x-amz-bucket-region") == 0 &&
              !copy_value(r->region, sizeof r->region, value))
         r->region[0] = '\0';
@@ -110,4 +111,24 @@ bool reply_line(struct reply *r, const char *line, size_t size)
         end[-1] = '\0';
     reply_field(r, text, value);
     return true;
+}
+
+int reply_error(int status, int missing)
+{
+    switch (status) {
+    case 401:
+    case 403:
+    case 407:
+        return DREP_ERR_ACCESS;
+    case 404:
+    case 410:
+        return missing;
+    case 413:
+    case 507:
+        return DREP_ERR_NO_SPACE;
+    case 416:
+        return DREP_ERR_TRUNCATE;
+    default:
+        return DREP_ERR_IO;
+    }
 }

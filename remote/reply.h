@@ -21,12 +21,13 @@ struct reply {
     uint64_t first, last, total;
     long wait;        /* Retry-After, seconds; -1: none */
     char place[4096]; /* Location; "": none */
-    bool long_place;  /* it was longer */
     char region[64];  /* x-amz-bucket-region */
 };
 
 void reply_init(struct reply *r);
 /* Take one line of a head, with its end.  False: the heads are longer than REPLY_HEAD_MAX. */
 bool reply_line(struct reply *r, const char *line, size_t size);
+/* The error that a status of 300 or more means; missing: that of 404 and 410. */
+int reply_error(int status, int missing);
 
 #endif

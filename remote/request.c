@@ -396,7 +396,7 @@ static bool in_other_region(const struct request *r, const struct site *s)
 /* An answer that is no success. */
 static enum outcome answer_refused(struct request *r, struct site *s, double now)
 {
-    int status = r->reply.status, err = DREP_ERR_IO;
+    int status = r->reply.status, err;
     const char *of = server_of(r, s);
 
     if (in_other_region(r, s) && r->hops++ < REQUEST_HOPS)
@@ -424,14 +424,7 @@ static enum outcome answer_refused(struct request *r, struct site *s, double now
         r->from_start = true;
         return REQUEST_AGAIN;
     }
-    if (status == 401 || status == 403 || status == 407)
-        err = DREP_ERR_ACCESS;
-    else if (status == 404 || status == 410)
-        err = r->aim == AIM_BYTES ? DREP_ERR_STALE : DREP_ERR_NO_SUCH_FILE;
-    else if (status == 416)
-        err = DREP_ERR_TRUNCATE;
-    else if (status == 413 || status == 507)
-        err = DREP_ERR_NO_SPACE;
+    err = reply_error(status, r->aim == AIM_BYTES ? DREP_ERR_STALE : DREP_ERR_NO_SUCH_FILE);
     why_set(&r->why, err, "%s answers %d%s", of, status, r->said);
     return worth_a_try(r) ? try_again(r, s, now) : REQUEST_FAILED;
 }

@@ -15,7 +15,6 @@
 
 /* The version of the file that every answer must be of. */
 struct version_pin {
-    bool known; /* the first answer has come */
     bool tagged, dated;
     char tag[256], date[64];
     uint64_t size;

@@ -257,6 +257,19 @@ def try_command(tests, reader, nginx, digest):
         tests.say(status == 3 or status == 4, "datarep %s, missing URL" % words[0], "%d %s %s" % (status, out, err))
 
 
+def try_counts(tests, reader, nginx, size):
+    """What is read in a row comes in few large requests, and no byte of it twice."""
+    url = "http://127.0.0.1:%d/file.drep" % nginx.port
+    for words, most in (["dump", "--raw", url, "/a"], 8), (["check", "--deep", url], 40):
+        before = len(nginx.requests())
+        status, _, err = tests.run([os.path.join(BUILD, "datarep")] + words, 20, reader.environment())
+        lines = nginx.requests()[before:]
+        moved, passes = sum(int(line[3]) for line in lines), 2 if words[0] == "check" else 1
+        tests.say(status == 0 and len(lines) <= most and moved <= passes * size + (1 << 20),
+                  "datarep %s URL in few requests" % " ".join(words[:2]),
+                  "%s\n%d requests, %d bytes of %d" % (err, len(lines), moved, size))
+
+
 def try_s3(tests, reader, folder, path, tls):
     """Reads from the S3 server, with and without TLS."""
     modules = servers.s3_modules(os.path.join(os.path.dirname(BUILD), "s3rver"))
@@ -334,6 +347,7 @@ def main():
         try_lies(tests, reader, plain, secure)
         try_credentials(tests, reader, plain, secure, nginx)
         try_command(tests, reader, nginx, digest)
+        try_counts(tests, reader, nginx, os.path.getsize(path))
         if FULL:
             try_s3(tests, reader, folder, path, tls)
     finally:
