@@ -432,9 +432,9 @@ static uint64_t read_ahead(uint64_t blocks, uint64_t had, uint64_t all)
 
 /* Where a round trip is dear, a few blocks more cost less than reads of their own: take all from
  * the first one to the last. */
-static uint64_t between(const struct store *st, uint64_t blocks)
+static uint64_t between(const struct work *w, uint64_t blocks)
 {
-    if (!fetch_on(st) || !blocks)
+    if (!fetch_on(w->cs->st) || w->fetched || !blocks)
         return blocks;
     return ~(uint64_t)0 >> __builtin_clzll(blocks) & ~(uint64_t)0 << __builtin_ctzll(blocks);
 }
@@ -470,8 +470,9 @@ static int from_cell(struct work *w, uint64_t low, uint64_t blocks, uint64_t wan
     }
     if (cache_lacks(c, w->entry, blocks, &valid)) {
         all = sums_of(size) >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << sums_of(size)) - 1;
-        blocks = read_ahead(blocks & ~valid, valid | before, all) & ~valid;
-        blocks = between(cs->st, blocks) & ~valid;
+        blocks = w->fetched ? blocks & ~valid
+                            : read_ahead(blocks & ~valid, valid | before, all) & ~valid;
+        blocks = between(w, blocks) & ~valid;
         err = read_chunk_blocks(w, start, blocks, w->entry->bytes.p);
         cache_loaded(c, w->entry, blocks, err);
     }
@@ -516,12 +517,12 @@ int chunk_window(struct work *w, uint64_t low, uint64_t high, uint64_t blocks, u
     there = sums_of(*have);
     if (there < 64)
         blocks &= ((uint64_t)1 << there) - 1;
-    if (!err && fetch_on(w->cs->st) && *have == WINDOW_BYTES)
+    if (!err && fetch_on(w->cs->st) && !w->fetched && *have == WINDOW_BYTES)
         window_ahead(w, low);
     if (!err && high - low > 64 * FMT_SUM_BLOCK)
         return *have ? payload_blocks(w->cs->st, w->found.run, w->found.index, low, low + *have, *p)
                      : 0;
-    return err ? err : read_chunk_blocks(w, low, between(w->cs->st, blocks), *p);
+    return err ? err : read_chunk_blocks(w, low, between(w, blocks), *p);
 }
 
 /* ---- a part into the caller's memory ---- */

@@ -49,6 +49,11 @@ struct work *work_take(struct store *st)
     return w;
 }
 
+void work_fetched(struct work *w)
+{
+    w->fetched = true;
+}
+
 /* The run of the last chunk is given back too, so that idle ones hold nothing of a dataset. */
 void work_give(struct store *st, struct work *w)
 {
@@ -56,6 +61,7 @@ void work_give(struct store *st, struct work *w)
         return;
     if (w->found.run)
         run_done(st, &w->found);
+    w->fetched = false;
     pthread_mutex_lock(&st->works->lock);
     w->next = st->works->free;
     st->works->free = w;

@@ -24,6 +24,7 @@ struct work {
     struct span payload_lent;  /* its payload, if another store lent it (chunk/lent.h) */
     bool stored;
     uint64_t size; /* bytes of it that are stored; plain: with those that chunk_stretch() added */
+    bool fetched;  /* work_fetched() */
     struct fetched
         *ahead; /* what comes behind a window of it, where a round trip is dear; or NULL */
 };

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/pool.h"
+#include "base/vec.h"
 #include "chunk/ahead.h"
 #include "chunk/edit.h"
 #include "chunk/patch.h"
@@ -18,6 +19,8 @@
 #include <string.h>
 
 #define FAR_RUN ((uint64_t)256 << 10)    /* bytes that are fetched, far away */
+#define RUNS_MOST ((uint64_t)1 << 20)    /* short runs whose slabs are listed first, */
+#define SLAB_MOST ((uint64_t)64 << 10)   /* and bytes of such a slab */
 #define LONG_RUN ((uint64_t)4 << 20)     /* bytes that threads share, */
 #define SHARE ((uint64_t)1 << 20)        /* so many at a time */
 #define MANY 64                          /* slabs of a box that is written, */
@@ -258,13 +261,25 @@ struct slab_work {
     int64_t base, unit;           /* index i begins at element base + i * unit */
 };
 
+/* Reads what a box holds of the slabs from r->low to r->high - 1. */
+static int read_slabs_of(const struct slab_work *f, struct flat_reader *r)
+{
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    const struct drep_selection *sel = f->t->sel;
+    int64_t slab_n = (int64_t)f->t->ds->rec.slab;
+
+    whole_box(f->t, k0, k1, from, len);
+    if (sel->rank > 0) { /* the indices of which these slabs hold something */
+        k0[f->dim] = span_first(&sel->dim[f->dim], (r->low * slab_n - f->base) / f->unit);
+        k1[f->dim] = span_first(&sel->dim[f->dim], (r->high * slab_n - f->base - 1) / f->unit + 1);
+    }
+    return selection_runs(sel, k0, k1, from, len, read_flat, r);
+}
+
 /* Reads share number i of the slabs. */
 static int read_slabs(void *ctx, int64_t i)
 {
     const struct slab_work *f = ctx;
-    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
-    const struct drep_selection *sel = f->t->sel;
-    int64_t slab_n = (int64_t)f->t->ds->rec.slab;
     struct flat_reader r;
     int err = reader_begin(&r, f->t);
 
@@ -272,38 +287,108 @@ static int read_slabs(void *ctx, int64_t i)
         return err;
     r.low = f->first + f->slabs * i / f->shares;
     r.high = f->first + f->slabs * (i + 1) / f->shares;
-    whole_box(f->t, k0, k1, from, len);
-    if (sel->rank > 0) { /* the indices of which these slabs hold something */
-        k0[f->dim] = span_first(&sel->dim[f->dim], (r.low * slab_n - f->base) / f->unit);
-        k1[f->dim] = span_first(&sel->dim[f->dim], (r.high * slab_n - f->base - 1) / f->unit + 1);
+    return reader_end(&r, read_slabs_of(f, &r));
+}
+
+/* Finds the slabs of a box. */
+static void slabs_of_box(struct slab_work *f)
+{
+    const struct drep_selection *sel = f->t->sel;
+    int64_t slab_n = (int64_t)f->t->ds->rec.slab, low = 0, high = 0;
+
+    while (f->dim < sel->rank - 1 && sel->dim[f->dim].n == 1)
+        f->dim++;
+    for (int d = 0; d < sel->rank; d++) {
+        int64_t len = (int64_t)f->t->ds->rec.len[d];
+
+        low = low * len + span_at(&sel->dim[d], 0);
+        high = high * len + span_at(&sel->dim[d], sel->dim[d].n - 1);
+        f->base = f->base * len + (d < f->dim ? span_at(&sel->dim[d], 0) : 0);
+        f->unit *= d > f->dim ? len : 1;
     }
-    err = selection_runs(sel, k0, k1, from, len, read_flat, &r);
-    return reader_end(&r, err);
+    f->first = low / slab_n;
+    f->slabs = high / slab_n - f->first + 1;
 }
 
 /* Reads a box through a user's functions, with whole slabs for each thread. */
 static int read_box_called(struct transfer *t)
 {
-    const struct drep_selection *sel = t->sel;
     struct slab_work f = {.t = t, .shares = 1, .unit = 1};
-    int64_t slab_n = (int64_t)t->ds->rec.slab, low = 0, high = 0;
-    int threads = threads_for(t, bytes_of(t->ds, sel->count));
+    int threads = threads_for(t, bytes_of(t->ds, t->sel->count));
 
-    while (f.dim < sel->rank - 1 && sel->dim[f.dim].n == 1)
-        f.dim++;
-    for (int d = 0; d < sel->rank; d++) {
-        int64_t len = (int64_t)t->ds->rec.len[d];
-
-        low = low * len + span_at(&sel->dim[d], 0);
-        high = high * len + span_at(&sel->dim[d], sel->dim[d].n - 1);
-        f.base = f.base * len + (d < f.dim ? span_at(&sel->dim[d], 0) : 0);
-        f.unit *= d > f.dim ? len : 1;
-    }
-    f.first = low / slab_n;
-    f.slabs = high / slab_n - f.first + 1;
+    slabs_of_box(&f);
     if (threads > 1)
         f.shares = f.slabs < SHARES * threads ? f.slabs : SHARES * threads;
     return pool_run(threads, f.shares, read_slabs, &f);
+}
+
+/* ---- boxes of short runs where a round trip is dear ---- */
+
+/* The slabs that hold elements of a box, upwards. */
+struct listed {
+    struct slab_work box;
+    int64_t *slab;
+    size_t n, room;
+};
+
+/* Lists the slabs of a run. */
+static int list_slabs(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem)
+{
+    struct listed *l = ctx;
+    int64_t slab_n = (int64_t)l->box.t->ds->rec.slab, now;
+
+    (void)mem;
+    for (; n > 0; n -= now, at += now * step) {
+        int64_t slab = at / slab_n;
+
+        now = (slab_n - at % slab_n - 1) / step + 1;
+        if (l->n > 0 && l->slab[l->n - 1] == slab)
+            continue;
+        if (VEC_ROOM(l->slab, l->n, l->room, 1))
+            return DREP_ERR_NOMEM;
+        l->slab[l->n++] = slab;
+    }
+    return 0;
+}
+
+static void listed_wanted(void *ctx, size_t i, struct chunk_want *out)
+{
+    const struct listed *l = ctx;
+
+    out->coord[0] = (uint64_t)l->slab[i];
+    out->low = 0;
+    out->high = l->box.t->ds->chunks.payload;
+    out->to = NULL;
+}
+
+static int read_listed(void *ctx, int64_t first, int64_t n)
+{
+    const struct listed *l = ctx;
+    struct flat_reader r;
+    int err = reader_begin(&r, l->box.t);
+
+    if (err)
+        return err;
+    work_fetched(r.w);
+    r.low = l->slab[first];
+    r.high = l->slab[first + n - 1] + 1;
+    return reader_end(&r, read_slabs_of(&l->box, &r));
+}
+
+/* Reads a box of short runs: exactly the slabs that hold some of it are fetched. */
+static int read_box_far(struct transfer *t)
+{
+    int64_t k0[DREP_MAX_RANK], k1[DREP_MAX_RANK], from[DREP_MAX_RANK], len[DREP_MAX_RANK];
+    struct listed l = {.box = {.t = t, .shares = 1, .unit = 1}};
+    int err;
+
+    slabs_of_box(&l.box);
+    whole_box(t, k0, k1, from, len);
+    err = selection_runs(t->sel, k0, k1, from, len, list_slabs, &l);
+    if (!err)
+        err = chunks_stream(&t->ds->chunks, (int64_t)l.n, listed_wanted, read_listed, &l);
+    mem_free(l.slab);
+    return err;
 }
 
 /* Reads a box: long runs slab by slab, many short ones by cutting the box. */
@@ -321,6 +406,8 @@ static int read_box(struct transfer *t)
     bytes = bytes_of(t->ds, t->sel->count);
     if (fetch_on(t->ds->file->st) && run >= FAR_RUN)
         return selection_runs(t->sel, k0, k1, from, len, read_long_far, &f);
+    if (fetch_on(t->ds->file->st) && t->ds->chunks.payload <= SLAB_MOST && bytes / run <= RUNS_MOST)
+        return read_box_far(t);
     if (t->threads > 1 && run >= LONG_RUN)
         return selection_runs(t->sel, k0, k1, from, len, read_long, &f);
     if (run < FMT_SUM_BLOCK) /* what must be read */

@@ -357,7 +357,7 @@ START_TEST(test_D41_few_large_reads)
         ck_assert_int_eq(wrong, 0);
         printf("# %s of %s: %lld trips\n", k > 0 ? "a column" : "all", paths[k > 1],
                (long long)c.trips);
-        ck_assert_int_le(c.trips, k > 0 ? 130 : 16);
+        ck_assert_int_le(c.trips, k > 1 ? 130 : 8);
         drep_selection_free(sel);
         drep_dataset_close(ds);
         ok(drep_close(f));
