@@ -201,7 +201,7 @@ struct chunk_stream {
 
 /* Collect the checksums of at most n chunks, the window, as far as they fit into one fetch; gives
  * how many.  *payload: the bytes of these chunks. */
-static size_t collect_sums(struct vector *v, size_t n, uint64_t *payload)
+static size_t window_sums(struct vector *v, size_t n, uint64_t *payload)
 {
     struct chunk_rec rec;
     struct io_range range;
@@ -227,7 +227,7 @@ static void window_begin(struct chunk_stream *s, struct fetching *out)
     uint64_t payload;
 
     ahead_keys(s->cs->st, n, vector_key, &v);
-    n = collect_sums(&v, n, &payload);
+    n = window_sums(&v, n, &payload);
     s->window = s->next.first + (int64_t)n;
     s->sums_apart = payload > payload_most(s->cs);
     if (s->sums_apart)
