@@ -287,6 +287,27 @@ START_TEST(test_D43_the_hint_abandons)
 }
 END_TEST
 
+/* A message that fills its room leaves none for what became of the rest. */
+START_TEST(test_D43_a_name_of_any_length)
+{
+    static char name[FAIL_ROOM];
+
+    for (size_t n = 900; n <= FMT_NAME_MAX; n++) {
+        drep_file *f;
+
+        fault_release(&disk);
+        fault_init(&disk);
+        f = open_disk("abandon");
+        name[0] = '/';
+        memset(name + 1, 'x', n);
+        make(f, name, 1);
+        fails(put(f, name, wrong), DREP_ERR_CONVERSION);
+        fails(drep_close(f), DREP_ERR_CONVERSION);
+        ck_assert_uint_lt(strlen(drep_error()), FAIL_ROOM);
+    }
+}
+END_TEST
+
 /* A commit ends the failures before it, with the hint and without. */
 START_TEST(test_D43_a_commit_between)
 {
@@ -495,6 +516,7 @@ int main(void)
     tcase_add_loop_test(t, test_D43_the_hint_abandons, 0, PLIGHTS);
     tcase_add_loop_test(t, test_D43_a_commit_between, 0, 2 * PLIGHTS);
     tcase_add_loop_test(t, test_D43_abandon_keeps_nothing, 0, PLIGHTS);
+    tcase_add_test(t, test_D43_a_name_of_any_length);
     tcase_add_test(t, test_D43_the_hint_on_an_open_file);
     tcase_add_test(t, test_D43_a_close_that_cannot_commit);
     tcase_add_test(t, test_D43_close_makes_a_failed_commit_good);
