@@ -288,8 +288,6 @@ def try_s3(tests, reader, folder, path, tls):
                          env={"AWS_ACCESS_KEY_ID": server.key, "AWS_SECRET_ACCESS_KEY": server.secret, "AWS_ENDPOINT_URL": endpoint})
             reader.judge("S3, %s, no such key" % scheme, "s3://bucket/none.drep", "NO_SUCH_FILE", "404", hints=hints)
             reader.judge("S3, %s, no such bucket" % scheme, "s3://nobucket/none.drep", "NO_SUCH_FILE ACCESS", "", hints=hints)
-            reader.judge("S3, %s, wrong secret" % scheme, "s3://bucket/some/file.drep", "ACCESS", "403",
-                         hints=hints[:2] + ["drep_s3_secret=" + KEY])
             reader.judge("S3, %s, unknown key" % scheme, "s3://bucket/some/file.drep", "ACCESS", "403",
                          hints=[hints[0], "drep_s3_key=" + KEY, hints[2], "drep_s3_session=" + SESSION])
             upload = [os.path.join(BUILD, "datarep"), "convert", path, "s3://bucket/up/loaded.drep"]

@@ -55,6 +55,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         match = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=%s/(\d+)/([^/]+)/s3/aws4_request, ?SignedHeaders=([^,]+), ?"
                              r"Signature=(\w+)" % KEY, self.headers.get("Authorization", ""))
         seen.append(self.command)
+        before = len(wrong)
         if not match:
             wrong.append("%s %s: no signature" % (self.command, self.path))
         elif signature(self.command, self.path, self.headers, match[3], match[1], match[2]) != match[4]:
@@ -63,7 +64,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
               self.headers["x-amz-content-sha256"] != hashlib.sha256(body).hexdigest()):
             wrong.append("%s %s: a wrong sum" % (self.command, self.path))
         path, _, query = self.path.partition("?")
-        if self.command == "POST" and query.startswith("uploads"):
+        if len(wrong) > before:
+            self.answer(403, b"<Error><Code>SignatureDoesNotMatch</Code></Error>")
+        elif self.command == "POST" and query.startswith("uploads"):
             stored[path] = b""
             self.answer(200, b"<Result><UploadId>a+b/c=</UploadId></Result>")
         elif self.command == "POST":
@@ -105,4 +108,12 @@ for session in ("", SESSION):
         print("%s %d - %s%s" % ("ok" if ok else "not ok", number, name, ", with a session" if session else ""))
         if not ok:
             print("\n".join("# " + line for line in wrong[:5] + (p.stdout + p.stderr).splitlines()[:10]))
+for words in (["dump", "-H", url], ["convert", os.path.join(TMP, "a.drep"), url]):
+    number += 1
+    bad = "another/secret+y="
+    p = subprocess.run([DATAREP] + words, env={**env, "AWS_SECRET_ACCESS_KEY": bad}, capture_output=True, text=True, timeout=60)
+    ok = p.returncode == 3 and "403" in p.stderr and SECRET not in p.stdout + p.stderr and bad not in p.stdout + p.stderr
+    print("%s %d - %s with a wrong secret" % ("ok" if ok else "not ok", number, words[0]))
+    if not ok:
+        print("\n".join("# " + line for line in [str(p.returncode)] + (p.stdout + p.stderr).splitlines()[:10]))
 print("1..%d" % number)

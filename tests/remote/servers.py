@@ -117,7 +117,8 @@ class Nginx(Server):
 
 
 class S3rver(Server):
-    """An S3 server with one bucket; its keys are the library's, since it takes no others."""
+    """An S3 server with one bucket; its keys are the library's, since it takes no others.  It verifies no signature of
+    version 4: run-signatures.py does."""
     key, secret = "S3RVER", "S3RVER"
 
     def __init__(self, folder, modules, bucket, tls=None):
