@@ -31,10 +31,10 @@ GOOD = {"type": [
     "sign=31,exp=24/7,sig=8/16,base=2,bias=-63}", "vector(2,1,-3,dup(INT))",
     "struct([1],[0],[INT])", "darray(4,1,[8],[block],[-1],[4],c,INT)", 'struct{"a b": INT}',
     'struct{"a\\x01\\xc2\\x85": INT}', 'opaque(2,"\\x0a")', "indexed([],[],INT)",
-    "subarray([4,4],[2,2],[0,1],fortran,REAL8)", "resized(0,16,INT)",
+    "subarray([4,4],[2,2],[0,1],fortran,REAL8)", "resized(0,16,INT)", "double", "f8[2]", "struct{x: uint8, int: int64_t}",
 ], "region": ["[0:4:2]", "[:]", "[:,3]", "[]", "{}", "{(1,2),(3,4)}", "{[0:2],[5:7,:]}"]}
 BAD = {"type": [
-    "", "double", "INT[]", "INT[3", "struct{}", "struct{a:INT}", "struct{a: INT,b: INT}", "string()",
+    "", "dubble", "INT[]", "INT[3", "struct{}", "struct{a:INT}", "struct{a: INT,b: INT}", "string()",
     "string(10,NULTERM)", "opaque(16,tag)", "enum(INT8_T){RED}", "enum(INT8_T){RED=x}", "seq()",
     "ref(any)", "scalar{vax-f,vax}", "scalar{vax-f,VAX,4}", "vector(1,2,INT)", "dup(INT", "INT ",
     'struct{"a: INT}', 'struct{"\\x1": INT}', 'struct{"\\q": INT}', 'struct{"\\xg0": INT}',

@@ -202,11 +202,11 @@ static int import_run(int argc, char **argv)
     if (!status && module && f.update)
         status = tool_usage(import_command.name, "-u and -a take npy, npz, csv or raw; HDF5 and "
                                                  "netCDF make a new file");
-    if (!status && !f.update)
-        status = flat_permit_name(import_command.name, x.dst);
     if (!status)
         status =
             exchange_names(&x, false, f.update, module ? NULL : "-u updates it, -a appends to it");
+    if (!status && !f.update)
+        status = flat_permit_name(import_command.name, x.dst);
     if (status)
         return status;
     if (x.pinned && (!module || x.module || strcmp(x.src, "-") == 0))

@@ -140,6 +140,7 @@ const struct command mpiexec_command = {
              "\"external32\",\n"
              "\"internal\" or registered, do what the standard says.  The program stays as it is.",
     .options = mpiexec_option_rows,
-    .examples = "  datarep mpiexec -n 4 ./simulation",
+    .examples = "  datarep mpiexec -n 4 ./simulation\n"
+                "  datarep mpiexec --mpi=openmpi -n 2 python3 sum.py",
     .operands = "<program> <file>...",
     .first_ends = true};
