@@ -11,6 +11,7 @@
 #include "faults_memory.h"
 #include "model.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #define ROWS_LEN 3000
@@ -965,18 +966,13 @@ static int c_map(struct env *e)
     return CALL(drep_dataset_unmap, e->ds, data);
 }
 
-/* A file without a header, beside the other. */
-static int c_raw(struct env *e)
+/* Writes and reads back a view of a file without a header, which a call gave with this result. */
+static int use_raw(drep_view *view, int err)
 {
     int32_t v[10] = {1, 2, 3}, back[10];
     int64_t items = 0;
-    char path[320];
-    drep_view *view = NULL;
-    int err, end;
+    int end;
 
-    snprintf(path, sizeof path, "%s.raw", e->path);
-    unlink(path);
-    err = CALL(drep_view_raw, path, DREP_RDWR, NULL, &view);
     if (err)
         return view ? WRONG : err;
     err = drep_view_set(view, 0, DREP_INT32_T, DREP_INT32_T, "external32", NULL);
@@ -988,6 +984,45 @@ static int c_raw(struct env *e)
         err = items == 10 && back[2] == 3 ? 0 : WRONG;
     end = drep_view_close(view);
     return err ? err : end;
+}
+
+/* A file without a header, beside the other. */
+static int c_raw(struct env *e)
+{
+    char path[320];
+    drep_view *view = NULL;
+    int err;
+
+    snprintf(path, sizeof path, "%s.raw", e->path);
+    unlink(path);
+    err = CALL(drep_view_raw, path, DREP_RDWR, NULL, &view);
+    return use_raw(view, err);
+}
+
+static int c_raw_descriptor(struct env *e)
+{
+    char path[320];
+    drep_view *view = NULL;
+    int err, fd;
+
+    snprintf(path, sizeof path, "%s.raw", e->path);
+    fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) /* that one failed */
+        return errno == ENOSPC ? DREP_ERR_NO_SPACE : DREP_ERR_IO;
+    err = CALL(drep_view_descriptor, fd, "raw", DREP_RDWR, NULL, &view);
+    err = use_raw(view, err);
+    close(fd);
+    return err;
+}
+
+static int c_raw_driver(struct env *e)
+{
+    drep_view *view = NULL;
+    int err;
+
+    e->size = 0;
+    err = CALL(drep_view_driver, &image_driver, e, "raw", DREP_RDWR, NULL, &view);
+    return use_raw(view, err);
 }
 
 /* ---- cases that change ---- */
@@ -1494,6 +1529,8 @@ static const struct file_case file_cases[] = {
     {"keep a chunk in another file", OPENS, NULL, c_external, p_external},
     {"seal a chunk in another file", OPENS, NULL, c_seal_external, p_unsealed},
     {"raw view", OPENS, NULL, c_raw, NULL},
+    {"raw view of a descriptor", OPENS, NULL, c_raw_descriptor, NULL},
+    {"raw view of a driver", OPENS, NULL, c_raw_driver, NULL},
     {"create a stream", OPENS, NULL, c_create_stream, p_stream},
     {"map", OPENS, NULL, c_map, p_map},
     {"repair", OPENS, NULL, c_repair, NULL},

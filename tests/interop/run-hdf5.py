@@ -46,7 +46,8 @@ def check_interrupted(folder):
     for command, source in (("import", big), ("export", drep)):
         for there in (False, True):
             where = tempfile.mkdtemp(dir=folder)
-            target = os.path.join(where, "out.h5")
+            name = "out.drep" if command == "import" else "out.h5"
+            target = os.path.join(where, name)
             if there:
                 with open(target, "w", encoding="ascii") as f:
                     f.write("old")
@@ -56,7 +57,7 @@ def check_interrupted(folder):
             p.terminate()
             p.communicate()
             check(p.returncode == -signal.SIGTERM, "%s: exit status %d", command, p.returncode)
-            check(os.listdir(where) == ["out.h5"] * there, "%s leaves %s", command, os.listdir(where))
+            check(os.listdir(where) == [name] * there, "%s leaves %s", command, os.listdir(where))
             check(not there or os.path.getsize(target) == 3, "%s changed an old file", command)
 
 

@@ -421,12 +421,12 @@ static int join_files(struct join_job *j)
     if (url_is(j->target))
         return tool_usage(join_command.name, "the new file is a local one, which `datarep convert` "
                                              "sends to a URL");
-    status = flat_permit_name(join_command.name, j->target);
-    if (!status)
-        status = outfile_permit(j->target, &j->excl, j->force, NULL);
+    status = outfile_permit(j->target, &j->excl, j->force, NULL);
     for (int i = 0; !status && i < j->sources; i++)
         if (outfile_same(j->source[i], j->target))
             status = tool_usage(join_command.name, "%s is both source and target", j->target);
+    if (!status)
+        status = flat_permit_name(join_command.name, j->target);
     if (status)
         return status;
     stop_catch();
