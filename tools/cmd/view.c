@@ -13,6 +13,7 @@
 #include "tools/host/message.h"
 #include "tools/host/module.h"
 #include "tools/host/stop.h"
+#include "tools/text/sink.h"
 #include "tools/view/view.h"
 #include <dlfcn.h>
 #include <limits.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #define FILES_MAX 256
+#define CODE_LETTERS 20
 #define LOOK_MS 200 /* between looks whether a signal came */
 
 enum { OPTION_EXPORT = OPTION_LONG, OPTION_NO_BROWSER, OPTION_PORT };
@@ -42,17 +44,16 @@ struct viewing {
     const char *export;
 };
 
-/* Letters and digits that nobody confuses, for people who type the code. */
-static bool make_code(char code[VIEW_SECRET])
+/* n letters and digits that nobody confuses, for people who type the code. */
+static bool make_secret(char *out, size_t n)
 {
     static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789";
-    unsigned char random[20];
 
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+    if (getrandom(out, n, 0) != (ssize_t)n)
         return false;
-    for (size_t i = 0; i < sizeof random; i++)
-        code[i] = letters[random[i] & 31];
-    code[sizeof random] = '\0';
+    for (size_t i = 0; i < n; i++)
+        out[i] = letters[out[i] & 31];
+    out[n] = '\0';
     return true;
 }
 
@@ -91,7 +92,8 @@ static int serve_files(struct viewing *v)
     *(void **)&start = dlsym(module, "datarep_view_start");
     *(void **)&port = dlsym(module, "datarep_view_port");
     *(void **)&stop = dlsym(module, "datarep_view_stop");
-    if (!start || !port || !stop || !make_code(v->site.code))
+    if (!start || !port || !stop || !make_secret(v->site.code, CODE_LETTERS) ||
+        !make_secret(v->site.cookie, sizeof v->site.cookie - 1))
         return TOOL_CORRUPT;
     stop_catch();
     server = start(&v->site, &wrong);
@@ -108,9 +110,32 @@ static int serve_files(struct viewing *v)
     return status;
 }
 
-static int view_files(struct viewing *v, char **files)
+/* Opens the files, and lists them for the page. */
+static int open_files(struct viewing *v, char **files, struct sink *list)
 {
     int status = TOOL_FINE;
+
+    for (; files[v->site.n] && !status; v->site.n++) {
+        char url[24];
+
+        if (v->site.n == FILES_MAX) {
+            tool_say(NULL, NULL, "more than %d files", FILES_MAX);
+            return TOOL_USAGE;
+        }
+        status = view_data_open(&v->data[v->site.n], files[v->site.n]);
+        snprintf(url, sizeof url, "data/%d", v->site.n);
+        view_data_list(list, v->site.n, files[v->site.n], url);
+    }
+    sink_text(list, "]\n");
+    sink_char(list, '\0');
+    v->site.list = list->buf;
+    return status || !list->err ? status : tool_no_memory();
+}
+
+static int view_files(struct viewing *v, char **files)
+{
+    struct sink list;
+    int status;
 
     if (!installed_page(v->page, sizeof v->page)) {
         tool_say(NULL, NULL, "the page is not installed: built without `make web`?");
@@ -120,14 +145,13 @@ static int view_files(struct viewing *v, char **files)
         return view_export(v->export, v->page, files);
     v->site.page = v->page;
     v->site.data = v->data;
-    for (; files[v->site.n] && !status; v->site.n++) {
-        if (v->site.n == FILES_MAX) {
-            tool_say(NULL, NULL, "more than %d files", FILES_MAX);
-            return TOOL_USAGE;
-        }
-        status = view_data_open(&v->data[v->site.n], files[v->site.n]);
-    }
-    return status ? status : serve_files(v);
+    if (sink_init(&list, -1))
+        return tool_no_memory();
+    status = open_files(v, files, &list);
+    if (!status)
+        status = serve_files(v);
+    sink_release(&list);
+    return status;
 }
 
 static int view_run(int argc, char **argv)

@@ -31,8 +31,7 @@ typedef int remote_open_fn(const char *url, int by_file, const drep_info *hints,
                            drep_driver *driver, void **state);
 
 struct view_source {
-    drep_file *file; /* keeps the commit */
-    char *name;
+    drep_file *file;    /* keeps the commit */
     int fd;             /* a local file; -1: by the driver */
     drep_driver driver; /* a URL */
     void *state;
@@ -83,6 +82,18 @@ const char *view_data_name(const char *name)
     const char *slash = strrchr(name, '/');
 
     return slash && slash[1] ? slash + 1 : name;
+}
+
+void view_data_list(struct sink *s, int number, const char *name, const char *url)
+{
+    char shown[4096];
+    const char *last = view_data_name(url_shown(name, shown, sizeof shown));
+
+    sink_text(s, number ? ", {\"name\": " : "[{\"name\": ");
+    sink_quoted(s, last, strlen(last));
+    sink_text(s, ", \"url\": ");
+    sink_quoted(s, url, strlen(url));
+    sink_char(s, '}');
 }
 
 /* The hints in force, with the secrets of the environment, which a file does not give back. */
@@ -136,18 +147,13 @@ int view_data_open(struct view_data *data, const char *name)
 {
     struct view_source *s = calloc(1, sizeof *s);
     drep_info *info = NULL;
-    char shown[4096];
     int err, status;
 
     if (!s)
         return tool_no_memory();
     s->fd = -1;
     s->driver = DREP_DRIVER();
-    url_shown(name, shown, sizeof shown);
-    s->name = strdup(view_data_name(shown));
-    *data = (struct view_data){.name = s->name, .state = s, .now = version_now, .read = read_bytes};
-    if (!s->name)
-        return tool_no_memory();
+    *data = (struct view_data){.state = s, .now = version_now, .read = read_bytes};
     /* Not by tool_open(): its limits of time and memory are for runs that end by themselves. */
     err = tool_info(NULL, &info);
     status = url_is(name) ? 0 : open_local(s, name);
@@ -172,7 +178,6 @@ void view_data_close(struct view_data *data)
     if (s->state && s->driver.close)
         s->driver.close(s->state);
     drep_close(s->file);
-    free(s->name);
     free(s);
     data->state = NULL;
 }

@@ -184,11 +184,7 @@ static int list_one(struct sink *list, struct sink *origins, const char *folder,
         if (!status)
             status = copy_file(file, to);
     }
-    sink_text(list, number ? ", {\"name\": " : "{\"name\": ");
-    sink_quoted(list, view_data_name(file), strlen(view_data_name(file)));
-    sink_text(list, ", \"url\": ");
-    sink_quoted(list, url_is(file) ? whole : name, strlen(url_is(file) ? whole : name));
-    sink_char(list, '}');
+    view_data_list(list, number, file, url_is(file) ? whole : name);
     return status;
 }
 
@@ -204,7 +200,6 @@ static int write_list(const char *folder, const char *page, char **files)
         return status ? status : say_errno(path);
     if (sink_init(&list, fd) || sink_init(&origins, -1))
         return tool_no_memory();
-    sink_char(&list, '[');
     for (int i = 0; files[i] && !status; i++)
         status = list_one(&list, &origins, folder, files[i], i);
     sink_text(&list, "]\n");

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #define SHOWN __attribute__((visibility("default")))
 #define CONNECTIONS 512
@@ -28,8 +27,7 @@ struct view_server {
     struct assets assets;
     struct MHD_Daemon *daemon;
     int port;
-    char cookie[VIEW_SECRET], cookie_name[24];
-    char *list; /* files.json */
+    char cookie_name[24];
     pthread_mutex_t lock;
     int wrong;  /* codes so far, under the lock */
     bool taken; /* the code let somebody in, under the lock */
@@ -233,7 +231,7 @@ static bool has_cookie(const struct view_server *s, struct MHD_Connection *c)
 {
     const char *cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, s->cookie_name);
 
-    return cookie && same_secret(cookie, s->cookie);
+    return cookie && same_secret(cookie, s->site->cookie);
 }
 
 static enum MHD_Result answer_enter(struct view_server *s, struct MHD_Connection *c,
@@ -255,7 +253,7 @@ static enum MHD_Result answer_enter(struct view_server *s, struct MHD_Connection
         return refuse_request(c, MHD_HTTP_FORBIDDEN,
                               "this is not the code, or it was used before\n");
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->cookie_name,
-             s->cookie);
+             s->site->cookie);
     return send_bytes(c, MHD_HTTP_OK, html, entered_page, sizeof entered_page - 1, cookie);
 }
 
@@ -270,7 +268,8 @@ static enum MHD_Result answer_get(struct view_server *s, struct MHD_Connection *
                    ? send_bytes(c, MHD_HTTP_UNAUTHORIZED, html, ask_page, sizeof ask_page - 1, NULL)
                    : refuse_request(c, MHD_HTTP_UNAUTHORIZED, "no cookie\n");
     if (strcmp(path, "/files.json") == 0)
-        return send_bytes(c, MHD_HTTP_OK, "application/json", s->list, strlen(s->list), NULL);
+        return send_bytes(c, MHD_HTTP_OK, "application/json", s->site->list, strlen(s->site->list),
+                          NULL);
     number = data_number(path, s->site->n);
     if (number >= 0)
         return answer_data(s, c, number);
@@ -320,51 +319,6 @@ static void request_done(void *cls, struct MHD_Connection *c, void **state,
 
 /* ------------------------------------------------------------------------ begin, end */
 
-static void put_escaped(FILE *out, const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        if (*p < 0x20 || *p == '"' || *p == '\\' || *p == 0x7f)
-            fprintf(out, "\\u%04x", *p);
-        else
-            fputc(*p, out);
-}
-
-/* What the page asks for first: the names of the files, and where their bytes are. */
-static char *list_files(const struct view_site *site)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-
-    if (!out)
-        return NULL;
-    fputc('[', out);
-    for (int i = 0; i < site->n; i++) {
-        fprintf(out, "%s{\"name\": \"", i ? ", " : "");
-        put_escaped(out, site->data[i].name);
-        fprintf(out, "\", \"url\": \"data/%d\"}", i);
-    }
-    fputs("]\n", out);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-static bool make_secret(char out[VIEW_SECRET])
-{
-    static const char letters[] = "abcdefghijkmnpqrstuvwxyz23456789"; /* 32, none like another */
-    unsigned char random[VIEW_SECRET - 1];
-
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return false;
-    for (size_t i = 0; i < sizeof random; i++)
-        out[i] = letters[random[i] & 31];
-    out[sizeof random] = '\0';
-    return true;
-}
-
 /* Paths are compared as they were sent: none of ours needs an escape. */
 static size_t keep_escapes(void *cls, struct MHD_Connection *c, char *text)
 {
@@ -398,7 +352,6 @@ SHOWN void datarep_view_stop(struct view_server *s)
         MHD_stop_daemon(s->daemon);
     assets_release(&s->assets);
     pthread_mutex_destroy(&s->lock);
-    free(s->list);
     free(s);
 }
 
@@ -412,11 +365,7 @@ SHOWN struct view_server *datarep_view_start(const struct view_site *site, const
         return NULL;
     pthread_mutex_init(&s->lock, NULL);
     s->site = site;
-    s->list = list_files(site);
-    if (s->list)
-        *wrong = assets_load(&s->assets, site->page);
-    if (!*wrong && !make_secret(s->cookie))
-        *wrong = "no random numbers";
+    *wrong = assets_load(&s->assets, site->page);
     if (!*wrong) {
         s->daemon = listen_on(s, site->port);
         info = s->daemon ? MHD_get_daemon_info(s->daemon, MHD_DAEMON_INFO_BIND_PORT) : NULL;

@@ -13,14 +13,13 @@
 #include <stdint.h>
 
 /* Grows with the structs below: the command refuses a module that answers another. */
-#define DATAREP_VIEW_INTERFACE 1
+#define DATAREP_VIEW_INTERFACE 2
 
 #define VIEW_TAG 40    /* bytes of a tag, with its quotes and a NUL */
 #define VIEW_SECRET 28 /* bytes of a code, likewise of a cookie's value, with a NUL */
 
 /* A file of data.  The functions may be called by several threads at once. */
 struct view_data {
-    const char *name; /* for the page */
     void *state;
     /* Gets size and a strong tag, in quotes, of what the file is now; 0 or an error. */
     int (*now)(void *state, uint64_t *size, char tag[VIEW_TAG]);
@@ -32,8 +31,10 @@ struct view_site {
     const char *page; /* the folder of the page: index.html and assets/ */
     const struct view_data *data;
     int n;
-    int port;               /* 0: any that is free */
-    char code[VIEW_SECRET]; /* lets a browser in, once */
+    const char *list;         /* files.json: names and addresses of the data */
+    int port;                 /* 0: any that is free */
+    char code[VIEW_SECRET];   /* lets a browser in, once, */
+    char cookie[VIEW_SECRET]; /* which gets this one */
 };
 
 struct view_server;
