@@ -444,9 +444,7 @@ static int check_run(int argc, char **argv)
         return tool_usage(check_command.name, "%s would replace itself; name another file",
                           asked.repair);
     if (asked.repair) {
-        status = flat_permit_name(check_command.name, asked.repair);
-        if (!status)
-            status = outfile_permit(asked.repair, &asked.excl, asked.force, NULL);
+        status = flat_permit(check_command.name, asked.repair, &asked.excl, asked.force);
         if (status)
             return status;
     }

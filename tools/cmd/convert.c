@@ -472,9 +472,7 @@ static int convert_file(struct convert_run *c)
         return tool_usage(convert_command.name, "the new file would go to a terminal");
     /* Who names a file twice wants it replaced, but by all of it. */
     whole = outfile_same(c->source, c->target) && !c->root && !c->partial;
-    status = flat_permit_name(convert_command.name, c->target);
-    if (!status)
-        status = outfile_permit(c->target, &c->excl, c->force || whole, NULL);
+    status = flat_permit(convert_command.name, c->target, &c->excl, c->force || whole);
     if (status)
         return status;
     if (c->schema) {

@@ -75,9 +75,7 @@ static int create_run(int argc, char **argv)
                           "a Datarep file cannot be written to a pipe; name a file");
     if (!files)
         return o.status;
-    status = flat_permit_name(o.command->name, files[0]);
-    if (!status)
-        status = outfile_permit(files[0], &excl, force, NULL);
+    status = flat_permit(o.command->name, files[0], &excl, force);
     return status ? status : create(schema, files[0], excl ? DREP_EXCL : 0, datarep);
 }
 

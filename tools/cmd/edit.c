@@ -90,6 +90,18 @@ static void begin_line(struct edit *e, const char *verb, const struct edit_opera
     }
 }
 
+/* Prints the line of a step that changes a name or a place. */
+static void put_names(struct edit *e, const char *verb, const struct edit_operand *at,
+                      const char *to)
+{
+    if (!e->shown)
+        return;
+    begin_line(e, verb, at);
+    sink_text(&e->sink, " -> ");
+    sink_name(&e->sink, to);
+    sink_char(&e->sink, '\n');
+}
+
 static void put_attr(struct edit *e, const struct edit_operand *at)
 {
     struct array value;
@@ -205,12 +217,7 @@ static int run_rename(struct edit *e, struct edit_operand *at, const char *to)
 
     if (strchr(to, '/') && !at->name)
         return tool_usage("edit", "rename takes a name, \"%s\" is a path: use mv", to);
-    if (e->shown) {
-        begin_line(e, "rename", at);
-        sink_text(&e->sink, " -> ");
-        sink_name(&e->sink, to);
-        sink_char(&e->sink, '\n');
-    }
+    put_names(e, "rename", at, to);
     if (at->name)
         err = drep_attr_rename(e->file, at->path, at->name, to);
     else if (is_dimension(e, at->path))
@@ -228,12 +235,7 @@ static int run_mv(struct edit *e, struct edit_operand *at, const char *to)
     if (at->name || is_dimension(e, at->path))
         return tool_usage("edit", "mv moves objects; rename gives \"%s\" another name",
                           at->name ? at->name : at->path);
-    if (e->shown) {
-        begin_line(e, "mv", at);
-        sink_text(&e->sink, " -> ");
-        sink_name(&e->sink, to);
-        sink_char(&e->sink, '\n');
-    }
+    put_names(e, "mv", at, to);
     err = drep_exists(e->file, to, &kind);
     if (!err)
         err = link_moved(e, at->path,
@@ -300,25 +302,25 @@ static int edit_file(struct edit *e, const char *plugins, char **words)
     if (status)
         return status;
     err = printer_init(&e->printer, e->file, false);
-    if (err || sink_init(&e->sink, STDOUT_FILENO)) {
-        status = err ? tool_fail(e->file_name, NULL, err) : tool_no_memory();
-        drep_abandon(e->file);
-        return status;
+    if (err) {
+        status = tool_fail(e->file_name, NULL, err);
+    } else {
+        status = sink_init(&e->sink, STDOUT_FILENO) ? tool_no_memory() : run_steps(e, words);
+        printer_release(&e->printer);
     }
-    status = run_steps(e, words);
-    printer_release(&e->printer);
     if (!status && !e->dry) {
         err = drep_close(e->file);
-        if (!err)
-            return sink_close(&e->sink);
-        status = tool_fail(e->file_name, NULL, err);
+        if (err)
+            status = tool_fail(e->file_name, NULL, err);
+        else
+            e->file = NULL;
     }
-    drep_abandon(e->file);
-    if (status) {
-        sink_release(&e->sink);
-        return status;
-    }
-    return sink_close(&e->sink);
+    if (e->file)
+        drep_abandon(e->file);
+    if (!status)
+        return sink_close(&e->sink);
+    sink_release(&e->sink);
+    return status;
 }
 
 static const struct option_row edit_option_rows[] = {

@@ -3,6 +3,7 @@
 #include "tools/flat/format.h"
 #include "tools/host/exit.h"
 #include "tools/host/message.h"
+#include "tools/host/outfile.h"
 #include <string.h>
 #include <strings.h>
 
@@ -77,4 +78,11 @@ int flat_permit_name(const char *command, const char *path)
                               "the new file is a Datarep file, but %s is a name of %s; "
                               "`datarep export` makes such files",
                               path, name);
+}
+
+int flat_permit(const char *command, const char *path, bool *excl, bool force)
+{
+    int status = flat_permit_name(command, path);
+
+    return status ? status : outfile_permit(path, excl, force, NULL);
 }

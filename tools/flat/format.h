@@ -13,8 +13,10 @@ int flat_by_front(const char *front, size_t size);
 int flat_by_name(const char *path);
 bool flat_is_hdf5_name(const char *path);
 bool flat_is_netcdf_name(const char *path); /* of those, for readers of netCDF-4 */
-/* The gate of names of new Datarep files: one that every reader takes for a file of HDF5, netCDF,
- * NumPy or CSV is refused.  An exit code. */
+/* The gate of new Datarep files: outfile_permit(), and a name that every reader takes for a file of
+ * HDF5, netCDF, NumPy or CSV is refused.  An exit code. */
+int flat_permit(const char *command, const char *path, bool *excl, bool force);
+/* Its part about names. */
 int flat_permit_name(const char *command, const char *path);
 
 #endif
