@@ -534,6 +534,7 @@ static int64_t boxes_in_order(int rank, int64_t n, const int64_t *at, const int6
     return i;
 }
 
+/* Select n boxes of the same count. */
 static int boxes_united(int rank, int64_t n, const int64_t *at, const int64_t *count,
                         drep_selection **out)
 {
@@ -552,6 +553,22 @@ static int boxes_united(int rank, int64_t n, const int64_t *at, const int64_t *c
     return err;
 }
 
+/* Read n boxes that follow each other by one call. */
+static int read_united(dataset_object *self, int rank, int64_t n, const int64_t *at,
+                       const int64_t *count, const drep_type *type, void *buf, const drep_xfer *x)
+{
+    drep_selection *sel = NULL;
+    int err;
+
+    if (n == 1)
+        return drep_read_box(self->ds, at, count, type, buf, x);
+    err = boxes_united(rank, n, at, count, &sel);
+    if (!err)
+        err = drep_read(self->ds, sel, type, buf, x);
+    drep_selection_free(sel);
+    return err;
+}
+
 /* n boxes of the same count, one behind the other in memory.  Those of a file far away are fetched
  * together; of a local one, single boxes take less time than their union. */
 static int read_each(dataset_object *self, int rank, int64_t n, const int64_t *at,
@@ -565,16 +582,12 @@ static int read_each(dataset_object *self, int rank, int64_t n, const int64_t *a
 
     x.report = &one;
     for (int64_t i = 0, now; i < n && !err; i += now) {
-        drep_selection *sel = NULL;
-
         now = n - i < most ? n - i : most;
         now = boxes_in_order(rank, now, at + i * rank, count);
         one = DREP_REPORT;
         x.buf_size = (size_t)(now * bytes);
-        err = boxes_united(rank, now, at + i * rank, count, &sel);
-        if (!err)
-            err = drep_read(self->ds, sel, type, (char *)m->ptr + i * bytes, &x);
-        drep_selection_free(sel);
+        err = read_united(self, rank, now, at + i * rank, count, type, (char *)m->ptr + i * bytes,
+                          &x);
         if (!err)
             add_report(sum, &one);
     }
