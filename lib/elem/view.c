@@ -114,6 +114,18 @@ static int view_leave(drep_view *v, int err)
     return err;
 }
 
+/* Ends the making of a view of bytes, which is freed when it fails. */
+static int view_made(drep_view *v, int err, drep_view **out)
+{
+    if (!err)
+        err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL);
+    if (err)
+        view_free(v);
+    else
+        *out = v;
+    return err;
+}
+
 int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view **out)
 {
     drep_view *v;
@@ -129,14 +141,7 @@ int drep_view_raw(const char *path, int amode, const drep_info *info, drep_view 
     v->writable = (amode & DREP_RDWR) != 0;
     err = io_posix(path, v->writable ? IO_RAW : IO_READ, amode & DREP_EXCL,
                    hint_permissions(v->info), &v->io);
-    if (!err)
-        err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL);
-    if (err) {
-        view_free(v);
-        return err;
-    }
-    *out = v;
-    return 0;
+    return view_made(v, err, out);
 }
 
 /* A view over an open io, which is closed when this fails. */
@@ -151,12 +156,7 @@ static int view_over(struct io *io, bool writable, const drep_info *info, drep_v
     }
     v->io = io;
     v->writable = writable;
-    if ((err = drep_view_set(v, 0, DREP_BYTE, DREP_BYTE, "native", NULL))) {
-        view_free(v);
-        return err;
-    }
-    *out = v;
-    return 0;
+    return view_made(v, 0, out);
 }
 
 int drep_view_driver(const drep_driver *driver, void *state, const char *name, int amode,
