@@ -69,7 +69,7 @@ struct mpiio_engine {
                              MPI_Datarep_conversion_function_c *write,
                              MPI_Datarep_extent_function *extent, void *extra);
 #endif
-    /* Of "external32" alone. */
+    /* MPI_Pack_external() and MPI_Unpack_external(), for "external32" only. */
     int (*pack)(const void *in, MPI_Count count, MPI_Datatype type, void *out, MPI_Count size,
                 MPI_Count *position);
     int (*unpack)(const void *in, MPI_Count size, MPI_Count *position, void *out, MPI_Count count,
@@ -77,7 +77,7 @@ struct mpiio_engine {
     int (*pack_size)(MPI_Count count, MPI_Datatype type, MPI_Count *size);
 };
 
-/* What the engine exports. */
+/* The only symbol that the engine exports: its functions. */
 const struct mpiio_engine *datarep_mpiio_engine(void);
 
 #endif

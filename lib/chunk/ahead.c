@@ -135,7 +135,7 @@ static bool chunk_bytes_of(struct vector *v, size_t i, struct chunk_rec *rec, st
     } else {
         want.to = NULL;
     }
-    /* What is larger than a fetch is large enough by itself. */
+    /* A chunk larger than a fetch is worth a round trip of its own. */
     if (low >= high || high - low > payload_most(v->cs))
         return false;
     *out = (struct io_range){rec->offset + index * rec->size + low, (size_t)(high - low), want.to};

@@ -8,7 +8,7 @@
 
 #include "chunk/chunks.h"
 
-/* What is wanted of a chunk. */
+/* The part of a chunk that is to be read. */
 struct chunk_want {
     uint64_t coord[FMT_RANK_MAX];
     uint64_t low, high; /* bytes of its payload, if it is plain; high 0: nothing */

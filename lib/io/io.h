@@ -150,8 +150,9 @@ int io_driver(const drep_driver *driver, void *state, const char *name, struct i
  * does.  DREP_ERR_UNSUPPORTED (the module for URLs is not installed), DREP_ERR_NO_SUCH_FILE,
  * DREP_ERR_ACCESS, DREP_ERR_TIMEOUT, DREP_ERR_ARG (no valid URL), DREP_ERR_LIMIT, DREP_ERR_IO. */
 int io_url(const char *url, bool by_file, const drep_info *info, struct io **out);
-/* The same for a file that one behind the URL `of` names by a path: beneath the folder of that URL,
- * else DREP_ERR_ACCESS.  *url, if wanted, is its own URL, for mem_free(). */
+/* Likewise, for the path `name` in a file whose URL is `of`: it must lead beneath the folder of
+ * that URL, else DREP_ERR_ACCESS.  *url, unless NULL, is the URL that was opened, for mem_free().
+ */
 int io_url_beneath(const char *of, const char *name, const drep_info *info, struct io **out,
                    char **url);
 /* A new file behind a URL, which is written as a stream: it is there when sync has succeeded, and

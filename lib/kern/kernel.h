@@ -40,7 +40,7 @@ struct pass_plan {
     bool clamp;
     bool turned;         /* pass[1] does all of it where both sides are dense */
     bool fpu;            /* needs kern_float_default(); else pass_general does it all */
-    checked_fn *checked; /* all passes in one, where both sides are dense; NULL: there is none */
+    checked_fn *checked; /* one loop for all passes if both sides are dense, or NULL */
     pass_fn *pass[PASSES_MAX];
     bool look[PASSES_MAX];         /* the pass only looks and writes nothing */
     uint8_t width[PASSES_MAX + 1]; /* bytes of a scalar before and after each */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one fetch has read: ranges that ascend and are disjoint, in memory behind the struct or
+/* The bytes of one fetch: ranges that ascend and are disjoint, in memory behind the struct or
  * where the caller wants them. */
 struct fetched {
     struct fetched *next;

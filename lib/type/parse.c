@@ -853,7 +853,8 @@ static drep_type *parse_arguments(struct parser *in, int kind)
     return t;
 }
 
-/* What NumPy and C call them, in any case.  Texts that are printed have the standard's names. */
+/* Gives the code of a predefined type by its name in NumPy or C, upper or lower case, or 0.
+ * drep_type_print() writes the standard's names. */
 static int code_of_alias(const char *word)
 {
     static const struct {
