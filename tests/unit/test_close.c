@@ -290,7 +290,7 @@ END_TEST
 /* A message that fills its room leaves none for what became of the rest. */
 START_TEST(test_D43_a_name_of_any_length)
 {
-    static char name[FAIL_ROOM];
+    static char name[FMT_NAME_MAX + 2];
 
     for (size_t n = 900; n <= FMT_NAME_MAX; n++) {
         drep_file *f;
