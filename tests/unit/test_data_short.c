@@ -43,7 +43,7 @@ START_TEST(test_any_text)
     const int64_t one = 1, two = 2, three = 3, none = 0, grid[2] = {2, 3};
     drep_type *string, *vstring, *array;
     const char *v[2] = {"one", "two"};
-    const wchar_t wide[4] = {0xe9, 0x20ac, 0x1f600, 0}, bad[1] = {0xd800};
+    const wchar_t wide[4] = {0xe9, 0x20ac, 0x1f600, 0}, bad[4] = {0xd800, 0xdfff, 0x110000, -1};
 
     for (int pad = 0; pad < 3; pad++)
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -86,8 +86,10 @@ START_TEST(test_any_text)
     text_is("array", "m/s");
     ok(drep_attr_write(f, "/", "wide", DREP_WCHAR, 1, &(int64_t){4}, wide));
     text_is("wide", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80");
-    ok(drep_attr_write(f, "/", "bad", DREP_WCHAR, 1, &one, bad));
-    text_fails("bad", DREP_ERR_CONVERSION);
+    for (int i = 0; i < 4; i++) {
+        ok(drep_attr_write(f, "/", "bad", DREP_WCHAR, 1, &one, &bad[i]));
+        text_fails("bad", DREP_ERR_CONVERSION);
+    }
     ok(drep_attr_write_int64(f, "/", "n", 5));
     text_fails("n", DREP_ERR_TYPE);
     text_fails("none", DREP_ERR_NOT_FOUND);
