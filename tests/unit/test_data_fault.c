@@ -67,6 +67,24 @@ static int call_dimension(drep_file *f)
     return drep_dimension_create(f, "#dim", 5, 1);
 }
 
+/* More representations than the list of a file has room for at first. */
+static int call_representations(drep_file *f)
+{
+    static const char *const names[] = {"native:win64",   "native:win32", "native:armhf",
+                                        "native:m68k",    "native:mips",  "native:alpha",
+                                        "native:s390x",   "native:hppa",  "native:powerpc",
+                                        "native:sparc64", "external32"};
+    int err = 0;
+
+    for (size_t i = 0; !err && i < sizeof names / sizeof *names; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "r%zu", i);
+        err = drep_dataset_create(f, name, &DREP_SPEC(.type = DREP_INT, .datarep = names[i]), NULL);
+    }
+    return err;
+}
+
 static int call_links(drep_file *f)
 {
     int err = drep_link_hard(f, "g", "j");
@@ -296,6 +314,7 @@ static const struct {
     int (*call)(drep_file *);
     bool commits;
 } calls[] = {{"group", call_group, false},
+             {"representations", call_representations, false},
              {"dimension", call_dimension, false},
              {"links", call_links, false},
              {"remove", call_remove, false},
