@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs env python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -243,11 +243,12 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE env in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
-all: libs $(COMMAND) $(MODULES) $(DOOR) $(CORE) ## build the libraries and the command into build/$(MODE)/
+# The package for Python is a part of it where there are its headers.
+all: libs $(COMMAND) $(MODULES) $(DOOR) $(CORE) in-place $(if $(filter release,$(MODE)),$(if $(PY_SRC),python-package)) ## build the libraries and the command into build/$(MODE)/
 libs: $(SHARED) $(CORE) $(STATIC) $(MPI_SHARED) $(MPIIO)
 unit-programs: $(UNIT) $(PLUGINS)
 test-programs: unit-programs $(SUITE) $(if $(HAVE_NETCDF_DISPATCH),netcdf-package $(BUILD)/tests/netcdf/test_slots) $(if $(filter release,$(MODE)),$(MPI_TESTS)) $(if $(filter asan,$(MODE)),$(REPLAY))
@@ -319,6 +320,26 @@ $(SHARED): $(LIB_OBJ) lib/datarep.map
 # --par` names the symbols and places, should it not.  Sanitizers leave symbols undefined.
 $(BUILD)/core.so: $(CORE_OBJ)
 	$(call say,LD ) $(CC) -shared $(LDFLAGS_ALL) -Wl,-z,defs,-S -o $@ $^ $(LIB_LIBS)
+
+# What `make env` names: the headers, the files for pkg-config and the pages in directories as if they
+# were installed.  pkg-config prefers NAME-uninstalled.pc to NAME.pc.
+IN_PLACE := $(CURDIR)/$(BUILD)
+PC_IN_PLACE := $(patsubst %,$(BUILD)/pkgconfig/%-uninstalled.pc,datarep $(patsubst %,libdatarep-mpi-%,$(MPIS)) \
+    $(if $(FC),datarep-fortran $(patsubst %,datarep-fortran-%,$(MPIS))))
+pc_in = $(if $(findstring fortran-,$*),fortran/mpi/datarep-fortran-mpi.pc.in,$(if $(findstring fortran,$*),fortran/datarep-fortran.pc.in,$(if \
+    $(findstring mpi,$*),lib/mpi/datarep-mpi.pc.in,lib/datarep.pc.in)))
+pc_mpi = $(filter $(MPIS),$(subst -, ,$*))
+in-place: $(PC_IN_PLACE)
+	@mkdir -p $(BUILD)/include $(BUILD)/man/man1 $(BUILD)/man/man5 $(BUILD)/man/man7
+	@ln -sf $(CURDIR)/lib/datarep*.h* $(CURDIR)/lib/mpi/datarep-mpi.h $(BUILD)/include/
+	@for n in 1 5 7; do ln -sf $(CURDIR)/tools/man/*.$$n $(BUILD)/man/man$$n/; done
+$(PC_IN_PLACE): override libdir = $(IN_PLACE)
+$(PC_IN_PLACE): override includedir = $(IN_PLACE)/include
+$(BUILD)/pkgconfig/%-uninstalled.pc: lib/datarep.pc.in lib/mpi/datarep-mpi.pc.in fortran/datarep-fortran.pc.in \
+    fortran/mpi/datarep-fortran-mpi.pc.in Makefile
+	@mkdir -p $(@D)
+	@$(fill_in) -e 's|@MPI@|$(pc_mpi)|' -e 's|@MPI_PACKAGE@|$(MPI_PACKAGE_$(pc_mpi))|' \
+	    -e 's|^moddir=.*|moddir=$(IN_PLACE)/fortran$(patsubst %,/%,$(pc_mpi))|' $(pc_in) > $@
 
 # One object with the hidden symbols made local (or, see tools/probe, renamed): only
 # drep_* remains to link with.
@@ -1043,6 +1064,7 @@ install: all $(if $(PY_INCLUDE),python-package) $(if $(FC),fortran-package) netc
 	install -d $D$(libdir)/cmake/datarep
 	for f in datarep-config datarep-config-version; do \
 	    $(fill_in) lib/$$f.cmake.in > $D$(libdir)/cmake/datarep/$$f.cmake || exit 1; done
+	$(if $D,,@tools/loader $(libdir))
 
 # Strip debug information, keep the symbols that a linker needs.
 install-strip: install ## install without debug information
@@ -1063,9 +1085,19 @@ uninstall: ## remove the installed files
 	$(if $(PY_INCLUDE),rm -rf $D$(pydir)/datarep $(PY_INFO))
 	rm -rf $D$(libdir)/libdatarep-fortran* $D$(libdir)/pkgconfig/datarep-fortran*.pc $D$(libdir)/fortran/gfortran-mod-*/datarep* $D$(datadir)/datarep-fortran
 	rm -rf $D$(libdir)/datarep $D$(libdir)/cmake/datarep $D$(datadir)/datarep $D$(docdir)
+	$(if $D,,@tools/loader -q $(libdir))
 
 clean: ## remove build/
 	rm -rf build
+
+# A colon at the end of MANPATH stands for the system's pages.
+env: ## print the lines by which a shell uses this build without installing it: eval "$$(make -s env)"
+	@printf 'export %s="%s$${%s:+:$$%s}"\n' \
+	    PATH '$(IN_PLACE)' PATH PATH \
+	    PKG_CONFIG_PATH '$(IN_PLACE)/pkgconfig' PKG_CONFIG_PATH PKG_CONFIG_PATH \
+	    LD_LIBRARY_PATH '$(IN_PLACE)' LD_LIBRARY_PATH LD_LIBRARY_PATH \
+	    PYTHONPATH '$(abspath $(dir $(PYDIR)))' PYTHONPATH PYTHONPATH
+	@printf 'export MANPATH="%s:$${MANPATH-}"\n' '$(IN_PLACE)/man'
 
 # For scripts: print the value of a variable.
 print-%: ; @echo '$($*)'

@@ -7,17 +7,20 @@
 #     <!-- test: sh NEEDS -->   the same, if all of NEEDS, with commas between, are there: programs,
 #                               R:PACKAGE, and python3:MODULE of the system's Python; skipped with its
 #                               output if not
+#     <!-- test: python -->   a program in Python, with the same NEEDS
 #     <!-- test: output -->   what the example before it prints on its standard output
 #     <!-- test: file NAME -->  a file that the examples after it find under that name
-# The examples of one document run in order in one directory.
+# The examples of one document run in order in one directory, in the shell that README.md sets up after
+# `make`, by `make env`: nothing is installed.
 # SPDX-License-Identifier: MIT
 set -u
 cd "$SRCDIR" || exit 1
 lib=$BUILDDIR/release
+eval "$(make -s env)"
 # The examples' Python is the system's, which has the packages that they use.
 mkdir -p "$TMPDIR/bin"
 ln -sf /usr/bin/python3 "$TMPDIR/bin/python3"
-PATH=$lib:$TMPDIR/bin:$PATH
+PATH=$TMPDIR/bin:$PATH
 n=0
 
 result() { # STATUS NAME
@@ -61,8 +64,8 @@ missing() { # NEED,NEED...
 }
 
 compile_and_run() { # BLOCK: the directory is the working directory
-    gcc -std=c11 -Wall -Wextra -Werror -I"$SRCDIR/lib" -o prog -x c "$1" -L"$lib" -ldatarep &&
-        LD_LIBRARY_PATH=$lib ./prog
+    # shellcheck disable=SC2046
+    gcc -std=c11 -Wall -Wextra -Werror -o prog -x c "$1" $(pkg-config --cflags --libs datarep) && ./prog
 }
 
 run_document() {
@@ -84,6 +87,7 @@ run_document() {
         case $kind in
         c) (cd "$dir" && compile_and_run "$block" > stdout 2> "$log") ;;
         sh) (cd "$dir" && sh -e "$block" > stdout 2> "$log") ;;
+        python) (cd "$dir" && python3 "$block" > stdout 2> "$log") ;;
         output) (cd "$dir" && diff -u "$block" stdout > "$log") ;;
         *) (echo "unknown kind $kind" > "$log" && false) ;;
         esac

@@ -294,12 +294,28 @@ sys.exit("\n".join(wrong) or 0)
 END
 }
 
+# The loader is told by whom it listens to, and only of a directory that it searches.
+loader() {
+    local dir=$TMPDIR/loader uid
+    mkdir -p "$dir/bin" "$dir/lib" || return 1
+    # ldconfig of a system that searches $dir/lib; id of the user $uid.
+    printf '#!/bin/sh\n[ "$*" = -NXv ] && echo "%s: (from a test)" || echo "ran" >> %s\n' "$dir/lib" "$dir/log" > "$dir/bin/ldconfig"
+    printf '#!/bin/sh\necho "$uid"\n' > "$dir/bin/id"
+    chmod +x "$dir/bin/ldconfig" "$dir/bin/id"
+    for uid in 0 1000; do
+        uid=$uid PATH=$dir/bin:$PATH tools/loader "$dir/lib" > "$dir/out.$uid" 2>&1 &&
+            uid=$uid PATH=$dir/bin:$PATH tools/loader "$dir" > "$dir/other.$uid" 2>&1 || return 1
+    done
+    [ ! -s "$dir/out.0" ] && [ "$(cat "$dir/log")" = ran ] && grep -q '^note: run ldconfig as root' "$dir/out.1000" &&
+        grep -q "LD_LIBRARY_PATH=$dir," "$dir/other.0" && grep -q "LD_LIBRARY_PATH=$dir," "$dir/other.1000"
+}
+
 leaves_nothing() {
     make -s uninstall DESTDIR="$root" PREFIX=/usr && [ -z "$(find "$root" ! -type d)" ] &&
         [ -z "$(find "$root" -type d -name 'datarep*')" ]
 }
 
-echo 1..22
+echo 1..23
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
@@ -350,4 +366,5 @@ fi
 check "debian/*.install have each installed file once" deb_lists
 check "nothing that is installed knows where it was built" no_source_path
 check "make install-strip leaves no debug information, and all that one links with" stripped
+check "tools/loader runs ldconfig for root alone, and says what else is to do" loader
 check "make uninstall leaves nothing" leaves_nothing
