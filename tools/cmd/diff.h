@@ -6,7 +6,7 @@
 #include "tools/text/compare.h"
 #include "tools/text/sink.h"
 #include "tools/walk/blocks.h"
-#include "tools/walk/operand.h"
+#include "tools/text/operand.h"
 #include "tools/walk/walk.h"
 
 /* Parts of the comparison that --ignore leaves out, and those that are compared only if asked

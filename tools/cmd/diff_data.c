@@ -555,8 +555,8 @@ static void compare_open(struct diff *d, const char *path, struct operands *o)
 }
 
 /* Opens the dataset and finds its slice: that of the operand where this is it. */
-static int open_side(struct diff *d, const struct diff_side *side, const char *path,
-                     drep_dataset **ds, drep_dsinfo *info, struct slice *slice)
+static int open_side(struct diff *d, struct diff_side *side, const char *path, drep_dataset **ds,
+                     drep_dsinfo *info, struct slice *slice)
 {
     struct operand whole = {.path = (char *)path};
     bool is = strcmp(path, side->operand.path) == 0;

@@ -26,7 +26,7 @@
 typedef void form_fn(struct dump *d);
 
 /* Check that the object and its selected elements exist.  An exit code. */
-static int check_object(const struct dump *d, form_fn *form)
+static int check_object(struct dump *d, form_fn *form)
 {
     const char *path = d->operand.path;
     drep_objinfo info = DREP_OBJINFO;
@@ -267,9 +267,9 @@ const struct command dump_command = {
     .summary = "print a file or a part of it, as text, JSON or a schema",
     .usage = "[options] FILE [PATH[SLICE][.MEMBER]]",
     .about = "Prints a file's header, its objects and their values.  PATH: only that object;\n"
-             "SLICE selects part of a dataset in NumPy's notation, MEMBER one member of\n"
-             "its structs: '/t[0:3].value', '/t[:].position.x'.",
+             "SLICE selects part of a dataset in NumPy's notation or by coordinates, MEMBER one\n"
+             "member of its structs: '/t[0:3].value', '/t[:].position.x'.",
     .options = dump_option_rows,
     .examples = "  datarep dump a.drep '/grid/sst[0,10:20,::2]'\n"
-                "  datarep dump -H --yaml a.drep > a.yaml",
+                "  datarep dump a.drep '/t2m[time=2026-01-05:2026-02-01, lat=40:60]'",
     .operands = "<drep> <path>"};

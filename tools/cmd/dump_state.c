@@ -34,15 +34,12 @@ int dump_type(const struct printer *p, const drep_dsinfo *info, const struct sli
 
 bool dump_slice(struct dump *d, const char *path, const drep_dsinfo *info, struct slice *out)
 {
-    const char *wrong = NULL;
+    int status = 0;
 
     if (d->operand.slice && strcmp(path, d->operand.path) == 0)
-        wrong = slice_parse(out, d->operand.slice, info->rank, info->dims, info->type);
+        status = operand_slice(&d->operand, d->file_name, d->file, info, out);
     else
         slice_all(out, info->rank, info->dims);
-    if (!wrong)
-        return true;
-    tool_say(d->file_name, path, "%s", wrong);
-    d->status = tool_worse(d->status, TOOL_USAGE);
-    return false;
+    d->status = tool_worse(d->status, status);
+    return status == 0;
 }

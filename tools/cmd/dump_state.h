@@ -5,7 +5,7 @@
 
 #include "tools/text/printer.h"
 #include "tools/text/sink.h"
-#include "tools/walk/operand.h"
+#include "tools/text/operand.h"
 #include <datarep.h>
 
 struct dump {

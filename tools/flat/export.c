@@ -22,7 +22,7 @@
 #include "tools/host/progress.h"
 #include "tools/host/stop.h"
 #include "tools/text/sink.h"
-#include "tools/walk/operand.h"
+#include "tools/text/operand.h"
 #include "tools/walk/unread.h"
 #include "tools/walk/walk.h"
 #include <errno.h>
@@ -428,7 +428,7 @@ static int only_dataset(struct outlet *o, struct operand *operand, size_t *n)
     return status;
 }
 
-static int put_one(struct outlet *o, const struct operand *operand, struct outfile *out)
+static int put_one(struct outlet *o, struct operand *operand, struct outfile *out)
 {
     struct extract e = {.outlet = o, .path = operand->path};
     int status = operand_open(operand, o->name, o->file, &e.dataset, &e.info, &e.slice);

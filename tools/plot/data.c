@@ -44,7 +44,7 @@ static void read_attributes(struct series *s)
 /* ------------------------------------------------------------------- opening */
 
 int series_open(struct series *s, const char *file_name, struct printer *printer,
-                const struct operand *operand, const char *member)
+                struct operand *operand, const char *member)
 {
     int status;
 

@@ -5,7 +5,7 @@
 
 #include "tools/text/cf.h"
 #include "tools/text/printer.h"
-#include "tools/walk/operand.h"
+#include "tools/text/operand.h"
 #include <datarep.h>
 
 /* One dataset's numbers. */
@@ -22,7 +22,7 @@ struct series {
 };
 /* Opens what the operand names.  0, or an exit code after saying what is wrong. */
 int series_open(struct series *s, const char *file_name, struct printer *printer,
-                const struct operand *operand, const char *member);
+                struct operand *operand, const char *member);
 void series_close(struct series *s);
 /* The dimensions that are left: their lengths, and which ones they are. */
 int series_shape(const struct series *s, int64_t *lengths, int *which);

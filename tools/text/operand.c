@@ -1,10 +1,11 @@
 /* operand.c - finding what PATH[SLICE] means. */
 /* SPDX-License-Identifier: MIT */
-#include "tools/walk/operand.h"
+#include "tools/text/operand.h"
 #include "schema/suggest.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
 #include "tools/host/message.h"
+#include "tools/text/by_value.h"
 #include <datarep.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ void operand_release(struct operand *operand)
 {
     free(operand->path);
     free(operand->slice);
+    free(operand->indices);
     *operand = (struct operand){0};
 }
 
@@ -114,11 +116,35 @@ int operand_missing(const char *file_name, drep_file *file, const char *path, in
 
 /* ------------------------------------------------------------- datasets */
 
-int operand_open(const struct operand *operand, const char *file_name, drep_file *file,
+int operand_slice(struct operand *operand, const char *file_name, drep_file *file,
+                  const drep_dsinfo *info, struct slice *slice)
+{
+    const char *text = operand->slice, *wrong;
+
+    if (!text) {
+        slice_all(slice, info->rank, info->dims);
+        return 0;
+    }
+    if (by_value_is(text)) {
+        int status = operand->indices ? 0
+                                      : by_value_resolve(file, file_name, operand->path, info, text,
+                                                         &operand->indices);
+
+        if (status)
+            return status;
+        text = operand->indices;
+    }
+    wrong = slice_parse(slice, text, info->rank, info->dims, operand->members ? info->type : NULL);
+    if (!wrong)
+        return 0;
+    tool_say(file_name, operand->path, "%s", wrong);
+    return TOOL_USAGE;
+}
+
+int operand_open(struct operand *operand, const char *file_name, drep_file *file,
                  drep_dataset **dataset, drep_dsinfo *info, struct slice *slice)
 {
     const char *path = operand->path;
-    const char *wrong = NULL;
     drep_objinfo kind = DREP_OBJINFO;
     drep_dataset *ds;
     int err = drep_stat(file, path, &kind);
@@ -137,15 +163,8 @@ int operand_open(const struct operand *operand, const char *file_name, drep_file
     err = drep_dataset_info(ds, info);
     if (err)
         err = tool_fail(file_name, path, err);
-    if (!err && operand->slice)
-        wrong = slice_parse(slice, operand->slice, info->rank, info->dims,
-                            operand->members ? info->type : NULL);
-    else if (!err)
-        slice_all(slice, info->rank, info->dims);
-    if (wrong) {
-        tool_say(file_name, path, "%s", wrong);
-        err = TOOL_USAGE;
-    }
+    if (!err)
+        err = operand_slice(operand, file_name, file, info, slice);
     if (err)
         drep_dataset_close(ds);
     else

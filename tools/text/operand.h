@@ -1,7 +1,7 @@
 /* operand.h - PATH[SLICE].MEMBER, as it stands on a command line. */
 /* SPDX-License-Identifier: MIT */
-#ifndef TOOLS_WALK_OPERAND_H
-#define TOOLS_WALK_OPERAND_H
+#ifndef TOOLS_TEXT_OPERAND_H
+#define TOOLS_TEXT_OPERAND_H
 
 #include "tools/walk/slice.h"
 
@@ -9,6 +9,8 @@ struct operand {
     char *path;   /* from the root, no slash at its end */
     char *slice;  /* "[...]" or "[...].member", or NULL */
     bool members; /* the command shows single members: else they are refused */
+    char *
+        indices; /* the selection in indices, once it was found by values (by_value.h); else NULL */
 };
 
 /* "a/b/[0]" -> "/a/b", "[0]".  A name may itself contain "]": an object that is there wins.
@@ -20,9 +22,13 @@ void operand_release(struct operand *operand);
  * error as tool_fail() does.  Gives the exit code. */
 int operand_missing(const char *file_name, drep_file *file, const char *path, int err);
 
-/* Opens the dataset that was named and finds out which of its elements.  0, or an exit
- * code after saying what is wrong. */
-int operand_open(const struct operand *operand, const char *file_name, drep_file *file,
+/* Find out which elements of the dataset are meant: the one gate of all selections on a command
+ * line.  info: of the dataset.  The slice lives as long as the operand.  0, or an exit code after
+ * saying what is wrong. */
+int operand_slice(struct operand *operand, const char *file_name, drep_file *file,
+                  const drep_dsinfo *info, struct slice *slice);
+/* Opens the dataset that was named and finds out which of its elements.  Likewise. */
+int operand_open(struct operand *operand, const char *file_name, drep_file *file,
                  drep_dataset **dataset, drep_dsinfo *info, struct slice *slice);
 
 #endif
