@@ -1,6 +1,7 @@
-/* ls.c - `datarep ls`: one line an object. */
+/* ls.c - `datarep ls`: one line an object, or a tree. */
 /* SPDX-License-Identifier: MIT */
 #include "tools/cmd/command.h"
+#include "tools/cmd/ls_tree.h"
 #include "tools/host/color.h"
 #include "tools/host/exit.h"
 #include "tools/host/fail.h"
@@ -24,7 +25,8 @@ struct ls {
     drep_file *file;
     bool lengthy, extremes, json, raw;
     bool any;               /* an object was printed */
-    struct printer printer; /* of extremes */
+    struct ls_tree *tree;   /* or NULL */
+    struct printer printer; /* of extremes and of a tree's dimensions */
     struct sink sink;
     int status;
 };
@@ -134,6 +136,38 @@ static int ls_dataset_json(struct ls *ls, drep_dataset *ds, const drep_dsinfo *i
 
 /* ---- as text ---- */
 
+/* In a tree, the units of a dataset, if it has a text for them. */
+static void ls_units(struct ls *ls, const char *path)
+{
+    char *units = NULL, shown[256];
+
+    if (drep_attr_read_string(ls->file, path, "units", &units) == 0 && *units) {
+        (void)drep_escape(shown, sizeof shown, units, strlen(units));
+        sink_format(&ls->sink, " [%s]", shown);
+    }
+    free(units);
+}
+
+static void ls_type_and_shape(struct ls *ls, const struct walk_item *item, const drep_dsinfo *info)
+{
+    struct sink *s = &ls->sink;
+
+    if (ls->tree) {
+        ls_tree_shape(s, &ls->printer, info);
+        sink_char(s, ' ');
+        print_type_text(s, info->type, false);
+        ls_units(ls, item->path);
+        return;
+    }
+    sink_char(s, ' ');
+    print_type_text(s, info->type, false);
+    sink_char(s, ' ');
+    if (info->rank == DREP_NULL_SPACE)
+        sink_text(s, "null");
+    else
+        ls_lengths(s, info->dims, info->maxdims, info->rank);
+}
+
 static int ls_dataset(struct ls *ls, const struct walk_item *item)
 {
     struct sink *s = &ls->sink;
@@ -149,19 +183,13 @@ static int ls_dataset(struct ls *ls, const struct walk_item *item)
         if (!err && ls->extremes)
             err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
     } else if (!err) {
-        sink_char(s, ' ');
-        print_type_text(s, info.type, false);
-        if (info.rank == DREP_NULL_SPACE) {
-            sink_text(s, " null");
-        } else {
-            sink_char(s, ' ');
-            ls_lengths(s, info.dims, info.maxdims, info.rank);
-            if (ls->lengthy && info.datarep_number != 0) {
+        ls_type_and_shape(ls, item, &info);
+        if (ls->lengthy && info.rank != DREP_NULL_SPACE) {
+            if (info.datarep_number != 0) {
                 sink_text(s, "  ");
                 print_datarep(s, &info);
             }
-            if (ls->lengthy)
-                err = ls_storage(s, ds, &info);
+            err = ls_storage(s, ds, &info);
         }
         if (!err && ls->extremes)
             err = extremes_put(&ls->printer, s, ds, &info, ls->raw ? NULL : item->path);
@@ -219,7 +247,7 @@ static int ls_object(struct ls *ls, const struct walk_item *item)
 
     switch (item->info.kind) {
     case DREP_OBJ_DATASET:
-        sink_text(s, "dataset");
+        sink_text(s, ls->tree ? "" : "dataset");
         return ls_dataset(ls, item);
     case DREP_OBJ_TYPE:
         sink_text(s, "type");
@@ -293,6 +321,35 @@ static int ls_item_json(struct ls *ls, const struct walk_item *item)
     }
 }
 
+/* One object of a tree.  Dimensions stand in the shapes that they give. */
+static int ls_tree_enter(struct walk *walk, const struct walk_item *item)
+{
+    struct ls *ls = walk->ctx;
+    struct sink *s = &ls->sink;
+    bool group = !item->link && item->info.kind == DREP_OBJ_GROUP;
+    int err = 0;
+
+    if (!item->link && item->info.kind == DREP_OBJ_DIMENSION && item->depth > 0)
+        return 0;
+    ls_tree_lead(ls->tree, s, item);
+    sink_color(s, color_of(item->link ? 0 : item->info.kind));
+    if (item->depth == 0)
+        sink_name(s, strcmp(item->path, "/") == 0 ? ls->file_name : item->path);
+    else
+        sink_name(s, item->name);
+    sink_text(s, group && item->depth ? "/" : "");
+    sink_color(s, COLOR_END);
+    sink_text(s, group ? "" : " ");
+    if (item->link)
+        ls_link(s, item);
+    else if (!group)
+        err = ls_object(ls, item);
+    sink_char(s, '\n');
+    if (err)
+        ls->status = tool_worse(ls->status, tool_fail(ls->file_name, item->path, err));
+    return s->err;
+}
+
 static int ls_enter(struct walk *walk, const struct walk_item *item)
 {
     struct ls *ls = walk->ctx;
@@ -330,17 +387,21 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
 {
     struct walk walk = {
         .file = ls->file, .file_name = ls->file_name, .depth = depth, .enter = ls_enter, .ctx = ls};
+    bool printing = ls->extremes || ls->tree;
     drep_objinfo info = DREP_OBJINFO;
     int err = drep_stat(ls->file, path, &info);
 
     if (err)
         return tool_fail(ls->file_name, path, err);
-    err = ls->extremes ? printer_init(&ls->printer, ls->file, false) : 0;
+    if (ls->tree)
+        walk.enter = ls_tree_enter;
+    err = printing ? printer_init(&ls->printer, ls->file, false) : 0;
     ls->printer.own = true;
     if (err)
         return tool_fail(ls->file_name, NULL, err);
     if (sink_init(&ls->sink, STDOUT_FILENO)) {
-        printer_release(&ls->printer);
+        if (printing)
+            printer_release(&ls->printer);
         return tool_no_memory();
     }
     ls->sink.color = color && !ls->json;
@@ -355,7 +416,7 @@ static int list(struct ls *ls, const char *path, int depth, bool color)
     progress_end();
     if (ls->json)
         sink_text(&ls->sink, ls->any ? "\n]}\n" : "]}\n");
-    if (ls->extremes)
+    if (printing)
         printer_release(&ls->printer);
     ls->status = tool_worse(ls->status, walk.status);
     return tool_worse(ls->status, sink_close(&ls->sink));
@@ -365,6 +426,7 @@ enum { OPTION_JSON = OPTION_LONG, OPTION_RAW };
 
 static const struct option_row ls_option_rows[] = {
     {'r', "recursive", NULL, "also list nested groups", NULL},
+    {'t', "tree", NULL, "print a tree of all groups, with names of dimensions and units", NULL},
     {'l', "long", NULL,
      "also print chunk shape, filters, stored bytes and\n"
      "compression ratio",
@@ -383,12 +445,14 @@ static const struct option_row ls_option_rows[] = {
 struct arguments {
     const char *plugins, *commit, *color;
     int depth;
+    bool tree;
 };
 
 static void ls_option(struct ls *ls, struct arguments *a, int option)
 {
-    if (option == 'r')
+    if (option == 'r' || option == 't')
         a->depth = -1;
+    a->tree = a->tree || option == 't';
     if (option == OPTION_COMMIT)
         a->commit = optarg;
     if (option == OPTION_PLUGINS)
@@ -424,7 +488,11 @@ static int ls_run(int argc, char **argv)
                               a.plugins, a.commit, &ls.file);
     if (status)
         return status;
-    status = list(&ls, operands[1] ? operands[1] : "/", a.depth, color);
+    if (a.tree && !ls.json && !(ls.tree = calloc(1, sizeof *ls.tree)))
+        status = tool_no_memory();
+    if (!status)
+        status = list(&ls, operands[1] ? operands[1] : "/", a.depth, color);
+    free(ls.tree);
     drep_close(ls.file);
     return status;
 }
@@ -432,11 +500,11 @@ static int ls_run(int argc, char **argv)
 const struct command ls_command = {
     .name = "ls",
     .run = ls_run,
-    .summary = "list objects, one line each",
+    .summary = "list objects, one line each or as a tree",
     .usage = "[options] FILE [PATH]",
     .about = "Lists the members of a group, one line each: path, kind, type, shape.  -m applies\n"
              "missing_value, _FillValue, valid_range, scale_factor, add_offset and units of time.",
     .options = ls_option_rows,
-    .examples = "  datarep ls -r a.drep\n"
+    .examples = "  datarep ls -t a.drep\n"
                 "  datarep ls -lm a.drep /grid",
     .operands = "<drep> <path>"};
