@@ -499,7 +499,8 @@ $(BENCH_FORTRAN_PROGRAM): $(call objects,$(BENCH_FORTRAN) $(BENCH_COMMON)) $(BUI
 # PY_RPATH= : the linker finds the library by itself, as distributions have it.
 PY_RPATH = -Wl,-rpath,'$$ORIGIN'
 PYDIR := build/python$(if $(filter-out release,$(MODE)),-$(MODE))/datarep
-PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES) $(PY_H5_FILES))
+PY_BUILT := $(PYDIR)/_core.abi3.so $(patsubst python/datarep/%,$(PYDIR)/%,$(PY_FILES) $(PY_H5_FILES)) \
+    $(dir $(PYDIR))datarep-$(VERSION).dist-info/METADATA
 python-package: $(PY_BUILT) $(COMMAND) $(MODULES) $(DOOR)
 	@mkdir -p $(PYDIR)/bin
 	@ln -sf ../../$(MODE)/libdatarep.so.$(SOMAJOR) $(PYDIR)/libdatarep.so.$(SOMAJOR)
@@ -510,6 +511,11 @@ $(PYDIR)/_core.abi3.so: $(call objects,$(PY_SRC)) $(SHARED)
 $(PYDIR)/%: python/datarep/%
 	@mkdir -p $(@D)
 	@cp $< $@
+# xarray finds its engine by it.
+$(dir $(PYDIR))datarep-$(VERSION).dist-info/METADATA: python/entry_points.txt
+	@mkdir -p $(@D)
+	@cp $< $(@D)/
+	@printf 'Metadata-Version: 2.1\nName: datarep\nVersion: %s\n' $(VERSION) > $@
 
 # The package as a wheel brings it: the same objects, with the libraries linked in where there are
 # archives of them, so that it needs nothing but the C library.  What python/portable has replaces what
@@ -707,10 +713,11 @@ web-page: web-package $(WEB)/www/index.html
 # One job per processor unless the caller sets -j.
 SUB = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
-demo: ## install missing packages, build, and run the demonstration
-	@tools/install-deps build interop
-	+@$(SUB) MODE=release all
-	@PATH="$(CURDIR)/build/release:$$PATH" sh tests/demo/demo.sh
+demo: ## install missing packages, build, show eight steps of a file's life
+	@tools/install-deps demo
+	@mkdir -p build && echo "building; the log is build/demo.log"
+	+@$(SUB) MODE=release all > build/demo.log 2>&1 || { tail -n 20 build/demo.log; exit 1; }
+	@eval "$$($(MAKE) -s env)" && sh tests/demo/demo.sh
 
 test: ## install missing packages, build, and run every test
 	@tools/install-deps build test interop hetero-short python model remote

@@ -1,17 +1,15 @@
 #!/bin/sh
-# demo.sh - converts a real file to Datarep and back, and shows that nothing differs.
+# demo.sh - eight steps of a file's life: `make demo` calls it with the build in the environment.
 #
-# Called by `make demo` with the command in PATH.  The file is a coastline of the world
-# (netCDF-4) from Debian's package gmt-gshhg-low; if that is not available, a small file
-# of equal structure is made through HDF5.  Exit status 0: all steps gave the expected result.
+# The observations are COADS, the climate of the oceans from the logs of ships, out of Debian's package
+# ferret-datasets; without that package a field of the same shape is made by ncgen.  Each step is one
+# command, and prints little.  Everything stays in build/demo.  Exit status 0: each step gave what it says.
 # SPDX-License-Identifier: MIT
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
 dir=$root/build/demo
-package=gmt-gshhg-low
-file=binned_GSHHS_l.nc
-values=/Relative_longitude_from_SW_corner_of_bin
+machines=$root/tests/vectors/machines
 
 say() {
     printf '\n\033[1m%s\033[0m\n' "$*"
@@ -22,18 +20,8 @@ say() {
 
 # Prints a command and runs it.
 show() {
-    echo "\$ $*"
-    "$@"
-}
-
-# Prints the first lines of a long output and the number of omitted lines.
-first() {
-    awk -v most="$1" 'NR <= most { print } END { if (NR > most) printf "... %d more lines\n", NR - most }'
-}
-
-# Prints the numbers in a text, one per line.
-numbers() {
-    grep -o -e '-\{0,1\}[0-9][0-9]*'
+    echo "\$ $1"
+    eval "$1"
 }
 
 failed() {
@@ -41,78 +29,121 @@ failed() {
     exit 1
 }
 
+# Classic netCDF out of the package, which is not installed.
 fetch() {
     command -v apt-get > /dev/null && command -v dpkg-deb > /dev/null || return 1
-    if ! ls "$package"_*.deb > /dev/null 2>&1; then
-        timeout 120 apt-get -q download "$package" > apt.log 2>&1 || return 1
-    fi
-    rm -rf unpacked
-    dpkg-deb -x "$package"_*.deb unpacked || return 1
-    cp "unpacked/usr/share/gmt-gshhg/$file" .
+    [ -e coads_climatology.cdf ] || {
+        timeout 120 apt-get -q download ferret-datasets > apt.log 2>&1 &&
+            dpkg-deb --fsys-tarfile ferret-datasets_*.deb |
+            tar -xO ./usr/share/ferret-vis/data/coads_climatology.cdf > coads.part &&
+            mv coads.part coads_climatology.cdf
+    }
 }
 
-mkdir -p "$dir"
+# The same shape, made up.
+make_up() {
+    awk 'BEGIN {
+        r = atan2(0, -1) / 180
+        print "netcdf coads {\ndimensions:\n COADSX = 180 ;\n COADSY = 90 ;\n TIME = UNLIMITED ;"
+        print "variables:\n double COADSX(COADSX) ;\n  COADSX:units = \"degrees_east\" ;"
+        print " double COADSY(COADSY) ;\n  COADSY:units = \"degrees_north\" ;"
+        print " double TIME(TIME) ;\n  TIME:units = \"hour since 0000-01-01 00:00:00\" ;"
+        for (v = 0; v < 2; v++) {
+            n = v ? "AIRT" : "SST"
+            printf " float %s(TIME, COADSY, COADSX) ;\n  %s:units = \"Deg C\" ;\n  %s:_FillValue = -1.e34f ;\n", n, n, n
+        }
+        print "data:"
+        for (x = 0; x < 180; x++) printf "%s%d", x ? "," : " COADSX = ", 21 + 2 * x
+        for (y = 0; y < 90; y++) printf "%s%d", y ? "," : ";\n COADSY = ", 2 * y - 89
+        for (t = 0; t < 12; t++) printf "%s%g", t ? "," : ";\n TIME = ", 366 + 730.485 * t
+        for (v = 0; v < 2; v++) {
+            printf ";\n %s = ", v ? "AIRT" : "SST"
+            for (t = 0; t < 12; t++) for (y = 0; y < 90; y++) for (x = 0; x < 180; x++)
+                printf "%s%.2f", t + y + x ? "," : "", 31 * cos((2 * y - 89) * r) ^ 2 - v + 2 * sin(6 * x * r) - cos(t)
+        }
+        print ";\n}" }' > coads.cdl && ncgen -o coads_climatology.cdf coads.cdl
+}
+
+mkdir -p "$dir/bin"
 cd "$dir"
-rm -f ./*.drep ./*.nc ./*.txt
-for tool in datarep h5diff; do
-    command -v $tool > /dev/null || failed "$tool is not there: run make deps-interop, then make"
+# The package was built for the system's Python.
+ln -sf /usr/bin/python3 bin/python3
+PATH=$dir/bin:$PATH
+rm -f ./*.drep ./*.nc ./*.png count
+for tool in datarep ncgen nccopy h5diff; do
+    command -v $tool > /dev/null || failed "$tool is not there: run make deps-demo, then make"
 done
+fetch || {
+    echo "The package ferret-datasets cannot be fetched; made-up values of the same shape take its place."
+    make_up || failed "ncgen made no file"
+}
+# As netCDF's own tool writes it today: netCDF-4, compressed, one month a chunk.
+nccopy -k nc4 -d 1 -s -c TIME/1 -V TIME,COADSY,COADSX,SST,AIRT coads_climatology.cdf coads.nc
 
-say "1. A file as the world has it: netCDF-4, little-endian, compressed"
-if fetch; then
-    echo "$file of Debian's package $package"
-else
-    echo "Debian's package $package is not available; a small similar file is used instead."
-    file=coast.nc
-    /usr/bin/python3 "$root/tests/demo/coast.py" $file || failed "no h5py to make a file with"
-fi
-show ls -l $file
+say "1. A century of ships' logs, as netCDF-4, goes in"
+show 'datarep import coads.nc coads.drep && ls -l coads.nc coads.drep'
 
-out=${file%.nc}.drep
-say "2. Imported: the same data as big-endian external32, in a file that says so itself"
-show datarep import --datarep=external32 $file "$out"
-echo "\$ datarep dump -H $out | head -12"
-datarep dump -H "$out" > header.txt
-sed '/^$/q' header.txt | first 12
+say "2. What is in it"
+show 'datarep ls --tree coads.drep'
 
-say "3. What is in it"
-echo "\$ datarep ls -r $out"
-datarep ls -r "$out" > objects.txt
-first 30 < objects.txt
+say "3. Look at it: January's sea surface temperature, north of 20 S"
+show "datarep plot coads.drep '/SST[TIME=0000-01-16T06:00, COADSY=-20:]' -o map.png && ls $dir/map.png"
 
-say "4. A slice, turned into this machine's form while it is read"
-echo "\$ datarep dump $out ${values}[0:24]"
-datarep dump "$out" "${values}[0:24]" > slice.txt
-cat slice.txt
-sed '1,/data =/d; s/#.*//' slice.txt | numbers > ours.txt
-h5dump -A 0 -d $values -s 0 -c 24 $file | sed -n 's/^ *([0-9]*)://p' | numbers > theirs.txt
-[ "$(grep -c . ours.txt)" = 24 ] || failed "the slice has not 24 numbers"
-cmp ours.txt theirs.txt || failed "h5dump reads other numbers from $file"
-echo "h5dump reads equal numbers, all 24, from $file"
+say "4. xarray reads it"
+cat > mean.py << 'END'
+import xarray as xr
+sst = xr.open_dataset("coads.drep", engine="datarep", decode_times=False).SST
+print(sst.sel(COADSY=slice(-10, 10)).mean(["COADSX", "COADSY"])[:3].round(2).values)
+END
+show 'cat mean.py && python3 mean.py'
 
-say "5. Checked, exported back, and compared by HDF5's own tool"
-show datarep check "$out"
-show datarep export "$out" back.nc
-h5dump -pH back.nc > back.txt
-grep -q 'H5T_STD_I16BE' back.txt || failed "the export is not big-endian"
+say "5. A writer is killed with SIGKILL while it appends; each commit that it had made is there"
+cat > writer.py << 'END'
+import datarep as dr
+with dr.open("log.drep", "w") as f:
+    f.dims["n"] = None
+    log = f.create("log", dtype="i8", dims=["n"])
+    for n in range(10**9):
+        log.append([n])
+        f.commit()
+        print(n + 1, flush=True)
+END
+python3 writer.py > count &
+writer=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    sleep 0.3
+    [ "$(wc -l < count)" -lt 20 ] || break
+done
+show "kill -9 $writer; wait $writer 2> /dev/null || echo \$(tail -n 1 count) values were committed"
+show 'datarep check log.drep && datarep ls log.drep /log'
+committed=$(tail -n 1 count)
+found=$(datarep ls log.drep /log | sed 's/.*\[\([0-9]*\).*/\1/')
+# The writer may have died between a commit and the note of it.
+[ "${committed:-0}" -gt 0 ] && [ "$found" -ge "$committed" ] && [ "$found" -le $((committed + 1)) ] ||
+    failed "$committed values were committed, $found are there"
+
+say "6. One bit of the data flips: check names the place; repair saves the other eleven months of AIRT, and all else"
+cp coads.drep hit.drep
+# A byte in the middle of a month of AIRT, turned around.
+at=$(python3 -c '
+import datarep as dr
+place = dr.open("coads.drep")["AIRT"].stored_at((6, 0, 0))
+print(place.offset + place.size // 2)')
+python3 -c "
+f = open('hit.drep', 'r+b'); f.seek($at); b = f.read(1)[0]; f.seek($at); f.write(bytes([b ^ 1]))"
 status=0
-show h5diff -q $file back.nc || status=$?
-echo "exit status $status"
-[ $status = 0 ] || failed "h5diff finds differences"
-# h5diff may only report dimensions without values as not comparable.
-if h5diff -v $file back.nc | grep '^Not comparable' | grep -v 'is an empty dataset'; then
-    failed "h5diff cannot compare everything"
-fi
-if command -v ncdump > /dev/null; then
-    ncdump -h $file | sed 1d > before.txt
-    ncdump -h back.nc | sed 1d > after.txt
-    # Only the byte order and the like may differ, and ncdump -h shows neither.
-    cmp before.txt after.txt || failed "ncdump sees other dimensions, variables or attributes"
-    echo "ncdump -h: equal dimensions, variables and attributes"
-fi
+show 'datarep check -d hit.drep' || status=$?
+[ $status = 1 ] || failed "check does not see it"
+show 'datarep check --repair=mended.drep hit.drep' || status=$?
+show 'datarep diff coads.drep mended.drep' || status=$?
 
-say "What was shown"
-objects=$(grep -c . objects.txt)
-echo "All $objects objects of a netCDF-4 file were converted: dimensions, chunks, filters, attributes."
-echo "The container stores its numbers as external32, big-endian, on any machine."
-echo "After export HDF5 finds no difference; no step depended on this machine's byte order."
+say "7. Machines of every kind wrote a file each; this one reads the same numbers in all"
+for m in s390x i386 alpha; do cp "$machines/$m.drep" .; done
+show "for m in s390x i386 alpha; do datarep dump -w 0 \$m.drep '/types/DOUBLE[4:12]' | sed -n '\$p'; done | uniq -c"
+show 'datarep diff s390x.drep alpha.drep && echo a big-endian and a little-endian machine, all 2,051 values: no difference'
+
+say "8. Out again, as netCDF-4: HDF5's own tool compares it with the original"
+show 'datarep export coads.drep back.nc && h5diff coads.nc back.nc && echo h5diff: status 0'
+ncdump -h coads.nc | sed 1d > before.txt
+ncdump -h back.nc | sed 1d > after.txt
+cmp -s before.txt after.txt || failed "ncdump sees other dimensions, variables or attributes"

@@ -7,7 +7,8 @@
 #     <!-- test: sh NEEDS -->   the same, if all of NEEDS, with commas between, are there: programs,
 #                               R:PACKAGE, and python3:MODULE of the system's Python; skipped with its
 #                               output if not
-#     <!-- test: python -->   a program in Python, with the same NEEDS
+#     <!-- test: python -->   a program in Python, with the same NEEDS; NAME.nc among them is a file of a
+#                               grid that is made for it, of the shape that the demonstration's has
 #     <!-- test: output -->   what the example before it prints on its standard output
 #     <!-- test: file NAME -->  a file that the examples after it find under that name
 # The examples of one document run in order in one directory, in the shell that README.md sets up after
@@ -50,7 +51,17 @@ extract() { # DIRECTORY DOCUMENT
         !/^$/ && !inside { kind = "" }' "$2"
 }
 
-# What is missing of a list of needs.
+# Twelve months of a grid, as netCDF-4.
+make_grid() { # FILE
+    ncgen -k nc4 -o "$1" - << 'END' 2> /dev/null
+netcdf coads {
+dimensions: TIME = 12; COADSY = 90; COADSX = 180;
+variables: float SST(TIME, COADSY, COADSX); SST:units = "Deg C";
+}
+END
+}
+
+# What is missing of a list of needs; the directory is the working directory.
 missing() { # NEED,NEED...
     local need IFS=,
     for need in $1; do
@@ -58,6 +69,7 @@ missing() { # NEED,NEED...
         python3:*) /usr/bin/python3 -c "import ${need#*:}" 2> /dev/null ;;
         R:*) Rscript -e "library(${need#*:})" > /dev/null 2>&1 ;;
         *.so) [ -e "$lib/$need" ] ;;
+        *.nc) make_grid "$need" ;;
         *) command -v "$need" > /dev/null ;;
         esac || { echo "$need"; return; }
     done
@@ -78,7 +90,7 @@ run_document() {
     while read -r number kind line needs; do
         block=$(printf '%s/%02d.%s' blocks "$number" "$kind")
         # The output of an example that was not run is none.
-        [ "$kind" = output ] || absent=$(missing "$needs")
+        [ "$kind" = output ] || absent=$(cd "$dir" && missing "$needs")
         if [ -n "$absent" ]; then
             n=$((n + 1))
             echo "ok $n - $doc line $line: $kind # SKIP $absent is not installed"
@@ -95,7 +107,7 @@ run_document() {
     done < "$dir/list"
 }
 
-for doc in README.md TUTORIAL.md SPEC.md CONTRIBUTING.md; do
+for doc in README.md PORTABILITY.md TUTORIAL.md SPEC.md CONTRIBUTING.md; do
     [ -f "$doc" ] && run_document "$doc"
 done
 echo "1..$n"

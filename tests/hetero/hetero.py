@@ -337,7 +337,7 @@ def all_right(m):
 
 
 def table(machines, closing):
-    """The table as text, and as README.md has it."""
+    """The table as text, and as PORTABILITY.md has it."""
     text, md = [], ["| machine | what is special | " + " | ".join(COLUMNS) + " | kernels |",
                     "|---|---|" + "---|" * (len(COLUMNS) + 1)]
     text.append("%-13s %-9s %-19s %-12s %-13s %-11s %-8s %s" % (("machine",) + COLUMNS +

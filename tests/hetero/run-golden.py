@@ -3,7 +3,7 @@
 """run-golden.py - the files that the machines of the world wrote, read here.
 
 Usage: tests/hetero/run-golden.py            prints TAP
-       tests/hetero/run-golden.py --readme   puts the table of its findings into README.md
+       tests/hetero/run-golden.py --page     puts the table of its findings into PORTABILITY.md
 
 tests/vectors/machines has one file of every machine, all of the same content, under the
 representation of its writer; where there are none of today's format, `datarep convert` makes them
@@ -214,14 +214,14 @@ def check_pair(a, b, found):
     return None
 
 
-# -------------------------------------------------------------------- README
+# ---------------------------------------------------------------------- page
 
-README = os.path.join(ROOT, "README.md")
+PAGE = os.path.join(ROOT, "PORTABILITY.md")
 BEGIN, END = "<!-- machines: table -->\n", "<!-- machines: end -->\n"
 
 
 def table(names, found):
-    """The table of README.md: number of values that differ between any two files."""
+    """The table of PORTABILITY.md: number of values that differ between any two files."""
     what = {m.name: m.what for m in MACHINES}
     lines = ["```text", "%-70s" % "" + "".join("%4d" % (i + 1) for i in range(len(names)))]
     for i, a in enumerate(names):
@@ -233,16 +233,16 @@ def table(names, found):
     return "\n".join(lines + ["```", "", closing])
 
 
-def readme():
-    with open(README, encoding="utf-8") as f:
+def page():
+    with open(PAGE, encoding="utf-8") as f:
         before, rest = f.read().split(BEGIN)
     old, after = rest.split(END)
     return before, old, after
 
 
-def into_readme(text):
-    before, _, after = readme()
-    with open(README, "w", encoding="utf-8") as f:
+def into_page(text):
+    before, _, after = page()
+    with open(PAGE, "w", encoding="utf-8") as f:
         f.write(before + BEGIN + text + END + after)
 
 
@@ -286,9 +286,9 @@ def check():
         tap.result("%s and %s: diff names what one of them cannot hold" % (a, b),
                    check_pair(a, b, found))
     text = table(names, found)
-    if "--readme" in sys.argv:
-        into_readme(text)
-    tap.result("README.md has the table of this", text if readme()[1] != text else None)
+    if "--page" in sys.argv:
+        into_page(text)
+    tap.result("PORTABILITY.md has the table of this", text if page()[1] != text else None)
     return tap.end()
 
 

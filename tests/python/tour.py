@@ -14,7 +14,7 @@ import tempfile
 import datarep
 
 # Packages that a block may want beside these.
-MORE = re.compile(r"^(?:import|from) (matplotlib|xarray|dask|pandas|h5py)|, (matplotlib|xarray|pandas)|\"/usr/", re.M)
+MORE = re.compile(r"^(?:import|from) (matplotlib|xarray|dask|pandas|h5py)|, (matplotlib|xarray|pandas)|\"/usr/|coads\.nc", re.M)
 
 
 def pages(folder):
