@@ -36,6 +36,9 @@ root:
   huge: {dataset: INTEGER16, data: [1, "170141183460469231731687303715884105727"]}
   recs: {dataset: rec, shape: [3], data: [{t: 0.5, p: {n: 1, s: a}}, {t: 1.5, p: {n: 4, s: b}}, {t: 2.5, p: {n: 9, s: c}}]}
   lat: {dataset: DOUBLE, data: [-45, 45], attrs: {units: degrees_north}}
+  depth: {dataset: DOUBLE, data: [0, 10], attrs: {units: m, positive: down}}
+  height: {dataset: DOUBLE, data: [10, 0], attrs: {units: m, positive: Down}}
+  signs: {dataset: INT, shape: [2, 2], data: [[-4, 0], [0, 3]]}
   uneven: {dataset: DOUBLE, data: [0, 1, 100]}
   times: {dataset: DOUBLE, data: [10, 20, 30, 40, 50], attrs: {units: s}}""")
 print("  widest: {dataset: DOUBLE, data: [-1.7e+308, 1.7e+308]}")
@@ -69,6 +72,13 @@ check "the other way up" looks "quarters 2 3 0 1" /four --colors=gray --origin=l
 check "a slice of a cube" looks "quarters 3 2 1 0" '/cube[1]' --colors=gray
 check "a slice across" looks "quarters 0 1 3 2" '/cube[:,0]' --colors=gray
 check "coordinates that go up" looks "quarters 2 3 0 1" /four --colors=gray --y=/lat
+balance() {
+    picture /signs && cp p.png signs.png && picture /signs --colors=balance && cmp p.png signs.png &&
+        picture /four && cp p.png four.png && picture /four --colors=viridis && cmp p.png four.png
+}
+check "values of both signs get colours that diverge, others not" balance
+check "depth goes down" looks "quarters 0 1 2 3" /four --colors=gray --y=/depth
+check "also from the bottom" looks "quarters 2 3 0 1" /four --colors=gray --y=/height
 check "several lines" looks "size 960 600" /rising '/spike[:300]' /gap
 check "a tiny picture" looks "size 120 120" /six --size=120x120 --title "a very long title indeed"
 for path in /flags /colours /complex /wide /huge /flat '/recs --member=t' '/recs --member=p.n' '/powers --log' /packed /six; do

@@ -223,7 +223,7 @@ static const struct option_row plot_option_rows[] = {
     {OPTION_MIN, "min", "X", "lower limit of the value axis", NULL},
     {OPTION_MAX, "max", "X", "upper limit of the value axis", NULL},
     {OPTION_LOG, "log", NULL, "use a logarithmic value axis", NULL},
-    {OPTION_COLORS, "colors", "NAME", "colour map: viridis, balance, gray or heat",
+    {OPTION_COLORS, "colors", "NAME", "colour map: viridis, balance, gray or heat (by the values)",
      "viridis balance gray heat"},
     {OPTION_X, "x", "PATH", "coordinates of the horizontal axis", "<path>"},
     {OPTION_Y, "y", "PATH", "coordinates of an image's rows", "<path>"},
@@ -373,8 +373,7 @@ static int check_plot_options(const struct make *m)
 static int plot_run(int argc, char **argv)
 {
     struct options o = {.command = &plot_command, .argc = argc, .argv = argv};
-    struct plot_options a = {
-        .make = {.width = 960, .height = 600, .low = NAN, .high = NAN, .colors = "viridis"}};
+    struct plot_options a = {.make = {.width = 960, .height = 600, .low = NAN, .high = NAN}};
     struct make *m = &a.make;
     int option, status = 0;
     char **operands;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* count times 10 to the exponent: "0.25", "20000", "1.5e+09"; all ticks of an axis have as
- * many decimals. */
+ * many decimals, or as many digits as tell them from their neighbours. */
 static void tick_text(char *text, size_t size, long count, int exponent)
 {
     char exact[48];
@@ -21,7 +21,8 @@ static void tick_text(char *text, size_t size, long count, int exponent)
     if (count == 0)
         snprintf(text, size, "0");
     else if (fabs(value) >= 1e7 || exponent < -5)
-        snprintf(text, size, "%.10g", value);
+        snprintf(text, size, "%.*g",
+                 (int)fmin(fmax(10, floor(log10(fabs(value))) - exponent + 1), 17), value);
     else
         snprintf(text, size, "%.*f", exponent < 0 ? -exponent : 0, value);
 }
@@ -55,6 +56,10 @@ static void linear_ticks(struct plot_axis *axis, int most)
         return;
     choose_step(fmin(high - low, DBL_MAX), most < PLOT_TICKS ? most : PLOT_TICKS - 1, &factor,
                 &exponent);
+    if (axis->whole && exponent < 0) {
+        factor = 1;
+        exponent = 0;
+    }
     step = (double)factor * pow(10, exponent);
     /* Beyond this a tick has no number of its own. */
     if (fabs(low) / step > 1e15 || fabs(high) / step > 1e15)

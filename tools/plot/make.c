@@ -16,8 +16,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MARKED_MAX 60 /* so many points are marked one by one */
+/* Numbers that differ by less of their size are one number. */
+#define ROUNDING 1e-14
 /* Pixels beside a map, for its scale and ticks, and above and below it. */
 #define MAP_ASIDE 140
 #define MAP_ABOVE 90
@@ -178,6 +181,9 @@ static int settle_range(struct make *m, struct plot_axis *axis, double low, doub
         return TOOL_USAGE;
     }
     axis->log = m->log;
+    /* A constant, but for errors of rounding. */
+    if (high - low <= ROUNDING * fmax(fabs(low), fabs(high)))
+        low = high;
     axis->from = isnan(m->low) ? low : m->low;
     axis->to = isnan(m->high) ? high : m->high;
     if (!(axis->from <= axis->to) || (axis->log && axis->from <= 0)) {
@@ -224,6 +230,7 @@ static int line_places(struct make *m, const struct series *s, int d, struct plo
         series_close(&coordinates);
     } else {
         status = -found;
+        m->plot.x.whole = true;
         put_dimension(m->x_label, s, d);
         take_range(&ends[0], &ends[1], &first, 1, false);
         take_range(&ends[0], &ends[1], &last, 1, false);
@@ -302,6 +309,17 @@ static bool even(const double *at, size_t n)
     return n > 0 && (n == 1 || step != 0);
 }
 
+/* True if coordinates grow downwards by CF's attribute `positive`. */
+static bool grows_down(const struct make *m, const struct series *coordinates)
+{
+    char *positive = NULL;
+    bool down = drep_attr_read_string(m->file, coordinates->path, "positive", &positive) == 0 &&
+                strcasecmp(positive, "down") == 0;
+
+    free(positive);
+    return down;
+}
+
 /* The axis along dimension d: coordinates where they are even, else indices. */
 static int make_axis(struct make *m, int d, const char *asked, struct plot_axis *axis, char *label,
                      struct cf_time *time, int *map, bool *measured)
@@ -316,6 +334,7 @@ static int make_axis(struct make *m, int d, const char *asked, struct plot_axis 
     *measured = false;
     set_ends(axis, index_at(s, d, 0), index_at(s, d, (double)(count - 1)), count);
     put_dimension(label, s, d);
+    axis->whole = true;
     if (found <= 0)
         return -found;
     at = calloc(3 * n + 1, sizeof *at);
@@ -328,6 +347,8 @@ static int make_axis(struct make *m, int d, const char *asked, struct plot_axis 
             put_dates(label, &c, at[0], at[n - 1]);
         }
         *map = (int)map_axis_of(&c);
+        m->down = grows_down(m, &c);
+        axis->whole = false;
         *measured = true;
     } else if (!status) {
         tool_say(m->file_name, s->path,
@@ -352,11 +373,11 @@ static void flip_rows(struct plot_image *image)
 }
 
 /* Row 0 is at the top, as matrices are written; where rows have coordinates, the greater
- * ones are. */
+ * ones are, or those of the least depth. */
 static void settle_rows(struct make *m, bool measured)
 {
     struct plot_axis *y = &m->plot.y;
-    bool upper = m->origin_given ? m->origin_upper : !measured || y->from > y->to;
+    bool upper = m->origin_given ? m->origin_upper : !measured || (y->from > y->to) != m->down;
     double swap;
 
     if (upper) {
@@ -380,6 +401,23 @@ static void settle_map(struct make *m)
     height = (m->width - MAP_ASIDE) * up / across + MAP_ABOVE;
     if (!m->sized && isfinite(height))
         p->height = (int)fmin(fmax(height, m->height / 2), 2 * m->height);
+}
+
+/* Colours by the values, if none were asked for: those that diverge where they lie on both sides of
+ * zero.  Diverging colours diverge from zero. */
+static void settle_colors(struct make *m)
+{
+    struct plot_axis *value = &m->plot.value;
+    double below = -value->from, above = value->to;
+
+    if (!m->colors)
+        m->colors =
+            !value->log && fmin(below, above) >= fmax(below, above) / 3 ? "balance" : "viridis";
+    if (strcmp(m->colors, "balance") == 0 && below > 0 && above > 0 && isnan(m->low) &&
+        isnan(m->high)) {
+        value->to = fmax(above, below);
+        value->from = -value->to;
+    }
 }
 
 static int make_image(struct make *m, int width, int height)
@@ -413,12 +451,8 @@ static int make_image(struct make *m, int width, int height)
     status = settle_range(m, &p->value, low, high);
     if (!status && p->value.from == p->value.to)
         plot_widen(&p->value, 0);
-    /* Diverging colours diverge from zero. */
-    if (!status && strcmp(m->colors, "balance") == 0 && p->value.from < 0 && p->value.to > 0 &&
-        isnan(m->low) && isnan(m->high)) {
-        p->value.to = fmax(p->value.to, -p->value.from);
-        p->value.from = -p->value.to;
-    }
+    if (!status)
+        settle_colors(m);
     put_units(m, m->value_label);
     return status;
 }
@@ -485,10 +519,10 @@ int plot_make(struct make *m)
     put_texts(m);
     m->plot.width = m->width;
     m->plot.height = m->height;
-    m->plot.colors = plot_colors_find(m->colors);
     width = m->preview ? m->width : m->width * 4 / 5;
     height = m->preview ? m->width / 2 : m->height * 4 / 5;
     status = rank == 1 ? make_lines(m, width) : make_image(m, width, height);
+    m->plot.colors = plot_colors_find(m->colors ? m->colors : "viridis");
     clean_texts(m);
     if (m->plot.map) {
         map_ticks(&m->plot.x, MAP_LONGITUDE, m->width / 80);

@@ -15,8 +15,9 @@ struct make {
     struct operand operand[PLOT_LINES];
     struct series series[PLOT_LINES];
     int n;
-    const char *x, *y; /* operands of coordinates */
-    const char *member, *title, *output, *colors, *color, *coast;
+    const char *x, *y;                                            /* operands of coordinates */
+    const char *member, *title, *output, *colors, *color, *coast; /* colors NULL: by the values */
+    bool down;        /* the coordinates of rows grow downwards, as depth does */
     double low, high; /* range of values, NaN: as they are */
     bool log, preview, raw, excl, origin_given, origin_upper, sized;
     struct cf_time time_x, time_y; /* of the coordinates */

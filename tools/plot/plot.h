@@ -20,6 +20,7 @@ struct plot_axis {
     const char *label;
     double from, to; /* at its two ends; from > to: upside down */
     bool log;        /* decades */
+    bool whole;      /* indices: no tick is between two */
     char end[2][24]; /* of dates: both ends, which its label says too; else empty */
     int ticks;
     struct plot_tick {
