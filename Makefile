@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs env python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -243,7 +243,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(FUZZ_SRC))
 BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
-.PHONY: FORCE env in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
+.PHONY: FORCE env site dist in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
     check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
     reproducible uninstall clean help
 
@@ -285,7 +285,8 @@ $(BUILD)/flags-%: FORCE
 FORCE:
 
 # The commit of the sources, for --version; a new one rebuilds only version.o.
-COMMIT := $(or $(shell git describe --always --dirty --abbrev=12 2> /dev/null),unknown)
+# An archive of the sources has it in a file.
+COMMIT := $(or $(shell cat tools/share/commit 2> /dev/null || git describe --always --dirty --abbrev=12 2> /dev/null),unknown)
 $(BUILD)/commit: FORCE
 	@mkdir -p $(@D)
 	@echo '$(COMMIT)' | cmp -s - $@ || echo '$(COMMIT)' > $@
@@ -971,6 +972,15 @@ docs: ## check the man pages; format them and the library's reference into build
 	mandoc -T lint -W warning $(MAN)
 	@tools/man/html build/docs/man
 	@tools/reference build/docs
+
+site: ## make one static site of all pages with a search in build/site; warnings and links that lead nowhere are errors
+	@tools/install-deps build python doc
+	+@$(SUB) MODE=release libs python-package
+	@$(PYTHON) tools/site build/site
+
+# Of the commit, whatever else is in the tree: equal commits make equal bytes.
+dist: ## make the archive of the sources of this commit, which builds without git: build/dist
+	@tools/dist build/dist
 
 deps-%: ## install the Debian packages of a group (tools/install-deps lists them)
 	@tools/install-deps $*
