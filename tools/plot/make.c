@@ -490,6 +490,61 @@ static int check_shapes(struct make *m, int *rank)
     return 0;
 }
 
+/* True if coordinates along dimension d of a series are times; *any: there are some. */
+static bool has_times(const struct series *s, int d, bool *any)
+{
+    struct series c;
+    bool times;
+
+    *any = series_coordinates(s, d, &c);
+    if (!*any)
+        return false;
+    times = c.cf.time.known;
+    series_close(&c);
+    return times;
+}
+
+/* Series of a few places over time are lines: turn the one series into one for each place.  Along
+ * places nothing is measured, else it is an image.  An exit code. */
+static int split_places(struct make *m, int *rank)
+{
+    struct series *s = &m->series[0];
+    int64_t lengths[DREP_MAX_RANK];
+    int which[DREP_MAX_RANK], status = 0, places, d;
+    char name[PLOT_TEXT] = "";
+    bool any;
+
+    if (m->n != 1 || m->y || m->origin_given || series_shape(s, lengths, which) != 2 ||
+        lengths[1] > PLOT_LINES || lengths[0] <= lengths[1] || !has_times(s, which[0], &any))
+        return 0;
+    d = which[1];
+    (void)has_times(s, d, &any);
+    if (any)
+        return 0;
+    places = (int)lengths[1];
+    if (s->info.dim_ids[d])
+        put_dimension(name, s, d);
+    snprintf(m->title_text, PLOT_TEXT, "%.120s", s->name ? s->name : "");
+    for (int k = 0; k < places && !status; k++) {
+        if (k > 0)
+            status =
+                series_open(&m->series[k], m->file_name, &m->printer, &m->operand[0], m->member);
+        if (status)
+            break;
+        m->n = k + 1;
+        s = &m->series[k];
+        s->slice.start[d] += k * s->slice.step[d];
+        s->slice.count[d] = 1;
+        s->slice.single[d] = true;
+        free(s->name);
+        if (asprintf(&s->name, *name ? "%.60s %lld" : "%s%lld", name,
+                     (long long)s->slice.start[d]) < 0)
+            s->name = NULL;
+    }
+    *rank = 1;
+    return status;
+}
+
 static void clean_name(char **name)
 {
     char *shown = *name ? utf8_shown(*name) : NULL;
@@ -512,6 +567,8 @@ int plot_make(struct make *m)
 {
     int rank = 0, status = check_shapes(m, &rank), width, height;
 
+    if (!status && rank == 2)
+        status = split_places(m, &rank);
     if (status)
         return status;
     for (int i = 0; i < m->n; i++) /* lines and labels borrow them */
