@@ -57,8 +57,8 @@ static const drep_filter picky = {
 
 /* ---- files and datasets ---- */
 
-/* A cache of a few chunks gives them up in the order in which as many threads ask for them, so their number is fixed;
- * a pair that names it is the later one, which counts. */
+/* A cache of a few chunks gives them up in the order in which as many threads ask for them, so
+ * their number is fixed; a pair that names it is the later one, which counts. */
 static drep_info *fixed_hints(const char *pair)
 {
     return hints("drep_uuid=000102030405060708090a0b0c0d0e0f", "drep_time=1700000000000000000",

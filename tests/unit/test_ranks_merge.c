@@ -122,8 +122,8 @@ static void same_content(const char *a, const char *b, const char *what, int ran
     ok(drep_open(b, DREP_RDONLY, NULL, &f));
     ok(drep_check(f, 1, say_finding, NULL, &n));
     ok(drep_close(f));
-    snprintf(command, sizeof command, "LD_PRELOAD= %s diff --storage %s %s", datarep ? datarep : "datarep", a,
-             b);
+    snprintf(command, sizeof command, "LD_PRELOAD= %s diff --storage %s %s",
+             datarep ? datarep : "datarep", a, b);
     ck_assert_msg(system(command) == 0, "%s by %d ranks: contents differ", what, ranks);
 }
 

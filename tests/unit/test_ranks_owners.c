@@ -114,7 +114,8 @@ static void same_content(const char *a, const char *b)
 {
     char command[1200];
 
-    snprintf(command, sizeof command, "LD_PRELOAD= \"%s\" diff \"%s\" \"%s\"", getenv("DATAREP"), a, b);
+    snprintf(command, sizeof command, "LD_PRELOAD= \"%s\" diff \"%s\" \"%s\"", getenv("DATAREP"), a,
+             b);
     ck_assert_msg(system(command) == 0, "%s", command);
 }
 
