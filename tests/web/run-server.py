@@ -71,8 +71,8 @@ class Server:
                 pass
         return answer
 
-    def enter(self, code=None):
-        return self.ask("/enter", "POST", "code=" + (self.code if code is None else code), cookie=False)
+    def enter(self, code=None, **headers):
+        return self.ask("/enter", "POST", "code=" + (self.code if code is None else code), cookie=False, **headers)
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
@@ -108,8 +108,14 @@ def entering(s):
     case(s.ask("/files.json").status == 401 and s.ask("/data/0").status == 401 and s.ask("/assets/a.js").status == 401,
          "without a cookie there is nothing else")
     case(s.enter("wrong" * 4).status == 403 and s.enter("").status == 403, "a wrong code is refused")
-    r = s.enter()
+    hidden = {s.enter("a" * 20, **headers).status for _ in range(30)
+              for headers in ({"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}, {"Origin": "null", "Sec_Fetch_Site": "cross-site"})}
+    foreign = {s.enter("a" * 20, Origin=f"http://{host}").status for _ in range(30) for host in ("evil.example", "127.0.0.1:1", "localhost")}
+    case(hidden == {403} and foreign == {403}, "270 wrong codes from pages of other sites are refused")
+    case(s.enter(Origin="https://evil.example").status == 403, "the right code is, too, from there")
+    r = s.enter(Origin="null", Sec_Fetch_Site="cross-site")  # as the file that opens the browser sends it
     given = r.getheader("Set-Cookie") or ""
+    case(r.status == 200, "and the user is not locked out by them", r.status)
     case(r.status == 200 and "HttpOnly" in given and "SameSite=Strict" in given and str(s.port) in given.split("=")[0],
          "the code gives a cookie: HttpOnly, SameSite=Strict, named by the port", given)
     s.cookie = given.split(";")[0]

@@ -234,19 +234,43 @@ static bool has_cookie(const struct view_server *s, struct MHD_Connection *c)
     return cookie && same_secret(cookie, s->site->cookie);
 }
 
+/* Who posts a code.  A page of another site must not use up the tries of the user.  The file that
+ * opens the browser has no origin, "null", but so has a page that hides its own: a wrong code from
+ * there is refused without being counted, which costs nothing as a code has 100 bits. */
+enum poster { POSTER_OWN, POSTER_HIDDEN, POSTER_FOREIGN };
+
+static enum poster poster_of(const struct view_server *s, struct MHD_Connection *c)
+{
+    const char *origin = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Origin");
+    const char *site = MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Sec-Fetch-Site");
+    char own[2][40];
+
+    snprintf(own[0], sizeof own[0], "http://127.0.0.1:%d", s->port);
+    snprintf(own[1], sizeof own[1], "http://localhost:%d", s->port);
+    if (origin && strcmp(origin, "null") != 0)
+        return strcmp(origin, own[0]) == 0 || strcmp(origin, own[1]) == 0 ? POSTER_OWN
+                                                                          : POSTER_FOREIGN;
+    if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+        return POSTER_HIDDEN;
+    return origin ? POSTER_HIDDEN : POSTER_OWN;
+}
+
 static enum MHD_Result answer_enter(struct view_server *s, struct MHD_Connection *c,
                                     const char *body)
 {
     static const char field[] = "code=", html[] = "text/html; charset=utf-8";
     bool right = strncmp(body, field, sizeof field - 1) == 0 &&
                  same_secret(body + sizeof field - 1, s->site->code);
+    enum poster poster = poster_of(s, c);
     char cookie[128];
 
+    if (poster == POSTER_FOREIGN)
+        return refuse_request(c, MHD_HTTP_FORBIDDEN, "a page of another site asks\n");
     pthread_mutex_lock(&s->lock);
     right = right && !s->taken && s->wrong < WRONG_MAX;
     if (right)
         s->taken = true;
-    else
+    else if (poster == POSTER_OWN)
         s->wrong++;
     pthread_mutex_unlock(&s->lock);
     if (!right)
