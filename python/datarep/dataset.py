@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .file import File
+    from .viewer import Viewer
     from .stored import Place
     from .types import BoolName, F4Name, F8Name, I1Name, I2Name, I4Name, I8Name, U1Name, U2Name, U4Name, U8Name
 
@@ -731,21 +732,32 @@ class Dataset(Named, _core.Dataset):
             return View(self, self._form(), shown=form.dtype)
         return View(self, form)
 
-    def view(self, members: Union[str, Sequence[str]]) -> View[Any]:
+    def fields(self, members: Union[str, Sequence[str]]) -> View[Any]:
         """Some members of a dataset of structs: only these are read.
 
         >>> f = dr.open(":memory:", "w")
         >>> f["rows"] = np.array([(1, 0.5), (2, 1.5)], [("id", "i4"), ("value", "f8")])
-        >>> f["rows"].view("value")[:]
+        >>> f["rows"].fields("value")[:]
         array([0.5, 1.5])
-        >>> f["rows"].view(["id"])[:].dtype.names
+        >>> f["rows"].fields(["id"])[:].dtype.names
         ('id',)
         """
         single = members if isinstance(members, str) else None
         names = [members] if isinstance(members, str) else list(members)
         return View(self, types.members_form(self._info()["type"], names), single)
 
-    fields = view
+    @overload
+    def view(self, members: Union[str, Sequence[str]]) -> View[Any]: ...
+    @overload
+    def view(self, *, browser: bool = True, port: Optional[int] = None) -> "Viewer": ...
+
+    def view(self, members: Optional[Union[str, Sequence[str]]] = None, *,  # type: ignore[override]
+             browser: bool = True, port: Optional[int] = None) -> Union[View[Any], "Viewer"]:
+        """Show it in the browser, as Group.view() does; with names of members, the same as fields().
+
+        >>> viewer = f["x"].view()  # doctest: +SKIP
+        """
+        return super().view(browser=browser, port=port) if members is None else self.fields(members)
 
     def as_float32(self) -> "View[numpy.float32]":
         """Numbers that NumPy does not have (bfloat16, fp8) as float32.

@@ -2,13 +2,14 @@
 """What groups, datasets and named datatypes have in common."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Optional
 
 from . import types
 from .attrs import Attributes
 
 if TYPE_CHECKING:
     from .file import File, Group
+    from .viewer import Viewer
 
 
 class Named:
@@ -73,3 +74,18 @@ class Named:
         '/a/x'
         """
         return types.Reference(self.id)
+
+    def view(self, *, browser: bool = True, port: Optional[int] = None) -> "Viewer":
+        """Show it in the browser, as `datarep view` does: the last commit of its file.
+
+        Starts the command's server on 127.0.0.1 and returns at once.  The server ends by close() of what is
+        returned, or with the program.  browser=False opens none: open `url` of the result in one, and enter
+        its `code`.  port: any that is free.  FileNotFoundError if the command is not installed.
+
+        >>> viewer = f["a"].view(browser=False)  # doctest: +SKIP
+        >>> viewer.url, viewer.code              # doctest: +SKIP
+        ('http://127.0.0.1:36881/', '7n5p4k8wq2mhz3tcdbxr')
+        >>> viewer.close()                       # doctest: +SKIP
+        """
+        from . import viewer
+        return viewer.view(self._file, self.name, browser, port)

@@ -22,26 +22,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define FILES_MAX 256
 #define CODE_LETTERS 20
 #define LOOK_MS 200 /* between looks whether a signal came */
 
-enum { OPTION_EXPORT = OPTION_LONG, OPTION_NO_BROWSER, OPTION_PORT };
+enum { OPTION_EXPORT = OPTION_LONG, OPTION_NO_BROWSER, OPTION_PATH, OPTION_PORT, OPTION_WATCH };
 
 static const struct option_row view_option_rows[] = {
     {OPTION_EXPORT, "export", "DIR", "write page and files for a web server, and end", "<dir>"},
     {OPTION_NO_BROWSER, "no-browser", NULL, "only print address and code", NULL},
+    {OPTION_PATH, "path", "PATH", "show this object of the first file first", "<path>"},
     {OPTION_PORT, "port", "N", "listen on this port (any that is free)", ""},
+    {OPTION_WATCH, "watch-input", NULL, "end also when standard input ends, for programs", NULL},
     {0}};
 
 struct viewing {
     struct view_site site;
     struct view_data data[FILES_MAX];
     char page[PATH_MAX], enter[PATH_MAX];
-    bool no_browser;
-    const char *export;
+    bool no_browser, watch_input;
+    const char *export, *path;
 };
 
 /* n letters and digits that nobody confuses, for people who type the code. */
@@ -77,6 +80,19 @@ static int show_way(struct viewing *v, int port)
     return TOOL_FINE;
 }
 
+/* Waits a little, and for the process that opened the browser.  False: whoever started the command
+ * and holds its input is gone. */
+static bool wait_watching(const struct viewing *v)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    char ignored[64];
+
+    waitpid(-1, NULL, WNOHANG);
+    if (poll(&input, v->watch_input ? 1 : 0, LOOK_MS) <= 0 || !input.revents)
+        return true;
+    return read(STDIN_FILENO, ignored, sizeof ignored) > 0;
+}
+
 static int serve_files(struct viewing *v)
 {
     void *module = module_load("view", DATAREP_VIEW_INTERFACE);
@@ -102,8 +118,8 @@ static int serve_files(struct viewing *v)
         return TOOL_IO;
     }
     status = show_way(v, port(server));
-    while (!status && !stop_asked())
-        poll(NULL, 0, LOOK_MS);
+    while (!status && !stop_asked() && wait_watching(v))
+        ;
     stop(server);
     if (v->enter[0])
         unlink(v->enter);
@@ -124,7 +140,7 @@ static int open_files(struct viewing *v, char **files, struct sink *list)
         }
         status = view_data_open(&v->data[v->site.n], files[v->site.n]);
         snprintf(url, sizeof url, "data/%d", v->site.n);
-        view_data_list(list, v->site.n, files[v->site.n], url);
+        view_data_list(list, v->site.n, files[v->site.n], url, v->site.n ? NULL : v->path);
     }
     sink_text(list, "]\n");
     sink_char(list, '\0');
@@ -166,7 +182,10 @@ static int view_run(int argc, char **argv)
     while ((option = option_next(&o)) > 0) {
         if (option == OPTION_EXPORT)
             v->export = optarg;
+        if (option == OPTION_PATH)
+            v->path = optarg;
         v->no_browser |= option == OPTION_NO_BROWSER;
+        v->watch_input |= option == OPTION_WATCH;
         if (option == OPTION_PORT) {
             long port = strtol(optarg, &end, 10);
 

@@ -84,7 +84,7 @@ const char *view_data_name(const char *name)
     return slash && slash[1] ? slash + 1 : name;
 }
 
-void view_data_list(struct sink *s, int number, const char *name, const char *url)
+void view_data_list(struct sink *s, int number, const char *name, const char *url, const char *path)
 {
     char shown[4096];
     const char *last = view_data_name(url_shown(name, shown, sizeof shown));
@@ -93,6 +93,10 @@ void view_data_list(struct sink *s, int number, const char *name, const char *ur
     sink_quoted(s, last, strlen(last));
     sink_text(s, ", \"url\": ");
     sink_quoted(s, url, strlen(url));
+    if (path) {
+        sink_text(s, ", \"path\": ");
+        sink_quoted(s, path, strlen(path));
+    }
     sink_char(s, '}');
 }
 

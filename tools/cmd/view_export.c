@@ -184,7 +184,7 @@ static int list_one(struct sink *list, struct sink *origins, const char *folder,
         if (!status)
             status = copy_file(file, to);
     }
-    view_data_list(list, number, file, url_is(file) ? whole : name);
+    view_data_list(list, number, file, url_is(file) ? whole : name, NULL);
     return status;
 }
 
