@@ -658,10 +658,13 @@ WEB_FLAGS = -target wasm32-unknown-emscripten --sysroot=/usr/share/emscripten/ca
     -mllvm -enable-emscripten-sjlj -mllvm -disable-lsr -Os
 WEB_CORE_FLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fvisibility=hidden -I. -Ilib -isystem $(WEB)/borrowed \
     -DXXH_NO_INLINE_HINTS=1 -DHAVE_DEFLATE=1 -DHAVE_LZ4=1 -DHAVE_ZSTD=1 -Werror=implicit-function-declaration
-WEB_SRC := $(filter-out lib/io/posix.c lib/par/% lib/team/%,$(LIB_SRC)) $(sort $(wildcard web/core/*.c))
+# What `plot` decides, of the command: web/core/said.c stands in for its terminal.
+WEB_PLOT := $(addprefix tools/,$(patsubst %,plot/%.c,make data map dates axis) $(patsubst %,text/%.c,printer cf num \
+    array print nesting real sink) $(patsubst %,walk/%.c,operand slice blocks field walk) host/exit.c host/utf8.c) $(patsubst %,schema/%.c,members paths suggest value decimal number rep)
+WEB_SRC := $(filter-out lib/io/posix.c lib/par/% lib/team/%,$(LIB_SRC)) $(WEB_PLOT) $(sort $(wildcard web/core/*.c))
 WEB_OBJ := $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_SRC))
 # What gcc and clang say of the library, `make lint-all` shows.
-$(WEB)/obj/lib/% $(WEB)/obj/format/%: WEB_WARN = -w
+$(WEB)/obj/lib/% $(WEB)/obj/format/% $(WEB)/obj/tools/% $(WEB)/obj/schema/%: WEB_WARN = -w
 $(WEB)/obj/web/%: WEB_WARN = -Wall -Wextra -Wshadow -Wconversion $(WERROR)
 WEB_FILTERS := $(WEB)/filters.a
 WEB_WASM := $(WEB)/datarep-wasm/core.wasm
@@ -699,6 +702,7 @@ $(WEB)/www/index.html: $(WEB)/page/node_modules/.package-lock.json $(PAGE_FILES)
 	@cp -r $(PAGE_FILES) $(WEB)/page/
 	$(call say,VITE) cd $(WEB)/page && node_modules/.bin/vite build --logLevel=error
 	@node web/page/licences.mjs $(WEB)/page > $(WEB)/www/LICENSES.txt && cat $(WEB)/LICENSES.txt >> $(WEB)/www/LICENSES.txt
+	@web/coast build/release/datarep $(WEB)/www
 	@touch $@
 
 # Installed where it was built: `make` alone needs no registry of packages.

@@ -15,11 +15,10 @@
 
 static const char *media_type(const char *name)
 {
-    static const char *const types[][2] = {{".html", "text/html; charset=utf-8"},
-                                           {".js", "text/javascript; charset=utf-8"},
-                                           {".css", "text/css; charset=utf-8"},
-                                           {".wasm", "application/wasm"},
-                                           {".txt", "text/plain; charset=utf-8"}};
+    static const char *const types[][2] = {
+        {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"},
+        {".css", "text/css; charset=utf-8"},   {".wasm", "application/wasm"},
+        {".drep", "application/octet-stream"}, {".txt", "text/plain; charset=utf-8"}};
     const char *dot = strrchr(name, '.');
 
     for (size_t i = 0; dot && i < sizeof types / sizeof *types; i++)

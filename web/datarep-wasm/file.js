@@ -147,4 +147,35 @@ export class DatarepFile {
       values[a.name] = a.error ? null : (await this.readAttribute(path, a.name, options)).data;
     return values;
   }
+
+  #doubles(instance, at, n) {
+    return new Float64Array(instance.heap().slice(at, at + 8 * n).buffer);
+  }
+
+  /** The picture that `datarep plot` draws of "/path" or "/path[0,:,:]": of a line or an image, with axes. */
+  async plot(operand, {width = 960, height = 600, low = NaN, high = NaN, ...options} = {}) {
+    return this.#run(options, instance => {
+      try {
+        const p = instance.call('plot', operand, width, height, low, high);
+        const take = (at, n) => this.#doubles(instance, at, n);
+        if (p.line) for (const name of ['x', 'low', 'high']) p.line[name] = take(p.line[name], p.line.n);
+        if (p.image) p.image.cells = take(p.image.cells, p.image.rows * p.image.columns);
+        return p;
+      } finally {
+        instance.exports.web_plot_free();
+      }
+    });
+  }
+
+  /** Coastlines of a file in the form of GSHHG, as pairs of degrees; NaN ends a line. */
+  async coast({west, east, south, north}, options) {
+    return this.#run(options, instance => {
+      try {
+        const {n, points} = instance.call('coast', west, east, south, north);
+        return this.#doubles(instance, points, 2 * n);
+      } finally {
+        instance.exports.web_plot_free();
+      }
+    });
+  }
 }

@@ -94,6 +94,36 @@ export interface Result {
   inexact: number;
 }
 
+export interface Axis {
+  label: string;
+  /** At its two ends; from > to: upside down. */
+  from: number;
+  to: number;
+  log: boolean;
+  ticks: { at: number; text: string }[];
+}
+
+/** A picture as `datarep plot` works it out: values are reduced to what it has room for. */
+export interface Picture {
+  title: string;
+  /** Pixels. */
+  width: number;
+  height: number;
+  /** The axes are longitude and latitude: a degree is as long on one as on the other. */
+  map: boolean;
+  x: Axis;
+  y: Axis;
+  /** What the command would have said, "" if nothing. */
+  note: string;
+  /** low is high where a column has one point; NaN: none. */
+  line?: { n: number; points: boolean; x: Float64Array; low: Float64Array; high: Float64Array };
+  /** Row by row from the top; NaN: no value. */
+  image?: { rows: number; columns: number; cells: Float64Array };
+  /** Of an image: the scale of its values, and 256 colours, 0xRRGGBB. */
+  value?: Axis;
+  colors?: number[];
+}
+
 export class DatarepFile {
   private constructor();
   readonly header: {
@@ -109,6 +139,10 @@ export class DatarepFile {
   read(path: string, options?: ReadOptions & { select?: string }): Promise<Result>;
   readAttribute(path: string, name: string, options?: ReadOptions): Promise<Result>;
   attributes(path?: string, options?: ReadOptions): Promise<Record<string, Data | Value>>;
+  /** operand: "/path" or "/path[0, :, :]", of one or two dimensions; low, high: limits of the values. */
+  plot(operand: string, options?: Work & { width?: number; height?: number; low?: number; high?: number }): Promise<Picture>;
+  /** Longitudes and latitudes of coasts, in pairs, NaN where a line ends; the file has them in GSHHG's form. */
+  coast(box: { west: number; east: number; south: number; north: number }, options?: Work): Promise<Float64Array>;
   close(): void;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 import {open} from 'datarep-wasm';
 
-let file = null;
+let file = null, coast;
 const stops = new Map(); // calls under way that may be cancelled
 
 const calls = {
@@ -17,6 +17,12 @@ const calls = {
   paths: ({path}, work) => file.paths(path, work),
   read: ({path, ...options}, work) => file.read(path, {...options, records: true, ...work}),
   attribute: ({path, name}, work) => file.readAttribute(path, name, {records: true, ...work}),
+  plot: ({operand, ...options}, work) => file.plot(operand, {...options, ...work}),
+  // Coastlines are a file of the page; an empty list where it was built without.
+  async coast({what, ...box}, work) {
+    coast ??= open(what, work).catch(() => null);
+    return (await coast)?.coast(box, work) ?? new Float64Array(0);
+  },
   stats: () => file?.stats ?? null,
 };
 
@@ -28,10 +34,10 @@ onmessage = async ({data: {id, op, args, cancel}}) => {
   const stop = new AbortController();
   stops.set(id, stop);
   try {
-    if (!file && op !== 'open' && op !== 'stats') throw new Error('no file is open');
+    if (!file && !['open', 'stats', 'coast'].includes(op)) throw new Error('no file is open');
     const result = await calls[op](args ?? {}, {signal: stop.signal, progress: done => postMessage({id, progress: done})});
-    const buffer = result?.data?.buffer;
-    postMessage({id, result}, buffer instanceof ArrayBuffer ? [buffer] : []);
+    const buffers = [result?.data, result?.image?.cells].map(a => a?.buffer).filter(b => b instanceof ArrayBuffer);
+    postMessage({id, result}, buffers);
   } catch (e) {
     postMessage({id, error: String(e?.message ?? e), aborted: e?.name === 'AbortError'});
   } finally {
