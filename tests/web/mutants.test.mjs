@@ -20,6 +20,7 @@ async function readAll(file) {
       const o = await f.get(path).catch(() => null);
       for (const a of o?.attrs ?? []) await f.readAttribute(path, a.name, {limit: 2 ** 25}).catch(check);
       if (o?.kind === 'dataset') await f.read(path, {limit: 2 ** 25}).catch(check);
+      if (o?.kind === 'dataset') await f.plot(path + (o.dims?.length > 2 ? `[${o.dims.slice(2).map(() => 0)},:,:]` : '')).catch(check);
       if (o?.kind === 'group') await f.list(path).catch(check);
     }
   } finally {

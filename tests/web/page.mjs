@@ -1,8 +1,9 @@
 // page.mjs - what the tests of the page have in common: servers, a browser, files, pixels.
 // SPDX-License-Identifier: MIT
 import {execFileSync, spawn} from 'node:child_process';
-import {createReadStream, mkdirSync, statSync, writeFileSync} from 'node:fs';
+import {createReadStream, existsSync, mkdirSync, mkdtempSync, statSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
+import {createServer as listening, connect} from 'node:net';
 import {createRequire} from 'node:module';
 import {extname, join, resolve} from 'node:path';
 
@@ -51,9 +52,66 @@ export async function serve(folder, delay = 0) {
   return {address: `http://127.0.0.1:${server.address().port}/`, log, end};
 }
 
+const freePort = () => new Promise(ok => { const s = listening().listen(0, '127.0.0.1', () => { const {port} = s.address(); s.close(() => ok(port)); }); });
+const answers = port => new Promise(ok => connect(port, '127.0.0.1').on('connect', function () { this.destroy(); ok(true); }).on('error', () => ok(false)));
+
+/** nginx over a folder; without it the plain server above. */
+export async function nginx(folder) {
+  if (!existsSync('/usr/sbin/nginx')) return serve(folder);
+  const own = mkdtempSync(join(folder, '..', 'nginx-')), port = await freePort();
+  writeFileSync(join(own, 'nginx.conf'), `daemon off; pid ${own}/pid; worker_processes 1; ${process.getuid() ? '' : 'user root;'}
+events {}
+http { include /etc/nginx/mime.types; types { application/wasm wasm; text/javascript mjs; } access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(n => `${n}_temp_path ${own}/${n};`).join(' ')}
+  server { listen 127.0.0.1:${port}; root ${resolve(folder)}; } }\n`);
+  const server = spawn('/usr/sbin/nginx', ['-c', join(own, 'nginx.conf'), '-p', own, '-e', join(own, 'error.log')], {stdio: 'ignore'});
+  const end = () => server.kill('SIGQUIT');
+  running.add(end);
+  for (let i = 0; i < 100 && !await answers(port); i++) await new Promise(ok => setTimeout(ok, 50));
+  return {address: `http://127.0.0.1:${port}/`, end};
+}
+
+/** The three doors: each shows one file in a page, and returns what ends its server. */
+export const DOORS = {
+  async view(folder, page, file) {
+    const server = await view(folder, file);
+    await enter(page, server);
+    return server;
+  },
+  async export(folder, page, file) {
+    const site = join(mkdtempSync(join(folder, 'export-')), 'site');
+    run('view', '--export', site, file);
+    const server = await nginx(site);
+    await page.goto(server.address);
+    await opened(page);
+    return server;
+  },
+  async drop(folder, page, file) {
+    const server = await nginx(resolve(BUILDDIR, 'web/www'));
+    await page.goto(server.address);
+    await page.getByText('Drop a Datarep file here').waitFor();
+    await drop(page, file);
+    return server;
+  },
+};
+
+/** Drops a file of the disk on the page. */
+export async function drop(page, file) {
+  await page.evaluate(() => { document.getElementById('held')?.remove(); const i = document.createElement('input'); i.type = 'file'; i.id = 'held'; document.body.append(i); window.datarep = {}; });
+  await page.setInputFiles('#held', file);
+  await page.evaluate(() => {
+    const held = document.getElementById('held'), dataTransfer = new DataTransfer();
+    dataTransfer.items.add(held.files[0]);
+    held.remove();
+    document.body.dispatchEvent(new DragEvent('drop', {dataTransfer, bubbles: true, cancelable: true}));
+  });
+  await page.waitForFunction(() => window.datarep?.api || document.querySelector('[role=alert]'));
+}
+
 /** A new page: `wrong` collects what no page may do: errors, dialogs, violations of the policy. */
 export async function newPage(b) {
   const page = await b.newPage({viewport: {width: 1200, height: 750}}), wrong = [];
+  page.setDefaultTimeout(60000);
   page.on('pageerror', e => wrong.push(`error: ${e.message}`));
   page.on('dialog', d => { wrong.push(`dialog: ${d.message()}`); d.dismiss(); });
   page.on('console', m => { if (m.type() === 'error' && /Content.Security|Refused/.test(m.text())) wrong.push(m.text()); });
@@ -79,13 +137,15 @@ export async function select(page, ...names) {
 /** The pixel of the page at fractions of an element's box, or all of them as {width, height, at(x, y)}. */
 export async function pixels(page, selector) {
   const box = await page.locator(selector).first().boundingBox(), png = await page.screenshot({clip: box});
-  const {width, height, data} = await page.evaluate(async base64 => {
+  const {width, height, text} = await page.evaluate(async base64 => {
     const bitmap = await createImageBitmap(new Blob([Uint8Array.from(atob(base64), c => c.charCodeAt(0))], {type: 'image/png'}));
     const canvas = new OffscreenCanvas(bitmap.width, bitmap.height), context = canvas.getContext('2d');
     context.drawImage(bitmap, 0, 0);
-    return {width: bitmap.width, height: bitmap.height, data: Array.from(context.getImageData(0, 0, bitmap.width, bitmap.height).data)};
-  }, png.toString('base64'));
-  return {width, height, at: (x, y) => { const i = 4 * (Math.floor(y) * width + Math.floor(x)); return data.slice(i, i + 3); }};
+    const bytes = context.getImageData(0, 0, bitmap.width, bitmap.height).data, parts = [];
+    for (let i = 0; i < bytes.length; i += 32768) parts.push(String.fromCharCode(...bytes.subarray(i, i + 32768)));
+    return {width: bitmap.width, height: bitmap.height, text: btoa(parts.join(''))};
+  }, png.toString('base64')), data = Buffer.from(text, 'base64');
+  return {width, height, at: (x, y) => { const i = 4 * (Math.floor(y) * width + Math.floor(x)); return [...data.subarray(i, i + 3)]; }};
 }
 
 // A file of NumPy with doubles.
@@ -123,6 +183,16 @@ root:
   sst: {dataset: FLOAT, dims: [lat, lon], chunk: [30, 60], filters: [shuffle, zstd: 3], attrs: {units: degC}}
   packed: {dataset: SHORT, dims: [lat], data: [0, 10, -999${', 5'.repeat(88)}], attrs: {scale_factor: {type: DOUBLE, value: 0.5}, add_offset: {type: DOUBLE, value: 100}, _FillValue: {type: SHORT, value: -999}}}
 `, {'/lat': [lat, [91]], '/lon': [lon, [180]], '/sst': [lat.flatMap(a => lon.map(o => 30 * Math.cos(a * Math.PI / 180) + 3 * Math.sin(3 * o * Math.PI / 180))), [91, 180]]}),
+    frames: make(folder, 'frames', `datarep: external32
+dims: {time: 6, lat: 19, lon: 36}
+root:
+  time: {dataset: INT, dims: [time], data: [0, 31, 59, 90, 120, 151], attrs: {units: "days since 2001-01-01"}}
+  lat: {dataset: DOUBLE, dims: [lat], attrs: {units: degrees_north}}
+  lon: {dataset: DOUBLE, dims: [lon], attrs: {units: degrees_east}}
+  t2m: {dataset: FLOAT, dims: [time, lat, lon], chunk: [1, 19, 36], filters: [zstd: 3], attrs: {units: K, long_name: temperature}}
+  series: {dataset: FLOAT, dims: [time], data: [1, 2, 3, 2, 1, 5], attrs: {units: K}}
+`, {'/lat': [Array.from({length: 19}, (_, i) => 10 * i - 90), [19]], '/lon': [Array.from({length: 36}, (_, i) => 10 * i), [36]],
+      '/t2m': [Array.from({length: 6 * 19 * 36}, (_, i) => Math.floor(i / 684) * 10 + (i % 684) / 684), [6, 19, 36]]}),
     many: make(folder, 'many', `root:\n  g:\n${Array.from({length: 10000}, (_, i) => `    d${i}: {dataset: INT, data: ${i}}`).join('\n')}\n`),
     large: make(folder, 'large', `dims: {a: 100000, b: 100000, c: 1048576}
 root:
@@ -135,6 +205,6 @@ root:
   "__proto__": {dataset: INT, data: 3, attrs: {__proto__: 1, constructor: 2}}
   "javascript:alert(4)": {attrs: {title: "</title><script>alert(5)</script>"}}
 `),
-    square: n => make(folder, `square${n}`, `dims: {y: ${n}, x: ${n}}\nroot:\n  z: {dataset: FLOAT, dims: [y, x], chunk: [256, 256], filters: [shuffle, zstd: 3]}\n`, {'/z': square(n)}),
+    square: n => make(folder, `square${n}`, `dims: {y: ${n}, x: ${n}}\nroot:\n  z: {dataset: FLOAT, dims: [y, x], chunk: [256, 256], filters: [shuffle, zstd: 3]}\n  small: {dataset: INT, shape: [2, 2], data: [[1, 2], [3, 4]]}\n`, {'/z': square(n)}),
   };
 }

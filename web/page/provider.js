@@ -143,7 +143,7 @@ export class DatarepApi extends DataProviderApi {
     if (plane.reduce((a, b) => a * b, size) <= LARGE) return null;
     let step = 2;
     while (plane.reduce((a, b) => a * Math.ceil(b / step), size) > REDUCED) step *= 2;
-    const name = `${entity.name} (every ${step}th)`, path = join(parent(entity.path), name);
+    const name = `${entity.name} (every ${step === 2 ? '2nd' : `${step}th`})`, path = join(parent(entity.path), name);
     if (names.has(name)) return null;
     const steps = dims.map((_, d) => d < dims.length - 2 ? 1 : step);
     const reduced = {...entity, path, name, shape: parseShape(dims.map((n, d) => Math.ceil(n / steps[d]))), chunks: undefined, steps};
