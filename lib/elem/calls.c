@@ -6,8 +6,6 @@
 #include "elem/transfer.h"
 #include "file/team.h"
 
-#include <string.h>
-
 /* The box in a dataset of this shape; NULL: from the first, up to the last. */
 static int box_of(const drep_dataset *ds, const int64_t *start, const int64_t *count,
                   struct drep_selection *box)
@@ -16,9 +14,7 @@ static int box_of(const drep_dataset *ds, const int64_t *start, const int64_t *c
 
     if (rank == FMT_RANK_NULL)
         return fail(DREP_ERR_RANGE, "a box in the null dataspace");
-    memset(box, 0, sizeof *box);
-    box->rank = rank;
-    box->count = 1;
+    selection_begin(box, rank);
     for (int d = 0; d < rank; d++) {
         int64_t from = !start ? 0 : start[d], len = (int64_t)ds->rec.len[d];
         int64_t n = count ? count[d] : from < len ? len - from : 0;

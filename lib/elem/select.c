@@ -145,9 +145,7 @@ void drep_selection_free(drep_selection *sel)
 
 void selection_all(struct drep_selection *sel, int rank, const uint64_t *len)
 {
-    memset(sel, 0, sizeof *sel);
-    sel->rank = rank;
-    sel->count = 1;
+    selection_begin(sel, rank);
     for (int d = 0; d < rank; d++) {
         sel->dim[d] = (struct span_dim){0, 1, 1, (int64_t)len[d]};
         sel->count *= (int64_t)len[d];

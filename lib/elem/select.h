@@ -33,6 +33,17 @@ static inline bool selection_is_box(const struct drep_selection *sel)
 struct drep_selection *selection_new(void);
 /* For one that a caller gave, and has perhaps freed before: DREP_ERR_ARG. */
 int selection_alive(const struct drep_selection *sel, const char *call);
+/* Begins a box; the caller sets its dimensions. */
+static inline void selection_begin(struct drep_selection *sel, int rank)
+{
+    sel->rank = rank;
+    sel->count = 1;
+    sel->single = 0;
+    sel->npoints = 0;
+    sel->coords = NULL;
+    sel->nboxes = 0;
+    sel->box = NULL;
+}
 /* The box of everything. */
 void selection_all(struct drep_selection *sel, int rank, const uint64_t *len);
 /* Holds it against the dataset's shape. */

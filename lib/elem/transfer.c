@@ -15,6 +15,7 @@
 #include "file/team.h"
 
 #include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 
 int items_check(const drep_type *file, const drep_type *mem, int64_t n, const drep_xfer *xfer)
@@ -44,6 +45,7 @@ static int null_check(struct transfer *t)
 {
     if (t->sel != &t->all && t->sel->count > 0)
         return fail(DREP_ERR_RANGE, "a selection in the null dataspace");
+    selection_all(&t->all, 0, NULL);
     t->all.count = 0;
     t->sel = &t->all;
     return 0;
@@ -162,13 +164,14 @@ int transfer_begin(drep_dataset *ds, const drep_selection *sel, const drep_type 
                    const drep_xfer *xfer, enum transfer_way way, struct transfer **out)
 {
     bool writing = way != READING;
-    struct started *s = mem_zalloc(1, sizeof *s);
+    struct started *s = mem_alloc(sizeof *s);
     struct transfer *t;
     int err = 0;
 
     if (!s)
         return fail_nomem();
     t = &s->t;
+    memset(t, 0, offsetof(struct transfer, all));
     t->lock = &s->lock;
     t->ds = ds;
     t->mem = mem;
