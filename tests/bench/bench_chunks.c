@@ -900,6 +900,11 @@ static void read_eight(void *ctx)
     in_threads(ctx, THREADS, read_chunks);
 }
 
+static void read_two(void *ctx)
+{
+    in_threads(ctx, 2, read_chunks);
+}
+
 static void copy_one(void *ctx)
 {
     in_threads(ctx, 1, copy_chunks);
@@ -908,6 +913,25 @@ static void copy_one(void *ctx)
 static void copy_two(void *ctx)
 {
     in_threads(ctx, 2, copy_chunks);
+}
+
+/* Two threads that read every chunk of one dataset, through one handle. */
+static int shared_by_two(struct work *w)
+{
+    const struct bench_entry e[] = {{"datarep", NULL, read_two, 0},
+                                    {"decode once, 2 threads", NULL, limit_decode, 0.9}};
+    char title[100];
+    int missed;
+
+    snprintf(title, sizeof title, "%s: chunks, 2 threads, one handle", w->pipe->name);
+    if (w->pipe->h5 != H5Z_FILTER_DEFLATE || strstr(title, w->only) == NULL)
+        return 0;
+    w->box = &everything;
+    w->nboxes = 1;
+    make_streams(w);
+    missed = bench_versus(title, 9, e, 2, w);
+    free_streams(w);
+    return missed;
 }
 
 static int shared_handle(struct work *w)
@@ -1008,6 +1032,7 @@ int main(int argc, char **argv)
         if (strstr(pipelines[i].name, only) == NULL)
             continue;
         missed += filtered(&w, &pipelines[i]);
+        missed += shared_by_two(&w);
         missed += shared_handle(&w);
         missed += peaks(&w);
     }

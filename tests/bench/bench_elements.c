@@ -23,6 +23,7 @@ enum {
     READS = 20000,
     BLOCKS = 1000,
     SIDE = 64,
+    CELL = 256, /* a side of a chunk */
     RECORDS = 4 << 20,
     PIECE = 240 << 10,
     OVERWRITES = 2000,
@@ -47,7 +48,7 @@ struct work {
     const drep_type *type, *whole;
     struct record *structs;
     int64_t (*place)[2];
-    int n, side, threads;
+    int n, side, threads, chunked;
     double *out;
     void *piece;
     double sum;
@@ -101,6 +102,16 @@ static void drep_blocks(void *ctx)
     }
 }
 
+/* Chunks lie one after the other, in the order of the grid. */
+static uint64_t place_in_file(const struct work *w, int64_t row, int64_t column)
+{
+    int64_t cell = row / CELL * (COLUMNS / CELL) + column / CELL;
+
+    if (!w->chunked)
+        return w->start + 8 * (uint64_t)(row * COLUMNS + column);
+    return w->start + 8 * (uint64_t)(cell * CELL * CELL + row % CELL * CELL + column % CELL);
+}
+
 static void raw_blocks(void *ctx)
 {
     struct work *w = ctx;
@@ -109,10 +120,9 @@ static void raw_blocks(void *ctx)
 
     for (int i = 0; i < w->n; i++) {
         for (int k = 0; k < w->side; k++) {
-            int64_t at = (w->place[i][0] + k) * COLUMNS + w->place[i][1];
+            uint64_t at = place_in_file(w, w->place[i][0] + k, w->place[i][1]);
 
-            bench_must(pread(w->fd, w->out + k * w->side, size,
-                             (off_t)(w->start + 8 * (uint64_t)at)) == (ssize_t)size,
+            bench_must(pread(w->fd, w->out + k * w->side, size, (off_t)at) == (ssize_t)size,
                        "pread");
         }
         sum += w->out[w->side * w->side - 1];
@@ -160,16 +170,23 @@ static int block_row(struct work *w, const char *title, int side, int n, double 
     return bench_versus(text, 7, e, 3, w);
 }
 
-static void make_plane(struct work *w)
+static void make_plane(struct work *w, int chunked)
 {
     const int64_t dims[] = {ROWS, COLUMNS};
     const hsize_t h5_dims[] = {ROWS, COLUMNS};
-    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims);
+    const int64_t cell[] = {CELL, CELL};
+    const hsize_t h5_cell[] = {CELL, CELL};
+    const drep_spec spec = DREP_SPEC(.type = DREP_DOUBLE, .rank = 2, .dims = dims,
+                                     .layout = chunked ? DREP_CHUNKED : DREP_CONTIGUOUS,
+                                     .chunk = chunked ? cell : NULL);
     double *data = malloc(sizeof(double) * ROWS * COLUMNS);
-    hid_t space = H5Screate_simple(2, h5_dims, NULL);
+    hid_t space = H5Screate_simple(2, h5_dims, NULL), how = H5Pcreate(H5P_DATASET_CREATE);
     uint64_t *random = malloc(2 * READS * sizeof *random);
 
     bench_must(data && random, "memory");
+    w->chunked = chunked;
+    if (chunked)
+        H5Pset_chunk(how, 2, h5_cell);
     bench_doubles(data, (size_t)ROWS * COLUMNS, 1);
     bench_must(drep_create(w->drep, DREP_RDWR, "native", NULL, &w->file) == 0 &&
                    drep_dataset_create(w->file, "d", &spec, &w->dataset) == 0 &&
@@ -177,10 +194,11 @@ static void make_plane(struct work *w)
                "write");
     drep_dataset_close(w->dataset);
     bench_must(drep_close(w->file) == 0, "close");
-    open_all(w, data, 4096);
+    open_all(w, data, chunked ? CELL * sizeof *data : 4096);
     w->h5_file = H5Fcreate(w->h5, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    w->h5_dataset = H5Dcreate2(w->h5_file, "d", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT,
-                               H5P_DEFAULT);
+    w->h5_dataset =
+        H5Dcreate2(w->h5_file, "d", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, how, H5P_DEFAULT);
+    H5Pclose(how);
     bench_must(H5Dwrite(w->h5_dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
                "H5Dwrite");
     H5Sclose(space);
@@ -197,9 +215,13 @@ static int elements(struct work *w)
 {
     int missed = 0;
 
-    make_plane(w);
+    make_plane(w, 0);
     for (w->threads = 0; w->threads < 2; w->threads++)
         missed += block_row(w, "20,000 single elements, open dataset, verified", 1, READS, 0.55);
+    close_all(w);
+    make_plane(w, 1);
+    w->threads = 1;
+    missed += block_row(w, "20,000 single elements, chunks of 256x256", 1, READS, 0.75);
     close_all(w);
     return missed;
 }
@@ -208,7 +230,7 @@ static int blocks(struct work *w)
 {
     int missed = 0;
 
-    make_plane(w);
+    make_plane(w, 0);
     for (w->threads = 0; w->threads < 2; w->threads++)
         missed += block_row(w, "1,000 random blocks of 64x64, not filtered", SIDE, BLOCKS, 0.85);
     close_all(w);
@@ -333,21 +355,68 @@ static void remove_other(void *ctx)
     unlink(((struct work *)ctx)->other);
 }
 
-static void drep_structs_out(void *ctx)
+static void write_structs(struct work *w, const char *datarep)
 {
-    struct work *w = ctx;
     const drep_xfer xfer = DREP_XFER(.threads = 1);
     const int64_t n = RECORDS;
     drep_dataset *set;
     drep_file *file;
 
-    bench_must(drep_create(w->other, DREP_RDWR, "native", NULL, &file) == 0 &&
+    bench_must(drep_create(w->other, DREP_RDWR, datarep, NULL, &file) == 0 &&
                    drep_dataset_create(
                        file, "d", &DREP_SPEC(.type = w->whole, .rank = 1, .dims = &n), &set) == 0 &&
                    drep_write(set, NULL, w->whole, w->structs, &xfer) == 0,
                "write");
     drep_dataset_close(set);
     bench_must(drep_close(file) == 0, "close");
+}
+
+static void drep_structs_out(void *ctx)
+{
+    write_structs(ctx, "native");
+}
+
+static void drep_structs_big(void *ctx)
+{
+    write_structs(ctx, "external32");
+}
+
+/* The bytes of a struct's members turned round. */
+BEST static void turn_structs(char *restrict to, const struct record *restrict from, size_t n)
+{
+    for (size_t i = 0; i < n; i++, to += sizeof *from) {
+        uint64_t eight[3];
+        uint32_t four[4];
+
+        memcpy(&eight[0], &from[i].number, 8);
+        memcpy(&eight[1], &from[i].value, 8);
+        memcpy(four, from[i].position, 16);
+        memcpy(&eight[2], &from[i].time, 8);
+        for (int k = 0; k < 3; k++)
+            eight[k] = __builtin_bswap64(eight[k]);
+        for (int k = 0; k < 4; k++)
+            four[k] = __builtin_bswap32(four[k]);
+        memcpy(to, eight, 16);
+        memcpy(to + 16, four, 16);
+        memcpy(to + 32, &eight[2], 8);
+    }
+}
+
+static void raw_structs_big(void *ctx)
+{
+    struct work *w = ctx;
+    int fd = open(w->other, O_WRONLY | O_CREAT, 0600);
+
+    bench_must(fd >= 0, w->other);
+    for (size_t at = 0, per = PIECE / sizeof(struct record); at < RECORDS; at += per) {
+        size_t n = RECORDS - at < per ? RECORDS - at : per, size = n * sizeof(struct record);
+
+        turn_structs(w->piece, w->structs + at, n);
+        w->sink ^= bench_sums(w->piece, size);
+        bench_must(pwrite(fd, w->piece, size, (off_t)(at * sizeof(struct record))) == (ssize_t)size,
+                   "pwrite");
+    }
+    close(fd);
 }
 
 static void raw_structs_out(void *ctx)
@@ -373,6 +442,8 @@ static int whole_structs(struct work *w, const struct record *data)
                                      {"HDF5", NULL, h5_structs, 0}};
     const struct bench_entry out[] = {{"datarep", remove_other, drep_structs_out, 0},
                                       {"XXH3, pwrite", remove_other, raw_structs_out, 0.95}};
+    const struct bench_entry big[] = {{"datarep", remove_other, drep_structs_big, 0},
+                                      {"swap, XXH3, pwrite", remove_other, raw_structs_big, 0.9}};
     size_t size = sizeof *data * RECORDS;
     int missed;
 
@@ -382,6 +453,8 @@ static int whole_structs(struct work *w, const struct record *data)
     bench_must(memcmp(w->structs, data, size) == 0, "comparing what was read");
     missed = bench_versus("4,194,304 structs of 40 bytes read, one thread", 7, in, 3, w);
     missed += bench_versus("4,194,304 structs of 40 bytes written, one thread", 7, out, 2, w);
+    missed +=
+        bench_versus("4,194,304 structs of 40 bytes written big-endian, one thread", 7, big, 2, w);
     remove_other(w);
     free(w->structs);
     return missed;
