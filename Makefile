@@ -854,6 +854,7 @@ mpiio: ## install missing packages, build the library that programs under MPI pr
 	+@$(SUB) MODE=release all
 	@tests/mpiio/run-mpiio.py --full
 	@tests/mpiio/suites.py
+	@tests/mpiio/libraries.py
 
 bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; count messages of 100,000 ranks
 	@tools/install-deps build test mpi

@@ -24,25 +24,35 @@ static int no_size(void *state, uint64_t *size)
     return DREP_ERR_UNSUPPORTED_OPERATION;
 }
 
-static int no_write(void *state, const void *buf, size_t size, uint64_t offset)
-{
-    (void)state, (void)buf, (void)size, (void)offset;
-    return DREP_ERR_UNSUPPORTED_OPERATION;
-}
-
 struct byte_layout {
     drep_file_run *run;
     int64_t n, extent;
 };
 
+/* MPI forbids writing a filetype that overlaps itself.  It does not forbid one that overlaps the
+ * next tile: PnetCDF sets such views and writes one tile alone. */
+static int check_overlap(const struct byte_layout *l)
+{
+    int64_t i, end = INT64_MIN;
+
+    for (i = 0; i < l->n; i++) {
+        const drep_file_run *r = &l->run[i];
+
+        if (r->offset < end || r->stride < r->size)
+            return drep_error_set(DREP_ERR_TYPE,
+                                  "filetype: overlaps itself, which cannot be written");
+        end = r->offset + (r->count - 1) * r->stride + r->size;
+    }
+    return 0;
+}
+
 static int runs_get(int64_t disp, const drep_type *etype, const drep_type *filetype,
                     const char *datarep, bool writable, struct byte_layout *l)
 {
-    const drep_driver none =
-        DREP_DRIVER(.read_many = no_read, .file_size = no_size, .write_at = no_write);
+    const drep_driver none = DREP_DRIVER(.read_many = no_read, .file_size = no_size);
     drep_view *view;
-    int err =
-        drep_view_driver(&none, NULL, "view", writable ? DREP_RDWR : DREP_RDONLY, NULL, &view);
+    /* A view for reading may overlap: what may be written is checked here. */
+    int err = drep_view_driver(&none, NULL, "view", DREP_RDONLY, NULL, &view);
 
     if (err)
         return err;
@@ -53,6 +63,8 @@ static int runs_get(int64_t disp, const drep_type *etype, const drep_type *filet
         l->run = calloc((size_t)l->n + 1, sizeof *l->run);
         err = l->run ? drep_view_runs(view, l->run, l->n, &l->n, &l->extent) : DREP_ERR_NOMEM;
     }
+    if (!err && writable)
+        err = check_overlap(l);
     drep_view_close(view);
     return err;
 }

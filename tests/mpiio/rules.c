@@ -165,6 +165,33 @@ static void empty_filetypes(void)
     tap_case("a rank without a part in the file takes part");
 }
 
+/* V6: a filetype that is written must not overlap itself.  The next tile may overlap it, as in
+ * PnetCDF's views of a header and a variable. */
+static void overlaps(void)
+{
+    MPI_File f = open_new(MPI_MODE_RDWR);
+    int both[2] = {2, 1}, lens[2] = {1, 1};
+    MPI_Aint same[2] = {0, 4}, apart[2] = {0, 12};
+    MPI_Datatype overlapping, wide, tile;
+
+    MPI_Type_create_hindexed(2, both, same, MPI_INT, &overlapping);
+    MPI_Type_create_hindexed(2, lens, apart, MPI_INT, &wide);
+    MPI_Type_create_resized(wide, 0, 12, &tile);
+    MPI_Type_commit(&overlapping);
+    MPI_Type_commit(&tile);
+    CLASS(MPI_File_set_view(f, 0, MPI_INT, overlapping, "external32", MPI_INFO_NULL), MPI_ERR_TYPE);
+    OK(MPI_File_set_view(f, 0, MPI_INT, tile, "external32", MPI_INFO_NULL));
+    if (!tap_rank)
+        OK(MPI_File_write_at(f, 0, (int[]){1, 2}, 2, MPI_INT, MPI_STATUS_IGNORE));
+    MPI_Type_free(&overlapping);
+    MPI_Type_free(&wide);
+    MPI_Type_free(&tile);
+    close_file(&f);
+    expect_bytes(0, "\0\0\0\1", 4); /* MPICH writes what it likes between them */
+    expect_bytes(12, "\0\0\0\2", 4);
+    tap_case("a filetype that overlaps itself is refused, one that overlaps its next tile is not");
+}
+
 /* Elements that are not whole etypes, and what is no type. */
 static void wrong_arguments(void)
 {
@@ -600,6 +627,7 @@ int main(int argc, char **argv)
     layouts_scale();
     bytes_take_any_type();
     empty_filetypes();
+    overlaps();
     wrong_arguments();
     reads_end_at_the_end();
     part_of_a_struct();
