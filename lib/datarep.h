@@ -1978,7 +1978,9 @@ DREP_API int drep_copy(drep_file *from, const char *path, drep_file *to, const c
 
 /* MPI's view of a file (MPI 5.0, 14.3): access to a headerless file, or to the elements of a
  * dataset as one sequence, through a displacement, an etype, a filetype and a
- * data representation.  A view belongs to one thread at a time. */
+ * data representation.  A view belongs to one thread at a time: a call that begins while another
+ * one with the same view goes on, on any thread, fails with DREP_ERR_ARG and changes nothing.
+ * Threads that work at the same time open a view each; drep_view_get_amode() is always allowed. */
 typedef struct drep_view drep_view;
 
 /* Opens a headerless file with the initial view (0, BYTE, BYTE, "native").

@@ -21,6 +21,7 @@
 #include "rep/dispatch.h"
 #include "rep/packed.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ struct drep_view {
     struct io *io; /* raw; NULL: of a dataset */
     drep_dataset *ds;
     bool writable;
-    bool busy; /* a call goes on, which may have called functions of the user's */
+    atomic_bool busy; /* a call goes on, which may have called functions of the user's */
     drep_info *info;
 
     int64_t disp;
@@ -95,22 +96,25 @@ static int view_check(const drep_view *v, const char *call)
     return file_here(v->ds->file);
 }
 
-/* Begins a call that may call functions of the user's; then view_leave(). */
+/* Begins a call that uses more of a view than what never changes; then view_leave().  One that
+ * comes while another goes on, from a callback of it or from another thread, is refused: it would
+ * see a view half set. */
 static int view_enter(drep_view *v, const char *call)
 {
     int err = view_check(v, call);
 
     if (err)
         return err;
-    if (v->busy)
-        return fail(DREP_ERR_ARG, "%s: %s: called inside a call with the same view", v->path, call);
-    v->busy = true;
+    if (atomic_exchange(&v->busy, true))
+        return fail(DREP_ERR_ARG,
+                    "%s: %s: called inside a call with the same view, or on two threads at once",
+                    v->path, call);
     return 0;
 }
 
 static int view_leave(drep_view *v, int err)
 {
-    v->busy = false;
+    atomic_store(&v->busy, false);
     return err;
 }
 
@@ -234,7 +238,7 @@ int drep_view_close(drep_view *view)
 
     if (view && !handle_is(view, HANDLE_VIEW))
         return fail(DREP_ERR_ARG, "drep_view_close: the view is closed");
-    if (view && view->busy)
+    if (view && atomic_load(&view->busy))
         return fail(DREP_ERR_ARG, "%s: drep_view_close: called inside a call with the same view",
                     view->path);
     if (view && view->io && view->writable)
@@ -427,12 +431,32 @@ static const char *plugin_dirs(const drep_view *v, const drep_info *info)
     return drep_info_get(info, key) ? drep_info_get(info, key) : info_str(v->info, key);
 }
 
+/* Take what drep_view_set() has made; all else of a view stays as it is. */
+static void view_become(drep_view *view, const drep_view *next)
+{
+    drep_type *etype = drep_type_ref(next->etype), *filetype = drep_type_ref(next->filetype);
+
+    if (view->sized)
+        prog_release(&view->prog);
+    drep_type_free(view->etype);
+    drep_type_free(view->filetype);
+    view->disp = next->disp;
+    view->etype = etype;
+    view->filetype = filetype;
+    view->rep = next->rep;
+    view->sized = next->sized;
+    view->sizes = next->sizes;
+    view->prog = next->prog;
+    view->etype_extent = next->etype_extent;
+}
+
 static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
                     const drep_type *filetype, const char *datarep, const drep_info *info)
 {
     const struct datarep *rep = view->rep;
     drep_info *hints = NULL;
-    drep_view next;
+    drep_view next = {
+        .path = view->path, .io = view->io, .ds = view->ds, .writable = view->writable};
     int err = 0;
 
     if (disp < 0)
@@ -446,10 +470,8 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
                     view->path, datarep);
     if (view->ds && (err = dataset_rules(view, disp, etype, datarep)))
         return fail_dataset(err, view->path);
-    next = *view;
     next.rep = rep;
     next.disp = disp;
-    next.sized = false;
     next.etype = (drep_type *)(uintptr_t)etype;
     next.filetype = (drep_type *)(uintptr_t)filetype;
     /* With a table the sizes are known without asking anybody: illegal types are refused
@@ -466,15 +488,9 @@ static int view_set(drep_view *view, int64_t disp, const drep_type *etype,
     }
     if (hints) {
         drep_info_free(view->info);
-        next.info = hints;
+        view->info = hints;
     }
-    next.etype = drep_type_ref(etype);
-    next.filetype = drep_type_ref(filetype);
-    if (view->sized)
-        prog_release(&view->prog);
-    drep_type_free(view->etype);
-    drep_type_free(view->filetype);
-    *view = next;
+    view_become(view, &next);
     return 0;
 }
 
@@ -501,7 +517,8 @@ int drep_view_get_amode(const drep_view *view, int *amode)
 int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_type **filetype,
                   char *datarep)
 {
-    int err = view_check(view, "drep_view_get");
+    drep_view *v = (drep_view *)(uintptr_t)view;
+    int err = view_enter(v, "drep_view_get");
 
     if (err)
         return err;
@@ -513,7 +530,7 @@ int drep_view_get(const drep_view *view, int64_t *disp, drep_type **etype, drep_
         *filetype = drep_type_ref(view->filetype);
     if (datarep)
         strcpy(datarep, view->ds ? view->ds->rep->name : view->rep->name);
-    return 0;
+    return view_leave(v, 0);
 }
 
 int drep_view_type_extent(const drep_view *view, const drep_type *type, int64_t *extent)
@@ -555,19 +572,14 @@ static int file_byte(const drep_view *v, int64_t position, int64_t *last)
     return 0;
 }
 
-int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
+static int byte_offset(drep_view *view, int64_t offset, int64_t *bytes)
 {
     int64_t position, last;
-    drep_view *v = (drep_view *)(uintptr_t)view;
     drep_cursor c;
     drep_run run;
-    int err;
+    int err = size_up(view);
 
-    if (!bytes || offset < 0)
-        return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
-    if ((err = view_enter(v, "drep_view_byte_offset")))
-        return err;
-    if ((err = view_leave(v, size_up(v))))
+    if (err)
         return fail_in(err, "%s", view->path);
     if (__builtin_mul_overflow(offset, view->etype->items, &position) ||
         (view->prog.items > 0 && file_byte(view, position, &last) != 0))
@@ -578,6 +590,17 @@ int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
         run.offset = 0;
     *bytes = view->disp + run.offset;
     return 0;
+}
+
+int drep_view_byte_offset(const drep_view *view, int64_t offset, int64_t *bytes)
+{
+    drep_view *v = (drep_view *)(uintptr_t)view;
+    int err;
+
+    if (!bytes || offset < 0)
+        return fail(DREP_ERR_ARG, "drep_view_byte_offset: offset %lld", (long long)offset);
+    err = view_enter(v, "drep_view_byte_offset");
+    return err ? err : view_leave(v, byte_offset(v, offset, bytes));
 }
 
 /* ---- the typemap in the file ---- */
@@ -637,20 +660,15 @@ static void block_add(struct view_runs *r, int64_t offset, int64_t size, int64_t
     r->block = (drep_file_run){offset, size, count, stride};
 }
 
-int drep_view_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n, int64_t *extent)
+static int collect_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n,
+                        int64_t *extent)
 {
     struct view_runs r = {.out = runs, .max = max};
     drep_cursor c;
     drep_run run;
-    int err;
+    int err = size_up(view);
 
-    if (!n || !extent || max < 0 || (max > 0 && !runs))
-        return fail(DREP_ERR_ARG, "drep_view_runs: null argument");
-    if ((err = view_enter(view, "drep_view_runs")))
-        return err;
-    if ((err = size_up(view)) == 0)
-        err = cursor_init(&c, &view->prog, 0);
-    if (view_leave(view, err) != 0)
+    if (err || (err = cursor_init(&c, &view->prog, 0)))
         return fail_in(err, "%s", view->path);
     for (int64_t left = view->prog.items; left > 0; left -= run.count) {
         drep_cursor_next(&c, left, &run);
@@ -661,6 +679,16 @@ int drep_view_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n
     *n = r.n;
     *extent = view->prog.extent;
     return 0;
+}
+
+int drep_view_runs(drep_view *view, drep_file_run *runs, int64_t max, int64_t *n, int64_t *extent)
+{
+    int err;
+
+    if (!n || !extent || max < 0 || (max > 0 && !runs))
+        return fail(DREP_ERR_ARG, "drep_view_runs: null argument");
+    err = view_enter(view, "drep_view_runs");
+    return err ? err : view_leave(view, collect_runs(view, runs, max, n, extent));
 }
 
 /* ---- bytes ---- */
@@ -677,19 +705,13 @@ static int bytes_end(drep_view *v, uint64_t *end)
     return v->io->ops->size(v->io, end);
 }
 
-int drep_view_size(drep_view *view, int64_t *etypes)
+static int count_etypes(drep_view *view, int64_t *etypes)
 {
     int64_t low = 0, high, at;
     uint64_t end;
-    int err;
+    int err = size_up(view);
 
-    if (!etypes)
-        return fail(DREP_ERR_ARG, "drep_view_size: null argument");
-    if ((err = view_enter(view, "drep_view_size")))
-        return err;
-    if (!(err = size_up(view)))
-        err = bytes_end(view, &end);
-    if (view_leave(view, err) != 0)
+    if (err || (err = bytes_end(view, &end)))
         return fail_in(err, "%s", view->path);
     high = (int64_t)end + 1;
     /* The first etype that does not end inside the file. */
@@ -704,6 +726,16 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     }
     *etypes = low;
     return 0;
+}
+
+int drep_view_size(drep_view *view, int64_t *etypes)
+{
+    int err;
+
+    if (!etypes)
+        return fail(DREP_ERR_ARG, "drep_view_size: null argument");
+    err = view_enter(view, "drep_view_size");
+    return err ? err : view_leave(view, count_etypes(view, etypes));
 }
 
 #define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */

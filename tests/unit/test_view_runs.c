@@ -5,6 +5,8 @@
 
 #include <datarep.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,6 +249,106 @@ START_TEST(test_runs_are_where_the_items_are)
 }
 END_TEST
 
+/* ---- threads ---- */
+
+/* A driver whose reads wait until they are let go on. */
+static sem_t inside, go_on;
+
+static int slow_read(void *state, const drep_range *range, size_t n)
+{
+    sem_post(&inside);
+    sem_wait(&go_on);
+    return memory_read(state, range, n);
+}
+
+static void *reads_slowly(void *view)
+{
+    uint8_t byte = 0;
+    int err = drep_read_at(view, 1, &byte, 1, DREP_BYTE, NULL, NULL);
+
+    return (void *)(intptr_t)(err ? -1 : byte);
+}
+
+START_TEST(test_a_view_in_use_on_another_thread_is_refused)
+{
+    static const drep_driver slow =
+        DREP_DRIVER(.read_many = slow_read, .file_size = memory_size, .write_at = memory_write);
+    struct memory m = {.bytes = {1, 2, 3}, .size = 3};
+    uint8_t byte = 9;
+    int64_t n;
+    int amode;
+    pthread_t thread;
+    drep_view *view;
+    void *got;
+
+    sem_init(&inside, 0, 0);
+    sem_init(&go_on, 0, 0);
+    ok(drep_view_driver(&slow, &m, NULL, DREP_RDWR, NULL, &view));
+    ck_assert_int_eq(pthread_create(&thread, NULL, reads_slowly, view), 0);
+    sem_wait(&inside);
+    fails(drep_read_at(view, 0, &byte, 1, DREP_BYTE, NULL, NULL), DREP_ERR_ARG);
+    ck_assert_ptr_nonnull(strstr(drep_error(), "on two threads at once"));
+    fails(drep_write_at(view, 0, &byte, 1, DREP_BYTE, NULL, NULL), DREP_ERR_ARG);
+    fails(drep_view_set(view, 1, DREP_BYTE, DREP_BYTE, NULL, NULL), DREP_ERR_ARG);
+    fails(drep_view_get(view, &n, NULL, NULL, NULL), DREP_ERR_ARG);
+    fails(drep_view_byte_offset(view, 0, &n), DREP_ERR_ARG);
+    fails(drep_view_type_extent(view, DREP_BYTE, &n), DREP_ERR_ARG);
+    fails(drep_view_runs(view, NULL, 0, &n, &n), DREP_ERR_ARG);
+    fails(drep_view_size(view, &n), DREP_ERR_ARG);
+    fails(drep_view_close(view), DREP_ERR_ARG);
+    ok(drep_view_get_amode(view, &amode));
+    ck_assert_int_eq(byte, 9);
+    sem_post(&go_on);
+    pthread_join(thread, &got);
+    ck_assert_int_eq((intptr_t)got, 2);
+    ck_assert_int_eq(m.bytes[0], 1);
+    ok(drep_view_get(view, &n, NULL, NULL, NULL));
+    ck_assert_int_eq(n, 0);
+    ok(drep_view_close(view));
+}
+END_TEST
+
+enum { ROUNDS = 2000, THREADS = 3 };
+
+/* A view that is set and read: each call is done whole, or refused.  Byte n of the memory is n. */
+static void *sets_and_reads(void *view)
+{
+    intptr_t wrong = 0;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        int64_t disp = i % 100, n = 0;
+        uint8_t byte[4] = {0};
+        int err = drep_view_set(view, disp, DREP_BYTE, DREP_BYTE, "native", NULL);
+
+        wrong += err != 0 && err != DREP_ERR_ARG;
+        err = drep_read_at(view, 0, byte, 4, DREP_BYTE, NULL, &n);
+        wrong += err ? err != DREP_ERR_ARG : n != 4 || byte[3] != byte[0] + 3;
+    }
+    return (void *)wrong;
+}
+
+START_TEST(test_threads_with_one_view_do_no_harm)
+{
+    static const drep_driver driver =
+        DREP_DRIVER(.read_many = memory_read, .file_size = memory_size);
+    struct memory m = {.size = 200};
+    pthread_t thread[THREADS];
+    drep_view *view;
+    void *wrong;
+
+    for (int i = 0; i < 200; i++)
+        m.bytes[i] = (uint8_t)i;
+    ok(drep_view_driver(&driver, &m, NULL, DREP_RDONLY, NULL, &view));
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, sets_and_reads, view), 0);
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(thread[i], &wrong);
+        ck_assert_int_eq((intptr_t)wrong, 0);
+    }
+    ok(drep_view_close(view));
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("view runs");
@@ -259,6 +361,8 @@ int main(void)
     tcase_add_test(t, test_a_descriptor_is_read_and_written_through_a_view);
     tcase_add_test(t, test_V3_V4_a_filetype_is_the_fewest_runs);
     tcase_add_test(t, test_runs_are_where_the_items_are);
+    tcase_add_test(t, test_a_view_in_use_on_another_thread_is_refused);
+    tcase_add_test(t, test_threads_with_one_view_do_no_harm);
     suite_add_tcase(s, t);
     r = srunner_create(s);
     srunner_run_all(r, CK_NORMAL);
