@@ -262,6 +262,58 @@ int owned_completed(const struct owning *m, struct shares *out)
     return 0;
 }
 
+/* Chunks that lie one behind the other in the file, as the slabs of contiguous data do, are written
+ * together: those that stand so in memory, too, where they are, others from a copy. */
+#define COPY_MAX ((size_t)256 << 10)
+#define ADJOINING_MAX ((size_t)16 << 20)
+
+struct adjoining {
+    struct io *io;
+    const uint8_t *bytes; /* copy.p: copied */
+    size_t size;
+    uint64_t offset;
+    struct buf copy;
+};
+
+static int adjoining_write(struct adjoining *s)
+{
+    int err = s->size > 0 ? s->io->ops->write_at(s->io, s->bytes, s->size, s->offset) : 0;
+
+    s->size = s->copy.len = 0;
+    return err;
+}
+
+/* Adds a chunk.  stays: its bytes are there until it is written. */
+static int adjoining_add(struct adjoining *s, const uint8_t *bytes, size_t size, uint64_t offset,
+                         bool stays)
+{
+    bool behind = s->size > 0 && offset == s->offset + s->size;
+    bool copied = s->copy.len > 0;
+    int err = 0;
+
+    if (behind && stays && !copied && bytes == s->bytes + s->size &&
+        s->size + size <= ADJOINING_MAX) {
+        s->size += size;
+        return 0;
+    }
+    if (!behind || !copied || stays || size > COPY_MAX - s->size)
+        err = adjoining_write(s);
+    if (!err && !stays && size > COPY_MAX)
+        return s->io->ops->write_at(s->io, bytes, size, offset);
+    if (!err && !stays)
+        err = buf_reserve(&s->copy, COPY_MAX);
+    if (!err && !stays)
+        err = buf_add(&s->copy, bytes, size);
+    if (err)
+        return err;
+    if (s->size == 0) {
+        s->bytes = stays ? bytes : s->copy.p;
+        s->offset = offset;
+    }
+    s->size += size;
+    return 0;
+}
+
 /* Elements are converted again without a report, which has counted them. */
 int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t size)
 {
@@ -270,6 +322,7 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
     struct buf *room = w ? work_buf(w) : NULL;
     const drep_xfer *xfer = m->t->xfer;
     drep_report *report = m->t->conv.opts.report;
+    struct adjoining joined = {.io = io};
     int err = w ? 0 : DREP_ERR_NOMEM;
 
     m->t->xfer = NULL;
@@ -283,10 +336,14 @@ int owned_write(struct owning *m, struct io *io, const uint8_t *places, size_t s
         if (!bytes)
             err = bring(m, o, room, &bytes);
         if (!err)
-            err = io->ops->write_at(io, bytes, (size_t)o->size, load_u64(places + k));
+            err = adjoining_add(&joined, bytes, (size_t)o->size, load_u64(places + k),
+                                bytes != room->p);
         ranks_of(m->t->ds->file)->counted.written += o->size;
         k += 8;
     }
+    if (!err)
+        err = adjoining_write(&joined);
+    buf_release(&joined.copy);
     m->t->xfer = xfer;
     m->t->conv.opts.report = report;
     work_give(st, w);

@@ -3,7 +3,7 @@
  * The functions of the C library below stand between the library and the system.  Ranks other than
  * 0 see what a client of a network file system may see: a name that is not there yet, and a file
  * that is as long as it was when it was opened, though longer by what the rank writes itself, until
- * it is opened again a few times. */
+ * it is opened again a few times.  Writes are counted. */
 /* SPDX-License-Identifier: MIT */
 #undef _FORTIFY_SOURCE
 #include "base/clock.h"
@@ -27,7 +27,7 @@ static struct {
     int looks;          /* openings that it takes to see how long the file is; 0: it is seen */
     uint64_t shown;     /* of a file that is opened; 0: what it has then */
 } fs;
-static atomic_int names_left, tries, short_reads;
+static atomic_int names_left, tries, short_reads, written;
 static _Thread_local bool elsewhere; /* the thread of a rank other than 0 */
 
 /* What is open on ranks other than 0. */
@@ -172,6 +172,7 @@ ssize_t driver_pwrite(int fd, const void *buf, size_t n, off_t at)
     REAL("pwrite64", ssize_t, int, const void *, size_t, off_t);
     ssize_t done = call(fd, buf, n, at);
 
+    written++;
     if (done > 0 && is_stale(fd) && (uint64_t)at + (uint64_t)done > seen[fd].shown)
         seen[fd].shown = (uint64_t)at + (uint64_t)done;
     return done;
@@ -188,7 +189,7 @@ static void driver_body(struct team *t, void *ctx)
 static void run(struct story *s, int ranks)
 {
     names_left = fs.names;
-    tries = short_reads = 0;
+    tries = short_reads = written = 0;
     thread_team_init(&s->all, ranks, s->timeout);
     thread_team_run(&s->all, driver_body, s);
     thread_team_release(&s->all);
@@ -545,6 +546,65 @@ START_TEST(test_a_stream)
 }
 END_TEST
 
+/* ---- slabs ---- */
+
+enum { LINES = 512, WIDE = 512 }; /* each line is a slab of 4 KiB */
+
+/* Each rank writes lines or columns of contiguous data. */
+static void tell_slabs(struct teller *me, drep_file *f)
+{
+    const int64_t dims[] = {LINES, WIDE};
+    const int cut = *(const int *)me->ctx;
+    const drep_xfer how = together();
+    int64_t start[2] = {0}, count[2] = {LINES, WIDE}, *v = NULL;
+    drep_dataset *ds = NULL;
+
+    start[cut] = dims[cut] * me->rank / me->ranks;
+    count[cut] = dims[cut] * (me->rank + 1) / me->ranks - start[cut];
+    v = malloc(sizeof *v * LINES * WIDE);
+    if (!v || !went(me, drep_dataset_create(f, "/s",
+                                            &DREP_SPEC(.type = DREP_INT64_T, .rank = 2,
+                                                       .dims = dims, .layout = DREP_CONTIGUOUS),
+                                            &ds))) {
+        me->err = me->err ? me->err : DREP_ERR_NOMEM;
+        free(v);
+        return;
+    }
+    for (int64_t i = 0; i < count[0] * count[1]; i++)
+        v[i] = (start[0] + i / count[1]) * WIDE + start[1] + i % count[1];
+    went(me, drep_write_box(ds, start, count, DREP_INT64_T, v, &how));
+    drep_dataset_close(ds);
+    free(v);
+}
+
+/* Slabs that a rank writes one behind the other are no call of the system each: in place where they
+ * stand so in memory, else from a copy. */
+START_TEST(test_slabs_are_written_together)
+{
+    static int64_t v[LINES * WIDE];
+    const char *path = temp_path("slabs");
+    const int cut = _i % 2;
+    struct story s = {
+        .fn = tell_slabs, .ctx = &cut, .path = path, .datarep = _i / 2 ? "external32" : "native"};
+    drep_dataset *ds;
+    drep_file *f;
+
+    for (int ranks = 1; ranks <= 3; ranks++) {
+        unlink(path);
+        run_well(&s, ranks);
+        ck_assert_msg(written < 80, "%d ranks: %d writes of %d slabs", ranks, written, LINES);
+        memset(v, 0, sizeof v);
+        ok(drep_open(path, DREP_RDONLY, NULL, &f));
+        ok(drep_dataset_open(f, "/s", &ds));
+        ok(drep_read(ds, NULL, DREP_INT64_T, v, NULL));
+        for (int64_t i = 0; i < LINES * WIDE; i++)
+            ck_assert_int_eq(v[i], i);
+        drep_dataset_close(ds);
+        ok(drep_close(f));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ranks_driver");
@@ -558,6 +618,7 @@ int main(void)
     tcase_add_test(tc, test_a_size_that_is_old);
     tcase_add_test(tc, test_a_file_that_is_too_short);
     tcase_add_test(tc, test_a_stream);
+    tcase_add_loop_test(tc, test_slabs_are_written_together, 0, 4);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
