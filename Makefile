@@ -856,10 +856,11 @@ mpiio: ## install missing packages, build the library that programs under MPI pr
 	@tests/mpiio/suites.py
 	@tests/mpiio/libraries.py
 
-bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, under each MPI; count messages of 100,000 ranks
+bench-mpi: ## time several ranks against parallel HDF5, PnetCDF and the disk, and preloaded views, under each MPI; count messages of 100,000 ranks
 	@tools/install-deps build test mpi
-	+@$(SUB) MODE=release libs mpi-bench-programs build/release/tests/unit/test_team_scale
+	+@$(SUB) MODE=release all mpi-bench-programs build/release/tests/unit/test_team_scale
 	@tests/bench/mpi/run.py
+	@tests/mpiio/bench.py
 	@RANKS=100000 build/release/tests/unit/test_team_scale
 
 t: ## run the unit tests of one room or program of this MODE, with a tenth of the random cases: make t T=tree

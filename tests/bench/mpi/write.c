@@ -29,7 +29,7 @@
 
 enum { SIDE = 8192, CHUNK = 256, ROUNDS = 5, BLOCK = 4096 };
 
-enum kind { NATIVE, EXTERNAL32, DEFLATE, ZSTD, KINDS };
+enum kind { NATIVE, EXTERNAL32, CONTIGUOUS, CONTIGUOUS32, DEFLATE, ZSTD, KINDS };
 static const struct {
     const char *name;
     int filters;
@@ -38,6 +38,8 @@ static const struct {
 } kinds[KINDS] = {
     {"native", 0, {{0}}, 0, 1.0},
     {"external32", 0, {{0}}, 0, 0},
+    {"contiguous native", 0, {{0}}, 1.0, 1.0},
+    {"contiguous external32", 0, {{0}}, 0.8, 1.0},
     {"deflate 1",
      2,
      {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_DEFLATE, .level = 1}},
@@ -46,6 +48,16 @@ static const struct {
     {"zstd 3", 2, {{.id = DREP_FILTER_SHUFFLE}, {.id = DREP_FILTER_ZSTD, .level = 3}}, 0.3, 0},
 };
 static const char *const cut_names[] = {"rows", "columns"};
+
+static int is_contiguous(enum kind kind)
+{
+    return kind == CONTIGUOUS || kind == CONTIGUOUS32;
+}
+
+static int is_big_endian(enum kind kind)
+{
+    return kind == EXTERNAL32 || kind == CONTIGUOUS32;
+}
 
 struct work {
     enum kind kind;
@@ -102,12 +114,16 @@ static void write_file(const struct work *w, int alone, const char *path)
     drep_dataset *ds;
     drep_file *file;
 
+    if (is_contiguous(w->kind)) {
+        spec.layout = DREP_CONTIGUOUS;
+        spec.chunk = NULL;
+    }
     if (kinds[w->kind].filters > 0) {
         spec.filters = kinds[w->kind].filter;
         spec.nfilters = kinds[w->kind].filters;
     }
     must(!drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR,
-                          w->kind == EXTERNAL32 ? "external32" : "native", NULL, &file),
+                          is_big_endian(w->kind) ? "external32" : "native", NULL, &file),
          "drep_mpi_create");
     must(!drep_dataset_create(file, "/x", &spec, &ds), "drep_dataset_create");
     if (alone)
@@ -142,7 +158,8 @@ static void run_hdf5(void *ctx, const char *path)
 
     H5Pset_fapl_mpio(fapl, MPI_COMM_WORLD, MPI_INFO_NULL);
     H5Pset_libver_bounds(fapl, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
-    H5Pset_chunk(dcpl, 2, chunk);
+    if (!is_contiguous(w->kind))
+        H5Pset_chunk(dcpl, 2, chunk);
     H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);
     if (kinds[w->kind].filters > 0) {
         H5Pset_shuffle(dcpl);
@@ -150,7 +167,7 @@ static void run_hdf5(void *ctx, const char *path)
     }
     H5Pset_dxpl_mpio(dxpl, H5FD_MPIO_COLLECTIVE);
     file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, fapl);
-    ds = H5Dcreate2(file, "x", w->kind == EXTERNAL32 ? H5T_IEEE_F64BE : H5T_NATIVE_DOUBLE, space,
+    ds = H5Dcreate2(file, "x", is_big_endian(w->kind) ? H5T_IEEE_F64BE : H5T_NATIVE_DOUBLE, space,
                     H5P_DEFAULT, dcpl, H5P_DEFAULT);
     H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL);
     must(H5Dwrite(ds, H5T_NATIVE_DOUBLE, memory, space, dxpl, w->data) >= 0, "H5Dwrite");
@@ -227,12 +244,15 @@ static void show(const struct work *w, int cut, const struct cost *c, int n)
     else
         cell(c[OURS].cpu / c[HDF5].cpu);
     if (n > PNETCDF && cut == 1)
-        cell_with_bar(c[OURS].wall / c[PNETCDF].wall, 0.5);
+        cell_with_bar(c[OURS].wall / c[PNETCDF].wall, is_contiguous(w->kind) ? 0.7 : 0.5);
     else if (n > PNETCDF)
         cell(c[OURS].wall / c[PNETCDF].wall);
     else
         printf(" |");
-    cell_with_bar(c[ALONE].wall / c[OURS].wall, 1.1);
+    if (is_contiguous(w->kind))
+        cell(c[ALONE].wall / c[OURS].wall);
+    else
+        cell_with_bar(c[ALONE].wall / c[OURS].wall, 1.1);
     printf(" %.0f | %.0f | %.0f |\n", c[OURS].memory, c[HDF5].memory, c[ALONE].memory);
     fflush(stdout);
 }
@@ -241,7 +261,7 @@ static void row(struct work *w, int cut, const char *path)
 {
     struct cost cost[SIDES];
     int64_t part = SIDE / w->ranks;
-    int n = w->kind == EXTERNAL32 ? SIDES : ALONE + 1;
+    int n = is_big_endian(w->kind) ? SIDES : ALONE + 1;
 
     w->start[cut] = part * w->rank;
     w->count[cut] = part;
