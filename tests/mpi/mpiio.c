@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 enum { ROWS = 768, COLUMNS = 512, EDGE = 64, CHUNKS = ROWS / EDGE * COLUMNS / EDGE };
+enum { CHUNK_BYTES = EDGE * EDGE * 8 };
 
 static atomic_int opens, closes, writes, reads, inside, wrong;
 static int level, several_nodes, open_fails, is_full, is_broken, hints_seen;
 static pthread_t first_thread;
 static char path[512];
-static MPI_Offset written[CHUNKS]; /* where this rank wrote */
+static MPI_Offset written[CHUNKS]; /* where this rank wrote whole chunks, adjoining ones at once */
+static atomic_int nwritten;
+static atomic_llong bytes_written;
 
 /* ---- MPI-IO ---- */
 
@@ -76,9 +79,12 @@ int MPI_File_close(MPI_File *file)
 int MPI_File_write_at(MPI_File file, MPI_Offset at, const void *buf, int n, MPI_Datatype type,
                       MPI_Status *status)
 {
+    int i;
+
     enter();
-    if (writes < CHUNKS)
-        written[writes] = at;
+    for (i = 0; i < n && nwritten < CHUNKS; i += CHUNK_BYTES)
+        written[nwritten++] = at + i;
+    atomic_fetch_add(&bytes_written, n);
     atomic_fetch_add(&writes, 1);
     if (is_full)
         return leave(MPI_ERR_NO_SPACE);
@@ -97,7 +103,8 @@ int MPI_File_read_at(MPI_File file, MPI_Offset at, void *buf, int n, MPI_Datatyp
 
 static void forget(void)
 {
-    opens = closes = writes = reads = wrong = hints_seen = 0;
+    opens = closes = writes = reads = wrong = hints_seen = nwritten = 0;
+    bytes_written = 0;
 }
 
 /* ---- files ---- */
@@ -178,7 +185,9 @@ static void test_write_and_read(int filter)
     drep_info *info = hints("mpiio");
     drep_dataset *ds;
     drep_file *file;
-    int sum = 0, own, node, nodes = check_ranks < 3 ? check_ranks : 3, wanted = 0; /* cb_nodes=3 */
+    int node, nodes = check_ranks < 3 ? check_ranks : 3, wanted = 0; /* cb_nodes=3 */
+    long long sum = 0, own;
+    drep_dsusage stored = DREP_DSUSAGE;
 
     forget();
     OK(drep_mpi_create(MPI_COMM_WORLD, path, DREP_RDWR, "external32", info, &file));
@@ -188,11 +197,13 @@ static void test_write_and_read(int filter)
     make(file, filter, &ds);
     write_rows(ds);
     OK(drep_commit(file));
-    own = writes;
-    MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    own = bytes_written;
+    MPI_Allreduce(&own, &sum, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    OK(drep_dataset_usage(ds, &stored));
     for (node = 0; node < nodes; node++)
         wanted |= (node * check_ranks + nodes - 1) / nodes == check_rank;
-    CHECK((own > 0) == wanted && sum == CHUNKS, "%d of %d writes", own, sum);
+    CHECK((own > 0) == wanted && sum == stored.bytes, "%lld of %lld bytes written, %lld stored",
+          own, sum, (long long)stored.bytes);
     CHECK(all_right(ds), "wrong values");
     drep_dataset_close(ds);
     OK(drep_close(file));
@@ -399,7 +410,7 @@ static void owners(int who[CHUNKS])
     int i;
 
     for (i = 0; i < CHUNKS; i++)
-        mine[i] = (struct write_of){i < writes ? written[i] : INT64_MAX, check_rank};
+        mine[i] = (struct write_of){i < nwritten ? written[i] : INT64_MAX, check_rank};
     MPI_Allgather(mine, sizeof mine, MPI_BYTE, all, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
     qsort(all, (size_t)(check_ranks * CHUNKS), sizeof *all, by_place);
     for (i = 0; i < CHUNKS; i++)
