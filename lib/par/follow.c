@@ -50,6 +50,5 @@ int follow(drep_file *f, const uint8_t *bytes, uint64_t sequence, const struct i
     err = reload_all(f);
     failures_clear(f);
     appends_go_on(f);
-    f->hints.changed = false;
     return err;
 }

@@ -191,6 +191,67 @@ START_TEST(test_bytes_that_are_the_same)
 }
 END_TEST
 
+/* ---- two datasets ---- */
+
+static int alike(const char *name, const drep_type *type, int placed, const char *others,
+                 const drep_type *other, int other_placed)
+{
+    drep_file *f = memory_file(name), *g = memory_file(others);
+    drep_dataset *a, *b;
+    int same = -1, again = -1;
+
+    ok(drep_dataset_create(f, "d", &DREP_SPEC(.type = type, .placed = placed), &a));
+    ok(drep_dataset_create(g, "d", &DREP_SPEC(.type = other, .placed = other_placed), &b));
+    ok(drep_stored_alike(a, b, &same));
+    ok(drep_stored_alike(b, a, &again));
+    ck_assert_int_eq(same, again);
+    drep_dataset_close(a);
+    drep_dataset_close(b);
+    ok(drep_close(f));
+    ok(drep_close(g));
+    return same;
+}
+
+START_TEST(test_datasets_of_the_same_bytes)
+{
+    static const char *const names[] = {"a", "b"}, *const turned_names[] = {"b", "a"};
+    const drep_type *const types[] = {DREP_INT8_T, DREP_INT32_T};
+    const int64_t displs[] = {0, 4};
+    drep_type *s, *turned, *text, *list, *object, *region, *pointers;
+
+    ok(drep_type_compound(2, names, displs, types, 8, &s));
+    ok(drep_type_compound(2, turned_names, displs, types, 8, &turned));
+    ok(drep_type_vstring(&text));
+    ok(drep_type_sequence(DREP_INT32_T, &list));
+    ok(drep_type_reference(DREP_REF_OBJECT, &object));
+    ok(drep_type_reference(DREP_REF_REGION, &region));
+    ok(drep_type_contiguous(2, object, &pointers));
+    ck_assert_int_eq(alike("native", DREP_INT32_T, 0, "native", DREP_INT32_T, 0), 1);
+    ck_assert_int_eq(alike("external32", DREP_INT8_T, 0, "native", DREP_INT8_T, 0), 1);
+    ck_assert_int_eq(alike("external32", DREP_INT32_T, 0, "native", DREP_INT32_T, 0),
+                     __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+    ck_assert_int_eq(alike("native", DREP_INT32_T, 0, "native", DREP_FLOAT, 0), 0);
+    ck_assert_int_eq(alike("native", DREP_INT32_T, 0, "native", DREP_UINT32_T, 0), 0);
+    ck_assert_int_eq(alike("native", s, 1, "native", s, 1), 1);
+    ck_assert_int_eq(alike("native", s, 1, "native", turned, 1), 0);
+    ck_assert_int_eq(alike("internal", s, 1, "internal", s, 0), 0); /* packed: no gap */
+    ck_assert_int_eq(alike("xor", DREP_INT32_T, 0, "xor", DREP_INT32_T, 0), 1);
+    ck_assert_int_eq(alike("xor", DREP_INT32_T, 0, "native", DREP_INT32_T, 0), 0);
+    ck_assert_int_eq(alike("native", text, 0, "native", text, 0), 0);
+    ck_assert_int_eq(alike("native", list, 0, "native", list, 0), 0);
+    ck_assert_int_eq(alike("native", object, 0, "native", object, 0), 0);
+    ck_assert_int_eq(alike("native", region, 0, "native", region, 0), 0);
+    ck_assert_int_eq(alike("native", pointers, 0, "native", pointers, 0), 0);
+    drep_type_free(s);
+    drep_type_free(turned);
+    drep_type_free(text);
+    drep_type_free(list);
+    drep_type_free(object);
+    drep_type_free(region);
+    drep_type_free(pointers);
+}
+END_TEST
+
 /* ---- filters of HDF5 ---- */
 
 static const uint32_t hdf5_size[] = {8};
@@ -554,6 +615,7 @@ int main(void)
     tcase_add_test(t, test_what_stands_outside_the_shape);
     tcase_add_test(t, test_what_is_not_stored);
     tcase_add_test(t, test_bytes_that_are_the_same);
+    tcase_add_test(t, test_datasets_of_the_same_bytes);
     tcase_add_test(t, test_blosc_encodes_by_lz4);
     tcase_add_test(t, test_hdf5_filters_that_are_here);
     tcase_add_test(t, test_hdf5_filters_that_nobody_has);
