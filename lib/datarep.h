@@ -151,6 +151,9 @@ DREP_API int drep_library_walk(drep_library_walk_fn *fn, void *ctx);
  * change. */
 /* clang-format off */
 #ifdef __cplusplus
+#ifdef __GNUC__
+#pragma GCC system_header /* -Wextra of g++ warns of each member that a macro leaves zero */
+#endif
 extern "C++" {
 template <class T> T drep_sized(T t) { t.size = sizeof t; return t; }
 }

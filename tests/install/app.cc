@@ -81,8 +81,7 @@ static void read(const std::string &path)
     const auto fractions = datarep::selection::box({0, 0}, {1, 3}, {1, 5});
     assert(code_of([&] { t.read<int64_t>(fractions); }, "/t") == DREP_ERR_CONVERSION);
     int64_t cut[3] = {-1, -1, -1};
-    drep_xfer clamp = DREP_XFER();
-    clamp.range = DREP_RANGE_CLAMP;
+    const drep_xfer clamp = DREP_XFER(.range = DREP_RANGE_CLAMP);
     assert(drep_read(t.get(), fractions.get(), DREP_INT64_T, cut, &clamp) == 0);
     assert(cut[0] == 0 && cut[1] == 5 && cut[2] == 10);
     auto samples = f.open_dataset("a/s").read<sample>();
