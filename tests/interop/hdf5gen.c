@@ -281,7 +281,7 @@ static void paged(hid_t f)
 static void dense_attributes(hid_t f)
 {
     hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE), g;
-    static uint8_t large[1 << 20];
+    static uint8_t large[1 << 17]; /* more than an object header holds */
     char name[24];
     int i;
 
