@@ -698,11 +698,12 @@ $(WEB)/page/node_modules/.package-lock.json: web/page/package.json web/page/pack
 	@cp $^ $(WEB)/page/
 	$(call say,NPM) cd $(WEB)/page && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
-$(WEB)/www/index.html: $(WEB)/page/node_modules/.package-lock.json $(PAGE_FILES) $(WEB)/datarep-wasm/package.json $(WEB_WASM)
+# The command writes the coastlines, with the module that imports netCDF.
+$(WEB)/www/index.html: $(WEB)/page/node_modules/.package-lock.json $(PAGE_FILES) $(WEB)/datarep-wasm/package.json $(WEB_WASM) web/coast | $(COMMAND) $(MODULES)
 	@cp -r $(PAGE_FILES) $(WEB)/page/
 	$(call say,VITE) cd $(WEB)/page && node_modules/.bin/vite build --logLevel=error
 	@node web/page/licences.mjs $(WEB)/page > $(WEB)/www/LICENSES.txt && cat $(WEB)/LICENSES.txt >> $(WEB)/www/LICENSES.txt
-	@web/coast build/release/datarep $(WEB)/www
+	@web/coast $(COMMAND) $(WEB)/www
 	@touch $@
 
 # Installed where it was built: `make` alone needs no registry of packages.
@@ -775,7 +776,7 @@ netcdf: ## install missing packages, build the library for netCDF programs, run 
 web: ## install missing packages, build the core in WebAssembly, its package for npm and the page of `datarep view`
 	@tools/install-deps build
 	@for c in emcc clang dpkg-source chromium node npm; do command -v $$c > /dev/null || { tools/install-deps web || exit 1; break; }; done
-	+@$(SUB) web-page
+	+@$(SUB) MODE=release web-page
 
 web-test: web ## run all tests of datarep-wasm and of the page, in Node and in headless Chromium; print figures beside their bars
 	+@$(SUB) MODE=release all build/release/tests/fault/mutants
