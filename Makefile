@@ -659,8 +659,8 @@ WEB_FLAGS = -target wasm32-unknown-emscripten --sysroot=/usr/share/emscripten/ca
 WEB_CORE_FLAGS = -std=gnu11 -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -fvisibility=hidden -I. -Ilib -isystem $(WEB)/borrowed \
     -DXXH_NO_INLINE_HINTS=1 -DHAVE_DEFLATE=1 -DHAVE_LZ4=1 -DHAVE_ZSTD=1 -Werror=implicit-function-declaration
 # What `plot` decides, of the command: web/core/said.c stands in for its terminal.
-WEB_PLOT := $(addprefix tools/,$(patsubst %,plot/%.c,make data map dates axis) $(patsubst %,text/%.c,printer cf num \
-    array print nesting real sink) $(patsubst %,walk/%.c,operand slice blocks field walk) host/exit.c host/utf8.c) $(patsubst %,schema/%.c,members paths suggest value decimal number rep)
+WEB_PLOT := $(addprefix tools/,$(patsubst %,plot/%.c,make data map dates axis) $(patsubst %,text/%.c,operand by_value printer cf num \
+    array print nesting real sink) $(patsubst %,walk/%.c,slice blocks field walk) host/exit.c host/utf8.c) $(patsubst %,schema/%.c,members paths suggest value decimal number rep)
 WEB_SRC := $(filter-out lib/io/posix.c lib/par/% lib/team/%,$(LIB_SRC)) $(WEB_PLOT) $(sort $(wildcard web/core/*.c))
 WEB_OBJ := $(patsubst %.c,$(WEB)/obj/%.o,$(WEB_SRC))
 # What gcc and clang say of the library, `make lint-all` shows.
@@ -676,13 +676,17 @@ $(WEB)/obj/%.o: %.c | $(WEB_FILTERS)
 $(WEB_FILTERS): web/filters
 	$(call say,AR ) web/filters $(WEB) $(WEB_FLAGS)
 
-# emcc takes host_read() for a symbol that is undefined; a name that really is would be an import
-# that web/datarep-wasm/instance.js does not have, and no program would start.
+# emcc takes host_read() for a symbol that is undefined; a name that really is becomes an import
+# that web/datarep-wasm/instance.js does not have: starting one instance finds it.
+WEB_START = import {Instance} from "./web/datarep-wasm/instance.js"; import {readFileSync, rmSync} from "node:fs"; \
+    try { await Instance.make(new WebAssembly.Module(readFileSync("$@")), () => false); } \
+    catch (e) { rmSync("$@"); console.error("$@ does not start: " + e.message); process.exit(1); }
 $(WEB_WASM): $(WEB_OBJ) $(WEB_FILTERS)
 	@mkdir -p $(@D)
 	$(call say,LD ) NODE_PATH=/usr/share/nodejs emcc -Os --no-entry -o $@ $(WEB_OBJ) $(WEB_FILTERS) -sSTANDALONE_WASM=1 \
 	    -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=1GB -sINITIAL_MEMORY=4MB -sTOTAL_STACK=1MB \
 	    -sEXPORTED_FUNCTIONS=_malloc,_free -sERROR_ON_UNDEFINED_SYMBOLS=0 -sWARN_ON_UNDEFINED_SYMBOLS=0
+	@node --input-type=module -e '$(WEB_START)'
 
 # The package as it is published.
 WEB_FILES := $(wildcard web/datarep-wasm/*)
