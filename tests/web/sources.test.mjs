@@ -1,13 +1,14 @@
 // sources.test.mjs - where bytes come from: bytes, Blobs, servers, those that misbehave; bounds.
 // SPDX-License-Identifier: MIT
 import assert from 'node:assert';
-import {openAsBlob, readFileSync} from 'node:fs';
+import {openAsBlob, readFileSync, readdirSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {resolve} from 'node:path';
 import {after, test} from 'node:test';
 
 const {SRCDIR = '.', BUILDDIR = 'build'} = process.env;
 const {open, DatarepError} = await import(resolve(BUILDDIR, 'web/datarep-wasm/node.js'));
+const {pieces} = await import(resolve(BUILDDIR, 'web/datarep-wasm/pieces.js'));
 const FILE = `${SRCDIR}/tests/vectors/runs.drep`, bytes = readFileSync(FILE);
 
 let how = {}, asked = 0;
@@ -81,6 +82,25 @@ test('more than the limit is refused before memory is taken', async () => {
       await assert.rejects(f.read(p, {limit: 0}), e => /more than the limit/.test(e.message) && e.code !== 0);
   }
   assert.ok(f.stats.heap < 2 ** 25);
+});
+test('a large selection is read in pieces, and is what it is whole', async () => {
+  let cut = 0;
+  for (const name of readdirSync(`${SRCDIR}/tests/vectors`).filter(n => n.endsWith('.drep'))) {
+    const f = await open(`${SRCDIR}/tests/vectors/${name}`).catch(() => null);
+    for (const path of await f?.paths('/') ?? []) {
+      const o = await f.get(path).catch(() => ({})), all = o.dims?.map(() => ':');
+      if (o.kind !== 'dataset' || !all?.length) continue;
+      const selections = ['', `[${all}]`, `[${all.map((_, d) => d ? ':' : '1:')}]`, `[${all.map((_, d) => d ? `1:${o.dims[d]}:2` : '0')}]`,
+        `[${all.map(() => '::3')}]`, `[${all.map(() => '0')}]`, `[${all.map((_, d) => `:${o.dims[d] + 1}`)}]`, `[${all},:]`];
+      for (const select of selections) {
+        const read = options => f.read(path, {select, ...options}).catch(e => e.message), whole = await read({});
+        for (const pieceBytes of [1, 100, 1000]) assert.deepStrictEqual(await read({pieceBytes}), whole, `${name} ${path}${select} by ${pieceBytes}`);
+        cut += pieces(o, select, 1e9, 1)?.selects.length > 1;
+      }
+    }
+    f?.close();
+  }
+  assert.ok(cut > 100, `${cut} selections of several pieces`);
 });
 test('errors have codes; paths and selections that are wrong say so', async () => {
   const f = await open(FILE);

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: MIT
 import {Blocks} from './blocks.js';
 import {DatarepError, Instance} from './instance.js';
-import {Decoder} from './values.js';
+import {pieces} from './pieces.js';
+import {Decoder, arrayOf} from './values.js';
 
 const ROUNDS_MOST = 256, LIMIT = 256 * 2 ** 20, BUDGET = 32 * 2 ** 20;
-const HEAP_MOST = 96 * 2 ** 20; // an instance whose memory has grown beyond is made anew: it cannot shrink
+const PIECE = 16 * 2 ** 20;     // that the core reads at once
+const TOO_MUCH = 30;            // DREP_ERR_LIMIT
+const HEAP_MOST = 24 * 2 ** 20; // an instance whose memory has grown beyond is made anew: it cannot shrink
 const ROUND_TRIP = 1000000;     // what one costs, in bytes that could be moved meanwhile
 const KINDS = {1: 'group', 2: 'dataset', 3: 'type', 4: 'dimension'};
 const LINKS = {1: 'hard', 2: 'soft', 3: 'external'};
@@ -116,23 +119,50 @@ export class DatarepFile {
     return this.#paths.get(id);
   }
 
-  #values(options, records, scalar, call) {
+  // take(instance, type, n, address): gets elements while they are in the core's memory.
+  #taken(options, call, take) {
     return this.#run(options, instance => {
       try {
-        const {t, n, at, overflow, inexact, shape} = call(instance);
-        const decoder = new Decoder(instance, id => this.#pathOf(instance, id), records);
-        const one = scalar || shape?.length === 0;
-        const data = shape === null ? null : one && n === 1 ? decoder.one(t, at) : decoder.many(t, at, n);
-        return {shape, data, type: t, overflow, inexact};
+        const {n, at, ...said} = call(instance);
+        return take(instance, said, n, at);
       } finally {
         instance.exports.web_free();
       }
     });
   }
 
+  #values(options, records, scalar, call) {
+    return this.#taken(options, call, (instance, {t, overflow, inexact, shape}, n, at) => {
+      const decoder = new Decoder(instance, id => this.#pathOf(instance, id), records);
+      const one = scalar || shape?.length === 0;
+      const data = shape === null ? null : one && n === 1 ? decoder.one(t, at) : decoder.many(t, at, n);
+      return {shape, data, type: t, overflow, inexact};
+    });
+  }
+
   /** Elements of a dataset. */
-  async read(path, {select = '', limit = LIMIT, records = false, ...options} = {}) {
-    return this.#values(options, records, false, i => i.call('read', path, select, limit));
+  async read(path, {select = '', limit = LIMIT, records = false, pieceBytes = PIECE, ...options} = {}) {
+    const call = (s, most) => i => i.call('read', path, s, most);
+    try {
+      return await this.#values(options, records, false, call(select, Math.min(limit, pieceBytes)));
+    } catch (e) {
+      if (e.code !== TOO_MUCH || limit <= pieceBytes) throw e;
+    }
+    const object = await this.get(path, options), cut = pieces(object, select, limit, pieceBytes);
+    if (!cut) return this.#values(options, records, false, call(select, limit));
+    const Typed = arrayOf(object.t), data = new Typed(cut.n), whole = {shape: cut.shape, data, overflow: 0, inexact: 0};
+    let to = 0;
+    for (const s of cut.selects)
+      await this.#taken(options, call(s, limit), (instance, {t, overflow, inexact}, n, at) => {
+        // A call that lacked bytes is made again: then the same elements come again.
+        if (this.#work.missing.size) return;
+        whole.type = t;
+        data.set(new Typed(instance.exports.memory.buffer, at, n), to);
+        to += n;
+        whole.overflow += overflow;
+        whole.inexact += inexact;
+      });
+    return whole;
   }
 
   /** The value of an attribute. */
