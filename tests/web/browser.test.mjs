@@ -277,7 +277,11 @@ test('first picture, cold: a browser that has just started', async () => {
   const began = Date.now(), own = await browser(), {page} = await newPage(own), server = await DOORS.export(folder, page, made.sea);
   await page.waitForSelector('canvas');
   await page.getByText('lat (degrees_north)').waitFor();
-  bar('first picture, cold, the start of Chromium and the export included', ((Date.now() - began) / 1000).toFixed(2), 3, 's');
+  const end = Date.now(), seconds = ms => (ms / 1000).toFixed(2);
+  bar('first picture, cold, the start of Chromium and the export included', seconds(end - began), 3, 's');
+  const {asked, marks} = await page.evaluate(() => ({asked: performance.timeOrigin, marks: [...performance.getEntriesByType('resource').filter(r => /main|worker/.test(r.name)).map(r => [r.name.replace(/.*\/(\w+)-.*/, '$1 there'), r.responseEnd]),
+    ...performance.getEntriesByType('mark').map(m => [`first answer to ${m.name}`, m.startTime])]}));
+  console.log(`# figure: of these, ${seconds(asked - began)} s until Chromium asks for the page, ${seconds(end - asked)} s from then on; ${marks.map(([n, t]) => `${n} ${seconds(t)}`).join(', ')}`);
   await own.close();
   server.end();
 });

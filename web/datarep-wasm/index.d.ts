@@ -158,5 +158,7 @@ export interface OpenOptions extends Work {
   fetch?: typeof fetch;
 }
 
+/** Loads and compiles the core, once; a program may begin that before it opens a file. */
+export function load(): Promise<WebAssembly.Module>;
 /** Opens a file: a URL, a Blob (as a dropped file is), the bytes; in Node a path, too. */
 export function open(what: string | URL | Blob | Uint8Array | ArrayBuffer, options?: OpenOptions): Promise<DatarepFile>;

@@ -15,12 +15,19 @@ async function compiled() {
     : WebAssembly.compile(await response.arrayBuffer());
 }
 
+/** Loads and compiles the core, once; a program may begin that before it opens a file. */
+export function load() {
+  module ??= compiled();
+  module.catch(() => { module = undefined; }); // tried anew by the next call
+  return module;
+}
+
 /** Opens a file: a URL, a Blob (a dropped file), or the bytes in an ArrayBuffer or Uint8Array. */
 export async function open(what, options = {}) {
-  const code = module ??= compiled();
+  const code = load();
   let source;
   if (what instanceof Blob) source = blobSource(what);
   else if (what instanceof Uint8Array || what instanceof ArrayBuffer) source = bytesSource(new Uint8Array(what));
   else source = await urlSource(new URL(what, globalThis.location?.href), options);
-  return DatarepFile.open(await code.catch(e => { module = undefined; throw e; }), source, options);
+  return DatarepFile.open(await code, source, options);
 }

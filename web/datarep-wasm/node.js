@@ -28,9 +28,16 @@ function fileSource(path) {
   };
 }
 
+/** Loads and compiles the core, once; a program may begin that before it opens a file. */
+export function load() {
+  module ??= readFile(new URL('./core.wasm', import.meta.url)).then(b => WebAssembly.compile(b));
+  module.catch(() => { module = undefined; }); // tried anew by the next call
+  return module;
+}
+
 /** Opens a file: a path, a URL (http, https, file), a Blob, or the bytes in an ArrayBuffer or Uint8Array. */
 export async function open(what, options = {}) {
-  const code = await (module ??= readFile(new URL('./core.wasm', import.meta.url)).then(b => WebAssembly.compile(b)));
+  const code = await load();
   let source;
   if (what instanceof Blob) source = blobSource(what);
   else if (what instanceof Uint8Array || what instanceof ArrayBuffer) source = bytesSource(new Uint8Array(what));

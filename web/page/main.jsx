@@ -1,21 +1,14 @@
 // main.jsx - the page: a line of our own above h5web.
 // SPDX-License-Identifier: MIT
 import {App, DataProvider, enableBigIntSerialization} from '@h5web/app';
-import '@h5web/app/styles.css';
 import React, {useEffect, useMemo, useState} from 'react';
 import {createRoot} from 'react-dom/client';
 import {call} from './client.js';
 import {Picture} from './picture.jsx';
 import {DatarepApi} from './provider.js';
-import './style.css';
+import {addressOf, begin, first} from './start.js';
 
 enableBigIntSerialization();
-
-// The files that the server or the exported folder names: [{name, url, path}]; path: shown first.
-async function listed() {
-  const response = await fetch('files.json', {cache: 'no-store'}).catch(() => null);
-  return response?.ok ? response.json() : [];
-}
 
 const size = n => n < 1e6 ? `${(n / 1e3).toFixed(1)} kB` : n < 1e9 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(2)} GB`;
 
@@ -24,14 +17,16 @@ function Page() {
   const [cf, setCf] = useState(true), [busy, setBusy] = useState(null), [over, setOver] = useState(false);
   const [picture, setPicture] = useState(null);
 
-  async function show(name, what, path = '/') {
-    const stop = new AbortController();
+  async function show(name, begun, path = '/') {
+    const {stop, done} = begun;
+    const busy = d => setBusy({name, stop, bytes: d.bytes});
     setError('');
     setShown(null);
     setPicture(null);
-    setBusy({name, stop, bytes: 0});
+    busy({bytes: 0});
+    begun.told = busy;
     try {
-      const header = await call('open', {what}, {signal: stop.signal, progress: d => setBusy({name, stop, bytes: d.bytes})});
+      const header = await done;
       document.title = `${name} \u2013 Datarep`;
       setShown({name, header, path, key: Date.now()});
     } catch (e) {
@@ -40,12 +35,13 @@ function Page() {
       setBusy(null);
     }
   }
-  const showListed = f => show(f.name, new URL(f.url, document.baseURI).href, f.path);
+  const showFile = f => f && show(f.name, begin(f));
+  const showListed = (f, begun = begin(addressOf(f))) => show(f.name, begun, f.path);
 
   useEffect(() => {
-    listed().then(all => { setFiles(all); if (all.length) showListed(all[0]); }, e => setError(e.message));
+    first.then(({files, begun}) => { setFiles(files); if (begun) showListed(files[0], begun); }, e => setError(e.message));
     const stay = e => { e.preventDefault(); setOver(true); }, leave = () => setOver(false);
-    const drop = e => { e.preventDefault(); setOver(false); const f = e.dataTransfer.files[0]; if (f) show(f.name, f); };
+    const drop = e => { e.preventDefault(); setOver(false); showFile(e.dataTransfer.files[0]); };
     addEventListener('dragover', stay);
     addEventListener('dragleave', leave);
     addEventListener('drop', drop);
@@ -63,7 +59,7 @@ function Page() {
       {files.length > 1 && <select aria-label="file" onChange={e => showListed(files[+e.target.value])}>
         {files.map((f, i) => <option key={i} value={i}>{f.name}</option>)}</select>}
       <b>{shown?.name ?? 'Datarep'}</b>
-      <label className="button">Open a file<input type="file" id="file" onChange={e => e.target.files[0] && show(e.target.files[0].name, e.target.files[0])} /></label>
+      <label className="button">Open a file<input type="file" id="file" onChange={e => showFile(e.target.files[0])} /></label>
       {shown && <label title="scale_factor, add_offset and _FillValue of the CF conventions">
         <input type="checkbox" id="cf" checked={cf} onChange={e => setCf(e.target.checked)} /> unpack CF values</label>}
       {shown && <button id="picture" onClick={look}>{picture === null ? 'Picture' : 'Back'}</button>}

@@ -4,7 +4,7 @@
 // reduced copies of datasets that are too large to be shown whole, and a group in NeXus' form for each
 // dataset with coordinates, so that h5web draws it over its axes.  `made` has them by their paths.
 // SPDX-License-Identifier: MIT
-import {DataProviderApi, DTypeClass, EntityKind, parseShape} from '@h5web/app';
+import {AbortError, DataProviderApi, DTypeClass, EntityKind, parseShape} from '@h5web/app';
 
 const KINDS = {group: EntityKind.Group, dataset: EntityKind.Dataset, type: EntityKind.Datatype};
 const LINKS = {hard: 'Hard', soft: 'Soft', external: 'External'};
@@ -208,7 +208,8 @@ export class DatarepApi extends DataProviderApi {
     const parts = (selection ?? dataset.shape.dims?.map(() => ':').join(',') ?? '').split(',');
     const select = scalar ? '' : `[${parts.map((p, d) => steps?.[d] > 1 ? reducedPart(p, steps[d]) : p).join(',')}]`;
     const {data} = await this.call('read', {path, select, limit: LARGE * 2},
-      {signal, progress: onProgress && (done => onProgress(1 - 1 / (1 + done.rounds)))});
+      {signal, progress: onProgress && (done => onProgress(1 - 1 / (1 + done.rounds)))})
+      .catch(e => { throw e.name === 'AbortError' ? new AbortError() : e; });
     if (dataset.cf) return this.unpack(dataset, data);
     return data;
   }

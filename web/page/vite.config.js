@@ -5,6 +5,16 @@ import react from '@vitejs/plugin-react';
 
 const here = name => fileURLToPath(new URL(name, import.meta.url));
 
+// The page asks for the viewer at once, not when the first module does.
+const early = {
+  name: 'early',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html, {bundle = {}}) => Object.values(bundle).filter(c => c.isDynamicEntry).map(c =>
+      ({tag: 'link', attrs: {rel: 'modulepreload', href: `./${c.fileName}`}, injectTo: 'head'})),
+  },
+};
+
 export default {
   base: './',
   resolve: {
@@ -14,7 +24,7 @@ export default {
       {find: 'datarep-wasm', replacement: here('../datarep-wasm/index.js')},
     ],
   },
-  plugins: [react()],
+  plugins: [react(), early],
   worker: {format: 'es'},
   build: {outDir: here('../www'), emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0, modulePreload: {polyfill: false}},
 };

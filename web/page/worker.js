@@ -1,6 +1,8 @@
 // worker.js - holds the open file; answers the page's calls.
 // SPDX-License-Identifier: MIT
-import {open} from 'datarep-wasm';
+import {load, open} from 'datarep-wasm';
+
+load().catch(() => {}); // open() says what went wrong
 
 let file = null, coast;
 const stops = new Map(); // calls under way that may be cancelled
