@@ -108,9 +108,11 @@ export async function drop(page, file) {
   await page.waitForFunction(() => window.datarep?.api || document.querySelector('[role=alert]'));
 }
 
-/** A new page: `wrong` collects what no page may do: errors, dialogs, violations of the policy. */
-export async function newPage(b) {
-  const page = await b.newPage({viewport: {width: 1200, height: 750}}), wrong = [];
+export const VIEWPORT = {width: 1200, height: 750};
+
+/** A new page, of a context if one is given: `wrong` collects what no page may do: errors, dialogs, violations of the policy. */
+export async function newPage(b, context) {
+  const page = await (context ? context.newPage() : b.newPage({viewport: VIEWPORT})), wrong = [];
   page.setDefaultTimeout(60000);
   page.on('pageerror', e => wrong.push(`error: ${e.message}`));
   page.on('dialog', d => { wrong.push(`dialog: ${d.message()}`); d.dismiss(); });
@@ -149,16 +151,16 @@ export async function pixels(page, selector) {
 }
 
 // A file of NumPy with doubles.
-function npy(values, shape) {
+export function npy(values, shape) {
   const head = `{'descr': '<f8', 'fortran_order': False, 'shape': (${shape.join(', ')},), }`;
   const text = head + ' '.repeat(63 - (10 + head.length) % 64) + '\n';
   return Buffer.concat([Buffer.from([0x93]), Buffer.from('NUMPY\x01\x00', 'latin1'), Buffer.from(new Uint16Array([text.length]).buffer),
     Buffer.from(text), Buffer.from(Float64Array.from(values).buffer)]);
 }
 
-const run = (...args) => execFileSync(DATAREP, args, {stdio: ['ignore', 'pipe', 'inherit']});
+export const run = (...args) => execFileSync(DATAREP, args, {stdio: ['ignore', 'pipe', 'inherit']});
 
-function make(folder, name, schema, values = {}) {
+export function make(folder, name, schema, values = {}) {
   const file = join(folder, `${name}.drep`);
   writeFileSync(join(folder, 's.yaml'), schema);
   run('create', '-f', '-s', join(folder, 's.yaml'), file);

@@ -14,7 +14,7 @@ skip() {
 [ "${1-}" = --full ] || skip "a browser is part of make web-test alone"
 [ -f "$BUILDDIR/web/www/index.html" ] || skip "there is no build of the page: make web"
 [ -x "${CHROMIUM:-/usr/bin/chromium}" ] || skip "no Chromium: tools/install-deps web"
-timeout 1800 node --test-reporter=tap --test-name-pattern="${2-.}" tests/web/browser.test.mjs 2>&1 | awk '
+timeout 1800 node --test-reporter=tap --test-name-pattern="${2-.}" tests/web/{browser,unlucky}.test.mjs 2>&1 | awk '
     /^(ok|not ok) / { n++; sub(/^(not )?ok [0-9]+/, (/^not/ ? "not ok " : "ok ") n); print; next }
     /counted: / { sub(/.*counted: /, "counted: "); print; next }
     /^# Subtest|^TAP|^1\.\./ { next }

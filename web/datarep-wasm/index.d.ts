@@ -154,6 +154,8 @@ export class DatarepError extends Error {
 export interface OpenOptions extends Work {
   /** Bytes of the file that are kept between calls: 33554432 unless given. */
   cacheBytes?: number;
+  /** Of a URL: what messages name it. */
+  name?: string;
   /** Used for URLs. */
   fetch?: typeof fetch;
 }

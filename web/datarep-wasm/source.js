@@ -15,9 +15,18 @@ export function bytesSource(bytes, name = 'file') {
 export function blobSource(blob) {
   return {
     name: blob.name ?? 'file', size: blob.size,
-    fetch: async (at, n) => new Uint8Array(await blob.slice(at, at + n).arrayBuffer()),
+    async fetch(at, n) {
+      const b = await blob.slice(at, at + n).arrayBuffer()
+        .catch(e => { throw new DatarepError(`${blob.name ?? 'file'}: it cannot be read, or has changed: open it again (${e.message})`); });
+      return new Uint8Array(b);
+    },
   };
 }
+
+// The connection may end before the answer does.
+const bodyOf = async (response, name) => new Uint8Array(await response.arrayBuffer().catch(e => {
+  throw e.name === 'AbortError' ? e : new DatarepError(`${name}: the answer breaks off (${e.message})`);
+}));
 
 async function whole(response, name) {
   const most = +(response.headers.get('Content-Length') ?? 0);
@@ -43,13 +52,12 @@ const shown = url => { const u = new URL(url); return u.origin + u.pathname; };
 
 /** A file on a web server, read by ranges; the first says its size.  All answers must be of one
  * version of it: the ETag, where the server shows it, and the size stay. */
-export async function urlSource(url, {fetch = globalThis.fetch, signal} = {}) {
-  const name = shown(url);
+export async function urlSource(url, {fetch = globalThis.fetch, signal, name = shown(url)} = {}) {
   let etag, size;
   async function range(at, n, signal) {
     const r = await fetch(url, {headers: {Range: `bytes=${at}-${at + n - 1}`}, cache: 'no-store', signal})
-      .catch(e => { throw e.name === 'AbortError' ? e : new DatarepError(`${name}: ${e.message}`); });
-    if (r.status === 416 && size === undefined) throw new DatarepError(`${name}: the file is empty`);
+      .catch(e => { throw e.name === 'AbortError' ? e : new DatarepError(`${name}: the server does not answer (${e.message})`); });
+    if (r.status === 416) throw new DatarepError(size === undefined ? `${name}: the file is empty` : `${name}: the file has changed: open it again`);
     if (r.status !== 206 && (r.status !== 200 || size !== undefined)) {
       await r.body?.cancel();
       throw new DatarepError(`${name}: the server answers ${r.status} ${r.statusText}`);
@@ -64,15 +72,15 @@ export async function urlSource(url, {fetch = globalThis.fetch, signal} = {}) {
       '(Access-Control-Expose-Headers: Content-Range, ETag)');
   size = +total[1];
   etag = first.headers.get('ETag');
-  const head = new Uint8Array(await first.arrayBuffer());
+  const head = await bodyOf(first, name);
   if (head.length !== Math.min(size, FIRST)) throw new DatarepError(`${name}: the server sent other bytes than it was asked for`);
   return {
     name, size, head,
     async fetch(at, n, signal) {
       const r = await range(at, n, signal);
       const now = r.headers.get('ETag'), says = r.headers.get('Content-Range');
-      const b = new Uint8Array(await r.arrayBuffer());
-      if ((etag ?? now) !== now || !says.endsWith('/' + size)) throw new DatarepError(`${name}: the file has changed`);
+      const b = await bodyOf(r, name);
+      if ((etag ?? now) !== now || !says.endsWith('/' + size)) throw new DatarepError(`${name}: the file has changed: open it again`);
       if (b.length !== n || !says.startsWith(`bytes ${at}-`))
         throw new DatarepError(`${name}: the server sent other bytes than it was asked for`);
       return b;

@@ -23,6 +23,7 @@ function Page() {
     setError('');
     setShown(null);
     setPicture(null);
+    document.title = 'Datarep';
     busy({bytes: 0});
     begun.told = busy;
     try {
@@ -36,7 +37,7 @@ function Page() {
     }
   }
   const showFile = f => f && show(f.name, begin(f));
-  const showListed = (f, begun = begin(addressOf(f))) => show(f.name, begun, f.path);
+  const showListed = (f, begun = begin(addressOf(f), f.name)) => show(f.name, begun, f.path);
 
   useEffect(() => {
     first.then(({files, begun}) => { setFiles(files); if (begun) showListed(files[0], begun); }, e => setError(e.message));

@@ -112,7 +112,8 @@ export function Picture({path}) {
     setPlaying(-1);
     setDims(null);
     call('get', {path}).then(o => {
-      if (o.kind !== 'dataset' || !o.dims?.length) { setSaid('select a dataset in the tree'); return; }
+      if (o.kind !== 'dataset') { setSaid('select a dataset in the tree'); return; }
+      if (!o.dims?.length) { setSaid('there is no picture of one value, or of none'); return; }
       setAt(o.dims.slice(0, -2).map(() => 0));
       setDims(o.dims);
     }, e => setSaid(e.message));
@@ -136,7 +137,7 @@ export function Picture({path}) {
       if (stop.signal.aborted) return;
       draw(canvas.current, p, coast);
       setSaid(p.note);
-      window.datarep.picture = {title: p.title, map: p.map, x: p.x, y: p.y, coast: coast?.length ?? 0};
+      window.datarep.picture = {from: path, title: p.title, map: p.map, x: p.x, y: p.y, coast: coast?.length ?? 0};
       if (playing >= 0)
         timer = setTimeout(() => setAt(a => a.map((v, d) => d === playing ? (v + 1) % dims[d] : v)), Math.max(0, FRAME_MS - (performance.now() - began)));
     })().catch(e => { if (!stop.signal.aborted) { setPlaying(-1); setSaid(e.message); } });

@@ -13,6 +13,7 @@ const ONE = /^(_FillValue|missing_value|valid_min|valid_max|scale_factor|add_off
 const RANGE = 500;           // members of a group in the tree at once
 export const LARGE = 32 * 2 ** 20; // bytes of a slice that is shown
 const REDUCED = 4 * 2 ** 20; // and of a reduced one
+const ATTRIBUTE = 256 * 2 ** 10; // bytes of an attribute: all of an object are shown at once
 
 const number = t => t.k === 'f' ? {class: DTypeClass.Float, size: t.size * 8, endianness: undefined}
   : {class: DTypeClass.Integer, signed: t.k === 'i', size: t.size * 8, endianness: undefined};
@@ -74,7 +75,7 @@ export class DatarepApi extends DataProviderApi {
 
   attributes(o) {
     return o.attrs.filter(a => a.t).map(a => ({
-      name: a.name, type: dtype(a.t), shape: parseShape(ONE.test(a.name) && a.dims?.length === 1 && a.dims[0] === 1 ? [] : a.dims),
+      name: a.name, type: dtype(a.t), elements: (a.dims ?? []).reduce((n, d) => n * d, 1), size: a.t.size, shape: parseShape(ONE.test(a.name) && a.dims?.length === 1 && a.dims[0] === 1 ? [] : a.dims),
     }));
   }
 
@@ -203,6 +204,7 @@ export class DatarepApi extends DataProviderApi {
   }
 
   async getValue({dataset, selection}, signal, onProgress) {
+    if (dataset.shape.dims?.includes(0)) throw new Error(`${dataset.name} has no elements: its shape is ${dataset.shape.dims.join(' \u00d7 ')}`);
     const scalar = dataset.shape.dims === undefined || dataset.shape.class === 'Scalar';
     const steps = dataset.steps, path = this.real(dataset.path);
     const parts = (selection ?? dataset.shape.dims?.map(() => ':').join(',') ?? '').split(',');
@@ -225,6 +227,10 @@ export class DatarepApi extends DataProviderApi {
     const extra = this.extra.get(entity.path) ?? {}, values = {};
     await Promise.all(entity.attributes.map(async a => {
       if (Object.hasOwn(extra, a.name)) { values[a.name] = extra[a.name]; return; }
+      if (a.elements * a.size > ATTRIBUTE) {
+        values[a.name] = `${a.elements} elements of ${a.size} bytes, too large to be shown here`;
+        return;
+      }
       const {data, shape} = await this.call('attribute', {path: this.real(entity.path), name: a.name});
       values[a.name] = a.shape.class === 'Scalar' && shape?.length === 1 ? data[0] : data;
     }));

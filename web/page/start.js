@@ -5,9 +5,9 @@ import './style.css';
 import {call} from './client.js';
 
 /** Opens a file in the worker: done, a promise of its header; stop; told, set by who wants to know of bytes. */
-export function begin(what) {
+export function begin(what, name) {
   const begun = {stop: new AbortController(), told: null};
-  begun.done = call('open', {what}, {signal: begun.stop.signal, progress: d => begun.told?.(d)});
+  begun.done = call('open', {what, name}, {signal: begun.stop.signal, progress: d => begun.told?.(d)});
   begun.done.catch(() => {}); // who shows it says so
   return begun;
 }
@@ -21,6 +21,6 @@ async function listed() {
 }
 
 /** {files, begun}: the list, and the first of them, opened. */
-export const first = listed().then(files => ({files, begun: files.length ? begin(addressOf(files[0])) : null}));
+export const first = listed().then(files => ({files, begun: files.length ? begin(addressOf(files[0]), files[0].name) : null}));
 first.catch(() => {});
 import('./main.jsx');
