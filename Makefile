@@ -990,8 +990,8 @@ site: ## make one static site of all pages with a search in build/site; warnings
 	@$(PYTHON) tools/site build/site
 
 # Of the commit, whatever else is in the tree: equal commits make equal bytes.
-dist: ## make the archive of the sources of this commit, which builds without git: build/dist
-	@tools/dist build/dist
+dist: ## make the archive of the sources of this commit, with the page if it is built; it builds without git: build/dist
+	@tools/dist $(if $(WEB_PAGE),--page $(WEB)/www) build/dist
 
 deps-%: ## install the Debian packages of a group (tools/install-deps lists them)
 	@tools/install-deps $*

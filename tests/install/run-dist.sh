@@ -39,7 +39,16 @@ builds() {
         env -u MAKEFLAGS PATH="$path" make -s -C "$TMPDIR/src" build/release/obj/tools/cmd/version.o build/release/obj/lib/api/version.o &&
         strings -a "$TMPDIR/src/build/release/obj/tools/cmd/version.o" | grep -qF "$(git describe --always --abbrev=12)"
 }
+# The page goes along as it is, so that its files are not built anew, and is installed from there.
+pages() {
+    mkdir -p "$TMPDIR/www/assets" "$TMPDIR/paged" && echo page > "$TMPDIR/www/index.html" && echo 1 > "$TMPDIR/www/assets/a.js" &&
+        tools/dist --page "$TMPDIR/www" "$TMPDIR/three" && tools/dist --page "$TMPDIR/www" "$TMPDIR/four" &&
+        cmp "$TMPDIR"/three/*.tar.gz "$TMPDIR"/four/*.tar.gz && tar -xf "$TMPDIR"/three/*.tar.gz -C "$TMPDIR/paged" --strip-components=1 &&
+        cmp "$TMPDIR/www/assets/a.js" "$TMPDIR/paged/build/web/www/assets/a.js" && tools/dist "$TMPDIR/one" 2>&1 | grep -q 'lacks the page' &&
+        env -u MAKEFLAGS make -s -C "$TMPDIR/paged" -n install DESTDIR=/d 2> /dev/null | grep -q 'install .*build/web/www/index.html'
+}
 check "make dist makes the same bytes twice" made
 check "it has the files of the commit, and no others" unpacked
 check "it is built without git, and knows its commit" builds
+check "it has the page of datarep view, if that is built, and says so if not" pages
 echo "1..$n"

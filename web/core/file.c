@@ -55,7 +55,7 @@ static int open_hints(drep_info **out)
     if (!err)
         err = drep_info_set(info, "drep_fetch_size", "33554432");
     if (!err)
-        err = drep_info_set(info, "drep_cache_size", "16777216");
+        err = drep_info_set(info, "drep_cache_size", "8388608");
     if (err)
         drep_info_free(info);
     else

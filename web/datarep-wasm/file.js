@@ -6,7 +6,7 @@ import {pieces} from './pieces.js';
 import {Decoder, arrayOf} from './values.js';
 
 const ROUNDS_MOST = 256, LIMIT = 256 * 2 ** 20, BUDGET = 32 * 2 ** 20;
-const PIECE = 16 * 2 ** 20;     // that the core reads at once
+const PIECE = 8 * 2 ** 20;     // that the core reads at once
 const TOO_MUCH = 30;            // DREP_ERR_LIMIT
 const HEAP_MOST = 24 * 2 ** 20; // an instance whose memory has grown beyond is made anew: it cannot shrink
 const ROUND_TRIP = 1000000;     // what one costs, in bytes that could be moved meanwhile
