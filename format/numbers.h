@@ -137,12 +137,13 @@ enum fmt_kind {
     FMT_KIND_DUP = 43
 };
 
-/* Drafts have major 0; draft 1 called itself 1.0.  All records that the library writes were defined
- * in this version. */
-#define FMT_MAJOR 0
-#define FMT_MINOR 5
-#define FMT_CANDIDATE 5 /* the draft with the bytes of 1.1 */
-#define FMT_UPGRADED 4  /* the draft that `datarep convert` reads */
+/* All records that the library writes were defined in this version. */
+#define FMT_MAJOR 1
+#define FMT_MINOR 1
+/* Drafts have major 0, and draft 1 called itself 1.0.  The last draft has the bytes of 1.1 but for
+ * the number: its files are read for ever. */
+#define FMT_DRAFT 5
+#define FMT_UPGRADED 4 /* the draft that `datarep convert` reads */
 /* Incompatible features, as masks.  Bits 1 (other sums, wider references) and 2 (files that only
  * grow) are reserved. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */

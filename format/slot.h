@@ -30,13 +30,14 @@ struct slot {
     uint32_t header_size;
     uint8_t header[FMT_SLOT_HEADER_MAX];
 };
-/* True if this library reads the slot: the candidate's, or one of any version 1.x from 1.1 on. */
+/* True if this library reads the slot: one of any version 1.x from 1.1 on, or of the last draft. */
 static inline bool slot_is_ours(const struct slot *s)
 {
-    return s->major == 0 ? s->minor == FMT_CANDIDATE : s->major == 1 && s->minor > 0;
+    return s->major == 0 ? s->minor == FMT_DRAFT : s->major == 1 && s->minor > 0;
 }
-/* Raise the version of a slot to the one that defined all records which this library writes; one
- * that is higher stays: the file may have what only that version knows. */
+/* Raise the version of a slot to the one that defined all records which this library writes, so
+ * that the last draft becomes 1.1 with the first commit to the file.  A higher version stays: the
+ * file may have what only that version knows. */
 static inline void slot_raise(struct slot *s)
 {
     if (s->major > FMT_MAJOR || (s->major == FMT_MAJOR && s->minor > FMT_MINOR))

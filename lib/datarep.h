@@ -11,8 +11,8 @@
  * data items counted from the first of the tiled typemap, `extent` and `stride`
  * signed bytes.  Strings are UTF-8 and end with a NUL.
  *
- * The format is draft 5, the candidate for version 1.1: every later version of the library will
- * read files of this draft.  `datarep convert` brings files of draft 4 to it.
+ * The format is version 1.1.  Every later version of the library will read its files, and those
+ * of draft 5 (0.5), which differ in that number alone.
  *
  * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
 /* SPDX-License-Identifier: MIT */
@@ -1074,7 +1074,7 @@ DREP_API int drep_create_stream(int fd, const char *datarep, drep_file *like, co
  * DREP_RDONLY: a snapshot.  DREP_RDWR: the only writer
  * (else DREP_ERR_FILE_IN_USE, at once or after the seconds of the hint drep_lock_wait; also while
  * ranks of a parallel job still write whose rank 0 has ended, which the message says).  Other
- * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION (any but draft 5 and 1.x from 1.1 on),
+ * errors: DREP_ERR_NOT_DREP, DREP_ERR_VERSION (any but 1.x from 1.1 on, and 0.5),
  * DREP_ERR_UNSUPPORTED (the file needs a feature that is unknown here; with DREP_RDWR also one
  * without which it can be read; the message says which, and what wrote it), DREP_ERR_CHECKSUM,
  * DREP_ERR_FORMAT, DREP_ERR_TRUNCATE.  A file of a later version stays one when it is changed, and

@@ -236,25 +236,23 @@ static int newest_of(const struct slots *s)
 
 int refuse_version(const struct slot *slot)
 {
-    if (slot->major == 1 && slot->minor == 0)
+    static const char read[] = "this library reads versions 1.x from 1.1 on, and draft 5 (R2.4)";
+
+    _Static_assert(FMT_DRAFT == 5, "the message names it");
+    if (slot->major > 1)
         return fail(DREP_ERR_VERSION,
-                    "written in draft 1 of the format, which called itself 1.0; this library reads "
-                    "draft %d and versions 1.x from 1.1 on (R2.4)",
-                    FMT_CANDIDATE);
+                    "written in version %u.%u of the format, for which it takes a newer version of "
+                    "this library; %s",
+                    slot->major, slot->minor, read);
     if (slot->major == 0 && slot->minor == FMT_UPGRADED)
         return fail(DREP_ERR_VERSION,
-                    "written in draft %u of the format; `datarep convert` brings it to draft %d "
-                    "(R2.4)",
-                    slot->minor, FMT_CANDIDATE);
-    if (slot->major == 0)
-        return fail(DREP_ERR_VERSION,
-                    "written in draft %u of the format; this library reads draft %d and versions "
-                    "1.x from 1.1 on (R2.4)",
-                    slot->minor, FMT_CANDIDATE);
+                    "written in draft %u of the format; `datarep convert` brings it to 1.1; %s",
+                    slot->minor, read);
     return fail(DREP_ERR_VERSION,
-                "written in version %u.%u of the format; this library reads draft %d and versions "
-                "1.x from 1.1 on (R2.4)",
-                slot->major, slot->minor, FMT_CANDIDATE);
+                "written in draft %u of the format%s, which is not read any more: make the file "
+                "again from its source; %s",
+                slot->major == 1 ? 1 : slot->minor,
+                slot->major == 1 ? ", which called itself 1.0" : "", read);
 }
 
 /* Report a feature that this version does not know, and who wrote the slot. */

@@ -474,7 +474,7 @@ static void meet_slot(struct old_slots *s, uint8_t bytes[FMT_SLOT_SIZE])
 
     if (slot_get(&slot, bytes, 0, &why) != SLOT_VALID)
         return;
-    if (slot.major != FMT_MAJOR || slot.minor != FMT_UPGRADED) {
+    if (slot.major != 0 || slot.minor != FMT_UPGRADED) {
         s->others++;
         return;
     }

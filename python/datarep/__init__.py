@@ -15,8 +15,8 @@
 `open` opens and makes files; `File`, `Group` and `Dataset` are what they hold.  Every public name has an
 example in its docstring, help(datarep.open), which assumes these two imports.
 
-The format is draft 5, the candidate for version 1.1: every later version of the library will read
-files of this draft.  `datarep convert` brings files of draft 4 to it.
+The format is version 1.1.  Every later version of the library will read its files, and those of
+draft 5 (0.5), which differ in that number alone.
 """
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def versions() -> dict[str, str]:
 
     >>> import datarep as dr
     >>> dr.versions()["format"]
-    '0.5'
+    '1.1'
     """
     import importlib.metadata
     import platform

@@ -34,7 +34,7 @@ no_stranger_in_man_page() { # COMMAND: each option of its page is one of its own
 }
 
 version() {
-    status 0 --version && grep -q '^datarep [0-9.]*, format 0\.5, filters .*, kernels ' "$tmp/out" &&
+    status 0 --version && grep -q '^datarep [0-9.]*, format 1\.1, filters .*, kernels ' "$tmp/out" &&
         grep -q '^datareps .* external32 internal' "$tmp/out" && grep -q '^modules ' "$tmp/out" &&
         grep -q '^libraries xxhash-[0-9.]* ' "$tmp/out" &&
         grep -qE '^commit ([0-9a-f]{7,40}(-dirty)?|unknown)$' "$tmp/out" &&

@@ -411,6 +411,6 @@ def check_read(lines, written, file_side, memory):
 
 
 def check_header(lines, machine):
-    want = "header table %s 0.5" % machine
+    want = "header table %s 1.1" % machine
     if lines[1] != want:
         raise Wrong("%s, not %s" % (lines[1], want))

@@ -118,6 +118,11 @@ def draft_1():
 
 
 @bad("VERSION", "R2.4")
+def draft_4():
+    return patched(8, u16(0) + u16(4))
+
+
+@bad("VERSION", "R2.4")
 def newer_draft():
     return patched(8, u16(0) + u16(6))
 

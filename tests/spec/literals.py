@@ -154,8 +154,8 @@ def slot(n):
     fields = layout("format/slot.c", "slot_put", sizes)[:-1]
     rows = {at: ["| %d | %d |" % (at, size)] for at, size in fields}
     rows[0].append("`%s`" % byte_list("format/slot.c", "slot_magic"))
-    rows[8].append("major version, %d" % n["MAJOR"])
-    rows[10].append("minor version, %d" % n["MINOR"])
+    rows[8].append("major version, %d (draft %d: 0)" % (n["MAJOR"], n["DRAFT"]))
+    rows[10].append("minor version, %d (draft %d: %d)" % (n["MINOR"], n["DRAFT"], n["DRAFT"]))
     rows[140].append("0 if none")
     rows[72].append("nanoseconds since 1970-01-01 UTC")
     return list(rows.values()) + [
@@ -199,7 +199,7 @@ def unit(n):
     fields = layout("lib/rep/unit.c", "fixed_put", {"magic": 8})
     rows = {at: ["| %d | %d |" % (at, size)] for at, size in fields}
     rows[0].append("`%s`" % byte_list("lib/rep/unit.c", "magic"))
-    rows[8].append("`u16`: %d" % n["MINOR"])
+    rows[8].append("`u16`: %d" % n["UNIT_VERSION"])
     return list(rows.values()) + [["| %d | *H*" % n["FIXED"]], ["| %d + *H* | %d |" % (n["FIXED"], n["SUM"])],
                                   ["| %d + *H* |" % (n["FIXED"] + n["SUM"])]]
 
@@ -402,7 +402,7 @@ def reserved(n):
     free = "%d to 65,535" % codes
     header = [v for k, v in n.named("FMT_HEADER_").items() if k != "MAX"]
     return [
-        ["version", "0.%d, 1.1 and later 1.x" % n["CANDIDATE"]],
+        ["version", "%d.%d, later %d.x, and 0.%d" % (n["MAJOR"], n["MINOR"], n["MAJOR"], n["DRAFT"])],
         ["| incompatible features", "bits %d to 63" % n["INCOMPATIBLE"].bit_length()],
         ["| write-incompatible features", "bit 0 `sealed`, 1 to 63"],
         ["compatible features: all"],

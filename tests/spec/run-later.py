@@ -98,7 +98,7 @@ def main():
     status, out = run(DATAREP, "check", "--deep", PATH + ".new")
     tap.result("nothing of them is in the new file", out if status or "unknown tag" in out else None)
     status, out = run(DATAREP, "dump", "-H", PATH + ".new")
-    tap.result("the new file has this library's version", lacks(out, "format: Datarep 0.5"))
+    tap.result("the new file has this library's version", lacks(out, "format: Datarep 1.1"))
     beyond()
     many()
     return tap.end()

@@ -69,7 +69,7 @@ def compiles(directory):
 
 
 def vectors_described(_):
-    """Draft, representation and commit of each vector as its JSON has them."""
+    """Version, representation and commit of each vector as its JSON has them."""
     for path in good():
         with open(path[:-5] + ".json", encoding="utf-8") as f:
             doc = json.load(f)
@@ -95,15 +95,15 @@ def texts(directory):
     """Other versions, a damaged first slot, a pack unit."""
     cases = (
         (changed(directory, "scalar", 8, b"\0\1\0\0"), "Datarep file, draft 1, external32, commit 1"),
-        (changed(directory, "scalar", 8, b"\0\1\0\1"), "Datarep file, version 1.1, external32, commit 1"),
+        (os.path.join(VECTORS, "draft-5.drep"), "Datarep file, draft 5, external32, commit 1"),
         (changed(directory, "scalar", 8, b"\0\2\0\7"), "Datarep file, version 2.7, external32, commit 1"),
         (changed(directory, "scalar", 40, bytes(7) + b"\1"),
-         "Datarep file, draft 5, external32, state at the end, commit 1"),
+         "Datarep file, version 1.1, external32, state at the end, commit 1"),
         (changed(directory, "second-commit", 0, bytes(8)),
-         "Datarep file, first slot damaged, draft 5, external32, commit 2"),
-        (os.path.join(VECTORS, "second-commit.drep"), "Datarep file, draft 5, external32, commits 1 and 2"),
+         "Datarep file, first slot damaged, version 1.1, external32, commit 2"),
+        (os.path.join(VECTORS, "second-commit.drep"), "Datarep file, version 1.1, external32, commits 1 and 2"),
         (write(directory, "unit", UNIT_HEAD),
-         "Datarep pack unit, draft 5, external32, 1 data items in 8 bytes"),
+         "Datarep pack unit, version 5, external32, 1 data items in 8 bytes"),
     )
     wrong = ["%r, not %r" % (said(path), want) for path, want in cases if said(path) != want]
     return "\n".join(wrong) or None
@@ -141,7 +141,7 @@ def database(directory):
 
 def main():
     tests = (("file -C accepts the magic", compiles, ("file",)),
-             ("file -m says draft, representation and commit of every vector", vectors_described, ("file",)),
+             ("file -m says version, representation and commit of every vector", vectors_described, ("file",)),
              ("file -m on other versions, damage, a pack unit", texts, ("file",)),
              ("file -m does not take other files for ours", others, ("file",)),
              ("gio knows files and pack units", database, ("update-mime-database", "gio")))

@@ -1505,8 +1505,27 @@ def version_1_3():
     return done(b, {"/d": [1, 2]})
 
 
+def draft_5():
+    """The last draft: 1.1 but for the number."""
+    b = Builder()
+    b.slot_fields = {"major": 0, "minor": 5}
+    b.dataset(1, "d", "INT", (2,), data=[1, 2])
+    return done(b, {"/d": [1, 2]})
+
+
+def draft_5_changed():
+    """A commit of draft 5, and the first one of 1.1."""
+    b = Builder()
+    b.slot_fields = {"major": 0, "minor": 5}
+    b.dataset(1, "first", "INT", (2,), data=[1, 2])
+    b.commit()
+    b.slot_fields = {}
+    b.dataset(1, "second", "INT", (1,), data=[3])
+    return done(b, {"/first": [1, 2], "/second": [3]})
+
+
 def mixed_versions():
-    """A commit of the candidate, and one of 1.2."""
+    """A commit of 1.1, and one of 1.2."""
     b = Builder()
     b.dataset(1, "first", "INT", (2,), data=[1, 2])
     b.commit()
@@ -1631,7 +1650,8 @@ GOOD = [empty, scalar, part1, types, types_internal, scalars, compound, control_
         runs, external, hdf5_filters, hdf5_unknown, user_filter, contiguous, links, attrs, dims, named, tree, fill_exact, native_s390x, native_m68k,
         native_i386, native_ppc64el, far_pairs, native_unknown, declared_ibm, declared_vax,
         declared_cray, items, signs, code, code_native, reps, reps_later, extended, later, later_chunks,
-        later_dims, later_value, limits, beyond, readonly, version_1_3, mixed_versions, second_commit, commits, damaged_slot,
+        later_dims, later_value, limits, beyond, readonly, version_1_3, draft_5,
+        draft_5_changed, mixed_versions, second_commit, commits, damaged_slot,
         stream, damaged_stream, damaged_stream_moved, stream_second_slot, stream_later]
 
 

@@ -214,7 +214,7 @@ static struct slot slot_make(uint64_t sequence)
 }
 
 static const char slot_hex[] = "89 44 52 50 0d 0a 1a 0a"
-                               "0000 0005 00000005 0000000000000003"
+                               "0001 0001 00000005 0000000000000003"
                                "a0a1a2a3a4a5a6a7a8a9aaabacadaeaf"
                                "0000000000000000 0000000000000000 0000000000000080"
                                "0000000000005000 fffffffffffffffe"

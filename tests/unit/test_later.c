@@ -461,6 +461,19 @@ START_TEST(test_R2_23_the_version_of_a_commit_is_the_greater)
     ck_assert_int_eq(drep_attr_write_int64(f, "/first", "b", 1), 0);
     ck_assert_int_eq(drep_close(f), 0);
     version_is(1, 2);
+    copy_vector("draft-5.drep");
+    version_is(0, FMT_DRAFT);
+    ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+    ck_assert_int_eq(drep_close(f), 0);
+    version_is(0, FMT_DRAFT); /* nothing was committed */
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(drep_open(path, DREP_RDWR, NULL, &f), 0);
+        ck_assert_int_eq(drep_attr_write_int64(f, "/d", "b", i), 0);
+        ck_assert_int_eq(drep_close(f), 0);
+        version_is(1, 1);
+    }
+    copy_vector("draft-5-changed.drep");
+    version_is(1, 1);
     make_file();
     version_is(FMT_MAJOR, FMT_MINOR);
     change_file();

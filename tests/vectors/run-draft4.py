@@ -140,7 +140,7 @@ def refused():
     ways = [("dump", path), ("ls", path), ("check", path), ("log", path), ("stat", path), ("diff", path, path),
             ("check", "--repair=" + os.path.join(TMPDIR, "r.drep"), path),
             ("export", path, os.path.join(TMPDIR, "r.npy"))]
-    said = "written in draft 4 of the format; `datarep convert` brings it to draft 5"
+    said = "written in draft 4 of the format; `datarep convert` brings it to 1.1"
     wrong = []
     for way in ways:
         status, err = run(*way)

@@ -1,8 +1,9 @@
 /* test_vectors.c - the library against committed files.
  *
  * Every good vector opens, passes a deep check without a finding and reads whole, also what
- * other machines wrote (machines/); every bad one is refused, by the code and the rule of SPEC.md
- * that its line in bad/EXPECT names, and takes no more memory than limit.h allows.  Prints TAP. */
+ * other machines wrote (machines/), and those of draft 5 (draft5/); every bad one is refused, by
+ * the code and the rule of SPEC.md that its line in bad/EXPECT names, and takes no more memory than
+ * limit.h allows.  Prints TAP. */
 #include "tests/fault/limit.h"
 #include "walk.h"
 
@@ -294,6 +295,7 @@ static void all_good(const char *dir)
 /* test_vectors [FOLDER OF BAD ONES] */
 int main(int argc, char **argv)
 {
+    static const char *const more[] = {"machines", "draft5", "draft5/machines"};
     const char *src = getenv("SRCDIR");
     char dir[4000];
 
@@ -310,8 +312,10 @@ int main(int argc, char **argv)
     all_good(dir);
     commits(dir, "commits.drep", 4);
     commits(dir, "second-commit.drep", 2);
-    snprintf(dir, sizeof dir, "%s/tests/vectors/machines", src == NULL ? "." : src);
-    all_good(dir);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        snprintf(dir, sizeof dir, "%s/tests/vectors/%s", src == NULL ? "." : src, more[i]);
+        all_good(dir);
+    }
     snprintf(dir, sizeof dir, "%s/tests/vectors/bad", src == NULL ? "." : src);
     all_bad(dir);
     printf("1..%d\n", cases);

@@ -91,9 +91,8 @@ int version_print(void)
     put_libraries();
     cage_offers(offers, sizeof offers);
     printf("\nconfined by file list%s%s (import)", *offers ? ", " : "", offers);
-    fputs("\nThe format is draft 5, the candidate for version 1.1: every later version of\n"
-          "the library will read files of this draft.  `datarep convert` brings files of\n"
-          "draft 4 to it.",
+    fputs("\nThe format is version 1.1.  Every later version of the library will read its\n"
+          "files, and those of draft 5 (0.5), which differ in that number alone.",
           stdout);
     printf("\ncommit %s\n", DATAREP_COMMIT);
     return tool_flush();

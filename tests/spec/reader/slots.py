@@ -49,11 +49,13 @@ def whole(data, offset):
     if sum64(data[:SIZE - 8]) != int.from_bytes(data[SIZE - 8:], "big"):
         return None
     slot = Slot(data, offset)
-    version = "%d.%d" % (slot.major, slot.minor)
-    if version == "1.0":
+    version = "version %d.%d" % (slot.major, slot.minor)
+    if slot.major == 0:
+        version = "draft %d of the format" % slot.minor
+    elif version == "version 1.0":
         version = "draft 1 of the format, which called itself 1.0"
     need((slot.major, slot.minor) == (0, 5) or slot.major == 1 and slot.minor >= 1, "R2.4", offset + 8,
-         "the file has version %s, this reader reads 0.5 and every 1.x from 1.1 on" % version)
+         "the file is of %s; this reader reads every 1.x from 1.1 on, and draft 5" % version)
     unknown = slot.incompatible & ~END_BIT
     need(not unknown, "R2.8", offset + 40, "the file has unknown incompatible features: bits %s"
          % ", ".join(str(bit) for bit in range(64) if unknown >> bit & 1))
