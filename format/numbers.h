@@ -143,7 +143,6 @@ enum fmt_kind {
 /* Drafts have major 0, and draft 1 called itself 1.0.  The last draft has the bytes of 1.1 but for
  * the number: its files are read for ever. */
 #define FMT_DRAFT 5
-#define FMT_UPGRADED 4 /* the draft that `datarep convert` reads */
 /* Incompatible features, as masks.  Bits 1 (other sums, wider references) and 2 (files that only
  * grow) are reserved. */
 #define FMT_AT_END ((uint64_t)1) /* the state of the file is in a slot at its end */

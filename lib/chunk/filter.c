@@ -673,21 +673,6 @@ static int encode_one(struct codec *k, const struct filter_rec *f, const struct 
     return user_sums(s.user) ? user_prove(&s, &(struct span){room->p, room->len}) : 0;
 }
 
-int filter_rearrange(const struct filter_rec *f, const void *buf, size_t size, struct buf *out)
-{
-    struct filter_stage s = {.in = buf, .in_size = size, .fixed = size};
-    struct filter_use use;
-    int err = filter_get_use(f, &use), skip;
-
-    s.rec = use.rec;
-    if (!err && use.c->changes)
-        err = fail(DREP_ERR_ARG, "filter %d does not keep the length", f->id);
-    if (!err)
-        err = encode_into(&s, use.c, out, &skip);
-    out->len = err ? 0 : size;
-    return err;
-}
-
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped)
 {

@@ -45,8 +45,6 @@ uint32_t filter_shuffles(const struct filter_rec *f);
  * or in the codec, until that is used again. */
 int filters_encode(struct codec *k, const struct filter_rec *f, int n, const void *buf, size_t size,
                    size_t fixed, struct span *out, uint32_t *skipped);
-/* Encode through one filter that keeps the length: all bytes are its elements'. */
-int filter_rearrange(const struct filter_rec *f, const void *buf, size_t size, struct buf *out);
 /* The most bytes that a payload of `size` can be stored as: each filter applied to it that changes
  * lengths may add as much again and 64 KiB (R8.38). */
 uint64_t filters_stored_max(const struct filter_rec *f, int n, uint32_t skipped, uint64_t size);

@@ -8,21 +8,13 @@
 #include "txn/open.h"
 #include "txn/salvage.h"
 #include "txn/private.h"
-#include "txn/upgrade.h"
 
 #include <unistd.h>
 
-/* Open the store, of a file of draft 4 too where the hint of `datarep convert` asks for that: the
- * hint is in no table, as it goes with the release. */
-static int open_store(struct io *io, drep_file *f, const drep_info *info,
-                      const struct store_opts *opts)
+static int open_store(struct io *io, drep_file *f, const struct store_opts *opts)
 {
-    const char *upgrade = drep_info_get(info, "drep_upgrade");
-
     if (opts->slot && f->amode == DREP_RDWR)
         return private_open(io, opts->slot, opts, &f->st);
-    if (upgrade && f->amode == DREP_RDONLY && upgrade_needed(io))
-        return store_upgrade(io, opts, &f->st);
     return store_open(io, f->amode == DREP_RDWR, opts, &f->st);
 }
 
@@ -38,7 +30,7 @@ static int open_io(struct io *io, drep_file *f, const drep_info *info, uint64_t 
     hint_store_opts(f->hints.all, &opts, uuid);
     opts.commit = commit;
     opts.slot = slot;
-    err = open_store(io, f, info, &opts);
+    err = open_store(io, f, &opts);
     if (!err)
         err = store_stale(f->st, header_load(f, info));
     if (!err && f->amode == DREP_RDWR)

@@ -244,10 +244,6 @@ int refuse_version(const struct slot *slot)
                     "written in version %u.%u of the format, for which it takes a newer version of "
                     "this library; %s",
                     slot->major, slot->minor, read);
-    if (slot->major == 0 && slot->minor == FMT_UPGRADED)
-        return fail(DREP_ERR_VERSION,
-                    "written in draft %u of the format; `datarep convert` brings it to 1.1; %s",
-                    slot->minor, read);
     return fail(DREP_ERR_VERSION,
                 "written in draft %u of the format%s, which is not read any more: make the file "
                 "again from its source; %s",

@@ -14,7 +14,7 @@ int store_open(struct io *io, int write, const struct store_opts *opts, struct s
 /* A store without a commit yet; owns io only when it succeeds. */
 int store_new(struct io *io, const struct store_opts *opts, struct store **out);
 /* Let a new store look at the commit of a slot, but with an empty tree that grows from `end` on:
- * for what is read of a file by other ways (salvage.h, upgrade.h) and never committed there. */
+ * for what is read of a file by other ways (salvage.h) and never committed there. */
 void store_begin_empty(struct store *st, const struct slot *slot, uint64_t end);
 /* Take over keep, unit, chunk_max and chunk_limit: the file's own hints are known only when it is
  * open. */

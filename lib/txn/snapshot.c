@@ -324,27 +324,6 @@ static void exchange(struct store *st, struct snapshot *other)
     *other = mine;
 }
 
-int snapshot_sum(struct store *st, uint64_t *sum)
-{
-    uint8_t bytes[FMT_SPACE_START];
-    int err = st->io->ops->read_at(st->io, bytes, sizeof(bytes), 0);
-
-    if (!err)
-        *sum = sum_of(bytes, sizeof(bytes));
-    return err;
-}
-
-/* A store made from another one's commit cannot move to a newer commit: fail if there is one. */
-static int refresh_fixed(struct store *st)
-{
-    uint64_t sum = 0;
-    int err = snapshot_sum(st, &sum);
-
-    return err || sum == st->txn->fixed
-               ? err
-               : fail(DREP_ERR_STALE, "the file has changed since it was opened");
-}
-
 int store_refresh(struct store *st, struct snapshot *old, int *moved)
 {
     struct snapshot next = {.damaged = 0};
@@ -354,8 +333,6 @@ int store_refresh(struct store *st, struct snapshot *old, int *moved)
     *moved = 0;
     if (st->writable)
         return 0; /* only this handle makes commits */
-    if (st->txn->fixed)
-        return refresh_fixed(st);
     err = snapshot_choose(st, 0, 0, &next.slot);
     next.damaged = st->txn->damaged;
     st->txn->damaged = damaged;

@@ -29,8 +29,6 @@ int snapshot_set_header(struct store *st, const struct slot *slot, const struct 
  * any more. */
 int snapshot_reopen(struct store *st, const struct slot *old, int damaged);
 
-/* The sum of both slots as they stand in the file, for st->txn->fixed. */
-int snapshot_sum(struct store *st, uint64_t *sum);
 /* A reader moves to the newest commit; *moved 0: it was there.  What it looked at before is in *old
  * until store_refresh_end() gives it up (keep) or goes back to it.  Nobody else may use the store
  * meanwhile. */

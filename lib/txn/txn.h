@@ -16,8 +16,6 @@ struct txn {
     uint64_t older_end; /* of the commit in the other slot */
     struct ref older;   /* its root, if it is the commit before; else of no length */
     uint64_t older_log; /* the earliest commit in its log, UINT64_MAX: none; 0: not known */
-    uint64_t fixed;     /* sum of the file's slots that this store was made from, which stays with
-                           their commit (txn/upgrade.h); 0: it is the file's own */
     bool unsynced;      /* the slot in force may be that of a writer that was killed before its
                            last sync */
     bool created;       /* a new file, not published yet */

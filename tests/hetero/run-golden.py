@@ -6,8 +6,7 @@ Usage: tests/hetero/run-golden.py            prints TAP
        tests/hetero/run-golden.py --page     puts the table of its findings into PORTABILITY.md
 
 tests/vectors/machines has one file of every machine, all of the same content, under the
-representation of its writer; where there are none of today's format, `datarep convert` makes them
-from those of draft 4.  For each: the reader in Python and the command say the same, and
+representation of its writer.  For each: the reader in Python and the command say the same, and
 it is what exact arithmetic makes of the content on that machine.  For each two: `datarep
 diff` names the values that one of the writers could not hold, and no others.
 """
@@ -35,7 +34,6 @@ from tap import Tap  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FOLDER = os.path.join(ROOT, "tests", "vectors", "machines")
-DRAFT_4 = os.path.join(ROOT, "tests", "vectors", "draft4", "machines")
 DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
 REFERENCE = "s390x"  # it holds all of the content as it is
 tap = Tap()
@@ -246,22 +244,7 @@ def into_page(text):
         f.write(before + BEGIN + text + END + after)
 
 
-def upgraded(folder):
-    """The files of draft 4, brought to today's format in a folder."""
-    for name in sorted(os.listdir(DRAFT_4)):
-        subprocess.run([DATAREP, "convert", os.path.join(DRAFT_4, name), os.path.join(folder, name)], check=True)
-    return folder
-
-
 def main():
-    with tempfile.TemporaryDirectory() as scratch:
-        global FOLDER
-        if not os.path.isdir(FOLDER):
-            FOLDER = upgraded(scratch)
-        return check()
-
-
-def check():
     held = {n[:-5] for n in os.listdir(FOLDER) if n.endswith(".drep")}
     names = [m.name for m in MACHINES if m.name in held]
     tap.result("every file is of a machine that is known", sorted(held - set(names)))

@@ -86,8 +86,8 @@ def named(known):
 
 # Messages about bytes of a file that break no rule of the page.
 NO_RULE = ("another file has taken its place",)
-# What is not a file of this draft: messages of ranks, files of draft 4.
-NO_FILE = ("lib/par/", "lib/team/", "lib/mpi/", "lib/txn/upgrade")
+# What is no file: messages of ranks.
+NO_FILE = ("lib/par/", "lib/team/", "lib/mpi/")
 
 
 def calls(source, names):

@@ -159,7 +159,7 @@ def refused(work, version, words):
         status, out = run(*way, path, *("set", "/@a=1") if way == ("edit",) else ())
         if status == 0 or words not in out or "(R2.4)" not in out:
             return "%s: status %d: %s" % (way[0], status, out)
-    status, out = run("convert", path, path + ".new") if version != (0, 4) else (1, words)
+    status, out = run("convert", path, path + ".new")
     if status == 0 or words not in out or os.path.exists(path + ".new"):
         return "convert: status %d: %s" % (status, out)
     try:

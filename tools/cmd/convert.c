@@ -481,7 +481,6 @@ static int convert_file(struct convert_run *c)
             return status;
         c->datarep = c->datarep ? c->datarep : c->own;
     }
-    tool_allow_upgrade();
     status = tool_open_commit(c->source, DREP_RDONLY, c->plugins, c->commit, &from);
     if (status)
         return status;
@@ -618,8 +617,7 @@ const struct command convert_command = {
         "Copies a file without its free space: everything is kept, elements are converted if\n"
         "another data representation is given.  Losses are reported on stderr; the exit\n"
         "status is then 1.  The target appears when complete; it may be the source, and '-' is\n"
-        "standard output, which is written in one pass.  SOURCE may be a file of draft 4 of the\n"
-        "format, which no other command reads.",
+        "standard output, which is written in one pass.",
     .options = convert_option_rows,
     .examples = "  datarep convert --datarep=native:s390x --only=/sst --chunk=/sst=1,180,360 "
                 "a.drep b.drep\n"

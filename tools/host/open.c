@@ -37,13 +37,6 @@ bool tool_external(void)
     return external;
 }
 
-static bool upgrade;
-
-void tool_allow_upgrade(void)
-{
-    upgrade = true;
-}
-
 static const char *lock_wait;
 
 bool tool_wait_for_lock(const char *seconds)
@@ -110,8 +103,6 @@ int tool_info(const char *plugins, drep_info **out)
         err = drep_info_set(info, "drep_plugin_path", plugins);
     if (!err && external)
         err = drep_info_set(info, "drep_external", "true");
-    if (!err && upgrade)
-        err = drep_info_set(info, "drep_upgrade", "true");
     if (!err && lock_wait)
         err = drep_info_set(info, "drep_lock_wait", lock_wait);
     if (err)

@@ -9,9 +9,6 @@
 /* From now on files may refer to others below their directories (hint drep_external). */
 void tool_allow_external(void);
 bool tool_external(void);
-/* From now on a file of draft 4 is opened for reading as if it were one of today (hint
- * drep_upgrade; `datarep convert` alone). */
-void tool_allow_upgrade(void);
 /* From now on a file that is opened for writing is waited for while another process writes to it
  * (hint drep_lock_wait).  False: not a number of seconds. */
 bool tool_wait_for_lock(const char *seconds);
