@@ -30,7 +30,7 @@ SUMS = os.path.join(HERE, "SHA256SUMS")
 DATAREP = os.environ.get("DATAREP", os.path.join(ROOT, "build", "release", "datarep"))
 MAGIC, SLOT = b"\x89DRP\r\n\x1a\n", 4096
 DRAFT_5, FIRST = (0, 5), (1, 1)
-# Two files whose slots are of two versions each.
+# Files whose slots are of two versions each.
 OF_MORE = ("mixed-versions.drep",)
 tap = Tap()
 
@@ -202,7 +202,7 @@ def stream_changed(work):
 
 
 def untouched(work):
-    """Reading a file of 0.5, and opening it for writing without a change, leaves its bytes."""
+    """Reading a file of 0.5 leaves its bytes."""
     path = shutil.copy(os.path.join(DRAFT, "tree.drep"), os.path.join(work, "read.drep"))
     before = read(path)
     for way in (("dump", path), ("ls", path), ("check", "--deep", path), ("log", path), ("stat", path)):
