@@ -909,7 +909,7 @@ fuzz: ## run each fuzz target for FUZZ_TIME seconds
 	    echo "== $$f"; mkdir -p tests/fuzz/corpus/$$f build/fuzz/found/$$f; \
 	    build/fuzz/$$f -max_total_time=$(FUZZ_TIME) -timeout=10 -rss_limit_mb=2048 -verbosity=0 -print_final_stats=1 \
 	        -artifact_prefix=build/fuzz/found/$$f/ build/fuzz/found/$$f tests/fuzz/corpus/$$f \
-	        $$(case $$f in fuzz_open|fuzz_copy|fuzz_repair|fuzz_write) echo tests/vectors tests/vectors/bad;;; esac) \
+	        $$(case $$f in fuzz_open|fuzz_copy|fuzz_repair|fuzz_write) echo tests/vectors tests/vectors/bad;; esac) \
 	        || exit 1; done
 
 fuzz-afl: ## run each fuzz target under AFL++ for AFL_TIME seconds
