@@ -2580,7 +2580,7 @@ def unknown_filter_with_name():
 
 
 # The ones that stand in the repository as files; the others are made when they are tested.
-KEPT = {"bad_magic", "newer_major", "unknown_incompatible", "truncated", "duplicate_code",
+KEPT = {"bad_magic", "newer_major", "draft_4", "unknown_incompatible", "truncated", "duplicate_code",
         "size_mismatch", "node_order", "separator", "child_level", "overlap_run", "vlen_overlap",
         "vlen_outside", "chunk_sum", "placed_rows_overlap", "external_outside",
         "packed_overlaps_next", "text_nul_in_region", "lz4_distance_0",

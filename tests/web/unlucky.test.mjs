@@ -112,7 +112,7 @@ test('files that are no Datarep files, of an older draft, of a newer version, cu
     ['nothing.drep', Buffer.alloc(0), /nothing\.drep: not a Datarep file/],
     ['a.nc', Buffer.from(`CDF\x01${'x'.repeat(500)}`), /a\.nc: not a Datarep file/],
     ['a.h5', Buffer.from(`\x89HDF\r\n\x1a\n${'x'.repeat(900)}`, 'latin1'), /a\.h5: not a Datarep file/],
-    ['older.drep', readFileSync(`${SRCDIR}/tests/vectors/draft4/attrs.drep`), /older\.drep: written in draft 4 .*datarep convert/],
+    ['older.drep', readFileSync(`${SRCDIR}/tests/vectors/bad/draft-4.drep`), /older\.drep: written in draft 4 .*not read any more/],
     ['newer.drep', readFileSync(`${SRCDIR}/tests/vectors/bad/newer-major.drep`), /newer\.drep: written in version 2/],
     ['short.drep', sea.subarray(0, 3000), /short\.drep: truncated/], ['cut.drep', sea.subarray(0, -100), /cut\.drep: truncated/]];
   for (const [name, bytes, words] of cases) {
