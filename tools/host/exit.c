@@ -38,7 +38,6 @@ static const struct {
     {DREP_ERR_FORMAT, TOOL_CORRUPT, "datarep check --deep %s lists the damage"},
     {DREP_ERR_CHECKSUM, TOOL_CORRUPT, "datarep check --deep %s lists the damage"},
     {DREP_ERR_TRUNCATE, TOOL_CORRUPT, "its end is missing: copy it again"},
-    {DREP_ERR_VERSION, TOOL_CORRUPT, NULL},
 };
 
 /* A code that is not in the table is damage, or beyond what is supported. */

@@ -1,26 +1,19 @@
 // index.js - datarep-wasm in a browser: a page or a worker.
 // SPDX-License-Identifier: MIT
 import {DatarepFile} from './file.js';
+import {loader} from './instance.js';
 import {blobSource, bytesSource, urlSource} from './source.js';
 
 export {DatarepError} from './instance.js';
 export {DatarepFile};
 
-let module;
-
-async function compiled() {
+/** Loads and compiles the core, once; a program may begin that before it opens a file. */
+export const load = loader(async () => {
   const response = await fetch(new URL('./core.wasm', import.meta.url));
   if (!response.ok) throw new Error(`core.wasm: ${response.status}`);
   return response.headers.get('Content-Type') === 'application/wasm' ? WebAssembly.compileStreaming(response)
     : WebAssembly.compile(await response.arrayBuffer());
-}
-
-/** Loads and compiles the core, once; a program may begin that before it opens a file. */
-export function load() {
-  module ??= compiled();
-  module.catch(() => { module = undefined; }); // tried anew by the next call
-  return module;
-}
+});
 
 /** Opens a file: a URL, a Blob (a dropped file), or the bytes in an ArrayBuffer or Uint8Array. */
 export async function open(what, options = {}) {

@@ -91,3 +91,13 @@ export class Instance {
     }
   }
 }
+
+/** The core's module, made by the first call; after a failure the next one tries anew. */
+export function loader(make) {
+  let module;
+  return () => {
+    module ??= make();
+    module.catch(() => { module = undefined; });
+    return module;
+  };
+}

@@ -5,11 +5,9 @@ import {readFile} from 'node:fs/promises';
 import {fileURLToPath} from 'node:url';
 import {DatarepFile} from './file.js';
 import {blobSource, bytesSource, urlSource} from './source.js';
-import {DatarepError} from './instance.js';
+import {DatarepError, loader} from './instance.js';
 
 export {DatarepError, DatarepFile};
-
-let module;
 
 function fileSource(path) {
   const fd = openSync(path), stat = fstatSync(fd);
@@ -29,11 +27,7 @@ function fileSource(path) {
 }
 
 /** Loads and compiles the core, once; a program may begin that before it opens a file. */
-export function load() {
-  module ??= readFile(new URL('./core.wasm', import.meta.url)).then(b => WebAssembly.compile(b));
-  module.catch(() => { module = undefined; }); // tried anew by the next call
-  return module;
-}
+export const load = loader(async () => WebAssembly.compile(await readFile(new URL('./core.wasm', import.meta.url))));
 
 /** Opens a file: a path, a URL (http, https, file), a Blob, or the bytes in an ArrayBuffer or Uint8Array. */
 export async function open(what, options = {}) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 const worker = new Worker(new URL('./worker.js', import.meta.url), {type: 'module'});
-const waiting = new Map(), marked = new Set();
+const waiting = new Map();
 let last = 0;
 
 worker.onmessage = ({data: {id, result, error, aborted, progress}}) => {
@@ -10,8 +10,7 @@ worker.onmessage = ({data: {id, result, error, aborted, progress}}) => {
   if (!call) return;
   if (progress) { call.progress?.(progress); return; }
   waiting.delete(id);
-  if (!marked.has(call.op)) performance.mark(call.op); // the first of each, for who measures
-  marked.add(call.op);
+  if (!performance.getEntriesByName(call.op, 'mark').length) performance.mark(call.op); // the first of each, for who measures
   if (aborted) call.no(Object.assign(new Error('cancelled'), {name: 'AbortError'}));
   else if (error !== undefined) call.no(new Error(error));
   else call.ok(result);
