@@ -12,6 +12,7 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/patch.h"
 #include "chunk/record.h"
@@ -46,7 +47,8 @@ struct repair {
     void *ctx;
     int64_t findings;
     int stop;
-    uint64_t first_found; /* objects from this number on are in lost+found */
+    uint64_t first_found;    /* objects from this number on are in lost+found */
+    struct advance *advance; /* of the step that goes on, or NULL */
     struct buf value;
 };
 
@@ -183,6 +185,8 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
     uint64_t absent;
     int err = chunk_verify(&m->ds->chunks, coord, rec, CHUNK_DECODE, &absent);
 
+    if (advance_add(m->r->advance, (int64_t)(rec->size * rec->run)))
+        return DREP_ERR_STOPPED;
     if (!err && cs->variable)
         err = check_heaps(m, coord, rec);
     /* A filter that nobody has here is no damage, nor is a chunk beyond the opener's limit. */
@@ -399,6 +403,7 @@ static int mend_all(struct repair *r)
     uint64_t id = 0;
     int err;
 
+    r->advance = advance_begin(0);
     while (!(err = object_next(r->from, id, &id)) && id != 0) {
         struct object_head head;
 
@@ -410,6 +415,7 @@ static int mend_all(struct repair *r)
             (err = mend_dataset(r, id, &claimed)))
             break;
     }
+    advance_end(r->advance);
     extents_release(&claimed);
     return err;
 }

@@ -251,7 +251,8 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
         return err;
     err = read_chunk(&m, w, &p);
     chunk_leave(w);
-    return name_chunk(t, &p, part_end(&m, err));
+    err = name_chunk(t, &p, part_end(&m, err));
+    return err ? err : part_moved(t, p.n);
 }
 
 static int read_chunk_share(void *ctx, int64_t i)
@@ -454,7 +455,8 @@ static int put_whole(void *ctx, int64_t i)
         if (!err)
             err =
                 part_end(&m, part_runs(&m, &p, put_run, NULL, &(struct put_straight){&m, to, &at}));
-        return name_chunk(b->t, &p, err);
+        name_chunk(b->t, &p, err);
+        return err ? err : part_moved(b->t, p.n);
     }
     w = work_take(to->cs->st);
     if (!w)
@@ -467,7 +469,7 @@ static int put_whole(void *ctx, int64_t i)
     if (!err)
         err = places_put(to, &at, room->p);
     work_give(to->cs->st, w);
-    return err;
+    return err ? err : part_moved(b->t, p.n);
 }
 
 /* Writes the chunks collected so far. */
@@ -502,7 +504,8 @@ static int patch_part(struct transfer *t, const struct chunk_part *p)
     s.t = m.t;
     err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
     buf_release(&b);
-    return name_chunk(t, p, err);
+    name_chunk(t, p, err);
+    return err ? err : part_moved(t, p->n);
 }
 
 /* Writes the parts in the order of the grid. Whole chunks are collected; a part of a chunk first

@@ -80,6 +80,16 @@ static int reader_end(struct flat_reader *r, int err)
     return err;
 }
 
+/* Slabs that go together: not too many where the caller is asked whether the read goes on. */
+static uint64_t stretch_most(const struct flat_reader *r, int64_t slab)
+{
+    const struct transfer *t = r->m.t;
+    uint64_t left = (uint64_t)(r->high - slab);
+    uint64_t few = t->advance ? SHARE / t->ds->chunks.payload + 1 : left;
+
+    return few < left ? few : left;
+}
+
 /* Moves to another slab, and takes those that stand behind it in the file with it; but what a part
  * takes of one slab is one transfer of a user's functions. A slab that is not stored reads as fill.
  */
@@ -93,7 +103,7 @@ static int enter_slab(struct flat_reader *r, int64_t slab)
     if (err)
         return err;
     if (!r->m.stage)
-        chunk_stretch(r->w, (uint64_t)(r->high - slab), &n, &r->size);
+        chunk_stretch(r->w, stretch_most(r, slab), &n, &r->size);
     r->slab = slab;
     r->n = (int64_t)n;
     gather_init(&r->g, r->m.t, &r->m.c, r->w, r->size);
@@ -125,8 +135,8 @@ static int read_flat(void *ctx, int64_t at, int64_t step, int64_t n, int64_t mem
         }
         now = (len - in - 1) / step + 1;
         now = now < n ? now : n;
-        if (!left_out)
-            err = part_run(&r->m, in, step, now, mem);
+        if (!left_out && !(err = part_run(&r->m, in, step, now, mem)))
+            err = part_moved(r->m.t, now);
     }
     return err;
 }
@@ -483,6 +493,8 @@ static int put_slabs(void *ctx, int64_t share)
         err = slab_piece(s, work_buf(w), &at, &bytes);
         if (!err)
             err = places_put(&s->places, &at, bytes);
+        if (!err)
+            err = part_moved(s->f->t, (int64_t)at.size / s->f->t->ds->esize);
     }
     work_give(st, w);
     return err;
@@ -556,7 +568,9 @@ static int write_part(struct flat_writer *f, int64_t slab, int64_t in, int64_t s
         err = source_elements(f->t, &f->coord, &f->m.c);
     if (!err && f->group > 0 && slab / f->group != f->moved)
         err = move_group(f, slab);
-    return err ? err : part_run(&f->m, in, step, n, mem);
+    if (!err)
+        err = part_run(&f->m, in, step, n, mem);
+    return err ? err : part_moved(f->t, n);
 }
 
 /* Cuts a run at the borders of slabs and takes whole slabs together. The last slab of the dataset

@@ -34,6 +34,9 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
 /* The transfer of the part ends; gives err back if something failed already. */
 int part_flush(struct part_mover *m, int err);
 
+/* Counts elements that were moved.  DREP_ERR_STOPPED: the caller wants no more. */
+int part_moved(const struct transfer *t, int64_t n);
+
 /* A part's own converter, and its report given to the transfer. */
 void conv_begin(const struct transfer *t, struct conv *c);
 void conv_end(const struct transfer *t, const struct conv *c);

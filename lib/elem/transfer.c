@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/sized.h"
+#include "base/advance.h"
 #include "chunk/filter.h"
 #include "conv/memory.h"
 #include "elem/chunked.h"
@@ -17,6 +18,8 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
+
+#define LONG_MIN ((uint64_t)1 << 16) /* bytes below which no call is long */
 
 int items_check(const drep_type *file, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
@@ -233,8 +236,14 @@ int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *t
         err = run_whole(ds, type, mem, xfer, way != READING, &done);
     if (err || done || (err = transfer_begin(ds, sel, type, mem, xfer, way, &t)))
         return err;
-    if (transfer_moves(t, type))
+    if (transfer_moves(t, type)) {
+        uint64_t bytes = bytes_of(ds, t->sel->count);
+
+        if (bytes >= LONG_MIN && !file_shared(ds->file))
+            t->advance = advance_begin((int64_t)bytes);
         err = transfer_layout(t);
+        advance_end(t->advance);
+    }
     transfer_end(t);
     return err;
 }

@@ -15,6 +15,7 @@
 #include "elem/select.h"
 
 struct part_source;
+struct advance;
 
 struct transfer {
     drep_dataset *ds;
@@ -35,6 +36,8 @@ struct transfer {
     struct cut_run *piece;
     int64_t *group;
     bool begun; /* something may have been changed */
+
+    struct advance *advance; /* of the call, which asks whether it goes on; NULL: nobody does */
 
     struct part_source *from; /* source.h; NULL: elements are those of the caller's memory */
     struct given_parts {      /* pieces that were cut before, by chunk and place; NULL: none */

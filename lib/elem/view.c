@@ -15,6 +15,7 @@
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/advance.h"
 #include "elem/sieve.h"
 #include "elem/transfer.h"
 #include "rep/convert.h"
@@ -740,6 +741,7 @@ int drep_view_size(drep_view *view, int64_t *etypes)
 
 #define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */
 /* Bytes between items that cost less than a call of the system for each. */
+#define LONG_ITEMS ((int64_t)1 << 13) /* below which no call is long */
 #define READ_GAP ((int64_t)16 << 10)
 #define WRITE_GAP ((int64_t)4 << 10)
 #define NO_REPORT                                                       \
@@ -1171,10 +1173,17 @@ static int position_of(const drep_view *v, int64_t offset, int64_t items, int64_
                 (long long)items, (long long)offset);
 }
 
+/* About how many bytes of the file so many items are: an element's may differ. */
+static int64_t items_bytes(const drep_view *v, int64_t items)
+{
+    return (int64_t)((double)items * (double)v->prog.size / (double)v->prog.items);
+}
+
 static int view_move(struct view_transfer *a, int64_t offset, int64_t count, bool writing)
 {
     drep_view *v = a->v;
     int64_t position, items, largest = 0;
+    struct advance *advance;
     bool end = false;
     int err = size_up(v);
 
@@ -1204,8 +1213,15 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
         return fail_nomem();
     a->locks = v->io && v->io->ops->lock_bytes && info_bool(v->info, "drep_lock");
     a->gap = !v->io ? 0 : !writing ? READ_GAP : a->locks ? WRITE_GAP : 0;
-    while (!err && a->left > 0 && !end)
+    advance = items >= LONG_ITEMS ? advance_begin(items_bytes(v, items)) : NULL;
+    while (!err && a->left > 0 && !end) {
+        int64_t before = a->left;
+
         err = writing ? write_items(a) : read_items(a, &end);
+        if (!err && a->left > 0)
+            err = advance_add(advance, items_bytes(v, before - a->left));
+    }
+    advance_end(advance);
     mem_free(a->staging);
     mem_free(a->window);
     if (err == DREP_ERR_CONVERSION && writing)

@@ -4,6 +4,7 @@
 
 #include "base/handle.h"
 #include "base/rwlock.h"
+#include "base/advance.h"
 #include "file/file.h"
 #include "file/team.h"
 #include "chunk/packed.h"
@@ -82,8 +83,13 @@ int failure_repeat(const struct failure *first, bool committed)
 /* Writes the rows that wait, before a call that may look at them. */
 static int settle_tails(drep_file *f)
 {
-    int err = f->tails.first ? f->tails.settle(f) : 0;
+    int err;
 
+    if (!f->tails.first)
+        return 0;
+    advance_pause();
+    err = f->tails.settle(f);
+    advance_resume();
     /* Unless the handle refuses now, the rows go on waiting: nothing is lost yet. */
     if (fail_in(err, "%s", f->path))
         note_failure(f, err, f->st->failed != NULL);

@@ -4,6 +4,7 @@
 #include "txn/seal.h"
 
 #include "base/mem.h"
+#include "base/advance.h"
 #include "chunk/payload.h"
 #include "chunk/run.h"
 #include "chunk/run_order.h"
@@ -18,6 +19,7 @@ struct sealing {
     struct chunks *cs;
     seal_row_fn *fn; /* for rows in other files */
     void *ctx;
+    struct advance *advance;
     int64_t *blocks; /* sums that were filled in */
 };
 
@@ -122,7 +124,7 @@ static int seal_external(const struct sealing *s, const uint64_t *coord,
 static int seal_record(const struct sealing *s, const struct key *key, const struct buf *value)
 {
     struct chunks *cs = s->cs;
-    struct chunk_rec rec;
+    struct chunk_rec rec = {0};
     struct chunk_run *r = mem_zalloc(1, sizeof(*r));
     int err;
 
@@ -142,12 +144,13 @@ static int seal_record(const struct sealing *s, const struct key *key, const str
     }
     run_unload(r);
     mem_free(r);
-    return err;
+    return err ? err : advance_add(s->advance, (int64_t)(rec.size * rec.run));
 }
 
-int chunks_seal(struct chunks *cs, seal_row_fn *fn, void *ctx, int64_t *blocks)
+int chunks_seal(struct chunks *cs, seal_row_fn *fn, void *ctx, struct advance *advance,
+                int64_t *blocks)
 {
-    const struct sealing s = {cs, fn, ctx, blocks};
+    const struct sealing s = {cs, fn, ctx, advance, blocks};
     struct buf value = {0};
     struct tree_walk w;
     struct key key;

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
+#include "base/advance.h"
 #include "chunk/filter.h"
 #include "elem/fill.h"
 #include "elem/transfer.h"
@@ -472,5 +473,8 @@ int drep_append(drep_dataset *dataset, int dim, int64_t n, const drep_type *type
     if ((err = dataset_check(dataset, "drep_append")) ||
         (err = shared_refuses(dataset->file, "drep_append")) || (err = append_begin(dataset->file)))
         return err;
-    return operation_done(dataset->file, append_or_stop(dataset, &rows, xfer));
+    advance_pause(); /* a row that is left out cannot be appended later */
+    err = append_or_stop(dataset, &rows, xfer);
+    advance_resume();
+    return operation_done(dataset->file, err);
 }

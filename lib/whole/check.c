@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/vec.h"
+#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "chunk/record.h"
@@ -62,8 +63,9 @@ struct checker {
     uint64_t unread;   /* chunks in other files that were not verified */
     struct seen lost;  /* numbers of other files that cannot be read */
     bool too_much;     /* chunks name more bytes of them than is possible */
-    int stop;          /* what fn gave */
-    uint64_t budget;   /* bytes of payload to read: no byte of the file belongs to two */
+    int stop;          /* what fn gave, or DREP_ERR_STOPPED */
+    struct advance *advance;
+    uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
     drep_usage usage;
     struct seen linked;  /* object ids that hard links name */
     struct seen dims;    /* those that entries of dimensions name */
@@ -693,6 +695,8 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
         return err;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
+    if (c->depth != CHUNK_COUNT && (c->stop = advance_add(c->advance, (int64_t)bytes)))
+        return c->stop;
     if (err == DREP_ERR_UNSUPPORTED)
         return 0; /* a filter: told of once for the dataset */
     if (!is_damage(err))
@@ -1170,7 +1174,9 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
     if (!err)
         err = read_done(c->f, dataset_get(c->f, id, name, &ds));
     if (!err && ds->rec.rank != FMT_RANK_NULL)
-        err = stored_read_all(ds, &c->budget, check_damage, &walk);
+        err = stored_read_all(ds, &c->budget, c->advance, check_damage, &walk);
+    if (err == DREP_ERR_STOPPED)
+        c->stop = err;
     if (!err && walk.undecoded > 0)
         err = fail(DREP_ERR_UNSUPPORTED, "%lld chunks cannot be decoded: %s",
                    (long long)walk.undecoded, walk.why.text);
@@ -1227,6 +1233,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     if (err)
         return err;
     c.budget = store_slot(file->st)->end;
+    c.advance = advance_begin(0);
     err = store_check(file->st, fn, ctx, check_entry, leak ? check_gap : NULL, &c, &store_findings,
                       &c.usage);
     c.findings += store_findings;
@@ -1256,6 +1263,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.datasets.p);
     mem_free(c.noted.p);
     mem_free(c.lost.p);
+    advance_end(c.advance);
     if (!err && c.stop == 0 && unsealed)
         err = tell_absent(&c, unsealed);
     mem_free(c.absent.p);

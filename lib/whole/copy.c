@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "base/sized.h"
 #include "base/vec.h"
+#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "conv/refs.h"
@@ -109,6 +110,7 @@ struct copy {
     uint64_t group;   /* that it comes into */
     drep_report report;
     struct buf value, out;
+    struct advance *advance;
     atomic_bool stopped; /* a function of the caller's ended it */
 };
 
@@ -840,7 +842,9 @@ static int copy_bytes_done(int64_t bytes, void *ctx)
 {
     struct copy *c = ctx;
 
-    return keep_answer(c, c->how->progress(bytes, c->how->ctx));
+    int stop = advance_add(c->advance, bytes);
+
+    return keep_answer(c, stop || !c->how->progress ? stop : c->how->progress(bytes, c->how->ctx));
 }
 
 static bool is_serial(const struct file_rep *rep)
@@ -857,7 +861,7 @@ static int copy_elements(struct copy *c, const struct dataset_copy *m, uint64_t 
                                    .external = c->how->external,
                                    .map = m->refers ? map_reference : NULL,
                                    .map_ctx = c,
-                                   .progress = c->how->progress ? copy_bytes_done : NULL,
+                                   .progress = copy_bytes_done,
                                    .ctx = c};
     char name[40];
     int err;
@@ -1339,6 +1343,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
     c->report.first_overflow = c->report.first_inexact = c->report.first_nan_lost = -1;
     if ((err = copy_begin(c->from, c->to)))
         return err;
+    c->advance = advance_begin(0);
     err = check_features(c, refuse);
     if (!err && c->how->external && !copy_one_directory(c->from, c->to))
         err = fail(DREP_ERR_UNSUPPORTED_OPERATION,
@@ -1347,6 +1352,7 @@ static int copy_all(struct copy *c, const char *path, const char *new_path, bool
         err = copy_path(c, path, new_path);
     if (!err && c->how->unknown)
         err = tell_left(c);
+    advance_end(c->advance);
     err = fail_in(err, "copying \"%s\"", path);
     if (c->from != c->to)
         err = read_end(c->from, err);

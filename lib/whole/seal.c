@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/advance.h"
 #include "chunk/filter.h"
 #include "chunk/target.h"
 #include "elem/external_sum.h"
@@ -95,7 +96,7 @@ static int fail_object_at(drep_file *f, uint64_t id, int err)
     return err;
 }
 
-static int seal_object(struct row_sealing *s, uint64_t id, int64_t *blocks)
+static int seal_object(struct row_sealing *s, uint64_t id, struct advance *advance, int64_t *blocks)
 {
     struct stored_object o = {0};
     struct chunks cs;
@@ -103,7 +104,7 @@ static int seal_object(struct row_sealing *s, uint64_t id, int64_t *blocks)
 
     if (!err && o.rec.kind == FMT_DATASET) {
         chunks_of(s->f, id, &o.rec, 1, true, "dataset", &cs);
-        err = chunks_seal(&cs, seal_row, s, blocks);
+        err = chunks_seal(&cs, seal_row, s, advance, blocks);
     }
     object_release(&o);
     if (err == DREP_ERR_UNSUPPORTED) /* a newer version wrote the object: what it has is its own */
@@ -114,6 +115,7 @@ static int seal_object(struct row_sealing *s, uint64_t id, int64_t *blocks)
 int drep_seal(drep_file *file, int64_t *blocks)
 {
     struct row_sealing rows = {.f = file};
+    struct advance *advance;
     uint64_t id = 0;
     int64_t n = 0;
     int err = 0;
@@ -121,8 +123,10 @@ int drep_seal(drep_file *file, int64_t *blocks)
     if ((err = file_check(file)) || (err = shared_refuses(file, "drep_seal")) ||
         (err = change_begin(file)))
         return err;
+    advance = advance_begin(0);
     while (!err && !(err = object_next(file, id, &id)) && id != 0)
-        err = seal_object(&rows, id, &n);
+        err = seal_object(&rows, id, advance, &n);
+    advance_end(advance);
     err = change_end(file, err);
     if (!err && blocks)
         *blocks = n;

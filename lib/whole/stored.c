@@ -3,6 +3,7 @@
 #include "whole/stored.h"
 
 #include "base/mem.h"
+#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/record.h"
 #include "chunk/read.h"
@@ -233,6 +234,7 @@ int stored_boxes(drep_dataset *ds, stored_box_fn *fn, void *ctx)
 
 struct stored_reading {
     struct stored_walk walk;
+    struct advance *advance;
     void *buf; /* made by the first read: an element may be larger than what is stored */
 };
 
@@ -263,14 +265,16 @@ static int read_box(const uint64_t *start, const uint64_t *count, void *ctx)
         err = read_done(ds->file, dataset_read(ds, sel, type, r->buf, &xfer));
     drep_vlen_free(type, elements, r->buf);
     drep_selection_free(sel);
-    return err;
+    return err ? err : advance_add(r->advance, elements * ds->esize);
 }
 
-int stored_read_all(drep_dataset *ds, uint64_t *budget, stored_damage_fn *damaged, void *ctx)
+int stored_read_all(drep_dataset *ds, uint64_t *budget, struct advance *advance,
+                    stored_damage_fn *damaged, void *ctx)
 {
     uint64_t extent = (uint64_t)ds->ft->type->prog.extent;
     struct stored_reading r = {
-        .walk = {.ds = ds, .fn = read_box, .damaged = damaged, .damaged_ctx = ctx}};
+        .walk = {.ds = ds, .fn = read_box, .damaged = damaged, .damaged_ctx = ctx},
+        .advance = advance};
     int err;
 
     r.walk.ctx = &r;

@@ -89,8 +89,10 @@ PyObject *raise_error(int err, handle *h)
     /* A conversion that failed may be told by a later call: a fill value that cannot be written. */
     if (waits_long && err != DREP_ERR_CONVERSION)
         Py_CLEAR(cause);
-    /* KeyboardInterrupt, SystemExit: they are for the program, not about the call. */
-    if (cause && !PyErr_GivenExceptionMatches(cause, PyExc_Exception)) {
+    /* KeyboardInterrupt, SystemExit, and what a handler of a signal raised: they are for the
+     * program, not about the call. */
+    if (cause &&
+        (err == DREP_ERR_STOPPED || !PyErr_GivenExceptionMatches(cause, PyExc_Exception))) {
         PyErr_SetObject((PyObject *)Py_TYPE(cause), cause);
         Py_DECREF(cause);
         return NULL;

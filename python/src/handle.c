@@ -42,8 +42,22 @@ bool handle_never_waits(const handle *h)
     return !h->writes && !python_is_called;
 }
 
+/* Ctrl-C ends a long call: Python's handlers of signals run while it goes on (drep_progress). */
+static int run_signal_handlers(int64_t done, int64_t total, void *ctx)
+{
+    PyGILState_STATE held = PyGILState_Ensure();
+    int stop = PyErr_CheckSignals();
+
+    (void)done, (void)total, (void)ctx;
+    if (stop)
+        keep_exception();
+    PyGILState_Release(held);
+    return stop;
+}
+
 void handle_enter(handle *h)
 {
+    drep_progress(run_signal_handlers, NULL);
     if (h->forks != forks) {
         atomic_store(&h->busy, 0);
         h->forks = forks;

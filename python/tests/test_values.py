@@ -8,9 +8,11 @@ import fractions
 import gc
 import math
 import os
+import signal
 import struct
 import subprocess
 import sys
+import time
 import warnings
 
 import numpy as np
@@ -440,6 +442,35 @@ def test_with_publishes_nothing_after_an_exception(tmp_path):
                 f["x"] = 1
                 raise error
     assert not os.path.exists(path)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError])
+def test_a_signal_ends_a_long_call(tmp_path, error):
+    """In the middle: the rest of the array is as it was; what was being written is not in the file."""
+    n = 8 << 20  # numbers that hardly pack take long
+    given, out = np.random.default_rng(1).random(n), np.full(n, 7.0)
+
+    def interrupt(number, frame):
+        raise error
+
+    with dr.open(tmp_path / "a.drep", "w") as f:
+        f.create("x", given, chunks=(1 << 16,), filters=["deflate"])
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with dr.open(tmp_path / "a.drep", "a") as f:
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            with pytest.raises(error):
+                f["x"].read_into(out, threads=1)
+                time.sleep(10)
+            assert out[0] == given[0] and out[-1] == 7
+            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            with pytest.raises(error):
+                f["x"][...] = out
+                time.sleep(10)
+            assert (f["x"][...] == given).all()
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_texts_in_every_array_and_list(tmp_path):
