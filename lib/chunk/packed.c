@@ -276,7 +276,7 @@ static int store_oldest(struct packed_runs *runs, uint64_t object, bool *found)
 
 int packed_flush(struct store *st, uint64_t object)
 {
-    bool more = true;
+    bool more = packed_waits(st);
     int err = 0;
 
     while (!err && more)

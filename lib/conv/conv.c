@@ -581,6 +581,8 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
 {
     struct conv *c = ctx;
 
+    if (src_leaf->kind == DREP_KIND_VSTRING && dst_leaf->kind == DREP_KIND_VSTRING)
+        return read_text(c, heap_ref_get(src), dst_leaf, dst);
     if (texts(dst_leaf, src_leaf))
         return read_string(c, dst_leaf, dst, src_leaf, src);
     if (text_and_bytes(dst_leaf, src_leaf))
@@ -595,8 +597,6 @@ static int move_read(void *ctx, const drep_type *dst_leaf, void *dst, const drep
             memcpy(dst, &v, sizeof v);
         return err;
     }
-    if (src_leaf->kind == DREP_KIND_VSTRING)
-        return read_text(c, heap_ref_get(src), dst_leaf, dst);
     if (src_leaf->kind == DREP_KIND_REFERENCE &&
         drep_type_reference_what(dst_leaf) == drep_type_reference_what(src_leaf)) {
         drep_ref ref = {key_u64(src), NULL};
