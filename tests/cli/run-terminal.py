@@ -19,7 +19,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATAREP = os.path.abspath(os.environ.get("DATAREP", HERE + "/../../build/release/datarep"))
-ENV = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8")
+ENV = dict(os.environ, TERM="xterm", LC_ALL="C.UTF-8", DATAREP_PAGER="")
 for name in ("NO_COLOR", "COLUMNS"):
     ENV.pop(name, None)
 cases = bad = 0
@@ -119,6 +119,33 @@ def colours():
         check("%s: --color is asked for" % what, b"\x1b[" in forced)
 
 
+def pages():
+    """A pager shows what dump prints on a terminal, and nowhere else."""
+    marks = "sed s/^/shown:/"
+    plain = on_terminal("dump", "-H", "sea.drep")
+    lines = plain.split("\n")
+    for words in ({"DATAREP_PAGER": marks}, {"DATAREP_PAGER": marks, "PAGER": "false"}):
+        out = on_terminal("dump", "-H", "sea.drep", env=words)
+        check("dump goes to a pager: %s" % words, out == "".join("shown:%s\n" % t for t in lines[:-1]), out)
+    check("its colours stay", "\x1b[" in out)
+    check("none of an empty name, nor cat", on_terminal("dump", "-H", "sea.drep", env={"DATAREP_PAGER": "cat"}) == plain)
+    out = subprocess.run([DATAREP, "dump", "-H", "sea.drep"], env=dict(ENV, DATAREP_PAGER=marks), stdout=subprocess.PIPE)
+    check("none in a pipe", b"shown:" not in out.stdout, out.stdout)
+    own = {k: v for k, v in ENV.items() if k != "DATAREP_PAGER"}
+    master, slave = terminal()
+    child = subprocess.Popen([DATAREP, "dump", "-H", "sea.drep"], stdin=subprocess.DEVNULL, stdout=slave,
+                             stderr=subprocess.PIPE, env=dict(own, PAGER=marks))
+    os.close(slave)
+    out = drain(master)
+    child.communicate()
+    os.close(master)
+    check("PAGER counts where there is no DATAREP_PAGER", b"shown:" in out, out)
+    out = on_terminal("dump", "big.drep", env={"DATAREP_PAGER": "sed 2q"})
+    check("a pager that ends early ends the command", out.count("\n") == 2, out[:200])
+    out = on_terminal("dump", "no.drep", env={"DATAREP_PAGER": marks})
+    check("an error needs no pager", out == "", out)
+
+
 def widths():
     for columns in (40, 100):
         out = on_terminal("plot", "--preview", "--color=never", "sea.drep", "/sst", columns=columns)
@@ -183,6 +210,7 @@ def main():
         create("table.drep", "root: {t: {dataset: INT64_T, shape: [0], maxshape: [unlimited]}}")
         os.mkfifo("rows.fifo")
         colours()
+        pages()
         widths()
         bars()
         stops()

@@ -32,7 +32,7 @@ export async function view(folder, ...files) {
 
 const TYPES = {'.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.json': 'application/json'};
 
-/** A plain web server with ranges over a folder; log: [path, bytes] of each answer; delay in ms for .drep. */
+/** A plain web server with ranges over a folder; log: [path, bytes, when it was sent] of each answer; delay in ms for .drep. */
 export async function serve(folder, delay = 0) {
   const log = [];
   const server = createServer(async (request, response) => {
@@ -43,7 +43,9 @@ export async function serve(folder, delay = 0) {
     const m = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? ''), from = m ? +m[1] : 0, to = Math.min(m ? +m[2] : size, size - 1);
     response.writeHead(m ? 206 : 200, {'Content-Type': TYPES[extname(file)] ?? 'application/octet-stream', 'Content-Length': to - from + 1,
       ETag: `"${size}"`, ...(m && {'Content-Range': `bytes ${from}-${to}/${size}`})});
-    log.push([path, to - from + 1]);
+    const answer = [path, to - from + 1, 0];
+    log.push(answer);
+    response.on('finish', () => { answer[2] = Date.now(); });
     createReadStream(file, {start: from, end: to}).pipe(response);
   }).listen(0, '127.0.0.1');
   await new Promise(ok => server.on('listening', ok));
@@ -103,6 +105,7 @@ export async function drop(page, file) {
     const held = document.getElementById('held'), dataTransfer = new DataTransfer();
     dataTransfer.items.add(held.files[0]);
     held.remove();
+    window.dropped = Date.now();
     document.body.dispatchEvent(new DragEvent('drop', {dataTransfer, bubbles: true, cancelable: true}));
   });
   await page.waitForFunction(() => window.datarep?.api || document.querySelector('[role=alert]'));
