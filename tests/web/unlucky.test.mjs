@@ -90,6 +90,7 @@ test('a file that changes under the page: words, and right when it is opened aga
 test('a file that becomes shorter under the page', async () => {
   const file = noise();
   await withPage(async page => {
+    await page.locator('[data-path="/b"]').waitFor();
     truncateSync(file, 100000);
     await pick(page, '/b');
     await says(page, /^noise\d+\.drep: the file has changed: open it again/);
