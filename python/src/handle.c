@@ -14,6 +14,7 @@ static pthread_cond_t calls_ended = PTHREAD_COND_INITIALIZER;
 static unsigned forks;            /* how many led to this process */
 static int under_way;             /* calls of all threads, guarded by the GIL */
 static _Thread_local int entered; /* those of this thread */
+static unsigned long main_thread; /* Python runs handlers of signals there alone */
 
 /* The child has one thread, so nobody is in a call or holds the lock. */
 static void in_child(void)
@@ -23,6 +24,7 @@ static void in_child(void)
 
     forks++;
     under_way = entered;
+    main_thread = PyThread_get_thread_ident();
     memcpy(&lock, &new_lock, sizeof lock);
     memcpy(&calls_ended, &new_idle, sizeof calls_ended);
 }
@@ -42,7 +44,7 @@ bool handle_never_waits(const handle *h)
     return !h->writes && !python_is_called;
 }
 
-/* Ctrl-C ends a long call: Python's handlers of signals run while it goes on (drep_progress). */
+/* Ctrl-C ends a long call: the handlers run while it goes on (drep_progress). */
 static int run_signal_handlers(int64_t done, int64_t total, void *ctx)
 {
     PyGILState_STATE held = PyGILState_Ensure();
@@ -57,7 +59,8 @@ static int run_signal_handlers(int64_t done, int64_t total, void *ctx)
 
 void handle_enter(handle *h)
 {
-    drep_progress(run_signal_handlers, NULL);
+    if (PyThread_get_thread_ident() == main_thread)
+        drep_progress(run_signal_handlers, NULL);
     if (h->forks != forks) {
         atomic_store(&h->busy, 0);
         h->forks = forks;
@@ -633,8 +636,24 @@ static PyType_Spec handle_spec = {"datarep._core.Handle", sizeof(handle), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                   handle_slots};
 
+static bool find_main_thread(void)
+{
+    PyObject *threading = PyImport_ImportModule("threading");
+    PyObject *thread = threading ? PyObject_CallMethod(threading, "main_thread", NULL) : NULL;
+    PyObject *ident = thread ? PyObject_GetAttrString(thread, "ident") : NULL;
+
+    if (ident)
+        main_thread = PyLong_AsUnsignedLong(ident);
+    Py_XDECREF(threading);
+    Py_XDECREF(thread);
+    Py_XDECREF(ident);
+    return !PyErr_Occurred();
+}
+
 bool handle_add(PyObject *module)
 {
+    if (!find_main_thread())
+        return false;
     pthread_atfork(NULL, NULL, in_child);
     add_methods(handle_methods);
     add_methods(object_methods);
