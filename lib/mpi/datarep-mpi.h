@@ -60,7 +60,8 @@
  * drep_info_* drep_cursor_* drep_pack* drep_unpack* drep_convert drep_code_* drep_format_*
  * drep_filter_* drep_datarep_* drep_declare_datarep drep_register_* drep_plugin_* drep_predefined
  * drep_vlen_free drep_version drep_library_walk drep_error* drep_escape drep_strerror
- * drep_message_* drep_mpi_type drep_mpi_datatype drep_mpi_info* drep_mpi_register_datarep.
+ * drep_message_* drep_progress drep_mpi_type drep_mpi_datatype drep_mpi_info*
+ * drep_mpi_register_datarep.
  *
  * On a communicator of one rank nothing is refused, and nothing differs from drep_create() and
  * drep_open().

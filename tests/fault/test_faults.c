@@ -17,6 +17,7 @@ static const struct {
 } excepted[] = {
     {"drep_escape", "it allocates nothing and cannot fail; tests/cli/run-shown.py"},
     {"drep_error_set", "it sets a message and cannot fail; tests/unit/test_base.c"},
+    {"drep_progress", "it sets a function and cannot fail; tests/unit/test_progress.c"},
     {"drep_plugin_init", "a plugin defines it, the library does not"},
     {"drep_plugin_load", "its memory is the loader's; tests/unit/test_plugin.c"},
 };
