@@ -5,6 +5,7 @@
 
 The command runs from a folder of its own with a page of three small files, so that neither Node nor a browser is needed.
 """
+import atexit
 import http.client
 import http.server
 import os
@@ -15,12 +16,14 @@ import socket
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 RELEASE = os.path.join(os.environ.get("BUILDDIR", os.path.join(ROOT, "build")), "release")
-TMP = os.environ.get("TMPDIR", "/tmp")
+TMP = tempfile.mkdtemp(prefix="datarep-server-")  # of its own: it may run twice on one machine
+atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 FILE = os.path.join(ROOT, "tests", "vectors", "runs.drep")
 cases = 0
 
