@@ -264,6 +264,7 @@ def urls(home):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job of a shell in the background ignores it, and so would the command
     if not os.path.exists(os.path.join(RELEASE, "datarep-view.so")):
         print("1..0 # SKIP built without libmicrohttpd")
         return
