@@ -89,7 +89,7 @@ def make_home():
     for name in ("datarep", "datarep-view.so"):
         shutil.copy(os.path.join(RELEASE, name), os.path.join(home, "bin", name))
     for name, text in (("index.html", "<meta content=\"connect-src 'self'; \">page"), ("assets/a.js", "1"), ("assets/b.wasm", "w"),
-                       ("assets/.hidden.js", "h"), ("assets/c.sh", "s")):
+                       ("assets/.hidden.js", "h"), ("assets/c.sh", "s"), ("LICENSES.txt", "l")):
         with open(os.path.join(home, "web/www", name), "w", encoding="utf-8") as f:
             f.write(text)
     with open(os.path.join(home, "web", "secret.js"), "w", encoding="utf-8") as f:
@@ -297,7 +297,7 @@ def main():
     urls(home)
     site = os.path.join(TMP, "site")
     r = subprocess.run([home + "/bin/datarep", "view", "--export", site, FILE, FILE], capture_output=True, text=True, timeout=20, check=False)
-    case(r.returncode == 0 and sorted(os.listdir(site)) == ["0-runs.drep", "1-runs.drep", "assets", "files.json", "index.html"],
+    case(r.returncode == 0 and sorted(os.listdir(site)) == ["0-runs.drep", "1-runs.drep", "LICENSES.txt", "assets", "files.json", "index.html"],
          "--export writes page, files and their list", r.stderr)
     r = subprocess.run([home + "/bin/datarep", "view", "--export", site, FILE], capture_output=True, text=True, timeout=20, check=False)
     case(r.returncode == 3, "--export replaces nothing", r.stderr)

@@ -233,9 +233,26 @@ static int check_exported(char **files)
     return status;
 }
 
+/* What the page consists of, but for index.html.  Its parts' licences go where it goes. */
+static int copy_page(const char *folder, const char *page)
+{
+    static const char licences[] = "LICENSES.txt";
+    char from[PATH_MAX], to[PATH_MAX];
+    int status = join_path(from, page, licences);
+
+    if (!status)
+        status = join_path(to, folder, licences);
+    if (!status)
+        status = copy_file(from, to);
+    if (!status)
+        status = join_path(from, page, "assets");
+    if (!status)
+        status = join_path(to, folder, "assets");
+    return status ? status : copy_folder(from, to);
+}
+
 int view_export(const char *folder, const char *page, char **files)
 {
-    char from[PATH_MAX], to[PATH_MAX];
     int status = check_exported(files);
 
     if (status)
@@ -243,10 +260,6 @@ int view_export(const char *folder, const char *page, char **files)
     /* Also one that is there, if nothing is in it. */
     if (mkdir(folder, 0777) && (errno != EEXIST || rmdir(folder) || mkdir(folder, 0777)))
         return say_errno(folder);
-    status = join_path(from, page, "assets");
-    if (!status)
-        status = join_path(to, folder, "assets");
-    if (!status)
-        status = copy_folder(from, to);
+    status = copy_page(folder, page);
     return status ? status : write_list(folder, page, files);
 }
