@@ -12,6 +12,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 import warnings
 
@@ -447,7 +448,7 @@ def test_with_publishes_nothing_after_an_exception(tmp_path):
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TimeoutError])
 def test_a_signal_ends_a_long_call(tmp_path, error):
     """In the middle: the rest of the array is as it was; what was being written is not in the file."""
-    n = 8 << 20  # numbers that hardly pack take long
+    n = 16 << 20  # numbers that hardly pack take long
     given, out = np.random.default_rng(1).random(n), np.full(n, 7.0)
 
     def interrupt(number, frame):
@@ -455,13 +456,20 @@ def test_a_signal_ends_a_long_call(tmp_path, error):
 
     with dr.open(tmp_path / "a.drep", "w") as f:
         f.create("x", given, chunks=(1 << 16,), filters=["deflate"])
+    def when_it_reads():
+        while out[0] == 7:
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGALRM)
+
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
         with dr.open(tmp_path / "a.drep", "a") as f:
-            signal.setitimer(signal.ITIMER_REAL, 0.01)
+            watcher = threading.Thread(target=when_it_reads)
+            watcher.start()
             with pytest.raises(error):
                 f["x"].read_into(out, threads=1)
                 time.sleep(10)
+            watcher.join()
             assert out[0] == given[0] and out[-1] == 7
             signal.setitimer(signal.ITIMER_REAL, 0.01)
             with pytest.raises(error):

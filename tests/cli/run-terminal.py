@@ -54,10 +54,11 @@ def drain(fd):
 
 
 def on_terminal(*args, env=None, columns=80):
-    """What a command prints whose standard output is a terminal."""
+    """What a command prints whose standard output is a terminal; None takes a variable away."""
     master, slave = terminal(columns)
+    env = {k: v for k, v in dict(ENV, **(env or {})).items() if v is not None}
     child = subprocess.Popen([DATAREP, *args], stdin=subprocess.DEVNULL, stdout=slave,
-                             stderr=subprocess.PIPE, env=dict(ENV, **(env or {})))
+                             stderr=subprocess.PIPE, env=env)
     os.close(slave)
     out = drain(master)
     child.communicate()
@@ -131,15 +132,8 @@ def pages():
     check("none of an empty name, nor cat", on_terminal("dump", "-H", "sea.drep", env={"DATAREP_PAGER": "cat"}) == plain)
     out = subprocess.run([DATAREP, "dump", "-H", "sea.drep"], env=dict(ENV, DATAREP_PAGER=marks), stdout=subprocess.PIPE)
     check("none in a pipe", b"shown:" not in out.stdout, out.stdout)
-    own = {k: v for k, v in ENV.items() if k != "DATAREP_PAGER"}
-    master, slave = terminal()
-    child = subprocess.Popen([DATAREP, "dump", "-H", "sea.drep"], stdin=subprocess.DEVNULL, stdout=slave,
-                             stderr=subprocess.PIPE, env=dict(own, PAGER=marks))
-    os.close(slave)
-    out = drain(master)
-    child.communicate()
-    os.close(master)
-    check("PAGER counts where there is no DATAREP_PAGER", b"shown:" in out, out)
+    out = on_terminal("dump", "-H", "sea.drep", env={"DATAREP_PAGER": None, "PAGER": marks})
+    check("PAGER counts where there is no DATAREP_PAGER", "shown:" in out, out)
     out = on_terminal("dump", "big.drep", env={"DATAREP_PAGER": "sed 2q"})
     check("a pager that ends early ends the command", out.count("\n") == 2, out[:200])
     out = on_terminal("dump", "no.drep", env={"DATAREP_PAGER": marks})

@@ -52,6 +52,20 @@ static inline int share_of(int n)
     return part < 1 ? 1 : part > n ? n : (int)part;
 }
 
+/* A file in memory gets another size; new bytes are zeros.  0, or DREP_ERR_NOMEM. */
+static inline int file_in_memory_resize(uint8_t **file, uint64_t *size, uint64_t new_size)
+{
+    uint8_t *p = realloc(*file, new_size + 1);
+
+    if (!p)
+        return DREP_ERR_NOMEM;
+    if (new_size > *size)
+        memset(p + *size, 0, new_size - *size);
+    *file = p;
+    *size = new_size;
+    return 0;
+}
+
 /* Tells the test driver what was tried, besides its cases. */
 static inline void counted(int64_t n, const char *what)
 {

@@ -102,25 +102,12 @@ static int disk_read(void *state, const drep_range *range, size_t n)
     return leave(d, err);
 }
 
-static int set_size(struct disk *d, uint64_t size)
-{
-    uint8_t *p = realloc(d->p, size + 1);
-
-    if (p == NULL)
-        return DREP_ERR_NOMEM;
-    if (size > d->size)
-        memset(p + d->size, 0, size - d->size);
-    d->p = p;
-    d->size = size;
-    return 0;
-}
-
 static int disk_truncate(void *state, uint64_t size)
 {
     struct disk *d = enter(state);
     int err = fault(d, size);
 
-    return leave(d, err != 0 ? err : set_size(d, size));
+    return leave(d, err != 0 ? err : file_in_memory_resize(&d->p, &d->size, size));
 }
 
 static int disk_write(void *state, const void *buf, size_t size, uint64_t offset)
@@ -129,7 +116,7 @@ static int disk_write(void *state, const void *buf, size_t size, uint64_t offset
     int err = fault(d, offset);
 
     if (err == 0 && offset + size > d->size)
-        err = set_size(d, offset + size);
+        err = file_in_memory_resize(&d->p, &d->size, offset + size);
     if (err == 0)
         memcpy(d->p + offset, buf, size);
     return leave(d, err);
@@ -434,7 +421,7 @@ START_TEST(test_creation_needs_an_empty_file)
     ok(read_all(f, 0));
     ok(drep_close(f));
     /* Given up before its first commit it is no file. */
-    set_size(&d, 0);
+    file_in_memory_resize(&d.p, &d.size, 0);
     ok(drep_create_driver(&full, sit(&d), "mine", "native", NULL, &f));
     ok(write_all(f, 0));
     drep_abandon(f);

@@ -53,26 +53,13 @@ static int slow_read(void *state, const drep_range *range, size_t n)
     return err;
 }
 
-static int set_size(struct slow *d, uint64_t size)
-{
-    uint8_t *p = realloc(d->p, size + 1);
-
-    if (!p)
-        return DREP_ERR_NOMEM;
-    if (size > d->size)
-        memset(p + d->size, 0, size - d->size);
-    d->p = p;
-    d->size = size;
-    return 0;
-}
-
 static int slow_truncate(void *state, uint64_t size)
 {
     struct slow *d = state;
     int err;
 
     pthread_mutex_lock(&d->alone);
-    err = set_size(d, size);
+    err = file_in_memory_resize(&d->p, &d->size, size);
     pthread_mutex_unlock(&d->alone);
     return err;
 }
@@ -83,7 +70,7 @@ static int slow_write(void *state, const void *buf, size_t size, uint64_t offset
     int err;
 
     pthread_mutex_lock(&d->alone);
-    err = offset + size > d->size ? set_size(d, offset + size) : 0;
+    err = offset + size > d->size ? file_in_memory_resize(&d->p, &d->size, offset + size) : 0;
     if (!err)
         memcpy(d->p + offset, buf, size);
     pthread_mutex_unlock(&d->alone);
@@ -286,20 +273,64 @@ START_TEST(test_reads_and_writes)
 }
 END_TEST
 
-/* A call that ends soon tells nothing; nor does one on a thread that has not asked for it. */
-START_TEST(test_short_calls)
+/* A transfer of a few bytes tells nothing, however long it takes. */
+START_TEST(test_few_bytes)
 {
+    const int64_t start[2] = {0, 0}, count[2] = {1, 100};
     double *v = values(1);
+    drep_selection *box;
     struct told t;
     struct slow d;
     drep_file *f = begin(&d, 1);
     drep_dataset *ds = make(f, 0);
 
-    listen(&t, 1);
     ok(drep_write(ds, NULL, DREP_DOUBLE, v, NULL));
-    ok(drep_read(ds, NULL, DREP_DOUBLE, v, NULL));
-    ok(drep_close(f));
+    ok(drep_select_box(2, start, count, NULL, NULL, &box));
+    d.each = 40; /* 4 KiB in 100 ms */
+    listen(&t, 1);
+    ok(drep_read(ds, box, DREP_DOUBLE, v, NULL));
     drep_progress(NULL, NULL);
+    ck_assert_int_eq(t.times, 0);
+    d.each = 0;
+    drep_selection_free(box);
+    drep_dataset_close(ds);
+    ok(drep_close(f));
+    free(d.p);
+    free(v);
+}
+END_TEST
+
+static void *read_all(void *ds)
+{
+    double *back = malloc(N * sizeof *back);
+
+    ck_assert_ptr_nonnull(back);
+    ok(drep_read(ds, NULL, DREP_DOUBLE, back, NULL));
+    free(back);
+    return NULL;
+}
+
+/* The function is that of one thread: a call of another one is not asked. */
+START_TEST(test_another_thread)
+{
+    double *v = values(1);
+    pthread_t thread;
+    drep_dataset *ds;
+    struct told t;
+    struct slow d;
+    drep_file *f = begin(&d, 1);
+
+    ds = make(f, 1);
+    ok(drep_write(ds, NULL, DREP_DOUBLE, v, NULL));
+    d.each = 32768;
+    listen(&t, 1);
+    ck_assert_int_eq(pthread_create(&thread, NULL, read_all, ds), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    drep_progress(NULL, NULL);
+    ck_assert_int_eq(t.times, 0);
+    d.each = 0;
+    drep_dataset_close(ds);
+    ok(drep_close(f));
     free(d.p);
     free(v);
 }
@@ -486,7 +517,8 @@ int main(void)
 
     tcase_set_timeout(c, 120);
     tcase_add_loop_test(c, test_reads_and_writes, 0, KINDS + 2);
-    tcase_add_test(c, test_short_calls);
+    tcase_add_test(c, test_few_bytes);
+    tcase_add_test(c, test_another_thread);
     tcase_add_test(c, test_whole_files);
     tcase_add_test(c, test_appends_are_not_asked);
     tcase_add_test(c, test_views);
