@@ -234,7 +234,6 @@ static int dump_run(int argc, char **argv)
     struct dump *d = &a.dump;
     int option, status, color;
     char **operands;
-    bool paged;
 
     while ((option = option_next(&o)) > 0)
         if (!dump_option(&a, option))
@@ -255,12 +254,12 @@ static int dump_run(int argc, char **argv)
                               a.plugins, a.commit, &d->file);
     if (status)
         return status;
-    paged = pager_begin();
+    pager_begin();
     status = sink_init(&sink, STDOUT_FILENO) ? tool_no_memory() : 0;
     sink.color = color && a.form == dump_text;
     if (!status)
         status = dump_open(d, operands[1], a.form);
-    pager_end(paged);
+    pager_end();
     drep_close(d->file);
     return status;
 }

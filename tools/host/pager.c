@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/host/pager.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,26 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pid_t pager;
-
-/* True if PATH has a program of this name. */
-static bool is_program(const char *name)
-{
-    const char *path = getenv("PATH");
-    char file[4096];
-
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
-
-        if (n > 0 && n + strlen(name) + 2 < sizeof file) {
-            snprintf(file, sizeof file, "%.*s/%s", (int)n, path, name);
-            if (access(file, X_OK) == 0)
-                return true;
-        }
-        path += n + (path[n] == ':');
-    }
-    return false;
-}
+static pid_t pager; /* 0: there is none */
 
 /* The words of the shell that show the output; NULL: nobody does. */
 static const char *pager_words(void)
@@ -38,7 +20,9 @@ static const char *pager_words(void)
     if (!words)
         words = getenv("PAGER");
     if (!words)
-        words = term && strcmp(term, "dumb") != 0 && is_program("less") ? "less" : "";
+        words = term && strcmp(term, "dumb") != 0
+                    ? "command -v less > /dev/null && exec less; exec cat"
+                    : "";
     return !*words || strcmp(words, "cat") == 0 ? NULL : words;
 }
 
@@ -52,37 +36,35 @@ static void become_pager(int from, const char *words)
     _exit(127);
 }
 
-bool pager_begin(void)
+void pager_begin(void)
 {
     const char *words = isatty(STDOUT_FILENO) ? pager_words() : NULL;
     int ends[2];
 
     if (!words || pipe(ends))
-        return false;
+        return;
     fflush(NULL);
     pager = fork();
     if (pager == 0) {
         close(ends[1]);
         become_pager(ends[0], words);
     }
-    if (pager > 0)
+    if (pager > 0) {
         dup2(ends[1], STDOUT_FILENO);
+        /* The terminal is the pager's: Ctrl-C is for it, and its end ends what is still written. */
+        signal(SIGINT, SIG_IGN);
+        signal(SIGQUIT, SIG_IGN);
+    }
     close(ends[0]);
     close(ends[1]);
-    if (pager < 0)
-        return false;
-    /* The terminal is the pager's: Ctrl-C is for it, and its end ends what is still written. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    return true;
 }
 
-void pager_end(bool begun)
+void pager_end(void)
 {
-    if (!begun)
+    if (pager <= 0)
         return;
     fflush(stdout);
     close(STDOUT_FILENO);
-    while (waitpid(pager, NULL, 0) < 0)
+    while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
         ;
 }

@@ -3,13 +3,11 @@
 #ifndef TOOLS_HOST_PAGER_H
 #define TOOLS_HOST_PAGER_H
 
-#include <stdbool.h>
-
 /* If standard output is a terminal, lets the program that DATAREP_PAGER or PAGER names, else less,
- * show it: from here on it goes there.  An empty name, `cat`, or no such program: it stays where it
- * is.  Whoever asks for colours asks before. */
-bool pager_begin(void);
-/* Waits until the user has seen enough. */
-void pager_end(bool begun);
+ * show it: from here on it goes there.  An empty name, or `cat`: it stays where it is.  Whoever
+ * asks for colours asks before. */
+void pager_begin(void);
+/* Waits until the user has seen enough, if there is one. */
+void pager_end(void);
 
 #endif
