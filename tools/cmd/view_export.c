@@ -68,6 +68,15 @@ static int join_path(char out[PATH_MAX], const char *folder, const char *name)
     return TOOL_USAGE;
 }
 
+/* The path of what has the same name in two folders. */
+static int join_both(char in[PATH_MAX], const char *from, char out[PATH_MAX], const char *to,
+                     const char *name)
+{
+    int status = join_path(in, from, name);
+
+    return status ? status : join_path(out, to, name);
+}
+
 static int copy_folder(const char *from, const char *to)
 {
     char in[PATH_MAX], out[PATH_MAX];
@@ -84,9 +93,7 @@ static int copy_folder(const char *from, const char *to)
     while (!status && (entry = readdir(dir))) {
         if (entry->d_name[0] == '.')
             continue;
-        status = join_path(in, from, entry->d_name);
-        if (!status)
-            status = join_path(out, to, entry->d_name);
+        status = join_both(in, from, out, to, entry->d_name);
         if (!status)
             status = copy_file(in, out);
     }
@@ -124,10 +131,8 @@ static int write_index(const char *page, const char *folder, const char *origins
     char in[PATH_MAX], out[PATH_MAX], *text, *at;
     struct sink s;
     ssize_t n;
-    int fd, status = join_path(in, page, "index.html");
+    int fd, status = join_both(in, page, out, folder, "index.html");
 
-    if (!status)
-        status = join_path(out, folder, "index.html");
     if (status)
         return status;
     text = calloc(1, PIECE + 1);
@@ -233,21 +238,16 @@ static int check_exported(char **files)
     return status;
 }
 
-/* What the page consists of, but for index.html.  Its parts' licences go where it goes. */
+/* Copies the files of the page other than index.html, and the licences of its parts. */
 static int copy_page(const char *folder, const char *page)
 {
-    static const char licences[] = "LICENSES.txt";
     char from[PATH_MAX], to[PATH_MAX];
-    int status = join_path(from, page, licences);
+    int status = join_both(from, page, to, folder, "LICENSES.txt");
 
-    if (!status)
-        status = join_path(to, folder, licences);
     if (!status)
         status = copy_file(from, to);
     if (!status)
-        status = join_path(from, page, "assets");
-    if (!status)
-        status = join_path(to, folder, "assets");
+        status = join_both(from, page, to, folder, "assets");
     return status ? status : copy_folder(from, to);
 }
 
