@@ -46,6 +46,7 @@ struct filter_stage {
     uint8_t *out;
     size_t out_size; /* room; then bytes written */
     bool full;       /* decoding: the room is too small */
+    bool kept;       /* decoding: `out` is the chunk's payload, which may stay in memory */
     uint64_t says; /* decoding: bytes by the lengths of its sequences, UNSAID: nobody added them */
 };
 #define UNSAID UINT64_MAX
@@ -749,16 +750,15 @@ static int prefix_get(struct filter_stage *s, uint64_t max, uint64_t *room)
 
 /* Bytes of room that a compressor's stream gets first.  Where `sure` they are all that it can give,
  * as its input was the payload of elements of fixed size; else what it says, or a guess.  To add up
- * the sequences of LZ4 takes as long as to decode most of them, so the room that it has, if it is
- * not kept, comes first. */
-static uint64_t first_room(struct filter_stage *s, size_t fixed, uint64_t most, bool sure,
-                           bool kept)
+ * LZ4's sequences takes three quarters of the time of decoding them, so it is left out where the
+ * room is not kept and may be too large. */
+static uint64_t first_room(struct filter_stage *s, size_t fixed, uint64_t most, bool sure)
 {
     uint64_t says = 0;
 
     if (sure)
         return most;
-    if (kept || s->rec->id != FMT_FILTER_LZ4)
+    if (s->kept || s->rec->id != FMT_FILTER_LZ4)
         s->says = says =
             framing_length(s->rec->id, s->rec->param, &(struct span){s->in, s->in_size});
     if (says == 0)
@@ -769,7 +769,7 @@ static uint64_t first_room(struct filter_stage *s, size_t fixed, uint64_t most, 
 /* Decode into `room`, which never has more than `max` bytes, nor more than a stream of this length
  * can become. */
 static int decode_into(struct filter_stage *s, const struct filter_class *c, size_t fixed,
-                       uint64_t max, bool sure, bool kept, struct buf *room)
+                       uint64_t max, bool sure, struct buf *room)
 {
     uint64_t most = max, now = s->in_size;
     int err = 0;
@@ -779,7 +779,7 @@ static int decode_into(struct filter_stage *s, const struct filter_class *c, siz
     if (s->user)
         err = prefix_get(s, max, &now);
     else if (c->changes)
-        now = first_room(s, fixed, most, sure, kept);
+        now = first_room(s, fixed, most, sure);
     while (!err) {
         err = buf_room(room, now); /* no more than that: it may be kept */
         s->out = room->p;
@@ -797,11 +797,11 @@ static int decode_into(struct filter_stage *s, const struct filter_class *c, siz
     return err;
 }
 
-/* kept: what it gives is the chunk's payload, which may stay in memory. */
 static int decode_one(struct codec *k, const struct filter_rec *f, const struct span *in,
                       size_t fixed, uint64_t max, bool sure, bool kept, struct buf *room)
 {
-    struct filter_stage s = {.codec = k, .in = in->p, .in_size = in->len, .says = UNSAID};
+    struct filter_stage s = {
+        .codec = k, .in = in->p, .in_size = in->len, .says = UNSAID, .kept = kept};
     struct filter_use use;
     int err = filter_get_use(f, &use);
 
@@ -812,7 +812,7 @@ static int decode_one(struct codec *k, const struct filter_rec *f, const struct 
     s.fixed = fixed < in->len ? fixed : in->len;
     if (k->strict && !s.user && !framing_sound(s.rec->id, s.rec->param, in))
         return stream_damaged(&s);
-    return decode_into(&s, use.c, fixed, max, sure, kept, room);
+    return decode_into(&s, use.c, fixed, max, sure, room);
 }
 
 int filters_decode(struct codec *k, const struct filter_rec *f, int n, uint32_t skipped,
