@@ -1913,12 +1913,12 @@ DREP_API int drep_readv(drep_file *file, drep_item *items, int n, const drep_xfe
 typedef int drep_progress_fn(int64_t done, int64_t total, void *ctx);
 /* Sets the function that long calls of this thread tell how far they are; NULL, as at first: none.
  * These do: drep_read(), drep_readv(), drep_write(), drep_read_at(), drep_write_at(), drep_copy(),
- * drep_check(), drep_repair(), drep_seal().  Those of less than 50 ms do not, and no call inside
- * another one does.  After a stop the contents of a read's buffer are undefined, but hold nothing
- * to be freed; of a write or a copy nothing is in the file; drep_write_at() to a file without a
- * header has written the items that it counts; what drep_seal() computed is kept; drep_repair() has
- * left new_path as it was.  drep_append(), drep_commit() and drep_close() go to their ends, and so
- * do calls with a file that several ranks share. */
+ * drep_check(), drep_repair(), drep_seal().  Those of less than 50 ms or of less than 64 KiB do
+ * not, and no call inside another one does.  After a stop the contents of a read's buffer are
+ * undefined, but hold nothing to be freed; of a write or a copy nothing is in the file;
+ * drep_write_at() to a file without a header has written the items that it counts; what drep_seal()
+ * computed is kept; drep_repair() has left new_path as it was.  drep_append(), drep_commit() and
+ * drep_close() go to their ends, and so do calls with a file that several ranks share. */
 DREP_API void drep_progress(drep_progress_fn *fn, void *ctx);
 
 /* ------------------------------------------------------------------- copies */

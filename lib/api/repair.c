@@ -7,12 +7,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "api/repair.h"
 
+#include "base/advance.h"
 #include "base/error.h"
 #include "base/idset.h"
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/patch.h"
 #include "chunk/record.h"
@@ -48,7 +48,7 @@ struct repair {
     int64_t findings;
     int stop;
     uint64_t first_found;    /* objects from this number on are in lost+found */
-    struct advance *advance; /* of the step that goes on, or NULL */
+    struct advance *advance; /* of mend_all(); NULL: nobody is asked */
     struct buf value;
 };
 

@@ -7,6 +7,7 @@
 
 #include <datarep.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define ASK_NS ((int64_t)50000000) /* between two questions */
@@ -40,10 +41,10 @@ struct advance *advance_begin(int64_t total)
     return &mine;
 }
 
-void advance_end(struct advance *w)
+void advance_end(struct advance *a)
 {
-    if (w)
-        w->paused--;
+    if (a)
+        a->paused--;
 }
 
 void advance_pause(void)
@@ -56,25 +57,25 @@ void advance_resume(void)
     mine.paused--;
 }
 
-static int advance_stopped(const struct advance *w, int64_t done)
+static int advance_stopped(const struct advance *a, int64_t done)
 {
-    return w->total > 0
+    return a->total > 0
                ? fail(DREP_ERR_STOPPED, "stopped by the caller after %lld of %lld bytes",
-                      (long long)done, (long long)w->total)
+                      (long long)done, (long long)a->total)
                : fail(DREP_ERR_STOPPED, "stopped by the caller after %lld bytes", (long long)done);
 }
 
-int advance_add(struct advance *w, int64_t bytes)
+int advance_add(struct advance *a, int64_t bytes)
 {
     int64_t done, now;
 
-    if (!w)
+    if (!a)
         return 0;
-    done = atomic_fetch_add_explicit(&w->done, bytes, memory_order_relaxed) + bytes;
-    if (w == &mine && w->fn && !atomic_load(&w->stopped) && (now = now_ns()) - w->asked >= ASK_NS) {
-        if (w->fn(done, w->total, w->ctx))
-            atomic_store(&w->stopped, true);
-        w->asked = now_ns();
+    done = atomic_fetch_add_explicit(&a->done, bytes, memory_order_relaxed) + bytes;
+    if (a == &mine && a->fn && !atomic_load(&a->stopped) && (now = now_ns()) - a->asked >= ASK_NS) {
+        if (a->fn(done, a->total, a->ctx))
+            atomic_store(&a->stopped, true);
+        a->asked = now_ns();
     }
-    return atomic_load_explicit(&w->stopped, memory_order_relaxed) ? advance_stopped(w, done) : 0;
+    return atomic_load_explicit(&a->stopped, memory_order_relaxed) ? advance_stopped(a, done) : 0;
 }

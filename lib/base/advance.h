@@ -8,16 +8,15 @@
 #ifndef BASE_ADVANCE_H
 #define BASE_ADVANCE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct advance;
 
 /* The advance of a call of `total` bytes, 0: unknown; NULL: nobody asked for one. */
 struct advance *advance_begin(int64_t total);
-void advance_end(struct advance *w);
+void advance_end(struct advance *a);
 /* Adds bytes.  DREP_ERR_STOPPED, with a message, once the function has said so; NULL: 0. */
-int advance_add(struct advance *w, int64_t bytes);
+int advance_add(struct advance *a, int64_t bytes);
 /* Between these nobody is asked: what must go to its end, such as a commit.  They nest. */
 void advance_pause(void);
 void advance_resume(void);

@@ -251,8 +251,7 @@ static int read_piece(const struct chunk_share *s, struct work *w, int64_t i)
         return err;
     err = read_chunk(&m, w, &p);
     chunk_leave(w);
-    err = name_chunk(t, &p, part_end(&m, err));
-    return err ? err : part_moved(t, p.n);
+    return part_done(t, &p, part_end(&m, err));
 }
 
 static int read_chunk_share(void *ctx, int64_t i)
@@ -455,8 +454,7 @@ static int put_whole(void *ctx, int64_t i)
         if (!err)
             err =
                 part_end(&m, part_runs(&m, &p, put_run, NULL, &(struct put_straight){&m, to, &at}));
-        name_chunk(b->t, &p, err);
-        return err ? err : part_moved(b->t, p.n);
+        return part_done(b->t, &p, err);
     }
     w = work_take(to->cs->st);
     if (!w)
@@ -504,8 +502,7 @@ static int patch_part(struct transfer *t, const struct chunk_part *p)
     s.t = m.t;
     err = part_end(&m, part_runs(&m, p, scatter_run, scatter_flush, &s));
     buf_release(&b);
-    name_chunk(t, p, err);
-    return err ? err : part_moved(t, p->n);
+    return part_done(t, p, err);
 }
 
 /* Writes the parts in the order of the grid. Whole chunks are collected; a part of a chunk first

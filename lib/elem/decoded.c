@@ -138,8 +138,7 @@ static int encode_part(void *ctx, int64_t i)
     else
         err = chunk_write_turn(w, cs, p.coord, b->p, b->len, &e->turns, i);
     work_give(cs->st, w);
-    name_chunk(t, &p, err);
-    return err ? err : part_moved(t, p.n);
+    return part_done(t, &p, err);
 }
 
 /* ---- parts of chunks ---- */
@@ -236,8 +235,7 @@ static int edit_part(struct transfer *t, const struct chunk_part *p)
     chunk_leave(e.w);
     err = part_end(&e.m, err);
     work_give(cs->st, e.w);
-    name_chunk(t, p, err);
-    return err ? err : part_moved(t, p->n);
+    return part_done(t, p, err);
 }
 
 /* Reads, changes and writes one chunk: for files whose cache is smaller than that. */
@@ -267,8 +265,7 @@ static int rewrite_part(struct transfer *t, const struct chunk_part *p)
     err = part_end(&m, err);
     buf_release(&b);
     buf_release(&heap);
-    name_chunk(t, p, err);
-    return err ? err : part_moved(t, p->n);
+    return part_done(t, p, err);
 }
 
 /* ---- all parts ---- */

@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/mover.h"
 
-#include "base/advance.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "conv/functions.h"
@@ -135,11 +134,6 @@ int part_end(struct part_mover *m, int err)
         conv_end(m->t, &m->c);
     stage_free(m->stage);
     return err;
-}
-
-int part_moved(const struct transfer *t, int64_t n)
-{
-    return t->advance ? advance_add(t->advance, n * t->ds->esize) : 0;
 }
 
 void part_take(struct part_mover *m, run_fn *fn, flush_fn *flush, void *ctx)

@@ -8,6 +8,7 @@
 #ifndef ELEM_MOVER_H
 #define ELEM_MOVER_H
 
+#include "base/advance.h"
 #include "elem/transfer.h"
 
 /* Called after the last run of a part; ctx is that of its run_fn. */
@@ -35,7 +36,10 @@ int part_run(void *mover, int64_t at, int64_t step, int64_t n, int64_t mem);
 int part_flush(struct part_mover *m, int err);
 
 /* Counts elements that were moved.  DREP_ERR_STOPPED: the caller wants no more. */
-int part_moved(const struct transfer *t, int64_t n);
+static inline int part_moved(const struct transfer *t, int64_t n)
+{
+    return t->advance ? advance_add(t->advance, n * t->ds->esize) : 0;
+}
 
 /* A part's own converter, and its report given to the transfer. */
 void conv_begin(const struct transfer *t, struct conv *c);

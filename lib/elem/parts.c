@@ -304,3 +304,8 @@ int name_chunk(const struct transfer *t, const struct chunk_part *p, int err)
 {
     return fail_chunk(err, t->ds->chunks.rank, p->coord);
 }
+
+int part_done(const struct transfer *t, const struct chunk_part *p, int err)
+{
+    return err ? name_chunk(t, p, err) : part_moved(t, p->n);
+}

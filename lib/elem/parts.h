@@ -51,5 +51,7 @@ int parts_each(struct transfer *t, parts_fn *fn);
 int threads_for(const struct transfer *t, uint64_t bytes);
 /* Puts the chunk's coordinates in front of a message. */
 int name_chunk(const struct transfer *t, const struct chunk_part *p, int err);
+/* The end of a part: likewise, and without an error its elements count as moved. */
+int part_done(const struct transfer *t, const struct chunk_part *p, int err);
 
 #endif

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "elem/transfer.h"
 
+#include "base/advance.h"
 #include "base/mem.h"
 #include "base/pool.h"
 #include "base/sized.h"
-#include "base/advance.h"
 #include "chunk/filter.h"
 #include "conv/memory.h"
 #include "elem/chunked.h"
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LONG_MIN ((uint64_t)1 << 16) /* bytes below which no call is long */
+#define ASKED_MIN ((uint64_t)1 << 16) /* bytes of a transfer below which nobody is asked */
 
 int items_check(const drep_type *file, const drep_type *mem, int64_t n, const drep_xfer *xfer)
 {
@@ -239,7 +239,7 @@ int transfer_run(drep_dataset *ds, const drep_selection *sel, const drep_type *t
     if (transfer_moves(t, type)) {
         uint64_t bytes = bytes_of(ds, t->sel->count);
 
-        if (bytes >= LONG_MIN && !file_shared(ds->file))
+        if (bytes >= ASKED_MIN && !file_shared(ds->file))
             t->advance = advance_begin((int64_t)bytes);
         err = transfer_layout(t);
         advance_end(t->advance);

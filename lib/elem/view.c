@@ -10,12 +10,12 @@
  * through a view of ours locks its range, and so do MPI's libraries where they do the same.  Where
  * there are no locks, nothing but items is written. */
 /* SPDX-License-Identifier: MIT */
+#include "base/advance.h"
 #include "base/error.h"
 #include "base/handle.h"
 #include "base/info.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "base/advance.h"
 #include "elem/sieve.h"
 #include "elem/transfer.h"
 #include "rep/convert.h"
@@ -739,9 +739,9 @@ int drep_view_size(drep_view *view, int64_t *etypes)
     return err ? err : view_leave(view, count_etypes(view, etypes));
 }
 
-#define ROOM_MAX ((int64_t)64 << 20) /* bytes of staging, whatever the hint */
+#define ROOM_MAX ((int64_t)64 << 20)   /* bytes of staging, whatever the hint */
+#define ASKED_ITEMS ((int64_t)1 << 13) /* of a transfer, below which nobody is asked */
 /* Bytes between items that cost less than a call of the system for each. */
-#define LONG_ITEMS ((int64_t)1 << 13) /* below which no call is long */
 #define READ_GAP ((int64_t)16 << 10)
 #define WRITE_GAP ((int64_t)4 << 10)
 #define NO_REPORT                                                       \
@@ -1213,7 +1213,7 @@ static int view_move(struct view_transfer *a, int64_t offset, int64_t count, boo
         return fail_nomem();
     a->locks = v->io && v->io->ops->lock_bytes && info_bool(v->info, "drep_lock");
     a->gap = !v->io ? 0 : !writing ? READ_GAP : a->locks ? WRITE_GAP : 0;
-    advance = items >= LONG_ITEMS ? advance_begin(items_bytes(v, items)) : NULL;
+    advance = items >= ASKED_ITEMS ? advance_begin(items_bytes(v, items)) : NULL;
     while (!err && a->left > 0 && !end) {
         int64_t before = a->left;
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "file/call.h"
 
+#include "base/advance.h"
 #include "base/handle.h"
 #include "base/rwlock.h"
-#include "base/advance.h"
 #include "file/file.h"
 #include "file/team.h"
 #include "chunk/packed.h"

@@ -3,8 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "txn/seal.h"
 
-#include "base/mem.h"
 #include "base/advance.h"
+#include "base/mem.h"
 #include "chunk/payload.h"
 #include "chunk/run.h"
 #include "chunk/run_order.h"

@@ -17,10 +17,10 @@
  * it.  A loop that goes on after a failure would else put the next row where the lost one belongs,
  * and shift this dataset against those beside it. */
 /* SPDX-License-Identifier: MIT */
+#include "base/advance.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
-#include "base/advance.h"
 #include "chunk/filter.h"
 #include "elem/fill.h"
 #include "elem/transfer.h"

@@ -4,11 +4,11 @@
  * uses are counted against what objects say, and, when asked for, every element is
  * read and converted.  A finding never ends the walk. */
 /* SPDX-License-Identifier: MIT */
+#include "base/advance.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/sized.h"
 #include "base/vec.h"
-#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "chunk/record.h"
@@ -695,8 +695,8 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
         return err;
     err = chunk_verify(&c->chunks, coord, rec, c->depth, &absent);
     s->absent += absent;
-    if (c->depth != CHUNK_COUNT && (c->stop = advance_add(c->advance, (int64_t)bytes)))
-        return c->stop;
+    if (c->depth != CHUNK_COUNT && advance_add(c->advance, (int64_t)bytes))
+        return c->stop = DREP_ERR_STOPPED;
     if (err == DREP_ERR_UNSUPPORTED)
         return 0; /* a filter: told of once for the dataset */
     if (!is_damage(err))

@@ -10,6 +10,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "whole/copy.h"
 
+#include "base/advance.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/idset.h"
@@ -17,7 +18,6 @@
 #include "base/pool.h"
 #include "base/sized.h"
 #include "base/vec.h"
-#include "base/advance.h"
 #include "chunk/each.h"
 #include "chunk/filter.h"
 #include "conv/refs.h"

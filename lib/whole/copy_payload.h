@@ -26,7 +26,7 @@ struct payload_copy {
     bool external;                           /* chunks in other files stay there */
     uint64_t (*map)(void *ctx, uint64_t id); /* of references; NULL: they stay */
     void *map_ctx;
-    int (*progress)(int64_t bytes, void *ctx); /* payload written; may stop it; may be NULL */
+    int (*progress)(int64_t bytes, void *ctx); /* payload written; may stop it */
     void *ctx;
     /* The result. */
     drep_report report; /* no indices */
@@ -54,7 +54,7 @@ int copy_boxes(struct payload_copy *c);
 static inline int copy_progress(struct payload_copy *c, uint64_t bytes)
 {
     c->bytes += (int64_t)bytes;
-    return c->progress ? c->progress((int64_t)bytes, c->ctx) : 0;
+    return c->progress((int64_t)bytes, c->ctx);
 }
 /* Like copy_progress(), when all chunks written so far are whole: they may leave with a stream. */
 static inline int copy_whole_progress(struct payload_copy *c, uint64_t bytes)

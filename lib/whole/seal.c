@@ -1,8 +1,8 @@
 /* seal.c - checksums for what was written without them. */
 /* SPDX-License-Identifier: MIT */
+#include "base/advance.h"
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/advance.h"
 #include "chunk/filter.h"
 #include "chunk/target.h"
 #include "elem/external_sum.h"

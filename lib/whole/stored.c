@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "whole/stored.h"
 
-#include "base/mem.h"
 #include "base/advance.h"
+#include "base/mem.h"
 #include "chunk/each.h"
 #include "chunk/record.h"
 #include "chunk/read.h"
