@@ -55,12 +55,12 @@ static inline int share_of(int n)
 /* A file in memory gets another size; new bytes are zeros.  0, or DREP_ERR_NOMEM. */
 static inline int file_in_memory_resize(uint8_t **file, uint64_t *size, uint64_t new_size)
 {
-    uint8_t *p = realloc(*file, new_size + 1);
+    uint8_t *p = new_size < SIZE_MAX ? realloc(*file, (size_t)new_size + 1) : NULL;
 
     if (!p)
         return DREP_ERR_NOMEM;
     if (new_size > *size)
-        memset(p + *size, 0, new_size - *size);
+        memset(p + *size, 0, (size_t)(new_size - *size));
     *file = p;
     *size = new_size;
     return 0;
