@@ -12,7 +12,8 @@
  * signed bytes.  Strings are UTF-8 and end with a NUL.
  *
  * The format is version 1.1.  Every later version of the library will read its files, and those
- * of draft 5 (0.5), which differ in that number alone.
+ * of draft 5 (0.5), which differ in that number alone.  Programs that were compiled with this
+ * interface run with every later 1.x of the library; tools/lint compares it with that of 1.0.0.
  *
  * Sections named like "MPI 5.0, 14.7" are where the standard states a rule. */
 /* SPDX-License-Identifier: MIT */
@@ -32,10 +33,10 @@ extern "C" {
 #define DREP_API
 #endif
 
-#define DREP_VERSION_MAJOR 0
-#define DREP_VERSION_MINOR 1
+#define DREP_VERSION_MAJOR 1
+#define DREP_VERSION_MINOR 0
 #define DREP_VERSION_PATCH 0
-#define DREP_VERSION "0.1.0"
+#define DREP_VERSION "1.0.0"
 
 /* ------------------------------------------------------------------ errors */
 

@@ -16,9 +16,9 @@ _FAMILIES = {"Open MPI": "openmpi", "MPICH": "mpich", "MPICH2": "mpich", "MPICH1
 def libraries(family: str) -> list[str]:
     """Where our library for an MPI may be: beside the package, beside the library it uses, or where
     the system looks."""
-    name = f"libdatarep-mpi-{family}.so.0"
+    name = f"libdatarep-mpi-{family}.so.1"
     here = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.dirname(os.path.realpath(os.path.join(here, "libdatarep.so.0")))
+    beside = os.path.dirname(os.path.realpath(os.path.join(here, "libdatarep.so.1")))
     found = [os.path.join(folder, name) for folder in (here, beside)]
     return [path for path in found if os.path.exists(path)] + [name]
 

@@ -36,7 +36,7 @@ def _places() -> list[str]:
     """Where the library may be: in a wheel, beside the library that the package uses, and where
     `make install` puts it, from there or from the command."""
     here = os.path.dirname(os.path.abspath(__file__))
-    core = os.path.dirname(os.path.realpath(os.path.join(here, "libdatarep.so.0")))
+    core = os.path.dirname(os.path.realpath(os.path.join(here, "libdatarep.so.1")))
     command = os.path.dirname(os.path.realpath(os.path.join(here, "bin", "datarep")))
     try:
         # A distribution's package uses the library where the linker finds it.

@@ -54,7 +54,7 @@ build_shared() {
     # shellcheck disable=SC2046
     gcc -Wall -Werror -o "$TMPDIR/app" "$TMPDIR/app.c" $(flags --cflags --libs) &&
         LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/app" &&
-        readelf -d "$TMPDIR/app" | grep -q 'NEEDED.*\[libdatarep\.so\.0\]'
+        readelf -d "$TMPDIR/app" | grep -q 'NEEDED.*\[libdatarep\.so\.1\]'
 }
 
 # Our archive, everybody else's shared libraries.
@@ -88,7 +88,7 @@ build_cmake() {
     cat > "$TMPDIR/cmake/CMakeLists.txt" << 'END'
 cmake_minimum_required(VERSION 3.16)
 project(app C)
-find_package(datarep 0.1 REQUIRED)
+find_package(datarep 1.0 REQUIRED)
 foreach(how datarep static)
   add_executable(app-${how} app.c)
   target_link_libraries(app-${how} PRIVATE datarep::${how})
@@ -96,15 +96,17 @@ endforeach()
 END
     (cd "$TMPDIR/cmake" && env -u MAKEFLAGS cmake -S . -B build -DCMAKE_PREFIX_PATH="$PWD/moved" &&
         env -u MAKEFLAGS cmake --build build && build/app-datarep && build/app-static &&
-        readelf -d build/app-datarep | grep -q 'NEEDED.*\[libdatarep\.so\.0\]' &&
+        readelf -d build/app-datarep | grep -q 'NEEDED.*\[libdatarep\.so\.1\]' &&
         ! readelf -d build/app-static | grep -q libdatarep &&
-        sed -i 's/datarep 0.1/datarep 0.2/' CMakeLists.txt &&
-        ! env -u MAKEFLAGS cmake -S . -B other -DCMAKE_PREFIX_PATH="$PWD/moved")
+        for later in 1.1 2.0; do
+            sed -i "s/datarep [0-9.]* REQUIRED/datarep $later REQUIRED/" CMakeLists.txt &&
+                ! env -u MAKEFLAGS cmake -S . -B "later-$later" -DCMAKE_PREFIX_PATH="$PWD/moved" || exit 1
+        done)
 }
 
 installed() {
     for f in bin/datarep include/datarep.h include/datarep-team.h include/datarep.hpp \
-        lib/cmake/datarep/datarep-config.cmake lib/cmake/datarep/datarep-config-version.cmake lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.0 \
+        lib/cmake/datarep/datarep-config.cmake lib/cmake/datarep/datarep-config-version.cmake lib/libdatarep.a lib/libdatarep.so lib/libdatarep.so.1 \
         lib/pkgconfig/datarep.pc share/man/man1/datarep.1 share/man/man1/datarep-dump.1 \
         share/man/man5/datarep.5 share/man/man7/datarep-hints.7 share/man/man7/datarep-types.7 share/man/man5/datarep-schema.5 \
         share/bash-completion/completions/datarep share/zsh/site-functions/_datarep \
@@ -120,7 +122,7 @@ installed() {
 }
 
 soname() {
-    readelf -d "$root/usr/lib/libdatarep.so" | grep -q 'SONAME.*\[libdatarep\.so\.0\]'
+    readelf -d "$root/usr/lib/libdatarep.so" | grep -q 'SONAME.*\[libdatarep\.so\.1\]'
 }
 
 # file(1) and the desktops' database, as installed, know a file.
@@ -198,7 +200,7 @@ END
         "mpicc.$m" -Wall -Werror -o "$TMPDIR/mpi-$m" "$TMPDIR/mpi.c" -I"$root/usr/include" \
             -L"$root/usr/lib" "-ldatarep-mpi-$m" -ldatarep &&
             OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/mpi-$m" &&
-            readelf -d "$root/usr/lib/$package.so" | grep -q "SONAME.*\[$package\.so\.0\]" &&
+            readelf -d "$root/usr/lib/$package.so" | grep -q "SONAME.*\[$package\.so\.1\]" &&
             ! nm -D --defined-only "$root/usr/lib/$package.so" | awk '$2 != "A" { print $3 }' | grep -v '^drep_mpi_' &&
             PKG_CONFIG_PATH=$root/usr/lib/pkgconfig pkg-config --libs "$package" |
             grep -q -- "-ldatarep-mpi-$m .*-ldatarep .*-lm" || return 1
@@ -210,7 +212,7 @@ fortran_module() {
     # shellcheck disable=SC2046
     gfortran -std=f2018 -Wall -Werror -o "$TMPDIR/grid" tests/examples/fortran/grid.f90 $(flags_of datarep-fortran --cflags --libs) &&
         LD_LIBRARY_PATH=$root/usr/lib "$TMPDIR/grid" "$TMPDIR/grid.drep" &&
-        readelf -d "$TMPDIR/grid" | grep -q 'NEEDED.*\[libdatarep-fortran\.so\.0\]' &&
+        readelf -d "$TMPDIR/grid" | grep -q 'NEEDED.*\[libdatarep-fortran\.so\.1\]' &&
         "$root/usr/bin/datarep" check --deep "$TMPDIR/grid.drep" && [ -e "$root/usr/share/man/man7/datarep-fortran.7" ]
 }
 
@@ -221,7 +223,7 @@ fortran_cmake() {
     cat > "$TMPDIR/fcmake/CMakeLists.txt" << 'END'
 cmake_minimum_required(VERSION 3.16)
 project(grid Fortran)
-find_package(datarep 0.1 REQUIRED COMPONENTS Fortran)
+find_package(datarep 1.0 REQUIRED COMPONENTS Fortran)
 add_executable(grid grid.f90)
 target_link_libraries(grid PRIVATE datarep::fortran)
 END
@@ -319,14 +321,14 @@ echo 1..23
 # What `make test` built is installed as it is: other tests run it at this moment.
 check "make install" make -s -o all install DESTDIR="$root" PREFIX=/usr
 check "everything is there" installed
-check "the SONAME is libdatarep.so.0" soname
+check "the SONAME is libdatarep.so.1" soname
 check "datarep.pc knows nothing of where it was built" no_build_path
 check "file(1) and update-mime-database take what is installed" known
 check "a program builds and runs with the shared library" build_shared
 check "a program builds and runs with the static library" build_static
 check "a C++ program builds and runs" build_cxx
 check "a C++20 program builds and runs with datarep.hpp, which has at most 300 lines" build_hpp
-check "programs build and run by find_package(datarep), in a moved tree; 0.2 is refused" build_cmake
+check "programs build and run by find_package(datarep), in a moved tree; 1.1 and 2.0 are refused" build_cmake
 check "the installed command runs" "$root/usr/bin/datarep" --version
 if [ -d "$root/usr/lib/python3/dist-packages/datarep" ]; then
     check "the package for Python works where it is installed" python_package

@@ -20,8 +20,8 @@ PYTHON = os.path.join(TMP, "venv", "bin", "python3")
 # The C library of every Linux with glibc.
 SYSTEM = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2",
           "ld-linux-aarch64.so.1", "ld-linux.so.2", "ld-linux-armhf.so.3", "ld64.so.2", "ld64.so.1"}
-SHOWN = {"_core.abi3.so": "PyInit__core", "libdatarep.so.0": "drep_.*|DATAREP_0", "bin/datarep": "drep_.*",
-         "libdatarep-mpi-mpich.so.0": "drep_mpi_.*|DATAREP_0", "libdatarep-mpi-openmpi.so.0": "drep_mpi_.*|DATAREP_0",
+SHOWN = {"_core.abi3.so": "PyInit__core", "libdatarep.so.1": "drep_.*|DATAREP_1", "bin/datarep": "drep_.*",
+         "libdatarep-mpi-mpich.so.1": "drep_mpi_.*|DATAREP_1", "libdatarep-mpi-openmpi.so.1": "drep_mpi_.*|DATAREP_1",
          "lib/datarep/datarep-hdf5.so": "datarep_hdf5_.*",
          "lib/datarep/libdatarep-netcdf.so": "nc_.*|datarep_netcdf_init", "lib/libdrlzf.so": "lzf_(de)?compress|_init|_fini"}
 
@@ -59,7 +59,7 @@ def tag():
     """The tag is the highest version of glibc that a file names."""
     numbers = {tuple(map(int, v[6:].split("."))) for e in elves().values() for v in e.versions
                if v.startswith("GLIBC_") and v[6].isdigit()}
-    assert not [v for e in elves().values() for v in e.versions if not re.fullmatch(r"GLIBC_[\d.]+|DATAREP_0", v)]
+    assert not [v for e in elves().values() for v in e.versions if not re.fullmatch(r"GLIBC_[\d.]+|DATAREP_1", v)]
     major, minor = max(numbers)[:2]
     name = os.path.basename(wheel())
     assert re.fullmatch(rf"datarep-[\d.]+-cp311-abi3-manylinux_{major}_{minor}_\w+\.whl", name), (name, max(numbers))
@@ -138,7 +138,7 @@ with dr.open("a.drep") as f:
         assert (f[name][::-7] == np.arange(1000.0)[::-7]).all()
 assert dr.check("a.drep")
 maps = open("/proc/self/maps").read()
-assert os.path.join(os.path.dirname(dr.__file__), "libdatarep.so.0") in maps and "/venv/" in dr.__file__
+assert os.path.join(os.path.dirname(dr.__file__), "libdatarep.so.1") in maps and "/venv/" in dr.__file__
 assert not [n for n in ("libzstd", "liblz4", "libdeflate", "libblosc", "liblzf.", "libsnappy") if n in maps]
 """)
 

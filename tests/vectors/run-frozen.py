@@ -221,12 +221,22 @@ def converted(work):
     return None
 
 
+def stated():
+    """CHANGELOG.md has the digest of SPEC.md, from its first byte to the line of 18."""
+    page = read(os.path.join(ROOT, "SPEC.md"))
+    below = b"\n## 18. Errata\n"
+    digest = hashlib.sha256(page[:page.index(below) + len(below)]).hexdigest()
+    changes = read(os.path.join(ROOT, "CHANGELOG.md")).decode()
+    return None if "`%s`" % digest in changes else "CHANGELOG.md does not have " + digest
+
+
 def main():
     if "--update" in sys.argv:
         update()
         return 0
     work = os.environ["TMPDIR"]
     tap.run("SHA256SUMS has the digest of every file", listed)
+    tap.run("CHANGELOG.md has the digest of SPEC.md", stated)
     tap.result("17 machines are in both sets", None if all(
         sum(n.startswith("machines") for n in names(folder)) == 17 for folder in (DRAFT, HERE)) else names(DRAFT))
     for name in names(DRAFT):
