@@ -29,7 +29,7 @@ CHANGING = [
     (re.compile(rb'("time": ")[0-9]{18,}'), rb"\1TIME"),
     (re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ UTC"), rb"TIME"),
     (re.compile(rb'("writer": "|^writer: ")[^"\n]+', re.M), rb"\1WRITER"),
-    (re.compile(rb'("machine": "|^machine: ")[^"\n]+', re.M), rb"\1MACHINE"),
+    (re.compile(rb'("machine": "|^writer: "WRITER", machine ")[^"\n]+', re.M), rb"\1MACHINE"),
 ]
 
 

@@ -71,7 +71,7 @@ expected() { # FILE ARGUMENT...
         return 1
     }
     sed -e 's/^uuid: [0-9a-f]\{32\}$/uuid: UUID/' -e 's/^ "uuid": "[0-9a-f]\{32\}"/ "uuid": "UUID"/' \
-        -e 's/^\( "time": \|time: \|writer: \|machine: \| "writer": \| "machine": \).*/\1.../' \
+        -e 's/^\( "time": \|commit: [0-9]*, \|writer: \| "writer": \| "machine": \).*/\1.../' \
         -e 's/^\({"file".*"uuid": "\)[0-9a-f]*\(".*"time": "\)[0-9]*\(", "writer": "\)[^"]*\(", "machine": "\)[^"]*/\1UUID\2...\3...\4.../' \
         "$tmp/out" > "$tmp/got"
     [ -z "${UPDATE:-}" ] || cp "$tmp/got" "$want"

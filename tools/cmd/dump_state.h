@@ -21,6 +21,7 @@ struct dump {
     const char *as;         /* show bytes as under this representation, NULL: values */
     struct printer printer;
     struct sink *sink;
+    int bare; /* text: the kind of the object shown last, a link's negated; 0: lines are under it */
     int status; /* the worst exit code so far */
 };
 

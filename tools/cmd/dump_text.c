@@ -1,5 +1,6 @@
 /* dump_text.c - the form of a file for people: a line an object, attributes under it, values
- * in rows with the index of their first element behind them. */
+ * in rows with the index of their first element behind them.  Objects of one kind stand together
+ * while nothing is under them, else a blank line is between them. */
 /* SPDX-License-Identifier: MIT */
 #include "schema/members.h"
 #include "schema/value.h"
@@ -72,16 +73,16 @@ static void text_hints(struct dump *d)
         dump_failed(d, NULL, err);
         return;
     }
-    sink_text(s, "hints:");
     for (i = 0; i < drep_info_count(info); i++) {
         key = drep_info_key(info, i);
         value = drep_info_get(info, key);
-        sink_text(s, i ? ", " : " ");
+        sink_text(s, i ? ", " : "hints: ");
         sink_name(s, key);
         sink_char(s, '=');
         sink_quoted(s, value, strlen(value));
     }
-    sink_char(s, '\n');
+    if (i > 0)
+        sink_char(s, '\n');
     drep_info_free(info);
 }
 
@@ -95,20 +96,18 @@ static void text_header(struct dump *d)
     sink_name(s, d->file_name);
     sink_format(s, "\nformat: Datarep %d.%d\ndatarep: ", h->version_major, h->version_minor);
     sink_name(s, h->datarep);
-    sink_format(s, "\nform: %s\n", h->form);
+    sink_format(s, ", form %s\n", h->form);
     text_extents(d, 0);
     text_datareps(d);
     text_hints(d);
     sink_text(s, "uuid: ");
     for (i = 0; i < 16; i++)
         sink_format(s, "%02x", h->uuid[i]);
-    sink_format(s, "\nsequence: %" PRIu64 "\n", h->sequence);
-    sink_text(s, "time: ");
+    sink_format(s, "\ncommit: %" PRIu64 ", ", h->sequence);
     sink_time(s, h->time);
-    sink_char(s, '\n');
-    sink_text(s, "writer: ");
+    sink_text(s, "\nwriter: ");
     sink_quoted(s, h->writer, strlen(h->writer));
-    sink_text(s, "\nmachine: ");
+    sink_text(s, ", machine ");
     sink_quoted(s, h->machine, strlen(h->machine));
     sink_char(s, '\n');
 }
@@ -174,6 +173,8 @@ static void text_attributes(struct dump *d, const struct walk_item *item)
 
     if (err)
         dump_failed(d, item->path, err);
+    if (n > 0)
+        d->bare = 0;
     for (i = 0; i < n; i++)
         text_attribute(d, item->path, names[i]);
     attrs_free(names, n);
@@ -507,8 +508,10 @@ static void text_dataset(struct dump *d, const struct walk_item *item)
     if (err)
         dump_failed(d, item->path, err);
     text_attributes(d, item);
-    if (!err && !d->header_only)
+    if (!err && !d->header_only) {
+        d->bare = 0;
         text_data(d, item->path, ds, &info);
+    }
     drep_dataset_close(ds);
 }
 
@@ -550,9 +553,11 @@ static void text_link(struct sink *s, const struct walk_item *item)
 static void text_object(struct dump *d, const struct walk_item *item)
 {
     struct sink *s = d->sink;
+    int kind = item->link ? -item->link : item->info.kind;
 
-    if (sink_total(s) > 0)
+    if (sink_total(s) > 0 && kind != d->bare)
         sink_char(s, '\n');
+    d->bare = kind;
     sink_color(s, color_of(item->link ? 0 : item->info.kind));
     sink_name(s, item->path);
     sink_color(s, COLOR_END);
