@@ -16,6 +16,7 @@
 #include "file/team.h"
 #include "name/attr.h"
 #include "name/dim_entry.h"
+#include "name/find.h"
 #include "name/object.h"
 #include "tree/find.h"
 #include "txn/check.h"
@@ -63,6 +64,10 @@ struct checker {
     uint64_t unread;   /* chunks in other files that were not verified */
     struct seen lost;  /* numbers of other files that cannot be read */
     bool too_much;     /* chunks name more bytes of them than is possible */
+    struct seen told;  /* bytes of damaged chunks, told of by the walk over records */
+    uint64_t named;    /* the object that was named last, */
+    char *path;        /* which has this path, or NULL */
+    int paths;         /* how many were looked for */
     int stop;          /* what fn gave, or DREP_ERR_STOPPED */
     struct advance *advance;
     uint64_t budget; /* bytes of payload to read: no byte of the file belongs to two */
@@ -117,14 +122,45 @@ static void finding(struct checker *c, int err, uint64_t where, const char *text
         c->stop = c->fn(err, where, text, c->ctx);
 }
 
+/* Looked for once for an object, as that takes long, and for so many; then numbers name them. */
+enum { MOST_PATHS = 100 };
+
+/* Names an object in a finding, by its path if one leads to it.  The last message stays. */
+static void name_object(struct checker *c, uint64_t id, const char *kind, char *name, size_t size)
+{
+    struct fail_state why;
+
+    if (id != 0 && c->named != id) {
+        fail_save(&why);
+        mem_free(c->path);
+        c->path = NULL;
+        c->named = id;
+        if (c->paths++ < MOST_PATHS)
+            object_path(c->f, id, &c->path);
+        fail_restore(&why);
+    }
+    if (id != 0 && c->path)
+        snprintf(name, size, "%s \"%.*s\"", kind, name_shown(strlen(c->path)), c->path);
+    else
+        snprintf(name, size, "object %llu", (unsigned long long)id);
+}
+
 /* The last message, as a finding about this key. */
 static void report(struct checker *c, int err, const struct key *key, uint64_t where,
                    const char *what)
 {
-    char text[1500];
+    static const char *const kinds[] = {[FMT_GROUP] = "group",
+                                        [FMT_DATASET] = "dataset",
+                                        [FMT_TYPE] = "datatype",
+                                        [FMT_DIMENSION] = "dimension"};
+    uint64_t id = key->len >= 8 ? key_object(key->p) : 0;
+    const char *kind = NULL;
+    char name[FMT_NAME_MAX + 40], text[2500];
 
-    snprintf(text, sizeof text, "object %llu: %s: %s",
-             (unsigned long long)(key->len >= 8 ? key_object(key->p) : 0), what, drep_error());
+    if (id == c->owner.id && c->owner.kind < sizeof kinds / sizeof *kinds)
+        kind = kinds[c->owner.kind];
+    name_object(c, id, kind ? kind : "object", name, sizeof name);
+    snprintf(text, sizeof text, "%s: %s: %s", name, what, drep_error());
     c->later += err == LATER;
     finding(c, err == LATER || err == NOTED ? 0 : err, where, text);
 }
@@ -679,7 +715,7 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
 {
     struct seen_run *s = ctx;
     struct checker *c = s->c;
-    uint64_t bytes, absent = 0;
+    uint64_t bytes, at, absent = 0;
     bool known = true;
     int err = s->owned ? check_run(&c->owner.before, c->chunks.rank, coord, rec) : 0;
 
@@ -701,7 +737,9 @@ static int check_one_chunk(const uint64_t *coord, const struct chunk_rec *rec, v
         return 0; /* a filter: told of once for the dataset */
     if (!is_damage(err))
         return err;
-    report(c, err, s->key, s->where, "chunk");
+    if ((at = (uint64_t)fail_last()->byte) != 0 && seen_add(&c->told, at) != 0)
+        return fail_nomem();
+    report(c, err, s->key, at ? at - 1 : s->where, "chunk");
     return c->stop;
 }
 
@@ -1126,25 +1164,29 @@ static void check_counts(struct checker *c)
 struct deep_walk {
     struct checker *c;
     uint64_t id;
-    char *path;        /* looked for once there is a finding, as that takes long; "": it has none */
-    int64_t undecoded; /* chunks whose filters are not here, */
+    int64_t undecoded;     /* chunks whose filters are not here, */
     struct fail_state why; /* and which those are */
 };
 
-/* People know datasets by their paths. */
 static void deep_finding(struct deep_walk *d, int err)
 {
-    struct fail_state why;
-    char text[1500];
+    char name[FMT_NAME_MAX + 40], text[2500];
+    int locked = read_begin(d->c->f);
 
-    fail_save(&why);
-    if (!d->path && drep_object_path(d->c->f, d->id, &d->path) != 0)
-        d->path = mem_strdup("");
-    if (d->path && *d->path != '\0')
-        snprintf(text, sizeof text, "dataset \"%s\": %s", d->path, why.text);
-    else
-        snprintf(text, sizeof text, "object %llu: %s", (unsigned long long)d->id, why.text);
+    name_object(d->c, d->id, "dataset", name, sizeof name);
+    if (!locked)
+        read_done(d->c->f, 0);
+    snprintf(text, sizeof text, "%s: %s", name, drep_error());
     finding(d->c, err, 0, text);
+}
+
+/* The walk over records told of the byte of the last message. */
+static bool told_of(const struct checker *c)
+{
+    uint64_t byte = (uint64_t)fail_last()->byte;
+
+    return byte != 0 && c->told.n > 0 &&
+           bsearch(&byte, c->told.p, c->told.n, sizeof byte, by_value) != NULL;
 }
 
 static int check_damage(int err, void *ctx)
@@ -1158,7 +1200,8 @@ static int check_damage(int err, void *ctx)
     }
     if (!is_damage(err))
         return err;
-    deep_finding(d, err);
+    if (!told_of(d->c))
+        deep_finding(d, err);
     return d->c->stop;
 }
 
@@ -1190,7 +1233,6 @@ static void read_dataset(struct checker *c, uint64_t id, size_t *noted)
     } else if (err && c->stop == 0) {
         deep_finding(&walk, err);
     }
-    mem_free(walk.path);
     dataset_put(ds);
 }
 
@@ -1247,6 +1289,7 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     }
     err = read_end(file, err);
     if (!err && depth == CHUNK_DECODE && !c.too_much) {
+        seen_sort(&c.told);
         walk_begin(file);
         for (size_t i = 0; c.stop == 0 && i < c.datasets.n; i++)
             read_dataset(&c, c.datasets.p[i], &noted);
@@ -1263,6 +1306,8 @@ static int check_open(drep_file *file, enum chunk_depth depth, drep_finding_fn *
     mem_free(c.datasets.p);
     mem_free(c.noted.p);
     mem_free(c.lost.p);
+    mem_free(c.told.p);
+    mem_free(c.path);
     advance_end(c.advance);
     if (!err && c.stop == 0 && unsealed)
         err = tell_absent(&c, unsealed);
