@@ -740,8 +740,8 @@ static int tell_damage(int err, uint64_t offset, const char *message, void *ctx)
     return told->chunks + told->elements == told->stop_at ? 77 : 0;
 }
 
-/* Chunks behind a damaged one are verified too, also those of the same run; a deep check, which reads
- * them again, tells of each once. */
+/* Chunks behind a damaged one are verified too, also those of the same run; a deep check, which
+ * reads them again, tells of each once. */
 START_TEST(test_every_damaged_chunk_is_told_once)
 {
     const int64_t n = 64 * 6, chunk = 64;
