@@ -445,7 +445,9 @@ FORTRAN_RPATH = -Wl,-rpath,'$$ORIGIN'
 FFLAGS ?= -O2 -g
 FFLAGS_ALL = -std=f2018 -fPIC -Wall -Wextra $(MAP_CFLAGS) $(filter -fsanitize% -fno-omit%,$(MODE_$(MODE))) $(FFLAGS)
 FORTRAN_LIB := $(BUILD)/libdatarep-fortran.so.$(VERSION)
-FORTRAN_MPIS := $(if $(FC),$(foreach m,$(MPIS),$(if $(shell command -v mpifort.$(m)),$(m))))
+MPIFORT_mpich ?= mpifort.mpich
+MPIFORT_openmpi ?= mpifort.openmpi
+FORTRAN_MPIS := $(if $(FC),$(foreach m,$(MPIS),$(if $(shell command -v $(MPIFORT_$(m))),$(m))))
 FORTRAN_MPI := $(patsubst %,$(BUILD)/libdatarep-fortran-%.so.$(VERSION),$(FORTRAN_MPIS))
 fortran-package: $(if $(FC),$(FORTRAN_LIB) $(FORTRAN_MPI))
 $(FORTRAN)/datarep.f90: fortran/datarep.f90.in fortran/generate.py fortran/kinds.f90 lib/datarep.h
@@ -466,10 +468,10 @@ $(FORTRAN)/$(1)/comm.o: fortran/mpi/comm.c fortran/glue.h fortran/memory.h $(BUI
 $(FORTRAN)/$(1)/comm.o: PART = $(1)
 $(FORTRAN)/$(1)/datarep_mpi.o: fortran/mpi/datarep_mpi.f90 $(FORTRAN)/datarep.o
 	@mkdir -p $$(@D)
-	$$(call say,FC ) mpifort.$(1) $$(FFLAGS_ALL) -I$(FORTRAN) -J$$(@D) -c -o $$@ $$<
+	$$(call say,FC ) $(MPIFORT_$(1)) $$(FFLAGS_ALL) -I$(FORTRAN) -J$$(@D) -c -o $$@ $$<
 $(BUILD)/libdatarep-fortran-$(1).so.$(VERSION): $(FORTRAN)/$(1)/comm.o $(FORTRAN)/$(1)/datarep_mpi.o $(FORTRAN_LIB) \
     $(BUILD)/libdatarep-mpi-$(1).so.$(VERSION) $(SHARED)
-	$$(call say,LD ) mpifort.$(1) -shared $$(LDFLAGS_ALL) $$(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran-$(1).so.$(SOMAJOR) -o $$@ $$^
+	$$(call say,LD ) $(MPIFORT_$(1)) -shared $$(LDFLAGS_ALL) $$(FORTRAN_RPATH) -Wl,-soname,libdatarep-fortran-$(1).so.$(SOMAJOR) -o $$@ $$^
 	@ln -sf $$(@F) $(BUILD)/libdatarep-fortran-$(1).so.$(SOMAJOR)
 	@ln -sf libdatarep-fortran-$(1).so.$(SOMAJOR) $(BUILD)/libdatarep-fortran-$(1).so
 endef
