@@ -68,7 +68,7 @@ endif
 
 # The system's directories are named so that a new library is found the next time.
 CONFIG := $(BUILD)/config.mk
-NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
+NO_CONFIG := web web-test vectors-dist clean help check t requirements lint lint-all figures uninstall reproducible demo interop bench fuzz fuzz-afl test fortran netcdf bench-netcdf remote bench-remote hetero musl deb recipes docs env site dist python python-asan python-others python-doc python-typing bench-python wheel wheel-roots mpi mpiio bench-mpi deps-%
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 -include $(CONFIG)
 endif
@@ -244,7 +244,7 @@ BENCHES := $(patsubst tests/%.c,$(BUILD)/tests/%,$(BENCH_SRC))
 BENCH_FORTRAN_PROGRAM := $(BUILD)/tests/bench/fortran/bench_fortran
 
 .PHONY: FORCE env site dist in-place web web-package web-page web-test mpiio remote bench-remote all libs fortran fortran-package netcdf-package netcdf mpi mpi-programs mpi-bench-programs bench-mpi bench-netcdf python python-package python-asan python-others python-doc python-typing bench-python wheel wheel-roots wheel-files unit-programs core-programs quick-programs test-programs fuzz-programs bench-programs objects demo test unit spec vectors-dist \
-    check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb docs install install-strip \
+    check t requirements lint lint-all figures bench crash model mutants soak fuzz fuzz-afl property interop hetero musl deb recipes docs install install-strip \
     reproducible uninstall clean help
 
 # The package for Python is a part of it where there are its headers.
@@ -979,6 +979,10 @@ musl: ## build the core with musl as a static library, run the vectors and unit 
 deb: ## build the Debian packages into build/deb, install them in a new Debian, build programs there
 	@tools/install-deps build interop packaging
 	@tests/install/deb build/deb
+
+recipes: ## install missing packages, build and install by the recipes for Spack and conda, run their tests; VARIANTS=+mpi+fortran
+	@tools/install-deps build test interop python remote
+	@tests/install/run-recipes.py --build $(VARIANTS)
 
 docs: ## check the man pages; format them and the library's reference into build/docs
 	@tools/install-deps docs
