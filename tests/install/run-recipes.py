@@ -4,11 +4,11 @@
 # needs: python-jinja2 python-yaml
 """run-recipes.py - the recipes of packaging/ agree with the sources: version, variables of make, dependencies.
 
-Usage: run-recipes.py [--final] [--build [VARIANTS]]
+Usage: run-recipes.py [--final] [--build [VARIANTS]]      UPDATE=1 writes DREP_VERSION into both
 
 --build also runs them (`make recipes`): each builds the archive of `make dist` into a prefix of its own, and its tests
 run there. Neither Spack nor conda-build is there: modules stand in for Spack's that record its directives, Jinja2 renders
-conda's file, and the libraries are Debian's. VARIANTS are Spack's, such as "+mpi+fortran"; the defaults without it.
+conda's file, and the libraries are Debian's. VARIANTS are Spack's, such as "+mpi+fortran", which it alone is tried with.
 --final refuses what stands for the address, the digest and the maintainers of a release that there is not yet.
 """
 import glob
@@ -362,8 +362,18 @@ def build(package, said, meta, version):
         shutil.rmtree(os.path.join(FOLDER, name), ignore_errors=True)
 
 
+def update(version):
+    """Writes the version into both recipes."""
+    for path, pattern in ("spack/package.py", r'(version\("|/datarep-)\d+\.\d+\.\d+'), ("conda/meta.yaml", r'(set version = ")[^"]*'):
+        new = re.sub(pattern, r"\g<1>" + version, text("packaging", path))
+        with open(os.path.join(ROOT, "packaging", path), "w", encoding="utf-8") as f:
+            f.write(new)
+
+
 def main():
     version = re.search(r'^#define DREP_VERSION "(.*)"', text("lib", "datarep.h"), re.M).group(1)
+    if os.environ.get("UPDATE"):
+        update(version)
     package, said = load_spack()
     meta = load_conda()
     check_spack(package, said, version)
